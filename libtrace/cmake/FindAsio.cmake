@@ -1,0 +1,10 @@
+# Standalone Asio: headers only, and Debian ships no CMake package for them. Gives Asio::asio.
+find_path(ASIO_INCLUDE_DIR asio.hpp)
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(Asio REQUIRED_VARS ASIO_INCLUDE_DIR)
+if(Asio_FOUND AND NOT TARGET Asio::asio)
+  add_library(Asio::asio INTERFACE IMPORTED)
+  target_include_directories(Asio::asio SYSTEM INTERFACE ${ASIO_INCLUDE_DIR})
+  target_compile_definitions(Asio::asio INTERFACE ASIO_STANDALONE ASIO_NO_DEPRECATED)
+  target_link_libraries(Asio::asio INTERFACE Threads::Threads)
+endif()

@@ -1,0 +1,9 @@
+# moodycamel's ConcurrentQueue: headers only. Gives ConcurrentQueue::concurrentqueue.
+find_path(CONCURRENTQUEUE_INCLUDE_DIR concurrentqueue/concurrentqueue.h)
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(ConcurrentQueue REQUIRED_VARS CONCURRENTQUEUE_INCLUDE_DIR)
+if(ConcurrentQueue_FOUND AND NOT TARGET ConcurrentQueue::concurrentqueue)
+  add_library(ConcurrentQueue::concurrentqueue INTERFACE IMPORTED)
+  target_include_directories(ConcurrentQueue::concurrentqueue SYSTEM
+                             INTERFACE ${CONCURRENTQUEUE_INCLUDE_DIR})
+endif()

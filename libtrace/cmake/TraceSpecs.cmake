@@ -1,0 +1,13 @@
+# How everything here is compiled: one interface target, linked privately, never installed.
+find_package(Threads REQUIRED)
+
+add_library(trace_specs INTERFACE)
+target_compile_features(trace_specs INTERFACE cxx_std_20 c_std_11)
+target_compile_options(trace_specs INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+  $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Wold-style-cast>)
+if(PCP_TRACE_SANITIZE)
+  target_compile_options(trace_specs INTERFACE
+    -fsanitize=${PCP_TRACE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(trace_specs INTERFACE -fsanitize=${PCP_TRACE_SANITIZE})
+endif()

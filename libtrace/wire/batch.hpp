@@ -1,0 +1,111 @@
+// Version 2 of the protocol: protobuf messages in PCP trace frames. trace.proto is the reference for
+// the payloads; this file gives each message its C++ shape. Encoders append a whole PDU. Decoders
+// give nothing if the payload is not that message; unknown fields are skipped.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "wire/delta.hpp"
+#include "wire/histogram.hpp"
+#include "wire/trace_type.hpp"
+
+namespace pcp::trace::wire {
+
+using SessionId = std::array<std::uint8_t, 16>;
+
+// Who a process is.
+struct Hello {
+  SessionId session{};
+  std::uint32_t pid = 0;
+  std::string process;                                       // name of the program
+  std::string service;                                       // PCP_TRACE_SERVICE, else the program's name
+  std::vector<std::pair<std::string, std::string>> labels;   // PCP_TRACE_LABELS
+  std::uint64_t start_time_ns = 0;                           // of the process, since the epoch
+};
+
+struct Welcome {
+  std::uint64_t agent_instance = 0;  // random, one per start of the agent
+  bool session_known = false;
+  std::uint64_t last_sequence = 0;   // the last batch applied for this session; 0 if none
+  std::uint32_t max_pdu_bytes = 0;   // never below kLeastMaxPduBytes
+  std::uint32_t max_tags = 0;        // tags that one session may define
+};
+
+struct TagDefinition {
+  std::uint32_t id = 0;
+  std::string_view name;
+};
+
+// The library's own counters, all since the start of the process.
+struct ClientCounters {
+  std::uint64_t recorded = 0;    // calls
+  std::uint64_t sent = 0;        // calls in batches that were sent
+  std::uint64_t merged = 0;      // calls that found their thread's queue full and went into its cells
+  std::uint64_t thinned = 0;     // of merged: values that no histogram has seen
+  std::uint64_t uncertain = 0;   // calls sent to an agent that forgot whether it applied them
+  std::uint64_t reconnects = 0;
+};
+
+// How long ago the first and the last record of a batch happened, as of its sending.
+struct BatchAge {
+  std::uint64_t first_ns = 0;
+  std::uint64_t last_ns = 0;
+};
+
+// One tag's share of a received batch. `histogram` points into the payload.
+struct DeltaEntry {
+  std::uint32_t tag_id = 0;
+  TraceType type{};
+  Delta delta;
+  std::string_view histogram;  // packed
+};
+
+struct Batch {
+  std::uint64_t sequence = 0;
+  BatchAge age;
+  ClientCounters counters;
+  std::vector<DeltaEntry> entries;
+};
+
+enum class ByeReason : std::uint32_t {
+  Done = 0,           // a process ends with nothing pending, or the agent stops
+  Malformed = 1,      // the receiver broke the protocol
+  TooManyTags = 2,
+  QuotaExceeded = 3,  // sessions of one user
+  Timeout = 4,        // an unfinished PDU
+};
+
+void append_hello(std::string& out, std::uint32_t pid, const Hello& hello);
+void append_welcome(std::string& out, std::uint32_t pid, const Welcome& welcome);
+void append_tags(std::string& out, std::uint32_t pid, const std::vector<TagDefinition>& tags);
+void append_batch_ack(std::string& out, std::uint32_t pid, std::uint64_t sequence);
+void append_bye(std::string& out, std::uint32_t pid, ByeReason reason);
+
+// Appends one delta to the body of a batch. Bodies are kept until they are acknowledged, and sent
+// again unchanged; only what append_batch puts before them is made afresh.
+void append_delta(std::string& body, std::uint32_t tag_id, TraceType type, const Delta& delta,
+                  const Histogram& histogram);
+void append_batch(std::string& out, std::uint32_t pid, std::uint64_t sequence, const BatchAge& age,
+                  const ClientCounters& counters, std::string_view body);
+
+// Bytes that append_batch adds around a body, at most.
+inline constexpr std::size_t kBatchOverheadBytes = 192;
+
+std::optional<Hello> decode_hello(std::string_view payload);
+std::optional<Welcome> decode_welcome(std::string_view payload);
+std::optional<std::uint64_t> decode_batch_ack(std::string_view payload);
+std::optional<ByeReason> decode_bye(std::string_view payload);
+
+// These fill what the caller keeps, so that decoding allocates nothing in the long run. Every name is
+// a valid tag; every entry has a known type, a count or aborts, sane numbers and a histogram that
+// merge_packed takes. False if anything is not so.
+bool decode_tags(std::string_view payload, std::vector<TagDefinition>& tags);
+bool decode_batch(std::string_view payload, Batch& batch);
+
+}  // namespace pcp::trace::wire

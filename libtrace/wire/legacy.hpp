@@ -1,0 +1,38 @@
+// Version 1 of the protocol: the PDUs that the stock library and the stock agent speak.
+//
+//   DATA payload:  version (1) | tag length with its NUL | type | 0x80 if an ACK is wanted
+//                  | value, a big-endian double | tag, its NUL, '~' up to a multiple of four
+//   ACK payload:   one big-endian word: on connect the agent's version, later the type of the PDU
+//                  that it acknowledges, or a negative error code
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "wire/trace_type.hpp"
+
+namespace pcp::trace::wire {
+
+struct LegacyData {
+  TraceType type{};
+  bool wants_ack = false;
+  double value = 0;
+  std::string_view tag;
+};
+
+// Points carry this value.
+inline constexpr double kLegacyPointValue = -1.0;
+
+void append_data(std::string& out, std::uint32_t pid, const LegacyData& data);
+void append_ack(std::string& out, std::uint32_t pid, std::int32_t code);
+
+// Bytes that append_data will append for a tag of this length.
+std::size_t data_pdu_bytes(std::size_t tag_length);
+
+// Nothing if the payload is not a DATA or ACK payload.
+std::optional<LegacyData> decode_data(std::string_view payload);
+std::optional<std::int32_t> decode_ack(std::string_view payload);
+
+}  // namespace pcp::trace::wire

@@ -1,0 +1,142 @@
+// What the agent knows: for each tag its totals, its last value, and a ring of buckets that make up
+// the window from which rates, averages, extrema and percentiles come. Neither sockets nor PCP reach
+// in here, and time is an argument.
+//
+// The window. Time since the start (or the last reset) is cut into intervals of period/buckets, exact
+// in nanoseconds: interval k begins at ceil(k * period / buckets). What arrives joins the working
+// bucket; when its interval ends it is one of the completed ones, and for `buckets` intervals it
+// counts in the window. A tag's summary is computed once per interval, when rotate() or a snapshot
+// reaches the tag, so no step takes long however many tags there are.
+//
+// Thread: any, one at a time; see shared.hpp for the mutex.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "wire/batch.hpp"
+#include "wire/delta.hpp"
+#include "wire/trace_type.hpp"
+
+namespace pcp::trace::agent {
+
+// A steady clock's reading. Only differences matter.
+using Time = std::chrono::nanoseconds;
+
+struct EngineOptions {
+  Time period = std::chrono::seconds(60);           // -T
+  std::uint32_t buckets = 12;                       // -N
+  std::uint32_t max_tags = 100'000;                 // of all types together; beyond it: "(overflow)"
+  std::size_t max_histogram_bytes = 64u << 20;      // beyond it histograms are coarsened
+};
+
+// A tag's place in the engine: given once, valid for ever, through resets too.
+using TagIndex = std::uint32_t;
+
+// Who sends a tag, for instance labels.
+struct Origin {
+  std::string service;
+  std::vector<std::pair<std::string, std::string>> labels;
+  bool operator==(const Origin&) const = default;
+};
+
+inline constexpr std::array kQuantiles{0.50, 0.90, 0.95, 0.99, 0.999};
+
+// Everything the metrics of one instance need.
+struct TagValues {
+  std::int32_t instance = 0;
+  Delta total;  // since the tag appeared or came back after a reset; `last` is the last value
+
+  // Over the completed buckets; meaningless if the window holds nothing for this tag.
+  bool in_window = false;
+  Delta window;
+  bool has_quantiles = false;
+  std::array<double, kQuantiles.size()> quantiles{};
+};
+
+struct InstanceName {
+  std::int32_t instance = 0;
+  std::string name;                       // as PCP's tools show it
+  std::string tag;                        // as the program gave it
+  std::shared_ptr<const Origin> origin;   // null if unknown, or if processes disagree
+};
+
+// A number that a tag had in an earlier life of the agent.
+struct KnownInstance {
+  TraceType type{};
+  std::string tag;
+  std::int32_t instance = 0;
+};
+
+struct EngineCounters {
+  std::uint64_t tags = 0;             // active ones
+  std::uint64_t overflowed = 0;       // calls that went to "(overflow)" for want of room for their tag
+  std::uint64_t coarsenings = 0;      // times that histograms lost half of their resolution
+  std::uint64_t histogram_bytes = 0;
+  std::uint64_t late = 0;             // calls that were too old for the window: in the totals only
+  std::uint64_t rotations = 0;        // intervals completed
+};
+
+class Engine {
+ public:
+  Engine(const EngineOptions& options, const std::vector<KnownInstance>& known, Time now);
+  ~Engine();
+
+  // Finds a tag's place, or makes one. Shows nothing yet: an instance appears with its first values.
+  // Requires: is_tag(name). Gives the type's "(overflow)" if there is no room.
+  TagIndex tag(TraceType type, std::string_view name);
+
+  // Notes a process that defines this tag.
+  void note_origin(TagIndex tag, const std::shared_ptr<const Origin>& origin);
+
+  // Adds one call's value, which happened now.
+  void apply_value(TagIndex tag, double value, Time now);
+
+  // Adds a delta. What is older than the window enters the totals only: of a batch that began
+  // before the window and ended in it, the share of its time that lies in the window.
+  // Requires: `histogram` is empty or a valid packed histogram.
+  void apply(TagIndex tag, const Delta& delta, std::string_view histogram,
+             const wire::BatchAge& age, Time now);
+
+  // Forgets all values and instances, gives their memory back, and starts the interval afresh.
+  // Numbers stay with their tags.
+  void reset(Time now);
+
+  // Summarises at most `max_tags` tags whose interval has ended. True if there is more to do.
+  bool rotate(Time now, std::size_t max_tags);
+
+  // When rotate() next has something to do.
+  Time next_rotation(Time now) const;
+
+  // Copies the values of at most `max` instances of a type, in the order of their numbers' arrival,
+  // from the `from`th on. Gives how many it copied: fewer than `max` at the end. Between two calls
+  // instances may have been added at the end, or all been reset: generation() tells.
+  std::size_t snapshot(TraceType type, std::size_t from, std::size_t max, Time now,
+                       std::vector<TagValues>& out);
+  std::size_t instances(TraceType type, std::size_t from, std::size_t max,
+                        std::vector<InstanceName>& out) const;
+
+  // Changes when the type's instances were reset (resets) or have become more (count).
+  struct Generation {
+    std::uint64_t resets = 0;
+    std::uint64_t count = 0;
+    std::uint64_t origins = 0;  // changes of any instance's origin
+    bool operator==(const Generation&) const = default;
+  };
+  Generation generation(TraceType type) const;
+
+  const EngineCounters& counters() const;
+  const EngineOptions& options() const;
+
+ private:
+  struct Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,56 @@
+// What the agent's two threads share. The ingest thread writes, the main thread (pmcd's) reads and
+// resets. The mutex guards engine and clients, is never held for more than about a millisecond and
+// never across I/O. The counters are the ingest thread's alone to write; each stands for itself, so
+// relaxed atomics will do.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "engine/engine.hpp"
+#include "wire/batch.hpp"
+
+namespace pcp::trace::agent {
+
+// One connected process that speaks version 2.
+struct ClientView {
+  std::uint32_t pid = 0;
+  std::uint32_t uid = 0;
+  std::string process;
+  Origin origin;
+  Time connected_at{};
+  wire::ClientCounters counters;
+};
+
+struct IngestCounters {
+  using Counter = std::atomic<std::uint64_t>;
+  std::atomic<std::uint64_t> connections{0};         // now
+  Counter accepted{0};                               // ever
+  Counter refused_permission{0};
+  Counter refused_limit{0};
+  Counter refused_quota{0};                          // sessions of one user
+  Counter dropped_malformed{0};
+  Counter dropped_timeout{0};                        // unfinished PDU
+  Counter pdus{0};
+  Counter bytes{0};
+  Counter batches{0};
+  Counter duplicates{0};                             // batches that had been applied before
+  Counter records{0};                                // calls, of both versions
+  Counter sessions{0};                               // now, connected or remembered
+  Counter busy_ns{0};                                // CPU time of the ingest thread
+};
+
+struct Shared {
+  Shared(const EngineOptions& options, const std::vector<KnownInstance>& known, Time now)
+      : engine(options, known, now) {}
+
+  std::mutex mutex;
+  Engine engine;                                 // guarded by mutex
+  std::map<std::uint64_t, ClientView> clients;   // guarded by mutex; key: connection number
+  IngestCounters counters;
+};
+
+}  // namespace pcp::trace::agent
