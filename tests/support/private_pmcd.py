@@ -1,0 +1,329 @@
+"""A pmcd of one's own, with the trace agent as its only agent, in a temporary directory.
+
+    with PrivatePmcd(agent="/usr/lib/pcp/pmdas/trace/pmdatrace", options=["-T", "2", "-N", "4"]) as pmcd:
+        subprocess.run(["pmtrace", "foo"], env=pmcd.environment())
+        assert pmcd.values("trace.point.count") == {"foo": 1}
+
+The system's pmcd is never touched, any number of these can run at once, as root or not, and
+nothing is left behind: no process, port, socket or file.
+"""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+STOCK_AGENT = "/usr/lib/pcp/pmdas/trace/pmdatrace"
+STOCK_NAMESPACE = "/usr/lib/pcp/pmdas/trace/root"
+
+# Long, because it is only ever used up by something that is broken (or a very busy machine).
+PATIENCE_S = 30.0
+
+
+def wait_until(condition, timeout=PATIENCE_S, what="condition"):
+    """Polls until condition() is true and gives its value. Raises TimeoutError after `timeout` s."""
+    deadline = time.monotonic() + timeout
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"waited {timeout:g} s for {what}")
+        time.sleep(0.02)
+
+
+class ReservedPort:
+    """A TCP port that nobody else is given as long as this exists, although nothing listens on it.
+
+    Works because servers set SO_REUSEADDR: they may bind what is bound but not listened on."""
+
+    def __init__(self):
+        self._socket = socket.socket(socket.AF_INET6, socket.SOCK_STREAM)
+        self._socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._socket.bind(("::", 0))
+        self.number = self._socket.getsockname()[1]
+
+    def close(self):
+        self._socket.close()
+
+
+def pcp_configuration():
+    """Gives the variables of /etc/pcp.conf; the environment wins, as everywhere in PCP."""
+    variables = {}
+    with open(os.environ.get("PCP_CONF", "/etc/pcp.conf"), encoding="utf-8") as file:
+        for line in file:
+            match = re.match(r'(PCP_\w+)="?(.*?)"?$', line.rstrip())
+            if match:
+                variables[match[1]] = os.environ.get(match[1], match[2])
+    return variables
+
+
+def children_of(pid):
+    """Gives the pids of a process's children."""
+    children = []
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit():
+            continue
+        try:
+            with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as file:
+                fields = file.read().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid and fields[0] != "Z":
+            children.append(int(entry))
+    return children
+
+
+def parse_values(text):
+    """Turns the output of `pminfo -f` for one metric into {instance name: value}, or {None: value}
+    for a metric without instances. A metric without a value gives {}."""
+    values = {}
+    for line in text.splitlines():
+        match = re.match(r'\s+(?:inst \[\d+ or "(.*)"\] )?value (.*)$', line)
+        if match:
+            values[match[1]] = parse_value(match[2])
+    return values
+
+
+def parse_value(text):
+    if text.startswith('"'):
+        return text[1:-1]
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
+
+
+class PrivatePmcd:
+    """Starts pmcd and its agent on entering, ends both on leaving."""
+
+    def __init__(self, agent=STOCK_AGENT, options=(), namespace=None, environment=None):
+        """`options` are the agent's, beside -d, -I and -l. `namespace` is the agent's `root` file;
+        without it, the one that PCP ships. `environment` adds to pmcd's and the agent's."""
+        self.agent = agent
+        self.options = list(options)
+        self._namespace = namespace or STOCK_NAMESPACE
+        self._extra_environment = dict(environment or {})
+        self._pmcd = None
+        self.directory = None
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, exception_type, exception, traceback):
+        if exception is not None:
+            print(self.logs())
+        self.stop()
+
+    # Life ----------------------------------------------------------------------------------------
+
+    def start(self):
+        self.directory = tempfile.mkdtemp(prefix="trace-")
+        try:
+            for name in ("run", "log", "tmp", "var/config/pmda"):
+                os.makedirs(self.path(name))
+            self._pmcd_port = ReservedPort()
+            self._trace_port = ReservedPort()
+            self.pmcd_port = self._pmcd_port.number
+            self.trace_port = self._trace_port.number
+            self._start_pmcd()
+            self.wait_for_agent()
+        except BaseException:
+            print(self.logs())
+            self.stop()
+            raise
+
+    def stop(self):
+        if self._pmcd:
+            agent = self.agent_pid()
+            self._end(self._pmcd)
+            if agent:  # it leaves when its pipe closes
+                self._end_agent(agent)
+            self._pmcd = None
+        for port in ("_pmcd_port", "_trace_port"):
+            if hasattr(self, port):
+                getattr(self, port).close()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def _start_pmcd(self):
+        pcp = pcp_configuration()
+        self._write_configuration(pcp)
+        self._write_namespace(pcp)
+        # setpriv: should this process be killed, pmcd goes, and with it the agent.
+        command = ["setpriv", "--pdeathsig", "TERM", f"{pcp['PCP_BINADM_DIR']}/pmcd", "-f", "-A",
+                   "-c", self.path("pmcd.conf"), "-n", self.path("root"), "-i", "127.0.0.1",
+                   "-p", str(self.pmcd_port), "-s", self.pmcd_socket(),
+                   "-l", self.path("log/pmcd.log")]
+        self._pmcd = subprocess.Popen(
+            command, env=self._pmcd_environment(), stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def _write_configuration(self, pcp):
+        agent = [self.agent, "-d", "10", "-I", str(self.trace_port), "-l", self.path("log/trace.log"),
+                 *self.options]
+        with open(self.path("pmcd.conf"), "w", encoding="utf-8") as file:
+            file.write(f"pmcd 2 dso pmcd_init {pcp['PCP_PMDAS_DIR']}/pmcd/pmda_pmcd.so\n")
+            file.write(f"trace 10 pipe binary {' '.join(agent)}\n")
+
+    def _write_namespace(self, pcp):
+        # The agent's `root` includes <stdpmid>, which a machine has only after its pmcd has run once.
+        with open(self.path("stdpmid"), "w", encoding="utf-8") as file:
+            file.write("#define TRACE 10\n")
+        subprocess.run(
+            [f"{pcp['PCP_BINADM_DIR']}/pmnsmerge", "-a", f"{pcp['PCP_VAR_DIR']}/pmns/root_pmcd",
+             self._namespace, "root"],
+            cwd=self.directory, check=True, stdout=subprocess.DEVNULL)
+
+    def _pmcd_environment(self):
+        environment = {
+            name: value for name, value in os.environ.items()
+            # The stock agent needs the stock library, and no variable for clients is for it.
+            if not name.startswith("PCP_TRACE_") and name not in ("LD_LIBRARY_PATH", "LD_PRELOAD")
+        }
+        environment |= {
+            "PCP_USER": subprocess.run(["id", "-un"], check=True, capture_output=True,
+                                       text=True).stdout.strip(),
+            "PCP_RUN_DIR": self.path("run"), "PCP_LOG_DIR": self.path("log"),
+            "PCP_TMP_DIR": self.path("tmp"), "PCP_VAR_DIR": self.path("var"),
+            "PMCD_ROOT_AGENT": "0",  # else the system's pmdaroot starts the agent
+            "PMCD_RESTART_AGENTS": "0",  # an agent that died stays dead until we want it back
+        }
+        return environment | self._extra_environment
+
+    @staticmethod
+    def _end(process):
+        process.terminate()
+        try:
+            process.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    @staticmethod
+    def _end_agent(pid):
+        try:
+            wait_until(lambda: not os.path.exists(f"/proc/{pid}"), 5, "the agent's end")
+        except TimeoutError:
+            os.kill(pid, signal.SIGKILL)
+
+    # The agent -----------------------------------------------------------------------------------
+
+    def agent_pid(self):
+        """Gives the agent's pid, or None if there is none."""
+        children = children_of(self._pmcd.pid)
+        return children[0] if children else None
+
+    def wait_for_agent(self):
+        """Waits until the agent answers through pmcd."""
+        def answers():
+            if self._pmcd.poll() is not None:
+                raise RuntimeError("pmcd has ended")
+            return self.values("trace.control.port")
+        wait_until(answers, what="the agent's first answer")
+
+    def kill_agent(self, with_signal=signal.SIGKILL):
+        """Ends the agent and waits until pmcd has noticed. Nothing starts it again but restart."""
+        pid = self.agent_pid()
+        os.kill(pid, with_signal)
+        wait_until(lambda: not self.agent_pid(), what="the agent's end")
+        self.values("trace.control.port")  # makes pmcd notice
+
+    def start_agent(self, options=None):
+        """Starts the agent that kill_agent ended, on the same port, perhaps with other options."""
+        if options is not None:
+            self.options = list(options)
+            self._write_configuration(pcp_configuration())
+        self._pmcd.send_signal(signal.SIGHUP)
+        wait_until(self.agent_pid, what="pmcd to start the agent")
+        self.wait_for_agent()
+
+    def restart_agent(self, options=None, with_signal=signal.SIGKILL):
+        self.kill_agent(with_signal)
+        self.start_agent(options)
+
+    # What is where -------------------------------------------------------------------------------
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def pmcd_socket(self):
+        return self.path("run/pmcd.socket")
+
+    def host(self, unix=False):
+        """Gives the argument of a monitor's -h. Over the Unix socket pmcd knows the user."""
+        return f"unix:{self.pmcd_socket()}" if unix else f"127.0.0.1:{self.pmcd_port}"
+
+    def environment(self, library=None, **variables):
+        """Gives the environment of a traced program that talks to this agent: by TCP, or as
+        `variables` say (a value of None takes one away). `library` is the libpcp_trace.so.2 that it
+        shall load; without it, the system's."""
+        environment = {name: value for name, value in os.environ.items()
+                       if not name.startswith("PCP_TRACE_") and name != "LD_LIBRARY_PATH"}
+        environment |= {"PCP_TRACE_HOST": "127.0.0.1", "PCP_TRACE_PORT": str(self.trace_port)}
+        if library:
+            environment["LD_LIBRARY_PATH"] = os.path.dirname(library)
+        for name, value in variables.items():
+            environment.pop(name, None)
+            if value is not None:
+                environment[name] = str(value)
+        return environment
+
+    def agent_log(self):
+        return self._read("log/trace.log")
+
+    def logs(self):
+        return "".join(f"--- {name}\n{self._read(name)}" for name in ("log/pmcd.log", "log/trace.log"))
+
+    def _read(self, name):
+        try:
+            with open(self.path(name), encoding="utf-8", errors="replace") as file:
+                return file.read()
+        except FileNotFoundError:
+            return ""
+
+    # Monitoring ----------------------------------------------------------------------------------
+
+    def pminfo(self, *arguments, unix=False):
+        """Runs pminfo and gives what it printed, errors included."""
+        return self._monitor("pminfo", arguments, unix)
+
+    def pmval(self, *arguments, unix=False):
+        """Runs pmval and gives what it printed, errors included."""
+        return self._monitor("pmval", arguments, unix)
+
+    def pmstore(self, metric, value, unix=True):
+        """Stores a value. Gives pmstore's exit status and what it printed."""
+        done = subprocess.run(["pmstore", "-h", self.host(unix), metric, str(value)],
+                              capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    def _monitor(self, tool, arguments, unix):
+        done = subprocess.run([tool, "-h", self.host(unix), *arguments], capture_output=True,
+                              text=True, errors="replace", timeout=PATIENCE_S, check=False)
+        return done.stdout + done.stderr
+
+    def values(self, metric, unix=False):
+        """Gives {instance name: value}, or {None: value} for a metric without instances."""
+        return parse_values(self.pminfo("-f", metric, unix=unix))
+
+    def value(self, metric, instance=None):
+        """Gives one value, None if there is none."""
+        return self.values(metric).get(instance)
+
+    def instances(self, metric):
+        """Gives {instance name: its number} of a metric's instances that have a value."""
+        found = re.findall(r'inst \[(\d+) or "(.*)"\] value', self.pminfo("-f", metric))
+        return {name: int(number) for number, name in found}
+
+    def wait_for(self, metric, expected, timeout=PATIENCE_S):
+        """Waits until a metric's values are `expected`; gives the last values seen, to compare."""
+        deadline = time.monotonic() + timeout
+        while (values := self.values(metric)) != expected and time.monotonic() < deadline:
+            time.sleep(0.02)
+        return values
