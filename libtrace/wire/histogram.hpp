@@ -1,15 +1,27 @@
 // The distribution of one tag's values, for percentiles: a log-linear histogram over all finite
-// doubles, negative ones and zero included. Every power of two is divided into 32 equal bins, so that
-// a bin's middle is never more than 1.6% away from any value in it. Only the powers of two that occur
-// take memory. Merging is exact. Coarsening halves the number of bins in each power of two.
+// doubles, negative ones and zero included. Every power of two is divided into 32 equal bins, so
+// that a bin's middle is never more than 1.6% away from any value in it. Only the powers of two
+// that occur take memory. Merging is exact. Coarsening halves the number of bins in each power of
+// two.
 //
 // The same class works in the client (add) and in the agent (merge, quantile). Between them and in
-// the agent's ring a histogram travels packed: see pack().
+// the agent's ring a histogram travels packed:
+//
+//   | coarseness | first | bin | bin | ...       every part but the first byte is a varint
+//                          |
+//                          +-- count * 2, follows directly on the bin before it, or
+//                              count * 2 + 1 | empty bins in between, less one
+//
+// Bins are numbered in the order of their values: bin_of() >> coarseness. `first` is the number of
+// the first occupied bin, as zigzag varint. Only occupied bins are there, in ascending order, so a
+// typical one takes one or two bytes. Nothing at all stands for the empty histogram.
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,21 +33,28 @@ class Histogram {
   // Divides each power of two into 2^5 bins as long as nothing was coarsened.
   static constexpr unsigned kMaxCoarseness = 5;
 
-  // Counts one finite value.
-  void add(double value) { add_to_bin(bin_of(value), 1); }
+  // No packed histogram counts more values than this.
+  static constexpr std::uint64_t kMaxTotal = std::numeric_limits<std::uint64_t>::max() / 2;
 
+  Histogram() { recent_.fill(Chunk{}); }
+
+  // Counts one finite value.
+  void add(double value) { add_to_bin(bin_of(value) >> coarseness_, 1); }
+
+  // Adds all that another one counts. The coarser one's coarseness becomes this one's.
   void merge(const Histogram& other);
 
   // Adds a packed histogram. False, with nothing changed, if the bytes are not one.
   bool merge_packed(std::string_view packed);
 
-  // Appends this histogram's bytes to `out`: about two for each occupied bin. An empty histogram gives none.
+  // Appends this histogram's bytes to `out`.
   void pack(std::string& out) const;
 
   // Tells whether merge_packed would take these bytes, and how many values they count.
   static bool read_packed_total(std::string_view packed, std::uint64_t& total);
 
-  // Joins neighbouring bins. Coarser than kMaxCoarseness is not possible: nothing happens.
+  // Joins neighbouring bins and frees memory. Coarser than kMaxCoarseness is not possible: nothing
+  // happens.
   void coarsen();
   unsigned coarseness() const { return coarseness_; }
 
@@ -46,15 +65,57 @@ class Histogram {
   std::uint64_t total() const { return total_; }
   bool empty() const { return total_ == 0; }
 
-  // Forgets all counts; keeps the memory for the next round.
+  // Forgets all counts and returns to the finest bins. Keeps the memory, but none of its chunks has
+  // a meaning any more: the next round takes them one by one as it needs them, so that what it does
+  // not need is never looked at.
   void clear();
 
+  // Memory outside the object itself.
   std::size_t memory_bytes() const;
 
  private:
-  // IMPLEMENTATION TO BE COMPLETED BY THE ENGINE AUTHOR: bin_of, add_to_bin inline, chunk storage.
-  static std::int32_t bin_of(double value);
-  void add_to_bin(std::int32_t bin, std::uint64_t count);
+  // The bins of one power of two and sign: counts_[place << (5 - coarseness)] and what follows. A
+  // chunk is there only if something was counted in it.
+  struct Chunk {
+    std::int16_t number = std::numeric_limits<std::int16_t>::min();  // of a bin >> 5, uncoarsened
+    std::uint16_t place = 0;
+  };
+
+  // Gives a finite value's bin, uncoarsened: sign, exponent and five bits of the mantissa, in the
+  // order of the values. Zero and subnormal numbers are bin 0; negative ones are ~(bin of -value).
+  static std::int32_t bin_of(double value) {
+    const auto bits = std::bit_cast<std::uint64_t>(value);
+    const auto magnitude = static_cast<std::int32_t>(bits >> 47 & 0xffff);
+    if (magnitude < kLeastNormalBin) return 0;
+    return magnitude ^ -static_cast<std::int32_t>(bits >> 63);
+  }
+  static double middle_of(std::int32_t bin, unsigned coarseness);
+
+  // `bin` is coarsened like this histogram.
+  void add_to_bin(std::int32_t bin, std::uint64_t count) {
+    const unsigned chunk_bits = kMaxCoarseness - coarseness_;
+    const std::int32_t number = bin >> chunk_bits;
+    const Chunk* chunk = &recent_[static_cast<std::size_t>(number) % kRecent];
+    if (chunk->number != number) [[unlikely]] {
+      chunk = find_or_insert(number);
+    }
+    const auto offset = static_cast<std::size_t>(bin) & ((std::size_t{1} << chunk_bits) - 1);
+    counts_[(std::size_t{chunk->place} << chunk_bits) + offset] += count;
+    total_ += count;
+  }
+  const Chunk* find_or_insert(std::int32_t number);
+  const std::uint64_t* counts_of(const Chunk& chunk) const;
+  std::size_t bins_per_chunk() const { return std::size_t{1} << (kMaxCoarseness - coarseness_); }
+
+  static constexpr std::int32_t kLeastNormalBin = 1 << kMaxCoarseness;
+  static constexpr std::int32_t kGreatestBin = (0x7ff << kMaxCoarseness) - 1;
+  static constexpr std::size_t kRecent = 16;
+
+  friend class PackedBins;
+
+  std::vector<Chunk> chunks_;          // ascending by number
+  std::vector<std::uint64_t> counts_;  // of all chunks, in the order of their places
+  std::array<Chunk, kRecent> recent_;  // copies of chunks used lately, at their number % kRecent
   std::uint64_t total_ = 0;
   unsigned coarseness_ = 0;
 };

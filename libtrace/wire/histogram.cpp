@@ -1,0 +1,218 @@
+#include "wire/histogram.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pcp::trace {
+
+namespace {
+
+constexpr std::size_t kMaxVarintBytes = 10;
+
+char* write_varint(char* to, std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7) *to++ = static_cast<char>(value | 0x80);
+  *to++ = static_cast<char>(value);
+  return to;
+}
+
+std::uint64_t zigzag(std::int32_t value) {
+  return static_cast<std::uint32_t>(value) << 1 ^ static_cast<std::uint32_t>(value >> 31);
+}
+
+}  // namespace
+
+// Walks through the bins of a packed histogram and checks them on the way.
+class PackedBins {
+ public:
+  explicit PackedBins(std::string_view packed)
+      : at_(packed.data()), end_(packed.data() + packed.size()) {
+    if (packed.empty()) return;
+    coarseness = static_cast<unsigned char>(*at_++);
+    std::uint64_t first = 0;
+    valid = coarseness <= Histogram::kMaxCoarseness && read(first) && first <= kGreatestZigzag &&
+            at_ != end_;
+    bin = static_cast<std::int32_t>(first >> 1) ^ -static_cast<std::int32_t>(first & 1);
+    --bin;  // so that the first one, too, follows directly on what was before
+    least_ = Histogram::kLeastNormalBin >> coarseness;
+    greatest_ = Histogram::kGreatestBin >> coarseness;
+  }
+
+  // Fills `bin` and `count`. False at the end and at the first error, which clears `valid`.
+  bool next() {
+    if (at_ == end_ || !valid) return false;
+    std::uint64_t token = 0;
+    std::uint64_t skipped = 0;
+    valid = read(token) && token > 1;
+    if ((token & 1) != 0) {
+      valid = valid && read(skipped) && skipped <= kGreatestZigzag;
+      ++skipped;
+    }
+    bin += 1 + static_cast<std::int32_t>(skipped);
+    count = token >> 1;
+    const std::int32_t magnitude = bin < 0 ? ~bin : bin;
+    valid = valid && (bin == 0 || (magnitude >= least_ && magnitude <= greatest_));
+    return valid;
+  }
+
+  bool valid = true;
+  unsigned coarseness = 0;
+  std::int32_t bin = 0;
+  std::uint64_t count = 0;
+
+ private:
+  // Keeps the arithmetic on bins far away from overflow.
+  static constexpr std::uint64_t kGreatestZigzag = 2 * Histogram::kGreatestBin + 1;
+
+  bool read(std::uint64_t& value) {
+    if (at_ != end_ && static_cast<signed char>(*at_) >= 0) [[likely]] {
+      value = static_cast<unsigned char>(*at_++);
+      return true;
+    }
+    return read_long(value);
+  }
+
+  // A number has one encoding only: no superfluous zero byte at its end, no more than 64 bits.
+  bool read_long(std::uint64_t& value) {
+    value = 0;
+    for (unsigned shift = 0; at_ != end_ && shift < 64; shift += 7) {
+      const std::uint64_t byte = static_cast<unsigned char>(*at_++);
+      value |= (byte & 0x7f) << shift;
+      if (byte < 0x80) return byte != 0 && (shift < 63 || byte == 1);
+    }
+    return false;
+  }
+
+  const char* at_;
+  const char* end_;
+  std::int32_t least_ = 0;
+  std::int32_t greatest_ = 0;
+};
+
+bool Histogram::read_packed_total(std::string_view packed, std::uint64_t& total) {
+  PackedBins bins(packed);
+  std::uint64_t sum = 0;
+  while (bins.next()) {
+    sum += bins.count;
+    if (sum > kMaxTotal) return false;
+  }
+  total = sum;
+  return bins.valid;
+}
+
+bool Histogram::merge_packed(std::string_view packed) {
+  std::uint64_t added = 0;
+  if (!read_packed_total(packed, added) || added > kMaxTotal - std::min(total_, kMaxTotal)) {
+    return false;
+  }
+  PackedBins bins(packed);
+  while (coarseness_ < bins.coarseness) coarsen();
+  const unsigned shift = coarseness_ - bins.coarseness;
+  while (bins.next()) add_to_bin(bins.bin >> shift, bins.count);
+  return true;
+}
+
+void Histogram::pack(std::string& out) const {
+  if (empty()) return;
+  std::array<char, (1 << kMaxCoarseness) * 2 * kMaxVarintBytes> buffer;
+  const auto per_chunk = static_cast<std::int32_t>(bins_per_chunk());
+  std::int32_t before = 0;
+  bool first = true;
+  for (const Chunk& chunk : chunks_) {
+    char* to = buffer.data();
+    const std::uint64_t* counts = counts_of(chunk);
+    for (std::int32_t i = 0; i < per_chunk; ++i) {
+      if (counts[i] == 0) continue;
+      const std::int32_t bin = chunk.number * per_chunk + i;
+      if (first) {
+        *to++ = static_cast<char>(coarseness_);
+        to = write_varint(to, zigzag(bin));
+        before = bin - 1;
+        first = false;
+      }
+      const auto skipped = static_cast<std::uint32_t>(bin - before - 1);
+      to = write_varint(to, counts[i] << 1 | static_cast<unsigned>(skipped > 0));
+      if (skipped > 0) to = write_varint(to, skipped - 1);
+      before = bin;
+    }
+    out.append(buffer.data(), static_cast<std::size_t>(to - buffer.data()));
+  }
+}
+
+void Histogram::merge(const Histogram& other) {
+  while (coarseness_ < other.coarseness_) coarsen();
+  const unsigned shift = coarseness_ - other.coarseness_;
+  const std::size_t per_chunk = bins_per_chunk();
+  for (const Chunk& chunk : other.chunks_) {
+    const std::uint64_t* from = other.counts_of(chunk);
+    std::uint64_t* to = &counts_[find_or_insert(chunk.number)->place * per_chunk];
+    for (std::size_t i = 0; i < other.bins_per_chunk(); ++i) to[i >> shift] += from[i];
+  }
+  total_ += other.total_;
+}
+
+void Histogram::coarsen() {
+  if (coarseness_ == kMaxCoarseness) return;
+  // A chunk has an even number of bins and keeps its place, so this is one pass over all of them.
+  for (std::size_t i = 0; i < counts_.size() / 2; ++i) {
+    counts_[i] = counts_[2 * i] + counts_[2 * i + 1];
+  }
+  counts_.resize(counts_.size() / 2);
+  counts_.shrink_to_fit();
+  ++coarseness_;
+}
+
+double Histogram::quantile(double q) const {
+  const double share = std::clamp(q, 0.0, 1.0) * static_cast<double>(total_);
+  std::uint64_t rank = total_;
+  if (share < static_cast<double>(total_)) rank = static_cast<std::uint64_t>(std::ceil(share));
+  rank = std::clamp<std::uint64_t>(rank, 1, total_);
+  std::uint64_t passed = 0;
+  const std::size_t per_chunk = bins_per_chunk();
+  for (const Chunk& chunk : chunks_) {
+    const std::uint64_t* counts = counts_of(chunk);
+    for (std::size_t i = 0; i < per_chunk; ++i) {
+      passed += counts[i];
+      if (passed < rank) continue;
+      return middle_of(
+          chunk.number * static_cast<std::int32_t>(per_chunk) + static_cast<std::int32_t>(i),
+          coarseness_);
+    }
+  }
+  return 0;  // not reached: the bins add up to the total
+}
+
+double Histogram::middle_of(std::int32_t bin, unsigned coarseness) {
+  if (bin == 0) return 0;
+  const auto magnitude = static_cast<std::uint64_t>(bin < 0 ? ~bin : bin);
+  const double middle = std::bit_cast<double>((2 * magnitude + 1) << (46 + coarseness));
+  return bin < 0 ? -middle : middle;
+}
+
+void Histogram::clear() {
+  chunks_.clear();
+  counts_.clear();
+  recent_.fill(Chunk{});
+  total_ = 0;
+  coarseness_ = 0;
+}
+
+std::size_t Histogram::memory_bytes() const {
+  return chunks_.capacity() * sizeof(Chunk) + counts_.capacity() * sizeof(std::uint64_t);
+}
+
+const std::uint64_t* Histogram::counts_of(const Chunk& chunk) const {
+  return &counts_[chunk.place * bins_per_chunk()];
+}
+
+[[gnu::noinline]] const Histogram::Chunk* Histogram::find_or_insert(std::int32_t number) {
+  const auto below = [](const Chunk& chunk, std::int32_t wanted) { return chunk.number < wanted; };
+  auto at = std::lower_bound(chunks_.begin(), chunks_.end(), number, below);
+  if (at == chunks_.end() || at->number != number) {
+    const auto place = static_cast<std::uint16_t>(chunks_.size());
+    counts_.resize(counts_.size() + bins_per_chunk());
+    at = chunks_.insert(at, Chunk{static_cast<std::int16_t>(number), place});
+  }
+  return &(recent_[static_cast<std::size_t>(number) % kRecent] = *at);
+}
+
+}  // namespace pcp::trace
