@@ -15,99 +15,98 @@ char* write_varint(char* to, std::uint64_t value) {
   return to;
 }
 
+struct Varint {
+  const char* next;  // null if there was none
+  std::uint64_t value;
+};
+
+// A number has one encoding only: no superfluous zero byte at its end, no more than 64 bits.
+[[gnu::noinline]] Varint read_long_varint(const char* at, const char* end) {
+  std::uint64_t value = 0;
+  for (unsigned shift = 0; at != end && shift < 64; shift += 7) {
+    const std::uint64_t byte = static_cast<unsigned char>(*at++);
+    value |= (byte & 0x7f) << shift;
+    if (byte >= 0x80) continue;
+    const bool valid = byte != 0 && (shift < 63 || byte == 1);
+    return {valid ? at : nullptr, value};
+  }
+  return {nullptr, 0};
+}
+
+inline Varint read_varint(const char* at, const char* end) {
+  if (at != end && static_cast<unsigned char>(*at) < 0x80) [[likely]] {
+    return {at + 1, static_cast<unsigned char>(*at)};
+  }
+  return read_long_varint(at, end);
+}
+
 std::uint64_t zigzag(std::int32_t value) {
   return static_cast<std::uint32_t>(value) << 1 ^ static_cast<std::uint32_t>(value >> 31);
 }
 
+std::int32_t unzigzag(std::uint64_t value) {
+  return static_cast<std::int32_t>(value >> 1) ^ -static_cast<std::int32_t>(value & 1);
+}
+
+unsigned packed_coarseness(std::string_view packed) {
+  return static_cast<unsigned char>(packed.front());
+}
+
 }  // namespace
 
-// Walks through the bins of a packed histogram and checks them on the way.
-class PackedBins {
- public:
-  explicit PackedBins(std::string_view packed)
-      : at_(packed.data()), end_(packed.data() + packed.size()) {
-    if (packed.empty()) return;
-    coarseness = static_cast<unsigned char>(*at_++);
-    std::uint64_t first = 0;
-    valid = coarseness <= Histogram::kMaxCoarseness && read(first) && first <= kGreatestZigzag &&
-            at_ != end_;
-    bin = static_cast<std::int32_t>(first >> 1) ^ -static_cast<std::int32_t>(first & 1);
-    --bin;  // so that the first one, too, follows directly on what was before
-    least_ = Histogram::kLeastNormalBin >> coarseness;
-    greatest_ = Histogram::kGreatestBin >> coarseness;
-  }
-
-  // Fills `bin` and `count`. False at the end and at the first error, which clears `valid`.
-  bool next() {
-    if (at_ == end_ || !valid) return false;
-    std::uint64_t token = 0;
-    std::uint64_t skipped = 0;
-    valid = read(token) && token > 1;
-    if ((token & 1) != 0) {
-      valid = valid && read(skipped) && skipped <= kGreatestZigzag;
-      ++skipped;
+// Calls visit(bin, count) for each bin of a packed histogram. False at the first error. All its
+// state is local, so that it stays in registers: the agent goes through millions of bins per
+// second.
+template <typename Visit>
+bool Histogram::walk(std::string_view packed, Visit visit) {
+  if (packed.empty()) return true;
+  const char* const end = packed.data() + packed.size();
+  const unsigned coarseness = packed_coarseness(packed);
+  if (coarseness > kMaxCoarseness) return false;
+  const std::int32_t least = kLeastNormalBin >> coarseness;
+  const std::int32_t greatest = kGreatestBin >> coarseness;
+  const Varint first = read_varint(packed.data() + 1, end);
+  if (first.next == nullptr || first.next == end || first.value > kMaxZigzag) return false;
+  const char* at = first.next;
+  std::int32_t bin = unzigzag(first.value) - 1;  // so that the first one, too, has a bin before it
+  while (at != end) {
+    const Varint token = read_varint(at, end);
+    if (token.next == nullptr || token.value < 2) return false;
+    at = token.next;
+    ++bin;
+    if ((token.value & 1) != 0) {
+      const Varint skipped = read_varint(at, end);
+      if (skipped.next == nullptr || skipped.value > kMaxZigzag) return false;
+      at = skipped.next;
+      bin += 1 + static_cast<std::int32_t>(skipped.value);
     }
-    bin += 1 + static_cast<std::int32_t>(skipped);
-    count = token >> 1;
     const std::int32_t magnitude = bin < 0 ? ~bin : bin;
-    valid = valid && (bin == 0 || (magnitude >= least_ && magnitude <= greatest_));
-    return valid;
+    if (magnitude > greatest || (magnitude < least && bin != 0)) return false;
+    visit(bin, token.value >> 1);
   }
-
-  bool valid = true;
-  unsigned coarseness = 0;
-  std::int32_t bin = 0;
-  std::uint64_t count = 0;
-
- private:
-  // Keeps the arithmetic on bins far away from overflow.
-  static constexpr std::uint64_t kGreatestZigzag = 2 * Histogram::kGreatestBin + 1;
-
-  bool read(std::uint64_t& value) {
-    if (at_ != end_ && static_cast<signed char>(*at_) >= 0) [[likely]] {
-      value = static_cast<unsigned char>(*at_++);
-      return true;
-    }
-    return read_long(value);
-  }
-
-  // A number has one encoding only: no superfluous zero byte at its end, no more than 64 bits.
-  bool read_long(std::uint64_t& value) {
-    value = 0;
-    for (unsigned shift = 0; at_ != end_ && shift < 64; shift += 7) {
-      const std::uint64_t byte = static_cast<unsigned char>(*at_++);
-      value |= (byte & 0x7f) << shift;
-      if (byte < 0x80) return byte != 0 && (shift < 63 || byte == 1);
-    }
-    return false;
-  }
-
-  const char* at_;
-  const char* end_;
-  std::int32_t least_ = 0;
-  std::int32_t greatest_ = 0;
-};
+  return true;
+}
 
 bool Histogram::read_packed_total(std::string_view packed, std::uint64_t& total) {
-  PackedBins bins(packed);
   std::uint64_t sum = 0;
-  while (bins.next()) {
-    sum += bins.count;
-    if (sum > kMaxTotal) return false;
-  }
+  bool overflow = false;
+  const bool valid = walk(packed, [&](std::int32_t, std::uint64_t count) {
+    sum += count;
+    overflow |= sum > kMaxTotal;
+    sum &= kMaxTotal;
+  });
   total = sum;
-  return bins.valid;
+  return valid && !overflow;
 }
 
 bool Histogram::merge_packed(std::string_view packed) {
   std::uint64_t added = 0;
-  if (!read_packed_total(packed, added) || added > kMaxTotal - std::min(total_, kMaxTotal)) {
-    return false;
-  }
-  PackedBins bins(packed);
-  while (coarseness_ < bins.coarseness) coarsen();
-  const unsigned shift = coarseness_ - bins.coarseness;
-  while (bins.next()) add_to_bin(bins.bin >> shift, bins.count);
+  if (!read_packed_total(packed, added) || added > kMaxTotal - total_) return false;
+  if (packed.empty()) return true;
+  while (coarseness_ < packed_coarseness(packed)) coarsen();
+  const unsigned shift = coarseness_ - packed_coarseness(packed);
+  walk(packed, [&](std::int32_t bin, std::uint64_t count) { count_of(bin >> shift) += count; });
+  total_ += added;
   return true;
 }
 
@@ -144,7 +143,7 @@ void Histogram::merge(const Histogram& other) {
   const std::size_t per_chunk = bins_per_chunk();
   for (const Chunk& chunk : other.chunks_) {
     const std::uint64_t* from = other.counts_of(chunk);
-    std::uint64_t* to = &counts_[find_or_insert(chunk.number)->place * per_chunk];
+    std::uint64_t* to = &count_of(chunk.number * static_cast<std::int32_t>(per_chunk));
     for (std::size_t i = 0; i < other.bins_per_chunk(); ++i) to[i >> shift] += from[i];
   }
   total_ += other.total_;

@@ -39,7 +39,10 @@ class Histogram {
   Histogram() { recent_.fill(Chunk{}); }
 
   // Counts one finite value.
-  void add(double value) { add_to_bin(bin_of(value) >> coarseness_, 1); }
+  void add(double value) {
+    ++count_of(bin_of(value) >> coarseness_);
+    ++total_;
+  }
 
   // Adds all that another one counts. The coarser one's coarseness becomes this one's.
   void merge(const Histogram& other);
@@ -91,27 +94,27 @@ class Histogram {
   }
   static double middle_of(std::int32_t bin, unsigned coarseness);
 
-  // `bin` is coarsened like this histogram.
-  void add_to_bin(std::int32_t bin, std::uint64_t count) {
+  // `bin` is coarsened like this histogram. Whoever asks adds to the count: no chunk stays empty.
+  std::uint64_t& count_of(std::int32_t bin) {
     const unsigned chunk_bits = kMaxCoarseness - coarseness_;
     const std::int32_t number = bin >> chunk_bits;
     const Chunk* chunk = &recent_[static_cast<std::size_t>(number) % kRecent];
     if (chunk->number != number) [[unlikely]] {
       chunk = find_or_insert(number);
     }
-    const auto offset = static_cast<std::size_t>(bin) & ((std::size_t{1} << chunk_bits) - 1);
-    counts_[(std::size_t{chunk->place} << chunk_bits) + offset] += count;
-    total_ += count;
+    const auto offset = static_cast<std::size_t>(bin) & (bins_per_chunk() - 1);
+    return counts_[(std::size_t{chunk->place} << chunk_bits) + offset];
   }
   const Chunk* find_or_insert(std::int32_t number);
+  template <typename Visit>
+  static bool walk(std::string_view packed, Visit visit);
   const std::uint64_t* counts_of(const Chunk& chunk) const;
   std::size_t bins_per_chunk() const { return std::size_t{1} << (kMaxCoarseness - coarseness_); }
 
   static constexpr std::int32_t kLeastNormalBin = 1 << kMaxCoarseness;
   static constexpr std::int32_t kGreatestBin = (0x7ff << kMaxCoarseness) - 1;
+  static constexpr std::uint64_t kMaxZigzag = 2 * kGreatestBin + 1;  // of any bin
   static constexpr std::size_t kRecent = 16;
-
-  friend class PackedBins;
 
   std::vector<Chunk> chunks_;          // ascending by number
   std::vector<std::uint64_t> counts_;  // of all chunks, in the order of their places
