@@ -7,18 +7,21 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
-#include <mutex>
+#include <mutex>  // for the users of Shared::mutex
 #include <string>
 
 #include "engine/engine.hpp"
+#include "engine/fair_mutex.hpp"
 #include "wire/batch.hpp"
 
 namespace pcp::trace::agent {
 
+inline constexpr std::uint32_t kUnknownUid = 0xffffffff;
+
 // One connected process that speaks version 2.
 struct ClientView {
   std::uint32_t pid = 0;
-  std::uint32_t uid = 0;
+  std::uint32_t uid = 0;  // kUnknownUid over TCP
   std::string process;
   Origin origin;
   Time connected_at{};
@@ -34,6 +37,7 @@ struct IngestCounters {
   Counter refused_quota{0};                          // sessions of one user
   Counter dropped_malformed{0};
   Counter dropped_timeout{0};                        // unfinished PDU
+  Counter dropped_limit{0};                          // too many tags, label bytes, unfinished bytes
   Counter pdus{0};
   Counter bytes{0};
   Counter batches{0};
@@ -47,7 +51,7 @@ struct Shared {
   Shared(const EngineOptions& options, const std::vector<KnownInstance>& known, Time now)
       : engine(options, known, now) {}
 
-  std::mutex mutex;
+  FairMutex mutex;                               // as in std::lock_guard lock(shared.mutex)
   Engine engine;                                 // guarded by mutex
   std::map<std::uint64_t, ClientView> clients;   // guarded by mutex; key: connection number
   IngestCounters counters;
