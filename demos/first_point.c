@@ -1,0 +1,18 @@
+/*
+ * The smallest traced program. See it with: pminfo -f trace.point.count
+ *
+ *   cc first_point.c $(pkg-config --cflags --libs libpcp_trace) && ./a.out
+ */
+#include <stdio.h>
+
+#include <pcp/trace.h>
+
+int main(void) {
+  int status = pmtracepoint("first-point");
+  if (status < 0) {
+    fprintf(stderr, "first-point: %s\n", pmtraceerrstr(status));
+    return 1;
+  }
+  puts("first-point was passed");
+  return 0;
+}
