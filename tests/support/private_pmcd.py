@@ -9,6 +9,7 @@ nothing is left behind: no process, port, socket or file.
 """
 
 import os
+import pwd
 import re
 import shutil
 import signal
@@ -47,6 +48,12 @@ class ReservedPort:
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self._socket.bind(("::", 0))
         self.number = self._socket.getsockname()[1]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
 
     def close(self):
         self._socket.close()
@@ -187,8 +194,7 @@ class PrivatePmcd:
             if not name.startswith("PCP_TRACE_") and name not in ("LD_LIBRARY_PATH", "LD_PRELOAD")
         }
         environment |= {
-            "PCP_USER": subprocess.run(["id", "-un"], check=True, capture_output=True,
-                                       text=True).stdout.strip(),
+            "PCP_USER": pwd.getpwuid(os.getuid()).pw_name,
             "PCP_RUN_DIR": self.path("run"), "PCP_LOG_DIR": self.path("log"),
             "PCP_TMP_DIR": self.path("tmp"), "PCP_VAR_DIR": self.path("var"),
             "PMCD_ROOT_AGENT": "0",  # else the system's pmdaroot starts the agent

@@ -1,0 +1,224 @@
+"""The agent as its administrator sees it: options, messages, access rules, restarts."""
+
+import os
+import pwd
+import socket
+import subprocess
+import tempfile
+import unittest
+
+import legacy_wire
+from private_pmcd import PATIENCE_S, ReservedPort
+from trace_test import OUR_AGENT, OUR_LIBRARY, TraceTestCase, with_each_agent
+
+# Ports with names that hardly any machine uses.
+SERVICES = ["sgi-cad", "binkp", "zope", "xtelw", "rmtcfg", "clc-build-daemon", "omniorb"]
+
+LOCALS = ["127.0.0.1", "127.0.0.2"]
+
+
+def free_service():
+    """Gives name and number of a TCP service whose port is free."""
+    for name in SERVICES:
+        try:
+            number = socket.getservbyname(name, "tcp")
+            with socket.create_server(("0.0.0.0", number)):
+                return name, number
+        except OSError:
+            continue
+    raise AssertionError(f"none of {SERVICES} is in /etc/services and free")
+
+
+class Bare(TraceTestCase):
+    """An agent run by hand, with nobody on its pipe."""
+
+    def run_agent(self, *options):
+        """Gives its exit status, and all that it said."""
+        with tempfile.TemporaryDirectory() as directory, ReservedPort() as port:
+            log = os.path.join(directory, "trace.log")
+            done = subprocess.run(
+                [self.agent.path, "-d", "10", "-I", str(port.number), "-l", log, *options],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                text=True, timeout=PATIENCE_S, check=False,
+                env=os.environ | {"PCP_USER": pwd.getpwuid(os.getuid()).pw_name,
+                                  "PCP_RUN_DIR": directory, "PCP_VAR_DIR": directory})
+            said = done.stderr
+            if os.path.exists(log):
+                with open(log, encoding="utf-8", errors="replace") as file:
+                    said += file.read()
+            return done.returncode, said
+
+
+@with_each_agent
+class Messages(Bare):
+    def test_a_busy_port_is_one_line_and_the_end(self):
+        with socket.create_server(("0.0.0.0", 0)) as busy:
+            port = busy.getsockname()[1]
+            status, said = self.run_agent("-I", str(port))
+        self.assertNotEqual(status, 0)
+        self.assertEqual(said.count("Address already in use"), 1, said)
+        self.assertIn(f"Error: bind({port}): Address already in use", said)
+
+    def assert_usage(self, part, *options):
+        status, said = self.run_agent(*options)
+        self.assertEqual(status, 1, said)
+        first, *rest = said.splitlines()
+        self.assertTrue(first.startswith("pmdatrace: "), said)
+        self.assertIn(part, first)
+        self.assertTrue(any(line.lower().startswith("usage: pmdatrace") for line in rest), said)
+
+    def test_units_that_are_no_numbers_are_named(self):
+        for option in ("-U", "-V"):
+            self.assert_usage("furlong", option, "0,furlong,0,0,0,0")
+
+    def test_too_few_units(self):
+        for option in ("-U", "-V"):
+            self.assert_usage("1,2", option, "1,2")
+
+    def test_a_bad_period(self):
+        self.assert_usage("fortnight", "-T", "fortnight")
+
+    def test_bad_buckets(self):
+        self.assert_usage("-N", "-N", "0")
+        self.assert_usage("-N", "-N", "some")
+
+    def test_a_bad_access_rule_is_named(self):
+        self.assert_usage("permit", "-A", "permit:127.0.0.1")
+        self.assert_usage("many", "-A", "allow:127.0.0.1:many")
+
+    def test_an_unknown_option(self):
+        status, said = self.run_agent("-Z")
+        self.assertEqual(status, 1)
+        self.assertIn("sage: pmdatrace", said)
+
+
+class OurMessages(Bare):
+    def assert_refused(self, part, *options):
+        status, said = self.run_agent(*options)
+        self.assertEqual(status, 1, said)
+        self.assertIn(part, said.splitlines()[0])
+
+    def test_units_that_pcp_does_not_have_are_named(self):
+        self.assert_refused("99", "-U", "0,1,0,0,99,0")
+        self.assert_refused("9", "-V", "9,0,0,0,0,0")
+
+    def test_too_many_units(self):
+        self.assert_refused("0,0,0,0,0,0,0", "-U", "0,0,0,0,0,0,0")
+
+    def test_ports_that_are_none(self):
+        for port in ("0", "70000", "no-such-service"):
+            self.assert_refused(port, "-I", port)
+
+    def test_negative_buckets_and_no_period(self):
+        self.assert_refused("-1", "-N", "-1")
+        self.assert_refused("0", "-T", "0")
+
+
+@with_each_agent
+class Running(TraceTestCase):
+    def test_is_called_pmdatrace(self):
+        pmcd = self.start_pmcd()
+        with open(f"/proc/{pmcd.agent_pid()}/comm", encoding="utf-8") as file:
+            self.assertEqual(file.read(), "pmdatrace\n")
+
+    def test_its_port_is_usable_at_once_after_a_restart(self):
+        pmcd = self.start_pmcd()
+        traced = self.start_traced(self.environment(pmcd))
+        self.assertEqual(traced.call("point a"), 0)
+        for _ in range(3):
+            pmcd.restart_agent()
+        self.assertEqual(self.trace(self.environment(pmcd), "point a"), [0])
+
+    def test_takes_units_for_observations_and_counters(self):
+        pmcd = self.start_pmcd(["-U", "1,-1,0,1,3,0", "-V", "0,1,0,0,3,0"])
+        self.assertIn("Units: Kbyte / sec", pmcd.pminfo("-d", "trace.observe.value"))
+        self.assertIn("Units: sec", pmcd.pminfo("-d", "trace.counter.value"))
+
+
+class OurRunning(TraceTestCase):
+    def test_takes_a_port_by_service_name(self):
+        name, number = free_service()
+        pmcd = self.start_pmcd(["-I", name])
+        self.assertEqual(pmcd.value("trace.control.port"), number)
+        self.assertEqual(self.trace(self.environment(pmcd, PCP_TRACE_PORT=number), "point a"), [0])
+
+
+class AccessTestCase(TraceTestCase):
+    def greeting(self, pmcd, address="127.0.0.1", peer="127.0.0.1"):
+        """Connects, from a local address; gives the agent's first word."""
+        with socket.create_connection((peer, pmcd.trace_port), source_address=(address, 0)) as client:
+            client.settimeout(PATIENCE_S)
+            return legacy_wire.read_ack(client)
+
+    def assert_access(self, rules, allowed=(), refused=()):
+        pmcd = self.start_pmcd([word for rule in rules for word in ("-A", rule)])
+        for address in allowed:
+            self.assertGreater(self.greeting(pmcd, address), 0, address)
+        for address in refused:
+            self.assertEqual(self.greeting(pmcd, address), -12010, address)
+        return pmcd
+
+
+@with_each_agent
+class Access(AccessTestCase):
+    def test_without_rules_this_host_is_let_in(self):
+        self.assert_access([], allowed=LOCALS)
+
+    def test_a_disallowed_host_is_refused_and_others_are_not(self):
+        self.assert_access(["disallow:127.0.0.1"], allowed=["127.0.0.2"], refused=["127.0.0.1"])
+
+    def test_names_are_resolved(self):
+        self.assert_access(["disallow:localhost"], refused=["127.0.0.1"])
+
+    def test_patterns_end_in_a_star(self):
+        self.assert_access(["disallow:127.0.*"], refused=LOCALS)
+        self.assert_access(["disallow:*"], refused=LOCALS)
+
+    def test_the_more_specific_rule_wins_whatever_the_order(self):
+        self.assert_access(["disallow:127.0.*", "allow:127.0.0.2:0"],
+                           allowed=["127.0.0.2"], refused=["127.0.0.1"])
+        self.assert_access(["allow:127.0.0.2:0", "disallow:*"],
+                           allowed=["127.0.0.2"], refused=["127.0.0.1"])
+
+    def test_a_refused_client_disturbs_no_other(self):
+        pmcd = self.assert_access(["disallow:127.0.0.2"], allowed=["127.0.0.1"])
+        traced = self.start_traced(self.environment(pmcd))
+        for _ in range(10):
+            self.assertEqual(traced.call("point a"), 0)
+            self.assertEqual(self.greeting(pmcd, "127.0.0.2"), -12010)
+        self.assertEqual(pmcd.values("trace.point.count"), {"a": 10})
+
+
+class OurAccess(AccessTestCase):
+    agent, library = OUR_AGENT, OUR_LIBRARY
+
+    def test_maxconns_is_how_many_connections_there_may_be(self):
+        pmcd = self.start_pmcd(["-A", "allow:127.0.0.1:3"])
+        clients = [socket.create_connection(("127.0.0.1", pmcd.trace_port)) for _ in range(3)]
+        for client in clients:
+            self.addCleanup(client.close)
+            self.assertGreater(legacy_wire.read_ack(client), 0)
+        self.assertEqual(self.greeting(pmcd), -12011)
+        self.assertGreater(self.greeting(pmcd, "127.0.0.2"), 0)
+
+    def test_ipv6_hosts_and_patterns(self):
+        pmcd = self.start_pmcd(["-A", "disallow:::1"])
+        self.assertEqual(self.greeting(pmcd, "::1", "::1"), -12010)
+        self.assertGreater(self.greeting(pmcd), 0)
+        pmcd = self.start_pmcd(["-A", "disallow::*"])
+        self.assertEqual(self.greeting(pmcd, "::1", "::1"), -12010)
+        self.assertGreater(self.greeting(pmcd), 0)
+
+    def test_local_is_localhost_and_the_unix_socket(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "trace.socket")
+            pmcd = self.start_pmcd(["-i", path, "-A", "disallow:local:*"])
+            self.assertEqual(self.greeting(pmcd), -12010)
+            with socket.socket(socket.AF_UNIX) as client:
+                client.settimeout(PATIENCE_S)
+                client.connect(path)
+                self.assertEqual(legacy_wire.read_ack(client), -12010)
+
+
+if __name__ == "__main__":
+    unittest.main()

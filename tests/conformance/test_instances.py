@@ -1,0 +1,84 @@
+"""Instances are numbered 1, 2, 3 in order of arrival, in each domain by itself, and stay what they are."""
+
+import unittest
+
+from trace_test import OUR_LIBRARY, TraceTestCase, with_each_agent
+
+
+class InstanceTestCase(TraceTestCase):
+    def points(self, pmcd, *tags):
+        self.trace(self.environment(pmcd), *(f"point {tag}" for tag in tags))
+
+
+@with_each_agent
+class Instances(InstanceTestCase):
+    def test_count_from_one_in_order_of_arrival(self):
+        pmcd = self.start_pmcd()
+        self.points(pmcd, "zebra", "ant", "mole", "ant")
+        self.assertEqual(pmcd.instances("trace.point.count"), {"zebra": 1, "ant": 2, "mole": 3})
+
+    def test_each_kind_counts_by_itself(self):
+        pmcd = self.start_pmcd()
+        self.trace(self.environment(pmcd), "point a", "point b", "obs 1 b", "obs 1 a", "counter 1 c",
+                   "begin d", "end d")
+        self.assertEqual(pmcd.instances("trace.point.count"), {"a": 1, "b": 2})
+        self.assertEqual(pmcd.instances("trace.observe.value"), {"b": 1, "a": 2})
+        self.assertEqual(pmcd.instances("trace.counter.value"), {"c": 1})
+        self.assertEqual(pmcd.instances("trace.transact.count"), {"d": 1})
+
+    def test_a_tag_that_comes_back_after_a_reset_has_its_old_number_and_starts_at_zero(self):
+        pmcd = self.start_pmcd()
+        self.points(pmcd, "a", "b", "b", "c")
+        pmcd.pmstore("trace.control.reset", 1)
+        self.points(pmcd, "c", "b")
+        self.assertEqual(pmcd.instances("trace.point.count"), {"b": 2, "c": 3})
+        self.assertEqual(pmcd.values("trace.point.count"), {"b": 1, "c": 1})
+
+    def test_a_transaction_shows_no_instance_before_its_first_end(self):
+        pmcd = self.start_pmcd()
+        self.trace(self.environment(pmcd), "begin a", "begin b", "abort b")
+        self.assertEqual(pmcd.instances("trace.transact.count"), {})
+
+
+class OurInstances(InstanceTestCase):
+    library = OUR_LIBRARY
+
+    def test_keep_their_numbers_when_the_agent_is_killed_and_started_again(self):
+        pmcd = self.start_pmcd()
+        self.points(pmcd, "a", "b", "c")
+        pmcd.restart_agent()
+        self.points(pmcd, "d", "c", "a")
+        self.assertEqual(pmcd.instances("trace.point.count"), {"a": 1, "c": 3, "d": 4})
+        self.assertEqual(pmcd.values("trace.point.count"), {"a": 1, "c": 1, "d": 1})
+
+    def test_keep_their_numbers_when_pmcd_ends_the_agent(self):
+        pmcd = self.start_pmcd()
+        self.points(pmcd, "a", "b")
+        pmcd.restart_agent(options=["-N", "3"])
+        self.points(pmcd, "b")
+        self.assertEqual(pmcd.instances("trace.point.count"), {"b": 2})
+
+    def test_names_that_share_a_first_word_are_told_apart(self):
+        pmcd = self.start_pmcd()
+        self.points(pmcd, "read disk", "read tape", "read")
+        names = pmcd.instances("trace.point.count")
+        self.assertEqual(names, {"read disk": 1, "read#2 tape": 2, "read#3": 3})
+
+    def test_leading_blanks_brackets_and_utf8_survive_a_restart(self):
+        tags = [" blank", "[bracket]", 'quo"te', "späße", "back\\slash", "#1"]
+        pmcd = self.start_pmcd()
+        self.points(pmcd, *tags)
+        before = pmcd.instances("trace.point.count")
+        self.assertEqual(sorted(before.values()), [1, 2, 3, 4, 5, 6])
+        pmcd.restart_agent()
+        self.points(pmcd, *reversed(tags))
+        self.assertEqual(pmcd.instances("trace.point.count"), before)
+
+    def test_control_bytes_show_as_hexadecimal(self):
+        pmcd = self.start_pmcd()
+        self.points(pmcd, "a\tb\x1b[31m")
+        self.assertEqual(list(pmcd.instances("trace.point.count")), [r"a\x09b\x1b[31m"])
+
+
+if __name__ == "__main__":
+    unittest.main()

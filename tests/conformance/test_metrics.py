@@ -1,0 +1,136 @@
+"""The metrics are the same, whichever library a program loads and whichever agent answers."""
+
+import re
+import unittest
+
+from trace_test import (OUR_AGENT, STOCK_AGENT, STOCK_LIBRARY, Agent, TraceTestCase, with_each_agent,
+                        with_each_pair)
+
+STOCK_METRICS = """
+    trace.transact.count trace.transact.rate trace.transact.ave_time trace.transact.min_time
+    trace.transact.max_time trace.transact.total_time trace.point.count trace.point.rate
+    trace.observe.count trace.observe.rate trace.observe.value trace.control.period
+    trace.control.interval trace.control.buckets trace.control.port trace.control.reset
+    trace.control.debug trace.counter.count trace.counter.rate trace.counter.value""".split()
+
+
+@with_each_pair
+class Values(TraceTestCase):
+    """Everything is there as soon as the program has ended: no test here waits."""
+
+    def setUp(self):
+        self.pmcd = self.start_pmcd()
+
+    def run_program(self, *lines):
+        self.trace(self.environment(self.pmcd), *lines)
+
+    def test_counts(self):
+        self.run_program("point login", "point login", "point logout", "obs 1.5 size", "obs -2.5 size",
+                         "counter 10 bytes", "counter 30 bytes", "counter 25 bytes")
+        self.assertEqual(self.pmcd.values("trace.point.count"), {"login": 2, "logout": 1})
+        self.assertEqual(self.pmcd.values("trace.observe.count"), {"size": 2})
+        self.assertEqual(self.pmcd.values("trace.counter.count"), {"bytes": 3})
+
+    def test_the_last_value_counts(self):
+        self.run_program("obs 1.5 size", "obs -2.25 size", "counter 10 bytes", "counter 30 bytes",
+                         "counter 25 bytes")
+        self.assertEqual(self.pmcd.values("trace.observe.value"), {"size": -2.25})
+        self.assertEqual(self.pmcd.values("trace.counter.value"), {"bytes": 25})
+
+    def test_transactions(self):
+        self.run_program("begin query", "sleep 0.1", "end query", "begin query", "end query",
+                         "begin query", "abort query", "begin other")
+        self.assertEqual(self.pmcd.values("trace.transact.count"), {"query": 2})
+        self.assertTrue(0.1 <= self.pmcd.value("trace.transact.total_time", "query") < 2)
+
+    def test_one_name_of_every_kind(self):
+        self.run_program("point a", "obs 2 a", "obs 2 a", "counter 3 a", "counter 3 a", "counter 3 a",
+                         "begin a", "end a")
+        counts = [self.pmcd.value(f"trace.{kind}.count", "a")
+                  for kind in ("transact", "point", "observe", "counter")]
+        self.assertEqual(counts, [1, 1, 2, 3])
+
+    def test_programs_add_up(self):
+        for _ in range(3):
+            self.run_program("point a", "point a", "begin b", "end b")
+        self.assertEqual(self.pmcd.values("trace.point.count"), {"a": 6})
+        self.assertEqual(self.pmcd.values("trace.transact.count"), {"b": 3})
+
+    def test_asynchronous_programs_are_counted_as_well(self):
+        self.run_program("state 32", "point a", "obs 4 b", "counter 5 c", "begin d", "end d", "sleep 0.3")
+        self.assert_values(self.pmcd, "trace.point.count", {"a": 1})
+        self.assert_values(self.pmcd, "trace.observe.value", {"b": 4})
+        self.assert_values(self.pmcd, "trace.counter.value", {"c": 5})
+        self.assert_values(self.pmcd, "trace.transact.count", {"d": 1})
+
+
+@with_each_agent
+class Control(TraceTestCase):
+    def test_shows_the_options(self):
+        pmcd = self.start_pmcd(["-T", "30", "-N", "6"])
+        self.assertEqual(pmcd.values("trace.control.period"), {None: 30})
+        self.assertEqual(pmcd.values("trace.control.buckets"), {None: 6})
+        self.assertEqual(pmcd.values("trace.control.port"), {None: pmcd.trace_port})
+
+    def test_defaults_to_a_minute(self):
+        self.assertEqual(self.start_pmcd().values("trace.control.period"), {None: 60})
+
+    def test_takes_a_period_in_pcps_notation(self):
+        self.assertEqual(self.start_pmcd(["-T", "2min"]).values("trace.control.period"), {None: 120})
+
+    def test_reset_forgets_all_tags(self):
+        pmcd = self.start_pmcd()
+        self.trace(self.environment(pmcd), "point a", "obs 1 a", "counter 1 a", "begin a", "end a")
+        status, output = pmcd.pmstore("trace.control.reset", 1)
+        self.assertEqual(status, 0, output)
+        for kind in ("transact", "point", "observe", "counter"):
+            self.assertEqual(pmcd.values(f"trace.{kind}.count"), {})
+        self.trace(self.environment(pmcd), "point b")
+        self.assertEqual(pmcd.values("trace.point.count"), {"b": 1})
+
+    def test_nothing_else_can_be_stored(self):
+        pmcd = self.start_pmcd()
+        for metric in ("trace.control.period", "trace.control.port", "trace.point.count"):
+            _, output = pmcd.pmstore(metric, 1)
+            self.assertNotIn("old value", output)
+
+
+class Descriptions(TraceTestCase):
+    """Name, PMID, type, units and semantics of all that stock has."""
+
+    def description(self, agent, metrics, *options):
+        return self.start_pmcd(options, Agent(*agent)).pminfo("-d", "-m", *metrics)
+
+    def assert_same(self, *options):
+        ours = self.description(OUR_AGENT, STOCK_METRICS, *options)
+        self.assertEqual(ours, self.description(STOCK_AGENT, STOCK_METRICS, *options))
+        self.assertEqual(len(re.findall(r"PMID: 10\.0\.", ours)), 20)
+
+    def test_are_those_of_stock(self):
+        self.assert_same()
+
+    def test_follow_the_units_given(self):
+        self.assert_same("-U", "1,-1,0,1,3,0", "-V", "0,0,1,0,0,3")
+
+    def test_work_with_stocks_name_space(self):
+        ours = Agent(OUR_AGENT.path, STOCK_AGENT.namespace)
+        self.assertEqual(self.description(ours, ["trace"]), self.description(STOCK_AGENT, ["trace"]))
+
+    def test_the_control_metrics_print_alike(self):
+        def control(agent):
+            pmcd = self.start_pmcd(["-T", "30", "-N", "5"], agent)
+            return pmcd.pminfo("-f", *(metric for metric in STOCK_METRICS if "control" in metric and
+                                       not metric.endswith(("port", "interval"))))
+        self.assertEqual(control(OUR_AGENT), control(STOCK_AGENT))
+
+    def test_values_print_alike(self):
+        def values(agent):
+            pmcd = self.start_pmcd(agent=agent)
+            self.trace(pmcd.environment(STOCK_LIBRARY), "point a", "point b b", "obs 0.1 a", "counter 3 a")
+            return pmcd.pminfo("-f", "trace.point.count", "trace.observe.value", "trace.counter.value",
+                               "trace.point.rate")
+        self.assertEqual(values(OUR_AGENT), values(STOCK_AGENT))
+
+
+if __name__ == "__main__":
+    unittest.main()

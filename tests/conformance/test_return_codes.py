@@ -1,0 +1,164 @@
+"""What each call returns, for every use and misuse: the same with both libraries and both agents."""
+
+import errno
+import socket
+import unittest
+
+import legacy_wire
+from fake_agent import FakeAgent
+from private_pmcd import ReservedPort, wait_until
+from trace_test import (LONGEST_TAG, OUR_LIBRARY, STOCK_LIBRARY, TraceTestCase, library_environment,
+                        with_each_library, with_each_pair)
+
+NO_TAG, IN_PROGRESS, NOT_IN_PROGRESS, NO_SUCH_TAG = -12000, -12001, -12002, -12003
+TAG_TOO_LONG, PERMISSION, CONNECTION_LIMIT = -12005, -12010, -12011
+REFUSED, NO_ROUTE = -errno.ECONNREFUSED, -errno.EHOSTUNREACH
+NOAGENT, ASYNC = 16, 32
+
+
+@with_each_pair
+class Calls(TraceTestCase):
+    """With an agent."""
+
+    def calls(self, *lines):
+        return self.trace(self.environment(self.pmcd), *lines)
+
+    def setUp(self):
+        self.pmcd = self.start_pmcd()
+
+    def test_success_is_zero(self):
+        self.assertEqual(self.calls("point a", "obs 1 a", "counter 1 a", "begin a", "end a",
+                                    "begin a", "abort a"), [0] * 7)
+
+    def test_a_null_tag(self):
+        self.assertEqual(self.calls("null point", "null obs", "null counter", "null begin",
+                                    "null end", "null abort"), [NO_TAG] * 6)
+
+    def test_an_empty_tag(self):
+        self.assertEqual(self.calls("point ", "obs 1 ", "counter 1 ", "begin ", "end ", "abort "),
+                         [NO_TAG] * 6)
+
+    def test_a_tag_of_254_bytes_is_accepted(self):
+        self.assertEqual(self.calls(f"begin {LONGEST_TAG}", f"end {LONGEST_TAG}"), [0, 0])
+        self.assertEqual(self.calls(f"point {LONGEST_TAG}"), [0])
+
+    def test_a_tag_of_255_bytes_is_too_long(self):
+        tag = LONGEST_TAG + "t"
+        self.assertEqual(self.calls(f"point {tag}", f"obs 1 {tag}", f"counter 1 {tag}", f"begin {tag}",
+                                    f"end {tag}", f"abort {tag}"), [TAG_TOO_LONG] * 6)
+
+    def test_begin_twice(self):
+        self.assertEqual(self.calls("begin a", "begin a", "end a", "begin a"), [0, IN_PROGRESS, 0, 0])
+
+    def test_end_and_abort_of_a_tag_that_never_began(self):
+        self.assertEqual(self.calls("end a", "abort a", "point a", "end a"),
+                         [NO_SUCH_TAG, NO_SUCH_TAG, 0, NO_SUCH_TAG])
+
+    def test_end_and_abort_after_the_end(self):
+        self.assertEqual(self.calls("begin a", "end a", "end a", "abort a"),
+                         [0, 0, NOT_IN_PROGRESS, NOT_IN_PROGRESS])
+
+    def test_end_and_abort_after_an_abort(self):
+        self.assertEqual(self.calls("begin a", "abort a", "end a", "abort a"),
+                         [0, 0, NOT_IN_PROGRESS, NOT_IN_PROGRESS])
+
+    def test_one_name_may_be_of_every_kind_at_once(self):
+        self.assertEqual(self.calls("begin a", "point a", "obs 1 a", "counter 1 a", "end a"), [0] * 5)
+
+    def test_no_value_is_refused(self):
+        self.assertEqual(self.calls("obs nan a", "obs inf a", "obs -1e308 a", "counter -1 a"), [0] * 4)
+
+
+@with_each_library
+class WithoutAgent(TraceTestCase):
+    """Before anything listens."""
+
+    def setUp(self):
+        self.port = ReservedPort()
+        self.addCleanup(self.port.close)
+        self.nobody = library_environment(self.library, PCP_TRACE_HOST="127.0.0.1",
+                                          PCP_TRACE_PORT=self.port.number)
+
+    def test_nobody_listens(self):
+        self.assertEqual(self.trace(self.nobody, "point a", "obs 1 a", "counter 1 a", "begin a",
+                                    "point a", "begin a"), [REFUSED] * 6)
+
+    def test_an_unknown_host(self):
+        unknown = library_environment(self.library, PCP_TRACE_HOST="no-such-host.invalid")
+        self.assertEqual(self.trace(unknown, "point a", "begin a", "obs 1 a"), [NO_ROUTE] * 3)
+
+    def test_misuse_is_told_before_the_connection(self):
+        self.assertEqual(self.trace(self.nobody, "null point", "point ", "end a", "abort a",
+                                    f"obs 1 {LONGEST_TAG}t"),
+                         [NO_TAG, NO_TAG, NO_SUCH_TAG, NO_SUCH_TAG, TAG_TOO_LONG])
+
+    def test_the_noagent_state_makes_every_call_succeed(self):
+        with FakeAgent() as agent:
+            environment = library_environment(self.library, PCP_TRACE_HOST="127.0.0.1",
+                                              PCP_TRACE_PORT=agent.port)
+            returned, _ = self.trace_loudly(environment, f"state {NOAGENT}", "point a", "obs 1 a",
+                                            "counter 1 a", "begin a", "end a", "begin a", "abort a")
+            self.assertEqual(returned, [0] * 8)
+            self.assertEqual(agent.connections, 0)
+
+    def test_the_noagent_variable_makes_every_call_succeed(self):
+        with FakeAgent() as agent:
+            environment = library_environment(self.library, PCP_TRACE_HOST="127.0.0.1",
+                                              PCP_TRACE_PORT=agent.port, PCP_TRACE_NOAGENT="")
+            returned, _ = self.trace_loudly(environment, "point a", "begin a", "begin a", "end a", "end b")
+            self.assertEqual(returned, [0, 0, IN_PROGRESS, 0, NO_SUCH_TAG])
+            self.assertEqual(agent.data(), [])
+            if self.library == OUR_LIBRARY:  # stock connects, and says nothing
+                self.assertEqual(agent.connections, 0)
+
+
+@with_each_library
+class State(TraceTestCase):
+    """pmtracestate."""
+
+    def setUp(self):
+        self.pmcd = self.start_pmcd()
+
+    def test_gives_the_old_state_and_replaces_it(self):
+        self.assertEqual(self.trace(self.environment(self.pmcd), "state 1", "state 34", "state 8", "state 0"),
+                         [0, 1, 34, 8])
+
+    def test_async_after_a_connection_is_invalid_and_changes_nothing(self):
+        returned, _ = self.trace_loudly(self.environment(self.pmcd), "state 4", "point a", f"state {ASYNC}",
+                                        f"state {ASYNC | 1}", "state 0")
+        self.assertEqual(returned, [0, 0, -errno.EINVAL, -errno.EINVAL, 4])
+
+    def test_async_before_the_first_call_never_fails_a_call(self):
+        returned = self.trace(self.environment(self.pmcd), f"state {ASYNC}", "point a", "obs 1 a",
+                              "counter 1 a", "begin a", "end a", "begin a", "abort a")
+        self.assertTrue(all(code >= 0 for code in returned), returned)
+
+
+class Refused(TraceTestCase):
+    """By our agent the reason always arrives, whichever library asks; stock's hides it by a reset."""
+
+    def first_calls(self, pmcd, library):
+        return self.trace(pmcd.environment(library), "point a", "obs 1 a")
+
+    def test_a_host_that_may_not_connect(self):
+        pmcd = self.start_pmcd(["-A", "disallow:127.0.0.1"])
+        for _ in range(20):
+            self.assertEqual(self.first_calls(pmcd, OUR_LIBRARY), [PERMISSION] * 2)
+            self.assertEqual(self.first_calls(pmcd, STOCK_LIBRARY)[0], PERMISSION)
+
+    def test_one_connection_too_many(self):
+        pmcd = self.start_pmcd(["-A", "allow:127.0.0.1:1"])
+        with socket.create_connection(("127.0.0.1", pmcd.trace_port)) as only:
+            self.assertGreaterEqual(legacy_wire.read_ack(only), 1)
+            for _ in range(20):
+                self.assertEqual(self.first_calls(pmcd, OUR_LIBRARY), [CONNECTION_LIMIT] * 2)
+                self.assertEqual(self.first_calls(pmcd, STOCK_LIBRARY)[0], CONNECTION_LIMIT)
+
+    def test_a_host_that_left_makes_room(self):
+        pmcd = self.start_pmcd(["-A", "allow:127.0.0.1:1"])
+        for _ in range(5):
+            wait_until(lambda: self.first_calls(pmcd, OUR_LIBRARY) == [0, 0], what="room")
+
+
+if __name__ == "__main__":
+    unittest.main()

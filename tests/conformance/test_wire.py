@@ -1,0 +1,97 @@
+"""What a library says to an agent of version 1, byte by byte."""
+
+import struct
+import unittest
+
+import legacy_wire
+from fake_agent import FakeAgent
+from trace_test import OUR_LIBRARY, TraceTestCase, library_environment, with_each_library
+
+
+class WireTestCase(TraceTestCase):
+    def setUp(self):
+        self.fake = FakeAgent()
+        self.addCleanup(self.fake.__exit__)
+
+    def fake_environment(self, **variables):
+        return library_environment(self.library, PCP_TRACE_HOST="127.0.0.1",
+                                   PCP_TRACE_PORT=self.fake.port, **variables)
+
+
+@with_each_library
+class Wire(WireTestCase):
+    def test_a_point_is_these_bytes(self):
+        traced = self.start_traced(self.fake_environment())
+        self.assertEqual(traced.call("point one"), 0)
+        traced.end()
+        [pdu] = self.fake.pdus
+        self.assertEqual(legacy_wire.encode_pdu(pdu.type, pdu.payload, pdu.pid),
+                         bytes.fromhex("0000001c 00007051") + struct.pack(">I", traced.pid) +
+                         bytes.fromhex("01040280 bff00000 00000000 6f6e6500"))
+
+    def test_a_tag_is_padded_to_four_bytes(self):
+        for tag in ("a", "ab", "abc", "abcd"):
+            self.trace(self.fake_environment(), f"point {tag}")
+        padded = [pdu.payload[12:] for pdu in self.fake.pdus]
+        self.assertEqual(padded, [b"a\0~~", b"ab\0~", b"abc\0", b"abcd\0~~~"])
+
+    def test_values_arrive_to_the_last_bit(self):
+        self.trace(self.fake_environment(), "obs 0.1 a", "counter -1.7976931348623157e308 a",
+                   "obs 5e-324 b")
+        self.assertEqual(sorted((data.type, data.tag, data.value) for data in self.fake.data()),
+                         [(3, "a", 0.1), (3, "b", 5e-324), (4, "a", -1.7976931348623157e308)])
+
+    def test_nothing_but_data_is_sent(self):
+        self.trace(self.fake_environment(), "point a", "obs 1 a", "counter 1 a", "begin a", "end a")
+        self.assertEqual({pdu.type for pdu in self.fake.pdus}, {legacy_wire.DATA})
+        self.assertEqual({data.version for data in self.fake.data()}, {1})
+
+    def test_a_transaction_carries_its_seconds(self):
+        self.trace(self.fake_environment(), "begin a", "sleep 0.2", "end a")
+        [data] = self.fake.data()
+        self.assertEqual((data.type, data.tag), (1, "a"))
+        self.assertTrue(0.2 <= data.value < 2, data.value)
+
+    def test_an_aborted_transaction_is_not_sent(self):
+        self.trace(self.fake_environment(), "begin a", "abort a", "point b")
+        self.assertEqual([data.tag for data in self.fake.data()], ["b"])
+
+    def test_every_call_is_one_pdu(self):
+        self.trace(self.fake_environment(), *["point a", "counter 2 a"] * 100)
+        kinds = [data.type for data in self.fake.data()]
+        self.assertEqual((kinds.count(2), kinds.count(4)), (100, 100))
+
+    def test_the_last_value_comes_last(self):
+        self.trace(self.fake_environment(), *(f"obs {value} a" for value in (3, 9, 1, 7)))
+        self.assertEqual([data.value for data in self.fake.data()][-1], 7)
+
+
+class OurWire(WireTestCase):
+    def test_a_chunk_is_at_most_1024_bytes_and_ends_with_the_wish_for_an_ack(self):
+        self.trace(self.fake_environment(), *[f"point {'t' * length}" for length in range(1, 120)] * 3)
+        chunk = 0
+        for pdu in self.fake.pdus:
+            chunk += 12 + len(pdu.payload)
+            self.assertLessEqual(chunk, 1024)
+            if legacy_wire.decode_data(pdu.payload).wants_ack:
+                chunk = 0
+        self.assertEqual(chunk, 0)
+        self.assertEqual(len(self.fake.data()), 119 * 3)
+
+    def test_transactions_keep_number_sum_and_extrema(self):
+        self.trace(self.fake_environment(PCP_TRACE_FLUSH="5000"), "begin a", "sleep 0.05", "end a",
+                   "begin a", "sleep 0.01", "end a", "begin a", "sleep 0.25", "end a")
+        values = [data.value for data in self.fake.data()]
+        self.assertEqual(len(values), 3)
+        self.assertTrue(0.01 <= min(values) < 0.05, values)
+        self.assertTrue(0.25 <= max(values), values)
+        self.assertTrue(0.31 <= sum(values) < 3, values)
+
+    def test_tags_that_version_1_cannot_carry_disturb_no_other(self):
+        self.trace(self.fake_environment(), "point " + "t" * 125, "point a", "point " + "t" * 254,
+                   "point " + "u" * 124)
+        self.assertEqual(sorted(data.tag for data in self.fake.data()), ["a", "u" * 124])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,29 @@
+# Registers Python's end-to-end tests, which drive what was built against a pmcd of their own:
+# trace_script_test(name label script)
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+find_library(STOCK_TRACE_LIBRARY pcp_trace REQUIRED)
+find_path(STOCK_TRACE_INCLUDE_DIR pcp/trace_dev.h REQUIRED)
+set(TRACE_TEST_PROGRAMS ${PROJECT_BINARY_DIR}/tests/programs)
+
+function(trace_script_test name label script)
+  add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/${script})
+  set(environment
+      PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/support
+      TRACE_STOCK_LIBRARY=${STOCK_TRACE_LIBRARY}
+      TRACE_LIBRARY=$<TARGET_FILE_DIR:pcp_trace>/libpcp_trace.so.2
+      TRACE_AGENT=$<TARGET_FILE:pmdatrace>
+      TRACE_NAMESPACE=${PROJECT_SOURCE_DIR}/pmda/root
+      TRACE_PMTRACE=$<TARGET_FILE:pmtrace>
+      TRACE_PROGRAMS=${TRACE_TEST_PROGRAMS})
+  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 300 ENVIRONMENT "${environment}")
+endfunction()
+
+# Adds a program as PCP's users have it: their header, their library, no path to any other.
+function(trace_stock_program name)
+  add_executable(${name} ${ARGN})
+  target_include_directories(${name} SYSTEM PRIVATE ${STOCK_TRACE_INCLUDE_DIR})
+  target_compile_options(${name} PRIVATE -Wall -Wextra)
+  target_link_libraries(${name} PRIVATE ${STOCK_TRACE_LIBRARY} Threads::Threads ${CMAKE_DL_LIBS})
+  set_target_properties(${name} PROPERTIES SKIP_BUILD_RPATH ON C_STANDARD 11
+                        RUNTIME_OUTPUT_DIRECTORY ${TRACE_TEST_PROGRAMS})
+endfunction()

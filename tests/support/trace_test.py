@@ -1,0 +1,140 @@
+"""What the end-to-end tests share: the two libraries and two agents, and programs that trace.
+
+CMake gives the paths of what was built in TRACE_LIBRARY, TRACE_AGENT, TRACE_NAMESPACE, TRACE_PMTRACE
+and TRACE_PROGRAMS (a directory), and that of PCP's own library in TRACE_STOCK_LIBRARY.
+"""
+
+import collections
+import os
+import subprocess
+import sys
+import unittest
+
+import private_pmcd
+from private_pmcd import PATIENCE_S, PrivatePmcd
+
+Agent = collections.namedtuple("Agent", "path namespace")
+
+STOCK_LIBRARY = os.environ["TRACE_STOCK_LIBRARY"]
+OUR_LIBRARY = os.environ["TRACE_LIBRARY"]
+STOCK_AGENT = Agent(private_pmcd.STOCK_AGENT, private_pmcd.STOCK_NAMESPACE)
+OUR_AGENT = Agent(os.environ["TRACE_AGENT"], os.environ["TRACE_NAMESPACE"])
+STOCK_PMTRACE = "/usr/bin/pmtrace"
+OUR_PMTRACE = os.environ["TRACE_PMTRACE"]
+
+LONGEST_TAG = "t" * 254
+
+
+def program(name):
+    """Gives the path of a helper program that was built beside the tests."""
+    return os.path.join(os.environ["TRACE_PROGRAMS"], name)
+
+
+def library_environment(library, **variables):
+    """Gives an environment in which programs load this libpcp_trace.so.2, and that has no variable
+    of the library but `variables`."""
+    environment = {name: value for name, value in os.environ.items()
+                   if not name.startswith("PCP_TRACE_")}
+    environment["LD_LIBRARY_PATH"] = os.path.dirname(library)
+    return environment | {name: str(value) for name, value in variables.items()}
+
+
+def _variants(**variants):
+    """Makes a class decorator that puts one subclass for each variant in the class's place."""
+    def decorate(behaviour):
+        module = sys.modules[behaviour.__module__]
+        for variant, attributes in variants.items():
+            name = behaviour.__name__ + variant
+            attributes = dict(attributes, __module__=behaviour.__module__)
+            setattr(module, name, type(name, (behaviour,), attributes))
+    return decorate
+
+
+# Decorators for what must be the same with the stock half and with ours.
+with_each_library = _variants(
+    WithStockLibrary={"library": STOCK_LIBRARY, "agent": STOCK_AGENT},
+    WithOurLibrary={"library": OUR_LIBRARY, "agent": STOCK_AGENT})
+with_each_agent = _variants(
+    WithStockAgent={"library": STOCK_LIBRARY, "agent": STOCK_AGENT},
+    WithOurAgent={"library": STOCK_LIBRARY, "agent": OUR_AGENT})
+with_each_pair = _variants(
+    WithStockLibraryAndStockAgent={"library": STOCK_LIBRARY, "agent": STOCK_AGENT},
+    WithStockLibraryAndOurAgent={"library": STOCK_LIBRARY, "agent": OUR_AGENT},
+    WithOurLibraryAndStockAgent={"library": OUR_LIBRARY, "agent": STOCK_AGENT},
+    WithOurLibraryAndOurAgent={"library": OUR_LIBRARY, "agent": OUR_AGENT})
+
+
+class Traced:
+    """The program traced.c, doing one call after the other as a test tells it."""
+
+    def __init__(self, environment):
+        self._process = subprocess.Popen([program("traced")], env=environment, text=True,
+                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                         stderr=subprocess.PIPE, bufsize=1)
+        self.pid = self._process.pid
+
+    def call(self, line):
+        """Makes one call and gives what it returned."""
+        self._process.stdin.write(line + "\n")
+        return int(self._process.stdout.readline())
+
+    def end(self):
+        """Lets the program end as programs do; gives what it wrote on standard error."""
+        return self._process.communicate(timeout=PATIENCE_S)[1]
+
+    def kill(self):
+        self._process.kill()
+        self._process.communicate()
+
+
+class TraceTestCase(unittest.TestCase):
+    """A test that may start private pmcds and traced programs, and leaves none of them behind."""
+
+    maxDiff = None
+    library = OUR_LIBRARY
+    agent = OUR_AGENT
+
+    def run(self, result=None):
+        self._result = result
+        return super().run(result)
+
+    def start_pmcd(self, options=(), agent=None, environment=None):
+        """Starts a pmcd with this test's agent, or another one. Its logs are shown if the test fails."""
+        path, namespace = agent or self.agent
+        pmcd = PrivatePmcd(path, options, namespace, environment)
+        pmcd.start()
+        self.addCleanup(self._stop, pmcd)
+        return pmcd
+
+    def _stop(self, pmcd):
+        if any(test is self for test, _ in self._result.failures + self._result.errors):
+            print(f"=== {self.id()}\n{pmcd.logs()}", flush=True)
+        pmcd.stop()
+
+    def environment(self, pmcd, **variables):
+        """Gives the environment of a program that uses this test's library and that pmcd's agent."""
+        return pmcd.environment(self.library, **variables)
+
+    def start_traced(self, environment):
+        traced = Traced(environment)
+        self.addCleanup(traced.kill)
+        return traced
+
+    def trace(self, environment, *lines):
+        """Runs a program that makes these calls, to its end. Gives what they returned."""
+        returned, complaints = self.trace_loudly(environment, *lines)
+        self.assertEqual(complaints, "")
+        return returned
+
+    def trace_loudly(self, environment, *lines):
+        """As trace, but the program may write on standard error; gives that, too."""
+        done = subprocess.run([program("traced")], input="".join(line + "\n" for line in lines),
+                              env=environment, capture_output=True, text=True, timeout=PATIENCE_S,
+                              check=True)
+        texts = done.stdout.splitlines()
+        return [text if line.startswith("errstr") else int(text)
+                for line, text in zip(lines, texts, strict=True)], done.stderr
+
+    def assert_values(self, pmcd, metric, expected):
+        """Checks a metric's values, giving what is on its way the time to arrive."""
+        self.assertEqual(pmcd.wait_for(metric, expected, timeout=10), expected, metric)
