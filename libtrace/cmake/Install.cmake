@@ -1,0 +1,61 @@
+# What is installed where.
+#
+# Nothing lands where the dynamic linker or a compiler looks unasked (ldconfig knows /usr/local/lib):
+# the stock library has the same file name, and PCP's own programs need symbols that only it has. A
+# program opts in, by pkg-config, find_package or LD_LIBRARY_PATH; pcp-trace-system does for all.
+include(CMakePackageConfigHelpers)
+
+set(trace_libdir ${CMAKE_INSTALL_LIBDIR}/pcp-trace)
+set(trace_includedir ${CMAKE_INSTALL_INCLUDEDIR}/pcp-trace)
+set(trace_pcdir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+set(trace_cmakedir ${CMAKE_INSTALL_LIBDIR}/cmake/pcp_trace)
+
+install(TARGETS pcp_trace pcp_trace_static pcp_trace_stub EXPORT pcp_trace
+        LIBRARY DESTINATION ${trace_libdir}
+        ARCHIVE DESTINATION ${trace_libdir}
+        FILE_SET HEADERS DESTINATION ${trace_includedir})
+
+# Our own programs find the library from wherever the tree has been moved to.
+file(RELATIVE_PATH to_libdir ${CMAKE_INSTALL_FULL_BINDIR}
+     ${CMAKE_INSTALL_FULL_LIBDIR}/pcp-trace)
+set_target_properties(pmtrace PROPERTIES INSTALL_RPATH "$ORIGIN/${to_libdir}")
+install(TARGETS pmtrace)
+
+# Relative to the .pc file itself as far as the directories are relative, so that a tree can be moved.
+if(IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})
+  set(pc_prefix ${CMAKE_INSTALL_PREFIX})
+else()
+  cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX
+             BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig OUTPUT_VARIABLE to_prefix)
+  set(pc_prefix "\${pcfiledir}/${to_prefix}")
+endif()
+foreach(directory libdir includedir)
+  set(pc_${directory} ${trace_${directory}})
+  if(NOT IS_ABSOLUTE ${pc_${directory}})
+    set(pc_${directory} "\${prefix}/${pc_${directory}}")
+  endif()
+endforeach()
+configure_file(${CMAKE_CURRENT_LIST_DIR}/libpcp_trace.pc.in libpcp_trace.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/libpcp_trace.pc DESTINATION ${trace_pcdir})
+
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/pcp_traceConfig.cmake.in
+                              pcp_traceConfig.cmake INSTALL_DESTINATION ${trace_cmakedir})
+write_basic_package_version_file(pcp_traceConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pcp_traceConfig.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/pcp_traceConfigVersion.cmake
+        DESTINATION ${trace_cmakedir})
+install(EXPORT pcp_trace FILE pcp_traceTargets.cmake NAMESPACE pcp:: DESTINATION ${trace_cmakedir})
+
+# One page for all calls; the other names lead to it.
+set(pages pmtracebegin pmtraceend pmtraceabort pmtracepoint pmtraceobs pmtracecounter pmtracestate
+          pmtraceerrstr pmtrace_tag pmtrace_point pmtrace_observe pmtrace_count pmtrace_begin
+          pmtrace_end pmtrace_abort pmtrace_flush pmtrace_stats)
+foreach(page ${pages})
+  file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/man3/${page}.3 ".so man3/pmtrace.3\n")
+endforeach()
+install(DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/man3 DESTINATION ${CMAKE_INSTALL_MANDIR})
+install(FILES man/pmtrace.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES man/pmtrace.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
+install(FILES ${PROJECT_SOURCE_DIR}/demos/first_point.c ${PROJECT_SOURCE_DIR}/demos/worker_pool.cpp
+        DESTINATION ${CMAKE_INSTALL_DOCDIR}/demos)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

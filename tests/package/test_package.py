@@ -1,0 +1,159 @@
+"""What a user of the installed package gets: outside projects, built and run against it."""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from trace_test import OUR_AGENT, TraceTestCase
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CMAKE = os.environ["TRACE_CMAKE"]
+CC = os.environ["TRACE_CC"]
+CXX = os.environ["TRACE_CXX"]
+BUILD = os.environ["TRACE_BUILD"]
+VERSION = os.environ["TRACE_VERSION"]
+
+
+def run(*command, **options):
+    """Runs a command that has to work, and gives what it printed."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          check=False, **options)
+    if done.returncode != 0:
+        raise AssertionError(f"{command} ended with {done.returncode}:\n{done.stdout}")
+    return done.stdout
+
+
+def setUpModule():
+    global work, prefix
+    work = tempfile.mkdtemp(prefix="trace-package-")
+    unittest.addModuleCleanup(shutil.rmtree, work)
+    # Installed in one place and moved to another: nothing may remember the first.
+    run(CMAKE, "--install", BUILD, "--prefix", os.path.join(work, "first"))
+    prefix = os.path.join(work, "moved")
+    os.rename(os.path.join(work, "first"), prefix)
+
+
+def find(name):
+    """Gives the directory of an installed file."""
+    for directory, _, files in os.walk(prefix):
+        if name in files:
+            return directory
+    raise AssertionError(f"{name} is not installed")
+
+
+def without_library_path():
+    return {name: value for name, value in os.environ.items()
+            if not name.startswith("PCP_TRACE_") and name != "LD_LIBRARY_PATH"}
+
+
+class PackageTestCase(TraceTestCase):
+    """Programs find the library by themselves: no LD_LIBRARY_PATH."""
+
+    library = None
+
+    def assert_traces(self, *program, points):
+        pmcd = self.start_pmcd()
+        self.assertIn("traced", run(*program, env=self.environment(pmcd)))
+        self.assertEqual(pmcd.values("trace.point.count"), {"package": points})
+        return pmcd
+
+
+class PkgConfig(PackageTestCase):
+    def flags(self, *arguments):
+        environment = dict(os.environ, PKG_CONFIG_PATH=find("libpcp_trace.pc"))
+        return run("pkg-config", *arguments, "libpcp_trace", env=environment).split()
+
+    def build(self, *arguments):
+        program = os.path.join(work, self.id())
+        run(CC, "-Wall", "-Wextra", "-Werror", "-o", program, os.path.join(HERE, "traced.c"),
+            *self.flags("--cflags"), *arguments)
+        return program
+
+    def test_shared(self):
+        program = self.build(*self.flags("--libs"))
+        self.assertRegex(run("ldd", program), rf"libpcp_trace\.so\.2 => {re.escape(prefix)}/")
+        self.assert_traces(program, points=2)
+
+    def test_fully_static(self):
+        program = self.build("-static", *self.flags("--static", "--libs"))
+        self.assert_traces(program, points=2)
+
+    def test_version_is_the_projects(self):
+        self.assertEqual(self.flags("--modversion"), [VERSION])
+
+
+class CMakePackage(PackageTestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.build = os.path.join(work, "consumer")
+        run(CMAKE, "-S", os.path.join(HERE, "consumer"), "-B", cls.build, "-G", "Ninja",
+            f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_C_COMPILER={CC}",
+            f"-DCMAKE_CXX_COMPILER={CXX}")
+        run(CMAKE, "--build", cls.build)
+
+    def built(self, name):
+        return os.path.join(self.build, name)
+
+    def test_shared_from_c(self):
+        self.assert_traces(self.built("shared_c"), points=2)
+
+    def test_static_from_c(self):
+        self.assertNotIn("libpcp_trace", run("ldd", self.built("static_c")))
+        self.assert_traces(self.built("static_c"), points=2)
+
+    def test_cpp_17_and_20(self):
+        for name in ("cpp17", "cpp20"):
+            pmcd = self.assert_traces(self.built(name), points=1)
+            for metric, value in (("transact.count", 1), ("transact.aborts", 1),
+                                  ("observe.value", 3.5), ("counter.value", 42)):
+                self.assertEqual(pmcd.values(f"trace.{metric}"), {"package": value}, metric)
+
+    def test_static_library_beside_an_asio_of_the_application(self):
+        self.assert_traces(self.built("own_asio"), points=1)
+
+    def test_stub_traces_nothing(self):
+        pmcd = self.start_pmcd()
+        self.assertIn("traced", run(self.built("stub_c"), env=self.environment(pmcd)))
+        self.assertEqual(pmcd.values("trace.point.count"), {})
+        self.assertEqual(pmcd.value("trace.agent.connections"), 0)
+
+
+class Header(unittest.TestCase):
+    def test_disabled_calls_need_no_library(self):
+        program = os.path.join(work, "disabled")
+        run(CC, "-DPMTRACE_DISABLE", "-Wall", "-Wextra", "-Werror", "-I",
+            os.path.join(prefix, "include/pcp-trace"), "-o", program,
+            os.path.join(HERE, "disabled.c"))
+        run(program)
+
+
+class InstalledTree(PackageTestCase):
+    def test_pmtrace_finds_its_library(self):
+        pmcd = self.start_pmcd()
+        pmtrace = os.path.join(find("pmtrace"), "pmtrace")
+        self.assertEqual(run(pmtrace, "package", env=self.environment(pmcd)),
+                         'pmtrace: point complete (tag="package")\n')
+        self.assertEqual(pmcd.values("trace.point.count"), {"package": 1})
+
+    def test_linker_and_compiler_do_not_find_the_library_unasked(self):
+        # ldconfig knows the directories lib and lib/<triplet> of a prefix, and compilers include.
+        library = os.path.relpath(find("libpcp_trace.so.2"), prefix)
+        self.assertEqual(os.path.basename(library), "pcp-trace")
+        self.assertEqual(os.path.relpath(find("trace.h"), prefix), "include/pcp-trace/pcp")
+
+    def test_every_call_has_a_manual_page(self):
+        header = os.path.join(find("trace.h"), "trace.h")
+        with open(header, encoding="utf-8") as file:
+            calls = re.findall(r"^extern .*?(pmtrace\w+)\(", file.read(), flags=re.MULTILINE)
+        self.assertEqual(len(calls), 17)
+        for page in ("pmtrace", *calls):
+            text = run("man", "-M", os.path.join(prefix, "share/man"), "3", page,
+                       env=dict(os.environ, MANPAGER="cat", MANWIDTH="100"))
+            self.assertIn(page, text)
+
+
+if __name__ == "__main__":
+    unittest.main()
