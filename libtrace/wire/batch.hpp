@@ -1,6 +1,6 @@
-// Version 2 of the protocol: protobuf messages in PCP trace frames. trace.proto is the reference for
-// the payloads; this file gives each message its C++ shape. Encoders append a whole PDU. Decoders
-// give nothing if the payload is not that message; unknown fields are skipped.
+// Version 2 of the protocol: protobuf messages in PCP trace frames. trace.proto is the reference
+// for the payloads; this file gives each message its C++ shape. Encoders append a whole PDU.
+// Decoders give nothing if the payload is not that message; unknown fields are skipped.
 #pragma once
 
 #include <array>
@@ -23,18 +23,18 @@ using SessionId = std::array<std::uint8_t, 16>;
 struct Hello {
   SessionId session{};
   std::uint32_t pid = 0;
-  std::string process;                                       // name of the program
-  std::string service;                                       // PCP_TRACE_SERVICE, else the program's name
-  std::vector<std::pair<std::string, std::string>> labels;   // PCP_TRACE_LABELS
-  std::uint64_t start_time_ns = 0;                           // of the process, since the epoch
+  std::string process;  // name of the program
+  std::string service;  // PCP_TRACE_SERVICE, else the program's name
+  std::vector<std::pair<std::string, std::string>> labels;  // PCP_TRACE_LABELS
+  std::uint64_t start_time_ns = 0;                          // of the process, since the epoch
 };
 
 struct Welcome {
-  std::uint64_t agent_instance = 0;  // random, one per start of the agent
+  std::uint64_t agent_instance = 0;  // random, not 0, one per start of the agent
   bool session_known = false;
-  std::uint64_t last_sequence = 0;   // the last batch applied for this session; 0 if none
-  std::uint32_t max_pdu_bytes = 0;   // never below kLeastMaxPduBytes
-  std::uint32_t max_tags = 0;        // tags that one session may define
+  std::uint64_t last_sequence = 0;  // the last batch applied for this session; 0 if none
+  std::uint32_t max_pdu_bytes = 0;  // never below kLeastMaxPduBytes
+  std::uint32_t max_tags = 0;       // tags that one session may define
 };
 
 struct TagDefinition {
@@ -44,11 +44,11 @@ struct TagDefinition {
 
 // The library's own counters, all since the start of the process.
 struct ClientCounters {
-  std::uint64_t recorded = 0;    // calls
-  std::uint64_t sent = 0;        // calls in batches that were sent
-  std::uint64_t merged = 0;      // calls that found their thread's queue full and went into its cells
-  std::uint64_t thinned = 0;     // of merged: values that no histogram has seen
-  std::uint64_t uncertain = 0;   // calls sent to an agent that forgot whether it applied them
+  std::uint64_t recorded = 0;  // calls
+  std::uint64_t sent = 0;      // calls in batches that were sent
+  std::uint64_t merged = 0;    // calls that found their thread's queue full and went into its cells
+  std::uint64_t thinned = 0;   // of merged: values that no histogram has seen
+  std::uint64_t uncertain = 0;  // calls sent to an agent that forgot whether it applied them
   std::uint64_t reconnects = 0;
 };
 
@@ -74,8 +74,8 @@ struct Batch {
 };
 
 enum class ByeReason : std::uint32_t {
-  Done = 0,           // a process ends with nothing pending, or the agent stops
-  Malformed = 1,      // the receiver broke the protocol
+  Done = 0,       // a process ends with nothing pending, or the agent stops
+  Malformed = 1,  // the receiver broke the protocol
   TooManyTags = 2,
   QuotaExceeded = 3,  // sessions of one user
   Timeout = 4,        // an unfinished PDU
@@ -87,8 +87,10 @@ void append_tags(std::string& out, std::uint32_t pid, const std::vector<TagDefin
 void append_batch_ack(std::string& out, std::uint32_t pid, std::uint64_t sequence);
 void append_bye(std::string& out, std::uint32_t pid, ByeReason reason);
 
-// Appends one delta to the body of a batch. Bodies are kept until they are acknowledged, and sent
-// again unchanged; only what append_batch puts before them is made afresh.
+// Appends one delta to the body of a batch: of a point its count, of a counter its last value too,
+// all numbers of the others but `unbinned`, which is what the histogram leaves. Bodies are kept
+// until they are acknowledged, and sent again unchanged; only what append_batch puts before them is
+// made afresh.
 void append_delta(std::string& body, std::uint32_t tag_id, TraceType type, const Delta& delta,
                   const Histogram& histogram);
 void append_batch(std::string& out, std::uint32_t pid, std::uint64_t sequence, const BatchAge& age,
@@ -102,9 +104,9 @@ std::optional<Welcome> decode_welcome(std::string_view payload);
 std::optional<std::uint64_t> decode_batch_ack(std::string_view payload);
 std::optional<ByeReason> decode_bye(std::string_view payload);
 
-// These fill what the caller keeps, so that decoding allocates nothing in the long run. Every name is
-// a valid tag; every entry has a known type, a count or aborts, sane numbers and a histogram that
-// merge_packed takes. False if anything is not so.
+// These fill what the caller keeps, so that decoding allocates nothing in the long run. Every name
+// is a valid tag; every entry has a known type, a count or aborts, sane numbers and a histogram
+// that merge_packed takes. False if anything is not so; what they have filled by then is no use.
 bool decode_tags(std::string_view payload, std::vector<TagDefinition>& tags);
 bool decode_batch(std::string_view payload, Batch& batch);
 

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -46,10 +47,12 @@ struct Frame {
 // Appends a PDU to `out`.
 void append_frame(std::string& out, PduType type, std::uint32_t pid, std::string_view payload);
 
-void append_u32(std::string& out, std::uint32_t value);       // big-endian
-std::uint32_t read_u32(std::string_view bytes);               // Requires: at least 4 bytes
+void append_u32(std::string& out, std::uint32_t value);  // big-endian
+std::uint32_t read_u32(std::string_view bytes);          // Requires: at least 4 bytes
 
-// Cuts a stream of bytes into PDUs. Thread: its connection's.
+// Cuts a stream of bytes into PDUs. A byte is moved at most once after it was read, and only to
+// make room behind an unfinished PDU; the buffer holds at most one of those and what was read after
+// it. Thread: its connection's.
 class FrameReader {
  public:
   explicit FrameReader(std::size_t max_pdu_bytes) : max_pdu_bytes_(max_pdu_bytes) {}
@@ -71,8 +74,11 @@ class FrameReader {
   void set_max_pdu_bytes(std::size_t bytes) { max_pdu_bytes_ = bytes; }
 
  private:
+  void make_room(std::size_t bytes);
+
   std::size_t max_pdu_bytes_;
-  std::string buffer_;      // bytes [begin_, end_) are unread
+  std::unique_ptr<char[]> buffer_;  // bytes [begin_, end_) are unread
+  std::size_t capacity_ = 0;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
 };

@@ -34,8 +34,13 @@ struct Varint {
 }
 
 inline Varint read_varint(const char* at, const char* end) {
-  if (at != end && static_cast<unsigned char>(*at) < 0x80) [[likely]] {
-    return {at + 1, static_cast<unsigned char>(*at)};
+  if (at != end) [[likely]] {
+    const auto low = static_cast<unsigned char>(at[0]);
+    if (low < 0x80) return {at + 1, low};
+    if (at + 1 != end) {
+      const auto high = static_cast<unsigned char>(at[1]);
+      if (high < 0x80 && high != 0) return {at + 2, (low & 0x7fU) | unsigned{high} << 7};
+    }
   }
   return read_long_varint(at, end);
 }
@@ -105,7 +110,17 @@ bool Histogram::merge_packed(std::string_view packed) {
   if (packed.empty()) return true;
   while (coarseness_ < packed_coarseness(packed)) coarsen();
   const unsigned shift = coarseness_ - packed_coarseness(packed);
-  walk(packed, [&](std::int32_t bin, std::uint64_t count) { count_of(bin >> shift) += count; });
+  const unsigned to_chunk = kMaxCoarseness - packed_coarseness(packed);
+  const std::int32_t mask = (1 << to_chunk) - 1;
+  std::int32_t chunk = std::numeric_limits<std::int32_t>::min();
+  std::uint64_t* counts = nullptr;
+  walk(packed, [&](std::int32_t bin, std::uint64_t count) {
+    if ((bin & ~mask) != chunk) {
+      chunk = bin & ~mask;
+      counts = &count_of(chunk >> shift);
+    }
+    counts[(bin & mask) >> shift] += count;
+  });
   total_ += added;
   return true;
 }

@@ -2,10 +2,12 @@
 //
 //   DATA payload:  version (1) | tag length with its NUL | type | 0x80 if an ACK is wanted
 //                  | value, a big-endian double | tag, its NUL, '~' up to a multiple of four
-//   ACK payload:   one big-endian word: on connect the agent's version, later the type of the PDU
-//                  that it acknowledges, or a negative error code
+//   ACK payload:   one big-endian word: on connect the agent's version, later the trace type (1 to
+//   4)
+//                  of the DATA that it acknowledges, or a negative error code
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,6 +27,7 @@ struct LegacyData {
 // Points carry this value.
 inline constexpr double kLegacyPointValue = -1.0;
 
+// Requires: is_tag(data.tag).
 void append_data(std::string& out, std::uint32_t pid, const LegacyData& data);
 void append_ack(std::string& out, std::uint32_t pid, std::int32_t code);
 

@@ -1,0 +1,126 @@
+#include "wire/batch.hpp"
+#include "wire/batch_fields.hpp"
+#include "wire/frame.hpp"
+
+#include <protozero/pbf_builder.hpp>
+
+namespace pcp::trace::wire {
+
+namespace {
+
+// Appends a PDU whose payload `fill` writes, straight into `out`.
+template <typename Fill>
+void append_message(std::string& out, PduType type, std::uint32_t pid, Fill fill) {
+  const std::size_t start = out.size();
+  append_frame(out, type, pid, {});
+  fill();
+  std::string length;
+  append_u32(length, static_cast<std::uint32_t>(out.size() - start));
+  out.replace(start, length.size(), length);
+}
+
+// Zero is what a missing field means.
+template <typename Field>
+void add_nonzero(protozero::pbf_builder<Field>& message, Field field, std::uint64_t value) {
+  if (value != 0) message.add_uint64(field, value);
+}
+
+void add_counters(protozero::pbf_builder<BatchField>& batch, const ClientCounters& counters) {
+  protozero::pbf_builder<CountersField> message(batch, BatchField::Counters);
+  add_nonzero(message, CountersField::Recorded, counters.recorded);
+  add_nonzero(message, CountersField::Sent, counters.sent);
+  add_nonzero(message, CountersField::Merged, counters.merged);
+  add_nonzero(message, CountersField::Thinned, counters.thinned);
+  add_nonzero(message, CountersField::Uncertain, counters.uncertain);
+  add_nonzero(message, CountersField::Reconnects, counters.reconnects);
+}
+
+}  // namespace
+
+void append_hello(std::string& out, std::uint32_t pid, const Hello& hello) {
+  append_message(out, PduType::Hello, pid, [&] {
+    protozero::pbf_builder<HelloField> message(out);
+    const std::string session(hello.session.begin(), hello.session.end());
+    message.add_bytes(HelloField::Session, session);
+    add_nonzero(message, HelloField::Pid, hello.pid);
+    message.add_bytes(HelloField::Process, hello.process);
+    message.add_bytes(HelloField::Service, hello.service);
+    for (const auto& [name, value] : hello.labels) {
+      protozero::pbf_builder<LabelField> label(message, HelloField::Labels);
+      label.add_bytes(LabelField::Name, name);
+      label.add_bytes(LabelField::Value, value);
+    }
+    add_nonzero(message, HelloField::StartTimeNs, hello.start_time_ns);
+  });
+}
+
+void append_welcome(std::string& out, std::uint32_t pid, const Welcome& welcome) {
+  append_message(out, PduType::Welcome, pid, [&] {
+    protozero::pbf_builder<WelcomeField> message(out);
+    message.add_fixed64(WelcomeField::AgentInstance, welcome.agent_instance);
+    add_nonzero(message, WelcomeField::SessionKnown, welcome.session_known ? 1 : 0);
+    add_nonzero(message, WelcomeField::LastSequence, welcome.last_sequence);
+    add_nonzero(message, WelcomeField::MaxPduBytes, welcome.max_pdu_bytes);
+    add_nonzero(message, WelcomeField::MaxTags, welcome.max_tags);
+  });
+}
+
+void append_tags(std::string& out, std::uint32_t pid, const std::vector<TagDefinition>& tags) {
+  append_message(out, PduType::Tags, pid, [&] {
+    protozero::pbf_builder<TagsField> message(out);
+    for (const TagDefinition& definition : tags) {
+      protozero::pbf_builder<TagField> tag(message, TagsField::Tags);
+      add_nonzero(tag, TagField::Id, definition.id);
+      tag.add_bytes(TagField::Name, definition.name.data(), definition.name.size());
+    }
+  });
+}
+
+void append_batch_ack(std::string& out, std::uint32_t pid, std::uint64_t sequence) {
+  append_message(out, PduType::BatchAck, pid, [&] {
+    protozero::pbf_builder<BatchAckField> message(out);
+    message.add_uint64(BatchAckField::Sequence, sequence);
+  });
+}
+
+void append_bye(std::string& out, std::uint32_t pid, ByeReason reason) {
+  append_message(out, PduType::Bye, pid, [&] {
+    protozero::pbf_builder<ByeField> message(out);
+    add_nonzero(message, ByeField::Reason, static_cast<std::uint32_t>(reason));
+  });
+}
+
+void append_delta(std::string& body, std::uint32_t tag_id, TraceType type, const Delta& delta,
+                  const Histogram& histogram) {
+  protozero::pbf_builder<BatchField> batch(body);
+  protozero::pbf_builder<DeltaField> message(batch, BatchField::Deltas);
+  add_nonzero(message, DeltaField::Tag, tag_id);
+  add_nonzero(message, DeltaField::Type, static_cast<std::uint64_t>(type));
+  add_nonzero(message, DeltaField::Count, delta.count);
+  if (type == TraceType::Transact) add_nonzero(message, DeltaField::Aborts, delta.aborts);
+  if (type == TraceType::Point || delta.count == 0) return;
+  add_nonzero(message, DeltaField::Nonfinite, delta.nonfinite);
+  message.add_double(DeltaField::Last, delta.last);
+  if (!has_histogram(type) || delta.count == delta.nonfinite) return;
+  if (delta.sum != delta.last) message.add_double(DeltaField::Sum, delta.sum);
+  if (delta.min != delta.last) message.add_double(DeltaField::Min, delta.min);
+  if (delta.max != delta.last) message.add_double(DeltaField::Max, delta.max);
+  if (histogram.empty()) return;
+  // Bytes and a message look the same on the wire, and this saves a copy.
+  protozero::pbf_writer packed(message, static_cast<std::uint32_t>(DeltaField::Histogram));
+  histogram.pack(body);
+}
+
+void append_batch(std::string& out, std::uint32_t pid, std::uint64_t sequence, const BatchAge& age,
+                  const ClientCounters& counters, std::string_view body) {
+  append_message(out, PduType::Batch, pid, [&] {
+    protozero::pbf_builder<BatchField> message(out);
+    message.add_uint64(BatchField::Sequence, sequence);
+    add_nonzero(message, BatchField::FirstNs, age.first_ns);
+    add_nonzero(message, BatchField::LastNs, age.last_ns);
+    add_counters(message, counters);
+    out.append(body);
+  });
+}
+
+}  // namespace pcp::trace::wire
