@@ -53,7 +53,8 @@ struct TagValues {
   std::int32_t instance = 0;
   Delta total;  // since the tag appeared or came back after a reset; `last` is the last value
 
-  // Over the completed buckets; meaningless if the window holds nothing for this tag.
+  // Over the completed buckets; meaningless if the window holds nothing for this tag. Of `window`
+  // count, nonfinite, sum, min and max are kept.
   bool in_window = false;
   Delta window;
   bool has_quantiles = false;
@@ -72,6 +73,7 @@ struct KnownInstance {
   TraceType type{};
   std::string tag;
   std::int32_t instance = 0;
+  std::uint32_t absent = 0;  // lives of the agent that ended since the tag had values; 0: it has now
 };
 
 struct EngineCounters {
@@ -83,8 +85,14 @@ struct EngineCounters {
   std::uint64_t rotations = 0;        // intervals completed
 };
 
+// Instances are numbered 1, 2, 3 ... for each type as their first values arrive, after the highest
+// known number. Instance 0 is "(overflow)": the tags for which there was no room.
+inline constexpr std::int32_t kOverflowInstance = 0;
+
 class Engine {
  public:
+  // Of more known instances than max_tags those are forgotten that were absent for longest.
+  // Requires: period and buckets are not 0; `known` names no tag and no number of a type twice.
   Engine(const EngineOptions& options, const std::vector<KnownInstance>& known, Time now);
   ~Engine();
 
@@ -98,8 +106,9 @@ class Engine {
   // Adds one call's value, which happened now.
   void apply_value(TagIndex tag, double value, Time now);
 
-  // Adds a delta. What is older than the window enters the totals only: of a batch that began
-  // before the window and ended in it, the share of its time that lies in the window.
+  // Adds a delta. A batch that began no longer ago than one interval enters the working bucket.
+  // An older one is divided among the buckets of its time; what is older than the window, by its
+  // share of the batch's time, enters the totals only.
   // Requires: `histogram` is empty or a valid packed histogram.
   void apply(TagIndex tag, const Delta& delta, std::string_view histogram,
              const wire::BatchAge& age, Time now);
@@ -108,19 +117,27 @@ class Engine {
   // Numbers stay with their tags.
   void reset(Time now);
 
-  // Summarises at most `max_tags` tags whose interval has ended. True if there is more to do.
+  // Summarises at most `max_tags` tags whose interval has ended, and frees the memory of as many
+  // that were reset. True if there is more to do.
   bool rotate(Time now, std::size_t max_tags);
 
-  // When rotate() next has something to do.
+  // When rotate() next has something to do: `now` or earlier if it has already.
   Time next_rotation(Time now) const;
 
-  // Copies the values of at most `max` instances of a type, in the order of their numbers' arrival,
-  // from the `from`th on. Gives how many it copied: fewer than `max` at the end. Between two calls
-  // instances may have been added at the end, or all been reset: generation() tells.
+  // Copies the values of at most `max` instances of a type, from the `from`th on, in the order in
+  // which they first had values since the start or the last reset. Gives how many it copied: fewer
+  // than `max` at the end. Between two calls instances may have been added at the end, or all been
+  // reset: generation() tells.
   std::size_t snapshot(TraceType type, std::size_t from, std::size_t max, Time now,
                        std::vector<TagValues>& out);
   std::size_t instances(TraceType type, std::size_t from, std::size_t max,
                         std::vector<InstanceName>& out) const;
+
+  // Copies at most `max` of the numbers to be known to the agent's next life, from the `from`th on, in
+  // an order to which new ones are only ever added at the end. Gives how many it copied: so
+  // known_instances(n, 1, out) tells whether there are more than n.
+  std::size_t known_instances(std::size_t from, std::size_t max,
+                              std::vector<KnownInstance>& out) const;
 
   // Changes when the type's instances were reset (resets) or have become more (count).
   struct Generation {

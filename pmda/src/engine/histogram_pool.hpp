@@ -1,0 +1,70 @@
+// Keeps the memory of all histograms together below its limit. When it comes near, everything is
+// coarsened one step, stored histograms one by one, and only when that is done and was not enough
+// there is another step. At the limit values are no longer binned. When there is plenty of room
+// again, new histograms become finer again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "wire/histogram.hpp"
+
+namespace pcp::trace::agent {
+
+class HistogramPool {
+ public:
+  explicit HistogramPool(std::size_t max_bytes) : max_bytes_(max_bytes) {}
+
+  // Histograms are coarsened to this before anything is added.
+  unsigned coarseness() const { return coarseness_; }
+
+  bool full() const { return bytes_ >= max_bytes_; }
+  std::size_t bytes() const { return bytes_; }
+  std::uint64_t coarsenings() const { return coarsenings_; }
+
+  // Notes that some histogram's memory changed.
+  void account(std::size_t before, std::size_t after) {
+    bytes_ += after - before;
+    if (after > before && bytes_ > max_bytes_ - max_bytes_ / 8) coarsen();
+  }
+
+  // While this is so, somebody goes through all stored histograms, coarsens them, and says when
+  // that is done.
+  bool coarsening() const { return coarsening_; }
+  void coarsening_done() { coarsening_ = false; }
+
+  // Once in an interval: makes new histograms finer if they would have room even at twice the size.
+  void refine() {
+    if (coarseness_ > 0 && !coarsening_ && bytes_ < max_bytes_ / 4) --coarseness_;
+  }
+
+  // Forgets all histograms, which their owners discard.
+  void clear() {
+    bytes_ = 0;
+    coarseness_ = 0;
+    coarsening_ = false;
+  }
+
+  // Gives an empty histogram for passing use.
+  Histogram& scratch() {
+    scratch_.clear();
+    return scratch_;
+  }
+
+ private:
+  void coarsen() {
+    if (coarsening_ || coarseness_ == Histogram::kMaxCoarseness) return;
+    ++coarseness_;
+    ++coarsenings_;
+    coarsening_ = true;
+  }
+
+  std::size_t max_bytes_;
+  std::size_t bytes_ = 0;
+  unsigned coarseness_ = 0;
+  std::uint64_t coarsenings_ = 0;
+  bool coarsening_ = false;
+  Histogram scratch_;
+};
+
+}  // namespace pcp::trace::agent

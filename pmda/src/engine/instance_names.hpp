@@ -1,0 +1,40 @@
+// What PCP's tools show for a tag. They tell instances apart by the first word of their names, the
+// bytes up to the first blank. So a tag whose first word is taken gets its number after that word:
+//
+//   read /etc/passwd      instance 1, shown as it is
+//   read /etc/group       instance 2, shown as "read#2 /etc/group"
+//
+// Control bytes, bytes that are not UTF-8, and leading blanks are shown as \xNN.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+#include "engine/keyed_hash.hpp"
+
+namespace pcp::trace::agent {
+
+// How many times a name repeats its number: once is enough unless a tag looks like a shown name.
+using NameSuffixes = std::uint8_t;
+
+std::string shown_name(std::string_view tag, std::int32_t instance, NameSuffixes suffixes);
+
+// The first words that are taken, for one type of tracing. Instances claim theirs in the order of
+// their numbers, so that they come out the same in every life of the agent.
+class InstanceNames {
+ public:
+  void reserve(std::size_t names) { taken_.reserve(names); }
+
+  // Takes a name for this tag, and says which.
+  NameSuffixes claim(std::string_view tag, std::int32_t instance);
+
+ private:
+  // Their hashes. Should two words ever have the same, one gets a number that it does not need.
+  std::unordered_set<std::uint64_t> taken_;
+  KeyedHash hash_;
+};
+
+}  // namespace pcp::trace::agent

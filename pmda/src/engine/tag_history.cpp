@@ -1,0 +1,68 @@
+#include "engine/tag_history.hpp"
+
+namespace pcp::trace::agent {
+
+bool TagHistory::advance(std::int64_t interval, std::size_t buckets, HistogramPool& pool) {
+  const std::int64_t oldest = interval - static_cast<std::int64_t>(buckets);
+  window_.drop_before(oldest);
+  if (histograms_) {
+    histograms_->advance(interval_, oldest, pool);
+    if (window_.empty()) {
+      histograms_->clear(pool);
+      histograms_.reset();
+    }
+  }
+  interval_ = interval;
+  summary_ = window_.total();
+  if (histograms_) histograms_->summarise(summary_, pool);
+  return !window_.empty();
+}
+
+void TagHistory::add(const Delta& delta, std::string_view histogram, std::size_t buckets,
+                     HistogramPool& pool) {
+  total_.merge(delta);
+  if (delta.count == 0) return;
+  window_.at(interval_, buckets + 1).merge(delta);
+  add_histogram(histogram, interval_, 1, pool);
+}
+
+std::uint64_t TagHistory::add_late(const Delta& delta, std::string_view histogram,
+                                   const BatchShares& shares, std::size_t buckets,
+                                   HistogramPool& pool) {
+  total_.merge(delta);
+  std::uint64_t in_window = 0;
+  for (const BatchShare& share : shares.get()) {
+    const WindowSums part = part_of(delta, share);
+    if (part.count == 0) continue;
+    window_.at(share.interval, buckets + 1).merge(part);
+    add_histogram(histogram, share.interval, share.to - share.from, pool);
+    in_window += part.count;
+  }
+  return delta.count - in_window;
+}
+
+void TagHistory::add_histogram(std::string_view packed, std::int64_t interval, double share,
+                               HistogramPool& pool) {
+  if (packed.empty() || !has_histogram(type_)) return;
+  const bool added = interval == interval_ ? histograms().merge(packed, share, pool)
+                                           : histograms().merge_late(interval, packed, share, pool);
+  if (added) return;
+  std::uint64_t values = 0;
+  Histogram::read_packed_total(packed, values);
+  total_.unbinned += part_of(values, 0, share);
+}
+
+void TagHistory::copy_to(TagValues& values) const {
+  values.total = total_;
+  values.in_window = summary_.count > 0;
+  values.window = {};
+  values.window.count = summary_.count;
+  values.window.nonfinite = summary_.nonfinite;
+  values.window.sum = summary_.sum;
+  values.window.min = summary_.min;
+  values.window.max = summary_.max;
+  values.has_quantiles = histograms_ && histograms_->quantiles().has_value();
+  if (values.has_quantiles) values.quantiles = *histograms_->quantiles();
+}
+
+}  // namespace pcp::trace::agent

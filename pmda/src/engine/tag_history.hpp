@@ -1,0 +1,76 @@
+// All that was measured of one tag in this life of its: totals, window, and the window's summary,
+// which is made once per interval.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "engine/batch_shares.hpp"
+#include "engine/engine.hpp"
+#include "engine/histogram_pool.hpp"
+#include "engine/window_histograms.hpp"
+#include "engine/window_sums.hpp"
+
+namespace pcp::trace::agent {
+
+class TagHistory {
+ public:
+  TagHistory(TagIndex tag, TraceType type) : tag_(tag), type_(type) {}
+
+  TagIndex tag() const { return tag_; }
+
+  // The interval that the working bucket belongs to.
+  std::int64_t interval() const { return interval_; }
+
+  // Completes the working bucket, forgets the buckets older than the window and makes the summary.
+  // False if the window holds nothing any more; all of its memory was given back then.
+  bool advance(std::int64_t interval, std::size_t buckets, HistogramPool& pool);
+
+  // These add to the totals, and to the working bucket or, late, to whichever the time asks for.
+  // Requires: the interval is the current one.
+  void add(double value, std::size_t buckets, HistogramPool& pool) {
+    const bool finite = total_.add(value);
+    window_.at(interval_, buckets + 1).add(value);
+    if (finite && has_histogram(type_) && !histograms().add(value, pool)) ++total_.unbinned;
+  }
+  void add(const Delta& delta, std::string_view histogram, std::size_t buckets,
+           HistogramPool& pool);
+
+  // Gives how many calls were too old for the window.
+  std::uint64_t add_late(const Delta& delta, std::string_view histogram, const BatchShares& shares,
+                         std::size_t buckets, HistogramPool& pool);
+
+  void coarsen(HistogramPool& pool) {
+    if (histograms_) histograms_->coarsen(pool);
+  }
+
+  bool window_empty() const { return window_.empty(); }
+  std::size_t window_size() const { return window_.size(); }
+
+  void copy_to(TagValues& values) const;
+
+  // The engine's note of where in its list of active tags this one is.
+  static constexpr std::uint32_t kInactive = ~std::uint32_t{0};
+  std::uint32_t active_place = kInactive;
+
+ private:
+  WindowHistograms& histograms() {
+    if (!histograms_) [[unlikely]] {
+      histograms_ = std::make_unique<WindowHistograms>();
+    }
+    return *histograms_;
+  }
+  void add_histogram(std::string_view packed, std::int64_t interval, double share,
+                     HistogramPool& pool);
+
+  TagIndex tag_;
+  TraceType type_;
+  std::int64_t interval_ = 0;
+  Delta total_;
+  WindowBuckets window_;
+  std::unique_ptr<WindowHistograms> histograms_;  // none if the window has none
+  WindowSums summary_;
+};
+
+}  // namespace pcp::trace::agent
