@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from trace_test import OUR_AGENT, TraceTestCase
+from trace_test import TraceTestCase
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CMAKE = os.environ["TRACE_CMAKE"]
@@ -44,11 +44,6 @@ def find(name):
     raise AssertionError(f"{name} is not installed")
 
 
-def without_library_path():
-    return {name: value for name, value in os.environ.items()
-            if not name.startswith("PCP_TRACE_") and name != "LD_LIBRARY_PATH"}
-
-
 class PackageTestCase(TraceTestCase):
     """Programs find the library by themselves: no LD_LIBRARY_PATH."""
 
@@ -66,10 +61,10 @@ class PkgConfig(PackageTestCase):
         environment = dict(os.environ, PKG_CONFIG_PATH=find("libpcp_trace.pc"))
         return run("pkg-config", *arguments, "libpcp_trace", env=environment).split()
 
-    def build(self, *arguments):
+    def build(self, *arguments, source=os.path.join(HERE, "traced.c")):
         program = os.path.join(work, self.id())
-        run(CC, "-Wall", "-Wextra", "-Werror", "-o", program, os.path.join(HERE, "traced.c"),
-            *self.flags("--cflags"), *arguments)
+        run(CC, "-Wall", "-Wextra", "-Werror", "-o", program, source, *self.flags("--cflags"),
+            *arguments)
         return program
 
     def test_shared(self):
@@ -80,6 +75,13 @@ class PkgConfig(PackageTestCase):
     def test_fully_static(self):
         program = self.build("-static", *self.flags("--static", "--libs"))
         self.assert_traces(program, points=2)
+
+    def test_first_demo(self):
+        source = os.path.join(find("first_point.c"), "first_point.c")
+        program = self.build(*self.flags("--libs"), source=source)
+        pmcd = self.start_pmcd()
+        run(program, env=self.environment(pmcd))
+        self.assertEqual(pmcd.values("trace.point.count"), {"first-point": 1})
 
     def test_version_is_the_projects(self):
         self.assertEqual(self.flags("--modversion"), [VERSION])
