@@ -125,6 +125,25 @@ bool Histogram::merge_packed(std::string_view packed) {
   return true;
 }
 
+bool Histogram::merge_packed_share(std::string_view packed, double share) {
+  std::uint64_t all = 0;
+  if (!read_packed_total(packed, all) || all > kMaxTotal - total_) return false;
+  if (packed.empty()) return true;
+  while (coarseness_ < packed_coarseness(packed)) coarsen();
+  const unsigned shift = coarseness_ - packed_coarseness(packed);
+  std::uint64_t passed = 0;
+  std::uint64_t taken = 0;
+  walk(packed, [&](std::int32_t bin, std::uint64_t count) {
+    passed += count;
+    const auto due = static_cast<std::uint64_t>(static_cast<double>(passed) * share + 0.5);
+    if (due <= taken) return;
+    count_of(bin >> shift) += due - taken;
+    total_ += due - taken;
+    taken = due;
+  });
+  return true;
+}
+
 void Histogram::pack(std::string& out) const {
   if (empty()) return;
   std::array<char, (1 << kMaxCoarseness) * 2 * kMaxVarintBytes> buffer;

@@ -50,6 +50,10 @@ class Histogram {
   // Adds a packed histogram. False, with nothing changed, if the bytes are not one.
   bool merge_packed(std::string_view packed);
 
+  // Adds a share (0 to 1) of a packed histogram: so many of its values, rounded, evenly from all of
+  // them. False, with nothing changed, if the bytes are not one.
+  bool merge_packed_share(std::string_view packed, double share);
+
   // Appends this histogram's bytes to `out`.
   void pack(std::string& out) const;
 
