@@ -135,7 +135,8 @@ bool Histogram::merge_packed_share(std::string_view packed, double share) {
   std::uint64_t taken = 0;
   walk(packed, [&](std::int32_t bin, std::uint64_t count) {
     passed += count;
-    const auto due = static_cast<std::uint64_t>(static_cast<double>(passed) * share + 0.5);
+    const double exact = static_cast<double>(passed) * share;
+    const auto due = std::min(passed, static_cast<std::uint64_t>(exact + 0.5));
     if (due <= taken) return;
     count_of(bin >> shift) += due - taken;
     total_ += due - taken;

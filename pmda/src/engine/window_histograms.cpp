@@ -33,7 +33,9 @@ bool WindowHistograms::make_ready(HistogramPool& pool) {
 bool WindowHistograms::merge(std::string_view packed, double share, HistogramPool& pool) {
   if (!make_ready(pool)) return false;
   bool merged = false;
-  accounted(working_, pool, [&] { merged = working_.merge_packed(packed); });
+  accounted(working_, pool, [&] {
+    merged = share < 1 ? working_.merge_packed_share(packed, share) : working_.merge_packed(packed);
+  });
   return merged;
 }
 
@@ -42,7 +44,7 @@ bool WindowHistograms::merge_late(std::int64_t interval, std::string_view packed
   if (pool.full()) return false;
   Histogram& sum = pool.scratch();
   coarsen_to(pool.coarseness(), sum);
-  if (!sum.merge_packed(packed)) return false;
+  if (!sum.merge_packed_share(packed, share)) return false;
   if (sum.empty()) return true;
   auto at = std::find_if(completed_.begin(), completed_.end(),
                          [=](const Packed& each) { return each.interval >= interval; });
