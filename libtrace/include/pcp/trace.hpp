@@ -1,0 +1,103 @@
+// Application tracing for Performance Co-Pilot: the C++ interface, a thin cover over the C one.
+//
+//   pcp::trace::Transaction request{"request"};  // once, static or a member
+//
+//   void handle() {
+//     auto running = request.begin();  // ends with the scope; an exception aborts it
+//     if (!work()) running.abort();
+//   }
+//
+// Objects are as cheap to copy as a pointer. Nothing here throws, waits, or reports the connection.
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <exception>
+#include <utility>
+
+#include "pcp/trace.h"
+
+namespace pcp::trace {
+
+// A transaction that is open until its end(), abort() or destruction, whichever comes first.
+class Running {
+ public:
+  explicit Running(pmtrace_handle tag) noexcept : exceptions_(std::uncaught_exceptions()) {
+    pmtrace_begin(tag, &transaction_);
+  }
+  Running(Running&& other) noexcept
+      : transaction_(std::exchange(other.transaction_, {})), exceptions_(other.exceptions_) {}
+  Running& operator=(Running&& other) noexcept {
+    if (this != &other) {
+      end();
+      transaction_ = std::exchange(other.transaction_, {});
+      exceptions_ = other.exceptions_;
+    }
+    return *this;
+  }
+  ~Running() {
+    if (std::uncaught_exceptions() > exceptions_)
+      abort();
+    else
+      end();
+  }
+
+  // Ends the transaction now. Later calls and the destructor do nothing.
+  void end() noexcept { pmtrace_end(&transaction_); }
+
+  // Gives it up: it counts as aborted, and its time does not count.
+  void abort() noexcept { pmtrace_abort(&transaction_); }
+
+ private:
+  pmtrace_tx transaction_{};
+  int exceptions_;  // those under way when it began
+};
+
+// Something that takes time: counted, timed, with rate, average, extrema and percentiles.
+class Transaction {
+ public:
+  explicit Transaction(const char* tag) noexcept : tag_(pmtrace_tag(tag)) {}
+
+  [[nodiscard]] Running begin() const noexcept { return Running(tag_); }
+
+ private:
+  pmtrace_handle tag_;
+};
+
+// A place that the program passes: counted.
+class Point {
+ public:
+  explicit Point(const char* tag) noexcept : tag_(pmtrace_tag(tag)) {}
+
+  void hit() const noexcept { pmtrace_point(tag_); }
+  void operator()() const noexcept { hit(); }
+
+ private:
+  pmtrace_handle tag_;
+};
+
+// A value that goes up and down, such as the length of a queue.
+class Observation {
+ public:
+  explicit Observation(const char* tag) noexcept : tag_(pmtrace_tag(tag)) {}
+
+  void record(double value) const noexcept { pmtrace_observe(tag_, value); }
+  void operator()(double value) const noexcept { record(value); }
+
+ private:
+  pmtrace_handle tag_;
+};
+
+// A value that only grows, such as bytes written so far.
+class Counter {
+ public:
+  explicit Counter(const char* tag) noexcept : tag_(pmtrace_tag(tag)) {}
+
+  void record(double value) const noexcept { pmtrace_count(tag_, value); }
+  void operator()(double value) const noexcept { record(value); }
+
+ private:
+  pmtrace_handle tag_;
+};
+
+}  // namespace pcp::trace

@@ -1,0 +1,7 @@
+// What the files that define the API have in common.
+#pragma once
+
+#include "pcp/trace.h"
+
+// Everything else in the library is hidden.
+#define PMTRACE_EXPORT [[gnu::visibility("default")]]

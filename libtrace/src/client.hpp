@@ -1,0 +1,79 @@
+// The process-wide client: what all threads share, and the way to one's own recorder. Made by the
+// first call, never destroyed; a forked child makes its own.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include "counters.hpp"
+#include "doorbell.hpp"
+#include "link.hpp"
+#include "options.hpp"
+#include "recorder.hpp"
+#include "wire/batch.hpp"
+
+namespace pcp::trace::client {
+
+class Client {
+ public:
+  // Gives this process's client, and makes it if need be. Null if there is no memory. Thread: any.
+  static Client* get();
+  static Client* get_if_made();
+
+  // Starts the flusher unless it runs already. Thread: any.
+  void start_flusher();
+
+  // Makes or reuses a recorder for the calling thread. Null if there is no memory.
+  Recorder* make_recorder();
+
+  // Waits for the delivery of all that was recorded, at most `timeout`.
+  bool flush(std::chrono::nanoseconds timeout);
+
+  // The same at the end of the process: as long as there is progress, and only if there is an
+  // agent.
+  void finish();
+  bool is_ending() const { return is_ending_.load(std::memory_order_relaxed); }
+
+  template <typename Visit>
+  void for_each_recorder(Visit visit) {
+    for (Recorder* each = recorders_.load(std::memory_order_acquire); each != nullptr;
+         each = each->next)
+      visit(*each);
+  }
+
+  const Options& options() const { return options_; }
+  Link& link() { return link_; }
+  Doorbell& doorbell() { return doorbell_; }
+  DeliveryCounters& delivered() { return delivered_; }
+  wire::ClientCounters counters();
+
+ private:
+  explicit Client(Options options);
+  static void* run_flusher(void* client);
+
+  const Options options_;
+  Doorbell doorbell_;
+  RecordQueue queue_;
+  Link link_;
+  DeliveryCounters delivered_;
+  std::atomic<Recorder*> recorders_{
+      nullptr};  // a list that only grows: released by the one who adds
+  std::atomic<bool> flusher_runs_{false};
+  std::atomic<bool> is_ending_{false};  // seen by the flusher with the flush request that follows
+};
+
+// The calling thread's recorder. In a forked child it may be the parent's, which is_alive() tells.
+extern constinit thread_local Recorder* this_recorder [[gnu::tls_model("initial-exec")]];
+
+Recorder* find_recorder_slowly();
+
+// Gives the calling thread's recorder; null if there is no memory for one.
+inline Recorder* find_recorder() {
+  Recorder* recorder = this_recorder;
+  if (recorder != nullptr && recorder->is_alive()) [[likely]]
+    return recorder;
+  return find_recorder_slowly();
+}
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,157 @@
+#include "connection.hpp"
+
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+
+#include <asio/buffer.hpp>
+#include <asio/write.hpp>
+
+#include "diagnostics.hpp"
+#include "descriptors.hpp"
+#include "pcp/trace.h"
+#include "wire/legacy.hpp"
+
+namespace pcp::trace::client {
+namespace {
+
+constexpr std::size_t kReadBytes = 4096;
+
+// Before a WELCOME allows more, an agent has nothing long to say.
+constexpr std::size_t kMaxReplyBytes = wire::kLeastMaxPduBytes;
+
+int code_of(const asio::error_code& error) {
+  return error == asio::error::eof ? PMTRACE_ERR_IPC : -error.value();
+}
+
+}  // namespace
+
+Connection::Connection(asio::io_context& loop, Listener& listener)
+    : listener_(listener), socket_(loop), deadline_(loop), reader_(kMaxReplyBytes) {}
+
+void Connection::open(const Options& options) {
+  close();
+  endpoints_ = find_endpoints(options);
+  next_endpoint_ = 0;
+  first_error_ = 0;
+  deadline_.expires_after(options.connect_timeout);
+  deadline_.async_wait([this, attempt = attempt_](const asio::error_code& error) {
+    if (!error && attempt == attempt_) fail(PMTRACE_ERR_TIMEOUT);
+  });
+  try_next_endpoint(endpoints_.empty() ? -EHOSTUNREACH : 0);
+}
+
+void Connection::close() {
+  ++attempt_;
+  asio::error_code ignored;
+  deadline_.cancel();
+  forget_descriptor(socket_.native_handle());
+  socket_.close(ignored);
+  greeted_ = writing_ = false;
+  reader_ = wire::FrameReader(kMaxReplyBytes);
+  outgoing_.clear();
+}
+
+// Goes on after an error at one endpoint (0: none yet). The first error is the one to report.
+void Connection::try_next_endpoint(int error) {
+  if (first_error_ == 0) first_error_ = error;
+  if (next_endpoint_ == endpoints_.size()) return fail(first_error_);
+  const Endpoint& endpoint = endpoints_[next_endpoint_++];
+  diagnose(PMTRACE_STATE_COMMS, "connecting to " + endpoint.name());
+
+  asio::error_code failed;
+  forget_descriptor(socket_.native_handle());
+  socket_.close(failed);
+  // Asio would open the socket without close-on-exec.
+  const int fd = ::socket(endpoint.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return try_next_endpoint(-errno);
+  remember_descriptor(fd);
+  socket_.assign({endpoint.family(), 0}, fd, failed);
+  if (endpoint.family() != AF_UNIX) {
+    const int on = 1;
+    ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  }
+  socket_.async_connect(
+      {&endpoint.address, endpoint.length},
+      [this, attempt = attempt_, check = endpoint.check_owner](const asio::error_code& refused) {
+        if (attempt != attempt_) return;
+        if (refused) return try_next_endpoint(code_of(refused));
+        if (check && !has_trusted_peer(socket_.native_handle())) return try_next_endpoint(-EPERM);
+        read();
+      });
+}
+
+void Connection::read() {
+  socket_.async_read_some(
+      asio::buffer(reader_.prepare(kReadBytes), kReadBytes),
+      [this, attempt = attempt_](const asio::error_code& error, std::size_t bytes) {
+        if (attempt != attempt_) return;
+        if (error) return fail(code_of(error));
+        reader_.commit(bytes);
+        if (take_pdus()) read();
+      });
+}
+
+// False if the connection is gone.
+bool Connection::take_pdus() {
+  const std::uint64_t attempt = attempt_;
+  wire::Frame pdu;
+  for (;;) {
+    switch (reader_.next(pdu)) {
+      case wire::FrameReader::Status::NeedMore:
+        return true;
+      case wire::FrameReader::Status::Malformed:
+        fail(PMTRACE_ERR_IPC);
+        return false;
+      case wire::FrameReader::Status::Frame:
+        diagnose_pdu("received", pdu);
+        const bool good = greeted_ ? listener_.on_pdu(pdu) : take_greeting(pdu);
+        if (attempt != attempt_) return false;
+        if (!good) {
+          fail(PMTRACE_ERR_IPC);
+          return false;
+        }
+    }
+  }
+}
+
+// The first PDU says which version the agent speaks, or why it refuses us.
+bool Connection::take_greeting(const wire::Frame& pdu) {
+  const auto code = wire::decode_ack(pdu.payload);
+  if (pdu.type != wire::PduType::Ack || !code) return false;
+  if (*code < 0) {
+    fail(*code);
+    return true;
+  }
+  greeted_ = true;
+  deadline_.cancel();
+  listener_.on_greeting(static_cast<std::uint32_t>(*code));
+  return true;
+}
+
+void Connection::send(std::string_view out) {
+  outgoing_ += out;
+  if (!writing_) write();
+}
+
+void Connection::write() {
+  if (outgoing_.empty()) return;
+  leaving_.swap(outgoing_);
+  outgoing_.clear();
+  writing_ = true;
+  asio::async_write(socket_, asio::buffer(leaving_),
+                    [this, attempt = attempt_](const asio::error_code& error, std::size_t) {
+                      if (attempt != attempt_) return;
+                      writing_ = false;
+                      if (error) return fail(code_of(error));
+                      write();
+                    });
+}
+
+void Connection::fail(int error) {
+  close();
+  listener_.on_failure(error);
+}
+
+}  // namespace pcp::trace::client

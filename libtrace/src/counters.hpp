@@ -1,0 +1,34 @@
+// What became of the calls, for pmtrace_stats and the agent. Written by the flusher, read by any
+// thread; each number stands for itself, so relaxed accesses will do.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace pcp::trace::client {
+
+class Count {
+ public:
+  void operator+=(std::uint64_t n) {  // one writer: no need for an atomic addition
+    value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+  }
+  operator std::uint64_t() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> value_{0};
+};
+
+struct DeliveryCounters {
+  Count sent;           // calls in batches that were sent; each once
+  Count acknowledged;   // calls that the agent has counted
+  Count uncertain;      // calls sent, but nobody can tell whether they were counted
+  Count undeliverable;  // calls whose tag the agent cannot take
+  Count thinned;        // values that no histogram has seen
+  Count aborted;        // aborted transactions
+  Count batches;
+  Count reconnects;
+  std::atomic<bool> connected{false};
+  std::atomic<std::uint32_t> version{0};
+};
+
+}  // namespace pcp::trace::client

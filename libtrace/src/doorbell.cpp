@@ -1,0 +1,43 @@
+#include "doorbell.hpp"
+
+#include <linux/membarrier.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdint>
+
+namespace pcp::trace::client {
+namespace {
+
+bool membarrier(int command) { return ::syscall(SYS_membarrier, command, 0, 0) == 0; }
+
+}  // namespace
+
+Doorbell::Doorbell()
+    : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      has_membarrier_(membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)) {}
+
+void Doorbell::ring() {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] auto written = ::write(fd_, &one, sizeof one);
+}
+
+void Doorbell::wake_sleeper() {
+  if (asleep_.exchange(false, std::memory_order_relaxed)) ring();
+}
+
+bool Doorbell::announce_sleep() {
+  if (fd_ < 0 || !has_membarrier_) return false;
+  asleep_.store(true, std::memory_order_relaxed);
+  if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) return true;
+  cancel_sleep();
+  return false;
+}
+
+void Doorbell::silence() {
+  std::uint64_t count;
+  [[maybe_unused]] auto got = ::read(fd_, &count, sizeof count);
+}
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,44 @@
+// How a call wakes the flusher.
+//
+// The flusher that runs out of work announces that it will sleep, makes every running thread see
+// that (membarrier), looks at the queues once more and sleeps without a timer. A caller pays one
+// relaxed load after its enqueue; the one that finds the flusher asleep makes the one system call.
+#pragma once
+
+#include <atomic>
+
+namespace pcp::trace::client {
+
+class Doorbell {
+ public:
+  Doorbell();  // without a descriptor, if there is none to be had: then the flusher must poll
+
+  // Thread: any. Requires: the caller's record is in its queue.
+  void ring_if_asleep() {
+    // The store of the enqueue comes before this load: here for the compiler, and for the processor
+    // by the membarrier in announce_sleep().
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (asleep_.load(std::memory_order_relaxed)) [[unlikely]]
+      wake_sleeper();
+  }
+
+  // Wakes the flusher, asleep or not. Thread: any.
+  void ring();
+
+  // Thread: the flusher's, as all below. False if callers cannot be made to notice: poll instead.
+  // When true, look at the queues once more before you sleep.
+  bool announce_sleep();
+  void cancel_sleep() { asleep_.store(false, std::memory_order_relaxed); }
+
+  int descriptor() const { return fd_; }  // readable after a ring; -1: none
+  void silence();                         // takes the ring back
+
+ private:
+  void wake_sleeper();
+
+  const int fd_;
+  const bool has_membarrier_;
+  alignas(64) std::atomic<bool> asleep_{false};
+};
+
+}  // namespace pcp::trace::client

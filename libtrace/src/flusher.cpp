@@ -1,0 +1,223 @@
+#include "flusher.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <thread>
+
+#include "client.hpp"
+#include "clock.hpp"
+#include "diagnostics.hpp"
+
+namespace pcp::trace::client {
+namespace {
+
+using std::chrono::nanoseconds;
+using namespace std::chrono_literals;
+
+// Without a bell to wake us there is no way but to look, more and more rarely.
+constexpr nanoseconds kSlowestPoll = 5s;
+
+// After an agent that was there has gone, the first attempt comes soon, but not all clients' at
+// once.
+constexpr int kFirstReconnectMs = 500;
+
+}  // namespace
+
+Flusher::Flusher(Client& client)
+    : client_(client),
+      loop_(1),
+      bell_(loop_),
+      flush_timer_(loop_),
+      reconnect_timer_(loop_),
+      connection_(loop_, *this),
+      batch_sender_(connection_, pending_, client.delivered(), client.options(),
+                    [&client] { return client.counters(); }),
+      legacy_sender_(connection_, pending_, client.delivered()),
+      poll_interval_(client.options().flush_interval),
+      random_(static_cast<std::minstd_rand::result_type>(now_ns())) {
+  if (client_.doorbell().descriptor() >= 0) bell_.assign(client_.doorbell().descriptor());
+}
+
+void Flusher::run() {
+  wait_for_bell();
+  connection_.open(client_.options());
+  on_bell();
+  const auto work = asio::make_work_guard(loop_);
+  for (;;) {
+    try {
+      loop_.run();
+    } catch (const std::exception& problem) {  // no memory; what is pending waits
+      diagnose(PMTRACE_STATE_COMMS, problem.what());
+      std::this_thread::sleep_for(1s);
+    }
+  }
+}
+
+void Flusher::wait_for_bell() {
+  if (!bell_.is_open()) return;
+  bell_.async_wait(asio::posix::stream_descriptor::wait_read,
+                   [this](const asio::error_code& error) {
+                     if (error) return;
+                     client_.doorbell().silence();
+                     wait_for_bell();
+                     on_bell();
+                   });
+}
+
+void Flusher::on_bell() {
+  client_.doorbell().cancel_sleep();
+  drain();
+  take_flush_request();
+  if (!flush_timer_armed_) arm_flush_timer(client_.options().flush_interval);
+}
+
+void Flusher::arm_flush_timer(nanoseconds delay) {
+  flush_timer_armed_ = true;
+  flush_timer_.expires_after(delay);
+  flush_timer_.async_wait([this](const asio::error_code& error) {
+    if (!error) on_flush_timer();
+  });
+}
+
+void Flusher::on_flush_timer() {
+  flush_timer_armed_ = false;
+  const bool had_work = drain();
+  flushed_until_ = pending_.queued();
+  send();
+  take_flush_request();
+  if (had_work) {
+    poll_interval_ = client_.options().flush_interval;
+    arm_flush_timer(client_.options().flush_interval);
+  } else {
+    fall_asleep();
+  }
+}
+
+void Flusher::fall_asleep() {
+  if (client_.doorbell().announce_sleep()) {
+    if (!drain()) return;
+    client_.doorbell().cancel_sleep();
+    arm_flush_timer(client_.options().flush_interval);
+    return;
+  }
+  arm_flush_timer(poll_interval_);
+  poll_interval_ = std::min(poll_interval_ * 2, kSlowestPoll);
+}
+
+bool Flusher::drain() {
+  const std::uint64_t now = now_ns();
+  bool any = false;
+  const auto add = [&](const auto& item) {
+    try {
+      pending_.add(item, now);
+    } catch (const std::bad_alloc&) {
+      client_.delivered().undeliverable += 1;
+    }
+  };
+  client_.for_each_recorder([&](Recorder& recorder) { any |= recorder.drain(add, add); });
+  return any;
+}
+
+void Flusher::send() {
+  if (sender_ != nullptr) sender_->send_pending(flushed_until_, now_ns());
+  settle_flush_request();
+  connect_if_needed();
+}
+
+// Threads that wait for a flush get one that begins after their request; those that ask during a
+// flush share the next one.
+void Flusher::take_flush_request() {
+  Link& link = client_.link();
+  if (request_ || link.requested() == link.settled()) return;
+  const std::uint64_t ticket = link.requested();
+  drain();
+  flushed_until_ = pending_.queued();
+  const DeliveryCounters& counters = client_.delivered();
+  request_ = FlushRequest{ticket, flushed_until_, counters.uncertain + counters.undeliverable};
+  send();
+}
+
+void Flusher::settle_flush_request() {
+  if (!request_ || pending_.popped() < request_->until) return;
+  if (!batch_sender_.has_settled(request_->until) || !legacy_sender_.has_settled(request_->until))
+    return;
+  const DeliveryCounters& counters = client_.delivered();
+  const bool certain = counters.uncertain + counters.undeliverable == request_->doubtful;
+  if (certain && client_.is_ending() && pending_.empty() && sender_ != nullptr)
+    sender_->say_goodbye();
+  const std::uint64_t ticket = request_->ticket;
+  request_.reset();
+  client_.link().settle(ticket, certain);
+  take_flush_request();
+}
+
+void Flusher::on_greeting(std::uint32_t version) {
+  diagnose(PMTRACE_STATE_COMMS, "connected, protocol version " + std::to_string(version));
+  sender_ = version >= wire::kBatchVersion ? static_cast<Sender*>(&batch_sender_) : &legacy_sender_;
+  phase_ = Phase::Up;
+  failures_ = 0;
+  DeliveryCounters& counters = client_.delivered();
+  if (ever_connected_) counters.reconnects += 1;
+  ever_connected_ = true;
+  counters.version.store(version, std::memory_order_relaxed);
+  counters.connected.store(true, std::memory_order_relaxed);
+  client_.link().set_agent(Link::Agent::Connected);
+  client_.link().attempt_ended(0);
+  sender_->connected();
+  send();
+}
+
+bool Flusher::on_pdu(const wire::Frame& pdu) {
+  if (!sender_->on_pdu(pdu)) return false;
+  client_.link().made_progress();
+  send();
+  return true;
+}
+
+void Flusher::on_failure(int error) {
+  diagnose(PMTRACE_STATE_COMMS, "no connection: " + std::string(pmtraceerrstr(error)));
+  if (sender_ != nullptr) {
+    sender_->disconnected();
+    sender_ = nullptr;
+    // What a sender put back is pending once more, and still covered by whoever waits.
+    flushed_until_ = pending_.queued();
+    if (request_) request_->until = flushed_until_;
+  }
+  phase_ = Phase::Waiting;
+  client_.delivered().connected.store(false, std::memory_order_relaxed);
+  client_.link().set_agent(Link::Agent::Away);
+  client_.link().attempt_ended(error);
+  arm_reconnect_timer();
+}
+
+void Flusher::arm_reconnect_timer() {
+  nanoseconds delay;
+  if (failures_ == 0 && ever_connected_) {
+    delay = std::chrono::milliseconds(std::uniform_int_distribution(0, kFirstReconnectMs)(random_));
+  } else {
+    const auto& delays = client_.options().reconnect_delays;
+    const std::size_t step = std::min(failures_ - (ever_connected_ ? 1 : 0), delays.size() - 1);
+    const double jitter = std::uniform_real_distribution(0.8, 1.2)(random_);
+    delay =
+        nanoseconds(static_cast<std::int64_t>(static_cast<double>(delays[step].count()) * jitter));
+  }
+  ++failures_;
+  reconnect_timer_.expires_after(delay);
+  reconnect_timer_.async_wait([this](const asio::error_code& error) {
+    if (error) return;
+    phase_ = Phase::Down;
+    connect_if_needed();
+  });
+}
+
+// A program that records nothing any more leaves the network alone, too.
+void Flusher::connect_if_needed() {
+  const bool needed = !pending_.empty() || request_ || !batch_sender_.has_settled(UINT64_MAX);
+  if (phase_ != Phase::Down || !needed) return;
+  phase_ = Phase::Connecting;
+  client_.link().set_agent(Link::Agent::Connecting);
+  connection_.open(client_.options());
+}
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,78 @@
+// The library's own thread: drains what the program's threads recorded, adds it up per tag, keeps
+// the connection and has the senders deliver. Sleeps without a timer while nothing is recorded.
+//
+// Thread: everything here belongs to the flusher's thread, which is made in client.cpp.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <random>
+
+#include <asio/io_context.hpp>
+#include <asio/posix/stream_descriptor.hpp>
+#include <asio/steady_timer.hpp>
+
+#include "batch_sender.hpp"
+#include "connection.hpp"
+#include "legacy_sender.hpp"
+#include "pending.hpp"
+
+namespace pcp::trace::client {
+
+class Client;
+
+class Flusher final : private Connection::Listener {
+ public:
+  explicit Flusher(Client& client);
+  void run();  // never returns
+
+ private:
+  void on_greeting(std::uint32_t version) override;
+  bool on_pdu(const wire::Frame& pdu) override;
+  void on_failure(int error) override;
+
+  // Waking and sleeping.
+  void wait_for_bell();
+  void on_bell();
+  void arm_flush_timer(std::chrono::nanoseconds delay);
+  void on_flush_timer();
+  void fall_asleep();
+
+  bool drain();  // true if anything was recorded
+  void send();   // what was pending at the last flush
+  void connect_if_needed();
+  void arm_reconnect_timer();
+
+  void take_flush_request();
+  void settle_flush_request();
+
+  Client& client_;
+  asio::io_context loop_;
+  asio::posix::stream_descriptor bell_;
+  asio::steady_timer flush_timer_;
+  asio::steady_timer reconnect_timer_;
+  Pending pending_;
+  Connection connection_;
+  BatchSender batch_sender_;
+  LegacySender legacy_sender_;
+  Sender* sender_ = nullptr;  // of the present connection
+
+  std::uint64_t flushed_until_ = 0;  // entries of pending_ that may leave
+  bool flush_timer_armed_ = false;
+  std::chrono::nanoseconds poll_interval_;  // grows while there is nothing to do and no bell
+
+  enum class Phase { Down, Connecting, Up, Waiting } phase_ = Phase::Connecting;
+  std::size_t failures_ = 0;  // in a row
+  bool ever_connected_ = false;
+  std::minstd_rand random_;
+
+  // The flush that somebody waits for.
+  struct FlushRequest {
+    std::uint64_t ticket;
+    std::uint64_t until;     // entries of pending_ that it covers
+    std::uint64_t doubtful;  // calls lost from sight before it began
+  };
+  std::optional<FlushRequest> request_;
+};
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,111 @@
+// The C API over handles, and what concerns the library as a whole.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+
+#include "api.hpp"
+#include "clock.hpp"
+#include "recording.hpp"
+
+using namespace pcp::trace;
+using namespace pcp::trace::client;
+
+namespace {
+
+// How the library uses the caller's 64 bytes. The rest is kept for trace and span ids.
+struct OpenTransaction {
+  const Tag* tag;
+  std::uint64_t begun_ns;
+};
+static_assert(sizeof(OpenTransaction) <= sizeof(pmtrace_tx));
+
+int close_transaction(pmtrace_tx* tx, RecordKind kind) {
+  const std::uint64_t now = now_ns();
+  if (tx == nullptr) return PMTRACE_ERR_NOPROGRESS;
+  OpenTransaction open;
+  std::memcpy(&open, tx, sizeof open);
+  if (open.tag == nullptr) return PMTRACE_ERR_NOPROGRESS;
+  *tx = {};
+  return record_call(open.tag, kind, seconds_between(open.begun_ns, now));
+}
+
+int record_by_handle(pmtrace_handle tag, RecordKind kind, double value) {
+  return tag != nullptr ? record_call(tag, kind, value) : PMTRACE_ERR_TAGNAME;
+}
+
+}  // namespace
+
+extern "C" {
+
+PMTRACE_EXPORT pmtrace_handle pmtrace_tag(const char* name) {
+  if (name == nullptr) return nullptr;
+  const std::string_view text(name, ::strnlen(name, kMaxTagLength + 1));
+  return is_tag(text) ? intern_tag(text) : nullptr;
+}
+
+PMTRACE_EXPORT int pmtrace_point(pmtrace_handle tag) {
+  return record_by_handle(tag, RecordKind::Point, 0);
+}
+
+PMTRACE_EXPORT int pmtrace_observe(pmtrace_handle tag, double value) {
+  return record_by_handle(tag, RecordKind::Observe, value);
+}
+
+PMTRACE_EXPORT int pmtrace_count(pmtrace_handle tag, double value) {
+  return record_by_handle(tag, RecordKind::Counter, value);
+}
+
+PMTRACE_EXPORT int pmtrace_begin(pmtrace_handle tag, pmtrace_tx* tx) {
+  if (tx == nullptr) return -EINVAL;
+  *tx = {};
+  if (tag == nullptr) return PMTRACE_ERR_TAGNAME;
+  const OpenTransaction open{tag, now_ns()};
+  std::memcpy(tx, &open, sizeof open);
+  return 0;
+}
+
+PMTRACE_EXPORT int pmtrace_end(pmtrace_tx* tx) {
+  return close_transaction(tx, RecordKind::Transact);
+}
+
+PMTRACE_EXPORT int pmtrace_abort(pmtrace_tx* tx) {
+  return close_transaction(tx, RecordKind::Abort);
+}
+
+PMTRACE_EXPORT int pmtrace_flush(double timeout) {
+  Client* client = Client::get_if_made();
+  if (client == nullptr) return 1;  // nothing was recorded
+  if (has_state(PMTRACE_STATE_NOAGENT)) return 0;
+  constexpr double kLongest = 1e9;  // seconds, which no clock overflows
+  const double seconds = std::isnan(timeout) ? 0 : std::clamp(timeout, 0.0, kLongest);
+  return client->flush(std::chrono::nanoseconds(std::llround(seconds * 1e9))) ? 1 : 0;
+}
+
+PMTRACE_EXPORT int pmtrace_stats(pmtrace_stats_t* stats, size_t size) {
+  if (stats == nullptr) return -EINVAL;
+  pmtrace_stats_t now{};
+  if (Client* client = Client::get_if_made()) {
+    // What became of the calls is read before the calls: more can only have been recorded since.
+    const DeliveryCounters& delivered = client->delivered();
+    now.acknowledged = delivered.acknowledged;
+    now.uncertain = delivered.uncertain;
+    now.undeliverable = delivered.undeliverable;
+    now.thinned = delivered.thinned;
+    now.aborted = delivered.aborted;
+    now.batches = delivered.batches;
+    now.reconnects = delivered.reconnects;
+    now.connected = delivered.connected.load(std::memory_order_relaxed) ? 1 : 0;
+    now.version = static_cast<std::int32_t>(delivered.version.load(std::memory_order_relaxed));
+    const wire::ClientCounters counters = client->counters();
+    now.recorded = counters.recorded;
+    now.merged = counters.merged;
+    now.pending = now.recorded - now.acknowledged - now.uncertain - now.undeliverable;
+  }
+  std::memcpy(stats, &now, std::min(size, sizeof now));
+  if (size > sizeof now)  // a program of a later version: what this one does not know is zero
+    std::memset(reinterpret_cast<char*>(stats) + sizeof now, 0, size - sizeof now);
+  return 0;
+}
+
+}  // extern "C"

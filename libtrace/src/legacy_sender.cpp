@@ -1,0 +1,93 @@
+#include "legacy_sender.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "diagnostics.hpp"
+#include "wire/legacy.hpp"
+
+namespace pcp::trace::client {
+
+double take_legacy_value(TraceType type, Delta& delta) {
+  --delta.count;
+  if (type == TraceType::Point) return wire::kLegacyPointValue;
+  if (type != TraceType::Transact) return delta.last;
+  if (delta.count == 0) return delta.min;
+
+  // The maximum goes first. What is left has the same minimum, and equal shares of the rest above
+  // it.
+  const double value = delta.max;
+  delta.sum -= value;
+  delta.max =
+      delta.count == 1 ? delta.min : (delta.sum - delta.min) / static_cast<double>(delta.count - 1);
+  return value;
+}
+
+bool LegacySender::on_pdu(const wire::Frame& pdu) {
+  const auto code = wire::decode_ack(pdu.payload);
+  if (pdu.type != wire::PduType::Ack || !code || *code < 0 || chunk_records_ == 0) return false;
+  counters_.acknowledged += chunk_records_;
+  chunk_records_ = 0;
+  send_pending(until_, 0);
+  return true;
+}
+
+void LegacySender::disconnected() {
+  is_connected_ = false;
+  counters_.uncertain += chunk_records_;
+  chunk_records_ = 0;
+  if (rest_.delta.count > 0) pending_.add_again(rest_);
+  rest_.delta = {};
+}
+
+void LegacySender::send_pending(std::uint64_t until, std::uint64_t) {
+  until_ = std::max(until, until_);
+  if (!is_connected_ || chunk_records_ > 0) return;
+  std::vector<wire::LegacyData> values;
+  std::size_t bytes = 0;
+  while (rest_.delta.count > 0 || take_entry(until_)) {
+    bytes += wire::data_pdu_bytes(rest_.tag->length);
+    if (bytes > kChunkBytes) break;
+    values.push_back(
+        {rest_.type, false, take_legacy_value(rest_.type, rest_.delta), name_of(*rest_.tag)});
+  }
+  if (values.empty()) return;
+  values.back().wants_ack = true;
+  chunk_records_ = values.size();
+
+  std::string chunk;
+  for (const wire::LegacyData& value : values)
+    wire::append_data(chunk, static_cast<std::uint32_t>(::getpid()), value);
+  counters_.sent += chunk_records_;
+  counters_.batches += 1;
+  diagnose_pdus("sent", chunk);
+  connection_.send(chunk);
+}
+
+// Takes the next entry that a stock agent understands.
+bool LegacySender::take_entry(std::uint64_t until) {
+  while (pending_.popped() < until) {
+    Pending::Entry& entry = pending_.front();
+    rest_entry_ = pending_.popped();
+    const bool fits = entry.tag->length <= kMaxLegacyTag;
+    rest_.tag = entry.tag;
+    rest_.type = entry.type;
+    rest_.first_ns = entry.first_ns;
+    rest_.last_ns = entry.last_ns;
+    rest_.delta = fits ? entry.delta : Delta{};
+    rest_.delta.aborts = 0;
+    counters_.aborted += entry.delta.aborts;
+    if (fits)
+      counters_.acknowledged += entry.delta.aborts;  // the stock agent does not count them
+    else
+      counters_.undeliverable += entry.records();
+    pending_.pop();
+    if (rest_.delta.count > 0) return true;
+  }
+  return false;
+}
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,43 @@
+// The environment of a traced program, read once and made safe: nothing malformed gets past here.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "wire/defaults.hpp"
+
+namespace pcp::trace::client {
+
+struct Options {
+  // Where the agent is. With a socket path that is meant alone, nothing else is tried.
+  std::string socket_path;            // PCP_TRACE_SOCKET, else the agent's usual one
+  bool socket_only = false;           // PCP_TRACE_SOCKET is set
+  std::string host;                   // PCP_TRACE_HOST; empty: this host
+  std::uint16_t port = kDefaultPort;  // PCP_TRACE_PORT
+  bool tcp_only = false;              // PCP_TRACE_HOST or _PORT is set
+
+  std::chrono::nanoseconds connect_timeout = std::chrono::seconds(3);   // PCP_TRACE_TIMEOUT
+  std::chrono::nanoseconds request_timeout = std::chrono::seconds(10);  // PCP_TRACE_REQTIMEOUT
+  std::vector<std::chrono::nanoseconds> reconnect_delays;               // PCP_TRACE_RECONNECT
+  bool no_agent = false;                                                // PCP_TRACE_NOAGENT
+
+  std::chrono::milliseconds flush_interval{100};  // PCP_TRACE_FLUSH, 1 to 60,000
+  std::uint32_t queue_capacity = 4096;  // PCP_TRACE_QUEUE, 2 to 1,048,576 records a thread
+
+  std::string service;  // PCP_TRACE_SERVICE, else the program's name
+  std::vector<std::pair<std::string, std::string>> labels;  // PCP_TRACE_LABELS
+};
+
+// Reads one variable; null if it is not set.
+using Environment = std::function<const char*(const char* name)>;
+
+// Gives options with the default in place of each malformed value, of which `complain` hears in one
+// line.
+Options read_options(const Environment& environment,
+                     const std::function<void(const std::string&)>& complain);
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,118 @@
+// What one thread records into: its place in the event queue, its overflow cells, its tag cache and
+// its open transactions. Never freed; when a thread ends, the next new thread takes its recorder
+// over.
+//
+// A recorder lies in memory that the kernel wipes in a forked child. There all of it reads as zero,
+// so the room left in the queue is zero too and the first call of the child takes the slow way,
+// which notices and starts afresh. The fast way needs no check for a fork.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include <concurrentqueue/concurrentqueue.h>
+
+#include "doorbell.hpp"
+#include "open_transactions.hpp"
+#include "overflow.hpp"
+#include "record.hpp"
+#include "tag_cache.hpp"
+
+namespace pcp::trace::client {
+
+struct RecordQueueTraits : moodycamel::ConcurrentQueueDefaultTraits {
+  static const std::size_t BLOCK_SIZE = 64;
+};
+using RecordQueue = moodycamel::ConcurrentQueue<Record, RecordQueueTraits>;
+
+class Recorder {
+ public:
+  Recorder(RecordQueue& queue, Doorbell& doorbell, std::uint32_t capacity)
+      : queue_(&queue), doorbell_(&doorbell), token_(queue), capacity_(capacity) {
+    look_at_room();
+  }
+
+  // Records a call. 0, or -ENOMEM if a full thread finds no memory for a new tag. Thread: the
+  // owner's.
+  int record(const Record& record) {
+    const std::uint64_t queued = queued_.load(std::memory_order_relaxed);
+    if (queued < next_look_ && queue_->enqueue(token_, record)) [[likely]] {
+      // Released for drain(): who sees the number finds the records.
+      queued_.store(queued + 1, std::memory_order_release);
+      doorbell_->ring_if_asleep();
+      return 0;
+    }
+    return record_slowly(record);
+  }
+
+  // False in a forked child: this recorder is the parent's.
+  bool is_alive() const { return queue_ != nullptr; }
+
+  TagCache& tags() { return tags_; }  // Thread: the owner's.
+  OpenTransactions& transactions() { return transactions_; }
+
+  // Hands what was recorded until now to visit_record and visit_cell, in the order of recording;
+  // bounded even if the owner never pauses. True if there was anything. Thread: the flusher's.
+  template <typename VisitRecord, typename VisitCell>
+  bool drain(VisitRecord visit_record, VisitCell visit_cell) {
+    auto drain_until = [&](std::uint64_t position) { return take_queued(position, visit_record); };
+    const bool queued = drain_until(queued_.load(std::memory_order_acquire));
+    const bool cells = overflow_.take(drain_until, visit_cell);
+    return queued || cells;
+  }
+
+  // Calls ever recorded; of those, calls that went into cells. Thread: any.
+  std::uint64_t recorded() const {
+    return queued_.load(std::memory_order_relaxed) + merged_.load(std::memory_order_relaxed);
+  }
+  std::uint64_t merged() const { return merged_.load(std::memory_order_relaxed); }
+
+  // Ownership passes from an ended thread to a new one: released here, acquired there.
+  void give_up();
+  bool try_take_over() {
+    return !owned_.load(std::memory_order_relaxed) &&
+           !owned_.exchange(true, std::memory_order_acquire);
+  }
+
+  Recorder* next = nullptr;  // in the client's list, which only grows
+
+ private:
+  int record_slowly(const Record& record);
+  void look_at_room();
+
+  template <typename VisitRecord>
+  bool take_queued(std::uint64_t position, VisitRecord& visit_record) {
+    std::uint64_t drained = drained_.load(std::memory_order_relaxed);
+    const std::uint64_t before = drained;
+    Record buffer[128];
+    while (drained < position) {
+      const std::size_t wanted = std::min<std::uint64_t>(position - drained, std::size(buffer));
+      const std::size_t got = queue_->try_dequeue_bulk_from_producer(token_, buffer, wanted);
+      for (std::size_t i = 0; i < got; ++i) visit_record(buffer[i]);
+      drained += got;
+      drained_.store(drained,
+                     std::memory_order_release);  // pairs with the acquire in look_at_room()
+    }
+    return drained != before;
+  }
+
+  // The owner's, in its own cache lines. Others only read the two counts.
+  RecordQueue* queue_;
+  Doorbell* doorbell_;
+  std::uint64_t next_look_ = 0;  // queue up to here without looking at what was drained
+  std::atomic<std::uint64_t> queued_{0};
+  moodycamel::ProducerToken token_;
+  std::uint32_t capacity_;
+  std::uint64_t asked_at_ = UINT64_MAX;  // what had been drained when the flusher was last asked
+  std::atomic<std::uint64_t> merged_{0};
+  Overflow overflow_;
+  TagCache tags_;
+  OpenTransactions transactions_;
+  std::atomic<bool> owned_{true};
+
+  // The flusher's.
+  alignas(64) std::atomic<std::uint64_t> drained_{0};
+};
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,45 @@
+#include "recording.hpp"
+
+#include <array>
+#include <string>
+
+#include "diagnostics.hpp"
+
+namespace pcp::trace::client {
+namespace {
+
+const char* verb_of(RecordKind kind) {
+  constexpr std::array kVerbs{"", "transaction", "point", "observation", "counter", "abort"};
+  return kVerbs[static_cast<std::size_t>(kind)];
+}
+
+void diagnose_call(const Record& record) {
+  if (!has_state(PMTRACE_STATE_API)) return;
+  std::string line = std::string(verb_of(record.kind)) + " \"" + record.tag->text() + '"';
+  if (record.kind == RecordKind::Transact) line += ", seconds " + std::to_string(record.value);
+  if (record.kind == RecordKind::Observe || record.kind == RecordKind::Counter)
+    line += ", value " + std::to_string(record.value);
+  if (has_state(PMTRACE_STATE_NOAGENT)) line += " (no agent: dropped)";
+  print_line(line);
+}
+
+// Waits, in the SYNC state, for the agent's acknowledgement.
+int synchronise() {
+  Client* client = Client::get_if_made();
+  if (client->flush(client->options().request_timeout)) return 0;
+  const int outcome = client->link().first_connection();
+  return outcome < 0 ? outcome : PMTRACE_ERR_TIMEOUT;
+}
+
+}  // namespace
+
+int record_specially(const Record& record) {
+  diagnose_call(record);
+  Recorder* recorder = find_recorder();
+  if (recorder == nullptr) return -ENOMEM;
+  if (has_state(PMTRACE_STATE_NOAGENT)) return 0;  // which find_recorder() may have learnt just now
+  if (const int error = recorder->record(record)) return error;
+  return has_state(PMTRACE_STATE_SYNC) ? synchronise() : 0;
+}
+
+}  // namespace pcp::trace::client

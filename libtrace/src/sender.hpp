@@ -1,0 +1,33 @@
+// How pending deltas become PDUs: one sender for each version of the protocol. A sender outlives
+// its connections and knows what was sent and not acknowledged.
+//
+// Thread: the flusher's.
+#pragma once
+
+#include <cstdint>
+
+#include "connection.hpp"
+#include "counters.hpp"
+#include "pending.hpp"
+
+namespace pcp::trace::client {
+
+class Sender {
+ public:
+  virtual ~Sender() = default;
+
+  virtual void connected() = 0;                     // the greeting named this sender's version
+  virtual bool on_pdu(const wire::Frame& pdu) = 0;  // false: it makes no sense
+  virtual void disconnected() = 0;
+
+  // Sends what was queued in Pending before its entry number `until`, as far as the agent keeps up.
+  virtual void send_pending(std::uint64_t until, std::uint64_t now_ns) = 0;
+
+  // Tells whether all entries before number `until` that this sender took have been settled:
+  // acknowledged, or given up and counted.
+  virtual bool has_settled(std::uint64_t until) const = 0;
+
+  virtual void say_goodbye() {}
+};
+
+}  // namespace pcp::trace::client

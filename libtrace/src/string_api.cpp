@@ -1,0 +1,160 @@
+// The C API by name: the calls of the stock library.
+#include <cstring>
+
+#include "api.hpp"
+#include "clock.hpp"
+#include "diagnostics.hpp"
+#include "recording.hpp"
+
+using namespace pcp::trace;
+using namespace pcp::trace::client;
+
+namespace {
+
+// Finds the tag that the caller's string names, by the thread's cache if possible. Null with an
+// error code in `error` if there is none.
+TagCache::Entry* look_up(const char* name, Recorder*& recorder, int& error) {
+  error = PMTRACE_ERR_TAGNAME;
+  if (name == nullptr || *name == '\0') return nullptr;
+  error = -ENOMEM;
+  recorder = find_recorder();
+  if (recorder == nullptr) return nullptr;
+  TagCache::Entry& entry = recorder->tags().at(name);
+  if (TagCache::holds(entry, name)) [[likely]]
+    return &entry;
+
+  const std::string_view text(name, ::strnlen(name, kMaxTagLength + 1));
+  error = PMTRACE_ERR_TAGLENGTH;
+  if (text.size() > kMaxTagLength) return nullptr;
+  error = -ENOMEM;
+  const Tag* tag = intern_tag(text);
+  if (tag == nullptr) return nullptr;
+  entry = {name, tag, nullptr};
+  return &entry;
+}
+
+// The thread's slot for a transaction of this tag; null if there is no memory.
+OpenTransactions::Slot* slot_of(TagCache::Entry& entry, Recorder& recorder) {
+  if (entry.slot == nullptr) entry.slot = recorder.transactions().find_or_make(entry.tag);
+  return entry.slot;
+}
+
+// What a call by name tells of the connection. The first one waits for the first attempt; later
+// ones give its outcome until a connection has been made, and nothing at all in the ASYNC state.
+int report_connection_slowly() {
+  if (has_state(PMTRACE_STATE_NOAGENT)) return 0;
+  Client* client = Client::get_if_made();
+  const int outcome = client->link().first_connection();
+  if (outcome == Link::kUnknown) {
+    client->start_flusher();
+    const int first = client->link().wait_for_first_attempt(client->options().connect_timeout);
+    return first == Link::kUnknown ? PMTRACE_ERR_TIMEOUT : first;
+  }
+  return has_state(PMTRACE_STATE_ASYNC) ? 0 : outcome;
+}
+
+int report_connection() {
+  if (Client::get_if_made()->link().first_connection() == 0) [[likely]]
+    return 0;
+  return report_connection_slowly();
+}
+
+int record_by_name(const char* name, RecordKind kind, double value) {
+  Recorder* recorder;
+  int error;
+  const TagCache::Entry* entry = look_up(name, recorder, error);
+  if (entry == nullptr) return error;
+  error = record_call(entry->tag, kind, value);
+  return error != 0 ? error : report_connection();
+}
+
+// Closes the calling thread's transaction, else another thread's. 0 if nobody has one open.
+std::uint64_t close_transaction(TagCache::Entry& entry, Recorder& recorder) {
+  if (const OpenTransactions::Slot* own = slot_of(entry, recorder);
+      own != nullptr && own->is_open())
+    return entry.slot->close();
+  std::uint64_t begun_ns = 0;
+  Client::get_if_made()->for_each_recorder([&](Recorder& each) {
+    if (begun_ns != 0) return;
+    if (OpenTransactions::Slot* slot = each.transactions().find(entry.tag))
+      begun_ns = slot->close();
+  });
+  return begun_ns;
+}
+
+// Gives 0 and the seconds since the transaction's begin, or an error code.
+int close_by_name(const char* name, std::uint64_t now, const Tag*& tag, double& seconds) {
+  Recorder* recorder;
+  int error;
+  TagCache::Entry* entry = look_up(name, recorder, error);
+  if (entry == nullptr) return error;
+  const std::uint64_t begun_ns = close_transaction(*entry, *recorder);
+  if (begun_ns == 0)
+    return entry->tag->has_begun.load(std::memory_order_relaxed) ? PMTRACE_ERR_NOPROGRESS
+                                                                 : PMTRACE_ERR_NOSUCHTAG;
+  tag = entry->tag;
+  seconds = seconds_between(begun_ns, now);
+  return 0;
+}
+
+}  // namespace
+
+extern "C" {
+
+PMTRACE_EXPORT int pmtracebegin(const char* name) {
+  Recorder* recorder;
+  int error;
+  TagCache::Entry* entry = look_up(name, recorder, error);
+  if (entry == nullptr) return error;
+  OpenTransactions::Slot* slot = slot_of(*entry, *recorder);
+  if (slot == nullptr) return -ENOMEM;
+  if (slot->blocks_begin()) return PMTRACE_ERR_INPROGRESS;
+  if (!entry->tag->has_begun.load(std::memory_order_relaxed))
+    entry->tag->has_begun.store(true, std::memory_order_relaxed);
+  error = report_connection();
+  diagnose(PMTRACE_STATE_API, std::string("begin \"") + name + '"');
+  slot->begin(now_ns(), error != 0);
+  return error;
+}
+
+PMTRACE_EXPORT int pmtraceend(const char* name) {
+  const std::uint64_t now = now_ns();
+  const Tag* tag;
+  double seconds;
+  if (int error = close_by_name(name, now, tag, seconds)) return error;
+  if (int error = record_call(tag, RecordKind::Transact, seconds)) return error;
+  return report_connection();
+}
+
+PMTRACE_EXPORT int pmtraceabort(const char* name) {
+  const Tag* tag;
+  double seconds;
+  if (int error = close_by_name(name, now_ns(), tag, seconds)) return error;
+  return record_call(tag, RecordKind::Abort, seconds);
+}
+
+PMTRACE_EXPORT int pmtracepoint(const char* name) {
+  return record_by_name(name, RecordKind::Point, 0);
+}
+
+PMTRACE_EXPORT int pmtraceobs(const char* name, double value) {
+  return record_by_name(name, RecordKind::Observe, value);
+}
+
+PMTRACE_EXPORT int pmtracecounter(const char* name, double value) {
+  return record_by_name(name, RecordKind::Counter, value);
+}
+
+PMTRACE_EXPORT int pmtracestate(int flags) {
+  Client* client = Client::get_if_made();
+  const bool was_connected = client != nullptr && client->link().first_connection() == 0;
+  int before = state_flags.load(std::memory_order_relaxed);
+  if (was_connected && (flags & PMTRACE_STATE_ASYNC) != 0) return -EINVAL;
+  const bool forced = client != nullptr && client->options().no_agent;
+  before =
+      state_flags.exchange(flags | (forced ? PMTRACE_STATE_NOAGENT : 0), std::memory_order_relaxed);
+  if (client != nullptr && !has_state(PMTRACE_STATE_NOAGENT)) client->start_flusher();
+  return before;
+}
+
+}  // extern "C"

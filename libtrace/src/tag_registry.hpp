@@ -1,0 +1,36 @@
+// All tags of the process: one object per name, made once and never freed, so that a pointer is a
+// handle that stays good on any thread, in exit handlers and in a forked child.
+//
+// Thread: any. Insertion is a compare-and-swap into a bucket's list, so a fork in the middle of
+// somebody's insertion leaves nothing locked in the child.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+// The C API's opaque handle points here.
+struct pmtrace_tag_record {
+  const pmtrace_tag_record* next;  // in its bucket
+  std::uint32_t id;                // 0, 1, 2 ... in order of creation
+  std::uint32_t length;
+  mutable std::atomic<bool> has_begun;  // ever opened as a transaction by name
+
+  const char* text() const { return reinterpret_cast<const char*>(this + 1); }  // with its NUL
+};
+
+namespace pcp::trace::client {
+
+using Tag = pmtrace_tag_record;
+
+inline std::string_view name_of(const Tag& tag) { return {tag.text(), tag.length}; }
+
+// A process has at most so many tags; all further names share the tag "(overflow)", which is exact
+// in sum and bounds the memory of a program that invents names.
+inline constexpr std::uint32_t kMaxTags = 100'000;
+
+// Finds a tag or makes it. Null if there is no memory. Requires: is_tag(name).
+const Tag* intern_tag(std::string_view name);
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,11 @@
+// Memory that reads as zero in a forked child.
+#pragma once
+
+#include <cstddef>
+
+namespace pcp::trace::client {
+
+// Null if there is none. Never to be given back.
+void* allocate_wiped_memory(std::size_t bytes);
+
+}  // namespace pcp::trace::client
