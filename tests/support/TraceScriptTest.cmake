@@ -27,3 +27,12 @@ function(trace_stock_program name)
   set_target_properties(${name} PROPERTIES SKIP_BUILD_RPATH ON C_STANDARD 11
                         RUNTIME_OUTPUT_DIRECTORY ${TRACE_TEST_PROGRAMS})
 endfunction()
+
+# Adds a library that tests preload into such programs.
+function(trace_preloaded_library name)
+  add_library(${name} MODULE ${ARGN})
+  target_include_directories(${name} SYSTEM PRIVATE ${STOCK_TRACE_INCLUDE_DIR})
+  target_compile_options(${name} PRIVATE -Wall -Wextra)
+  set_target_properties(${name} PROPERTIES PREFIX "" C_STANDARD 11
+                        LIBRARY_OUTPUT_DIRECTORY ${TRACE_TEST_PROGRAMS})
+endfunction()

@@ -1,0 +1,79 @@
+"""The library as the dynamic linker sees it."""
+
+import re
+import subprocess
+import unittest
+
+from private_pmcd import PATIENCE_S
+from trace_test import (OUR_LIBRARY, STOCK_LIBRARY, TraceTestCase, library_environment, program,
+                        with_each_library)
+
+FUNCTIONS = {"pmtracebegin", "pmtraceend", "pmtraceabort", "pmtracepoint", "pmtraceobs", "pmtracecounter",
+             "pmtracestate", "pmtraceerrstr"}
+LEGACY = FUNCTIONS | {name + "_" for name in FUNCTIONS}
+NODE = "PCP_TRACE_2.0"
+NEW_CALLS = {"pmtrace_" + name for name in
+             ("tag", "point", "observe", "count", "begin", "end", "abort", "flush", "stats")}
+
+
+def readelf(*arguments):
+    return subprocess.run(["readelf", "--wide", *arguments], check=True, capture_output=True,
+                          text=True, timeout=PATIENCE_S).stdout
+
+
+def exported(library):
+    """Gives {name: (type, binding, version node)} of what a library defines for others."""
+    symbols = {}
+    for line in readelf("--dyn-syms", library).splitlines():
+        match = re.match(r"\s+\d+: \w+ +\d+ (\w+) +(\w+) +DEFAULT +(\w+) (\w+)@@(\S+)$", line)
+        if match and match[3] not in ("UND", "ABS"):
+            symbols[match[4]] = (match[1], match[2], match[5])
+    return symbols
+
+
+def dynamic(library, tag):
+    return re.findall(rf"\({tag}\).*\[(.*)\]", readelf("--dynamic", library))
+
+
+@with_each_library
+class Library(TraceTestCase):
+    def test_has_the_name_that_programs_ask_for(self):
+        self.assertEqual(dynamic(self.library, "SONAME"), ["libpcp_trace.so.2"])
+
+    def test_exports_the_calls_and_their_fortran_twins_plainly(self):
+        symbols = exported(self.library)
+        self.assertEqual({name: symbols.get(name) for name in LEGACY},
+                         {name: ("FUNC", "GLOBAL", NODE) for name in LEGACY})
+
+    def test_can_be_overridden_by_a_preloaded_library(self):
+        environment = library_environment(self.library, LD_PRELOAD=program("overriding.so"))
+        self.assertEqual(self.trace(environment, "point a", "null point"), [77, 77])
+
+
+class OurLibrary(TraceTestCase):
+    def test_exports_nothing_else_but_the_new_calls_in_a_node_of_their_own(self):
+        added = {name: symbol for name, symbol in exported(OUR_LIBRARY).items() if name not in LEGACY}
+        self.assertEqual(set(added), NEW_CALLS)
+        for name, (kind, binding, node) in added.items():
+            self.assertEqual((kind, binding), ("FUNC", "GLOBAL"), name)
+            self.assertNotEqual(node, NODE, name)
+
+    def test_needs_nothing_but_libc(self):
+        self.assertLessEqual(set(dynamic(OUR_LIBRARY, "NEEDED")), {"libc.so.6", "ld-linux-x86-64.so.2"})
+
+    def test_is_never_unloaded(self):
+        self.assertIn("NODELETE", readelf("--dynamic", OUR_LIBRARY))
+
+    def test_keeps_no_executable_stack_and_no_text_relocations(self):
+        self.assertRegex(readelf("--program-headers", OUR_LIBRARY), r"GNU_STACK.* RW +0x")
+        self.assertNotIn("TEXTREL", readelf("--dynamic", OUR_LIBRARY))
+
+    def test_stands_in_for_stock_in_every_program_linked_with_it(self):
+        """Every versioned symbol that the stock library offers to programs is there."""
+        offered = {name for name in exported(STOCK_LIBRARY) if name.startswith("pmtrace")}
+        self.assertEqual(offered, LEGACY)
+        self.assertLessEqual(offered, set(exported(OUR_LIBRARY)))
+
+
+if __name__ == "__main__":
+    unittest.main()

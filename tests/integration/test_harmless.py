@@ -1,0 +1,97 @@
+"""The library leaves its process alone: signals, timers, the wall clock, the speed of its calls."""
+
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+from private_pmcd import PATIENCE_S, ReservedPort
+from trace_test import TraceTestCase, library_environment, program
+
+
+class Signals(TraceTestCase):
+    def start_undisturbed(self, environment):
+        process = subprocess.Popen([program("undisturbed")], env=environment, text=True,
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(process.stdin.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.assertEqual(process.stderr.readline(), "ready\n")
+        return process
+
+    def assert_undisturbed(self, process):
+        output, complaints = process.communicate("\n", timeout=PATIENCE_S)
+        self.assertEqual((process.returncode, output, complaints), (0, "", ""))
+
+    def test_handlers_and_timer_are_untouched_with_an_agent(self):
+        self.assert_undisturbed(self.start_undisturbed(self.environment(self.start_pmcd())))
+
+    def test_handlers_and_timer_are_untouched_without_an_agent(self):
+        with ReservedPort() as port:
+            self.assert_undisturbed(self.start_undisturbed(library_environment(
+                self.library, PCP_TRACE_HOST="127.0.0.1", PCP_TRACE_PORT=port.number)))
+
+    def test_handlers_and_timer_are_untouched_when_the_agent_dies(self):
+        pmcd = self.start_pmcd()
+        process = self.start_undisturbed(self.environment(pmcd))
+        pmcd.kill_agent()
+        self.assert_undisturbed(process)
+
+
+class WallClock(TraceTestCase):
+    def test_may_be_stepped_during_a_transaction(self):
+        pmcd = self.start_pmcd()
+        environment = self.environment(pmcd, LD_PRELOAD=program("stepped_clock.so"))
+        returned = self.trace(environment, "begin a", "step -3600", "sleep 0.1", "end a",
+                              "begin a", "step 7200", "sleep 0.1", "end a")
+        self.assertEqual(returned, [0] * 8)
+        self.assertEqual(pmcd.values("trace.transact.count"), {"a": 2})
+        self.assertTrue(0.2 <= pmcd.value("trace.transact.total_time", "a") < 5)
+
+    def test_may_be_stepped_at_any_time_without_stopping_the_flow(self):
+        pmcd = self.start_pmcd()
+        traced = self.start_traced(self.environment(pmcd, LD_PRELOAD=program("stepped_clock.so")))
+        for count, step in enumerate((-86400, 3 * 86400, -86400), 1):
+            traced.call("point a")
+            traced.call(f"step {step}")
+            self.assert_values(pmcd, "trace.point.count", {"a": count})
+
+
+class SilentAgent(TraceTestCase):
+    """An agent that is stopped, so that its host takes connections and data for it, but never answers."""
+
+    def test_blocks_no_call_once_there_was_a_connection(self):
+        pmcd = self.start_pmcd()
+        traced = self.start_traced(self.environment(pmcd))
+        self.assertEqual(traced.call("point a"), 0)
+        agent = pmcd.agent_pid()
+        os.kill(agent, signal.SIGSTOP)
+        try:
+            started = time.monotonic()
+            for _ in range(1000):
+                self.assertEqual(traced.call("point a"), 0)
+            self.assertLess(time.monotonic() - started, 3)
+        finally:
+            os.kill(agent, signal.SIGCONT)
+        self.assert_values(pmcd, "trace.point.count", {"a": 1001})
+
+    def test_delays_the_first_call_for_the_timeout_at_most_and_no_other(self):
+        pmcd = self.start_pmcd()
+        agent = pmcd.agent_pid()
+        os.kill(agent, signal.SIGSTOP)
+        try:
+            traced = self.start_traced(self.environment(pmcd, PCP_TRACE_TIMEOUT="0.5"))
+            started = time.monotonic()
+            self.assertLess(traced.call("point a"), 0)
+            first = time.monotonic() - started
+            self.assertTrue(0.4 < first < 3, first)
+            for _ in range(100):
+                traced.call("point a")
+            self.assertLess(time.monotonic() - started - first, 0.4)
+        finally:
+            os.kill(agent, signal.SIGCONT)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,149 @@
+"""Outages: whatever goes away and comes back, every call is counted once."""
+
+import time
+import unittest
+
+from cutting_proxy import CuttingProxy
+from private_pmcd import wait_until
+from trace_test import OUR_AGENT, STOCK_AGENT, TraceTestCase
+
+SYNCHRONOUS, ASYNCHRONOUS, ACKNOWLEDGED = 0, 32, 64
+QUICKLY = {"PCP_TRACE_RECONNECT": "0.05", "PCP_TRACE_FLUSH": "5", "PCP_TRACE_REQTIMEOUT": "0.1"}
+
+
+class AgentRestart:
+    """With either agent: its totals are those of all that it did not get before."""
+
+    def outage(self, state):
+        pmcd = self.start_pmcd()
+        traced = self.start_traced(self.environment(pmcd, **QUICKLY))
+        traced.call(f"state {state}")
+        for _ in range(5):
+            self.assertEqual(traced.call("point a"), 0)
+        traced.call("obs 1 b")
+        self.assert_values(pmcd, "trace.point.count", {"a": 5})
+        self.assert_values(pmcd, "trace.observe.value", {"b": 1})
+        pmcd.kill_agent()
+        during = [traced.call("point a") for _ in range(7)]
+        traced.call("obs 2 b")
+        pmcd.start_agent()
+        for _ in range(3):
+            traced.call("point a")
+        traced.call("obs 3 b")
+        self.assert_values(pmcd, "trace.point.count", {"a": 10})
+        self.assert_values(pmcd, "trace.observe.count", {"b": 2})
+        self.assertEqual(pmcd.values("trace.observe.value"), {"b": 3})
+        self.assertEqual(traced.end(), "")
+        self.assertEqual(pmcd.values("trace.point.count"), {"a": 10})
+        return during
+
+    def test_in_the_default_mode(self):
+        self.assertEqual(self.outage(SYNCHRONOUS), [0] * 7)
+
+    def test_in_asynchronous_mode(self):
+        self.assertEqual(self.outage(ASYNCHRONOUS), [0] * 7)
+
+    def test_in_acknowledged_mode(self):
+        self.assertNotIn(0, self.outage(ACKNOWLEDGED))
+
+    def test_again_and_again(self):
+        pmcd = self.start_pmcd()
+        traced = self.start_traced(self.environment(pmcd, **QUICKLY))
+        for _ in range(5):
+            for _ in range(10):
+                traced.call("counter 1 a")
+            self.assert_values(pmcd, "trace.counter.count", {"a": 10})
+            pmcd.restart_agent()
+
+    def test_before_the_agent_was_ever_there(self):
+        pmcd = self.start_pmcd()
+        pmcd.kill_agent()
+        traced = self.start_traced(self.environment(pmcd, **QUICKLY))
+        self.assertEqual([traced.call("point a") for _ in range(3)], [-111] * 3)
+        pmcd.start_agent()
+        self.assert_values(pmcd, "trace.point.count", {"a": 3})
+        self.assertEqual(traced.call("point a"), 0)
+        self.assert_values(pmcd, "trace.point.count", {"a": 4})
+
+    def test_during_a_transaction(self):
+        pmcd = self.start_pmcd()
+        traced = self.start_traced(self.environment(pmcd, **QUICKLY))
+        self.assertEqual(traced.call("begin a"), 0)
+        pmcd.restart_agent()
+        self.assertEqual(traced.call("end a"), 0)
+        self.assert_values(pmcd, "trace.transact.count", {"a": 1})
+
+
+class StockAgentRestart(AgentRestart, TraceTestCase):
+    agent = STOCK_AGENT
+
+
+class OurAgentRestart(AgentRestart, TraceTestCase):
+    agent = OUR_AGENT
+
+
+class BrokenNetwork(TraceTestCase):
+    """With our agent, which recognises a session that comes back: exact however often it is cut."""
+
+    def test_neither_loses_nor_doubles_a_call(self):
+        pmcd = self.start_pmcd()
+        with CuttingProxy(pmcd.trace_port) as proxy:
+            traced = self.start_traced(self.environment(
+                pmcd, PCP_TRACE_PORT=proxy.port, PCP_TRACE_RECONNECT="0.01", PCP_TRACE_FLUSH="1"))
+            calls = 0
+            deadline = time.monotonic() + 5
+            next_cut = time.monotonic()
+            while time.monotonic() < deadline or proxy.cuts < 20:
+                traced.call("point a")
+                traced.call(f"obs {calls} b")
+                calls += 1
+                if time.monotonic() > next_cut:
+                    proxy.cut()
+                    next_cut += 0.037
+            self.assert_values(pmcd, "trace.point.count", {"a": calls})
+            self.assert_values(pmcd, "trace.observe.count", {"b": calls})
+            self.assertEqual(pmcd.values("trace.observe.value"), {"b": calls - 1})
+            self.assertEqual(pmcd.values("trace.observe.sum"), {"b": calls * (calls - 1) // 2})
+
+    def test_and_restarts_of_the_agent_together_lose_nothing(self):
+        pmcd = self.start_pmcd()
+        with CuttingProxy(pmcd.trace_port) as proxy:
+            traced = self.start_traced(self.environment(pmcd, PCP_TRACE_PORT=proxy.port, **QUICKLY))
+            for _ in range(3):
+                for _ in range(50):
+                    traced.call("point a")
+                    proxy.cut()
+                self.assert_values(pmcd, "trace.point.count", {"a": 50})
+                pmcd.restart_agent()
+
+
+class ProgramEnd(TraceTestCase):
+    def test_does_not_wait_for_an_agent_that_is_gone(self):
+        pmcd = self.start_pmcd()
+        traced = self.start_traced(self.environment(pmcd, **QUICKLY))
+        traced.call("point a")
+        pmcd.kill_agent()
+        traced.call("point a")
+        started = time.monotonic()
+        self.assertEqual(traced.end(), "")
+        self.assertLess(time.monotonic() - started, 0.9)
+
+    def test_waits_for_the_agent_to_take_the_rest(self):
+        pmcd = self.start_pmcd()
+        lazily = self.environment(pmcd, PCP_TRACE_FLUSH="60000")
+        self.assertEqual(self.trace(lazily, *["point a"] * 1000), [0] * 1000)
+        self.assertEqual(pmcd.values("trace.point.count"), {"a": 1000})
+
+    def test_of_many_programs_at_once(self):
+        pmcd = self.start_pmcd()
+        traced = [self.start_traced(self.environment(pmcd)) for _ in range(50)]
+        for program in traced:
+            program.call("point a")
+        for program in traced:
+            self.assertEqual(program.end(), "")
+        self.assertEqual(pmcd.values("trace.point.count"), {"a": 50})
+        wait_until(lambda: pmcd.value("trace.agent.clients") == 0, what="all connections to end")
+
+
+if __name__ == "__main__":
+    unittest.main()
