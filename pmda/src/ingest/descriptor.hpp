@@ -1,0 +1,33 @@
+// A file descriptor that closes itself.
+#pragma once
+
+#include <utility>
+
+#include <unistd.h>
+
+namespace pcp::trace::agent {
+
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    reset(other.release());
+    return *this;
+  }
+  ~Descriptor() { reset(); }
+
+  explicit operator bool() const { return number_ >= 0; }
+  int get() const { return number_; }
+  int release() { return std::exchange(number_, -1); }
+  void reset(int number = -1) {
+    if (number_ >= 0) ::close(number_);
+    number_ = number;
+  }
+
+ private:
+  int number_ = -1;
+};
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,34 @@
+// Where the agent listens, and what it allows its peers.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "ingest/access.hpp"
+#include "wire/defaults.hpp"
+
+namespace pcp::trace::agent {
+
+struct IngestOptions {
+  std::uint16_t port = kDefaultPort;  // TCP, on all IPv4 and IPv6 addresses; 0: any free one
+  std::string socket_path;            // Unix socket; empty: none
+  AccessList access;
+
+  // Limits. A peer that goes over one loses its connection, except where another word is said. A
+  // user is a uid on the Unix socket and an address over TCP.
+  std::uint32_t max_pdu_bytes = 1u << 20;  // not below wire::kLeastMaxPduBytes
+  std::uint32_t max_tags_per_session = 100'000;
+  std::uint32_t max_tags_per_user = 1'000'000;
+  std::uint32_t max_tags_in_sessions = 2'000'000;  // all users together
+  std::uint32_t max_label_bytes = 16 * 1024;       // names and labels of a HELLO
+  std::uint32_t max_connections = 20'000;  // less if there are fewer descriptors; beyond: refused
+  std::uint32_t max_sessions_per_user =
+      10'000;  // connected ones; of the others the oldest give way
+  std::size_t max_unfinished_bytes = 256u << 20;  // waiting for the rest of their PDU, all together
+  std::chrono::milliseconds unfinished_pdu = std::chrono::seconds(30);
+  // After its connection has gone without a BYE.
+  std::chrono::milliseconds remember_session = std::chrono::hours(1);
+};
+
+}  // namespace pcp::trace::agent

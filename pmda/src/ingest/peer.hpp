@@ -1,0 +1,27 @@
+// Who is at the other end of a connection, as the kernel says.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "engine/shared.hpp"
+
+namespace pcp::trace::agent {
+
+struct Peer {
+  std::uint64_t number = 0;         // of the connection, never used again
+  std::string address;              // "local:" for the Unix socket
+  std::uint16_t port = 0;           // TCP
+  std::uint32_t uid = kUnknownUid;  // Unix socket
+  std::uint32_t pid = 0;            // Unix socket
+
+  // Whom its sessions belong to: a user, or whoever uses an address.
+  std::string owner() const { return uid == kUnknownUid ? address : "uid " + std::to_string(uid); }
+
+  std::string describe() const {
+    return uid == kUnknownUid ? address + " port " + std::to_string(port)
+                              : "pid " + std::to_string(pid) + " of uid " + std::to_string(uid);
+  }
+};
+
+}  // namespace pcp::trace::agent
