@@ -198,9 +198,7 @@ void Flusher::arm_reconnect_timer() {
   } else {
     const auto& delays = client_.options().reconnect_delays;
     const std::size_t step = std::min(failures_ - (ever_connected_ ? 1 : 0), delays.size() - 1);
-    const double jitter = std::uniform_real_distribution(0.8, 1.2)(random_);
-    delay =
-        nanoseconds(static_cast<std::int64_t>(static_cast<double>(delays[step].count()) * jitter));
+    delay = delays[step] / 100 * std::uniform_int_distribution(80, 120)(random_);
   }
   ++failures_;
   reconnect_timer_.expires_after(delay);

@@ -4,7 +4,6 @@
 
 #include <cerrno>
 #include <charconv>
-#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <optional>
@@ -23,7 +22,7 @@ std::optional<nanoseconds> parse_seconds(std::string_view text) {
   char* end = nullptr;
   const double seconds = std::strtod(copy.c_str(), &end);
   if (copy.empty() || *end != '\0' || !(seconds > 0) || seconds > kMaxSeconds) return {};
-  return nanoseconds(std::llround(seconds * 1e9));
+  return nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
 }
 
 std::optional<std::uint32_t> parse_number(std::string_view text, std::uint32_t least,

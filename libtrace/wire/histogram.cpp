@@ -1,7 +1,6 @@
 #include "wire/histogram.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace pcp::trace {
 
@@ -198,7 +197,10 @@ void Histogram::coarsen() {
 double Histogram::quantile(double q) const {
   const double share = std::clamp(q, 0.0, 1.0) * static_cast<double>(total_);
   std::uint64_t rank = total_;
-  if (share < static_cast<double>(total_)) rank = static_cast<std::uint64_t>(std::ceil(share));
+  if (share < static_cast<double>(total_)) {
+    rank = static_cast<std::uint64_t>(share);
+    if (static_cast<double>(rank) < share) ++rank;  // rounded up without libm, which a client may lack
+  }
   rank = std::clamp<std::uint64_t>(rank, 1, total_);
   std::uint64_t passed = 0;
   const std::size_t per_chunk = bins_per_chunk();
