@@ -1,0 +1,2 @@
+/* The number that the trace agent has among PCP's agents. */
+#define TRACE 10

@@ -1,0 +1,166 @@
+#include "agent/agent.hpp"
+
+// Not in pmapi.h: the debug options as one number, which trace.control.debug has always shown.
+#include <pcp/deprecated.h>
+
+#include <cstdlib>
+#include <utility>
+
+#include "agent/instance_answer.hpp"
+#include "agent/label_json.hpp"
+#include "agent/label_sets.hpp"
+
+namespace pcp::trace::agent {
+
+namespace {
+
+constexpr std::array<const char*, kIndomCount> kIndomLabels{
+    R"({"trace_type":"transact"})", R"({"trace_type":"point"})", R"({"trace_type":"observe"})",
+    R"({"trace_type":"counter"})", R"({"trace_type":"process"})"};
+
+int one_label_set(const char* json, pmLabelSet** sets) {
+  LabelSets labels(1);
+  labels.add(PM_IN_NULL, json);
+  return labels.release(sets);
+}
+
+}  // namespace
+
+Agent::Agent(Settings settings, Privileges privileges, Shared& shared, Time now)
+    : settings_(std::move(settings)),
+      privileges_(std::move(privileges)),
+      shared_(shared),
+      started_(now),
+      table_(metric_table(settings_.units)),
+      tags_{TagInstances(TraceType::Transact), TagInstances(TraceType::Point),
+            TagInstances(TraceType::Observe), TagInstances(TraceType::Counter)},
+      fetcher_(table_, settings_.domain, shared, clients_, [this](Time at) { return status(at); }) {
+  if (!settings_.debug.empty()) debug_.replace(settings_.debug);
+}
+
+pmResult* Agent::fetch(const pmID* pmids, std::size_t count, const pmProfile* profile, Time now) {
+  return fetcher_.fetch(pmids, count, profile, now);
+}
+
+AgentStatus Agent::status(Time now) const {
+  AgentStatus status(shared_.counters);
+  {
+    const std::lock_guard lock(shared_.mutex);
+    status.engine = shared_.engine.counters();
+    status.options = shared_.engine.options();
+  }
+  status.port = settings_.port;
+  status.debug_bits = pmDebug;
+  status.debug_options = debug_.text();
+  status.uptime_s = std::chrono::duration<double>(now - started_).count();
+  status.main_cpu_ns = cpu_ns_of_this_thread();
+  status.resident_bytes = resident_bytes();
+  return status;
+}
+
+int Agent::instances(pmInDom indom, int number, const char* name, pmInResult** result, Time now) {
+  const unsigned serial = pmInDom_serial(indom);
+  if (serial == kClientIndom) {
+    clients_.refresh(shared_, now);
+    return answer_instances(clients_, indom, number, name, result);
+  }
+  if (serial >= tags_.size()) return PM_ERR_INDOM;
+  tags_[serial].refresh(shared_);
+  return answer_instances(tags_[serial], indom, number, name, result);
+}
+
+int Agent::text(int identifier, int type, const char** text) const {
+  const Text* found = nullptr;
+  if ((type & PM_TEXT_PMID) != 0) {
+    const Metric* const metric = fetcher_.find(static_cast<pmID>(identifier));
+    if (!metric) return PM_ERR_PMID;
+    found = &metric->text;
+  } else {
+    const unsigned serial = pmInDom_serial(static_cast<pmInDom>(identifier));
+    if (serial >= kIndomTexts.size()) return PM_ERR_INDOM;
+    found = &kIndomTexts[serial];
+  }
+  *text = (type & PM_TEXT_ONELINE) != 0 ? found->line : found->full;
+  return 0;
+}
+
+int Agent::labels(int identifier, int type, pmLabelSet** sets, Time now) {
+  if (type == PM_LABEL_DOMAIN) return one_label_set(R"({"agent":"trace"})", sets);
+  if (type != PM_LABEL_INDOM && type != PM_LABEL_INSTANCES) return 0;
+
+  const unsigned serial = pmInDom_serial(static_cast<pmInDom>(identifier));
+  if (serial >= kIndomCount) return 0;  // of the metrics that have no instances
+  if (type == PM_LABEL_INDOM) return one_label_set(kIndomLabels[serial], sets);
+  return serial == kClientIndom ? client_labels(sets, now) : tag_labels(kTraceTypes[serial], sets);
+}
+
+int Agent::tag_labels(TraceType type, pmLabelSet** sets) const {
+  std::vector<InstanceName> instances;
+  for (std::size_t copied = kSliceTags; copied == kSliceTags;) {
+    const std::lock_guard lock(shared_.mutex);
+    copied = shared_.engine.instances(type, instances.size(), kSliceTags, instances);
+  }
+  LabelSets labels(instances.size());
+  for (const InstanceName& instance : instances) {
+    labels.add(static_cast<unsigned>(instance.instance),
+               tag_labels_json(instance.tag, instance.origin.get()));
+  }
+  return labels.release(sets);
+}
+
+int Agent::client_labels(pmLabelSet** sets, Time now) {
+  clients_.refresh(shared_, now);
+  LabelSets labels(clients_.all().size());
+  for (const ClientInstance& client : clients_.all()) {
+    labels.add(static_cast<unsigned>(client.number),
+               process_labels_json(std::to_string(client.view.pid), client.view.origin));
+  }
+  return labels.release(sets);
+}
+
+bool Agent::labels_changed() {
+  bool changed = false;
+  const std::lock_guard lock(shared_.mutex);
+  for (const TraceType type : kTraceTypes) {
+    const Engine::Generation now = shared_.engine.generation(type);
+    changed = changed || !(now == labelled_[index_of(type)]);
+    labelled_[index_of(type)] = now;
+  }
+  return changed;
+}
+
+int Agent::store(const pmResult& values, int context, Time now) {
+  for (int i = 0; i < values.numpmid; ++i) {
+    const int status = store(*values.vset[i], context, now);
+    if (status < 0) return status;
+  }
+  return 0;
+}
+
+int Agent::store(const pmValueSet& values, int context, Time now) {
+  const Metric* const metric = fetcher_.find(values.pmid);
+  if (!metric) return PM_ERR_PMID;
+  if (metric->store == Store::Refused || !privileges_.may_store(context)) return PM_ERR_PERMISSION;
+  if (values.numval != 1) return PM_ERR_BADSTORE;
+  if (metric->store != Store::Reset) return store_debug(values, metric->type);
+
+  const std::lock_guard lock(shared_.mutex);
+  shared_.engine.reset(now);
+  return 0;
+}
+
+int Agent::store_debug(const pmValueSet& values, int type) {
+  pmAtomValue atom{};
+  const int status = pmExtractValue(values.valfmt, &values.vlist[0], type, &atom, type);
+  if (status < 0) return status;
+  std::string options;
+  if (type == PM_TYPE_STRING) {
+    options = atom.cp;
+    std::free(atom.cp);
+  } else {
+    options = std::to_string(atom.l);
+  }
+  return debug_.replace(options) ? 0 : PM_ERR_CONV;
+}
+
+}  // namespace pcp::trace::agent

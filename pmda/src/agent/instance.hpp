@@ -1,0 +1,20 @@
+// An instance as PCP knows it, and PCP's rule for names: one may be given up to its first blank.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace pcp::trace::agent {
+
+struct Instance {
+  int number = 0;
+  std::string name;
+};
+
+inline std::string_view first_word(std::string_view name) { return name.substr(0, name.find(' ')); }
+
+inline bool means(std::string_view asked, std::string_view name) {
+  return asked == name || asked == first_word(name);
+}
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,25 @@
+#include "agent/log.hpp"
+
+#include <pcp/pmapi.h>
+#include <syslog.h>
+
+#include <mutex>
+
+namespace pcp::trace::agent {
+
+namespace {
+
+// libpcp does not promise that two threads may log at once.
+void log_line(int priority, const std::string& line) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  pmNotifyErr(priority, "%s", line.c_str());
+}
+
+}  // namespace
+
+void log_info(const std::string& line) { log_line(LOG_INFO, line); }
+void log_warning(const std::string& line) { log_line(LOG_WARNING, line); }
+void log_error(const std::string& line) { log_line(LOG_ERR, line); }
+
+}  // namespace pcp::trace::agent

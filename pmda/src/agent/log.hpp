@@ -1,0 +1,12 @@
+// Lines for the agent's log, in PCP's form. Thread: any.
+#pragma once
+
+#include <string>
+
+namespace pcp::trace::agent {
+
+void log_info(const std::string& line);
+void log_warning(const std::string& line);
+void log_error(const std::string& line);
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,56 @@
+#include "agent/main_loop.hpp"
+
+#include <poll.h>
+
+#include <array>
+#include <utility>
+
+namespace pcp::trace::agent {
+
+namespace {
+
+constexpr std::array kSignals{SIGTERM, SIGINT, SIGHUP};
+
+volatile sig_atomic_t ended = 0;
+volatile sig_atomic_t hung_up = 0;
+
+// Only ever runs inside ppoll().
+void note(int number) {
+  if (number == SIGHUP) {
+    hung_up = 1;
+  } else {
+    ended = 1;
+  }
+}
+
+}  // namespace
+
+MainLoop::MainLoop() {
+  struct sigaction action {};
+  action.sa_handler = note;
+  sigset_t ours;
+  sigemptyset(&ours);
+  for (const int number : kSignals) {
+    sigaddset(&ours, number);
+    sigaction(number, &action, nullptr);
+  }
+  pthread_sigmask(SIG_BLOCK, &ours, &unblocked_);
+  for (const int number : kSignals) sigdelset(&unblocked_, number);
+
+  signal(SIGPIPE, SIG_IGN);  // pmcd's leaving is seen when reading
+}
+
+void MainLoop::run(Bridge& bridge, const std::function<void()>& after_request,
+                   const std::function<void()>& on_hangup) {
+  pollfd pmcd{bridge.descriptor(), POLLIN, 0};
+  for (;;) {
+    const int ready = ppoll(&pmcd, 1, nullptr, &unblocked_);
+    if (ended != 0) return;
+    if (std::exchange(hung_up, 0) != 0) on_hangup();
+    if (ready <= 0) continue;  // a signal
+    if (!bridge.serve_one()) return;
+    after_request();
+  }
+}
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,50 @@
+#include "agent/number_keeper.hpp"
+
+#include <utility>
+
+#include "agent/tag_instances.hpp"
+
+namespace pcp::trace::agent {
+
+namespace {
+
+// After a save that took a time, this many times as long goes by before the next.
+constexpr int kRest = 50;
+
+Time steady_now() { return std::chrono::steady_clock::now().time_since_epoch(); }
+
+}  // namespace
+
+NumberKeeper::NumberKeeper(InstanceFile file, Shared& shared, Warn warn)
+    : file_(std::move(file)), shared_(shared), warn_(warn), saved_(copy_numbers().size()) {}
+
+void NumberKeeper::save_new() {
+  if (steady_now() < next_save_) return;
+  std::vector<KnownInstance> first_new;
+  {
+    const std::lock_guard lock(shared_.mutex);
+    if (shared_.engine.known_instances(saved_, 1, first_new) == 0) return;
+  }
+  const Time begin = steady_now();
+  save();
+  const Time end = steady_now();
+  next_save_ = end + (end - begin) * kRest;
+}
+
+void NumberKeeper::save() {
+  const std::vector<KnownInstance> numbers = copy_numbers();
+  saved_ = numbers.size();
+  const std::string problem = file_.save(numbers);
+  if (!problem.empty() && !std::exchange(warned_, true)) warn_(problem);
+}
+
+std::vector<KnownInstance> NumberKeeper::copy_numbers() const {
+  std::vector<KnownInstance> numbers;
+  for (std::size_t copied = kSliceTags; copied == kSliceTags;) {
+    const std::lock_guard lock(shared_.mutex);
+    copied = shared_.engine.known_instances(numbers.size(), kSliceTags, numbers);
+  }
+  return numbers;
+}
+
+}  // namespace pcp::trace::agent

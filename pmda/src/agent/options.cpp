@@ -1,0 +1,148 @@
+#include "agent/options.hpp"
+
+#include <pcp/pmapi.h>
+#include <pcp/pmda.h>
+#include <pwd.h>
+#include <sys/un.h>
+
+#include <cstdlib>
+
+#include "agent/parse_argument.hpp"
+
+namespace pcp::trace::agent {
+
+namespace {
+
+constexpr std::int64_t kMostBuckets = 1000;
+constexpr std::int64_t kMostTags = 10'000'000;
+constexpr Time kShortestInterval = std::chrono::milliseconds(1);
+
+pmLongOptions long_options[] = {
+    PMDA_OPTIONS_HEADER("Options"),
+    {"access", 1, 'A', "RULE", "allow:HOSTSPEC:MAXCONNS or disallow:HOSTSPEC; may be repeated"},
+    {"debug", 1, 'D', "DBG", "PCP debug options, see pmdbg(1)"},
+    PMDAOPT_DOMAIN,
+    {"port", 1, 'I', "PORT", "TCP port for traced programs, number or service name (default 4323)"},
+    {"socket", 1, 'i', "PATH", "Unix socket for traced programs, empty for none"},
+    PMDAOPT_LOGFILE,
+    {"user", 1, 'M', "USER", "run as this user (default pcp)"},
+    {"buckets", 1, 'N', "COUNT", "steps into which the period is divided (default 12)"},
+    {"period", 1, 'T', "TIME", "time that rates, means and extrema cover (default 60 seconds)"},
+    {"observe-units", 1, 'U', "UNITS", "units of observations, six integers (default 0,0,0,0,0,0)"},
+    {"counter-units", 1, 'V', "UNITS", "units of counters, six integers (default 0,0,0,0,0,0)"},
+    {"max-tags", 1, 0, "COUNT", "tags to keep apart (default 100000)"},
+    PMOPT_HELP,
+    PMDA_OPTIONS_END,
+};
+
+pmOptions getopt_state() {
+  pmOptions state{};
+  state.short_options = "A:D:d:I:i:l:M:N:T:U:V:?";
+  state.long_options = long_options;
+  state.short_usage = "[options]";
+  return state;
+}
+
+// Each of these takes over one argument and gives an empty string, or what is wrong with it.
+// -------
+
+template <typename Value, typename Target>
+std::string take(const Parsed<Value>& parsed, Target& target) {
+  if (parsed.error.empty()) target = static_cast<Target>(parsed.value);
+  return parsed.error;
+}
+
+std::string take_debug(const char* text, std::string& target) {
+  target = text;
+  const bool known = pmSetDebug(text) == 0;
+  return known ? "" : "\"" + target + "\" has an unknown debug option; `pmdbg -l` lists them all";
+}
+
+std::string take_socket(const char* path, std::string& target) {
+  target = path;
+  const std::size_t most = sizeof(sockaddr_un::sun_path) - 1;
+  if (target.size() <= most) return "";
+  return "\"" + target + "\" is longer than the " + std::to_string(most) +
+         " bytes of a socket's path";
+}
+
+std::string take_user(const char* name, std::string& target) {
+  target = name;
+  return getpwnam(name) ? "" : "\"" + target + "\" is not a user of this system";
+}
+
+std::string take_option(int letter, const char* text, Options& options) {
+  switch (letter) {
+    case 'A':
+      return options.access.add(text);
+    case 'D':
+      return take_debug(text, options.debug);
+    case 'd':
+      return take(parse_number(text, 1, 510), options.domain);
+    case 'I':
+      return take(parse_port(text), options.port);
+    case 'i':
+      return take_socket(text, options.socket_path);
+    case 'l':
+      options.log = text;
+      return "";
+    case 'M':
+      return take_user(text, options.user);
+    case 'N':
+      return take(parse_number(text, 1, kMostBuckets), options.engine.buckets);
+    case 'T':
+      return take(parse_period(text), options.engine.period);
+    case 'U':
+      return take(parse_units(text), options.units.observation);
+    case 'V':
+      return take(parse_units(text), options.units.counter);
+    default:  // the one without a letter
+      return take(parse_number(text, 1, kMostTags), options.engine.max_tags);
+  }
+}
+
+std::string name_of(int letter) {
+  return letter == 0 ? "--max-tags" : std::string{'-', static_cast<char>(letter)};
+}
+
+// What the command line leaves open.
+// ---------------------------------------------------------------
+
+std::string take_environment(Options& options) {
+  const char* const port = std::getenv("PCP_TRACE_PORT");
+  if (!port) return "";
+  const std::string error = take(parse_port(port), options.port);
+  return error.empty() ? "" : "PCP_TRACE_PORT: " + error;
+}
+
+}  // namespace
+
+std::variant<Options, HelpWanted, OptionError> parse_options(int argc, char* const* argv) {
+  Options options;
+  options.socket_path = std::string(pmGetConfig("PCP_RUN_DIR")) + "/" + kSocketFile;
+  if (std::string error = take_environment(options); !error.empty()) return OptionError{error};
+
+  pmOptions state = getopt_state();
+  for (int letter; (letter = pmgetopt_r(argc, argv, &state)) != EOF;) {
+    if (letter == '?') {
+      if (state.errors > 0) return OptionError{};
+      return HelpWanted{};
+    }
+    const std::string error = take_option(letter, state.optarg, options);
+    if (!error.empty()) return OptionError{name_of(letter) + ": " + error};
+  }
+  if (state.optind < argc) {
+    return OptionError{"\"" + std::string(argv[state.optind]) + "\": only options are valid here"};
+  }
+  if (options.engine.period / options.engine.buckets < kShortestInterval) {
+    return OptionError{"-T, -N: the period divided by the buckets must be at least 1 msec"};
+  }
+  return options;
+}
+
+void print_usage() {
+  pmOptions state = getopt_state();
+  pmUsageMessage(&state);
+}
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,116 @@
+#include "agent/parse_argument.hpp"
+
+#include <netdb.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <limits>
+#include <vector>
+
+namespace pcp::trace::agent {
+
+namespace {
+
+std::string quoted(const std::string& text) { return "\"" + text + "\""; }
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (c == separator) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+// The ranges were checked, but the compiler cannot know: the fields have four bits each.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+pmUnits units_of(const std::array<int, 6>& numbers) {
+  pmUnits units{};
+  units.dimSpace = numbers[0];
+  units.dimTime = numbers[1];
+  units.dimCount = numbers[2];
+  units.scaleSpace = static_cast<unsigned>(numbers[3]);
+  units.scaleTime = static_cast<unsigned>(numbers[4]);
+  units.scaleCount = numbers[5];
+  return units;
+}
+#pragma GCC diagnostic pop
+
+}  // namespace
+
+Parsed<std::int64_t> parse_number(const std::string& text, std::int64_t least, std::int64_t most) {
+  char* rest = nullptr;
+  errno = 0;
+  const std::int64_t number = std::strtoll(text.c_str(), &rest, 10);
+  if (text.empty() || *rest != '\0' || errno != 0 || number < least || number > most) {
+    return {0, quoted(text) + " is not a whole number from " + std::to_string(least) + " to " +
+                   std::to_string(most)};
+  }
+  return {number, {}};
+}
+
+Parsed<std::uint16_t> parse_port(const std::string& text) {
+  constexpr auto kLargest = std::numeric_limits<std::uint16_t>::max();
+  const Parsed<std::int64_t> number = parse_number(text, 0, kLargest);
+  if (number.error.empty()) return {static_cast<std::uint16_t>(number.value), {}};
+  if (const servent* const service = getservbyname(text.c_str(), "tcp")) {
+    return {ntohs(static_cast<std::uint16_t>(service->s_port)), {}};
+  }
+  return {0, quoted(text) + " is neither a port number (0 to " + std::to_string(kLargest) +
+                 ", where 0 is any free one) nor the name of a TCP service"};
+}
+
+Parsed<Time> parse_period(const std::string& text) {
+  constexpr auto kLongest = std::chrono::hours(24 * 366);
+  const std::string valid =
+      " is not a time interval above zero and up to a year, as in \"30 seconds\""
+      " or \"500 msec\"";
+  timespec interval{};
+  char* message = nullptr;
+  if (pmParseHighResInterval(text.c_str(), &interval, &message) < 0) {
+    std::free(message);
+    return {{}, quoted(text) + valid};
+  }
+  if (interval.tv_sec > std::chrono::seconds(kLongest).count()) return {{}, quoted(text) + valid};
+  const Time period = std::chrono::seconds(interval.tv_sec) + Time(interval.tv_nsec);
+  if (period <= Time::zero()) return {{}, quoted(text) + valid};
+  return {period, {}};
+}
+
+Parsed<pmUnits> parse_units(const std::string& text) {
+  struct Part {
+    const char* name;
+    int least;
+    int most;
+  };
+  static constexpr std::array kParts{Part{"space dimension", -8, 7},
+                                     Part{"time dimension", -8, 7},
+                                     Part{"count dimension", -8, 7},
+                                     Part{"space scale", PM_SPACE_BYTE, PM_SPACE_YBYTE},
+                                     Part{"time scale", PM_TIME_NSEC, PM_TIME_HOUR},
+                                     Part{"count scale", -8, 7}};
+
+  const std::vector<std::string> texts = split(text, ',');
+  if (texts.size() != kParts.size()) {
+    return {{},
+            quoted(text) + " has " + std::to_string(texts.size()) +
+                " of the six comma-separated integers: dimension in space, time and count, then "
+                "scale of space, time and count"};
+  }
+  std::array<int, kParts.size()> numbers{};
+  for (std::size_t i = 0; i < kParts.size(); ++i) {
+    const Parsed<std::int64_t> number = parse_number(texts[i], kParts[i].least, kParts[i].most);
+    if (!number.error.empty()) {
+      return {{}, std::string(kParts[i].name) + " in " + quoted(text) + ": " + number.error};
+    }
+    numbers[i] = static_cast<int>(number.value);
+  }
+  return {units_of(numbers), {}};
+}
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,18 @@
+// Memory that PCP will give back with free().
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+namespace pcp::trace::agent {
+
+template <typename Value>
+Value* allocate_for_pcp(std::size_t count) {
+  void* const memory = std::calloc(std::max<std::size_t>(count, 1), sizeof(Value));
+  if (!memory) throw std::bad_alloc();
+  return static_cast<Value*>(memory);
+}
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,50 @@
+// Builds the answer to a fetch: one set of values for each metric, each set in one piece of memory.
+#pragma once
+
+#include <pcp/pmapi.h>
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace pcp::trace::agent {
+
+// One metric's values. Ownership: its memory goes with it, so it must outlive the sending.
+class ValueSet {
+ public:
+  // Makes room for `capacity` values of a type, of strings for one.
+  ValueSet(pmID pmid, int type, std::size_t capacity);
+
+  // Makes a set that says why there are no values.
+  static ValueSet failed(pmID pmid, int error);
+
+  void add(int instance, const pmAtomValue& value);
+
+  pmValueSet* get() const { return set_; }
+
+ private:
+  pmValueBlock* next_block(const void* value, std::size_t bytes);
+
+  int type_;
+  std::unique_ptr<char[]> memory_;  // the set and its list of values
+  std::vector<char> blocks_;        // what does not fit into the list
+  std::size_t used_ = 0;            // of blocks_
+  pmValueSet* set_;
+};
+
+// The sets of one fetch, as libpcp_pmda wants them.
+class FetchResult {
+ public:
+  // Forgets the last fetch and makes room for a new one.
+  void begin(std::size_t metrics);
+  void add(ValueSet set);
+
+  pmResult* get() const { return result_; }
+
+ private:
+  std::vector<ValueSet> sets_;
+  std::unique_ptr<char[]> memory_;
+  pmResult* result_ = nullptr;
+};
+
+}  // namespace pcp::trace::agent

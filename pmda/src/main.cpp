@@ -1,0 +1,101 @@
+// pmdatrace: options, and how the parts are put together.
+#include <pcp/pmapi.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <set>
+#include <utility>
+
+#include "agent/agent.hpp"
+#include "agent/bridge.hpp"
+#include "agent/log.hpp"
+#include "agent/main_loop.hpp"
+#include "agent/number_keeper.hpp"
+#include "agent/options.hpp"
+#include "engine/instance_file.hpp"
+#include "engine/shared.hpp"
+#include "ingest/server.hpp"
+
+namespace pcp::trace::agent {
+
+namespace {
+
+Time now() { return std::chrono::steady_clock::now().time_since_epoch(); }
+
+std::string pcp_user() {
+  char* name = nullptr;
+  pmGetUsername(&name);
+  return name;
+}
+
+// Root, PCP's user and our own.
+Privileges privileges() {
+  std::set<uid_t> users{0, geteuid()};
+  if (const passwd* const pcp = getpwnam(pcp_user().c_str())) users.insert(pcp->pw_uid);
+  return Privileges(std::move(users));
+}
+
+// Only root can become somebody else; without -M others stay who they are.
+void become(const std::string& user) {
+  if (geteuid() == 0 || !user.empty()) {
+    pmSetProcessIdentity(user.empty() ? pcp_user().c_str() : user.c_str());  // exits if it cannot
+  }
+}
+
+InstanceFile instance_file(int domain) {
+  return InstanceFile(std::string(pmGetConfig("PCP_VAR_DIR")) + "/config/pmda/" +
+                      std::to_string(domain) + ".trace");
+}
+
+IngestOptions ingest_options(Options& options) {
+  IngestOptions ingest;
+  ingest.port = options.port;
+  ingest.socket_path = options.socket_path;
+  ingest.access = std::move(options.access);
+  return ingest;
+}
+
+int run(Options options) {
+  Bridge bridge(options.domain, options.log);
+
+  const InstanceFile file = instance_file(options.domain);
+  const InstanceFile::Contents known = file.load();
+  if (!known.warning.empty()) log_warning(known.warning);
+  Shared shared(options.engine, known.instances, now());
+  Server server(ingest_options(options), shared, log_info);
+  if (const std::string problem = server.listen(); !problem.empty()) {
+    log_error(problem);
+    return EXIT_FAILURE;
+  }
+  become(options.user);
+
+  Agent agent({options.domain, options.units, server.port(), options.debug}, privileges(), shared,
+              now());
+  NumberKeeper numbers(file, shared, log_warning);
+  MainLoop loop;  // blocks signals, so that the server's thread has them blocked as well
+  server.start();
+  if (!bridge.connect(agent)) return EXIT_FAILURE;
+  loop.run(
+      bridge, [&] { numbers.save_new(); }, [&] { server.request_client_log(); });
+  server.stop();
+  numbers.save();
+  return EXIT_SUCCESS;
+}
+
+int start(int argc, char** argv) {
+  pmSetProgname("pmdatrace");
+  auto parsed = parse_options(argc, argv);
+  if (auto* const options = std::get_if<Options>(&parsed)) return run(std::move(*options));
+
+  const auto* const error = std::get_if<OptionError>(&parsed);
+  if (error && !error->message.empty()) pmprintf("pmdatrace: %s\n", error->message.c_str());
+  print_usage();
+  return error ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+}  // namespace
+
+}  // namespace pcp::trace::agent
+
+int main(int argc, char** argv) { return pcp::trace::agent::start(argc, argv); }
