@@ -71,6 +71,7 @@ bool Histogram::walk(std::string_view packed, Visit visit) {
   const std::int32_t greatest = kGreatestBin >> coarseness;
   const Varint first = read_varint(packed.data() + 1, end);
   if (first.next == nullptr || first.next == end || first.value > kMaxZigzag) return false;
+  if ((*first.next & 1) != 0) return false;  // a gap before the first bin
   const char* at = first.next;
   std::int32_t bin = unzigzag(first.value) - 1;  // so that the first one, too, has a bin before it
   while (at != end) {
@@ -199,7 +200,8 @@ double Histogram::quantile(double q) const {
   std::uint64_t rank = total_;
   if (share < static_cast<double>(total_)) {
     rank = static_cast<std::uint64_t>(share);
-    if (static_cast<double>(rank) < share) ++rank;  // rounded up without libm, which a client may lack
+    if (static_cast<double>(rank) < share)
+      ++rank;  // rounded up without libm, which a client may lack
   }
   rank = std::clamp<std::uint64_t>(rank, 1, total_);
   std::uint64_t passed = 0;

@@ -1,0 +1,52 @@
+// The bytes of each PDU of version 2. docs/protocol.md explains them; who changes them breaks
+// clients.
+#include <gtest/gtest.h>
+
+#include "unit/wire/hex.hpp"
+#include "unit/wire/samples.hpp"
+
+namespace pcp::trace::wire {
+namespace {
+
+TEST(GoldenBytes, OfHello) {
+  EXPECT_EQ(to_hex(hello_pdu()),
+            "00000049 00007060 00001234 "
+            "0a10a0a1 a2a3a4a5 a6a7a8a9 aaabacad aeaf10b4 241a0473 686f7022 03776562 "
+            "2a0a0a04 7a6f6e65 12026575 2a090a05 656d7074 79120030 8094ebdc 03");
+}
+
+TEST(GoldenBytes, OfWelcome) {
+  EXPECT_EQ(to_hex(welcome_pdu()),
+            "00000021 00007061 00001234 "
+            "09080706 05040302 01100118 07208080 4028a08d 06");
+}
+
+TEST(GoldenBytes, OfTags) {
+  EXPECT_EQ(to_hex(tags_pdu()),
+            "00000024 00007062 00001234 "
+            "0a051203 6f6e650a 0f08ac02 120a6275 79206120 626f6f6b");
+}
+
+TEST(GoldenBytes, OfABatchWithADeltaOfEachType) {
+  EXPECT_EQ(to_hex(batch_pdu()),
+            "00000088 00007063 00001234 "
+            "08081080 84af5f18 80c2d72f 220e08e8 07108407 1814200a 28053002 2a2e0801 "
+            "10011803 20013100 00000000 00f03f39 00000000 0000fc3f 41000000 000000d0 "
+            "3f520900 c0fe0302 031e031e 2a041002 18032a16 08021003 18013100 00000000 "
+            "0000c052 05008180 04022a10 08ac0210 04180231 00000000 00002640");
+}
+
+TEST(GoldenBytes, OfBatchAck) {
+  EXPECT_EQ(to_hex(batch_ack_pdu()), "0000000e 00007064 00001234 0808");
+}
+
+TEST(GoldenBytes, OfBye) { EXPECT_EQ(to_hex(bye_pdu()), "0000000e 00007065 00001234 0801"); }
+
+TEST(GoldenBytes, OfAByeWithoutComplaint) {
+  std::string pdu;
+  append_bye(pdu, kPid, ByeReason::Done);
+  EXPECT_EQ(to_hex(pdu), "0000000c 00007065 00001234");
+}
+
+}  // namespace
+}  // namespace pcp::trace::wire

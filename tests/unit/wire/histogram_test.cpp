@@ -1,0 +1,255 @@
+#include "wire/histogram.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+
+namespace pcp::trace {
+namespace {
+
+// The definition that quantile() approximates.
+double exact_quantile(std::vector<double> values, double q) {
+  std::sort(values.begin(), values.end());
+  const auto rank = static_cast<std::size_t>(std::ceil(q * static_cast<double>(values.size())));
+  return values[std::max<std::size_t>(rank, 1) - 1];
+}
+
+void expect_close_quantiles(const std::vector<double>& values, double relative_error) {
+  Histogram histogram;
+  for (const double value : values) histogram.add(value);
+  for (const double q : {0.0, 0.01, 0.5, 0.9, 0.95, 0.99, 0.999, 1.0}) {
+    const double exact = exact_quantile(values, q);
+    EXPECT_LE(std::abs(histogram.quantile(q) - exact), relative_error * std::abs(exact)) << q;
+  }
+}
+
+template <typename Distribution>
+std::vector<double> draw(Distribution distribution, std::size_t count = 20'000) {
+  std::mt19937_64 random(42);
+  std::vector<double> values(count);
+  for (double& value : values) value = distribution(random);
+  return values;
+}
+
+std::string packed(const Histogram& histogram) {
+  std::string bytes;
+  histogram.pack(bytes);
+  return bytes;
+}
+
+TEST(Histogram, IsNowhereMoreThan2PercentOff) {
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<double> mantissa(1, 2);
+  for (int exponent = -1022; exponent <= 1023; ++exponent) {
+    for (int i = 0; i < 20; ++i) {
+      const double value = std::ldexp(mantissa(random), exponent);
+      for (const double signed_value : {value, -value}) {
+        Histogram histogram;
+        histogram.add(signed_value);
+        ASSERT_LE(std::abs(histogram.quantile(0.5) - signed_value), 0.016 * value) << signed_value;
+      }
+    }
+  }
+}
+
+TEST(Histogram, TakesTheEndsOfTheRange) {
+  using Limits = std::numeric_limits<double>;
+  for (const double value : {Limits::max(), Limits::lowest(), Limits::min(), -Limits::min()}) {
+    Histogram histogram;
+    histogram.add(value);
+    EXPECT_NEAR(histogram.quantile(1) / value, 1, 0.016);
+  }
+}
+
+TEST(Histogram, CountsSubnormalNumbersAsZero) {
+  using Limits = std::numeric_limits<double>;
+  for (const double value : {0.0, -0.0, Limits::denorm_min(), -Limits::denorm_min()}) {
+    Histogram histogram;
+    histogram.add(value);
+    EXPECT_EQ(histogram.quantile(0.5), 0.0);
+  }
+}
+
+TEST(Histogram, PutsNegativeValuesBelowZeroAndPositiveOnesAbove) {
+  Histogram histogram;
+  for (const double value : {3.0, -1.0, 0.0, -2.0, 1.0}) histogram.add(value);
+  EXPECT_NEAR(histogram.quantile(0.2), -2, 0.04);
+  EXPECT_NEAR(histogram.quantile(0.4), -1, 0.02);
+  EXPECT_EQ(histogram.quantile(0.6), 0);
+  EXPECT_NEAR(histogram.quantile(0.8), 1, 0.02);
+  EXPECT_NEAR(histogram.quantile(1.0), 3, 0.06);
+}
+
+TEST(Histogram, IsCloseForManyDistributions) {
+  expect_close_quantiles(draw(std::uniform_real_distribution<double>(0, 1)), 0.016);
+  expect_close_quantiles(draw(std::uniform_real_distribution<double>(-5, 5)), 0.016);
+  expect_close_quantiles(draw(std::exponential_distribution<double>(1000)), 0.016);
+  expect_close_quantiles(draw(std::lognormal_distribution<double>(-7, 0.5)), 0.016);
+  expect_close_quantiles(draw(std::lognormal_distribution<double>(0, 20)), 0.016);
+  expect_close_quantiles(draw(std::normal_distribution<double>(0, 1e-6)), 0.016);
+  expect_close_quantiles(draw(std::cauchy_distribution<double>(0, 1e9)), 0.016);
+  expect_close_quantiles(std::vector<double>(1000, 0.1), 0.016);
+  expect_close_quantiles({1e-300, 1, 1e300}, 0.016);
+}
+
+TEST(Histogram, FindsTheRankThatSplitsTheValues) {
+  Histogram histogram;
+  for (int i = 0; i < 99; ++i) histogram.add(1);
+  histogram.add(1000);
+  EXPECT_NEAR(histogram.quantile(0.99), 1, 0.02);
+  EXPECT_NEAR(histogram.quantile(0.991), 1000, 20);
+  EXPECT_NEAR(histogram.quantile(-1), 1, 0.02);
+  EXPECT_NEAR(histogram.quantile(2), 1000, 20);
+}
+
+TEST(Histogram, CountsMoreValuesThanDoublesCan) {
+  Histogram histogram;
+  histogram.add(1);
+  for (int i = 0; i < 60; ++i) {
+    const Histogram copy = histogram;
+    histogram.merge(copy);
+  }
+  histogram.add(2);
+  EXPECT_EQ(histogram.total(), (std::uint64_t{1} << 60) + 1);
+  EXPECT_NEAR(histogram.quantile(0.999), 1, 0.02);
+  EXPECT_NEAR(histogram.quantile(1), 2, 0.04);
+}
+
+TEST(Histogram, MergedIsTheSameAsAdded) {
+  const auto values = draw(std::normal_distribution<double>(1, 2), 2000);
+  Histogram all, first, second;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    all.add(values[i]);
+    (i % 3 == 0 ? first : second).add(values[i]);
+  }
+  first.merge(second);
+  EXPECT_EQ(packed(first), packed(all));
+  EXPECT_EQ(first.total(), all.total());
+}
+
+TEST(Histogram, CoarsenedIsTheSameAsAddedCoarsely) {
+  const auto values = draw(std::normal_distribution<double>(0, 1), 2000);
+  for (unsigned level = 1; level <= Histogram::kMaxCoarseness; ++level) {
+    Histogram before, after;
+    for (unsigned i = 0; i < level; ++i) before.coarsen();
+    for (const double value : values) {
+      before.add(value);
+      after.add(value);
+    }
+    for (unsigned i = 0; i < level; ++i) after.coarsen();
+    ASSERT_EQ(packed(before), packed(after)) << level;
+    ASSERT_EQ(after.total(), values.size());
+    ASSERT_EQ(after.coarseness(), level);
+  }
+}
+
+TEST(Histogram, LosesHalfOfItsPrecisionWithEachCoarsening) {
+  const auto values = draw(std::lognormal_distribution<double>(0, 2), 5000);
+  Histogram histogram;
+  for (const double value : values) histogram.add(value);
+  double error = 0.016;
+  for (unsigned level = 0; level <= Histogram::kMaxCoarseness; ++level, error *= 2) {
+    for (const double q : {0.1, 0.5, 0.99}) {
+      const double exact = exact_quantile(values, q);
+      ASSERT_NEAR(histogram.quantile(q), exact, error * exact) << level;
+    }
+    histogram.coarsen();
+  }
+}
+
+TEST(Histogram, KeepsSignsAndZeroApartHoweverCoarse) {
+  Histogram histogram;
+  for (const double value :
+       {-std::numeric_limits<double>::min(), 0.0, std::numeric_limits<double>::min()}) {
+    histogram.add(value);
+  }
+  for (unsigned i = 0; i < Histogram::kMaxCoarseness; ++i) histogram.coarsen();
+  EXPECT_LT(histogram.quantile(0.3), 0);
+  EXPECT_EQ(histogram.quantile(0.5), 0);
+  EXPECT_GT(histogram.quantile(1), 0);
+}
+
+TEST(Histogram, CannotBeCoarserThanOneBinForAPowerOfTwo) {
+  Histogram histogram;
+  histogram.add(1);
+  for (int i = 0; i < 10; ++i) histogram.coarsen();
+  EXPECT_EQ(histogram.coarseness(), Histogram::kMaxCoarseness);
+  EXPECT_EQ(histogram.total(), 1u);
+}
+
+TEST(Histogram, TakesLessMemoryWhenCoarser) {
+  Histogram histogram;
+  for (int exponent = 0; exponent < 100; ++exponent) histogram.add(std::ldexp(1, exponent));
+  const std::size_t before = histogram.memory_bytes();
+  histogram.coarsen();
+  EXPECT_LT(histogram.memory_bytes(), before * 6 / 10);
+}
+
+TEST(Histogram, MergesFineIntoCoarseAndCoarseIntoFine) {
+  const auto values = draw(std::normal_distribution<double>(0, 1), 500);
+  Histogram fine, coarse, all;
+  coarse.coarsen();
+  coarse.coarsen();
+  all.coarsen();
+  all.coarsen();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    (i % 2 == 0 ? fine : coarse).add(values[i]);
+    all.add(values[i]);
+  }
+  Histogram fine_first = fine;
+  fine_first.merge(coarse);
+  EXPECT_EQ(packed(fine_first), packed(all));
+  Histogram coarse_first = coarse;
+  coarse_first.merge(fine);
+  EXPECT_EQ(packed(coarse_first), packed(all));
+}
+
+TEST(Histogram, ForgetsAllWhenCleared) {
+  Histogram histogram;
+  for (const double value : draw(std::normal_distribution<double>(0, 1), 500)) histogram.add(value);
+  histogram.coarsen();
+  histogram.clear();
+  EXPECT_TRUE(histogram.empty());
+  EXPECT_EQ(histogram.coarseness(), 0u);
+  EXPECT_EQ(packed(histogram), "");
+  histogram.add(7);
+  Histogram fresh;
+  fresh.add(7);
+  EXPECT_EQ(packed(histogram), packed(fresh));
+}
+
+TEST(Histogram, KeepsItsMemoryWhenCleared) {
+  Histogram histogram;
+  for (int exponent = 0; exponent < 100; ++exponent) histogram.add(std::ldexp(1, exponent));
+  const std::size_t before = histogram.memory_bytes();
+  histogram.clear();
+  EXPECT_EQ(histogram.memory_bytes(), before);
+  for (int exponent = -100; exponent < 0; ++exponent) histogram.add(std::ldexp(1, exponent));
+  EXPECT_EQ(histogram.memory_bytes(), before);
+}
+
+TEST(Histogram, TakesMemoryForOccurringPowersOfTwoOnly) {
+  Histogram histogram;
+  EXPECT_EQ(histogram.memory_bytes(), 0u);
+  for (int i = 0; i < 1000; ++i) histogram.add(1 + i / 1000.0);
+  EXPECT_LE(histogram.memory_bytes(), 300u);
+}
+
+TEST(Histogram, FindsItsBinsAgainInWhateverOrderTheyCome) {
+  std::vector<double> values;
+  for (int exponent = -200; exponent < 200; ++exponent) {
+    for (const double value : {1.0, 1.5, -1.25}) values.push_back(std::ldexp(value, exponent));
+  }
+  Histogram ascending;
+  for (const double value : values) ascending.add(value);
+  std::shuffle(values.begin(), values.end(), std::mt19937(3));
+  Histogram shuffled;
+  for (const double value : values) shuffled.add(value);
+  EXPECT_EQ(packed(shuffled), packed(ascending));
+}
+
+}  // namespace
+}  // namespace pcp::trace

@@ -1,0 +1,119 @@
+// One PDU of each type, for tests that go through all of them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "wire/batch.hpp"
+#include "wire/frame.hpp"
+#include "wire/legacy.hpp"
+
+namespace pcp::trace::wire {
+
+inline constexpr std::uint32_t kPid = 0x1234;
+
+inline Hello sample_hello() {
+  Hello hello;
+  for (std::size_t i = 0; i < hello.session.size(); ++i) {
+    hello.session[i] = static_cast<std::uint8_t>(0xa0 + i);
+  }
+  hello.pid = kPid;
+  hello.process = "shop";
+  hello.service = "web";
+  hello.labels = {{"zone", "eu"}, {"empty", ""}};
+  hello.start_time_ns = 1'000'000'000;
+  return hello;
+}
+
+inline Welcome sample_welcome() {
+  Welcome welcome;
+  welcome.agent_instance = 0x0102030405060708;
+  welcome.session_known = true;
+  welcome.last_sequence = 7;
+  welcome.max_pdu_bytes = 1 << 20;
+  welcome.max_tags = 100'000;
+  return welcome;
+}
+
+inline std::vector<TagDefinition> sample_tags() { return {{0, "one"}, {300, "buy a book"}}; }
+
+// A tag's values and, of the types that have one, their histogram.
+struct Collected {
+  Delta delta;
+  Histogram histogram;
+
+  Collected() = default;
+  Collected(std::initializer_list<double> values) {
+    for (const double value : values) add(value);
+  }
+  void add(double value) {
+    if (delta.add(value)) histogram.add(value);
+  }
+};
+
+// A transaction with three values and an abort, a point, an observation of one value, a counter.
+inline std::string sample_body() {
+  std::string body;
+  Collected transaction{0.5, 0.25, 1.0};
+  transaction.delta.aborts = 1;
+  append_delta(body, 1, TraceType::Transact, transaction.delta, transaction.histogram);
+  const Collected point{-1, -1, -1};
+  append_delta(body, 0, TraceType::Point, point.delta, {});
+  const Collected observation{-2.0};
+  append_delta(body, 2, TraceType::Observe, observation.delta, observation.histogram);
+  const Collected counter{10, 11};
+  append_delta(body, 300, TraceType::Counter, counter.delta, {});
+  return body;
+}
+
+inline ClientCounters sample_counters() { return {1000, 900, 20, 10, 5, 2}; }
+
+inline std::string hello_pdu() {
+  std::string pdu;
+  append_hello(pdu, kPid, sample_hello());
+  return pdu;
+}
+inline std::string welcome_pdu() {
+  std::string pdu;
+  append_welcome(pdu, kPid, sample_welcome());
+  return pdu;
+}
+inline std::string tags_pdu() {
+  std::string pdu;
+  append_tags(pdu, kPid, sample_tags());
+  return pdu;
+}
+inline std::string batch_pdu() {
+  std::string pdu;
+  append_batch(pdu, kPid, 8, {200'000'000, 100'000'000}, sample_counters(), sample_body());
+  return pdu;
+}
+inline std::string batch_ack_pdu() {
+  std::string pdu;
+  append_batch_ack(pdu, kPid, 8);
+  return pdu;
+}
+inline std::string bye_pdu() {
+  std::string pdu;
+  append_bye(pdu, kPid, ByeReason::Malformed);
+  return pdu;
+}
+inline std::string data_pdu() {
+  std::string pdu;
+  append_data(pdu, kPid, {TraceType::Point, true, kLegacyPointValue, "one"});
+  return pdu;
+}
+inline std::string ack_pdu() {
+  std::string pdu;
+  append_ack(pdu, kPid, -12010);
+  return pdu;
+}
+
+inline std::vector<std::string> all_pdus() {
+  return {data_pdu(), ack_pdu(),   hello_pdu(),     welcome_pdu(),
+          tags_pdu(), batch_pdu(), batch_ack_pdu(), bye_pdu()};
+}
+
+inline std::string_view payload_of(std::string_view pdu) { return pdu.substr(kHeaderBytes); }
+
+}  // namespace pcp::trace::wire
