@@ -11,15 +11,17 @@ set(trace_pcdir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 set(trace_cmakedir ${CMAKE_INSTALL_LIBDIR}/cmake/pcp_trace)
 
 set_target_properties(pcp_trace PROPERTIES EXPORT_NAME trace VERIFY_INTERFACE_HEADER_SETS ON)
+set_target_properties(pcp_trace_static PROPERTIES EXPORT_NAME trace_static)
+# One prebuilt object is all of it, in which CMake does not see the language.
+target_link_libraries(pcp_trace_static INTERFACE stdc++)
 set_target_properties(pcp_trace_stub PROPERTIES EXPORT_NAME trace_stub)
-install(TARGETS pcp_trace EXPORT pcp_trace
+install(TARGETS pcp_trace pcp_trace_static EXPORT pcp_trace
         LIBRARY DESTINATION ${trace_libdir}
+        ARCHIVE DESTINATION ${trace_libdir}
         FILE_SET HEADERS DESTINATION ${trace_includedir})
 install(TARGETS pcp_trace_stub EXPORT pcp_trace
         LIBRARY DESTINATION ${trace_libdir}/stub
         FILE_SET HEADERS DESTINATION ${trace_includedir})
-get_target_property(static_library pcp_trace_static IMPORTED_LOCATION)
-install(FILES ${static_library} DESTINATION ${trace_libdir})
 
 # Our own programs find the library from wherever the tree has been moved to.
 file(RELATIVE_PATH to_libdir ${CMAKE_INSTALL_FULL_BINDIR}
@@ -45,8 +47,7 @@ configure_file(${CMAKE_CURRENT_LIST_DIR}/libpcp_trace.pc.in libpcp_trace.pc @ONL
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/libpcp_trace.pc DESTINATION ${trace_pcdir})
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/pcp_traceConfig.cmake.in
-                              pcp_traceConfig.cmake INSTALL_DESTINATION ${trace_cmakedir}
-                              PATH_VARS trace_libdir trace_includedir)
+                              pcp_traceConfig.cmake INSTALL_DESTINATION ${trace_cmakedir})
 write_basic_package_version_file(pcp_traceConfigVersion.cmake COMPATIBILITY SameMajorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pcp_traceConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/pcp_traceConfigVersion.cmake

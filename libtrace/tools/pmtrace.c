@@ -1,8 +1,7 @@
 /*
  * pmtrace: tracing from the command line and from scripts. See pmtrace(1).
  *
- * Works in PMTRACE_STATE_SYNC, so that each call's result is the agent's answer: when it says
- * "complete", the agent has counted it.
+ * When it says "complete", the agent has counted it.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -136,6 +135,24 @@ static Options parse(int argc, char** argv) {
   return options;
 }
 
+/* Seconds that the agent may take to acknowledge. The library complains of a malformed value. */
+static double patience(void) {
+  const char* text = getenv("PCP_TRACE_REQTIMEOUT");
+  double seconds = text != NULL ? strtod(text, NULL) : 0;
+  return seconds > 0 ? seconds : 10;
+}
+
+/* Turns the result of a call into that of its delivery, if it shall be delivered at all. */
+static int delivered(const Options* options, int status) {
+  bool no_agent = (options->state & PMTRACE_STATE_NOAGENT) || getenv("PCP_TRACE_NOAGENT");
+  if (status < 0 || no_agent) return status;
+  if (!pmtrace_flush(patience())) return PMTRACE_ERR_TIMEOUT;
+  pmtrace_stats_t stats;
+  pmtrace_stats(&stats, sizeof stats);
+  if (stats.undeliverable > 0) return PMTRACE_ERR_TAGLENGTH;
+  return stats.uncertain > 0 ? PMTRACE_ERR_TIMEOUT : status;
+}
+
 /* Says how it went; true if it went well. */
 static bool report(const Options* options, const char* what, int status) {
   if (status < 0) {
@@ -164,7 +181,7 @@ static int transaction(const Options* options, bool* traced) {
   int begun = pmtracebegin(options->tag);
   if (begun < 0) *traced = report(options, "transaction begin", begun);
   int exit_status = run(options->command);
-  int ended = pmtraceend(options->tag);
+  int ended = delivered(options, pmtraceend(options->tag));
   if (ended >= 0)
     *traced = report(options, "transaction", ended);
   else if (begun >= 0)
@@ -177,19 +194,22 @@ int main(int argc, char** argv) {
   bool traced = true;
   int exit_status = 0;
 
-  pmtracestate((options.state & ~PMTRACE_STATE_ASYNC) | PMTRACE_STATE_SYNC);
+  /* Calls that never report the connection would be of no use here. */
+  pmtracestate(options.state & ~PMTRACE_STATE_ASYNC);
   switch (options.kind) {
     case 'c':
-      traced = report(&options, "counter", pmtracecounter(options.tag, options.value));
+      traced = report(&options, "counter",
+                      delivered(&options, pmtracecounter(options.tag, options.value)));
       break;
     case 'v':
-      traced = report(&options, "observation", pmtraceobs(options.tag, options.value));
+      traced = report(&options, "observation",
+                      delivered(&options, pmtraceobs(options.tag, options.value)));
       break;
     case 'e':
       exit_status = transaction(&options, &traced);
       break;
     default:
-      traced = report(&options, "point", pmtracepoint(options.tag));
+      traced = report(&options, "point", delivered(&options, pmtracepoint(options.tag)));
   }
   return exit_status == 0 && options.strict && !traced ? EXIT_FAILURE : exit_status;
 }
