@@ -29,7 +29,7 @@ const char* text_of(int code) {
     const long index = -(static_cast<long>(code) + PMTRACE_ERR_BASE);
     if (index < static_cast<long>(kTexts.size())) text = kTexts[static_cast<std::size_t>(index)];
   } else if (code < 0) {
-    text = ::strerrordesc_np(-code);
+    text = std::strerror(-code);  // thread-safe in glibc since 2.32
   }
   return text != nullptr ? text : "Unknown error code.";
 }

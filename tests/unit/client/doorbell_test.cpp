@@ -1,0 +1,72 @@
+#include "doorbell.hpp"
+
+#include <gtest/gtest.h>
+
+#include <poll.h>
+
+#include <atomic>
+#include <thread>
+
+namespace pcp::trace::client {
+namespace {
+
+bool is_rung(const Doorbell& bell, int timeout_ms = 0) {
+  pollfd entry{bell.descriptor(), POLLIN, 0};
+  return ::poll(&entry, 1, timeout_ms) == 1;
+}
+
+TEST(Doorbell, StaysSilentWhileTheFlusherIsAwake) {
+  Doorbell bell;
+  bell.ring_if_asleep();
+  EXPECT_FALSE(is_rung(bell));
+}
+
+TEST(Doorbell, WakesASleeperOnce) {
+  Doorbell bell;
+  ASSERT_TRUE(bell.announce_sleep());
+  bell.ring_if_asleep();
+  EXPECT_TRUE(is_rung(bell));
+  bell.silence();
+  EXPECT_FALSE(is_rung(bell));
+  bell.ring_if_asleep();
+  EXPECT_FALSE(is_rung(bell));
+}
+
+TEST(Doorbell, RingsWhetherTheFlusherSleepsOrNot) {
+  Doorbell bell;
+  bell.ring();
+  EXPECT_TRUE(is_rung(bell));
+}
+
+// The promise behind sleeping without a timer: whatever is put into the box is either seen by the
+// last look before sleep, or rings.
+TEST(Doorbell, NoItemIsLeftWithASleeper) {
+  Doorbell bell;
+  constexpr int kItems = 20'000;
+  std::atomic<int> box{0};
+  std::thread caller([&] {
+    for (int i = 1; i <= kItems; ++i) {
+      while (box.load(std::memory_order_relaxed) != 0) {
+      }
+      box.store(i, std::memory_order_relaxed);
+      bell.ring_if_asleep();
+    }
+  });
+  int taken = 0;
+  while (taken < kItems) {
+    if (box.exchange(0, std::memory_order_relaxed) != 0) {
+      ++taken;
+      continue;
+    }
+    ASSERT_TRUE(bell.announce_sleep());
+    if (box.load(std::memory_order_relaxed) == 0) {
+      ASSERT_TRUE(is_rung(bell, 20'000)) << "asleep for ever after item " << taken;
+      bell.silence();
+    }
+    bell.cancel_sleep();
+  }
+  caller.join();
+}
+
+}  // namespace
+}  // namespace pcp::trace::client

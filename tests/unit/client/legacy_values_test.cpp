@@ -1,0 +1,67 @@
+#include "legacy_sender.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+namespace pcp::trace::client {
+namespace {
+
+std::vector<double> take_all(TraceType type, Delta delta) {
+  std::vector<double> values;
+  while (delta.count > 0) values.push_back(take_legacy_value(type, delta));
+  return values;
+}
+
+Delta delta_of(const std::vector<double>& values) {
+  Delta delta;
+  for (double value : values) delta.add(value);
+  return delta;
+}
+
+TEST(LegacyValues, ATransactionsDeltaKeepsCountSumMinimumAndMaximum) {
+  std::mt19937 random(7);
+  std::exponential_distribution<double> duration(3.0);
+  for (std::size_t n : {1u, 2u, 3u, 4u, 100u, 5000u}) {
+    std::vector<double> values(n);
+    std::generate(values.begin(), values.end(), [&] { return duration(random); });
+    const Delta delta = delta_of(values);
+    const std::vector<double> sent = take_all(TraceType::Transact, delta);
+    ASSERT_EQ(sent.size(), n);
+    const auto [least, most] = std::minmax_element(sent.begin(), sent.end());
+    EXPECT_EQ(*least, delta.min);
+    EXPECT_EQ(*most, delta.max);
+    EXPECT_NEAR(std::accumulate(sent.begin(), sent.end(), 0.0), delta.sum, 1e-9 * delta.sum);
+  }
+}
+
+TEST(LegacyValues, WhatIsLeftInTheMiddleIsADeltaToo) {
+  Delta delta = delta_of({1, 2, 3, 10});
+  EXPECT_EQ(take_legacy_value(TraceType::Transact, delta), 10);
+  EXPECT_EQ(delta.count, 3u);
+  EXPECT_EQ(delta.sum, 6);
+  EXPECT_EQ(delta.min, 1);
+  EXPECT_LE(delta.max, 10);
+}
+
+TEST(LegacyValues, EqualValuesStayEqual) {
+  EXPECT_EQ(take_all(TraceType::Transact, delta_of({0.25, 0.25, 0.25})),
+            (std::vector<double>{0.25, 0.25, 0.25}));
+}
+
+TEST(LegacyValues, OfAnObservationEndWithTheLastOne) {
+  const auto sent = take_all(TraceType::Observe, delta_of({5, 9, 7}));
+  ASSERT_EQ(sent.size(), 3u);
+  EXPECT_EQ(sent.back(), 7);
+}
+
+TEST(LegacyValues, OfAPointAreMinusOne) {
+  Delta delta;
+  delta.count = 2;
+  EXPECT_EQ(take_all(TraceType::Point, delta), (std::vector<double>{-1, -1}));
+}
+
+}  // namespace
+}  // namespace pcp::trace::client

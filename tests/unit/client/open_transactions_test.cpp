@@ -1,0 +1,55 @@
+#include "open_transactions.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace pcp::trace::client {
+namespace {
+
+TEST(OpenTransactions, RememberWhenEachTagBegan) {
+  OpenTransactions transactions;
+  auto* one = transactions.find_or_make(intern_tag("open one"));
+  auto* two = transactions.find_or_make(intern_tag("open two"));
+  one->begin(100, false);
+  two->begin(200, false);
+  EXPECT_EQ(transactions.find(intern_tag("open one")), one);
+  EXPECT_TRUE(one->blocks_begin());
+  EXPECT_EQ(one->close(), 100u);
+  EXPECT_EQ(one->close(), 0u);
+  EXPECT_FALSE(one->is_open());
+  EXPECT_EQ(two->close(), 200u);
+}
+
+TEST(OpenTransactions, KeepAnyNumberOfTags) {
+  OpenTransactions transactions;
+  for (int i = 0; i < 1000; ++i)
+    transactions.find_or_make(intern_tag("many " + std::to_string(i)))
+        ->begin(static_cast<std::uint64_t>(i + 1), false);
+  for (int i = 0; i < 1000; ++i)
+    EXPECT_EQ(transactions.find(intern_tag("many " + std::to_string(i)))->close(),
+              static_cast<std::uint64_t>(i + 1));
+}
+
+TEST(OpenTransactions, AReplaceableOneStopsNobodyAndCanStillBeClosed) {
+  OpenTransactions transactions;
+  auto* slot = transactions.find_or_make(intern_tag("replaceable"));
+  slot->begin(300, true);
+  EXPECT_TRUE(slot->is_open());
+  EXPECT_FALSE(slot->blocks_begin());
+  EXPECT_EQ(slot->close(), 300u);
+}
+
+TEST(OpenTransactions, OrphansStayOpenAndBecomeReplaceable) {
+  OpenTransactions transactions;
+  auto* open = transactions.find_or_make(intern_tag("orphan"));
+  auto* closed = transactions.find_or_make(intern_tag("not open"));
+  open->begin(400, false);
+  transactions.orphan();
+  EXPECT_FALSE(open->blocks_begin());
+  EXPECT_EQ(open->close(), 400u);
+  EXPECT_FALSE(closed->is_open());
+}
+
+}  // namespace
+}  // namespace pcp::trace::client

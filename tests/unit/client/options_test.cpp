@@ -1,0 +1,134 @@
+#include "options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <map>
+
+namespace pcp::trace::client {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Reading {
+  Options options;
+  std::vector<std::string> complaints;
+};
+
+Reading read(const std::map<std::string, std::string>& variables) {
+  Reading reading;
+  reading.options = read_options(
+      [&](const char* name) {
+        const auto found = variables.find(name);
+        return found == variables.end() ? nullptr : found->second.c_str();
+      },
+      [&](const std::string& complaint) { reading.complaints.push_back(complaint); });
+  return reading;
+}
+
+TEST(Options, HaveTheDocumentedDefaults) {
+  const auto [options, complaints] = read({{"PCP_RUN_DIR", "/somewhere"}});
+  EXPECT_TRUE(complaints.empty());
+  EXPECT_EQ(options.socket_path, "/somewhere/trace.socket");
+  EXPECT_FALSE(options.socket_only);
+  EXPECT_FALSE(options.tcp_only);
+  EXPECT_EQ(options.host, "");
+  EXPECT_EQ(options.port, 4323);
+  EXPECT_EQ(options.connect_timeout, 3s);
+  EXPECT_EQ(options.request_timeout, 10s);
+  EXPECT_EQ(options.reconnect_delays,
+            (std::vector<std::chrono::nanoseconds>{5s, 10s, 20s, 40s, 80s}));
+  EXPECT_FALSE(options.no_agent);
+  EXPECT_EQ(options.flush_interval, 100ms);
+  EXPECT_EQ(options.queue_capacity, 4096u);
+  EXPECT_EQ(options.service, program_invocation_short_name);
+  EXPECT_TRUE(options.labels.empty());
+}
+
+TEST(Options, TakeWhatIsSet) {
+  const auto [options, complaints] = read({{"PCP_TRACE_HOST", "db.example"},
+                                           {"PCP_TRACE_PORT", "9999"},
+                                           {"PCP_TRACE_TIMEOUT", "0.5"},
+                                           {"PCP_TRACE_REQTIMEOUT", "1e1"},
+                                           {"PCP_TRACE_RECONNECT", "1,2.5"},
+                                           {"PCP_TRACE_NOAGENT", ""},
+                                           {"PCP_TRACE_FLUSH", "20"},
+                                           {"PCP_TRACE_QUEUE", "16"},
+                                           {"PCP_TRACE_SERVICE", "shop"},
+                                           {"PCP_TRACE_LABELS", "tier=web,region=eu=west"}});
+  EXPECT_TRUE(complaints.empty());
+  EXPECT_EQ(options.host, "db.example");
+  EXPECT_EQ(options.port, 9999);
+  EXPECT_TRUE(options.tcp_only);
+  EXPECT_EQ(options.connect_timeout, 500ms);
+  EXPECT_EQ(options.request_timeout, 10s);
+  EXPECT_EQ(options.reconnect_delays, (std::vector<std::chrono::nanoseconds>{1s, 2500ms}));
+  EXPECT_TRUE(options.no_agent);
+  EXPECT_EQ(options.flush_interval, 20ms);
+  EXPECT_EQ(options.queue_capacity, 16u);
+  EXPECT_EQ(options.service, "shop");
+  EXPECT_EQ(options.labels, (decltype(options.labels){{"tier", "web"}, {"region", "eu=west"}}));
+}
+
+TEST(Options, ASocketPathIsMeantAlone) {
+  const auto [options, complaints] = read({{"PCP_TRACE_SOCKET", "/tmp/x.sock"}});
+  EXPECT_TRUE(complaints.empty());
+  EXPECT_TRUE(options.socket_only);
+  EXPECT_EQ(options.socket_path, "/tmp/x.sock");
+}
+
+TEST(Options, TakeTheRunDirectoryFromPcpsConfigurationIfTheEnvironmentHasNone) {
+  const std::string path = testing::TempDir() + "pcp.conf." + std::to_string(::getpid());
+  std::ofstream(path) << "# comment\nPCP_LOG_DIR=/l\nPCP_RUN_DIR=/from/conf\n";
+  EXPECT_EQ(read({{"PCP_CONF", path}}).options.socket_path, "/from/conf/trace.socket");
+  EXPECT_EQ(read({{"PCP_CONF", path}, {"PCP_RUN_DIR", "/env"}}).options.socket_path,
+            "/env/trace.socket");
+  std::remove(path.c_str());
+  EXPECT_EQ(read({{"PCP_CONF", path}}).options.socket_path, "/run/pcp/trace.socket");
+}
+
+class MalformedVariable : public testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+TEST_P(MalformedVariable, IsNamedOnceAndTheDefaultIsUsed) {
+  const auto [name, text] = GetParam();
+  const auto [options, complaints] = read({{name, text}});
+  ASSERT_EQ(complaints.size(), 1u);
+  EXPECT_NE(complaints[0].find(std::string(name) + "=\"" + text + '"'), std::string::npos);
+  EXPECT_NE(complaints[0].find("expected"), std::string::npos);
+  const Options defaults = read({}).options;
+  EXPECT_EQ(options.port, defaults.port);
+  EXPECT_EQ(options.connect_timeout, defaults.connect_timeout);
+  EXPECT_EQ(options.request_timeout, defaults.request_timeout);
+  EXPECT_EQ(options.reconnect_delays, defaults.reconnect_delays);
+  EXPECT_EQ(options.flush_interval, defaults.flush_interval);
+  EXPECT_EQ(options.queue_capacity, defaults.queue_capacity);
+  EXPECT_EQ(options.service, defaults.service);
+  EXPECT_EQ(options.labels, defaults.labels);
+  EXPECT_EQ(options.socket_path, defaults.socket_path);
+  EXPECT_EQ(options.tcp_only, defaults.tcp_only);
+  EXPECT_EQ(options.socket_only, defaults.socket_only);
+}
+
+const std::string kLongPath(108, 'p');
+
+INSTANTIATE_TEST_SUITE_P(
+    Options, MalformedVariable,
+    testing::Values(std::pair{"PCP_TRACE_PORT", "0"}, std::pair{"PCP_TRACE_PORT", "65536"},
+                    std::pair{"PCP_TRACE_PORT", "http"}, std::pair{"PCP_TRACE_PORT", "12x"},
+                    std::pair{"PCP_TRACE_PORT", ""}, std::pair{"PCP_TRACE_PORT", "-1"},
+                    std::pair{"PCP_TRACE_HOST", ""}, std::pair{"PCP_TRACE_TIMEOUT", "soon"},
+                    std::pair{"PCP_TRACE_TIMEOUT", "0"}, std::pair{"PCP_TRACE_TIMEOUT", "-3"},
+                    std::pair{"PCP_TRACE_TIMEOUT", "nan"}, std::pair{"PCP_TRACE_TIMEOUT", "1e300"},
+                    std::pair{"PCP_TRACE_REQTIMEOUT", "3 s"}, std::pair{"PCP_TRACE_RECONNECT", ""},
+                    std::pair{"PCP_TRACE_RECONNECT", "5,"}, std::pair{"PCP_TRACE_RECONNECT", "5,x"},
+                    std::pair{"PCP_TRACE_FLUSH", "0"}, std::pair{"PCP_TRACE_FLUSH", "1.5"},
+                    std::pair{"PCP_TRACE_QUEUE", "1"}, std::pair{"PCP_TRACE_QUEUE", "1048577"},
+                    std::pair{"PCP_TRACE_SERVICE", ""}, std::pair{"PCP_TRACE_LABELS", "a"},
+                    std::pair{"PCP_TRACE_LABELS", "=v"}, std::pair{"PCP_TRACE_LABELS", "a=1,"},
+                    std::pair{"PCP_TRACE_LABELS", "1a=1"}, std::pair{"PCP_TRACE_SOCKET", ""},
+                    std::pair{"PCP_TRACE_SOCKET", kLongPath.c_str()}));
+
+}  // namespace
+}  // namespace pcp::trace::client

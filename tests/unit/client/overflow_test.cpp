@@ -1,0 +1,107 @@
+#include "overflow.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <map>
+#include <string>
+
+namespace pcp::trace::client {
+namespace {
+
+const Tag* tag(const char* name) { return intern_tag(name); }
+
+// What take() hands over, by tag and type.
+std::map<std::pair<std::string, TraceType>, Delta> take(Overflow& overflow,
+                                                        std::uint64_t* position = nullptr) {
+  std::map<std::pair<std::string, TraceType>, Delta> cells;
+  overflow.take(
+      [&](std::uint64_t p) {
+        if (position != nullptr) *position = p;
+      },
+      [&](const OverflowCell& cell) {
+        cells[{cell.tag->text(), cell.type}] = cell.delta;
+      });
+  return cells;
+}
+
+TEST(Overflow, AddsUpWhatItIsGiven) {
+  Overflow overflow;
+  for (double value : {3.0, -1.0, 2.0})
+    ASSERT_TRUE(overflow.add({tag("a"), value, RecordKind::Observe}, 0));
+  ASSERT_TRUE(overflow.add({tag("a"), 7.0, RecordKind::Counter}, 0));
+  ASSERT_TRUE(overflow.add({tag("b"), 0.0, RecordKind::Point}, 0));
+  ASSERT_TRUE(overflow.add({tag("b"), 0.5, RecordKind::Transact}, 0));
+  ASSERT_TRUE(overflow.add({tag("b"), 9.0, RecordKind::Abort}, 0));
+  auto cells = take(overflow);
+  ASSERT_EQ(cells.size(), 4u);
+  const Delta& observed = cells[{"a", TraceType::Observe}];
+  EXPECT_EQ(observed.count, 3u);
+  EXPECT_EQ(observed.sum, 4.0);
+  EXPECT_EQ(observed.min, -1.0);
+  EXPECT_EQ(observed.max, 3.0);
+  EXPECT_EQ(observed.last, 2.0);
+  EXPECT_EQ(observed.unbinned, 3u);
+  EXPECT_EQ((cells[{"a", TraceType::Counter}].last), 7.0);
+  EXPECT_EQ((cells[{"b", TraceType::Point}].count), 1u);
+  EXPECT_EQ((cells[{"b", TraceType::Transact}].count), 1u);
+  EXPECT_EQ((cells[{"b", TraceType::Transact}].aborts), 1u);
+}
+
+TEST(Overflow, CountsWhatIsNotFiniteApart) {
+  Overflow overflow;
+  overflow.add({tag("n"), 1.0, RecordKind::Observe}, 0);
+  overflow.add({tag("n"), std::numeric_limits<double>::infinity(), RecordKind::Observe}, 0);
+  auto cells = take(overflow);
+  const Delta& delta = cells[{"n", TraceType::Observe}];
+  EXPECT_EQ(delta.count, 2u);
+  EXPECT_EQ(delta.nonfinite, 1u);
+  EXPECT_EQ(delta.unbinned, 1u);
+  EXPECT_EQ(delta.sum, 1.0);
+}
+
+TEST(Overflow, GivesNothingTwice) {
+  Overflow overflow;
+  overflow.add({tag("once"), 1.0, RecordKind::Observe}, 0);
+  EXPECT_EQ(take(overflow).size(), 1u);
+  EXPECT_TRUE(take(overflow).empty());
+  overflow.add({tag("once"), 1.0, RecordKind::Observe}, 0);
+  EXPECT_EQ(take(overflow).size(), 1u);
+}
+
+TEST(Overflow, IsInUseUntilTheFlusherTurnsToIt) {
+  Overflow overflow;
+  EXPECT_FALSE(overflow.in_use());
+  overflow.add({tag("use"), 1.0, RecordKind::Observe}, 0);
+  EXPECT_TRUE(overflow.in_use());
+  take(overflow);
+  EXPECT_FALSE(overflow.in_use());
+}
+
+TEST(Overflow, SaysHowMuchWasQueuedBeforeItsFirstCell) {
+  Overflow overflow;
+  std::uint64_t position = 0;
+  overflow.add({tag("p"), 1.0, RecordKind::Observe}, 42);
+  overflow.add({tag("p"), 1.0, RecordKind::Observe}, 42);
+  take(overflow, &position);
+  EXPECT_EQ(position, 42u);
+  overflow.add({tag("p"), 1.0, RecordKind::Observe}, 50);
+  take(overflow, &position);
+  EXPECT_EQ(position, 50u);
+}
+
+TEST(Overflow, KeepsThousandsOfTagsApart) {
+  Overflow overflow;
+  for (int round = 0; round < 3; ++round)
+    for (int i = 0; i < 5000; ++i)
+      overflow.add(
+          {intern_tag("many " + std::to_string(i)), static_cast<double>(i), RecordKind::Observe},
+          0);
+  auto cells = take(overflow);
+  ASSERT_EQ(cells.size(), 5000u);
+  for (int i = 0; i < 5000; ++i)
+    EXPECT_EQ((cells[{"many " + std::to_string(i), TraceType::Observe}].sum), 3.0 * i);
+}
+
+}  // namespace
+}  // namespace pcp::trace::client

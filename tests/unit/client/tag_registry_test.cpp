@@ -1,0 +1,56 @@
+#include "tag_registry.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace pcp::trace::client {
+namespace {
+
+TEST(TagRegistry, GivesOneTagPerName) {
+  const Tag* one = intern_tag("one");
+  const Tag* two = intern_tag("two");
+  EXPECT_NE(one, two);
+  EXPECT_EQ(intern_tag(std::string("one")), one);
+  EXPECT_EQ(name_of(*one), "one");
+  EXPECT_STREQ(one->text(), "one");
+  EXPECT_NE(one->id, two->id);
+}
+
+TEST(TagRegistry, KeepsEveryByteOfAName) {
+  const std::string name = "\x01 \xff\t\"" + std::string(249, 'x');
+  ASSERT_EQ(name.size(), 254u);
+  EXPECT_EQ(name_of(*intern_tag(name)), name);
+}
+
+TEST(TagRegistry, GivesAllThreadsTheSameTags) {
+  constexpr int kThreads = 8;
+  constexpr int kNames = 500;
+  std::vector<std::vector<const Tag*>> seen(kThreads);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t)
+    threads.emplace_back([&, t] {
+      for (int n = 0; n < kNames; ++n)
+        seen[static_cast<std::size_t>(t)].push_back(intern_tag("shared " + std::to_string(n)));
+    });
+  for (auto& thread : threads) thread.join();
+  for (const auto& each : seen) EXPECT_EQ(each, seen[0]);
+  std::set<std::uint32_t> ids;
+  for (const Tag* tag : seen[0]) ids.insert(tag->id);
+  EXPECT_EQ(ids.size(), std::size_t{kNames});
+}
+
+TEST(TagRegistry, SharesOneTagAmongAllNamesBeyondTheLimit) {
+  for (std::uint32_t i = 0; i < kMaxTags; ++i) intern_tag("invented " + std::to_string(i));
+  const Tag* beyond = intern_tag("one too many");
+  EXPECT_EQ(name_of(*beyond), "(overflow)");
+  EXPECT_EQ(intern_tag("another one"), beyond);
+  EXPECT_EQ(name_of(*intern_tag("invented 0")), "invented 0");
+  EXPECT_LT(beyond->id, kMaxTags);
+}
+
+}  // namespace
+}  // namespace pcp::trace::client
