@@ -1,7 +1,10 @@
 """What each call returns, for every use and misuse: the same with both libraries and both agents."""
 
 import errno
+import os
+import signal
 import socket
+import time
 import unittest
 
 import legacy_wire
@@ -11,9 +14,9 @@ from trace_test import (LONGEST_TAG, OUR_LIBRARY, STOCK_LIBRARY, TraceTestCase, 
                         with_each_library, with_each_pair)
 
 NO_TAG, IN_PROGRESS, NOT_IN_PROGRESS, NO_SUCH_TAG = -12000, -12001, -12002, -12003
-TAG_TOO_LONG, PERMISSION, CONNECTION_LIMIT = -12005, -12010, -12011
+TAG_TOO_LONG, TIMED_OUT, PERMISSION, CONNECTION_LIMIT = -12005, -12008, -12010, -12011
 REFUSED, NO_ROUTE = -errno.ECONNREFUSED, -errno.EHOSTUNREACH
-NOAGENT, ASYNC = 16, 32
+NOAGENT, ASYNC, SYNC = 16, 32, 64
 
 
 @with_each_pair
@@ -83,6 +86,10 @@ class WithoutAgent(TraceTestCase):
         self.assertEqual(self.trace(self.nobody, "point a", "obs 1 a", "counter 1 a", "begin a",
                                     "point a", "begin a"), [REFUSED] * 6)
 
+    def test_the_first_call_tells_of_the_connection_in_asynchronous_mode_too(self):
+        for _ in range(50):
+            self.assertEqual(self.trace(self.nobody, f"state {ASYNC}", "point a"), [0, REFUSED])
+
     def test_an_unknown_host(self):
         unknown = library_environment(self.library, PCP_TRACE_HOST="no-such-host.invalid")
         self.assertEqual(self.trace(unknown, "point a", "begin a", "obs 1 a"), [NO_ROUTE] * 3)
@@ -132,6 +139,41 @@ class State(TraceTestCase):
         returned = self.trace(self.environment(self.pmcd), f"state {ASYNC}", "point a", "obs 1 a",
                               "counter 1 a", "begin a", "end a", "begin a", "abort a")
         self.assertTrue(all(code >= 0 for code in returned), returned)
+
+
+class Acknowledged(TraceTestCase):
+    """The SYNC state, which stock does not have."""
+
+    def test_a_call_is_counted_when_it_returns(self):
+        pmcd = self.start_pmcd()
+        traced = self.start_traced(self.environment(pmcd, PCP_TRACE_FLUSH="60000"))
+        traced.call(f"state {SYNC}")
+        for count in range(1, 6):
+            self.assertEqual(traced.call("point a"), 0)
+            self.assertEqual(pmcd.values("trace.point.count"), {"a": count})
+
+    def test_a_call_does_not_wait_for_an_agent_that_is_not_there(self):
+        with ReservedPort() as port:
+            nobody = library_environment(self.library, PCP_TRACE_HOST="127.0.0.1",
+                                         PCP_TRACE_PORT=port.number)
+            started = time.monotonic()
+            self.assertEqual(self.trace(nobody, f"state {SYNC}", "point a", "obs 1 a"), [0, REFUSED, REFUSED])
+            self.assertLess(time.monotonic() - started, 3)
+
+    def test_a_silent_agent_is_waited_for_until_the_timeout(self):
+        pmcd = self.start_pmcd()
+        traced = self.start_traced(self.environment(pmcd, PCP_TRACE_REQTIMEOUT="0.3"))
+        self.assertEqual(traced.call(f"state {SYNC}"), 0)
+        self.assertEqual(traced.call("point a"), 0)
+        agent = pmcd.agent_pid()
+        os.kill(agent, signal.SIGSTOP)
+        try:
+            started = time.monotonic()
+            self.assertEqual(traced.call("point a"), TIMED_OUT)
+            self.assertTrue(0.25 < time.monotonic() - started < 3)
+        finally:
+            os.kill(agent, signal.SIGCONT)
+        self.assert_values(pmcd, "trace.point.count", {"a": 2})
 
 
 class Refused(TraceTestCase):

@@ -1,0 +1,46 @@
+"""Runs the program that uses every call, and looks at what arrived."""
+
+import subprocess
+import unittest
+
+from private_pmcd import PATIENCE_S
+from trace_test import OUR_AGENT, STOCK_AGENT, TraceTestCase, program
+
+
+class EveryCall:
+    def run_everything(self):
+        """Runs the program, checks what any agent knows of it then, and gives the pmcd."""
+        pmcd = self.start_pmcd()
+        done = subprocess.run([program("everything")], env=self.environment(pmcd), capture_output=True,
+                              text=True, timeout=PATIENCE_S, check=False)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        self.assertEqual(pmcd.values("trace.transact.count"),
+                         {"named": 1, "handled": 2, "across threads": 1, "forked": 1})
+        self.assertEqual(pmcd.values("trace.point.count"),
+                         {"named": 1, "handled": 1, "forked": 3, "acknowledged": 2})
+        self.assertEqual(pmcd.values("trace.observe.count"), {"named": 1, "handled": 2})
+        self.assertEqual(pmcd.values("trace.observe.value"), {"named": 2.5, "handled": 4})
+        self.assertEqual(pmcd.values("trace.counter.count"), {"named": 2, "handled": 1})
+        self.assertEqual(pmcd.values("trace.counter.value"), {"named": 20, "handled": 30})
+        return pmcd
+
+
+class EveryCallWithStockAgent(EveryCall, TraceTestCase):
+    agent = STOCK_AGENT
+
+    def test_does_what_the_header_says(self):
+        self.run_everything()
+
+
+class EveryCallWithOurAgent(EveryCall, TraceTestCase):
+    agent = OUR_AGENT
+
+    def test_does_what_the_header_says(self):
+        pmcd = self.run_everything()
+        self.assertEqual(pmcd.values("trace.observe.sum"), {"named": 2.5, "handled": 2.5})
+        self.assertEqual(pmcd.value("trace.transact.aborts", "named"), 1)
+        self.assertEqual(pmcd.value("trace.transact.aborts", "handled"), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
