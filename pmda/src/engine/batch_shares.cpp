@@ -26,15 +26,18 @@ BatchShares::BatchShares(const wire::BatchAge& age, const WindowClock& clock, st
   const auto share_at = [&](std::uint64_t ns_ago) {
     return (records_from - static_cast<double>(ns_ago)) / records_span;
   };
-  const auto pieces =
-      static_cast<std::uint64_t>(std::min(interval_of(last) - interval_of(first) + 1, kMost));
-  const auto end_of = [&](std::uint64_t piece) {  // as an age
-    return piece == pieces ? last : first - (first - last) / pieces * piece;
+  const std::int64_t begin = interval_of(first);
+  const std::int64_t intervals = interval_of(last) - begin + 1;
+  const std::int64_t pieces = std::min(intervals, kMost);
+  const auto age_of = [&](std::int64_t interval) {
+    const Time ago = std::max(now - clock.begin_of(interval), Time{0});
+    return std::clamp(static_cast<std::uint64_t>(ago.count()), last, first);
   };
-  for (std::uint64_t piece = 0; piece < pieces; ++piece) {
-    const std::uint64_t begin = end_of(piece);
-    const std::uint64_t end = end_of(piece + 1);
-    shares_[count_++] = {interval_of(end + (begin - end) / 2), share_at(begin), share_at(end)};
+  for (std::int64_t piece = 0; piece < pieces; ++piece) {
+    const std::int64_t from = begin + intervals * piece / pieces;
+    const std::int64_t to = begin + intervals * (piece + 1) / pieces;
+    shares_[count_++] = {from + (to - from) / 2, share_at(piece == 0 ? first : age_of(from)),
+                         share_at(piece + 1 == pieces ? last : age_of(to))};
   }
 }
 

@@ -32,7 +32,6 @@ struct Tag {
 
 // One type's instances.
 struct Domain {
-  InstanceNames names;
   std::int32_t highest = 0;           // number given
   std::vector<TagHistory*> arrivals;  // of this life
   std::uint64_t origin_changes = 0;
@@ -68,13 +67,13 @@ struct Engine::Implementation {
       : options(engine_options),
         clock(options.period, options.buckets, now),
         pool(options.max_histogram_bytes),
-        table(kNamesPerTag * options.max_tags) {
-    const std::size_t max_names = kNamesPerTag * options.max_tags;
-    tags.reserve(kTraceTypes.size() + max_names);
+        max_names(kNamesPerTag * options.max_tags),
+        table(max_names),
+        names(max_names + kTraceTypes.size()) {
+    tags.reserve(max_names + kTraceTypes.size());
     for (const TraceType type : kTraceTypes) {
       add_tag(type, kOverflowName);
-      domain(type).names.reserve(max_names + 1);
-      domain(type).names.claim(kOverflowName, kOverflowInstance);
+      names.claim(type, kOverflowName, kOverflowInstance);
     }
     for (const KnownInstance& each : known) {
       domain(each.type).highest = std::max(domain(each.type).highest, each.instance);
@@ -105,7 +104,7 @@ struct Engine::Implementation {
   void number(TagIndex place, std::int32_t instance) {
     Tag& tag = tags[place];
     tag.instance = instance;
-    tag.suffixes = domain(tag.type).names.claim(tag.name, instance);
+    tag.suffixes = names.claim(tag.type, tag.name, instance);
     numbered.push_back(place);
   }
 
@@ -213,7 +212,9 @@ struct Engine::Implementation {
   std::int64_t current = 0;  // interval
   Time interval_end{};       // of the current one
   HistogramPool pool;
+  std::size_t max_names;
   TagTable table;
+  InstanceNames names;
   std::vector<Tag> tags;           // the first four are "(overflow)"
   std::vector<TagIndex> numbered;  // tags that have a number
   std::array<Domain, kTraceTypes.size()> domains;

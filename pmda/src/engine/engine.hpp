@@ -74,6 +74,7 @@ struct KnownInstance {
   std::string tag;
   std::int32_t instance = 0;
   std::uint32_t absent = 0;  // lives of the agent that ended since the tag had values; 0: it has now
+  bool operator==(const KnownInstance&) const = default;
 };
 
 struct EngineCounters {

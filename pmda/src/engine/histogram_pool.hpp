@@ -6,6 +6,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 #include "wire/histogram.hpp"
 
@@ -25,13 +27,16 @@ class HistogramPool {
   // Notes that some histogram's memory changed.
   void account(std::size_t before, std::size_t after) {
     bytes_ += after - before;
-    if (after > before && bytes_ > max_bytes_ - max_bytes_ / 8) coarsen();
+    if (after > before && !coarsening_) coarsen_if_necessary();
   }
 
   // While this is so, somebody goes through all stored histograms, coarsens them, and says when
   // that is done.
   bool coarsening() const { return coarsening_; }
-  void coarsening_done() { coarsening_ = false; }
+  void coarsening_done() {
+    coarsening_ = false;
+    coarsen_if_necessary();
+  }
 
   // Once in an interval: makes new histograms finer if they would have room even at twice the size.
   void refine() {
@@ -51,9 +56,16 @@ class HistogramPool {
     return scratch_;
   }
 
+  // Packs a histogram into bytes that are good until the next time.
+  std::string_view pack(const Histogram& histogram) {
+    packed_.clear();
+    histogram.pack(packed_);
+    return packed_;
+  }
+
  private:
-  void coarsen() {
-    if (coarsening_ || coarseness_ == Histogram::kMaxCoarseness) return;
+  void coarsen_if_necessary() {
+    if (bytes_ <= max_bytes_ - max_bytes_ / 8 || coarseness_ == Histogram::kMaxCoarseness) return;
     ++coarseness_;
     ++coarsenings_;
     coarsening_ = true;
@@ -65,6 +77,7 @@ class HistogramPool {
   std::uint64_t coarsenings_ = 0;
   bool coarsening_ = false;
   Histogram scratch_;
+  std::string packed_;
 };
 
 }  // namespace pcp::trace::agent

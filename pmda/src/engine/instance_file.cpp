@@ -23,6 +23,9 @@ constexpr std::string_view kEnd = "end";
 // More than any file that an agent has written.
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 30;
 
+// A greater number is damage; believing it would leave none for new tags.
+constexpr std::int32_t kMaxNumber = 1'000'000'000;
+
 class File {
  public:
   explicit File(int descriptor) : descriptor_(descriptor) {}
@@ -138,8 +141,8 @@ std::optional<KnownInstance> parse_line(std::string_view line) {
   KnownInstance known;
   unsigned type = 0;
   if (!take_number(line, type) || !is_trace_type(type)) return std::nullopt;
-  if (!take_number(line, known.instance) || known.instance <= 0) return std::nullopt;
-  if (!take_number(line, known.absent)) return std::nullopt;
+  if (!take_number(line, known.instance) || !take_number(line, known.absent)) return std::nullopt;
+  if (known.instance < 1 || known.instance > kMaxNumber) return std::nullopt;
   auto tag = parse_tag(line);
   if (!tag) return std::nullopt;
   known.type = static_cast<TraceType>(type);

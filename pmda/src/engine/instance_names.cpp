@@ -56,11 +56,11 @@ std::string shown_name(std::string_view tag, std::int32_t instance, NameSuffixes
 }
 
 // Ends, because a tag is too short to look like a name with 255 suffixes.
-NameSuffixes InstanceNames::claim(std::string_view tag, std::int32_t instance) {
+NameSuffixes InstanceNames::claim(TraceType type, std::string_view tag, std::int32_t instance) {
   std::string word = printable(tag);
   word.resize(std::min(word.find(' '), word.size()));
   NameSuffixes suffixes = 0;
-  while (!taken_.insert(hash_(word, 0)).second) {
+  while (!taken_.insert(hash_(word, index_of(type))).second) {
     word += suffix_of(instance);
     ++suffixes;
   }

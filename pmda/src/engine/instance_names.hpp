@@ -14,6 +14,7 @@
 #include <unordered_set>
 
 #include "engine/keyed_hash.hpp"
+#include "wire/trace_type.hpp"
 
 namespace pcp::trace::agent {
 
@@ -22,14 +23,15 @@ using NameSuffixes = std::uint8_t;
 
 std::string shown_name(std::string_view tag, std::int32_t instance, NameSuffixes suffixes);
 
-// The first words that are taken, for one type of tracing. Instances claim theirs in the order of
+// The first words that are taken, of each type of tracing. Instances claim theirs in the order of
 // their numbers, so that they come out the same in every life of the agent.
 class InstanceNames {
  public:
-  void reserve(std::size_t names) { taken_.reserve(names); }
+  // Takes the memory at once: growing later would take too long.
+  explicit InstanceNames(std::size_t max_names) { taken_.reserve(max_names); }
 
   // Takes a name for this tag, and says which.
-  NameSuffixes claim(std::string_view tag, std::int32_t instance);
+  NameSuffixes claim(TraceType type, std::string_view tag, std::int32_t instance);
 
  private:
   // Their hashes. Should two words ever have the same, one gets a number that it does not need.

@@ -20,10 +20,6 @@ void coarsen_to(unsigned coarseness, Histogram& histogram) {
 
 }  // namespace
 
-std::size_t WindowHistograms::Packed::memory_bytes() const {
-  return sizeof(Packed) + bytes.capacity();
-}
-
 bool WindowHistograms::make_ready(HistogramPool& pool) {
   if (pool.full()) return false;
   accounted(working_, pool, [&] { coarsen_to(pool.coarseness(), working_); });
@@ -49,17 +45,17 @@ bool WindowHistograms::merge_late(std::int64_t interval, std::string_view packed
   auto at = std::find_if(completed_.begin(), completed_.end(),
                          [=](const Packed& each) { return each.interval >= interval; });
   if (at == completed_.end() || at->interval != interval) {
-    at = completed_.insert(at, Packed{interval, {}});
+    at = completed_.insert(at, Packed{interval, 0, nullptr});
     pool.account(0, at->memory_bytes());
   }
-  if (!sum.merge_packed(at->bytes)) return false;
+  if (!sum.merge_packed(at->view())) return false;
   store(sum, *at, pool);
   return true;
 }
 
 void WindowHistograms::advance(std::int64_t interval, std::int64_t oldest, HistogramPool& pool) {
   if (!working_.empty() && interval >= oldest) {
-    completed_.push_back(Packed{interval, {}});
+    completed_.push_back(Packed{interval, 0, nullptr});
     pool.account(0, completed_.back().memory_bytes());
     store(working_, completed_.back(), pool);
   }
@@ -75,7 +71,7 @@ void WindowHistograms::coarsen(HistogramPool& pool) {
   accounted(working_, pool, [&] { coarsen_to(pool.coarseness(), working_); });
   for (Packed& packed : completed_) {
     Histogram& histogram = pool.scratch();
-    histogram.merge_packed(packed.bytes);
+    histogram.merge_packed(packed.view());
     if (histogram.coarseness() >= pool.coarseness()) continue;
     coarsen_to(pool.coarseness(), histogram);
     store(histogram, packed, pool);
@@ -85,7 +81,7 @@ void WindowHistograms::coarsen(HistogramPool& pool) {
 void WindowHistograms::summarise(const WindowSums& sums, HistogramPool& pool) {
   quantiles_.reset();
   Histogram& total = pool.scratch();
-  for (const Packed& packed : completed_) total.merge_packed(packed.bytes);
+  for (const Packed& packed : completed_) total.merge_packed(packed.view());
   if (total.empty() || sums.min > sums.max) return;
   quantiles_.emplace();
   for (std::size_t i = 0; i < kQuantiles.size(); ++i) {
@@ -97,14 +93,15 @@ void WindowHistograms::clear(HistogramPool& pool) {
   pool.account(working_.memory_bytes(), 0);
   for (const Packed& packed : completed_) pool.account(packed.memory_bytes(), 0);
   working_ = {};
-  completed_ = {};
+  completed_ = std::vector<Packed>();
 }
 
 void WindowHistograms::store(const Histogram& histogram, Packed& packed, HistogramPool& pool) {
+  const std::string_view bytes = pool.pack(histogram);
   const std::size_t before = packed.memory_bytes();
-  packed.bytes.clear();
-  histogram.pack(packed.bytes);
-  packed.bytes.shrink_to_fit();
+  packed.bytes = std::make_unique<char[]>(bytes.size());
+  packed.size = static_cast<std::uint32_t>(bytes.size());
+  std::copy(bytes.begin(), bytes.end(), packed.bytes.get());
   pool.account(before, packed.memory_bytes());
 }
 

@@ -4,8 +4,8 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -60,8 +60,11 @@ class WindowHistograms {
  private:
   struct Packed {
     std::int64_t interval = 0;
-    std::string bytes;
-    std::size_t memory_bytes() const;
+    std::uint32_t size = 0;
+    std::unique_ptr<char[]> bytes;
+
+    std::string_view view() const { return {bytes.get(), size}; }
+    std::size_t memory_bytes() const { return sizeof(Packed) + size; }
   };
   bool make_ready(HistogramPool& pool);
   static void store(const Histogram& histogram, Packed& packed, HistogramPool& pool);

@@ -1,0 +1,162 @@
+#include <gtest/gtest.h>
+
+#include "fixture.hpp"
+
+namespace pcp::trace::agent {
+namespace {
+
+using Names = std::vector<std::string>;
+
+TEST(EngineInstances, AreNumberedByTypeInTheOrderOfTheirFirstValues) {
+  World world;
+  world.engine.tag(TraceType::Point, "defined first");
+  world.value(TraceType::Point, "b");
+  world.value(TraceType::Point, "a");
+  world.value(TraceType::Observe, "a");
+  world.value(TraceType::Point, "defined first");
+  EXPECT_EQ(world.shown(TraceType::Point), (Names{"1 b", "2 a", "3 defined first"}));
+  EXPECT_EQ(world.shown(TraceType::Observe), (Names{"1 a"}));
+  EXPECT_TRUE(world.shown(TraceType::Counter).empty());
+}
+
+TEST(EngineInstances, KeepTheirNumbersThroughAResetAndCountFromZero) {
+  World world;
+  world.value(TraceType::Point, "a");
+  world.value(TraceType::Point, "b");
+  const TagIndex b = world.engine.tag(TraceType::Point, "b");
+  world.engine.reset(world.now);
+  EXPECT_TRUE(world.instances(TraceType::Point).empty());
+  world.value(TraceType::Point, "c");
+  world.engine.apply_value(b, 1, world.now);
+  EXPECT_EQ(world.shown(TraceType::Point), (Names{"3 c", "2 b"}));
+  EXPECT_EQ(world.find(TraceType::Point, "b")->total.count, 1u);
+}
+
+TEST(EngineInstances, KeepTheirNumbersInTheAgentsNextLife) {
+  World first;
+  first.value(TraceType::Point, "a");
+  first.value(TraceType::Point, "b");
+  World second({}, first.known());
+  EXPECT_TRUE(second.instances(TraceType::Point).empty());
+  second.value(TraceType::Point, "new");
+  second.value(TraceType::Point, "b");
+  EXPECT_EQ(second.shown(TraceType::Point), (Names{"3 new", "2 b"}));
+}
+
+TEST(EngineInstances, GetNumbersAboveTheHighestKnownOne) {
+  World world({}, {{TraceType::Point, "old", 41}, {TraceType::Observe, "x", 7}});
+  world.value(TraceType::Point, "new");
+  world.value(TraceType::Observe, "new");
+  EXPECT_EQ(world.shown(TraceType::Point), (Names{"42 new"}));
+  EXPECT_EQ(world.shown(TraceType::Observe), (Names{"8 new"}));
+}
+
+TEST(EngineInstances, WhoseFirstWordIsTakenShowTheirNumberAfterIt) {
+  World world;
+  for (const char* tag : {"read a", "read b", "read", "write", "read#2 x", "read#2"}) {
+    world.value(TraceType::Point, tag);
+  }
+  EXPECT_EQ(world.shown(TraceType::Point),
+            (Names{"1 read a", "2 read#2 b", "3 read#3", "4 write", "5 read#2#5 x", "6 read#2#6"}));
+}
+
+TEST(EngineInstances, ShowTheSameNamesInTheNextLifeInWhicheverOrderTheyComeBack) {
+  const Names tags{"a 1", "a 2", "a#2 x", "a", "b\n", "b\\x0a", " a"};
+  World first;
+  for (const auto& tag : tags) first.value(TraceType::Observe, tag);
+  auto names = first.shown(TraceType::Observe);
+  World second({}, first.known());
+  for (auto tag = tags.rbegin(); tag != tags.rend(); ++tag) second.value(TraceType::Observe, *tag);
+  auto names_again = second.shown(TraceType::Observe);
+  std::sort(names.begin(), names.end());
+  std::sort(names_again.begin(), names_again.end());
+  EXPECT_EQ(names, names_again);
+}
+
+TEST(EngineInstances, TellHowManyLivesTheyWereAbsent) {
+  World first;
+  first.value(TraceType::Point, "a");
+  first.value(TraceType::Point, "b");
+  World second({}, first.known());
+  second.value(TraceType::Point, "b");
+  const auto known = second.known();
+  ASSERT_EQ(known.size(), 2u);
+  EXPECT_EQ(known[0].tag, "a");
+  EXPECT_EQ(known[0].absent, 1u);
+  EXPECT_EQ(known[1].tag, "b");
+  EXPECT_EQ(known[1].absent, 0u);
+}
+
+TEST(EngineInstances, AbsentForLongestAreForgottenWhenThereAreTooMany) {
+  EngineOptions options;
+  options.max_tags = 2;
+  World world(options, {{TraceType::Point, "a", 1, 0},
+                        {TraceType::Point, "b", 2, 5},
+                        {TraceType::Point, "c", 3, 2}});
+  ASSERT_EQ(world.known().size(), 2u);
+  world.value(TraceType::Point, "b");
+  world.value(TraceType::Point, "c");
+  EXPECT_EQ(world.shown(TraceType::Point), (Names{"4 b", "3 c"}));
+}
+
+TEST(EngineInstances, ComeInSlicesThatMakeUpTheWhole) {
+  World world;
+  for (int i = 0; i < 10; ++i) world.value(TraceType::Point, std::to_string(i), i);
+  world.at(5s);
+  std::vector<TagValues> values;
+  std::vector<InstanceName> names;
+  std::vector<KnownInstance> known;
+  for (std::size_t from = 0; from < 12; from += 4) {
+    const std::size_t expected = from == 8 ? 2 : 4;
+    EXPECT_EQ(world.engine.snapshot(TraceType::Point, from, 4, world.now, values), expected);
+    EXPECT_EQ(world.engine.instances(TraceType::Point, from, 4, names), expected);
+    EXPECT_EQ(world.engine.known_instances(from, 4, known), expected);
+  }
+  EXPECT_EQ(world.engine.snapshot(TraceType::Point, 10, 4, world.now, values), 0u);
+  EXPECT_EQ(world.engine.snapshot(TraceType::Point, kAll, kAll, world.now, values), 0u);
+  for (std::size_t i = 0; i < 10; ++i) {
+    EXPECT_EQ(values[i].instance, static_cast<std::int32_t>(i) + 1);
+    EXPECT_EQ(values[i].total.last, static_cast<double>(i));
+    EXPECT_EQ(names[i].tag, std::to_string(i));
+    EXPECT_EQ(known[i].instance, names[i].instance);
+  }
+}
+
+TEST(EngineInstances, TellByTheirGenerationWhatChanged) {
+  World world;
+  const auto start = world.engine.generation(TraceType::Point);
+  world.value(TraceType::Point, "a");
+  const auto one = world.engine.generation(TraceType::Point);
+  EXPECT_EQ(one.count, start.count + 1);
+  world.value(TraceType::Point, "a");
+  world.value(TraceType::Observe, "a");
+  EXPECT_EQ(world.engine.generation(TraceType::Point), one);
+  world.engine.reset(world.now);
+  EXPECT_EQ(world.engine.generation(TraceType::Point).resets, one.resets + 1);
+  EXPECT_EQ(world.engine.generation(TraceType::Point).count, 0u);
+}
+
+TEST(EngineOrigins, AreShownUnlessProcessesDisagree) {
+  World world;
+  const auto shop = std::make_shared<const Origin>(Origin{"shop", {{"zone", "a"}}});
+  const auto same = std::make_shared<const Origin>(*shop);
+  const auto other = std::make_shared<const Origin>(Origin{"shop", {{"zone", "b"}}});
+  const TagIndex tag = world.engine.tag(TraceType::Point, "p");
+  world.value(TraceType::Point, "p");
+  EXPECT_EQ(world.instances(TraceType::Point)[0].origin, nullptr);
+
+  world.engine.note_origin(tag, shop);
+  const auto known = world.engine.generation(TraceType::Point);
+  world.engine.note_origin(tag, same);
+  EXPECT_EQ(world.instances(TraceType::Point)[0].origin, shop);
+  EXPECT_EQ(world.engine.generation(TraceType::Point), known);
+
+  world.engine.note_origin(tag, other);
+  EXPECT_EQ(world.instances(TraceType::Point)[0].origin, nullptr);
+  EXPECT_NE(world.engine.generation(TraceType::Point), known);
+  world.engine.note_origin(tag, shop);
+  EXPECT_EQ(world.instances(TraceType::Point)[0].origin, nullptr);
+}
+
+}  // namespace
+}  // namespace pcp::trace::agent

@@ -1,0 +1,268 @@
+// What happens when there is more than the engine has room for, and that it does not grow.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include <malloc.h>
+
+#include "fixture.hpp"
+
+namespace pcp::trace::agent {
+namespace {
+
+EngineOptions at_most(std::uint32_t tags) {
+  EngineOptions options;
+  options.max_tags = tags;
+  return options;
+}
+
+// Zero under the address sanitizer, which has a heap of its own.
+std::size_t heap_bytes() {
+  const auto info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
+TEST(EngineOverflow, TakesExactlyWhatHasNoRoom) {
+  World world(at_most(3));
+  for (int i = 0; i < 5; ++i) {
+    world.batch(TraceType::Observe, "tag" + std::to_string(i), {1.0 * i, 2.0 * i});
+  }
+  world.value(TraceType::Point, "p");
+  EXPECT_EQ(world.shown(TraceType::Observe),
+            (std::vector<std::string>{"1 tag0", "2 tag1", "3 tag2", "0 (overflow)"}));
+  EXPECT_EQ(world.shown(TraceType::Point), (std::vector<std::string>{"0 (overflow)"}));
+  EXPECT_EQ(world.engine.counters().tags, 3u);
+  EXPECT_EQ(world.engine.counters().overflowed, 5u);
+  world.at(5s);
+  const auto values = world.find(TraceType::Observe, "(overflow)");
+  EXPECT_EQ(values->total.count, 4u);
+  EXPECT_EQ(values->total.sum, 21.0);
+  EXPECT_EQ(values->window.max, 8.0);
+}
+
+TEST(EngineOverflow, IsNotSavedAndHasTheSameNumberInEveryLife) {
+  World world(at_most(1));
+  world.value(TraceType::Point, "a");
+  world.value(TraceType::Point, "b");
+  ASSERT_EQ(world.known().size(), 1u);
+  World second(at_most(1), world.known());
+  second.value(TraceType::Point, "c");
+  second.value(TraceType::Point, "b");
+  EXPECT_EQ(second.shown(TraceType::Point), (std::vector<std::string>{"2 c", "0 (overflow)"}));
+}
+
+TEST(EngineOverflow, IsNotConfusedByATagOfThatName) {
+  World world(at_most(2));
+  world.value(TraceType::Point, "(overflow)", 1);
+  world.value(TraceType::Point, "a");
+  world.value(TraceType::Point, "b");
+  EXPECT_EQ(world.shown(TraceType::Point),
+            (std::vector<std::string>{"1 (overflow)#1", "2 a", "0 (overflow)"}));
+  const auto values = world.snapshot(TraceType::Point);
+  EXPECT_EQ(values[0].total.count, 1u);
+  EXPECT_EQ(values[2].total.count, 1u);
+  World second(at_most(2), world.known());
+  second.value(TraceType::Point, "(overflow)");
+  EXPECT_EQ(second.shown(TraceType::Point), (std::vector<std::string>{"1 (overflow)#1"}));
+}
+
+TEST(EngineOverflow, EndsForATagWhenAResetHasMadeRoom) {
+  World world(at_most(1));
+  world.value(TraceType::Point, "a");
+  world.value(TraceType::Point, "b");
+  world.engine.reset(world.now);
+  world.value(TraceType::Point, "b");
+  EXPECT_EQ(world.shown(TraceType::Point), (std::vector<std::string>{"2 b"}));
+}
+
+TEST(EngineLimits, NamesThatAreOnlyInventedCostBoundedMemory) {
+  World world(at_most(100));
+  for (int i = 0; i < 1000; ++i) world.engine.tag(TraceType::Point, "x" + std::to_string(i));
+  const std::size_t before = heap_bytes();
+  for (int i = 1000; i < 100'000; ++i) {
+    world.engine.tag(TraceType::Point, "x" + std::to_string(i));
+  }
+  EXPECT_LE(heap_bytes(), before + 4096);
+  world.value(TraceType::Point, "yet another");
+  EXPECT_EQ(world.shown(TraceType::Point), (std::vector<std::string>{"0 (overflow)"}));
+  world.value(TraceType::Point, "x5");
+  EXPECT_EQ(world.shown(TraceType::Point)[1], "1 x5");
+}
+
+TEST(EngineLimits, AHundredThousandTagsAndOneMore) {
+  World world;
+  for (int i = 0; i <= 100'000; ++i) {
+    world.value(kTraceTypes[static_cast<std::size_t>(i % 4)], "tag" + std::to_string(i), i);
+  }
+  EXPECT_EQ(world.engine.counters().tags, 100'000u);
+  EXPECT_EQ(world.engine.counters().overflowed, 1u);
+  world.at(5s);
+  while (world.engine.rotate(world.now, 1000)) continue;
+  std::size_t instances = 0;
+  for (const TraceType type : kTraceTypes) {
+    for (const TagValues& values : world.snapshot(type)) {
+      EXPECT_TRUE(values.in_window);
+      ++instances;
+    }
+  }
+  EXPECT_EQ(instances, 100'001u);
+  EXPECT_EQ(world.find(TraceType::Transact, "(overflow)")->total.last, 100'000.0);
+}
+
+TEST(EngineLimits, ATagWithTwelveFullBucketsTakesAKilobyte) {
+  World world(at_most(10'000));
+  std::vector<TagIndex> tags;
+  const std::size_t before = heap_bytes();
+  for (int i = 0; i < 10'000; ++i) {
+    tags.push_back(world.engine.tag(TraceType::Point, "tag" + std::to_string(i)));
+  }
+  for (int interval = 0; interval <= 12; ++interval) {
+    world.at(interval * 5s);
+    for (const TagIndex tag : tags) world.engine.apply_value(tag, 1, world.now);
+  }
+  EXPECT_LE(heap_bytes(), before + 10'000 * 1024);
+}
+
+TEST(EngineLimits, AWindowOfManyBucketsCostsOnlyWhatIsInThem) {
+  EngineOptions options;
+  options.period = 72h;
+  options.buckets = 100'000;
+  const std::size_t before = heap_bytes();
+  World world(options);
+  const std::size_t empty = heap_bytes();
+  for (int i = 0; i < 1000; ++i) world.value(TraceType::Observe, "tag" + std::to_string(i), i);
+  world.at(10s);
+  while (world.engine.rotate(world.now, 100)) continue;
+  EXPECT_LE(heap_bytes(), empty + 2'000'000);
+  EXPECT_LE(empty, before + 20'000'000);
+}
+
+TEST(EngineLimits, GivesMemoryBackWhenTheWindowIsEmpty) {
+  World world;
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 1000; ++i) {
+      world.batch(TraceType::Transact, "tag" + std::to_string(i), {1.0 * i, 2, 3e9});
+    }
+    const std::size_t full = heap_bytes();
+    EXPECT_GT(world.engine.counters().histogram_bytes, 0u);
+    world.at(world.now - World::kStart + 2min);
+    while (world.engine.rotate(world.now, 100)) continue;
+    EXPECT_EQ(world.engine.counters().histogram_bytes, 0u);
+    EXPECT_LE(heap_bytes(), full - std::min<std::size_t>(full, 1000 * 500));
+  }
+}
+
+TEST(EngineLimits, GivesMemoryBackOnResetInSlices) {
+  World world(at_most(1000));
+  for (int i = 0; i < 1000; ++i) world.value(TraceType::Point, "tag" + std::to_string(i));
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 1000; ++i) {
+      world.batch(TraceType::Transact, "tag" + std::to_string(i % 500), {1.0 * i, 2, 3e9});
+    }
+    const std::size_t full = heap_bytes();
+    world.engine.reset(world.now);
+    EXPECT_EQ(world.engine.counters().tags, 0u);
+    EXPECT_EQ(world.engine.counters().histogram_bytes, 0u);
+    EXPECT_EQ(world.engine.next_rotation(world.now), world.now);
+    while (world.engine.rotate(world.now, 100)) continue;
+    EXPECT_GT(world.engine.next_rotation(world.now), world.now);
+    EXPECT_LE(heap_bytes(), full - std::min<std::size_t>(full, 500 * 200));
+  }
+}
+
+TEST(EngineLimits, EightHoursOfRotationsDoNotGrow) {
+  World world;
+  const auto minute = [&](int number) {
+    for (int second = 0; second < 60; ++second) {
+      world.at(number * 1min + second * 1s);
+      world.value(TraceType::Transact, "steady", 0.001 * (second + 1));
+      world.value(TraceType::Counter, "counter", second);
+      if (number % 7 == 0) world.batch(TraceType::Observe, "sometimes", {1.0 * second, -1, 0});
+      world.engine.rotate(world.now, 10);
+    }
+  };
+  for (int i = 0; i < 14; ++i) minute(i);
+  const std::size_t heap = heap_bytes();
+  const auto histograms = world.engine.counters().histogram_bytes;
+  for (int i = 14; i < 8 * 60 + 14; ++i) minute(i);
+  EXPECT_LE(heap_bytes(), heap + 1024);
+  EXPECT_LE(world.engine.counters().histogram_bytes, histograms + 1024);
+  EXPECT_EQ(world.find(TraceType::Transact, "steady")->total.count, (8 * 60 + 14) * 60u);
+}
+
+// Fills many histograms over many powers of two.
+struct EngineHistogramLimit : testing::Test {
+  static constexpr std::size_t kMaxBytes = 256 * 1024;
+  static EngineOptions options(std::size_t bytes) {
+    EngineOptions options;
+    options.max_histogram_bytes = bytes;
+    return options;
+  }
+
+  void fill(World& world, int tags, int intervals) {
+    for (int interval = 0; interval < intervals; ++interval, time += 5s) {
+      world.at(time);
+      for (int tag = 0; tag < tags; ++tag) {
+        std::vector<double> values;
+        for (int i = 1; i <= 200; ++i) values.push_back(i * (tag + 1));
+        world.batch(TraceType::Transact, "tag" + std::to_string(tag), values);
+        most = std::max<std::size_t>(most, world.engine.counters().histogram_bytes);
+      }
+      while (world.engine.rotate(world.now, 100)) continue;
+    }
+    world.at(time);
+  }
+
+  Time time{};
+  std::size_t most = 0;
+};
+
+TEST_F(EngineHistogramLimit, IsKeptByCoarseningAndCounted) {
+  World world(options(kMaxBytes));
+  fill(world, 100, 30);
+  EXPECT_LE(most, kMaxBytes + 16 * 1024);
+  EXPECT_GE(world.engine.counters().coarsenings, 1u);
+  EXPECT_LT(world.engine.counters().coarsenings, 5u);
+  for (int tag = 0; tag < 100; ++tag) {
+    const auto values = world.find(TraceType::Transact, "tag" + std::to_string(tag));
+    ASSERT_TRUE(values->has_quantiles);
+    EXPECT_NEAR(values->quantiles[0], 100 * (tag + 1), 26 * (tag + 1));
+    EXPECT_EQ(values->window.count, 12 * 200u);
+  }
+}
+
+TEST_F(EngineHistogramLimit, CountsTheValuesThatFindNoRoomAtAll) {
+  World world(options(4096));
+  fill(world, 100, 8);
+  EXPECT_LE(most, 4096u + 16 * 1024);
+  EXPECT_EQ(world.engine.counters().coarsenings, Histogram::kMaxCoarseness);
+  std::uint64_t unbinned = 0;
+  for (const TagValues& values : world.snapshot(TraceType::Transact)) {
+    EXPECT_EQ(values.total.count, 1600u);
+    unbinned += values.total.unbinned;
+  }
+  EXPECT_GT(unbinned, 0u);
+  EXPECT_LT(unbinned, 100 * 1600u);
+  world.value(TraceType::Observe, "x", 1);
+}
+
+TEST_F(EngineHistogramLimit, IsNotHitForeverOnceThereIsRoomAgain) {
+  World world(options(kMaxBytes));
+  fill(world, 100, 15);
+  time += 5min;
+  fill(world, 1, 14);
+  const auto values = world.find(TraceType::Transact, "tag0");
+  EXPECT_NEAR(values->quantiles[1], 180, 180 * 0.02);
+}
+
+TEST_F(EngineHistogramLimit, ABoundOfZeroLeavesAllButThePercentiles) {
+  World world(options(0));
+  fill(world, 2, 3);
+  const auto values = world.find(TraceType::Transact, "tag1");
+  EXPECT_FALSE(values->has_quantiles);
+  EXPECT_EQ(values->window.count, 600u);
+  EXPECT_EQ(values->total.unbinned, 600u);
+}
+
+}  // namespace
+}  // namespace pcp::trace::agent

@@ -1,0 +1,193 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "fixture.hpp"
+
+namespace pcp::trace::agent {
+namespace {
+
+EngineOptions window(Time period, std::uint32_t buckets) {
+  EngineOptions options;
+  options.period = period;
+  options.buckets = buckets;
+  return options;
+}
+
+TEST(EngineWindow, CoversTheCompletedBucketsAsTheGuidesExampleSays) {
+  World world(window(10s, 5));
+  for (int i = 0; i <= 135; ++i) {  // the value is the time
+    world.at(i * 100ms);
+    world.value(TraceType::Observe, "x", i / 10.0);
+  }
+  const auto values = world.find(TraceType::Observe, "x");
+  ASSERT_TRUE(values && values->in_window);
+  EXPECT_EQ(values->window.count, 100u);
+  EXPECT_EQ(values->window.min, 2.0);
+  EXPECT_EQ(values->window.max, 11.9);
+  EXPECT_EQ(values->total.count, 136u);
+}
+
+TEST(EngineWindow, ShowsNothingBeforeTheFirstBucketIsComplete) {
+  World world(window(10s, 5));
+  world.value(TraceType::Point, "p");
+  world.at(2s - 1ns);
+  EXPECT_FALSE(world.find(TraceType::Point, "p")->in_window);
+  world.at(2s);
+  EXPECT_TRUE(world.find(TraceType::Point, "p")->in_window);
+}
+
+struct Division {
+  Time period;
+  std::uint32_t buckets;
+};
+
+class EngineWindowOf : public testing::TestWithParam<Division> {};
+
+TEST_P(EngineWindowOf, ShowsAValueForExactlyOnePeriod) {
+  const auto [period, buckets] = GetParam();
+  for (std::int64_t k = 0; k < 20; ++k) {
+    World world(window(period, buckets));
+    const auto begin = [&](std::int64_t interval) {  // ceil(interval * period / buckets)
+      return Time{(interval * period.count() + buckets - 1) / buckets};
+    };
+    world.at(begin(k + 1) - 1ns);
+    world.value(TraceType::Point, "p");
+    EXPECT_EQ(world.in_window(TraceType::Point, "p"), 0u);
+    world.at(begin(k + 1));
+    EXPECT_EQ(world.in_window(TraceType::Point, "p"), 1u);
+    world.at(begin(k + 1 + buckets) - 1ns);
+    EXPECT_EQ(world.in_window(TraceType::Point, "p"), 1u);
+    world.at(begin(k + 1 + buckets));
+    EXPECT_EQ(world.in_window(TraceType::Point, "p"), 0u);
+    EXPECT_EQ(world.find(TraceType::Point, "p")->total.count, 1u);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Divisions, EngineWindowOf,
+                         testing::Values(Division{10s, 5}, Division{10s, 4}, Division{1s, 3},
+                                         Division{100ms, 7}, Division{60s, 12}, Division{1s, 1},
+                                         Division{48h, 5000}));
+
+TEST(EngineWindow, ForgetsAllInAGapLongerThanThePeriod) {
+  World world(window(10s, 5));
+  world.batch(TraceType::Transact, "t", {1, 2, 3});
+  world.at(24h);
+  const auto values = world.find(TraceType::Transact, "t");
+  EXPECT_FALSE(values->in_window);
+  EXPECT_FALSE(values->has_quantiles);
+  EXPECT_EQ(values->total.count, 3u);
+  world.value(TraceType::Transact, "t", 7);
+  world.at(24h + 2s);
+  EXPECT_EQ(world.find(TraceType::Transact, "t")->window.min, 7.0);
+}
+
+TEST(EngineWindow, TakesMinMaxAndSumFromFiniteValuesOnly) {
+  World world(window(10s, 5));
+  for (const double value : {1.5, std::nan(""), -2.5, HUGE_VAL, 3.0}) {
+    world.value(TraceType::Observe, "x", value);
+  }
+  world.value(TraceType::Observe, "nan", std::nan(""));
+  world.at(2s);
+  const auto values = world.find(TraceType::Observe, "x");
+  EXPECT_EQ(values->window.count, 5u);
+  EXPECT_EQ(values->window.nonfinite, 2u);
+  EXPECT_EQ(values->window.sum, 2.0);
+  EXPECT_EQ(values->window.min, -2.5);
+  EXPECT_EQ(values->window.max, 3.0);
+  EXPECT_EQ(values->total.last, 3.0);
+  const auto none = world.find(TraceType::Observe, "nan");
+  EXPECT_TRUE(none->in_window);
+  EXPECT_FALSE(none->has_quantiles);
+  EXPECT_TRUE(std::isnan(none->total.last));
+}
+
+TEST(EngineWindow, HasQuantilesForTransactionsAndObservationsOnly) {
+  World world;
+  for (const TraceType type : kTraceTypes) world.value(type, "x", 5);
+  world.at(5s);
+  for (const TraceType type : kTraceTypes) {
+    const auto values = world.find(type, "x");
+    EXPECT_TRUE(values->in_window);
+    EXPECT_EQ(values->has_quantiles, has_histogram(type));
+  }
+  EXPECT_EQ(world.find(TraceType::Transact, "x")->quantiles[0], 5.0);
+}
+
+TEST(EngineWindow, ShowsQuantilesNoFurtherOutThanTheExtrema) {
+  World world;
+  world.batch(TraceType::Observe, "x", {100, 100.01, 101});
+  world.at(5s);
+  const auto values = world.find(TraceType::Observe, "x");
+  EXPECT_EQ(values->quantiles.back(), 101.0);
+  EXPECT_GE(values->quantiles.front(), 100.0);
+}
+
+TEST(EngineWindow, CountsAbortsButKeepsThemOutOfTheWindow) {
+  World world;
+  Delta delta;
+  delta.aborts = 3;
+  world.engine.apply(world.engine.tag(TraceType::Transact, "t"), delta, {}, {}, world.now);
+  world.at(5s);
+  const auto values = world.find(TraceType::Transact, "t");
+  ASSERT_TRUE(values);
+  EXPECT_EQ(values->total.aborts, 3u);
+  EXPECT_EQ(values->total.count, 0u);
+  EXPECT_FALSE(values->in_window);
+}
+
+TEST(EngineWindow, AnEmptyDeltaShowsNoInstance) {
+  World world;
+  world.engine.apply(world.engine.tag(TraceType::Transact, "t"), {}, {}, {}, world.now);
+  EXPECT_TRUE(world.instances(TraceType::Transact).empty());
+}
+
+TEST(EngineWindow, ResetStartsTheIntervalAfresh) {
+  World world(window(10s, 5));
+  world.at(1500ms);
+  world.engine.reset(world.now);
+  world.value(TraceType::Point, "p");
+  world.at(2s);
+  EXPECT_EQ(world.in_window(TraceType::Point, "p"), 0u);
+  EXPECT_EQ(world.engine.next_rotation(world.now), World::kStart + 3500ms);
+  world.at(3500ms);
+  EXPECT_EQ(world.in_window(TraceType::Point, "p"), 1u);
+}
+
+TEST(EngineWindow, TakesAClockThatTwoThreadsReadInTurn) {
+  World world(window(10s, 5));
+  world.at(2s);
+  world.value(TraceType::Point, "p");
+  world.at(1999ms);  // read before, applied after
+  world.value(TraceType::Point, "p");
+  world.at(4s);
+  EXPECT_EQ(world.in_window(TraceType::Point, "p"), 2u);
+}
+
+TEST(EngineRotation, HasSomethingToDoUntilAllActiveTagsAreSummarised) {
+  World world(window(10s, 5));
+  for (int i = 0; i < 10; ++i) world.value(TraceType::Point, "p" + std::to_string(i));
+  EXPECT_FALSE(world.engine.rotate(world.now, 4));
+  EXPECT_EQ(world.engine.next_rotation(world.now), World::kStart + 2s);
+  world.at(2s);
+  EXPECT_TRUE(world.engine.rotate(world.now, 4));
+  EXPECT_EQ(world.engine.next_rotation(world.now), world.now);
+  EXPECT_TRUE(world.engine.rotate(world.now, 4));
+  EXPECT_FALSE(world.engine.rotate(world.now, 4));
+  EXPECT_EQ(world.engine.next_rotation(world.now), World::kStart + 4s);
+  EXPECT_EQ(world.engine.counters().rotations, 1u);
+}
+
+TEST(EngineRotation, TakesNoTimeForTagsThatAreOutOfTheWindow) {
+  World world(window(10s, 5));
+  for (int i = 0; i < 10; ++i) world.value(TraceType::Point, "p" + std::to_string(i));
+  world.at(12s);
+  EXPECT_FALSE(world.engine.rotate(world.now, 10));
+  world.value(TraceType::Point, "p3");
+  world.at(14s);
+  EXPECT_FALSE(world.engine.rotate(world.now, 1));
+  EXPECT_EQ(world.engine.counters().rotations, 7u);
+}
+
+}  // namespace
+}  // namespace pcp::trace::agent

@@ -1,0 +1,133 @@
+// Batches that were long on their way.
+#include <gtest/gtest.h>
+
+#include "fixture.hpp"
+
+namespace pcp::trace::agent {
+namespace {
+
+// Buckets of two seconds.
+struct LateBatch : testing::Test {
+  static EngineOptions options() {
+    EngineOptions options;
+    options.period = 10s;
+    options.buckets = 5;
+    return options;
+  }
+
+  static wire::BatchAge age(Time first, Time last) {
+    return {static_cast<std::uint64_t>(first.count()), static_cast<std::uint64_t>(last.count())};
+  }
+
+  // One value every tenth of a second between these times before now.
+  void send(Time first, Time last) {
+    std::vector<double> values;
+    for (Time time = first; time > last; time -= 100ms) {
+      values.push_back(static_cast<double>(time.count()) / 1e9);
+    }
+    world.batch(TraceType::Observe, "x", values, age(first, last));
+  }
+
+  std::uint64_t window_at(Time time) {
+    world.at(time);
+    return world.in_window(TraceType::Observe, "x");
+  }
+
+  World world{options()};
+};
+
+TEST_F(LateBatch, AsRecentAsOneIntervalEntersTheWorkingBucket) {
+  world.at(101s);
+  send(2s, 0s);  // seventeen of twenty happened before this interval began
+  EXPECT_EQ(window_at(102s), 20u);
+  EXPECT_EQ(window_at(111999ms), 20u);
+  EXPECT_EQ(window_at(112s), 0u);
+}
+
+TEST_F(LateBatch, EntersTheBucketsOfItsTime) {
+  world.at(101s);
+  send(9s, 0s);  // from 92 s on; 90 to 92 leaves at the next rotation
+  EXPECT_EQ(window_at(102s), 90u);
+  EXPECT_NEAR(static_cast<double>(window_at(104s)), 70, 2);
+  EXPECT_NEAR(static_cast<double>(window_at(106s)), 50, 4);
+  EXPECT_NEAR(static_cast<double>(window_at(108s)), 30, 4);
+  EXPECT_EQ(window_at(112s), 0u);
+  EXPECT_EQ(world.engine.counters().late, 0u);
+}
+
+TEST_F(LateBatch, KeepsTheRateSteadyOverAnOutageAndARestart) {
+  world.at(500ms);
+  send(30s, 0s);  // the agent was away for half a minute
+  for (int i = 6; i < 200; ++i) {
+    world.at(i * 100ms);
+    world.value(TraceType::Observe, "x", 1);
+    if (i >= 20) {
+      EXPECT_NEAR(static_cast<double>(world.in_window(TraceType::Observe, "x")), 100, 5);
+    }
+  }
+  EXPECT_EQ(world.find(TraceType::Observe, "x")->total.count, 300u + 194u);
+}
+
+TEST_F(LateBatch, LeavesTheShareBeforeTheWindowToTheTotals) {
+  world.at(101s);
+  send(18s, 0s);  // the next window begins at 92 s: half of it
+  EXPECT_EQ(window_at(102s), 90u);
+  const auto values = world.find(TraceType::Observe, "x");
+  EXPECT_EQ(values->total.count, 180u);
+  EXPECT_NEAR(values->window.sum, values->total.sum / 2, 1e-9);
+  EXPECT_EQ(values->window.min, values->total.min);
+  EXPECT_EQ(values->window.max, values->total.max);
+  EXPECT_EQ(world.engine.counters().late, 90u);
+}
+
+TEST_F(LateBatch, OlderThanTheWindowEntersTheTotalsOnly) {
+  world.at(101s);
+  send(30s, 20s);
+  EXPECT_EQ(window_at(102s), 0u);
+  EXPECT_EQ(world.find(TraceType::Observe, "x")->total.count, 100u);
+  EXPECT_EQ(world.engine.counters().late, 100u);
+}
+
+TEST_F(LateBatch, OfOneMomentEntersOneBucket) {
+  world.at(101s);
+  world.batch(TraceType::Observe, "x", {1}, age(5s, 5s));
+  EXPECT_EQ(window_at(102s), 1u);
+  EXPECT_EQ(window_at(107999ms), 1u);
+  EXPECT_EQ(window_at(108s), 0u);
+}
+
+TEST_F(LateBatch, OfOneCallIsEitherInTheWindowOrNot) {
+  world.at(101s);
+  world.batch(TraceType::Observe, "x", {4}, age(20s, 0s));
+  world.at(102s);
+  const auto values = world.find(TraceType::Observe, "x");
+  EXPECT_EQ(values->window.sum, values->in_window ? 4.0 : 0.0);
+  EXPECT_EQ(values->total.count, 1u);
+  EXPECT_EQ(world.in_window(TraceType::Observe, "x") + world.engine.counters().late, 1u);
+}
+
+TEST_F(LateBatch, ScalesItsHistogram) {
+  world.at(101s);
+  std::vector<double> values(900, 1.0);
+  values.insert(values.end(), 100, 50.0);
+  world.batch(TraceType::Transact, "t", values, age(18s, 0s));  // 500 in the window
+  world.batch(TraceType::Transact, "t", std::vector<double>(500, 100.0));
+  world.at(102s);
+  const auto half = world.find(TraceType::Transact, "t");
+  EXPECT_EQ(half->window.count, 1000u);
+  EXPECT_NEAR(half->quantiles[0], 50, 1);  // 450 ones, 50 fifties, 500 hundreds
+  EXPECT_NEAR(half->quantiles[1], 100, 2);
+}
+
+TEST_F(LateBatch, SurvivesAnyAge) {
+  const auto never = std::numeric_limits<std::uint64_t>::max();
+  for (const std::uint64_t first : {std::uint64_t{0}, std::uint64_t{1}, never / 2, never}) {
+    for (const std::uint64_t last : {std::uint64_t{0}, std::uint64_t{1}, never / 2, never}) {
+      world.batch(TraceType::Observe, "x", {1, 2}, {first, last});
+    }
+  }
+  EXPECT_EQ(world.find(TraceType::Observe, "x")->total.count, 32u);
+}
+
+}  // namespace
+}  // namespace pcp::trace::agent
