@@ -71,6 +71,7 @@ class FrameReader {
 
   // Tells how many bytes of an unfinished PDU are waiting. Call after next() said NeedMore.
   std::size_t pending_bytes() const { return end_ - begin_; }
+  std::size_t buffer_bytes() const { return capacity_; }  // memory held
   void set_max_pdu_bytes(std::size_t bytes) { max_pdu_bytes_ = bytes; }
 
  private:

@@ -14,7 +14,7 @@ namespace {
 using Status = FrameReader::Status;
 
 void feed(FrameReader& reader, std::string_view bytes) {
-  std::memcpy(reader.prepare(bytes.size()), bytes.data(), bytes.size());
+  std::copy(bytes.begin(), bytes.end(), reader.prepare(bytes.size()));
   reader.commit(bytes.size());
 }
 
@@ -209,6 +209,35 @@ TEST(FrameReader, KeepsTheBytesOfAnUnfinishedPduWhereTheyAreAsLongAsThereIsRoom)
     reader.commit(1);
   }
   EXPECT_EQ(reader.next(frame), Status::Frame);
+}
+
+TEST(FrameReader, TakesNoMemoryForAPduThatWasOnlyAnnounced) {
+  FrameReader reader(1 << 20);
+  feed(reader, header(1 << 20));
+  Frame frame;
+  EXPECT_EQ(reader.next(frame), Status::NeedMore);
+  reader.prepare(4096);
+  EXPECT_LE(reader.buffer_bytes(), 2 * 4096u);
+}
+
+TEST(FrameReader, HoldsNoMoreThanTheLargestPduAndOneRead) {
+  FrameReader reader(1 << 20);
+  const std::string pdu = header(1 << 20) + std::string((1 << 20) - kHeaderBytes, 'x');
+  std::size_t frames = 0;
+  for (std::size_t from = 0; from < pdu.size(); from += 1000) {
+    feed(reader, std::string_view(pdu).substr(from, 1000));
+    frames += drain(reader).size();
+    ASSERT_LE(reader.buffer_bytes(), pdu.size() + 1000);
+  }
+  EXPECT_EQ(frames, 1u);
+}
+
+TEST(FrameReader, GivesBackWhatALargePduNeeded) {
+  FrameReader reader(1 << 20);
+  feed(reader, header(1 << 20) + std::string((1 << 20) - kHeaderBytes, 'x'));
+  EXPECT_EQ(drain(reader).size(), 1u);
+  reader.prepare(4096);
+  EXPECT_LE(reader.buffer_bytes(), 4096u);
 }
 
 }  // namespace
