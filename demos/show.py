@@ -8,6 +8,7 @@ program's. Leaves no process and no file behind, Ctrl-C or not.
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,19 +25,20 @@ DEFAULT_SECONDS = 25
 # How often a table is printed where it cannot be redrawn.
 PLAIN_INTERVAL_S = 5
 
-HEADER = ("", "tag", "count", "per second", "average", "minimum", "maximum", "99%", "last")
+HEADER = ("", "tag", "count", "per s", "average", "minimum", "maximum", "99%")
 # For each kind of trace, the metric of each column of numbers.
 KINDS = {
-    "transact": ("count", "rate", "ave_time", "min_time", "max_time", "p99", None),
-    "point": ("count", "rate", None, None, None, None, None),
-    "observe": ("count", "rate", "ave", "min", "max", "p99", "value"),
-    "counter": ("count", "rate", None, None, None, None, "value"),
+    "transact": ("count", "rate", "ave_time", "min_time", "max_time", "p99"),
+    "point": ("count", "rate"),
+    "observe": ("count", "rate", "ave", "min", "max", "p99"),
+    "counter": ("count", "rate"),
 }
+WIDTH = 80
 
 
 def read_metrics(pmcd):
     """Reads all columns in one go: {metric: {tag: value}}."""
-    names = [f"trace.{kind}.{item}" for kind, items in KINDS.items() for item in items if item]
+    names = [f"trace.{kind}.{item}" for kind, items in KINDS.items() for item in items]
     text = pmcd.pminfo("-f", *names)
     # pminfo prints a block per metric, which begins with its name.
     blocks = re.split(r"^(trace\.\S+)$", text, flags=re.MULTILINE)
@@ -70,7 +72,7 @@ def rows(metrics):
 
 
 def layout(row):
-    return f"  {row[0]:9} {row[1]:12}" + "".join(f" {text:>11}" for text in row[2:])
+    return f"{row[0]:8} {row[1]:11}" + "".join(f" {text:>9}" for text in row[2:])
 
 
 def table(metrics):
@@ -81,7 +83,8 @@ class Screen:
     """Shows tables: each in the last one's place on a terminal, otherwise one now and then."""
 
     def __init__(self):
-        self._redraws = sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+        self._redraws = (sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+                         and shutil.get_terminal_size().columns >= WIDTH)
         self._lines_up = 0
         self._last = None
 
@@ -105,9 +108,9 @@ def watch(pmcd, program, seconds):
             break
         except subprocess.TimeoutExpired:
             passed = time.monotonic() - started
-            screen.show([f"  {passed:4.0f} s of {seconds:g} s", *table(read_metrics(pmcd)), ""])
+            screen.show([f"{passed:.0f} s of {seconds:g} s", *table(read_metrics(pmcd)), ""])
     metrics = read_metrics(pmcd)
-    screen.show(["  at the end", *table(metrics), ""], last=True)
+    screen.show(["at the end", *table(metrics), ""], last=True)
     if program.returncode != 0:
         sys.exit(f"demo: worker_pool ended with {program.returncode}")
     return metrics, int(re.search(r"served (\d+)", out)[1])
@@ -117,17 +120,18 @@ def check(pmcd, metrics, served):
     """The promise: the agent has counted each request that the program has served, exactly."""
     counted = sum(metrics["trace.transact.count"].values())
     aborted = sum(pmcd.values("trace.transact.aborts").values())
-    print(f"The program served {served:,} requests. The agent counted {counted:,} transactions and "
-          f"{aborted:,} aborts,\nsearches and checkouts together: {counted + aborted:,}.")
+    print(f"The program served {served:,} requests. The agent counted {counted:,} transactions\n"
+          f"and {aborted:,} aborts, which makes {counted + aborted:,}.")
     if counted + aborted != served:
         sys.exit("demo: these numbers should be equal")
 
 
 def introduce(pmcd):
     host = pmcd.host()
-    print("worker_pool (demos/worker_pool.cpp) has four threads that serve made-up requests. This is "
-          "what PCP sees of\nthem: counts since the start, the other columns over the last 5 seconds.\n"
-          "One checkout in forty meets a slow bank: compare its average with its maximum and 99%.\n\n"
+    print("worker_pool (demos/worker_pool.cpp) has four threads that serve made-up requests.\n"
+          "This is what PCP sees of them: counts since the start, and the other columns over\n"
+          "the last 5 seconds. One checkout in forty meets a slow bank: compare the average\n"
+          "with the maximum and the 99% mark.\n\n"
           "Meanwhile, in another terminal:\n"
           f"    pminfo -h {host} -f trace\n"
           f"    pmval  -h {host} -t 1 trace.point.rate\n"
@@ -136,10 +140,10 @@ def introduce(pmcd):
 
 FAREWELL = """
 To look further:
-    ./run demo 600                           the same for ten minutes: time for the commands above
-    demos/first_point.c                      the smallest traced program
-    man -l libtrace/man/pmtrace.3            all calls and variables
-    README.md                                installing library and agent, and linking"""
+    ./run demo 600                   ten minutes of it: time for the commands above
+    demos/first_point.c              the smallest traced program
+    man -l libtrace/man/pmtrace.3    all calls and variables
+    README.md                        installing library and agent, and linking"""
 
 
 def main(build, seconds):
