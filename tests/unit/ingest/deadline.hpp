@@ -1,0 +1,22 @@
+// How long a test waits for something that must happen.
+#pragma once
+
+#include <chrono>
+#include <thread>
+
+namespace pcp::trace::agent {
+
+inline constexpr std::chrono::milliseconds kDeadline{20'000};
+
+// Waits until the condition holds. False at the deadline.
+template <typename Condition>
+bool eventually(Condition condition) {
+  const auto deadline = std::chrono::steady_clock::now() + kDeadline;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,299 @@
+// What the agent refuses, and that the reason arrives.
+#include "unit/ingest/server_test.hpp"
+
+#include <sys/resource.h>
+
+#include "pcp/trace.h"
+
+namespace pcp::trace::agent {
+namespace {
+
+using Limits = ServerTest;
+using enum TraceType;
+using wire::ByeReason;
+using wire::PduType;
+
+std::optional<ByeReason> next_bye(TestPeer& peer) {
+  const auto pdu = peer.next();
+  if (!pdu || pdu->type != PduType::Bye) return {};
+  return wire::decode_bye(pdu->payload);
+}
+
+IngestOptions with_rules(IngestOptions options, std::initializer_list<const char*> rules) {
+  for (const char* rule : rules) EXPECT_EQ(options.access.add(rule), "");
+  return options;
+}
+
+TEST_F(Limits, ARefusedPeerLearnsWhy) {
+  start(with_rules(options(), {"disallow:127.0.0.1"}));
+  TestPeer refused = tcp();
+  EXPECT_EQ(refused.next_ack(), PMTRACE_ERR_PERMISSION);
+  EXPECT_TRUE(refused.at_end());
+  EXPECT_EQ(counters().refused_permission, 1u);
+  EXPECT_EQ(counters().accepted, 0u);
+  EXPECT_EQ(counters().connections, 0u);
+  EXPECT_NE(log_line_with("127.0.0.1"), "");
+  TestPeer admitted = unix_socket();
+  EXPECT_EQ(admitted.next_ack(), 2);
+}
+
+// Closing a socket over unread bytes sends a reset that destroys what the peer has not read yet.
+TEST_F(Limits, ARefusedPeerLearnsWhyEvenIfItHasSentALot) {
+  start(with_rules(options(), {"disallow:*"}));
+  std::string stream;
+  for (int i = 0; i < 10'000; ++i) stream += data_pdu(Point, "tag", -1);
+  for (int i = 0; i < 50; ++i) {
+    TestPeer refused = tcp();
+    ASSERT_TRUE(refused.send(stream));
+    ASSERT_EQ(refused.next_ack(), PMTRACE_ERR_PERMISSION);
+    ASSERT_TRUE(refused.send(stream));
+    refused.half_close();
+    ASSERT_TRUE(refused.at_end());
+  }
+  EXPECT_EQ(counters().refused_permission, 50u);
+  EXPECT_EQ(counters().pdus, 0u);
+}
+
+TEST_F(Limits, ARulesConnectionsAreCountedUntilTheyEnd) {
+  start(with_rules(options(), {"allow:local:*:2"}));
+  TestPeer first = tcp();
+  TestPeer second = unix_socket();
+  EXPECT_EQ(first.next_ack(), 2);
+  EXPECT_EQ(second.next_ack(), 2);
+  TestPeer third = tcp();
+  EXPECT_EQ(third.next_ack(), PMTRACE_ERR_CONNLIMIT);
+  EXPECT_EQ(counters().refused_limit, 1u);
+  first.close();
+  ASSERT_TRUE(eventually([&] { return counters().connections == 1; }));
+  TestPeer fourth = tcp();
+  EXPECT_EQ(fourth.next_ack(), 2);
+}
+
+TEST_F(Limits, ConnectionsBeyondTheMaximumAreRefused) {
+  IngestOptions two = options();
+  two.max_connections = 2;
+  start(std::move(two));
+  TestPeer first = tcp();
+  TestPeer second = unix_socket();
+  EXPECT_EQ(first.next_ack(), 2);
+  EXPECT_EQ(second.next_ack(), 2);
+  TestPeer third = unix_socket();
+  EXPECT_EQ(third.next_ack(), PMTRACE_ERR_CONNLIMIT);
+  EXPECT_TRUE(third.at_end());
+  second.close();
+  ASSERT_TRUE(eventually([&] { return counters().connections == 1; }));
+  EXPECT_EQ(unix_socket().next_ack(), 2);
+}
+
+TEST_F(Limits, ElevenHundredConnectionsAtOnceAreServed) {
+  start();
+  std::vector<TestPeer> peers;
+  for (int i = 0; i < 1'100; ++i) {
+    peers.push_back(i % 2 == 0 ? tcp() : unix_socket());
+    ASSERT_GE(peers.back().descriptor(), 0) << i;
+  }
+  for (TestPeer& peer : peers) {
+    ASSERT_EQ(peer.next_ack(), 2);
+    ASSERT_TRUE(peer.send(data_pdu(Point, "tag", -1, true)));
+  }
+  for (TestPeer& peer : peers) ASSERT_EQ(peer.next_ack(), static_cast<int>(PduType::Data));
+  EXPECT_EQ(count_of(Point, "tag"), 1'100u);
+  EXPECT_EQ(counters().connections, 1'100u);
+  peers.clear();
+  EXPECT_TRUE(eventually([&] { return counters().connections == 0; }));
+}
+
+// With no descriptor left a waiting peer would wake the agent again and again.
+TEST_F(Limits, WithoutDescriptorsTheAgentWaitsAndGoesOn) {
+  start();
+  ASSERT_EQ(unix_socket().next_ack(), 2);
+  ASSERT_TRUE(eventually([&] { return counters().connections == 0; }));
+  TestPeer connected = unix_socket();
+  ASSERT_EQ(connected.next_ack(), 2);
+  TestPeer waiting = TestPeer::unconnected();
+
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit none = before;
+  none.rlim_cur = 3;  // below everything that is open: no new descriptor
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  EXPECT_TRUE(waiting.connect(socket_path()));
+  EXPECT_TRUE(eventually([&] { return !log_line_with("cannot take more connections").empty(); }));
+
+  // Those who are connected notice nothing.
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_TRUE(connected.send(data_pdu(Point, "tag", -1, true)));
+    EXPECT_EQ(connected.next_ack(), static_cast<int>(PduType::Data));
+  }
+  EXPECT_EQ(log().size(), 1u);
+
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(waiting.next_ack(), 2);
+}
+
+TEST_F(Limits, AnUnfinishedPduMayTakeSoLong) {
+  IngestOptions impatient = options();
+  impatient.unfinished_pdu = std::chrono::milliseconds(20);
+  start(std::move(impatient));
+  TestPeer idle = unix_socket();
+  EXPECT_EQ(idle.next_ack(), 2);
+  TestPeer stuck = unix_socket();
+  ASSERT_TRUE(stuck.hello(1));
+  ASSERT_TRUE(stuck.send(tags_pdu({{1, "tag"}}).substr(0, 15)));
+  EXPECT_EQ(next_bye(stuck), ByeReason::Timeout);
+  EXPECT_TRUE(stuck.at_end());
+  EXPECT_EQ(counters().dropped_timeout, 1u);
+  ASSERT_TRUE(idle.send(data_pdu(Point, "tag", -1, true)));
+  EXPECT_EQ(idle.next_ack(), static_cast<int>(PduType::Data));
+}
+
+TEST_F(Limits, ASessionDefinesSoManyTags) {
+  IngestOptions few = options();
+  few.max_tags_per_session = 2;
+  start(std::move(few));
+  TestPeer peer = unix_socket();
+  ASSERT_TRUE(peer.hello(1));
+  ASSERT_TRUE(peer.send(tags_pdu({{1, "one"}, {2, "two"}}) + tags_pdu({{1, "one"}}) +
+                        tags_pdu({{3, "three"}})));
+  EXPECT_EQ(next_bye(peer), ByeReason::TooManyTags);
+  EXPECT_TRUE(peer.at_end());
+  EXPECT_EQ(counters().dropped_limit, 1u);
+  EXPECT_NE(log_line_with("too many tags"), "");
+}
+
+TEST_F(Limits, AUserDefinesSoManyTagsUntilItsSessionsAreForgotten) {
+  IngestOptions few = options();
+  few.max_tags_per_user = 2;
+  start(std::move(few));
+  TestPeer first = unix_socket();
+  ASSERT_TRUE(first.hello(1));
+  ASSERT_TRUE(first.send(tags_pdu({{1, "one"}, {2, "two"}}) + batch_pdu(1, entry(1, Point, {-1}))));
+  EXPECT_EQ(first.next_batch_ack(), 1u);
+
+  TestPeer second = unix_socket();
+  ASSERT_TRUE(second.hello(2));
+  ASSERT_TRUE(second.send(tags_pdu({{1, "one"}})));
+  EXPECT_EQ(next_bye(second), ByeReason::TooManyTags);
+
+  ASSERT_TRUE(first.send(bye_pdu(ByeReason::Done)));
+  EXPECT_TRUE(first.at_end());
+  TestPeer third = unix_socket();
+  ASSERT_TRUE(third.hello(3));
+  ASSERT_TRUE(third.send(tags_pdu({{1, "one"}, {2, "two"}}) + batch_pdu(1, entry(1, Point, {-1}))));
+  EXPECT_EQ(third.next_batch_ack(), 1u);
+}
+
+TEST_F(Limits, LabelsMayHaveSoManyBytes) {
+  IngestOptions few = options();
+  few.max_label_bytes = 100;
+  start(std::move(few));
+  TestPeer peer = unix_socket();
+  wire::Hello hello = hello_of(1);
+  hello.labels = {{"zone", std::string(100, 'x')}};
+  EXPECT_FALSE(peer.hello(hello));
+  EXPECT_TRUE(peer.at_end());
+  EXPECT_EQ(counters().dropped_limit, 1u);
+  EXPECT_EQ(counters().sessions, 0u);
+  EXPECT_TRUE(clients().empty());
+}
+
+TEST_F(Limits, BeforeAWelcomeAPduIsSmall) {
+  start();
+  TestPeer peer = unix_socket();
+  EXPECT_EQ(peer.next_ack(), 2);
+  std::string large;
+  wire::append_frame(large, PduType::Data, 1, std::string(wire::kLeastMaxPduBytes, 'x'));
+  ASSERT_TRUE(peer.send(large.substr(0, 100)));
+  EXPECT_TRUE(peer.at_end());
+  EXPECT_EQ(counters().dropped_malformed, 1u);
+}
+
+TEST_F(Limits, UnfinishedPdusOfAllPeersTogetherMayWaitInSoManyBytes) {
+  IngestOptions little = options();
+  little.max_unfinished_bytes = 20'000;
+  start(std::move(little));
+  std::vector<TestPeer> peers;
+  for (int i = 0; i < 20; ++i) {
+    peers.push_back(unix_socket());
+    ASSERT_TRUE(peers.back().send(data_pdu(Point, "tag", -1).substr(0, 20)));
+  }
+  EXPECT_TRUE(eventually([&] { return counters().dropped_limit > 0; }));
+  TestPeer good = unix_socket();
+  EXPECT_EQ(good.next_ack(), 2);
+  ASSERT_TRUE(good.send(data_pdu(Point, "tag", -1, true)));
+  EXPECT_EQ(good.next_ack(), static_cast<int>(PduType::Data));
+}
+
+struct BadStart {
+  const char* name;
+  std::string bytes;
+  const char* says;
+};
+
+class FirstWords : public ServerTest, public testing::WithParamInterface<BadStart> {};
+
+TEST_P(FirstWords, ThatAreWrongCostThatConnectionAlone) {
+  start();
+  TestPeer bad = tcp();
+  TestPeer good = tcp();
+  EXPECT_EQ(bad.next_ack(), 2);
+  EXPECT_EQ(good.next_ack(), 2);
+  ASSERT_TRUE(bad.send(GetParam().bytes));
+  EXPECT_FALSE(bad.next());
+  EXPECT_TRUE(bad.at_end());
+  EXPECT_NE(log_line_with(GetParam().says), "");
+  EXPECT_EQ(counters().dropped_malformed, 1u);
+  ASSERT_TRUE(good.send(data_pdu(Point, "tag", -1, true)));
+  EXPECT_EQ(good.next_ack(), static_cast<int>(PduType::Data));
+  EXPECT_EQ(counters().connections, 1u);
+}
+
+std::string frame(PduType type, std::string_view payload) {
+  std::string out;
+  wire::append_frame(out, type, 1, payload);
+  return out;
+}
+
+std::string hello_pdu() {
+  std::string out;
+  wire::append_hello(out, 1, hello_of(1));
+  return out;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Protocol, FirstWords,
+    testing::Values(
+        BadStart{"Http", "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "length is not"},
+        BadStart{"Zeros", std::string(64, '\0'), "length is not"},
+        BadStart{"MalformedData", frame(PduType::Data, "\x01\x04\x09\x80"), "a malformed DATA"},
+        BadStart{"EmptyHello", frame(PduType::Hello, "\xff"), "a malformed HELLO"},
+        BadStart{"TagsFirst", tags_pdu({{1, "tag"}}), "TAGS where DATA or HELLO"},
+        BadStart{"BatchFirst", batch_pdu(1, entry(1, Point, {-1})), "BATCH where DATA or HELLO"},
+        BadStart{"HelloAfterData", data_pdu(Point, "before", -1) + hello_pdu(),
+                 "HELLO where DATA may come"}),
+    [](const auto& each) { return each.param.name; });
+
+TEST_F(Limits, ALogLineNeverEchoesWhatAPeerSent) {
+  start();
+  TestPeer peer = unix_socket();
+  wire::Hello hello = hello_of(1);
+  hello.process = "evil\n\x1b[2Jprogram";
+  ASSERT_TRUE(peer.hello(hello));
+  server_->request_client_log();
+  ASSERT_TRUE(eventually([&] { return !log_line_with("program").empty(); }));
+  EXPECT_NE(log_line_with("evil\\x0a\\x1b[2Jprogram"), "");
+}
+
+TEST_F(Limits, ManyBadPeersDoNotFillTheLog) {
+  start();
+  for (int i = 0; i < 100; ++i) {
+    TestPeer peer = unix_socket();
+    ASSERT_TRUE(peer.send(std::string(12, '\0')));
+    EXPECT_TRUE(peer.at_end());
+  }
+  EXPECT_EQ(counters().dropped_malformed, 100u);
+  EXPECT_EQ(log().size(), LimitedLog::kMostLines);
+}
+
+}  // namespace
+}  // namespace pcp::trace::agent
