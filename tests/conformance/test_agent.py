@@ -106,7 +106,7 @@ class OurMessages(Bare):
         self.assert_refused("0,0,0,0,0,0,0", "-U", "0,0,0,0,0,0,0")
 
     def test_ports_that_are_none(self):
-        for port in ("0", "70000", "no-such-service"):
+        for port in ("70000", "-1", "no-such-service"):
             self.assert_refused(port, "-I", port)
 
     def test_negative_buckets_and_no_period(self):

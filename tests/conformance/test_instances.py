@@ -1,5 +1,6 @@
 """Instances are numbered 1, 2, 3 in order of arrival, in each domain by itself, and stay what they are."""
 
+import signal
 import unittest
 
 from trace_test import OUR_LIBRARY, TraceTestCase, with_each_agent
@@ -46,15 +47,16 @@ class OurInstances(InstanceTestCase):
     def test_keep_their_numbers_when_the_agent_is_killed_and_started_again(self):
         pmcd = self.start_pmcd()
         self.points(pmcd, "a", "b", "c")
+        self.assertEqual(pmcd.instances("trace.point.count"), {"a": 1, "b": 2, "c": 3})
         pmcd.restart_agent()
         self.points(pmcd, "d", "c", "a")
         self.assertEqual(pmcd.instances("trace.point.count"), {"a": 1, "c": 3, "d": 4})
         self.assertEqual(pmcd.values("trace.point.count"), {"a": 1, "c": 1, "d": 1})
 
-    def test_keep_their_numbers_when_pmcd_ends_the_agent(self):
+    def test_keep_their_numbers_when_the_agent_is_asked_to_end(self):
         pmcd = self.start_pmcd()
         self.points(pmcd, "a", "b")
-        pmcd.restart_agent(options=["-N", "3"])
+        pmcd.restart_agent(options=["-N", "3"], with_signal=signal.SIGTERM)
         self.points(pmcd, "b")
         self.assertEqual(pmcd.instances("trace.point.count"), {"b": 2})
 

@@ -1,11 +1,13 @@
 """What a library says to an agent of version 1, byte by byte."""
 
+import socket
 import struct
 import unittest
 
 import legacy_wire
 from fake_agent import FakeAgent
-from trace_test import OUR_LIBRARY, TraceTestCase, library_environment, with_each_library
+from private_pmcd import PATIENCE_S
+from trace_test import TraceTestCase, library_environment, with_each_agent, with_each_library
 
 
 class WireTestCase(TraceTestCase):
@@ -64,6 +66,26 @@ class Wire(WireTestCase):
     def test_the_last_value_comes_last(self):
         self.trace(self.fake_environment(), *(f"obs {value} a" for value in (3, 9, 1, 7)))
         self.assertEqual([data.value for data in self.fake.data()][-1], 7)
+
+
+@with_each_agent
+class Greeting(TraceTestCase):
+    """What an agent says to a client of version 1."""
+
+    def test_is_an_ack_that_no_client_takes_for_an_error(self):
+        with self.connect() as client:
+            self.assertGreater(legacy_wire.read_ack(client), 0)
+
+    def test_is_followed_by_the_kind_of_each_pdu_that_wants_an_ack(self):
+        with self.connect() as client:
+            legacy_wire.read_ack(client)
+            for kind, number in legacy_wire.TYPES.items():
+                client.sendall(legacy_wire.encode_data(kind, "silent"))
+                client.sendall(legacy_wire.encode_data(kind, "a", wants_ack=True))
+                self.assertEqual(legacy_wire.read_ack(client), number)
+
+    def connect(self):
+        return socket.create_connection(("127.0.0.1", self.start_pmcd().trace_port), timeout=PATIENCE_S)
 
 
 class OurWire(WireTestCase):
