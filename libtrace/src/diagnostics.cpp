@@ -16,8 +16,8 @@ std::string hex(std::uint32_t number) {
 std::string dump(std::string_view bytes) {
   std::string text;
   char byte[4];
-  for (unsigned char c : bytes.substr(0, 64)) {
-    std::snprintf(byte, sizeof byte, " %02x", c);
+  for (const char c : bytes.substr(0, 64)) {
+    std::snprintf(byte, sizeof byte, " %02x", static_cast<unsigned char>(c));
     text += byte;
   }
   return bytes.size() > 64 ? text + " ..." : text;

@@ -1,0 +1,202 @@
+// The promise "exact": what the programs recorded equals what the agent counted.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "pcp/trace.hpp"
+#include "test_agent.hpp"
+
+namespace pcp::trace {
+namespace {
+
+constexpr double kPatience = 60;
+
+pmtrace_stats_t stats() {
+  pmtrace_stats_t now;
+  pmtrace_stats(&now, sizeof now);
+  return now;
+}
+
+void in_threads(int n, const std::function<void(int)>& work) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < n; ++i) threads.emplace_back(work, i);
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(Exactness, EveryKindOfCallArrives) {
+  TestAgent agent;
+  EXPECT_EQ(pmtracepoint("by name"), 0);
+  EXPECT_EQ(pmtraceobs("by name", 2.5), 0);
+  EXPECT_EQ(pmtracecounter("by name", 40), 0);
+  EXPECT_EQ(pmtracebegin("by name"), 0);
+  EXPECT_EQ(pmtraceend("by name"), 0);
+  EXPECT_EQ(pmtracebegin("by name"), 0);
+  EXPECT_EQ(pmtraceabort("by name"), 0);
+  const pmtrace_handle tag = pmtrace_tag("by handle");
+  pmtrace_tx tx;
+  EXPECT_EQ(pmtrace_point(tag), 0);
+  EXPECT_EQ(pmtrace_observe(tag, -1), 0);
+  EXPECT_EQ(pmtrace_count(tag, 7), 0);
+  EXPECT_EQ(pmtrace_begin(tag, &tx), 0);
+  EXPECT_EQ(pmtrace_end(&tx), 0);
+  EXPECT_EQ(pmtrace_end(&tx), PMTRACE_ERR_NOPROGRESS);
+  EXPECT_EQ(pmtrace_begin(tag, &tx), 0);
+  EXPECT_EQ(pmtrace_abort(&tx), 0);
+  ASSERT_EQ(pmtrace_flush(kPatience), 1);
+
+  for (const char* name : {"by name", "by handle"}) {
+    for (const TraceType type : kTraceTypes) EXPECT_EQ(agent.total(type, name).count, 1u) << name;
+    EXPECT_EQ(agent.total(TraceType::Transact, name).aborts, 1u);
+  }
+  EXPECT_EQ(agent.total(TraceType::Observe, "by name").last, 2.5);
+  EXPECT_EQ(agent.total(TraceType::Counter, "by handle").last, 7);
+  EXPECT_EQ(stats().recorded, 10u);
+  EXPECT_EQ(stats().acknowledged, 10u);
+  EXPECT_EQ(stats().pending, 0u);
+  EXPECT_EQ(stats().aborted, 2u);
+  EXPECT_EQ(stats().version, 2);
+}
+
+// A queue of a few records, so that most calls find it full and take the slow way.
+TEST(Exactness, HoldsForManyThreadsThatOutrunTheFlusher) {
+  ::setenv("PCP_TRACE_QUEUE", "8", 1);
+  TestAgent agent;
+  constexpr int kThreads = 8;
+  constexpr int kRounds = 20'000;
+  in_threads(kThreads, [](int t) {
+    const Observation shared{"shared"};
+    const Observation own{("own " + std::to_string(t)).c_str()};
+    const Transaction transaction{"work"};
+    for (int i = 1; i <= kRounds; ++i) {
+      shared.record(i);
+      own.record(i);
+      pmtracepoint("point");
+      auto running = transaction.begin();
+      if (i % 4 == 0) running.abort();
+    }
+  });
+  ASSERT_EQ(pmtrace_flush(kPatience), 1);
+
+  const Delta shared = agent.total(TraceType::Observe, "shared");
+  EXPECT_EQ(shared.count, std::uint64_t{kThreads} * kRounds);
+  EXPECT_EQ(shared.sum, kThreads * (0.5 * kRounds * (kRounds + 1)));
+  EXPECT_EQ(shared.min, 1);
+  EXPECT_EQ(shared.max, kRounds);
+  for (int t = 0; t < kThreads; ++t) {
+    const Delta own = agent.total(TraceType::Observe, "own " + std::to_string(t));
+    EXPECT_EQ(own.count, std::uint64_t{kRounds});
+    EXPECT_EQ(own.last, kRounds);
+  }
+  EXPECT_EQ(agent.total(TraceType::Point, "point").count, std::uint64_t{kThreads} * kRounds);
+  const Delta work = agent.total(TraceType::Transact, "work");
+  EXPECT_EQ(work.count, std::uint64_t{kThreads} * kRounds * 3 / 4);
+  EXPECT_EQ(work.aborts, std::uint64_t{kThreads} * kRounds / 4);
+  EXPECT_GT(stats().merged, 0u);
+  EXPECT_EQ(stats().recorded, std::uint64_t{kThreads} * kRounds * 4);
+  EXPECT_EQ(stats().acknowledged, stats().recorded);
+  EXPECT_EQ(stats().uncertain, 0u);
+}
+
+TEST(Exactness, HoldsForThousandsOfTags) {
+  TestAgent agent;
+  constexpr int kTags = 5'000;
+  in_threads(2, [](int) {
+    for (int i = 0; i < kTags; ++i) pmtrace_observe(pmtrace_tag(std::to_string(i).c_str()), i);
+  });
+  ASSERT_EQ(pmtrace_flush(kPatience), 1);
+  const auto totals = agent.totals(TraceType::Observe);
+  ASSERT_EQ(totals.size(), std::size_t{kTags});
+  for (const auto& [name, total] : totals) {
+    EXPECT_EQ(total.count, 2u) << name;
+    EXPECT_EQ(total.sum, 2 * std::stod(name));
+  }
+}
+
+TEST(Exactness, HoldsForThreadsThatComeAndGo) {
+  TestAgent agent;
+  constexpr int kThreads = 400;
+  for (int i = 0; i < kThreads / 4; ++i)
+    in_threads(4, [](int) {
+      pmtracebegin("short life");
+      pmtracepoint("short life");
+      pmtraceend("short life");
+    });
+  ASSERT_EQ(pmtrace_flush(kPatience), 1);
+  EXPECT_EQ(agent.total(TraceType::Point, "short life").count, std::uint64_t{kThreads});
+  EXPECT_EQ(agent.total(TraceType::Transact, "short life").count, std::uint64_t{kThreads});
+}
+
+// What is recorded while no agent runs waits, and a new agent counts it and nothing else.
+TEST(Exactness, HoldsAcrossAnOutage) {
+  TestAgent agent;
+  for (int i = 0; i < 1000; ++i) pmtracepoint("outage");
+  ASSERT_EQ(pmtrace_flush(kPatience), 1);
+  agent.stop();
+  for (int i = 0; i < 777; ++i) EXPECT_EQ(pmtracepoint("outage"), 0);
+  EXPECT_EQ(pmtrace_flush(0.05), 0);
+  agent.start();
+  ASSERT_EQ(pmtrace_flush(kPatience), 1);
+  EXPECT_EQ(agent.total(TraceType::Point, "outage").count, 777u);
+  EXPECT_EQ(stats().acknowledged, 1777u);
+  EXPECT_EQ(stats().reconnects, 1u);
+}
+
+TEST(Exactness, HoldsWhileTheAgentIsReplacedAgainAndAgain) {
+  ::setenv("PCP_TRACE_FLUSH", "5", 1);
+  TestAgent agent;
+  std::atomic<bool> done{false};
+  std::atomic<std::uint64_t> recorded{0};
+  std::thread program([&] {
+    const Observation value{"restless"};
+    while (!done) {
+      value.record(1);
+      recorded.fetch_add(1, std::memory_order_relaxed);
+    }
+  });
+  std::uint64_t before = 0;
+  for (int round = 0; round < 20; ++round) {
+    ASSERT_TRUE(agent.wait_for_count(TraceType::Observe, "restless", 100));
+    // An agent's count dies with it; what it did not acknowledge reaches the next one.
+    agent.stop();
+    while (stats().connected != 0) std::this_thread::yield();  // its last words are read by then
+    before = stats().acknowledged;
+    agent.start();
+  }
+  done = true;
+  program.join();
+  ASSERT_EQ(pmtrace_flush(kPatience), 1);
+  const Delta total = agent.total(TraceType::Observe, "restless");
+  EXPECT_EQ(total.sum, static_cast<double>(total.count));
+  EXPECT_EQ(total.count, recorded - before);
+  EXPECT_EQ(stats().recorded, recorded);
+  EXPECT_EQ(stats().acknowledged, stats().recorded);
+}
+
+TEST(Exactness, NumbersThatAreNoneAreCountedApart) {
+  TestAgent agent;
+  for (const double value : {1.0, std::nan(""), 3.0, std::numeric_limits<double>::infinity()})
+    pmtraceobs("odd", value);
+  ASSERT_EQ(pmtrace_flush(kPatience), 1);
+  const Delta odd = agent.total(TraceType::Observe, "odd");
+  EXPECT_EQ(odd.count, 4u);
+  EXPECT_EQ(odd.nonfinite, 2u);
+  EXPECT_EQ(odd.sum, 4);
+  EXPECT_EQ(odd.max, 3);
+  EXPECT_EQ(odd.last, std::numeric_limits<double>::infinity());
+}
+
+TEST(Exactness, ASynchronousCallReturnsAfterTheAgentHasCounted) {
+  TestAgent agent;
+  pmtracestate(PMTRACE_STATE_SYNC);
+  for (std::uint64_t i = 1; i <= 20; ++i) {
+    EXPECT_EQ(pmtracepoint("at once"), 0);
+    EXPECT_EQ(agent.total(TraceType::Point, "at once").count, i);
+  }
+}
+
+}  // namespace
+}  // namespace pcp::trace

@@ -1,0 +1,184 @@
+// Calls in a process's unusual moments: forked children, ends of threads, ends of processes.
+#include <gtest/gtest.h>
+
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "pcp/trace.h"
+#include "test_agent.hpp"
+
+namespace pcp::trace {
+namespace {
+
+constexpr double kPatience = 60;
+
+// Runs `work` in a forked child, which ends with its result by `leave`.
+template <typename Work>
+pid_t fork_child(Work work, void (*leave)(int) = ::_exit) {
+  const pid_t child = ::fork();
+  if (child == 0) leave(work());
+  return child;
+}
+
+int exit_status_of(pid_t child) {
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(Lifecycle, AForkedChildCountsForItself) {
+  TestAgent agent;
+  pmtracepoint("parent");  // pending when the child is made
+  const int status = exit_status_of(fork_child([] {
+    pmtrace_stats_t stats;
+    pmtrace_stats(&stats, sizeof stats);
+    if (stats.recorded != 0) return 2;
+    pmtracepoint("child");
+    return pmtrace_flush(kPatience) == 1 ? 0 : 1;
+  }));
+  EXPECT_EQ(status, 0);
+  ASSERT_EQ(pmtrace_flush(kPatience), 1);
+  EXPECT_EQ(agent.total(TraceType::Point, "parent").count, 1u);
+  EXPECT_EQ(agent.total(TraceType::Point, "child").count, 1u);
+}
+
+TEST(Lifecycle, AHandleIsGoodInAForkedChild) {
+  TestAgent agent;
+  const pmtrace_handle tag = pmtrace_tag("inherited");
+  pmtrace_observe(tag, 1);
+  EXPECT_EQ(exit_status_of(fork_child([tag] {
+              pmtrace_observe(tag, 2);
+              return pmtrace_flush(kPatience) == 1 ? 0 : 1;
+            })),
+            0);
+  ASSERT_EQ(pmtrace_flush(kPatience), 1);
+  EXPECT_EQ(agent.total(TraceType::Observe, "inherited").sum, 3);
+}
+
+TEST(Lifecycle, ForksOfABusyMultithreadedProgramNeitherHangNorLoseNorDouble) {
+  ::setenv("PCP_TRACE_QUEUE", "64", 1);
+  TestAgent agent;
+  std::atomic<bool> done{false};
+  std::atomic<std::uint64_t> recorded{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t)
+    threads.emplace_back([&] {
+      while (!done) {
+        pmtracepoint("busy");
+        recorded.fetch_add(1, std::memory_order_relaxed);
+      }
+    });
+  constexpr int kChildren = 40;
+  for (int i = 0; i < kChildren; ++i) {
+    EXPECT_EQ(exit_status_of(fork_child([] {
+                pmtracepoint("children");
+                return pmtrace_flush(kPatience) == 1 ? 0 : 1;
+              })),
+              0);
+  }
+  done = true;
+  for (std::thread& thread : threads) thread.join();
+  ASSERT_EQ(pmtrace_flush(kPatience), 1);
+  EXPECT_EQ(agent.total(TraceType::Point, "busy").count, recorded);
+  EXPECT_EQ(agent.total(TraceType::Point, "children").count, std::uint64_t{kChildren});
+}
+
+TEST(Lifecycle, AChildThatNeverTracesSendsNothing) {
+  TestAgent agent;
+  pmtracepoint("pending");
+  EXPECT_EQ(exit_status_of(fork_child([] { return 0; })), 0);
+  ASSERT_EQ(pmtrace_flush(kPatience), 1);
+  EXPECT_EQ(agent.total(TraceType::Point, "pending").count, 1u);
+}
+
+TEST(Lifecycle, TheEndOfAProcessDeliversWhatItRecorded) {
+  TestAgent agent;
+  constexpr std::uint64_t kCalls = 5000;
+  EXPECT_EQ(exit_status_of(fork_child(
+                [] {
+                  const pmtrace_handle tag = pmtrace_tag("at exit");
+                  for (std::uint64_t i = 0; i < kCalls; ++i) pmtrace_point(tag);
+                  return 0;
+                },
+                ::exit)),
+            0);
+  EXPECT_EQ(agent.total(TraceType::Point, "at exit").count, kCalls);
+}
+
+TEST(Lifecycle, ExitHandlersMayTrace) {
+  TestAgent agent;
+  EXPECT_EQ(exit_status_of(fork_child(
+                [] {
+                  pmtracepoint("before");
+                  std::atexit([] { pmtracepoint("in a handler"); });
+                  return 0;
+                },
+                ::exit)),
+            0);
+  EXPECT_EQ(agent.total(TraceType::Point, "in a handler").count, 1u);
+}
+
+TEST(Lifecycle, WithoutAnAgentTheEndOfAProcessDoesNotWait) {
+  TestAgent agent;
+  agent.stop();
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(exit_status_of(fork_child(
+                [] { return pmtracepoint("nobody listens") == -ENOENT ? 0 : 1; }, ::exit)),
+            0);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(900));
+}
+
+struct TracesWhenItsThreadEnds {
+  ~TracesWhenItsThreadEnds() { pmtracepoint("thread-local destructor"); }
+};
+
+TEST(Lifecycle, ThreadLocalDestructorsMayTrace) {
+  TestAgent agent;
+  for (int i = 0; i < 50; ++i)
+    std::thread([] {
+      static thread_local TracesWhenItsThreadEnds object;
+      [[maybe_unused]] const volatile auto* touched = &object;
+      pmtracepoint("thread");
+    }).join();
+  // A key's destructor, which runs in any order with the library's own.
+  pthread_key_t key;
+  pthread_key_create(&key, [](void*) { pmtracepoint("key destructor"); });
+  for (int i = 0; i < 50; ++i)
+    std::thread([&] {
+      pmtracepoint("thread");
+      pthread_setspecific(key, &key);
+    }).join();
+  ASSERT_EQ(pmtrace_flush(kPatience), 1);
+  EXPECT_EQ(agent.total(TraceType::Point, "thread").count, 100u);
+  EXPECT_EQ(agent.total(TraceType::Point, "thread-local destructor").count, 50u);
+  EXPECT_EQ(agent.total(TraceType::Point, "key destructor").count, 50u);
+}
+
+TEST(Lifecycle, AnEndOnAnotherThreadClosesWhatAnEndedThreadBegan) {
+  TestAgent agent;
+  std::thread([] { EXPECT_EQ(pmtracebegin("handed over"), 0); }).join();
+  EXPECT_EQ(pmtraceend("handed over"), 0);
+  EXPECT_EQ(pmtraceend("handed over"), PMTRACE_ERR_NOPROGRESS);
+  ASSERT_EQ(pmtrace_flush(kPatience), 1);
+  EXPECT_EQ(agent.total(TraceType::Transact, "handed over").count, 1u);
+}
+
+TEST(Lifecycle, ANewThreadIsNotHeldUpByAnEndedOnesTransaction) {
+  TestAgent agent;
+  std::thread([] { EXPECT_EQ(pmtracebegin("left open"), 0); }).join();
+  std::thread([] {
+    EXPECT_EQ(pmtracebegin("left open"), 0);
+    EXPECT_EQ(pmtracebegin("left open"), PMTRACE_ERR_INPROGRESS);
+    EXPECT_EQ(pmtraceend("left open"), 0);
+  }).join();
+}
+
+}  // namespace
+}  // namespace pcp::trace

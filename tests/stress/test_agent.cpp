@@ -1,0 +1,73 @@
+#include "test_agent.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <mutex>
+#include <thread>
+
+namespace pcp::trace {
+namespace {
+
+agent::Time steady_now() { return std::chrono::steady_clock::now().time_since_epoch(); }
+
+}  // namespace
+
+TestAgent::TestAgent() {
+  directory_ = testing::TempDir() + "trace.XXXXXX";
+  if (::mkdtemp(directory_.data()) == nullptr) std::abort();
+  ::setenv("PCP_TRACE_SOCKET", (directory_ + "/agent.socket").c_str(), 1);
+  ::setenv("PCP_TRACE_RECONNECT", "0.05", 1);
+  start();
+}
+
+TestAgent::~TestAgent() {
+  stop();
+  std::filesystem::remove_all(directory_);
+}
+
+void TestAgent::start() {
+  shared_ = std::make_unique<agent::Shared>(agent::EngineOptions{},
+                                            std::vector<agent::KnownInstance>{}, steady_now());
+  agent::IngestOptions options;
+  options.port = 0;
+  options.socket_path = directory_ + "/agent.socket";
+  server_ = std::make_unique<agent::Server>(
+      std::move(options), *shared_, [](const std::string& line) { std::cerr << line << '\n'; });
+  if (const std::string problem = server_->listen(); !problem.empty()) {
+    std::cerr << problem << '\n';
+    std::abort();
+  }
+  server_->start();
+}
+
+void TestAgent::stop() {
+  server_.reset();
+  shared_.reset();
+}
+
+std::map<std::string, Delta> TestAgent::totals(TraceType type) {
+  const std::lock_guard lock(shared_->mutex);
+  constexpr std::size_t kAll = 1'000'000;
+  std::vector<agent::TagValues> values;
+  std::vector<agent::InstanceName> names;
+  shared_->engine.snapshot(type, 0, kAll, steady_now(), values);
+  shared_->engine.instances(type, 0, kAll, names);
+  std::map<std::string, Delta> totals;
+  for (std::size_t i = 0; i < names.size(); ++i) totals[names[i].tag] = values[i].total;
+  return totals;
+}
+
+bool TestAgent::wait_for_count(TraceType type, const std::string& tag, std::uint64_t count) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (total(type, tag).count < count) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
+}
+
+}  // namespace pcp::trace

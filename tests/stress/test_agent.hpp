@@ -1,0 +1,39 @@
+// The agent's ingest and engine in the test's own process, on a Unix socket in a temporary
+// directory, with the library pointed at it by the environment.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "ingest/server.hpp"
+
+namespace pcp::trace {
+
+class TestAgent {
+ public:
+  // Requires: nothing was traced in this process before.
+  TestAgent();
+  ~TestAgent();
+
+  // Ends the agent, and starts another one that knows nothing of the first.
+  void stop();
+  void start();
+
+  // Totals by tag.
+  std::map<std::string, Delta> totals(TraceType type);
+  Delta total(TraceType type, const std::string& tag) { return totals(type)[tag]; }
+
+  // Waits until the agent has counted as many calls of this type, or a long time has passed.
+  bool wait_for_count(TraceType type, const std::string& tag, std::uint64_t count);
+
+  agent::IngestCounters& counters() { return shared_->counters; }
+  const std::string& directory() const { return directory_; }
+
+ private:
+  std::string directory_;
+  std::unique_ptr<agent::Shared> shared_;
+  std::unique_ptr<agent::Server> server_;
+};
+
+}  // namespace pcp::trace
