@@ -104,33 +104,29 @@ bool Histogram::read_packed_total(std::string_view packed, std::uint64_t& total)
   return valid && !overflow;
 }
 
-bool Histogram::merge_packed(std::string_view packed) {
-  std::uint64_t added = 0;
-  if (!read_packed_total(packed, added) || added > kMaxTotal - total_) return false;
+// Checks a packed histogram, and makes this one coarse enough for it. `shift` turns its bins into
+// ours.
+bool Histogram::begin_merge(std::string_view packed, std::uint64_t& total, unsigned& shift) {
+  if (!read_packed_total(packed, total) || total > kMaxTotal - total_) return false;
   if (packed.empty()) return true;
   while (coarseness_ < packed_coarseness(packed)) coarsen();
-  const unsigned shift = coarseness_ - packed_coarseness(packed);
-  const unsigned to_chunk = kMaxCoarseness - packed_coarseness(packed);
-  const std::int32_t mask = (1 << to_chunk) - 1;
-  std::int32_t chunk = std::numeric_limits<std::int32_t>::min();
-  std::uint64_t* counts = nullptr;
-  walk(packed, [&](std::int32_t bin, std::uint64_t count) {
-    if ((bin & ~mask) != chunk) {
-      chunk = bin & ~mask;
-      counts = &count_of(chunk >> shift);
-    }
-    counts[(bin & mask) >> shift] += count;
-  });
-  total_ += added;
+  shift = coarseness_ - packed_coarseness(packed);
+  return true;
+}
+
+bool Histogram::merge_packed(std::string_view packed) {
+  std::uint64_t total = 0;
+  unsigned shift = 0;
+  if (!begin_merge(packed, total, shift)) return false;
+  walk(packed, [&](std::int32_t bin, std::uint64_t count) { count_of(bin >> shift) += count; });
+  total_ += total;
   return true;
 }
 
 bool Histogram::merge_packed_share(std::string_view packed, double share) {
-  std::uint64_t all = 0;
-  if (!read_packed_total(packed, all) || all > kMaxTotal - total_) return false;
-  if (packed.empty()) return true;
-  while (coarseness_ < packed_coarseness(packed)) coarsen();
-  const unsigned shift = coarseness_ - packed_coarseness(packed);
+  std::uint64_t total = 0;
+  unsigned shift = 0;
+  if (!begin_merge(packed, total, shift)) return false;
   std::uint64_t passed = 0;
   std::uint64_t taken = 0;
   walk(packed, [&](std::int32_t bin, std::uint64_t count) {
@@ -139,9 +135,9 @@ bool Histogram::merge_packed_share(std::string_view packed, double share) {
     const auto due = std::min(passed, static_cast<std::uint64_t>(exact + 0.5));
     if (due <= taken) return;
     count_of(bin >> shift) += due - taken;
-    total_ += due - taken;
     taken = due;
   });
+  total_ += taken;
   return true;
 }
 

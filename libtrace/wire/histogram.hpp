@@ -110,6 +110,7 @@ class Histogram {
     return counts_[(std::size_t{chunk->place} << chunk_bits) + offset];
   }
   const Chunk* find_or_insert(std::int32_t number);
+  bool begin_merge(std::string_view packed, std::uint64_t& total, unsigned& shift);
   template <typename Visit>
   static bool walk(std::string_view packed, Visit visit);
   const std::uint64_t* counts_of(const Chunk& chunk) const;

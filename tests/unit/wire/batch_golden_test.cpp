@@ -2,6 +2,10 @@
 // clients.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
 #include "unit/wire/hex.hpp"
 #include "unit/wire/samples.hpp"
 
@@ -46,6 +50,26 @@ TEST(GoldenBytes, OfAByeWithoutComplaint) {
   std::string pdu;
   append_bye(pdu, kPid, ByeReason::Done);
   EXPECT_EQ(to_hex(pdu), "0000000c 00007065 00001234");
+}
+
+std::string without_spaces(std::string text) {
+  text.erase(std::remove_if(text.begin(), text.end(), [](char c) { return c == ' ' || c == '\n'; }),
+             text.end());
+  return text;
+}
+
+TEST(GoldenBytes, AreTheExamplesInTheProtocolPage) {
+  std::ostringstream page;
+  page << std::ifstream(PROTOCOL_PAGE).rdbuf();
+  const std::string text = without_spaces(page.str());
+  std::string ack;
+  append_ack(ack, kPid, 2);
+  std::string done;
+  append_bye(done, kPid, ByeReason::Done);
+  for (const std::string& pdu : {data_pdu(), ack, hello_pdu(), welcome_pdu(), tags_pdu(),
+                                 batch_pdu(), batch_ack_pdu(), bye_pdu(), done}) {
+    EXPECT_NE(text.find(without_spaces(to_hex(pdu))), text.npos) << to_hex(pdu);
+  }
 }
 
 }  // namespace
