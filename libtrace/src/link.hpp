@@ -22,6 +22,9 @@ class Link {
   // Waits for the end of the first attempt. Gives its outcome, or kUnknown when the time is over.
   int wait_for_first_attempt(std::chrono::nanoseconds timeout);
 
+  // True for the one caller that is the first to tell the program about the connection.
+  bool is_first_report() { return !reported_.exchange(true, std::memory_order_relaxed); }
+
   // Asks for the delivery of all that was recorded before and waits. `wake` must wake the flusher.
   // Gives up at the deadline, or, if `give_up_without_agent`, when no agent is connected or being
   // connected, or when `timeout` has passed without any progress.
@@ -49,6 +52,7 @@ class Link {
                          bool give_up_without_agent);
 
   std::atomic<int> first_connection_{kUnknown};  // written under mutex_
+  std::atomic<bool> reported_{false};            // stands for itself
   std::atomic<std::uint64_t> requested_{0};      // released by flush(), acquired by requested()
 
   std::mutex mutex_;  // guards all below

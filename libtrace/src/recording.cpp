@@ -23,12 +23,14 @@ void diagnose_call(const Record& record) {
   print_line(line);
 }
 
-// Waits, in the SYNC state, for the agent's acknowledgement.
+// Waits, in the SYNC state, for the agent's acknowledgement. Where no connection could be made yet
+// there is nothing to wait for; during an outage there is.
 int synchronise() {
   Client* client = Client::get_if_made();
-  if (client->flush(client->options().request_timeout)) return 0;
-  const int outcome = client->link().first_connection();
-  return outcome < 0 ? outcome : PMTRACE_ERR_TIMEOUT;
+  client->start_flusher();
+  const int outcome = client->link().wait_for_first_attempt(client->options().connect_timeout);
+  if (outcome < 0) return outcome;
+  return client->flush(client->options().request_timeout) ? 0 : PMTRACE_ERR_TIMEOUT;
 }
 
 }  // namespace

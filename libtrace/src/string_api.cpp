@@ -44,13 +44,14 @@ OpenTransactions::Slot* slot_of(TagCache::Entry& entry, Recorder& recorder) {
 int report_connection_slowly() {
   if (has_state(PMTRACE_STATE_NOAGENT)) return 0;
   Client* client = Client::get_if_made();
-  const int outcome = client->link().first_connection();
+  const bool is_first = client->link().is_first_report();
+  int outcome = client->link().first_connection();
   if (outcome == Link::kUnknown) {
     client->start_flusher();
-    const int first = client->link().wait_for_first_attempt(client->options().connect_timeout);
-    return first == Link::kUnknown ? PMTRACE_ERR_TIMEOUT : first;
+    outcome = client->link().wait_for_first_attempt(client->options().connect_timeout);
+    return outcome == Link::kUnknown ? PMTRACE_ERR_TIMEOUT : outcome;
   }
-  return has_state(PMTRACE_STATE_ASYNC) ? 0 : outcome;
+  return has_state(PMTRACE_STATE_ASYNC) && !is_first ? 0 : outcome;
 }
 
 int report_connection() {
