@@ -118,9 +118,11 @@ class CMakePackage(PackageTestCase):
 
     def test_stub_traces_nothing(self):
         pmcd = self.start_pmcd()
-        self.assertIn("traced", run(self.built("stub_c"), env=self.environment(pmcd)))
+        quiet = self.environment(pmcd, LD_LIBRARY_PATH=os.path.join(find("libpcp_trace.a"), "stub"))
+        for name, environment in (("stub_c", self.environment(pmcd)), ("shared_c", quiet)):
+            self.assertIn("traced", run(self.built(name), env=environment))
         self.assertEqual(pmcd.values("trace.point.count"), {})
-        self.assertEqual(pmcd.value("trace.agent.connections"), 0)
+        self.assertEqual(pmcd.value("trace.agent.accepted"), 0)
 
 
 class Header(unittest.TestCase):
