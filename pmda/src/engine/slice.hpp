@@ -1,0 +1,17 @@
+// The elements from one place on, a limited number of them, however many there are.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace pcp::trace::agent {
+
+template <typename Element>
+std::span<const Element> slice(const std::vector<Element>& all, std::size_t from, std::size_t max) {
+  const std::span<const Element> rest = std::span(all).subspan(std::min(from, all.size()));
+  return rest.first(std::min(max, rest.size()));
+}
+
+}  // namespace pcp::trace::agent
