@@ -35,7 +35,7 @@ struct SessionTag {
 // Peers choose the ids: a plain hash would let them choose the collisions, too.
 struct TagIdHash {
   KeyedHash hash;
-  std::size_t operator()(std::uint32_t id) const { return hash({}, id); }
+  std::size_t operator()(std::uint32_t id) const { return hash("", id); }
 };
 
 class SessionTable {

@@ -136,7 +136,7 @@ TEST_F(StockClient, ThatDoesNotReadItsAcksIsNotReadFrom) {
   EXPECT_EQ(other.next_ack(), kGreeting);
 
   std::string stream;
-  const std::size_t pdus = 200'000;
+  const std::size_t pdus = 60'000;
   for (std::size_t i = 0; i < pdus; ++i) stream += data_pdu(Point, "slow", -1, true);
   std::size_t sent = 0;
   std::uint64_t seen = 0;
