@@ -235,8 +235,7 @@ class PrivatePmcd:
 
     def kill_agent(self, with_signal=signal.SIGKILL):
         """Ends the agent and waits until pmcd has noticed. Nothing starts it again but restart."""
-        pid = self.agent_pid()
-        os.kill(pid, with_signal)
+        os.kill(self.agent_pid(), with_signal)
         wait_until(lambda: not self.agent_pid(), what="the agent's end")
         self.values("trace.control.port")  # makes pmcd notice
 

@@ -1,0 +1,130 @@
+"""What our agent shows beyond stock: aborts, sums, percentiles, clients, and the agent's own health."""
+
+import os
+import signal
+import socket
+import unittest
+
+import legacy_wire
+from private_pmcd import PATIENCE_S, wait_until
+from trace_test import TraceTestCase
+
+QUANTILES = {"p50": 500, "p90": 900, "p95": 950, "p99": 990, "p999": 999}
+
+
+class Metrics(TraceTestCase):
+    def test_show_aborted_transactions(self):
+        pmcd = self.start_pmcd()
+        self.trace(self.environment(pmcd), "begin a", "abort a", "begin a", "abort a", "begin a", "end a")
+        self.assertEqual(pmcd.values("trace.transact.aborts"), {"a": 2})
+        self.assertEqual(pmcd.values("trace.transact.count"), {"a": 1})
+
+    def test_show_sums_and_a_window_of_observations(self):
+        pmcd = self.start_pmcd(["-T", "8", "-N", "8"])
+        self.trace(self.environment(pmcd), *(f"obs {value} a" for value in range(1, 1001)))
+        self.assertEqual(pmcd.values("trace.observe.sum"), {"a": 500500})
+        self.assert_values(pmcd, "trace.observe.ave", {"a": 500.5})
+        self.assertEqual(pmcd.values("trace.observe.min"), {"a": 1})
+        self.assertEqual(pmcd.values("trace.observe.max"), {"a": 1000})
+        for name, exact in QUANTILES.items():
+            shown = pmcd.value(f"trace.observe.{name}", "a")
+            self.assertLess(abs(shown - exact) / exact, 0.02, name)
+
+    def test_show_percentiles_of_transactions(self):
+        pmcd = self.start_pmcd(["-T", "8", "-N", "8"])
+        with socket.create_connection(("127.0.0.1", pmcd.trace_port)) as client:
+            legacy_wire.read_ack(client)
+            for value in range(1, 1001):
+                client.sendall(legacy_wire.encode_data("transact", "a", value / 1e6))
+            wait_until(lambda: pmcd.value("trace.transact.p50", "a"), what="the window")
+            for name, exact in QUANTILES.items():
+                shown = pmcd.value(f"trace.transact.{name}", "a")
+                self.assertLess(abs(shown - exact / 1e6) / (exact / 1e6), 0.02, name)
+
+    def test_count_what_is_no_number_and_keep_it_out_of_sums(self):
+        pmcd = self.start_pmcd()
+        self.trace(self.environment(pmcd), "obs 2 a", "obs nan a", "obs inf a", "obs 3 a", "obs -inf a")
+        self.assertEqual(pmcd.values("trace.observe.count"), {"a": 5})
+        self.assertEqual(pmcd.values("trace.observe.sum"), {"a": 5})
+        self.assertEqual(pmcd.values("trace.observe.value"), {"a": float("-inf")})
+
+    def test_gather_what_is_too_much_in_one_instance(self):
+        pmcd = self.start_pmcd(["--max-tags=3"])
+        self.trace(self.environment(pmcd), *["point a", "point b", "obs 1 c", "point d", "point e", "obs 5 f"] * 10)
+        self.assertEqual(pmcd.values("trace.point.count"), {"a": 10, "b": 10, "(overflow)": 20})
+        self.assertEqual(pmcd.values("trace.observe.count"), {"c": 10, "(overflow)": 10})
+        self.assertEqual(pmcd.values("trace.observe.sum"), {"c": 10, "(overflow)": 50})
+        self.assertEqual(pmcd.values("trace.agent.overflowed"), {None: 30})
+
+    def test_count_refusals_by_cause(self):
+        pmcd = self.start_pmcd(["-A", "disallow:127.0.0.2", "-A", "allow:127.0.0.3:1"])
+        clients = [socket.create_connection(("127.0.0.1", pmcd.trace_port), PATIENCE_S, (address, 0))
+                   for address in ("127.0.0.2", "127.0.0.3", "127.0.0.3")]
+        for client in clients:
+            self.addCleanup(client.close)
+            legacy_wire.read_ack(client)
+        self.assertEqual(pmcd.values("trace.agent.refused.permission"), {None: 1})
+        self.assertEqual(pmcd.values("trace.agent.refused.limit"), {None: 1})
+
+
+class Clients(TraceTestCase):
+    def test_have_an_instance_each_when_they_have_stayed_a_while(self):
+        pmcd = self.start_pmcd()
+        traced = self.start_traced(self.environment(pmcd))
+        for _ in range(3):
+            traced.call("point a")
+        self.assertEqual(pmcd.values("trace.client.recorded"), {})
+        name = f"{traced.pid} traced"
+        self.assert_values(pmcd, "trace.client.recorded", {name: 3})
+        self.assert_values(pmcd, "trace.client.sent", {name: 3})
+        for lossless in ("merged", "thinned", "uncertain", "reconnects"):
+            self.assertEqual(pmcd.values(f"trace.client.{lossless}"), {name: 0})
+        traced.end()
+        self.assert_values(pmcd, "trace.client.recorded", {})
+
+    def test_are_logged_on_sighup(self):
+        pmcd = self.start_pmcd()
+        traced = self.start_traced(self.environment(pmcd))
+        traced.call("point a")
+        self.assertNotIn('"traced"', pmcd.agent_log())
+        os.kill(pmcd.agent_pid(), signal.SIGHUP)
+        wait_until(lambda: '"traced"' in pmcd.agent_log(), what="the client in the log")
+        self.assertEqual(traced.call("point a"), 0)
+
+
+class Stores(TraceTestCase):
+    def test_are_refused_to_users_that_pmcd_does_not_know(self):
+        pmcd = self.start_pmcd()
+        self.trace(self.environment(pmcd), "point a")
+        for metric in ("trace.control.reset", "trace.control.debug"):
+            _, output = pmcd.pmstore(metric, 1, unix=False)
+            self.assertIn("No permission", output)
+        self.assertEqual(pmcd.values("trace.point.count"), {"a": 1})
+
+    def test_of_debug_options(self):
+        pmcd = self.start_pmcd()
+        for metric, value in (("trace.control.debug", 2), ("trace.control.debug", 0),
+                              ("trace.agent.debug", "libpmda"), ("trace.agent.debug", "none")):
+            status, output = pmcd.pmstore(metric, value)
+            self.assertEqual(status, 0, output)
+            self.assertEqual(pmcd.values(metric), {None: value})
+        status, output = pmcd.pmstore("trace.agent.debug", "no-such-option")
+        self.assertNotEqual(status, 0, output)
+        self.assertEqual(pmcd.values("trace.agent.debug"), {None: "none"})
+
+    def test_of_a_reset_leave_connected_programs_as_they_are(self):
+        pmcd = self.start_pmcd()
+        traced = self.start_traced(self.environment(pmcd))
+        for tag in ("a", "b"):
+            traced.call(f"point {tag}")
+        self.assert_values(pmcd, "trace.point.count", {"a": 1, "b": 1})
+        status, output = pmcd.pmstore("trace.control.reset", 1)
+        self.assertEqual(status, 0, output)
+        self.assertEqual(pmcd.values("trace.point.count"), {})
+        traced.call("point b")
+        self.assert_values(pmcd, "trace.point.count", {"b": 1})
+        self.assertEqual(pmcd.instances("trace.point.count"), {"b": 2})
+
+
+if __name__ == "__main__":
+    unittest.main()
