@@ -16,7 +16,7 @@ struct Options {
   int domain = 10;                    // -d: the agent's number among PCP's
   std::string log = "trace.log";      // -l
   std::string user;                   // -M: whom the agent runs as; empty: PCP's user
-  std::uint16_t port = kDefaultPort;  // -I, else PCP_TRACE_PORT; 0: any free one
+  std::uint16_t port = kDefaultPort;  // -I, else PCP_TRACE_PORT
   std::string socket_path;            // -i: Unix socket for traced programs
   AccessList access;                  // -A
   EngineOptions engine;               // -T, -N, --max-tags

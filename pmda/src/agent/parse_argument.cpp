@@ -56,13 +56,13 @@ Parsed<std::int64_t> parse_number(const std::string& text, std::int64_t least, s
 
 Parsed<std::uint16_t> parse_port(const std::string& text) {
   constexpr auto kLargest = std::numeric_limits<std::uint16_t>::max();
-  const Parsed<std::int64_t> number = parse_number(text, 0, kLargest);
+  const Parsed<std::int64_t> number = parse_number(text, 1, kLargest);
   if (number.error.empty()) return {static_cast<std::uint16_t>(number.value), {}};
   if (const servent* const service = getservbyname(text.c_str(), "tcp")) {
     return {ntohs(static_cast<std::uint16_t>(service->s_port)), {}};
   }
-  return {0, quoted(text) + " is neither a port number (0 to " + std::to_string(kLargest) +
-                 ", where 0 is any free one) nor the name of a TCP service"};
+  return {0, quoted(text) + " is neither a port number, 1 to " + std::to_string(kLargest) +
+                 ", nor the name of a TCP service"};
 }
 
 Parsed<Time> parse_period(const std::string& text) {

@@ -77,13 +77,18 @@ as it does at most.
 )"});
   table.count("trace.agent.dropped.malformed", &IngestCounters::dropped_malformed,
               {"connections dropped for breaking the protocol",
-               R"(Connections that were closed because what came over them made no sense or went
-over a limit. The agent's log names them.
+               R"(Connections that were closed because what came over them made no sense. The
+agent's log names them.
 )"});
   table.count("trace.agent.dropped.timeout", &IngestCounters::dropped_timeout,
               {"connections dropped for an unfinished message",
                R"(Connections that were closed because the rest of a message did not arrive in
 time.
+)"});
+  table.count("trace.agent.dropped.limit", &IngestCounters::dropped_limit,
+              {"connections dropped for going over a limit",
+               R"(Connections that were closed because their process, or all together, wanted more
+tags, labels or unfinished messages than the agent keeps.
 )"});
 }
 
