@@ -4,9 +4,9 @@
 //
 // The window. Time since the start (or the last reset) is cut into intervals of period/buckets, exact
 // in nanoseconds: interval k begins at ceil(k * period / buckets). What arrives joins the working
-// bucket, unless it was long on its way; when its interval ends it is one of the completed ones, and for `buckets` intervals it
-// counts in the window. A tag's summary is computed once per interval, when rotate() or a snapshot
-// reaches the tag, so no step takes long however many tags there are.
+// bucket, unless it was long on its way; when its interval ends it is one of the completed ones, and
+// for `buckets` intervals it counts in the window. A tag's summary is computed once per interval,
+// when rotate() or a snapshot reaches the tag, so no step takes long however many tags there are.
 //
 // Thread: any, one at a time; see shared.hpp for the mutex.
 #pragma once

@@ -45,7 +45,8 @@ struct Division {
 class EngineWindowOf : public testing::TestWithParam<Division> {};
 
 TEST_P(EngineWindowOf, ShowsAValueForExactlyOnePeriod) {
-  const auto [period, buckets] = GetParam();
+  const Time period = GetParam().period;
+  const std::uint32_t buckets = GetParam().buckets;
   for (std::int64_t k = 0; k < 20; ++k) {
     World world(window(period, buckets));
     const auto begin = [&](std::int64_t interval) {  // ceil(interval * period / buckets)
