@@ -8,6 +8,7 @@ The system's pmcd is never touched, any number of these can run at once, as root
 nothing is left behind: no process, port, socket or file.
 """
 
+import atexit
 import os
 import pwd
 import re
@@ -132,6 +133,7 @@ class PrivatePmcd:
 
     def start(self):
         self.directory = tempfile.mkdtemp(prefix="trace-")
+        atexit.register(self.stop)  # should an interrupt keep the test from it
         try:
             for name in ("run", "log", "tmp", "var/config/pmda"):
                 os.makedirs(self.path(name))
@@ -147,6 +149,7 @@ class PrivatePmcd:
             raise
 
     def stop(self):
+        atexit.unregister(self.stop)
         if self._pmcd:
             agent = self.agent_pid()
             self._end(self._pmcd)

@@ -6,6 +6,7 @@ and TRACE_PROGRAMS (a directory), and that of PCP's own library in TRACE_STOCK_L
 
 import collections
 import os
+import signal
 import subprocess
 import sys
 import unittest
@@ -23,6 +24,9 @@ STOCK_PMTRACE = "/usr/bin/pmtrace"
 OUR_PMTRACE = os.environ["TRACE_PMTRACE"]
 
 LONGEST_TAG = "t" * 254
+
+# A test that is asked to end cleans up first.
+signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def program(name):
