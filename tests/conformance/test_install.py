@@ -1,0 +1,91 @@
+"""Install, driven by a script: the same answers give the agent the same options, stock's and ours.
+
+What an Install script shares with all others, pmdaproc.sh, is replaced, so that nothing is installed
+and the options can be seen.
+"""
+
+import os
+import subprocess
+import tempfile
+import unittest
+
+from private_pmcd import PATIENCE_S
+from trace_test import OUR_AGENT, STOCK_AGENT, TraceTestCase, with_each_agent
+
+PMDAPROC = """
+pmdaSetup() { :; }
+pmdaInstall() { printf '\\nOPTIONS: %s\\n' "$args"; exit 0; }
+"""
+
+NO_UNITS = "y\n"
+
+
+class InstallTestCase(TraceTestCase):
+    def install(self, answers):
+        """Gives the options that the agent would be run with."""
+        with tempfile.TemporaryDirectory() as root:
+            os.makedirs(f"{root}/etc")
+            os.makedirs(f"{root}/lib")
+            os.makedirs(f"{root}/empty")  # where stock's echo cannot turn a host's * into file names
+            with open(f"{root}/etc/pcp.env", "w", encoding="utf-8") as file:
+                file.write(f'PCP_SHARE_DIR="{root}"\nPCP_ECHO_PROG=/bin/echo PCP_ECHO_N=-n PCP_ECHO_C=\n')
+            with open(f"{root}/lib/pmdaproc.sh", "w", encoding="utf-8") as file:
+                file.write(PMDAPROC)
+            script = os.path.join(os.path.dirname(self.agent.namespace), "Install")
+            done = subprocess.run(["/bin/sh", script], input=answers, capture_output=True, text=True,
+                                  env={"PATH": "/usr/bin:/bin", "PCP_DIR": root},
+                                  cwd=f"{root}/empty", timeout=PATIENCE_S, check=True)
+            [options] = [line for line in done.stdout.splitlines() if line.startswith("OPTIONS:")]
+            return options.split()[1:]
+
+
+@with_each_agent
+class Install(InstallTestCase):
+    def test_takes_the_defaults_when_there_is_no_answer(self):
+        self.assertEqual(self.install(""), [])
+
+    def test_takes_the_defaults_on_an_empty_answer(self):
+        self.assertEqual(self.install("\n"), [])
+        self.assertEqual(self.install("yes\n30\n"), [])
+
+    def test_asks_for_period_buckets_and_port(self):
+        for no in ("n", "N", "no", "No", "NO"):
+            self.assertEqual(self.install(f"{no}\n30\n6\n4444\n" + NO_UNITS * 2 + "\n"),
+                             ["-T", "30", "-N", "6", "-I", "4444"])
+
+    def test_leaves_out_what_is_answered_with_nothing(self):
+        self.assertEqual(self.install("n\n\n6\n\n" + NO_UNITS * 2 + "\n"), ["-N", "6"])
+
+    def test_leaves_out_what_is_no_number(self):
+        self.assertEqual(self.install("n\nsoon\nmany\nhere\n" + NO_UNITS * 2 + "\n"), [])
+
+    def test_asks_for_the_scale_of_each_dimension_that_is_not_zero(self):
+        self.assertEqual(self.install("n\n\n\n\nn\n1 -1 0\n1\n3\n" + NO_UNITS + "\n"),
+                         ["-U", "1,-1,0,1,3,0"])
+        self.assertEqual(self.install("n\n\n\n\n" + NO_UNITS + "n\n0 0 1\n6\n\n"),
+                         ["-V", "0,0,1,0,0,6"])
+        self.assertEqual(self.install("n\n\n\n\nn\n0 0 0\nn\n0 1 -1\n2\n0\n\n"),
+                         ["-U", "0,0,0,0,0,0", "-V", "0,1,-1,0,2,0"])
+
+    def test_asks_again_until_an_answer_is_valid(self):
+        self.assertEqual(self.install("n\n\n\n\nn\nx y z\n1 q 0\n1 1 0\n7\n-1\nwide\n2\n6\nlong\n3\n" +
+                                      NO_UNITS + "\n"), ["-U", "1,1,0,2,3,0"])
+
+    def test_asks_for_access_rules_until_an_empty_line(self):
+        self.assertEqual(self.install("n\n\n\n\n" + NO_UNITS * 2 +
+                                      "a\n10.0.0.1\n5\nAllow\n10.0.0.2\n\nd\n10.0.*\nmaybe\nd\n\n\n"),
+                         ["-A", "allow:10.0.0.1:5", "-A", "allow:10.0.0.2:0", "-A", "disallow:10.0.*"])
+
+
+class Both(InstallTestCase):
+    def test_understand_every_answer_alike(self):
+        answers = "n\n120\n24\n5000\nn\n1 0 0\n0\nn\n0 1 1\n\n\na\nhost.example\n\nD\n*\n\n"
+        options = []
+        for self.agent in (STOCK_AGENT, OUR_AGENT):
+            options.append(self.install(answers))
+        self.assertEqual(options[0], options[1])
+        self.assertEqual(options[0][-4:], ["-A", "allow:host.example:0", "-A", "disallow:*"])
+
+
+if __name__ == "__main__":
+    unittest.main()
