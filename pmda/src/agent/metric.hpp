@@ -52,7 +52,7 @@ struct Metric {
   Store store = Store::Refused;
 };
 
-// From here on: how the tables make a Metric out of a plain function. ----------------------------
+// From here on: how the tables make a Metric out of a plain function.
 
 struct MetricId {
   unsigned cluster;

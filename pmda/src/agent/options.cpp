@@ -31,20 +31,19 @@ pmLongOptions long_options[] = {
     {"observe-units", 1, 'U', "UNITS", "units of observations, six integers (default 0,0,0,0,0,0)"},
     {"counter-units", 1, 'V', "UNITS", "units of counters, six integers (default 0,0,0,0,0,0)"},
     {"max-tags", 1, 0, "COUNT", "tags to keep apart (default 100000)"},
-    PMOPT_HELP,
+    {"help", 0, 'h', nullptr, "show this usage message and exit"},
     PMDA_OPTIONS_END,
 };
 
 pmOptions getopt_state() {
   pmOptions state{};
-  state.short_options = "A:D:d:I:i:l:M:N:T:U:V:?";
+  state.short_options = "A:D:d:hI:i:l:M:N:T:U:V:";
   state.long_options = long_options;
   state.short_usage = "[options]";
   return state;
 }
 
-// Each of these takes over one argument and gives an empty string, or what is wrong with it.
-// -------
+// Each function below takes one argument over, and gives an empty string or what is wrong with it.
 
 template <typename Value, typename Target>
 std::string take(const Parsed<Value>& parsed, Target& target) {
@@ -105,9 +104,6 @@ std::string name_of(int letter) {
   return letter == 0 ? "--max-tags" : std::string{'-', static_cast<char>(letter)};
 }
 
-// What the command line leaves open.
-// ---------------------------------------------------------------
-
 std::string take_environment(Options& options) {
   const char* const port = std::getenv("PCP_TRACE_PORT");
   if (!port) return "";
@@ -124,10 +120,8 @@ std::variant<Options, HelpWanted, OptionError> parse_options(int argc, char* con
 
   pmOptions state = getopt_state();
   for (int letter; (letter = pmgetopt_r(argc, argv, &state)) != EOF;) {
-    if (letter == '?') {
-      if (state.errors > 0) return OptionError{};
-      return HelpWanted{};
-    }
+    if (letter == 'h') return HelpWanted{};
+    if (letter == '?') return OptionError{};  // pmgetopt_r has said why
     const std::string error = take_option(letter, state.optarg, options);
     if (!error.empty()) return OptionError{name_of(letter) + ": " + error};
   }

@@ -26,7 +26,7 @@ struct Options {
 
 struct HelpWanted {};
 
-// One line that names the faulty argument and says what is valid.
+// One line that names the faulty argument and says what is valid; empty if it was printed already.
 struct OptionError {
   std::string message;
 };

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstring>
 #include <new>
+#include <system_error>
 #include <utility>
 
 #include <arpa/inet.h>
@@ -95,6 +96,8 @@ void Acceptor::accept() {
     Peer peer = describe(socket.get(), address);
     try {
       taken_(std::move(socket), std::move(peer));
+    } catch (const std::system_error& problem) {
+      return pause(problem.code().value());
     } catch (const std::bad_alloc&) {
       return pause(ENOMEM);
     }

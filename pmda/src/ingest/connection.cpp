@@ -42,13 +42,13 @@ Connection::Connection(asio::io_context& io, Descriptor socket, Peer peer, Host&
       began_(steady_now()) {}
 
 void Connection::greet() {
+  phase_ = Phase::Talking;
   dialogue_.greet(out_);
   write();
   wait_readable();
 }
 
 void Connection::refuse(std::int32_t code) {
-  phase_ = Phase::Leaving;
   wire::append_ack(out_, host_.household.pid, code);
   leave();
 }
@@ -60,6 +60,7 @@ void Connection::leave(ByeReason reason) {
 
 void Connection::leave() {
   stop_talking();
+  phase_ = Phase::Leaving;
   leaving_since_ = steady_now();
   write();
   if (phase_ == Phase::Leaving && !host_.may_linger()) close();
@@ -106,8 +107,8 @@ void Connection::on_readable() {
     if (phase_ == Phase::Leaving) throw_away();
   } catch (const std::exception& problem) {
     // No memory, most likely. This peer's trouble must not become anybody else's.
-    host_.say(peer_, std::string("dropped: ") + problem.what());
     close();
+    host_.say(peer_, std::string("dropped: ") + problem.what());
   }
   wait_readable();
 }
@@ -220,7 +221,7 @@ void Connection::drop(ByeReason reason, const std::string& why) {
 
 void Connection::stop_talking() {
   if (phase_ != Phase::Talking) return;
-  phase_ = Phase::Leaving;
+  phase_ = Phase::Leaving;  // no way back: what follows must not come here again
   dialogue_.end(steady_now());
   host_.unfinished_bytes -= unfinished_bytes_;
   unfinished_bytes_ = 0;

@@ -53,7 +53,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::string describe(Time now) const;  // one line for the list of clients
 
  private:
-  enum class Phase { Talking, Leaving, Closed };
+  enum class Phase { New, Talking, Leaving, Closed };
 
   void wait_readable();
   void wait_writable();
@@ -71,7 +71,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   const Peer peer_;
   Host& host_;
   Dialogue dialogue_;
-  Phase phase_ = Phase::Talking;
+  Phase phase_ = Phase::New;
   wire::FrameReader reader_;
   std::size_t read_bytes_;            // how much to read at once: more if more comes
   std::size_t unfinished_bytes_ = 0;  // memory that waits for the rest of a PDU

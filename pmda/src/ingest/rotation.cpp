@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 
 #include "ingest/turn.hpp"
 
@@ -16,14 +17,21 @@ constexpr Time kLongestSleep = std::chrono::seconds(1);
 
 }  // namespace
 
+// Gives the time of the next step.
+Time Rotation::rotate() {
+  Turn turn(shared_);
+  Engine& engine = turn.shared().engine;
+  const Time now = turn.now();
+  if (engine.rotate(now, kTagsAtOnce)) return now;
+  return std::min(engine.next_rotation(now), now + kLongestSleep);
+}
+
 void Rotation::step() {
-  Time next;
-  {
-    Turn turn(shared_);
-    Engine& engine = turn.shared().engine;
-    const Time now = turn.now();
-    const bool more = engine.rotate(now, kTagsAtOnce);
-    next = more ? now : std::min(engine.next_rotation(now), now + kLongestSleep);
+  Time next = steady_now() + kLongestSleep;
+  try {
+    next = rotate();
+  } catch (const std::bad_alloc&) {
+    // Later there may be memory again.
   }
   // Also with more to do it is the loop's turn: peers that have become readable come first.
   timer_.expires_at(std::chrono::steady_clock::time_point(next));

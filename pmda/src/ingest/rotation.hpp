@@ -17,6 +17,7 @@ class Rotation {
 
  private:
   void step();
+  Time rotate();
 
   asio::steady_timer timer_;
   Shared& shared_;

@@ -74,7 +74,6 @@ struct Server::Implementation {
 
   void run();
   void tick();
-  void take(Descriptor socket, Peer peer);
   void release(Connection& connection);
   void wait_for_list_request();
   void list_clients();
@@ -85,6 +84,9 @@ struct Server::Implementation {
     std::shared_ptr<Connection> connection;
     Admission admission;
   };
+
+  void take(Descriptor socket, Peer peer);
+  void receive(Connection& connection, Guest& guest);
 
   IngestOptions options;
   Shared& shared;
@@ -216,33 +218,40 @@ void Server::Implementation::tick() {
 
 void Server::Implementation::take(Descriptor socket, Peer peer) {
   peer.number = ++last_number;
-  Guest guest;
-  guest.admission = options.access.acquire(peer.address);
+  const auto connection = std::make_shared<Connection>(io, std::move(socket), peer, host);
+  Guest& guest = guests[peer.number];
+  guest.connection = connection;
+  try {
+    receive(*connection, guest);
+  } catch (...) {
+    connection->close();
+    throw;
+  }
+}
+
+void Server::Implementation::receive(Connection& connection, Guest& guest) {
+  guest.admission = options.access.acquire(connection.peer().address);
   Access access = guest.admission.access;
   if (access == Access::Allowed && talking >= max_talking) {
     options.access.release(guest.admission);
     access = Access::TooManyConnections;
   }
-  const auto connection = std::make_shared<Connection>(io, std::move(socket), peer, host);
-  guest.connection = connection;
-  guests.emplace(peer.number, std::move(guest));
-
   switch (access) {
     case Access::Allowed:
       ++talking;
       count(shared.counters.accepted);
       shared.counters.connections.store(talking, std::memory_order_relaxed);
-      connection->greet();
+      connection.greet();
       break;
     case Access::NotPermitted:
       count(shared.counters.refused_permission);
-      host.say(peer, "refused: the access rules (-A) do not let it in");
-      connection->refuse(PMTRACE_ERR_PERMISSION);
+      host.say(connection.peer(), "refused: the access rules (-A) do not let it in");
+      connection.refuse(PMTRACE_ERR_PERMISSION);
       break;
     case Access::TooManyConnections:
       count(shared.counters.refused_limit);
-      host.say(peer, "refused: too many connections");
-      connection->refuse(PMTRACE_ERR_CONNLIMIT);
+      host.say(connection.peer(), "refused: too many connections");
+      connection.refuse(PMTRACE_ERR_CONNLIMIT);
       break;
   }
 }
@@ -259,8 +268,8 @@ void Server::Implementation::wait_for_list_request() {
                             if (error) return;
                             eventfd_t requests = 0;
                             ::eventfd_read(list_request.native_handle(), &requests);
-                            list_clients();
                             wait_for_list_request();
+                            list_clients();
                           });
 }
 

@@ -1,5 +1,7 @@
 #include "ingest/session_table.hpp"
 
+#include <cassert>
+
 namespace pcp::trace::agent {
 
 Session* SessionTable::find(const std::string& user, const wire::SessionId& id) {
@@ -22,24 +24,29 @@ Session* SessionTable::open(const std::string& name, const wire::SessionId& id,
   session.id = id;
   session.user = &user;
   session.connection = connection;
+  session.place = user.connected.insert(user.connected.end(), &session);
   ++size_;
   return &session;
 }
 
 void SessionTable::attach(Session& session, std::uint64_t connection) {
-  session.user->remembered.erase(session.remembered);
+  assert(session.connection == 0);
+  User& user = *session.user;
+  user.connected.splice(user.connected.end(), user.remembered, session.place);
   session.connection = connection;
 }
 
 void SessionTable::detach(Session& session, Time now) {
   session.connection = 0;
   session.remembered_since = now;
-  session.remembered = session.user->remembered.insert(session.user->remembered.end(), &session);
+  session.origin.reset();  // the next HELLO says it again
+  User& user = *session.user;
+  user.remembered.splice(user.remembered.end(), user.connected, session.place);
 }
 
 void SessionTable::forget(Session& session) {
   User& user = *session.user;
-  if (session.connection == 0) user.remembered.erase(session.remembered);
+  (session.connection == 0 ? user.remembered : user.connected).erase(session.place);
   user.tags -= session.tags.size();
   tags_ -= session.tags.size();
   --size_;

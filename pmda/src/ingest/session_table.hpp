@@ -50,12 +50,13 @@ class SessionTable {
     std::shared_ptr<const Origin> origin;
     std::unordered_map<std::uint32_t, SessionTag, TagIdHash> tags;
     Time remembered_since{};
-    std::list<Session*>::iterator remembered;  // valid if there is no connection
+    std::list<Session*>::iterator place;  // in one of its user's lists
   };
 
   struct User {
     std::string name;
     std::map<wire::SessionId, Session> sessions;
+    std::list<Session*> connected;
     std::list<Session*> remembered;  // the oldest first
     std::size_t tags = 0;
   };

@@ -1,0 +1,70 @@
+// An agent with an engine behind it, no pmcd in front, and a clock that tests set.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "agent/agent.hpp"
+#include "engine/shared.hpp"
+
+namespace pcp::trace::agent {
+
+class AgentFixture : public testing::Test {
+ protected:
+  static constexpr int kDomain = 10;
+
+  static EngineOptions engine_options() {
+    EngineOptions options;
+    options.period = std::chrono::seconds(10);
+    options.buckets = 5;
+    options.max_tags = 100;
+    return options;
+  }
+
+  void apply(TraceType type, std::string_view tag, double value) {
+    shared_.engine.apply_value(shared_.engine.tag(type, tag), value, now_);
+  }
+
+  pmID pmid(const std::string& name) const {
+    for (const Metric& metric : agent_.metrics()) {
+      if (name == metric.name) return pmID_build(kDomain, metric.cluster, metric.item);
+    }
+    ADD_FAILURE() << "no metric " << name;
+    return PM_ID_NULL;
+  }
+
+  static pmInDom indom(unsigned serial) { return pmInDom_build(kDomain, serial); }
+
+  // Fetches one metric of any numeric type. The key of a value without an instance is PM_IN_NULL.
+  std::map<int, double> fetch(const std::string& name, const pmProfile* profile = nullptr) {
+    const pmID id = pmid(name);
+    const pmResult* const result = agent_.fetch(&id, 1, profile, now_);
+    EXPECT_EQ(result->numpmid, 1);
+    std::map<int, double> values;
+    const pmValueSet& set = *result->vset[0];
+    EXPECT_EQ(set.pmid, id);
+    for (int i = 0; i < set.numval; ++i) {
+      pmAtomValue atom{};
+      EXPECT_EQ(pmExtractValue(set.valfmt, &set.vlist[i], type_of(id), &atom, PM_TYPE_DOUBLE), 0);
+      values[set.vlist[i].inst] = atom.d;
+    }
+    agent_.release();
+    return values;
+  }
+
+  int type_of(pmID id) const {
+    for (const Metric& metric : agent_.metrics()) {
+      if (pmID_build(kDomain, metric.cluster, metric.item) == id) return metric.type;
+    }
+    return PM_TYPE_UNKNOWN;
+  }
+
+  Time now_ = std::chrono::hours(1);
+  Shared shared_{engine_options(), {}, now_};
+  Agent agent_{{kDomain, {}, 4323, ""}, Privileges({0, 999}), shared_, now_};
+};
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,118 @@
+#include <cstring>
+
+#include "agent_fixture.hpp"
+
+namespace pcp::trace::agent {
+
+namespace {
+
+constexpr int kRoot = 1;  // contexts
+constexpr int kStranger = 2;
+
+class StoreTest : public AgentFixture {
+ protected:
+  StoreTest() {
+    agent_.privileges().note_user(kRoot, "0");
+    agent_.privileges().note_user(kStranger, "1000");
+  }
+  ~StoreTest() override { store("trace.agent.debug", "none"); }
+
+  int store(const std::string& metric, int value, int context = kRoot) {
+    pmValueSet set{};
+    set.pmid = pmid(metric);
+    set.numval = 1;
+    set.valfmt = PM_VAL_INSITU;
+    set.vlist[0].inst = static_cast<int>(PM_IN_NULL);
+    set.vlist[0].value.lval = value;
+    return store(set, context);
+  }
+
+  int store(const std::string& metric, const std::string& value, int context = kRoot) {
+    std::vector<char> memory(PM_VAL_HDR_SIZE + value.size() + 1);
+    auto* const block = new (memory.data()) pmValueBlock;
+    block->vtype = PM_TYPE_STRING;
+    block->vlen = memory.size() & PM_VAL_VLEN_MAX;
+    std::memcpy(memory.data() + PM_VAL_HDR_SIZE, value.c_str(), value.size() + 1);
+    pmValueSet set{};
+    set.pmid = pmid(metric);
+    set.numval = 1;
+    set.valfmt = PM_VAL_DPTR;
+    set.vlist[0].value.pval = block;
+    return store(set, context);
+  }
+
+  int store(pmValueSet& set, int context) {
+    pmResult result{};
+    result.numpmid = 1;
+    result.vset[0] = &set;
+    return agent_.store(result, context, now_);
+  }
+
+  std::string debug_options() {
+    const pmID id = pmid("trace.agent.debug");
+    const pmValueSet& set = *agent_.fetch(&id, 1, nullptr, now_)->vset[0];
+    return set.vlist[0].value.pval->vbuf;
+  }
+};
+
+TEST_F(StoreTest, OfAnyValueIntoResetForgetsAllTags) {
+  apply(TraceType::Point, "a", -1);
+  EXPECT_EQ(store("trace.control.reset", 77), 0);
+  EXPECT_TRUE(fetch("trace.point.count").empty());
+}
+
+TEST_F(StoreTest, IsRefusedToStrangersAndUnknownUsers) {
+  apply(TraceType::Point, "a", -1);
+  EXPECT_EQ(store("trace.control.reset", 1, kStranger), PM_ERR_PERMISSION);
+  EXPECT_EQ(store("trace.control.reset", 1, 99), PM_ERR_PERMISSION);
+  EXPECT_EQ(store("trace.control.debug", 1, kStranger), PM_ERR_PERMISSION);
+  EXPECT_EQ(store("trace.agent.debug", "pdu", kStranger), PM_ERR_PERMISSION);
+  EXPECT_EQ(fetch("trace.point.count").size(), 1);
+  EXPECT_EQ(debug_options(), "none");
+}
+
+TEST_F(StoreTest, IsRefusedForMetricsThatOnlyTell) {
+  for (const Metric& metric : agent_.metrics()) {
+    if (metric.store != Store::Refused) continue;
+    EXPECT_EQ(store(metric.name, 1), PM_ERR_PERMISSION) << metric.name;
+  }
+}
+
+TEST_F(StoreTest, IsRefusedForUnknownMetrics) {
+  pmValueSet set{};
+  set.pmid = pmID_build(kDomain, 0, 99);
+  set.numval = 1;
+  EXPECT_EQ(store(set, kRoot), PM_ERR_PMID);
+}
+
+TEST_F(StoreTest, ReplacesDebugOptionsByName) {
+  EXPECT_EQ(store("trace.agent.debug", "appl0,appl1"), 0);
+  EXPECT_EQ(debug_options(), "appl0,appl1");
+  EXPECT_TRUE(pmDebugOptions.appl0 && pmDebugOptions.appl1);
+  EXPECT_EQ(store("trace.agent.debug", "appl1"), 0);
+  EXPECT_FALSE(pmDebugOptions.appl0);
+  EXPECT_EQ(store("trace.agent.debug", ""), 0);
+  EXPECT_EQ(debug_options(), "none");
+  EXPECT_FALSE(pmDebugOptions.appl1);
+}
+
+TEST_F(StoreTest, ReplacesDebugOptionsByNumber) {
+  EXPECT_EQ(store("trace.control.debug", 2048), 0);
+  EXPECT_TRUE(pmDebugOptions.appl0);
+  EXPECT_EQ(fetch("trace.control.debug").begin()->second, 2048);
+  EXPECT_EQ(store("trace.control.debug", 0), 0);
+  EXPECT_FALSE(pmDebugOptions.appl0);
+  EXPECT_EQ(debug_options(), "none");
+}
+
+TEST_F(StoreTest, OfAnUnknownDebugOptionChangesNothing) {
+  EXPECT_EQ(store("trace.agent.debug", "appl0"), 0);
+  EXPECT_EQ(store("trace.agent.debug", "appl1,no-such-option"), PM_ERR_CONV);
+  EXPECT_EQ(debug_options(), "appl0");
+  EXPECT_TRUE(pmDebugOptions.appl0);
+  EXPECT_FALSE(pmDebugOptions.appl1);
+}
+
+}  // namespace
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,117 @@
+#include <cmath>
+
+#include "agent_fixture.hpp"
+
+namespace pcp::trace::agent {
+
+namespace {
+
+using std::chrono::seconds;
+using Values = std::map<int, double>;
+
+class Fetch : public AgentFixture {};
+
+TEST_F(Fetch, GivesNoValuesBeforeThereIsATag) { EXPECT_EQ(fetch("trace.point.count"), Values{}); }
+
+TEST_F(Fetch, GivesCountsTotalsAndLastValuesAtOnce) {
+  apply(TraceType::Observe, "a", 2);
+  apply(TraceType::Observe, "a", 5);
+  apply(TraceType::Observe, "b", 7);
+  EXPECT_EQ(fetch("trace.observe.count"), (Values{{1, 2}, {2, 1}}));
+  EXPECT_EQ(fetch("trace.observe.sum"), (Values{{1, 7}, {2, 7}}));
+  EXPECT_EQ(fetch("trace.observe.value"), (Values{{1, 5}, {2, 7}}));
+}
+
+TEST_F(Fetch, GivesWindowMetricsOnceTheIntervalIsCompleteAndForOnePeriod) {
+  for (const double value : {1.0, 2.0, 6.0}) apply(TraceType::Transact, "a", value);
+  EXPECT_EQ(fetch("trace.transact.rate"), Values{});
+  now_ += seconds(2);
+  EXPECT_NEAR(fetch("trace.transact.rate")[1], 0.3, 1e-6);
+  EXPECT_EQ(fetch("trace.transact.ave_time"), (Values{{1, 3}}));
+  EXPECT_EQ(fetch("trace.transact.min_time"), (Values{{1, 1}}));
+  EXPECT_EQ(fetch("trace.transact.max_time"), (Values{{1, 6}}));
+  EXPECT_NEAR(fetch("trace.transact.p50")[1], 2, 0.04);
+  now_ += seconds(10);
+  for (const char* name : {"rate", "ave_time", "min_time", "max_time", "p50"}) {
+    EXPECT_EQ(fetch(std::string("trace.transact.") + name), Values{}) << name;
+  }
+  EXPECT_EQ(fetch("trace.transact.count"), (Values{{1, 3}}));
+}
+
+TEST_F(Fetch, KeepsWhatIsNotFiniteOutOfMeansButShowsItAsLastValue) {
+  apply(TraceType::Observe, "a", 4);
+  apply(TraceType::Observe, "a", std::nan(""));
+  apply(TraceType::Observe, "b", HUGE_VAL);
+  now_ += seconds(2);
+  EXPECT_EQ(fetch("trace.observe.ave"), (Values{{1, 4}}));
+  EXPECT_EQ(fetch("trace.observe.rate").size(), 2);
+  EXPECT_TRUE(std::isnan(fetch("trace.observe.value")[1]));
+  EXPECT_EQ(fetch("trace.observe.value")[2], HUGE_VAL);
+}
+
+TEST_F(Fetch, GivesNoRateForATagThatOnlyAborts) {
+  Delta aborted;
+  aborted.aborts = 3;
+  shared_.engine.apply(shared_.engine.tag(TraceType::Transact, "a"), aborted, {}, {}, now_);
+  now_ += seconds(2);
+  EXPECT_EQ(fetch("trace.transact.aborts"), (Values{{1, 3}}));
+  EXPECT_EQ(fetch("trace.transact.count"), (Values{{1, 0}}));
+  EXPECT_EQ(fetch("trace.transact.rate"), Values{});
+}
+
+TEST_F(Fetch, GivesTheInstancesThatTheProfileIncludes) {
+  for (const char* tag : {"a", "b", "c"}) apply(TraceType::Point, tag, -1);
+  int some[] = {3, 1};
+  pmInDomProfile points{indom(1), PM_PROFILE_EXCLUDE, 2, some};
+  pmProfile profile{PM_PROFILE_INCLUDE, 1, &points};
+  EXPECT_EQ(fetch("trace.point.count", &profile), (Values{{1, 1}, {3, 1}}));
+  points.state = PM_PROFILE_INCLUDE;
+  EXPECT_EQ(fetch("trace.point.count", &profile), (Values{{2, 1}}));
+  points.indom = indom(2);
+  EXPECT_EQ(fetch("trace.point.count", &profile).size(), 3);
+  profile.state = PM_PROFILE_EXCLUDE;
+  EXPECT_EQ(fetch("trace.point.count", &profile), Values{});
+}
+
+TEST_F(Fetch, LooksAtAllTagsHoweverManySlicesTheyTake) {
+  EngineOptions options = engine_options();
+  options.max_tags = 5000;
+  Shared shared(options, {}, now_);
+  Agent agent({kDomain, {}, 4323, ""}, Privileges({}), shared, now_);
+  for (int i = 0; i < 2000; ++i) {
+    shared.engine.apply_value(shared.engine.tag(TraceType::Point, "tag" + std::to_string(i)), -1,
+                              now_);
+  }
+  const pmID id = pmid("trace.point.count");
+  EXPECT_EQ(agent.fetch(&id, 1, nullptr, now_)->vset[0]->numval, 2000);
+}
+
+TEST_F(Fetch, NamesTheMetricsThatItDoesNotKnow) {
+  const pmID ids[] = {pmID_build(kDomain, 0, 99), pmid("trace.control.port")};
+  const pmResult* const result = agent_.fetch(ids, 2, nullptr, now_);
+  EXPECT_EQ(result->vset[0]->numval, PM_ERR_PMID);
+  EXPECT_EQ(result->vset[1]->numval, 1);
+}
+
+TEST_F(Fetch, GivesTheSettings) {
+  const int alone = static_cast<int>(PM_IN_NULL);
+  EXPECT_EQ(fetch("trace.control.period"), (Values{{alone, 10}}));
+  EXPECT_EQ(fetch("trace.control.interval"), (Values{{alone, 2}}));
+  EXPECT_EQ(fetch("trace.control.buckets"), (Values{{alone, 5}}));
+  EXPECT_EQ(fetch("trace.control.port"), (Values{{alone, 4323}}));
+  EXPECT_EQ(fetch("trace.control.reset"), (Values{{alone, 1}}));
+  now_ += seconds(7);
+  EXPECT_EQ(fetch("trace.agent.uptime"), (Values{{alone, 7}}));
+}
+
+TEST_F(Fetch, GivesTheIngestsCounters) {
+  shared_.counters.refused_quota = 3;
+  shared_.counters.busy_ns = 12345;
+  EXPECT_EQ(fetch("trace.agent.refused.quota").begin()->second, 3);
+  EXPECT_EQ(fetch("trace.agent.cpu.ingest").begin()->second, 12345);
+  EXPECT_GT(fetch("trace.agent.memory.resident").begin()->second, 0);
+}
+
+}  // namespace
+
+}  // namespace pcp::trace::agent

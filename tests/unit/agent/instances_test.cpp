@@ -1,0 +1,141 @@
+#include <cstdlib>
+
+#include "agent/label_sets.hpp"
+#include "agent_fixture.hpp"
+
+namespace pcp::trace::agent {
+
+namespace {
+
+class Instances : public AgentFixture {
+ protected:
+  static constexpr int kAny = static_cast<int>(PM_IN_NULL);
+
+  using Names = std::map<int, std::string>;
+
+  Names all(unsigned serial) {
+    pmInResult* result = nullptr;
+    EXPECT_EQ(agent_.instances(indom(serial), kAny, nullptr, &result, now_), 0);
+    Names names;
+    for (int i = 0; i < result->numinst; ++i) {
+      names[result->instlist[i]] = result->namelist[i];
+      std::free(result->namelist[i]);
+    }
+    std::free(result->namelist);
+    std::free(result->instlist);
+    std::free(result);
+    return names;
+  }
+
+  // Gives the number, or a PCP error.
+  int number_of(const char* name) {
+    pmInResult* result = nullptr;
+    const int status = agent_.instances(indom(1), kAny, name, &result, now_);
+    if (status < 0) return status;
+    const int number = result->instlist[0];
+    EXPECT_EQ(result->namelist, nullptr);
+    std::free(result->instlist);
+    std::free(result);
+    return number;
+  }
+
+  std::string name_of(int number) {
+    pmInResult* result = nullptr;
+    if (agent_.instances(indom(1), number, nullptr, &result, now_) == PM_ERR_INST) return "none";
+    const std::string name = result->namelist[0];
+    EXPECT_EQ(result->instlist, nullptr);
+    std::free(result->namelist[0]);
+    std::free(result->namelist);
+    std::free(result);
+    return name;
+  }
+
+  void point(std::string_view tag) { apply(TraceType::Point, tag, -1); }
+};
+
+TEST_F(Instances, AreNoneBeforeThereIsATag) { EXPECT_EQ(all(1), Names{}); }
+
+TEST_F(Instances, AppearInOrderOfArrival) {
+  point("b");
+  EXPECT_EQ(all(1), (Names{{1, "b"}}));
+  point("a");
+  EXPECT_EQ(all(1), (Names{{1, "b"}, {2, "a"}}));
+  EXPECT_EQ(all(0), Names{});
+}
+
+TEST_F(Instances, AreFoundByNumber) {
+  point("read me");
+  EXPECT_EQ(name_of(1), "read me");
+  EXPECT_EQ(name_of(2), "none");
+}
+
+TEST_F(Instances, AreFoundByTheirWholeNameOrItsFirstWord) {
+  point("read me");
+  point("read you");
+  EXPECT_EQ(number_of("read me"), 1);
+  EXPECT_EQ(number_of("read"), 1);
+  EXPECT_EQ(number_of("read#2 you"), 2);
+  EXPECT_EQ(number_of("read#2"), 2);
+  EXPECT_EQ(number_of("read you"), PM_ERR_INST);
+  EXPECT_EQ(number_of("rea"), PM_ERR_INST);
+}
+
+TEST_F(Instances, GoWithAResetAndComeBackUnderTheirNumbers) {
+  point("a");
+  point("b");
+  EXPECT_EQ(all(1).size(), 2);
+  shared_.engine.reset(now_);
+  EXPECT_EQ(all(1), Names{});
+  EXPECT_EQ(number_of("b"), PM_ERR_INST);
+  point("b");
+  EXPECT_EQ(all(1), (Names{{2, "b"}}));
+}
+
+TEST_F(Instances, BelongToKnownDomainsOnly) {
+  pmInResult* result = nullptr;
+  EXPECT_EQ(agent_.instances(indom(5), kAny, nullptr, &result, now_), PM_ERR_INDOM);
+}
+
+class Labels : public AgentFixture {
+ protected:
+  std::map<int, std::string> labels(int identifier, int type) {
+    pmLabelSet* sets = nullptr;
+    const int count = agent_.labels(identifier, type, &sets, now_);
+    std::map<int, std::string> labels;
+    for (int i = 0; i < count; ++i) {
+      labels[static_cast<int>(sets[i].inst)] = std::string(sets[i].json, sets[i].jsonlen);
+    }
+    if (sets) pmFreeLabelSets(sets, count);
+    return labels;
+  }
+
+  using Sets = std::map<int, std::string>;
+  static constexpr int kAll = static_cast<int>(PM_IN_NULL);
+};
+
+TEST_F(Labels, NameTheAgentAndTheTypes) {
+  EXPECT_EQ(labels(kDomain, PM_LABEL_DOMAIN), (Sets{{kAll, R"({"agent":"trace"})"}}));
+  EXPECT_EQ(labels(static_cast<int>(indom(1)), PM_LABEL_INDOM),
+            (Sets{{kAll, R"({"trace_type":"point"})"}}));
+}
+
+TEST_F(Labels, OfInstancesHaveTheTagAndWhoSendsIt) {
+  apply(TraceType::Point, "read me", -1);
+  apply(TraceType::Point, "b", -1);
+  const auto origin = std::make_shared<const Origin>(Origin{"shop", {{"zone", "eu"}}});
+  shared_.engine.note_origin(shared_.engine.tag(TraceType::Point, "b"), origin);
+  EXPECT_EQ(
+      labels(static_cast<int>(indom(1)), PM_LABEL_INSTANCES),
+      (Sets{{1, R"({"tag":"read me"})"}, {2, R"({"tag":"b","service":"shop","zone":"eu"})"}}));
+}
+
+TEST_F(Labels, AreAnnouncedWhenTheyChange) {
+  EXPECT_FALSE(agent_.labels_changed());
+  apply(TraceType::Point, "a", -1);
+  EXPECT_TRUE(agent_.labels_changed());
+  EXPECT_FALSE(agent_.labels_changed());
+}
+
+}  // namespace
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,75 @@
+#include "agent/number_keeper.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "agent_fixture.hpp"
+
+namespace pcp::trace::agent {
+
+namespace {
+
+std::vector<std::string> warnings;
+
+class NumberKeeperTest : public AgentFixture {
+ protected:
+  NumberKeeperTest() {
+    warnings.clear();
+    directory_ = testing::TempDir() + "numbers-XXXXXX";
+    EXPECT_NE(mkdtemp(directory_.data()), nullptr);
+  }
+  ~NumberKeeperTest() override { std::filesystem::remove_all(directory_); }
+
+  NumberKeeper keeper(const std::string& name = "10.trace") {
+    return NumberKeeper(file(name), shared_,
+                        [](const std::string& line) { warnings.push_back(line); });
+  }
+
+  InstanceFile file(const std::string& name = "10.trace") const {
+    return InstanceFile(directory_ + "/" + name);
+  }
+
+  std::string directory_;
+};
+
+TEST_F(NumberKeeperTest, WritesNothingAsLongAsThereIsNothingNew) {
+  keeper().save_new();
+  EXPECT_TRUE(std::filesystem::is_empty(directory_));
+}
+
+TEST_F(NumberKeeperTest, SavesNewNumbers) {
+  NumberKeeper keeper = this->keeper();
+  apply(TraceType::Point, "a", -1);
+  keeper.save_new();
+  const auto known = file().load().instances;
+  ASSERT_EQ(known.size(), 1);
+  EXPECT_EQ(known[0].tag, "a");
+  EXPECT_EQ(known[0].instance, 1);
+}
+
+TEST_F(NumberKeeperTest, DoesNotSaveThemAgain) {
+  NumberKeeper keeper = this->keeper();
+  apply(TraceType::Point, "a", -1);
+  keeper.save_new();
+  std::filesystem::remove(directory_ + "/10.trace");
+  keeper.save_new();
+  EXPECT_TRUE(std::filesystem::is_empty(directory_));
+  keeper.save();
+  EXPECT_EQ(file().load().instances.size(), 1);
+}
+
+TEST_F(NumberKeeperTest, WarnsOnceIfItCannot) {
+  NumberKeeper keeper = this->keeper("no/such/directory");
+  apply(TraceType::Point, "a", -1);
+  keeper.save();
+  keeper.save();
+  ASSERT_EQ(warnings.size(), 1);
+  EXPECT_NE(warnings[0].find("no/such/directory"), std::string::npos);
+}
+
+}  // namespace
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,130 @@
+#include "agent/options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <vector>
+
+namespace pcp::trace::agent {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+class OptionsTest : public testing::Test {
+ protected:
+  OptionsTest() {
+    unsetenv("PCP_TRACE_PORT");
+    setenv("PCP_RUN_DIR", "/run/of/pcp", 1);
+  }
+
+  std::variant<Options, HelpWanted, OptionError> parse(std::vector<std::string> words) {
+    words.insert(words.begin(), "pmdatrace");
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    return parse_options(static_cast<int>(words.size()), argv.data());
+  }
+
+  Options good(const std::vector<std::string>& words) {
+    auto parsed = parse(words);
+    EXPECT_TRUE(std::holds_alternative<Options>(parsed));
+    return std::move(std::get<Options>(parsed));
+  }
+
+  std::string error(const std::vector<std::string>& words) {
+    const auto parsed = parse(words);
+    const auto* const error = std::get_if<OptionError>(&parsed);
+    return error ? error->message : "no error";
+  }
+};
+
+TEST_F(OptionsTest, HaveDefaults) {
+  const Options options = good({});
+  EXPECT_EQ(options.domain, 10);
+  EXPECT_EQ(options.log, "trace.log");
+  EXPECT_EQ(options.user, "");
+  EXPECT_EQ(options.port, 4323);
+  EXPECT_EQ(options.socket_path, "/run/of/pcp/trace.socket");
+  EXPECT_EQ(options.engine.period, 60s);
+  EXPECT_EQ(options.engine.buckets, 12);
+  EXPECT_EQ(options.engine.max_tags, 100'000);
+}
+
+TEST_F(OptionsTest, AreTakenFromTheCommandLine) {
+  const Options options =
+      good({"-d", "11", "-l", "some.log", "-M", "root", "-I", "4444", "-i", "/tmp/s", "-T",
+            "30 seconds", "-N", "6", "--max-tags=5", "-U", "1,0,0,1,0,0", "-V", "0,1,0,0,3,0"});
+  EXPECT_EQ(options.domain, 11);
+  EXPECT_EQ(options.log, "some.log");
+  EXPECT_EQ(options.user, "root");
+  EXPECT_EQ(options.port, 4444);
+  EXPECT_EQ(options.socket_path, "/tmp/s");
+  EXPECT_EQ(options.engine.period, 30s);
+  EXPECT_EQ(options.engine.buckets, 6);
+  EXPECT_EQ(options.engine.max_tags, 5);
+  EXPECT_EQ(options.units.observation.dimSpace, 1);
+  EXPECT_EQ(options.units.counter.dimTime, 1);
+}
+
+TEST_F(OptionsTest, CollectAccessRules) {
+  Options options = good({"-A", "disallow:127.0.0.1", "-A", "allow:127.0.0.2:1"});
+  EXPECT_EQ(options.access.acquire("127.0.0.1").access, Access::NotPermitted);
+  EXPECT_EQ(options.access.acquire("127.0.0.2").access, Access::Allowed);
+  EXPECT_EQ(options.access.acquire("127.0.0.2").access, Access::TooManyConnections);
+}
+
+TEST_F(OptionsTest, TakeThePortFromTheEnvironmentUnlessItIsGiven) {
+  setenv("PCP_TRACE_PORT", "5555", 1);
+  EXPECT_EQ(good({}).port, 5555);
+  EXPECT_EQ(good({"-I", "6666"}).port, 6666);
+  setenv("PCP_TRACE_PORT", "many", 1);
+  EXPECT_NE(error({}).find("PCP_TRACE_PORT: \"many\""), std::string::npos);
+}
+
+TEST_F(OptionsTest, NameTheArgumentThatIsWrong) {
+  const std::pair<const char*, const char*> cases[] = {{"-A", "permit:foo"},
+                                                       {"-D", "no-such-option"},
+                                                       {"-d", "0"},
+                                                       {"-d", "511"},
+                                                       {"-I", "0"},
+                                                       {"-I", "70000"},
+                                                       {"-M", "no-such-user"},
+                                                       {"-N", "0"},
+                                                       {"-N", "1001"},
+                                                       {"-T", "0"},
+                                                       {"-T", "soon"},
+                                                       {"-U", "1,2"},
+                                                       {"-V", "0,0,0,0,99,0"},
+                                                       {"--max-tags", "0"}};
+  for (const auto& [option, argument] : cases) {
+    const std::string message = error({option, argument});
+    EXPECT_EQ(message.find(option), 0) << message;
+    EXPECT_NE(message.find(argument), message.npos) << message;
+    EXPECT_EQ(message.find('\n'), message.npos) << message;
+  }
+}
+
+TEST_F(OptionsTest, RefuseASocketPathThatNoSystemTakes) {
+  EXPECT_NE(error({"-i", "/" + std::string(200, 'x')}).find("107"), std::string::npos);
+  EXPECT_EQ(good({"-i", ""}).socket_path, "");
+}
+
+TEST_F(OptionsTest, RefuseStepsBelowAMillisecond) {
+  EXPECT_NE(error({"-T", "1 msec"}).find("-T, -N"), std::string::npos);
+  EXPECT_EQ(good({"-T", "12 msec"}).engine.period, 12ms);
+}
+
+TEST_F(OptionsTest, RefuseWhatIsNoOption) {
+  EXPECT_NE(error({"something"}).find("\"something\""), std::string::npos);
+  for (const char* option : {"-Z", "-T", "--no-such-option"})
+    EXPECT_EQ(error({option}), "") << option;
+}
+
+TEST_F(OptionsTest, TellWhenHelpIsWanted) {
+  EXPECT_TRUE(std::holds_alternative<HelpWanted>(parse({"--help"})));
+}
+
+}  // namespace
+
+}  // namespace pcp::trace::agent
