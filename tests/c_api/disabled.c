@@ -6,37 +6,35 @@
 
 static int evaluated;
 
-static const char *tag(void)
-{
-    evaluated = 1;
-    return "tag";
+static const char* tag(void) {
+  evaluated = 1;
+  return "tag";
 }
 
-int main(void)
-{
-    pmtrace_tx tx;
-    pmtrace_stats_t stats;
-    pmtrace_handle handle = pmtrace_tag(tag());
-    int failed = 0;
-    (void)handle;
-    (void)tx;
-    (void)stats;
-    failed |= pmtracebegin(tag());
-    failed |= pmtraceend(tag());
-    failed |= pmtraceabort(tag());
-    failed |= pmtracepoint(tag());
-    failed |= pmtraceobs(tag(), 1.0);
-    failed |= pmtracecounter(tag(), 1.0);
-    failed |= pmtracecount(tag(), 1.0);
-    failed |= pmtracestate(PMTRACE_STATE_ASYNC);
-    failed |= pmtrace_point(handle);
-    failed |= pmtrace_observe(handle, 1.0);
-    failed |= pmtrace_count(handle, 1.0);
-    failed |= pmtrace_begin(handle, &tx);
-    failed |= pmtrace_end(&tx);
-    failed |= pmtrace_abort(&tx);
-    failed |= !pmtrace_flush(1.0);
-    failed |= pmtrace_stats(&stats, sizeof stats);
-    failed |= strcmp(pmtraceerrstr(0), "No error.") != 0;
-    return failed || evaluated;
+int main(void) {
+  pmtrace_tx tx;
+  pmtrace_stats_t stats;
+  pmtrace_handle handle = pmtrace_tag(tag());
+  int failed = 0;
+  (void)handle;
+  (void)tx;
+  (void)stats;
+  failed |= pmtracebegin(tag());
+  failed |= pmtraceend(tag());
+  failed |= pmtraceabort(tag());
+  failed |= pmtracepoint(tag());
+  failed |= pmtraceobs(tag(), 1.0);
+  failed |= pmtracecounter(tag(), 1.0);
+  failed |= pmtracecount(tag(), 1.0);
+  failed |= pmtracestate(PMTRACE_STATE_ASYNC);
+  failed |= pmtrace_point(handle);
+  failed |= pmtrace_observe(handle, 1.0);
+  failed |= pmtrace_count(handle, 1.0);
+  failed |= pmtrace_begin(handle, &tx);
+  failed |= pmtrace_end(&tx);
+  failed |= pmtrace_abort(&tx);
+  failed |= !pmtrace_flush(1.0);
+  failed |= pmtrace_stats(&stats, sizeof stats);
+  failed |= strcmp(pmtraceerrstr(0), "No error.") != 0;
+  return failed || evaluated;
 }

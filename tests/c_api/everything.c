@@ -1,7 +1,7 @@
 /*
- * Uses every call of <pcp/trace.h> once or more against the agent that the environment names, checks
- * what each returns, and prints the first thing that is not as promised. Its values are checked by
- * test_c_api.py.
+ * Uses every call of <pcp/trace.h> once or more against the agent that the environment names,
+ * checks what each returns, and prints the first thing that is not as promised. Its values are
+ * checked by test_c_api.py.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -13,162 +13,150 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CHECK(condition)                                                 \
-    do {                                                                 \
-        if (!(condition)) {                                              \
-            fprintf(stderr, "line %d: not so: %s\n", __LINE__, #condition); \
-            exit(1);                                                     \
-        }                                                                \
-    } while (0)
+#define CHECK(condition)                                              \
+  do {                                                                \
+    if (!(condition)) {                                               \
+      fprintf(stderr, "line %d: not so: %s\n", __LINE__, #condition); \
+      exit(1);                                                        \
+    }                                                                 \
+  } while (0)
 
 _Static_assert(sizeof(pmtrace_tx) == 64, "pmtrace_tx has room for trace and span ids");
 
-static int is_zero(const pmtrace_tx *tx)
-{
-    static const pmtrace_tx zero;
-    return memcmp(tx, &zero, sizeof zero) == 0;
+static int is_zero(const pmtrace_tx* tx) {
+  static const pmtrace_tx zero;
+  return memcmp(tx, &zero, sizeof zero) == 0;
 }
 
-static void calls_by_name(void)
-{
-    CHECK(pmtracestate(PMTRACE_STATE_NONE) == PMTRACE_STATE_NONE);
-    CHECK(pmtracepoint("named") == 0);
-    CHECK(pmtraceobs("named", 2.5) == 0);
-    CHECK(pmtracecounter("named", 10) == 0);
-    CHECK(pmtracecount("named", 20) == 0); /* the guide's name for it */
-    CHECK(pmtracebegin("named") == 0);
-    CHECK(pmtracebegin("named") == PMTRACE_ERR_INPROGRESS);
-    CHECK(pmtraceend("named") == 0);
-    CHECK(pmtraceend("named") == PMTRACE_ERR_NOPROGRESS);
-    CHECK(pmtracebegin("named") == 0);
-    CHECK(pmtraceabort("named") == 0);
-    CHECK(pmtraceabort("never") == PMTRACE_ERR_NOSUCHTAG);
-    CHECK(pmtracepoint(NULL) == PMTRACE_ERR_TAGNAME);
-    CHECK(pmtracestate(PMTRACE_STATE_ASYNC) == -EINVAL);
-    CHECK(strcmp(pmtraceerrstr(0), "No error.") == 0);
+static void calls_by_name(void) {
+  CHECK(pmtracestate(PMTRACE_STATE_NONE) == PMTRACE_STATE_NONE);
+  CHECK(pmtracepoint("named") == 0);
+  CHECK(pmtraceobs("named", 2.5) == 0);
+  CHECK(pmtracecounter("named", 10) == 0);
+  CHECK(pmtracecount("named", 20) == 0); /* the guide's name for it */
+  CHECK(pmtracebegin("named") == 0);
+  CHECK(pmtracebegin("named") == PMTRACE_ERR_INPROGRESS);
+  CHECK(pmtraceend("named") == 0);
+  CHECK(pmtraceend("named") == PMTRACE_ERR_NOPROGRESS);
+  CHECK(pmtracebegin("named") == 0);
+  CHECK(pmtraceabort("named") == 0);
+  CHECK(pmtraceabort("never") == PMTRACE_ERR_NOSUCHTAG);
+  CHECK(pmtracepoint(NULL) == PMTRACE_ERR_TAGNAME);
+  CHECK(pmtracestate(PMTRACE_STATE_ASYNC) == -EINVAL);
+  CHECK(strcmp(pmtraceerrstr(0), "No error.") == 0);
 }
 
-static void tags(void)
-{
-    char longest[256];
-    memset(longest, 't', sizeof longest);
-    longest[255] = '\0';
-    CHECK(pmtrace_tag(NULL) == NULL);
-    CHECK(pmtrace_tag("") == NULL);
-    CHECK(pmtrace_tag(longest) == NULL);
-    longest[254] = '\0';
-    CHECK(pmtrace_tag(longest) != NULL);
-    CHECK(pmtrace_tag("handled") == pmtrace_tag("handled"));
-    CHECK(pmtrace_tag("handled") != pmtrace_tag("other"));
+static void tags(void) {
+  char longest[256];
+  memset(longest, 't', sizeof longest);
+  longest[255] = '\0';
+  CHECK(pmtrace_tag(NULL) == NULL);
+  CHECK(pmtrace_tag("") == NULL);
+  CHECK(pmtrace_tag(longest) == NULL);
+  longest[254] = '\0';
+  CHECK(pmtrace_tag(longest) != NULL);
+  CHECK(pmtrace_tag("handled") == pmtrace_tag("handled"));
+  CHECK(pmtrace_tag("handled") != pmtrace_tag("other"));
 }
 
-static void calls_by_handle(void)
-{
-    pmtrace_handle tag = pmtrace_tag("handled");
+static void calls_by_handle(void) {
+  pmtrace_handle tag = pmtrace_tag("handled");
+  CHECK(pmtrace_point(tag) == 0);
+  CHECK(pmtrace_observe(tag, -1.5) == 0);
+  CHECK(pmtrace_observe(tag, 4) == 0);
+  CHECK(pmtrace_count(tag, 30) == 0);
+  CHECK(pmtrace_point(NULL) == PMTRACE_ERR_TAGNAME);
+  CHECK(pmtrace_observe(NULL, 1) == PMTRACE_ERR_TAGNAME);
+  CHECK(pmtrace_count(NULL, 1) == PMTRACE_ERR_TAGNAME);
+}
+
+static void transactions(void) {
+  pmtrace_handle tag = pmtrace_tag("handled");
+  pmtrace_tx open[3], none;
+  int i;
+  memset(&none, 0, sizeof none);
+  for (i = 0; i < 3; i++) CHECK(pmtrace_begin(tag, &open[i]) == 0); /* any number at once */
+  CHECK(pmtrace_end(&open[1]) == 0);
+  CHECK(is_zero(&open[1]));
+  CHECK(pmtrace_end(&open[1]) == PMTRACE_ERR_NOPROGRESS);
+  CHECK(pmtrace_abort(&open[0]) == 0);
+  CHECK(is_zero(&open[0]));
+  CHECK(pmtrace_abort(&open[0]) == PMTRACE_ERR_NOPROGRESS);
+  CHECK(pmtrace_end(&open[2]) == 0);
+  CHECK(pmtrace_end(&none) == PMTRACE_ERR_NOPROGRESS);
+  CHECK(pmtrace_begin(NULL, &none) == PMTRACE_ERR_TAGNAME);
+}
+
+static void* end_it(void* tx) {
+  CHECK(pmtrace_end(tx) == 0);
+  return NULL;
+}
+
+static void transaction_that_ends_on_another_thread(void) {
+  pmtrace_tx tx;
+  pthread_t thread;
+  CHECK(pmtrace_begin(pmtrace_tag("across threads"), &tx) == 0);
+  CHECK(pthread_create(&thread, NULL, end_it, &tx) == 0);
+  CHECK(pthread_join(thread, NULL) == 0);
+  CHECK(is_zero(&tx));
+}
+
+static void forked_child(void) {
+  pmtrace_handle tag = pmtrace_tag("forked");
+  pmtrace_tx tx;
+  int status;
+  pid_t child;
+  CHECK(pmtrace_point(tag) == 0); /* still queued, and not the child's to send */
+  CHECK(pmtrace_begin(tag, &tx) == 0);
+  child = fork();
+  CHECK(child >= 0);
+  if (child == 0) {
     CHECK(pmtrace_point(tag) == 0);
-    CHECK(pmtrace_observe(tag, -1.5) == 0);
-    CHECK(pmtrace_observe(tag, 4) == 0);
-    CHECK(pmtrace_count(tag, 30) == 0);
-    CHECK(pmtrace_point(NULL) == PMTRACE_ERR_TAGNAME);
-    CHECK(pmtrace_observe(NULL, 1) == PMTRACE_ERR_TAGNAME);
-    CHECK(pmtrace_count(NULL, 1) == PMTRACE_ERR_TAGNAME);
+    CHECK(pmtracepoint("forked") == 0);
+    CHECK(pmtrace_end(&tx) == 0);
+    exit(0);
+  }
+  CHECK(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  CHECK(pmtrace_abort(&tx) == 0);
 }
 
-static void transactions(void)
-{
-    pmtrace_handle tag = pmtrace_tag("handled");
-    pmtrace_tx open[3], none;
-    int i;
-    memset(&none, 0, sizeof none);
-    for (i = 0; i < 3; i++)
-        CHECK(pmtrace_begin(tag, &open[i]) == 0); /* any number at once */
-    CHECK(pmtrace_end(&open[1]) == 0);
-    CHECK(is_zero(&open[1]));
-    CHECK(pmtrace_end(&open[1]) == PMTRACE_ERR_NOPROGRESS);
-    CHECK(pmtrace_abort(&open[0]) == 0);
-    CHECK(is_zero(&open[0]));
-    CHECK(pmtrace_abort(&open[0]) == PMTRACE_ERR_NOPROGRESS);
-    CHECK(pmtrace_end(&open[2]) == 0);
-    CHECK(pmtrace_end(&none) == PMTRACE_ERR_NOPROGRESS);
-    CHECK(pmtrace_begin(NULL, &none) == PMTRACE_ERR_TAGNAME);
+static void acknowledged_calls(void) {
+  CHECK(pmtracestate(PMTRACE_STATE_SYNC) == PMTRACE_STATE_NONE);
+  CHECK(pmtracepoint("acknowledged") == 0);
+  CHECK(pmtrace_point(pmtrace_tag("acknowledged")) == 0);
+  CHECK(pmtracestate(PMTRACE_STATE_NONE) == PMTRACE_STATE_SYNC);
 }
 
-static void *end_it(void *tx)
-{
-    CHECK(pmtrace_end(tx) == 0);
-    return NULL;
+static void flush_and_statistics(void) {
+  pmtrace_stats_t stats, part;
+  CHECK(pmtrace_flush(10) == 1);
+  memset(&stats, 0xff, sizeof stats);
+  CHECK(pmtrace_stats(&stats, sizeof stats) == 0);
+  CHECK(stats.connected == 1);
+  CHECK(stats.version == 1 || stats.version == 2);
+  CHECK(stats.recorded > 0);
+  CHECK(stats.recorded == stats.acknowledged + stats.undeliverable);
+  CHECK(stats.pending == 0);
+  CHECK(stats.uncertain == 0);
+  CHECK(stats.aborted == 3);
+  CHECK(stats.batches > 0);
+  CHECK(stats.reconnects == 0);
+
+  memset(&part, 0xff, sizeof part); /* a program built with a smaller, older structure */
+  CHECK(pmtrace_stats(&part, sizeof part.recorded) == 0);
+  CHECK(part.recorded == stats.recorded);
+  CHECK(part.acknowledged == UINT64_MAX);
 }
 
-static void transaction_that_ends_on_another_thread(void)
-{
-    pmtrace_tx tx;
-    pthread_t thread;
-    CHECK(pmtrace_begin(pmtrace_tag("across threads"), &tx) == 0);
-    CHECK(pthread_create(&thread, NULL, end_it, &tx) == 0);
-    CHECK(pthread_join(thread, NULL) == 0);
-    CHECK(is_zero(&tx));
-}
-
-static void forked_child(void)
-{
-    pmtrace_handle tag = pmtrace_tag("forked");
-    pmtrace_tx tx;
-    int status;
-    pid_t child;
-    CHECK(pmtrace_point(tag) == 0); /* still queued, and not the child's to send */
-    CHECK(pmtrace_begin(tag, &tx) == 0);
-    child = fork();
-    CHECK(child >= 0);
-    if (child == 0) {
-        CHECK(pmtrace_point(tag) == 0);
-        CHECK(pmtracepoint("forked") == 0);
-        CHECK(pmtrace_end(&tx) == 0);
-        exit(0);
-    }
-    CHECK(waitpid(child, &status, 0) == child);
-    CHECK(status == 0);
-    CHECK(pmtrace_abort(&tx) == 0);
-}
-
-static void acknowledged_calls(void)
-{
-    CHECK(pmtracestate(PMTRACE_STATE_SYNC) == PMTRACE_STATE_NONE);
-    CHECK(pmtracepoint("acknowledged") == 0);
-    CHECK(pmtrace_point(pmtrace_tag("acknowledged")) == 0);
-    CHECK(pmtracestate(PMTRACE_STATE_NONE) == PMTRACE_STATE_SYNC);
-}
-
-static void flush_and_statistics(void)
-{
-    pmtrace_stats_t stats, part;
-    CHECK(pmtrace_flush(10) == 1);
-    memset(&stats, 0xff, sizeof stats);
-    CHECK(pmtrace_stats(&stats, sizeof stats) == 0);
-    CHECK(stats.connected == 1);
-    CHECK(stats.version == 1 || stats.version == 2);
-    CHECK(stats.recorded > 0);
-    CHECK(stats.recorded == stats.acknowledged + stats.undeliverable);
-    CHECK(stats.pending == 0);
-    CHECK(stats.uncertain == 0);
-    CHECK(stats.aborted == 3);
-    CHECK(stats.batches > 0);
-    CHECK(stats.reconnects == 0);
-
-    memset(&part, 0xff, sizeof part); /* a program built with a smaller, older structure */
-    CHECK(pmtrace_stats(&part, sizeof part.recorded) == 0);
-    CHECK(part.recorded == stats.recorded);
-    CHECK(part.acknowledged == UINT64_MAX);
-}
-
-int main(void)
-{
-    calls_by_name();
-    tags();
-    calls_by_handle();
-    transactions();
-    transaction_that_ends_on_another_thread();
-    forked_child();
-    acknowledged_calls();
-    flush_and_statistics();
-    return 0;
+int main(void) {
+  calls_by_name();
+  tags();
+  calls_by_handle();
+  transactions();
+  transaction_that_ends_on_another_thread();
+  forked_child();
+  acknowledged_calls();
+  flush_and_statistics();
+  return 0;
 }

@@ -11,8 +11,8 @@ class EveryCall:
     def run_everything(self):
         """Runs the program, checks what any agent knows of it then, and gives the pmcd."""
         pmcd = self.start_pmcd()
-        done = subprocess.run([program("everything")], env=self.environment(pmcd), capture_output=True,
-                              text=True, timeout=PATIENCE_S, check=False)
+        done = subprocess.run([program("everything")], env=self.environment(pmcd),
+                              capture_output=True, text=True, timeout=PATIENCE_S, check=False)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
         self.assertEqual(pmcd.values("trace.transact.count"),
                          {"named": 1, "handled": 2, "across threads": 1, "forked": 1})

@@ -1,8 +1,7 @@
 /* Preloaded, this takes pmtracepoint away from the library. */
 #include <pcp/trace.h>
 
-int pmtracepoint(const char *tag)
-{
-    (void)tag;
-    return 77;
+int pmtracepoint(const char* tag) {
+  (void)tag;
+  return 77;
 }

@@ -146,7 +146,8 @@ class OurRunning(TraceTestCase):
 class AccessTestCase(TraceTestCase):
     def greeting(self, pmcd, address="127.0.0.1", peer="127.0.0.1"):
         """Connects, from a local address; gives the agent's first word."""
-        with socket.create_connection((peer, pmcd.trace_port), source_address=(address, 0)) as client:
+        with socket.create_connection((peer, pmcd.trace_port),
+                                      source_address=(address, 0)) as client:
             client.settimeout(PATIENCE_S)
             return legacy_wire.read_ack(client)
 

@@ -3,7 +3,8 @@
 import os
 import unittest
 
-from trace_test import OUR_LIBRARY, STOCK_LIBRARY, TraceTestCase, library_environment, with_each_library
+from trace_test import (OUR_LIBRARY, STOCK_LIBRARY, TraceTestCase, library_environment,
+                        with_each_library)
 
 OWN_CODES = range(-12000, -12012, -1)
 
@@ -27,7 +28,8 @@ class ErrorText(TraceTestCase):
 
     def test_system_errors_are_strerrors(self):
         codes = range(-1, -134, -1)
-        self.assertEqual(texts(self, self.library, codes), {code: os.strerror(-code) for code in codes})
+        self.assertEqual(texts(self, self.library, codes),
+                         {code: os.strerror(-code) for code in codes})
         self.assertEqual(self.text(-11999), "Unknown error 11999")
 
     def test_each_code_of_the_library_has_a_text_of_its_own(self):

@@ -1,7 +1,7 @@
 """Install, driven by a script: the same answers give the agent the same options, stock's and ours.
 
-What an Install script shares with all others, pmdaproc.sh, is replaced, so that nothing is installed
-and the options can be seen.
+What an Install script shares with all others, pmdaproc.sh, is replaced, so that nothing is
+installed and the options can be seen.
 """
 
 import os
@@ -26,14 +26,14 @@ class InstallTestCase(TraceTestCase):
         with tempfile.TemporaryDirectory() as root:
             os.makedirs(f"{root}/etc")
             os.makedirs(f"{root}/lib")
-            os.makedirs(f"{root}/empty")  # where stock's echo cannot turn a host's * into file names
+            os.makedirs(f"{root}/empty")  # else stock's echo turns a host's * into file names
             with open(f"{root}/etc/pcp.env", "w", encoding="utf-8") as file:
-                file.write(f'PCP_SHARE_DIR="{root}"\nPCP_ECHO_PROG=/bin/echo PCP_ECHO_N=-n PCP_ECHO_C=\n')
+                file.write(f"PCP_SHARE_DIR={root} PCP_ECHO_PROG=echo PCP_ECHO_N=-n PCP_ECHO_C=\n")
             with open(f"{root}/lib/pmdaproc.sh", "w", encoding="utf-8") as file:
                 file.write(PMDAPROC)
             script = os.path.join(os.path.dirname(self.agent.namespace), "Install")
-            done = subprocess.run(["/bin/sh", script], input=answers, capture_output=True, text=True,
-                                  env={"PATH": "/usr/bin:/bin", "PCP_DIR": root},
+            done = subprocess.run(["/bin/sh", script], input=answers, capture_output=True,
+                                  text=True, env={"PATH": "/usr/bin:/bin", "PCP_DIR": root},
                                   cwd=f"{root}/empty", timeout=PATIENCE_S, check=True)
             [options] = [line for line in done.stdout.splitlines() if line.startswith("OPTIONS:")]
             return options.split()[1:]
@@ -68,13 +68,15 @@ class Install(InstallTestCase):
                          ["-U", "0,0,0,0,0,0", "-V", "0,1,-1,0,2,0"])
 
     def test_asks_again_until_an_answer_is_valid(self):
-        self.assertEqual(self.install("n\n\n\n\nn\nx y z\n1 q 0\n1 1 0\n7\n-1\nwide\n2\n6\nlong\n3\n" +
-                                      NO_UNITS + "\n"), ["-U", "1,1,0,2,3,0"])
+        dimensions, space, time = "x y z\n1 q 0\n1 1 0\n", "7\n-1\nwide\n2\n", "6\nlong\n3\n"
+        self.assertEqual(self.install("n\n\n\n\nn\n" + dimensions + space + time + NO_UNITS + "\n"),
+                         ["-U", "1,1,0,2,3,0"])
 
     def test_asks_for_access_rules_until_an_empty_line(self):
-        self.assertEqual(self.install("n\n\n\n\n" + NO_UNITS * 2 +
-                                      "a\n10.0.0.1\n5\nAllow\n10.0.0.2\n\nd\n10.0.*\nmaybe\nd\n\n\n"),
-                         ["-A", "allow:10.0.0.1:5", "-A", "allow:10.0.0.2:0", "-A", "disallow:10.0.*"])
+        rules = "a\n10.0.0.1\n5\nAllow\n10.0.0.2\n\nd\n10.0.*\nmaybe\nd\n\n\n"
+        self.assertEqual(self.install("n\n\n\n\n" + NO_UNITS * 2 + rules),
+                         ["-A", "allow:10.0.0.1:5", "-A", "allow:10.0.0.2:0",
+                          "-A", "disallow:10.0.*"])
 
 
 class Both(InstallTestCase):

@@ -1,4 +1,4 @@
-"""Instances are numbered 1, 2, 3 in order of arrival, in each domain by itself, and stay what they are."""
+"""Instances are numbered 1, 2, 3 in order of arrival, in each domain by itself, and stay so."""
 
 import signal
 import unittest
@@ -20,8 +20,8 @@ class Instances(InstanceTestCase):
 
     def test_each_kind_counts_by_itself(self):
         pmcd = self.start_pmcd()
-        self.trace(self.environment(pmcd), "point a", "point b", "obs 1 b", "obs 1 a", "counter 1 c",
-                   "begin d", "end d")
+        self.trace(self.environment(pmcd), "point a", "point b", "obs 1 b", "obs 1 a",
+                   "counter 1 c", "begin d", "end d")
         self.assertEqual(pmcd.instances("trace.point.count"), {"a": 1, "b": 2})
         self.assertEqual(pmcd.instances("trace.observe.value"), {"b": 1, "a": 2})
         self.assertEqual(pmcd.instances("trace.counter.value"), {"c": 1})

@@ -3,8 +3,8 @@
 import re
 import unittest
 
-from trace_test import (OUR_AGENT, STOCK_AGENT, STOCK_LIBRARY, Agent, TraceTestCase, with_each_agent,
-                        with_each_pair)
+from trace_test import (OUR_AGENT, STOCK_AGENT, STOCK_LIBRARY, Agent, TraceTestCase,
+                        with_each_agent, with_each_pair)
 
 STOCK_METRICS = """
     trace.transact.count trace.transact.rate trace.transact.ave_time trace.transact.min_time
@@ -25,7 +25,8 @@ class Values(TraceTestCase):
         self.trace(self.environment(self.pmcd), *lines)
 
     def test_counts(self):
-        self.run_program("point login", "point login", "point logout", "obs 1.5 size", "obs -2.5 size",
+        self.run_program("point login", "point login", "point logout", "obs 1.5 size",
+                         "obs -2.5 size",
                          "counter 10 bytes", "counter 30 bytes", "counter 25 bytes")
         self.assertEqual(self.pmcd.values("trace.point.count"), {"login": 2, "logout": 1})
         self.assertEqual(self.pmcd.values("trace.observe.count"), {"size": 2})
@@ -44,8 +45,8 @@ class Values(TraceTestCase):
         self.assertTrue(0.1 <= self.pmcd.value("trace.transact.total_time", "query") < 2)
 
     def test_one_name_of_every_kind(self):
-        self.run_program("point a", "obs 2 a", "obs 2 a", "counter 3 a", "counter 3 a", "counter 3 a",
-                         "begin a", "end a")
+        self.run_program("point a", "obs 2 a", "obs 2 a", "counter 3 a", "counter 3 a",
+                         "counter 3 a", "begin a", "end a")
         counts = [self.pmcd.value(f"trace.{kind}.count", "a")
                   for kind in ("transact", "point", "observe", "counter")]
         self.assertEqual(counts, [1, 1, 2, 3])
@@ -57,7 +58,8 @@ class Values(TraceTestCase):
         self.assertEqual(self.pmcd.values("trace.transact.count"), {"b": 3})
 
     def test_asynchronous_programs_are_counted_as_well(self):
-        self.run_program("state 32", "point a", "obs 4 b", "counter 5 c", "begin d", "end d", "sleep 0.3")
+        self.run_program("state 32", "point a", "obs 4 b", "counter 5 c", "begin d", "end d",
+                         "sleep 0.3")
         self.assert_values(self.pmcd, "trace.point.count", {"a": 1})
         self.assert_values(self.pmcd, "trace.observe.value", {"b": 4})
         self.assert_values(self.pmcd, "trace.counter.value", {"c": 5})
@@ -76,7 +78,8 @@ class Control(TraceTestCase):
         self.assertEqual(self.start_pmcd().values("trace.control.period"), {None: 60})
 
     def test_takes_a_period_in_pcps_notation(self):
-        self.assertEqual(self.start_pmcd(["-T", "2min"]).values("trace.control.period"), {None: 120})
+        self.assertEqual(self.start_pmcd(["-T", "2min"]).values("trace.control.period"),
+                         {None: 120})
 
     def test_reset_forgets_all_tags(self):
         pmcd = self.start_pmcd()
@@ -114,7 +117,8 @@ class Descriptions(TraceTestCase):
 
     def test_work_with_stocks_name_space(self):
         ours = Agent(OUR_AGENT.path, STOCK_AGENT.namespace)
-        self.assertEqual(self.description(ours, ["trace"]), self.description(STOCK_AGENT, ["trace"]))
+        self.assertEqual(self.description(ours, ["trace"]),
+                         self.description(STOCK_AGENT, ["trace"]))
 
     def test_the_control_metrics_print_alike(self):
         def control(agent):
@@ -126,9 +130,10 @@ class Descriptions(TraceTestCase):
     def test_values_print_alike(self):
         def values(agent):
             pmcd = self.start_pmcd(agent=agent)
-            self.trace(pmcd.environment(STOCK_LIBRARY), "point a", "point b b", "obs 0.1 a", "counter 3 a")
-            return pmcd.pminfo("-f", "trace.point.count", "trace.observe.value", "trace.counter.value",
-                               "trace.point.rate")
+            self.trace(pmcd.environment(STOCK_LIBRARY), "point a", "point b b", "obs 0.1 a",
+                       "counter 3 a")
+            return pmcd.pminfo("-f", "trace.point.count", "trace.observe.value",
+                               "trace.counter.value", "trace.point.rate")
         self.assertEqual(values(OUR_AGENT), values(STOCK_AGENT))
 
 

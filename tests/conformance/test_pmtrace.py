@@ -4,8 +4,8 @@ import subprocess
 import unittest
 
 from private_pmcd import PATIENCE_S, ReservedPort
-from trace_test import (OUR_AGENT, OUR_LIBRARY, OUR_PMTRACE, STOCK_AGENT, STOCK_LIBRARY, STOCK_PMTRACE,
-                        TraceTestCase, library_environment)
+from trace_test import (OUR_AGENT, OUR_LIBRARY, OUR_PMTRACE, STOCK_AGENT, STOCK_LIBRARY,
+                        STOCK_PMTRACE, TraceTestCase, library_environment)
 
 
 class PmtraceTestCase(TraceTestCase):
@@ -58,11 +58,13 @@ class Output:
     def test_an_unknown_host(self):
         status, output, complaints = self.pmtrace(library_environment(self.library),
                                                   "-h", "no-such-host.invalid", "foo")
-        self.assertEqual((status, output, complaints), (0, "", "pmtrace: point error: No route to host\n"))
+        self.assertEqual((status, output, complaints),
+                         (0, "", "pmtrace: point error: No route to host\n"))
 
     def test_values_are_there_when_it_has_ended(self):
         pmcd = self.start_pmcd()
-        for arguments in (["a"], ["a"], ["-v", "2.5", "b"], ["-c", "7", "c"], ["-e", "sleep 0.1", "d"]):
+        for arguments in (["a"], ["a"], ["-v", "2.5", "b"], ["-c", "7", "c"],
+                          ["-e", "sleep 0.1", "d"]):
             self.pmtrace(self.environment(pmcd), *arguments)
         self.assert_values(pmcd, "trace.point.count", {"a": 2})
         self.assert_values(pmcd, "trace.observe.value", {"b": 2.5})
@@ -101,8 +103,10 @@ class OurProgram(PmtraceTestCase):
     def test_gives_the_status_of_the_command(self):
         environment = self.environment(self.start_pmcd())
         for status in (0, 1, 3, 255):
-            self.assertEqual(self.pmtrace(environment, "-q", "-e", f"exit {status}", "foo")[0], status)
-        self.assertEqual(self.pmtrace(environment, "-q", "-e", "no-such-command-at-all", "foo")[0], 127)
+            self.assertEqual(self.pmtrace(environment, "-q", "-e", f"exit {status}", "foo")[0],
+                             status)
+        self.assertEqual(self.pmtrace(environment, "-q", "-e", "no-such-command-at-all", "foo")[0],
+                         127)
 
     def test_gives_the_status_of_the_command_without_an_agent_too(self):
         with ReservedPort() as port:

@@ -1,4 +1,4 @@
-"""What each call returns, for every use and misuse: the same with both libraries and both agents."""
+"""What each call returns, for every use and misuse, with both libraries and both agents."""
 
 import errno
 import os
@@ -47,11 +47,13 @@ class Calls(TraceTestCase):
 
     def test_a_tag_of_255_bytes_is_too_long(self):
         tag = LONGEST_TAG + "t"
-        self.assertEqual(self.calls(f"point {tag}", f"obs 1 {tag}", f"counter 1 {tag}", f"begin {tag}",
+        self.assertEqual(self.calls(f"point {tag}", f"obs 1 {tag}", f"counter 1 {tag}",
+                                    f"begin {tag}",
                                     f"end {tag}", f"abort {tag}"), [TAG_TOO_LONG] * 6)
 
     def test_begin_twice(self):
-        self.assertEqual(self.calls("begin a", "begin a", "end a", "begin a"), [0, IN_PROGRESS, 0, 0])
+        self.assertEqual(self.calls("begin a", "begin a", "end a", "begin a"),
+                         [0, IN_PROGRESS, 0, 0])
 
     def test_end_and_abort_of_a_tag_that_never_began(self):
         self.assertEqual(self.calls("end a", "abort a", "point a", "end a"),
@@ -66,10 +68,12 @@ class Calls(TraceTestCase):
                          [0, 0, NOT_IN_PROGRESS, NOT_IN_PROGRESS])
 
     def test_one_name_may_be_of_every_kind_at_once(self):
-        self.assertEqual(self.calls("begin a", "point a", "obs 1 a", "counter 1 a", "end a"), [0] * 5)
+        self.assertEqual(self.calls("begin a", "point a", "obs 1 a", "counter 1 a", "end a"),
+                         [0] * 5)
 
     def test_no_value_is_refused(self):
-        self.assertEqual(self.calls("obs nan a", "obs inf a", "obs -1e308 a", "counter -1 a"), [0] * 4)
+        self.assertEqual(self.calls("obs nan a", "obs inf a", "obs -1e308 a", "counter -1 a"),
+                         [0] * 4)
 
 
 @with_each_library
@@ -112,7 +116,8 @@ class WithoutAgent(TraceTestCase):
         with FakeAgent() as agent:
             environment = library_environment(self.library, PCP_TRACE_HOST="127.0.0.1",
                                               PCP_TRACE_PORT=agent.port, PCP_TRACE_NOAGENT="")
-            returned, _ = self.trace_loudly(environment, "point a", "begin a", "begin a", "end a", "end b")
+            returned, _ = self.trace_loudly(environment, "point a", "begin a", "begin a", "end a",
+                                            "end b")
             self.assertEqual(returned, [0, 0, IN_PROGRESS, 0, NO_SUCH_TAG])
             self.assertEqual(agent.data(), [])
             if self.library == OUR_LIBRARY:  # stock connects, and says nothing
@@ -127,12 +132,13 @@ class State(TraceTestCase):
         self.pmcd = self.start_pmcd()
 
     def test_gives_the_old_state_and_replaces_it(self):
-        self.assertEqual(self.trace(self.environment(self.pmcd), "state 1", "state 34", "state 8", "state 0"),
+        self.assertEqual(self.trace(self.environment(self.pmcd), "state 1", "state 34", "state 8",
+                                    "state 0"),
                          [0, 1, 34, 8])
 
     def test_async_after_a_connection_is_invalid_and_changes_nothing(self):
-        returned, _ = self.trace_loudly(self.environment(self.pmcd), "state 4", "point a", f"state {ASYNC}",
-                                        f"state {ASYNC | 1}", "state 0")
+        returned, _ = self.trace_loudly(self.environment(self.pmcd), "state 4", "point a",
+                                        f"state {ASYNC}", f"state {ASYNC | 1}", "state 0")
         self.assertEqual(returned, [0, 0, -errno.EINVAL, -errno.EINVAL, 4])
 
     def test_async_before_the_first_call_never_fails_a_call(self):
@@ -157,7 +163,8 @@ class Acknowledged(TraceTestCase):
             nobody = library_environment(self.library, PCP_TRACE_HOST="127.0.0.1",
                                          PCP_TRACE_PORT=port.number)
             started = time.monotonic()
-            self.assertEqual(self.trace(nobody, f"state {SYNC}", "point a", "obs 1 a"), [0, REFUSED, REFUSED])
+            self.assertEqual(self.trace(nobody, f"state {SYNC}", "point a", "obs 1 a"),
+                             [0, REFUSED, REFUSED])
             self.assertLess(time.monotonic() - started, 3)
 
     def test_a_silent_agent_is_waited_for_until_the_timeout(self):
@@ -177,7 +184,7 @@ class Acknowledged(TraceTestCase):
 
 
 class Refused(TraceTestCase):
-    """By our agent the reason always arrives, whichever library asks; stock's hides it by a reset."""
+    """From our agent the reason always arrives, whichever library asks; stock's reset hides it."""
 
     def first_calls(self, pmcd, library):
         return self.trace(pmcd.environment(library), "point a", "obs 1 a")

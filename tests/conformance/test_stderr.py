@@ -1,12 +1,12 @@
-"""Standard error belongs to the program: not a byte on it, except for flags and malformed variables."""
+"""Standard error is the program's: not a byte on it but for flags and malformed variables."""
 
 import unittest
 
 from private_pmcd import ReservedPort
 from trace_test import TraceTestCase, library_environment, with_each_library, with_each_pair
 
-EVERYTHING = ("point a", "obs 1 a", "counter 1 a", "begin a", "begin a", "end a", "end a", "abort b",
-              "null point", "point ", "point " + "t" * 255, "state 32", "state 0")
+EVERYTHING = ("point a", "obs 1 a", "counter 1 a", "begin a", "begin a", "end a", "end a",
+              "abort b", "null point", "point ", "point " + "t" * 255, "state 32", "state 0")
 
 MALFORMED = {
     "PCP_TRACE_PORT": ["abc", "-5", "4323x", "0", "70000"],

@@ -43,7 +43,8 @@ class Window(WindowTestCase):
 
     def test_average_minimum_and_maximum_are_those_of_the_window(self):
         pmcd = self.start_pmcd(["-T", "8", "-N", "8"])
-        self.trace(self.environment(pmcd), "begin a", "sleep 0.3", "end a", "begin a", "sleep 0.1", "end a")
+        self.trace(self.environment(pmcd), "begin a", "sleep 0.3", "end a", "begin a", "sleep 0.1",
+                   "end a")
         shown = wait_until(lambda: pmcd.value("trace.transact.ave_time", "a"), what="the window")
         total = pmcd.value("trace.transact.total_time", "a")
         low, high = (pmcd.value(f"trace.transact.{which}_time", "a") for which in ("min", "max"))
@@ -71,7 +72,8 @@ class OurWindow(WindowTestCase):
         traced = self.start_traced(self.environment(pmcd, PCP_TRACE_FLUSH="1"))
         for _ in range(10):
             traced.call("point a")
-        self.assertEqual(wait_until(lambda: pmcd.value("trace.point.rate", "a"), what="the window"), 20)
+        self.assertEqual(wait_until(lambda: pmcd.value("trace.point.rate", "a"), what="the window"),
+                         20)
         self.assertLess(self.seconds_shown(pmcd, "trace.point.rate", "a"), 0.5 + SLACK_S)
 
     def test_has_twelve_buckets_if_nothing_else_is_said(self):

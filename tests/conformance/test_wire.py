@@ -85,12 +85,14 @@ class Greeting(TraceTestCase):
                 self.assertEqual(legacy_wire.read_ack(client), number)
 
     def connect(self):
-        return socket.create_connection(("127.0.0.1", self.start_pmcd().trace_port), timeout=PATIENCE_S)
+        return socket.create_connection(("127.0.0.1", self.start_pmcd().trace_port),
+                                        timeout=PATIENCE_S)
 
 
 class OurWire(WireTestCase):
     def test_a_chunk_is_at_most_1024_bytes_and_ends_with_the_wish_for_an_ack(self):
-        self.trace(self.fake_environment(), *[f"point {'t' * length}" for length in range(1, 120)] * 3)
+        self.trace(self.fake_environment(),
+                   *[f"point {'t' * length}" for length in range(1, 120)] * 3)
         chunk = 0
         for pdu in self.fake.pdus:
             chunk += 12 + len(pdu.payload)

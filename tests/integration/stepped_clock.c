@@ -11,32 +11,24 @@
 
 static volatile long offset_seconds;
 
-void step_wall_clock(double seconds)
-{
-    offset_seconds += (long)seconds;
+void step_wall_clock(double seconds) { offset_seconds += (long)seconds; }
+
+int clock_gettime(clockid_t clock, struct timespec* now) {
+  int result = (int)syscall(SYS_clock_gettime, clock, now);
+  if (result == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE))
+    now->tv_sec += offset_seconds;
+  return result;
 }
 
-int clock_gettime(clockid_t clock, struct timespec *now)
-{
-    int result = (int)syscall(SYS_clock_gettime, clock, now);
-    if (result == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE))
-        now->tv_sec += offset_seconds;
-    return result;
+int gettimeofday(struct timeval* restrict now, void* restrict zone) {
+  int result = (int)syscall(SYS_gettimeofday, now, zone);
+  if (result == 0) now->tv_sec += offset_seconds;
+  return result;
 }
 
-int gettimeofday(struct timeval *restrict now, void *restrict zone)
-{
-    int result = (int)syscall(SYS_gettimeofday, now, zone);
-    if (result == 0)
-        now->tv_sec += offset_seconds;
-    return result;
-}
-
-time_t time(time_t *result)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    if (result != NULL)
-        *result = now.tv_sec;
-    return now.tv_sec;
+time_t time(time_t* result) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  if (result != NULL) *result = now.tv_sec;
+  return now.tv_sec;
 }

@@ -13,7 +13,8 @@ from trace_test import TraceTestCase, library_environment, program
 class Signals(TraceTestCase):
     def start_undisturbed(self, environment):
         process = subprocess.Popen([program("undisturbed")], env=environment, text=True,
-                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
         self.addCleanup(process.stdin.close)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
@@ -59,7 +60,7 @@ class WallClock(TraceTestCase):
 
 
 class SilentAgent(TraceTestCase):
-    """An agent that is stopped, so that its host takes connections and data for it, but never answers."""
+    """An agent that is stopped: its host takes connections and data for it, but nobody answers."""
 
     def test_blocks_no_call_once_there_was_a_connection(self):
         pmcd = self.start_pmcd()

@@ -1,4 +1,4 @@
-"""What our agent shows beyond stock: aborts, sums, percentiles, clients, and the agent's own health."""
+"""What our agent shows beyond stock: aborts, sums, percentiles, clients, its own health."""
 
 import os
 import signal
@@ -15,7 +15,8 @@ QUANTILES = {"p50": 500, "p90": 900, "p95": 950, "p99": 990, "p999": 999}
 class Metrics(TraceTestCase):
     def test_show_aborted_transactions(self):
         pmcd = self.start_pmcd()
-        self.trace(self.environment(pmcd), "begin a", "abort a", "begin a", "abort a", "begin a", "end a")
+        self.trace(self.environment(pmcd), "begin a", "abort a", "begin a", "abort a", "begin a",
+                   "end a")
         self.assertEqual(pmcd.values("trace.transact.aborts"), {"a": 2})
         self.assertEqual(pmcd.values("trace.transact.count"), {"a": 1})
 
@@ -43,14 +44,16 @@ class Metrics(TraceTestCase):
 
     def test_count_what_is_no_number_and_keep_it_out_of_sums(self):
         pmcd = self.start_pmcd()
-        self.trace(self.environment(pmcd), "obs 2 a", "obs nan a", "obs inf a", "obs 3 a", "obs -inf a")
+        self.trace(self.environment(pmcd), "obs 2 a", "obs nan a", "obs inf a", "obs 3 a",
+                   "obs -inf a")
         self.assertEqual(pmcd.values("trace.observe.count"), {"a": 5})
         self.assertEqual(pmcd.values("trace.observe.sum"), {"a": 5})
         self.assertEqual(pmcd.values("trace.observe.value"), {"a": float("-inf")})
 
     def test_gather_what_is_too_much_in_one_instance(self):
         pmcd = self.start_pmcd(["--max-tags=3"])
-        self.trace(self.environment(pmcd), *["point a", "point b", "obs 1 c", "point d", "point e", "obs 5 f"] * 10)
+        self.trace(self.environment(pmcd),
+                   *["point a", "point b", "obs 1 c", "point d", "point e", "obs 5 f"] * 10)
         self.assertEqual(pmcd.values("trace.point.count"), {"a": 10, "b": 10, "(overflow)": 20})
         self.assertEqual(pmcd.values("trace.observe.count"), {"c": 10, "(overflow)": 10})
         self.assertEqual(pmcd.values("trace.observe.sum"), {"c": 10, "(overflow)": 50})
@@ -58,7 +61,8 @@ class Metrics(TraceTestCase):
 
     def test_count_refusals_by_cause(self):
         pmcd = self.start_pmcd(["-A", "disallow:127.0.0.2", "-A", "allow:127.0.0.3:1"])
-        clients = [socket.create_connection(("127.0.0.1", pmcd.trace_port), PATIENCE_S, (address, 0))
+        clients = [socket.create_connection(("127.0.0.1", pmcd.trace_port), PATIENCE_S,
+                                            (address, 0))
                    for address in ("127.0.0.2", "127.0.0.3", "127.0.0.3")]
         for client in clients:
             self.addCleanup(client.close)

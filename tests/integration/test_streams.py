@@ -167,7 +167,8 @@ class Crowd(TraceTestCase):
             self.assertEqual(legacy_wire.read_ack(client), 2)
         self.assertEqual(pmcd.values("trace.point.count"), {"crowd": self.CLIENTS})
         self.assertEqual(self.trace(self.environment(pmcd), "point crowd"), [0])
-        wait_until(lambda: pmcd.value("trace.point.count", "crowd") == self.CLIENTS + 1, what="one more")
+        wait_until(lambda: pmcd.value("trace.point.count", "crowd") == self.CLIENTS + 1,
+                   what="one more")
 
 
 if __name__ == "__main__":

@@ -109,7 +109,8 @@ class NetworkSockets(UnixSocketTestCase):
     def test_are_there_for_ipv4_and_ipv6(self):
         pmcd = self.start_pmcd()
         for host in ("127.0.0.1", "::1", "localhost"):
-            self.assertEqual(self.trace(self.environment(pmcd, PCP_TRACE_HOST=host), "point a"), [0], host)
+            self.assertEqual(self.trace(self.environment(pmcd, PCP_TRACE_HOST=host), "point a"),
+                             [0], host)
         self.assertEqual(pmcd.values("trace.point.count"), {"a": 3})
 
 

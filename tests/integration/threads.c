@@ -1,6 +1,6 @@
 /*
- * threads THREADS CALLS point|transaction: so many threads make so many calls each, all with the tag
- * "shared", and their first one at the same moment. Prints how many calls returned an error.
+ * threads THREADS CALLS point|transaction: so many threads make so many calls each, all with the
+ * tag "shared", and their first one at the same moment. Prints how many calls returned an error.
  */
 #include <pcp/trace.h>
 #include <pthread.h>
@@ -14,38 +14,33 @@ static atomic_long errors;
 static long calls;
 static int transactions;
 
-static void *run(void *unused)
-{
-    long made, failed = 0;
-    (void)unused;
-    pthread_barrier_wait(&all_ready);
-    for (made = 0; made < calls; made++) {
-        if (transactions) {
-            failed += pmtracebegin("shared") != 0;
-            failed += pmtraceend("shared") != 0;
-        } else {
-            failed += pmtracepoint("shared") != 0;
-        }
+static void* run(void* unused) {
+  long made, failed = 0;
+  (void)unused;
+  pthread_barrier_wait(&all_ready);
+  for (made = 0; made < calls; made++) {
+    if (transactions) {
+      failed += pmtracebegin("shared") != 0;
+      failed += pmtraceend("shared") != 0;
+    } else {
+      failed += pmtracepoint("shared") != 0;
     }
-    atomic_fetch_add(&errors, failed);
-    return NULL;
+  }
+  atomic_fetch_add(&errors, failed);
+  return NULL;
 }
 
-int main(int argc, char **argv)
-{
-    int started, number = argc > 1 ? atoi(argv[1]) : 0;
-    pthread_t *threads = calloc((size_t)number, sizeof *threads);
-    if (argc != 4 || number < 1 || threads == NULL)
-        return 2;
-    calls = atol(argv[2]);
-    transactions = strcmp(argv[3], "transaction") == 0;
-    pthread_barrier_init(&all_ready, NULL, (unsigned)number);
-    for (started = 0; started < number; started++)
-        if (pthread_create(&threads[started], NULL, run, NULL) != 0)
-            return 2;
-    for (started = 0; started < number; started++)
-        pthread_join(threads[started], NULL);
-    free(threads);
-    printf("%ld\n", atomic_load(&errors));
-    return 0;
+int main(int argc, char** argv) {
+  int started, number = argc > 1 ? atoi(argv[1]) : 0;
+  pthread_t* threads = calloc((size_t)number, sizeof *threads);
+  if (argc != 4 || number < 1 || threads == NULL) return 2;
+  calls = atol(argv[2]);
+  transactions = strcmp(argv[3], "transaction") == 0;
+  pthread_barrier_init(&all_ready, NULL, (unsigned)number);
+  for (started = 0; started < number; started++)
+    if (pthread_create(&threads[started], NULL, run, NULL) != 0) return 2;
+  for (started = 0; started < number; started++) pthread_join(threads[started], NULL);
+  free(threads);
+  printf("%ld\n", atomic_load(&errors));
+  return 0;
 }

@@ -1,12 +1,12 @@
-"""A network that breaks: forwards TCP connections to an agent, and cuts them when a test says so."""
+"""A network that breaks: forwards TCP connections to an agent, and cuts them when told to."""
 
 import socket
 import threading
 
 
 class CuttingProxy:
-    """Listens on a free port of its own. A byte that has been taken from one side may be lost, as on
-    a real network: cut() neither waits for what is on its way nor delivers it."""
+    """Listens on a free port of its own. A byte that has been taken from one side may be lost, as
+    on a real network: cut() neither waits for what is on its way nor delivers it."""
 
     def __init__(self, port):
         self._target = ("127.0.0.1", port)

@@ -7,8 +7,8 @@ import legacy_wire
 
 
 class FakeAgent:
-    """Listens on a free port; greets each connection with `greeting` (1: welcome, negative: refused,
-    and closed), acknowledges what wants to be acknowledged, and keeps all that it received."""
+    """Listens on a free port; greets each connection with `greeting` (1: welcome, negative:
+    refused, and closed), acknowledges what wants it, and keeps all that it received."""
 
     def __init__(self, greeting=1):
         self._greeting = greeting

@@ -1,6 +1,6 @@
 """A pmcd of one's own, with the trace agent as its only agent, in a temporary directory.
 
-    with PrivatePmcd(agent="/usr/lib/pcp/pmdas/trace/pmdatrace", options=["-T", "2", "-N", "4"]) as pmcd:
+    with PrivatePmcd(agent=STOCK_AGENT, options=["-T", "2", "-N", "4"]) as pmcd:
         subprocess.run(["pmtrace", "foo"], env=pmcd.environment())
         assert pmcd.values("trace.point.count") == {"foo": 1}
 
@@ -27,7 +27,7 @@ PATIENCE_S = 30.0
 
 
 def wait_until(condition, timeout=PATIENCE_S, what="condition"):
-    """Polls until condition() is true and gives its value. Raises TimeoutError after `timeout` s."""
+    """Polls until condition() is true and gives its value. TimeoutError after `timeout` s."""
     deadline = time.monotonic() + timeout
     while True:
         value = condition()
@@ -175,14 +175,14 @@ class PrivatePmcd:
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def _write_configuration(self, pcp):
-        agent = [self.agent, "-d", "10", "-I", str(self.trace_port), "-l", self.path("log/trace.log"),
-                 *self.options]
+        agent = [self.agent, "-d", "10", "-I", str(self.trace_port), "-l",
+                 self.path("log/trace.log"), *self.options]
         with open(self.path("pmcd.conf"), "w", encoding="utf-8") as file:
             file.write(f"pmcd 2 dso pmcd_init {pcp['PCP_PMDAS_DIR']}/pmcd/pmda_pmcd.so\n")
             file.write(f"trace 10 pipe binary {' '.join(agent)}\n")
 
     def _write_namespace(self, pcp):
-        # The agent's `root` includes <stdpmid>, which a machine has only after its pmcd has run once.
+        # The stock `root` includes <stdpmid>, which a machine has only after its pmcd has run.
         with open(self.path("stdpmid"), "w", encoding="utf-8") as file:
             file.write("#define TRACE 10\n")
         subprocess.run(
@@ -286,7 +286,8 @@ class PrivatePmcd:
         return self._read("log/trace.log")
 
     def logs(self):
-        return "".join(f"--- {name}\n{self._read(name)}" for name in ("log/pmcd.log", "log/trace.log"))
+        return "".join(f"--- {name}\n{self._read(name)}" for name in ("log/pmcd.log",
+                                                                      "log/trace.log"))
 
     def _read(self, name):
         try:

@@ -1,7 +1,7 @@
 """What the end-to-end tests share: the two libraries and two agents, and programs that trace.
 
-CMake gives the paths of what was built in TRACE_LIBRARY, TRACE_AGENT, TRACE_NAMESPACE, TRACE_PMTRACE
-and TRACE_PROGRAMS (a directory), and that of PCP's own library in TRACE_STOCK_LIBRARY.
+CMake gives the paths of what was built in TRACE_LIBRARY, TRACE_AGENT, TRACE_NAMESPACE,
+TRACE_PMTRACE and TRACE_PROGRAMS (a directory), and that of PCP's library in TRACE_STOCK_LIBRARY.
 """
 
 import collections
@@ -103,7 +103,7 @@ class TraceTestCase(unittest.TestCase):
         return super().run(result)
 
     def start_pmcd(self, options=(), agent=None, environment=None):
-        """Starts a pmcd with this test's agent, or another one. Its logs are shown if the test fails."""
+        """Starts a pmcd with this test's agent, or another; shows its logs if the test fails."""
         path, namespace = agent or self.agent
         pmcd = PrivatePmcd(path, options, namespace, environment)
         pmcd.start()
@@ -116,7 +116,7 @@ class TraceTestCase(unittest.TestCase):
         pmcd.stop()
 
     def environment(self, pmcd, **variables):
-        """Gives the environment of a program that uses this test's library and that pmcd's agent."""
+        """Gives the environment of a program with this test's library and that pmcd's agent."""
         return pmcd.environment(self.library, **variables)
 
     def start_traced(self, environment):
