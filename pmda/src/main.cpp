@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <set>
 #include <utility>
 
@@ -43,9 +44,16 @@ void become(const std::string& user) {
   }
 }
 
-InstanceFile instance_file(int domain) {
-  return InstanceFile(std::string(pmGetConfig("PCP_VAR_DIR")) + "/config/pmda/" +
-                      std::to_string(domain) + ".trace");
+std::string numbers_path(int domain) {
+  return std::string(pmGetConfig("PCP_VAR_DIR")) + "/config/pmda/" + std::to_string(domain) +
+         ".trace";
+}
+
+// Nothing is wrong with a first start.
+InstanceFile::Contents load_numbers(const InstanceFile& file, const std::string& path) {
+  InstanceFile::Contents known = file.load();
+  if (!known.warning.empty() && std::filesystem::exists(path)) log_warning(known.warning);
+  return known;
 }
 
 IngestOptions ingest_options(Options& options) {
@@ -59,10 +67,9 @@ IngestOptions ingest_options(Options& options) {
 int run(Options options) {
   Bridge bridge(options.domain, options.log);
 
-  const InstanceFile file = instance_file(options.domain);
-  const InstanceFile::Contents known = file.load();
-  if (!known.warning.empty()) log_warning(known.warning);
-  Shared shared(options.engine, known.instances, now());
+  const std::string path = numbers_path(options.domain);
+  const InstanceFile file(path);
+  Shared shared(options.engine, load_numbers(file, path).instances, now());
   Server server(ingest_options(options), shared, log_info);
   if (const std::string problem = server.listen(); !problem.empty()) {
     log_error(problem);

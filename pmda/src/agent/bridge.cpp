@@ -53,7 +53,7 @@ int on_store(pmResult* values, pmdaExt* ext) {
 
 int on_attribute(int context, int attribute, const char* value, int, pmdaExt*) {
   return guarded([&] {
-    if (attribute == PMDA_ATTR_USERID) agent->privileges().note_user(context, value);
+    if (attribute == PMDA_ATTR_USERID) agent->privileges().note_user(context, value ? value : "");
     return 0;
   });
 }

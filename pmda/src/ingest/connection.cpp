@@ -78,7 +78,7 @@ void Connection::close() {
 
 void Connection::wait_readable() {
   if (phase_ == Phase::Closed || reading_ || end_of_stream_) return;
-  if (phase_ == Phase::Talking && out_.size() - written_ > kMostUnwrittenBytes) return;
+  if (phase_ == Phase::Talking && out_.size() > kMostUnwrittenBytes) return;
   reading_ = true;
   socket_.async_wait(asio::posix::stream_descriptor::wait_read,
                      [self = shared_from_this()](const asio::error_code& error) {
@@ -230,20 +230,18 @@ void Connection::stop_talking() {
 }
 
 void Connection::write() {
-  while (written_ < out_.size()) {
-    const ssize_t sent = ::send(socket_.native_handle(), out_.data() + written_,
-                                out_.size() - written_, MSG_DONTWAIT | MSG_NOSIGNAL);
+  std::size_t written = 0;
+  while (written < out_.size()) {
+    const ssize_t sent = ::send(socket_.native_handle(), out_.data() + written,
+                                out_.size() - written, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent < 0) {
-      if (would_block(errno))
-        wait_writable();
-      else
-        close();
-      return;
+      const bool later = would_block(errno);
+      out_.erase(0, written);
+      return later ? wait_writable() : close();
     }
-    written_ += static_cast<std::size_t>(sent);
+    written += static_cast<std::size_t>(sent);
   }
   out_ = {};
-  written_ = 0;
   if (phase_ != Phase::Leaving) return;
   if (!half_closed_) ::shutdown(socket_.native_handle(), SHUT_WR);
   half_closed_ = true;

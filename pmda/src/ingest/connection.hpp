@@ -76,8 +76,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::size_t read_bytes_;            // how much to read at once: more if more comes
   std::size_t unfinished_bytes_ = 0;  // memory that waits for the rest of a PDU
   Time unfinished_since_{};
-  std::string out_;  // bytes [written_, end) are to be written
-  std::size_t written_ = 0;
+  std::string out_;             // to be written
   bool reading_ = false;        // waiting until the socket is readable
   bool writing_ = false;        // waiting until it is writable
   bool end_of_stream_ = false;  // the peer has closed its half

@@ -6,14 +6,12 @@
 #include <cstring>
 #include <ctime>
 #include <exception>
-#include <functional>
 #include <list>
 #include <map>
 #include <random>
 #include <thread>
 #include <utility>
 
-#include <asio/executor_work_guard.hpp>
 #include <asio/io_context.hpp>
 #include <asio/posix/stream_descriptor.hpp>
 #include <asio/post.hpp>
@@ -94,7 +92,6 @@ struct Server::Implementation {
   LimitedLog limited_log{log};
 
   asio::io_context io{1};
-  asio::executor_work_guard<asio::io_context::executor_type> work{io.get_executor()};
   asio::posix::stream_descriptor list_request{io};  // an eventfd
   asio::steady_timer ticker{io};
   asio::steady_timer stop_timer{io};
@@ -275,7 +272,7 @@ void Server::Implementation::wait_for_list_request() {
 
 void Server::Implementation::list_clients() {
   const Time now = steady_now();
-  log(std::to_string(talking) + " clients are connected");
+  log("clients connected: " + std::to_string(talking));
   for (const auto& [number, guest] : guests)
     if (guest.connection->talking()) log("client " + guest.connection->describe(now));
 }
