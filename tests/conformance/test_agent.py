@@ -32,16 +32,17 @@ def free_service():
 class Bare(TraceTestCase):
     """An agent run by hand, with nobody on its pipe."""
 
-    def run_agent(self, *options):
+    def run_agent(self, *options, **variables):
         """Gives its exit status, and all that it said."""
         with tempfile.TemporaryDirectory() as directory, ReservedPort() as port:
             log = os.path.join(directory, "trace.log")
             done = subprocess.run(
-                [self.agent.path, "-d", "10", "-I", str(port.number), "-l", log, *options],
+                [self.agent.path, "-d", "10", "-l", log, *options],
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                 text=True, timeout=PATIENCE_S, check=False,
                 env=os.environ | {"PCP_USER": pwd.getpwuid(os.getuid()).pw_name,
-                                  "PCP_RUN_DIR": directory, "PCP_VAR_DIR": directory})
+                                  "PCP_RUN_DIR": directory, "PCP_VAR_DIR": directory,
+                                  "PCP_TRACE_PORT": str(port.number)} | variables)
             said = done.stderr
             if os.path.exists(log):
                 with open(log, encoding="utf-8", errors="replace") as file:
@@ -58,6 +59,14 @@ class Messages(Bare):
         self.assertNotEqual(status, 0)
         self.assertEqual(said.count("Address already in use"), 1, said)
         self.assertIn(f"Error: bind({port}): Address already in use", said)
+
+    def test_the_port_may_come_from_the_environment_and_the_option_wins(self):
+        with socket.create_server(("0.0.0.0", 0)) as busy, ReservedPort() as free:
+            port = str(busy.getsockname()[1])
+            _, said = self.run_agent(PCP_TRACE_PORT=port)
+            self.assertIn(f"bind({port}): Address already in use", said)
+            _, said = self.run_agent("-I", str(free.number), PCP_TRACE_PORT=port)
+            self.assertNotIn("Address already in use", said)
 
     def assert_usage(self, part, *options):
         status, said = self.run_agent(*options)

@@ -1,8 +1,6 @@
 """What each call returns, for every use and misuse, with both libraries and both agents."""
 
 import errno
-import os
-import signal
 import socket
 import time
 import unittest
@@ -172,14 +170,10 @@ class Acknowledged(TraceTestCase):
         traced = self.start_traced(self.environment(pmcd, PCP_TRACE_REQTIMEOUT="0.3"))
         self.assertEqual(traced.call(f"state {SYNC}"), 0)
         self.assertEqual(traced.call("point a"), 0)
-        agent = pmcd.agent_pid()
-        os.kill(agent, signal.SIGSTOP)
-        try:
+        with pmcd.stopped_agent():
             started = time.monotonic()
             self.assertEqual(traced.call("point a"), TIMED_OUT)
             self.assertTrue(0.25 < time.monotonic() - started < 3)
-        finally:
-            os.kill(agent, signal.SIGCONT)
         self.assert_values(pmcd, "trace.point.count", {"a": 2})
 
 

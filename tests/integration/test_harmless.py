@@ -1,7 +1,5 @@
 """The library leaves its process alone: signals, timers, the wall clock, the speed of its calls."""
 
-import os
-import signal
 import subprocess
 import time
 import unittest
@@ -66,22 +64,16 @@ class SilentAgent(TraceTestCase):
         pmcd = self.start_pmcd()
         traced = self.start_traced(self.environment(pmcd))
         self.assertEqual(traced.call("point a"), 0)
-        agent = pmcd.agent_pid()
-        os.kill(agent, signal.SIGSTOP)
-        try:
+        with pmcd.stopped_agent():
             started = time.monotonic()
             for _ in range(1000):
                 self.assertEqual(traced.call("point a"), 0)
             self.assertLess(time.monotonic() - started, 3)
-        finally:
-            os.kill(agent, signal.SIGCONT)
         self.assert_values(pmcd, "trace.point.count", {"a": 1001})
 
     def test_delays_the_first_call_for_the_timeout_at_most_and_no_other(self):
         pmcd = self.start_pmcd()
-        agent = pmcd.agent_pid()
-        os.kill(agent, signal.SIGSTOP)
-        try:
+        with pmcd.stopped_agent():
             traced = self.start_traced(self.environment(pmcd, PCP_TRACE_TIMEOUT="0.5"))
             started = time.monotonic()
             self.assertLess(traced.call("point a"), 0)
@@ -90,8 +82,6 @@ class SilentAgent(TraceTestCase):
             for _ in range(100):
                 traced.call("point a")
             self.assertLess(time.monotonic() - started - first, 0.4)
-        finally:
-            os.kill(agent, signal.SIGCONT)
 
 
 if __name__ == "__main__":

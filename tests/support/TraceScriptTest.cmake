@@ -15,6 +15,9 @@ function(trace_script_test name label script)
       TRACE_NAMESPACE=${PROJECT_SOURCE_DIR}/pmda/root
       TRACE_PMTRACE=$<TARGET_FILE:pmtrace>
       TRACE_PROGRAMS=${TRACE_TEST_PROGRAMS})
+  if(PCP_TRACE_SANITIZE)  # some scripts preload a library before the run-time library
+    list(APPEND environment ASAN_OPTIONS=verify_asan_link_order=0)
+  endif()
   set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 300 ENVIRONMENT "${environment}")
 endfunction()
 
@@ -24,6 +27,9 @@ function(trace_stock_program name)
   target_include_directories(${name} SYSTEM PRIVATE ${STOCK_TRACE_INCLUDE_DIR})
   target_compile_options(${name} PRIVATE -Wall -Wextra)
   target_link_libraries(${name} PRIVATE ${STOCK_TRACE_LIBRARY} Threads::Threads ${CMAKE_DL_LIBS})
+  if(PCP_TRACE_SANITIZE)  # a sanitized library needs the run-time library, which comes with the program
+    target_link_options(${name} PRIVATE -fsanitize=${PCP_TRACE_SANITIZE})
+  endif()
   set_target_properties(${name} PROPERTIES SKIP_BUILD_RPATH ON C_STANDARD 11
                         RUNTIME_OUTPUT_DIRECTORY ${TRACE_TEST_PROGRAMS})
 endfunction()

@@ -9,6 +9,7 @@ nothing is left behind: no process, port, socket or file.
 """
 
 import atexit
+import contextlib
 import os
 import pwd
 import re
@@ -85,6 +86,13 @@ def children_of(pid):
         if int(fields[1]) == pid and fields[0] != "Z":
             children.append(int(entry))
     return children
+
+
+def thread_states(pid):
+    """Gives the state letter of each thread of a process."""
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{thread}/stat", encoding="utf-8", errors="replace") as file:
+            yield file.read().rpartition(")")[2].split()[0]
 
 
 def parse_values(text):
@@ -254,6 +262,17 @@ class PrivatePmcd:
     def restart_agent(self, options=None, with_signal=signal.SIGKILL):
         self.kill_agent(with_signal)
         self.start_agent(options)
+
+    @contextlib.contextmanager
+    def stopped_agent(self):
+        """Keeps the agent from running: its host takes connections and data, but nobody answers."""
+        pid = self.agent_pid()
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            wait_until(lambda: set(thread_states(pid)) == {"T"}, what="the agent to stop")
+            yield
+        finally:
+            os.kill(pid, signal.SIGCONT)
 
     # What is where -------------------------------------------------------------------------------
 
