@@ -42,7 +42,7 @@ pmResult* Fetcher::fetch(const pmID* pmids, std::size_t count, const pmProfile* 
 
 void Fetcher::release() {
   result_.begin(0);
-  for (auto& tags : tags_) tags.clear();
+  for (auto& tags : tags_) tags = std::vector<TagValues>();  // gives its memory back
   clients_.clear();
 }
 

@@ -51,10 +51,10 @@ std::string take(const Parsed<Value>& parsed, Target& target) {
   return parsed.error;
 }
 
-std::string take_debug(const char* text, std::string& target) {
-  target = text;
-  const bool known = pmSetDebug(text) == 0;
-  return known ? "" : "\"" + target + "\" has an unknown debug option; `pmdbg -l` lists them all";
+std::string take_debug(const std::string& text, std::string& target) {
+  target += (target.empty() ? "" : ",") + text;
+  const bool known = pmSetDebug(text.c_str()) == 0;
+  return known ? "" : "\"" + text + "\" has an unknown debug option; `pmdbg -l` lists them all";
 }
 
 std::string take_socket(const char* path, std::string& target) {

@@ -66,7 +66,7 @@ Parsed<std::uint16_t> parse_port(const std::string& text) {
 }
 
 Parsed<Time> parse_period(const std::string& text) {
-  constexpr auto kLongest = std::chrono::hours(24 * 366);
+  constexpr std::chrono::seconds kLongest = std::chrono::hours(24 * 366);
   const std::string valid =
       " is not a time interval above zero and up to a year, as in \"30 seconds\""
       " or \"500 msec\"";
@@ -76,8 +76,10 @@ Parsed<Time> parse_period(const std::string& text) {
     std::free(message);
     return {{}, quoted(text) + valid};
   }
-  if (interval.tv_sec > std::chrono::seconds(kLongest).count()) return {{}, quoted(text) + valid};
-  const Time period = std::chrono::seconds(interval.tv_sec) + Time(interval.tv_nsec);
+  // PCP makes a negative number of what is too large for it.
+  const Time period = interval.tv_sec >= 0 && interval.tv_sec <= kLongest.count()
+                          ? std::chrono::seconds(interval.tv_sec) + Time(interval.tv_nsec)
+                          : Time::zero();
   if (period <= Time::zero()) return {{}, quoted(text) + valid};
   return {period, {}};
 }

@@ -10,13 +10,12 @@ void TagInstances::refresh(Shared& shared) {
     slice.clear();
     {
       const std::lock_guard lock(shared.mutex);
-      const Engine::Generation now = shared.engine.generation(type_);
-      if (now.resets != generation_.resets) {
+      const std::uint64_t resets = shared.engine.generation(type_).resets;
+      if (std::exchange(resets_, resets) != resets) {
         instances_.clear();
         by_number_.clear();
         by_first_word_.clear();
       }
-      generation_ = now;
       shared.engine.instances(type_, instances_.size(), kSliceTags, slice);
     }
     for (InstanceName& instance : slice) add(std::move(instance));

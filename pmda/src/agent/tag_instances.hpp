@@ -31,7 +31,7 @@ class TagInstances {
   void add(InstanceName&& instance);
 
   TraceType type_;
-  Engine::Generation generation_;
+  std::uint64_t resets_ = 0;  // of the engine, that this has seen
   std::vector<Instance> instances_;
   std::unordered_map<int, std::size_t> by_number_;
   std::unordered_map<std::string, std::size_t> by_first_word_;  // no two names have the same

@@ -47,7 +47,7 @@ void ValueSet::add(int instance, const pmAtomValue& value) {
     entry->value.lval = value.l;
   } else if (type_ == PM_TYPE_STRING) {
     const std::size_t bytes = std::strlen(value.cp) + 1;
-    blocks_.assign(PM_VAL_HDR_SIZE + bytes, 0);
+    blocks_.assign(PM_VAL_HDR_SIZE + (bytes + 3) / 4 * 4, 0);  // PCP sends whole words
     entry->value.pval = next_block(value.cp, bytes);
   } else {
     entry->value.pval = next_block(&value, block_bytes(type_) - PM_VAL_HDR_SIZE);
