@@ -21,10 +21,6 @@ constexpr std::size_t kReadBytes = 4096;
 // Before a WELCOME allows more, an agent has nothing long to say.
 constexpr std::size_t kMaxReplyBytes = wire::kLeastMaxPduBytes;
 
-int code_of(const asio::error_code& error) {
-  return error == asio::error::eof ? PMTRACE_ERR_IPC : -error.value();
-}
-
 }  // namespace
 
 Connection::Connection(asio::io_context& loop, Listener& listener)
@@ -76,21 +72,24 @@ void Connection::try_next_endpoint(int error) {
       {&endpoint.address, endpoint.length},
       [this, attempt = attempt_, check = endpoint.check_owner](const asio::error_code& refused) {
         if (attempt != attempt_) return;
-        if (refused) return try_next_endpoint(code_of(refused));
+        if (refused) return try_next_endpoint(-refused.value());
         if (check && !has_trusted_peer(socket_.native_handle())) return try_next_endpoint(-EPERM);
         read();
       });
 }
 
 void Connection::read() {
-  socket_.async_read_some(
-      asio::buffer(reader_.prepare(kReadBytes), kReadBytes),
-      [this, attempt = attempt_](const asio::error_code& error, std::size_t bytes) {
-        if (attempt != attempt_) return;
-        if (error) return fail(code_of(error));
-        reader_.commit(bytes);
-        if (take_pdus()) read();
-      });
+  socket_.async_wait(Socket::wait_read, [this, attempt = attempt_](const asio::error_code& error) {
+    if (attempt != attempt_) return;
+    if (error) return fail(-error.value());
+    // Not Asio's read: at the end of the process the category of its end-of-file is gone before us.
+    const ssize_t got =
+        ::recv(socket_.native_handle(), reader_.prepare(kReadBytes), kReadBytes, MSG_DONTWAIT);
+    if (got == 0) return fail(PMTRACE_ERR_IPC);
+    if (got < 0 && errno != EAGAIN && errno != EINTR) return fail(-errno);
+    reader_.commit(got > 0 ? static_cast<std::size_t>(got) : 0);
+    if (take_pdus()) read();
+  });
 }
 
 // False if the connection is gone.
@@ -144,7 +143,7 @@ void Connection::write() {
                     [this, attempt = attempt_](const asio::error_code& error, std::size_t) {
                       if (attempt != attempt_) return;
                       writing_ = false;
-                      if (error) return fail(code_of(error));
+                      if (error) return fail(-error.value());
                       write();
                     });
 }

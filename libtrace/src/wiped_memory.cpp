@@ -6,6 +6,9 @@
 #include <atomic>
 #include <cstring>
 
+// There if the program runs with the leak sanitizer, which does not look into mapped memory by itself.
+extern "C" [[gnu::weak]] void __lsan_register_root_region(const void* memory, std::size_t bytes);
+
 namespace pcp::trace::client {
 namespace {
 
@@ -44,6 +47,7 @@ void* allocate_wiped_memory(std::size_t bytes) {
   bytes += kHeader;
   void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
+  if (__lsan_register_root_region != nullptr) __lsan_register_root_region(memory, bytes);
   if (::madvise(memory, bytes, MADV_WIPEONFORK) != 0) wipe_by_hand(memory, bytes);
   return static_cast<char*>(memory) + kHeader;
 }
