@@ -54,6 +54,17 @@ TEST_F(StockClient, EveryTypeReachesTheEngine) {
   EXPECT_EQ(counters().pdus, 5u);
 }
 
+// The stock library hangs up on any other number.
+TEST_F(StockClient, IsAcknowledgedByTheTypeOfTracing) {
+  start();
+  TestPeer peer = tcp();
+  EXPECT_EQ(peer.next_ack(), kGreeting);
+  for (const TraceType type : kTraceTypes) {
+    ASSERT_TRUE(peer.send(data_pdu(type, "tag", 1, true)));
+    EXPECT_EQ(peer.next_ack(), ack_of(type));
+  }
+}
+
 TEST_F(StockClient, MaySplitTheStreamAnywhere) {
   start();
   const std::string stream =
