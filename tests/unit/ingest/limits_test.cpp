@@ -1,4 +1,6 @@
 // What the agent refuses, and that the reason arrives.
+#include <ostream>
+
 #include "unit/ingest/server_test.hpp"
 
 #include <sys/resource.h>
@@ -229,6 +231,8 @@ struct BadStart {
   std::string bytes;
   const char* says;
 };
+
+void PrintTo(const BadStart& bad, std::ostream* out) { *out << bad.name; }
 
 class FirstWords : public ServerTest, public testing::WithParamInterface<BadStart> {};
 

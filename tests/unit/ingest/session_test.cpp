@@ -1,4 +1,6 @@
 // Clients of version 2: sessions, tags and batches.
+#include <ostream>
+
 #include "unit/ingest/server_test.hpp"
 
 namespace pcp::trace::agent {
@@ -299,6 +301,8 @@ struct BadTalk {
   std::string bytes;  // after the WELCOME
   const char* says;   // in the log
 };
+
+void PrintTo(const BadTalk& bad, std::ostream* out) { *out << bad.name; }
 
 class SessionFault : public ServerTest, public testing::WithParamInterface<BadTalk> {};
 
