@@ -197,7 +197,7 @@ TEST_F(Lifecycle, ARequestListsTheClients) {
   ASSERT_TRUE(client.hello(1));
   ASSERT_TRUE(stock.send(data_pdu(Point, "tag", -1, true)));
   EXPECT_EQ(stock.next_ack(), 2);
-  EXPECT_EQ(stock.next_ack(), static_cast<int>(Point));
+  EXPECT_EQ(stock.next_ack(), ack_of(Point));
   server_->request_client_log();
   ASSERT_TRUE(eventually([&] { return log().size() == 3; }));
   EXPECT_NE(log_line_with("clients connected: 2"), "");

@@ -98,7 +98,7 @@ TEST_F(Limits, ElevenHundredConnectionsAtOnceAreServed) {
     ASSERT_EQ(peer.next_ack(), 2);
     ASSERT_TRUE(peer.send(data_pdu(Point, "tag", -1, true)));
   }
-  for (TestPeer& peer : peers) ASSERT_EQ(peer.next_ack(), static_cast<int>(Point));
+  for (TestPeer& peer : peers) ASSERT_EQ(peer.next_ack(), ack_of(Point));
   EXPECT_EQ(count_of(Point, "tag"), 1'100u);
   EXPECT_EQ(counters().connections, 1'100u);
   peers.clear();
@@ -125,7 +125,7 @@ TEST_F(Limits, WithoutDescriptorsTheAgentWaitsAndGoesOn) {
   // Those who are connected notice nothing.
   for (int i = 0; i < 100; ++i) {
     EXPECT_TRUE(connected.send(data_pdu(Point, "tag", -1, true)));
-    EXPECT_EQ(connected.next_ack(), static_cast<int>(Point));
+    EXPECT_EQ(connected.next_ack(), ack_of(Point));
   }
   EXPECT_EQ(log().size(), 1u);
 
@@ -146,7 +146,7 @@ TEST_F(Limits, AnUnfinishedPduMayTakeSoLong) {
   EXPECT_TRUE(stuck.at_end());
   EXPECT_EQ(counters().dropped_timeout, 1u);
   ASSERT_TRUE(idle.send(data_pdu(Point, "tag", -1, true)));
-  EXPECT_EQ(idle.next_ack(), static_cast<int>(Point));
+  EXPECT_EQ(idle.next_ack(), ack_of(Point));
 }
 
 TEST_F(Limits, ASessionDefinesSoManyTags) {
@@ -223,7 +223,7 @@ TEST_F(Limits, UnfinishedPdusOfAllPeersTogetherMayWaitInSoManyBytes) {
   TestPeer good = unix_socket();
   EXPECT_EQ(good.next_ack(), 2);
   ASSERT_TRUE(good.send(data_pdu(Point, "tag", -1, true)));
-  EXPECT_EQ(good.next_ack(), static_cast<int>(Point));
+  EXPECT_EQ(good.next_ack(), ack_of(Point));
 }
 
 struct BadStart {
@@ -248,7 +248,7 @@ TEST_P(FirstWords, ThatAreWrongCostThatConnectionAlone) {
   EXPECT_NE(log_line_with(GetParam().says), "");
   EXPECT_EQ(counters().dropped_malformed, 1u);
   ASSERT_TRUE(good.send(data_pdu(Point, "tag", -1, true)));
-  EXPECT_EQ(good.next_ack(), static_cast<int>(Point));
+  EXPECT_EQ(good.next_ack(), ack_of(Point));
   EXPECT_EQ(counters().connections, 1u);
 }
 

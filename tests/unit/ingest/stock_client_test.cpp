@@ -11,11 +11,6 @@ using enum TraceType;
 
 constexpr std::int32_t kGreeting = 2;
 
-// An ACK names the type of tracing that it acknowledges.
-constexpr std::int32_t kPointAcknowledged = 2;
-constexpr std::int32_t kObserveAcknowledged = 3;
-constexpr std::int32_t kCounterAcknowledged = 4;
-
 TEST_F(StockClient, IsGreetedWithTheVersion) {
   start();
   TestPeer peer = tcp();
@@ -31,7 +26,7 @@ TEST_F(StockClient, IsServedOverIPv6AndTheUnixSocket) {
   TestPeer local = unix_socket();
   EXPECT_EQ(local.next_ack(), kGreeting);
   ASSERT_TRUE(local.send(data_pdu(Observe, "tag", 1, true)));
-  EXPECT_EQ(local.next_ack(), kObserveAcknowledged);
+  EXPECT_EQ(local.next_ack(), ack_of(Observe));
   EXPECT_EQ(count_of(Observe, "tag"), 1u);
 }
 
@@ -42,7 +37,7 @@ TEST_F(StockClient, EveryTypeReachesTheEngine) {
   ASSERT_TRUE(peer.send(data_pdu(Transact, "tag", 0.5) + data_pdu(Transact, "tag", 1.5) +
                         data_pdu(Point, "tag", wire::kLegacyPointValue) +
                         data_pdu(Observe, "tag", 42) + data_pdu(Counter, "tag", 17, true)));
-  EXPECT_EQ(peer.next_ack(), kCounterAcknowledged);
+  EXPECT_EQ(peer.next_ack(), ack_of(Counter));
   const auto transact = values(Transact, "tag");
   ASSERT_TRUE(transact);
   EXPECT_EQ(transact->total.count, 2u);
@@ -77,7 +72,7 @@ TEST_F(StockClient, MaySplitTheStreamAnywhere) {
     // The agent must have seen the first part alone.
     ASSERT_TRUE(eventually([&] { return counters().bytes == read_before + split; }));
     ASSERT_TRUE(peer.send(stream.substr(split)));
-    EXPECT_EQ(peer.next_ack(), kObserveAcknowledged);
+    EXPECT_EQ(peer.next_ack(), ack_of(Observe));
     EXPECT_EQ(count_of(Observe, "first"), split);
     EXPECT_EQ(count_of(Observe, "second tag"), split);
   }
@@ -88,7 +83,7 @@ TEST_F(StockClient, MaySendByteByByte) {
   TestPeer peer = tcp();
   EXPECT_EQ(peer.next_ack(), kGreeting);
   for (const char byte : data_pdu(Point, "slowly", -1, true)) ASSERT_TRUE(peer.send({&byte, 1}));
-  EXPECT_EQ(peer.next_ack(), kPointAcknowledged);
+  EXPECT_EQ(peer.next_ack(), ack_of(Point));
   EXPECT_EQ(count_of(Point, "slowly"), 1u);
 }
 
@@ -99,7 +94,7 @@ TEST_F(StockClient, MaySendThousandsWithoutWaiting) {
   std::string stream;
   for (int i = 0; i < 20'000; ++i) stream += data_pdu(Observe, "tag" + std::to_string(i % 7), i);
   ASSERT_TRUE(peer.send(stream + data_pdu(Point, "end", -1, true)));
-  EXPECT_EQ(peer.next_ack(), kPointAcknowledged);
+  EXPECT_EQ(peer.next_ack(), ack_of(Point));
   std::uint64_t total = 0;
   for (int i = 0; i < 7; ++i) total += count_of(Observe, "tag" + std::to_string(i));
   EXPECT_EQ(total, 20'000u);
@@ -113,7 +108,7 @@ TEST_F(StockClient, IsAnsweredOnlyWhereItWantsAnAck) {
   for (int i = 0; i < 100; ++i) stream += data_pdu(Point, "tag", -1, i % 10 == 0);
   ASSERT_TRUE(peer.send(stream));
   peer.half_close();
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(peer.next_ack(), kPointAcknowledged);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(peer.next_ack(), ack_of(Point));
   EXPECT_FALSE(peer.next());
   EXPECT_TRUE(peer.at_end());
   EXPECT_EQ(count_of(Point, "tag"), 100u);
@@ -127,7 +122,7 @@ TEST_F(StockClient, ThatClosesItsHalfStillGetsItsAcks) {
   ASSERT_TRUE(peer.send(stream));
   peer.half_close();
   EXPECT_EQ(peer.next_ack(), kGreeting);
-  for (int i = 0; i < 5'000; ++i) ASSERT_EQ(peer.next_ack(), kPointAcknowledged);
+  for (int i = 0; i < 5'000; ++i) ASSERT_EQ(peer.next_ack(), ack_of(Point));
   EXPECT_TRUE(peer.at_end());
 }
 
@@ -161,7 +156,7 @@ TEST_F(StockClient, ThatDoesNotReadItsAcksIsNotReadFrom) {
   ASSERT_TRUE(eventually([&] {
     sent += slow.send_until_full(std::string_view(stream).substr(sent));
     EXPECT_TRUE(other.send(data_pdu(Point, "other", -1, true)));
-    EXPECT_EQ(other.next_ack(), kPointAcknowledged);
+    EXPECT_EQ(other.next_ack(), ack_of(Point));
     const std::uint64_t before = seen;
     seen = count_of(Point, "slow");
     standstills = seen == before ? standstills + 1 : 0;
@@ -172,7 +167,7 @@ TEST_F(StockClient, ThatDoesNotReadItsAcksIsNotReadFrom) {
   std::size_t acks = 0;
   while (acks < pdus) {
     sent += slow.send_until_full(std::string_view(stream).substr(sent));
-    ASSERT_EQ(slow.next_ack(), kPointAcknowledged);
+    ASSERT_EQ(slow.next_ack(), ack_of(Point));
     ++acks;
   }
   EXPECT_EQ(count_of(Point, "slow"), pdus);
