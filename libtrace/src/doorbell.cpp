@@ -19,12 +19,17 @@ Doorbell::Doorbell()
       has_membarrier_(membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)) {}
 
 void Doorbell::ring() {
+  is_urgent_.store(true, std::memory_order_relaxed);
+  write_ring();
+}
+
+void Doorbell::write_ring() {
   const std::uint64_t one = 1;
   [[maybe_unused]] auto written = ::write(fd_, &one, sizeof one);
 }
 
 void Doorbell::wake_sleeper() {
-  if (asleep_.exchange(false, std::memory_order_relaxed)) ring();
+  if (asleep_.exchange(false, std::memory_order_relaxed)) write_ring();
 }
 
 bool Doorbell::announce_sleep() {
@@ -35,9 +40,10 @@ bool Doorbell::announce_sleep() {
   return false;
 }
 
-void Doorbell::silence() {
+bool Doorbell::silence() {
   std::uint64_t count;
   [[maybe_unused]] auto got = ::read(fd_, &count, sizeof count);
+  return is_urgent_.exchange(false, std::memory_order_relaxed);
 }
 
 }  // namespace pcp::trace::client

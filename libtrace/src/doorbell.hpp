@@ -22,7 +22,8 @@ class Doorbell {
       wake_sleeper();
   }
 
-  // Wakes the flusher, asleep or not. Thread: any.
+  // Wakes the flusher, asleep or not, to look at the queues at once: one of them fills up, or
+  // somebody waits for a flush. Thread: any.
   void ring();
 
   // Thread: the flusher's, as all below. False if callers cannot be made to notice: poll instead.
@@ -31,13 +32,19 @@ class Doorbell {
   void cancel_sleep() { asleep_.store(false, std::memory_order_relaxed); }
 
   int descriptor() const { return fd_; }  // readable after a ring; -1: none
-  void silence();                         // takes the ring back
+
+  // Takes the ring back. True if it was a ring(), and not only a sleeper's wake-up, after which the
+  // caller had better be left alone: looking at what it is just writing would slow it down.
+  bool silence();
 
  private:
   void wake_sleeper();
+  void write_ring();
 
   const int fd_;
   const bool has_membarrier_;
+  std::atomic<bool> is_urgent_{
+      false};  // stands for itself: the ring that follows it is a system call
   alignas(64) std::atomic<bool> asleep_{false};
 };
 

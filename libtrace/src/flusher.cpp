@@ -15,6 +15,10 @@ namespace {
 using std::chrono::nanoseconds;
 using namespace std::chrono_literals;
 
+// A program that pauses for less than this many flush intervals need not wake us, which costs its
+// thread a system call.
+constexpr int kRoundsBeforeSleep = 10;
+
 // Without a bell to wake us there is no way but to look, more and more rarely.
 constexpr nanoseconds kSlowestPoll = 5s;
 
@@ -42,7 +46,7 @@ Flusher::Flusher(Client& client)
 void Flusher::run() {
   wait_for_bell();
   connection_.open(client_.options());
-  on_bell();
+  on_bell(true);
   const auto work = asio::make_work_guard(loop_);
   for (;;) {
     try {
@@ -59,16 +63,19 @@ void Flusher::wait_for_bell() {
   bell_.async_wait(asio::posix::stream_descriptor::wait_read,
                    [this](const asio::error_code& error) {
                      if (error) return;
-                     client_.doorbell().silence();
+                     const bool is_urgent = client_.doorbell().silence();
                      wait_for_bell();
-                     on_bell();
+                     on_bell(is_urgent);
                    });
 }
 
-void Flusher::on_bell() {
+void Flusher::on_bell(bool is_urgent) {
   client_.doorbell().cancel_sleep();
-  drain();
-  take_flush_request();
+  idle_rounds_ = 0;
+  if (is_urgent) {
+    drain();
+    take_flush_request();
+  }
   if (!flush_timer_armed_) arm_flush_timer(client_.options().flush_interval);
 }
 
@@ -86,7 +93,8 @@ void Flusher::on_flush_timer() {
   flushed_until_ = pending_.queued();
   send();
   take_flush_request();
-  if (had_work) {
+  idle_rounds_ = had_work ? 0 : idle_rounds_ + 1;
+  if (idle_rounds_ < kRoundsBeforeSleep) {
     poll_interval_ = client_.options().flush_interval;
     arm_flush_timer(client_.options().flush_interval);
   } else {

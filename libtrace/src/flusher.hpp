@@ -33,7 +33,7 @@ class Flusher final : private Connection::Listener {
 
   // Waking and sleeping.
   void wait_for_bell();
-  void on_bell();
+  void on_bell(bool is_urgent);
   void arm_flush_timer(std::chrono::nanoseconds delay);
   void on_flush_timer();
   void fall_asleep();
@@ -59,6 +59,7 @@ class Flusher final : private Connection::Listener {
 
   std::uint64_t flushed_until_ = 0;  // entries of pending_ that may leave
   bool flush_timer_armed_ = false;
+  int idle_rounds_ = 0;  // flush intervals in a row in which nothing was recorded
   std::chrono::nanoseconds poll_interval_;  // grows while there is nothing to do and no bell
 
   enum class Phase { Down, Connecting, Up, Waiting } phase_ = Phase::Connecting;

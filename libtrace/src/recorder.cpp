@@ -22,7 +22,8 @@ void Recorder::look_at_room() {
   next_look_ = drained + capacity_;
 }
 
-int Recorder::record_slowly(const Record& record) {
+int Recorder::record_slowly(const Tag* tag, double value, RecordKind kind) {
+  const Record record{tag, value, kind};
   const std::uint64_t queued = queued_.load(std::memory_order_relaxed);
   if (!overflow_.in_use()) {
     look_at_room();

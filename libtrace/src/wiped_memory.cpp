@@ -6,7 +6,8 @@
 #include <atomic>
 #include <cstring>
 
-// There if the program runs with the leak sanitizer, which does not look into mapped memory by itself.
+// There if the program runs with the leak sanitizer, which does not look into mapped memory by
+// itself.
 extern "C" [[gnu::weak]] void __lsan_register_root_region(const void* memory, std::size_t bytes);
 
 namespace pcp::trace::client {

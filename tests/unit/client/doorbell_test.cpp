@@ -26,7 +26,7 @@ TEST(Doorbell, WakesASleeperOnce) {
   ASSERT_TRUE(bell.announce_sleep());
   bell.ring_if_asleep();
   EXPECT_TRUE(is_rung(bell));
-  bell.silence();
+  EXPECT_FALSE(bell.silence());
   EXPECT_FALSE(is_rung(bell));
   bell.ring_if_asleep();
   EXPECT_FALSE(is_rung(bell));
@@ -36,6 +36,8 @@ TEST(Doorbell, RingsWhetherTheFlusherSleepsOrNot) {
   Doorbell bell;
   bell.ring();
   EXPECT_TRUE(is_rung(bell));
+  EXPECT_TRUE(bell.silence());
+  EXPECT_FALSE(bell.silence());
 }
 
 // The promise behind sleeping without a timer: whatever is put into the box is either seen by the

@@ -31,7 +31,7 @@ struct RecorderTest : testing::Test {
           last = cell.delta.last;
         });
   }
-  void record(double value) { ASSERT_EQ(recorder.record({tag, value, RecordKind::Observe}), 0); }
+  void record(double value) { ASSERT_EQ(recorder.record(tag, value, RecordKind::Observe), 0); }
   bool is_rung() const {
     pollfd bell{doorbell.descriptor(), POLLIN, 0};
     return ::poll(&bell, 1, 0) == 1;
@@ -80,7 +80,7 @@ TEST_F(RecorderTest, KeepsCountAndOrderWhileItIsDrained) {
   std::atomic<bool> done{false};
   std::thread owner([&] {
     for (int i = 1; i <= kRecords; ++i)
-      if (recorder.record({tag, static_cast<double>(i), RecordKind::Observe}) != 0) break;
+      if (recorder.record(tag, static_cast<double>(i), RecordKind::Observe) != 0) break;
     done = true;
   });
   std::uint64_t count = 0;
