@@ -115,34 +115,40 @@ bool BatchSender::take_ack(std::uint64_t sequence) {
 
 void BatchSender::send_pending(std::uint64_t until, std::uint64_t now_ns) {
   while (welcomed_ && in_flight_.size() < kMaxInFlight && pending_.popped() < until) {
-    in_flight_.push_back(take_batch(until));
-    counters_.sent += in_flight_.back().records;
+    Batch& batch = in_flight_.emplace_back();
+    batch.sequence = next_sequence_++;
+    batch.first_entry = pending_.popped();
     counters_.batches += 1;
-    send(in_flight_.back(), now_ns);
+    fill(batch, until);
+    send(batch, now_ns);
   }
 }
 
-BatchSender::Batch BatchSender::take_batch(std::uint64_t until) {
-  Batch batch;
-  batch.sequence = next_sequence_++;
-  batch.first_entry = pending_.popped();
+// Moves entries from Pending into the batch, each as a whole: should there be no memory for the
+// next one, both are as they ought to be, and the batch goes out after a new connection.
+void BatchSender::fill(Batch& batch, std::uint64_t until) {
   while (pending_.popped() < until) {
     Pending::Entry& entry = pending_.front();
     const std::size_t before = batch.body.size();
-    append_entry(batch.body, entry, max_body_bytes_);
+    batch.tags.push_back(entry.tag);
+    try {
+      append_entry(batch.body, entry, max_body_bytes_);
+    } catch (...) {
+      batch.body.resize(before);
+      throw;
+    }
     if (before > 0 && batch.body.size() > max_body_bytes_) {
       batch.body.resize(before);  // the next batch takes it
-      break;
+      return;
     }
     batch.records += entry.records();
+    counters_.sent += entry.records();
     counters_.thinned += entry.delta.unbinned;
     counters_.aborted += entry.delta.aborts;
     batch.first_ns = std::min(batch.first_ns, entry.first_ns);
     batch.last_ns = std::max(batch.last_ns, entry.last_ns);
-    batch.tags.push_back(entry.tag);
     pending_.pop();
   }
-  return batch;
 }
 
 void BatchSender::send(const Batch& batch, std::uint64_t now_ns) {

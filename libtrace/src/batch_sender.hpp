@@ -24,6 +24,7 @@ class BatchSender final : public Sender {
   void connected() override;
   bool on_pdu(const wire::Frame& pdu) override;
   void disconnected() override { welcomed_ = false; }
+  bool is_ready() const override { return welcomed_; }
   void send_pending(std::uint64_t until, std::uint64_t now_ns) override;
   bool has_settled(std::uint64_t until) const override {
     return in_flight_.empty() || in_flight_.front().first_entry >= until;
@@ -46,7 +47,7 @@ class BatchSender final : public Sender {
 
   bool take_welcome(const wire::Welcome& welcome);
   bool take_ack(std::uint64_t sequence);
-  Batch take_batch(std::uint64_t until);
+  void fill(Batch& batch, std::uint64_t until);
   void send(const Batch& batch, std::uint64_t now_ns);
   void define_tags(const std::vector<const Tag*>& tags, std::string& out);
 

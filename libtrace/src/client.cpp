@@ -12,6 +12,7 @@
 #include "descriptors.hpp"
 #include "diagnostics.hpp"
 #include "flusher.hpp"
+#include "no_cancellation.hpp"
 #include "wiped_memory.hpp"
 
 namespace pcp::trace::client {
@@ -40,14 +41,16 @@ Process* find_process() {
 }
 
 pthread_key_t thread_end_key;
+bool has_thread_end_key = false;  // else an ended thread's recorder is not used again
 
 // Runs once per process image: its effects reach forked children by themselves.
 void prepare_process() {
   close_descriptors_in_children();
-  ::pthread_key_create(&thread_end_key, [](void* recorder) {
-    this_recorder = nullptr;
-    if (static_cast<Recorder*>(recorder)->is_alive()) static_cast<Recorder*>(recorder)->give_up();
-  });
+  has_thread_end_key = ::pthread_key_create(&thread_end_key, [](void* recorder) {
+                         this_recorder = nullptr;
+                         if (static_cast<Recorder*>(recorder)->is_alive())
+                           static_cast<Recorder*>(recorder)->give_up();
+                       }) == 0;
 }
 
 Options read_own_options() {
@@ -85,6 +88,7 @@ Client* Client::get() {
   }
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   ::pthread_once(&once, prepare_process);
+  close_inherited_descriptors();
   Client* client = nullptr;
   try {
     client = new Client(read_own_options());
@@ -97,6 +101,7 @@ Client* Client::get() {
 }
 
 void Client::start_flusher() {
+  const NoCancellation guard;
   if (flusher_runs_.exchange(true, std::memory_order_relaxed)) return;
   sigset_t all;
   sigset_t before;
@@ -121,7 +126,8 @@ void* Client::run_flusher(void* client) {
     } catch (const std::exception& problem) {
       // No memory or no descriptors for its loop. What is recorded waits in the threads' recorders.
       static_cast<Client*>(client)->link_.attempt_ended(-ENOMEM);
-      diagnose(PMTRACE_STATE_COMMS, std::string("starting over in a second: ") + problem.what());
+      diagnose(PMTRACE_STATE_COMMS,
+               [&] { return std::string("starting over in a second: ") + problem.what(); });
     }
     ::sleep(1);
   }
@@ -137,6 +143,7 @@ Recorder* Client::make_recorder() {
   void* memory = allocate_wiped_memory(sizeof(Recorder));
   if (memory == nullptr) return nullptr;
   recorder = new (memory) Recorder(queue_, doorbell_, options_.queue_capacity);
+  if (!recorder->is_usable()) return nullptr;
   recorder->next = recorders_.load(std::memory_order_relaxed);
   while (!recorders_.compare_exchange_weak(recorder->next, recorder, std::memory_order_release,
                                            std::memory_order_relaxed)) {
@@ -145,11 +152,12 @@ Recorder* Client::make_recorder() {
 }
 
 Recorder* find_recorder_slowly() {
+  const NoCancellation guard;
   Client* client = Client::get();
   if (client == nullptr) return nullptr;
   if (!has_state(PMTRACE_STATE_NOAGENT)) client->start_flusher();
   Recorder* recorder = client->make_recorder();
-  if (recorder != nullptr) ::pthread_setspecific(thread_end_key, recorder);
+  if (recorder != nullptr && has_thread_end_key) ::pthread_setspecific(thread_end_key, recorder);
   this_recorder = recorder;
   return recorder;
 }

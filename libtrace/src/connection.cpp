@@ -2,6 +2,7 @@
 
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -21,6 +22,10 @@ constexpr std::size_t kReadBytes = 4096;
 // Before a WELCOME allows more, an agent has nothing long to say.
 constexpr std::size_t kMaxReplyBytes = wire::kLeastMaxPduBytes;
 
+void set_option(int socket, int level, int option, int value) {
+  ::setsockopt(socket, level, option, &value, sizeof value);
+}
+
 }  // namespace
 
 Connection::Connection(asio::io_context& loop, Listener& listener)
@@ -31,10 +36,7 @@ void Connection::open(const Options& options) {
   endpoints_ = find_endpoints(options);
   next_endpoint_ = 0;
   first_error_ = 0;
-  deadline_.expires_after(options.connect_timeout);
-  deadline_.async_wait([this, attempt = attempt_](const asio::error_code& error) {
-    if (!error && attempt == attempt_) fail(PMTRACE_ERR_TIMEOUT);
-  });
+  attempt_ends_ = std::chrono::steady_clock::now() + options.connect_timeout;
   try_next_endpoint(endpoints_.empty() ? -EHOSTUNREACH : 0);
 }
 
@@ -45,7 +47,6 @@ void Connection::close() {
   forget_descriptor(socket_.native_handle());
   socket_.close(ignored);
   greeted_ = writing_ = false;
-  reader_ = wire::FrameReader(kMaxReplyBytes);
   outgoing_.clear();
 }
 
@@ -53,8 +54,18 @@ void Connection::close() {
 void Connection::try_next_endpoint(int error) {
   if (first_error_ == 0) first_error_ = error;
   if (next_endpoint_ == endpoints_.size()) return fail(first_error_);
+  // Each endpoint gets its share of the time, so that a silent one does not keep us from the
+  // others.
+  ++attempt_;
+  reader_ = wire::FrameReader(kMaxReplyBytes);
+  deadline_.expires_after((attempt_ends_ - std::chrono::steady_clock::now()) /
+                          static_cast<int>(endpoints_.size() - next_endpoint_));
+  deadline_.async_wait([this, attempt = attempt_](const asio::error_code& late) {
+    if (late || attempt != attempt_) return;
+    greeted_ ? fail(PMTRACE_ERR_TIMEOUT) : try_next_endpoint(PMTRACE_ERR_TIMEOUT);
+  });
   const Endpoint& endpoint = endpoints_[next_endpoint_++];
-  diagnose(PMTRACE_STATE_COMMS, "connecting to " + endpoint.name());
+  diagnose(PMTRACE_STATE_COMMS, [&] { return "connecting to " + endpoint.name(); });
 
   asio::error_code failed;
   forget_descriptor(socket_.native_handle());
@@ -64,9 +75,19 @@ void Connection::try_next_endpoint(int error) {
   if (fd < 0) return try_next_endpoint(-errno);
   remember_descriptor(fd);
   socket_.assign({endpoint.family(), 0}, fd, failed);
+  if (failed) {
+    forget_descriptor(fd);
+    ::close(fd);
+    return try_next_endpoint(-failed.value());
+  }
   if (endpoint.family() != AF_UNIX) {
-    const int on = 1;
-    ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    // A host that has vanished, and not only its agent that is busy, is noticed within a minute.
+    set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+    set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, 30);
+    set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, 10);
+    set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, 3);
+    set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 60'000);
   }
   socket_.async_connect(
       {&endpoint.address, endpoint.length},
@@ -124,7 +145,6 @@ bool Connection::take_greeting(const wire::Frame& pdu) {
     return true;
   }
   greeted_ = true;
-  deadline_.cancel();
   listener_.on_greeting(static_cast<std::uint32_t>(*code));
   return true;
 }

@@ -41,8 +41,13 @@ class Connection {
   // Sends what is in `out`, as soon as what was given before has left. Requires: after the
   // greeting.
   void send(std::string_view out);
-  bool is_writing() const { return writing_; }
-  void set_max_pdu_bytes(std::size_t bytes) { reader_.set_max_pdu_bytes(bytes); }
+
+  // Both sides have agreed: from now on the agent may take its time. Called again and again is
+  // fine.
+  void establish() { deadline_.cancel(); }
+
+  // Gives the connection up, as after an error on the way.
+  void fail(int error);
 
  private:
   using Socket = asio::generic::stream_protocol::socket;
@@ -52,12 +57,12 @@ class Connection {
   bool take_pdus();
   bool take_greeting(const wire::Frame& pdu);
   void write();
-  void fail(int error);
 
   Listener& listener_;
   Socket socket_;
-  asio::steady_timer deadline_;  // of the whole attempt, until the greeting
-  std::uint64_t attempt_ = 0;    // tells handlers of an earlier attempt that they are too late
+  asio::steady_timer deadline_;                         // of the endpoint being tried
+  std::chrono::steady_clock::time_point attempt_ends_;  // all endpoints together
+  std::uint64_t attempt_ = 0;  // tells handlers of an earlier attempt that they are too late
 
   std::vector<Endpoint> endpoints_;
   std::size_t next_endpoint_ = 0;

@@ -1,5 +1,6 @@
 // What became of the calls, for pmtrace_stats and the agent. Written by the flusher, read by any
-// thread; each number stands for itself, so relaxed accesses will do.
+// thread; released and acquired, so that who reads them first and the number of calls after them
+// never sees more settled than recorded.
 #pragma once
 
 #include <atomic>
@@ -10,9 +11,9 @@ namespace pcp::trace::client {
 class Count {
  public:
   void operator+=(std::uint64_t n) {  // one writer: no need for an atomic addition
-    value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+    value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_release);
   }
-  operator std::uint64_t() const { return value_.load(std::memory_order_relaxed); }
+  operator std::uint64_t() const { return value_.load(std::memory_order_acquire); }
 
  private:
   std::atomic<std::uint64_t> value_{0};

@@ -6,6 +6,8 @@
 #include <array>
 #include <atomic>
 
+#include "client.hpp"
+
 namespace pcp::trace::client {
 namespace {
 
@@ -13,15 +15,21 @@ namespace {
 // child of a fork sees what its thread saw.
 std::array<std::atomic<int>, 8> kept;
 
-void close_all() {
-  for (std::atomic<int>& place : kept)
-    if (const int value = place.exchange(0, std::memory_order_relaxed); value > 0)
-      ::close(value - 1);
+// The program may have a handler of its own before this one that traces: then the descriptors are
+// the child's already, and the parent's were closed before them.
+void at_fork() {
+  if (Client::get_if_made() == nullptr) close_inherited_descriptors();
 }
 
 }  // namespace
 
-void close_descriptors_in_children() { ::pthread_atfork(nullptr, nullptr, close_all); }
+void close_descriptors_in_children() { ::pthread_atfork(nullptr, nullptr, at_fork); }
+
+void close_inherited_descriptors() {
+  for (std::atomic<int>& place : kept)
+    if (const int value = place.exchange(0, std::memory_order_relaxed); value > 0)
+      ::close(value - 1);
+}
 
 void remember_descriptor(int fd) {
   for (std::atomic<int>& place : kept)

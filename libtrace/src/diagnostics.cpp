@@ -4,6 +4,8 @@
 
 #include <cstdio>
 
+#include "no_cancellation.hpp"
+
 namespace pcp::trace::client {
 namespace {
 
@@ -26,6 +28,7 @@ std::string dump(std::string_view bytes) {
 }  // namespace
 
 void print_line(const std::string& text) {
+  const NoCancellation guard;
   // One write, so that lines of several threads do not mix.
   const std::string line = "pcp_trace: " + text + '\n';
   [[maybe_unused]] auto written = ::write(STDERR_FILENO, line.data(), line.size());

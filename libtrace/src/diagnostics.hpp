@@ -2,6 +2,7 @@
 // is silent.
 #pragma once
 
+#include <exception>
 #include <string>
 
 #include "state.hpp"
@@ -11,8 +12,15 @@ namespace pcp::trace::client {
 
 void print_line(const std::string& text);
 
-inline void diagnose(int flag, const std::string& text) {
-  if (has_state(flag)) print_line(text);
+// Prints what make_text() gives, if the flag is set. No trouble with it is the caller's.
+template <typename MakeText>
+inline void diagnose(int flag, MakeText make_text) noexcept {
+  if (!has_state(flag)) [[likely]]
+    return;
+  try {
+    print_line(make_text());
+  } catch (const std::exception&) {
+  }
 }
 
 // Shows a PDU's type and length (PDU), and its bytes as well (PDUBUF).

@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+#include "no_cancellation.hpp"
+
 namespace pcp::trace::client {
 namespace {
 
@@ -24,6 +26,7 @@ void Doorbell::ring() {
 }
 
 void Doorbell::write_ring() {
+  const NoCancellation guard;  // or the sleeper would never hear of it
   const std::uint64_t one = 1;
   [[maybe_unused]] auto written = ::write(fd_, &one, sizeof one);
 }

@@ -1,9 +1,12 @@
 #include "flusher.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <exception>
 #include <new>
 #include <thread>
+
+#include <asio/post.hpp>
 
 #include "client.hpp"
 #include "clock.hpp"
@@ -20,7 +23,10 @@ using namespace std::chrono_literals;
 constexpr int kRoundsBeforeSleep = 10;
 
 // Without a bell to wake us there is no way but to look, more and more rarely.
-constexpr nanoseconds kSlowestPoll = 5s;
+constexpr nanoseconds kSlowestPoll = 500ms;
+
+std::uint64_t calls_in(const Record&) { return 1; }
+std::uint64_t calls_in(const OverflowCell& cell) { return cell.delta.count + cell.delta.aborts; }
 
 // After an agent that was there has gone, the first attempt comes soon, but not all clients' at
 // once.
@@ -43,19 +49,31 @@ Flusher::Flusher(Client& client)
   if (client_.doorbell().descriptor() >= 0) bell_.assign(client_.doorbell().descriptor());
 }
 
+Flusher::~Flusher() { bell_.release(); }  // the doorbell's
+
 void Flusher::run() {
   wait_for_bell();
-  connection_.open(client_.options());
-  on_bell(true);
+  asio::post(loop_, [this] {
+    connection_.open(client_.options());
+    on_bell(true);
+  });
   const auto work = asio::make_work_guard(loop_);
   for (;;) {
     try {
       loop_.run();
-    } catch (const std::exception& problem) {  // no memory; what is pending waits
-      diagnose(PMTRACE_STATE_COMMS, problem.what());
-      std::this_thread::sleep_for(1s);
+    } catch (const std::exception& problem) {
+      diagnose(PMTRACE_STATE_COMMS, [&] { return problem.what(); });
+      recover();
     }
   }
+}
+
+// No memory, in the middle of something. What is pending and what was sent are as they ought to be;
+// what was under way on the connection may not be, so begin a new one.
+void Flusher::recover() {
+  std::this_thread::sleep_for(100ms);
+  if (!flush_timer_armed_) arm_flush_timer(client_.options().flush_interval);
+  if (phase_ == Phase::Up || phase_ == Phase::Connecting) connection_.fail(-ENOMEM);
 }
 
 void Flusher::wait_for_bell() {
@@ -72,11 +90,11 @@ void Flusher::wait_for_bell() {
 void Flusher::on_bell(bool is_urgent) {
   client_.doorbell().cancel_sleep();
   idle_rounds_ = 0;
+  if (!flush_timer_armed_) arm_flush_timer(client_.options().flush_interval);
   if (is_urgent) {
     drain();
-    take_flush_request();
+    step();
   }
-  if (!flush_timer_armed_) arm_flush_timer(client_.options().flush_interval);
 }
 
 void Flusher::arm_flush_timer(nanoseconds delay) {
@@ -90,9 +108,6 @@ void Flusher::arm_flush_timer(nanoseconds delay) {
 void Flusher::on_flush_timer() {
   flush_timer_armed_ = false;
   const bool had_work = drain();
-  flushed_until_ = pending_.queued();
-  send();
-  take_flush_request();
   idle_rounds_ = had_work ? 0 : idle_rounds_ + 1;
   if (idle_rounds_ < kRoundsBeforeSleep) {
     poll_interval_ = client_.options().flush_interval;
@@ -100,6 +115,8 @@ void Flusher::on_flush_timer() {
   } else {
     fall_asleep();
   }
+  flushed_until_ = pending_.queued();
+  step();
 }
 
 void Flusher::fall_asleep() {
@@ -120,14 +137,16 @@ bool Flusher::drain() {
     try {
       pending_.add(item, now);
     } catch (const std::bad_alloc&) {
-      client_.delivered().undeliverable += 1;
+      client_.delivered().undeliverable += calls_in(item);
     }
   };
   client_.for_each_recorder([&](Recorder& recorder) { any |= recorder.drain(add, add); });
   return any;
 }
 
-void Flusher::send() {
+// Does all that can be done now. Everything that happens ends here.
+void Flusher::step() {
+  take_flush_request();
   if (sender_ != nullptr) sender_->send_pending(flushed_until_, now_ns());
   settle_flush_request();
   connect_if_needed();
@@ -136,35 +155,35 @@ void Flusher::send() {
 // Threads that wait for a flush get one that begins after their request; those that ask during a
 // flush share the next one.
 void Flusher::take_flush_request() {
-  Link& link = client_.link();
-  if (request_ || link.requested() == link.settled()) return;
-  const std::uint64_t ticket = link.requested();
+  const std::uint64_t ticket = client_.link().requested();
+  if (request_ || ticket == client_.link().settled()) return;
   drain();
   flushed_until_ = pending_.queued();
-  const DeliveryCounters& counters = client_.delivered();
-  request_ = FlushRequest{ticket, flushed_until_, counters.uncertain + counters.undeliverable};
-  send();
+  request_ = FlushRequest{ticket, flushed_until_, doubtful_calls()};
 }
 
 void Flusher::settle_flush_request() {
   if (!request_ || pending_.popped() < request_->until) return;
   if (!batch_sender_.has_settled(request_->until) || !legacy_sender_.has_settled(request_->until))
     return;
-  const DeliveryCounters& counters = client_.delivered();
-  const bool certain = counters.uncertain + counters.undeliverable == request_->doubtful;
+  const bool certain = doubtful_calls() == request_->doubtful;
   if (certain && client_.is_ending() && pending_.empty() && sender_ != nullptr)
     sender_->say_goodbye();
   const std::uint64_t ticket = request_->ticket;
   request_.reset();
   client_.link().settle(ticket, certain);
-  take_flush_request();
+  if (client_.link().requested() != ticket) client_.doorbell().ring();  // the next one's turn
+}
+
+std::uint64_t Flusher::doubtful_calls() const {
+  return client_.delivered().uncertain + client_.delivered().undeliverable;
 }
 
 void Flusher::on_greeting(std::uint32_t version) {
-  diagnose(PMTRACE_STATE_COMMS, "connected, protocol version " + std::to_string(version));
+  diagnose(PMTRACE_STATE_COMMS,
+           [&] { return "connected, protocol version " + std::to_string(version); });
   sender_ = version >= wire::kBatchVersion ? static_cast<Sender*>(&batch_sender_) : &legacy_sender_;
   phase_ = Phase::Up;
-  failures_ = 0;
   DeliveryCounters& counters = client_.delivered();
   if (ever_connected_) counters.reconnects += 1;
   ever_connected_ = true;
@@ -173,18 +192,31 @@ void Flusher::on_greeting(std::uint32_t version) {
   client_.link().set_agent(Link::Agent::Connected);
   client_.link().attempt_ended(0);
   sender_->connected();
-  send();
+  on_progress();
 }
 
 bool Flusher::on_pdu(const wire::Frame& pdu) {
+  const std::uint64_t settled_before = client_.delivered().acknowledged + doubtful_calls();
   if (!sender_->on_pdu(pdu)) return false;
-  client_.link().made_progress();
-  send();
+  // Only what settles calls is progress: an agent that just talks must not hold up the process's
+  // end.
+  if (client_.delivered().acknowledged + doubtful_calls() != settled_before)
+    client_.link().made_progress();
+  on_progress();
   return true;
 }
 
+void Flusher::on_progress() {
+  if (sender_->is_ready()) {
+    connection_.establish();
+    failures_ = 0;
+  }
+  step();
+}
+
 void Flusher::on_failure(int error) {
-  diagnose(PMTRACE_STATE_COMMS, "no connection: " + std::string(pmtraceerrstr(error)));
+  diagnose(PMTRACE_STATE_COMMS,
+           [&] { return "no connection: " + std::string(pmtraceerrstr(error)); });
   if (sender_ != nullptr) {
     sender_->disconnected();
     sender_ = nullptr;
@@ -213,6 +245,7 @@ void Flusher::arm_reconnect_timer() {
   reconnect_timer_.async_wait([this](const asio::error_code& error) {
     if (error) return;
     phase_ = Phase::Down;
+    client_.link().set_agent(Link::Agent::Connecting);  // so far as anybody knows
     connect_if_needed();
   });
 }
@@ -222,7 +255,6 @@ void Flusher::connect_if_needed() {
   const bool needed = !pending_.empty() || request_ || !batch_sender_.has_settled(UINT64_MAX);
   if (phase_ != Phase::Down || !needed) return;
   phase_ = Phase::Connecting;
-  client_.link().set_agent(Link::Agent::Connecting);
   connection_.open(client_.options());
 }
 

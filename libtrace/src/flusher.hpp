@@ -23,7 +23,10 @@ class Client;
 
 class Flusher final : private Connection::Listener {
  public:
+  Flusher(const Flusher&) = delete;
+  Flusher& operator=(const Flusher&) = delete;
   explicit Flusher(Client& client);
+  ~Flusher();
   void run();  // never returns
 
  private:
@@ -39,12 +42,15 @@ class Flusher final : private Connection::Listener {
   void fall_asleep();
 
   bool drain();  // true if anything was recorded
-  void send();   // what was pending at the last flush
+  void step();
+  void on_progress();
+  void recover();
   void connect_if_needed();
   void arm_reconnect_timer();
 
   void take_flush_request();
   void settle_flush_request();
+  std::uint64_t doubtful_calls() const;  // that nobody can promise to have been counted
 
   Client& client_;
   asio::io_context loop_;

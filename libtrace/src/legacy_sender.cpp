@@ -10,6 +10,18 @@
 #include "wire/legacy.hpp"
 
 namespace pcp::trace::client {
+namespace {
+
+Delta repeated(double value, std::uint64_t count) {
+  Delta delta;
+  delta.add(value);
+  delta.count = count;
+  delta.sum *= static_cast<double>(count);
+  delta.nonfinite *= count;
+  return delta;
+}
+
+}  // namespace
 
 double take_legacy_value(TraceType type, Delta& delta) {
   --delta.count;
@@ -39,7 +51,13 @@ void LegacySender::disconnected() {
   is_connected_ = false;
   counters_.uncertain += chunk_records_;
   chunk_records_ = 0;
-  if (rest_.delta.count > 0) pending_.add_again(rest_);
+  if (rest_.delta.count > 0) {
+    // Of observations and counters it is the last value that goes out each time; what is left is
+    // the same.
+    if (rest_.type == TraceType::Observe || rest_.type == TraceType::Counter)
+      rest_.delta = repeated(rest_.delta.last, rest_.delta.count);
+    pending_.add_again(rest_);
+  }
   rest_.delta = {};
 }
 

@@ -16,6 +16,7 @@ class LegacySender final : public Sender {
   void connected() override { is_connected_ = true; }
   bool on_pdu(const wire::Frame& pdu) override;
   void disconnected() override;
+  bool is_ready() const override { return is_connected_; }
   void send_pending(std::uint64_t until, std::uint64_t now_ns) override;
   bool has_settled(std::uint64_t until) const override {
     return chunk_records_ == 0 && (rest_.delta.count == 0 || rest_entry_ >= until);

@@ -1,29 +1,23 @@
 #include "link.hpp"
 
-#include <pthread.h>
+#include "no_cancellation.hpp"
+#include "pcp/trace.h"
 
 namespace pcp::trace::client {
-namespace {
-
-// A cancelled thread must not leave in the middle of our wait.
-class NoCancellation {
- public:
-  NoCancellation() { ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
-  ~NoCancellation() { ::pthread_setcancelstate(before_, nullptr); }
-  NoCancellation(const NoCancellation&) = delete;
-  NoCancellation& operator=(const NoCancellation&) = delete;
-
- private:
-  int before_ = 0;
-};
-
-}  // namespace
-
 int Link::wait_for_first_attempt(std::chrono::nanoseconds timeout) {
   const NoCancellation guard;
   std::unique_lock lock(mutex_);
-  changed_.wait_until(lock, Clock::now() + timeout, [&] { return first_connection() != kUnknown; });
+  if (!changed_.wait_until(lock, Clock::now() + timeout,
+                           [&] { return first_connection() != kUnknown; }))
+    first_connection_.store(PMTRACE_ERR_TIMEOUT, std::memory_order_relaxed);
   return first_connection();
+}
+
+int Link::report(bool is_async, std::chrono::nanoseconds timeout) {
+  const bool is_first = !reported_.exchange(true, std::memory_order_relaxed);
+  const int outcome = first_connection();
+  if (outcome == kUnknown) return wait_for_first_attempt(timeout);
+  return is_async && !is_first ? 0 : outcome;
 }
 
 bool Link::wait_for_delivery(std::uint64_t ticket, std::chrono::nanoseconds timeout,

@@ -19,11 +19,14 @@ class Link {
   static constexpr int kUnknown = 1;  // no attempt has ended yet
   int first_connection() const { return first_connection_.load(std::memory_order_relaxed); }
 
-  // Waits for the end of the first attempt. Gives its outcome, or kUnknown when the time is over.
+  // Waits for the end of the first attempt and gives its outcome; PMTRACE_ERR_TIMEOUT when the time
+  // is over, to this caller and to all later ones until the attempt ends.
   int wait_for_first_attempt(std::chrono::nanoseconds timeout);
 
-  // True for the one caller that is the first to tell the program about the connection.
-  bool is_first_report() { return !reported_.exchange(true, std::memory_order_relaxed); }
+  // What a call by name tells the program. The first call waits for the first attempt; later ones
+  // give the outcome of the last one until a connection has been made, and nothing at all if
+  // `is_async`.
+  int report(bool is_async, std::chrono::nanoseconds timeout);
 
   // Asks for the delivery of all that was recorded before and waits. `wake` must wake the flusher.
   // Gives up at the deadline, or, if `give_up_without_agent`, when no agent is connected or being

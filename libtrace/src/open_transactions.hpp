@@ -29,7 +29,12 @@ class OpenTransactions {
     void begin(std::uint64_t now_ns, bool replaceable) {
       begun.store(now_ns << 1 | (replaceable ? 1 : 0), std::memory_order_release);
     }
-    void allow_replacement() { begun.fetch_or(is_open() ? 1 : 0, std::memory_order_relaxed); }
+    void allow_replacement() {
+      std::uint64_t value = begun.load(std::memory_order_relaxed);
+      while (value != 0 &&
+             !begun.compare_exchange_weak(value, value | 1, std::memory_order_relaxed)) {
+      }
+    }
 
     // Closes the transaction and gives the time of its begin; 0 if it is not open.
     std::uint64_t close() { return begun.exchange(0, std::memory_order_acquire) >> 1; }

@@ -4,7 +4,6 @@
 
 #include <cerrno>
 #include <charconv>
-#include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <string_view>
@@ -18,10 +17,10 @@ using std::chrono::nanoseconds;
 constexpr double kMaxSeconds = 86'400;
 
 std::optional<nanoseconds> parse_seconds(std::string_view text) {
-  const std::string copy(text);
-  char* end = nullptr;
-  const double seconds = std::strtod(copy.c_str(), &end);
-  if (copy.empty() || *end != '\0' || !(seconds > 0) || seconds > kMaxSeconds) return {};
+  double seconds = 0;  // not by strtod, which obeys the program's locale
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error != std::errc() || end != text.data() + text.size()) return {};
+  if (!(seconds > 0) || seconds > kMaxSeconds) return {};
   return nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
 }
 

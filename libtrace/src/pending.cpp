@@ -1,5 +1,7 @@
 #include "pending.hpp"
 
+#include <new>
+
 namespace pcp::trace::client {
 
 Pending::Entry& Pending::entry(const Tag* tag, TraceType type, std::uint64_t first_ns,
@@ -21,7 +23,11 @@ Pending::Entry& Pending::entry(const Tag* tag, TraceType type, std::uint64_t fir
 
 void Pending::add(const Record& record, std::uint64_t now_ns) {
   Entry& target = entry(record.tag, type_of(record.kind), now_ns, now_ns);
-  if (add_to(target.delta, record)) target.histogram.add(record.value);
+  if (!add_to(target.delta, record)) return;
+  try {
+    target.histogram.add(record.value);
+  } catch (const std::bad_alloc&) {  // one value that percentiles miss; the sender counts it
+  }
 }
 
 void Pending::add(const OverflowCell& cell, std::uint64_t now_ns) {

@@ -34,8 +34,13 @@ int Recorder::record_slowly(const Tag* tag, double value, RecordKind kind) {
     }
   }
   next_look_ = 0;  // until the cells were taken
-  if (!overflow_.add(record, queued)) return -ENOMEM;
-  merged_.store(merged_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  // Counted first, so that nobody ever sees more acknowledged than recorded.
+  const std::uint64_t merged = merged_.load(std::memory_order_relaxed);
+  merged_.store(merged + 1, std::memory_order_release);
+  if (!overflow_.add(record, queued)) {
+    merged_.store(merged, std::memory_order_relaxed);
+    return -ENOMEM;
+  }
   doorbell_->ring_if_asleep();
   return 0;
 }

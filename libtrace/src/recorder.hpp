@@ -48,6 +48,9 @@ class Recorder {
     return record_slowly(tag, value, kind);
   }
 
+  // False if there was no memory for its place in the queue.
+  bool is_usable() const { return token_.valid(); }
+
   // False in a forked child: this recorder is the parent's.
   bool is_alive() const { return queue_ != nullptr; }
 
@@ -66,7 +69,7 @@ class Recorder {
 
   // Calls ever recorded; of those, calls that went into cells. Thread: any.
   std::uint64_t recorded() const {
-    return queued_.load(std::memory_order_relaxed) + merged_.load(std::memory_order_relaxed);
+    return queued_.load(std::memory_order_acquire) + merged_.load(std::memory_order_acquire);
   }
   std::uint64_t merged() const { return merged_.load(std::memory_order_relaxed); }
 

@@ -1,5 +1,6 @@
 #include "recording.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <string>
@@ -14,14 +15,13 @@ const char* verb_of(RecordKind kind) {
   return kVerbs[static_cast<std::size_t>(kind)];
 }
 
-void diagnose_call(const Record& record) {
-  if (!has_state(PMTRACE_STATE_API)) return;
+std::string describe_call(const Record& record) {
   std::string line = std::string(verb_of(record.kind)) + " \"" + record.tag->text() + '"';
   if (record.kind == RecordKind::Transact) line += ", seconds " + std::to_string(record.value);
   if (record.kind == RecordKind::Observe || record.kind == RecordKind::Counter)
     line += ", value " + std::to_string(record.value);
   if (has_state(PMTRACE_STATE_NOAGENT)) line += " (no agent: dropped)";
-  print_line(line);
+  return line;
 }
 
 // Waits, in the SYNC state, for the agent's acknowledgement. Where no connection could be made yet
@@ -29,14 +29,16 @@ void diagnose_call(const Record& record) {
 int synchronise() {
   Client* client = Client::get_if_made();
   client->start_flusher();
-  const int outcome = client->link().wait_for_first_attempt(client->options().connect_timeout);
+  const auto deadline = Link::Clock::now() + client->options().request_timeout;
+  const int outcome = client->link().wait_for_first_attempt(
+      std::min(client->options().connect_timeout, client->options().request_timeout));
   if (outcome < 0) return outcome;
-  return client->flush(client->options().request_timeout) ? 0 : PMTRACE_ERR_TIMEOUT;
+  return client->flush(deadline - Link::Clock::now()) ? 0 : PMTRACE_ERR_TIMEOUT;
 }
 
 // What a call of another kind than usual does: diagnostics, no agent, wait for the acknowledgement.
 [[gnu::noinline]] int record_specially(const Tag* tag, RecordKind kind, double value) {
-  diagnose_call({tag, value, kind});
+  diagnose(PMTRACE_STATE_API, [&] { return describe_call({tag, value, kind}); });
   Recorder* recorder = find_recorder();
   if (recorder == nullptr) return -ENOMEM;
   if (has_state(PMTRACE_STATE_NOAGENT)) return 0;  // which find_recorder() may have learnt just now

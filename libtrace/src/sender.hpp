@@ -19,6 +19,7 @@ class Sender {
   virtual void connected() = 0;                     // the greeting named this sender's version
   virtual bool on_pdu(const wire::Frame& pdu) = 0;  // false: it makes no sense
   virtual void disconnected() = 0;
+  virtual bool is_ready() const = 0;  // nothing more has to be agreed upon before deltas may leave
 
   // Sends what was queued in Pending before its entry number `until`, as far as the agent keeps up.
   virtual void send_pending(std::uint64_t until, std::uint64_t now_ns) = 0;

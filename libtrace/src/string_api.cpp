@@ -39,19 +39,12 @@ OpenTransactions::Slot* slot_of(TagCache::Entry& entry, Recorder& recorder) {
   return entry.slot;
 }
 
-// What a call by name tells of the connection. The first one waits for the first attempt; later
-// ones give its outcome until a connection has been made, and nothing at all in the ASYNC state.
+// What a call by name tells of the connection, as long as none was made.
 int report_connection_slowly() {
   if (has_state(PMTRACE_STATE_NOAGENT)) return 0;
   Client* client = Client::get_if_made();
-  const bool is_first = client->link().is_first_report();
-  int outcome = client->link().first_connection();
-  if (outcome == Link::kUnknown) {
-    client->start_flusher();
-    outcome = client->link().wait_for_first_attempt(client->options().connect_timeout);
-    return outcome == Link::kUnknown ? PMTRACE_ERR_TIMEOUT : outcome;
-  }
-  return has_state(PMTRACE_STATE_ASYNC) && !is_first ? 0 : outcome;
+  client->start_flusher();
+  return client->link().report(has_state(PMTRACE_STATE_ASYNC), client->options().connect_timeout);
 }
 
 int report_connection() {
@@ -71,10 +64,8 @@ int record_by_name(const char* name, RecordKind kind, double value) {
 
 // Closes the calling thread's transaction, else another thread's. 0 if nobody has one open.
 std::uint64_t close_transaction(TagCache::Entry& entry, Recorder& recorder) {
-  if (const OpenTransactions::Slot* own = slot_of(entry, recorder);
-      own != nullptr && own->is_open())
-    return entry.slot->close();
-  std::uint64_t begun_ns = 0;
+  OpenTransactions::Slot* own = slot_of(entry, recorder);
+  std::uint64_t begun_ns = own != nullptr && own->is_open() ? own->close() : 0;
   Client::get_if_made()->for_each_recorder([&](Recorder& each) {
     if (begun_ns != 0) return;
     if (OpenTransactions::Slot* slot = each.transactions().find(entry.tag))
@@ -113,7 +104,7 @@ PMTRACE_EXPORT int pmtracebegin(const char* name) {
   if (!entry->tag->has_begun.load(std::memory_order_relaxed))
     entry->tag->has_begun.store(true, std::memory_order_relaxed);
   error = report_connection();
-  diagnose(PMTRACE_STATE_API, std::string("begin \"") + name + '"');
+  diagnose(PMTRACE_STATE_API, [&] { return std::string("begin \"") + name + '"'; });
   slot->begin(now_ns(), error != 0);
   return error;
 }

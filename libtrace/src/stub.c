@@ -1,54 +1,118 @@
 /* The same ABI, doing nothing at all: for programs that must run where tracing is unwanted, without
  * being built again. Every call succeeds; a tag has no handle. */
+#include <errno.h>
 #include <string.h>
 
 #include "pcp/trace.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
-EXPORT int pmtracebegin(const char *tag) { (void)tag; return 0; }
-EXPORT int pmtraceend(const char *tag) { (void)tag; return 0; }
-EXPORT int pmtraceabort(const char *tag) { (void)tag; return 0; }
-EXPORT int pmtracepoint(const char *tag) { (void)tag; return 0; }
-EXPORT int pmtraceobs(const char *tag, double value) { (void)tag; (void)value; return 0; }
-EXPORT int pmtracecounter(const char *tag, double value) { (void)tag; (void)value; return 0; }
-EXPORT int pmtracestate(int flags) { (void)flags; return 0; }
-EXPORT char *pmtraceerrstr(int code)
-{
-    static char text[] = "No error.";
-    (void)code;
-    return text;
+EXPORT int pmtracebegin(const char* tag) {
+  (void)tag;
+  return 0;
+}
+EXPORT int pmtraceend(const char* tag) {
+  (void)tag;
+  return 0;
+}
+EXPORT int pmtraceabort(const char* tag) {
+  (void)tag;
+  return 0;
+}
+EXPORT int pmtracepoint(const char* tag) {
+  (void)tag;
+  return 0;
+}
+EXPORT int pmtraceobs(const char* tag, double value) {
+  (void)tag;
+  (void)value;
+  return 0;
+}
+EXPORT int pmtracecounter(const char* tag, double value) {
+  (void)tag;
+  (void)value;
+  return 0;
+}
+EXPORT int pmtracestate(int flags) {
+  (void)flags;
+  return 0;
+}
+EXPORT char* pmtraceerrstr(int code) {
+  static char text[] = "No error.";
+  (void)code;
+  return text;
 }
 
-EXPORT pmtrace_handle pmtrace_tag(const char *name) { (void)name; return NULL; }
-EXPORT int pmtrace_point(pmtrace_handle tag) { (void)tag; return 0; }
-EXPORT int pmtrace_observe(pmtrace_handle tag, double value) { (void)tag; (void)value; return 0; }
-EXPORT int pmtrace_count(pmtrace_handle tag, double value) { (void)tag; (void)value; return 0; }
-EXPORT int pmtrace_begin(pmtrace_handle tag, pmtrace_tx *tx) { (void)tag; (void)tx; return 0; }
-EXPORT int pmtrace_end(pmtrace_tx *tx) { (void)tx; return 0; }
-EXPORT int pmtrace_abort(pmtrace_tx *tx) { (void)tx; return 0; }
-EXPORT int pmtrace_flush(double timeout) { (void)timeout; return 1; }
-EXPORT int pmtrace_stats(pmtrace_stats_t *stats, size_t size) { memset(stats, 0, size); return 0; }
+EXPORT pmtrace_handle pmtrace_tag(const char* name) {
+  (void)name;
+  return NULL;
+}
+EXPORT int pmtrace_point(pmtrace_handle tag) {
+  (void)tag;
+  return 0;
+}
+EXPORT int pmtrace_observe(pmtrace_handle tag, double value) {
+  (void)tag;
+  (void)value;
+  return 0;
+}
+EXPORT int pmtrace_count(pmtrace_handle tag, double value) {
+  (void)tag;
+  (void)value;
+  return 0;
+}
+EXPORT int pmtrace_begin(pmtrace_handle tag, pmtrace_tx* tx) {
+  (void)tag;
+  (void)tx;
+  return 0;
+}
+EXPORT int pmtrace_end(pmtrace_tx* tx) {
+  (void)tx;
+  return 0;
+}
+EXPORT int pmtrace_abort(pmtrace_tx* tx) {
+  (void)tx;
+  return 0;
+}
+EXPORT int pmtrace_flush(double timeout) {
+  (void)timeout;
+  return 1;
+}
+EXPORT int pmtrace_stats(pmtrace_stats_t* stats, size_t size) {
+  if (stats == NULL) return -EINVAL;
+  memset(stats, 0, size);
+  return 0;
+}
 
 /* Fortran */
-#define EXPORT_TAG(name) \
-    int name(const char *tag, size_t length); \
-    EXPORT int name(const char *tag, size_t length) { (void)tag; (void)length; return 0; }
-#define EXPORT_VALUE(name) \
-    int name(const char *tag, const double *value, size_t length); \
-    EXPORT int name(const char *tag, const double *value, size_t length) \
-    { (void)tag; (void)value; (void)length; return 0; }
+#define EXPORT_TAG(name)                            \
+  int name(const char* tag, size_t length);         \
+  EXPORT int name(const char* tag, size_t length) { \
+    (void)tag;                                      \
+    (void)length;                                   \
+    return 0;                                       \
+  }
+#define EXPORT_VALUE(name)                                               \
+  int name(const char* tag, const double* value, size_t length);         \
+  EXPORT int name(const char* tag, const double* value, size_t length) { \
+    (void)tag;                                                           \
+    (void)value;                                                         \
+    (void)length;                                                        \
+    return 0;                                                            \
+  }
 EXPORT_TAG(pmtracebegin_)
 EXPORT_TAG(pmtraceend_)
 EXPORT_TAG(pmtraceabort_)
 EXPORT_TAG(pmtracepoint_)
 EXPORT_VALUE(pmtraceobs_)
 EXPORT_VALUE(pmtracecounter_)
-int pmtracestate_(const int *flags);
-EXPORT int pmtracestate_(const int *flags) { (void)flags; return 0; }
-void pmtraceerrstr_(const int *code, char *text, size_t length);
-EXPORT void pmtraceerrstr_(const int *code, char *text, size_t length)
-{
-    (void)code;
-    memset(text, ' ', length);
+int pmtracestate_(const int* flags);
+EXPORT int pmtracestate_(const int* flags) {
+  (void)flags;
+  return 0;
+}
+void pmtraceerrstr_(const int* code, char* text, size_t length);
+EXPORT void pmtraceerrstr_(const int* code, char* text, size_t length) {
+  (void)code;
+  memset(text, ' ', length);
 }

@@ -22,7 +22,7 @@ struct Piece {
 std::atomic<Piece*> pieces{nullptr};  // a list that only grows
 
 void wipe_all() {
-  Piece* piece = pieces.exchange(nullptr, std::memory_order_acquire);
+  Piece* piece = pieces.load(std::memory_order_acquire);  // all of them, in every generation
   while (piece != nullptr) {
     Piece* next = piece->next;
     std::memset(static_cast<void*>(piece + 1), 0, piece->bytes - sizeof(Piece));

@@ -6,7 +6,7 @@
 
 static int evaluated;
 
-static const char* tag(void) {
+__attribute__((unused)) static const char* tag(void) {
   evaluated = 1;
   return "tag";
 }

@@ -176,6 +176,24 @@ TEST(Exactness, HoldsWhileTheAgentIsReplacedAgainAndAgain) {
   EXPECT_EQ(stats().acknowledged, stats().recorded);
 }
 
+// Whoever looks, however often, finds that the books balance.
+TEST(Exactness, NeverShowsMoreSettledThanRecorded) {
+  ::setenv("PCP_TRACE_QUEUE", "2", 1);
+  ::setenv("PCP_TRACE_FLUSH", "1", 1);
+  TestAgent agent;
+  std::atomic<bool> done{false};
+  std::thread program([&] {
+    for (int i = 0; i < 300'000; ++i) pmtracepoint("balanced");
+    done = true;
+  });
+  while (!done) {
+    const pmtrace_stats_t now = stats();
+    ASSERT_LE(now.acknowledged, now.recorded);
+    ASSERT_EQ(now.pending, now.recorded - now.acknowledged);
+  }
+  program.join();
+}
+
 TEST(Exactness, NumbersThatAreNoneAreCountedApart) {
   TestAgent agent;
   for (const double value : {1.0, std::nan(""), 3.0, std::numeric_limits<double>::infinity()})

@@ -133,6 +133,44 @@ TEST(Lifecycle, AProcessWithoutAnAgentEnds) {
             0);
 }
 
+// The program's handler comes before the library's own, and traces.
+TEST(Lifecycle, AnAtforkHandlerMayTrace) {
+  ::pthread_atfork(nullptr, nullptr, [] { pmtracepoint("in the handler"); });
+  TestAgent agent;
+  pmtracepoint("parent");
+  EXPECT_EQ(exit_status_of(fork_child([] {
+              pmtracepoint("after the handler");
+              return pmtrace_flush(kPatience) == 1 ? 0 : 1;
+            })),
+            0);
+  EXPECT_EQ(agent.total(TraceType::Point, "in the handler").count, 1u);
+  EXPECT_EQ(agent.total(TraceType::Point, "after the handler").count, 1u);
+}
+
+// No call is a cancellation point, not even the one that wakes the flusher.
+TEST(Lifecycle, ACancelledThreadLeavesItsCallsBehind) {
+  TestAgent agent;
+  pmtracepoint("before");
+  ASSERT_EQ(pmtrace_flush(kPatience), 1);
+  pthread_t thread;
+  ASSERT_EQ(pthread_create(
+                &thread, nullptr,
+                [](void*) -> void* {
+                  pthread_cancel(pthread_self());
+                  for (int i = 0; i < 100; ++i) pmtracepoint("cancelled");
+                  pthread_testcancel();
+                  pmtracepoint("never");
+                  return nullptr;
+                },
+                nullptr),
+            0);
+  void* result = nullptr;
+  ASSERT_EQ(pthread_join(thread, &result), 0);
+  EXPECT_EQ(result, PTHREAD_CANCELED);
+  EXPECT_TRUE(agent.wait_for_count(TraceType::Point, "cancelled", 100));
+  EXPECT_EQ(agent.total(TraceType::Point, "never").count, 0u);
+}
+
 struct TracesWhenItsThreadEnds {
   ~TracesWhenItsThreadEnds() { pmtracepoint("thread-local destructor"); }
 };

@@ -19,99 +19,103 @@ extern "C" {
 #endif
 
 /* Error codes. pmtraceerrstr turns them, and negative errno values, into text. */
-#define PMTRACE_ERR_BASE       12000
-#define PMTRACE_ERR_TAGNAME    (-PMTRACE_ERR_BASE - 0)  /* no tag: NULL or empty */
-#define PMTRACE_ERR_INPROGRESS (-PMTRACE_ERR_BASE - 1)  /* begin: this transaction is open already */
-#define PMTRACE_ERR_NOPROGRESS (-PMTRACE_ERR_BASE - 2)  /* end, abort: this transaction is not open */
-#define PMTRACE_ERR_NOSUCHTAG  (-PMTRACE_ERR_BASE - 3)  /* end, abort: this tag never began */
-#define PMTRACE_ERR_TAGTYPE    (-PMTRACE_ERR_BASE - 4)  /* never returned */
-#define PMTRACE_ERR_TAGLENGTH  (-PMTRACE_ERR_BASE - 5)  /* a tag has at most 254 bytes */
-#define PMTRACE_ERR_IPC        (-PMTRACE_ERR_BASE - 6)  /* the agent does not keep to the protocol */
-#define PMTRACE_ERR_ENVFORMAT  (-PMTRACE_ERR_BASE - 7)  /* never returned: defaults are used */
-#define PMTRACE_ERR_TIMEOUT    (-PMTRACE_ERR_BASE - 8)  /* the agent did not answer in time */
-#define PMTRACE_ERR_VERSION    (-PMTRACE_ERR_BASE - 9)  /* the agent speaks an unknown version */
+#define PMTRACE_ERR_BASE 12000
+#define PMTRACE_ERR_TAGNAME (-PMTRACE_ERR_BASE - 0)    /* no tag: NULL or empty */
+#define PMTRACE_ERR_INPROGRESS (-PMTRACE_ERR_BASE - 1) /* begin: this transaction is open already \
+                                                        */
+#define PMTRACE_ERR_NOPROGRESS \
+  (-PMTRACE_ERR_BASE - 2)                             /* end, abort: this transaction is not open */
+#define PMTRACE_ERR_NOSUCHTAG (-PMTRACE_ERR_BASE - 3) /* end, abort: this tag never began */
+#define PMTRACE_ERR_TAGTYPE (-PMTRACE_ERR_BASE - 4)   /* never returned */
+#define PMTRACE_ERR_TAGLENGTH (-PMTRACE_ERR_BASE - 5) /* a tag has at most 254 bytes */
+#define PMTRACE_ERR_IPC (-PMTRACE_ERR_BASE - 6)       /* the agent does not keep to the protocol */
+#define PMTRACE_ERR_ENVFORMAT (-PMTRACE_ERR_BASE - 7) /* never returned: defaults are used */
+#define PMTRACE_ERR_TIMEOUT (-PMTRACE_ERR_BASE - 8)   /* the agent did not answer in time */
+#define PMTRACE_ERR_VERSION (-PMTRACE_ERR_BASE - 9)   /* the agent speaks an unknown version */
 #define PMTRACE_ERR_PERMISSION (-PMTRACE_ERR_BASE - 10) /* the agent does not let this host in */
-#define PMTRACE_ERR_CONNLIMIT  (-PMTRACE_ERR_BASE - 11) /* the agent has too many connections */
+#define PMTRACE_ERR_CONNLIMIT (-PMTRACE_ERR_BASE - 11)  /* the agent has too many connections */
 
 /* State flags. */
-#define PMTRACE_STATE_NONE    0  /* default */
-#define PMTRACE_STATE_API     1  /* diagnostics: calls */
-#define PMTRACE_STATE_COMMS   2  /* diagnostics: connections */
-#define PMTRACE_STATE_PDU     4  /* diagnostics: PDUs */
-#define PMTRACE_STATE_PDUBUF  8  /* diagnostics: queues and buffers */
+#define PMTRACE_STATE_NONE 0     /* default */
+#define PMTRACE_STATE_API 1      /* diagnostics: calls */
+#define PMTRACE_STATE_COMMS 2    /* diagnostics: connections */
+#define PMTRACE_STATE_PDU 4      /* diagnostics: PDUs */
+#define PMTRACE_STATE_PDUBUF 8   /* diagnostics: queues and buffers */
 #define PMTRACE_STATE_NOAGENT 16 /* no communication at all */
-#define PMTRACE_STATE_ASYNC   32 /* after the first call, never report the connection */
-#define PMTRACE_STATE_SYNC    64 /* every call returns after the agent has acknowledged it */
+#define PMTRACE_STATE_ASYNC 32   /* after the first call, never report the connection */
+#define PMTRACE_STATE_SYNC 64    /* every call returns after the agent has acknowledged it */
 
 /* A tag, looked up once. Never freed; valid in a forked child. */
-typedef const struct pmtrace_tag_record *pmtrace_handle;
+typedef const struct pmtrace_tag_record* pmtrace_handle;
 
-/* An open transaction. The memory is the caller's, the contents are the library's; all zero: none. */
+/* An open transaction. The memory is the caller's, the contents are the library's; all zero: none.
+ */
 typedef struct {
-    uint64_t opaque[8];
+  uint64_t opaque[8];
 } pmtrace_tx;
 
 /* The library's own counters, since the start of this process (a forked child starts afresh). */
 typedef struct {
-    uint64_t recorded;     /* calls */
-    uint64_t acknowledged; /* of those, calls that the agent has acknowledged */
-    uint64_t pending;      /* calls that wait to be sent or to be acknowledged */
-    uint64_t uncertain;    /* calls sent, but the agent cannot tell whether they were counted */
-    uint64_t merged;       /* calls that found their thread's queue full and were added up on the spot */
-    uint64_t thinned;      /* of merged: values that percentiles do not know of */
-    uint64_t undeliverable;/* calls whose tag a stock agent cannot take (125 bytes or more) */
-    uint64_t aborted;      /* aborted transactions */
-    uint64_t batches;      /* batches sent, or chunks to a stock agent */
-    uint64_t reconnects;   /* connections made after the first one */
-    int32_t connected;     /* 1: an agent is connected now */
-    int32_t version;       /* of the protocol it speaks: 1 stock, 2 ours; 0: none yet */
+  uint64_t recorded;     /* calls */
+  uint64_t acknowledged; /* of those, calls that the agent has acknowledged */
+  uint64_t pending;      /* calls that wait to be sent or to be acknowledged */
+  uint64_t uncertain;    /* calls sent, but the agent cannot tell whether they were counted */
+  uint64_t merged;  /* calls that found their thread's queue full and were added up on the spot */
+  uint64_t thinned; /* of merged: values that percentiles do not know of */
+  uint64_t undeliverable; /* calls whose tag a stock agent cannot take (125 bytes or more) */
+  uint64_t aborted;       /* aborted transactions */
+  uint64_t batches;       /* batches sent, or chunks to a stock agent */
+  uint64_t reconnects;    /* connections made after the first one */
+  int32_t connected;      /* 1: an agent is connected now */
+  int32_t version;        /* of the protocol it speaks: 1 stock, 2 ours; 0: none yet */
 } pmtrace_stats_t;
 
 #ifndef PMTRACE_DISABLE
 
 /* The calls by name. 0, or a negative error code. */
-extern int pmtracebegin(const char *tag);
-extern int pmtraceend(const char *tag);
-extern int pmtraceabort(const char *tag);
-extern int pmtracepoint(const char *tag);
-extern int pmtraceobs(const char *tag, double value);
-extern int pmtracecounter(const char *tag, double value);
+extern int pmtracebegin(const char* tag);
+extern int pmtraceend(const char* tag);
+extern int pmtraceabort(const char* tag);
+extern int pmtracepoint(const char* tag);
+extern int pmtraceobs(const char* tag, double value);
+extern int pmtracecounter(const char* tag, double value);
 
 /* Replaces the state flags; gives the old ones. ASYNC after a connection was made: -EINVAL. */
 extern int pmtracestate(int flags);
 
 /* Never NULL, not to be freed. */
-extern char *pmtraceerrstr(int code);
+extern char* pmtraceerrstr(int code);
 
 /* NULL if this is not a tag (1 to 254 bytes), or if there is no memory. */
-extern pmtrace_handle pmtrace_tag(const char *name);
+extern pmtrace_handle pmtrace_tag(const char* name);
 
-/* The calls by handle. They never wait and never report the connection. 0, or a negative error code. */
+/* The calls by handle. Outside the state SYNC they never wait and never report the connection. 0,
+ * or a negative error code. */
 extern int pmtrace_point(pmtrace_handle tag);
 extern int pmtrace_observe(pmtrace_handle tag, double value);
 extern int pmtrace_count(pmtrace_handle tag, double value);
 
-/* Opens a transaction in *tx, whatever was there before. End and abort set it to zero; they may come
- * on another thread. */
-extern int pmtrace_begin(pmtrace_handle tag, pmtrace_tx *tx);
-extern int pmtrace_end(pmtrace_tx *tx);
-extern int pmtrace_abort(pmtrace_tx *tx);
+/* Opens a transaction in *tx, whatever was there before. End and abort set it to zero; they may
+ * come on another thread. */
+extern int pmtrace_begin(pmtrace_handle tag, pmtrace_tx* tx);
+extern int pmtrace_end(pmtrace_tx* tx);
+extern int pmtrace_abort(pmtrace_tx* tx);
 
 /* Waits until the agent has acknowledged all that was recorded before, at most `timeout` seconds.
  * 1 if it has, else 0. */
 extern int pmtrace_flush(double timeout);
 
 /* Fills the first `size` bytes of *stats. */
-extern int pmtrace_stats(pmtrace_stats_t *stats, size_t size);
+extern int pmtrace_stats(pmtrace_stats_t* stats, size_t size);
 
-#else /* PMTRACE_DISABLE: the calls leave nothing in the program; arguments are not evaluated. */
+#else /* PMTRACE_DISABLE: the calls leave nothing in the program and evaluate no argument; \
+       * pmtrace_stats, which fills with zeros, does. */
 
 static inline int pmtrace_disabled_(size_t unused) { return (int)(unused & 0); }
-static inline char *pmtrace_disabled_text_(size_t unused)
-{
-    static char text[] = "No error.";
-    (void)unused;
-    return text;
+static inline char* pmtrace_disabled_text_(size_t unused) {
+  static char text[] = "No error.";
+  (void)unused;
+  return text;
 }
 #define pmtracebegin(tag) pmtrace_disabled_(sizeof(tag))
 #define pmtraceend(tag) pmtrace_disabled_(sizeof(tag))
@@ -121,7 +125,16 @@ static inline char *pmtrace_disabled_text_(size_t unused)
 #define pmtracecounter(tag, value) pmtrace_disabled_(sizeof(tag) + sizeof(value))
 #define pmtracestate(flags) pmtrace_disabled_(sizeof(flags))
 #define pmtraceerrstr(code) pmtrace_disabled_text_(sizeof(code))
-#define pmtrace_tag(name) ((pmtrace_handle)(size_t)pmtrace_disabled_(sizeof(name)))
+static inline pmtrace_handle pmtrace_disabled_tag_(size_t unused) {
+  (void)unused;
+  return NULL;
+}
+static inline int pmtrace_disabled_stats_(pmtrace_stats_t* stats, size_t size) {
+  char* byte = (char*)stats;
+  while (size-- > 0) *byte++ = 0;
+  return 0;
+}
+#define pmtrace_tag(name) pmtrace_disabled_tag_(sizeof(name))
 #define pmtrace_point(tag) pmtrace_disabled_(sizeof(tag))
 #define pmtrace_observe(tag, value) pmtrace_disabled_(sizeof(tag) + sizeof(value))
 #define pmtrace_count(tag, value) pmtrace_disabled_(sizeof(tag) + sizeof(value))
@@ -129,7 +142,7 @@ static inline char *pmtrace_disabled_text_(size_t unused)
 #define pmtrace_end(tx) pmtrace_disabled_(sizeof(tx))
 #define pmtrace_abort(tx) pmtrace_disabled_(sizeof(tx))
 #define pmtrace_flush(timeout) (1 + pmtrace_disabled_(sizeof(timeout)))
-#define pmtrace_stats(stats, size) pmtrace_disabled_(sizeof(stats) + sizeof(size))
+#define pmtrace_stats(stats, size) pmtrace_disabled_stats_(stats, size)
 
 #endif
 

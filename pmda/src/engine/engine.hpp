@@ -1,12 +1,13 @@
 // What the agent knows: for each tag its totals, its last value, and a ring of buckets that make up
-// the window from which rates, averages, extrema and percentiles come. Neither sockets nor PCP reach
-// in here, and time is an argument.
+// the window from which rates, averages, extrema and percentiles come. Neither sockets nor PCP
+// reach in here, and time is an argument.
 //
-// The window. Time since the start (or the last reset) is cut into intervals of period/buckets, exact
-// in nanoseconds: interval k begins at ceil(k * period / buckets). What arrives joins the working
-// bucket, unless it was long on its way; when its interval ends it is one of the completed ones, and
-// for `buckets` intervals it counts in the window. A tag's summary is computed once per interval,
-// when rotate() or a snapshot reaches the tag, so no step takes long however many tags there are.
+// The window. Time since the start (or the last reset) is cut into intervals of period/buckets,
+// exact in nanoseconds: interval k begins at ceil(k * period / buckets). What arrives joins the
+// working bucket, unless it was long on its way; when its interval ends it is one of the completed
+// ones, and for `buckets` intervals it counts in the window. A tag's summary is computed once per
+// interval, when rotate() or a snapshot reaches the tag, so no step takes long however many tags
+// there are.
 //
 // Thread: any, one at a time; see shared.hpp for the mutex.
 #pragma once
@@ -30,10 +31,10 @@ namespace pcp::trace::agent {
 using Time = std::chrono::nanoseconds;
 
 struct EngineOptions {
-  Time period = std::chrono::seconds(60);           // -T
-  std::uint32_t buckets = 12;                       // -N
-  std::uint32_t max_tags = 100'000;                 // of all types together; beyond it: "(overflow)"
-  std::size_t max_histogram_bytes = 64u << 20;      // beyond it histograms are coarsened
+  Time period = std::chrono::seconds(60);       // -T
+  std::uint32_t buckets = 12;                   // -N
+  std::uint32_t max_tags = 100'000;             // of all types together; beyond it: "(overflow)"
+  std::size_t max_histogram_bytes = 64u << 20;  // beyond it histograms are coarsened
 };
 
 // A tag's place in the engine: given once, valid for ever, through resets too.
@@ -63,9 +64,9 @@ struct TagValues {
 
 struct InstanceName {
   std::int32_t instance = 0;
-  std::string name;                       // as PCP's tools show it
-  std::string tag;                        // as the program gave it
-  std::shared_ptr<const Origin> origin;   // null if unknown, or if processes disagree
+  std::string name;                      // as PCP's tools show it
+  std::string tag;                       // as the program gave it
+  std::shared_ptr<const Origin> origin;  // null if unknown, or if processes disagree
 };
 
 // A number that a tag had in an earlier life of the agent.
@@ -73,17 +74,18 @@ struct KnownInstance {
   TraceType type{};
   std::string tag;
   std::int32_t instance = 0;
-  std::uint32_t absent = 0;  // lives of the agent that ended since the tag had values; 0: it has now
+  std::uint32_t absent =
+      0;  // lives of the agent that ended since the tag had values; 0: it has now
   bool operator==(const KnownInstance&) const = default;
 };
 
 struct EngineCounters {
-  std::uint64_t tags = 0;             // active ones
-  std::uint64_t overflowed = 0;       // calls that went to "(overflow)" for want of room for their tag
-  std::uint64_t coarsenings = 0;      // times that histograms lost half of their resolution
+  std::uint64_t tags = 0;         // active ones
+  std::uint64_t overflowed = 0;   // calls that went to "(overflow)" for want of room for their tag
+  std::uint64_t coarsenings = 0;  // times that histograms lost half of their resolution
   std::uint64_t histogram_bytes = 0;
-  std::uint64_t late = 0;             // calls that were too old for the window: in the totals only
-  std::uint64_t rotations = 0;        // intervals completed
+  std::uint64_t late = 0;       // calls that were too old for the window: in the totals only
+  std::uint64_t rotations = 0;  // intervals completed
 };
 
 // Instances are numbered 1, 2, 3 ... for each type as their first values arrive, after the highest
@@ -97,8 +99,8 @@ class Engine {
   Engine(const EngineOptions& options, const std::vector<KnownInstance>& known, Time now);
   ~Engine();
 
-  // Finds a tag's place, or makes one. Shows nothing yet: an instance appears with its first values.
-  // Requires: is_tag(name). Gives the type's "(overflow)" if there is no room.
+  // Finds a tag's place, or makes one. Shows nothing yet: an instance appears with its first
+  // values. Requires: is_tag(name). Gives the type's "(overflow)" if there is no room.
   TagIndex tag(TraceType type, std::string_view name);
 
   // Notes a process that defines this tag.
@@ -134,8 +136,8 @@ class Engine {
   std::size_t instances(TraceType type, std::size_t from, std::size_t max,
                         std::vector<InstanceName>& out) const;
 
-  // Copies at most `max` of the numbers to be known to the agent's next life, from the `from`th on, in
-  // an order to which new ones are only ever added at the end. Gives how many it copied: so
+  // Copies at most `max` of the numbers to be known to the agent's next life, from the `from`th on,
+  // in an order to which new ones are only ever added at the end. Gives how many it copied: so
   // known_instances(n, 1, out) tells whether there are more than n.
   std::size_t known_instances(std::size_t from, std::size_t max,
                               std::vector<KnownInstance>& out) const;

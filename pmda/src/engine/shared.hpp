@@ -30,30 +30,30 @@ struct ClientView {
 
 struct IngestCounters {
   using Counter = std::atomic<std::uint64_t>;
-  std::atomic<std::uint64_t> connections{0};         // now
-  Counter accepted{0};                               // ever
+  std::atomic<std::uint64_t> connections{0};  // now
+  Counter accepted{0};                        // ever
   Counter refused_permission{0};
   Counter refused_limit{0};
-  Counter refused_quota{0};                          // sessions of one user
+  Counter refused_quota{0};  // sessions of one user
   Counter dropped_malformed{0};
-  Counter dropped_timeout{0};                        // unfinished PDU
-  Counter dropped_limit{0};                          // too many tags, label bytes, unfinished bytes
+  Counter dropped_timeout{0};  // unfinished PDU
+  Counter dropped_limit{0};    // too many tags, label bytes, unfinished bytes
   Counter pdus{0};
   Counter bytes{0};
   Counter batches{0};
-  Counter duplicates{0};                             // batches that had been applied before
-  Counter records{0};                                // calls, of both versions
-  Counter sessions{0};                               // now, connected or remembered
-  Counter busy_ns{0};                                // CPU time of the ingest thread
+  Counter duplicates{0};  // batches that had been applied before
+  Counter records{0};     // calls, of both versions
+  Counter sessions{0};    // now, connected or remembered
+  Counter busy_ns{0};     // CPU time of the ingest thread
 };
 
 struct Shared {
   Shared(const EngineOptions& options, const std::vector<KnownInstance>& known, Time now)
       : engine(options, known, now) {}
 
-  FairMutex mutex;                               // as in std::lock_guard lock(shared.mutex)
-  Engine engine;                                 // guarded by mutex
-  std::map<std::uint64_t, ClientView> clients;   // guarded by mutex; key: connection number
+  FairMutex mutex;                              // as in std::lock_guard lock(shared.mutex)
+  Engine engine;                                // guarded by mutex
+  std::map<std::uint64_t, ClientView> clients;  // guarded by mutex; key: connection number
   IngestCounters counters;
 };
 

@@ -80,8 +80,7 @@ std::optional<Ending> Dialogue::take_data(const wire::Frame& frame, Turn& turn, 
   Engine& engine = turn.shared().engine;
   engine.apply_value(engine.tag(data->type, data->tag), data->value, turn.now());
   count(household_.shared.counters.records);
-  if (data->wants_ack)
-    wire::append_ack(out, household_.pid, static_cast<std::int32_t>(data->type));
+  if (data->wants_ack) wire::append_ack(out, household_.pid, static_cast<std::int32_t>(data->type));
   return {};
 }
 

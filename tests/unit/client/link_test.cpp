@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <thread>
 
+#include "pcp/trace.h"
+
 namespace pcp::trace::client {
 namespace {
 
@@ -16,7 +18,14 @@ constexpr auto kForEver = 24h;
 TEST(Link, KnowsNothingBeforeTheFirstAttemptHasEnded) {
   Link link;
   EXPECT_EQ(link.first_connection(), Link::kUnknown);
-  EXPECT_EQ(link.wait_for_first_attempt(0s), Link::kUnknown);
+}
+
+TEST(Link, WaitsForAnAttemptThatDoesNotEndOnlyOnce) {
+  Link link;
+  EXPECT_EQ(link.report(false, 0s), PMTRACE_ERR_TIMEOUT);
+  EXPECT_EQ(link.report(false, kForEver), PMTRACE_ERR_TIMEOUT);
+  link.attempt_ended(0);
+  EXPECT_EQ(link.report(false, kForEver), 0);
 }
 
 TEST(Link, GivesTheLastErrorUntilAConnectionWasMadeAndNoneAfterIt) {
@@ -40,10 +49,18 @@ TEST(Link, WakesAllWhoWaitForTheFirstAttempt) {
   for (std::thread& other : others) other.join();
 }
 
-TEST(Link, OnlyOneCallerIsTheFirstToReport) {
+TEST(Link, ReportsAFailureToEveryCaller) {
   Link link;
-  EXPECT_TRUE(link.is_first_report());
-  EXPECT_FALSE(link.is_first_report());
+  link.attempt_ended(-ECONNREFUSED);
+  EXPECT_EQ(link.report(false, kForEver), -ECONNREFUSED);
+  EXPECT_EQ(link.report(false, kForEver), -ECONNREFUSED);
+}
+
+TEST(Link, ReportsAFailureToTheFirstCallerOnlyIfAsynchronous) {
+  Link link;
+  link.attempt_ended(-ECONNREFUSED);
+  EXPECT_EQ(link.report(true, kForEver), -ECONNREFUSED);
+  EXPECT_EQ(link.report(true, kForEver), 0);
 }
 
 TEST(Link, AFlushEndsWhenItsTicketIsSettled) {

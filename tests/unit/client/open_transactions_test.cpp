@@ -3,12 +3,19 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace pcp::trace::client {
 namespace {
 
+// They are never destroyed, in the library either; a leak checker shall still find them.
+OpenTransactions& make_transactions() {
+  static auto& kept = *new std::vector<OpenTransactions*>;
+  return *kept.emplace_back(new OpenTransactions);
+}
+
 TEST(OpenTransactions, RememberWhenEachTagBegan) {
-  OpenTransactions transactions;
+  OpenTransactions& transactions = make_transactions();
   auto* one = transactions.find_or_make(intern_tag("open one"));
   auto* two = transactions.find_or_make(intern_tag("open two"));
   one->begin(100, false);
@@ -22,7 +29,7 @@ TEST(OpenTransactions, RememberWhenEachTagBegan) {
 }
 
 TEST(OpenTransactions, KeepAnyNumberOfTags) {
-  OpenTransactions transactions;
+  OpenTransactions& transactions = make_transactions();
   for (int i = 0; i < 1000; ++i)
     transactions.find_or_make(intern_tag("many " + std::to_string(i)))
         ->begin(static_cast<std::uint64_t>(i + 1), false);
@@ -32,7 +39,7 @@ TEST(OpenTransactions, KeepAnyNumberOfTags) {
 }
 
 TEST(OpenTransactions, AReplaceableOneStopsNobodyAndCanStillBeClosed) {
-  OpenTransactions transactions;
+  OpenTransactions& transactions = make_transactions();
   auto* slot = transactions.find_or_make(intern_tag("replaceable"));
   slot->begin(300, true);
   EXPECT_TRUE(slot->is_open());
@@ -41,7 +48,7 @@ TEST(OpenTransactions, AReplaceableOneStopsNobodyAndCanStillBeClosed) {
 }
 
 TEST(OpenTransactions, OrphansStayOpenAndBecomeReplaceable) {
-  OpenTransactions transactions;
+  OpenTransactions& transactions = make_transactions();
   auto* open = transactions.find_or_make(intern_tag("orphan"));
   auto* closed = transactions.find_or_make(intern_tag("not open"));
   open->begin(400, false);
