@@ -58,12 +58,12 @@ void Flusher::run() {
     on_bell(true);
   });
   const auto work = asio::make_work_guard(loop_);
-  for (;;) {
+  for (bool must_recover = false;; must_recover = true) {
     try {
+      if (must_recover) recover();
       loop_.run();
     } catch (const std::exception& problem) {
       diagnose(PMTRACE_STATE_COMMS, [&] { return problem.what(); });
-      recover();
     }
   }
 }
