@@ -1,5 +1,7 @@
 #include "options.hpp"
 
+#include <locale.h>
+#include <stdlib.h>
 #include <sys/un.h>
 
 #include <cerrno>
@@ -17,9 +19,12 @@ using std::chrono::nanoseconds;
 constexpr double kMaxSeconds = 86'400;
 
 std::optional<nanoseconds> parse_seconds(std::string_view text) {
-  double seconds = 0;  // not by strtod, which obeys the program's locale
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (error != std::errc() || end != text.data() + text.size()) return {};
+  // In C's locale, whatever the program's is. Not by std::from_chars, which brings libm along.
+  static const locale_t c_locale = ::newlocale(LC_NUMERIC_MASK, "C", nullptr);
+  const std::string copy(text);
+  char* end = nullptr;
+  const double seconds = ::strtod_l(copy.c_str(), &end, c_locale);
+  if (copy.empty() || *end != '\0') return {};
   if (!(seconds > 0) || seconds > kMaxSeconds) return {};
   return nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
 }
