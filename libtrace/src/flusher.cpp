@@ -44,6 +44,7 @@ Flusher::Flusher(Client& client)
       batch_sender_(connection_, pending_, client.delivered(), client.options(),
                     [&client] { return client.counters(); }),
       legacy_sender_(connection_, pending_, client.delivered()),
+      watches_counter_(kernel_trusts_counter()),
       poll_interval_(client.options().flush_interval),
       random_(static_cast<std::minstd_rand::result_type>(now_ns())) {
   if (client_.doorbell().descriptor() >= 0) bell_.assign(client_.doorbell().descriptor());
@@ -52,6 +53,7 @@ Flusher::Flusher(Client& client)
 Flusher::~Flusher() { bell_.release(); }  // the doorbell's
 
 void Flusher::run() {
+  if (watches_counter_) watch_counter(tick_rate_);
   wait_for_bell();
   asio::post(loop_, [this] {
     connection_.open(client_.options());
@@ -107,6 +109,7 @@ void Flusher::arm_flush_timer(nanoseconds delay) {
 
 void Flusher::on_flush_timer() {
   flush_timer_armed_ = false;
+  if (watches_counter_) watch_counter(tick_rate_);
   const bool had_work = drain();
   idle_rounds_ = had_work ? 0 : idle_rounds_ + 1;
   if (idle_rounds_ < kRoundsBeforeSleep) {

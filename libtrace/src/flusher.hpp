@@ -16,6 +16,7 @@
 #include "connection.hpp"
 #include "legacy_sender.hpp"
 #include "pending.hpp"
+#include "tick_rate.hpp"
 
 namespace pcp::trace::client {
 
@@ -62,6 +63,9 @@ class Flusher final : private Connection::Listener {
   BatchSender batch_sender_;
   LegacySender legacy_sender_;
   Sender* sender_ = nullptr;  // of the present connection
+
+  TickRate tick_rate_;
+  const bool watches_counter_;
 
   std::uint64_t flushed_until_ = 0;  // entries of pending_ that may leave
   bool flush_timer_armed_ = false;

@@ -16,18 +16,18 @@ namespace {
 // How the library uses the caller's 64 bytes. The rest is kept for trace and span ids.
 struct OpenTransaction {
   const Tag* tag;
-  std::uint64_t begun_ns;
+  Moment begun;
 };
 static_assert(sizeof(OpenTransaction) <= sizeof(pmtrace_tx));
 
 int close_transaction(pmtrace_tx* tx, RecordKind kind) {
-  const std::uint64_t now = now_ns();
+  const Moment now = present_moment();
   if (tx == nullptr) return PMTRACE_ERR_NOPROGRESS;
   OpenTransaction open;
   std::memcpy(&open, tx, sizeof open);
   if (open.tag == nullptr) return PMTRACE_ERR_NOPROGRESS;
   *tx = {};
-  return record_call(open.tag, kind, seconds_between(open.begun_ns, now));
+  return record_call(open.tag, kind, seconds_since(open.begun, now));
 }
 
 int record_by_handle(pmtrace_handle tag, RecordKind kind, double value) {
@@ -60,7 +60,7 @@ PMTRACE_EXPORT int pmtrace_begin(pmtrace_handle tag, pmtrace_tx* tx) {
   if (tx == nullptr) return -EINVAL;
   *tx = {};
   if (tag == nullptr) return PMTRACE_ERR_TAGNAME;
-  const OpenTransaction open{tag, now_ns()};
+  const OpenTransaction open{tag, present_moment()};
   std::memcpy(tx, &open, sizeof open);
   return 0;
 }

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "clock.hpp"
 #include "record.hpp"
 
 namespace pcp::trace::client {
@@ -16,7 +17,7 @@ class OpenTransactions {
   struct Slot {
     const Tag* tag;
     Slot* next;
-    // The time of the begin in ns, shifted by one, plus one if a further begin may replace it; 0:
+    // The moment of the begin, shifted by one, plus one if a further begin may replace it; 0:
     // not open. Written with release and taken with acquire, one value handed from thread to
     // thread.
     std::atomic<std::uint64_t> begun{0};
@@ -26,8 +27,8 @@ class OpenTransactions {
       const std::uint64_t value = begun.load(std::memory_order_relaxed);
       return value != 0 && (value & 1) == 0;
     }
-    void begin(std::uint64_t now_ns, bool replaceable) {
-      begun.store(now_ns << 1 | (replaceable ? 1 : 0), std::memory_order_release);
+    void begin(Moment now, bool replaceable) {
+      begun.store(now << 1 | (replaceable ? 1 : 0), std::memory_order_release);
     }
     void allow_replacement() {
       std::uint64_t value = begun.load(std::memory_order_relaxed);
@@ -37,7 +38,7 @@ class OpenTransactions {
     }
 
     // Closes the transaction and gives the time of its begin; 0 if it is not open.
-    std::uint64_t close() { return begun.exchange(0, std::memory_order_acquire) >> 1; }
+    Moment close() { return begun.exchange(0, std::memory_order_acquire) >> 1; }
   };
 
   // Null if there is no memory, or none yet.

@@ -63,29 +63,28 @@ int record_by_name(const char* name, RecordKind kind, double value) {
 }
 
 // Closes the calling thread's transaction, else another thread's. 0 if nobody has one open.
-std::uint64_t close_transaction(TagCache::Entry& entry, Recorder& recorder) {
+Moment close_transaction(TagCache::Entry& entry, Recorder& recorder) {
   OpenTransactions::Slot* own = slot_of(entry, recorder);
-  std::uint64_t begun_ns = own != nullptr && own->is_open() ? own->close() : 0;
+  Moment begun = own != nullptr && own->is_open() ? own->close() : 0;
   Client::get_if_made()->for_each_recorder([&](Recorder& each) {
-    if (begun_ns != 0) return;
-    if (OpenTransactions::Slot* slot = each.transactions().find(entry.tag))
-      begun_ns = slot->close();
+    if (begun != 0) return;
+    if (OpenTransactions::Slot* slot = each.transactions().find(entry.tag)) begun = slot->close();
   });
-  return begun_ns;
+  return begun;
 }
 
 // Gives 0 and the seconds since the transaction's begin, or an error code.
-int close_by_name(const char* name, std::uint64_t now, const Tag*& tag, double& seconds) {
+int close_by_name(const char* name, Moment now, const Tag*& tag, double& seconds) {
   Recorder* recorder;
   int error;
   TagCache::Entry* entry = look_up(name, recorder, error);
   if (entry == nullptr) return error;
-  const std::uint64_t begun_ns = close_transaction(*entry, *recorder);
-  if (begun_ns == 0)
+  const Moment begun = close_transaction(*entry, *recorder);
+  if (begun == 0)
     return entry->tag->has_begun.load(std::memory_order_relaxed) ? PMTRACE_ERR_NOPROGRESS
                                                                  : PMTRACE_ERR_NOSUCHTAG;
   tag = entry->tag;
-  seconds = seconds_between(begun_ns, now);
+  seconds = seconds_since(begun, now);
   return 0;
 }
 
@@ -105,12 +104,12 @@ PMTRACE_EXPORT int pmtracebegin(const char* name) {
     entry->tag->has_begun.store(true, std::memory_order_relaxed);
   error = report_connection();
   diagnose(PMTRACE_STATE_API, [&] { return std::string("begin \"") + name + '"'; });
-  slot->begin(now_ns(), error != 0);
+  slot->begin(present_moment(), error != 0);
   return error;
 }
 
 PMTRACE_EXPORT int pmtraceend(const char* name) {
-  const std::uint64_t now = now_ns();
+  const Moment now = present_moment();
   const Tag* tag;
   double seconds;
   if (int error = close_by_name(name, now, tag, seconds)) return error;
@@ -121,7 +120,7 @@ PMTRACE_EXPORT int pmtraceend(const char* name) {
 PMTRACE_EXPORT int pmtraceabort(const char* name) {
   const Tag* tag;
   double seconds;
-  if (int error = close_by_name(name, now_ns(), tag, seconds)) return error;
+  if (int error = close_by_name(name, present_moment(), tag, seconds)) return error;
   return record_call(tag, RecordKind::Abort, seconds);
 }
 
