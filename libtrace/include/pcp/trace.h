@@ -20,19 +20,17 @@ extern "C" {
 
 /* Error codes. pmtraceerrstr turns them, and negative errno values, into text. */
 #define PMTRACE_ERR_BASE 12000
-#define PMTRACE_ERR_TAGNAME (-PMTRACE_ERR_BASE - 0)    /* no tag: NULL or empty */
-#define PMTRACE_ERR_INPROGRESS (-PMTRACE_ERR_BASE - 1) /* begin: this transaction is open already \
-                                                        */
-#define PMTRACE_ERR_NOPROGRESS \
-  (-PMTRACE_ERR_BASE - 2)                             /* end, abort: this transaction is not open */
-#define PMTRACE_ERR_NOSUCHTAG (-PMTRACE_ERR_BASE - 3) /* end, abort: this tag never began */
-#define PMTRACE_ERR_TAGTYPE (-PMTRACE_ERR_BASE - 4)   /* never returned */
-#define PMTRACE_ERR_TAGLENGTH (-PMTRACE_ERR_BASE - 5) /* a tag has at most 254 bytes */
-#define PMTRACE_ERR_IPC (-PMTRACE_ERR_BASE - 6)       /* the agent does not keep to the protocol */
-#define PMTRACE_ERR_ENVFORMAT (-PMTRACE_ERR_BASE - 7) /* never returned: defaults are used */
-#define PMTRACE_ERR_TIMEOUT (-PMTRACE_ERR_BASE - 8)   /* the agent did not answer in time */
-#define PMTRACE_ERR_VERSION (-PMTRACE_ERR_BASE - 9)   /* the agent speaks an unknown version */
-#define PMTRACE_ERR_PERMISSION (-PMTRACE_ERR_BASE - 10) /* the agent does not let this host in */
+#define PMTRACE_ERR_TAGNAME (-PMTRACE_ERR_BASE - 0)     /* no tag: NULL or empty */
+#define PMTRACE_ERR_INPROGRESS (-PMTRACE_ERR_BASE - 1)  /* begin: already open */
+#define PMTRACE_ERR_NOPROGRESS (-PMTRACE_ERR_BASE - 2)  /* end, abort: not open */
+#define PMTRACE_ERR_NOSUCHTAG (-PMTRACE_ERR_BASE - 3)   /* end, abort: this tag never began */
+#define PMTRACE_ERR_TAGTYPE (-PMTRACE_ERR_BASE - 4)     /* never returned */
+#define PMTRACE_ERR_TAGLENGTH (-PMTRACE_ERR_BASE - 5)   /* a tag has at most 254 bytes */
+#define PMTRACE_ERR_IPC (-PMTRACE_ERR_BASE - 6)         /* the agent breaks the protocol */
+#define PMTRACE_ERR_ENVFORMAT (-PMTRACE_ERR_BASE - 7)   /* never returned: defaults are used */
+#define PMTRACE_ERR_TIMEOUT (-PMTRACE_ERR_BASE - 8)     /* the agent did not answer in time */
+#define PMTRACE_ERR_VERSION (-PMTRACE_ERR_BASE - 9)     /* the agent's version is unknown */
+#define PMTRACE_ERR_PERMISSION (-PMTRACE_ERR_BASE - 10) /* this host is not let in */
 #define PMTRACE_ERR_CONNLIMIT (-PMTRACE_ERR_BASE - 11)  /* the agent has too many connections */
 
 /* State flags. */
@@ -48,8 +46,8 @@ extern "C" {
 /* A tag, looked up once. Never freed; valid in a forked child. */
 typedef const struct pmtrace_tag_record* pmtrace_handle;
 
-/* An open transaction. The memory is the caller's, the contents are the library's; all zero: none.
- */
+/* An open transaction. The memory is the caller's, the contents are the library's. All zero: none
+ * is open. */
 typedef struct {
   uint64_t opaque[8];
 } pmtrace_tx;
@@ -108,10 +106,17 @@ extern int pmtrace_flush(double timeout);
 /* Fills the first `size` bytes of *stats. */
 extern int pmtrace_stats(pmtrace_stats_t* stats, size_t size);
 
-#else /* PMTRACE_DISABLE: the calls leave nothing in the program and evaluate no argument; \
-       * pmtrace_stats, which fills with zeros, does. */
+#else
 
-static inline int pmtrace_disabled_(size_t unused) { return (int)(unused & 0); }
+/* PMTRACE_DISABLE: the calls leave nothing in the program and evaluate no argument; pmtrace_stats,
+ * which fills with zeros, does. */
+
+#include <string.h>
+
+static inline int pmtrace_disabled_(size_t unused) {
+  (void)unused;
+  return 0;
+}
 static inline char* pmtrace_disabled_text_(size_t unused) {
   static char text[] = "No error.";
   (void)unused;
@@ -130,8 +135,7 @@ static inline pmtrace_handle pmtrace_disabled_tag_(size_t unused) {
   return NULL;
 }
 static inline int pmtrace_disabled_stats_(pmtrace_stats_t* stats, size_t size) {
-  char* byte = (char*)stats;
-  while (size-- > 0) *byte++ = 0;
+  memset(stats, 0, size);
   return 0;
 }
 #define pmtrace_tag(name) pmtrace_disabled_tag_(sizeof(name))
