@@ -13,6 +13,9 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#ifdef PMTRACE_DISABLE
+#include <string.h>
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -110,8 +113,6 @@ extern int pmtrace_stats(pmtrace_stats_t* stats, size_t size);
 
 /* PMTRACE_DISABLE: the calls leave nothing in the program and evaluate no argument; pmtrace_stats,
  * which fills with zeros, does. */
-
-#include <string.h>
 
 static inline int pmtrace_disabled_(size_t unused) {
   (void)unused;
