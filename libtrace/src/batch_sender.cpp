@@ -1,7 +1,6 @@
 #include "batch_sender.hpp"
 
 #include <sys/random.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -15,8 +14,6 @@ namespace {
 
 // Large enough for thousands of tags, small enough for an agent to apply in one go.
 constexpr std::size_t kMaxBatchBytes = 256 * 1024;
-
-std::uint32_t own_pid() { return static_cast<std::uint32_t>(::getpid()); }
 
 wire::Hello introduce(const Options& options) {
   wire::Hello hello;

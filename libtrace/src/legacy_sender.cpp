@@ -1,7 +1,5 @@
 #include "legacy_sender.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -77,8 +75,7 @@ void LegacySender::send_pending(std::uint64_t until, std::uint64_t) {
   chunk_records_ = values.size();
 
   std::string chunk;
-  for (const wire::LegacyData& value : values)
-    wire::append_data(chunk, static_cast<std::uint32_t>(::getpid()), value);
+  for (const wire::LegacyData& value : values) wire::append_data(chunk, own_pid(), value);
   counters_.sent += chunk_records_;
   counters_.batches += 1;
   diagnose_pdus("sent", chunk);

@@ -23,21 +23,15 @@ void Recorder::look_at_room() {
 }
 
 int Recorder::record_slowly(const Tag* tag, double value, RecordKind kind) {
-  const Record record{tag, value, kind};
-  const std::uint64_t queued = queued_.load(std::memory_order_relaxed);
   if (!overflow_.in_use()) {
     look_at_room();
-    if (queued < next_look_ && queue_->enqueue(token_, record)) {
-      queued_.store(queued + 1, std::memory_order_release);
-      doorbell_->ring_if_asleep();
-      return 0;
-    }
+    if (enqueue(tag, value, kind)) return 0;
   }
   next_look_ = 0;  // until the cells were taken
   // Counted first, so that nobody ever sees more acknowledged than recorded.
   const std::uint64_t merged = merged_.load(std::memory_order_relaxed);
   merged_.store(merged + 1, std::memory_order_release);
-  if (!overflow_.add(record, queued)) {
+  if (!overflow_.add({tag, value, kind}, queued_.load(std::memory_order_relaxed))) {
     merged_.store(merged, std::memory_order_relaxed);
     return -ENOMEM;
   }

@@ -3,8 +3,7 @@
 // over.
 //
 // A recorder lies in memory that the kernel wipes in a forked child. There all of it reads as zero,
-// so the room left in the queue is zero too and the first call of the child takes the slow way,
-// which notices and starts afresh. The fast way needs no check for a fork.
+// which is_alive() tells by one load from the cache line that a call needs anyway.
 #pragma once
 
 #include <algorithm>
@@ -38,13 +37,8 @@ class Recorder {
   // queue from registers. By way of memory they would be written one by one and read as a whole,
   // for which the processor waits longer than for all the rest. Thread: the owner's.
   int record(const Tag* tag, double value, RecordKind kind) {
-    const std::uint64_t queued = queued_.load(std::memory_order_relaxed);
-    if (queued < next_look_ && queue_->enqueue(token_, {tag, value, kind})) [[likely]] {
-      // Released for drain(): who sees the number finds the records.
-      queued_.store(queued + 1, std::memory_order_release);
-      doorbell_->ring_if_asleep();
+    if (enqueue(tag, value, kind)) [[likely]]
       return 0;
-    }
     return record_slowly(tag, value, kind);
   }
 
@@ -83,6 +77,15 @@ class Recorder {
   Recorder* next = nullptr;  // in the client's list, which only grows
 
  private:
+  // False if there is no room as far as the owner knows.
+  bool enqueue(const Tag* tag, double value, RecordKind kind) {
+    const std::uint64_t queued = queued_.load(std::memory_order_relaxed);
+    if (queued >= next_look_ || !queue_->enqueue(token_, {tag, value, kind})) return false;
+    // Released for drain(): who sees the number finds the records.
+    queued_.store(queued + 1, std::memory_order_release);
+    doorbell_->ring_if_asleep();
+    return true;
+  }
   int record_slowly(const Tag* tag, double value, RecordKind kind);
   void look_at_room();
 

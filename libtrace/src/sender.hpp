@@ -4,6 +4,8 @@
 // Thread: the flusher's.
 #pragma once
 
+#include <unistd.h>
+
 #include <cstdint>
 
 #include "connection.hpp"
@@ -11,6 +13,9 @@
 #include "pending.hpp"
 
 namespace pcp::trace::client {
+
+// What every PDU's header carries.
+inline std::uint32_t own_pid() { return static_cast<std::uint32_t>(::getpid()); }
 
 class Sender {
  public:

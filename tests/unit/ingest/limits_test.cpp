@@ -252,18 +252,6 @@ TEST_P(FirstWords, ThatAreWrongCostThatConnectionAlone) {
   EXPECT_EQ(counters().connections, 1u);
 }
 
-std::string frame(PduType type, std::string_view payload) {
-  std::string out;
-  wire::append_frame(out, type, 1, payload);
-  return out;
-}
-
-std::string hello_pdu() {
-  std::string out;
-  wire::append_hello(out, 1, hello_of(1));
-  return out;
-}
-
 INSTANTIATE_TEST_SUITE_P(
     Protocol, FirstWords,
     testing::Values(

@@ -325,18 +325,6 @@ TEST_P(SessionFault, CostsThatConnectionAlone) {
   EXPECT_EQ(counters().connections, 1u);
 }
 
-std::string frame(PduType type, std::string_view payload) {
-  std::string out;
-  wire::append_frame(out, type, 1, payload);
-  return out;
-}
-
-std::string second_hello() {
-  std::string out;
-  wire::append_hello(out, 1, hello_of(1));
-  return out;
-}
-
 INSTANTIATE_TEST_SUITE_P(
     Protocol, SessionFault,
     testing::Values(
@@ -347,7 +335,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadTalk{"MalformedTags", frame(PduType::Tags, "\xff\xff\xff"), "a malformed TAGS"},
         BadTalk{"MalformedBye", frame(PduType::Bye, "\xff\xff\xff"), "a malformed BYE"},
         BadTalk{"Data", data_pdu(Point, "tag", -1), "DATA where TAGS, BATCH or BYE may come"},
-        BadTalk{"SecondHello", second_hello(), "HELLO where TAGS, BATCH or BYE may come"},
+        BadTalk{"SecondHello", hello_pdu(), "HELLO where TAGS, BATCH or BYE may come"},
         BadTalk{"Events", frame(PduType::Events, ""), "EVENTS where"},
         BadTalk{"UnknownType", frame(PduType{0x1234}, ""), "unknown type 4660 where"},
         BadTalk{"ShortLength", std::string("\0\0\0\x0b\0\0\x70\x63\0\0\0\1", 12), "length is not"},

@@ -147,6 +147,18 @@ wire::Hello hello_of(std::uint8_t session) {
   return hello;
 }
 
+std::string frame(wire::PduType type, std::string_view payload) {
+  std::string out;
+  wire::append_frame(out, type, kPid, payload);
+  return out;
+}
+
+std::string hello_pdu() {
+  std::string out;
+  wire::append_hello(out, kPid, hello_of(1));
+  return out;
+}
+
 std::string data_pdu(TraceType type, std::string_view tag, double value, bool wants_ack) {
   wire::LegacyData data;
   data.type = type;

@@ -65,6 +65,8 @@ wire::Hello hello_of(std::uint8_t session);
 // What acknowledges DATA of this type to a stock client.
 constexpr std::int32_t ack_of(TraceType type) { return static_cast<std::int32_t>(type); }
 
+std::string frame(wire::PduType type, std::string_view payload);
+std::string hello_pdu();
 std::string data_pdu(TraceType type, std::string_view tag, double value, bool wants_ack = false);
 std::string tags_pdu(const std::vector<wire::TagDefinition>& tags);
 
