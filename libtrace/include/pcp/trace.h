@@ -32,7 +32,7 @@ extern "C" {
 #define PMTRACE_ERR_IPC (-PMTRACE_ERR_BASE - 6)         /* the agent breaks the protocol */
 #define PMTRACE_ERR_ENVFORMAT (-PMTRACE_ERR_BASE - 7)   /* never returned: defaults are used */
 #define PMTRACE_ERR_TIMEOUT (-PMTRACE_ERR_BASE - 8)     /* the agent did not answer in time */
-#define PMTRACE_ERR_VERSION (-PMTRACE_ERR_BASE - 9)     /* the agent's version is unknown */
+#define PMTRACE_ERR_VERSION (-PMTRACE_ERR_BASE - 9)     /* never returned */
 #define PMTRACE_ERR_PERMISSION (-PMTRACE_ERR_BASE - 10) /* this host is not let in */
 #define PMTRACE_ERR_CONNLIMIT (-PMTRACE_ERR_BASE - 11)  /* the agent has too many connections */
 
