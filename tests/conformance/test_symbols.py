@@ -67,6 +67,11 @@ class OurLibrary(TraceTestCase):
     def test_is_never_unloaded(self):
         self.assertIn("NODELETE", readelf("--dynamic", OUR_LIBRARY))
 
+    def test_has_none_of_its_objects_destroyed_while_its_thread_works(self):
+        imports = readelf("--dyn-syms", OUR_LIBRARY)
+        self.assertIn("pthread_create", imports)
+        self.assertNotIn("__cxa_atexit", imports)
+
     def test_keeps_no_executable_stack_and_no_text_relocations(self):
         self.assertRegex(readelf("--program-headers", OUR_LIBRARY), r"GNU_STACK.* RW +0x")
         self.assertNotIn("TEXTREL", readelf("--dynamic", OUR_LIBRARY))
