@@ -1,0 +1,69 @@
+// How the caller's cost is measured, for us and for every peer: bursts of calls with pauses in
+// which whatever reads the events catches up, as in a program that has work of its own to do. What
+// counts is the calling thread's processor time; each burst is one sample.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <ctime>
+#include <thread>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+namespace bench {
+
+constexpr int kCallsInBurst = 1000;
+
+// Set: do everything once, and as shortly as possible.
+inline const bool is_brief = std::getenv("BENCH_BRIEF") != nullptr;
+inline const int burst_count = is_brief ? 1 : 31;
+inline const std::chrono::milliseconds pause{is_brief ? 1 : 25};
+
+inline double thread_cpu_ns() {
+  timespec now;
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+inline double median(std::vector<double>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// Gives the counter `ns`: nanoseconds a call, the median of all bursts, averaged over the threads.
+template <typename Call>
+void measure(benchmark::State& state, int calls, std::chrono::nanoseconds rest, Call call) {
+  std::vector<double> samples;
+  for (auto _ : state) {
+    std::this_thread::sleep_for(rest);
+    const double before = thread_cpu_ns();
+    for (int i = 0; i < calls; ++i) {
+      call();
+      benchmark::ClobberMemory();
+    }
+    const double spent = thread_cpu_ns() - before;
+    samples.push_back(spent / calls);
+    state.SetIterationTime(spent * 1e-9);
+  }
+  state.counters["ns"] = benchmark::Counter(median(samples), benchmark::Counter::kAvgThreads);
+}
+
+template <typename Call>
+void bursts(benchmark::State& state, Call call) {
+  measure(state, kCallsInBurst, pause, call);
+}
+
+// How often to repeat.
+inline void in_bursts(benchmark::internal::Benchmark* benchmark) {
+  benchmark->UseManualTime()->Iterations(burst_count);
+}
+inline void in_bursts_of_threads(benchmark::internal::Benchmark* benchmark) {
+  in_bursts(benchmark);
+  for (int threads : {1, 2, 4}) benchmark->Threads(threads);
+}
+
+}  // namespace bench

@@ -1,0 +1,38 @@
+// What a call by name costs: the API that both libraries have, so this program is built once and
+// run with each of them.
+#include <pcp/trace.h>
+
+#include "bursts.hpp"
+
+namespace {
+
+void point_by_name(benchmark::State& state) {
+  bench::bursts(state, [] { pmtracepoint("bench.point"); });
+}
+BENCHMARK(point_by_name)->Apply(bench::in_bursts_of_threads);
+
+void observe_by_name(benchmark::State& state) {
+  double value = 0;
+  bench::bursts(state, [&] { pmtraceobs("bench.observation", value += 0.001); });
+}
+BENCHMARK(observe_by_name)->Apply(bench::in_bursts_of_threads);
+
+void count_by_name(benchmark::State& state) {
+  double value = 0;
+  bench::bursts(state, [&] { pmtracecounter("bench.counter", value += 1); });
+}
+BENCHMARK(count_by_name)->Apply(bench::in_bursts_of_threads);
+
+void begin_end_by_name(benchmark::State& state) {
+  bench::bursts(state, [] {
+    pmtracebegin("bench.transaction");
+    pmtraceend("bench.transaction");
+  });
+}
+BENCHMARK(begin_end_by_name)->Apply(bench::in_bursts);
+
+// PMTRACE_STATE_ASYNC has to be set before the library connects.
+[[maybe_unused]] const int state_before =
+    pmtracestate(std::getenv("BENCH_ASYNC") ? PMTRACE_STATE_ASYNC : 0);
+
+}  // namespace
