@@ -1,0 +1,46 @@
+// Batches as a busy program sends them, made in advance, so that sending them costs little.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "wire/trace_type.hpp"
+
+namespace pcp::trace::bench {
+
+// What batches come to.
+struct LoadTotals {
+  std::array<std::uint64_t, kTraceTypes.size()> counts{};
+  std::array<double, kTraceTypes.size()> sums{};  // of times and observations; exact
+  std::uint64_t batches = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t histograms = 0;
+  std::uint64_t bins = 0;  // occupied ones, of all histograms together
+
+  void add(const LoadTotals& more);
+  std::uint64_t records() const;
+  double mean_bins() const;
+  static const char* name(TraceType type);
+};
+
+struct BatchShape {
+  std::uint32_t tags = 100;
+  std::uint64_t events = 100'000;
+};
+
+// Of ten tags four are transactions, three observations, two points, and one is a counter; each has
+// the same number of events. Times are log-normal, most of them within 30% of a middle that each
+// tag has for itself.
+struct LoadBatch {
+  // `seed` makes batches differ in their values.
+  LoadBatch(const BatchShape& shape, int seed);
+
+  // Appends the TAGS PDU that batches of this shape need. `owner`: for names of its own, not 0.
+  static void append_tags(std::string& out, std::uint32_t pid, const BatchShape& shape, int owner);
+
+  std::string body;
+  LoadTotals totals;
+};
+
+}  // namespace pcp::trace::bench

@@ -1,0 +1,289 @@
+// Puts an agent to work as programs with our library do, each of them for a million events a second
+// and all from one process: connections of version 2 that send a batch every 100 ms, with 100 tags
+// of all types, histograms of log-normal times among them, and read the acknowledgements. Prints
+// what the agent must have counted in the end.
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <asio/buffer.hpp>
+#include <asio/io_context.hpp>
+#include <asio/local/stream_protocol.hpp>
+#include <asio/read.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/write.hpp>
+#include <getopt.h>
+#include <unistd.h>
+
+#include "load_batch.hpp"
+#include "wire/batch.hpp"
+#include "wire/frame.hpp"
+#include "wire/legacy.hpp"
+
+namespace pcp::trace::bench {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Socket = asio::local::stream_protocol::socket;
+
+struct Options {
+  std::string path;
+  int clients = 100;
+  double seconds = 5;
+  bool flat_out = false;
+  std::chrono::milliseconds interval{100};
+  BatchShape shape;
+  bool own_tags = false;
+};
+
+[[noreturn]] void fail(const std::string& what) {
+  std::fprintf(stderr, "our_clients: %s\n", what.c_str());
+  std::exit(1);
+}
+
+void check(const asio::error_code& error, const char* what) {
+  if (error) fail(std::string(what) + ": " + error.message());
+}
+
+// One program that is traced. Talks with the agent until `end`, then waits for the last
+// acknowledgement and says BYE.
+class Client {
+ public:
+  Client(asio::io_context& io, const Options& options, const std::vector<LoadBatch>& batches,
+         int number)
+      : socket_(io), timer_(io), options_(options), batches_(batches), number_(number) {}
+
+  // In step with the others are only those of other phases of the interval.
+  void start(Clock::time_point begin, Clock::time_point end) {
+    next_ = begin + options_.interval * number_ / options_.clients;
+    end_ = end;
+    asio::error_code error;
+    socket_.connect(asio::local::stream_protocol::endpoint(options_.path), error);
+    check(error, "connect");
+    wire::append_hello(out_, pid(), hello());
+    LoadBatch::append_tags(out_, pid(), options_.shape, options_.own_tags ? number_ : 0);
+    asio::write(socket_, asio::buffer(out_), error);
+    check(error, "write");
+    read();
+  }
+
+  const LoadTotals& totals() const { return acknowledged_; }
+
+ private:
+  static std::uint32_t pid() { return static_cast<std::uint32_t>(::getpid()); }
+
+  wire::Hello hello() const {
+    wire::Hello hello;
+    std::random_device random;
+    for (auto& byte : hello.session) byte = static_cast<std::uint8_t>(random());
+    hello.pid = pid();
+    hello.process = "client " + std::to_string(number_);
+    hello.service = "load";
+    return hello;
+  }
+
+  void read() {
+    socket_.async_read_some(asio::buffer(reader_.prepare(kReadBytes), kReadBytes),
+                            [this](const asio::error_code& error, std::size_t bytes) {
+                              if (said_bye_) return;
+                              check(error, "read");
+                              reader_.commit(bytes);
+                              wire::Frame frame;
+                              while (reader_.next(frame) == wire::FrameReader::Status::Frame)
+                                take(frame);
+                              read();
+                            });
+  }
+
+  void take(const wire::Frame& frame) {
+    switch (frame.type) {
+      case wire::PduType::Ack:
+        if (wire::decode_ack(frame.payload) != static_cast<std::int32_t>(wire::kBatchVersion))
+          fail("the agent does not speak version 2");
+        break;
+      case wire::PduType::Welcome:
+        wait();
+        break;
+      case wire::PduType::BatchAck:
+        if (wire::decode_batch_ack(frame.payload) != sequence_) fail("a wrong acknowledgement");
+        acknowledged_.add(batch().totals);
+        wait();
+        break;
+      default:
+        fail("the agent has said something unexpected");
+    }
+  }
+
+  // For the time of the next batch, or for nothing.
+  void wait() {
+    if (next_ >= end_ || Clock::now() >= end_) return leave();
+    if (options_.flat_out) return send();
+    timer_.expires_at(next_);
+    timer_.async_wait([this](const asio::error_code&) { send(); });
+    next_ += options_.interval;
+  }
+
+  void send() {
+    ++sequence_;
+    wire::ClientCounters counters;
+    counters.recorded = acknowledged_.records() + batch().totals.records();
+    counters.sent = counters.recorded;
+    const auto interval =
+        static_cast<std::uint64_t>(std::chrono::nanoseconds(options_.interval).count());
+    out_.clear();
+    wire::append_batch(out_, pid(), sequence_, {interval, 0}, counters, batch().body);
+    write();
+  }
+
+  void leave() {
+    said_bye_ = true;
+    out_.clear();
+    wire::append_bye(out_, pid(), wire::ByeReason::Done);
+    write();
+  }
+
+  void write() {
+    asio::async_write(socket_, asio::buffer(out_),
+                      [this](const asio::error_code& error, std::size_t) {
+                        check(error, "write");
+                        if (said_bye_) socket_.close();
+                      });
+  }
+
+  const LoadBatch& batch() const {
+    return batches_[(sequence_ + static_cast<std::uint64_t>(number_)) % batches_.size()];
+  }
+
+  static constexpr std::size_t kReadBytes = 4096;
+
+  Socket socket_;
+  asio::steady_timer timer_;
+  const Options& options_;
+  const std::vector<LoadBatch>& batches_;
+  const int number_;
+  Clock::time_point next_;
+  Clock::time_point end_;
+  wire::FrameReader reader_{wire::kLeastMaxPduBytes};
+  std::string out_;
+  std::uint64_t sequence_ = 0;  // of the batch that is on its way, or was acknowledged
+  LoadTotals acknowledged_;
+  bool said_bye_ = false;
+};
+
+void print_help() {
+  std::puts(
+      "our_clients --socket PATH [options]: loads an agent as programs with our library do\n"
+      "  -u, --socket PATH    the agent's Unix socket\n"
+      "  -c, --clients N      so many connections (100)\n"
+      "  -t, --tags N         so many tags in each batch (100)\n"
+      "  -e, --events N       so many events in each batch (100000)\n"
+      "  -i, --interval MS    from one batch of a client to its next (100)\n"
+      "  -f, --flat-out       without pauses: the next batch follows the acknowledgement\n"
+      "  -o, --own-tags       each client has tags of its own; else all have the same\n"
+      "  -s, --seconds S      for so long (5)\n"
+      "The end: the calls and sums of values that were acknowledged, by type; batches; bytes; and\n"
+      "the mean number of occupied bins of a histogram.");
+}
+
+double number(const char* text) {
+  const double value = std::atof(text);
+  if (value <= 0) fail(std::string(text) + " is no number above 0");
+  return value;
+}
+
+Options parse_options(int argc, char** argv) {
+  static constexpr std::array<option, 10> kOptions{{{"socket", required_argument, nullptr, 'u'},
+                                                    {"clients", required_argument, nullptr, 'c'},
+                                                    {"tags", required_argument, nullptr, 't'},
+                                                    {"events", required_argument, nullptr, 'e'},
+                                                    {"interval", required_argument, nullptr, 'i'},
+                                                    {"flat-out", no_argument, nullptr, 'f'},
+                                                    {"own-tags", no_argument, nullptr, 'o'},
+                                                    {"seconds", required_argument, nullptr, 's'},
+                                                    {"help", no_argument, nullptr, 'h'},
+                                                    {nullptr, 0, nullptr, 0}}};
+  Options options;
+  for (int found = 0;
+       (found = getopt_long(argc, argv, "u:c:t:e:i:fos:h", kOptions.data(), nullptr)) != -1;) {
+    switch (found) {
+      case 'u':
+        options.path = optarg;
+        break;
+      case 'c':
+        options.clients = static_cast<int>(number(optarg));
+        break;
+      case 't':
+        options.shape.tags = static_cast<std::uint32_t>(number(optarg));
+        break;
+      case 'e':
+        options.shape.events = static_cast<std::uint64_t>(number(optarg));
+        break;
+      case 'i':
+        options.interval = std::chrono::milliseconds(static_cast<int>(number(optarg)));
+        break;
+      case 'f':
+        options.flat_out = true;
+        break;
+      case 'o':
+        options.own_tags = true;
+        break;
+      case 's':
+        options.seconds = number(optarg);
+        break;
+      default:
+        print_help();
+        std::exit(found == 'h' ? 0 : 1);
+    }
+  }
+  if (options.path.empty()) fail("--socket is missing; see --help");
+  return options;
+}
+
+void print(const LoadTotals& totals) {
+  for (const TraceType type : kTraceTypes)
+    std::printf("%s %llu\n", LoadTotals::name(type),
+                static_cast<unsigned long long>(totals.counts[index_of(type)]));
+  std::printf("transact_sum %.17g\nobserve_sum %.17g\n", totals.sums[index_of(TraceType::Transact)],
+              totals.sums[index_of(TraceType::Observe)]);
+  std::printf("batches %llu\nbytes %llu\n", static_cast<unsigned long long>(totals.batches),
+              static_cast<unsigned long long>(totals.bytes));
+  std::printf("bins %.1f\n", totals.mean_bins());
+}
+
+void run(const Options& options) {
+  // Different ones, so that the same bytes do not always meet the same caches.
+  constexpr int kBatches = 16;
+  std::vector<LoadBatch> batches;
+  for (int i = 0; i < kBatches; ++i) batches.emplace_back(options.shape, i);
+
+  asio::io_context io{1};
+  std::vector<std::unique_ptr<Client>> clients;
+  const auto begin = Clock::now();
+  const auto end = begin + std::chrono::duration_cast<Clock::duration>(
+                               std::chrono::duration<double>(options.seconds));
+  for (int i = 0; i < options.clients; ++i) {
+    clients.push_back(std::make_unique<Client>(io, options, batches, i));
+    clients.back()->start(begin, end);
+  }
+  io.run();
+  LoadTotals totals;
+  for (const auto& client : clients) totals.add(client->totals());
+  print(totals);
+}
+
+}  // namespace
+
+}  // namespace pcp::trace::bench
+
+int main(int argc, char** argv) {
+  pcp::trace::bench::run(pcp::trace::bench::parse_options(argc, argv));
+  return 0;
+}

@@ -1,0 +1,313 @@
+/* Puts an agent to work as programs with the stock library do: either really, with processes that
+ * call the libpcp_trace this is linked with in a loop, asynchronously; or with sockets that write
+ * many DATA PDUs at once, faster than the library ever could. Prints how many calls that were.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <linux/sockios.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <arpa/inet.h>
+#include <pcp/trace.h>
+
+/* A name is "tag" and four digits. */
+enum { TYPES = 4, MAX_TAGS = 10000, NAME_BYTES = 8, PDU_BYTES = 24 + NAME_BYTES };
+
+static const char* const type_names[TYPES] = {"transact", "point", "observe", "counter"};
+
+static int raw;
+static int clients;
+static int tags = 32;
+static double seconds = 5;
+static double most_calls = 1e18; /* of each process */
+static int pdus_at_once = 256;
+static struct in_addr host;
+static int port = 4323;
+
+/* What the clients have done, by type; one element for each client, in memory that they share. */
+struct done {
+  uint64_t calls[TYPES];
+  uint64_t failed;
+  uint64_t dropped; /* connections, raw only */
+};
+static struct done* done;
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static void die(const char* what) {
+  perror(what);
+  exit(1);
+}
+
+/* Tag 0 is a transaction, 1 a point, 2 an observation, 3 a counter, 4 a transaction again ... */
+static int type_of(int tag) { return tag % TYPES; }
+
+static void name_tag(char* name, int tag) {
+  char text[16];
+  snprintf(text, sizeof text, "tag%04d", tag);
+  memcpy(name, text, NAME_BYTES);
+}
+
+/* The library. --------------------------------------------------------------------------------- */
+
+static int call(const char* name, int type, double value) {
+  int began;
+  switch (type) {
+    case 0:
+      began = pmtracebegin(name);
+      return began < 0 ? began : pmtraceend(name);
+    case 1:
+      return pmtracepoint(name);
+    case 2:
+      return pmtraceobs(name, value);
+    default:
+      return pmtracecounter(name, value);
+  }
+}
+
+static void call_until(double end, struct done* mine) {
+  enum { CALLS_BETWEEN_LOOKS = 64 };
+  static char names[MAX_TAGS][NAME_BYTES];
+  int tag;
+  uint64_t calls;
+  for (tag = 0; tag < tags; ++tag) name_tag(names[tag], tag);
+
+  pmtracestate(PMTRACE_STATE_ASYNC);
+  for (calls = 0; (double)calls < most_calls; ++calls) {
+    if (calls % CALLS_BETWEEN_LOOKS == 0 && now() >= end) break;
+    tag = (int)(calls % (uint64_t)tags);
+    if (call(names[tag], type_of(tag), (double)(calls % 1000)) < 0) ++mine->failed;
+    ++mine->calls[type_of(tag)];
+  }
+}
+
+/* The library has its connection reset when the process ends: what the kernel has not delivered by
+ * then is lost, whatever the agent does. So this waits until it is, or until the agent is gone. */
+static void wait_until_delivered(void) {
+  const struct timespec pause = {0, 10 * 1000 * 1000};
+  struct pollfd hung_up = {0, 0, 0};
+  struct sockaddr_in peer;
+  socklen_t size;
+  int waiting;
+  for (hung_up.fd = 3; hung_up.fd < 20; ++hung_up.fd) {
+    size = sizeof peer;
+    if (getpeername(hung_up.fd, (struct sockaddr*)&peer, &size) != 0) continue;
+    while (ioctl(hung_up.fd, SIOCOUTQ, &waiting) == 0 && waiting > 0 && poll(&hung_up, 1, 0) == 0)
+      nanosleep(&pause, NULL);
+  }
+}
+
+static void run_processes(void) {
+  const double end = now() + seconds;
+  int i, status, failures = 0;
+  for (i = 0; i < clients; ++i) {
+    const pid_t child = fork();
+    if (child < 0) die("fork");
+    if (child == 0) {
+      call_until(end, &done[i]);
+      wait_until_delivered();
+      exit(0);
+    }
+  }
+  for (i = 0; i < clients; ++i)
+    if (wait(&status) < 0 || status != 0) ++failures;
+  if (failures > 0) fprintf(stderr, "stock_clients: %d processes failed\n", failures);
+}
+
+/* Sockets. ------------------------------------------------------------------------------------- */
+
+/* A DATA PDU of a tag: 12 bytes of header, version, length of the tag, type, no ACK, the value, and
+ * the tag, padded. All take 32 bytes, so that the stock agent, which reads 1,024, stays in step. */
+static void fill_pdu(unsigned char* pdu, int tag, int number) {
+  static const unsigned char minus_one[8] = {0xbf, 0xf0, 0, 0, 0, 0, 0, 0};
+  const unsigned char a_few_ms[8] = {0x3f, (unsigned char)(0x60 + number % 32), 0x62, 0x4d, 0, 0, 0,
+                                     0};
+  const uint32_t header[3] = {htonl(PDU_BYTES), htonl(0x7051), htonl((uint32_t)getpid())};
+  memcpy(pdu, header, sizeof header);
+  pdu[12] = 1;
+  pdu[13] = NAME_BYTES;
+  pdu[14] = (unsigned char)(1 + type_of(tag));
+  pdu[15] = 0;
+  memcpy(pdu + 16, type_of(tag) == 1 ? minus_one : a_few_ms, 8);
+  name_tag((char*)pdu + 24, tag);
+}
+
+static int connect_to_agent(void) {
+  struct sockaddr_in address;
+  unsigned char greeting[16];
+  const int s = socket(AF_INET, SOCK_STREAM, 0);
+  memset(&address, 0, sizeof address);
+  address.sin_family = AF_INET;
+  address.sin_port = htons((uint16_t)port);
+  address.sin_addr = host;
+  if (s < 0 || connect(s, (struct sockaddr*)&address, sizeof address) < 0) die("connect");
+  if (recv(s, greeting, sizeof greeting, MSG_WAITALL) != (ssize_t)sizeof greeting) die("greeting");
+  return s;
+}
+
+/* Writes some of what a socket still has to write of its PDUs. Counts a PDU when all of it went. */
+static void write_some(int* s, const unsigned char* pdus, size_t* at, struct done* mine) {
+  const size_t all = (size_t)pdus_at_once * PDU_BYTES;
+  size_t begin = *at;
+  const ssize_t sent = send(*s, pdus + begin, all - begin, MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (sent < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (sent < 0) {
+    ++mine->dropped;
+    close(*s);
+    *s = connect_to_agent();
+    *at = 0;
+    return;
+  }
+  *at = begin + (size_t)sent;
+  for (begin /= PDU_BYTES; begin < *at / PDU_BYTES; ++begin)
+    ++mine->calls[pdus[begin * PDU_BYTES + 14] - 1];
+  *at %= all;
+}
+
+static void run_sockets(void) {
+  const double end = now() + seconds;
+  unsigned char* pdus = malloc((size_t)pdus_at_once * PDU_BYTES);
+  struct pollfd* sockets = calloc((size_t)clients, sizeof *sockets);
+  size_t* at = calloc((size_t)clients, sizeof *at);
+  int i, unfinished;
+  if (!pdus || !sockets || !at) die("malloc");
+  for (i = 0; i < pdus_at_once; ++i) fill_pdu(pdus + (size_t)i * PDU_BYTES, i % tags, i / 4);
+  for (i = 0; i < clients; ++i) {
+    sockets[i].fd = connect_to_agent();
+    sockets[i].events = POLLOUT;
+  }
+  do {
+    if (poll(sockets, (nfds_t)clients, -1) < 0) die("poll");
+    unfinished = 0;
+    for (i = 0; i < clients; ++i) {
+      if (now() > end && at[i] == 0) sockets[i].events = 0;
+      if (sockets[i].revents & (POLLERR | POLLHUP)) sockets[i].revents |= POLLOUT;
+      if (sockets[i].events != 0 && sockets[i].revents & POLLOUT)
+        write_some(&sockets[i].fd, pdus, &at[i], &done[i]);
+      unfinished += sockets[i].events != 0;
+    }
+  } while (unfinished > 0);
+  for (i = 0; i < clients; ++i) close(sockets[i].fd);
+  free(pdus);
+  free(sockets);
+  free(at);
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+static void print_done(void) {
+  struct done all;
+  int i, type;
+  memset(&all, 0, sizeof all);
+  for (i = 0; i < clients; ++i) {
+    for (type = 0; type < TYPES; ++type) all.calls[type] += done[i].calls[type];
+    all.failed += done[i].failed;
+    all.dropped += done[i].dropped;
+  }
+  for (type = 0; type < TYPES; ++type)
+    printf("%s %llu\n", type_names[type], (unsigned long long)all.calls[type]);
+  printf("failed %llu\ndropped %llu\n", (unsigned long long)all.failed,
+         (unsigned long long)all.dropped);
+}
+
+static void print_help(void) {
+  puts(
+      "stock_clients [options]: loads an agent as programs with the stock library do\n"
+      "  -r, --raw          sockets that write many PDUs at once, instead of processes that call\n"
+      "                     the stock library, asynchronously, in a loop\n"
+      "  -c, --clients N    so many processes (16) or sockets (4)\n"
+      "  -t, --tags N       so many tags, a quarter of each type (32)\n"
+      "  -s, --seconds S    for so long (5)\n"
+      "  -n, --calls N      so many calls of each process at most\n"
+      "  -a, --at-once N    raw: so many PDUs in one write (256)\n"
+      "  -H, --host ADDRESS of the agent (PCP_TRACE_HOST, else 127.0.0.1)\n"
+      "  -p, --port PORT    of the agent (PCP_TRACE_PORT, else 4323)\n"
+      "The end: calls by type, calls that returned an error, connections that the agent dropped.");
+}
+
+static void parse_options(int argc, char** argv) {
+  static const struct option options[] = {
+      {"raw", no_argument, NULL, 'r'},         {"clients", required_argument, NULL, 'c'},
+      {"tags", required_argument, NULL, 't'},  {"seconds", required_argument, NULL, 's'},
+      {"calls", required_argument, NULL, 'n'}, {"at-once", required_argument, NULL, 'a'},
+      {"host", required_argument, NULL, 'H'},  {"port", required_argument, NULL, 'p'},
+      {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0}};
+  const char* address = getenv("PCP_TRACE_HOST");
+  int option;
+  if (getenv("PCP_TRACE_PORT")) port = atoi(getenv("PCP_TRACE_PORT"));
+  while ((option = getopt_long(argc, argv, "rc:t:s:n:a:H:p:h", options, NULL)) != -1) {
+    switch (option) {
+      case 'r':
+        raw = 1;
+        break;
+      case 'c':
+        clients = atoi(optarg);
+        break;
+      case 't':
+        tags = atoi(optarg);
+        break;
+      case 's':
+        seconds = atof(optarg);
+        break;
+      case 'n':
+        most_calls = atof(optarg);
+        break;
+      case 'a':
+        pdus_at_once = atoi(optarg);
+        break;
+      case 'H':
+        address = optarg;
+        break;
+      case 'p':
+        port = atoi(optarg);
+        break;
+      default:
+        print_help();
+        exit(option == 'h' ? 0 : 1);
+    }
+  }
+  if (clients <= 0) clients = raw ? 4 : 16;
+  if (tags <= 0 || tags > MAX_TAGS || pdus_at_once <= 0) {
+    print_help();
+    exit(1);
+  }
+  if (!address) address = "127.0.0.1";
+  if (inet_pton(AF_INET, address, &host) != 1) {
+    fprintf(stderr, "stock_clients: %s is no IPv4 address\n", address);
+    exit(1);
+  }
+  /* The library's way of being told. */
+  char port_text[16];
+  snprintf(port_text, sizeof port_text, "%d", port);
+  setenv("PCP_TRACE_HOST", address, 1);
+  setenv("PCP_TRACE_PORT", port_text, 1);
+}
+
+int main(int argc, char** argv) {
+  parse_options(argc, argv);
+  done = mmap(NULL, (size_t)clients * sizeof *done, PROT_READ | PROT_WRITE,
+              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (done == MAP_FAILED) die("mmap");
+  if (raw)
+    run_sockets();
+  else
+    run_processes();
+  print_done();
+  return 0;
+}
