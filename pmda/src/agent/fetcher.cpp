@@ -1,7 +1,7 @@
 #include "agent/fetcher.hpp"
 
 #include <algorithm>
-#include <bitset>
+#include <array>
 #include <utility>
 
 #include "agent/instance_filter.hpp"
@@ -28,96 +28,90 @@ Fetcher::Fetcher(const std::vector<Metric>& table, int domain, Shared& shared,
 }
 
 pmResult* Fetcher::fetch(const pmID* pmids, std::size_t count, const pmProfile* profile, Time now) {
-  take_snapshot(pmids, count, profile, now);
   result_.begin(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const Metric* const asked = find(pmids[i]);
-    result_.add(
-        asked ? std::visit([&](const auto& reader) { return values(pmids[i], *asked, reader); },
-                           asked->reader)
-              : ValueSet::failed(pmids[i], PM_ERR_PMID));
+  std::array<std::vector<Asked>, kIndomCount + 1> asked;
+  for (std::size_t place = 0; place < count; ++place) {
+    if (const Metric* const metric = find(pmids[place])) {
+      asked[metric->indom].push_back({pmids[place], metric, place});
+    } else {
+      result_.put(place, ValueSet::failed(pmids[place], PM_ERR_PMID));
+    }
   }
+  for (const TraceType type : kTraceTypes) add_tags(type, asked[index_of(type)], profile, now);
+  add_clients(asked[kClientIndom], profile, now);
+  add_status(asked[kNoIndom], now);
   return result_.get();
 }
 
-void Fetcher::release() {
-  result_.begin(0);
-  for (auto& tags : tags_) tags = std::vector<TagValues>();  // gives its memory back
-  clients_.clear();
-}
+void Fetcher::release() { result_.begin(0); }
 
 const Metric* Fetcher::find(pmID pmid) const {
   const auto found = metrics_.find(pmid);
   return found == metrics_.end() ? nullptr : found->second;
 }
 
-void Fetcher::take_snapshot(const pmID* pmids, std::size_t count, const pmProfile* profile,
-                            Time now) {
-  std::bitset<kIndomCount + 1> asked;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (const Metric* const known = find(pmids[i])) asked.set(known->indom);
-  }
-  for (const TraceType type : kTraceTypes) {
-    if (asked.test(index_of(type))) copy_tags(type, profile, now);
-  }
-  if (asked.test(kClientIndom)) copy_clients(profile, now);
-  if (asked.test(kNoIndom)) status_.emplace(gather_status_(now));
-}
-
-void Fetcher::copy_tags(TraceType type, const pmProfile* profile, Time now) {
+void Fetcher::add_tags(TraceType type, AskedOfIndom asked, const pmProfile* profile, Time now) {
+  if (asked.empty()) return;
   const InstanceFilter filter(profile, indom(static_cast<unsigned>(index_of(type))));
-  std::vector<TagValues>& tags = tags_[index_of(type)];
-  tags.clear();
-  std::vector<TagValues> slice;
-  // Only the main thread resets, so that nothing moves between two slices.
-  for (std::size_t from = 0, copied = kSliceTags; copied == kSliceTags; from += copied) {
-    slice.clear();
+  std::vector<ValueSet*> sets;
+  // Tags that come meanwhile wait for the next fetch. None goes, for only the main thread resets.
+  std::size_t all = 0;
+  for (std::size_t from = 0; from == 0 || from < all; from += kSliceTags) {
+    slice_.clear();
     {
       const std::lock_guard lock(shared_.mutex);
-      copied = shared_.engine.snapshot(type, from, kSliceTags, now, slice);
+      if (from == 0) all = shared_.engine.generation(type).count;
+      shared_.engine.snapshot(type, from, std::min(kSliceTags, all - from), now, slice_);
     }
-    std::copy_if(slice.begin(), slice.end(), std::back_inserter(tags),
-                 [&](const TagValues& tag) { return filter.includes(tag.instance); });
+    if (from == 0) sets = make_sets(asked, all);
+    std::erase_if(slice_, [&](const TagValues& tag) { return !filter.includes(tag.instance); });
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      const auto& reader = std::get<TagReader>(asked[i].metric->reader);
+      pmAtomValue atom;
+      for (const TagValues& tag : slice_) {
+        if (reader(atom, tag, period_s_)) sets[i]->add(tag.instance, atom);
+      }
+    }
   }
 }
 
-void Fetcher::copy_clients(const pmProfile* profile, Time now) {
+void Fetcher::add_clients(AskedOfIndom asked, const pmProfile* profile, Time now) {
+  if (asked.empty()) return;
   client_instances_.refresh(shared_, now);
   const InstanceFilter filter(profile, indom(kClientIndom));
-  clients_.clear();
+  const std::vector<ValueSet*> sets = make_sets(asked, client_instances_.all().size());
   for (const ClientInstance& client : client_instances_.all()) {
-    if (filter.includes(client.number)) clients_.push_back(&client);
+    if (!filter.includes(client.number)) continue;
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      const auto& reader = std::get<ClientReader>(asked[i].metric->reader);
+      pmAtomValue atom;
+      if (reader(atom, client.view.counters)) sets[i]->add(client.number, atom);
+    }
   }
+}
+
+void Fetcher::add_status(AskedOfIndom asked, Time now) {
+  if (asked.empty()) return;
+  const AgentStatus status = gather_status_(now);
+  const std::vector<ValueSet*> sets = make_sets(asked, 1);
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const auto& reader = std::get<StatusReader>(asked[i].metric->reader);
+    pmAtomValue atom;
+    if (reader(atom, status)) sets[i]->add(static_cast<int>(PM_IN_NULL), atom);
+  }
+}
+
+// Gives a set for each metric, in the same order, with room for so many values.
+std::vector<ValueSet*> Fetcher::make_sets(AskedOfIndom asked, std::size_t capacity) {
+  std::vector<ValueSet*> sets;
+  for (const Asked& each : asked) {
+    sets.push_back(&result_.put(each.place, ValueSet(each.pmid, each.metric->type, capacity)));
+  }
+  return sets;
 }
 
 pmInDom Fetcher::indom(unsigned serial) const {
   return pmInDom_build(static_cast<unsigned>(domain_), serial);
-}
-
-ValueSet Fetcher::values(pmID pmid, const Metric& metric, const TagReader& reader) const {
-  const std::vector<TagValues>& tags = tags_[metric.indom];
-  ValueSet set(pmid, metric.type, tags.size());
-  pmAtomValue atom;
-  for (const TagValues& tag : tags) {
-    if (reader(atom, tag, period_s_)) set.add(tag.instance, atom);
-  }
-  return set;
-}
-
-ValueSet Fetcher::values(pmID pmid, const Metric& metric, const ClientReader& reader) const {
-  ValueSet set(pmid, metric.type, clients_.size());
-  pmAtomValue atom;
-  for (const ClientInstance* client : clients_) {
-    if (reader(atom, client->view.counters)) set.add(client->number, atom);
-  }
-  return set;
-}
-
-ValueSet Fetcher::values(pmID pmid, const Metric& metric, const StatusReader& reader) const {
-  ValueSet set(pmid, metric.type, 1);
-  pmAtomValue atom;
-  if (reader(atom, *status_)) set.add(static_cast<int>(PM_IN_NULL), atom);
-  return set;
 }
 
 }  // namespace pcp::trace::agent

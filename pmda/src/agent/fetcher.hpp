@@ -1,13 +1,13 @@
-// Answers fetches. What a fetch asks for is first copied from the engine, a slice at a time, so
-// that the ingest thread never waits long; then the values are made from the copy.
+// Answers fetches. Tags are copied from the engine a slice at a time, so that the ingest thread
+// never waits long, and all that a fetch asks of a slice is made from the one copy: the values of a
+// tag belong together, and a fetch needs hardly more memory than its answer.
 #pragma once
 
 #include <pcp/pmapi.h>
 #include <pcp/pmda.h>
 
-#include <array>
 #include <functional>
-#include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -34,26 +34,27 @@ class Fetcher {
   const Metric* find(pmID pmid) const;
 
  private:
-  void take_snapshot(const pmID* pmids, std::size_t count, const pmProfile* profile, Time now);
-  void copy_tags(TraceType type, const pmProfile* profile, Time now);
-  void copy_clients(const pmProfile* profile, Time now);
-  pmInDom indom(unsigned serial) const;
+  // A metric that was asked for, and the place of its values in the result.
+  struct Asked {
+    pmID pmid;
+    const Metric* metric;
+    std::size_t place;
+  };
+  using AskedOfIndom = std::span<const Asked>;
 
-  ValueSet values(pmID pmid, const Metric& metric, const TagReader& reader) const;
-  ValueSet values(pmID pmid, const Metric& metric, const ClientReader& reader) const;
-  ValueSet values(pmID pmid, const Metric& metric, const StatusReader& reader) const;
+  void add_tags(TraceType type, AskedOfIndom asked, const pmProfile* profile, Time now);
+  void add_clients(AskedOfIndom asked, const pmProfile* profile, Time now);
+  void add_status(AskedOfIndom asked, Time now);
+  std::vector<ValueSet*> make_sets(AskedOfIndom asked, std::size_t capacity);
+  pmInDom indom(unsigned serial) const;
 
   std::unordered_map<pmID, const Metric*> metrics_;
   int domain_;
   Shared& shared_;
   ClientInstances& client_instances_;
   std::function<AgentStatus(Time)> gather_status_;
-
-  // The snapshot of one fetch, after the profile.
-  std::array<std::vector<TagValues>, kTraceTypes.size()> tags_;
-  std::vector<const ClientInstance*> clients_;
-  std::optional<AgentStatus> status_;
   double period_s_;
+  std::vector<TagValues> slice_;  // kept, so that a fetch need not get its memory again
   FetchResult result_;
 };
 

@@ -25,7 +25,7 @@ std::size_t block_bytes(int type) {
 ValueSet::ValueSet(pmID pmid, int type, std::size_t capacity)
     : type_(type),
       memory_(new char[sizeof(pmValueSet) + capacity * sizeof(pmValue)]),
-      blocks_(capacity * block_bytes(type)),
+      blocks_(new char[capacity * block_bytes(type)]),
       set_(new (memory_.get()) pmValueSet{}) {
   set_->pmid = pmid;
   set_->valfmt = type == PM_TYPE_32 || type == PM_TYPE_U32 ? PM_VAL_INSITU : PM_VAL_DPTR;
@@ -47,7 +47,7 @@ void ValueSet::add(int instance, const pmAtomValue& value) {
     entry->value.lval = value.l;
   } else if (type_ == PM_TYPE_STRING) {
     const std::size_t bytes = std::strlen(value.cp) + 1;
-    blocks_.assign(PM_VAL_HDR_SIZE + (bytes + 3) / 4 * 4, 0);  // PCP sends whole words
+    blocks_ = std::make_unique<char[]>(PM_VAL_HDR_SIZE + (bytes + 3) / 4 * 4);  // whole words
     entry->value.pval = next_block(value.cp, bytes);
   } else {
     entry->value.pval = next_block(&value, block_bytes(type_) - PM_VAL_HDR_SIZE);
@@ -56,7 +56,7 @@ void ValueSet::add(int instance, const pmAtomValue& value) {
 }
 
 pmValueBlock* ValueSet::next_block(const void* value, std::size_t bytes) {
-  char* const place = blocks_.data() + used_;
+  char* const place = blocks_.get() + used_;
   used_ += PM_VAL_HDR_SIZE + bytes;
   pmValueBlock* const block = new (place) pmValueBlock;
   block->vtype = static_cast<unsigned char>(type_);
@@ -66,18 +66,18 @@ pmValueBlock* ValueSet::next_block(const void* value, std::size_t bytes) {
 }
 
 void FetchResult::begin(std::size_t metrics) {
-  sets_.clear();
-  sets_.reserve(metrics);
+  sets_ = std::vector<ValueSet>(metrics);
   memory_.reset(new char[sizeof(pmResult) + metrics * sizeof(pmValueSet*)]);
   result_ = new (memory_.get()) pmResult{};
+  result_->numpmid = static_cast<int>(metrics);
 }
 
-void FetchResult::add(ValueSet set) {
-  sets_.push_back(std::move(set));
-  pmValueSet* const values = sets_.back().get();
-  const std::size_t place = static_cast<std::size_t>(result_->numpmid++);
+ValueSet& FetchResult::put(std::size_t place, ValueSet set) {
+  sets_[place] = std::move(set);
+  pmValueSet* const values = sets_[place].get();
   std::memcpy(memory_.get() + offsetof(pmResult, vset) + place * sizeof(pmValueSet*), &values,
               sizeof values);
+  return sets_[place];
 }
 
 }  // namespace pcp::trace::agent

@@ -12,6 +12,8 @@ namespace pcp::trace::agent {
 // One metric's values. Ownership: its memory goes with it, so it must outlive the sending.
 class ValueSet {
  public:
+  ValueSet() = default;
+
   // Makes room for `capacity` values of a type, of strings for one.
   ValueSet(pmID pmid, int type, std::size_t capacity);
 
@@ -25,19 +27,21 @@ class ValueSet {
  private:
   pmValueBlock* next_block(const void* value, std::size_t bytes);
 
-  int type_;
+  int type_ = PM_TYPE_UNKNOWN;
   std::unique_ptr<char[]> memory_;  // the set and its list of values
-  std::vector<char> blocks_;        // what does not fit into the list
+  std::unique_ptr<char[]> blocks_;  // what does not fit into the list
   std::size_t used_ = 0;            // of blocks_
-  pmValueSet* set_;
+  pmValueSet* set_ = nullptr;
 };
 
 // The sets of one fetch, as libpcp_pmda wants them.
 class FetchResult {
  public:
-  // Forgets the last fetch and makes room for a new one.
+  // Forgets the last fetch and makes places for the metrics of a new one.
   void begin(std::size_t metrics);
-  void add(ValueSet set);
+
+  // Each place is to be filled once.
+  ValueSet& put(std::size_t place, ValueSet set);
 
   pmResult* get() const { return result_; }
 
