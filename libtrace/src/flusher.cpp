@@ -25,9 +25,6 @@ constexpr int kRoundsBeforeSleep = 10;
 // Without a bell to wake us there is no way but to look, more and more rarely.
 constexpr nanoseconds kSlowestPoll = 500ms;
 
-std::uint64_t calls_in(const Record&) { return 1; }
-std::uint64_t calls_in(const OverflowCell& cell) { return cell.delta.count + cell.delta.aborts; }
-
 // After an agent that was there has gone, the first attempt comes soon, but not all clients' at
 // once.
 constexpr int kFirstReconnectMs = 500;
@@ -136,14 +133,10 @@ void Flusher::fall_asleep() {
 bool Flusher::drain() {
   const std::uint64_t now = now_ns();
   bool any = false;
-  const auto add = [&](const auto& item) {
-    try {
-      pending_.add(item, now);
-    } catch (const std::bad_alloc&) {
-      client_.delivered().undeliverable += calls_in(item);
-    }
-  };
+  std::uint64_t lost = 0;
+  const auto add = [&](const auto& recorded) { lost += pending_.add(recorded, now); };
   client_.for_each_recorder([&](Recorder& recorder) { any |= recorder.drain(add, add); });
+  client_.delivered().undeliverable += lost;
   return any;
 }
 

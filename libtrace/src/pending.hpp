@@ -4,9 +4,10 @@
 // Thread: the flusher's.
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <vector>
 
 #include "overflow.hpp"
@@ -18,19 +19,22 @@ namespace pcp::trace::client {
 
 class Pending {
  public:
-  struct Entry {
-    const Tag* tag = nullptr;
+  // What a record needs comes first, in as few cache lines as possible.
+  struct alignas(64) Entry {
+    std::uint64_t last_ns = 0;  // when the flusher saw the last record of it
     TraceType type{};
+    bool is_queued = false;
     Delta delta;
     Histogram histogram;
-    std::uint64_t first_ns = 0;  // when the flusher saw the first and the last record of it
-    std::uint64_t last_ns = 0;
+    std::uint64_t first_ns = 0;
+    const Tag* tag = nullptr;
 
     std::uint64_t records() const { return delta.count + delta.aborts; }
   };
 
-  void add(const Record& record, std::uint64_t now_ns);
-  void add(const OverflowCell& cell, std::uint64_t now_ns);
+  // Add what was recorded, and give the number of calls that there was no memory for.
+  std::uint64_t add(std::span<const Record> records, std::uint64_t now_ns);
+  std::uint64_t add(const OverflowCell& cell, std::uint64_t now_ns);
 
   // Puts back what could not be sent after all. Its values are not in any histogram any more.
   void add_again(const Entry& entry);
@@ -47,9 +51,21 @@ class Pending {
   std::uint64_t popped() const { return popped_; }
 
  private:
-  Entry& entry(const Tag* tag, TraceType type, std::uint64_t first_ns, std::uint64_t last_ns);
+  std::uint64_t add_some(std::span<const Record> records, std::uint64_t now_ns);
 
-  std::vector<std::array<Entry*, kTraceTypes.size()>> by_tag_;  // at the tag's id
+  // Null if there is none yet.
+  Entry* find(const Tag* tag, TraceType type) const {
+    const std::size_t place = place_of(tag, type);
+    return place < by_tag_.size() ? by_tag_[place] : nullptr;
+  }
+  static std::size_t place_of(const Tag* tag, TraceType type) {
+    return std::size_t{tag->id} * kTraceTypes.size() + index_of(type);
+  }
+
+  // Gives the entry, made and queued if need be.
+  Entry& queued_entry(const Tag* tag, TraceType type, std::uint64_t first_ns);
+
+  std::vector<Entry*> by_tag_;
   std::deque<Entry> entries_;  // never shrinks; gives stable addresses
   std::deque<Entry*> queue_;   // those with something in them
   std::uint64_t popped_ = 0;

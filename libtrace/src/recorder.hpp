@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <span>
 
 #include <concurrentqueue/concurrentqueue.h>
 
@@ -51,11 +52,12 @@ class Recorder {
   TagCache& tags() { return tags_; }  // Thread: the owner's.
   OpenTransactions& transactions() { return transactions_; }
 
-  // Hands what was recorded until now to visit_record and visit_cell, in the order of recording;
-  // bounded even if the owner never pauses. True if there was anything. Thread: the flusher's.
-  template <typename VisitRecord, typename VisitCell>
-  bool drain(VisitRecord visit_record, VisitCell visit_cell) {
-    auto drain_until = [&](std::uint64_t position) { return take_queued(position, visit_record); };
+  // Hands what was recorded until now to visit_records (a span) and visit_cell, in the order of
+  // recording; bounded even if the owner never pauses. True if there was anything. Thread: the
+  // flusher's.
+  template <typename VisitRecords, typename VisitCell>
+  bool drain(VisitRecords visit_records, VisitCell visit_cell) {
+    auto drain_until = [&](std::uint64_t position) { return take_queued(position, visit_records); };
     const bool queued = drain_until(queued_.load(std::memory_order_acquire));
     const bool cells = overflow_.take(drain_until, visit_cell);
     return queued || cells;
@@ -89,15 +91,15 @@ class Recorder {
   int record_slowly(const Tag* tag, double value, RecordKind kind);
   void look_at_room();
 
-  template <typename VisitRecord>
-  bool take_queued(std::uint64_t position, VisitRecord& visit_record) {
+  template <typename VisitRecords>
+  bool take_queued(std::uint64_t position, VisitRecords& visit_records) {
     std::uint64_t drained = drained_.load(std::memory_order_relaxed);
     const std::uint64_t before = drained;
     Record buffer[128];
     while (drained < position) {
       const std::size_t wanted = std::min<std::uint64_t>(position - drained, std::size(buffer));
       const std::size_t got = queue_->try_dequeue_bulk_from_producer(token_, buffer, wanted);
-      for (std::size_t i = 0; i < got; ++i) visit_record(buffer[i]);
+      visit_records(std::span<const Record>(buffer, got));
       drained += got;
       drained_.store(drained,
                      std::memory_order_release);  // pairs with the acquire in look_at_room()

@@ -30,8 +30,10 @@ struct Delta {
       return false;
     }
     sum += value;
-    min = std::min(min, value);
-    max = std::max(max, value);
+    if (value < min) [[unlikely]]  // most values are neither: a branch is cheaper than a store
+      min = value;
+    if (value > max) [[unlikely]]
+      max = value;
     return true;
   }
 

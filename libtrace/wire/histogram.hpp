@@ -40,7 +40,11 @@ class Histogram {
 
   // Counts one finite value.
   void add(double value) {
-    ++count_of(bin_of(value) >> coarseness_);
+    const std::int32_t bin = bin_of(value);
+    if (coarseness_ == 0) [[likely]]  // as it is where values are added one by one
+      ++count_of(bin, 0);             // a constant saves all the shifts
+    else
+      ++count_of(bin >> coarseness_, coarseness_);
     ++total_;
   }
 
@@ -99,14 +103,15 @@ class Histogram {
   static double middle_of(std::int32_t bin, unsigned coarseness);
 
   // `bin` is coarsened like this histogram. Whoever asks adds to the count: no chunk stays empty.
-  std::uint64_t& count_of(std::int32_t bin) {
-    const unsigned chunk_bits = kMaxCoarseness - coarseness_;
+  std::uint64_t& count_of(std::int32_t bin) { return count_of(bin, coarseness_); }
+  std::uint64_t& count_of(std::int32_t bin, unsigned coarseness) {
+    const unsigned chunk_bits = kMaxCoarseness - coarseness;
     const std::int32_t number = bin >> chunk_bits;
     const Chunk* chunk = &recent_[static_cast<std::size_t>(number) % kRecent];
     if (chunk->number != number) [[unlikely]] {
       chunk = find_or_insert(number);
     }
-    const auto offset = static_cast<std::size_t>(bin) & (bins_per_chunk() - 1);
+    const auto offset = static_cast<std::size_t>(bin) & ((std::size_t{1} << chunk_bits) - 1);
     return counts_[(std::size_t{chunk->place} << chunk_bits) + offset];
   }
   const Chunk* find_or_insert(std::int32_t number);
@@ -121,11 +126,12 @@ class Histogram {
   static constexpr std::uint64_t kMaxZigzag = 2 * kGreatestBin + 1;  // of any bin
   static constexpr std::size_t kRecent = 16;
 
-  std::vector<Chunk> chunks_;          // ascending by number
-  std::vector<std::uint64_t> counts_;  // of all chunks, in the order of their places
-  std::array<Chunk, kRecent> recent_;  // copies of chunks used lately, at their number % kRecent
+  // What add() needs lies together.
   std::uint64_t total_ = 0;
   unsigned coarseness_ = 0;
+  std::vector<std::uint64_t> counts_;  // of all chunks, in the order of their places
+  std::array<Chunk, kRecent> recent_;  // copies of chunks used lately, at their number % kRecent
+  std::vector<Chunk> chunks_;          // ascending by number
 };
 
 }  // namespace pcp::trace

@@ -3,18 +3,46 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
+#include <vector>
 
 namespace pcp::trace::client {
 namespace {
 
 const Tag* tag(const char* name) { return intern_tag(name); }
 
+void add(Pending& pending, const Record& record, std::uint64_t now_ns) {
+  EXPECT_EQ(pending.add(std::span(&record, 1), now_ns), 0u);
+}
+
+TEST(Pending, AddsManyRecordsAtOnce) {
+  Pending pending;
+  std::vector<Record> records;
+  for (int i = 0; i < 1000; ++i)
+    records.emplace_back(intern_tag("many " + std::to_string(i % 7)), i, RecordKind::Observe);
+  EXPECT_EQ(pending.add(records, 5), 0u);
+  ASSERT_EQ(pending.queued(), 7u);
+  for (int t = 0; t < 7; ++t, pending.pop()) {
+    Delta expected;
+    for (int i = t; i < 1000; i += 7) expected.add(i);
+    const Pending::Entry& entry = pending.front();
+    EXPECT_EQ(entry.tag, intern_tag("many " + std::to_string(t)));
+    EXPECT_EQ(entry.delta.count, expected.count);
+    EXPECT_EQ(entry.delta.sum, expected.sum);
+    EXPECT_EQ(entry.delta.min, t);
+    EXPECT_EQ(entry.delta.max, expected.max);
+    EXPECT_EQ(entry.delta.last, expected.last);
+    EXPECT_EQ(entry.histogram.total(), expected.count);
+  }
+  EXPECT_TRUE(pending.empty());
+}
+
 TEST(Pending, AddsUpPerTagAndType) {
   Pending pending;
-  pending.add(Record{tag("t"), 0.5, RecordKind::Transact}, 10);
-  pending.add(Record{tag("t"), 1.5, RecordKind::Transact}, 20);
-  pending.add(Record{tag("t"), 9.0, RecordKind::Abort}, 30);
-  pending.add(Record{tag("t"), 0.0, RecordKind::Point}, 40);
+  add(pending, {tag("t"), 0.5, RecordKind::Transact}, 10);
+  add(pending, {tag("t"), 1.5, RecordKind::Transact}, 20);
+  add(pending, {tag("t"), 9.0, RecordKind::Abort}, 30);
+  add(pending, {tag("t"), 0.0, RecordKind::Point}, 40);
   EXPECT_EQ(pending.queued(), 2u);
   const Pending::Entry& entry = pending.front();
   EXPECT_EQ(entry.type, TraceType::Transact);
@@ -29,12 +57,12 @@ TEST(Pending, AddsUpPerTagAndType) {
 
 TEST(Pending, HandsEntriesOverInOrderAndForgetsThem) {
   Pending pending;
-  pending.add(Record{tag("first"), 1, RecordKind::Observe}, 1);
-  pending.add(Record{tag("second"), 2, RecordKind::Observe}, 2);
+  add(pending, {tag("first"), 1, RecordKind::Observe}, 1);
+  add(pending, {tag("second"), 2, RecordKind::Observe}, 2);
   EXPECT_EQ(pending.front().tag, tag("first"));
   pending.pop();
   EXPECT_EQ(pending.front().tag, tag("second"));
-  pending.add(Record{tag("first"), 3, RecordKind::Observe}, 3);
+  add(pending, {tag("first"), 3, RecordKind::Observe}, 3);
   pending.pop();
   EXPECT_EQ(pending.front().delta.count, 1u);
   EXPECT_EQ(pending.front().delta.sum, 3.0);
@@ -48,8 +76,8 @@ TEST(Pending, HandsEntriesOverInOrderAndForgetsThem) {
 
 TEST(Pending, KeepsWhatIsNotFiniteOutOfSumAndHistogram) {
   Pending pending;
-  pending.add(Record{tag("nan"), std::nan(""), RecordKind::Observe}, 1);
-  pending.add(Record{tag("nan"), 4.0, RecordKind::Observe}, 1);
+  add(pending, {tag("nan"), std::nan(""), RecordKind::Observe}, 1);
+  add(pending, {tag("nan"), 4.0, RecordKind::Observe}, 1);
   EXPECT_EQ(pending.front().delta.count, 2u);
   EXPECT_EQ(pending.front().delta.nonfinite, 1u);
   EXPECT_EQ(pending.front().delta.sum, 4.0);
@@ -70,10 +98,10 @@ TEST(Pending, MergesCellsWithoutAHistogram) {
 
 TEST(Pending, WhatComesBackDoesNotReplaceALaterLastValue) {
   Pending pending;
-  pending.add(Record{tag("again"), 1.0, RecordKind::Observe}, 1);
+  add(pending, {tag("again"), 1.0, RecordKind::Observe}, 1);
   const Pending::Entry old = pending.front();
   pending.pop();
-  pending.add(Record{tag("again"), 2.0, RecordKind::Observe}, 2);
+  add(pending, {tag("again"), 2.0, RecordKind::Observe}, 2);
   pending.add_again(old);
   EXPECT_EQ(pending.front().delta.count, 2u);
   EXPECT_EQ(pending.front().delta.sum, 3.0);

@@ -22,9 +22,9 @@ struct RecorderTest : testing::Test {
 
   bool drain() {
     return recorder.drain(
-        [&](const Record& record) {
-          records.push_back(record.value);
-          last = record.value;
+        [&](std::span<const Record> some) {
+          for (const Record& record : some) records.push_back(record.value);
+          last = some.back().value;
         },
         [&](const OverflowCell& cell) {
           merged += cell.delta.count;
@@ -94,10 +94,12 @@ TEST_F(RecorderTest, KeepsCountAndOrderWhileItIsDrained) {
   for (bool last_round = false;;) {
     last_round = done;
     recorder.drain(
-        [&](const Record& record) {
-          ++count;
-          sum += record.value;
-          see(record.value, record.value);
+        [&](std::span<const Record> some) {
+          for (const Record& record : some) {
+            ++count;
+            sum += record.value;
+            see(record.value, record.value);
+          }
         },
         [&](const OverflowCell& cell) {
           count += cell.delta.count;
