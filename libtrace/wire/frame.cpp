@@ -10,13 +10,6 @@ void append_u32(std::string& out, std::uint32_t value) {
   for (int shift = 24; shift >= 0; shift -= 8) out.push_back(static_cast<char>(value >> shift));
 }
 
-std::uint32_t read_u32(std::string_view bytes) {
-  assert(bytes.size() >= 4);
-  std::uint32_t value = 0;
-  for (std::size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<unsigned char>(bytes[i]);
-  return value;
-}
-
 void append_frame(std::string& out, PduType type, std::uint32_t pid, std::string_view payload) {
   append_u32(out, static_cast<std::uint32_t>(kHeaderBytes + payload.size()));
   append_u32(out, static_cast<std::uint32_t>(type));
@@ -57,19 +50,6 @@ void FrameReader::make_room(std::size_t bytes) {
 void FrameReader::commit(std::size_t bytes) {
   assert(bytes <= capacity_ - end_);
   end_ += bytes;
-}
-
-FrameReader::Status FrameReader::next(Frame& frame) {
-  const std::string_view unread(buffer_.get() + begin_, end_ - begin_);
-  if (unread.size() < 4) return Status::NeedMore;
-  const std::size_t length = read_u32(unread);
-  if (length < kHeaderBytes || length > max_pdu_bytes_) return Status::Malformed;
-  if (unread.size() < length) return Status::NeedMore;
-  frame.type = PduType{read_u32(unread.substr(4))};
-  frame.pid = read_u32(unread.substr(8));
-  frame.payload = unread.substr(kHeaderBytes, length - kHeaderBytes);
-  begin_ += length;
-  return Status::Frame;
 }
 
 }  // namespace pcp::trace::wire

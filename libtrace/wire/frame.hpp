@@ -7,6 +7,7 @@
 // sender's. FrameReader cuts a stream into PDUs wherever the transport split it.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -48,7 +49,15 @@ struct Frame {
 void append_frame(std::string& out, PduType type, std::uint32_t pid, std::string_view payload);
 
 void append_u32(std::string& out, std::uint32_t value);  // big-endian
-std::uint32_t read_u32(std::string_view bytes);          // Requires: at least 4 bytes
+
+// Requires: at least 4 bytes.
+inline std::uint32_t read_u32(std::string_view bytes) {
+  assert(bytes.size() >= 4);
+  const auto byte = [&](std::size_t i) {
+    return std::uint32_t{static_cast<unsigned char>(bytes[i])};
+  };
+  return byte(0) << 24 | byte(1) << 16 | byte(2) << 8 | byte(3);
+}
 
 // Cuts a stream of bytes into PDUs. A byte is moved at most once after it was read, and only to
 // make room behind an unfinished PDU; the buffer holds at most one of those and what was read after
@@ -67,7 +76,18 @@ class FrameReader {
   char* prepare(std::size_t bytes);
   void commit(std::size_t bytes);
 
-  Status next(Frame& frame);
+  Status next(Frame& frame) {
+    const std::string_view unread(buffer_.get() + begin_, end_ - begin_);
+    if (unread.size() < 4) return Status::NeedMore;
+    const std::size_t length = read_u32(unread);
+    if (length < kHeaderBytes || length > max_pdu_bytes_) return Status::Malformed;
+    if (unread.size() < length) return Status::NeedMore;
+    frame.type = PduType{read_u32(unread.substr(4))};
+    frame.pid = read_u32(unread.substr(8));
+    frame.payload = unread.substr(kHeaderBytes, length - kHeaderBytes);
+    begin_ += length;
+    return Status::Frame;
+  }
 
   // Tells how many bytes of an unfinished PDU are waiting. Call after next() said NeedMore.
   std::size_t pending_bytes() const { return end_ - begin_; }

@@ -104,29 +104,43 @@ bool Histogram::read_packed_total(std::string_view packed, std::uint64_t& total)
   return valid && !overflow;
 }
 
-// Checks a packed histogram, and makes this one coarse enough for it. `shift` turns its bins into
-// ours.
-bool Histogram::begin_merge(std::string_view packed, std::uint64_t& total, unsigned& shift) {
-  if (!read_packed_total(packed, total) || total > kMaxTotal - total_) return false;
-  if (packed.empty()) return true;
+// Gives what turns bins of the packed histogram into ours.
+unsigned Histogram::make_as_coarse_as(std::string_view packed) {
   while (coarseness_ < packed_coarseness(packed)) coarsen();
-  shift = coarseness_ - packed_coarseness(packed);
-  return true;
+  return coarseness_ - packed_coarseness(packed);
 }
 
 bool Histogram::merge_packed(std::string_view packed) {
   std::uint64_t total = 0;
-  unsigned shift = 0;
-  if (!begin_merge(packed, total, shift)) return false;
-  walk(packed, [&](std::int32_t bin, std::uint64_t count) { count_of(bin >> shift) += count; });
+  return read_packed_total(packed, total) && merge_checked(packed, total);
+}
+
+bool Histogram::merge_checked(std::string_view packed, std::uint64_t total) {
+  if (packed.empty()) return true;
+  if (total > kMaxTotal - total_) return false;
+  const unsigned shift = make_as_coarse_as(packed);
+  // Bins come in ascending order: most of them are in the chunk of the bin before.
+  const std::size_t per_chunk = bins_per_chunk();
+  const unsigned chunk_bits = kMaxCoarseness - coarseness_;
+  std::int32_t number = std::numeric_limits<std::int32_t>::min();
+  std::uint64_t* counts = nullptr;
+  walk(packed, [&](std::int32_t bin, std::uint64_t count) {
+    bin >>= shift;
+    if (bin >> chunk_bits != number) {
+      number = bin >> chunk_bits;
+      counts = &count_of(number << chunk_bits);
+    }
+    counts[static_cast<std::size_t>(bin) & (per_chunk - 1)] += count;
+  });
   total_ += total;
   return true;
 }
 
 bool Histogram::merge_packed_share(std::string_view packed, double share) {
   std::uint64_t total = 0;
-  unsigned shift = 0;
-  if (!begin_merge(packed, total, shift)) return false;
+  if (!read_packed_total(packed, total) || total > kMaxTotal - total_) return false;
+  if (packed.empty()) return true;
+  const unsigned shift = make_as_coarse_as(packed);
   std::uint64_t passed = 0;
   std::uint64_t taken = 0;
   walk(packed, [&](std::int32_t bin, std::uint64_t count) {
@@ -241,12 +255,14 @@ const std::uint64_t* Histogram::counts_of(const Chunk& chunk) const {
 [[gnu::noinline]] const Histogram::Chunk* Histogram::find_or_insert(std::int32_t number) {
   const auto below = [](const Chunk& chunk, std::int32_t wanted) { return chunk.number < wanted; };
   auto at = std::lower_bound(chunks_.begin(), chunks_.end(), number, below);
-  if (at == chunks_.end() || at->number != number) {
-    const auto place = static_cast<std::uint16_t>(chunks_.size());
+  Chunk chunk{static_cast<std::int16_t>(number), static_cast<std::uint16_t>(chunks_.size())};
+  if (at != chunks_.end() && at->number == number) {
+    chunk = *at;
+  } else {
     counts_.resize(counts_.size() + bins_per_chunk());
-    at = chunks_.insert(at, Chunk{static_cast<std::int16_t>(number), place});
+    chunks_.insert(at, chunk);
   }
-  return &(recent_[static_cast<std::size_t>(number) % kRecent] = *at);
+  return &(recent_[static_cast<std::size_t>(number) % kRecent] = chunk);
 }
 
 }  // namespace pcp::trace

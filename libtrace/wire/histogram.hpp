@@ -54,6 +54,10 @@ class Histogram {
   // Adds a packed histogram. False, with nothing changed, if the bytes are not one.
   bool merge_packed(std::string_view packed);
 
+  // The same for bytes that read_packed_total has found to count so many values: they are looked at
+  // once only. False, with nothing changed, if it would all be more than kMaxTotal.
+  bool merge_checked(std::string_view packed, std::uint64_t total);
+
   // Adds a share (0 to 1) of a packed histogram: so many of its values, rounded, evenly from all of
   // them. False, with nothing changed, if the bytes are not one.
   bool merge_packed_share(std::string_view packed, double share);
@@ -115,7 +119,7 @@ class Histogram {
     return counts_[(std::size_t{chunk->place} << chunk_bits) + offset];
   }
   const Chunk* find_or_insert(std::int32_t number);
-  bool begin_merge(std::string_view packed, std::uint64_t& total, unsigned& shift);
+  unsigned make_as_coarse_as(std::string_view packed);
   template <typename Visit>
   static bool walk(std::string_view packed, Visit visit);
   const std::uint64_t* counts_of(const Chunk& chunk) const;

@@ -112,7 +112,8 @@ class Engine {
   // Adds a delta. A batch that began no longer ago than one interval enters the working bucket.
   // An older one is divided among the buckets of its time; what is older than the window, by its
   // share of the batch's time, enters the totals only.
-  // Requires: `histogram` is empty or a valid packed histogram.
+  // Requires: `histogram` is empty, or a valid packed histogram of the delta's finite values but
+  // those that are unbinned.
   void apply(TagIndex tag, const Delta& delta, std::string_view histogram,
              const wire::BatchAge& age, Time now);
 

@@ -23,7 +23,9 @@ void TagHistory::add(const Delta& delta, std::string_view histogram, std::size_t
   total_.merge(delta);
   if (delta.count == 0) return;
   window_.at(interval_, buckets + 1).merge(delta);
-  add_histogram(histogram, interval_, 1, pool);
+  if (histogram.empty() || !has_histogram(type_)) return;
+  const std::uint64_t binned = delta.count - delta.nonfinite - delta.unbinned;
+  if (!histograms().merge(histogram, binned, pool)) total_.unbinned += binned;
 }
 
 std::uint64_t TagHistory::add_late(const Delta& delta, std::string_view histogram,
@@ -35,17 +37,19 @@ std::uint64_t TagHistory::add_late(const Delta& delta, std::string_view histogra
     const WindowSums part = part_of(delta, share);
     if (part.count == 0) continue;
     window_.at(share.interval, buckets + 1).merge(part);
-    add_histogram(histogram, share.interval, share.to - share.from, pool);
+    add_share(histogram, share, pool);
     in_window += part.count;
   }
   return delta.count - in_window;
 }
 
-void TagHistory::add_histogram(std::string_view packed, std::int64_t interval, double share,
-                               HistogramPool& pool) {
+void TagHistory::add_share(std::string_view packed, const BatchShare& of_time,
+                           HistogramPool& pool) {
   if (packed.empty() || !has_histogram(type_)) return;
-  const bool added = interval == interval_ ? histograms().merge(packed, share, pool)
-                                           : histograms().merge_late(interval, packed, share, pool);
+  const double share = of_time.to - of_time.from;
+  const bool added = of_time.interval == interval_
+                         ? histograms().merge_share(packed, share, pool)
+                         : histograms().merge_late(of_time.interval, packed, share, pool);
   if (added) return;
   std::uint64_t values = 0;
   Histogram::read_packed_total(packed, values);

@@ -61,8 +61,7 @@ class TagHistory {
     }
     return *histograms_;
   }
-  void add_histogram(std::string_view packed, std::int64_t interval, double share,
-                     HistogramPool& pool);
+  void add_share(std::string_view packed, const BatchShare& of_time, HistogramPool& pool);
 
   TagIndex tag_;
   TraceType type_;

@@ -48,10 +48,17 @@ TagRegistry::TagRegistry(std::size_t max_tags, const std::vector<KnownInstance>&
   }
 }
 
-TagIndex TagRegistry::find_or_add(TraceType type, std::string_view name) {
-  if (const auto place = table_.find(type, name)) return *place;
-  if (table_.full()) return overflow_place(type);
-  return add(type, table_.insert(type, name, static_cast<TagIndex>(size())));
+TagIndex TagRegistry::find_or_add_again(TraceType type, std::string_view name) {
+  TagIndex place = 0;
+  if (const auto found = table_.find(type, name)) {
+    place = *found;
+  } else if (!table_.full()) {
+    place = add(type, table_.insert(type, name, static_cast<TagIndex>(size())));
+  } else {
+    return overflow_place(type);
+  }
+  recent_.entry_of(type, name) = {tags_[place].name, type, place};
+  return place;
 }
 
 TagIndex TagRegistry::add(TraceType type, std::string_view name) {

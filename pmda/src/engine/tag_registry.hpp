@@ -11,6 +11,7 @@
 
 #include "engine/engine.hpp"
 #include "engine/instance_names.hpp"
+#include "engine/recent_tags.hpp"
 #include "engine/tag_table.hpp"
 
 namespace pcp::trace::agent {
@@ -22,7 +23,10 @@ class TagRegistry {
   TagRegistry(std::size_t max_tags, const std::vector<KnownInstance>& known);
 
   // Gives the type's overflow place if there is no room.
-  TagIndex find_or_add(TraceType type, std::string_view name);
+  TagIndex find_or_add(TraceType type, std::string_view name) {
+    const RecentTags::Entry& recent = recent_.entry_of(type, name);
+    return recent.is(type, name) ? recent.place : find_or_add_again(type, name);
+  }
 
   // The first four places are those of "(overflow)".
   static TagIndex overflow_place(TraceType type) { return static_cast<TagIndex>(index_of(type)); }
@@ -56,11 +60,13 @@ class TagRegistry {
     std::string_view name;
     std::shared_ptr<const Origin> origin;
   };
+  TagIndex find_or_add_again(TraceType type, std::string_view name);
   TagIndex add(TraceType type, std::string_view name);
   void number(TagIndex place, std::int32_t instance);
 
   std::size_t max_names_;
   TagTable table_;
+  RecentTags recent_;
   InstanceNames names_;
   std::vector<Tag> tags_;
   std::vector<TagIndex> numbered_;  // in the order in which they got numbers

@@ -26,12 +26,17 @@ bool WindowHistograms::make_ready(HistogramPool& pool) {
   return true;
 }
 
-bool WindowHistograms::merge(std::string_view packed, double share, HistogramPool& pool) {
+bool WindowHistograms::merge(std::string_view packed, std::uint64_t total, HistogramPool& pool) {
   if (!make_ready(pool)) return false;
   bool merged = false;
-  accounted(working_, pool, [&] {
-    merged = share < 1 ? working_.merge_packed_share(packed, share) : working_.merge_packed(packed);
-  });
+  accounted(working_, pool, [&] { merged = working_.merge_checked(packed, total); });
+  return merged;
+}
+
+bool WindowHistograms::merge_share(std::string_view packed, double share, HistogramPool& pool) {
+  if (!make_ready(pool)) return false;
+  bool merged = false;
+  accounted(working_, pool, [&] { merged = working_.merge_packed_share(packed, share); });
   return merged;
 }
 

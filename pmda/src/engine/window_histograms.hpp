@@ -35,10 +35,12 @@ class WindowHistograms {
     return true;
   }
 
-  // Adds this share of a packed histogram to the working bucket. False if it could not be added.
-  bool merge(std::string_view packed, double share, HistogramPool& pool);
+  // Adds a packed histogram, which counts so many values, to the working bucket. False if it could
+  // not be added.
+  bool merge(std::string_view packed, std::uint64_t total, HistogramPool& pool);
 
-  // Adds this share of a packed histogram to a completed bucket. False if it could not be added.
+  // The same with a share of it, and with a completed bucket.
+  bool merge_share(std::string_view packed, double share, HistogramPool& pool);
   bool merge_late(std::int64_t interval, std::string_view packed, double share,
                   HistogramPool& pool);
 

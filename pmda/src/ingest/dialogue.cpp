@@ -155,17 +155,21 @@ std::optional<Ending> Dialogue::take_batch(const wire::Frame& frame, Turn& turn,
   wire::Batch& batch = household_.batch;
   if (!wire::decode_batch(frame.payload, batch)) return malformed("a malformed BATCH");
   // All or nothing: no entry is applied before all are known to be good.
-  for (const wire::DeltaEntry& entry : batch.entries)
-    if (session_->tags.find(entry.tag_id) == session_->tags.end())
+  household_.tags.clear();
+  for (const wire::DeltaEntry& entry : batch.entries) {
+    const auto tag = session_->tags.find(entry.tag_id);
+    if (tag == session_->tags.end())
       return malformed("a BATCH with tag id " + std::to_string(entry.tag_id) +
                        ", which no TAGS has defined");
+    household_.tags.push_back(&tag->second);
+  }
 
   IngestCounters& counters = household_.shared.counters;
   count(counters.batches);
   if (batch.sequence > session_->last_sequence) {
     session_->last_sequence = batch.sequence;
-    for (const wire::DeltaEntry& entry : batch.entries)
-      apply(entry, session_->tags.find(entry.tag_id)->second, turn);
+    for (std::size_t i = 0; i < batch.entries.size(); ++i)
+      apply(batch.entries[i], *household_.tags[i], turn);
   } else {
     count(counters.duplicates);
   }

@@ -29,6 +29,7 @@ struct Household {
   std::uint32_t pid = 0;                                // the agent's, for the headers of PDUs
   std::function<void(std::uint64_t)> end_connection{};  // because another one took its session over
   wire::Batch batch{};                                  // kept, so that decoding allocates nothing
+  std::vector<SessionTag*> tags{};                      // of the batch's entries; likewise
   std::vector<wire::TagDefinition> definitions{};       // likewise
 };
 
