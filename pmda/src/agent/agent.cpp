@@ -119,14 +119,8 @@ int Agent::client_labels(pmLabelSet** sets, Time now) {
 }
 
 bool Agent::labels_changed() {
-  bool changed = false;
-  const std::lock_guard lock(shared_.mutex);
-  for (const TraceType type : kTraceTypes) {
-    const Engine::Generation now = shared_.engine.generation(type);
-    changed = changed || !(now == labelled_[index_of(type)]);
-    labelled_[index_of(type)] = now;
-  }
-  return changed;
+  const std::uint64_t changes = shared_.engine.changes();
+  return std::exchange(labelled_, changes) != changes;
 }
 
 int Agent::store(const pmResult& values, int context, Time now) {

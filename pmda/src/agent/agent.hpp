@@ -64,7 +64,7 @@ class Agent {
   std::vector<Metric> table_;
   DebugOptions debug_;
   std::array<TagInstances, kTraceTypes.size()> tags_;
-  std::array<Engine::Generation, kTraceTypes.size()> labelled_;
+  std::uint64_t labelled_ = 0;  // the engine's changes() then
   ClientInstances clients_;
   Fetcher fetcher_;
 };

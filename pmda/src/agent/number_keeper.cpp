@@ -19,7 +19,10 @@ NumberKeeper::NumberKeeper(InstanceFile file, Shared& shared, Warn warn)
     : file_(std::move(file)), shared_(shared), warn_(warn), saved_(copy_numbers().size()) {}
 
 void NumberKeeper::save_new() {
-  if (steady_now() < next_save_) return;
+  // Mostly nothing is new, and then the ingest thread need not be disturbed.
+  const std::uint64_t changes = shared_.engine.changes();
+  if (changes == changes_ || steady_now() < next_save_) return;
+  changes_ = changes;
   std::vector<KnownInstance> first_new;
   {
     const std::lock_guard lock(shared_.mutex);

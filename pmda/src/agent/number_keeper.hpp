@@ -28,7 +28,8 @@ class NumberKeeper {
   InstanceFile file_;
   Shared& shared_;
   Warn warn_;
-  std::size_t saved_;  // how many numbers the file has
+  std::size_t saved_;          // how many numbers the file has
+  std::uint64_t changes_ = 0;  // of the engine, that have been looked at
   bool warned_ = false;
   Time next_save_{};
 };

@@ -1,6 +1,7 @@
 #include "engine/engine.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cassert>
 
 #include "engine/batch_shares.hpp"
@@ -56,6 +57,8 @@ struct Engine::Implementation {
     return latest[place].life == life ? latest[place].history : nullptr;
   }
 
+  void note_change() { changes.fetch_add(1, std::memory_order_relaxed); }
+
   [[gnu::noinline]] TagHistory& begin_history(TagIndex place) {
     if (!TagRegistry::is_overflow(place)) {
       if (counters.tags < options.max_tags && tags.note_values(place)) {
@@ -70,6 +73,7 @@ struct Engine::Implementation {
     TagHistory& history = *histories.back();
     latest[place] = {life, &history};
     arrivals[index_of(tags.type(place))].push_back(&history);
+    note_change();
     return history;
   }
 
@@ -131,6 +135,7 @@ struct Engine::Implementation {
   TagRegistry tags;
   mutable EngineCounters counters;
   std::array<std::uint64_t, kTraceTypes.size()> origin_changes{};
+  std::atomic<std::uint64_t> changes{0};  // of any generation
 
   struct Latest {
     std::uint32_t life = 0;  // that the history belongs to; any other: it is gone
@@ -162,7 +167,9 @@ TagIndex Engine::tag(TraceType type, std::string_view name) {
 
 void Engine::note_origin(TagIndex place, const std::shared_ptr<const Origin>& origin) {
   Implementation& my = *implementation_;
-  if (my.tags.note_origin(place, origin)) ++my.origin_changes[index_of(my.tags.type(place))];
+  if (!my.tags.note_origin(place, origin)) return;
+  ++my.origin_changes[index_of(my.tags.type(place))];
+  my.note_change();
 }
 
 void Engine::apply_value(TagIndex place, double value, Time now) {
@@ -204,6 +211,7 @@ void Engine::reset(Time now) {
   my.counters.tags = 0;
   for (auto& each : my.arrivals) each.clear();
   ++my.life;
+  my.note_change();
 }
 
 bool Engine::rotate(Time now, std::size_t max_tags) {
@@ -258,6 +266,10 @@ Engine::Generation Engine::generation(TraceType type) const {
   const Implementation& my = *implementation_;
   const std::size_t index = index_of(type);
   return {my.life - 1, my.arrivals[index].size(), my.origin_changes[index]};
+}
+
+std::uint64_t Engine::changes() const {
+  return implementation_->changes.load(std::memory_order_relaxed);
 }
 
 const EngineCounters& Engine::counters() const {

@@ -152,6 +152,9 @@ class Engine {
   };
   Generation generation(TraceType type) const;
 
+  // Differs from before if any type's generation does. Thread: any, at any time.
+  std::uint64_t changes() const;
+
   const EngineCounters& counters() const;
   const EngineOptions& options() const;
 

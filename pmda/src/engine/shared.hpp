@@ -1,7 +1,8 @@
 // What the agent's two threads share. The ingest thread writes, the main thread (pmcd's) reads and
-// resets. The mutex guards engine and clients, is never held for more than about a millisecond and
-// never across I/O. The counters are the ingest thread's alone to write; each stands for itself, so
-// relaxed atomics will do.
+// resets. The mutex guards engine and clients. The main thread never holds it for more than about a
+// millisecond, the ingest thread not for long when it is wanted, and nobody across I/O. The
+// counters are the ingest thread's alone to write; each stands for itself, so relaxed atomics will
+// do.
 #pragma once
 
 #include <atomic>
@@ -10,8 +11,8 @@
 #include <mutex>  // for the users of Shared::mutex
 #include <string>
 
+#include "engine/courteous_mutex.hpp"
 #include "engine/engine.hpp"
-#include "engine/fair_mutex.hpp"
 #include "wire/batch.hpp"
 
 namespace pcp::trace::agent {
@@ -51,8 +52,8 @@ struct Shared {
   Shared(const EngineOptions& options, const std::vector<KnownInstance>& known, Time now)
       : engine(options, known, now) {}
 
-  FairMutex mutex;                              // as in std::lock_guard lock(shared.mutex)
-  Engine engine;                                // guarded by mutex
+  CourteousMutex mutex;  // main thread: std::lock_guard lock(shared.mutex); ingest thread: a Turn
+  Engine engine;         // guarded by mutex
   std::map<std::uint64_t, ClientView> clients;  // guarded by mutex; key: connection number
   IngestCounters counters;
 };

@@ -10,7 +10,9 @@ namespace pcp::trace::agent {
 
 namespace {
 
-constexpr std::size_t kTagsAtOnce = 256;
+// A step, after which the main thread is let in, and the steps until it is the loop's turn.
+constexpr std::size_t kTagsAtOnce = 16;
+constexpr int kSteps = 16;
 
 // A reset makes work, too, and nobody tells.
 constexpr Time kLongestSleep = std::chrono::seconds(1);
@@ -20,10 +22,13 @@ constexpr Time kLongestSleep = std::chrono::seconds(1);
 // Gives the time of the next step.
 Time Rotation::rotate() {
   Turn turn(shared_);
-  Engine& engine = turn.shared().engine;
-  const Time now = turn.now();
-  if (engine.rotate(now, kTagsAtOnce)) return now;
-  return std::min(engine.next_rotation(now), now + kLongestSleep);
+  for (int step = 0; step < kSteps; ++step) {
+    Engine& engine = turn.shared().engine;
+    const Time now = turn.now();
+    if (!engine.rotate(now, kTagsAtOnce))
+      return std::min(engine.next_rotation(now), now + kLongestSleep);
+  }
+  return turn.now();
 }
 
 void Rotation::step() {

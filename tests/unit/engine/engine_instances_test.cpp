@@ -1,3 +1,5 @@
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include "fixture.hpp"
@@ -134,6 +136,28 @@ TEST(EngineInstances, TellByTheirGenerationWhatChanged) {
   world.engine.reset(world.now);
   EXPECT_EQ(world.engine.generation(TraceType::Point).resets, one.resets + 1);
   EXPECT_EQ(world.engine.generation(TraceType::Point).count, 0u);
+}
+
+TEST(EngineInstances, CountTheirChanges) {
+  World world;
+  std::uint64_t seen = world.engine.changes();
+  const auto changed = [&] {
+    const std::uint64_t before = std::exchange(seen, world.engine.changes());
+    return seen != before;
+  };
+  EXPECT_FALSE(changed());
+  world.value(TraceType::Point, "a");
+  EXPECT_TRUE(changed());
+  world.value(TraceType::Point, "a");
+  EXPECT_FALSE(changed());
+  const TagIndex tag = world.engine.tag(TraceType::Point, "a");
+  const auto shop = std::make_shared<const Origin>(Origin{"shop", {}});
+  world.engine.note_origin(tag, shop);
+  EXPECT_TRUE(changed());
+  world.engine.note_origin(tag, shop);
+  EXPECT_FALSE(changed());
+  world.engine.reset(world.now);
+  EXPECT_TRUE(changed());
 }
 
 TEST(EngineOrigins, AreShownUnlessProcessesDisagree) {

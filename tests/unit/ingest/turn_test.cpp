@@ -1,11 +1,8 @@
 #include "ingest/turn.hpp"
 
-#include <atomic>
 #include <thread>
 
 #include <gtest/gtest.h>
-
-#include "unit/ingest/deadline.hpp"
 
 namespace pcp::trace::agent {
 namespace {
@@ -19,31 +16,31 @@ TEST(Turn, LocksWhenItIsUsedAndNotBefore) {
   { const std::lock_guard lock(shared.mutex); }
 }
 
-// With a mutex that favours whoever is running, the others would wait for some fifty slices each.
-TEST(Turn, LetsOthersInHoweverLongTheWork) {
+TEST(Turn, LetsTheMainThreadInAtItsNextStep) {
   Shared shared({}, {}, steady_now());
-  std::atomic<bool> stop{false};
-  std::atomic<std::uint64_t> slices{0};
-  std::thread worker([&] {
-    Turn turn(shared);
-    Time slice{};
-    while (!stop) {
-      turn.shared();
-      if (turn.now() != slice) ++slices;
-      slice = turn.now();
-    }
-  });
-  constexpr std::uint64_t kFetches = 100;
-  std::uint64_t waited = 0;
-  for (std::uint64_t i = 0; i < kFetches; ++i) {
-    const std::uint64_t before = slices;
-    EXPECT_TRUE(eventually([&] { return slices > before; }));  // the worker has it
+  bool was_in = false;
+  Turn turn(shared);
+  turn.shared();
+  std::thread main_thread([&] {
     const std::lock_guard lock(shared.mutex);
-    waited += slices - before - 1;
+    was_in = true;
+  });
+  while (!shared.mutex.wanted()) std::this_thread::yield();
+  turn.shared();
+  EXPECT_TRUE(was_in);
+  turn.end();
+  main_thread.join();
+}
+
+TEST(Turn, KeepsTheMutexWhileNobodyWantsIt) {
+  Shared shared({}, {}, steady_now());
+  Turn turn(shared);
+  turn.shared();
+  const Time began = turn.now();
+  while (steady_now() == began) {
   }
-  stop = true;
-  worker.join();
-  EXPECT_LT(waited, 10 * kFetches);
+  turn.shared();
+  EXPECT_EQ(turn.now(), began);
 }
 
 }  // namespace

@@ -1,0 +1,49 @@
+// A mutex with a side that goes first. The main thread, which a fetch waits for, locks it as usual.
+// The ingest thread, which would have it nearly all the time under load, takes it only when the
+// other side does not want it, and asks wanted() at each step of its work to give it up soon. So a
+// fetch waits for one step; and it never waits for a thread that has been given the mutex but does
+// not get a processor to use it, as it would if the two took turns.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+
+namespace pcp::trace::agent {
+
+class CourteousMutex {
+ public:
+  void lock() {
+    ++waiting_;
+    std::unique_lock guard(guard_);
+    changed_.wait(guard, [this] { return !held_; });
+    held_ = true;
+    --waiting_;
+  }
+
+  // Lets everybody in first who is in lock().
+  void lock_courteously() {
+    std::unique_lock guard(guard_);
+    changed_.wait(guard, [this] { return !held_ && !wanted(); });
+    held_ = true;
+  }
+
+  void unlock() {
+    {
+      const std::lock_guard guard(guard_);
+      held_ = false;
+    }
+    changed_.notify_all();
+  }
+
+  // Somebody is in lock(). Only a hint: it may be over, or just begin.
+  bool wanted() const { return waiting_.load(std::memory_order_relaxed) > 0; }
+
+ private:
+  std::mutex guard_;  // for moments only
+  std::condition_variable changed_;
+  bool held_ = false;
+  std::atomic<unsigned> waiting_{0};
+};
+
+}  // namespace pcp::trace::agent
