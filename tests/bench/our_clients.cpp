@@ -61,7 +61,7 @@ class Client {
          int number)
       : socket_(io), timer_(io), options_(options), batches_(batches), number_(number) {}
 
-  // In step with the others are only those of other phases of the interval.
+  // The clients' first batches are spread over the interval.
   void start(Clock::time_point begin, Clock::time_point end) {
     next_ = begin + options_.interval * number_ / options_.clients;
     end_ = end;
