@@ -1,5 +1,6 @@
 // The C API over handles, and what concerns the library as a whole.
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -20,18 +21,29 @@ struct OpenTransaction {
 };
 static_assert(sizeof(OpenTransaction) <= sizeof(pmtrace_tx));
 
-int close_transaction(pmtrace_tx* tx, RecordKind kind) {
+int record(CallMode mode, const Tag* tag, RecordKind kind, double value) {
+  Recorder* recorder = find_recorder();
+  return recorder != nullptr ? record_call(mode, *recorder, tag, kind, value) : -ENOMEM;
+}
+
+[[gnu::flatten]] int close_transaction(pmtrace_tx* tx, RecordKind kind) {
+  const CallMode mode = call_mode();
+  if (mode == CallMode::Off) [[unlikely]]
+    return 0;
   const Moment now = present_moment();
   if (tx == nullptr) return PMTRACE_ERR_NOPROGRESS;
   OpenTransaction open;
   std::memcpy(&open, tx, sizeof open);
   if (open.tag == nullptr) return PMTRACE_ERR_NOPROGRESS;
   *tx = {};
-  return record_call(open.tag, kind, seconds_since(open.begun, now));
+  return record(mode, open.tag, kind, seconds_since(open.begun, now));
 }
 
-int record_by_handle(pmtrace_handle tag, RecordKind kind, double value) {
-  return tag != nullptr ? record_call(tag, kind, value) : PMTRACE_ERR_TAGNAME;
+[[gnu::flatten]] int record_by_handle(pmtrace_handle tag, RecordKind kind, double value) {
+  const CallMode mode = call_mode();
+  if (mode == CallMode::Off) [[unlikely]]
+    return 0;
+  return tag != nullptr ? record(mode, tag, kind, value) : PMTRACE_ERR_TAGNAME;
 }
 
 }  // namespace
@@ -59,6 +71,8 @@ PMTRACE_EXPORT int pmtrace_count(pmtrace_handle tag, double value) {
 PMTRACE_EXPORT int pmtrace_begin(pmtrace_handle tag, pmtrace_tx* tx) {
   if (tx == nullptr) return -EINVAL;
   *tx = {};
+  if (call_mode() == CallMode::Off) [[unlikely]]
+    return 0;
   if (tag == nullptr) return PMTRACE_ERR_TAGNAME;
   const OpenTransaction open{tag, present_moment()};
   std::memcpy(tx, &open, sizeof open);

@@ -24,6 +24,16 @@ constexpr TraceType type_of(RecordKind kind) {
   return kind == RecordKind::Abort ? TraceType::Transact : static_cast<TraceType>(kind);
 }
 
+// The compiler's own would ask only for reading, unless told that all processors know the other.
+// Those that do not take it for nothing.
+inline void prefetch_for_writing(const char* place) {
+#ifdef __x86_64__
+  asm volatile("prefetchw %0" : : "m"(*place));
+#else
+  __builtin_prefetch(place, 1);
+#endif
+}
+
 struct Record {
   const Tag* tag = nullptr;
   double value = 0;  // seconds of a transaction, or what the program gave
@@ -36,7 +46,7 @@ struct Record {
   // Constructed in its place in the queue. The flusher's processor has read the places that follow,
   // and getting them back takes longer than all the rest of a call: so ask for them early.
   Record(const Record& other) noexcept : tag(other.tag), value(other.value), kind(other.kind) {
-    __builtin_prefetch(reinterpret_cast<const char*>(this) + kPrefetchBytes, 1);
+    prefetch_for_writing(reinterpret_cast<const char*>(this) + kPrefetchBytes);
   }
   Record& operator=(const Record&) = default;
 

@@ -49,6 +49,9 @@ class Recorder {
   // False in a forked child: this recorder is the parent's.
   bool is_alive() const { return queue_ != nullptr; }
 
+  // True once it is known that the process has had a connection. Thread: the owner's.
+  bool has_connected = false;
+
   TagCache& tags() { return tags_; }  // Thread: the owner's.
   OpenTransactions& transactions() { return transactions_; }
 

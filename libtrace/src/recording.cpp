@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <string>
 
 #include "diagnostics.hpp"
@@ -36,23 +35,13 @@ int synchronise() {
   return client->flush(deadline - Link::Clock::now()) ? 0 : PMTRACE_ERR_TIMEOUT;
 }
 
-// What a call of another kind than usual does: diagnostics, no agent, wait for the acknowledgement.
-[[gnu::noinline]] int record_specially(const Tag* tag, RecordKind kind, double value) {
-  diagnose(PMTRACE_STATE_API, [&] { return describe_call({tag, value, kind}); });
-  Recorder* recorder = find_recorder();
-  if (recorder == nullptr) return -ENOMEM;
-  if (has_state(PMTRACE_STATE_NOAGENT)) return 0;  // which find_recorder() may have learnt just now
-  if (const int error = recorder->record(tag, value, kind)) return error;
-  return has_state(PMTRACE_STATE_SYNC) ? synchronise() : 0;
-}
-
 }  // namespace
 
-[[gnu::flatten]] int record_call(const Tag* tag, RecordKind kind, double value) {
-  if (has_state(~PMTRACE_STATE_ASYNC)) [[unlikely]]
-    return record_specially(tag, kind, value);
-  Recorder* recorder = find_recorder();
-  return recorder != nullptr ? recorder->record(tag, value, kind) : -ENOMEM;
+int record_specially(Recorder& recorder, const Tag* tag, RecordKind kind, double value) {
+  diagnose(PMTRACE_STATE_API, [&] { return describe_call({tag, value, kind}); });
+  if (has_state(PMTRACE_STATE_NOAGENT)) return 0;
+  if (const int error = recorder.record(tag, value, kind)) return error;
+  return has_state(PMTRACE_STATE_SYNC) ? synchronise() : 0;
 }
 
 }  // namespace pcp::trace::client

@@ -6,7 +6,17 @@
 
 namespace pcp::trace::client {
 
-// Records a call. 0, or a negative error code.
-int record_call(const Tag* tag, RecordKind kind, double value);
+// What a call of another kind than usual does: diagnostics, no agent, wait for the acknowledgement.
+int record_specially(Recorder& recorder, const Tag* tag, RecordKind kind, double value);
+
+// Records a call of the calling thread, which owns the recorder. 0, or a negative error code. To be
+// inlined with all of the queue's code (gnu::flatten), for the reason that Recorder::record()
+// gives.
+inline int record_call(CallMode mode, Recorder& recorder, const Tag* tag, RecordKind kind,
+                       double value) {
+  if (mode == CallMode::Ordinary) [[likely]]
+    return recorder.record(tag, value, kind);
+  return record_specially(recorder, tag, kind, value);
+}
 
 }  // namespace pcp::trace::client

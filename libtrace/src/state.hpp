@@ -19,4 +19,16 @@ inline bool has_state(int flags) {
   return (state_flags.load(std::memory_order_relaxed) & flags) != 0;
 }
 
+// What a call has to do besides recording. Ordinary: nothing, which one load and a branch tell.
+enum class CallMode { Ordinary, Special, Off };
+
+inline CallMode call_mode() {
+  const int flags = state_flags.load(std::memory_order_relaxed);
+  if ((flags & ~PMTRACE_STATE_ASYNC) == 0) [[likely]]
+    return CallMode::Ordinary;
+  return (flags & (kDiagnosticFlags | PMTRACE_STATE_NOAGENT)) == PMTRACE_STATE_NOAGENT
+             ? CallMode::Off
+             : CallMode::Special;
+}
+
 }  // namespace pcp::trace::client

@@ -40,32 +40,38 @@ OpenTransactions::Slot* slot_of(TagCache::Entry& entry, Recorder& recorder) {
 }
 
 // What a call by name tells of the connection, as long as none was made.
-int report_connection_slowly() {
+[[gnu::noinline]] int report_connection_slowly(Recorder& recorder) {
   if (has_state(PMTRACE_STATE_NOAGENT)) return 0;
   Client* client = Client::get_if_made();
   client->start_flusher();
-  return client->link().report(has_state(PMTRACE_STATE_ASYNC), client->options().connect_timeout);
+  const int outcome =
+      client->link().report(has_state(PMTRACE_STATE_ASYNC), client->options().connect_timeout);
+  recorder.has_connected = client->link().first_connection() == 0;
+  return outcome;
 }
 
-int report_connection() {
-  if (Client::get_if_made()->link().first_connection() == 0) [[likely]]
-    return 0;
-  return report_connection_slowly();
+int report_connection(Recorder& recorder) {
+  return recorder.has_connected ? 0 : report_connection_slowly(recorder);
 }
 
-int record_by_name(const char* name, RecordKind kind, double value) {
+[[gnu::flatten]] int record_by_name(const char* name, RecordKind kind, double value) {
+  const CallMode mode = call_mode();
+  if (mode == CallMode::Off) [[unlikely]]
+    return name != nullptr && *name != '\0' ? 0 : PMTRACE_ERR_TAGNAME;
   Recorder* recorder;
   int error;
   const TagCache::Entry* entry = look_up(name, recorder, error);
   if (entry == nullptr) return error;
-  error = record_call(entry->tag, kind, value);
-  return error != 0 ? error : report_connection();
+  error = record_call(mode, *recorder, entry->tag, kind, value);
+  return error != 0 ? error : report_connection(*recorder);
 }
 
 // Closes the calling thread's transaction, else another thread's. 0 if nobody has one open.
 Moment close_transaction(TagCache::Entry& entry, Recorder& recorder) {
   OpenTransactions::Slot* own = slot_of(entry, recorder);
   Moment begun = own != nullptr && own->is_open() ? own->close() : 0;
+  if (begun != 0) [[likely]]
+    return begun;
   Client::get_if_made()->for_each_recorder([&](Recorder& each) {
     if (begun != 0) return;
     if (OpenTransactions::Slot* slot = each.transactions().find(entry.tag)) begun = slot->close();
@@ -73,8 +79,11 @@ Moment close_transaction(TagCache::Entry& entry, Recorder& recorder) {
   return begun;
 }
 
-// Gives 0 and the seconds since the transaction's begin, or an error code.
-int close_by_name(const char* name, Moment now, const Tag*& tag, double& seconds) {
+// Ends or aborts. An abort, which the stock library keeps to itself, tells nothing of the
+// connection.
+[[gnu::flatten]] int close_by_name(const char* name, RecordKind kind) {
+  const CallMode mode = call_mode();
+  const Moment now = present_moment();
   Recorder* recorder;
   int error;
   TagCache::Entry* entry = look_up(name, recorder, error);
@@ -83,9 +92,8 @@ int close_by_name(const char* name, Moment now, const Tag*& tag, double& seconds
   if (begun == 0)
     return entry->tag->has_begun.load(std::memory_order_relaxed) ? PMTRACE_ERR_NOPROGRESS
                                                                  : PMTRACE_ERR_NOSUCHTAG;
-  tag = entry->tag;
-  seconds = seconds_since(begun, now);
-  return 0;
+  error = record_call(mode, *recorder, entry->tag, kind, seconds_since(begun, now));
+  return error != 0 || kind == RecordKind::Abort ? error : report_connection(*recorder);
 }
 
 }  // namespace
@@ -102,27 +110,17 @@ PMTRACE_EXPORT int pmtracebegin(const char* name) {
   if (slot->blocks_begin()) return PMTRACE_ERR_INPROGRESS;
   if (!entry->tag->has_begun.load(std::memory_order_relaxed))
     entry->tag->has_begun.store(true, std::memory_order_relaxed);
-  error = report_connection();
+  error = report_connection(*recorder);
   diagnose(PMTRACE_STATE_API, [&] { return std::string("begin \"") + name + '"'; });
   slot->begin(present_moment(), error != 0);
   return error;
 }
 
 PMTRACE_EXPORT int pmtraceend(const char* name) {
-  const Moment now = present_moment();
-  const Tag* tag;
-  double seconds;
-  if (int error = close_by_name(name, now, tag, seconds)) return error;
-  if (int error = record_call(tag, RecordKind::Transact, seconds)) return error;
-  return report_connection();
+  return close_by_name(name, RecordKind::Transact);
 }
 
-PMTRACE_EXPORT int pmtraceabort(const char* name) {
-  const Tag* tag;
-  double seconds;
-  if (int error = close_by_name(name, present_moment(), tag, seconds)) return error;
-  return record_call(tag, RecordKind::Abort, seconds);
-}
+PMTRACE_EXPORT int pmtraceabort(const char* name) { return close_by_name(name, RecordKind::Abort); }
 
 PMTRACE_EXPORT int pmtracepoint(const char* name) {
   return record_by_name(name, RecordKind::Point, 0);

@@ -22,9 +22,9 @@ inline const bool is_brief = std::getenv("BENCH_BRIEF") != nullptr;
 inline const int burst_count = is_brief ? 1 : 31;
 inline const std::chrono::milliseconds pause{is_brief ? 1 : 25};
 
-inline double thread_cpu_ns() {
+inline double read_ns(clockid_t clock) {
   timespec now;
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  ::clock_gettime(clock, &now);
   return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
 }
 
@@ -34,22 +34,30 @@ inline double median(std::vector<double>& values) {
   return *middle;
 }
 
-// Gives the counter `ns`: nanoseconds a call, the median of all bursts, averaged over the threads.
+// Gives the counter `ns`: nanoseconds of processor time a call, the median of all bursts, averaged
+// over the threads. And `elapsed_ns`, for calls that wait.
 template <typename Call>
 void measure(benchmark::State& state, int calls, std::chrono::nanoseconds rest, Call call) {
   std::vector<double> samples;
+  std::vector<double> elapsed_samples;
   for (auto _ : state) {
     std::this_thread::sleep_for(rest);
-    const double before = thread_cpu_ns();
+    const double began = read_ns(CLOCK_MONOTONIC);
+    const double before = read_ns(CLOCK_THREAD_CPUTIME_ID);
     for (int i = 0; i < calls; ++i) {
       call();
       benchmark::ClobberMemory();
     }
-    const double spent = thread_cpu_ns() - before;
+    const double spent = read_ns(CLOCK_THREAD_CPUTIME_ID) - before;
     samples.push_back(spent / calls);
+    elapsed_samples.push_back((read_ns(CLOCK_MONOTONIC) - began) / calls);
     state.SetIterationTime(spent * 1e-9);
   }
-  state.counters["ns"] = benchmark::Counter(median(samples), benchmark::Counter::kAvgThreads);
+  const auto report = [&](const char* name, std::vector<double>& values) {
+    state.counters[name] = benchmark::Counter(median(values), benchmark::Counter::kAvgThreads);
+  };
+  report("ns", samples);
+  report("elapsed_ns", elapsed_samples);
 }
 
 template <typename Call>
