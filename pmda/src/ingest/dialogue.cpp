@@ -157,11 +157,11 @@ std::optional<Ending> Dialogue::take_batch(const wire::Frame& frame, Turn& turn,
   // All or nothing: no entry is applied before all are known to be good.
   household_.tags.clear();
   for (const wire::DeltaEntry& entry : batch.entries) {
-    const auto tag = session_->tags.find(entry.tag_id);
-    if (tag == session_->tags.end())
+    SessionTag* tag = session_->tags.find(entry.tag_id);
+    if (tag == nullptr)
       return malformed("a BATCH with tag id " + std::to_string(entry.tag_id) +
                        ", which no TAGS has defined");
-    household_.tags.push_back(&tag->second);
+    household_.tags.push_back(tag);
   }
 
   IngestCounters& counters = household_.shared.counters;

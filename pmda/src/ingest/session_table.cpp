@@ -68,14 +68,13 @@ void SessionTable::forget_old(Time now) {
 
 SessionTable::Defined SessionTable::define(Session& session, std::uint32_t id,
                                            std::string_view name) {
-  const auto known = session.tags.find(id);
-  if (known != session.tags.end())
-    return known->second.name == name ? Defined::Yes : Defined::OtherName;
+  if (const SessionTag* known = session.tags.find(id))
+    return known->name == name ? Defined::Yes : Defined::OtherName;
   User& user = *session.user;
   if (session.tags.size() >= options_.max_tags_per_session ||
       user.tags >= options_.max_tags_per_user || tags_ >= options_.max_tags_in_sessions)
     return Defined::TooMany;
-  session.tags[id].name = name;
+  session.tags.add(id, name);
   ++user.tags;
   ++tags_;
   return Defined::Yes;

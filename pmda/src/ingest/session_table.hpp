@@ -6,7 +6,6 @@
 // Thread: the ingest thread's.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <list>
@@ -14,29 +13,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 #include "engine/engine.hpp"
-#include "engine/keyed_hash.hpp"
 #include "ingest/options.hpp"
+#include "ingest/session_tags.hpp"
 #include "wire/batch.hpp"
 
 namespace pcp::trace::agent {
-
-// What an id of a session stands for.
-struct SessionTag {
-  static constexpr TagIndex kNowhere = ~TagIndex{0};
-
-  std::string name;
-  // Where the engine keeps each of its types, found when the first values come.
-  std::array<TagIndex, kTraceTypes.size()> places{kNowhere, kNowhere, kNowhere, kNowhere};
-};
-
-// Peers choose the ids: a plain hash would let them choose the collisions, too.
-struct TagIdHash {
-  KeyedHash hash;
-  std::size_t operator()(std::uint32_t id) const { return hash("", id); }
-};
 
 class SessionTable {
  public:
@@ -48,7 +31,7 @@ class SessionTable {
     std::uint64_t connection = 0;  // 0: none, it is remembered
     std::uint64_t last_sequence = 0;
     std::shared_ptr<const Origin> origin;
-    std::unordered_map<std::uint32_t, SessionTag, TagIdHash> tags;
+    SessionTags tags;
     Time remembered_since{};
     std::list<Session*>::iterator place;  // in one of its user's lists
   };
