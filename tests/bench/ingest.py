@@ -42,7 +42,7 @@ def _our_clients(tools, rounds, seconds):
         yield Figure(
             part=PART, name=f"{CLIENTS} clients of ours, {tags}", unit="core",
             ours=median(samples), limit=OF_A_CORE,
-            bar="a tenth of one core; each sends a batch of 100,000 events of 100 tags every 100 ms",
+            bar="a tenth of one core; each sends 100,000 events of 100 tags every 100 ms",
             notes=[f"{done['bins']:.0f} bins of a histogram are occupied, on average; "
                    f"{done['bytes'] / done['batches']:.0f} bytes a batch"])
     yield Figure(part=PART, name="miscounted, of our clients", unit="", ours=wrong, limit=0,
@@ -82,7 +82,8 @@ def _raw_stock_clients(tools, rounds, seconds):
         stock = median(rates["stock"])
         yield Figure(part=PART, name=f"PDUs of stock clients a CPU second, {tags} tags", unit="",
                      ours=median(rates["ours"]), limit=stock, at_least=True,
-                     bar="the stock agent's; 4 sockets write 256 PDUs at once", peers={"stock": stock})
+                     peers={"stock": stock},
+                     bar="the stock agent's; 4 sockets write 256 PDUs at once")
 
 
 def _pdus_per_cpu_second(tools, pmcd, tags, seconds):
