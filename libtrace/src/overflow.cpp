@@ -2,11 +2,15 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <ctime>
 #include <new>
 
 namespace pcp::trace::client {
 namespace {
+
+// A slab with no more keeps its memory, so that a thread that is always too fast allocates nothing.
+constexpr std::size_t kKeptCells = 256;
 
 std::size_t hash_of(const Tag* tag, TraceType type) {
   return (std::size_t{tag->id} * 4 + index_of(type)) * 0x9E3779B97F4A7C15u >> 32;
@@ -81,9 +85,13 @@ void Overflow::Slab::grow_index() {
 }
 
 void Overflow::Slab::clear() {
-  // The memory of a burst is given back: 64 threads with 1,000 tags each are not rare.
-  cells = {};
-  index = {};
+  if (cells.capacity() <= kKeptCells) {
+    cells.clear();
+    std::fill(index.begin(), index.end(), 0);
+  } else {  // given back: 64 threads with 1,000 tags each are not rare
+    cells = {};
+    index = {};
+  }
   written.store(false, std::memory_order_relaxed);
 }
 

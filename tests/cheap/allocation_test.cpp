@@ -1,0 +1,131 @@
+// The promise "cheap": a call for a known tag allocates nothing. And nothing grows while no agent
+// takes what was recorded.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "allocation_counter.hpp"
+#include "every_call.hpp"
+#include "pending.hpp"
+#include "recorder.hpp"
+#include "stress/test_agent.hpp"
+
+namespace pcp::trace {
+namespace {
+
+struct Names {
+  std::vector<std::string> texts;
+  std::vector<pmtrace_handle> tags;
+
+  explicit Names(int count) {
+    for (int i = 0; i < count; ++i) texts.push_back("known tag " + std::to_string(i));
+    for (const std::string& text : texts) tags.push_back(pmtrace_tag(text.c_str()));
+  }
+  void call_everything(int i) const {
+    const auto which = static_cast<std::size_t>(i) % texts.size();
+    trace::call_everything(tags[which], texts[which].c_str(), i);
+  }
+};
+
+TEST(Allocations, OfANewTagAreCounted) {
+  TestAgent agent;
+  pmtracepoint("old");
+  const std::uint64_t before = heap_calls();
+  pmtracepoint("old");
+  EXPECT_EQ(heap_calls(), before);
+  pmtracepoint("new");
+  EXPECT_GT(heap_calls(), before);
+}
+
+// Brings the queue and the cells beside it to the size that they need: fills the queue from
+// different places in its first block on.
+void outrun_the_flusher(const Names& names) {
+  for (int times = 0; times < 20; ++times) {
+    pmtrace_stats_t stats{};
+    pmtrace_stats(&stats, sizeof stats);
+    const std::uint64_t before = stats.merged;
+    while (stats.merged < before + 10'000) {
+      for (int i = 0; i < 1000; ++i) names.call_everything(i);
+      pmtrace_stats(&stats, sizeof stats);
+    }
+    ASSERT_EQ(pmtrace_flush(60), 1);
+    for (int i = 0; i < 10 + times; ++i) pmtracepoint(names.texts.front().c_str());
+    ASSERT_EQ(pmtrace_flush(60), 1);
+  }
+}
+
+void expect_no_allocations_for_known_tags() {
+  constexpr int kRounds = 1'000'000;
+  TestAgent agent;
+  const Names names(2);
+  ASSERT_NO_FATAL_FAILURE(outrun_the_flusher(names));
+  const std::uint64_t before = heap_calls();
+  for (int i = 0; i < kRounds; ++i) names.call_everything(i);
+  EXPECT_EQ(heap_calls(), before);
+}
+
+TEST(Allocations, AreNotMadeForKnownTags) { expect_no_allocations_for_known_tags(); }
+
+TEST(Allocations, AreNotMadeForKnownTagsIfTheQueueIsAlwaysFull) {
+  ::setenv("PCP_TRACE_QUEUE", "8", 1);
+  expect_no_allocations_for_known_tags();
+}
+
+TEST(Allocations, AreNotMadeByTheCellsOfAHundredTags) {
+  using namespace client;
+  const Names names(100);
+  Overflow overflow;
+  const auto pass = [&] {
+    const std::uint64_t before = heap_calls();
+    for (const pmtrace_handle tag : names.tags) {
+      overflow.add({tag, 1, RecordKind::Observe}, 0);
+      overflow.add({tag, 1, RecordKind::Transact}, 0);
+    }
+    const std::uint64_t made = heap_calls() - before;
+    overflow.take([](std::uint64_t) {}, [](const OverflowCell&) {});
+    return made;
+  };
+  for (int slab = 0; slab < 2; ++slab) EXPECT_GT(pass(), 0u);
+  for (int slab = 0; slab < 2; ++slab) EXPECT_EQ(pass(), 0u);
+}
+
+// 36,000 flush intervals of 100 ms, in each of which a thread that records more than its queue
+// holds is drained, and nothing is ever sent.
+TEST(Allocations, DoNotAddUpInAnHourWithoutAnAgent) {
+  using namespace client;
+  constexpr int kManyTags = 1000;
+  constexpr std::uint64_t kInterval = 100'000'000;
+  const Names names(kManyTags);
+  RecordQueue queue(0);
+  Doorbell doorbell;
+  Recorder recorder(queue, doorbell, 64);
+  Pending pending;
+  std::uint64_t now = 0;
+  std::uint64_t recorded = 0;
+  const auto pass = [&](int intervals) {
+    const auto add = [&](const auto& some) { EXPECT_EQ(pending.add(some, now), 0u); };
+    for (int i = 0; i < intervals; ++i, now += kInterval) {
+      for (int call = 0; call < 100; ++call, ++recorded) {
+        const auto which = recorded * 7 % kManyTags;
+        recorder.record(names.tags[which], 1e-3 * static_cast<double>(recorded % 1009),
+                        which % 2 == 0 ? RecordKind::Observe : RecordKind::Transact);
+      }
+      recorder.drain(add, add);
+    }
+  };
+  pass(36'000 / 2);
+  const std::uint64_t after_half = heap_bytes();
+  pass(36'000 / 2);
+  EXPECT_EQ(heap_bytes(), after_half);
+
+  std::uint64_t kept = 0;
+  for (; !pending.empty(); pending.pop()) kept += pending.front().records();
+  EXPECT_EQ(kept, recorded);
+  EXPECT_GT(recorder.merged(), 0u);
+}
+
+}  // namespace
+}  // namespace pcp::trace

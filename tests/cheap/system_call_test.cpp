@@ -1,0 +1,68 @@
+// The promise "cheap": a trace call makes no system call, and so waits for no lock either.
+#include <gtest/gtest.h>
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "every_call.hpp"
+#include "stress/test_agent.hpp"
+#include "system_calls.hpp"
+
+namespace pcp::trace {
+namespace {
+
+using Count = std::atomic<std::uint64_t>;
+
+TEST(SystemCalls, AreCounted) {
+  std::uint64_t before = 0;
+  std::uint64_t after = 0;
+  ASSERT_TRUE(with_system_calls_counted([&](const Count& count) {
+    before = count;
+    for (int i = 0; i < 3; ++i) ::syscall(SYS_getppid);
+    after = count;
+  }));
+  EXPECT_EQ(after - before, 3u);
+}
+
+// The first call of a thread makes its queue.
+TEST(SystemCalls, OfATracingThreadAreSeen) {
+  TestAgent agent;
+  const pmtrace_handle tag = pmtrace_tag("first");
+  pmtrace_point(tag);  // starts the flusher, whose system calls are none of ours
+  std::uint64_t made = 0;
+  ASSERT_TRUE(with_system_calls_counted([&](const Count& count) {
+    const std::uint64_t before = count;
+    pmtrace_point(tag);
+    made = count - before;
+  }));
+  EXPECT_GT(made, 0u);
+}
+
+// Ten million calls without a pause outrun the flusher, which is then woken each time its work is
+// done and a queue fills again: that is all there may be.
+TEST(SystemCalls, AreMadeByOneInAThousandCallsAtMost) {
+  constexpr int kRounds = 1'000'000;
+  constexpr int kCallsPerSystemCall = 1000;
+  TestAgent agent;
+  const pmtrace_handle tag = pmtrace_tag("by handle");
+  call_everything(tag, "by name", 1);
+  ASSERT_EQ(pmtrace_flush(60), 1);
+
+  std::uint64_t made = 0;
+  ASSERT_TRUE(with_system_calls_counted([&](const Count& count) {
+    call_everything(tag, "by name", 1);  // this thread's first calls
+    const std::uint64_t before = count;
+    for (int i = 0; i < kRounds; ++i) call_everything(tag, "by name", i);
+    made = count - before;
+  }));
+  RecordProperty("system_calls", std::to_string(made));
+  EXPECT_LE(made, std::uint64_t{kRounds} * kCallsInRound / kCallsPerSystemCall);
+
+  ASSERT_EQ(pmtrace_flush(60), 1);
+  for (const char* name : {"by handle", "by name"})
+    for (const TraceType type : kTraceTypes)
+      EXPECT_EQ(agent.total(type, name).count, std::uint64_t{kRounds} + 2) << name;
+}
+
+}  // namespace
+}  // namespace pcp::trace
