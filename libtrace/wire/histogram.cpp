@@ -52,6 +52,13 @@ std::int32_t unzigzag(std::uint64_t value) {
   return static_cast<std::int32_t>(value >> 1) ^ -static_cast<std::int32_t>(value & 1);
 }
 
+// A bit for each of the counts, 32 at most: set if it is not zero.
+std::uint32_t occupied(const std::uint64_t* counts, std::size_t size) {
+  std::uint32_t bits = 0;
+  for (std::size_t i = size; i-- > 0;) bits = bits << 1 | std::uint32_t{counts[i] != 0};
+  return bits;
+}
+
 unsigned packed_coarseness(std::string_view packed) {
   return static_cast<unsigned char>(packed.front());
 }
@@ -155,17 +162,21 @@ bool Histogram::merge_packed_share(std::string_view packed, double share) {
   return true;
 }
 
+// Most bins are empty and most tokens take one byte, so the occupied ones are found without a
+// branch for each, and short tokens are written without one for their gap.
 void Histogram::pack(std::string& out) const {
   if (empty()) return;
   std::array<char, (1 << kMaxCoarseness) * 2 * kMaxVarintBytes> buffer;
   const auto per_chunk = static_cast<std::int32_t>(bins_per_chunk());
   std::int32_t before = 0;
   bool first = true;
+  constexpr std::size_t kCountsInLine = 8;  // with many tags all of them come from afar
+  for (std::size_t i = 0; i < counts_.size(); i += kCountsInLine) __builtin_prefetch(&counts_[i]);
   for (const Chunk& chunk : chunks_) {
     char* to = buffer.data();
     const std::uint64_t* counts = counts_of(chunk);
-    for (std::int32_t i = 0; i < per_chunk; ++i) {
-      if (counts[i] == 0) continue;
+    for (std::uint32_t left = occupied(counts, bins_per_chunk()); left != 0; left &= left - 1) {
+      const int i = std::countr_zero(left);
       const std::int32_t bin = chunk.number * per_chunk + i;
       if (first) {
         *to++ = static_cast<char>(coarseness_);
@@ -174,8 +185,16 @@ void Histogram::pack(std::string& out) const {
         first = false;
       }
       const auto skipped = static_cast<std::uint32_t>(bin - before - 1);
-      to = write_varint(to, counts[i] << 1 | static_cast<unsigned>(skipped > 0));
-      if (skipped > 0) to = write_varint(to, skipped - 1);
+      const bool has_gap = skipped > 0;
+      const std::uint64_t token = counts[i] << 1 | static_cast<unsigned>(has_gap);
+      if (token < 0x80 && skipped <= 0x80) [[likely]] {
+        to[0] = static_cast<char>(token);
+        to[1] = static_cast<char>(skipped - 1);
+        to += has_gap ? 2 : 1;
+      } else {
+        to = write_varint(to, token);
+        if (has_gap) to = write_varint(to, skipped - 1);
+      }
       before = bin;
     }
     out.append(buffer.data(), static_cast<std::size_t>(to - buffer.data()));
