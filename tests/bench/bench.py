@@ -23,7 +23,7 @@ import chart  # noqa: E402
 import table  # noqa: E402
 
 # Each has a function measure(tools, brief) that yields figures.
-PARTS = ["caller"]
+PARTS = ["caller", "flusher", "memory"]
 
 
 class Tools:

@@ -1,0 +1,185 @@
+// What a flush of a thousand tags costs the library's own thread, from Pending to the socket, and
+// how many bytes it takes.
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "batch_sender.hpp"
+#include "flusher_bench.hpp"
+#include "tag_registry.hpp"
+#include "wire/legacy.hpp"
+
+namespace {
+
+using namespace pcp::trace;
+using namespace pcp::trace::client;
+
+constexpr std::uint32_t kTags = 1000;
+
+std::size_t count_bins(std::string_view packed) {
+  const auto skip_number = [&packed] {
+    while ((packed.front() & 0x80) != 0) packed.remove_prefix(1);
+    packed.remove_prefix(1);
+  };
+  std::size_t bins = 0;
+  packed.remove_prefix(1);  // coarseness
+  skip_number();            // of the first bin
+  for (; !packed.empty(); ++bins) {
+    const bool has_gap = (packed.front() & 1) != 0;
+    skip_number();
+    if (has_gap) skip_number();
+  }
+  return bins;
+}
+
+// An agent that greets on a Unix socket, acknowledges the batches of one connection and counts
+// their bytes.
+class Peer {
+ public:
+  Peer() {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path().copy(address.sun_path, sizeof address.sun_path - 1);
+    ::unlink(address.sun_path);
+    ::bind(listener_, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    ::listen(listener_, 1);
+    reader_ = std::thread([this] { read(); });
+  }
+  ~Peer() {
+    ::unlink(path().c_str());
+    ::close(listener_);
+  }
+  static std::string path() { return "/tmp/flush-bench." + std::to_string(::getpid()); }
+
+  // Counters, all per tag: bins, bytes of its name, bytes of its share of a batch. Waits until the
+  // client has hung up.
+  void report(benchmark::State& state) {
+    reader_.join();
+    const auto per_tag = [this](std::size_t sum) {
+      return static_cast<double>(sum) / static_cast<double>(tags_);
+    };
+    state.counters["bins"] = per_tag(bins_);
+    state.counters["definition_bytes"] = per_tag(definition_bytes_);
+    state.counters["bytes"] = per_tag(batch_bytes_);
+  }
+
+ private:
+  void read() {
+    const int connection = ::accept(listener_, nullptr, nullptr);
+    std::string answer;
+    wire::append_ack(answer, 1, static_cast<std::int32_t>(wire::kBatchVersion));
+    wire::FrameReader reader(1 << 20);
+    wire::Batch batch;
+    for (;;) {
+      if (::write(connection, answer.data(), answer.size()) < 0) break;
+      answer.clear();
+      constexpr std::size_t kBytes = 1 << 20;
+      const ssize_t got = ::read(connection, reader.prepare(kBytes), kBytes);
+      if (got <= 0) break;
+      reader.commit(static_cast<std::size_t>(got));
+      for (wire::Frame pdu; reader.next(pdu) == wire::FrameReader::Status::Frame;) {
+        if (pdu.type == wire::PduType::Tags) definition_bytes_ += pdu.payload.size();
+        if (pdu.type != wire::PduType::Batch || !wire::decode_batch(pdu.payload, batch)) continue;
+        count(pdu.payload.size(), batch);
+        wire::append_batch_ack(answer, 1, batch.sequence);
+      }
+    }
+    ::close(connection);
+  }
+  void count(std::size_t bytes, const wire::Batch& batch) {
+    batch_bytes_ += bytes;
+    tags_ += batch.entries.size();
+    for (const wire::DeltaEntry& entry : batch.entries)
+      if (!entry.histogram.empty()) bins_ += count_bins(entry.histogram);
+  }
+
+  const int listener_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  std::thread reader_;
+  std::size_t definition_bytes_ = 0;
+  std::size_t batch_bytes_ = 0;
+  std::size_t tags_ = 0;
+  std::size_t bins_ = 0;
+};
+
+// The flusher's half that sends, without its timers.
+class Flushing final : public Connection::Listener {
+ public:
+  Flushing() {
+    options_.socket_path = Peer::path();
+    options_.socket_only = true;
+    connection_.open(options_);
+    while (!greeted_) loop_.run_one();
+    connection_.establish();
+  }
+
+  // Sends all that is pending on what looks like a new connection to an agent, which has to be told
+  // the names, and waits for it to be acknowledged. Gives the thread's nanoseconds until it was on
+  // its way.
+  double flush() {
+    sender_.disconnected();
+    welcome_.last_sequence = counters_.batches;
+    std::string pdu;
+    wire::append_welcome(pdu, 1, welcome_);
+    constexpr std::size_t kHeaderBytes = 12;
+    sender_.on_pdu({wire::PduType::Welcome, 1, std::string_view(pdu).substr(kHeaderBytes)});
+    const double before = bench::thread_cpu_ns();
+    sender_.send_pending(pending.queued(), kNow);
+    const double spent = bench::thread_cpu_ns() - before;
+    while (!sender_.has_settled(UINT64_MAX)) loop_.run_one();
+    return spent;
+  }
+
+  Pending pending;
+
+ private:
+  void on_greeting(std::uint32_t) override { greeted_ = true; }
+  bool on_pdu(const wire::Frame& pdu) override { return sender_.on_pdu(pdu); }
+  void on_failure(int error) override {
+    std::fprintf(stderr, "no connection: %d\n", error);
+    std::exit(1);
+  }
+  static constexpr std::uint64_t kNow = 1'000'000'000;
+  Options options_;
+  asio::io_context loop_{1};
+  Connection connection_{loop_, *this};
+  DeliveryCounters counters_;
+  BatchSender sender_{connection_, pending, counters_, options_,
+                      [] { return wire::ClientCounters{}; }};
+  wire::Welcome welcome_{.agent_instance = 1, .session_known = true, .max_pdu_bytes = 1 << 20};
+  bool greeted_ = false;
+};
+
+void flush(benchmark::State& state) {
+  Peer peer;
+  std::vector<double> samples;
+  {
+    Flushing flushing;
+    std::mt19937 random(1);
+    std::lognormal_distribution<double> seconds(std::log(1e-4), 1.0);
+    std::vector<Record> records;
+    for (std::uint32_t tag = 0; tag < kTags; ++tag)
+      for (int i = 0; i < state.range(0); ++i)
+        records.emplace_back(intern_tag("flushed tag " + std::to_string(tag)), seconds(random),
+                             RecordKind::Observe);
+    for (auto _ : state) {
+      flushing.pending.add(records, 1);
+      const double spent = flushing.flush();
+      samples.push_back(spent);
+      state.SetIterationTime(spent * 1e-9);
+    }
+  }
+  state.counters["ns"] = bench::median(samples);
+  peer.report(state);
+}
+BENCHMARK(flush)->Arg(1)->Arg(10)->Arg(100)->Arg(1000)->UseManualTime()->Iterations(bench::is_brief
+                                                                                        ? 1
+                                                                                        : 50);
+
+}  // namespace

@@ -1,0 +1,28 @@
+// How the flusher's benchmarks measure: thread CPU time, medians.
+#pragma once
+
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+namespace bench {
+
+// Set: do everything once, and as shortly as possible.
+inline const bool is_brief = std::getenv("BENCH_BRIEF") != nullptr;
+
+inline double thread_cpu_ns() {
+  timespec now;
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+inline double median(std::vector<double>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace bench
