@@ -5,11 +5,14 @@
 #include <utility>
 
 #include "agent/instance_filter.hpp"
-#include "agent/tag_instances.hpp"
 
 namespace pcp::trace::agent {
 
 namespace {
+
+// Tags copied for each hold of Shared::mutex: well below a millisecond, even if an interval has
+// just ended and each tag must be summarised first.
+constexpr std::size_t kTagsAtOnce = 256;
 
 pmID pmid_of(int domain, const Metric& metric) {
   return pmID_build(static_cast<unsigned>(domain), metric.cluster, metric.item);
@@ -56,12 +59,12 @@ void Fetcher::add_tags(TraceType type, AskedOfIndom asked, const pmProfile* prof
   std::vector<ValueSet*> sets;
   // Tags that come meanwhile wait for the next fetch. None goes, for only the main thread resets.
   std::size_t all = 0;
-  for (std::size_t from = 0; from == 0 || from < all; from += kSliceTags) {
+  for (std::size_t from = 0; from == 0 || from < all; from += kTagsAtOnce) {
     slice_.clear();
     {
       const std::lock_guard lock(shared_.mutex);
       if (from == 0) all = shared_.engine.generation(type).count;
-      shared_.engine.snapshot(type, from, std::min(kSliceTags, all - from), now, slice_);
+      shared_.engine.snapshot(type, from, std::min(kTagsAtOnce, all - from), now, slice_);
     }
     if (from == 0) sets = make_sets(asked, all);
     std::erase_if(slice_, [&](const TagValues& tag) { return !filter.includes(tag.instance); });

@@ -69,8 +69,10 @@ struct Engine::Implementation {
       }
     }
     discard(2);
-    histories.push_back(std::make_unique<TagHistory>(place, tags.type(place)));
-    TagHistory& history = *histories.back();
+    if (histories.empty() || histories.back().size() == kBlock) {
+      histories.emplace_back().reserve(kBlock);
+    }
+    TagHistory& history = histories.back().emplace_back(place, tags.type(place));
     latest[place] = {life, &history};
     arrivals[index_of(tags.type(place))].push_back(&history);
     note_change();
@@ -119,12 +121,15 @@ struct Engine::Implementation {
       discarded.swap(histories);
       return;
     }
-    for (auto& history : histories) discarded.push_back(std::move(history));
+    for (auto& block : histories) discarded.push_back(std::move(block));
     histories.clear();
   }
 
   void discard(std::size_t most) {
-    discarded.resize(discarded.size() - std::min(most, discarded.size()));
+    for (; most > 0 && !discarded.empty(); --most) {
+      discarded.back().pop_back();
+      if (discarded.back().empty()) discarded.pop_back();
+    }
   }
 
   EngineOptions options;
@@ -137,15 +142,20 @@ struct Engine::Implementation {
   std::array<std::uint64_t, kTraceTypes.size()> origin_changes{};
   std::atomic<std::uint64_t> changes{0};  // of any generation
 
+  // Histories lie in blocks, none of them empty, which never grow: so they stay where they are,
+  // next to those that a fetch looks at next, and away from what outlives a reset.
+  static constexpr std::size_t kBlock = 64;
+  using Block = std::vector<TagHistory>;
+
   struct Latest {
     std::uint32_t life = 0;  // that the history belongs to; any other: it is gone
     TagHistory* history = nullptr;
   };
   std::uint32_t life = 1;
   std::vector<Latest> latest;  // by place
-  std::vector<std::unique_ptr<TagHistory>> histories;
+  std::vector<Block> histories;
   std::array<std::vector<TagHistory*>, kTraceTypes.size()> arrivals;  // of histories, by type
-  std::vector<std::unique_ptr<TagHistory>> discarded;                 // of earlier lives
+  std::vector<Block> discarded;                                       // of earlier lives
 
   std::vector<TagHistory*> active;  // whose window is not empty
   std::size_t to_rotate = 0;        // active ones from here on are at the current interval
@@ -227,6 +237,8 @@ bool Engine::rotate(Time now, std::size_t max_tags) {
   }
   return my.to_rotate > 0 || !my.discarded.empty();
 }
+
+bool Engine::frees_memory() const { return !implementation_->discarded.empty(); }
 
 Time Engine::next_rotation(Time now) const {
   const Implementation& my = *implementation_;

@@ -125,6 +125,9 @@ class Engine {
   // that were reset. True if there is more to do.
   bool rotate(Time now, std::size_t max_tags);
 
+  // Not all memory of the tags that were reset is free yet.
+  bool frees_memory() const;
+
   // When rotate() next has something to do: `now` or earlier if it has already.
   Time next_rotation(Time now) const;
 

@@ -27,8 +27,12 @@ std::string shown_name(std::string_view tag, std::int32_t instance, NameSuffixes
 // their numbers, so that they come out the same in every life of the agent.
 class InstanceNames {
  public:
-  // Takes the memory at once: growing later would take too long.
-  explicit InstanceNames(std::size_t max_names) { taken_.reserve(max_names); }
+  // Takes the memory of the index at once: growing it later would take too long. It is small, since
+  // a tag's words are looked up but once.
+  explicit InstanceNames(std::size_t max_names) {
+    taken_.max_load_factor(8);
+    taken_.reserve(max_names);
+  }
 
   // Takes a name for this tag, and says which.
   NameSuffixes claim(TraceType type, std::string_view tag, std::int32_t instance);

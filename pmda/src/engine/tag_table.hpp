@@ -15,8 +15,12 @@ namespace pcp::trace::agent {
 
 class TagTable {
  public:
-  // Takes the memory for its index at once: growing it later would take too long.
-  explicit TagTable(std::size_t max_names) : max_names_(max_names) { places_.reserve(max_names); }
+  // Takes the memory for its index at once: growing it later would take too long. A few tags touch
+  // all of the index, so it is a small one.
+  explicit TagTable(std::size_t max_names) : max_names_(max_names) {
+    places_.max_load_factor(2);
+    places_.reserve(max_names);
+  }
 
   std::optional<TagIndex> find(TraceType type, std::string_view name) const {
     const auto found = places_.find(NameView{type, name});

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <new>
+#include <utility>
+
+#include <malloc.h>
 
 #include "ingest/turn.hpp"
 
@@ -22,11 +25,16 @@ constexpr Time kLongestSleep = std::chrono::seconds(1);
 // Gives the time of the next step.
 Time Rotation::rotate() {
   Turn turn(shared_);
+  freeing_ = freeing_ || turn.shared().engine.frees_memory();
   for (int step = 0; step < kSteps; ++step) {
     Engine& engine = turn.shared().engine;
     const Time now = turn.now();
-    if (!engine.rotate(now, kTagsAtOnce))
-      return std::min(engine.next_rotation(now), now + kLongestSleep);
+    if (!engine.rotate(now, kTagsAtOnce)) {
+      const Time next = std::min(engine.next_rotation(now), now + kLongestSleep);
+      turn.end();
+      if (std::exchange(freeing_, false)) ::malloc_trim(0);  // else libc would keep most of it
+      return next;
+    }
   }
   return turn.now();
 }

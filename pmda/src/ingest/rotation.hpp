@@ -21,6 +21,7 @@ class Rotation {
 
   asio::steady_timer timer_;
   Shared& shared_;
+  bool freeing_ = false;  // what was reset, bit by bit
 };
 
 }  // namespace pcp::trace::agent
