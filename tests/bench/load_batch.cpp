@@ -1,5 +1,6 @@
 #include "load_batch.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <random>

@@ -2,7 +2,6 @@
 // and all from one process: connections of version 2 that send a batch every 100 ms, with 100 tags
 // of all types, histograms of log-normal times among them, and read the acknowledgements. Prints
 // what the agent must have counted in the end.
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
