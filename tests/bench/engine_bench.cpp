@@ -1,0 +1,193 @@
+// What the engine's work costs, in CPU time of its thread: what the ingest thread asks of it for
+// each PDU, and the steps, of rotations, fetches and a reset, for which the agent's mutex is held.
+// A step's longest time is the longest of all its repetitions, without what is preemption.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include "engine/engine.hpp"
+#include "flusher_bench.hpp"
+#include "wire/histogram.hpp"
+
+namespace pcp::trace::agent {
+
+namespace {
+
+using bench::is_brief;
+using bench::thread_cpu_ns;
+
+// As the agent has them: in ingest/rotation.cpp and agent/fetcher.cpp.
+constexpr std::size_t kTagsOfRotation = 16;
+constexpr std::size_t kTagsOfFetch = 256;
+
+constexpr TraceType kType = TraceType::Transact;
+
+// What a client sends of one tag for 1,000 transactions that took a few milliseconds.
+struct SampleDelta {
+  SampleDelta() {
+    Histogram histogram;
+    for (int i = 0; i < 1000; ++i) {
+      const double seconds = 0.002 + 0.000'003 * i;
+      delta.add(seconds);
+      histogram.add(seconds);
+    }
+    histogram.pack(packed);
+  }
+
+  Delta delta;
+  std::string packed;
+};
+
+// An engine with so many tags, and a clock that goes from interval to interval.
+struct Load {
+  explicit Load(std::int64_t count) : engine(EngineOptions{}, {}, Time{0}) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      tags.push_back(engine.tag(kType, "tag" + std::to_string(i)));
+    }
+  }
+
+  void apply_one_value_each() {
+    for (const TagIndex tag : tags) engine.apply_value(tag, 0.003, now);
+  }
+
+  void next_interval() { now = std::max(now, engine.next_rotation(now)); }
+
+  // Fills all buckets of the window.
+  void fill_window() {
+    for (std::uint32_t i = 0; i < engine.options().buckets; ++i) {
+      apply_one_value_each();
+      next_interval();
+      while (engine.rotate(now, kTagsOfRotation)) continue;
+    }
+  }
+
+  Engine engine;
+  std::vector<TagIndex> tags;
+  Time now{0};
+};
+
+// Adds up the CPU time of steps and keeps the longest.
+struct Steps {
+  template <typename Step>
+  auto time(Step step) {
+    const double begin = thread_cpu_ns();
+    const auto result = step();
+    const double took = thread_cpu_ns() - begin;
+    total_ns += took;
+    longest_ns = std::max(longest_ns, took);
+    return result;
+  }
+
+  void report(benchmark::State& state, std::int64_t tags) const {
+    state.SetIterationTime(total_ns / 1e9);
+    longest_of_all_ns = std::max(longest_of_all_ns, longest_ns);
+    state.counters["ns_per_tag"] = total_ns / static_cast<double>(tags);
+    state.counters["longest_us"] = longest_of_all_ns / 1e3;
+  }
+
+  double total_ns = 0;
+  double longest_ns = 0;
+  static inline double longest_of_all_ns = 0;  // of one benchmark's iterations
+};
+
+void apply_value(benchmark::State& state) {
+  Load load(1000);
+  std::size_t next = 0;
+  for (auto _ : state) {
+    load.engine.apply_value(load.tags[next], 0.003, load.now);
+    next = next + 1 == load.tags.size() ? 0 : next + 1;
+  }
+}
+
+void apply_delta(benchmark::State& state) {
+  Load load(1000);
+  const SampleDelta sample;
+  std::size_t next = 0;
+  for (auto _ : state) {
+    load.engine.apply(load.tags[next], sample.delta, sample.packed, {}, load.now);
+    next = next + 1 == load.tags.size() ? 0 : next + 1;
+  }
+}
+
+void rotate(benchmark::State& state) {
+  Load load(state.range(0));
+  load.fill_window();
+  Steps::longest_of_all_ns = 0;
+  for (auto _ : state) {
+    load.apply_one_value_each();
+    load.next_interval();
+    Steps steps;
+    while (steps.time([&] { return load.engine.rotate(load.now, kTagsOfRotation); })) continue;
+    steps.report(state, state.range(0));
+  }
+}
+
+void snapshot(benchmark::State& state) {
+  Load load(state.range(0));
+  load.fill_window();
+  Steps::longest_of_all_ns = 0;
+  std::vector<TagValues> slice;
+  slice.reserve(kTagsOfFetch);
+  for (auto _ : state) {
+    Steps steps;
+    for (std::size_t from = 0; from < load.tags.size(); from += kTagsOfFetch) {
+      slice.clear();
+      steps.time([&] { return load.engine.snapshot(kType, from, kTagsOfFetch, load.now, slice); });
+    }
+    steps.report(state, state.range(0));
+  }
+}
+
+// As a fetch finds them that comes before the rotation.
+void snapshot_that_rotates(benchmark::State& state) {
+  Load load(state.range(0));
+  load.fill_window();
+  Steps::longest_of_all_ns = 0;
+  std::vector<TagValues> slice;
+  slice.reserve(kTagsOfFetch);
+  for (auto _ : state) {
+    load.apply_one_value_each();
+    load.next_interval();
+    Steps steps;
+    for (std::size_t from = 0; from < load.tags.size(); from += kTagsOfFetch) {
+      slice.clear();
+      steps.time([&] { return load.engine.snapshot(kType, from, kTagsOfFetch, load.now, slice); });
+    }
+    steps.report(state, state.range(0));
+  }
+}
+
+void reset(benchmark::State& state) {
+  Load load(state.range(0));
+  Steps::longest_of_all_ns = 0;
+  for (auto _ : state) {
+    load.fill_window();
+    Steps steps;
+    steps.time([&] {
+      load.engine.reset(load.now);
+      return true;
+    });
+    while (steps.time([&] { return load.engine.rotate(load.now, kTagsOfRotation); })) continue;
+    steps.report(state, state.range(0));
+  }
+}
+
+void with_so_many_tags(benchmark::internal::Benchmark* each) {
+  each->UseManualTime()->Iterations(is_brief ? 1 : 5)->Arg(1000);
+  if (!is_brief) each->Arg(10'000)->Arg(100'000);
+}
+
+const double kSeconds = is_brief ? 0.001 : 0.5;
+
+BENCHMARK(apply_value)->MinTime(kSeconds);
+BENCHMARK(apply_delta)->MinTime(kSeconds);
+BENCHMARK(rotate)->Apply(with_so_many_tags);
+BENCHMARK(snapshot)->Apply(with_so_many_tags);
+BENCHMARK(snapshot_that_rotates)->Apply(with_so_many_tags);
+BENCHMARK(reset)->Apply(with_so_many_tags);
+
+}  // namespace
+
+}  // namespace pcp::trace::agent

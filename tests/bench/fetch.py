@@ -1,0 +1,194 @@
+"""What a monitor waits for: fetches of many tags, and of some while the agent is busy."""
+
+import contextlib
+import os
+import socket
+import subprocess
+import time
+
+from figures import Figure, median, percentile
+from legacy_wire import encode_data, read_ack
+from private_pmcd import STOCK_AGENT, STOCK_NAMESPACE, PrivatePmcd
+
+PART = "The agent"
+TYPES = ("transact", "point", "observe", "counter")
+
+# The stock agent's metrics, which are those of our cluster 0.
+CLASSIC = ",".join(
+    [f"trace.transact.{name}" for name in ("count", "rate", "ave_time", "min_time", "max_time",
+                                           "total_time")]
+    + [f"trace.observe.{name}" for name in ("count", "rate", "value")]
+    + ["trace.point", "trace.counter", "trace.control"])
+
+# Ways of naming tags, of which PCP's tools tell instances apart by the first word.
+NAMES = {
+    "words of their own": "tag{}",
+    "one first word": "read /file/{}",
+    "108 bytes": "x" * 100 + "{:08}",
+    "one prefix": "shop.basket.checkout.{:08}",
+}
+
+WINDOW = ["-T", "60", "-N", "12"]
+INTERVAL_S = 5
+STOCK_CHUNK_BYTES = 1024  # that the stock agent reads at once
+
+
+def measure(tools, brief):
+    rounds = 1 if brief else 9
+    few, many = (40, 80) if brief else (10_000, 100_000)
+    times_of_few = yield from _few_tags(tools, few, rounds, wait=not brief)
+    yield from _many_tags(tools, many, times_of_few * many / few, rounds, wait=not brief)
+    yield _names(tools, few, rounds, wait=not brief)
+    yield from _under_load(tools, seconds=0.2 if brief else 15)
+
+
+# Many tags ----------------------------------------------------------------------------------------
+
+def _few_tags(tools, count, rounds, wait):
+    with _agent(tools, tools.agent) as ours, _agent(tools, STOCK_AGENT) as stock:
+        tools.progress(f"{count:,} tags")
+        for pmcd in (ours, stock):
+            fill(pmcd, count)
+        _wait_for_window(wait)
+        samples = {"all": [], "classic": [], "stock": [], "names": []}
+        for number in range(rounds):
+            tools.progress(f"fetches of {count:,} tags, round {number + 1} of {rounds}")
+            times = _fetch(tools, ours, 1, ["trace", CLASSIC, "indom:trace.transact.count"])
+            for name, column in zip(("all", "classic", "names"), times):
+                samples[name] += column
+            samples["stock"] += _fetch(tools, stock, 1, [CLASSIC])[0]
+        result = {name: median(values) / 1000 for name, values in samples.items()}
+    yield Figure(
+        part=PART, name=f"a fetch of all trace.* of {count:,} tags", unit="ms", ours=result["all"],
+        limit=result["stock"] / 4, bar="a quarter of the stock agent's for its 20 metrics",
+        peers={"stock": result["stock"]},
+        notes=[f"Its 20 metrics of ours take {result['classic']:.1f} ms; the names of a quarter of "
+               f"the tags {result['names']:.2f} ms."])
+    return result["all"]
+
+
+def _many_tags(tools, count, in_proportion, rounds, wait):
+    with _agent(tools, tools.agent) as ours:
+        tools.progress(f"{count:,} tags")
+        fill(ours, count)
+        _wait_for_window(wait)
+        took = median(_fetch(tools, ours, rounds, ["trace"])[0]) / 1000
+    with _agent(tools, STOCK_AGENT) as stock:
+        tools.progress(f"{count:,} tags for the stock agent")
+        fill(stock, count // len(TYPES), kinds=("transact",))  # the others cost it nothing here
+        # It is silent for longer than pmcd stands, so pmcd is asked to be patient; and one metric
+        # of its 20 must do.
+        stock.pmstore("pmcd.control.timeout", 60)
+        tools.progress(f"a fetch of {count:,} tags by the stock agent")
+        of_stock = _fetch(tools, stock, 0, ["trace.transact.count"], warm=False)[0][0] / 1000
+    yield Figure(
+        part=PART, name=f"a fetch of all trace.* of {count:,} tags", unit="ms", ours=took,
+        limit=of_stock / 4, bar="a quarter of the stock agent's for one metric of its 20",
+        peers={"stock": of_stock})
+    yield Figure(
+        part=PART, name="growth of a fetch from 10,000 to 100,000 tags", unit="x in proportion",
+        ours=took / in_proportion, limit=1.5, bar="in proportion, give or take a half for caches")
+
+
+def _names(tools, count, rounds, wait):
+    """Fetches and looks up names of tags that are called in different ways."""
+    samples = {kind: [] for kind in NAMES}
+    with contextlib.ExitStack() as stack:
+        pmcds = {kind: stack.enter_context(_agent(tools, tools.agent)) for kind in NAMES}
+        for kind, pmcd in pmcds.items():
+            tools.progress(f"{count:,} tags with {kind}")
+            fill(pmcd, count, NAMES[kind])
+        _wait_for_window(wait)
+        for number in range(rounds):
+            tools.progress(f"fetches of tags by their names, round {number + 1} of {rounds}")
+            for kind, pmcd in pmcds.items():
+                columns = _fetch(tools, pmcd, 1, ["trace", "indom:trace.transact.count"])
+                samples[kind].append(sum(column[0] for column in columns))
+    took = {kind: median(values) / 1000 for kind, values in samples.items()}
+    plain = took.pop("words of their own")
+    slowest = max(took, key=took.get)
+    return Figure(
+        part=PART, name=f"fetch and names of {count:,} tags, slowest kind of name", unit="ms",
+        ours=took[slowest], limit=1.5 * plain, bar="1.5 of tags that are short words",
+        notes=[f"Words of their own {plain:.1f} ms, "
+               + ", ".join(f"{kind} {value:.1f} ms" for kind, value in took.items()) + "."])
+
+
+# Under load ---------------------------------------------------------------------------------------
+
+def _under_load(tools, seconds):
+    groups = ["pmcd.control.timeout", "trace.transact.count"]
+    with _agent(tools, tools.agent) as pmcd:
+        fill(pmcd, 1000, kinds=("transact",))
+        tools.progress("fetches beside 16 stock programs and 100 clients of ours")
+        loads = [
+            _start(tools, "stock_clients", "--clients", 16, "--seconds", seconds + 2,
+                   "--port", pmcd.trace_port),
+            _start(tools, "our_clients", "--socket", pmcd.path("run/trace.socket"),
+                   "--seconds", seconds + 2)]
+        try:
+            time.sleep(min(1, seconds))
+            of_pmcd, of_agent = _fetch(tools, pmcd, 1_000_000, groups, seconds=seconds)
+        finally:
+            for load in loads:
+                load.wait()
+    slowest = percentile(of_pmcd, 99) / 1000
+    yield Figure(
+        part=PART, name="p99 of a fetch of 1,000 tags under load", unit="ms",
+        ours=percentile(of_agent, 99) / 1000, limit=2 * slowest,
+        bar="twice that of pmcd.control.timeout, which no agent is asked for",
+        notes=[f"{len(of_agent):,} fetches beside 16 stock programs at full speed and 100 clients "
+               f"of ours. p99 of pmcd.control.timeout: {slowest:.2f} ms. Medians: "
+               f"{median(of_agent) / 1000:.2f} ms, pmcd's {median(of_pmcd) / 1000:.2f} ms."])
+
+
+def _start(tools, program, *arguments):
+    return subprocess.Popen([tools.program(program), *map(str, arguments)],
+                            stdout=subprocess.DEVNULL)
+
+
+# All of them --------------------------------------------------------------------------------------
+
+def _agent(tools, agent):
+    namespace = STOCK_NAMESPACE if agent == STOCK_AGENT else tools.namespace
+    return PrivatePmcd(agent=agent, namespace=namespace, options=WINDOW)
+
+
+def _wait_for_window(wait):
+    """Until the values are in the window, so that all metrics have some."""
+    time.sleep(INTERVAL_S + 1 if wait else 0)
+
+
+def _fetch(tools, pmcd, rounds, groups, seconds=60, warm=True):
+    """Gives the times of each group in microseconds. Without `warm`, that of the first fetch."""
+    environment = os.environ | {"PMCD_REQUEST_TIMEOUT": "60"}
+    command = [tools.program("fetch_times"), pmcd.host(), rounds, seconds, *groups]
+    output = subprocess.run([str(word) for word in command], env=environment, text=True,
+                            capture_output=True, timeout=180, check=True).stdout
+    first, *lines = output.splitlines()
+    if not warm:
+        lines = [first]
+    return list(zip(*([float(word) for word in line.split()] for line in lines)))
+
+
+def fill(pmcd, count, name=NAMES["words of their own"], kinds=TYPES):
+    """Makes so many tags, in turn of each kind, as a stock client would: so that both agents can
+    take it."""
+    with socket.create_connection(("127.0.0.1", pmcd.trace_port)) as connection:
+        read_ack(connection)
+        chunk, last = b"", None
+        for number in range(count):
+            kind = kinds[number % len(kinds)]
+            pdu = [kind, name.format(number // len(kinds)), 0.004]
+            if len(chunk) + 24 + len(pdu[1]) + 4 + 24 + 256 > STOCK_CHUNK_BYTES:
+                _send(connection, chunk, last)
+                chunk, last = b"", None
+            if last:
+                chunk += encode_data(*last)
+            last = pdu
+        _send(connection, chunk, last)
+
+
+def _send(connection, chunk, last):
+    connection.sendall(chunk + encode_data(*last, wants_ack=True))
+    read_ack(connection)
