@@ -4,9 +4,9 @@
 
 #include <array>
 #include <cstdint>
-#include <cstring>
 
 #include "open_transactions.hpp"
+#include "same_text.hpp"
 #include "tag_registry.hpp"
 
 namespace pcp::trace::client {
@@ -27,7 +27,7 @@ class TagCache {
     return entries_[(address * 0x9E3779B97F4A7C15u) >> (64 - kBits)];
   }
   static bool holds(const Entry& entry, const char* name) {
-    return entry.address == name && std::strcmp(name, entry.tag->text()) == 0;
+    return entry.address == name && is_same_text(name, *entry.tag);
   }
 
  private:

@@ -27,12 +27,13 @@ const Tag* find_in(const Tag* list, std::string_view name) {
 }
 
 Tag* make_tag(std::string_view name) {
-  void* memory = std::malloc(sizeof(Tag) + name.size() + 1);
+  constexpr std::size_t kReadableAfter = 7;
+  void* memory = std::calloc(1, sizeof(Tag) + name.size() + 1 + kReadableAfter);
   if (memory == nullptr) return nullptr;
   Tag* tag = new (memory) Tag{};
   tag->length = static_cast<std::uint32_t>(name.size());
   char* text = static_cast<char*>(memory) + sizeof(Tag);
-  text[name.copy(text, name.size())] = '\0';
+  name.copy(text, name.size());
   return tag;
 }
 

@@ -17,7 +17,8 @@ struct pmtrace_tag_record {
   std::uint32_t length;
   mutable std::atomic<bool> has_begun;  // ever opened as a transaction by name
 
-  const char* text() const { return reinterpret_cast<const char*>(this + 1); }  // with its NUL
+  // With its NUL. Seven bytes before it and after it can be read, too.
+  const char* text() const { return reinterpret_cast<const char*>(this + 1); }
 };
 
 namespace pcp::trace::client {

@@ -1,0 +1,89 @@
+#include "same_text.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <string>
+
+namespace pcp::trace::client {
+namespace {
+
+// Texts at the very end of readable memory, where one byte too many ends the process.
+class SameText : public testing::Test {
+ protected:
+  SameText() {
+    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    void* memory =
+        ::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    EXPECT_NE(memory, MAP_FAILED);
+    end_ = static_cast<char*>(memory) + page;
+    EXPECT_EQ(::mprotect(end_, page, PROT_NONE), 0);
+  }
+  ~SameText() override {
+    const auto page = ::sysconf(_SC_PAGESIZE);
+    ::munmap(end_ - page, 2 * static_cast<std::size_t>(page));
+  }
+
+  // So many bytes lie between the text's NUL and the end.
+  const char* place(const std::string& text, std::size_t behind) {
+    std::memset(end_ - 512, '#', 512);
+    char* at = end_ - behind - text.size() - 1;
+    std::memcpy(at, text.c_str(), text.size() + 1);
+    return at;
+  }
+
+  static std::string text_of(std::size_t length) {
+    std::string text(length, ' ');
+    for (std::size_t i = 0; i < length; ++i) text[i] = static_cast<char>('a' + i % 26);
+    return text;
+  }
+
+  char* end_;
+};
+
+TEST_F(SameText, HoldsForEveryLengthAtEveryAddress) {
+  for (std::size_t length = 1; length <= 40; ++length) {
+    const std::string text = text_of(length);
+    const Tag& tag = *intern_tag(text);
+    for (std::size_t behind = 0; behind < 16; ++behind)
+      EXPECT_TRUE(is_same_text(place(text, behind), tag)) << text << ' ' << behind;
+  }
+}
+
+TEST_F(SameText, NoticesEverySingleOtherByte) {
+  for (std::size_t length = 1; length <= 24; ++length) {
+    const std::string text = text_of(length);
+    const Tag& tag = *intern_tag(text);
+    for (std::size_t behind = 0; behind < 8; ++behind)
+      for (std::size_t i = 0; i < length; ++i) {
+        std::string other = text;
+        other[i] = '!';
+        EXPECT_FALSE(is_same_text(place(other, behind), tag)) << other << ' ' << behind;
+      }
+  }
+}
+
+TEST_F(SameText, NoticesThatATextIsShorterOrLonger) {
+  for (std::size_t length = 2; length <= 24; ++length) {
+    const std::string text = text_of(length);
+    const Tag& tag = *intern_tag(text);
+    for (std::size_t behind = 0; behind < 8; ++behind) {
+      for (std::size_t shorter = 1; shorter < length; ++shorter)
+        EXPECT_FALSE(is_same_text(place(text.substr(0, shorter), behind), tag));
+      EXPECT_FALSE(is_same_text(place("", behind), tag));
+      EXPECT_FALSE(is_same_text(place(text + 'x', behind), tag));
+    }
+  }
+}
+
+TEST_F(SameText, HoldsForTheLongestTag) {
+  const std::string text = text_of(kMaxTagLength);
+  const Tag& tag = *intern_tag(text);
+  EXPECT_TRUE(is_same_text(place(text, 0), tag));
+  EXPECT_FALSE(is_same_text(place(text + 'x', 0), tag));
+}
+
+}  // namespace
+}  // namespace pcp::trace::client
