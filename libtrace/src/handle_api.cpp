@@ -26,10 +26,9 @@ int record(CallMode mode, const Tag* tag, RecordKind kind, double value) {
   return recorder != nullptr ? record_call(mode, *recorder, tag, kind, value) : -ENOMEM;
 }
 
-[[gnu::flatten]] int close_transaction(pmtrace_tx* tx, RecordKind kind) {
-  const CallMode mode = call_mode();
-  if (mode == CallMode::Off) [[unlikely]]
-    return 0;
+// The two large ones stand apart, so that a call that is switched off does not prepare for them.
+[[gnu::noinline, gnu::flatten]] int close_switched_on(CallMode mode, pmtrace_tx* tx,
+                                                      RecordKind kind) {
   const Moment now = present_moment();
   if (tx == nullptr) return PMTRACE_ERR_NOPROGRESS;
   OpenTransaction open;
@@ -39,11 +38,19 @@ int record(CallMode mode, const Tag* tag, RecordKind kind, double value) {
   return record(mode, open.tag, kind, seconds_since(open.begun, now));
 }
 
-[[gnu::flatten]] int record_by_handle(pmtrace_handle tag, RecordKind kind, double value) {
-  const CallMode mode = call_mode();
-  if (mode == CallMode::Off) [[unlikely]]
-    return 0;
+[[gnu::noinline, gnu::flatten]] int record_switched_on(CallMode mode, pmtrace_handle tag,
+                                                       RecordKind kind, double value) {
   return tag != nullptr ? record(mode, tag, kind, value) : PMTRACE_ERR_TAGNAME;
+}
+
+int close_transaction(pmtrace_tx* tx, RecordKind kind) {
+  const CallMode mode = call_mode();
+  return mode == CallMode::Off ? 0 : close_switched_on(mode, tx, kind);
+}
+
+int record_by_handle(pmtrace_handle tag, RecordKind kind, double value) {
+  const CallMode mode = call_mode();
+  return mode == CallMode::Off ? 0 : record_switched_on(mode, tag, kind, value);
 }
 
 }  // namespace

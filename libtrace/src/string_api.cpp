@@ -54,16 +54,22 @@ int report_connection(Recorder& recorder) {
   return recorder.has_connected ? 0 : report_connection_slowly(recorder);
 }
 
-[[gnu::flatten]] int record_by_name(const char* name, RecordKind kind, double value) {
-  const CallMode mode = call_mode();
-  if (mode == CallMode::Off) [[unlikely]]
-    return name != nullptr && *name != '\0' ? 0 : PMTRACE_ERR_TAGNAME;
+// Stands apart, so that a call that is switched off does not prepare for it.
+[[gnu::noinline, gnu::flatten]] int record_switched_on(CallMode mode, const char* name,
+                                                       RecordKind kind, double value) {
   Recorder* recorder;
   int error;
   const TagCache::Entry* entry = look_up(name, recorder, error);
   if (entry == nullptr) return error;
   error = record_call(mode, *recorder, entry->tag, kind, value);
   return error != 0 ? error : report_connection(*recorder);
+}
+
+int record_by_name(const char* name, RecordKind kind, double value) {
+  const CallMode mode = call_mode();
+  if (mode == CallMode::Off) [[unlikely]]
+    return name != nullptr && *name != '\0' ? 0 : PMTRACE_ERR_TAGNAME;
+  return record_switched_on(mode, name, kind, value);
 }
 
 // Closes the calling thread's transaction, else another thread's. 0 if nobody has one open.
