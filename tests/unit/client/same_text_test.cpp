@@ -7,6 +7,8 @@
 #include <cstring>
 #include <string>
 
+#include "wire/trace_type.hpp"
+
 namespace pcp::trace::client {
 namespace {
 
