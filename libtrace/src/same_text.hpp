@@ -25,6 +25,7 @@ namespace pcp::trace::client {
   };
   const unsigned before = reinterpret_cast<std::uintptr_t>(name) % sizeof(Word);
   const auto* theirs = reinterpret_cast<const Word*>(name - before);
+  asm("" : "+r"(theirs));  // nor does the compiler, where it sees the caller's string
   const auto* ours = reinterpret_cast<const UnalignedWord*>(tag.text() - before);
   std::size_t left = before + tag.length + 1;  // with the NUL
   std::uint64_t difference = (*theirs ^ ours->value) >> (8 * before) << (8 * before);

@@ -1,8 +1,5 @@
 #!/usr/bin/python3
-"""Measures this project and its peers side by side, prints one table, and tells which bars are met.
-
-Usage: bench.py BUILD [--brief] [--only PART] [--text FILE] [--chart FILE]
-"""
+"""Measures this project and its peers side by side, and prints one table with the bars met."""
 
 import argparse
 import datetime
@@ -19,11 +16,11 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
 
-import chart  # noqa: E402
-import table  # noqa: E402
+import chart
+import table
 
 # Each has a function measure(tools, brief) that yields figures.
-PARTS = ["caller", "flusher", "memory"]
+PARTS = ["caller", "flusher", "memory", "engine", "ingest", "fetch"]
 
 
 class Tools:
@@ -82,7 +79,8 @@ def main():
     parser.add_argument("--text", type=pathlib.Path, help="write the table into this file, too")
     parser.add_argument("--chart", type=pathlib.Path, help="write a chart (SVG) into this file")
     arguments = parser.parse_args()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # clean up first
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)  # clean up first
 
     heading = circumstances(arguments.build)
     tools = Tools(arguments.build.resolve())

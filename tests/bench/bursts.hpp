@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <ctime>
-#include <thread>
 #include <vector>
 
 #include <benchmark/benchmark.h>
@@ -20,7 +19,7 @@ constexpr int kCallsInBurst = 1000;
 // Set: do everything once, and as shortly as possible.
 inline const bool is_brief = std::getenv("BENCH_BRIEF") != nullptr;
 inline const int burst_count = is_brief ? 1 : 31;
-inline const std::chrono::milliseconds pause{is_brief ? 1 : 25};
+inline const std::chrono::milliseconds pause{is_brief ? 1 : 10};
 
 inline double read_ns(clockid_t clock) {
   timespec now;
@@ -34,6 +33,11 @@ inline double median(std::vector<double>& values) {
   return *middle;
 }
 
+inline void compute_for(std::chrono::nanoseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  while (std::chrono::steady_clock::now() < end) benchmark::ClobberMemory();
+}
+
 // Gives the counter `ns`: nanoseconds of processor time a call, the median of all bursts, averaged
 // over the threads. And `elapsed_ns`, for calls that wait.
 template <typename Call>
@@ -41,7 +45,7 @@ void measure(benchmark::State& state, int calls, std::chrono::nanoseconds rest, 
   std::vector<double> samples;
   std::vector<double> elapsed_samples;
   for (auto _ : state) {
-    std::this_thread::sleep_for(rest);
+    compute_for(rest);
     const double began = read_ns(CLOCK_MONOTONIC);
     const double before = read_ns(CLOCK_THREAD_CPUTIME_ID);
     for (int i = 0; i < calls; ++i) {

@@ -1,4 +1,7 @@
-"""What a call costs the thread that makes it: ours, and what the peers take for the like."""
+"""What a call costs the thread that makes it: ours, and what the peers take for the like.
+
+Processor time of the calling thread, but for the stock library: its calls wait for the agent or for
+room in a socket, so what they cost their caller is the time that passes."""
 
 import contextlib
 import os
@@ -24,9 +27,9 @@ def _programs(tools):
     with ours, stock, lttng.session("pcp_trace_bench:observation"), \
             tempfile.TemporaryDirectory(prefix="trace-bench-") as directory:
         os.mkdir(os.path.join(directory, "mmv"))
-        # A flush comes as often as a burst, as it does with the defaults and longer pauses.
+        # A flush comes in each pause, as it does with the default and longer pauses.
         with_ours = ours.environment() | {"LD_LIBRARY_PATH": tools.library_directory,
-                                          "PCP_TRACE_FLUSH": "20"}
+                                          "PCP_TRACE_FLUSH": "5"}
         with_stock = stock.environment() | {"LD_LIBRARY_PATH": tools.stock_library_directory}
         yield {
             "by handle": ("caller_by_handle", None, with_ours),
@@ -36,25 +39,29 @@ def _programs(tools):
             "prometheus": ("caller_prometheus", None, None),
             "MMV": ("caller_mmv", None, dict(os.environ, PCP_TMP_DIR=directory)),
             "compiled out": ("caller_compiled_out", None, None),
+            "spread": ("caller_spread", None, with_ours),
             "stock": ("caller_by_name", None, with_stock),
             "stock async": ("caller_by_name", None, with_stock | {"BENCH_ASYNC": "1"}),
         }
 
 
 class Samples:
-    """All medians of all rounds."""
+    """The rows of all rounds."""
 
     def __init__(self):
-        self._samples = {}
+        self._rows = {}
 
     def add(self, program, rows):
         for name, row in rows.items():
-            if "ns" in row:
-                key = (program, name.split("/")[0], row["threads"])
-                self._samples.setdefault(key, []).append(row["ns"])
+            key = (program, name.split("/")[0], row["threads"])
+            self._rows.setdefault(key, []).append(row)
+
+    def rows(self, program, name, threads=1):
+        return self._rows[program, name, threads]
 
     def ns(self, program, name, threads=1):
-        return median(self._samples[program, name, threads])
+        clock = "elapsed_ns" if program.startswith("stock") else "ns"
+        return median([row[clock] for row in self.rows(program, name, threads)])
 
 
 def measure(tools, brief):
@@ -68,6 +75,7 @@ def measure(tools, brief):
                     raise RuntimeError("LTTng does not record the event")
                 samples.add(name, rows)
     yield from _figures(samples.ns)
+    yield _spread(samples.rows("spread", "single_calls"))
 
 
 def _figures(ns):
@@ -92,9 +100,8 @@ def _figures(ns):
         for kind in KINDS:
             stock = ns("stock async", f"{kind}_by_name", threads)
             yield figure(f"{kind} by name, {plural(threads)}",
-                         ns("by name", f"{kind}_by_name", threads),
-                         min(0.35 * event, stock / 200),
-                         "0.35 of LTTng-UST's event, 1/200 of stock's asynchronous call",
+                         ns("by name", f"{kind}_by_name", threads), min(0.35 * event, stock / 200),
+                         "0.35 of LTTng-UST's event, and 1/200 of stock's asynchronous call",
                          LTTng=event, stock=ns("stock", f"{kind}_by_name", threads),
                          stock_async=stock, MMV=ns("MMV", "mmv_increment_by_name"))
     event = ns("LTTng", "lttng_event")
@@ -105,23 +112,45 @@ def _figures(ns):
     yield figure("begin + end by name", ns("by name", "begin_end_by_name"), event,
                  "LTTng-UST's single event", LTTng=event, stock=ns("stock", "begin_end_by_name"),
                  stock_async=ns("stock async", "begin_end_by_name"))
-    yield figure("observe flat out: the queue is full", ns("by handle", "observe_flat_out"),
-                 0.5 * event, "0.5 of LTTng-UST's event", LTTng=event)
-    yield figure("the same of 16 threads",
-                 ns("by handle", "observe_flat_out_of_16_threads", 16), LTTng=event)
-    one = ns("by handle", "observe_by_handle")
+    for kind in ("handle", "name"):
+        stock = {"stock": ns("stock", "observe_by_name_flat_out"),
+                 "stock_async": ns("stock async", "observe_by_name_flat_out")}
+        yield figure(f"observe by {kind}, flat out: the queue is full",
+                     ns(f"by {kind}", "observe_flat_out" if kind == "handle"
+                        else "observe_by_name_flat_out"),
+                     0.5 * event, "0.5 of LTTng-UST's event", LTTng=event,
+                     **(stock if kind == "name" else {}))
+    yield figure("the same by handle, 16 threads",
+                 ns("by handle", "observe_flat_out_of_16_threads", 16), 0.5 * event,
+                 "0.5 of LTTng-UST's event", LTTng=event)
     for threads in THREADS[1:]:
         yield figure(f"observe by handle: {plural(threads)} against one",
-                     ns("by handle", "observe_by_handle", threads), 1.25 * one, "1.25 of one's")
+                     ns("by handle", "observe_by_handle", threads), 1.25 * observe, "1.25 of one's")
     off = ns("floor", "load_and_branch_call")
     for name, text in (("observe", "observe by handle"), ("observe_by_name", "observe by name"),
                        ("begin_end", "begin + end by handle")):
         calls = 2 if name == "begin_end" else 1
         yield figure(f"{text}, switched off", ns("by handle", f"{name}_switched_off"),
-                     calls * (2 * off + 0.5), "a function that loads and branches, twice")
+                     calls * 1.5 * off, "1.5 of a function that only loads and branches")
     yield figure("a call compiled out", ns("compiled out", "compiled_out"),
                  1.25 * ns("compiled out", "empty_loop"), "an empty loop",
                  empty_loop=ns("compiled out", "empty_loop"))
     yield figure("a bare queue's enqueue", ns("floor", "bare_queue"))
     yield figure("clock_gettime", ns("floor", "clock_gettime_call"))
     yield figure("time-stamp counter", ns("floor", "time_stamp_counter"))
+
+
+def _spread(rows):
+    """The costs of single calls, of the round whose 99.9th percentile is the median one."""
+    row = sorted(rows, key=lambda row: row["p999"])[len(rows) // 2]
+    columns = sorted((int(name.removeprefix("below_")), int(count))
+                     for name, count in row.items() if name.startswith("below_"))
+    most = max(count for _, count in columns)
+    notes = [f"median {row['p50']:.1f} ns, p99 {row['p99']:.0f} ns, p99.9 {row['p999']:.0f} ns, "
+             f"longest {row['max']:,.0f} ns; taking the time is part of each; "
+             f"{row['bursts']:.0f} bursts without preemption"]
+    for limit, count in columns[3:]:
+        bar = "#" * round(40 * count / most) or ("." if count else "")
+        notes.append(f"below {limit:6,} ns {count:8,} {bar}")
+    return Figure(PART, "observe by handle: p99.9 of single calls", "ns", row["p999"],
+                  20 * row["p50"], "20 times the median", notes=notes)

@@ -31,6 +31,14 @@ void begin_end_by_name(benchmark::State& state) {
 }
 BENCHMARK(begin_end_by_name)->Apply(bench::in_bursts);
 
+// Without a pause: ours finds its queue full, stock's asynchronous one its socket.
+void observe_by_name_flat_out(benchmark::State& state) {
+  double value = 0;
+  bench::measure(state, 10 * bench::kCallsInBurst, std::chrono::nanoseconds(0),
+                 [&] { pmtraceobs("bench.flat.out", value += 0.001); });
+}
+BENCHMARK(observe_by_name_flat_out)->Apply(bench::in_bursts);
+
 // PMTRACE_STATE_ASYNC has to be set before the library connects.
 [[maybe_unused]] const int state_before =
     pmtracestate(std::getenv("BENCH_ASYNC") ? PMTRACE_STATE_ASYNC : 0);

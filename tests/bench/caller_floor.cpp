@@ -1,10 +1,10 @@
 // What nothing built of the same parts could beat: the clocks, a bare queue, an idle loop.
-#include <atomic>
 #include <ctime>
 
 #include <concurrentqueue/concurrentqueue.h>
 
 #include "bursts.hpp"
+#include "load_and_branch.h"
 
 #ifdef __x86_64__
 #include <x86intrin.h>
@@ -31,17 +31,9 @@ void time_stamp_counter(benchmark::State& state) {
 BENCHMARK(time_stamp_counter)->Apply(bench::in_bursts);
 #endif
 
-// A function of a shared library that loads a variable and branches is what a switched-off call is.
-std::atomic<int> flags{0};
-[[gnu::noinline]] int load_and_branch(void*, double) {
-  if (flags.load(std::memory_order_relaxed) != 0) [[unlikely]]
-    return 1;
-  return 0;
-}
-
 void load_and_branch_call(benchmark::State& state) {
   bench::measure(state, kCalls, kNoPause,
-                 [] { benchmark::DoNotOptimize(load_and_branch(nullptr, 1)); });
+                 [] { benchmark::DoNotOptimize(bench_load_and_branch(nullptr, 1)); });
 }
 BENCHMARK(load_and_branch_call)->Apply(bench::in_bursts);
 

@@ -16,33 +16,34 @@ def _verdict(figure):
     return "met" if figure.is_met else "MISSED"
 
 
-def _ratio(ours, peer):
-    return f"{ours / peer:.2g}" if peer else "-"
+def _peers(figure):
+    return ", ".join(f"{name} {number(value)}"
+                     + (f" ({figure.ours / value:.2g})" if value else "")
+                     for name, value in figure.peers.items())
 
 
 def of(figures):
-    """One table: ours, the limit that the same run gives, met or missed, each peer and the ratio."""
+    """One table: ours, the limit, met or missed, each peer and the ratio."""
+    bars = list(dict.fromkeys(figure.bar for figure in figures if figure.bar))
     width = max(len(figure.name) for figure in figures)
     lines = []
     part = None
     for figure in figures:
         if figure.part != part:
             part = figure.part
-            lines += ["", f"{part:{width}}  {'ours':>10}  {'limit':>10}  {'':6}  peers (ours : peer)"]
-            lines.append("-" * (width + 60))
+            lines += ["", f"{part:{width}}  {'ours':>12}  {'limit':>14}  {'':6}  "
+                          "peers (ours : peer)", "-" * (width + 62)]
         limit = "" if figure.limit is None else number(figure.limit)
-        peers = ", ".join(f"{name} {number(value)} ({_ratio(figure.ours, value)})"
-                          for name, value in figure.peers.items())
-        lines.append(f"{figure.name:{width}}  {number(figure.ours):>7} {figure.unit:3}"
-                     f" {limit:>10}  {_verdict(figure):6}  {peers}".rstrip())
-    lines.append("")
-    lines += ["Limits:"] + sorted({f"  {figure.name}: {figure.bar}"
-                                   for figure in figures if figure.bar})
+        mark = f"[{bars.index(figure.bar) + 1}]" if figure.bar else ""
+        lines.append(f"{figure.name:{width}}  {number(figure.ours):>7} {figure.unit:5}"
+                     f" {limit:>9} {mark:5} {_verdict(figure):6}  {_peers(figure)}".rstrip())
+    lines += ["", "Where the limits come from:"]
+    lines += [f"{f'[{place}]':>6} {bar}" for place, bar in enumerate(bars, 1)]
     for figure in figures:
         if figure.notes:
             lines += ["", f"{figure.name}:"] + [f"  {note}" for note in figure.notes]
-    bars = [figure for figure in figures if figure.limit is not None]
-    missed = [figure for figure in bars if not figure.is_met]
-    lines += ["", f"{len(bars) - len(missed)} of {len(bars)} bars met"
-              + "".join(f"\n  missed: {figure.name}" for figure in missed)]
+    limited = [figure for figure in figures if figure.limit is not None]
+    missed = [figure for figure in limited if not figure.is_met]
+    lines += ["", f"{len(limited) - len(missed)} of {len(limited)} bars met"]
+    lines += [f"  missed: {figure.name}" for figure in missed]
     return "\n".join(lines).lstrip("\n")

@@ -1,0 +1,15 @@
+/* The least that a call of a library can be which looks whether it is switched on. */
+#ifndef LOAD_AND_BRANCH_H
+#define LOAD_AND_BRANCH_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+int bench_load_and_branch(const void* tag, double value);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
