@@ -16,7 +16,7 @@ LABELS = {"LTTng": "LTTng-UST", "prometheus": "prometheus-cpp", "MMV": "PCP's MM
           "stock": "stock libpcp_trace", "stock async": "stock, asynchronous"}
 
 WIDTH, LEFT, RIGHT = 760, 190, 90
-LINE, GAP, TOP = 20, 18, 56
+LINE, GAP, TOP = 20, 18, 88
 OURS, PEER = "#1f7a4d", "#9aa5b1"
 
 
@@ -52,7 +52,7 @@ def of(figures, heading):
              f'width="{WIDTH}" height="{y + 8}" font-family="sans-serif" font-size="13">',
              '<rect width="100%" height="100%" fill="white"/>',
              f'<text x="12" y="22" font-size="15" font-weight="bold">{escape(title)}</text>',
-             f'<text x="12" y="42" fill="#555" font-size="11">'
-             f'{escape(" · ".join(line.split(":", 1)[1].strip() for line in heading))}</text>',
+             *(f'<text x="12" y="{42 + 15 * place}" fill="#555" font-size="11">{escape(line)}</text>'
+               for place, line in enumerate(heading)),
              *body, "</svg>"]
     return "\n".join(lines) + "\n"
