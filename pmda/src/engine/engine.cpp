@@ -186,7 +186,7 @@ void Engine::apply_value(TagIndex place, double value, Time now) {
   Implementation& my = *implementation_;
   my.turn(now);
   TagHistory& history = my.history_of(place, 1);
-  history.add(value, my.options.buckets, my.pool);
+  history.add(value, my.pool);
   my.activate(history);
   my.coarsen_next();
 }
@@ -199,7 +199,7 @@ void Engine::apply(TagIndex place, const Delta& delta, std::string_view histogra
   TagHistory& history = my.history_of(place, delta.count + delta.aborts);
   const auto recent = static_cast<std::uint64_t>(my.clock.interval_length().count());
   if (age.first_ns <= recent || delta.count == 0) {
-    history.add(delta, histogram, my.options.buckets, my.pool);
+    history.add(delta, histogram, my.pool);
   } else {
     const BatchShares shares(age, my.clock, my.current, now);
     my.counters.late += history.add_late(delta, histogram, shares, my.options.buckets, my.pool);

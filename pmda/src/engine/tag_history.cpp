@@ -4,28 +4,28 @@ namespace pcp::trace::agent {
 
 bool TagHistory::advance(std::int64_t interval, std::size_t buckets, HistogramPool& pool) {
   const std::int64_t oldest = interval - static_cast<std::int64_t>(buckets);
-  window_.drop_before(oldest);
+  window_.advance(interval_, oldest, buckets);
   if (histograms_) {
     histograms_->advance(interval_, oldest, pool);
     if (window_.empty()) {
-      histograms_->clear(pool);
+      histograms_->leave(pool);
       histograms_.reset();
     }
   }
   interval_ = interval;
-  summary_ = window_.total();
+  summary_ = window_.total_of_completed();
   if (histograms_) histograms_->summarise(summary_, pool);
   return !window_.empty();
 }
 
-void TagHistory::add(const Delta& delta, std::string_view histogram, std::size_t buckets,
-                     HistogramPool& pool) {
+void TagHistory::add(const Delta& delta, std::string_view histogram, HistogramPool& pool) {
   total_.merge(delta);
   if (delta.count == 0) return;
-  window_.at(interval_, buckets + 1).merge(delta);
+  window_.working().merge(delta);
   if (histogram.empty() || !has_histogram(type_)) return;
   const std::uint64_t binned = delta.count - delta.nonfinite - delta.unbinned;
-  if (!histograms().merge(histogram, binned, pool)) total_.unbinned += binned;
+  if (!has_room_for_histograms(pool) || !histograms_->merge(histogram, binned, pool))
+    total_.unbinned += binned;
 }
 
 std::uint64_t TagHistory::add_late(const Delta& delta, std::string_view histogram,
@@ -36,7 +36,9 @@ std::uint64_t TagHistory::add_late(const Delta& delta, std::string_view histogra
   for (const BatchShare& share : shares.get()) {
     const WindowSums part = part_of(delta, share);
     if (part.count == 0) continue;
-    window_.at(share.interval, buckets + 1).merge(part);
+    WindowSums& bucket = share.interval == interval_ ? window_.working()
+                                                     : window_.completed(share.interval, buckets);
+    bucket.merge(part);
     add_share(histogram, share, pool);
     in_window += part.count;
   }
@@ -47,10 +49,11 @@ void TagHistory::add_share(std::string_view packed, const BatchShare& of_time,
                            HistogramPool& pool) {
   if (packed.empty() || !has_histogram(type_)) return;
   const double share = of_time.to - of_time.from;
-  const bool added = of_time.interval == interval_
-                         ? histograms().merge_share(packed, share, pool)
-                         : histograms().merge_late(of_time.interval, packed, share, pool);
-  if (added) return;
+  if (has_room_for_histograms(pool) &&
+      (of_time.interval == interval_
+           ? histograms_->merge_share(packed, share, pool)
+           : histograms_->merge_late(of_time.interval, packed, share, pool)))
+    return;
   std::uint64_t values = 0;
   Histogram::read_packed_total(packed, values);
   total_.unbinned += part_of(values, 0, share);

@@ -29,13 +29,13 @@ class TagHistory {
 
   // These add to the totals, and to the working bucket or, late, to whichever the time asks for.
   // Requires: the interval is the current one.
-  void add(double value, std::size_t buckets, HistogramPool& pool) {
+  void add(double value, HistogramPool& pool) {
     const bool finite = total_.add(value);
-    window_.at(interval_, buckets + 1).add(value);
-    if (finite && has_histogram(type_) && !histograms().add(value, pool)) ++total_.unbinned;
+    window_.working().add(value);
+    if (!finite || !has_histogram(type_)) return;
+    if (!has_room_for_histograms(pool) || !histograms_->add(value, pool)) ++total_.unbinned;
   }
-  void add(const Delta& delta, std::string_view histogram, std::size_t buckets,
-           HistogramPool& pool);
+  void add(const Delta& delta, std::string_view histogram, HistogramPool& pool);
 
   // Gives how many calls were too old for the window.
   std::uint64_t add_late(const Delta& delta, std::string_view histogram, const BatchShares& shares,
@@ -55,11 +55,11 @@ class TagHistory {
   std::uint32_t active_place = kInactive;
 
  private:
-  WindowHistograms& histograms() {
-    if (!histograms_) [[unlikely]] {
-      histograms_ = std::make_unique<WindowHistograms>();
-    }
-    return *histograms_;
+  // Makes the histograms if there are none.
+  bool has_room_for_histograms(HistogramPool& pool) {
+    if (!histograms_ && !pool.full()) [[unlikely]]
+      histograms_ = std::make_unique<WindowHistograms>(pool);
+    return histograms_ != nullptr;
   }
   void add_share(std::string_view packed, const BatchShare& of_time, HistogramPool& pool);
 

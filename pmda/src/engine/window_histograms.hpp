@@ -4,13 +4,13 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 #include "engine/engine.hpp"
+#include "engine/heap.hpp"
 #include "engine/histogram_pool.hpp"
+#include "engine/packed_buckets.hpp"
 #include "engine/window_sums.hpp"
 #include "wire/histogram.hpp"
 
@@ -18,9 +18,13 @@ namespace pcp::trace::agent {
 
 using Quantiles = std::array<double, kQuantiles.size()>;
 
-// Ownership: whoever drops one that is not empty calls clear() first, or clears the pool.
+// Lies on the heap, which the pool is told of as well. Whoever drops one calls leave() first, or
+// clears the pool.
 class WindowHistograms {
  public:
+  explicit WindowHistograms(HistogramPool& pool) { pool.account(0, heap_bytes(sizeof *this)); }
+  void leave(HistogramPool& pool);
+
   // Counts a value in the working bucket. False if the pool is full.
   bool add(double value, HistogramPool& pool) {
     if (working_.coarseness() < pool.coarseness() || pool.full()) [[unlikely]] {
@@ -28,9 +32,8 @@ class WindowHistograms {
     }
     const std::size_t before = working_.memory_bytes();
     working_.add(value);
-    const std::size_t after = working_.memory_bytes();
-    if (after != before) [[unlikely]] {
-      pool.account(before, after);
+    if (working_.memory_bytes() != before) [[unlikely]] {
+      pool.account(heap_bytes_of_histogram(before), memory_of(working_));
     }
     return true;
   }
@@ -57,22 +60,22 @@ class WindowHistograms {
   // Nothing if the completed buckets hold no value.
   const std::optional<Quantiles>& quantiles() const { return quantiles_; }
 
-  void clear(HistogramPool& pool);
-
  private:
-  struct Packed {
-    std::int64_t interval = 0;
-    std::uint32_t size = 0;
-    std::unique_ptr<char[]> bytes;
-
-    std::string_view view() const { return {bytes.get(), size}; }
-    std::size_t memory_bytes() const { return sizeof(Packed) + size; }
-  };
+  // Of its two vectors, whose share of the heap's own is about that of two pieces.
+  static std::size_t heap_bytes_of_histogram(std::size_t bytes) {
+    constexpr std::size_t kSecondPiece = 16;
+    return bytes == 0 ? 0 : heap_bytes(bytes + kSecondPiece);
+  }
+  static std::size_t memory_of(const Histogram& histogram) {
+    return heap_bytes_of_histogram(histogram.memory_bytes());
+  }
+  template <typename Change>
+  void change_working(HistogramPool& pool, Change change);
+  void put(std::int64_t interval, const Histogram& histogram, HistogramPool& pool);
   bool make_ready(HistogramPool& pool);
-  static void store(const Histogram& histogram, Packed& packed, HistogramPool& pool);
 
   Histogram working_;
-  std::vector<Packed> completed_;  // oldest first
+  PackedBuckets completed_;
   std::optional<Quantiles> quantiles_;
 };
 

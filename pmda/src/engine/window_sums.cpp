@@ -2,28 +2,34 @@
 
 namespace pcp::trace::agent {
 
-WindowSums& WindowBuckets::find_or_insert(std::int64_t interval, std::size_t most) {
-  const auto older = [](const Bucket& bucket, std::int64_t wanted) {
-    return bucket.interval < wanted;
-  };
-  auto at = std::lower_bound(buckets_.begin(), buckets_.end(), interval, older);
-  if (at != buckets_.end() && at->interval == interval) return at->sums;
-  const auto place = at - buckets_.begin();
-  if (buckets_.size() == buckets_.capacity()) {
-    buckets_.reserve(std::max(buckets_.size() + 1, std::min(2 * buckets_.size(), most)));
-  }
-  return buckets_.insert(buckets_.begin() + place, Bucket{interval, {}})->sums;
+WindowSums& WindowBuckets::completed(std::int64_t interval, std::size_t most) {
+  if (completed_.empty()) first_ = interval;
+  const auto before = static_cast<std::size_t>(std::max<std::int64_t>(first_ - interval, 0));
+  const auto after = static_cast<std::size_t>(std::max<std::int64_t>(interval + 1 - end(), 0));
+  if (const std::size_t size = completed_.size() + before + after; size > completed_.capacity())
+    completed_.reserve(std::max(size, std::min(2 * completed_.size(), most)));
+  completed_.insert(completed_.begin(), before, WindowSums{});
+  completed_.resize(completed_.size() + after);
+  first_ -= static_cast<std::int64_t>(before);
+  return completed_[static_cast<std::size_t>(interval - first_)];
+}
+
+void WindowBuckets::advance(std::int64_t interval, std::int64_t oldest, std::size_t most) {
+  drop_before(oldest);
+  if (working_.count > 0 && interval >= oldest) completed(interval, most) = working_;
+  working_ = {};
+  if (completed_.empty()) completed_ = {};
 }
 
 void WindowBuckets::drop_before(std::int64_t interval) {
-  const auto newer = [interval](const Bucket& bucket) { return bucket.interval >= interval; };
-  buckets_.erase(buckets_.begin(), std::find_if(buckets_.begin(), buckets_.end(), newer));
-  if (buckets_.empty()) buckets_ = {};
+  const auto dropped = std::clamp<std::int64_t>(interval - first_, 0, end() - first_);
+  completed_.erase(completed_.begin(), completed_.begin() + dropped);
+  first_ += dropped;
 }
 
-WindowSums WindowBuckets::total() const {
+WindowSums WindowBuckets::total_of_completed() const {
   WindowSums total;
-  for (const Bucket& bucket : buckets_) total.merge(bucket.sums);
+  for (const WindowSums& sums : completed_) total.merge(sums);
   return total;
 }
 

@@ -41,33 +41,32 @@ struct WindowSums {
   }
 };
 
-// The buckets of one tag that are not empty, oldest first: memory grows with what happens, not with
-// the number of buckets that the window has. The one of the current interval is the working one.
+// The buckets of one tag: the working one, to which most is added, and the completed ones, from the
+// oldest to the newest in which something happened. The working one is nobody's interval: whoever
+// owns this knows. Memory is taken only when a bucket is completed.
 class WindowBuckets {
  public:
-  // Gives an interval's bucket, made if necessary. `most` is how many there can be.
-  WindowSums& at(std::int64_t interval, std::size_t most) {
-    if (!buckets_.empty() && buckets_.back().interval == interval) [[likely]] {
-      return buckets_.back().sums;
-    }
-    return find_or_insert(interval, most);
-  }
+  WindowSums& working() { return working_; }
 
-  // Forgets all that is older, and gives the memory back when nothing is left.
-  void drop_before(std::int64_t interval);
+  // Gives a completed interval's bucket, made if necessary, for something to be added. `most` is
+  // how many there can be. Requires: what is older than the window has been dropped.
+  WindowSums& completed(std::int64_t interval, std::size_t most);
 
-  WindowSums total() const;
-  bool empty() const { return buckets_.empty(); }
-  std::size_t size() const { return buckets_.size(); }
+  // Completes the working bucket, which is this interval's, and forgets what is older than
+  // `oldest`. Gives the memory back when nothing is left.
+  void advance(std::int64_t interval, std::int64_t oldest, std::size_t most);
+
+  WindowSums total_of_completed() const;
+  bool empty() const { return working_.count == 0 && completed_.empty(); }
+  std::size_t size() const { return completed_.size() + 1; }
 
  private:
-  struct Bucket {
-    std::int64_t interval = 0;
-    WindowSums sums;
-  };
-  WindowSums& find_or_insert(std::int64_t interval, std::size_t most);
+  std::int64_t end() const { return first_ + static_cast<std::int64_t>(completed_.size()); }
+  void drop_before(std::int64_t interval);
 
-  std::vector<Bucket> buckets_;
+  WindowSums working_;
+  std::int64_t first_ = 0;  // interval of the first completed one; the others follow without a gap
+  std::vector<WindowSums> completed_;
 };
 
 }  // namespace pcp::trace::agent

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include <malloc.h>
 
@@ -248,6 +249,54 @@ TEST_F(EngineHistogramLimit, CountsTheValuesThatFindNoRoomAtAll) {
   EXPECT_GT(unbinned, 0u);
   EXPECT_LT(unbinned, 100 * 1600u);
   world.value(TraceType::Observe, "x", 1);
+}
+
+// What histograms add to the heap while many tags, with values all over the range, come and come.
+struct HistogramHeap {
+  std::size_t most = 0;
+  std::size_t at_end = 0;
+  std::size_t counted = 0;  // by the engine, at the end
+};
+
+HistogramHeap heap_of_histograms(std::size_t bound, int tags) {
+  constexpr int kIntervals = 14;
+  const auto run = [tags](std::size_t max_bytes, std::vector<std::size_t>& heap) {
+    const std::size_t before = heap_bytes();
+    World world(EngineHistogramLimit::options(max_bytes));
+    for (int interval = 0; interval < kIntervals; ++interval) {
+      world.at(interval * 5s);
+      for (int tag = 0; tag < tags; ++tag) {
+        std::vector<double> values;
+        for (int i = 0; i < 30; ++i) values.push_back(std::ldexp(1 + 0.033 * i, (i + tag) % 9));
+        world.batch(TraceType::Transact, "tag" + std::to_string(tag), values);
+      }
+      heap.push_back(heap_bytes() - before);
+      while (world.engine.rotate(world.now, 100)) continue;
+      heap.push_back(heap_bytes() - before);
+    }
+    return world.engine.counters().histogram_bytes;
+  };
+  std::vector<std::size_t> without, with;
+  run(0, without);
+  HistogramHeap histograms;
+  histograms.counted = run(bound, with);
+  for (std::size_t i = 0; i < with.size(); ++i) {
+    histograms.at_end = with[i] - std::min(with[i], without[i]);
+    histograms.most = std::max(histograms.most, histograms.at_end);
+  }
+  return histograms;
+}
+
+TEST_F(EngineHistogramLimit, IsWhatTheyReallyTake) {
+  constexpr std::size_t kBound = 4u << 20;
+  for (const int tags : {100, 1000, 8000}) {
+    const HistogramHeap heap = heap_of_histograms(kBound, tags);
+    EXPECT_LE(heap.most, kBound + kBound / 16) << tags;
+    EXPECT_LE(heap.counted, kBound + 1024) << tags;  // the last piece that found room
+    if (heap.most == 0) GTEST_SKIP() << "the heap of a sanitizer";
+    EXPECT_NEAR(static_cast<double>(heap.at_end) / static_cast<double>(heap.counted), 1, 0.1)
+        << tags;
+  }
 }
 
 TEST_F(EngineHistogramLimit, IsNotHitForeverOnceThereIsRoomAgain) {
