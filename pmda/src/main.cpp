@@ -15,6 +15,7 @@
 #include "agent/main_loop.hpp"
 #include "agent/number_keeper.hpp"
 #include "agent/options.hpp"
+#include "engine/heap.hpp"
 #include "engine/instance_file.hpp"
 #include "engine/shared.hpp"
 #include "ingest/server.hpp"
@@ -73,6 +74,7 @@ IngestOptions ingest_options(Options& options) {
 }
 
 int run(Options options) {
+  free_without_delay();
   Bridge bridge(options.domain, options.log);
 
   const std::string path = numbers_path(options.domain);

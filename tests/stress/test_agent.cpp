@@ -54,7 +54,7 @@ std::map<std::string, Delta> TestAgent::totals(TraceType type) {
   constexpr std::size_t kAll = 1'000'000;
   std::vector<agent::TagValues> values;
   std::vector<agent::InstanceName> names;
-  shared_->engine.snapshot(type, 0, kAll, steady_now(), values);
+  while (shared_->engine.snapshot(type, values.size(), kAll, steady_now(), values) > 0) continue;
   shared_->engine.instances(type, 0, kAll, names);
   std::map<std::string, Delta> totals;
   for (std::size_t i = 0; i < names.size(); ++i) totals[names[i].tag] = values[i].total;

@@ -10,8 +10,8 @@ namespace pcp::trace::agent {
 
 namespace {
 
-// Tags copied for each hold of Shared::mutex: well below a millisecond, even if an interval has
-// just ended and each tag must be summarised first.
+// Tags copied for each hold of Shared::mutex: well below a millisecond. Where tags must be
+// summarised first, the engine gives fewer.
 constexpr std::size_t kTagsAtOnce = 256;
 
 pmID pmid_of(int domain, const Metric& metric) {
@@ -59,14 +59,16 @@ void Fetcher::add_tags(TraceType type, AskedOfIndom asked, const pmProfile* prof
   std::vector<ValueSet*> sets;
   // Tags that come meanwhile wait for the next fetch. None goes, for only the main thread resets.
   std::size_t all = 0;
-  for (std::size_t from = 0; from == 0 || from < all; from += kTagsAtOnce) {
+  std::size_t from = 0;
+  do {
     slice_.clear();
+    const bool first = from == 0;
     {
       const std::lock_guard lock(shared_.mutex);
-      if (from == 0) all = shared_.engine.generation(type).count;
-      shared_.engine.snapshot(type, from, std::min(kTagsAtOnce, all - from), now, slice_);
+      if (first) all = shared_.engine.generation(type).count;
+      from += shared_.engine.snapshot(type, from, std::min(kTagsAtOnce, all - from), now, slice_);
     }
-    if (from == 0) sets = make_sets(asked, all);
+    if (first) sets = make_sets(asked, all);
     std::erase_if(slice_, [&](const TagValues& tag) { return !filter.includes(tag.instance); });
     for (std::size_t i = 0; i < asked.size(); ++i) {
       const auto& reader = std::get<TagReader>(asked[i].metric->reader);
@@ -75,7 +77,7 @@ void Fetcher::add_tags(TraceType type, AskedOfIndom asked, const pmProfile* prof
         if (reader(atom, tag, period_s_)) sets[i]->add(tag.instance, atom);
       }
     }
-  }
+  } while (from < all);
 }
 
 void Fetcher::add_clients(AskedOfIndom asked, const pmProfile* profile, Time now) {

@@ -79,10 +79,15 @@ struct Engine::Implementation {
     return history;
   }
 
-  void bring_up(TagHistory& history) {
+  // Gives how much work that was: 1 for a usual tag. A summary takes time in the number of buckets,
+  // so one of a very fine window counts for several.
+  std::size_t bring_up(TagHistory& history) {
     if (history.interval() == current) [[likely]]
-      return;
+      return 0;
+    constexpr std::size_t kUsualBuckets = 16;
+    const std::size_t work = 1 + history.window_size() / kUsualBuckets;
     if (!history.advance(current, options.buckets, pool)) deactivate(history);
+    return work;
   }
 
   void activate(TagHistory& history) {
@@ -228,12 +233,9 @@ bool Engine::rotate(Time now, std::size_t max_tags) {
   Implementation& my = *implementation_;
   my.turn(now);
   my.discard(max_tags);
-  // A summary takes time in the number of buckets, so one of a very fine window counts for several.
-  constexpr std::size_t kUsualBuckets = 16;
   for (std::size_t done = 0; my.to_rotate > 0 && done < max_tags;) {
     TagHistory& history = *my.active[--my.to_rotate];
-    done += 1 + history.window_size() / kUsualBuckets;
-    my.bring_up(history);
+    done += std::max<std::size_t>(my.bring_up(history), 1);
   }
   return my.to_rotate > 0 || !my.discarded.empty();
 }
@@ -248,15 +250,19 @@ Time Engine::next_rotation(Time now) const {
 std::size_t Engine::snapshot(TraceType type, std::size_t from, std::size_t max, Time now,
                              std::vector<TagValues>& out) {
   Implementation& my = *implementation_;
+  constexpr std::size_t kMostSummaries = 64;
   my.turn(now);
-  const auto histories = slice(my.arrivals[index_of(type)], from, max);
-  for (TagHistory* history : histories) {
-    my.bring_up(*history);
+  std::size_t copied = 0;
+  std::size_t work = 0;
+  for (TagHistory* history : slice(my.arrivals[index_of(type)], from, max)) {
+    if (work >= kMostSummaries) break;
+    work += my.bring_up(*history);
     TagValues& values = out.emplace_back();
     values.instance = my.tags.instance(history->tag());
     history->copy_to(values);
+    ++copied;
   }
-  return histories.size();
+  return copied;
 }
 
 std::size_t Engine::instances(TraceType type, std::size_t from, std::size_t max,

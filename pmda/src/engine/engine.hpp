@@ -132,11 +132,13 @@ class Engine {
   Time next_rotation(Time now) const;
 
   // Copies the values of at most `max` instances of a type, from the `from`th on, in the order in
-  // which they first had values since the start or the last reset. Gives how many it copied: fewer
-  // than `max` at the end. Between two calls instances may have been added at the end, or all been
-  // reset: generation() tells.
+  // which they first had values since the start or the last reset. Gives how many it copied: none
+  // only at the end, and fewer than `max` also where many had to be summarised first. Between two
+  // calls instances may have been added at the end, or all been reset: generation() tells.
   std::size_t snapshot(TraceType type, std::size_t from, std::size_t max, Time now,
                        std::vector<TagValues>& out);
+
+  // The same for their names; here, fewer than `max` are the end.
   std::size_t instances(TraceType type, std::size_t from, std::size_t max,
                         std::vector<InstanceName>& out) const;
 

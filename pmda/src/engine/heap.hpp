@@ -1,8 +1,10 @@
-// What we know of the GNU C library's heap.
+// What we know, and want, of the GNU C library's heap.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+
+#include <malloc.h>
 
 namespace pcp::trace::agent {
 
@@ -14,5 +16,10 @@ constexpr std::size_t heap_bytes(std::size_t wanted) {
   if (wanted == 0) return 0;
   return std::max(kLeast, (wanted + kHeader + kStep - 1) / kStep * kStep);
 }
+
+// Has each free() do its own work. Else the C library only notes small pieces, and now and then a
+// call joins all of them with their neighbours: after a reset of 100,000 tags one took 12 ms, with
+// the mutex held. Call it before there are threads.
+inline void free_without_delay() { ::mallopt(M_MXFAST, 0); }
 
 }  // namespace pcp::trace::agent

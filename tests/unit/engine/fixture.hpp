@@ -46,7 +46,7 @@ struct World {
 
   std::vector<TagValues> snapshot(TraceType type) {
     std::vector<TagValues> values;
-    engine.snapshot(type, 0, kAll, now, values);
+    while (engine.snapshot(type, values.size(), kAll, now, values) > 0) continue;
     return values;
   }
 

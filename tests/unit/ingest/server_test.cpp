@@ -62,7 +62,7 @@ std::optional<TagValues> ServerTest::values(TraceType type, const std::string& t
   if (!name) return {};
   const std::lock_guard lock(shared_.mutex);
   std::vector<TagValues> all;
-  shared_.engine.snapshot(type, 0, 200'000, steady_now(), all);
+  while (shared_.engine.snapshot(type, all.size(), 200'000, steady_now(), all) > 0) continue;
   for (const TagValues& each : all)
     if (each.instance == name->instance) return each;
   return {};
