@@ -1,6 +1,8 @@
 """What the agent's engine takes: time for each tag, holds of the mutex, and memory."""
 
+import contextlib
 import re
+import subprocess
 import time
 
 import fetch
@@ -12,13 +14,14 @@ PART = "The agent"
 TAG_BYTES = 1024
 HOLD_US = 1000
 BUCKETS = 12
-INTERVAL_S = 1
+INTERVAL_S = 0.5
+CLIENTS, CLIENT_TAGS = 100, 200  # of those who fill the histograms
+MIB = 1 << 20
 
 
 def measure(tools, brief):
     yield from _times(tools, brief)
-    for count in (40,) if brief else (1000, 10_000):
-        yield from _memory(tools, count, brief)
+    yield from _memory(tools, brief)
 
 
 def _times(tools, brief):
@@ -49,24 +52,57 @@ def _by_tags(rows, name):
             if key.startswith(name + "/")}
 
 
-def _memory(tools, count, brief):
-    """What an agent holds more than an empty one when each of the window's buckets has values."""
-    options = ["-T", str(BUCKETS * INTERVAL_S), "-N", str(BUCKETS)]
-    with PrivatePmcd(agent=tools.agent, namespace=tools.namespace, options=options) as pmcd:
-        empty = _resident_bytes(pmcd)
+def _memory(tools, brief):
+    """What agents hold more than empty ones when each of the window's buckets has values: one for
+    each number of tags, and one whose histograms would take more than they may."""
+    counts = (20, 40) if brief else (1000, 10_000)
+    shape = (["--clients", 2, "--tags", 10, "--seconds", 0.1] if brief else
+             ["--clients", CLIENTS, "--tags", CLIENT_TAGS, "--seconds", INTERVAL_S * (BUCKETS + 2)])
+    with contextlib.ExitStack() as stack:
+        *agents, loaded = [stack.enter_context(_warm_agent(tools)) for _ in (*counts, None)]
+        empty = [_resident_bytes(pmcd) for pmcd in (*agents, loaded)]
+        load = subprocess.Popen(
+            [tools.program("our_clients"), "--socket", loaded.path("run/trace.socket"),
+             "--own-tags", "--spread", "5", "--interval", str(int(INTERVAL_S * 1000)), *map(str, shape)],
+            stdout=subprocess.DEVNULL)
         for bucket in range(1 if brief else BUCKETS + 1):
-            tools.progress(f"memory of {count:,} tags, bucket {bucket + 1} of {BUCKETS + 1}")
+            tools.progress(f"memory, bucket {bucket + 1} of {BUCKETS + 1}")
             end = time.monotonic() + INTERVAL_S
-            fetch.fill(pmcd, count, kinds=("point",))
+            for pmcd, count in zip(agents, counts):
+                fetch.fill(pmcd, count, kinds=("point",))
             time.sleep(0 if brief else max(0, end - time.monotonic()))
-        full = _resident_bytes(pmcd)
-        pmcd.pmstore("trace.control.reset", 1)
-        time.sleep(0 if brief else 3)
-        after = _resident_bytes(pmcd)
-    yield Figure(part=PART, name=f"memory for each of {count:,} tags with {BUCKETS} buckets",
-                 unit="bytes", ours=(full - empty) / count, limit=TAG_BYTES, bar="1 KiB",
-                 notes=[f"{(after - empty) / count:.0f} bytes a tag after a reset, which keeps "
-                        "names and numbers."])
+        full = [_resident_bytes(pmcd) for pmcd in agents]
+        load.wait()
+        full.append(_resident_bytes(loaded))
+        counted, coarsened = (loaded.value(f"trace.agent.{name}")
+                              for name in ("memory.histograms", "coarsenings"))
+        for pmcd in agents:
+            pmcd.pmstore("trace.control.reset", 1)
+        time.sleep(0 if brief else 2)
+        after = [_resident_bytes(pmcd) for pmcd in agents]
+    for i, count in enumerate(counts):
+        a_tag = (full[i] - empty[i]) / count
+        yield Figure(part=PART, name=f"memory for each of {count:,} tags with {BUCKETS} buckets",
+                     unit="bytes", ours=a_tag, limit=TAG_BYTES, bar="1 KiB",
+                     notes=[f"{(after[i] - empty[i]) / count:.0f} bytes a tag after a reset, which "
+                            "keeps names and numbers."])
+    tags = CLIENTS * CLIENT_TAGS
+    yield Figure(
+        part=PART, name="all histograms together, where all of them had no room", unit="MiB",
+        ours=(full[-1] - empty[-1] - tags * a_tag) / MIB, limit=64,
+        bar="64 MiB: resident, less what as many tags take without",
+        notes=[f"Of {tags:,} tags; the agent itself counts {counted / MIB:.1f} MiB, and has halved "
+               f"the resolution {coarsened} times."])
+
+
+@contextlib.contextmanager
+def _warm_agent(tools):
+    """One that has served a client: what it takes for that is none of the tags'."""
+    options = ["-T", str(int(BUCKETS * INTERVAL_S)), "-N", str(BUCKETS)]
+    with PrivatePmcd(agent=tools.agent, namespace=tools.namespace, options=options) as pmcd:
+        fetch.fill(pmcd, 1, kinds=("point",))
+        pmcd.value("trace.point.count")
+        yield pmcd
 
 
 def _resident_bytes(pmcd):

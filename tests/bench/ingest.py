@@ -17,13 +17,13 @@ PROGRAMS = 16  # with the stock library
 
 def measure(tools, brief):
     if brief:
-        yield from _our_clients(tools, rounds=1, seconds=0.2)
+        yield from _our_clients(tools, rounds=1, seconds=0.1)
         yield from _raw_stock_clients(tools, rounds=1, seconds=0.1)
         yield _stock_programs(tools, rounds=1, calls=100)
         return
     yield from _our_clients(tools, rounds=3, seconds=3)
-    yield from _raw_stock_clients(tools, rounds=3, seconds=1.5)
-    yield _stock_programs(tools, rounds=2, calls=50_000)
+    yield from _raw_stock_clients(tools, rounds=3, seconds=1)
+    yield _stock_programs(tools, rounds=1, calls=50_000)
 
 
 # Ours ---------------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ def _final_count(pmcd, expected):
     while (now := sum(_sum(pmcd, f"trace.{kind}.count") for kind in TYPES)) not in (before,
                                                                                     expected):
         before = now
-        time.sleep(1)
+        time.sleep(0.3)
     return now
 
 

@@ -43,7 +43,8 @@ LoadBatch::LoadBatch(const BatchShape& shape, int seed) {
   for (std::uint32_t tag = 0; tag < shape.tags; ++tag) {
     const TraceType type = type_of(tag);
     const double middle = std::ldexp(1e-3, static_cast<int>(tag % 12) - 3);
-    std::lognormal_distribution<double> times(std::log(middle), 0.15 + 0.02 * (tag % 8));
+    std::lognormal_distribution<double> times(std::log(middle),
+                                              shape.spread * (0.15 + 0.02 * (tag % 8)));
     Delta delta;
     histogram.clear();
     std::set<std::uint64_t> bins;

@@ -27,6 +27,7 @@ struct LoadTotals {
 struct BatchShape {
   std::uint32_t tags = 100;
   std::uint64_t events = 100'000;
+  double spread = 1;  // of times, on their logarithmic scale
 };
 
 // Of ten tags four are transactions, three observations, two points, and one is a counter; each has
