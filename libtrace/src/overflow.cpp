@@ -1,8 +1,7 @@
 #include "overflow.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
+#include <cmath>
 #include <ctime>
 #include <new>
 
@@ -10,89 +9,124 @@ namespace pcp::trace::client {
 namespace {
 
 // A slab with no more keeps its memory, so that a thread that is always too fast allocates nothing.
-constexpr std::size_t kKeptCells = 256;
+constexpr std::size_t kKeptCells = 1024;
 
-std::size_t hash_of(const Tag* tag, TraceType type) {
-  return (std::size_t{tag->id} * 4 + index_of(type)) * 0x9E3779B97F4A7C15u >> 32;
+std::size_t hash_of(const Tag* tag, std::uint64_t kind) {
+  return (std::size_t{tag->id} * 16 + kind) * 0x9E3779B97F4A7C15u >> 32;  // 32 bits
 }
+
+bool has_value(RecordKind kind) { return kind != RecordKind::Point && kind != RecordKind::Abort; }
 
 }  // namespace
 
 bool Overflow::add(const Record& record, std::uint64_t queued) {
-  const unsigned active = lock_active();
-  Slab& slab = slabs_[active];
-  bool added = true;
-  try {
-    OverflowCell& cell = slab.cell(record.tag, type_of(record.kind));
-    if (add_to(cell.delta, record)) ++cell.delta.unbinned;
-    if (!slab.written.load(std::memory_order_relaxed)) {
-      slab.position = queued;
-      slab.written.store(true, std::memory_order_relaxed);
+  lock();
+  const bool added = slab_.add(record);
+  if (added) {
+    if (!written_.load(std::memory_order_relaxed)) {
+      slab_.position = queued;
+      written_.store(true, std::memory_order_relaxed);
     }
-    writing_ = true;
-    written_slab_ = active;
-  } catch (const std::bad_alloc&) {
-    added = false;
+    written_turn_ = turn_.load(std::memory_order_relaxed);
   }
-  slab.unlock();
+  unlock();
   return added;
 }
 
-unsigned Overflow::lock_active() {
-  for (;;) {
-    const unsigned active = active_.load(std::memory_order_acquire);
-    Slab& slab = slabs_[active];
-    if (!slab.try_lock()) continue;  // the flusher is just turning it away
-    // Slabs are turned under the lock: what is active now stays active until unlock().
-    if (active_.load(std::memory_order_acquire) == active) return active;
-    slab.unlock();
-  }
+void Overflow::exchange(OverflowSlab& spare) {
+  lock();
+  std::swap(slab_, spare);
+  written_.store(false, std::memory_order_relaxed);
+  turn_.store(turn_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  unlock();
 }
 
-void Overflow::Slab::lock() {
+void Overflow::lock() {
   for (int tries = 0; !try_lock(); ++tries) {
-    if (tries < 100) {
-      ::sched_yield();
-    } else {  // the owner lost its processor in the middle of a write
-      const timespec pause{0, 100'000};
-      ::nanosleep(&pause, nullptr);
+    if (tries < 100) continue;
+    const timespec pause{0, 100'000};  // the other one lost its processor
+    ::nanosleep(&pause, nullptr);
+  }
+}
+
+bool OverflowSlab::add(const Record& record) {
+  const auto kind = static_cast<Kind>(record.kind);
+  const bool finite = !has_value(record.kind) || std::isfinite(record.value);
+  try {
+    Cell& cell = find_or_make(record.tag, kind);
+    if (!finite) {
+      ++find_or_make(record.tag, kind | kNotFinite).count;
+      has_nonfinite_ = true;
     }
+    ++cell.count;
+    if (!has_value(record.kind)) return true;
+    cell.last = record.value;
+    if (!finite) return true;
+    cell.sum += record.value;
+    cell.min = std::min(cell.min, record.value);
+    cell.max = std::max(cell.max, record.value);
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
   }
 }
 
-OverflowCell& Overflow::Slab::cell(const Tag* tag, TraceType type) {
-  if (cells.size() * 2 >= index.size()) grow_index();
-  const std::size_t mask = index.size() - 1;
-  std::size_t slot = hash_of(tag, type) & mask;
-  for (; index[slot] != 0; slot = (slot + 1) & mask) {
-    OverflowCell& cell = cells[index[slot] - 1];
-    if (cell.tag == tag && cell.type == type) return cell;
+// An empty delta for what is only counted, or was made and then found no memory for the rest.
+OverflowCell OverflowSlab::read(const Cell& cell) const {
+  if ((cell.kind & kNotFinite) != 0) return {cell.tag, {}, {}};
+  const auto kind = static_cast<RecordKind>(cell.kind);
+  OverflowCell result{cell.tag, type_of(kind), {}};
+  Delta& delta = result.delta;
+  if (kind == RecordKind::Abort) {
+    delta.aborts = cell.count;
+    return result;
   }
-  cells.push_back({tag, type, {}});
-  index[slot] = static_cast<std::uint32_t>(cells.size());
-  return cells.back();
+  delta.count = cell.count;
+  if (!has_value(kind)) return result;
+  if (has_nonfinite_)
+    if (const std::uint32_t found = index_[slot_of(cell.tag, cell.kind | kNotFinite)]; found != 0)
+      delta.nonfinite = at(found - 1).count;
+  if (has_histogram(result.type)) delta.unbinned = delta.count - delta.nonfinite;
+  delta.sum = cell.sum;
+  delta.min = cell.min;
+  delta.max = cell.max;
+  delta.last = cell.last;
+  return result;
 }
 
-void Overflow::Slab::grow_index() {
-  std::vector<std::uint32_t> wider(index.empty() ? 16 : index.size() * 2);
-  const std::size_t mask = wider.size() - 1;
-  for (std::uint32_t i = 0; i < cells.size(); ++i) {
-    std::size_t slot = hash_of(cells[i].tag, cells[i].type) & mask;
-    while (wider[slot] != 0) slot = (slot + 1) & mask;
-    wider[slot] = i + 1;
-  }
-  index.swap(wider);
+OverflowSlab::Cell& OverflowSlab::find_or_make(const Tag* tag, Kind kind) {
+  if (size_ * std::size_t{4} >= index_.size() * 3) grow_index();
+  std::uint32_t& found = index_[slot_of(tag, kind)];
+  if (found != 0) return at(found - 1);
+  if (size_ == blocks_.size() * kInBlock)
+    blocks_.push_back(std::make_unique_for_overwrite<Cell[]>(kInBlock));
+  found = ++size_;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  return at(size_ - 1) = {tag, kind & kKindMask, 0, 0, kInfinity, -kInfinity, 0};
 }
 
-void Overflow::Slab::clear() {
-  if (cells.capacity() <= kKeptCells) {
-    cells.clear();
-    std::fill(index.begin(), index.end(), 0);
-  } else {  // given back: 64 threads with 1,000 tags each are not rare
-    cells = {};
-    index = {};
+std::size_t OverflowSlab::slot_of(const Tag* tag, Kind kind) const {
+  std::size_t slot = hash_of(tag, kind) * index_.size() >> 32;
+  for (; index_[slot] != 0; slot = slot + 1 < index_.size() ? slot + 1 : 0) {
+    const Cell& cell = at(index_[slot] - 1);
+    if (cell.tag == tag && cell.kind == kind) break;
   }
-  written.store(false, std::memory_order_relaxed);
+  return slot;
+}
+
+void OverflowSlab::grow_index() {
+  index_ = std::vector<std::uint32_t>(std::max<std::size_t>(index_.size() * 3 / 2, 16));
+  for (std::uint32_t i = 0; i < size_; ++i) index_[slot_of(at(i).tag, at(i).kind)] = i + 1;
+}
+
+void OverflowSlab::clear() {
+  if (blocks_.size() * kInBlock <= kKeptCells) {
+    std::fill(index_.begin(), index_.end(), 0);
+    size_ = 0;
+    has_nonfinite_ = false;
+  } else {  // given back: 64 threads with thousands of tags each are not rare
+    *this = {};
+  }
 }
 
 }  // namespace pcp::trace::client

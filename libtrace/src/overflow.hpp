@@ -2,18 +2,23 @@
 // same numbers on the spot. Slower than the queue, never lossy; only the histogram does not see
 // them.
 //
-// Two slabs of cells take turns. The owner writes into the active one; the flusher makes the other
-// one active and takes what was written. Each slab has a flag that whoever touches its cells holds.
+// A thread has one slab of cells. Its flag is held by whoever touches it: by the owner for one
+// cell, by the flusher while it changes the slab for an empty one, which is a few pointers. So the
+// owner never waits for what the flusher does with the cells. The empty one is the flusher's spare:
+// what it took from one thread serves the next, and neither allocates anything once all have their
+// size.
 //
-// Order. While its cells are in use the owner puts nothing into its queue. When it sees that the
-// flusher has turned the slabs it may go back to the queue: the flusher takes the cells before it
-// takes anything that was queued after them. A slab remembers how long the queue was when its first
-// cell was written, so that the flusher also takes the cells after everything queued before them.
+// Order. While its cells are in use the owner puts nothing into its queue. When it sees by the turn
+// that they were taken it may go back to the queue: the flusher visits the cells before it takes
+// anything that was queued after them. A slab remembers how long the queue was when its first cell
+// was written, so that the flusher also visits the cells after everything queued before them.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
+#include <limits>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "record.hpp"
@@ -21,10 +26,67 @@
 
 namespace pcp::trace::client {
 
+// What a thread has added up of one tag. Aborts come apart from the transactions that ended.
 struct OverflowCell {
   const Tag* tag;
   TraceType type;
   Delta delta;
+};
+
+// The cells of one thread. Thread: whoever holds it.
+class OverflowSlab {
+ public:
+  // Adds a record. False, with nothing changed, if there is no memory for a new tag's cell.
+  bool add(const Record& record);
+
+  // Hands over an OverflowCell for each tag and kind, in the order of their first records.
+  template <typename Visit>
+  void for_each(Visit visit) const {
+    for (std::uint32_t i = 0; i < size_; ++i)
+      if (const OverflowCell cell = read(at(i)); !cell.delta.empty()) visit(cell);
+  }
+
+  bool empty() const { return size_ == 0; }
+
+  // Forgets all cells. Keeps the memory of as many as 1,000 tags need.
+  void clear();
+
+  std::uint64_t position = 0;  // records queued before the first cell was written
+
+ private:
+  // A kind is a RecordKind's number, or that with kNotFinite: a count of values that are also in
+  // the count of the kind's own cell.
+  using Kind = std::uint64_t;
+  static constexpr Kind kNotFinite = 8;
+  static constexpr Kind kKindMask = 15;
+
+  struct Cell {
+    const Tag* tag;
+    Kind kind : 4;
+    std::uint64_t count : 60;
+    double sum;
+    double min;
+    double max;
+    double last;
+  };
+  static_assert(sizeof(Cell) == 48);
+
+  // Cells come in blocks, which stay where they are when there are more of them.
+  static constexpr std::uint32_t kInBlock = 64;
+  using Block = std::unique_ptr<Cell[]>;
+
+  Cell& at(std::uint32_t place) const { return blocks_[place / kInBlock][place % kInBlock]; }
+  OverflowCell read(const Cell& cell) const;
+  Cell& find_or_make(const Tag* tag, Kind kind);
+
+  // Gives the slot of index_ in which the cell is, or belongs. Requires: index_ has any.
+  std::size_t slot_of(const Tag* tag, Kind kind) const;
+  void grow_index();
+
+  std::vector<Block> blocks_;
+  std::vector<std::uint32_t> index_;  // open addressing: a cell's place plus one, 0 is free
+  std::uint32_t size_ = 0;            // cells in use
+  bool has_nonfinite_ = false;
 };
 
 class Overflow {
@@ -35,52 +97,36 @@ class Overflow {
 
   // Tells whether the owner must go on using the cells to keep its records in order. Thread: the
   // owner's.
-  bool in_use() const {
-    return writing_ && active_.load(std::memory_order_acquire) == written_slab_;
-  }
+  bool in_use() const { return written_turn_ == turn_.load(std::memory_order_acquire); }
 
-  // Turns the slabs if anything was written, calls drain_until with the number of records that were
-  // queued before the first cell was written, and hands each cell to `visit`. False if there was
-  // nothing. Waits for the owner's write of one cell at most. Thread: the flusher's.
+  // If anything was written: takes it in exchange for the spare, calls drain_until with the number
+  // of records that were queued before the first cell was written, and hands each cell to `visit`.
+  // The spare, empty before and after, is any that is the flusher's. False if there was nothing.
+  // Waits for the owner's write of one cell at most. Thread: the flusher's.
   template <typename DrainUntil, typename Visit>
-  bool take(DrainUntil drain_until, Visit visit) {
-    const unsigned turned = active_.load(std::memory_order_relaxed);
-    Slab& slab = slabs_[turned];
-    if (!slab.written.load(std::memory_order_relaxed)) return false;
-    slab.lock();
-    // From here on the owner finds the other slab, so it never waits for what follows.
-    active_.store(1 - turned, std::memory_order_release);
-    drain_until(slab.position);
-    for (const OverflowCell& cell : slab.cells) visit(cell);
-    slab.clear();
-    slab.unlock();
+  bool take(OverflowSlab& spare, DrainUntil drain_until, Visit visit) {
+    if (!written_.load(std::memory_order_relaxed)) return false;
+    exchange(spare);
+    drain_until(spare.position);
+    spare.for_each(visit);
+    spare.clear();
     return true;
   }
 
  private:
-  struct Slab {
-    std::atomic<bool> busy{false};     // lock with acquire, unlock with release
-    std::atomic<bool> written{false};  // a hint for the flusher
-    std::uint64_t position = 0;        // records queued before the first cell was written
-    std::vector<OverflowCell> cells;
-    std::vector<std::uint32_t> index;  // open addressing: place in cells plus one, 0 is free
+  void exchange(OverflowSlab& spare);
+  void lock();
+  bool try_lock() { return !busy_.exchange(true, std::memory_order_acquire); }
+  void unlock() { busy_.store(false, std::memory_order_release); }
 
-    void lock();
-    bool try_lock() { return !busy.exchange(true, std::memory_order_acquire); }
-    void unlock() { busy.store(false, std::memory_order_release); }
-    OverflowCell& cell(const Tag* tag, TraceType type);
-    void grow_index();
-    void clear();
-  };
+  static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 
-  unsigned lock_active();  // Thread: the owner's
-
-  std::array<Slab, 2> slabs_;
-  std::atomic<unsigned> active_{
-      0};  // turned by the flusher with release, read by the owner with acquire
-
-  bool writing_ = false;  // owner's, as is the next one
-  unsigned written_slab_ = 0;
+  std::atomic<bool> busy_{false};     // the flag: taken with acquire, given back with release
+  std::atomic<bool> written_{false};  // a hint for the flusher
+  std::atomic<std::uint64_t> turn_{
+      0};  // slabs taken: released by the flusher, acquired by in_use()
+  std::uint64_t written_turn_ = kNever;  // the turn in which the owner last wrote; the owner's
+  OverflowSlab slab_;
 };
 
 }  // namespace pcp::trace::client

@@ -24,12 +24,36 @@ namespace pcp::trace::client {
 struct RecordQueueTraits : moodycamel::ConcurrentQueueDefaultTraits {
   static const std::size_t BLOCK_SIZE = 256;  // 6 KiB
 };
-using RecordQueue = moodycamel::ConcurrentQueue<Record, RecordQueueTraits>;
+
+// What the recorders of a process share: the queue, the room in it, and the flusher's spare slab.
+class RecordQueue : public moodycamel::ConcurrentQueue<Record, RecordQueueTraits> {
+ public:
+  using ConcurrentQueue::ConcurrentQueue;
+
+  // Takes room for so many records from what is there for the threads that need more than others.
+  // False if less is left. Never given back, since the queue does not give its blocks back either.
+  // Thread: any.
+  bool take_room(std::uint64_t records, std::uint64_t of_all);
+
+  OverflowSlab spare;  // the flusher's
+
+ private:
+  alignas(64) std::atomic<std::uint64_t> taken_{0};  // stands for itself: relaxed
+};
 
 class Recorder {
  public:
+  // Every thread has room for so many records. Those that need more double it, up to the capacity,
+  // until all together have taken as much as four threads may have; so many threads take little.
+  static constexpr std::uint32_t kFirstRoom = 256;
+  static constexpr std::uint32_t kWideThreads = 4;
+
   Recorder(RecordQueue& queue, Doorbell& doorbell, std::uint32_t capacity)
-      : queue_(&queue), doorbell_(&doorbell), token_(queue), capacity_(capacity) {
+      : queue_(&queue),
+        doorbell_(&doorbell),
+        token_(queue),
+        capacity_(capacity),
+        room_(std::min(capacity, kFirstRoom)) {
     look_at_room();
   }
 
@@ -62,7 +86,7 @@ class Recorder {
   bool drain(VisitRecords visit_records, VisitCell visit_cell) {
     auto drain_until = [&](std::uint64_t position) { return take_queued(position, visit_records); };
     const bool queued = drain_until(queued_.load(std::memory_order_acquire));
-    const bool cells = overflow_.take(drain_until, visit_cell);
+    const bool cells = overflow_.take(queue_->spare, drain_until, visit_cell);
     return queued || cells;
   }
 
@@ -93,6 +117,7 @@ class Recorder {
   }
   int record_slowly(const Tag* tag, double value, RecordKind kind);
   void look_at_room();
+  bool widen_room();
 
   template <typename VisitRecords>
   bool take_queued(std::uint64_t position, VisitRecords& visit_records) {
@@ -116,7 +141,8 @@ class Recorder {
   std::uint64_t next_look_ = 0;  // queue up to here without looking at what was drained
   std::atomic<std::uint64_t> queued_{0};
   moodycamel::ProducerToken token_;
-  std::uint32_t capacity_;
+  std::uint32_t capacity_;               // as much room as it may ever have
+  std::uint32_t room_;                   // records that it may have queued
   std::uint64_t asked_at_ = UINT64_MAX;  // what had been drained when the flusher was last asked
   std::atomic<std::uint64_t> merged_{0};
   Overflow overflow_;

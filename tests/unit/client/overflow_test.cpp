@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace pcp::trace::client {
 namespace {
@@ -15,12 +17,14 @@ const Tag* tag(const char* name) { return intern_tag(name); }
 std::map<std::pair<std::string, TraceType>, Delta> take(Overflow& overflow,
                                                         std::uint64_t* position = nullptr) {
   std::map<std::pair<std::string, TraceType>, Delta> cells;
+  OverflowSlab spare;
   overflow.take(
+      spare,
       [&](std::uint64_t p) {
         if (position != nullptr) *position = p;
       },
       [&](const OverflowCell& cell) {
-        cells[{cell.tag->text(), cell.type}] = cell.delta;
+        cells[{cell.tag->text(), cell.type}].merge(cell.delta);
       });
   return cells;
 }
@@ -58,6 +62,61 @@ TEST(Overflow, CountsWhatIsNotFiniteApart) {
   EXPECT_EQ(delta.nonfinite, 1u);
   EXPECT_EQ(delta.unbinned, 1u);
   EXPECT_EQ(delta.sum, 1.0);
+}
+
+TEST(Overflow, KeepsALastValueThatIsNotFinite) {
+  Overflow overflow;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const RecordKind kind : {RecordKind::Transact, RecordKind::Observe, RecordKind::Counter}) {
+    overflow.add({tag("odd"), -kInfinity, kind}, 0);
+    overflow.add({tag("even"), 2.0, kind}, 0);
+    overflow.add({tag("even"), kInfinity, kind}, 0);
+  }
+  auto cells = take(overflow);
+  ASSERT_EQ(cells.size(), 6u);
+  for (const TraceType type : {TraceType::Transact, TraceType::Observe, TraceType::Counter}) {
+    EXPECT_EQ((cells[{"odd", type}].count), 1u);
+    EXPECT_EQ((cells[{"odd", type}].nonfinite), 1u);
+    EXPECT_EQ((cells[{"odd", type}].min), kInfinity);  // of none
+    EXPECT_EQ((cells[{"odd", type}].last), -kInfinity);
+    EXPECT_EQ((cells[{"even", type}].nonfinite), 1u);
+    EXPECT_EQ((cells[{"even", type}].max), 2.0);
+    EXPECT_EQ((cells[{"even", type}].last), kInfinity);
+  }
+}
+
+TEST(Overflow, SaysOfEachTypeWhatNoHistogramHasSeen) {
+  Overflow overflow;
+  for (const RecordKind kind : {RecordKind::Transact, RecordKind::Point, RecordKind::Observe,
+                                RecordKind::Counter, RecordKind::Abort})
+    overflow.add({tag("seen"), 1.0, kind}, 0);
+  auto cells = take(overflow);
+  for (const TraceType type : kTraceTypes)
+    EXPECT_EQ((cells[{"seen", type}].unbinned), has_histogram(type) ? 1u : 0u);
+}
+
+// The flusher gives a thread the slab that it had from another one.
+TEST(Overflow, FindsNothingOfOthersInItsSlab) {
+  Overflow first;
+  Overflow second;
+  OverflowSlab spare;
+  std::vector<std::string> seen;
+  const auto take_from = [&](Overflow& overflow) {
+    seen.clear();
+    overflow.take(
+        spare, [](std::uint64_t) {},
+        [&](const OverflowCell& cell) { seen.push_back(cell.tag->text()); });
+    return seen;
+  };
+  first.add({tag("first"), std::nan(""), RecordKind::Observe}, 0);
+  second.add({tag("second"), 1.0, RecordKind::Observe}, 0);
+  EXPECT_EQ(take_from(first), std::vector<std::string>{"first"});
+  EXPECT_EQ(take_from(second), std::vector<std::string>{"second"});
+  second.add({tag("second"), 2.0, RecordKind::Observe}, 0);
+  first.add({tag("third"), 3.0, RecordKind::Observe}, 0);
+  EXPECT_EQ(take_from(second), std::vector<std::string>{"second"});
+  EXPECT_EQ(take_from(first), std::vector<std::string>{"third"});
+  EXPECT_TRUE(spare.empty());
 }
 
 TEST(Overflow, GivesNothingTwice) {

@@ -4,7 +4,10 @@
 
 #include <poll.h>
 
+#include <deque>
+#include <numeric>
 #include <thread>
+#include <vector>
 
 namespace pcp::trace::client {
 namespace {
@@ -51,6 +54,32 @@ TEST_F(RecorderTest, RingsWhenHalfOfItsRoomIsUsed) {
   EXPECT_FALSE(is_rung());
   record(0);
   EXPECT_TRUE(is_rung());
+}
+
+// Gives the number of records that this one queues before it merges.
+std::uint64_t room_of(Recorder& recorder, const Tag* tag) {
+  while (recorder.merged() == 0) recorder.record(tag, 1, RecordKind::Point);
+  return recorder.recorded() - 1;
+}
+
+TEST_F(RecorderTest, HasAllItsRoomBeforeItRings) {
+  Recorder wide(queue, doorbell, 4096);
+  for (int i = 0; i < 2048; ++i) wide.record(tag, 1, RecordKind::Point);
+  EXPECT_FALSE(is_rung());
+  EXPECT_EQ(room_of(wide, tag), 4096u);
+  EXPECT_TRUE(is_rung());
+}
+
+TEST_F(RecorderTest, HasLittleRoomIfManyOthersHaveTakenMore) {
+  constexpr int kMany = 64;
+  std::deque<Recorder> many;
+  std::vector<std::uint64_t> rooms;
+  for (int i = 0; i < kMany; ++i)
+    rooms.push_back(room_of(many.emplace_back(queue, doorbell, 4096), tag));
+  EXPECT_EQ(rooms.front(), 4096u);
+  EXPECT_EQ(rooms.back(), std::uint64_t{Recorder::kFirstRoom});
+  EXPECT_LE(std::accumulate(rooms.begin(), rooms.end(), std::uint64_t{0}),
+            kMany * Recorder::kFirstRoom + Recorder::kWideThreads * 4096);
 }
 
 TEST_F(RecorderTest, LosesNothingWhenItIsFull) {
