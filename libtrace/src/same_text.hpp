@@ -15,8 +15,8 @@ namespace pcp::trace::client {
 // Compares word by word, each aligned in the caller's memory. An aligned word with one byte of the
 // string in it can be read, whatever its other bytes are; the sanitizers do not know that. The
 // words of the tag are not aligned, and all readable.
-[[gnu::no_sanitize("address", "thread")]] inline bool is_same_text(const char* name,
-                                                                   const Tag& tag) {
+[[gnu::no_sanitize_address, gnu::no_sanitize_thread]] inline bool is_same_text(const char* name,
+                                                                               const Tag& tag) {
   if constexpr (std::endian::native != std::endian::little)
     return std::strcmp(name, tag.text()) == 0;
   using Word = std::uint64_t __attribute__((may_alias));
