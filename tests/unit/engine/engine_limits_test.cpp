@@ -293,7 +293,7 @@ TEST_F(EngineHistogramLimit, IsWhatTheyReallyTake) {
     const HistogramHeap heap = heap_of_histograms(kBound, tags);
     EXPECT_LE(heap.most, kBound + kBound / 16) << tags;
     EXPECT_LE(heap.counted, kBound + 1024) << tags;  // the last piece that found room
-    if (heap.most == 0) GTEST_SKIP() << "the heap of a sanitizer";
+    if (heap.most == 0) continue;                    // the heap of a sanitizer
     EXPECT_NEAR(static_cast<double>(heap.at_end) / static_cast<double>(heap.counted), 1, 0.1)
         << tags;
   }
