@@ -3,7 +3,9 @@
 // Not in pmapi.h: the debug options as one number, which trace.control.debug has always shown.
 #include <pcp/deprecated.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <utility>
 
 #include "agent/instance_answer.hpp"
@@ -96,10 +98,16 @@ int Agent::labels(int identifier, int type, pmLabelSet** sets, Time now) {
 
 int Agent::tag_labels(TraceType type, pmLabelSet** sets) const {
   std::vector<InstanceName> instances;
-  for (std::size_t copied = kSliceTags; copied == kSliceTags;) {
-    const std::lock_guard lock(shared_.mutex);
-    copied = shared_.engine.instances(type, instances.size(), kSliceTags, instances);
-  }
+  std::vector<InstanceName> slice;  // of its own: all of them would grow with the mutex held
+  slice.reserve(kSliceTags);
+  do {
+    slice.clear();
+    {
+      const std::lock_guard lock(shared_.mutex);
+      shared_.engine.instances(type, instances.size(), kSliceTags, slice);
+    }
+    std::move(slice.begin(), slice.end(), std::back_inserter(instances));
+  } while (slice.size() == kSliceTags);
   LabelSets labels(instances.size());
   for (const InstanceName& instance : instances) {
     labels.add(static_cast<unsigned>(instance.instance),

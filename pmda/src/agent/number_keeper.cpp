@@ -1,5 +1,7 @@
 #include "agent/number_keeper.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "agent/tag_instances.hpp"
@@ -43,10 +45,16 @@ void NumberKeeper::save() {
 
 std::vector<KnownInstance> NumberKeeper::copy_numbers() const {
   std::vector<KnownInstance> numbers;
-  for (std::size_t copied = kSliceTags; copied == kSliceTags;) {
-    const std::lock_guard lock(shared_.mutex);
-    copied = shared_.engine.known_instances(numbers.size(), kSliceTags, numbers);
-  }
+  std::vector<KnownInstance> slice;  // of its own: all of them would grow with the mutex held
+  slice.reserve(kSliceTags);
+  do {
+    slice.clear();
+    {
+      const std::lock_guard lock(shared_.mutex);
+      shared_.engine.known_instances(numbers.size(), kSliceTags, slice);
+    }
+    std::move(slice.begin(), slice.end(), std::back_inserter(numbers));
+  } while (slice.size() == kSliceTags);
   return numbers;
 }
 

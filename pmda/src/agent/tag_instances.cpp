@@ -6,6 +6,7 @@ namespace pcp::trace::agent {
 
 void TagInstances::refresh(Shared& shared) {
   std::vector<InstanceName> slice;
+  slice.reserve(kSliceTags);
   do {
     slice.clear();
     {

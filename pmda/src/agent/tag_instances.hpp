@@ -13,7 +13,7 @@
 namespace pcp::trace::agent {
 
 // Tags copied for each hold of Shared::mutex: well below a millisecond.
-inline constexpr std::size_t kSliceTags = 1000;
+inline constexpr std::size_t kSliceTags = 250;
 
 class TagInstances {
  public:

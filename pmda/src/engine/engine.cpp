@@ -250,7 +250,7 @@ Time Engine::next_rotation(Time now) const {
 std::size_t Engine::snapshot(TraceType type, std::size_t from, std::size_t max, Time now,
                              std::vector<TagValues>& out) {
   Implementation& my = *implementation_;
-  constexpr std::size_t kMostSummaries = 64;
+  constexpr std::size_t kMostSummaries = 32;
   my.turn(now);
   std::size_t copied = 0;
   std::size_t work = 0;
