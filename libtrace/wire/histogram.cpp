@@ -14,6 +14,12 @@ char* write_varint(char* to, std::uint64_t value) {
   return to;
 }
 
+// Kept out of pack()'s loop, which has no register to spare.
+[[gnu::noinline]] char* write_long_token(char* to, std::uint64_t token, std::uint32_t skipped) {
+  to = write_varint(to, token);
+  return skipped > 0 ? write_varint(to, skipped - 1) : to;
+}
+
 struct Varint {
   const char* next;  // null if there was none
   std::uint64_t value;
@@ -55,6 +61,7 @@ std::int32_t unzigzag(std::uint64_t value) {
 // A bit for each of the counts, 32 at most: set if it is not zero.
 std::uint32_t occupied(const std::uint64_t* counts, std::size_t size) {
   std::uint32_t bits = 0;
+#pragma GCC unroll 8
   for (std::size_t i = size; i-- > 0;) bits = bits << 1 | std::uint32_t{counts[i] != 0};
   return bits;
 }
@@ -166,25 +173,25 @@ bool Histogram::merge_packed_share(std::string_view packed, double share) {
 // branch for each, and short tokens are written without one for their gap.
 void Histogram::pack(std::string& out) const {
   if (empty()) return;
-  std::array<char, (1 << kMaxCoarseness) * 2 * kMaxVarintBytes> buffer;
-  const auto per_chunk = static_cast<std::int32_t>(bins_per_chunk());
-  std::int32_t before = 0;
-  bool first = true;
   constexpr std::size_t kCountsInLine = 8;  // with many tags all of them come from afar
   for (std::size_t i = 0; i < counts_.size(); i += kCountsInLine) __builtin_prefetch(&counts_[i]);
+
+  constexpr std::size_t kMaxChunkBytes = (1 << kMaxCoarseness) * 2 * kMaxVarintBytes;
+  std::array<char, 4 * kMaxChunkBytes> buffer;
+  char* const full = buffer.data() + 3 * kMaxChunkBytes;  // the last place for a whole chunk
+  char* to = buffer.data();
+  const auto per_chunk = static_cast<std::int32_t>(bins_per_chunk());
+  const Chunk& front = chunks_.front();
+  std::int32_t next =
+      front.number * per_chunk + std::countr_zero(occupied(counts_of(front), bins_per_chunk()));
+  *to++ = static_cast<char>(coarseness_);
+  to = write_varint(to, zigzag(next));
   for (const Chunk& chunk : chunks_) {
-    char* to = buffer.data();
     const std::uint64_t* counts = counts_of(chunk);
+    const std::int32_t begin = chunk.number * per_chunk;
     for (std::uint32_t left = occupied(counts, bins_per_chunk()); left != 0; left &= left - 1) {
       const int i = std::countr_zero(left);
-      const std::int32_t bin = chunk.number * per_chunk + i;
-      if (first) {
-        *to++ = static_cast<char>(coarseness_);
-        to = write_varint(to, zigzag(bin));
-        before = bin - 1;
-        first = false;
-      }
-      const auto skipped = static_cast<std::uint32_t>(bin - before - 1);
+      const auto skipped = static_cast<std::uint32_t>(begin + i - next);
       const bool has_gap = skipped > 0;
       const std::uint64_t token = counts[i] << 1 | static_cast<unsigned>(has_gap);
       if (token < 0x80 && skipped <= 0x80) [[likely]] {
@@ -192,13 +199,15 @@ void Histogram::pack(std::string& out) const {
         to[1] = static_cast<char>(skipped - 1);
         to += has_gap ? 2 : 1;
       } else {
-        to = write_varint(to, token);
-        if (has_gap) to = write_varint(to, skipped - 1);
+        to = write_long_token(to, token, skipped);
       }
-      before = bin;
+      next = begin + i + 1;
     }
-    out.append(buffer.data(), static_cast<std::size_t>(to - buffer.data()));
+    if (to <= full) continue;
+    out.append(buffer.data(), to);
+    to = buffer.data();
   }
+  out.append(buffer.data(), to);
 }
 
 void Histogram::merge(const Histogram& other) {
