@@ -116,7 +116,9 @@ void BatchSender::send_pending(std::uint64_t until, std::uint64_t now_ns) {
     batch.sequence = next_sequence_++;
     batch.first_entry = pending_.popped();
     counters_.batches += 1;
+    batch.body.reserve(last_body_bytes_);
     fill(batch, until);
+    last_body_bytes_ = batch.body.size();
     send(batch, now_ns);
   }
 }

@@ -60,6 +60,7 @@ class BatchSender final : public Sender {
   std::optional<std::uint64_t> agent_;  // the instance that we last spoke with
   std::deque<Batch> in_flight_;
   std::uint64_t next_sequence_ = 1;
+  std::size_t last_body_bytes_ = 0;  // which the next one probably takes, too
 
   // Of the present connection.
   bool welcomed_ = false;

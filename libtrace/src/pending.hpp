@@ -65,6 +65,9 @@ class Pending {
   // Gives the entry, made and queued if need be.
   Entry& queued_entry(const Tag* tag, TraceType type, std::uint64_t first_ns);
 
+  // The same; null if there is no memory.
+  Entry* try_queued_entry(const Tag* tag, TraceType type, std::uint64_t first_ns);
+
   std::vector<Entry*> by_tag_;
   std::deque<Entry> entries_;  // never shrinks; gives stable addresses
   std::deque<Entry*> queue_;   // those with something in them
