@@ -46,7 +46,7 @@ class Recorder {
   // Every thread has room for so many records. Those that need more double it, up to the capacity,
   // until all together have taken as much as four threads may have; so many threads take little.
   static constexpr std::uint32_t kFirstRoom = 256;
-  static constexpr std::uint32_t kWideThreads = 4;
+  static constexpr std::uint32_t kWideThreads = 3;
 
   Recorder(RecordQueue& queue, Doorbell& doorbell, std::uint32_t capacity)
       : queue_(&queue),
