@@ -38,7 +38,7 @@ def measure(tools, brief):
     few, many = (40, 80) if brief else (10_000, 100_000)
     times_of_few = yield from _few_tags(tools, few, rounds, wait=not brief)
     yield from _many_tags(tools, many, times_of_few * many / few, rounds, wait=not brief)
-    yield _names(tools, few, rounds, wait=not brief)
+    yield _names(tools, few, 3 * rounds, wait=not brief)
     yield from _under_load(tools, seconds=0.1 if brief else 10)
 
 
