@@ -121,9 +121,9 @@ class Client {
     }
   }
 
-  // For the time of the next batch, or for nothing.
+  // For the time of the next batch, or for nothing. One batch there always is.
   void wait() {
-    if (next_ >= end_ || Clock::now() >= end_) return leave();
+    if (sequence_ > 0 && (next_ >= end_ || Clock::now() >= end_)) return leave();
     if (options_.flat_out) return send();
     timer_.expires_at(next_);
     timer_.async_wait([this](const asio::error_code&) { send(); });
