@@ -3,35 +3,20 @@
 // counts is the calling thread's processor time; each burst is one sample.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
-#include <ctime>
 #include <vector>
 
 #include <benchmark/benchmark.h>
+
+#include "timing.hpp"
 
 namespace bench {
 
 constexpr int kCallsInBurst = 1000;
 
-// Set: do everything once, and as shortly as possible.
-inline const bool is_brief = std::getenv("BENCH_BRIEF") != nullptr;
 inline const int burst_count = is_brief ? 1 : 31;
 inline const std::chrono::milliseconds pause{is_brief ? 1 : 10};
-
-inline double read_ns(clockid_t clock) {
-  timespec now;
-  ::clock_gettime(clock, &now);
-  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
-}
-
-inline double median(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 inline void compute_for(std::chrono::nanoseconds time) {
   const auto end = std::chrono::steady_clock::now() + time;
@@ -47,12 +32,12 @@ void measure(benchmark::State& state, int calls, std::chrono::nanoseconds rest, 
   for (auto _ : state) {
     compute_for(rest);
     const double began = read_ns(CLOCK_MONOTONIC);
-    const double before = read_ns(CLOCK_THREAD_CPUTIME_ID);
+    const double before = thread_cpu_ns();
     for (int i = 0; i < calls; ++i) {
       call();
       benchmark::ClobberMemory();
     }
-    const double spent = read_ns(CLOCK_THREAD_CPUTIME_ID) - before;
+    const double spent = thread_cpu_ns() - before;
     samples.push_back(spent / calls);
     elapsed_samples.push_back((read_ns(CLOCK_MONOTONIC) - began) / calls);
     state.SetIterationTime(spent * 1e-9);

@@ -10,7 +10,7 @@
 
 #include "engine/engine.hpp"
 #include "engine/heap.hpp"
-#include "flusher_bench.hpp"
+#include "timing.hpp"
 #include "wire/histogram.hpp"
 
 namespace pcp::trace::agent {
@@ -123,19 +123,31 @@ Load& full_load(std::int64_t count) {
   return load->second;
 }
 
-void rotate(benchmark::State& state) {
+// Calls measured(load, steps) for each round, prepare(load) before it, without measuring.
+template <typename Prepare, typename Measured>
+void in_steps(benchmark::State& state, Prepare prepare, Measured measured) {
   Load& load = full_load(state.range(0));
   Steps::longest_of_all_ns = 0;
   for (auto _ : state) {
-    load.apply_one_value_each();
-    load.next_interval();
+    prepare(load);
     Steps steps;
-    while (steps.time([&] { return load.engine.rotate(load.now, kTagsOfRotation); })) continue;
+    measured(load, steps);
     steps.report(state, state.range(0));
   }
 }
 
-// Adds what a fetch of all tags takes.
+void prepare_nothing(Load&) {}
+
+void end_an_interval(Load& load) {
+  load.apply_one_value_each();
+  load.next_interval();
+}
+
+void rotate_all(Load& load, Steps& steps) {
+  while (steps.time([&] { return load.engine.rotate(load.now, kTagsOfRotation); })) continue;
+}
+
+// What a fetch of all tags takes.
 void take_snapshot(Load& load, Steps& steps) {
   std::vector<TagValues> slice;
   slice.reserve(kTagsOfFetch);
@@ -145,42 +157,24 @@ void take_snapshot(Load& load, Steps& steps) {
   }
 }
 
-void snapshot(benchmark::State& state) {
-  Load& load = full_load(state.range(0));
-  Steps::longest_of_all_ns = 0;
-  for (auto _ : state) {
-    Steps steps;
-    take_snapshot(load, steps);
-    steps.report(state, state.range(0));
-  }
-}
+void rotate(benchmark::State& state) { in_steps(state, end_an_interval, rotate_all); }
+
+void snapshot(benchmark::State& state) { in_steps(state, prepare_nothing, take_snapshot); }
 
 // As a fetch finds them that comes before the rotation.
 void snapshot_that_rotates(benchmark::State& state) {
-  Load& load = full_load(state.range(0));
-  Steps::longest_of_all_ns = 0;
-  for (auto _ : state) {
-    load.apply_one_value_each();
-    load.next_interval();
-    Steps steps;
-    take_snapshot(load, steps);
-    steps.report(state, state.range(0));
-  }
+  in_steps(state, end_an_interval, take_snapshot);
 }
 
 // Once, because it leaves nothing.
 void reset(benchmark::State& state) {
-  Load& load = full_load(state.range(0));
-  Steps::longest_of_all_ns = 0;
-  for (auto _ : state) {
-    Steps steps;
+  in_steps(state, prepare_nothing, [](Load& load, Steps& steps) {
     steps.time([&] {
       load.engine.reset(load.now);
       return true;
     });
-    while (steps.time([&] { return load.engine.rotate(load.now, kTagsOfRotation); })) continue;
-    steps.report(state, state.range(0));
-  }
+    rotate_all(load, steps);
+  });
 }
 
 void with_so_many_tags(benchmark::internal::Benchmark* each) {

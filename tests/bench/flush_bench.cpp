@@ -11,9 +11,11 @@
 #include <thread>
 #include <vector>
 
+#include <benchmark/benchmark.h>
+
 #include "batch_sender.hpp"
-#include "flusher_bench.hpp"
 #include "tag_registry.hpp"
+#include "timing.hpp"
 #include "wire/legacy.hpp"
 
 namespace {

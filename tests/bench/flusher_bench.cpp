@@ -7,10 +7,12 @@
 #include <thread>
 #include <vector>
 
-#include "flusher_bench.hpp"
+#include <benchmark/benchmark.h>
+
 #include "pending.hpp"
 #include "recorder.hpp"
 #include "tag_registry.hpp"
+#include "timing.hpp"
 
 namespace {
 

@@ -1,4 +1,4 @@
-// How the flusher's benchmarks measure: thread CPU time, medians.
+// What all programs of Google Benchmark here measure with: CPU time, medians.
 #pragma once
 
 #include <algorithm>
@@ -6,18 +6,18 @@
 #include <ctime>
 #include <vector>
 
-#include <benchmark/benchmark.h>
-
 namespace bench {
 
 // Set: do everything once, and as shortly as possible.
 inline const bool is_brief = std::getenv("BENCH_BRIEF") != nullptr;
 
-inline double thread_cpu_ns() {
+inline double read_ns(clockid_t clock) {
   timespec now;
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  ::clock_gettime(clock, &now);
   return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
 }
+
+inline double thread_cpu_ns() { return read_ns(CLOCK_THREAD_CPUTIME_ID); }
 
 inline double median(std::vector<double>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
