@@ -3,11 +3,10 @@
 // Not in pmapi.h: the debug options as one number, which trace.control.debug has always shown.
 #include <pcp/deprecated.h>
 
-#include <algorithm>
 #include <cstdlib>
-#include <iterator>
 #include <utility>
 
+#include "agent/copy_in_slices.hpp"
 #include "agent/instance_answer.hpp"
 #include "agent/label_json.hpp"
 #include "agent/label_sets.hpp"
@@ -98,16 +97,12 @@ int Agent::labels(int identifier, int type, pmLabelSet** sets, Time now) {
 
 int Agent::tag_labels(TraceType type, pmLabelSet** sets) const {
   std::vector<InstanceName> instances;
-  std::vector<InstanceName> slice;  // of its own: all of them would grow with the mutex held
-  slice.reserve(kSliceTags);
-  do {
-    slice.clear();
-    {
-      const std::lock_guard lock(shared_.mutex);
-      shared_.engine.instances(type, instances.size(), kSliceTags, slice);
-    }
-    std::move(slice.begin(), slice.end(), std::back_inserter(instances));
-  } while (slice.size() == kSliceTags);
+  copy_in_slices<InstanceName>(
+      shared_,
+      [&](const Engine& engine, std::size_t max, std::vector<InstanceName>& out) {
+        engine.instances(type, instances.size(), max, out);
+      },
+      [&](InstanceName&& instance) { instances.push_back(std::move(instance)); });
   LabelSets labels(instances.size());
   for (const InstanceName& instance : instances) {
     labels.add(static_cast<unsigned>(instance.instance),

@@ -1,10 +1,8 @@
 #include "agent/number_keeper.hpp"
 
-#include <algorithm>
-#include <iterator>
 #include <utility>
 
-#include "agent/tag_instances.hpp"
+#include "agent/copy_in_slices.hpp"
 
 namespace pcp::trace::agent {
 
@@ -45,16 +43,12 @@ void NumberKeeper::save() {
 
 std::vector<KnownInstance> NumberKeeper::copy_numbers() const {
   std::vector<KnownInstance> numbers;
-  std::vector<KnownInstance> slice;  // of its own: all of them would grow with the mutex held
-  slice.reserve(kSliceTags);
-  do {
-    slice.clear();
-    {
-      const std::lock_guard lock(shared_.mutex);
-      shared_.engine.known_instances(numbers.size(), kSliceTags, slice);
-    }
-    std::move(slice.begin(), slice.end(), std::back_inserter(numbers));
-  } while (slice.size() == kSliceTags);
+  copy_in_slices<KnownInstance>(
+      shared_,
+      [&](const Engine& engine, std::size_t max, std::vector<KnownInstance>& out) {
+        engine.known_instances(numbers.size(), max, out);
+      },
+      [&](KnownInstance&& number) { numbers.push_back(std::move(number)); });
   return numbers;
 }
 

@@ -2,25 +2,23 @@
 
 #include <utility>
 
+#include "agent/copy_in_slices.hpp"
+
 namespace pcp::trace::agent {
 
 void TagInstances::refresh(Shared& shared) {
-  std::vector<InstanceName> slice;
-  slice.reserve(kSliceTags);
-  do {
-    slice.clear();
-    {
-      const std::lock_guard lock(shared.mutex);
-      const std::uint64_t resets = shared.engine.generation(type_).resets;
-      if (std::exchange(resets_, resets) != resets) {
-        instances_.clear();
-        by_number_.clear();
-        by_first_word_.clear();
-      }
-      shared.engine.instances(type_, instances_.size(), kSliceTags, slice);
-    }
-    for (InstanceName& instance : slice) add(std::move(instance));
-  } while (slice.size() == kSliceTags);
+  copy_in_slices<InstanceName>(
+      shared,
+      [this](const Engine& engine, std::size_t max, std::vector<InstanceName>& out) {
+        const std::uint64_t resets = engine.generation(type_).resets;
+        if (std::exchange(resets_, resets) != resets) {
+          instances_.clear();
+          by_number_.clear();
+          by_first_word_.clear();
+        }
+        engine.instances(type_, instances_.size(), max, out);
+      },
+      [this](InstanceName&& instance) { add(std::move(instance)); });
 }
 
 void TagInstances::add(InstanceName&& instance) {

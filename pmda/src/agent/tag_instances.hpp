@@ -12,9 +12,6 @@
 
 namespace pcp::trace::agent {
 
-// Tags copied for each hold of Shared::mutex: well below a millisecond.
-inline constexpr std::size_t kSliceTags = 250;
-
 class TagInstances {
  public:
   explicit TagInstances(TraceType type) : type_(type) {}
