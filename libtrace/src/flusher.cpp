@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <exception>
-#include <new>
 #include <thread>
 
 #include <asio/post.hpp>
