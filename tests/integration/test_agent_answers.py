@@ -22,6 +22,20 @@ def send(pmcd, kind, tags, value=1.0):
         wait_until(lambda: pmcd.value("trace.agent.records") == total, what="the events")
 
 
+class Priority(TraceTestCase):
+    """A fetch must not wait behind the programs that the agent serves."""
+
+    def test_is_raised_for_all_threads_by_who_may(self):
+        possible = subprocess.run(["nice", "-n", "-10", "nice"], text=True, check=True,
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.DEVNULL).stdout
+        own = os.getpriority(os.PRIO_PROCESS, 0)
+        agent = self.start_pmcd().agent_pid()
+        threads = {os.getpriority(os.PRIO_PROCESS, int(thread))
+                   for thread in os.listdir(f"/proc/{agent}/task")}
+        self.assertEqual(threads, {int(possible) if own == 0 else own})
+
+
 class Texts(TraceTestCase):
     def help_file(self):
         path = os.path.join(os.path.dirname(OUR_AGENT.namespace), "help")
