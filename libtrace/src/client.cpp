@@ -8,11 +8,13 @@
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <optional>
 
 #include "descriptors.hpp"
 #include "diagnostics.hpp"
 #include "flusher.hpp"
 #include "no_cancellation.hpp"
+#include "rest_at_fork.hpp"
 #include "wiped_memory.hpp"
 
 namespace pcp::trace::client {
@@ -46,6 +48,7 @@ bool has_thread_end_key = false;  // else an ended thread's recorder is not used
 // Runs once per process image: its effects reach forked children by themselves.
 void prepare_process() {
   close_descriptors_in_children();
+  let_flusher_rest_at_forks();
   has_thread_end_key = ::pthread_key_create(&thread_end_key, [](void* recorder) {
                          this_recorder = nullptr;
                          if (static_cast<Recorder*>(recorder)->is_alive())
@@ -122,7 +125,12 @@ void Client::start_flusher() {
 void* Client::run_flusher(void* client) {
   for (;;) {
     try {
-      Flusher(*static_cast<Client*>(client)).run();
+      std::optional<Flusher> flusher;
+      {
+        const Working now;
+        flusher.emplace(*static_cast<Client*>(client));
+      }
+      flusher->run();
     } catch (const std::exception& problem) {
       // No memory or no descriptors for its loop. What is recorded waits in the threads' recorders.
       static_cast<Client*>(client)->link_.attempt_ended(-ENOMEM);

@@ -12,6 +12,7 @@
 #include "diagnostics.hpp"
 #include "descriptors.hpp"
 #include "pcp/trace.h"
+#include "rest_at_fork.hpp"
 #include "wire/legacy.hpp"
 
 namespace pcp::trace::client {
@@ -60,10 +61,10 @@ void Connection::try_next_endpoint(int error) {
   reader_ = wire::FrameReader(kMaxReplyBytes);
   deadline_.expires_after((attempt_ends_ - std::chrono::steady_clock::now()) /
                           static_cast<int>(endpoints_.size() - next_endpoint_));
-  deadline_.async_wait([this, attempt = attempt_](const asio::error_code& late) {
+  deadline_.async_wait(working([this, attempt = attempt_](const asio::error_code& late) {
     if (late || attempt != attempt_) return;
     greeted_ ? fail(PMTRACE_ERR_TIMEOUT) : try_next_endpoint(PMTRACE_ERR_TIMEOUT);
-  });
+  }));
   const Endpoint& endpoint = endpoints_[next_endpoint_++];
   diagnose(PMTRACE_STATE_COMMS, [&] { return "connecting to " + endpoint.name(); });
 
@@ -89,28 +90,31 @@ void Connection::try_next_endpoint(int error) {
     set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, 3);
     set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 60'000);
   }
-  socket_.async_connect(
-      {&endpoint.address, endpoint.length},
-      [this, attempt = attempt_, check = endpoint.check_owner](const asio::error_code& refused) {
-        if (attempt != attempt_) return;
-        if (refused) return try_next_endpoint(-refused.value());
-        if (check && !has_trusted_peer(socket_.native_handle())) return try_next_endpoint(-EPERM);
-        read();
-      });
+  socket_.async_connect({&endpoint.address, endpoint.length},
+                        working([this, attempt = attempt_,
+                                 check = endpoint.check_owner](const asio::error_code& refused) {
+                          if (attempt != attempt_) return;
+                          if (refused) return try_next_endpoint(-refused.value());
+                          if (check && !has_trusted_peer(socket_.native_handle()))
+                            return try_next_endpoint(-EPERM);
+                          read();
+                        }));
 }
 
 void Connection::read() {
-  socket_.async_wait(Socket::wait_read, [this, attempt = attempt_](const asio::error_code& error) {
-    if (attempt != attempt_) return;
-    if (error) return fail(-error.value());
-    // Not Asio's read: at the end of the process the category of its end-of-file is gone before us.
-    const ssize_t got =
-        ::recv(socket_.native_handle(), reader_.prepare(kReadBytes), kReadBytes, MSG_DONTWAIT);
-    if (got == 0) return fail(PMTRACE_ERR_IPC);
-    if (got < 0 && errno != EAGAIN && errno != EINTR) return fail(-errno);
-    reader_.commit(got > 0 ? static_cast<std::size_t>(got) : 0);
-    if (take_pdus()) read();
-  });
+  socket_.async_wait(
+      Socket::wait_read, working([this, attempt = attempt_](const asio::error_code& error) {
+        if (attempt != attempt_) return;
+        if (error) return fail(-error.value());
+        // Not Asio's read: at the end of the process the category of its end-of-file is gone before
+        // us.
+        const ssize_t got =
+            ::recv(socket_.native_handle(), reader_.prepare(kReadBytes), kReadBytes, MSG_DONTWAIT);
+        if (got == 0) return fail(PMTRACE_ERR_IPC);
+        if (got < 0 && errno != EAGAIN && errno != EINTR) return fail(-errno);
+        reader_.commit(got > 0 ? static_cast<std::size_t>(got) : 0);
+        if (take_pdus()) read();
+      }));
 }
 
 // False if the connection is gone.
@@ -160,12 +164,12 @@ void Connection::write() {
   outgoing_.clear();
   writing_ = true;
   asio::async_write(socket_, asio::buffer(leaving_),
-                    [this, attempt = attempt_](const asio::error_code& error, std::size_t) {
+                    working([this, attempt = attempt_](const asio::error_code& error, std::size_t) {
                       if (attempt != attempt_) return;
                       writing_ = false;
                       if (error) return fail(-error.value());
                       write();
-                    });
+                    }));
 }
 
 void Connection::fail(int error) {

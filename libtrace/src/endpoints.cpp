@@ -1,4 +1,5 @@
 #include "endpoints.hpp"
+#include "rest_at_fork.hpp"
 
 #include <arpa/inet.h>
 #include <netdb.h>
@@ -49,7 +50,10 @@ std::vector<Endpoint> look_up(const std::string& host, std::uint16_t port) {
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_NUMERICSERV;
   addrinfo* found = nullptr;
-  if (::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found) != 0) return {};
+  {
+    const Away away;
+    if (::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found) != 0) return {};
+  }
   std::vector<Endpoint> endpoints;
   for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
     Endpoint& endpoint = endpoints.emplace_back();

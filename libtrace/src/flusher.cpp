@@ -10,6 +10,7 @@
 #include "client.hpp"
 #include "clock.hpp"
 #include "diagnostics.hpp"
+#include "rest_at_fork.hpp"
 
 namespace pcp::trace::client {
 namespace {
@@ -49,12 +50,15 @@ Flusher::Flusher(Client& client)
 Flusher::~Flusher() { bell_.release(); }  // the doorbell's
 
 void Flusher::run() {
-  if (watches_counter_) watch_counter(tick_rate_);
-  wait_for_bell();
-  asio::post(loop_, [this] {
-    connection_.open(client_.options());
-    on_bell(true);
-  });
+  {
+    const Working now;
+    if (watches_counter_) watch_counter(tick_rate_);
+    wait_for_bell();
+    asio::post(loop_, working([this] {
+                 connection_.open(client_.options());
+                 on_bell(true);
+               }));
+  }
   const auto work = asio::make_work_guard(loop_);
   for (bool must_recover = false;; must_recover = true) {
     try {
@@ -70,6 +74,7 @@ void Flusher::run() {
 // what was under way on the connection may not be, so begin a new one.
 void Flusher::recover() {
   std::this_thread::sleep_for(100ms);
+  const Working now;
   if (!flush_timer_armed_) arm_flush_timer(client_.options().flush_interval);
   if (phase_ == Phase::Up || phase_ == Phase::Connecting) connection_.fail(-ENOMEM);
 }
@@ -77,12 +82,12 @@ void Flusher::recover() {
 void Flusher::wait_for_bell() {
   if (!bell_.is_open()) return;
   bell_.async_wait(asio::posix::stream_descriptor::wait_read,
-                   [this](const asio::error_code& error) {
+                   working([this](const asio::error_code& error) {
                      if (error) return;
                      const bool is_urgent = client_.doorbell().silence();
                      wait_for_bell();
                      on_bell(is_urgent);
-                   });
+                   }));
 }
 
 void Flusher::on_bell(bool is_urgent) {
@@ -98,9 +103,9 @@ void Flusher::on_bell(bool is_urgent) {
 void Flusher::arm_flush_timer(nanoseconds delay) {
   flush_timer_armed_ = true;
   flush_timer_.expires_after(delay);
-  flush_timer_.async_wait([this](const asio::error_code& error) {
+  flush_timer_.async_wait(working([this](const asio::error_code& error) {
     if (!error) on_flush_timer();
-  });
+  }));
 }
 
 void Flusher::on_flush_timer() {
@@ -237,12 +242,12 @@ void Flusher::arm_reconnect_timer() {
   }
   ++failures_;
   reconnect_timer_.expires_after(delay);
-  reconnect_timer_.async_wait([this](const asio::error_code& error) {
+  reconnect_timer_.async_wait(working([this](const asio::error_code& error) {
     if (error) return;
     phase_ = Phase::Down;
     client_.link().set_agent(Link::Agent::Connecting);  // so far as anybody knows
     connect_if_needed();
-  });
+  }));
 }
 
 // A program that records nothing any more leaves the network alone, too.

@@ -87,7 +87,7 @@ TEST(Idle, AProcessThatPausesIsNotWoken) {
   // It was asleep, not dead.
   const std::uint64_t before = find_flusher()->switches;
   trace_something();
-  EXPECT_TRUE(agent.wait_for_count(TraceType::Point, "idle", 2000));
+  EXPECT_TRUE(wait_for_count(agent, TraceType::Point, "idle", 2000));
   EXPECT_GT(find_flusher()->switches, before);
 }
 

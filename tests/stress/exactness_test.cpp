@@ -159,7 +159,7 @@ TEST(Exactness, HoldsWhileTheAgentIsReplacedAgainAndAgain) {
   });
   std::uint64_t before = 0;
   for (int round = 0; round < 20; ++round) {
-    ASSERT_TRUE(agent.wait_for_count(TraceType::Observe, "restless", 100));
+    ASSERT_TRUE(wait_for_count(agent, TraceType::Observe, "restless", 100));
     // An agent's count dies with it; what it did not acknowledge reaches the next one.
     agent.stop();
     while (stats().connected != 0) std::this_thread::yield();  // its last words are read by then

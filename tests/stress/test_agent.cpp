@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <iostream>
 #include <mutex>
-#include <thread>
 
 namespace pcp::trace {
 namespace {
@@ -16,11 +15,15 @@ agent::Time steady_now() { return std::chrono::steady_clock::now().time_since_ep
 
 }  // namespace
 
+void point_library_at(const std::string& directory) {
+  ::setenv("PCP_TRACE_SOCKET", (directory + "/agent.socket").c_str(), 1);
+  ::setenv("PCP_TRACE_RECONNECT", "0.05", 1);
+}
+
 TestAgent::TestAgent() {
   directory_ = testing::TempDir() + "trace.XXXXXX";
   if (::mkdtemp(directory_.data()) == nullptr) std::abort();
-  ::setenv("PCP_TRACE_SOCKET", (directory_ + "/agent.socket").c_str(), 1);
-  ::setenv("PCP_TRACE_RECONNECT", "0.05", 1);
+  point_library_at(directory_);
   start();
 }
 
@@ -59,15 +62,6 @@ std::map<std::string, Delta> TestAgent::totals(TraceType type) {
   std::map<std::string, Delta> totals;
   for (std::size_t i = 0; i < names.size(); ++i) totals[names[i].tag] = values[i].total;
   return totals;
-}
-
-bool TestAgent::wait_for_count(TraceType type, const std::string& tag, std::uint64_t count) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (total(type, tag).count < count) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return true;
 }
 
 }  // namespace pcp::trace

@@ -2,9 +2,11 @@
 // directory, with the library pointed at it by the environment.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "ingest/server.hpp"
 
@@ -24,9 +26,6 @@ class TestAgent {
   std::map<std::string, Delta> totals(TraceType type);
   Delta total(TraceType type, const std::string& tag) { return totals(type)[tag]; }
 
-  // Waits until the agent has counted as many calls of this type, or a long time has passed.
-  bool wait_for_count(TraceType type, const std::string& tag, std::uint64_t count);
-
   agent::IngestCounters& counters() { return shared_->counters; }
   const std::string& directory() const { return directory_; }
 
@@ -35,5 +34,19 @@ class TestAgent {
   std::unique_ptr<agent::Shared> shared_;
   std::unique_ptr<agent::Server> server_;
 };
+
+// By the environment.
+void point_library_at(const std::string& directory);
+
+// Waits until an agent has counted as many calls of this type, or a long time has passed.
+template <typename Agent>
+bool wait_for_count(Agent& agent, TraceType type, const std::string& tag, std::uint64_t count) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (agent.total(type, tag).count < count) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
+}
 
 }  // namespace pcp::trace

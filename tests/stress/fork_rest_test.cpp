@@ -1,0 +1,62 @@
+// A fork must not find the library's thread inside somebody's lock. Here it is the lock of an
+// allocator that, unlike the C library's, takes no care of forks.
+#include <gtest/gtest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <string>
+#include <thread>
+
+#include "pcp/trace.h"
+
+namespace {
+
+std::mutex heap_lock;
+const std::thread::id main_thread = std::this_thread::get_id();
+std::atomic<int> slow_allocations{0};
+
+}  // namespace
+
+// Not inline, or the compiler would see that malloc and delete do not match.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+  const std::lock_guard lock(heap_lock);
+  if (std::this_thread::get_id() != main_thread) {
+    slow_allocations.fetch_add(1, std::memory_order_relaxed);
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+  if (void* memory = std::malloc(bytes)) return memory;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace pcp::trace {
+namespace {
+
+TEST(ForkRest, AChildFindsTheAllocatorFree) {
+  ::setenv("PCP_TRACE_SOCKET", "/nonexistent/agent.socket", 1);
+  ::setenv("PCP_TRACE_FLUSH", "1", 1);
+  int found_locked = 0;
+  for (int i = 0; i < 200; ++i) {
+    // New tags keep the library's thread in the allocator.
+    for (int tag = 0; tag < 20; ++tag)
+      pmtrace_point(pmtrace_tag(("tag " + std::to_string(i) + "." + std::to_string(tag)).c_str()));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(heap_lock.try_lock() ? 0 : 1);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    found_locked += status != 0;
+  }
+  EXPECT_EQ(found_locked, 0);
+  EXPECT_GT(slow_allocations, 100) << "the library's thread hardly allocated";
+}
+
+}  // namespace
+}  // namespace pcp::trace
