@@ -77,9 +77,11 @@ PMTRACE_EXPORT int pmtrace_count(pmtrace_handle tag, double value) {
 
 PMTRACE_EXPORT int pmtrace_begin(pmtrace_handle tag, pmtrace_tx* tx) {
   if (tx == nullptr) return -EINVAL;
-  *tx = {};
-  if (call_mode() == CallMode::Off) [[unlikely]]
+  if (call_mode() == CallMode::Off) [[unlikely]] {
+    std::memset(tx, 0, sizeof(OpenTransaction::tag));  // none is open
     return 0;
+  }
+  *tx = {};
   if (tag == nullptr) return PMTRACE_ERR_TAGNAME;
   const OpenTransaction open{tag, present_moment()};
   std::memcpy(tx, &open, sizeof open);
