@@ -25,8 +25,20 @@ endfunction()
 function(trace_stock_program name)
   add_executable(${name} ${ARGN})
   target_include_directories(${name} SYSTEM PRIVATE ${STOCK_TRACE_INCLUDE_DIR})
+  target_link_libraries(${name} PRIVATE ${STOCK_TRACE_LIBRARY})
+  _trace_test_program(${name})
+endfunction()
+
+# Adds a program of our library's users; it, too, has no path to the library.
+function(trace_program name)
+  add_executable(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE pcp::trace)
+  _trace_test_program(${name})
+endfunction()
+
+function(_trace_test_program name)
   target_compile_options(${name} PRIVATE -Wall -Wextra)
-  target_link_libraries(${name} PRIVATE ${STOCK_TRACE_LIBRARY} Threads::Threads ${CMAKE_DL_LIBS})
+  target_link_libraries(${name} PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
   if(PCP_TRACE_SANITIZE)  # a sanitized library needs the run-time library, which comes with the program
     target_link_options(${name} PRIVATE -fsanitize=${PCP_TRACE_SANITIZE})
   endif()

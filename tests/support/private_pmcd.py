@@ -149,8 +149,9 @@ class PrivatePmcd:
             self._trace_port = ReservedPort()
             self.pmcd_port = self._pmcd_port.number
             self.trace_port = self._trace_port.number
-            self._start_pmcd()
-            self.wait_for_agent()
+            self._write_configuration(pcp_configuration())
+            self._write_namespace(pcp_configuration())
+            self.start_pmcd()
         except BaseException:
             print(self.logs())
             self.stop()
@@ -158,21 +159,27 @@ class PrivatePmcd:
 
     def stop(self):
         atexit.unregister(self.stop)
+        self.end_pmcd()
+        for port in ("_pmcd_port", "_trace_port"):
+            if hasattr(self, port):
+                getattr(self, port).close()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def end_pmcd(self):
         if self._pmcd:
             agent = self.agent_pid()
             self._end(self._pmcd)
             if agent:  # it leaves when its pipe closes
                 self._end_agent(agent)
             self._pmcd = None
-        for port in ("_pmcd_port", "_trace_port"):
-            if hasattr(self, port):
-                getattr(self, port).close()
-        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def start_pmcd(self):
+        """Starts pmcd and its agent, also again after end_pmcd, on the same ports."""
+        self._start_pmcd()
+        self.wait_for_agent()
 
     def _start_pmcd(self):
         pcp = pcp_configuration()
-        self._write_configuration(pcp)
-        self._write_namespace(pcp)
         # setpriv: should this process be killed, pmcd goes, and with it the agent.
         command = ["setpriv", "--pdeathsig", "TERM", f"{pcp['PCP_BINADM_DIR']}/pmcd", "-f", "-A",
                    "-c", self.path("pmcd.conf"), "-n", self.path("root"), "-i", "127.0.0.1",

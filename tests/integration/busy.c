@@ -1,0 +1,132 @@
+/*
+ * A program that traces all the time, with so many threads as its argument says, and knows what it
+ * recorded. Obeys lines on standard input:
+ *
+ *   stats   prints what the library says of itself
+ *   rest    lets the threads pause, and prints "resting"
+ *   go      lets them go on
+ *   flush   prints whether all was delivered within a minute: 1 or 0
+ *
+ * At the end of the input the threads end, what is left is delivered, and what they did is printed:
+ * calls of each kind, sums of the values, the longest that five calls took.
+ */
+#include <pcp/trace.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { kMaxThreads = 64, kCallsAtOnce = 50, kPatienceSeconds = 60 };
+
+struct worker {
+  pthread_t thread;
+  atomic_int is_resting;
+  unsigned long points, observed, observed_sum, counted, transactions;
+  double longest;
+};
+
+static struct worker workers[kMaxThreads];
+static int worker_count;
+static atomic_int must_rest, must_end;
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static void pause_for_a_millisecond(void) {
+  const struct timespec pause = {0, 1000 * 1000};
+  nanosleep(&pause, NULL);
+}
+
+static void call_everything(struct worker* self, unsigned long value) {
+  const double began = now();
+  double took;
+  pmtracepoint("busy point");
+  pmtraceobs("busy observation", (double)value);
+  pmtracecounter("busy counter", (double)value);
+  pmtracebegin("busy transaction");
+  pmtraceend("busy transaction");
+  took = now() - began;
+  /* The first call of all waits for the first connection. */
+  if (took > self->longest && self->points > 0) self->longest = took;
+  self->points++;
+  self->observed++;
+  self->observed_sum += value;
+  self->counted++;
+  self->transactions++;
+}
+
+static void* work(void* argument) {
+  struct worker* self = argument;
+  unsigned long value = 0;
+  int i;
+  while (!must_end) {
+    self->is_resting = must_rest;
+    for (i = 0; i < kCallsAtOnce && !must_rest; i++) call_everything(self, value++ % 1000);
+    pause_for_a_millisecond();
+  }
+  return NULL;
+}
+
+static void print_stats(void) {
+  pmtrace_stats_t stats;
+  pmtrace_stats(&stats, sizeof stats);
+  printf("recorded %lu acknowledged %lu pending %lu uncertain %lu connected %d\n",
+         (unsigned long)stats.recorded, (unsigned long)stats.acknowledged,
+         (unsigned long)stats.pending, (unsigned long)stats.uncertain, (int)stats.connected);
+}
+
+static void rest(void) {
+  int i;
+  must_rest = 1;
+  for (i = 0; i < worker_count; i++)
+    while (!workers[i].is_resting) pause_for_a_millisecond();
+  puts("resting");
+}
+
+static void print_totals(void) {
+  struct worker sum;
+  int i;
+  memset(&sum, 0, sizeof sum);
+  for (i = 0; i < worker_count; i++) {
+    sum.points += workers[i].points;
+    sum.observed += workers[i].observed;
+    sum.observed_sum += workers[i].observed_sum;
+    sum.counted += workers[i].counted;
+    sum.transactions += workers[i].transactions;
+    if (workers[i].longest > sum.longest) sum.longest = workers[i].longest;
+  }
+  printf("points %lu observed %lu observed_sum %lu counted %lu transactions %lu longest %.6f\n",
+         sum.points, sum.observed, sum.observed_sum, sum.counted, sum.transactions, sum.longest);
+}
+
+int main(int argc, char** argv) {
+  char line[32];
+  int i;
+  worker_count = argc > 1 ? atoi(argv[1]) : 1;
+  if (worker_count < 1 || worker_count > kMaxThreads) return 2;
+  pmtracestate(PMTRACE_STATE_ASYNC);
+  setvbuf(stdout, NULL, _IOLBF, 0);
+  for (i = 0; i < worker_count; i++)
+    if (pthread_create(&workers[i].thread, NULL, work, &workers[i]) != 0) return 2;
+  while (fgets(line, sizeof line, stdin) != NULL) {
+    if (strcmp(line, "stats\n") == 0) {
+      print_stats();
+    } else if (strcmp(line, "rest\n") == 0) {
+      rest();
+    } else if (strcmp(line, "go\n") == 0) {
+      must_rest = 0;
+    } else if (strcmp(line, "flush\n") == 0) {
+      printf("%d\n", pmtrace_flush(kPatienceSeconds));
+    }
+  }
+  must_end = 1;
+  for (i = 0; i < worker_count; i++) pthread_join(workers[i].thread, NULL);
+  pmtrace_flush(kPatienceSeconds);
+  print_totals();
+  return 0;
+}

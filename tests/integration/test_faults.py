@@ -1,0 +1,222 @@
+"""Programs at work while the agent, pmcd or their machine fails: no call waits, none is lost, none
+counts twice. Exact means: what the programs recorded is what the agent has counted since its start
+and what an earlier agent had acknowledged."""
+
+import contextlib
+import os
+import subprocess
+import tempfile
+import time
+import unittest
+
+from private_pmcd import PATIENCE_S, wait_until
+from trace_test import TraceTestCase, program
+
+QUICKLY = {"PCP_TRACE_RECONNECT": "0.05", "PCP_TRACE_FLUSH": "10"}
+KINDS = ("point", "observe", "counter", "transact")
+
+# How long an outage lasts. A call that waited for its end would be seen.
+OUTAGE_S = 2
+
+
+class Busy:
+    """The program busy.c."""
+
+    def __init__(self, environment, threads=3):
+        self._process = subprocess.Popen([program("busy"), str(threads)], env=environment,
+                                         text=True, stdin=subprocess.PIPE, bufsize=1,
+                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def _ask(self, line):
+        self._process.stdin.write(line + "\n")
+        return self._process.stdout.readline()
+
+    def stats(self):
+        return self._numbers(self._ask("stats"))
+
+    def rest(self):
+        self._ask("rest")
+
+    def flush(self):
+        return int(self._ask("flush"))
+
+    def go(self):
+        self._process.stdin.write("go\n")
+
+    def end(self):
+        """Gives what the program did, and what it wrote on standard error."""
+        output, complaints = self._process.communicate(timeout=2 * PATIENCE_S)
+        return self._numbers(output), complaints
+
+    def kill(self):
+        self._process.kill()
+        self._process.communicate()
+
+    @staticmethod
+    def _numbers(line):
+        words = line.split()
+        return {name: float(number) for name, number in zip(words[::2], words[1::2])}
+
+
+class FaultTestCase(TraceTestCase):
+    def start_busy(self, pmcd, programs=3, **variables):
+        busy = [Busy(self.environment(pmcd, **QUICKLY | variables)) for _ in range(programs)]
+        for each in busy:
+            self.addCleanup(each.kill)
+        for each in busy:
+            self.wait_for_calls(each, 1000)
+        return busy
+
+    @staticmethod
+    def wait_for_calls(busy, more):
+        """Until the agent has acknowledged so many more."""
+        before = busy.stats()["acknowledged"]
+        wait_until(lambda: busy.stats()["acknowledged"] >= before + more, what="calls to arrive")
+
+    def end_all(self, busy):
+        """Ends the programs. Gives the sums of what they did, and the longest time that their calls
+        took."""
+        totals = {}
+        for each in busy:
+            numbers, complaints = each.end()
+            self.assertEqual(complaints, "")
+            for name, number in numbers.items():
+                totals[name] = totals.get(name, 0) + number
+            longest = numbers["longest"]
+            self.assertLess(longest, OUTAGE_S / 2, "a call waited for the agent")
+            totals["longest"] = max(totals.get("longest", 0), longest)
+        print(f"{self.id()}: the longest five calls in a row took {totals['longest'] * 1e3:.3f} ms")
+        return totals
+
+    def assert_all_counted(self, pmcd, totals):
+        self.assertEqual(pmcd.values("trace.point.count"), {"busy point": totals["points"]})
+        self.assertEqual(pmcd.values("trace.observe.count"),
+                         {"busy observation": totals["observed"]})
+        self.assertEqual(pmcd.values("trace.observe.sum"),
+                         {"busy observation": totals["observed_sum"]})
+        self.assertEqual(pmcd.values("trace.counter.count"), {"busy counter": totals["counted"]})
+        self.assertEqual(pmcd.values("trace.transact.count"),
+                         {"busy transaction": totals["transactions"]})
+
+    @staticmethod
+    def counted(pmcd):
+        return sum(sum(pmcd.values(f"trace.{kind}.count").values()) for kind in KINDS)
+
+    def assert_rest_counted(self, pmcd, busy, acknowledged):
+        """The agent that is there now has counted what no earlier one had acknowledged."""
+        for each in busy:
+            each.rest()
+            self.assertEqual(each.flush(), 1)
+        stats = [each.stats() for each in busy]
+        self.assertEqual([each["uncertain"] for each in stats], [0] * len(busy))
+        self.assertEqual(self.counted(pmcd), sum(each["recorded"] for each in stats) - acknowledged)
+
+
+class Agent(FaultTestCase):
+    def test_killed_and_restarted(self):
+        pmcd = self.start_pmcd()
+        busy = self.start_busy(pmcd)
+        for _ in range(3):
+            pmcd.kill_agent()
+            for each in busy:
+                wait_until(lambda each=each: not each.stats()["connected"], what="the loss")
+            acknowledged = sum(each.stats()["acknowledged"] for each in busy)
+            time.sleep(OUTAGE_S)
+            pmcd.start_agent()
+            for each in busy:
+                self.wait_for_calls(each, 1000)
+        self.assert_rest_counted(pmcd, busy, acknowledged)
+        self.end_all(busy)
+
+    def test_stopped_and_continued(self):
+        pmcd = self.start_pmcd()
+        busy = self.start_busy(pmcd)
+        with pmcd.stopped_agent():
+            time.sleep(OUTAGE_S)
+        for each in busy:
+            self.wait_for_calls(each, 1000)
+        self.assert_all_counted(pmcd, self.end_all(busy))
+
+    def test_of_a_pmcd_that_is_restarted(self):
+        pmcd = self.start_pmcd()
+        busy = self.start_busy(pmcd)
+        pmcd.end_pmcd()
+        for each in busy:
+            wait_until(lambda each=each: not each.stats()["connected"], what="the loss")
+        acknowledged = sum(each.stats()["acknowledged"] for each in busy)
+        time.sleep(OUTAGE_S)
+        pmcd.start_pmcd()
+        for each in busy:
+            self.wait_for_calls(each, 1000)
+        self.assert_rest_counted(pmcd, busy, acknowledged)
+        self.end_all(busy)
+
+    def test_with_a_full_disk_under_its_log(self):
+        pmcd = self.start_pmcd(options=["-l", "/dev/full"])
+        self.assertEqual(os.readlink(f"/proc/{pmcd.agent_pid()}/fd/2"), "/dev/full")
+        pmcd.pmstore("trace.control.debug", "all")  # now it has much to say
+        busy = self.start_busy(pmcd)
+        self.assert_all_counted(pmcd, self.end_all(busy))
+
+
+class Descriptors(FaultTestCase):
+    """None left on the whole machine."""
+
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.switch = os.path.join(directory.name, "there are none")
+        self.machine = {"LD_PRELOAD": program("no_descriptors.so"), "NO_DESCRIPTORS": self.switch}
+
+    @contextlib.contextmanager
+    def none_left(self):
+        with open(self.switch, "w", encoding="utf-8"):
+            yield
+        os.unlink(self.switch)
+
+    def start_more(self, environment):
+        more = [Busy(environment) for _ in range(3)]
+        for each in more:
+            self.addCleanup(each.kill)
+            wait_until(lambda each=each: each.stats()["recorded"] > 1000, what="calls")
+        return more
+
+    def test_for_the_agent(self):
+        pmcd = self.start_pmcd(environment=self.machine)
+        busy = self.start_busy(pmcd)
+        with self.none_left():
+            late = self.start_more(self.environment(pmcd, **QUICKLY))
+            for each in busy:  # who is connected does not notice
+                self.wait_for_calls(each, 1000)
+            self.assertEqual([each.stats()["acknowledged"] for each in late], [0] * 3)
+            used = cpu_seconds(pmcd.agent_pid())
+            time.sleep(OUTAGE_S)
+            self.assertLess(cpu_seconds(pmcd.agent_pid()) - used, OUTAGE_S / 2,
+                            "the agent does nothing but try")
+        for each in late:
+            self.wait_for_calls(each, 1000)
+        self.assert_all_counted(pmcd, self.end_all(busy + late))
+
+    def test_for_programs(self):
+        pmcd = self.start_pmcd()
+        busy = self.start_busy(pmcd, **self.machine)
+        with self.none_left():
+            late = self.start_more(self.environment(pmcd, **QUICKLY | self.machine))
+            pmcd.kill_agent()
+            time.sleep(OUTAGE_S)
+        acknowledged = sum(each.stats()["acknowledged"] for each in busy)
+        pmcd.start_agent()
+        for each in busy + late:
+            self.wait_for_calls(each, 1000)
+        self.assert_rest_counted(pmcd, busy + late, acknowledged)
+        self.end_all(busy + late)
+
+
+def cpu_seconds(pid):
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+if __name__ == "__main__":
+    unittest.main()
