@@ -69,7 +69,6 @@ Options read_own_options() {
 
 Client::Client(Options options) : options_(std::move(options)), queue_(0) {
   if (options_.no_agent) state_flags.fetch_or(PMTRACE_STATE_NOAGENT, std::memory_order_relaxed);
-  remember_descriptor(doorbell_.descriptor());
 }
 
 Client* Client::get_if_made() {

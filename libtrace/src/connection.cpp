@@ -10,7 +10,6 @@
 #include <asio/write.hpp>
 
 #include "diagnostics.hpp"
-#include "descriptors.hpp"
 #include "pcp/trace.h"
 #include "rest_at_fork.hpp"
 #include "wire/legacy.hpp"
@@ -45,7 +44,6 @@ void Connection::close() {
   ++attempt_;
   asio::error_code ignored;
   deadline_.cancel();
-  forget_descriptor(socket_.native_handle());
   socket_.close(ignored);
   greeted_ = writing_ = false;
   outgoing_.clear();
@@ -69,15 +67,12 @@ void Connection::try_next_endpoint(int error) {
   diagnose(PMTRACE_STATE_COMMS, [&] { return "connecting to " + endpoint.name(); });
 
   asio::error_code failed;
-  forget_descriptor(socket_.native_handle());
   socket_.close(failed);
   // Asio would open the socket without close-on-exec.
   const int fd = ::socket(endpoint.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return try_next_endpoint(-errno);
-  remember_descriptor(fd);
   socket_.assign({endpoint.family(), 0}, fd, failed);
   if (failed) {
-    forget_descriptor(fd);
     ::close(fd);
     return try_next_endpoint(-failed.value());
   }

@@ -1,5 +1,7 @@
 // The library's descriptors, so that a forked child can close its copies at once, before the
-// program there may give the numbers another meaning.
+// program there may give the numbers another meaning. Every descriptor that the library makes is
+// noted, also those that Asio makes for its loop: the linker's option --wrap brings the calls that
+// make them and close() here.
 #pragma once
 
 namespace pcp::trace::client {
@@ -8,8 +10,5 @@ void close_descriptors_in_children();  // from now on; once per process
 
 // Closes what a parent left to this process, before the first descriptor of its own.
 void close_inherited_descriptors();
-
-void remember_descriptor(int fd);
-void forget_descriptor(int fd);  // before it is closed
 
 }  // namespace pcp::trace::client

@@ -1,0 +1,66 @@
+"""Unusual moments in the life of a process (lifecycle.c), with an agent and without: it ends, well
+and in time; nothing is lost, nothing counts twice, and children keep no descriptor."""
+
+import subprocess
+import unittest
+
+from private_pmcd import PATIENCE_S, ReservedPort
+from trace_test import TraceTestCase, library_environment, program
+
+# What the agent counts of each.
+MOMENTS = {
+    "constructor": {"constructor": 1},
+    "destructor": {"destructor": 1},
+    "forked": {"parent": 1, "child": 1},
+    "forked-twice": {"parent": 1, "grandchild": 1},
+    "vforked": {"parent": 1, "child": 1},
+    "forked-and-execed": {"parent": 1, "begun anew": 1},
+    "spawned": {"parent": 1, "begun anew": 1},
+    "execed": {"parent": 1, "begun anew": 1},
+    "dlopened": {"dlopened": 3},
+    "changed-user": {"before": 1, "after": 1},
+}
+
+
+class Lifecycle(TraceTestCase):
+    def live(self, moment, environment):
+        """Gives what the program wrote."""
+        if moment == "constructor":
+            environment = environment | {"LIFECYCLE_CONSTRUCTOR": "1"}
+        done = subprocess.run([program("lifecycle"), moment], env=environment, text=True,
+                              capture_output=True, timeout=2 * PATIENCE_S, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), moment)
+        return done.stdout
+
+    def test_with_an_agent(self):
+        pmcd = self.start_pmcd()
+        for transport in ("unix", "tcp"):
+            environment = self.environment(pmcd)
+            if transport == "unix":
+                environment = self.environment(pmcd, PCP_TRACE_SOCKET=pmcd.path("run/trace.socket"))
+            for moment, counts in MOMENTS.items():
+                with self.subTest(moment=moment, transport=transport):
+                    pmcd.pmstore("trace.control.reset", 1)
+                    self.live(moment, environment)
+                    self.assert_values(pmcd, "trace.point.count", counts)
+
+    def test_with_an_agent_and_threads_that_do_not_end(self):
+        pmcd = self.start_pmcd()
+        for _ in range(5):
+            pmcd.pmstore("trace.control.reset", 1)
+            least, most = map(int, self.live("detached-threads", self.environment(pmcd)).split())
+            counted = pmcd.value("trace.point.count", "detached")
+            self.assertTrue(least <= counted <= most, f"{least} <= {counted} <= {most}")
+
+    def test_without_an_agent(self):
+        with ReservedPort() as port:
+            nobody = library_environment(
+                self.library, PCP_TRACE_HOST="127.0.0.1", PCP_TRACE_PORT=port.number,
+                LIFECYCLE_NO_AGENT=1)
+            for moment in (*MOMENTS, "detached-threads"):
+                with self.subTest(moment=moment):
+                    self.live(moment, nobody)
+
+
+if __name__ == "__main__":
+    unittest.main()
