@@ -1,9 +1,20 @@
 /*
- * Preloaded into a program, this takes the processor's time-stamp counter away from it, as some
- * sandboxes do: whoever reads it gets a signal.
+ * Preloaded into a program, this hides from it that the kernel keeps time by the processor's
+ * time-stamp counter, as a kernel that does not would.
  */
-#include <sys/prctl.h>
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <string.h>
 
-__attribute__((constructor)) static void take_counter_away(void) {
-  prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
+int open(const char* path, int flags, ...) {
+  int (*next)(const char*, int, ...) = (int (*)(const char*, int, ...))dlsym(RTLD_NEXT, "open");
+  va_list rest;
+  mode_t mode;
+  va_start(rest, flags);
+  mode = va_arg(rest, mode_t);
+  va_end(rest);
+  if (strstr(path, "current_clocksource") != NULL) path = "/dev/null";
+  return next(path, flags, mode);
 }

@@ -1,5 +1,7 @@
 """The library leaves its process alone: signals, timers, the wall clock, the speed of its calls."""
 
+import os
+import signal
 import subprocess
 import time
 import unittest
@@ -55,6 +57,44 @@ class WallClock(TraceTestCase):
             traced.call("point a")
             traced.call(f"step {step}")
             self.assert_values(pmcd, "trace.point.count", {"a": count})
+
+
+class Counter(TraceTestCase):
+    """The processor's time-stamp counter, which may be there or not."""
+
+    def measure(self, **variables):
+        pmcd = self.start_pmcd()
+        traced = self.start_traced(self.environment(pmcd, **variables))
+        traced.call("point a")
+        for _ in range(2):  # the second one after the counter's rate is known
+            traced.call("begin a")
+            traced.call("sleep 0.2")
+            traced.call("end a")
+            traced.call("sleep 0.3")
+        self.assert_values(pmcd, "trace.transact.count", {"a": 2})
+        self.assertTrue(0.4 <= pmcd.value("trace.transact.total_time", "a") < 5)
+        self.assertEqual(traced.end(), "")
+
+    def test_measures_time(self):
+        self.measure()
+
+    def test_is_not_needed(self):
+        self.measure(LD_PRELOAD=program("no_counter.so"))
+
+
+class Suspended(TraceTestCase):
+    def test_in_a_transaction_that_takes_so_much_longer(self):
+        pmcd = self.start_pmcd()
+        traced = self.start_traced(self.environment(pmcd))
+        self.assertEqual(traced.call("begin a"), 0)
+        os.kill(traced.pid, signal.SIGSTOP)
+        time.sleep(1)
+        os.kill(traced.pid, signal.SIGCONT)
+        self.assertEqual(traced.call("end a"), 0)
+        self.assertEqual(traced.call("point a"), 0)
+        self.assert_values(pmcd, "trace.transact.count", {"a": 1})
+        self.assert_values(pmcd, "trace.point.count", {"a": 1})
+        self.assertTrue(1 <= pmcd.value("trace.transact.total_time", "a") < 10)
 
 
 class SilentAgent(TraceTestCase):
