@@ -18,7 +18,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { kMaxThreads = 64, kCallsAtOnce = 50, kPatienceSeconds = 60 };
+enum { kMaxThreads = 64, kCallsAtOnce = 20, kPatienceSeconds = 60 };
 
 struct worker {
   pthread_t thread;
@@ -37,8 +37,8 @@ static double now(void) {
   return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-static void pause_for_a_millisecond(void) {
-  const struct timespec pause = {0, 1000 * 1000};
+static void pause_a_little(void) {
+  const struct timespec pause = {0, 3000 * 1000};
   nanosleep(&pause, NULL);
 }
 
@@ -67,7 +67,7 @@ static void* work(void* argument) {
   while (!must_end) {
     self->is_resting = must_rest;
     for (i = 0; i < kCallsAtOnce && !must_rest; i++) call_everything(self, value++ % 1000);
-    pause_for_a_millisecond();
+    pause_a_little();
   }
   return NULL;
 }
@@ -84,7 +84,7 @@ static void rest(void) {
   int i;
   must_rest = 1;
   for (i = 0; i < worker_count; i++)
-    while (!workers[i].is_resting) pause_for_a_millisecond();
+    while (!workers[i].is_resting) pause_a_little();
   puts("resting");
 }
 

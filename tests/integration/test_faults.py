@@ -9,7 +9,7 @@ import tempfile
 import time
 import unittest
 
-from private_pmcd import PATIENCE_S, wait_until
+from private_pmcd import PATIENCE_S, thread_states, wait_until
 from trace_test import TraceTestCase, program
 
 QUICKLY = {"PCP_TRACE_RECONNECT": "0.05", "PCP_TRACE_FLUSH": "10"}
@@ -33,6 +33,22 @@ class Busy:
 
     def stats(self):
         return self._numbers(self._ask("stats"))
+
+    def wait_for(self, condition, what):
+        """Until what the library says of itself is as it should be."""
+        try:
+            wait_until(lambda: condition(self.stats()), what=what)
+        except TimeoutError as problem:
+            raise TimeoutError(f"{problem}; {self.stats()}; threads: "
+                               f"{thread_states(self._process.pid)}") from problem
+
+    def wait_for_calls(self, more):
+        """Until the agent has acknowledged so many more."""
+        before = self.stats()["acknowledged"]
+        self.wait_for(lambda stats: stats["acknowledged"] >= before + more, "calls to arrive")
+
+    def wait_for_loss(self):
+        self.wait_for(lambda stats: not stats["connected"], "the loss of the connection")
 
     def rest(self):
         self._ask("rest")
@@ -64,14 +80,8 @@ class FaultTestCase(TraceTestCase):
         for each in busy:
             self.addCleanup(each.kill)
         for each in busy:
-            self.wait_for_calls(each, 1000)
+            each.wait_for_calls(1000)
         return busy
-
-    @staticmethod
-    def wait_for_calls(busy, more):
-        """Until the agent has acknowledged so many more."""
-        before = busy.stats()["acknowledged"]
-        wait_until(lambda: busy.stats()["acknowledged"] >= before + more, what="calls to arrive")
 
     def end_all(self, busy):
         """Ends the programs. Gives the sums of what they did, and the longest time that their calls
@@ -119,12 +129,12 @@ class Agent(FaultTestCase):
         for _ in range(3):
             pmcd.kill_agent()
             for each in busy:
-                wait_until(lambda each=each: not each.stats()["connected"], what="the loss")
+                each.wait_for_loss()
             acknowledged = sum(each.stats()["acknowledged"] for each in busy)
             time.sleep(OUTAGE_S)
             pmcd.start_agent()
             for each in busy:
-                self.wait_for_calls(each, 1000)
+                each.wait_for_calls(1000)
         self.assert_rest_counted(pmcd, busy, acknowledged)
         self.end_all(busy)
 
@@ -134,7 +144,7 @@ class Agent(FaultTestCase):
         with pmcd.stopped_agent():
             time.sleep(OUTAGE_S)
         for each in busy:
-            self.wait_for_calls(each, 1000)
+            each.wait_for_calls(1000)
         self.assert_all_counted(pmcd, self.end_all(busy))
 
     def test_of_a_pmcd_that_is_restarted(self):
@@ -142,12 +152,12 @@ class Agent(FaultTestCase):
         busy = self.start_busy(pmcd)
         pmcd.end_pmcd()
         for each in busy:
-            wait_until(lambda each=each: not each.stats()["connected"], what="the loss")
+            each.wait_for_loss()
         acknowledged = sum(each.stats()["acknowledged"] for each in busy)
         time.sleep(OUTAGE_S)
         pmcd.start_pmcd()
         for each in busy:
-            self.wait_for_calls(each, 1000)
+            each.wait_for_calls(1000)
         self.assert_rest_counted(pmcd, busy, acknowledged)
         self.end_all(busy)
 
@@ -178,7 +188,7 @@ class Descriptors(FaultTestCase):
         more = [Busy(environment) for _ in range(3)]
         for each in more:
             self.addCleanup(each.kill)
-            wait_until(lambda each=each: each.stats()["recorded"] > 1000, what="calls")
+            each.wait_for(lambda stats: stats["recorded"] > 1000, "calls")
         return more
 
     def test_for_the_agent(self):
@@ -187,14 +197,14 @@ class Descriptors(FaultTestCase):
         with self.none_left():
             late = self.start_more(self.environment(pmcd, **QUICKLY))
             for each in busy:  # who is connected does not notice
-                self.wait_for_calls(each, 1000)
+                each.wait_for_calls(1000)
             self.assertEqual([each.stats()["acknowledged"] for each in late], [0] * 3)
             used = cpu_seconds(pmcd.agent_pid())
             time.sleep(OUTAGE_S)
             self.assertLess(cpu_seconds(pmcd.agent_pid()) - used, OUTAGE_S / 2,
                             "the agent does nothing but try")
         for each in late:
-            self.wait_for_calls(each, 1000)
+            each.wait_for_calls(1000)
         self.assert_all_counted(pmcd, self.end_all(busy + late))
 
     def test_for_programs(self):
@@ -207,7 +217,7 @@ class Descriptors(FaultTestCase):
         acknowledged = sum(each.stats()["acknowledged"] for each in busy)
         pmcd.start_agent()
         for each in busy + late:
-            self.wait_for_calls(each, 1000)
+            each.wait_for_calls(1000)
         self.assert_rest_counted(pmcd, busy + late, acknowledged)
         self.end_all(busy + late)
 

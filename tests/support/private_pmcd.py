@@ -184,6 +184,7 @@ class PrivatePmcd:
         command = ["setpriv", "--pdeathsig", "TERM", f"{pcp['PCP_BINADM_DIR']}/pmcd", "-f", "-A",
                    "-c", self.path("pmcd.conf"), "-n", self.path("root"), "-i", "127.0.0.1",
                    "-p", str(self.pmcd_port), "-s", self.pmcd_socket(),
+                   "-q", "30", "-t", "30",  # an agent may take its time on a busy machine
                    "-l", self.path("log/pmcd.log")]
         self._pmcd = subprocess.Popen(
             command, env=self._pmcd_environment(), stdin=subprocess.DEVNULL,
