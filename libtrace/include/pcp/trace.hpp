@@ -7,7 +7,10 @@
 //     if (!work()) running.abort();
 //   }
 //
+//   auto rows = pcp::trace::measure(request, [&] { return read_rows(); });
+//
 // Objects are as cheap to copy as a pointer. Nothing here throws, waits, or reports the connection.
+// C++17 and newer, with exceptions and without.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
@@ -63,6 +66,19 @@ class Transaction {
  private:
   pmtrace_handle tag_;
 };
+
+// Calls `work` in a transaction and gives what it gives. An exception aborts the transaction.
+template <typename Work>
+decltype(auto) measure(Transaction transaction, Work&& work) {
+  const Running running = transaction.begin();
+  return std::forward<Work>(work)();
+}
+
+// The same where the tag is looked up each time.
+template <typename Work>
+decltype(auto) measure(const char* tag, Work&& work) {
+  return measure(Transaction(tag), std::forward<Work>(work));
+}
 
 // A place that the program passes: counted.
 class Point {

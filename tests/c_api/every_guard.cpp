@@ -1,0 +1,81 @@
+// Every way to write a transaction in C++, with exceptions or without.
+#include <pcp/trace.hpp>
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace trace = pcp::trace;
+
+namespace {
+
+const trace::Transaction scope{"scope"};
+const trace::Transaction measured{"measured"};
+
+void end_or_abort() {
+  { auto running = scope.begin(); }  // 1 end
+  {
+    auto running = scope.begin();
+    running.abort();  // 1 abort
+    running.end();    // nothing more
+  }
+  {
+    auto running = scope.begin();
+    running.end();  // 1 end
+    running.abort();
+  }
+}
+
+// Moved: the one that was moved from does nothing; what is assigned to ends first.
+void move() {
+  auto first = scope.begin();
+  auto second = std::move(first);
+  auto third = scope.begin();
+  third = std::move(second);  // ends the third, goes on with the first: 1 end, and 1 at the end
+}
+
+void measure() {
+  int calls = 0;
+  const auto nothing = [] {};
+  trace::measure(measured, [&] { ++calls; });
+  int& same = trace::measure(measured, [&]() -> int& { return calls; });
+  auto unique = trace::measure("measured", [] { return std::make_unique<int>(7); });
+  ++same;
+  static_assert(std::is_void_v<decltype(trace::measure(measured, nothing))>);
+  if (calls != 2 || *unique != 7) pmtracepoint("wrong");
+}
+
+#ifdef __cpp_exceptions
+// Runs while another exception is under way, which does not concern what begins only then.
+struct TracesInItsDestructor {
+  ~TracesInItsDestructor() { auto running = scope.begin(); }  // 1 end
+};
+
+void throw_out() {
+  try {
+    trace::measure(measured, [] { throw 1; });  // 1 abort
+  } catch (int) {
+  }
+  try {
+    const TracesInItsDestructor object;
+    auto running = scope.begin();  // 1 abort
+    throw 1;
+  } catch (int) {
+  }
+}
+#else
+void throw_out() {}
+#endif
+
+}  // namespace
+
+int main() {
+  end_or_abort();
+  move();
+  measure();
+  throw_out();
+  trace::Point("everything")();
+  trace::Observation("everything")(2);
+  trace::Counter("everything")(3);
+  return pmtrace_flush(30) == 1 ? 0 : 1;
+}

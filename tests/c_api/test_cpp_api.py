@@ -1,0 +1,43 @@
+"""The C++ header does what it says: in C++17 and C++20, with exceptions and without, and off."""
+
+import subprocess
+import unittest
+
+from private_pmcd import PATIENCE_S
+from trace_test import TraceTestCase, program
+
+
+class CppApi(TraceTestCase):
+    def counts_of(self, name):
+        pmcd = self.start_pmcd()
+        done = subprocess.run([program(name)], env=self.environment(pmcd), text=True,
+                              capture_output=True, timeout=PATIENCE_S, check=False)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""), name)
+        return {metric: pmcd.values(f"trace.{metric}")
+                for metric in ("transact.count", "transact.aborts", "point.count", "observe.value",
+                               "counter.value")}
+
+    def test_with_exceptions(self):
+        for standard in (17, 20):
+            self.assertEqual(self.counts_of(f"cpp{standard}-exceptions"), {
+                "transact.count": {"scope": 5, "measured": 3},
+                "transact.aborts": {"scope": 2, "measured": 1},
+                "point.count": {"everything": 1},
+                "observe.value": {"everything": 2},
+                "counter.value": {"everything": 3}})
+
+    def test_without_exceptions(self):
+        for standard in (17, 20):
+            self.assertEqual(self.counts_of(f"cpp{standard}-no-exceptions"), {
+                "transact.count": {"scope": 4, "measured": 3},
+                "transact.aborts": {"scope": 1, "measured": 0},
+                "point.count": {"everything": 1},
+                "observe.value": {"everything": 2},
+                "counter.value": {"everything": 3}})
+
+    def test_compiled_out(self):
+        self.assertEqual(set(map(str, self.counts_of("cpp_disabled").values())), {"{}"})
+
+
+if __name__ == "__main__":
+    unittest.main()
