@@ -14,7 +14,8 @@ using namespace pcp::trace::client;
 
 namespace {
 
-// How the library uses the caller's 64 bytes. The rest is kept for trace and span ids.
+// How the library uses the caller's 64 bytes. The rest is kept for trace and span ids. The Java
+// binding keeps these two words apart (java/native/trace_jni.c), and would have to keep any other.
 struct OpenTransaction {
   const Tag* tag;
   Moment begun;

@@ -1,0 +1,239 @@
+/*
+ * The native half of the Java binding: io.pcp.trace.internal.Native over the C API.
+ *
+ * A call passes primitive values only, or a tag whose bytes go into the stack: nothing is allocated
+ * here, and nothing is kept from one call to the next.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <pcp/trace.h>
+
+#include "io_pcp_trace_internal_Native.h"
+
+#define NATIVE(name) Java_io_pcp_trace_internal_Native_##name
+
+/*
+ * Tags: Java has UTF-16, we want UTF-8. JNI's own conversion allocates, and gives what is not
+ * UTF-8: NUL as two bytes, and two surrogates as three bytes each.
+ */
+
+enum {
+  kLongestTag = 254, /* bytes, so as many UTF-16 units at most */
+  kPlaces = 64
+};
+
+struct tag_text {
+  jchar units[kLongestTag];
+  char room[kPlaces + kLongestTag + 1];
+};
+
+static int is_high_surrogate(uint32_t unit) { return unit >= 0xD800 && unit < 0xDC00; }
+static int is_low_surrogate(uint32_t unit) { return unit >= 0xDC00 && unit < 0xE000; }
+
+static char* put_continuations(char* to, uint32_t code, int count) {
+  while (count-- > 0) *to++ = (char)(0x80 | (code >> (6 * count) & 0x3F));
+  return to;
+}
+
+/* At most three bytes a unit, four a pair of units. */
+static char* put_code_point(char* to, uint32_t code) {
+  if (code < 0x80) {
+    *to++ = (char)code;
+    return to;
+  }
+  const int continuations = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+  static const unsigned char kLead[] = {0, 0xC0, 0xE0, 0xF0};
+  *to++ = (char)(kLead[continuations] | code >> (6 * continuations));
+  return put_continuations(to, code, continuations);
+}
+
+/* Writes the units as UTF-8 with a NUL at the end. 0, or an error code. */
+static int encode(const jchar* units, jsize count, char* to) {
+  const char* const longest = to + kLongestTag;
+  for (jsize i = 0; i < count; ++i) {
+    uint32_t code = units[i];
+    if (is_high_surrogate(code) && i + 1 < count && is_low_surrogate(units[i + 1]))
+      code = 0x10000 + ((code - 0xD800) << 10) + (units[++i] - 0xDC00u);
+    else if (code == 0 || is_high_surrogate(code) || is_low_surrogate(code))
+      return PMTRACE_ERR_TAGNAME;
+    const int bytes = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    if (bytes > longest - to) return PMTRACE_ERR_TAGLENGTH;
+    to = put_code_point(to, code);
+  }
+  *to = '\0';
+  return 0;
+}
+
+/*
+ * Gives the tag's bytes, which lie in *text; NULL with an error code if it is no tag.
+ *
+ * The C library remembers the last tags of a thread by the address of their bytes. All of ours
+ * would be at one and the same address; so different tags are put to different places, mostly.
+ */
+static const char* read_tag(JNIEnv* env, jstring tag, struct tag_text* text, int* error) {
+  *error = PMTRACE_ERR_TAGNAME;
+  if (tag == NULL) return NULL;
+  const jsize count = (*env)->GetStringLength(env, tag);
+  if (count == 0) return NULL;
+  *error = PMTRACE_ERR_TAGLENGTH;
+  if (count > kLongestTag) return NULL;
+  (*env)->GetStringRegion(env, tag, 0, count, text->units);
+  const unsigned mixed = text->units[0] + 7u * text->units[count / 2] +
+                         31u * text->units[count - 1] + 3u * (unsigned)count;
+  char* bytes = text->room + mixed % kPlaces;
+  *error = encode(text->units, count, bytes);
+  return *error == 0 ? bytes : NULL;
+}
+
+static int call_by_name(JNIEnv* env, jstring tag, int (*call)(const char*)) {
+  struct tag_text text;
+  int error;
+  const char* name = read_tag(env, tag, &text, &error);
+  return name != NULL ? call(name) : error;
+}
+
+static int record_by_name(JNIEnv* env, jstring tag, double value,
+                          int (*call)(const char*, double)) {
+  struct tag_text text;
+  int error;
+  const char* name = read_tag(env, tag, &text, &error);
+  return name != NULL ? call(name, value) : error;
+}
+
+/*
+ * Transactions. What the C library keeps in an open pmtrace_tx is two words, the tag and when it
+ * began; all others are zero. Java knows the tag, so the moment, a jlong, is all that it has to
+ * keep: no native memory to be had for each begin and to be lost when nobody calls end, no word
+ * that belongs to a thread. This leans on the memory's contents, which the C API calls opaque; so
+ * this library contains the tracing library of its own build (see CMakeLists.txt), and no other.
+ */
+
+enum { kTagWord, kMomentWord };
+
+static pmtrace_handle to_handle(jlong tag) { return (pmtrace_handle)(uintptr_t)tag; }
+
+static pmtrace_tx to_transaction(jlong tag, jlong begun) {
+  pmtrace_tx transaction = {{0}};
+  transaction.opaque[kTagWord] = (uint64_t)tag;
+  transaction.opaque[kMomentWord] = (uint64_t)begun;
+  return transaction;
+}
+
+JNIEXPORT jlong JNICALL NATIVE(begin)(JNIEnv* env, jclass class, jlong tag) {
+  (void)env, (void)class;
+  pmtrace_tx transaction;
+  pmtrace_begin(to_handle(tag), &transaction);
+  return (jlong)transaction.opaque[kMomentWord];
+}
+
+JNIEXPORT void JNICALL NATIVE(end)(JNIEnv* env, jclass class, jlong tag, jlong begun) {
+  (void)env, (void)class;
+  pmtrace_tx transaction = to_transaction(tag, begun);
+  pmtrace_end(&transaction);
+}
+
+JNIEXPORT void JNICALL NATIVE(abort)(JNIEnv* env, jclass class, jlong tag, jlong begun) {
+  (void)env, (void)class;
+  pmtrace_tx transaction = to_transaction(tag, begun);
+  pmtrace_abort(&transaction);
+}
+
+/* The other calls by handle. They have nothing to report, but in the state SYNC. */
+
+JNIEXPORT jlong JNICALL NATIVE(tag)(JNIEnv* env, jclass class, jstring name) {
+  (void)class;
+  struct tag_text text;
+  int error;
+  const char* bytes = read_tag(env, name, &text, &error);
+  if (bytes == NULL) return error;
+  const pmtrace_handle tag = pmtrace_tag(bytes);
+  return tag != NULL ? (jlong)(uintptr_t)tag : -ENOMEM;
+}
+
+JNIEXPORT void JNICALL NATIVE(point)(JNIEnv* env, jclass class, jlong tag) {
+  (void)env, (void)class;
+  pmtrace_point(to_handle(tag));
+}
+
+JNIEXPORT void JNICALL NATIVE(observe)(JNIEnv* env, jclass class, jlong tag, jdouble value) {
+  (void)env, (void)class;
+  pmtrace_observe(to_handle(tag), value);
+}
+
+JNIEXPORT void JNICALL NATIVE(count)(JNIEnv* env, jclass class, jlong tag, jdouble value) {
+  (void)env, (void)class;
+  pmtrace_count(to_handle(tag), value);
+}
+
+/* The calls by name. */
+
+JNIEXPORT jint JNICALL NATIVE(beginByName)(JNIEnv* env, jclass class, jstring tag) {
+  (void)class;
+  return call_by_name(env, tag, pmtracebegin);
+}
+
+JNIEXPORT jint JNICALL NATIVE(endByName)(JNIEnv* env, jclass class, jstring tag) {
+  (void)class;
+  return call_by_name(env, tag, pmtraceend);
+}
+
+JNIEXPORT jint JNICALL NATIVE(abortByName)(JNIEnv* env, jclass class, jstring tag) {
+  (void)class;
+  return call_by_name(env, tag, pmtraceabort);
+}
+
+JNIEXPORT jint JNICALL NATIVE(pointByName)(JNIEnv* env, jclass class, jstring tag) {
+  (void)class;
+  return call_by_name(env, tag, pmtracepoint);
+}
+
+JNIEXPORT jint JNICALL NATIVE(observeByName)(JNIEnv* env, jclass class, jstring tag,
+                                             jdouble value) {
+  (void)class;
+  return record_by_name(env, tag, value, pmtraceobs);
+}
+
+JNIEXPORT jint JNICALL NATIVE(countByName)(JNIEnv* env, jclass class, jstring tag, jdouble value) {
+  (void)class;
+  return record_by_name(env, tag, value, pmtracecounter);
+}
+
+/* What concerns the library as a whole. */
+
+JNIEXPORT jint JNICALL NATIVE(state)(JNIEnv* env, jclass class, jint flags) {
+  (void)env, (void)class;
+  return pmtracestate(flags);
+}
+
+JNIEXPORT jboolean JNICALL NATIVE(flush)(JNIEnv* env, jclass class, jdouble seconds) {
+  (void)env, (void)class;
+  return pmtrace_flush(seconds) == 1 ? JNI_TRUE : JNI_FALSE;
+}
+
+JNIEXPORT jlongArray JNICALL NATIVE(stats)(JNIEnv* env, jclass class) {
+  (void)class;
+  pmtrace_stats_t now;
+  pmtrace_stats(&now, sizeof now);
+  const jlong values[] = {(jlong)now.recorded,      (jlong)now.acknowledged, (jlong)now.pending,
+                          (jlong)now.uncertain,     (jlong)now.merged,       (jlong)now.thinned,
+                          (jlong)now.undeliverable, (jlong)now.aborted,      (jlong)now.batches,
+                          (jlong)now.reconnects,    now.connected,           now.version};
+  const jsize count = sizeof values / sizeof values[0];
+  jlongArray array = (*env)->NewLongArray(env, count);
+  if (array != NULL) (*env)->SetLongArrayRegion(env, array, 0, count, values);
+  return array;
+}
+
+JNIEXPORT jbyteArray JNICALL NATIVE(errorBytes)(JNIEnv* env, jclass class, jint code) {
+  (void)class;
+  const char* text = pmtraceerrstr(code);
+  const jsize count = (jsize)strlen(text);
+  jbyteArray array = (*env)->NewByteArray(env, count);
+  if (array != NULL) (*env)->SetByteArrayRegion(env, array, 0, count, (const jbyte*)text);
+  return array;
+}

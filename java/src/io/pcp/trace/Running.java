@@ -1,0 +1,59 @@
+package io.pcp.trace;
+
+/**
+ * A {@link Transaction} that runs until {@link #close} or {@link #abort}, whichever comes first;
+ * what comes later does nothing.
+ *
+ * <p>{@code try} closes it also when its body throws. If such a transaction shall not count as
+ * done, abort it within the body:
+ *
+ * <pre>{@code
+ * try (var running = CHECKOUT.begin()) {
+ *     try {
+ *         work();
+ *     } catch (IOException e) {
+ *         running.abort();
+ *         throw e;
+ *     }
+ * }
+ * }</pre>
+ *
+ * It may be closed on another thread than it was begun on. As with other objects, who hands it to
+ * another thread must not use it any more.
+ */
+public final class Running implements AutoCloseable {
+    // All that there is of an open transaction. See package-info for why it is here, and
+    // native/trace_jni.c for why it is enough.
+    private final Transaction transaction;
+    private long started; // 0: not open any more
+
+    Running(Transaction transaction, long started) {
+        this.transaction = transaction;
+        this.started = started;
+    }
+
+    /** Ends the transaction: it is counted, with the time since its beginning. */
+    @Override
+    public void close() {
+        finish(false);
+    }
+
+    /** Gives the transaction up: it counts as aborted, and its time does not count. */
+    public void abort() {
+        finish(true);
+    }
+
+    // One method for both, for the sake of the JIT compiler. It takes the object away only if it
+    // inlines every call that the object goes to; but the close() that "try" makes after an
+    // exception, and an abort() in a "catch", it may never have seen in use. Such a call it does
+    // inline if the method has six bytes of code at most (HotSpot's MaxTrivialSize), as the two
+    // above have, and calls what is in use.
+    private void finish(boolean aborted) {
+        if (aborted) {
+            transaction.abort(started);
+        } else {
+            transaction.end(started);
+        }
+        started = 0;
+    }
+}

@@ -1,0 +1,31 @@
+package io.pcp.trace;
+
+/**
+ * The native library's own counters, since the start of the JVM. See {@link Trace#stats}.
+ *
+ * @param recorded calls
+ * @param acknowledged of those, calls that the agent has acknowledged
+ * @param pending calls that wait to be sent or to be acknowledged
+ * @param uncertain calls that were sent, but PCP's own agent cannot tell whether they were counted
+ * @param merged calls that found their thread's queue full and were added up on the spot
+ * @param thinned of those, values that percentiles do not know of
+ * @param undeliverable calls whose tag PCP's own agent cannot take (125 bytes or more)
+ * @param aborted aborted transactions
+ * @param batches messages sent
+ * @param reconnects connections made after the first one
+ * @param connected whether an agent is connected now
+ * @param version of the protocol that the agent speaks: 1 PCP's own, 2 ours; 0: none yet
+ */
+public record Stats(
+        long recorded,
+        long acknowledged,
+        long pending,
+        long uncertain,
+        long merged,
+        long thinned,
+        long undeliverable,
+        long aborted,
+        long batches,
+        long reconnects,
+        boolean connected,
+        int version) {}

@@ -1,0 +1,76 @@
+package io.pcp.trace;
+
+import io.pcp.trace.internal.Native;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.Set;
+
+/** What concerns tracing as a whole. */
+public final class Trace {
+    private Trace() {}
+
+    /** How the native library behaves. Without any of these, as the package says. */
+    public enum State {
+        /** Writes each call on standard error. */
+        API(1),
+        /** Writes what happens to connections on standard error. */
+        COMMS(2),
+        /** Writes each message to and from the agent on standard error. */
+        PDU(4),
+        /** Writes what happens to queues and buffers on standard error. */
+        PDUBUF(8),
+        /** No communication at all: calls do nothing. */
+        NOAGENT(16),
+        /** Calls by name do not report the connection after the first one. */
+        ASYNC(32),
+        /** Each call waits until the agent has acknowledged it. */
+        SYNC(64);
+
+        private final int flag;
+
+        State(int flag) {
+            this.flag = flag;
+        }
+    }
+
+    /**
+     * Replaces the states.
+     *
+     * @param states those that shall hold from now on
+     * @return those that held before
+     * @throws IllegalStateException for {@link State#ASYNC} after a connection was made
+     */
+    public static Set<State> setState(State... states) {
+        int before = Native.state(Arrays.stream(states).mapToInt(state -> state.flag).sum());
+        if (before < 0) {
+            throw new IllegalStateException("too late for ASYNC: an agent is connected already");
+        }
+        EnumSet<State> all = EnumSet.allOf(State.class);
+        all.removeIf(state -> (before & state.flag) == 0);
+        return all;
+    }
+
+    /**
+     * Waits until the agent has acknowledged all that was recorded before. The JVM's exit does as
+     * much by itself.
+     *
+     * @param timeout the longest time to wait
+     * @return whether it has
+     */
+    public static boolean flush(Duration timeout) {
+        return Native.flush(timeout.getSeconds() + timeout.getNano() * 1e-9);
+    }
+
+    /**
+     * Reads the native library's own counters.
+     *
+     * @return their values now
+     */
+    public static Stats stats() {
+        long[] now = Native.stats();
+        return new Stats(
+                now[0], now[1], now[2], now[3], now[4], now[5], now[6], now[7], now[8], now[9],
+                now[10] != 0, (int) now[11]);
+    }
+}

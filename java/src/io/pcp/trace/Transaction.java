@@ -1,0 +1,85 @@
+package io.pcp.trace;
+
+import io.pcp.trace.internal.Native;
+
+/**
+ * Something that takes time: counted, and timed with average, extrema and percentiles.
+ * Thread-safe. Make one per tag.
+ */
+public final class Transaction {
+    private final String tag;
+    private final long handle;
+
+    private Transaction(String tag) {
+        this.tag = tag;
+        this.handle = Tags.find(tag);
+    }
+
+    /**
+     * Looks the tag up, once and for all.
+     *
+     * @param tag 1 to 254 bytes of UTF-8, without NUL
+     * @return the transaction of this tag
+     * @throws IllegalArgumentException if this is no tag
+     */
+    public static Transaction of(String tag) {
+        return new Transaction(tag);
+    }
+
+    /**
+     * Begins one, to be used with {@code try}. Any number may be open at once.
+     *
+     * @return the transaction that runs until it is closed
+     */
+    public Running begin() {
+        return new Running(this, start());
+    }
+
+    /**
+     * Begins one without making an object, for code that keeps the moment in an object of its own,
+     * as asynchronous servers do: {@code request.started = CHECKOUT.start()}. Every start is to be
+     * followed by one {@link #end} or {@link #abort}, on whichever thread.
+     *
+     * @return the moment of the beginning, for {@link #end} and {@link #abort} alone; 0 if tracing
+     *     is switched off
+     */
+    public long start() {
+        return Native.begin(handle);
+    }
+
+    /**
+     * Ends what {@link #start} began.
+     *
+     * @param started what it returned; 0 does nothing
+     */
+    public void end(long started) {
+        if (started != 0) {
+            Native.end(handle, started);
+        }
+    }
+
+    /**
+     * Gives up what {@link #start} began: it counts as aborted, and its time does not count.
+     *
+     * @param started what it returned; 0 does nothing
+     */
+    public void abort(long started) {
+        if (started != 0) {
+            Native.abort(handle, started);
+        }
+    }
+
+    /**
+     * Gives the tag.
+     *
+     * @return as it was given to {@link #of}
+     */
+    public String tag() {
+        return tag;
+    }
+
+    @Override
+    public String toString() {
+        return "Transaction[" + tag + "]";
+    }
+}

@@ -1,0 +1,60 @@
+/**
+ * Tells Performance Co-Pilot what a program does: its {@linkplain io.pcp.trace.Transaction
+ * transactions}, {@linkplain io.pcp.trace.Point points}, {@linkplain io.pcp.trace.Observation
+ * observations} and {@linkplain io.pcp.trace.Counter counters}, each under a name, its
+ * <em>tag</em>. The agent pmdatrace adds up, and PCP's tools show the metrics {@code trace.*}.
+ *
+ * <pre>{@code
+ * private static final Transaction CHECKOUT = Transaction.of("checkout");
+ * private static final Point CARD_REFUSED = Point.of("card-refused");
+ *
+ * void checkOut(Basket basket) {
+ *     try (var running = CHECKOUT.begin()) {
+ *         if (!pay(basket)) {
+ *             CARD_REFUSED.hit();
+ *             running.abort();
+ *         }
+ *     }
+ * }
+ * }</pre>
+ *
+ * <h2>What a call costs</h2>
+ *
+ * Make one object per tag, in a {@code static final} field. A call then costs little more than the
+ * step from Java into native code. It takes no lock, makes no system call, and does not wait for
+ * the agent, which may come and go: nothing that was counted is lost. A thread of the native
+ * library sends the numbers, ten times a second and when the JVM exits. Nothing here throws once
+ * the objects are made, and all of them may be used by any number of threads.
+ *
+ * <h2>Allocation</h2>
+ *
+ * Calls allocate nothing, in Java or in native memory, but for one thing: {@link
+ * io.pcp.trace.Transaction#begin()} makes a small object, which the JIT compiler removes again
+ * where it stays within the method that made it, as with {@code try}. (HotSpot 17
+ * was tried.) Where it does not, or where even interpreted code must not allocate, {@link
+ * io.pcp.trace.Transaction#start()} gives the moment as a plain {@code long}.
+ *
+ * <h2>Virtual threads</h2>
+ *
+ * All of this package may be called on virtual threads of Java 21 and later. What an open
+ * transaction needs, its tag and when it began, is in the Java object (or in your {@code long}) and
+ * nowhere else: not in a {@code ThreadLocal}, of which a million virtual threads would have a
+ * million, and not with the carrier thread, which may be another one when the transaction ends. The
+ * native library does keep a queue per carrier thread, but only from the beginning of a call to its
+ * end, and a virtual thread does not leave its carrier within a native call. Such calls are short;
+ * those that wait pin the carrier: {@link io.pcp.trace.Trace#flush} and every call in the state
+ * {@link io.pcp.trace.Trace.State#SYNC}. The calls by name of {@link sgi.pcp.trace} know their
+ * transactions by carrier thread and tag, so there two virtual threads can be in each other's way.
+ *
+ * <h2>The native library</h2>
+ *
+ * It is found on {@code java.library.path}, where the installation puts it, or else in the jar,
+ * from which it is unpacked for the moment of loading. If neither works, the first use throws an
+ * {@link java.lang.UnsatisfiedLinkError} that says what was tried. It contains the whole tracing
+ * library and needs nothing but libc. From Java 24 on, {@code --enable-native-access=io.pcp.trace}
+ * (on the class path: {@code ALL-UNNAMED}) keeps the JVM from warning of native code.
+ *
+ * <p>The environment variables {@code PCP_TRACE_*} that say where the agent is are those of
+ * pmtrace(3).
+ */
+package io.pcp.trace;

@@ -1,0 +1,5 @@
+/**
+ * The interface that PCP's manual page pmtrace(3) describes, so that code written to it compiles
+ * and runs: {@code import sgi.pcp.trace;}. New code will like {@link io.pcp.trace} better.
+ */
+package sgi.pcp;
