@@ -1,0 +1,30 @@
+"""What the tests of the Java binding share. CMake gives the paths in TRACE_JAVA (the command),
+TRACE_JAR, TRACE_JAVA_LIBRARY (the native one), TRACE_JAVA_PROGRAMS and TRACE_JAVA_DEMOS
+(directories of classes)."""
+
+import os
+import subprocess
+
+from private_pmcd import PATIENCE_S
+from trace_test import TraceTestCase
+
+JAR = os.environ["TRACE_JAR"]
+LIBRARY = os.environ["TRACE_JAVA_LIBRARY"]
+PROGRAMS = os.environ["TRACE_JAVA_PROGRAMS"]
+DEMOS = os.environ["TRACE_JAVA_DEMOS"]
+# A small JVM, since many tests run at once.
+JAVA = [os.environ["TRACE_JAVA"], "-XX:+UseSerialGC", "-Xmx256m"]
+
+
+def java(*arguments, classes=PROGRAMS, jar=JAR, options=()):
+    """Gives the command that runs a class with the jar."""
+    return [*JAVA, *options, "-classpath", f"{jar}:{classes}", *arguments]
+
+
+class JavaTestCase(TraceTestCase):
+    def run_java(self, environment, *arguments, **how):
+        """Runs a class to its end. Gives what it printed."""
+        done = subprocess.run(java(*arguments, **how), env=environment, capture_output=True,
+                              text=True, timeout=4 * PATIENCE_S, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout

@@ -1,0 +1,54 @@
+import io.pcp.trace.Counter;
+import io.pcp.trace.Observation;
+import io.pcp.trace.Point;
+import io.pcp.trace.Transaction;
+import java.util.ArrayList;
+import java.util.concurrent.CountDownLatch;
+import sgi.pcp.trace;
+
+/**
+ * Traces in every way from several threads, and ends without a flush, in the way that is asked for.
+ *
+ * <p>ManyThreads THREADS CALLS return|exit|halt|wait
+ */
+final class ManyThreads {
+    private static final Point PASSED = Point.of("größe 😀");
+    private static final Observation VALUE = Observation.of("value");
+    private static final Transaction REQUEST = Transaction.of("request");
+    private static final Counter TOTAL = Counter.of("total");
+
+    private static void call(int calls) {
+        for (int i = 1; i <= calls; i++) {
+            PASSED.hit();
+            VALUE.record(i);
+            trace.pmtracepoint("größe 😀");
+            try (var running = REQUEST.begin()) {
+                if (i % 10 == 0) {
+                    running.abort();
+                }
+            }
+        }
+    }
+
+    public static void main(String[] arguments) throws InterruptedException {
+        int calls = Integer.parseInt(arguments[1]);
+        var threads = new ArrayList<Thread>();
+        for (int i = Integer.parseInt(arguments[0]); i > 0; i--) {
+            threads.add(new Thread(() -> call(calls)));
+        }
+        threads.forEach(Thread::start);
+        for (var thread : threads) {
+            thread.join();
+        }
+        TOTAL.record((double) threads.size() * calls);
+        switch (arguments[2]) {
+            case "exit" -> System.exit(0);
+            case "halt" -> Runtime.getRuntime().halt(0);
+            case "wait" -> {
+                System.out.println("done");
+                new CountDownLatch(1).await(); // for a signal
+            }
+            default -> { } // by returning
+        }
+    }
+}

@@ -1,0 +1,88 @@
+"""What Java programs do is what the agent counts, exactly, however the JVM ends."""
+
+import os
+import signal
+import subprocess
+import unittest
+
+from java_test import JavaTestCase, java
+
+THREADS = 4
+CALLS = 5000
+
+
+class Exactness(JavaTestCase):
+    def setUp(self):
+        self.pmcd = self.start_pmcd()
+        # The end of the JVM has to deliver what no flush has come for.
+        self.traced = self.environment(self.pmcd, PCP_TRACE_FLUSH=60_000)
+
+    def assert_counted(self):
+        calls = THREADS * CALLS
+        aborts = calls // 10
+        self.assert_values(self.pmcd, "trace.counter.value", {"total": calls})
+        self.assert_values(self.pmcd, "trace.point.count", {"größe 😀": 2 * calls})
+        self.assert_values(self.pmcd, "trace.observe.count", {"value": calls})
+        self.assert_values(self.pmcd, "trace.observe.sum",
+                           {"value": THREADS * CALLS * (CALLS + 1) // 2})
+        self.assert_values(self.pmcd, "trace.transact.count", {"request": calls - aborts})
+        self.assert_values(self.pmcd, "trace.transact.aborts", {"request": aborts})
+
+    def run_to_its_end(self, end):
+        self.run_java(self.traced, "ManyThreads", str(THREADS), str(CALLS), end)
+        self.assert_counted()
+
+    def test_when_main_returns(self):
+        self.run_to_its_end("return")
+
+    def test_when_the_program_exits(self):
+        self.run_to_its_end("exit")
+
+    def test_when_the_program_halts(self):
+        self.run_to_its_end("halt")
+
+    def test_when_the_program_is_terminated(self):
+        with subprocess.Popen(java("ManyThreads", str(THREADS), str(CALLS), "wait"),
+                              env=self.traced, stdout=subprocess.PIPE, text=True) as program:
+            try:
+                self.assertEqual(program.stdout.readline(), "done\n")
+                program.send_signal(signal.SIGTERM)
+                program.wait(30)
+            finally:
+                program.kill()
+        self.assert_counted()
+
+
+class Interfaces(JavaTestCase):
+    def test_code_from_the_manual(self):
+        pmcd = self.start_pmcd()
+        self.assertEqual(self.run_java(self.environment(pmcd), "FromTheManual"), "")
+        self.assert_values(pmcd, "trace.transact.count", {"main loop": 3, "given up": 0})
+        self.assert_values(pmcd, "trace.transact.aborts", {"main loop": 0, "given up": 1})
+        self.assert_values(pmcd, "trace.point.count", {"end reached": 1})
+        self.assert_values(pmcd, "trace.observe.value", {"iteration": 3})
+        self.assert_values(pmcd, "trace.counter.value", {"iterations": 30})
+
+    def test_code_from_the_manual_without_agent(self):
+        environment = dict(os.environ, PCP_TRACE_SOCKET="/nowhere/trace.socket")
+        done = subprocess.run(java("FromTheManual"), env=environment, capture_output=True,
+                              text=True, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stderr), (1, "No such file or directory\n"))
+
+    def test_durations_are_those_of_javas_clock(self):
+        pmcd = self.start_pmcd()
+        outside, inside = map(int, self.run_java(self.environment(pmcd), "Durations").split())
+        self.assert_values(pmcd, "trace.transact.count", {"handed over": 1})
+        seconds = pmcd.value("trace.transact.total_time", "handed over")
+        self.assertGreaterEqual(seconds * 1.001, inside * 1e-9)
+        self.assertLessEqual(seconds * 0.999, outside * 1e-9)
+
+    def test_the_jvm_finds_nothing_wrong_with_the_native_half(self):
+        pmcd = self.start_pmcd()
+        for program in (["FromTheManual"], ["ManyThreads", "2", "100", "return"]):
+            printed = self.run_java(self.environment(pmcd), *program, options=["-Xcheck:jni"])
+            self.assertNotIn("WARNING in native method", printed)
+
+
+if __name__ == "__main__":
+    unittest.main()

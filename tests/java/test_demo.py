@@ -1,0 +1,26 @@
+"""The demo, in less time than it takes by itself: the agent has counted what it says."""
+
+import re
+import unittest
+
+from java_test import DEMOS, JavaTestCase
+
+
+class Demo(JavaTestCase):
+    def test_request_loop(self):
+        pmcd = self.start_pmcd()
+        printed = self.run_java(self.environment(pmcd), "RequestLoop", "3", classes=DEMOS)
+        served, delivered = map(int, re.fullmatch(
+            r"served (\d+) requests, delivered (\d+) mails\n", printed).groups())
+        self.assertGreater(delivered, 0)
+        self.assert_values(pmcd, "trace.counter.value", {"mails": delivered})
+        counts = pmcd.values("trace.transact.count")
+        aborts = pmcd.values("trace.transact.aborts")
+        self.assertEqual(counts["deliver"], delivered)
+        self.assertEqual(sum(counts.values()) + sum(aborts.values()), served)
+        self.assertEqual(pmcd.value("trace.observe.count", "mail-size"),
+                         delivered + aborts["deliver"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,128 @@
+"""The jar finds its native library: the system's first, else its own; and says what is wrong."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+import zipfile
+
+from java_test import JAR, LIBRARY, JavaTestCase, PROGRAMS, java
+
+LIBRARY_NAME = os.path.basename(LIBRARY)
+
+
+class Loading(JavaTestCase):
+    def setUp(self):
+        self.directory = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.unpacked = self.directory / "unpacked"
+        self.unpacked.mkdir()
+        self.options = [f"-Djava.io.tmpdir={self.unpacked}"]
+        self.traced = dict(os.environ, PCP_TRACE_NOAGENT="1")
+        self.traced.pop("LD_LIBRARY_PATH", None)
+
+    def enterContext(self, context):
+        """As in Python 3.11's unittest."""
+        self.addCleanup(context.__exit__, None, None, None)
+        return context.__enter__()
+
+    def where_from(self, **how):
+        """Runs a program. Gives the paths from which it has the library, deleted or not."""
+        printed = self.run_java(self.traced, "WhereFrom", options=self.options, **how)
+        self.assertEqual(list(self.unpacked.iterdir()), [])
+        return {line.split(maxsplit=5)[5] for line in printed.splitlines()}
+
+    def complaint(self, **how):
+        """Runs a program that must fail, once; gives what it says."""
+        done = subprocess.run(java("WhereFrom", options=self.options, **how), env=self.traced,
+                              capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("java.lang.UnsatisfiedLinkError: io.pcp.trace finds no native library",
+                      done.stderr)
+        return done.stderr
+
+    def set_library_path(self, directory):
+        self.options.append(f"-Djava.library.path={directory}")
+
+    def assert_unpacked(self, paths):
+        (path,) = paths
+        self.assertRegex(path, re.escape(f"{self.unpacked}/pcp-trace-") + r"\d+\.so \(deleted\)$")
+
+    def jar_without_library(self):
+        stripped = self.directory / "stripped.jar"
+        with zipfile.ZipFile(JAR) as whole, zipfile.ZipFile(stripped, "w") as part:
+            for name in whole.namelist():
+                if not name.endswith(".so"):
+                    part.writestr(name, whole.read(name))
+        return stripped
+
+    def test_takes_the_systems(self):
+        self.set_library_path(os.path.dirname(LIBRARY))
+        self.assertEqual(self.where_from(), {LIBRARY})
+
+    def test_takes_the_systems_by_the_linkers_path(self):
+        self.traced["LD_LIBRARY_PATH"] = os.path.dirname(LIBRARY)
+        self.assertEqual(self.where_from(), {LIBRARY})
+
+    def test_takes_its_own_if_the_system_has_none(self):
+        self.set_library_path("/nowhere")
+        self.assert_unpacked(self.where_from())
+
+    def test_takes_its_own_if_the_systems_does_not_work(self):
+        broken = self.directory / "broken"
+        broken.mkdir()
+        library = bytearray(pathlib.Path(LIBRARY).read_bytes())
+        library[18] ^= 1  # another processor's
+        (broken / LIBRARY_NAME).write_bytes(library)
+        self.set_library_path(broken)
+        self.assert_unpacked(self.where_from())
+
+    def test_its_own_needs_nothing_but_libc(self):
+        with zipfile.ZipFile(JAR) as jar:
+            (name,) = (name for name in jar.namelist() if name.endswith(".so"))
+            packed = jar.extract(name, self.directory)
+        listed = subprocess.run(["readelf", "--dynamic", "--wide", packed], capture_output=True,
+                                text=True, check=True).stdout
+        needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", listed))
+        self.assertLessEqual({name.split(".")[0] for name in needed}, {"libc", "ld-linux-x86-64",
+                                                                       "ld-linux-aarch64"})
+
+    def test_is_a_module_and_works_as_one(self):
+        self.set_library_path("/nowhere")
+        self.options += ["--module-path", JAR, "--add-modules", "io.pcp.trace"]
+        self.assert_unpacked(self.where_from(jar=""))
+        described = subprocess.run(
+            [os.environ["TRACE_JAVA"], "--module-path", JAR, "--describe-module", "io.pcp.trace"],
+            capture_output=True, text=True, check=True).stdout
+        self.assertEqual(re.findall(r"^exports (\S+)$", described, re.MULTILINE),
+                         ["io.pcp.trace", "sgi.pcp"])
+
+    def test_says_that_there_is_none(self):
+        self.set_library_path("/nowhere")
+        text = self.complaint(jar=self.jar_without_library())
+        self.assertIn(f"{LIBRARY_NAME} on java.library.path: no ", text)
+        self.assertIn("the jar has none for this machine", text)
+        self.assertIn("-Djava.library.path", text)
+
+    def test_says_that_it_cannot_unpack(self):
+        self.set_library_path("/nowhere")
+        self.unpacked.rmdir()
+        text = self.complaint()
+        self.assertIn("-Djava.io.tmpdir", text)
+        self.assertIn(f"({self.unpacked}): java.nio.file.NoSuchFileException", text)
+
+    def test_each_class_loader_may_have_its_own(self):
+        """As in an application server: the JVM loads a file for one class loader only."""
+        shutil.copytree(PROGRAMS, self.directory / "classes")
+        shutil.copy(JAR, self.directory / "pcp-trace.jar")
+        paths = [f"{self.directory}/pcp-trace.jar", f"{self.directory}/classes/"]
+        self.set_library_path(os.path.dirname(LIBRARY))
+        printed = self.run_java(self.traced, "TwoLoaders", *paths, options=self.options, jar="")
+        loaded = {line.split(maxsplit=5)[5] for line in printed.splitlines()}
+        self.assert_unpacked(loaded - {LIBRARY})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,23 @@
+"""Runs the JUnit tests (unit/) with an agent."""
+
+import os
+import subprocess
+import unittest
+
+from java_test import JAR, JAVA, JavaTestCase
+
+
+class Units(JavaTestCase):
+    def test_all(self):
+        pmcd = self.start_pmcd()
+        done = subprocess.run(
+            [*JAVA, "-jar", os.environ["TRACE_JUNIT"], "--disable-banner",
+             "--fail-if-no-tests", "--details=tree", "--disable-ansi-colors",
+             "--class-path", f"{JAR}:{os.environ['TRACE_JAVA_UNITS']}", "--scan-class-path"],
+            env=pmcd.environment(), text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            timeout=240, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

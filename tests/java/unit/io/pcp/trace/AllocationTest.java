@@ -1,0 +1,133 @@
+package io.pcp.trace;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
+import org.junit.jupiter.api.Test;
+import sgi.pcp.trace;
+
+/** A million calls of each kind, and nothing of Java's heap. */
+class AllocationTest {
+    private static final int MILLION = 1_000_000;
+    // The JVM itself takes some 50 bytes now and then. The smallest object for each call would be
+    // 16 million.
+    private static final long NOTHING = 1000;
+    private static final long PATIENCE_NS = 60_000_000_000L;
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+    private static final Transaction TRANSACTION = Transaction.of("transaction");
+    private static final Point POINT = Point.of("point");
+    private static final Observation OBSERVATION = Observation.of("observation");
+    private static final Counter COUNTER = Counter.of("counter");
+
+    private interface Calls {
+        void make(int count);
+    }
+
+    private static long allocatedBy(Calls calls, int count) {
+        long before = THREADS.getCurrentThreadAllocatedBytes();
+        calls.make(count);
+        return THREADS.getCurrentThreadAllocatedBytes() - before;
+    }
+
+    /** From the first of the million on, whoever runs them: interpreter or compiler. */
+    private static void assertNeverAllocates(Calls calls) {
+        allocatedBy(calls, 1); // loads classes, and makes the thread and the tag known
+        assertNothing(allocatedBy(calls, MILLION));
+    }
+
+    private static void assertNothing(long bytes) {
+        assertTrue(bytes < NOTHING, () -> bytes + " bytes");
+    }
+
+    /** Where the compiler has to see that nobody but this code ever sees an object. */
+    private static void assertNeverAllocatesOnceCompiled(Calls calls) {
+        long began = System.nanoTime();
+        long allocated;
+        do {
+            allocated = allocatedBy(calls, MILLION);
+        } while (allocated >= NOTHING && System.nanoTime() - began < PATIENCE_NS);
+        assertNothing(allocated);
+    }
+
+    @Test
+    void point() {
+        assertNeverAllocates(count -> {
+            for (int i = 0; i < count; i++) {
+                POINT.hit();
+            }
+        });
+    }
+
+    @Test
+    void observation() {
+        assertNeverAllocates(count -> {
+            for (int i = 0; i < count; i++) {
+                OBSERVATION.record(i);
+            }
+        });
+    }
+
+    @Test
+    void counter() {
+        assertNeverAllocates(count -> {
+            for (int i = 0; i < count; i++) {
+                COUNTER.record(i);
+            }
+        });
+    }
+
+    @Test
+    void transactionByItsMoment() {
+        assertNeverAllocates(count -> {
+            for (int i = 0; i < count; i++) {
+                TRANSACTION.end(TRANSACTION.start());
+                TRANSACTION.abort(TRANSACTION.start());
+            }
+        });
+    }
+
+    @Test
+    void callsByName() {
+        assertNeverAllocates(count -> {
+            for (int i = 0; i < count; i++) {
+                trace.pmtracebegin("größe");
+                trace.pmtraceend("größe");
+                trace.pmtracepoint("größe");
+                trace.pmtraceobs("größe", i);
+            }
+        });
+    }
+
+    @Test
+    void transactionByItsScope() {
+        assertNeverAllocatesOnceCompiled(count -> {
+            for (int i = 0; i < count; i++) {
+                try (var running = TRANSACTION.begin()) {
+                    POINT.hit();
+                    if (i % 10 == 0) {
+                        running.abort();
+                    }
+                }
+            }
+        });
+    }
+
+    /** The compiler has never seen this abort in use. */
+    @Test
+    void transactionThatWouldBeAborted() {
+        assertNeverAllocatesOnceCompiled(count -> {
+            for (int i = 0; i < count; i++) {
+                try (var running = TRANSACTION.begin()) {
+                    try {
+                        OBSERVATION.record(i);
+                    } catch (RuntimeException e) {
+                        running.abort();
+                        throw e;
+                    }
+                }
+            }
+        });
+    }
+}

@@ -1,0 +1,26 @@
+package io.pcp.trace;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+
+/** What the native library counted while something was done. */
+public record Counted(long recorded, long aborted) {
+    /** Something that is done. */
+    public interface Work {
+        void run() throws Exception;
+    }
+
+    public static Counted by(Work work) throws Exception {
+        Stats before = delivered();
+        work.run();
+        Stats after = delivered();
+        return new Counted(
+                after.recorded() - before.recorded(), after.aborted() - before.aborted());
+    }
+
+    private static Stats delivered() {
+        assertTrue(Trace.flush(Duration.ofSeconds(30)));
+        return Trace.stats();
+    }
+}

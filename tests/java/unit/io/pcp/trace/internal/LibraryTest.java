@@ -1,0 +1,29 @@
+package io.pcp.trace.internal;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+
+import java.io.ByteArrayInputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import org.junit.jupiter.api.Test;
+
+class LibraryTest {
+    @Test
+    void unpacksIntoAFileThatOnlyItsOwnerCanUse() throws Exception {
+        byte[] content = {1, 2, 3};
+        Path first = Library.unpack(new ByteArrayInputStream(content));
+        Path second = Library.unpack(new ByteArrayInputStream(content));
+        try {
+            assertArrayEquals(content, Files.readAllBytes(first));
+            assertEquals(PosixFilePermissions.fromString("rw-------"),
+                    Files.getPosixFilePermissions(first));
+            assertNotEquals(first, second);
+        } finally {
+            Files.delete(first);
+            Files.delete(second);
+        }
+    }
+}
