@@ -3,55 +3,64 @@
 // tag, and results are padded with blanks.
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <cerrno>
 #include <string_view>
 
 #include "api.hpp"
+#include "tag_registry.hpp"
 #include "wire/trace_type.hpp"
 
 namespace {
 
-// A tag as C wants it. One that is too long stays too long.
-class CString {
- public:
-  CString(const char* text, size_t length) {
-    std::string_view tag(text, length);
-    tag = tag.substr(0, tag.find_last_not_of(' ') + 1);
-    const size_t copied = tag.copy(buffer_.data(), buffer_.size() - 1);
-    buffer_[copied] = '\0';
-  }
-  const char* get() const { return buffer_.data(); }
+using namespace pcp::trace;
 
- private:
-  std::array<char, pcp::trace::kMaxTagLength + 2> buffer_;
-};
+// One byte too many for a tag, and a NUL.
+constexpr auto kTooLong = [] {
+  std::array<char, kMaxTagLength + 2> text{};
+  std::fill(text.begin(), text.end() - 1, 'x');
+  return text;
+}();
+
+// Makes a call with the tag as C wants it. The registry has it with a NUL, and always at the same
+// address, by which the call then finds it at once; a copy would have that of all other copies.
+template <typename Call>
+int call_with_tag(const char* text, size_t length, Call call) {
+  std::string_view name(text, length);
+  name = name.substr(0, name.find('\0'));
+  name = name.substr(0, name.find_last_not_of(' ') + 1);
+  if (name.empty()) return call("");
+  if (name.size() > kMaxTagLength) return call(kTooLong.data());
+  const client::Tag* tag = client::intern_tag(name);
+  return tag != nullptr ? call(tag->text()) : -ENOMEM;
+}
 
 }  // namespace
 
 extern "C" {
 
 PMTRACE_EXPORT int pmtracebegin_(const char* tag, size_t length) {
-  return pmtracebegin(CString(tag, length).get());
+  return call_with_tag(tag, length, pmtracebegin);
 }
 
 PMTRACE_EXPORT int pmtraceend_(const char* tag, size_t length) {
-  return pmtraceend(CString(tag, length).get());
+  return call_with_tag(tag, length, pmtraceend);
 }
 
 PMTRACE_EXPORT int pmtraceabort_(const char* tag, size_t length) {
-  return pmtraceabort(CString(tag, length).get());
+  return call_with_tag(tag, length, pmtraceabort);
 }
 
 PMTRACE_EXPORT int pmtracepoint_(const char* tag, size_t length) {
-  return pmtracepoint(CString(tag, length).get());
+  return call_with_tag(tag, length, pmtracepoint);
 }
 
 PMTRACE_EXPORT int pmtraceobs_(const char* tag, const double* value, size_t length) {
-  return pmtraceobs(CString(tag, length).get(), *value);
+  return call_with_tag(tag, length, [value](const char* name) { return pmtraceobs(name, *value); });
 }
 
 PMTRACE_EXPORT int pmtracecounter_(const char* tag, const double* value, size_t length) {
-  return pmtracecounter(CString(tag, length).get(), *value);
+  return call_with_tag(tag, length,
+                       [value](const char* name) { return pmtracecounter(name, *value); });
 }
 
 PMTRACE_EXPORT void pmtraceerrstr_(const int* code, char* text, size_t length) {
