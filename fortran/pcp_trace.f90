@@ -1,0 +1,317 @@
+! Application tracing for Performance Co-Pilot: the module for Fortran 2008.
+!
+!   type(pmtrace_tag) :: assembly
+!   type(pmtrace_transaction) :: running
+!
+!   assembly = pmtrace_tag('assembly')         ! look the tag up once, then
+!   call pmtrace_begin(assembly, running)      ! each call costs a few nanoseconds
+!   call pmtrace_end(running)
+!   call pmtrace_observe('residual', 1.0e-3)   ! or by name, for some more of them
+!
+! Every verb is one generic subroutine. It takes a pmtrace_tag or a character value, whose trailing
+! blanks are left out, and a value of any of four kinds. All kinds are explicit, so the module is
+! the same for programs compiled with -fdefault-integer-8 or -fdefault-real-8. The optional last
+! argument `status` is 0 or a negative code. See pcp_trace_fortran(3).
+!
+! Copyright (c) 2026 the pcp-trace authors
+! SPDX-License-Identifier: LGPL-2.1-or-later
+module pcp_trace
+  use, intrinsic :: iso_c_binding, only: c_char, c_double, c_int, c_int32_t, c_int64_t, &
+    c_null_char, c_null_ptr, c_ptr, c_size_t, c_sizeof
+  use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
+  implicit none
+  private
+
+  public :: pmtrace_tag, pmtrace_transaction, pmtrace_statistics
+  public :: pmtrace_begin, pmtrace_end, pmtrace_abort
+  public :: pmtrace_point, pmtrace_observe, pmtrace_count
+  public :: pmtrace_state, pmtrace_flush, pmtrace_stats, pmtrace_error_message
+
+  ! Codes that `status` may have, besides 0 and negative values of errno.
+  integer(int32), parameter, public :: &
+    PMTRACE_ERR_TAGNAME = -12000, &     ! no tag: blank, or a pmtrace_tag that was never set
+    PMTRACE_ERR_INPROGRESS = -12001, &  ! begin: already open
+    PMTRACE_ERR_NOPROGRESS = -12002, &  ! end, abort: not open
+    PMTRACE_ERR_NOSUCHTAG = -12003, &   ! end, abort: this tag never began
+    PMTRACE_ERR_TAGTYPE = -12004, &     ! never returned
+    PMTRACE_ERR_TAGLENGTH = -12005, &   ! a tag has at most 254 bytes
+    PMTRACE_ERR_IPC = -12006, &         ! the agent breaks the protocol
+    PMTRACE_ERR_ENVFORMAT = -12007, &   ! never returned: defaults are used
+    PMTRACE_ERR_TIMEOUT = -12008, &     ! the agent did not answer in time
+    PMTRACE_ERR_VERSION = -12009, &     ! never returned
+    PMTRACE_ERR_PERMISSION = -12010, &  ! this host is not let in
+    PMTRACE_ERR_CONNLIMIT = -12011      ! the agent has too many connections
+
+  ! State flags. Join them with ior().
+  integer(int32), parameter, public :: &
+    PMTRACE_STATE_NONE = 0, &      ! default
+    PMTRACE_STATE_API = 1, &       ! diagnostics: calls
+    PMTRACE_STATE_COMMS = 2, &     ! diagnostics: connections
+    PMTRACE_STATE_PDU = 4, &       ! diagnostics: PDUs
+    PMTRACE_STATE_PDUBUF = 8, &    ! diagnostics: queues and buffers
+    PMTRACE_STATE_NOAGENT = 16, &  ! no communication at all
+    PMTRACE_STATE_ASYNC = 32, &    ! after the first call, never report the connection
+    PMTRACE_STATE_SYNC = 64        ! every call returns after the agent has acknowledged it
+
+  ! A tag, looked up once: tag = pmtrace_tag('name'). Can be copied, and used by all threads.
+  type :: pmtrace_tag
+    private
+    type(c_ptr) :: handle = c_null_ptr
+  end type
+
+  ! A transaction, open between pmtrace_begin and pmtrace_end or pmtrace_abort. It is
+  ! C's pmtrace_tx.
+  type :: pmtrace_transaction
+    private
+    integer(c_int64_t) :: opaque(8) = 0
+  end type
+
+  ! The library's own counters, as C's pmtrace_stats_t.
+  type, bind(c) :: pmtrace_statistics
+    integer(c_int64_t) :: recorded       ! calls
+    integer(c_int64_t) :: acknowledged   ! of those, calls that the agent has acknowledged
+    integer(c_int64_t) :: pending        ! calls that wait to be sent or to be acknowledged
+    integer(c_int64_t) :: uncertain      ! calls sent, but the agent cannot tell if it counted them
+    integer(c_int64_t) :: merged         ! calls that were added up on the spot
+    integer(c_int64_t) :: thinned        ! of merged: values that percentiles do not know of
+    integer(c_int64_t) :: undeliverable  ! calls whose tag a stock agent cannot take
+    integer(c_int64_t) :: aborted        ! aborted transactions
+    integer(c_int64_t) :: batches        ! batches sent
+    integer(c_int64_t) :: reconnects     ! connections made after the first one
+    integer(c_int32_t) :: connected      ! 1: an agent is connected now
+    integer(c_int32_t) :: version        ! of its protocol: 1 stock, 2 ours; 0: none yet
+  end type
+
+  ! Looks a tag up, by a name of 1 to 254 bytes. What is not a tag makes calls fail with
+  ! PMTRACE_ERR_TAGNAME.
+  interface pmtrace_tag
+    module procedure tag_named
+  end interface
+
+  ! Opens a transaction. By tag, in a variable of the caller's, whatever was in it: any number of
+  ! the same tag at once. By name, as the calling thread's: one of each name at a time.
+  interface pmtrace_begin
+    module procedure begin_tag, begin_name, begin_tag_wide, begin_name_wide
+  end interface
+
+  ! Closes a transaction, given as the variable or by name: counted and timed.
+  interface pmtrace_end
+    module procedure end_transaction, end_name, end_transaction_wide, end_name_wide
+  end interface
+
+  ! Closes a transaction that is counted as aborted, and not timed.
+  interface pmtrace_abort
+    module procedure abort_transaction, abort_name, abort_transaction_wide, abort_name_wide
+  end interface
+
+  ! Marks that a point was passed.
+  interface pmtrace_point
+    module procedure point_tag, point_name, point_tag_wide, point_name_wide
+  end interface
+
+  ! Records a value, such as a size or a residual.
+  interface pmtrace_observe
+    module procedure observe_tag_real64, observe_tag_real64_wide, observe_name_real64, &
+      observe_name_real64_wide, observe_tag_real32, observe_tag_real32_wide, observe_name_real32, &
+      observe_name_real32_wide, observe_tag_int32, observe_tag_int32_wide, observe_name_int32, &
+      observe_name_int32_wide, observe_tag_int64, observe_tag_int64_wide, observe_name_int64, &
+      observe_name_int64_wide
+  end interface
+
+  ! Records the present value of what only grows, such as the bytes written so far.
+  interface pmtrace_count
+    module procedure count_tag_real64, count_tag_real64_wide, count_name_real64, &
+      count_name_real64_wide, count_tag_real32, count_tag_real32_wide, count_name_real32, &
+      count_name_real32_wide, count_tag_int32, count_tag_int32_wide, count_name_int32, &
+      count_name_int32_wide, count_tag_int64, count_tag_int64_wide, count_name_int64, &
+      count_name_int64_wide
+  end interface
+
+  ! Replaces the state flags; gives the old ones, or a negative code.
+  interface pmtrace_state
+    module procedure state_int32, state_int64
+  end interface
+
+  ! Waits until the agent has acknowledged all that was recorded before, at most `timeout` seconds.
+  ! True if it has.
+  interface pmtrace_flush
+    module procedure flush_real64, flush_real32, flush_int32, flush_int64
+  end interface
+
+  ! Gives the text for a status.
+  interface pmtrace_error_message
+    module procedure message_int32, message_int64
+  end interface
+
+  ! The library. Its calls by name from Fortran take a string's length by value after all other
+  ! arguments, which is said here in full: it does not depend on what a compiler does by itself.
+  interface
+    function c_tag(name) bind(c, name='pmtrace_tag') result(handle)
+      import :: c_char, c_ptr
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr) :: handle
+    end function
+    function c_begin(tag, transaction) bind(c, name='pmtrace_begin') result(code)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), intent(in), value :: tag
+      integer(c_int64_t), intent(inout) :: transaction(8)
+      integer(c_int) :: code
+    end function
+    function c_end(transaction) bind(c, name='pmtrace_end') result(code)
+      import :: c_int, c_int64_t
+      integer(c_int64_t), intent(inout) :: transaction(8)
+      integer(c_int) :: code
+    end function
+    function c_abort(transaction) bind(c, name='pmtrace_abort') result(code)
+      import :: c_int, c_int64_t
+      integer(c_int64_t), intent(inout) :: transaction(8)
+      integer(c_int) :: code
+    end function
+    function c_point(tag) bind(c, name='pmtrace_point') result(code)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(in), value :: tag
+      integer(c_int) :: code
+    end function
+    function c_observe(tag, number) bind(c, name='pmtrace_observe') result(code)
+      import :: c_double, c_int, c_ptr
+      type(c_ptr), intent(in), value :: tag
+      real(c_double), intent(in), value :: number
+      integer(c_int) :: code
+    end function
+    function c_count(tag, number) bind(c, name='pmtrace_count') result(code)
+      import :: c_double, c_int, c_ptr
+      type(c_ptr), intent(in), value :: tag
+      real(c_double), intent(in), value :: number
+      integer(c_int) :: code
+    end function
+    function c_begin_name(tag, length) bind(c, name='pmtracebegin_') result(code)
+      import :: c_char, c_int, c_size_t
+      character(kind=c_char), intent(in) :: tag(*)
+      integer(c_size_t), intent(in), value :: length
+      integer(c_int) :: code
+    end function
+    function c_end_name(tag, length) bind(c, name='pmtraceend_') result(code)
+      import :: c_char, c_int, c_size_t
+      character(kind=c_char), intent(in) :: tag(*)
+      integer(c_size_t), intent(in), value :: length
+      integer(c_int) :: code
+    end function
+    function c_abort_name(tag, length) bind(c, name='pmtraceabort_') result(code)
+      import :: c_char, c_int, c_size_t
+      character(kind=c_char), intent(in) :: tag(*)
+      integer(c_size_t), intent(in), value :: length
+      integer(c_int) :: code
+    end function
+    function c_point_name(tag, length) bind(c, name='pmtracepoint_') result(code)
+      import :: c_char, c_int, c_size_t
+      character(kind=c_char), intent(in) :: tag(*)
+      integer(c_size_t), intent(in), value :: length
+      integer(c_int) :: code
+    end function
+    function c_observe_name(tag, number, length) bind(c, name='pmtraceobs_') result(code)
+      import :: c_char, c_double, c_int, c_size_t
+      character(kind=c_char), intent(in) :: tag(*)
+      real(c_double), intent(in) :: number
+      integer(c_size_t), intent(in), value :: length
+      integer(c_int) :: code
+    end function
+    function c_count_name(tag, number, length) bind(c, name='pmtracecounter_') result(code)
+      import :: c_char, c_double, c_int, c_size_t
+      character(kind=c_char), intent(in) :: tag(*)
+      real(c_double), intent(in) :: number
+      integer(c_size_t), intent(in), value :: length
+      integer(c_int) :: code
+    end function
+    function c_state(flags) bind(c, name='pmtracestate') result(old_flags)
+      import :: c_int
+      integer(c_int), intent(in), value :: flags
+      integer(c_int) :: old_flags
+    end function
+    function c_flush(timeout) bind(c, name='pmtrace_flush') result(done)
+      import :: c_double, c_int
+      real(c_double), intent(in), value :: timeout
+      integer(c_int) :: done
+    end function
+    function c_stats(stats, size) bind(c, name='pmtrace_stats') result(code)
+      import :: c_int, c_size_t, pmtrace_statistics
+      type(pmtrace_statistics), intent(out) :: stats
+      integer(c_size_t), intent(in), value :: size
+      integer(c_int) :: code
+    end function
+    subroutine c_error_message(code, text, length) bind(c, name='pmtraceerrstr_')
+      import :: c_char, c_int, c_size_t
+      integer(c_int), intent(in) :: code
+      character(kind=c_char), intent(out) :: text(*)
+      integer(c_size_t), intent(in), value :: length
+    end subroutine
+  end interface
+
+contains
+
+  function tag_named(name) result(tag)
+    character(*), intent(in) :: name
+    type(pmtrace_tag) :: tag
+    tag%handle = c_tag(trim(name) // c_null_char)
+  end function
+
+  ! Fills the library's own counters in.
+  subroutine pmtrace_stats(stats)
+    type(pmtrace_statistics), intent(out) :: stats
+    integer(c_int) :: never_fails
+    never_fails = c_stats(stats, c_sizeof(stats))
+  end subroutine
+
+  function message_int32(code) result(message)
+    integer(int32), intent(in) :: code
+    character(:), allocatable :: message
+    character(256, c_char) :: text
+    call c_error_message(code, text, len(text, c_size_t))
+    message = trim(text)
+  end function
+  function message_int64(code) result(message)
+    integer(int64), intent(in) :: code
+    character(:), allocatable :: message
+    message = message_int32(int(code, int32))
+  end function
+
+  function state_int32(flags) result(old_flags)
+    integer(int32), intent(in) :: flags
+    integer(int32) :: old_flags
+    old_flags = c_state(flags)
+  end function
+  function state_int64(flags) result(old_flags)
+    integer(int64), intent(in) :: flags
+    integer(int64) :: old_flags
+    old_flags = int(c_state(int(flags, c_int)), int64)
+  end function
+
+  function flush_real64(timeout) result(done)
+    real(real64), intent(in) :: timeout
+    logical :: done
+    done = c_flush(timeout) == 1
+  end function
+  function flush_real32(timeout) result(done)
+    real(real32), intent(in) :: timeout
+    logical :: done
+    done = c_flush(real(timeout, c_double)) == 1
+  end function
+  function flush_int32(timeout) result(done)
+    integer(int32), intent(in) :: timeout
+    logical :: done
+    done = c_flush(real(timeout, c_double)) == 1
+  end function
+  function flush_int64(timeout) result(done)
+    integer(int64), intent(in) :: timeout
+    logical :: done
+    done = c_flush(real(timeout, c_double)) == 1
+  end function
+
+  subroutine give(code, status)
+    integer(c_int), intent(in) :: code
+    integer(int32), intent(out), optional :: status
+    if (present(status)) status = code
+  end subroutine
+
+  include 'pcp_trace_kinds.inc'
+
+end module
