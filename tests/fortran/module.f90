@@ -1,0 +1,150 @@
+! Every procedure of the module with every kind of argument it takes. All that has no kind here has
+! the compiler's default; built with the usual ones and with 64 bits.
+program everything
+  use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
+  use pcp_trace
+  implicit none
+  integer :: status
+
+  ! At once acknowledged, so that an agent that is away would be noticed.
+  call expect('the state before', int(pmtrace_state(PMTRACE_STATE_SYNC)), 0)
+  call trace_by_handle()
+  call trace_by_name()
+  call make_mistakes()
+  call read_messages()
+  call look_at_library()
+  print '(a)', 'well'
+
+contains
+
+  subroutine trace_by_handle()
+    type(pmtrace_tag) :: tag, copy
+    type(pmtrace_transaction) :: outer, inner
+    integer(int32) :: status32
+    integer(int64) :: status64
+
+    tag = pmtrace_tag('handle   ')
+    copy = tag
+    call pmtrace_begin(tag, outer)
+    call pmtrace_begin(copy, inner, status)
+    call expect('begin', status, 0)
+    call pmtrace_end(inner, status)
+    call expect('end', status, 0)
+    call pmtrace_abort(outer, status)
+    call expect('abort', status, 0)
+    call pmtrace_begin(tag, outer, status64)
+    call pmtrace_end(outer)
+    call pmtrace_begin(tag, outer, status32)
+    call pmtrace_abort(outer)
+
+    call pmtrace_point(tag)
+    call pmtrace_point(tag, status)
+    call expect('point', status, 0)
+    call pmtrace_observe(tag, 1)
+    call pmtrace_observe(tag, 2.0, status)
+    call pmtrace_observe(tag, 4_int32, status32)
+    call pmtrace_observe(tag, 8_int64, status64)
+    call pmtrace_observe(tag, 16.0_real32, status64)
+    call pmtrace_observe(tag, 32.25_real64, status32)
+    call expect('observe', int(status64), 0)
+    call pmtrace_count(tag, 1)
+    call pmtrace_count(tag, 2.0, status)
+    call pmtrace_count(tag, 4_int32, status64)
+    call pmtrace_count(tag, 8_int64, status32)
+    call pmtrace_count(tag, 16.0_real32, status32)
+    call pmtrace_count(tag, 32.25_real64, status64)
+    call expect('count', int(status32), 0)
+  end subroutine
+
+  subroutine trace_by_name()
+    character(20) :: tag
+    integer(int32) :: status32
+    integer(int64) :: status64
+
+    tag = 'name'
+    call pmtrace_begin(tag)
+    call pmtrace_end('name', status)
+    call expect('end by name', status, 0)
+    call pmtrace_begin(tag, status32)
+    call pmtrace_abort('name  ', status64)
+    call pmtrace_begin('name', status64)
+    call pmtrace_abort(tag)
+    call pmtrace_point(tag)
+    call pmtrace_point('name', status)
+    call pmtrace_observe(tag, 1, status)
+    call pmtrace_observe(tag, 2.0)
+    call pmtrace_observe(tag, 4_int32, status64)
+    call pmtrace_observe(tag, 8_int64, status32)
+    call pmtrace_observe(tag, 16.0_real32, status32)
+    call pmtrace_observe(tag, 32.25_real64, status64)
+    call expect('observe by name', int(status32), 0)
+    call pmtrace_count(tag, 1, status)
+    call pmtrace_count(tag, 2.0)
+    call pmtrace_count(tag, 4_int32, status32)
+    call pmtrace_count(tag, 8_int64, status64)
+    call pmtrace_count(tag, 16.0_real32, status64)
+    call pmtrace_count(tag, 32.25_real64, status32)
+    call expect('count by name', int(status64), 0)
+    call pmtrace_point('  blanks before and within  ')
+  end subroutine
+
+  subroutine make_mistakes()
+    type(pmtrace_tag) :: never_set
+    type(pmtrace_transaction) :: never_begun
+    integer(int32) :: status32
+    integer(int64) :: status64
+
+    call pmtrace_point(never_set, status)
+    call expect('no tag', status, int(PMTRACE_ERR_TAGNAME))
+    call pmtrace_point(pmtrace_tag('   '), status)
+    call expect('a blank tag', status, int(PMTRACE_ERR_TAGNAME))
+    call pmtrace_observe('', 1.0, status)
+    call expect('an empty name', status, int(PMTRACE_ERR_TAGNAME))
+    call pmtrace_count(repeat('x', 255), 1, status)
+    call expect('a long name', status, int(PMTRACE_ERR_TAGLENGTH))
+    call pmtrace_end(never_begun, status)
+    call expect('end of nothing', status, int(PMTRACE_ERR_NOPROGRESS))
+    call pmtrace_end('never begun', status64)
+    call expect('end of an unknown name', int(status64), int(PMTRACE_ERR_NOSUCHTAG))
+    call pmtrace_begin('twice')
+    call pmtrace_begin('twice', status32)
+    call expect('a second begin', int(status32), int(PMTRACE_ERR_INPROGRESS))
+    call pmtrace_end('twice')
+    call pmtrace_abort('twice', status)
+    call expect('abort after end', status, int(PMTRACE_ERR_NOPROGRESS))
+  end subroutine
+
+  subroutine read_messages()
+    character(:), allocatable :: message
+    message = pmtrace_error_message(0)
+    if (message /= 'No error.' .or. len(message) /= 9) error stop 'the message for 0'
+    if (pmtrace_error_message(PMTRACE_ERR_TAGNAME) /= pmtrace_error_message(-12000_int64)) &
+      error stop 'messages of both kinds'
+    if (len(pmtrace_error_message(-111)) == 0) error stop 'the message for an errno'
+  end subroutine
+
+  subroutine look_at_library()
+    type(pmtrace_statistics) :: stats
+    if (.not. pmtrace_flush(30)) error stop 'flush'
+    if (.not. pmtrace_flush(30.0)) error stop 'flush, real'
+    if (.not. pmtrace_flush(30.0_real32)) error stop 'flush, real32'
+    if (.not. pmtrace_flush(30.0_real64)) error stop 'flush, real64'
+    if (.not. pmtrace_flush(30_int32)) error stop 'flush, int32'
+    if (.not. pmtrace_flush(30_int64)) error stop 'flush, int64'
+    call pmtrace_stats(stats)
+    call expect('recorded', int(stats%recorded), 37)
+    call expect('acknowledged', int(stats%acknowledged), 37)
+    call expect('aborted', int(stats%aborted), 4)
+    call expect('connected', int(stats%connected), 1)
+    call expect('version', int(stats%version), 2)
+    call expect('the state', int(pmtrace_state(64_int64)), int(PMTRACE_STATE_SYNC))
+  end subroutine
+
+  subroutine expect(what, got, wanted)
+    character(*), intent(in) :: what
+    integer, intent(in) :: got, wanted
+    if (got == wanted) return
+    print '(2a, i0, a, i0)', what, ': ', got, ', not ', wanted
+    error stop 1
+  end subroutine
+end program

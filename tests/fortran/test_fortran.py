@@ -1,0 +1,135 @@
+"""What Fortran programs trace arrives: by the module, by the calls by name, from many at once."""
+
+import os
+import re
+import subprocess
+import unittest
+
+from private_pmcd import PATIENCE_S
+from trace_test import TraceTestCase, program
+
+THREADS = 4
+ROUNDS = 10_000  # as in ranks.f90
+
+
+class FortranTestCase(TraceTestCase):
+    def setUp(self):
+        self.pmcd = self.start_pmcd()
+
+    def start(self, *command):
+        process = subprocess.Popen(command, env=self.environment(self.pmcd), text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        return process
+
+    def result_of(self, process):
+        """Gives what a program has printed, which has to succeed."""
+        printed, _ = process.communicate(timeout=2 * PATIENCE_S)
+        self.assertEqual(process.returncode, 0, printed)
+        return printed
+
+    def run_program(self, *command):
+        return self.result_of(self.start(*command))
+
+    def values(self, *metrics):
+        return {metric: self.pmcd.values(f"trace.{metric}") for metric in metrics}
+
+
+class Module(FortranTestCase):
+    def check(self, name):
+        self.assertEqual(self.run_program(program(name)), "well\n")
+        self.assertEqual(
+            self.values("transact.count", "transact.aborts", "point.count", "observe.count",
+                        "observe.sum", "observe.value", "counter.count", "counter.value"),
+            {"transact.count": {"handle": 2, "name": 1, "twice": 1},
+             "transact.aborts": {"handle": 2, "name": 2, "twice": 0},
+             # The agent shows blanks before a tag like this.
+             "point.count": {"handle": 2, "name": 2, r"\x20\x20blanks before and within": 1},
+             "observe.count": {"handle": 6, "name": 6},
+             "observe.sum": {"handle": 63.25, "name": 63.25},
+             "observe.value": {"handle": 32.25, "name": 32.25},
+             "counter.count": {"handle": 6, "name": 6},
+             "counter.value": {"handle": 32.25, "name": 32.25}})
+
+    def test_takes_the_usual_default_kinds(self):
+        self.check("fortran_module")
+
+    def test_takes_default_kinds_of_64_bits(self):
+        self.check("fortran_module_wide")
+
+
+class LegacyCalls(FortranTestCase):
+    def check(self, name, tag):
+        lines = self.run_program(program(name)).splitlines()
+        statuses = [int(line) for line in lines[:-2]]
+        self.assertEqual(statuses, [0, 0, -12001, 0, -12002, 0, 0, 0, 0, -12000])
+        message = "Transaction is already in progress"
+        self.assertEqual(lines[-2:], [f" [{message:40}]", " [Tran]"])
+        self.assertEqual(
+            self.values("transact.count", "transact.aborts", "point.count", "observe.value",
+                        "counter.value"),
+            {"transact.count": {tag: 1}, "transact.aborts": {tag: 1}, "point.count": {tag: 1},
+             "observe.value": {tag: 2.5}, "counter.value": {tag: 42}})
+
+    def test_declared_by_an_f77_program(self):
+        self.check("fortran_f77", "f77")
+
+    def test_declared_by_the_include_file_in_fixed_form(self):
+        self.check("fortran_fixed", "fixed")
+
+    def test_declared_by_the_include_file_in_free_form(self):
+        self.check("fortran_free", "free")
+
+    def test_declared_by_the_include_file_with_default_kinds_of_64_bits(self):
+        self.check("fortran_free_wide", "free")
+
+
+class Ranks(FortranTestCase):
+    def check(self, processes):
+        ranks = [self.start(program("fortran_ranks")) for _ in range(processes)]
+        for rank in ranks:
+            self.assertEqual(self.result_of(rank), "0\n")
+        calls = processes * THREADS * ROUNDS
+        self.assertEqual(
+            self.values("transact.count", "point.count", "observe.count", "observe.sum"),
+            {"transact.count": {"shared": calls, "exchange": calls / 2, "solve": calls / 2},
+             "point.count": {"shared": calls}, "observe.count": {"shared": calls},
+             "observe.sum": {"shared": calls * (ROUNDS + 1) / 2}})
+
+    def test_count_exactly_with_openmp_threads(self):
+        self.check(1)
+
+    def test_count_exactly_in_several_processes(self):
+        self.check(4)
+
+
+class Demos(FortranTestCase):
+    def run_demo(self, name, pattern):
+        """Runs a demo for a second. Gives the number that it prints at the end."""
+        printed = self.run_program(os.path.join(os.environ["TRACE_DEMOS"], name), "1")
+        self.assertRegex(printed, rf"^{pattern}")
+        return int(re.match(pattern, printed)[1])
+
+    def test_legacy_solver(self):
+        bars = self.run_demo("legacy_solver", r"relaxed (\d+) bars\n$")
+        self.assertEqual(self.values("transact.count", "observe.count"),
+                         {"transact.count": {"SETUP": bars, "RELAX": bars},
+                          "observe.count": {"SWEEPS": bars}})
+        total = self.pmcd.values("trace.transact.total_time")
+        self.assertGreater(total["RELAX"], total["SETUP"])
+
+    def test_solver(self):
+        steps = self.run_demo("solver", r"made (\d+) steps, last change .*\n$")
+        counts = {"step": steps, "relax": steps}
+        if steps >= 10:
+            counts["write"] = steps // 10
+        self.assertEqual(
+            self.values("transact.count", "observe.count", "counter.value"),
+            {"transact.count": counts, "observe.count": {"residual": steps},
+             "counter.value": {"sweeps": 20 * steps}})
+        self.assertGreater(self.pmcd.value("trace.observe.value", "residual"), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
