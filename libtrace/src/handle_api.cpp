@@ -79,7 +79,7 @@ PMTRACE_EXPORT int pmtrace_count(pmtrace_handle tag, double value) {
 PMTRACE_EXPORT int pmtrace_begin(pmtrace_handle tag, pmtrace_tx* tx) {
   if (tx == nullptr) return -EINVAL;
   if (call_mode() == CallMode::Off) [[unlikely]] {
-    std::memset(tx, 0, sizeof(OpenTransaction::tag));  // none is open
+    std::memset(tx, 0, sizeof(OpenTransaction));  // none is open
     return 0;
   }
   *tx = {};
