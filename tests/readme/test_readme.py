@@ -1,44 +1,92 @@
-"""What the README shows works as it stands there: its examples compile without a warning, run, and are
-seen in the metrics; the variables that it lists are those that the library reads."""
+"""What the README shows works as it stands there: its examples compile without a warning, run, and
+are seen in the metrics, like the one in bindings.md; the variables that it lists are those that the library reads."""
 
 import os
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 import unittest
 
 from private_pmcd import PrivatePmcd
-from trace_test import OUR_AGENT, OUR_LIBRARY
+from trace_test import OUR_AGENT, OUR_LIBRARY, OUR_PMTRACE
 
 SOURCE = pathlib.Path(os.environ["TRACE_SOURCE"])
 README = (SOURCE / "README.md").read_text(encoding="utf-8")
+BINDINGS = (SOURCE / "libtrace/docs/bindings.md").read_text(encoding="utf-8")
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 
-def example(language):
-    """Gives the README's only example in this language."""
-    (text,) = re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+def example(language, page=README):
+    """Gives the page's only example in this language."""
+    (text,) = re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     return text
 
 
 class Readme(unittest.TestCase):
-    def run_example(self, language, suffix, compiler, standard):
-        """Compiles and runs an example, and gives the counts of its tags."""
-        with tempfile.TemporaryDirectory() as directory, \
-                PrivatePmcd(agent=OUR_AGENT.path, namespace=OUR_AGENT.namespace) as pmcd:
-            source = pathlib.Path(directory, "example" + suffix)
-            source.write_text(example(language), encoding="utf-8")
-            subprocess.run([*compiler.split(), f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic",
-                            "-Werror", f"-I{SOURCE}/libtrace/include", source, "-o",
-                            f"{directory}/example", OUR_LIBRARY], check=True)
-            environment = pmcd.environment()
-            environment["LD_LIBRARY_PATH"] = os.path.dirname(OUR_LIBRARY)
-            done = subprocess.run([f"{directory}/example"], env=environment, check=True,
-                                  capture_output=True, text=True, timeout=30)
-            self.assertEqual((done.stdout, done.stderr), ("", ""))
-            return {metric: pmcd.values(f"trace.{metric}") for metric in (
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = pathlib.Path(directory.name)
+
+    def write(self, name, text):
+        path = self.directory / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def counts_of(self, *command):
+        """Runs an example, which must print nothing, and gives the counts of its tags."""
+        with PrivatePmcd(agent=OUR_AGENT.path, namespace=OUR_AGENT.namespace) as pmcd:
+            environment = pmcd.environment(OUR_LIBRARY)
+            environment["PATH"] = f"{os.path.dirname(OUR_PMTRACE)}:{environment['PATH']}"
+            done = subprocess.run(command, env=environment, check=True, capture_output=True,
+                                  text=True, timeout=60)
+            self.assertEqual(done.stderr, "")
+            return done.stdout, {metric: pmcd.values(f"trace.{metric}") for metric in (
                 "transact.count", "transact.aborts", "point.count", "observe.value",
                 "counter.value")}
+
+    def run_example(self, language, suffix, compiler, standard, *libraries):
+        source = self.write("example" + suffix, example(language))
+        program = self.directory / "example"
+        subprocess.run([*compiler.split(), f"-std={standard}", *WARNINGS,
+                        f"-I{SOURCE}/libtrace/include", source, "-o", program, *libraries,
+                        OUR_LIBRARY], check=True)
+        printed, counts = self.counts_of(program)
+        self.assertEqual(printed, "")
+        return counts
+
+    if "TRACE_FC" in os.environ:
+        def test_the_fortran_example(self):
+            counts = self.run_example("fortran", ".f90", os.environ["TRACE_FC"], "f2008",
+                                      f"-I{os.environ['TRACE_FORTRAN_MODULES']}",
+                                      os.environ["TRACE_FORTRAN_LIBRARY"])
+            self.assertEqual(counts["transact.count"], {"relax": 3})
+            self.assertAlmostEqual(counts["observe.value"]["residual"], 1 / 3, 6)
+
+    if "TRACE_JAVA" in os.environ:
+        def test_the_java_example(self):
+            source = self.write("Shop.java", example("java"))
+            printed, counts = self.counts_of(
+                os.environ["TRACE_JAVA"], "-cp", os.environ["TRACE_JAR"], source)
+            self.assertEqual(printed, "")
+            self.assertEqual(counts, {
+                "transact.count": {"request": 1}, "transact.aborts": {"request": 1},
+                "point.count": {}, "observe.value": {"queue-length": 170}, "counter.value": {}})
+
+    def test_the_shell_example(self):
+        _, counts = self.counts_of("sh", self.write("example.sh", example("sh")))
+        self.assertEqual(counts, {
+            "transact.count": {"nap": 1}, "transact.aborts": {"nap": 0}, "point.count": {"done": 1},
+            "observe.value": {"queue-length": 17}, "counter.value": {}})
+
+    def test_the_example_of_a_binding(self):
+        source = self.write("example.py", example("python", BINDINGS))
+        printed, counts = self.counts_of(sys.executable, source)
+        self.assertEqual(printed, "")
+        self.assertEqual(counts["transact.count"], {"request": 1})
+        self.assertEqual(counts["observe.value"], {"request": 17})
 
     def test_the_c_example(self):
         self.assertEqual(self.run_example("c", ".c", os.environ["TRACE_CC"], "c99"), {

@@ -34,7 +34,7 @@ void serve(int socket) {
   send(socket, directory);
   for (Question question; receive(socket, question);) {
     const Delta total = agent.total(question.type, question.tag.data());
-    send(socket, AgentProcess::Total{total.count, total.sum});
+    send(socket, AgentProcess::Total{total.count, total.sum, total.aborts});
   }
 }
 

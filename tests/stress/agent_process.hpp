@@ -23,6 +23,7 @@ class AgentProcess {
   struct Total {
     std::uint64_t count;
     double sum;
+    std::uint64_t aborts;
   };
   Total total(TraceType type, const std::string& tag);
 

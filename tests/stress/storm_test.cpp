@@ -1,0 +1,165 @@
+// Half a minute of everything at once: many threads, many tags, all kinds of calls, by name and by
+// handle, queues that overflow, threads that come and go, and forks all the time, whose children do
+// the same. Then the agent's numbers are those of all processes together.
+#include <gtest/gtest.h>
+
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <random>
+#include <shared_mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "agent_process.hpp"
+#include "pcp/trace.h"
+
+namespace pcp::trace {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr auto kDuration = std::chrono::seconds(30);
+constexpr auto kChildLife = milliseconds(200);
+constexpr double kPatience = 60;
+constexpr int kThreads = 4;
+constexpr int kTags = 200;
+
+// What all processes have recorded, in memory that they share.
+struct Done {
+  std::atomic<std::uint64_t> points, observed, observed_sum, counted, ended, aborted;
+};
+using AllDone = std::array<Done, kTags>;
+
+// Address sanitizer's allocator does not survive a fork beside a thread that allocates: there, a
+// fork waits until nobody is in a call.
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool kForksBetweenCalls = true;
+#else
+constexpr bool kForksBetweenCalls = false;
+#endif
+std::shared_mutex calling;
+
+std::string name_of(std::size_t tag) { return "storm " + std::to_string(tag); }
+
+void call_something(std::minstd_rand& random, AllDone& all) {
+  const std::size_t tag = random() % kTags;
+  Done& done = all[tag];
+  const std::uint64_t value = random() % 1000;
+  const std::string name = name_of(tag);
+  switch (random() % 6) {
+    case 0:
+      if (pmtracepoint(name.c_str()) == 0) ++done.points;
+      break;
+    case 1:
+      if (pmtraceobs(name.c_str(), static_cast<double>(value)) == 0) {
+        ++done.observed;
+        done.observed_sum += value;
+      }
+      break;
+    case 2:
+      if (pmtrace_count(pmtrace_tag(name.c_str()), static_cast<double>(value)) == 0) ++done.counted;
+      break;
+    case 3:
+      if (pmtracebegin(name.c_str()) == 0 && pmtraceend(name.c_str()) == 0) ++done.ended;
+      break;
+    case 4: {
+      pmtrace_tx transaction;
+      pmtrace_begin(pmtrace_tag(name.c_str()), &transaction);
+      if (pmtrace_abort(&transaction) == 0) ++done.aborted;
+      break;
+    }
+    default:
+      for (int i = 0; i < 100; ++i)
+        if (pmtrace_point(pmtrace_tag(name.c_str())) == 0) ++done.points;
+  }
+}
+
+void call_until(Clock::time_point end, unsigned seed, AllDone& all) {
+  std::minstd_rand random(seed);
+  while (Clock::now() < end) {
+    std::shared_lock<std::shared_mutex> lock(calling, std::defer_lock);
+    if (kForksBetweenCalls) lock.lock();
+    call_something(random, all);
+  }
+}
+
+// A program's threads, one after the other and several at a time.
+void run_threads(Clock::time_point end, unsigned seed, AllDone& all) {
+  std::minstd_rand random(seed);
+  const auto one_after_the_other = [&all, end](unsigned own_seed) {
+    std::minstd_rand pauses(own_seed);
+    for (unsigned i = 0; Clock::now() < end; ++i)
+      std::thread(call_until, std::min(end, Clock::now() + milliseconds(pauses() % 500)),
+                  own_seed + i, std::ref(all))
+          .join();
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i)
+    threads.emplace_back(one_after_the_other, static_cast<unsigned>(random()));
+  for (std::thread& thread : threads) thread.join();
+}
+
+pid_t fork_child(unsigned seed, AllDone& all) {
+  std::unique_lock<std::shared_mutex> lock(calling, std::defer_lock);
+  if (kForksBetweenCalls) lock.lock();
+  const pid_t child = ::fork();
+  if (child != 0) return child;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (kForksBetweenCalls) lock.unlock();
+  call_until(Clock::now() + kChildLife, seed, all);
+  if (seed % 2 == 0) ::exit(0);  // delivers, too
+  ::_exit(pmtrace_flush(kPatience) == 1 ? 0 : 1);
+}
+
+TEST(Storm, EveryCallOfAllThreadsAndProcessesIsCounted) {
+  void* memory =
+      ::mmap(nullptr, sizeof(AllDone), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  AllDone& all = *static_cast<AllDone*>(memory);
+  ::setenv("PCP_TRACE_QUEUE", "256", 1);
+  ::setenv("PCP_TRACE_FLUSH", "10", 1);
+  AgentProcess agent;
+  pmtracepoint("before all");
+
+  const auto end = Clock::now() + kDuration;
+  std::thread threads(run_threads, end, 1u, std::ref(all));
+  int children = 0;
+  for (unsigned seed = 100; Clock::now() < end; ++seed) {
+    int status = -1;
+    const pid_t child = fork_child(seed, all);
+    ASSERT_GT(child, 0);
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0) << "of child " << seed;
+    ++children;
+  }
+  threads.join();
+  ASSERT_EQ(pmtrace_flush(kPatience), 1);
+
+  std::uint64_t calls = 0;
+  for (std::size_t tag = 0; tag < kTags; ++tag) {
+    const Done& done = all[tag];
+    const std::string name = name_of(tag);
+    EXPECT_EQ(agent.total(TraceType::Point, name).count, done.points) << name;
+    EXPECT_EQ(agent.total(TraceType::Observe, name).count, done.observed) << name;
+    EXPECT_EQ(agent.total(TraceType::Observe, name).sum, static_cast<double>(done.observed_sum));
+    EXPECT_EQ(agent.total(TraceType::Counter, name).count, done.counted) << name;
+    EXPECT_EQ(agent.total(TraceType::Transact, name).count, done.ended) << name;
+    EXPECT_EQ(agent.total(TraceType::Transact, name).aborts, done.aborted) << name;
+    calls += done.points + done.observed + done.counted + done.ended + done.aborted;
+  }
+  std::cout << calls << " calls, " << children << " children\n";
+  EXPECT_GT(children, 10);
+}
+
+}  // namespace
+}  // namespace pcp::trace
