@@ -90,7 +90,8 @@ Client* Client::get() {
   }
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   ::pthread_once(&once, prepare_process);
-  close_inherited_descriptors();
+  static std::atomic<bool> had_client{false};  // this process, or one that it was forked from
+  if (had_client.exchange(true, std::memory_order_relaxed)) close_inherited_descriptors();
   Client* client = nullptr;
   try {
     client = new Client(read_own_options());

@@ -48,6 +48,7 @@ constexpr bool kForksBetweenCalls = true;
 constexpr bool kForksBetweenCalls = false;
 #endif
 std::shared_mutex calling;
+std::atomic<bool> must_pause{false};  // or the lock would go from caller to caller for ever
 
 std::string name_of(std::size_t tag) { return "storm " + std::to_string(tag); }
 
@@ -88,6 +89,7 @@ void call_until(Clock::time_point end, unsigned seed, AllDone& all) {
   std::minstd_rand random(seed);
   while (Clock::now() < end) {
     std::shared_lock<std::shared_mutex> lock(calling, std::defer_lock);
+    while (must_pause) std::this_thread::yield();
     if (kForksBetweenCalls) lock.lock();
     call_something(random, all);
   }
@@ -110,9 +112,11 @@ void run_threads(Clock::time_point end, unsigned seed, AllDone& all) {
 }
 
 pid_t fork_child(unsigned seed, AllDone& all) {
+  must_pause = kForksBetweenCalls;
   std::unique_lock<std::shared_mutex> lock(calling, std::defer_lock);
   if (kForksBetweenCalls) lock.lock();
   const pid_t child = ::fork();
+  must_pause = false;
   if (child != 0) return child;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (kForksBetweenCalls) lock.unlock();
