@@ -47,10 +47,7 @@ void TestAgent::start() {
   server_->start();
 }
 
-void TestAgent::stop() {
-  server_.reset();
-  shared_.reset();
-}
+void TestAgent::stop() { server_.reset(); }
 
 std::map<std::string, Delta> TestAgent::totals(TraceType type) {
   const std::lock_guard lock(shared_->mutex);

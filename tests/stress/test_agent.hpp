@@ -18,7 +18,8 @@ class TestAgent {
   TestAgent();
   ~TestAgent();
 
-  // Ends the agent, and starts another one that knows nothing of the first.
+  // Ends the agent, whose totals can still be read, and starts another one that knows nothing of
+  // the first.
   void stop();
   void start();
 
@@ -28,6 +29,7 @@ class TestAgent {
 
   agent::IngestCounters& counters() { return shared_->counters; }
   const std::string& directory() const { return directory_; }
+  std::uint16_t port() const { return server_->port(); }
 
  private:
   std::string directory_;

@@ -1,0 +1,167 @@
+#include "chaos/agent_host.hpp"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <stdexcept>
+#include <vector>
+
+#include "stress/test_agent.hpp"
+
+namespace pcp::trace::chaos {
+namespace {
+
+enum class Question : char { Stop, Start, Totals, Counters };
+
+struct Place {
+  std::array<char, 256> directory;
+  std::uint16_t port;
+};
+
+struct Total {
+  std::array<char, kMaxTagLength + 1> tag;
+  TraceType type;
+  Delta delta;
+};
+
+bool receive_bytes(int socket, void* bytes, std::size_t size) {
+  return size == 0 || ::recv(socket, bytes, size, MSG_WAITALL) == static_cast<ssize_t>(size);
+}
+
+template <typename Message>
+bool receive(int socket, Message& message) {
+  return receive_bytes(socket, &message, sizeof message);
+}
+
+void send_bytes(int socket, const void* bytes, std::size_t size) {
+  const char* next = static_cast<const char*>(bytes);
+  while (size > 0) {
+    const ssize_t sent = ::send(socket, next, size, MSG_NOSIGNAL);
+    if (sent <= 0) ::_exit(1);
+    next += sent;
+    size -= static_cast<std::size_t>(sent);
+  }
+}
+
+template <typename Message>
+void send(int socket, const Message& message) {
+  send_bytes(socket, &message, sizeof message);
+}
+
+Place place_of(const TestAgent& agent) {
+  Place place{{}, agent.port()};
+  agent.directory().copy(place.directory.data(), place.directory.size() - 1);
+  return place;
+}
+
+std::vector<Total> totals_of(TestAgent& agent) {
+  std::vector<Total> all;
+  for (const TraceType type : kTraceTypes)
+    for (const auto& [tag, delta] : agent.totals(type)) {
+      Total& total = all.emplace_back(Total{{}, type, delta});
+      tag.copy(total.tag.data(), kMaxTagLength);
+    }
+  return all;
+}
+
+AgentHost::Counters counters_of(TestAgent& agent) {
+  const agent::IngestCounters& all = agent.counters();
+  return {all.connections, all.duplicates,
+          all.refused_permission + all.refused_limit + all.refused_quota + all.dropped_malformed +
+              all.dropped_timeout + all.dropped_limit};
+}
+
+void serve(int socket) {
+  TestAgent agent;
+  send(socket, place_of(agent));
+  for (Question question; receive(socket, question);) {
+    switch (question) {
+      case Question::Stop:
+        agent.stop();
+        send(socket, true);
+        break;
+      case Question::Start:
+        agent.start();
+        send(socket, place_of(agent));
+        break;
+      case Question::Totals: {
+        const std::vector<Total> all = totals_of(agent);
+        send(socket, all.size());
+        send_bytes(socket, all.data(), all.size() * sizeof(Total));
+        break;
+      }
+      case Question::Counters:
+        send(socket, counters_of(agent));
+        break;
+    }
+  }
+}
+
+// Asks, and fills the answer or throws: the agent has died.
+template <typename Answer>
+void ask(int socket, Question question, Answer& answer) {
+  if (::send(socket, &question, sizeof question, MSG_NOSIGNAL) != sizeof question ||
+      !receive(socket, answer))
+    throw std::runtime_error("the agent is gone");
+}
+
+}  // namespace
+
+AgentHost::AgentHost() {
+  std::array<int, 2> ends;
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) std::abort();
+  pid_ = ::fork();
+  if (pid_ < 0) std::abort();
+  if (pid_ == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::close(ends[0]);
+    serve(ends[1]);
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  socket_ = ends[0];
+  Place place;
+  if (!receive(socket_, place)) std::abort();
+  directory_ = place.directory.data();
+  port_ = place.port;
+}
+
+AgentHost::~AgentHost() {
+  ::shutdown(socket_, SHUT_RDWR);  // forked children may have a copy
+  ::close(socket_);
+  ::waitpid(pid_, nullptr, 0);
+}
+
+void AgentHost::stop() {
+  bool stopped;
+  ask(socket_, Question::Stop, stopped);
+}
+
+void AgentHost::start() {
+  Place place;
+  ask(socket_, Question::Start, place);
+  port_ = place.port;
+}
+
+AgentHost::Totals AgentHost::totals() {
+  std::size_t size;
+  ask(socket_, Question::Totals, size);
+  std::vector<Total> all(size);
+  if (!receive_bytes(socket_, all.data(), size * sizeof(Total)))
+    throw std::runtime_error("the agent is gone");
+  Totals totals;
+  for (const Total& each : all) totals[{each.type, each.tag.data()}] = each.delta;
+  return totals;
+}
+
+AgentHost::Counters AgentHost::counters() {
+  Counters counters;
+  ask(socket_, Question::Counters, counters);
+  return counters;
+}
+
+}  // namespace pcp::trace::chaos

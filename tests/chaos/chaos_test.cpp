@@ -1,0 +1,200 @@
+// The promise "exact", on a network of random faults with clients that die at any moment. Runs
+// schedules, several at once, each in a process of its own and each from a seed. Of one seed the
+// plan and each connection's misfortunes are always the same; how threads and processes meet is
+// not.
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "chaos/client.hpp"
+#include "chaos/schedule.hpp"
+
+namespace pcp::trace::chaos {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr const char* kUsage =
+    R"(Usage: chaos_test [--schedules N] [--seed N] [--parallel N] [--forever]
+
+  --schedules N  so many schedules (200): half of them the same ones each time, half new ones
+  --seed N       this one schedule only
+  --parallel N   so many at once (16)
+  --forever      until one fails or the process is ended
+
+Says each minute how far it is. Exit status: 0 if everything that was recorded was counted, and nothing twice.
+)";
+
+// A schedule has its own limits; this one is for a schedule that hangs.
+constexpr std::chrono::seconds kLongestSchedule{240};
+
+struct Options {
+  std::uint64_t schedules = 200;
+  std::uint64_t parallel = 16;
+  std::uint64_t seed = 0;  // 0: many
+  bool forever = false;
+};
+
+class Runner {
+ public:
+  explicit Runner(const Options& options) : options_(options) {
+    const std::size_t bytes = options.parallel * sizeof(Figures);
+    void* memory =
+        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) std::abort();
+    results_ = static_cast<Figures*>(memory);
+    for (std::size_t i = options.parallel; i > 0; --i) free_places_.push_back(i - 1);
+    // New ones begin at the time of day in seconds, far from the ones that are always the same.
+    next_new_ = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch() /
+                                           std::chrono::seconds(1)) *
+                100'000;
+  }
+
+  int run() {
+    std::cout << "seeds: " << first_text() << std::endl;
+    while (wants_more() || !jobs_.empty()) {
+      while (wants_more() && !free_places_.empty()) start(next_seed());
+      if (!reap()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      if (Clock::now() - last_line_ > std::chrono::minutes(1)) print();
+    }
+    print();
+    return failed_.empty() ? 0 : 1;
+  }
+
+ private:
+  struct Job {
+    std::uint64_t seed;
+    std::size_t place;
+    Clock::time_point began;
+  };
+
+  std::string first_text() const {
+    if (options_.seed != 0) return std::to_string(options_.seed);
+    const std::string fresh = "from " + std::to_string(next_new_);
+    return options_.forever ? fresh
+                            : "1 to " + std::to_string(options_.schedules / 2) + ", and " + fresh;
+  }
+
+  bool wants_more() const {
+    if (options_.forever) return failed_.empty();
+    return started_ < (options_.seed != 0 ? 1 : options_.schedules);
+  }
+
+  std::uint64_t next_seed() {
+    if (options_.seed != 0) return options_.seed;
+    if (!options_.forever && started_ < options_.schedules / 2) return started_ + 1;
+    return next_new_++;
+  }
+
+  void start(std::uint64_t seed) {
+    const std::size_t place = free_places_.back();
+    const pid_t parent = ::getpid();
+    const pid_t pid = ::fork();
+    if (pid < 0) std::abort();
+    if (pid == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      if (::getppid() != parent) ::_exit(1);
+      results_[place] = {};
+      ::_exit(run_schedule(seed, results_[place]) ? 0 : 1);
+    }
+    free_places_.pop_back();
+    jobs_[pid] = {seed, place, Clock::now()};
+    ++started_;
+  }
+
+  bool reap() {
+    for (const auto& [pid, job] : jobs_)
+      if (Clock::now() - job.began > kLongestSchedule) ::kill(pid, SIGKILL);
+    int status = 0;
+    const pid_t pid = ::waitpid(-1, &status, WNOHANG);
+    const auto found = jobs_.find(pid);
+    if (found == jobs_.end()) return false;
+    const Job job = found->second;
+    jobs_.erase(found);
+    free_places_.push_back(job.place);
+    sum_.add(results_[job.place]);
+    ++finished_;
+    if (status != 0) {
+      failed_.push_back(job.seed);
+      std::cerr << "seed " << job.seed << " FAILED (wait status " << status
+                << "). Again: chaos_test --seed " << job.seed << std::endl;
+    }
+    return true;
+  }
+
+  void print() {
+    last_line_ = Clock::now();
+    const double seconds = std::chrono::duration<double>(last_line_ - began_).count();
+    std::cout << finished_ << " schedules in " << seconds << " s, " << failed_.size() << " failed; "
+              << sum_.clients << " clients, of which " << sum_.died
+              << " died or turned into another program, and " << sum_.forked << " children; "
+              << sum_.calls << " calls, the longest " << sum_.longest_call_ns / 1000 << " us; "
+              << sum_.connections << " connections, " << sum_.faults << " faults, "
+              << sum_.answers_lost << " answers kept back; " << sum_.resent
+              << " batches sent again by clients and " << sum_.replayed << " by the network, "
+              << sum_.duplicates << " recognised; " << sum_.restarts << " agents replaced"
+              << std::endl;
+  }
+
+  const Options options_;
+  Figures* results_ = nullptr;  // shared with the schedules
+  std::vector<std::size_t> free_places_;
+  std::map<pid_t, Job> jobs_;
+  std::uint64_t next_new_ = 0;
+  std::uint64_t started_ = 0;
+  std::uint64_t finished_ = 0;
+  std::vector<std::uint64_t> failed_;
+  Figures sum_;
+  Clock::time_point began_ = Clock::now();
+  Clock::time_point last_line_ = began_;
+};
+
+int run(const std::vector<std::string>& arguments) {
+  Options options;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    const bool has_number = i + 1 < arguments.size();
+    const auto number = [&] { return std::strtoull(arguments[++i].c_str(), nullptr, 10); };
+    if (word == "--help") {
+      std::cout << kUsage;
+      return 0;
+    } else if (word == "--forever") {
+      options.forever = true;
+    } else if (word == "--schedules" && has_number) {
+      options.schedules = number();
+    } else if (word == "--seed" && has_number) {
+      options.seed = number();
+    } else if (word == "--parallel" && has_number) {
+      options.parallel = std::max(1ull, number());
+    } else {
+      std::cerr << kUsage;
+      return 2;
+    }
+  }
+  const rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  return Runner(options).run();
+}
+
+}  // namespace
+}  // namespace pcp::trace::chaos
+
+int main(int argc, char** argv) {
+  using namespace pcp::trace::chaos;
+  if (argc == 4 && std::strcmp(argv[1], kAfterExec) == 0)
+    return run_after_exec(argv[2], std::strtoull(argv[3], nullptr, 10));
+  return run({argv + 1, argv + argc});
+}

@@ -1,0 +1,309 @@
+#include "chaos/client.hpp"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+#include "chaos/random.hpp"
+
+namespace pcp::trace::chaos {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr std::uint64_t kKidCalls = 40;
+constexpr std::uint64_t kCallsAfterExec = 25;
+
+struct Amount {
+  std::uint64_t count = 0;
+  std::uint64_t aborts = 0;
+  std::uint64_t sum = 0;
+};
+
+void add(Numbers& numbers, const Amount& amount) {
+  numbers.count += amount.count;
+  numbers.aborts += amount.aborts;
+  numbers.sum += amount.sum;
+}
+
+void copy(const Numbers& from, Numbers& to) {
+  to.count = from.count.load();
+  to.aborts = from.aborts.load();
+  to.sum = from.sum.load();
+}
+
+pmtrace_stats_t stats() {
+  pmtrace_stats_t now;
+  pmtrace_stats(&now, sizeof now);
+  return now;
+}
+
+// Makes random calls and writes them down.
+class Worker {
+ public:
+  Worker(const ClientPlan& plan, Account& account, std::uint64_t stream)
+      : plan_(plan), account_(account), random_(plan.seed, stream) {}
+
+  void burst(std::size_t number_of_workers, std::size_t own_number) {
+    for (std::uint64_t i = random_.between(1, 100); i > 0; --i) {
+      std::size_t tag = random_.between(0, kCommonTags - 1);
+      const TraceType type = kTraceTypes[random_.between(0, kTraceTypes.size() - 1)];
+      // The last value of a counter is only known if one thread sets it.
+      if (type == TraceType::Counter && tag % number_of_workers != own_number) continue;
+      call(tag, type);
+    }
+    account_longest();
+  }
+
+  void call(std::size_t tag, TraceType type) {
+    const std::string name = tag_name(plan_.number, tag);
+    const bool by_name = random_.chance(50);
+    const pmtrace_handle handle = by_name ? nullptr : pmtrace_tag(name.c_str());
+    Cell& cell = account_.cell(tag, type);
+    switch (type) {
+      case TraceType::Point:
+        return record(cell, {1, 0, 0},
+                      [&] { by_name ? pmtracepoint(name.c_str()) : pmtrace_point(handle); });
+      case TraceType::Observe: {
+        const std::uint64_t value = random_.between(1, 100);
+        const auto number = static_cast<double>(value);
+        return record(cell, {1, 0, value}, [&] {
+          by_name ? pmtraceobs(name.c_str(), number) : pmtrace_observe(handle, number);
+        });
+      }
+      case TraceType::Counter: {
+        const auto number = static_cast<double>(cell.begun.count + 1);
+        return record(cell, {1, 0, 0}, [&] {
+          by_name ? pmtracecounter(name.c_str(), number) : pmtrace_count(handle, number);
+        });
+      }
+      case TraceType::Transact:
+        return transaction(cell, name, handle);
+    }
+  }
+
+  Random& random() { return random_; }
+
+ private:
+  void transaction(Cell& cell, const std::string& name, pmtrace_handle handle) {
+    pmtrace_tx open;
+    timed([&] { handle ? pmtrace_begin(handle, &open) : pmtracebegin(name.c_str()); });
+    if (random_.chance(25))
+      record(cell, {0, 1, 0}, [&] { handle ? pmtrace_abort(&open) : pmtraceabort(name.c_str()); });
+    else
+      record(cell, {1, 0, 0}, [&] { handle ? pmtrace_end(&open) : pmtraceend(name.c_str()); });
+  }
+
+  template <typename Call>
+  void record(Cell& cell, const Amount& amount, Call make) {
+    add(cell.begun, amount);
+    timed(make);
+    add(cell.done, amount);
+  }
+
+  template <typename Call>
+  void timed(Call make) {
+    const auto before = Clock::now();
+    make();
+    longest_ = std::max(longest_, Clock::now() - before);
+  }
+
+  void account_longest() {
+    const auto mine = static_cast<std::uint64_t>(longest_.count());
+    std::uint64_t known = account_.longest_call_ns;
+    while (known < mine && !account_.longest_call_ns.compare_exchange_weak(known, mine)) continue;
+  }
+
+  const ClientPlan& plan_;
+  Account& account_;
+  Random random_;
+  std::chrono::nanoseconds longest_{0};
+};
+
+class Program {
+ public:
+  Program(const ClientPlan& plan, Ledger& ledger)
+      : plan_(plan), ledger_(ledger), account_(ledger.accounts[plan.number]) {}
+
+  [[noreturn]] void run() {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that is ended leaves nobody behind
+    set_environment();
+    // The first call by name waits for the first connection, and brings the flusher to life: the
+    // address sanitizer's allocator does not survive a fork beside a thread that is just starting.
+    Cell& first = account_.cell(0, TraceType::Point);
+    add(first.begun, {1, 0, 0});
+    pmtracepoint(tag_name(plan_.number, 0).c_str());
+    add(first.done, {1, 0, 0});
+    pmtrace_flush(0.001);
+    for (std::size_t i = 0; i < plan_.threads; ++i) threads_.emplace_back([this, i] { work(i); });
+    while (started_ < plan_.threads) std::this_thread::yield();
+
+    const auto end = Clock::now() + plan_.fate_after;
+    while (!ledger_.stop && (plan_.fate == Fate::Finish || Clock::now() < end)) {
+      if (plan_.threads == 0) main_.burst(1, 0);
+      cover();
+      answer_round();
+      if (kids_.size() < plan_.kids) fork_kid();
+      std::this_thread::sleep_for(milliseconds(main_.random().between(0, 30)));
+    }
+    if (plan_.fate != Fate::Finish) leave();
+    finish();
+  }
+
+ private:
+  void set_environment() {
+    const auto set = [](const char* name, const std::string& value) {
+      ::setenv(name, value.c_str(), 1);
+    };
+    ::unsetenv("PCP_TRACE_SOCKET");
+    if (plan_.socket_path.empty()) {
+      set("PCP_TRACE_HOST", "127.0.0.1");
+      set("PCP_TRACE_PORT", std::to_string(plan_.port));
+    } else {
+      set("PCP_TRACE_SOCKET", plan_.socket_path);
+    }
+    set("PCP_TRACE_TIMEOUT", "1");
+    set("PCP_TRACE_RECONNECT", "0.02,0.05");
+    set("PCP_TRACE_FLUSH", std::to_string(plan_.flush_ms));
+    set("PCP_TRACE_QUEUE", std::to_string(plan_.queue));
+  }
+
+  void work(std::size_t number) {
+    Worker worker(plan_, account_, 1 + number);
+    worker.burst(plan_.threads, number);
+    ++started_;
+    while (!ledger_.stop) {
+      std::this_thread::sleep_for(milliseconds(worker.random().between(0, 12)));
+      worker.burst(plan_.threads, number);
+    }
+  }
+
+  // Notes what the agent has acknowledged for certain.
+  void cover() {
+    const auto before = std::make_unique<decltype(account_.cells)>();
+    for_each_pair(account_.cells, *before, [](Cell& from, Cell& to) { copy(from.done, to.done); });
+    if (!is_delivered()) return;
+    for_each_pair(*before, account_.cells,
+                  [](Cell& from, Cell& to) { copy(from.done, to.covered); });
+  }
+
+  bool is_delivered() {
+    if (plan_.threads > 0) return pmtrace_flush(0.02) == 1;
+    // The library delivers without being asked.
+    for (int i = 0; i < 20; ++i) {
+      if (const pmtrace_stats_t now = stats(); now.acknowledged == now.recorded) return true;
+      std::this_thread::sleep_for(milliseconds(1));
+    }
+    return false;
+  }
+
+  template <typename Cells, typename Visit>
+  static void for_each_pair(Cells& left, Cells& right, Visit visit) {
+    for (std::size_t tag = 0; tag < kTags; ++tag)
+      for (std::size_t type = 0; type < kTraceTypes.size(); ++type)
+        visit(left[tag][type], right[tag][type]);
+  }
+
+  void answer_round() {
+    const std::uint32_t round = ledger_.round;
+    if (account_.round == round) return;
+    account_.acknowledged_before = stats().acknowledged;
+    account_.round = round;
+  }
+
+  void fork_kid() {
+    const std::size_t number = kids_.size();
+    const pid_t parent = ::getpid();
+    const pid_t pid = ::fork();
+    if (pid < 0) std::abort();
+    if (pid > 0) {
+      kids_.push_back(pid);
+      account_.kids = static_cast<std::uint32_t>(kids_.size());
+      return;
+    }
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(1);
+    for (std::uint64_t i = 0; i < kKidCalls; ++i)
+      for (const TraceType type : kTraceTypes) main_.call(kFirstKidTag + number, type);
+    ::_exit(give(account_.kid_reports[number]) ? 0 : 1);
+  }
+
+  // Ends this process in the middle of its threads' work.
+  [[noreturn]] void leave() {
+    account_.is_leaving = true;
+    switch (plan_.fate) {
+      case Fate::Killed:
+        ::raise(SIGKILL);
+        break;
+      case Fate::Segfault:
+        ::signal(SIGSEGV, SIG_DFL);  // sanitizers have a handler
+        ::raise(SIGSEGV);
+        break;
+      case Fate::Abort:
+        ::signal(SIGABRT, SIG_DFL);
+        std::abort();
+      case Fate::QuickExit:
+        ::_exit(0);
+      case Fate::Exit:
+        std::exit(0);
+      case Fate::Exec:
+        execute();
+      case Fate::Finish:
+        break;
+    }
+    std::abort();  // not reached
+  }
+
+  [[noreturn]] void execute() {
+    Cell& cell = account_.cell(kExecTag, TraceType::Point);
+    for (Numbers* numbers : {&cell.begun, &cell.done, &cell.covered})
+      numbers->count = kCallsAfterExec;
+    const std::string tag = tag_name(plan_.number, kExecTag);
+    const std::string points = std::to_string(kCallsAfterExec);
+    ::execl("/proc/self/exe", "chaos_test", kAfterExec, tag.c_str(), points.c_str(), nullptr);
+    std::abort();
+  }
+
+  [[noreturn]] void finish() {
+    for (std::thread& thread : threads_) thread.join();
+    bool good = give(account_.report);
+    for (const pid_t kid : kids_) {
+      int status = 0;
+      good &= ::waitpid(kid, &status, 0) == kid && status == 0;
+    }
+    if (main_.random().chance(50)) std::exit(good ? 0 : 1);
+    ::_exit(good ? 0 : 1);
+  }
+
+  static bool give(Report& report) {
+    report.flushed = pmtrace_flush(kPatience) == 1;
+    report.stats = stats();
+    report.given = true;
+    return report.flushed;
+  }
+
+  const ClientPlan& plan_;
+  Ledger& ledger_;
+  Account& account_;
+  Worker main_{plan_, account_, 0};
+  std::vector<std::thread> threads_;
+  std::atomic<std::size_t> started_{0};
+  std::vector<pid_t> kids_;
+};
+
+}  // namespace
+
+void run_client(const ClientPlan& plan, Ledger& ledger) { Program(plan, ledger).run(); }
+
+int run_after_exec(const char* tag, std::uint64_t points) {
+  for (std::uint64_t i = 0; i < points; ++i) pmtracepoint(tag);
+  return pmtrace_flush(kPatience) == 1 ? 0 : 1;
+}
+
+}  // namespace pcp::trace::chaos

@@ -1,0 +1,37 @@
+// A traced program of a schedule: a process of its own, with threads, forks and an end.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "chaos/ledger.hpp"
+
+namespace pcp::trace::chaos {
+
+inline constexpr double kPatience = 60;  // seconds, for whatever must come in the end
+
+enum class Fate { Finish, Killed, Segfault, Abort, QuickExit, Exit, Exec };
+
+struct ClientPlan {
+  std::size_t number = 0;
+  std::uint64_t seed = 0;
+  std::string socket_path;  // where its agent seems to be; empty: at the port
+  std::uint16_t port = 0;
+  // None: the main thread works, and never asks for a flush.
+  std::size_t threads = 0;
+  std::size_t kids = 0;
+  Fate fate = Fate::Finish;
+  std::chrono::milliseconds fate_after{0};
+  unsigned flush_ms = 1;
+  unsigned queue = 4096;
+};
+
+// Requires: a process just forked, without threads.
+[[noreturn]] void run_client(const ClientPlan& plan, Ledger& ledger);
+
+// The program that a client with Fate::Exec executes: so many points, then a flush. Gives the exit
+// status.
+inline constexpr const char* kAfterExec = "--after-exec";
+int run_after_exec(const char* tag, std::uint64_t points);
+
+}  // namespace pcp::trace::chaos

@@ -1,0 +1,167 @@
+#include "chaos/judge.hpp"
+
+#include <set>
+
+namespace pcp::trace::chaos {
+namespace {
+
+// count, aborts, sum: of a cell or of an agent's total.
+struct Three {
+  std::uint64_t count = 0;
+  std::uint64_t aborts = 0;
+  std::uint64_t sum = 0;  // of observations; of nothing else it is known
+
+  bool operator==(const Three&) const = default;
+  bool within(const Three& most) const {
+    return count <= most.count && aborts <= most.aborts && sum <= most.sum;
+  }
+  void add(const Three& other) {
+    count += other.count;
+    aborts += other.aborts;
+    sum += other.sum;
+  }
+  std::string text() const {
+    return std::to_string(count) + "/" + std::to_string(aborts) + "/" + std::to_string(sum);
+  }
+};
+
+Three of(const Numbers& numbers) { return {numbers.count, numbers.aborts, numbers.sum}; }
+
+Three of(const Delta& delta, TraceType type) {
+  return {delta.count, delta.aborts,
+          type == TraceType::Observe ? static_cast<std::uint64_t>(delta.sum) : 0};
+}
+
+class Judge {
+ public:
+  Judge(const std::vector<ClientPlan>& plans, Ledger& ledger,
+        const std::vector<AgentHost::Totals>& agents, const Complain& complain)
+      : plans_(plans), ledger_(ledger), agents_(agents), complain_(complain) {}
+
+  void run() {
+    std::set<std::string> known;
+    for (const ClientPlan& plan : plans_) {
+      for (std::size_t tag = 0; tag < kTags; ++tag) {
+        known.insert(tag_name(plan.number, tag));
+        for (const TraceType type : kTraceTypes) judge_cell(plan, tag, type);
+      }
+      if (plan.fate == Fate::Finish) judge_reports(plan);
+    }
+    for (const auto& totals : agents_)
+      for (const auto& [key, total] : totals)
+        if (!known.contains(key.second)) complain_("nobody knows the tag '" + key.second + "'");
+  }
+
+ private:
+  void judge_cell(const ClientPlan& plan, std::size_t tag, TraceType type) {
+    Cell& cell = ledger_.accounts[plan.number].cell(tag, type);
+    const Three begun = of(cell.begun);
+    const Three done = of(cell.done);
+    const Three covered = of(cell.covered);
+    Three all;
+    Three last;
+    const std::string name = tag_name(plan.number, tag);
+    for (const auto& totals : agents_) {
+      const auto found = totals.find({type, name});
+      const Delta total = found == totals.end() ? Delta() : found->second;
+      last = of(total, type);
+      all.add(last);
+      if (!last.within(begun)) say(name, type, "counted more than recorded", last, begun);
+      judge_values(name, type, total, begun);
+    }
+    if (!covered.within(all)) say(name, type, "lost what was acknowledged", all, covered);
+    const bool is_exact = plan.fate == Fate::Finish || tag == kExecTag;
+    if (!is_exact) return;
+    if (!done.within(all)) say(name, type, "lost", all, done);
+    if (agents_.size() == 1 && last != done) say(name, type, "not exact", last, done);
+  }
+
+  void judge_values(const std::string& name, TraceType type, const Delta& total,
+                    const Three& begun) {
+    const auto check = [&](bool good, const char* what) {
+      if (!good) complain_(name + ": " + what);
+    };
+    check(total.nonfinite == 0, "a value that is no number");
+    if (total.count == 0) return;
+    if (type == TraceType::Transact) check(total.min >= 0 && total.max >= total.min, "durations");
+    if (type == TraceType::Observe)
+      check(total.min >= 1 && total.max <= 100 && total.last >= 1 && total.last <= 100, "values");
+    if (type == TraceType::Counter)
+      check(total.last >= 1 && total.last <= static_cast<double>(begun.count), "last value");
+  }
+
+  // What the library says of itself.
+  void judge_reports(const ClientPlan& plan) {
+    Account& account = ledger_.accounts[plan.number];
+    std::uint64_t own = recorded(account, 0, kCommonTags);
+    judge_report(plan, "it", account.report, own);
+    for (std::size_t kid = 0; kid < account.kids; ++kid)
+      judge_report(plan, "a forked child", account.kid_reports[kid],
+                   recorded(account, kFirstKidTag + kid, kFirstKidTag + kid + 1));
+    // What an agent had acknowledged is counted there, and nothing of it by its successors.
+    std::uint64_t by_last = 0;
+    for (std::size_t tag = 0; tag < kCommonTags; ++tag)
+      for (const TraceType type : kTraceTypes) {
+        const auto found = agents_.back().find({type, tag_name(plan.number, tag)});
+        if (found != agents_.back().end()) by_last += found->second.count + found->second.aborts;
+        if (type == TraceType::Counter && found != agents_.back().end())
+          judge_last(plan, account.cell(tag, type), found->second);
+      }
+    if (by_last + account.acknowledged_before != own)
+      complain_(client(plan) + ": recorded " + std::to_string(own) + ", acknowledged by earlier " +
+                "agents " + std::to_string(account.acknowledged_before) + ", counted by the last " +
+                std::to_string(by_last));
+  }
+
+  void judge_last(const ClientPlan& plan, const Cell& cell, const Delta& total) {
+    if (total.count > 0 && total.last != static_cast<double>(cell.done.count.load()))
+      complain_(client(plan) + ": a counter shows " + std::to_string(total.last) + " after " +
+                std::to_string(cell.done.count));
+  }
+
+  static std::uint64_t recorded(Account& account, std::size_t from, std::size_t to) {
+    std::uint64_t calls = 0;
+    for (std::size_t tag = from; tag < to; ++tag)
+      for (const TraceType type : kTraceTypes)
+        calls += account.cell(tag, type).done.count + account.cell(tag, type).done.aborts;
+    return calls;
+  }
+
+  void judge_report(const ClientPlan& plan, const std::string& who, const Report& report,
+                    std::uint64_t own) {
+    const pmtrace_stats_t& stats = report.stats;
+    if (report.given && report.flushed && stats.recorded == own && stats.acknowledged == own &&
+        stats.pending == 0 && stats.uncertain == 0 && stats.undeliverable == 0)
+      return;
+    complain_(client(plan) + ": " + who + (report.given ? " says" : " said nothing:") +
+              " flushed " + std::to_string(report.flushed) + ", made " + std::to_string(own) +
+              ", recorded " + std::to_string(stats.recorded) + ", acknowledged " +
+              std::to_string(stats.acknowledged) + ", pending " + std::to_string(stats.pending) +
+              ", uncertain " + std::to_string(stats.uncertain) + ", undeliverable " +
+              std::to_string(stats.undeliverable));
+  }
+
+  static std::string client(const ClientPlan& plan) {
+    return "client " + std::to_string(plan.number);
+  }
+
+  void say(const std::string& name, TraceType type, const char* what, const Three& counted,
+           const Three& expected) {
+    complain_(name + ", type " + std::to_string(static_cast<int>(type)) + ": " + what +
+              ": count/aborts/sum " + counted.text() + " instead of " + expected.text());
+  }
+
+  const std::vector<ClientPlan>& plans_;
+  Ledger& ledger_;
+  const std::vector<AgentHost::Totals>& agents_;
+  const Complain& complain_;
+};
+
+}  // namespace
+
+void judge(const std::vector<ClientPlan>& plans, Ledger& ledger,
+           const std::vector<AgentHost::Totals>& agents, const Complain& complain) {
+  Judge(plans, ledger, agents, complain).run();
+}
+
+}  // namespace pcp::trace::chaos

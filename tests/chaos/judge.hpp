@@ -1,0 +1,20 @@
+// Compares what the programs of a schedule recorded with what the agents counted.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "chaos/agent_host.hpp"
+#include "chaos/client.hpp"
+
+namespace pcp::trace::chaos {
+
+// Hears of each disagreement.
+using Complain = std::function<void(const std::string&)>;
+
+// `agents` are the totals of one agent after the other; the last one was there at the end.
+void judge(const std::vector<ClientPlan>& plans, Ledger& ledger,
+           const std::vector<AgentHost::Totals>& agents, const Complain& complain);
+
+}  // namespace pcp::trace::chaos

@@ -1,0 +1,248 @@
+#include "chaos/schedule.hpp"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <functional>
+#include <iostream>
+#include <new>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "chaos/agent_host.hpp"
+#include "chaos/client.hpp"
+#include "chaos/judge.hpp"
+#include "chaos/proxy.hpp"
+
+namespace pcp::trace::chaos {
+namespace {
+
+using std::chrono::milliseconds;
+
+Ledger& make_ledger() {
+  void* memory =
+      ::mmap(nullptr, sizeof(Ledger), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  return *new (memory) Ledger;
+}
+
+// How a client with this fate ends.
+bool ended_well(Fate fate, int status) {
+  const auto by_signal = [&](int signal) {
+    return WIFSIGNALED(status) && WTERMSIG(status) == signal;
+  };
+  switch (fate) {
+    case Fate::Killed:
+      return by_signal(SIGKILL);
+    case Fate::Segfault:
+      return by_signal(SIGSEGV);
+    case Fate::Abort:
+      return by_signal(SIGABRT);
+    case Fate::Finish:
+    case Fate::QuickExit:
+    case Fate::Exit:
+    case Fate::Exec:
+      break;
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+class Schedule {
+ public:
+  Schedule(std::uint64_t seed, Figures& figures)
+      : seed_(seed), random_(seed), figures_(figures), ledger_(make_ledger()) {}
+  ~Schedule() { ::munmap(&ledger_, sizeof ledger_); }
+
+  bool run() {
+    plan();
+    start_clients();
+    loop_.emplace(1);
+    proxy_.emplace(*loop_, seed_, doors_);
+    proxy_->set_agent(agent_.socket_path(), agent_.port());
+
+    for (std::size_t i = 0; i < restarts_; ++i) {
+      run_for(random_.between(50, 600));
+      restart_agent();
+    }
+    run_for(random_.between(100, 1200));
+    proxy_->calm_down();
+    ledger_.stop = true;
+    run_until("the clients' ends", [this] { return all_reaped(); });
+    proxy_->cut_all();
+    run_until("the agent's last connection", [this] { return agent_.counters().connections == 0; });
+
+    collect_agent();
+    judge(plans_, ledger_, totals_, [this](const std::string& what) { complain(what); });
+    add_up();
+    return is_good_;
+  }
+
+ private:
+  struct Child {
+    pid_t pid;
+    bool reaped = false;
+  };
+
+  void complain(const std::string& what) {
+    is_good_ = false;
+    std::cerr << "seed " + std::to_string(seed_) + ": " + what + "\n";
+  }
+
+  void plan() {
+    restarts_ = random_.chance(25) ? random_.between(1, 2) : 0;
+    const std::size_t clients = random_.between(2, kMaxClients);
+    for (std::size_t i = 0; i < clients; ++i) {
+      ClientPlan& plan = plans_.emplace_back();
+      plan.number = i;
+      plan.seed = random_.between(0, UINT64_MAX);
+      plan.threads = random_.between(0, 3);
+      plan.fate = random_.chance(50) ? Fate::Finish : random_.one_of(Fate::Exec);
+      plan.fate_after = milliseconds(random_.between(0, 1200));
+      // The child of a client whose agent is replaced would have to answer for itself.
+      if (plan.fate == Fate::Finish && restarts_ == 0) plan.kids = random_.between(0, kMaxKids);
+      plan.flush_ms = static_cast<unsigned>(random_.between(1, 30));
+      plan.queue = random_.chance(50) ? 4096 : static_cast<unsigned>(random_.between(2, 64));
+      doors_.push_back(random_.chance(50)
+                           ? open_tcp_door()
+                           : open_unix_door(agent_.directory() + "/door" + std::to_string(i)));
+      plan.socket_path = doors_.back().socket_path;
+      plan.port = doors_.back().port;
+    }
+  }
+
+  void start_clients() {
+    for (const ClientPlan& plan : plans_) {
+      const pid_t pid = ::fork();
+      if (pid < 0) throw std::runtime_error("no more processes");
+      if (pid == 0) run_client(plan, ledger_);
+      children_.push_back({pid});
+    }
+  }
+
+  void run_for(std::uint64_t ms) { loop_->run_for(milliseconds(ms)); }
+
+  void run_until(const char* what, const std::function<bool()>& condition) {
+    const auto deadline =
+        std::chrono::steady_clock::now() + std::chrono::duration<double>(kPatience * 1.5);
+    while (!condition()) {
+      if (std::chrono::steady_clock::now() > deadline)
+        throw std::runtime_error(std::string("waited in vain for ") + what);
+      run_for(5);
+    }
+  }
+
+  bool all_reaped() {
+    bool all = true;
+    for (std::size_t i = 0; i < children_.size(); ++i) all &= is_reaped(i);
+    return all;
+  }
+
+  bool is_reaped(std::size_t i) {
+    Child& child = children_[i];
+    int status = 0;
+    if (child.reaped || ::waitpid(child.pid, &status, WNOHANG) != child.pid) return child.reaped;
+    if (!ended_well(plans_[i].fate, status))
+      complain("client " + std::to_string(i) + " of fate " +
+               std::to_string(static_cast<int>(plans_[i].fate)) + " ended with wait status " +
+               std::to_string(status));
+    return child.reaped = true;
+  }
+
+  // Replaces the agent by one that knows nothing. Between the two each client says how much is
+  // acknowledged; to be certain that nothing of the old agent's can reach it any more, this waits
+  // until it has opened a new connection, which nobody answers.
+  void restart_agent() {
+    proxy_->go_away();
+    agent_.stop();
+    collect_agent();
+    run_until("clients to notice", [this] {
+      return all_alive([this](std::size_t i) { return proxy_->has_knocked_since(i); });
+    });
+    const std::uint32_t round = ++ledger_.round;
+    run_until("clients to answer", [this, round] {
+      return all_alive([&](std::size_t i) { return ledger_.accounts[i].round == round; });
+    });
+    agent_.start();
+    proxy_->set_agent(agent_.socket_path(), agent_.port());
+    proxy_->come_back();
+    ++figures_.restarts;
+  }
+
+  bool all_alive(const std::function<bool(std::size_t)>& good) {
+    for (std::size_t i = 0; i < children_.size(); ++i)
+      if (!is_reaped(i) && !ledger_.accounts[i].is_leaving && !good(i)) return false;
+    return true;
+  }
+
+  void collect_agent() {
+    totals_.push_back(agent_.totals());
+    const AgentHost::Counters counters = agent_.counters();
+    figures_.duplicates += counters.duplicates;
+    if (counters.complaints > 0)
+      complain("the agent dropped or refused " + std::to_string(counters.complaints) + " peers");
+  }
+
+  void add_up() {
+    figures_.clients += plans_.size();
+    for (const ClientPlan& plan : plans_) {
+      Account& account = ledger_.accounts[plan.number];
+      figures_.forked += account.kids;
+      figures_.died += plan.fate != Fate::Finish;
+      for (auto& tag : account.cells)
+        for (Cell& cell : tag) figures_.calls += cell.done.count + cell.done.aborts;
+      figures_.longest_call_ns =
+          std::max<std::uint64_t>(figures_.longest_call_ns, account.longest_call_ns);
+    }
+    const ProxyFigures& network = proxy_->figures();
+    figures_.connections += network.connections;
+    figures_.faults += network.faults;
+    figures_.resent += network.resent;
+    figures_.replayed += network.replayed;
+    figures_.answers_lost += network.answers_lost;
+  }
+
+  const std::uint64_t seed_;
+  Random random_;
+  Figures& figures_;
+  Ledger& ledger_;
+  AgentHost agent_;
+  std::vector<ClientPlan> plans_;
+  std::vector<Door> doors_;
+  std::size_t restarts_ = 0;
+  std::vector<Child> children_;
+  std::optional<asio::io_context> loop_;  // made after the clients were forked
+  std::optional<Proxy> proxy_;
+  std::vector<AgentHost::Totals> totals_;  // of one agent after the other
+  bool is_good_ = true;
+};
+
+}  // namespace
+
+void Figures::add(const Figures& other) {
+  clients += other.clients;
+  forked += other.forked;
+  died += other.died;
+  calls += other.calls;
+  connections += other.connections;
+  faults += other.faults;
+  resent += other.resent;
+  replayed += other.replayed;
+  answers_lost += other.answers_lost;
+  duplicates += other.duplicates;
+  restarts += other.restarts;
+  longest_call_ns = std::max(longest_call_ns, other.longest_call_ns);
+}
+
+bool run_schedule(std::uint64_t seed, Figures& figures) try {
+  return Schedule(seed, figures).run();
+} catch (const std::exception& problem) {
+  std::cerr << "seed " + std::to_string(seed) + ": " + problem.what() + "\n";
+  return false;
+}
+
+}  // namespace pcp::trace::chaos

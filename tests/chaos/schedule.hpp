@@ -1,0 +1,30 @@
+// One schedule of faults: an agent, a handful of clients, the network between them, and the judge.
+#pragma once
+
+#include <cstdint>
+
+namespace pcp::trace::chaos {
+
+// What all schedules together have gone through.
+struct Figures {
+  std::uint64_t clients = 0;
+  std::uint64_t forked = 0;
+  std::uint64_t died = 0;  // clients that ended in the middle of their work, or executed another
+  std::uint64_t calls = 0;
+  std::uint64_t connections = 0;
+  std::uint64_t faults = 0;
+  std::uint64_t resent = 0;
+  std::uint64_t replayed = 0;
+  std::uint64_t answers_lost = 0;
+  std::uint64_t duplicates = 0;  // batches that the agents recognised
+  std::uint64_t restarts = 0;
+  std::uint64_t longest_call_ns = 0;
+
+  void add(const Figures& other);
+};
+
+// Runs the schedule of this seed, and gives whether all was exact; says on standard error what was
+// not. Requires: a process without threads.
+bool run_schedule(std::uint64_t seed, Figures& figures);
+
+}  // namespace pcp::trace::chaos
