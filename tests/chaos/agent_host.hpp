@@ -20,7 +20,7 @@ class AgentHost {
   struct Counters {
     std::uint64_t connections;  // now
     std::uint64_t duplicates;
-    std::uint64_t complaints;  // peers dropped or refused, for whatever reason
+    std::uint64_t complaints;  // peers refused, or dropped for what they said
   };
 
   // Requires: a process without threads.

@@ -32,7 +32,7 @@ constexpr const char* kUsage =
 
   --schedules N  so many schedules (200): half of them the same ones each time, half new ones
   --seed N       this one schedule only
-  --parallel N   so many at once (16)
+  --parallel N   so many at once (6)
   --forever      until one fails or the process is ended
 
 Says each minute how far it is. Exit status: 0 if everything that was recorded was counted, and nothing twice.
@@ -43,7 +43,7 @@ constexpr std::chrono::seconds kLongestSchedule{240};
 
 struct Options {
   std::uint64_t schedules = 200;
-  std::uint64_t parallel = 16;
+  std::uint64_t parallel = 6;
   std::uint64_t seed = 0;  // 0: many
   bool forever = false;
 };
@@ -141,7 +141,8 @@ class Runner {
     std::cout << finished_ << " schedules in " << seconds << " s, " << failed_.size() << " failed; "
               << sum_.clients << " clients, of which " << sum_.died
               << " died or turned into another program, and " << sum_.forked << " children; "
-              << sum_.calls << " calls, the longest " << sum_.longest_call_ns / 1000 << " us; "
+              << sum_.calls << " calls, the longest " << sum_.longest_call_ns / 1000
+              << " us, the longest that may have waited " << sum_.longest_wait_ns / 1000 << " us; "
               << sum_.connections << " connections, " << sum_.faults << " faults, "
               << sum_.answers_lost << " answers kept back; " << sum_.resent
               << " batches sent again by clients and " << sum_.replayed << " by the network, "

@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,6 +52,8 @@ class Worker {
       : plan_(plan), account_(account), random_(plan.seed, stream) {}
 
   void burst(std::size_t number_of_workers, std::size_t own_number) {
+    longest_ = {};
+    const long waits = own_waits();
     for (std::uint64_t i = random_.between(1, 100); i > 0; --i) {
       std::size_t tag = random_.between(0, kCommonTags - 1);
       const TraceType type = kTraceTypes[random_.between(0, kTraceTypes.size() - 1)];
@@ -58,7 +61,8 @@ class Worker {
       if (type == TraceType::Counter && tag % number_of_workers != own_number) continue;
       call(tag, type);
     }
-    account_longest();
+    raise(account_.longest_call_ns);
+    if (own_waits() != waits) raise(account_.longest_wait_ns);
   }
 
   void call(std::size_t tag, TraceType type) {
@@ -114,10 +118,17 @@ class Worker {
     longest_ = std::max(longest_, Clock::now() - before);
   }
 
-  void account_longest() {
+  void raise(std::atomic<std::uint64_t>& longest) {
     const auto mine = static_cast<std::uint64_t>(longest_.count());
-    std::uint64_t known = account_.longest_call_ns;
-    while (known < mine && !account_.longest_call_ns.compare_exchange_weak(known, mine)) continue;
+    std::uint64_t known = longest;
+    while (known < mine && !longest.compare_exchange_weak(known, mine)) continue;
+  }
+
+  // How often this thread waited for something, rather than being set aside by the system.
+  static long own_waits() {
+    rusage usage{};
+    ::getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_nvcsw;
   }
 
   const ClientPlan& plan_;

@@ -55,6 +55,7 @@ struct Account {
   std::atomic<std::uint32_t> round{0};                // restarts of the agent that it has answered
   std::atomic<std::uint64_t> acknowledged_before{0};  // calls, by the agents before the last one
   std::atomic<std::uint64_t> longest_call_ns{0};
+  std::atomic<std::uint64_t> longest_wait_ns{0};  // of calls among which the thread gave up its CPU
   std::atomic<std::uint32_t> kids{0};
   Report report;
   std::array<Report, kMaxKids> kid_reports;

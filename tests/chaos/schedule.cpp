@@ -197,6 +197,8 @@ class Schedule {
         for (Cell& cell : tag) figures_.calls += cell.done.count + cell.done.aborts;
       figures_.longest_call_ns =
           std::max<std::uint64_t>(figures_.longest_call_ns, account.longest_call_ns);
+      figures_.longest_wait_ns =
+          std::max<std::uint64_t>(figures_.longest_wait_ns, account.longest_wait_ns);
     }
     const ProxyFigures& network = proxy_->figures();
     figures_.connections += network.connections;
@@ -236,6 +238,7 @@ void Figures::add(const Figures& other) {
   duplicates += other.duplicates;
   restarts += other.restarts;
   longest_call_ns = std::max(longest_call_ns, other.longest_call_ns);
+  longest_wait_ns = std::max(longest_wait_ns, other.longest_wait_ns);
 }
 
 bool run_schedule(std::uint64_t seed, Figures& figures) try {

@@ -19,6 +19,7 @@ struct Figures {
   std::uint64_t duplicates = 0;  // batches that the agents recognised
   std::uint64_t restarts = 0;
   std::uint64_t longest_call_ns = 0;
+  std::uint64_t longest_wait_ns = 0;  // of a call that may have waited for something
 
   void add(const Figures& other);
 };
