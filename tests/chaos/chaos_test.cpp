@@ -35,7 +35,8 @@ constexpr const char* kUsage =
   --parallel N   so many at once (6)
   --forever      until one fails or the process is ended
 
-Says each minute how far it is. Exit status: 0 if everything that was recorded was counted, and nothing twice.
+Says each minute how far it is. Exit status: 0 if everything that was recorded was counted, and
+nothing twice.
 )";
 
 // A schedule has its own limits; this one is for a schedule that hangs.
