@@ -13,8 +13,8 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <iostream>
 #include <random>
-#include <shared_mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -40,15 +40,13 @@ struct Done {
 };
 using AllDone = std::array<Done, kTags>;
 
-// Address sanitizer's allocator does not survive a fork beside a thread that allocates: there, a
-// fork waits until nobody is in a call.
+// Address sanitizer's allocator does not survive a fork beside a thread that allocates, and these
+// do all the time. There the threads have to do.
 #ifdef __SANITIZE_ADDRESS__
-constexpr bool kForksBetweenCalls = true;
+constexpr bool kForks = false;
 #else
-constexpr bool kForksBetweenCalls = false;
+constexpr bool kForks = true;
 #endif
-std::shared_mutex calling;
-std::atomic<bool> must_pause{false};  // or the lock would go from caller to caller for ever
 
 std::string name_of(std::size_t tag) { return "storm " + std::to_string(tag); }
 
@@ -87,12 +85,7 @@ void call_something(std::minstd_rand& random, AllDone& all) {
 
 void call_until(Clock::time_point end, unsigned seed, AllDone& all) {
   std::minstd_rand random(seed);
-  while (Clock::now() < end) {
-    std::shared_lock<std::shared_mutex> lock(calling, std::defer_lock);
-    while (must_pause) std::this_thread::yield();
-    if (kForksBetweenCalls) lock.lock();
-    call_something(random, all);
-  }
+  while (Clock::now() < end) call_something(random, all);
 }
 
 // A program's threads, one after the other and several at a time.
@@ -112,14 +105,9 @@ void run_threads(Clock::time_point end, unsigned seed, AllDone& all) {
 }
 
 pid_t fork_child(unsigned seed, AllDone& all) {
-  must_pause = kForksBetweenCalls;
-  std::unique_lock<std::shared_mutex> lock(calling, std::defer_lock);
-  if (kForksBetweenCalls) lock.lock();
   const pid_t child = ::fork();
-  must_pause = false;
   if (child != 0) return child;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (kForksBetweenCalls) lock.unlock();
   call_until(Clock::now() + kChildLife, seed, all);
   if (seed % 2 == 0) ::exit(0);  // delivers, too
   ::_exit(pmtrace_flush(kPatience) == 1 ? 0 : 1);
@@ -138,7 +126,7 @@ TEST(Storm, EveryCallOfAllThreadsAndProcessesIsCounted) {
   const auto end = Clock::now() + kDuration;
   std::thread threads(run_threads, end, 1u, std::ref(all));
   int children = 0;
-  for (unsigned seed = 100; Clock::now() < end; ++seed) {
+  for (unsigned seed = 100; kForks && Clock::now() < end; ++seed) {
     int status = -1;
     const pid_t child = fork_child(seed, all);
     ASSERT_GT(child, 0);
@@ -162,7 +150,7 @@ TEST(Storm, EveryCallOfAllThreadsAndProcessesIsCounted) {
     calls += done.points + done.observed + done.counted + done.ended + done.aborted;
   }
   std::cout << calls << " calls, " << children << " children\n";
-  EXPECT_GT(children, 10);
+  EXPECT_TRUE(children > 10 || !kForks);
 }
 
 }  // namespace
