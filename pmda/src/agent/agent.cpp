@@ -115,8 +115,7 @@ int Agent::client_labels(pmLabelSet** sets, Time now) {
   clients_.refresh(shared_, now);
   LabelSets labels(clients_.all().size());
   for (const ClientInstance& client : clients_.all()) {
-    labels.add(static_cast<unsigned>(client.number),
-               process_labels_json(std::to_string(client.view.pid), client.view.origin));
+    labels.add(static_cast<unsigned>(client.number), process_labels_json(client.view));
   }
   return labels.release(sets);
 }

@@ -23,6 +23,15 @@ class LabelObject {
     members_ += member;
   }
 
+  // A name that is the agent's to give: the process's own word for it is never taken.
+  void add_known(std::string_view name, std::uint32_t id) {
+    if (id == kUnknownUid) {
+      names_.insert(std::string(name));
+    } else {
+      add(name, std::to_string(id));
+    }
+  }
+
   void add(const Origin& origin) {
     if (!origin.service.empty()) add("service", origin.service);
     for (const auto& [name, value] : origin.labels) add(name, value);
@@ -67,10 +76,12 @@ std::string tag_labels_json(std::string_view tag, const Origin* origin) {
   return labels.str();
 }
 
-std::string process_labels_json(std::string_view pid, const Origin& origin) {
+std::string process_labels_json(const ClientView& client) {
   LabelObject labels;
-  labels.add("pid", pid);
-  labels.add(origin);
+  labels.add("pid", std::to_string(client.pid));
+  labels.add_known("userid", client.uid);
+  labels.add_known("groupid", client.gid);
+  labels.add(client.origin);
   return labels.str();
 }
 

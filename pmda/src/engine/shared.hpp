@@ -22,7 +22,8 @@ inline constexpr std::uint32_t kUnknownUid = 0xffffffff;
 // One connected process that speaks version 2.
 struct ClientView {
   std::uint32_t pid = 0;
-  std::uint32_t uid = 0;  // kUnknownUid over TCP
+  std::uint32_t uid = kUnknownUid;  // kUnknownUid over TCP
+  std::uint32_t gid = kUnknownUid;  // likewise
   std::string process;
   Origin origin;
   Time connected_at{};

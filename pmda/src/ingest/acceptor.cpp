@@ -39,6 +39,7 @@ Peer describe(int socket, const sockaddr_storage& address) {
     socklen_t length = sizeof credentials;
     if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0) {
       peer.uid = credentials.uid;
+      peer.gid = credentials.gid;
       peer.pid = static_cast<std::uint32_t>(credentials.pid);
     }
     peer.address = "local:";

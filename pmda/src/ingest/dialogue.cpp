@@ -115,6 +115,7 @@ std::optional<Ending> Dialogue::take_hello(const wire::Frame& frame, Turn& turn,
   ClientView view;
   view.pid = peer_.pid != 0 ? peer_.pid : hello->pid;
   view.uid = peer_.uid;
+  view.gid = peer_.gid;
   view.process = std::move(hello->process);
   view.origin = *session_->origin;
   Shared& shared = turn.shared();

@@ -13,6 +13,7 @@ struct Peer {
   std::string address;              // "local:" for the Unix socket
   std::uint16_t port = 0;           // TCP
   std::uint32_t uid = kUnknownUid;  // Unix socket
+  std::uint32_t gid = kUnknownUid;  // Unix socket
   std::uint32_t pid = 0;            // Unix socket
 
   // Whom its sessions belong to: a user, or whoever uses an address.
@@ -20,7 +21,8 @@ struct Peer {
 
   std::string describe() const {
     return uid == kUnknownUid ? address + " port " + std::to_string(port)
-                              : "pid " + std::to_string(pid) + " of uid " + std::to_string(uid);
+                              : "pid " + std::to_string(pid) + " of uid " + std::to_string(uid) +
+                                    ", gid " + std::to_string(gid);
   }
 };
 

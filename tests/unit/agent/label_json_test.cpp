@@ -18,8 +18,23 @@ TEST(LabelJson, AddsServiceAndLabelsOfTheProcess) {
   const Origin origin{"shop", {{"zone", "eu"}, {"tier", "gold"}}};
   EXPECT_EQ(tag_labels_json("query", &origin),
             R"({"tag":"query","service":"shop","zone":"eu","tier":"gold"})");
-  EXPECT_EQ(process_labels_json("77", origin),
+  ClientView client;
+  client.pid = 77;
+  client.origin = origin;
+  EXPECT_EQ(process_labels_json(client),
             R"({"pid":"77","service":"shop","zone":"eu","tier":"gold"})");
+}
+
+TEST(LabelJson, SaysWhoAProcessIsAsTheKernelKnowsIt) {
+  ClientView client;
+  client.pid = 77;
+  client.uid = 1000;
+  client.gid = 100;
+  client.origin = {"shop", {{"userid", "0"}, {"groupid", "0"}, {"pid", "1"}}};
+  EXPECT_EQ(process_labels_json(client),
+            R"({"pid":"77","userid":"1000","groupid":"100","service":"shop"})");
+  client.uid = client.gid = kUnknownUid;
+  EXPECT_EQ(process_labels_json(client), R"({"pid":"77","service":"shop"})");
 }
 
 TEST(LabelJson, LeavesOutAnEmptyService) {

@@ -288,6 +288,7 @@ TEST_F(SessionOf, AConnectedClientIsShownWithItsCounters) {
   EXPECT_EQ(clients()[0].process, "program");
   EXPECT_EQ(clients()[0].pid, static_cast<std::uint32_t>(::getpid()));  // as the kernel says
   EXPECT_EQ(clients()[0].uid, ::getuid());
+  EXPECT_EQ(clients()[0].gid, ::getgid());
   EXPECT_EQ(clients()[0].origin.service, "service");
   ASSERT_TRUE(peer.send(tags_pdu({{1, "tag"}}) + batch_pdu(6, entry(1, Point, {-1}))));
   EXPECT_EQ(peer.next_batch_ack(), 6u);
