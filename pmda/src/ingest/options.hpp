@@ -16,13 +16,15 @@ struct IngestOptions {
   AccessList access;
 
   // Limits. A peer that goes over one loses its connection, except where another word is said. A
-  // user is a uid on the Unix socket and an address over TCP.
+  // user is a uid on the Unix socket and an address over TCP, all loopback addresses being one.
   std::uint32_t max_pdu_bytes = 1u << 20;  // not below wire::kLeastMaxPduBytes
   std::uint32_t max_tags_per_session = 100'000;
   std::uint32_t max_tags_per_user = 1'000'000;
   std::uint32_t max_tags_in_sessions = 2'000'000;  // all users together
   std::uint32_t max_label_bytes = 16 * 1024;       // names and labels of a HELLO
-  std::uint32_t max_connections = 20'000;  // less if there are fewer descriptors; beyond: refused
+  // Less if there are fewer descriptors; beyond: refused. A user may have a third of them, and
+  // 1,000 in any case.
+  std::uint32_t max_connections = 20'000;
   std::uint32_t max_sessions_per_user =
       10'000;  // connected ones; of the others the oldest give way
   std::size_t max_unfinished_bytes = 256u << 20;  // waiting for the rest of their PDU, all together

@@ -16,8 +16,12 @@ struct Peer {
   std::uint32_t gid = kUnknownUid;  // Unix socket
   std::uint32_t pid = 0;            // Unix socket
 
-  // Whom its sessions belong to: a user, or whoever uses an address.
-  std::string owner() const { return uid == kUnknownUid ? address : "uid " + std::to_string(uid); }
+  // Whom its sessions and connections belong to: a user, or whoever uses an address. The loopback
+  // addresses are one: anybody on this host can use all sixteen million of them.
+  std::string owner() const {
+    if (uid != kUnknownUid) return "uid " + std::to_string(uid);
+    return address == "::1" || address.starts_with("127.") ? "loopback" : address;
+  }
 
   std::string describe() const {
     return uid == kUnknownUid ? address + " port " + std::to_string(port)

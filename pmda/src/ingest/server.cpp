@@ -39,6 +39,13 @@ constexpr std::chrono::milliseconds kLongestStop{500};
 
 constexpr std::chrono::milliseconds kLongestTick{1000};
 
+// Of the connections that there may be, so that a user who comes on the Unix socket and over TCP
+// leaves some to others. Few are no user's alone to take.
+std::size_t share_of_a_user(std::size_t connections) {
+  constexpr std::size_t kAnybodys = 1000;
+  return std::max(kAnybodys, connections / 3);
+}
+
 std::uint64_t random_number() {
   std::random_device device;
   return std::uint64_t{device()} << 32 | device();
@@ -85,6 +92,7 @@ struct Server::Implementation {
 
   void take(Descriptor socket, Peer peer);
   void receive(Connection& connection, Guest& guest);
+  bool has_room_for(const Peer& peer) const;
 
   IngestOptions options;
   Shared& shared;
@@ -101,13 +109,15 @@ struct Server::Implementation {
   std::list<Acceptor> acceptors;
   std::uint16_t port = 0;
   std::size_t max_talking = 0;
+  std::size_t max_talking_of_user = 0;
   std::size_t max_leaving = 0;
 
   Household household{shared, options};
   Connection::Host host;
   std::map<std::uint64_t, Guest> guests;  // by connection number
   std::uint64_t last_number = 0;
-  std::size_t talking = 0;  // guests that are not leaving
+  std::size_t talking = 0;                        // guests that are not leaving
+  std::map<std::string, std::size_t> talking_of;  // the same by owner
   bool stopping = false;
   std::thread thread;
 };
@@ -144,6 +154,7 @@ std::string Server::Implementation::listen() {
   const std::size_t for_peers = descriptors - std::min(descriptors, kOwnDescriptors);
   max_leaving = std::min<std::size_t>(1024, for_peers / 8);
   max_talking = std::min<std::size_t>(options.max_connections, for_peers - max_leaving);
+  max_talking_of_user = share_of_a_user(max_talking);
 
   TcpListeners tcp = listen_tcp(options.port);
   if (!tcp.error.empty()) return tcp.error;
@@ -229,12 +240,13 @@ void Server::Implementation::take(Descriptor socket, Peer peer) {
 void Server::Implementation::receive(Connection& connection, Guest& guest) {
   guest.admission = options.access.acquire(connection.peer().address);
   Access access = guest.admission.access;
-  if (access == Access::Allowed && talking >= max_talking) {
+  if (access == Access::Allowed && !has_room_for(connection.peer())) {
     options.access.release(guest.admission);
     access = Access::TooManyConnections;
   }
   switch (access) {
     case Access::Allowed:
+      ++talking_of[connection.peer().owner()];  // may throw
       ++talking;
       count(shared.counters.accepted);
       shared.counters.connections.store(talking, std::memory_order_relaxed);
@@ -253,9 +265,17 @@ void Server::Implementation::receive(Connection& connection, Guest& guest) {
   }
 }
 
+bool Server::Implementation::has_room_for(const Peer& peer) const {
+  const auto of_user = talking_of.find(peer.owner());
+  return talking < max_talking &&
+         (of_user == talking_of.end() || of_user->second < max_talking_of_user);
+}
+
 void Server::Implementation::release(Connection& connection) {
   options.access.release(guests.at(connection.peer().number).admission);
   --talking;
+  const auto of_user = talking_of.find(connection.peer().owner());
+  if (--of_user->second == 0) talking_of.erase(of_user);
   shared.counters.connections.store(talking, std::memory_order_relaxed);
 }
 

@@ -105,6 +105,32 @@ TEST_F(Limits, ElevenHundredConnectionsAtOnceAreServed) {
   EXPECT_TRUE(eventually([&] { return counters().connections == 0; }));
 }
 
+// One who floods the agent leaves connections to others, whichever way he comes.
+TEST_F(Limits, AUserHasAThirdOfTheConnections) {
+  IngestOptions some = options();
+  some.max_connections = 3 * 1002;
+  start(std::move(some));
+  std::vector<TestPeer> flood;
+  for (int i = 0; i < 1002; ++i) {
+    flood.push_back(unix_socket());
+    ASSERT_EQ(flood.back().next_ack(), 2) << i;
+  }
+  EXPECT_EQ(unix_socket().next_ack(), PMTRACE_ERR_CONNLIMIT);
+
+  // Loopback addresses are one user.
+  for (int i = 0; i < 1002; ++i) {
+    flood.push_back(TestPeer::tcp(server_->port(), i % 2 == 0 ? "127.0.0.1" : "::1"));
+    ASSERT_EQ(flood.back().next_ack(), 2) << i;
+  }
+  EXPECT_EQ(tcp().next_ack(), PMTRACE_ERR_CONNLIMIT);
+  EXPECT_EQ(TestPeer::tcp(server_->port(), "::1").next_ack(), PMTRACE_ERR_CONNLIMIT);
+  EXPECT_EQ(counters().refused_limit, 3u);
+
+  flood.clear();
+  ASSERT_TRUE(eventually([&] { return counters().connections == 0; }));
+  EXPECT_EQ(unix_socket().next_ack(), 2);
+}
+
 // With no descriptor left a waiting peer would wake the agent again and again.
 TEST_F(Limits, WithoutDescriptorsTheAgentWaitsAndGoesOn) {
   start();
