@@ -20,7 +20,9 @@ namespace {
 using wire::ByeReason;
 
 constexpr std::size_t kLeastReadBytes = 4 * 1024;
-constexpr std::size_t kMostReadBytes = 64 * 1024;
+
+// A flood on many connections makes everybody else wait for one such read of each of them.
+constexpr std::size_t kMostReadBytes = 16 * 1024;
 
 // Answers that may wait for a peer to read them. With more it is not read from.
 constexpr std::size_t kMostUnwrittenBytes = 64 * 1024;
