@@ -21,7 +21,7 @@ def encode_ack(code):
 
 
 def encode_data(kind, tag, value=-1.0, wants_ack=False, pid=4711):
-    tag_bytes = tag.encode() + b"\0"
+    tag_bytes = (tag if isinstance(tag, bytes) else tag.encode()) + b"\0"
     padding = b"~" * (-len(tag_bytes) % 4)
     payload = struct.pack(">BBBBd", 1, len(tag_bytes), TYPES[kind], WANTS_ACK * wants_ack, value)
     return encode_pdu(DATA, payload + tag_bytes + padding, pid)

@@ -1,0 +1,190 @@
+"""Very many at once, and one after the other: clients, tags, connections. All are counted exactly,
+and the agent is none the larger for it in the end.
+
+TRACE_CONNECTS in the environment says how many connects and disconnects there are (5,000)."""
+
+import os
+import resource
+import socket
+import unittest
+
+import batch_wire
+import legacy_wire
+from private_pmcd import PATIENCE_S, wait_until
+from trace_test import TraceTestCase
+
+MOST_TAGS = 100_000
+CONNECTS = int(os.environ.get("TRACE_CONNECTS", "5000"))
+MANY_BYTES = 32 << 20
+
+# The address sanitizer would keep what was freed, and so would look like a leak.
+FREED_AT_ONCE = {"ASAN_OPTIONS": "quarantine_size_mb=1:thread_local_quarantine_size_kb=64"}
+
+
+class CrowdTestCase(TraceTestCase):
+    def setUp(self):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        self.most_clients = hard // 2  # leaves the agent, which has the same limit, some room
+        self.pmcd = self.start_pmcd(environment=FREED_AT_ONCE)
+        self.path = self.pmcd.path("run/trace.socket")
+
+    def by_tcp(self):
+        return socket.create_connection(("127.0.0.1", self.pmcd.trace_port), PATIENCE_S)
+
+    def by_unix_socket(self):
+        client = socket.socket(socket.AF_UNIX)
+        client.settimeout(PATIENCE_S)
+        client.connect(self.path)
+        return client
+
+    def session(self):
+        return batch_wire.connect(self.path, PATIENCE_S)
+
+    def agent_descriptors(self):
+        return len(os.listdir(f"/proc/{self.pmcd.agent_pid()}/fd"))
+
+    def resident(self):
+        return self.pmcd.value("trace.agent.memory.resident")
+
+    def wait_until_alone(self):
+        wait_until(lambda: self.pmcd.value("trace.agent.clients") == 0, what="clients to leave")
+
+
+class Clients(CrowdTestCase):
+    def test_by_the_thousand_are_counted_exactly(self):
+        before = self.agent_descriptors()
+        number = min(5000, self.most_clients)
+        stock = [self.enterContext(self.by_tcp()) for _ in range(number // 2)]
+        ours = [self.enterContext(self.session()) for _ in range(number // 2, number)]
+        for client in stock:
+            self.assertGreater(legacy_wire.read_ack(client), 0)
+        self.assertEqual(self.pmcd.value("trace.agent.clients"), number)
+
+        for sequence in range(1, 4):
+            for place, client in enumerate(stock):
+                client.sendall(legacy_wire.encode_data("observe", "stock", place, wants_ack=True))
+            for place, client in enumerate(ours):
+                tags = batch_wire.encode_tags([b"ours", b"own %d" % (place % 100)])
+                client.sendall(tags + batch_wire.encode_points(sequence, {1: place + 1, 2: 1}))
+            for client in stock:
+                self.assertEqual(legacy_wire.read_ack(client), legacy_wire.TYPES["observe"])
+            for client in ours:
+                self.assertEqual(legacy_wire.read_pdu(client).type, batch_wire.BATCHACK)
+
+        self.assertEqual(self.pmcd.values("trace.observe.count"), {"stock": 3 * len(stock)})
+        self.assertEqual(self.pmcd.values("trace.observe.sum"),
+                         {"stock": 3 * sum(range(len(stock)))})
+        points = self.pmcd.values("trace.point.count")
+        self.assertEqual(points["ours"], 3 * sum(range(len(ours) + 1)))
+        self.assertEqual(sum(points.values()), points["ours"] + 3 * len(ours))
+        self.assertEqual(len(points), 1 + min(100, len(ours)))
+
+        for client in stock + ours:
+            client.close()
+        self.wait_until_alone()
+        self.assertEqual(self.agent_descriptors(), before)
+
+
+class Connections(CrowdTestCase):
+    def come_and_go(self, times):
+        """In each of the ways that there are to come and to go."""
+        data = legacy_wire.encode_data("point", "passing", wants_ack=True)
+        for turn in range(times):
+            client = self.by_tcp() if turn % 10 == 0 else self.by_unix_socket()
+            if turn % 5 == 0:
+                legacy_wire.read_ack(client)
+                client.sendall(data)
+                legacy_wire.read_ack(client)
+                self.counted += 1
+            elif turn % 5 == 1:
+                client.sendall(data[:17])
+            elif turn % 5 == 2:
+                client.sendall(batch_wire.encode_hello(turn.to_bytes(16, "big")))
+                client.sendall(legacy_wire.encode_pdu(batch_wire.BYE, b""))
+            elif turn % 5 == 3:
+                client.sendall(b"nonsense, and enough of it")
+            client.close()
+
+    def test_that_come_and_go_leave_nothing_behind(self):
+        self.counted = 0
+        before = self.agent_descriptors()
+        self.come_and_go(CONNECTS // 5)
+        self.wait_until_alone()
+        resident = self.resident()
+        self.come_and_go(CONNECTS - CONNECTS // 5)
+        self.wait_until_alone()
+        wait_until(lambda: self.agent_descriptors() == before, what="descriptors to be closed")
+        grown = self.resident() - resident
+        print(f"{self.id()}: {CONNECTS} connects, the agent has grown by {grown} bytes")
+        self.assertLess(grown, MANY_BYTES)
+        self.assertEqual(self.pmcd.values("trace.point.count"), {"passing": self.counted})
+
+
+class Tags(CrowdTestCase):
+    KINDS = ("point", "observe", "transact")
+
+    def counts(self):
+        """What is shown of the invented tags, and of other points."""
+        return [self.pmcd.values(f"trace.{kind}.count") for kind in self.KINDS]
+
+    def invent(self, client, numbers):
+        """Counts once for each of so many tags, and waits until all have been taken."""
+        parts = [legacy_wire.encode_data(self.KINDS[number % 3], f"invented {number}", 1)
+                 for number in numbers]
+        client.sendall(b"".join(parts))
+        client.sendall(legacy_wire.encode_data("counter", "last", wants_ack=True))
+        legacy_wire.read_ack(client)
+
+    def inventor(self):
+        client = self.enterContext(self.by_unix_socket())
+        legacy_wire.read_ack(client)
+        return client
+
+    def test_of_a_hundred_thousand_and_one(self):
+        client = self.inventor()
+        client.sendall(legacy_wire.encode_data("counter", "last"))  # takes a place
+        self.invent(client, range(MOST_TAGS))
+        self.assertEqual(self.pmcd.value("trace.agent.tags"), MOST_TAGS)
+        self.assertEqual(self.pmcd.value("trace.agent.overflowed"), 1)
+        counts = self.counts()
+        self.assertEqual(sum(len(kind) for kind in counts), MOST_TAGS)
+        self.assertEqual({count for kind in counts for count in kind.values()}, {1})
+        self.assertEqual(sum(kind.get("(overflow)", 0) for kind in counts), 1)
+
+    def test_without_end_cost_neither_memory_nor_others_anything(self):
+        other = self.enterContext(self.session())
+        other.sendall(batch_wire.encode_tags([b"other"]))
+        batch_wire.send_points(other, 1, {1: 1})
+        client = self.inventor()
+        for sequence in range(2, 12):
+            begin = (sequence - 2) * MOST_TAGS
+            self.invent(client, range(begin, begin + MOST_TAGS))
+            batch_wire.send_points(other, sequence, {1: 1})
+            if sequence == 3:
+                resident = self.resident()
+        self.assertLess(self.resident() - resident, MANY_BYTES)
+        self.assertEqual(self.pmcd.value("trace.agent.tags"), MOST_TAGS)
+        counts = self.counts()
+        self.assertEqual(counts[0].pop("other"), 11)
+        self.assertEqual(sum(sum(kind.values()) for kind in counts), 10 * MOST_TAGS)
+
+    def test_that_are_only_defined_end_with_the_connection(self):
+        other = self.enterContext(self.session())
+        other.sendall(batch_wire.encode_tags([b"other"]))
+        client = self.enterContext(self.session())
+        chunk = 10_000
+        with self.assertRaises((ConnectionError, ValueError)):
+            for first in range(1, 3 * MOST_TAGS, chunk):
+                client.sendall(batch_wire.encode_tags(
+                    [b"defined %d" % number for number in range(first, first + chunk)], first))
+            batch_wire.send_points(client, 1, {1: 1})
+        self.assertEqual(self.pmcd.value("trace.agent.dropped.limit"), 1)
+        self.assertEqual(self.pmcd.agent_log().count("too many tags"), 1)
+        batch_wire.send_points(other, 1, {1: 1})
+        self.assertEqual(self.pmcd.values("trace.point.count"), {"other": 1})
+
+
+if __name__ == "__main__":
+    unittest.main()

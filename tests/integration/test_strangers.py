@@ -1,0 +1,181 @@
+"""Other users of this host, refused programs, and what the agent itself may do: nobody is taken
+for somebody else. As root the strangers are real; otherwise they are this user, who claims to be
+another."""
+
+import os
+import socket
+import subprocess
+import unittest
+
+import batch_wire
+import legacy_wire
+from private_pmcd import PATIENCE_S, wait_until
+from trace_test import TraceTestCase
+
+IS_ROOT = os.getuid() == 0
+STRANGER = 65534 if IS_ROOT else os.getuid()
+STRANGERS_GROUP = 65534 if IS_ROOT else os.getgid()
+
+PERMISSION, CONNLIMIT = -12010, -12011
+
+# A server on a Unix socket that greets as the agent does, and prints a line for each connection:
+# how many bytes it was sent, at most one.
+SQUATTER = """
+import socket, sys
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(sys.argv[1])
+listener.listen()
+print("listening", flush=True)
+while True:
+    client, _ = listener.accept()
+    try:
+        client.sendall(bytes.fromhex(sys.argv[2]))
+        received = len(client.recv(1))
+    except ConnectionError:
+        received = 0
+    print(received, flush=True)
+    client.close()
+"""
+
+
+class StrangerTestCase(TraceTestCase):
+    def open_to_strangers(self, pmcd):
+        os.chmod(pmcd.directory, 0o755)
+        os.chmod(pmcd.path("run"), 0o777)
+
+    def start_squatter(self, path, uid):
+        become = ["setpriv", "--reuid", str(uid), "--clear-groups"] if IS_ROOT else []
+        greeting = legacy_wire.encode_ack(2).hex()
+        squatter = subprocess.Popen([*become, "/usr/bin/python3", "-c", SQUATTER, path, greeting],
+                                    stdout=subprocess.PIPE, text=True)
+        self.addCleanup(squatter.communicate)
+        self.addCleanup(squatter.kill)
+        self.assertEqual(squatter.stdout.readline(), "listening\n")
+        return squatter
+
+
+class Squatter(StrangerTestCase):
+    """On the path where programs look for the agent's socket."""
+
+    def bytes_for(self, uid):
+        pmcd = self.start_pmcd(["-i", "/nonexistent/trace.socket"])
+        self.open_to_strangers(pmcd)
+        squatter = self.start_squatter(pmcd.path("run/trace.socket"), uid)
+        environment = self.environment(pmcd, PCP_RUN_DIR=pmcd.path("run"), PCP_TRACE_HOST=None,
+                                       PCP_TRACE_PORT=None)
+        traced = self.start_traced(environment)
+        traced.call("point squatter")
+        return int(squatter.stdout.readline())
+
+    def test_who_is_this_user_is_trusted(self):
+        self.assertEqual(self.bytes_for(os.getuid()), 1)
+
+    if IS_ROOT:
+        def test_is_sent_nothing(self):
+            self.assertEqual(self.bytes_for(STRANGER), 0)
+
+    def test_is_named_as_what_is_in_the_agents_way(self):
+        before = self.start_pmcd(["-i", "/nonexistent/trace.socket"])
+        self.open_to_strangers(before)
+        path = before.path("run/trace.socket")
+        self.start_squatter(path, STRANGER)
+        pmcd = self.start_pmcd(["-i", path])
+        self.assertIn(f"cannot listen on the Unix socket {path}: somebody is listening on it",
+                      pmcd.agent_log())
+        self.assertEqual(self.trace(self.environment(pmcd), "point a"), [0])
+        self.assertEqual(pmcd.values("trace.point.count"), {"a": 1})
+
+
+class Peer(StrangerTestCase):
+    def as_stranger(self, action):
+        """Does something in a child that is another user, and that waits for its end afterwards."""
+        ready, tell = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                if IS_ROOT:
+                    os.setgroups([])
+                    os.setgid(STRANGERS_GROUP)
+                    os.setuid(STRANGER)
+                kept = action()
+                os.write(tell, b"done")
+                kept.recv(1)
+            finally:
+                os._exit(0)
+        self.addCleanup(os.waitpid, child, 0)
+        self.addCleanup(os.kill, child, 9)
+        os.close(tell)
+        with open(ready, "rb") as file:
+            self.assertEqual(file.read(4), b"done")
+        return child
+
+    def test_is_who_the_kernel_says_whatever_it_claims(self):
+        pmcd = self.start_pmcd()
+        self.open_to_strangers(pmcd)
+        claims = [(b"userid", b"1"), (b"groupid", b"1"), (b"pid", b"1"), (b"zone", b"eu")]
+        child = self.as_stranger(lambda: batch_wire.connect(
+            pmcd.path("run/trace.socket"), PATIENCE_S, pid=1, process=b"liar", labels=claims))
+        name = f"{child} liar"
+        wait_until(lambda: name in pmcd.values("trace.client.recorded"), what="the client")
+        labels = pmcd.pminfo("-l", "trace.client.recorded")
+        for label in (f'"pid":"{child}"', f'"userid":"{STRANGER}"',
+                      f'"groupid":"{STRANGERS_GROUP}"', '"zone":"eu"'):
+            self.assertIn(label, labels)
+
+
+class Refused(StrangerTestCase):
+    """The programs' own library, and a real agent that does not want them."""
+
+    STEPS = {"PCP_TRACE_RECONNECT": "0.05,0.05,0.05,600"}
+
+    def test_programs_learn_why_and_keep_their_distance(self):
+        pmcd = self.start_pmcd(["-A", "disallow:127.0.0.1"])
+        traced = self.start_traced(self.environment(pmcd, **self.STEPS))
+        self.assertEqual(traced.call("point a"), PERMISSION)
+        refused = "trace.agent.refused.permission"
+        self.assertEqual(pmcd.wait_for(refused, {None: 4}), {None: 4})
+        for _ in range(20):
+            self.assertEqual(traced.call("point a"), PERMISSION)
+            traced.call("sleep 0.02")
+        self.assertEqual(pmcd.values(refused), {None: 4})
+        self.assertEqual(pmcd.agent_log().count("refused: the access rules"), 4)
+
+    def test_programs_beyond_the_limit_deliver_all_when_there_is_room(self):
+        pmcd = self.start_pmcd(["-A", "allow:127.0.0.1:1"])
+        with socket.create_connection(("127.0.0.1", pmcd.trace_port)) as first:
+            legacy_wire.read_ack(first)
+            traced = self.start_traced(self.environment(pmcd, PCP_TRACE_RECONNECT="0.05"))
+            for _ in range(10):
+                self.assertEqual(traced.call("point a"), CONNLIMIT)
+            wait_until(lambda: pmcd.value("trace.agent.refused.limit") >= 4, what="more attempts")
+            self.assertEqual(pmcd.values("trace.point.count"), {})
+        self.assert_values(pmcd, "trace.point.count", {"a": 10})
+
+
+class Agent(StrangerTestCase):
+    def test_has_a_socket_as_pmcds_own(self):
+        pmcd = self.start_pmcd()
+        ours, pmcds = os.stat(pmcd.path("run/trace.socket")), os.stat(pmcd.pmcd_socket())
+        self.assertEqual(oct(ours.st_mode & 0o666), oct(pmcds.st_mode & 0o666))
+        self.assertEqual((ours.st_uid, ours.st_gid), (pmcds.st_uid, pmcds.st_gid))
+
+    if IS_ROOT:
+        def test_is_in_every_thread_the_user_of_its_option_and_no_more(self):
+            pmcd = self.start_pmcd(["-M", "nobody"])
+            self.assertEqual(self.trace(self.environment(pmcd), "point a"), [0])
+            threads = f"/proc/{pmcd.agent_pid()}/task"
+            names = set()
+            for thread in os.listdir(threads):
+                with open(f"{threads}/{thread}/status", encoding="utf-8") as file:
+                    status = dict(line.rstrip("\n").split(":\t", 1) for line in file)
+                names.add(status["Name"])
+                self.assertEqual(status["Uid"].split(), ["65534"] * 4)
+                self.assertEqual(status["Gid"].split(), ["65534"] * 4)
+                self.assertLessEqual(set(status["Groups"].split()), {"65534"})
+                self.assertEqual(int(status["CapEff"], 16), 0)
+                self.assertEqual(int(status["CapPrm"], 16), 0)
+            self.assertEqual(names, {"pmdatrace", "ingest"})
+
+
+if __name__ == "__main__":
+    unittest.main()
