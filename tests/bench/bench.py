@@ -20,7 +20,7 @@ import chart
 import table
 
 # Each has a function measure(tools, brief) that yields figures.
-PARTS = ["caller", "flusher", "memory", "engine", "ingest", "fetch"]
+PARTS = ["caller", "flusher", "memory", "engine", "ingest", "fetch", "hostile"]
 
 
 class Tools:
