@@ -211,6 +211,20 @@ TEST_F(Limits, AUserDefinesSoManyTagsUntilItsSessionsAreForgotten) {
   EXPECT_EQ(third.next_batch_ack(), 1u);
 }
 
+TEST_F(Limits, AllUsersTogetherDefineSoManyTags) {
+  IngestOptions few = options();
+  few.max_tags_in_sessions = 2;
+  start(std::move(few));
+  TestPeer first = unix_socket();
+  ASSERT_TRUE(first.hello(1));
+  ASSERT_TRUE(first.send(tags_pdu({{1, "one"}, {2, "two"}}) + batch_pdu(1, entry(1, Point, {-1}))));
+  EXPECT_EQ(first.next_batch_ack(), 1u);
+  TestPeer another_user = tcp();
+  ASSERT_TRUE(another_user.hello(2));
+  ASSERT_TRUE(another_user.send(tags_pdu({{1, "three"}})));
+  EXPECT_EQ(next_bye(another_user), ByeReason::TooManyTags);
+}
+
 TEST_F(Limits, LabelsMayHaveSoManyBytes) {
   IngestOptions few = options();
   few.max_label_bytes = 100;
