@@ -146,7 +146,8 @@ Options read_options(const Environment& environment,
 
   options.socket_only =
       take("PCP_TRACE_SOCKET", path, options.socket_path, "the path of a Unix socket");
-  if (!options.socket_only) options.socket_path = run_directory(environment) + '/' + kSocketFile;
+  if (!options.socket_only)  // no socket is where its path would be too long
+    options.socket_path = path(run_directory(environment) + '/' + kSocketFile).value_or("");
   return options;
 }
 

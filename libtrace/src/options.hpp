@@ -14,7 +14,7 @@ namespace pcp::trace::client {
 
 struct Options {
   // Where the agent is. With a socket path that is meant alone, nothing else is tried.
-  std::string socket_path;            // PCP_TRACE_SOCKET, else the agent's usual one
+  std::string socket_path;            // PCP_TRACE_SOCKET, else the agent's usual one, if any
   bool socket_only = false;           // PCP_TRACE_SOCKET is set
   std::string host;                   // PCP_TRACE_HOST; empty: this host
   std::uint16_t port = kDefaultPort;  // PCP_TRACE_PORT

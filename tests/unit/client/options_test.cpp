@@ -89,6 +89,11 @@ TEST(Options, TakeTheRunDirectoryFromPcpsConfigurationIfTheEnvironmentHasNone) {
   EXPECT_EQ(read({{"PCP_CONF", path}}).options.socket_path, "/run/pcp/trace.socket");
 }
 
+TEST(Options, KnowNoSocketInARunDirectoryWhosePathIsTooLongForOne) {
+  EXPECT_EQ(read({{"PCP_RUN_DIR", '/' + std::string(93, 'd')}}).options.socket_path.size(), 107u);
+  EXPECT_EQ(read({{"PCP_RUN_DIR", '/' + std::string(94, 'd')}}).options.socket_path, "");
+}
+
 class MalformedVariable : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
 TEST_P(MalformedVariable, IsNamedOnceAndTheDefaultIsUsed) {
