@@ -85,7 +85,7 @@ Admission AccessList::acquire(std::string_view peer) {
 
   Admission admission;
   const Rule* deciding = nullptr;
-  const Rule* limiting = nullptr;
+  bool is_full = false;  // one of the most specific rules with a limit
   unsigned deciding_specificity = 0;
   unsigned limiting_specificity = 0;
   for (const Rule& rule : rules_) {
@@ -97,8 +97,9 @@ Admission AccessList::acquire(std::string_view peer) {
         deciding = &rule;
         deciding_specificity = specificity;
       }
-      if (rule.limit > 0 && (limiting == nullptr || specificity > limiting_specificity)) {
-        limiting = &rule;
+      if (rule.limit > 0 && specificity >= limiting_specificity) {
+        const bool others_are_full = is_full && specificity == limiting_specificity;
+        is_full = others_are_full || rule.open >= rule.limit;
         limiting_specificity = specificity;
       }
       if (!counted) admission.rules.push_back(static_cast<std::size_t>(&rule - rules_.data()));
@@ -107,8 +108,7 @@ Admission AccessList::acquire(std::string_view peer) {
   }
 
   if (deciding != nullptr ? !deciding->allow : !own) return {Access::NotPermitted, {}};
-  if (limiting != nullptr && limiting->open >= limiting->limit)
-    return {Access::TooManyConnections, {}};
+  if (is_full) return {Access::TooManyConnections, {}};
   for (const std::size_t rule : admission.rules) ++rules_[rule].open;
   return admission;
 }

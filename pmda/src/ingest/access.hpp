@@ -10,9 +10,10 @@
 //
 // Limits are as pmcd(1) describes them. MAXCONNS 0, or none, is no limit. Of the rules that name a
 // peer, the most specific one with a limit decides: it admits the peer as long as fewer connections
-// are open that it names. An open connection counts in every rule that names its peer. So a
-// wildcard's limit is shared by its hosts, and a rule without a limit does not lift a wildcard's.
-// All addresses of a named host share the limit of their rule.
+// are open that it names. Of several equally specific ones (two names of one host) all have to. An
+// open connection counts in every rule that names its peer. So a wildcard's limit is shared by its
+// hosts, and a rule without a limit does not lift a wildcard's. All addresses of a named host share
+// the limit of their rule.
 #pragma once
 
 #include <cstddef>

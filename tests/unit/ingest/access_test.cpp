@@ -211,6 +211,15 @@ TEST(AccessList, ARuleWithoutALimitDoesNotLiftAWildcards) {
   EXPECT_EQ(list.acquire("192.0.2.7").access, Access::TooManyConnections);
 }
 
+TEST(AccessList, EquallySpecificLimitsAllHoldWhateverTheirOrder) {
+  for (const Rules& rules : {Rules{"allow:localhost:1", "allow:local:*:1"},
+                             Rules{"allow:local:*:1", "allow:localhost:1"}}) {
+    AccessList list = list_of(rules);
+    EXPECT_EQ(list.acquire("local:").access, kYes);
+    EXPECT_EQ(list.acquire("127.0.0.1").access, Access::TooManyConnections) << rules[0];
+  }
+}
+
 TEST(AccessList, ARefusedPeerIsNotCounted) {
   AccessList list = list_of({"disallow:192.0.2.7", "allow:192.0.2.*:1"});
   EXPECT_EQ(list.acquire("192.0.2.7").access, kNo);
