@@ -12,8 +12,9 @@
 namespace pcp::trace::client {
 namespace {
 
-// Large enough for thousands of tags, small enough for an agent to apply in one go.
-constexpr std::size_t kMaxBatchBytes = 256 * 1024;
+// What every agent has to take: a batch may have to be sent again to one that takes less than the
+// one that it was made for. Large enough for a thousand tags.
+constexpr std::size_t kMaxBodyBytes = wire::kLeastMaxPduBytes - wire::kBatchOverheadBytes;
 
 wire::Hello introduce(const Options& options) {
   wire::Hello hello;
@@ -84,8 +85,6 @@ bool BatchSender::on_pdu(const wire::Frame& pdu) {
 bool BatchSender::take_welcome(const wire::Welcome& welcome) {
   if (welcomed_ || welcome.max_pdu_bytes < wire::kLeastMaxPduBytes) return false;
   welcomed_ = true;
-  max_body_bytes_ =
-      std::min<std::size_t>(welcome.max_pdu_bytes, kMaxBatchBytes) - wire::kBatchOverheadBytes;
   defined_.clear();
 
   const bool same_agent = agent_ == welcome.agent_instance;
@@ -131,12 +130,12 @@ void BatchSender::fill(Batch& batch, std::uint64_t until) {
     const std::size_t before = batch.body.size();
     batch.tags.push_back(entry.tag);
     try {
-      append_entry(batch.body, entry, max_body_bytes_);
+      append_entry(batch.body, entry, kMaxBodyBytes);
     } catch (...) {
       batch.body.resize(before);
       throw;
     }
-    if (before > 0 && batch.body.size() > max_body_bytes_) {
+    if (before > 0 && batch.body.size() > kMaxBodyBytes) {
       batch.body.resize(before);  // the next batch takes it
       return;
     }
@@ -176,7 +175,7 @@ void BatchSender::define_tags(const std::vector<const Tag*>& tags, std::string& 
     defined_[tag->id] = true;
     definitions.push_back({tag->id, name_of(*tag)});
     bytes += tag->length + 16;
-    if (bytes > max_body_bytes_ - kMaxTagLength) flush();
+    if (bytes > kMaxBodyBytes - kMaxTagLength) flush();
   }
   flush();
 }

@@ -64,7 +64,6 @@ class BatchSender final : public Sender {
 
   // Of the present connection.
   bool welcomed_ = false;
-  std::size_t max_body_bytes_ = 0;
   std::vector<bool> defined_;  // at the tag's id
 };
 
