@@ -14,7 +14,7 @@ inline Time steady_now() { return std::chrono::steady_clock::now().time_since_ep
 
 class Turn {
  public:
-  explicit Turn(Shared& shared) : shared_(shared) {}
+  explicit Turn(Shared& shared, Time (*clock)() = steady_now) : shared_(shared), clock_(clock) {}
   ~Turn() { end(); }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
@@ -39,10 +39,11 @@ class Turn {
   void begin() {
     shared_.mutex.lock_courteously();
     locked_ = true;
-    began_ = steady_now();
+    began_ = clock_();
   }
 
   Shared& shared_;
+  Time (*clock_)();
   bool locked_ = false;
   Time began_{};
 };
