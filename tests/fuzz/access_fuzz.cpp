@@ -1,0 +1,104 @@
+// Rules of -A and the decisions about peers. The input is rules, one in a line, then an empty line
+// and peers. A rule that is refused changes nothing, the order of the others does not matter,
+// limits hold, and a connection that has gone leaves nothing behind.
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "fuzz/input.hpp"
+#include "ingest/access.hpp"
+
+namespace {
+
+using namespace pcp::trace::agent;
+using pcp::trace::fuzz::Input;
+using pcp::trace::fuzz::require;
+
+using Lines = std::vector<std::string>;
+
+// Up to an empty one. What comes from a command line or a socket has no NUL.
+Lines take_lines(Input& input) {
+  constexpr std::size_t kMost = 12;
+  Lines lines;
+  while (!input.empty() && lines.size() < kMost) {
+    const std::string line = std::string(input.line()).c_str();
+    if (line.empty()) break;
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+// What becomes of these peers if they come one after the other and stay.
+std::vector<Access> decide(AccessList list, const Lines& peers) {
+  std::vector<Access> decisions;
+  for (const std::string& peer : peers) decisions.push_back(list.acquire(peer).access);
+  return decisions;
+}
+
+AccessList list_of(const Lines& rules) {
+  AccessList list;
+  for (const std::string& rule : rules) require(list.add(rule).empty());
+  return list;
+}
+
+void check_complaint(const std::string& complaint, const std::string& rule) {
+  require(complaint.find('"' + rule + '"') != complaint.npos);
+  require(complaint.find('\n') == complaint.npos);
+}
+
+void check_release(AccessList list, const Lines& peers, const std::vector<Access>& expected) {
+  std::vector<Admission> admissions;
+  for (const std::string& peer : peers) admissions.push_back(list.acquire(peer));
+  for (const Admission& each : admissions) list.release(each);
+  require(decide(list, peers) == expected);
+}
+
+// Whatever a single rule says, the limit at its end is how many it lets in, or there is none.
+void check_limit(const std::string& rule, const std::string& peer) {
+  constexpr std::ptrdiff_t kTries = 5;
+  const auto decisions = decide(list_of({rule}), Lines(kTries, peer));
+  const auto admitted = std::count(decisions.begin(), decisions.end(), Access::Allowed);
+  if (admitted == 0 || admitted == kTries) return;
+  const std::string limit = rule.substr(rule.rfind(':') + 1);
+  require(std::strtol(limit.c_str(), nullptr, 10) == admitted);
+  require(std::is_sorted(decisions.begin(), decisions.end()));
+}
+
+// A rule about one address is about it in each of its forms, and the most specific one.
+void check_address(const std::string& address) {
+  if (address == "local:" || !parse_address(address) || address.find('%') != address.npos) return;
+  Lines rules{"allow:*", "allow:.*", "allow::*", "allow:localhost", "disallow:" + address};
+  require(decide(list_of(rules), {address}).front() == Access::NotPermitted);
+  if (address.find(':') == address.npos) return;
+  rules.back() = "disallow:[" + address + ']';
+  require(decide(list_of(rules), {address}).front() == Access::NotPermitted);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  Input input(bytes, size);
+  AccessList list;
+  Lines rules;
+  for (const std::string& rule : take_lines(input)) {
+    const std::string complaint = list.add(rule);
+    if (complaint.empty())
+      rules.push_back(rule);
+    else
+      check_complaint(complaint, rule);
+  }
+  Lines peers = take_lines(input);
+  for (const std::string& peer : peers) check_address(peer);
+  for (const char* peer : {"local:", "127.0.0.1", "::1", "192.0.2.1", "192.0.2.200", "2001:db8::2",
+                           "fe80::1", "192.0.2.1", "local:", "8.8.8.8", "nonsense"})
+    peers.push_back(peer);
+
+  const std::vector<Access> decisions = decide(list, peers);
+  require(decide(list_of(rules), peers) == decisions);
+  require(decide(list_of({rules.rbegin(), rules.rend()}), peers) == decisions);
+  check_release(list, peers, decisions);
+  for (const std::string& rule : rules)
+    for (const std::string& peer : peers) check_limit(rule, peer);
+  return 0;
+}

@@ -1,0 +1,63 @@
+// The command line of pmdatrace, a word in each line: what gets past it is within the limits that
+// the manual states, and what does not is complained of.
+#include <sys/un.h>
+
+#include <cstdlib>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <pcp/pmapi.h>
+
+#include "agent/options.hpp"
+#include "fuzz/input.hpp"
+
+namespace {
+
+using namespace pcp::trace::agent;
+using namespace std::chrono_literals;
+using pcp::trace::fuzz::Input;
+using pcp::trace::fuzz::require;
+
+constexpr std::size_t kMostWords = 16;
+
+// The same on every machine, and without PCP's own complaints on the screen.
+[[maybe_unused]] const bool kPrepared =
+    setenv("PCP_RUN_DIR", "/run/pcp", 1) == 0 && setenv("PCP_STDERR", "/dev/null", 1) == 0;
+
+void check(const pmUnits& units) {
+  require(units.scaleSpace <= PM_SPACE_YBYTE && units.scaleTime <= PM_TIME_HOUR);
+}
+
+void check(const Options& options) {
+  require(options.domain >= 1 && options.domain <= 510);
+  require(options.port > 0);
+  require(options.engine.buckets >= 1 && options.engine.buckets <= 1000);
+  require(options.engine.period > 0s && options.engine.period <= 366 * 24h);
+  require(options.engine.period / options.engine.buckets >= 1ms);
+  require(options.engine.max_tags >= 1 && options.engine.max_tags <= 10'000'000);
+  require(options.socket_path.size() < sizeof(sockaddr_un::sun_path));
+  check(options.units.observation);
+  check(options.units.counter);
+}
+
+}  // namespace
+
+// libpcp forgets some bytes of a command line with an error, after which an agent ends.
+extern "C" const char* __lsan_default_suppressions() { return "leak:pmgetopt_r"; }
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  Input input(bytes, size);
+  std::vector<std::string> words{"pmdatrace"};
+  while (!input.empty() && words.size() < kMostWords)
+    words.push_back(std::string(input.line()).c_str());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+
+  const auto parsed = parse_options(static_cast<int>(words.size()), argv.data());
+  pmClearDebug("all");  // what -D has set
+  pmflush();
+  if (const auto* options = std::get_if<Options>(&parsed)) check(*options);
+  return 0;
+}

@@ -1,0 +1,70 @@
+// A stream of bytes as it comes from a socket: however it is split, the reader cuts it into the
+// same PDUs as who has all of it at once, and holds no more memory than the limit asks for.
+#include <cstring>
+#include <string>
+
+#include "fuzz/input.hpp"
+#include "wire/frame.hpp"
+
+namespace {
+
+using namespace pcp::trace::wire;
+using pcp::trace::fuzz::Input;
+using pcp::trace::fuzz::require;
+
+// Takes one PDU off a stream that is there as a whole. The oracle.
+FrameReader::Status cut(std::string_view& stream, std::size_t max_bytes, std::string_view& pdu) {
+  if (stream.size() < 4) return FrameReader::Status::NeedMore;
+  const std::size_t length = read_u32(stream);
+  if (length < 12 || length > max_bytes) return FrameReader::Status::Malformed;
+  if (stream.size() < length) return FrameReader::Status::NeedMore;
+  pdu = stream.substr(0, length);
+  stream.remove_prefix(length);
+  return FrameReader::Status::Frame;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  Input input(bytes, size);
+  // Small limits and pieces, so that small inputs get over them. The first PDU may raise the limit,
+  // as a HELLO does.
+  std::size_t max_bytes = 12 + input.byte();
+  const std::size_t raised = max_bytes + input.byte();
+  const std::size_t most_piece = 1 + input.byte();
+  std::size_t piece = 1 + input.byte();
+  std::string_view whole = input.rest();
+  std::string_view coming = whole;
+
+  FrameReader reader(max_bytes);
+  std::size_t came = 0;
+  for (;;) {
+    piece = 1 + piece * 7 % most_piece;
+    const std::string_view part = coming.substr(0, piece);
+    coming.remove_prefix(part.size());
+    char* room = reader.prepare(piece);
+    if (!part.empty()) std::memcpy(room, part.data(), part.size());
+    reader.commit(part.size());
+    came += part.size();
+
+    for (;;) {
+      Frame frame;
+      const FrameReader::Status status = reader.next(frame);
+      std::string_view pdu;
+      std::string_view arrived = whole.substr(0, came);
+      require(status == cut(arrived, max_bytes, pdu));
+      if (status == FrameReader::Status::Malformed) return 0;
+      if (status == FrameReader::Status::NeedMore) break;
+      std::string again;
+      append_frame(again, frame.type, frame.pid, frame.payload);
+      require(again == pdu);
+      whole.remove_prefix(pdu.size());
+      came -= pdu.size();
+      max_bytes = raised;
+      reader.set_max_pdu_bytes(max_bytes);
+    }
+    require(reader.pending_bytes() == came);
+    require(reader.buffer_bytes() <= raised + 2 * most_piece + 2);
+    if (coming.empty()) return 0;
+  }
+}

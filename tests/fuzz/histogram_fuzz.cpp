@@ -1,0 +1,131 @@
+// Histograms as they travel: every distribution has one packed form, and whatever is done to it
+// counts every value once.
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "fuzz/input.hpp"
+#include "wire/histogram.hpp"
+
+namespace {
+
+using pcp::trace::Histogram;
+using pcp::trace::fuzz::Input;
+using pcp::trace::fuzz::require;
+
+std::string packed(const Histogram& histogram) {
+  std::string out;
+  histogram.pack(out);
+  return out;
+}
+
+Histogram unpacked(std::string_view bytes) {
+  Histogram histogram;
+  require(histogram.merge_packed(bytes));
+  return histogram;
+}
+
+void check_alone(std::string_view bytes) {
+  std::uint64_t total = 0;
+  require(Histogram::read_packed_total(bytes, total));
+  const Histogram whole = unpacked(bytes);
+  require(whole.total() == total && packed(whole) == bytes);
+  if (whole.empty()) return;
+
+  double before = -HUGE_VAL;
+  for (const double share : {0.0, 0.25, 0.5, 0.99, 1.0}) {
+    const double value = whole.quantile(share);
+    require(std::isfinite(value) && value >= before);
+    before = value;
+  }
+}
+
+void check_share(std::string_view bytes, double share) {
+  const Histogram whole = unpacked(bytes);
+  Histogram part;
+  require(part.merge_packed_share(bytes, share));
+  require(part.total() <= whole.total());
+  const double exact = static_cast<double>(whole.total()) * share;
+  require(std::abs(static_cast<double>(part.total()) - exact) <= 1 + exact * 1e-15);
+  require(unpacked(packed(part)).total() == part.total());
+}
+
+// Whichever comes first, and whether they are packed or not.
+void check_sum(std::string_view a, std::string_view b) {
+  Histogram sum = unpacked(a);
+  const std::uint64_t total = sum.total() + unpacked(b).total();
+  const std::string before = packed(sum);
+  if (!sum.merge_packed(b)) {
+    require(total > Histogram::kMaxTotal && packed(sum) == before);
+    return;
+  }
+  require(sum.total() == total && total <= Histogram::kMaxTotal);
+
+  Histogram backwards = unpacked(b);
+  backwards.merge(unpacked(a));
+  require(packed(backwards) == packed(sum));
+
+  Histogram coarse = unpacked(a);
+  Histogram coarse_sum = sum;
+  coarse_sum.coarsen();
+  while (coarse.coarseness() < coarse_sum.coarseness()) coarse.coarsen();
+  require(coarse.merge_packed(b));
+  require(packed(coarse) == packed(coarse_sum));
+  check_alone(packed(coarse_sum));
+}
+
+void check_packed(Input input) {
+  const double share = input.byte() / 255.0;
+  const std::string_view a = input.text(input.byte());
+  const std::string_view b = input.rest();
+  Histogram untouched;
+  untouched.add(1);
+  const std::string before = packed(untouched);
+  for (const std::string_view bytes : {a, b}) {
+    std::uint64_t total = 0;
+    if (Histogram::read_packed_total(bytes, total)) continue;
+    require(!untouched.merge_packed(bytes) && !untouched.merge_packed_share(bytes, share));
+    require(packed(untouched) == before);
+    return;
+  }
+  check_alone(a);
+  check_share(a, share);
+  check_sum(a, b);
+}
+
+// Values as a program records them: all quantiles are within the promised distance.
+void check_values(Input input) {
+  Histogram histogram;
+  std::vector<double> values;
+  while (!input.empty()) {
+    const double value = input.real();
+    if (!std::isfinite(value)) continue;
+    histogram.add(value);
+    values.push_back(value);
+  }
+  if (values.empty()) return;
+  check_alone(packed(histogram));
+  require(histogram.total() == values.size());
+  std::sort(values.begin(), values.end());
+  for (const double share : {0.0, 0.1, 0.5, 0.9, 1.0}) {
+    const double rank = std::ceil(share * static_cast<double>(values.size()));
+    const double exact = values[static_cast<std::size_t>(std::max(rank, 1.0)) - 1];
+    const double found = histogram.quantile(share);
+    if (std::isnormal(exact))
+      require(std::abs(found - exact) <= 0.016 * std::abs(exact));
+    else
+      require(found == 0);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  Input input(bytes, size);
+  if (input.pick(4) == 0)
+    check_values(input);
+  else
+    check_packed(input);
+  return 0;
+}

@@ -1,0 +1,63 @@
+// The bytes that a fuzzer makes up, taken from the front as the numbers and texts that a target
+// needs. Behind their end everything is zero or empty, so that any bytes are a whole input.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+namespace pcp::trace::fuzz {
+
+// Stops the fuzzer. Not assert: it must be there in every build.
+inline void require(bool promise, int line = __builtin_LINE()) {
+  if (promise) return;
+  std::fprintf(stderr, "a promise is broken in line %d\n", line);
+  std::abort();
+}
+
+class Input {
+ public:
+  Input(const std::uint8_t* bytes, std::size_t size)
+      : rest_(reinterpret_cast<const char*>(bytes), size) {}
+
+  bool empty() const { return rest_.empty(); }
+  std::string_view rest() const { return rest_; }
+
+  std::string_view text(std::size_t size) {
+    const std::string_view taken = rest_.substr(0, size);
+    rest_.remove_prefix(taken.size());
+    return taken;
+  }
+
+  // Up to a line's end or the input's.
+  std::string_view line() {
+    const std::string_view taken = text(rest_.find('\n'));
+    text(1);
+    return taken;
+  }
+
+  std::uint8_t byte() {
+    const std::string_view one = text(1);
+    return one.empty() ? std::uint8_t{0} : static_cast<std::uint8_t>(one.front());
+  }
+
+  // 0 to choices - 1. Requires: choices is 1 to 256.
+  unsigned pick(unsigned choices) { return byte() % choices; }
+
+  std::uint64_t number() {
+    std::uint64_t number = 0;
+    for (int i = 0; i < 8; ++i) number = number << 8 | byte();
+    return number;
+  }
+
+  double real() { return std::bit_cast<double>(number()); }
+
+ private:
+  std::string_view rest_;
+};
+
+}  // namespace pcp::trace::fuzz

@@ -1,0 +1,62 @@
+// The environment of a traced program: whatever is in it, what comes out is within the ranges that
+// options.hpp states, and each variable is complained of once at most.
+#include <sys/un.h>
+
+#include <map>
+#include <string>
+
+#include "fuzz/input.hpp"
+#include "options.hpp"
+
+namespace {
+
+using namespace pcp::trace::client;
+using namespace std::chrono_literals;
+using pcp::trace::fuzz::Input;
+using pcp::trace::fuzz::require;
+
+constexpr const char* kVariables[] = {
+    "PCP_TRACE_HOST",       "PCP_TRACE_PORT",   "PCP_TRACE_SOCKET",    "PCP_TRACE_TIMEOUT",
+    "PCP_TRACE_REQTIMEOUT", "PCP_TRACE_FLUSH",  "PCP_TRACE_RECONNECT", "PCP_TRACE_QUEUE",
+    "PCP_TRACE_SERVICE",    "PCP_TRACE_LABELS", "PCP_TRACE_NOAGENT",   "PCP_RUN_DIR"};
+
+bool is_wait(std::chrono::nanoseconds time) { return time >= 0ns && time <= 24h; }
+
+void check(const Options& options, bool has_path) {
+  require(options.port > 0);
+  require(is_wait(options.connect_timeout) && is_wait(options.request_timeout));
+  require(!options.reconnect_delays.empty());
+  for (const auto delay : options.reconnect_delays) require(is_wait(delay));
+  require(options.flush_interval >= 1ms && options.flush_interval <= 60s);
+  require(options.queue_capacity >= 2 && options.queue_capacity <= 1 << 20);
+  require(!options.service.empty());
+  for (const auto& [name, value] : options.labels) require(!name.empty());
+  require(options.socket_only == has_path);
+  require(options.socket_path.size() < sizeof(sockaddr_un::sun_path));
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  Input input(bytes, size);
+  // Each line is a letter for the variable, and its value, which has no NUL.
+  std::map<std::string_view, std::string> variables{{"PCP_CONF", "/dev/null"}};
+  while (!input.empty()) {
+    const char* name = kVariables[input.pick(std::size(kVariables))];
+    variables[name] = std::string(input.line()).c_str();
+  }
+  std::map<std::string, int> complaints;
+  const Options options = read_options(
+      [&](const char* name) {
+        const auto found = variables.find(name);
+        return found == variables.end() ? nullptr : found->second.c_str();
+      },
+      [&](const std::string& complaint) {
+        require(complaint.starts_with("pcp_trace: PCP_TRACE_"));
+        const std::string name = complaint.substr(11, complaint.find('=') - 11);
+        require(variables.contains(name) && ++complaints[name] == 1);
+      });
+  check(options,
+        variables.contains("PCP_TRACE_SOCKET") && !complaints.contains("PCP_TRACE_SOCKET"));
+  return 0;
+}

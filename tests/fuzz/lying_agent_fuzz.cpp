@@ -1,0 +1,511 @@
+// The library's side of the protocol, over a real socket, against an agent that may say anything at
+// any time: greet with any version, welcome, acknowledge and take its leave without a reason, send
+// garbage, hang up. Whatever it does, the library keeps to the protocol, sends no call twice that
+// may have been counted, and accounts for every call; and as soon as an honest agent comes, all
+// that is left is delivered.
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "batch_sender.hpp"
+#include "fuzz/input.hpp"
+#include "legacy_sender.hpp"
+#include "wire/legacy.hpp"
+
+namespace {
+
+using namespace pcp::trace;
+using namespace pcp::trace::client;
+using fuzz::Input;
+using fuzz::require;
+using wire::FrameReader;
+using wire::PduType;
+
+constexpr std::uint32_t kPid = 9;
+constexpr std::uint32_t kNormalPduBytes = 1 << 20;
+
+// The name of a socket that no file stands for.
+std::string socket_name() {
+  return std::string(1, '\0') + "pcp-trace lying agent " + std::to_string(::getpid());
+}
+
+int listen_there() {
+  const int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  socket_name().copy(address.sun_path, sizeof address.sun_path);
+  require(::bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+  require(::listen(listener, 1) == 0);
+  return listener;
+}
+
+const std::vector<const Tag*>& all_tags() {
+  static const std::vector<const Tag*> tags = [] {
+    std::vector<const Tag*> made;
+    for (const unsigned length : {1u, 2u, 3u, 20u, 124u, 125u, 254u})
+      made.push_back(intern_tag(std::string(length, static_cast<char>('a' + made.size()))));
+    return made;
+  }();
+  return tags;
+}
+
+using Totals = std::map<std::pair<TraceType, std::string>, Delta>;
+
+std::uint64_t calls_in(const Totals& totals) {
+  std::uint64_t calls = 0;
+  for (const auto& [tag, delta] : totals) calls += delta.count + delta.aborts;
+  return calls;
+}
+
+// The agent: says what it is told to, and checks all that it is told. `recorded` is the truth.
+class Agent {
+ public:
+  explicit Agent(const Totals& recorded) : recorded_(recorded) {}
+  ~Agent() { hang_up(); }
+
+  void accept() {
+    socket_ = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    require(socket_ >= 0);
+    heard_ = FrameReader(kNormalPduBytes);
+    said_ = FrameReader(kNormalPduBytes);
+    version_.reset();
+    max_pdu_bytes_ = 0;
+    has_hello_ = false;
+    last_heard_ = 0;
+    names_.clear();
+  }
+
+  void hang_up() {
+    if (socket_ >= 0) ::close(std::exchange(socket_, -1));
+  }
+
+  void say(std::string_view bytes) {
+    if (socket_ < 0) return;
+    note_said(bytes);
+    // The library may have hung up.
+    [[maybe_unused]] auto sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  }
+
+  // Reads all that there is. False if there is nothing.
+  bool hear() {
+    if (socket_ < 0) return false;
+    constexpr std::size_t kBytes = 64 * 1024;
+    const ssize_t got = ::recv(socket_, heard_.prepare(kBytes), kBytes, 0);
+    heard_.commit(got > 0 ? static_cast<std::size_t>(got) : 0);
+    if (got == 0) hang_up();
+    if (got <= 0) return false;
+    wire::Frame pdu;
+    FrameReader::Status status;
+    while ((status = heard_.next(pdu)) == FrameReader::Status::Frame) take(pdu);
+    require(status == FrameReader::Status::NeedMore);
+    return true;
+  }
+
+  bool has_hello() const { return has_hello_; }
+  std::uint64_t highest() const { return highest_; }
+  const Totals& received() const { return received_; }
+  bool has_lied() const { return has_lied_; }
+  bool spoke_version_1() const { return spoke_version_1_; }
+
+ private:
+  void note_said(std::string_view bytes) {
+    bytes.copy(said_.prepare(bytes.size()), bytes.size());
+    said_.commit(bytes.size());
+    wire::Frame pdu;
+    while (said_.next(pdu) == FrameReader::Status::Frame) {
+      if (!version_) {
+        version_ = wire::decode_ack(pdu.payload).value_or(-1);
+        spoke_version_1_ |= *version_ == 0 || *version_ == 1;
+      } else if (pdu.type == PduType::Welcome) {
+        const auto welcome = wire::decode_welcome(pdu.payload);
+        if (!welcome) continue;
+        if (max_pdu_bytes_ == 0) max_pdu_bytes_ = welcome->max_pdu_bytes;
+        has_lied_ |= welcome->last_sequence > highest_;
+      } else if (pdu.type == PduType::BatchAck) {
+        has_lied_ |= wire::decode_batch_ack(pdu.payload).value_or(0) > highest_;
+      }
+    }
+  }
+
+  void take(const wire::Frame& pdu) {
+    require(version_ && *version_ >= 0);
+    if (*version_ < 2) return take_data(pdu);
+    if (!has_hello_) {
+      require(pdu.type == PduType::Hello && wire::decode_hello(pdu.payload));
+      has_hello_ = true;
+      return;
+    }
+    require(pdu.payload.size() + wire::kHeaderBytes <= max_pdu_bytes_);  // 0: not welcome yet
+    if (pdu.type == PduType::Tags) return take_tags(pdu);
+    require(pdu.type == PduType::Batch);
+    take_batch(pdu);
+  }
+
+  void take_data(const wire::Frame& pdu) {
+    const auto data = wire::decode_data(pdu.payload);
+    require(pdu.type == PduType::Data && data && data->tag.size() <= 124);
+    Delta one;
+    one.add(data->value);
+    receive(data->type, std::string(data->tag), one);
+  }
+
+  void take_tags(const wire::Frame& pdu) {
+    std::vector<wire::TagDefinition> definitions;
+    require(wire::decode_tags(pdu.payload, definitions));
+    for (const auto& [id, name] : definitions) require(names_.emplace(id, name).second);
+  }
+
+  void take_batch(const wire::Frame& pdu) {
+    wire::Batch batch;
+    require(wire::decode_batch(pdu.payload, batch) && !batch.entries.empty());
+    require(batch.sequence > last_heard_);
+    last_heard_ = batch.sequence;
+    std::string body;
+    for (const wire::DeltaEntry& entry : batch.entries) {
+      require(names_.contains(entry.tag_id));
+      wire::append_delta(body, entry.tag_id, entry.type, entry.delta, {});
+      body += entry.histogram;
+    }
+    const auto [before, is_new] = bodies_.emplace(batch.sequence, body);
+    require(before->second == body);
+    if (!is_new) return;
+    highest_ = std::max(highest_, batch.sequence);
+    for (const wire::DeltaEntry& entry : batch.entries)
+      receive(entry.type, names_[entry.tag_id], entry.delta);
+  }
+
+  void receive(TraceType type, const std::string& name, const Delta& delta) {
+    const auto recorded = recorded_.find({type, name});
+    require(recorded != recorded_.end());
+    Delta& received = received_[{type, name}];
+    received.merge(delta);
+    require(received.count <= recorded->second.count);
+    require(received.aborts <= recorded->second.aborts);
+  }
+
+  inline static const int listener_ = listen_there();
+  const Totals& recorded_;
+  Totals received_;  // of all connections, each batch once
+  std::map<std::uint64_t, std::string> bodies_;
+  std::uint64_t highest_ = 0;
+  bool has_lied_ = false;  // acknowledged what never came
+  bool spoke_version_1_ = false;
+
+  // Of this connection.
+  int socket_ = -1;
+  FrameReader heard_{kNormalPduBytes};
+  FrameReader said_{kNormalPduBytes};
+  std::optional<std::int32_t> version_;
+  std::size_t max_pdu_bytes_ = 0;
+  bool has_hello_ = false;
+  std::uint64_t last_heard_ = 0;
+  std::map<std::uint32_t, std::string> names_;
+};
+
+// The library's flusher without its timers.
+class Library final : public Connection::Listener {
+ public:
+  Library() {
+    options_.socket_path = socket_name();
+    options_.socket_only = true;
+    options_.connect_timeout = std::chrono::hours(24);
+  }
+
+  // All of the same tag and kind.
+  void record(std::span<const Record> records, Totals& totals) {
+    require(pending_.add(records, now_) == 0);
+    const Record& first = records.front();
+    Delta& total = totals[{type_of(first.kind), std::string(name_of(*first.tag))}];
+    for (const Record& each : records) add_to(total, each);
+  }
+
+  // As a thread does whose queue is full.
+  void record_merged(const OverflowCell& cell, Totals& totals) {
+    require(pending_.add(cell, now_) == 0);
+    totals[{cell.type, std::string(name_of(*cell.tag))}].merge(cell.delta);
+  }
+
+  void flush() {
+    flushed_until_ = pending_.queued();
+    step();
+  }
+
+  bool is_away() const { return is_away_; }
+  void connect() {
+    is_away_ = false;
+    connection_.open(options_);
+  }
+  void hang_up() { connection_.fail(-ENOMEM); }
+  void pass_time(std::uint64_t ns) { now_ += ns; }
+
+  // Does what can be done now. False if there is nothing.
+  bool work() {
+    loop_.restart();
+    return loop_.poll() > 0;
+  }
+
+  bool has_settled() const {
+    return pending_.empty() && batch_sender_.has_settled(UINT64_MAX) &&
+           legacy_sender_.has_settled(UINT64_MAX);
+  }
+  const DeliveryCounters& counters() const { return counters_; }
+
+ private:
+  void on_greeting(std::uint32_t version) override {
+    sender_ =
+        version >= wire::kBatchVersion ? static_cast<Sender*>(&batch_sender_) : &legacy_sender_;
+    sender_->connected();
+    step();
+  }
+  bool on_pdu(const wire::Frame& pdu) override {
+    if (!sender_->on_pdu(pdu)) return false;
+    step();
+    return true;
+  }
+  void on_failure(int error) override {
+    require(error < 0);
+    is_away_ = true;
+    if (sender_ == nullptr) return;
+    sender_->disconnected();
+    sender_ = nullptr;
+    flushed_until_ = pending_.queued();
+  }
+  void step() {
+    if (sender_ != nullptr) sender_->send_pending(flushed_until_, now_);
+  }
+
+  Options options_;
+  asio::io_context loop_{1};
+  Pending pending_;
+  DeliveryCounters counters_;
+  Connection connection_{loop_, *this};
+  BatchSender batch_sender_{connection_, pending_, counters_, options_,
+                            [] { return wire::ClientCounters{}; }};
+  LegacySender legacy_sender_{connection_, pending_, counters_};
+  Sender* sender_ = nullptr;
+  bool is_away_ = true;
+  std::uint64_t flushed_until_ = 0;
+  std::uint64_t now_ = 1'000'000'000;
+};
+
+// Integers, so that sums are exact in any order. A transaction's is a duration.
+double value_of(TraceType type, unsigned choice) {
+  if (type == TraceType::Transact) return choice;
+  if (choice == 0) return std::numeric_limits<double>::quiet_NaN();
+  if (choice == 1) return -std::numeric_limits<double>::infinity();
+  return static_cast<double>(choice) - 100;
+}
+
+class Story {
+ public:
+  void tell(Input& input) {
+    may_be_huge_ = input.byte() == 255;  // rarely: it takes long
+    while (!input.empty()) {
+      act(input);
+      let_them_work();
+    }
+    come_to_an_end();
+  }
+
+ private:
+  void act(Input& input) {
+    switch (input.pick(16)) {
+      case 0: {
+        const Tag* tag = all_tags()[input.pick(7)];
+        const auto kind = static_cast<RecordKind>(1 + input.pick(5));
+        const double value = value_of(type_of(kind), input.byte());
+        library_.record(std::vector<Record>(1 + input.pick(100), {tag, value, kind}), recorded_);
+        break;
+      }
+      case 1: {
+        OverflowCell cell;
+        cell.tag = all_tags()[input.pick(7)];
+        cell.type = kTraceTypes[input.pick(4)];
+        const double value = value_of(cell.type, input.byte());
+        for (unsigned times = 1 + input.pick(100); times > 0; --times) cell.delta.add(value);
+        library_.record_merged(cell, recorded_);
+        break;
+      }
+      case 2:
+        record_widely(input);
+        break;
+      case 3:
+        library_.flush();
+        break;
+      case 4:
+        connect();
+        break;
+      case 5:
+        greet(static_cast<std::int32_t>(input.pick(5)) - 1);
+        break;
+      case 6: {
+        const unsigned bits = input.byte();
+        welcome({.agent_instance = bits & 3,
+                 .session_known = (bits & 4) != 0,
+                 .last_sequence = agent_.highest() + (bits >> 3 & 3) - 1,
+                 .max_pdu_bytes = (bits & 32) != 0 ? kNormalPduBytes : 0});
+        break;
+      }
+      case 7:
+        acknowledge(agent_.highest() + input.pick(4) - 1);
+        break;
+      case 8:
+        acknowledge(input.number());
+        break;
+      case 9: {
+        std::string pdu;
+        wire::append_ack(pdu, kPid, static_cast<std::int8_t>(input.byte()));
+        agent_.say(pdu);
+        break;
+      }
+      case 10: {
+        std::string pdu;
+        const PduType type{0x7050 + std::uint32_t{input.pick(32)}};
+        wire::append_frame(pdu, type, kPid, input.text(input.pick(64)));
+        agent_.say(pdu);
+        break;
+      }
+      case 11:
+        agent_.say(input.text(input.pick(64)));
+        break;
+      case 12:
+        agent_.hang_up();
+        break;
+      case 13:
+        if (!library_.is_away()) library_.hang_up();
+        break;
+      case 14:
+        library_.pass_time(input.number() >> 8);
+        break;
+      case 15:
+        behave(1 + input.pick(3));
+        break;
+    }
+  }
+
+  // A histogram that takes many bytes: values of all magnitudes, each in a bin that is not next to
+  // the one before. Some stories have one that takes as many as a small PDU may have, or more.
+  void record_widely(Input& input) {
+    const Tag* tag = all_tags()[input.pick(7)];
+    const bool is_huge = std::exchange(may_be_huge_, false);
+    const int values = !is_huge ? 50 : input.pick(2) == 0 ? 32'000 : 40'000;
+    std::vector<Record> records;
+    for (int i = 0; i < values; ++i) {
+      const double value = std::ldexp(1 + i % 16 / 16.0, i / 16 % 2000 - 1000);
+      records.emplace_back(tag, i < 32'000 ? value : -value, RecordKind::Observe);
+    }
+    library_.record(records, recorded_);
+    is_rounded_ = true;
+  }
+
+  void connect() {
+    if (!library_.is_away()) return;
+    agent_.hang_up();
+    library_.connect();
+    agent_.accept();
+  }
+  void greet(std::int32_t version) {
+    std::string pdu;
+    wire::append_ack(pdu, kPid, version);
+    agent_.say(pdu);
+  }
+  void welcome(const wire::Welcome& welcome) {
+    std::string pdu;
+    wire::append_welcome(pdu, kPid, welcome);
+    agent_.say(pdu);
+  }
+  void acknowledge(std::uint64_t sequence) {
+    std::string pdu;
+    wire::append_batch_ack(pdu, kPid, sequence);
+    agent_.say(pdu);
+  }
+
+  // One step of an honest agent. One with the number of the agent before knows the session.
+  void behave(std::uint64_t instance) {
+    if (library_.is_away()) {
+      connect();
+      greet(2);
+    } else if (agent_.has_hello()) {
+      welcome({.agent_instance = instance,
+               .session_known = true,
+               .last_sequence = agent_.highest(),
+               .max_pdu_bytes = kNormalPduBytes});
+      acknowledge(agent_.highest());
+    }
+  }
+
+  void let_them_work() {
+    while (library_.work() || agent_.hear()) continue;
+    const DeliveryCounters& counters = library_.counters();
+    require(counters.acknowledged + counters.uncertain + counters.undeliverable <=
+            calls_in(recorded_));
+  }
+
+  // Another agent, which knows nothing yet and is honest.
+  void come_to_an_end() {
+    constexpr std::uint64_t kInstance = 1000;
+    if (!library_.is_away()) library_.hang_up();
+    let_them_work();
+    connect();
+    greet(2);
+    let_them_work();
+    welcome({.agent_instance = kInstance, .max_pdu_bytes = kNormalPduBytes});
+    let_them_work();
+    library_.flush();
+    for (int round = 0; round < 1000 && !library_.has_settled(); ++round) {
+      let_them_work();
+      acknowledge(agent_.highest());
+      let_them_work();
+    }
+    require(library_.has_settled() && !library_.is_away());
+    check_accounts();
+  }
+
+  void check_accounts() {
+    const DeliveryCounters& counters = library_.counters();
+    const std::uint64_t in_doubt = counters.uncertain + counters.undeliverable;
+    require(counters.acknowledged + in_doubt == calls_in(recorded_));
+    if (agent_.has_lied() || agent_.spoke_version_1()) return;
+    require(calls_in(agent_.received()) + in_doubt >= calls_in(recorded_));
+    if (in_doubt == 0)
+      for (const auto& [tag, recorded] : recorded_) {
+        const auto received = agent_.received().find(tag);
+        require(received != agent_.received().end());
+        check_same(tag.first, recorded, received->second);
+      }
+  }
+
+  void check_same(TraceType type, const Delta& recorded, const Delta& received) const {
+    require(received.count == recorded.count && received.aborts == recorded.aborts);
+    if (type == TraceType::Point || recorded.count == 0) return;
+    require(received.nonfinite == recorded.nonfinite);
+    require(received.last == recorded.last ||
+            (std::isnan(received.last) && std::isnan(recorded.last)));
+    if (!has_histogram(type)) return;
+    require(received.min == recorded.min && received.max == recorded.max);
+    require(is_rounded_ || received.sum == recorded.sum);
+  }
+
+  Totals recorded_;
+  Agent agent_{recorded_};
+  Library library_;
+  bool is_rounded_ = false;  // sums
+  bool may_be_huge_ = false;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  // A story, and not a novel: each step takes some microseconds.
+  Input input(bytes, std::min<std::size_t>(size, 512));
+  Story().tell(input);
+  return 0;
+}

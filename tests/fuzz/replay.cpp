@@ -1,0 +1,24 @@
+// Gives a fuzz target the files of the directories that the command line names. So a corpus is a
+// plain test, with any compiler.
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <vector>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size);
+
+int main(int argc, char** argv) {
+  int files = 0;
+  for (int i = 1; i < argc; ++i) {
+    for (const auto& each : std::filesystem::directory_iterator(argv[i])) {
+      std::cout << each.path() << std::endl;  // flushed: the last one may be the one that crashes
+      std::ifstream file(each.path(), std::ios::binary);
+      const std::vector<char> bytes(std::istreambuf_iterator<char>(file), {});
+      LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+      ++files;
+    }
+  }
+  return files > 0 ? 0 : 1;
+}

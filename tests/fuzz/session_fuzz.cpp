@@ -1,0 +1,573 @@
+// The agent's sessions: several users' connections that say hello, take each other's sessions over,
+// define tags, send batches and resend them, speak version 1, break the protocol, say goodbye or
+// just go, while time passes, intervals end and values are reset. A model does what the protocol's
+// page says. Every answer has to be the model's, and in the end the engine has counted what the
+// accepted PDUs said, and nothing twice.
+#include <array>
+#include <cmath>
+#include <deque>
+#include <list>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fuzz/input.hpp"
+#include "ingest/dialogue.hpp"
+#include "wire/legacy.hpp"
+
+namespace {
+
+using namespace pcp::trace;
+using namespace pcp::trace::agent;
+using namespace std::chrono_literals;
+using fuzz::Input;
+using fuzz::require;
+using wire::ByeReason;
+using wire::PduType;
+
+constexpr std::uint64_t kInstance = 42;
+constexpr std::uint32_t kPid = 5;
+constexpr std::size_t kMaxTags = 6;
+constexpr Time kPeriod = 10s;
+constexpr std::chrono::milliseconds kMemory = 1h;
+
+Time now{};  // what all clocks say
+
+// Limits so small that short inputs get over them.
+EngineOptions engine_options() {
+  EngineOptions options;
+  options.period = kPeriod;
+  options.buckets = 4;
+  options.max_tags = kMaxTags;
+  options.max_histogram_bytes = 8 * 1024;
+  return options;
+}
+
+IngestOptions ingest_options() {
+  IngestOptions options;
+  options.max_tags_per_session = 5;
+  options.max_tags_per_user = 8;
+  options.max_tags_in_sessions = 12;
+  options.max_label_bytes = 24;
+  options.max_sessions_per_user = 2;
+  options.remember_session = kMemory;
+  return options;
+}
+
+// What must be in the engine: values by type and tag, or those of the type's "(overflow)".
+class Totals {
+ public:
+  void add(TraceType type, const std::string& name, const Delta& delta) {
+    if (delta.empty()) return;
+    values_[find_or_begin(type, name)].merge(delta);
+  }
+
+  void reset() {
+    values_.clear();
+    shown_ = 0;
+  }
+
+  void check(Engine& engine) const {
+    std::size_t instances = 0;
+    for (const TraceType type : kTraceTypes) {
+      std::vector<TagValues> values;
+      while (engine.snapshot(type, values.size(), 100, now, values) > 0) continue;
+      std::vector<InstanceName> names;
+      engine.instances(type, 0, 100, names);
+      require(names.size() == values.size());
+      for (std::size_t i = 0; i < names.size(); ++i) {
+        require(names[i].instance == values[i].instance);
+        const bool overflow = names[i].instance == kOverflowInstance;
+        const auto expected = values_.find({type, overflow ? std::string() : names[i].tag});
+        require(expected != values_.end());
+        check_same(expected->second, values[i]);
+      }
+      instances += names.size();
+    }
+    require(instances == values_.size() && engine.counters().tags == shown_);
+  }
+
+ private:
+  // The empty name stands for "(overflow)".
+  using Key = std::pair<TraceType, std::string>;
+
+  Key find_or_begin(TraceType type, const std::string& name) {
+    const Key key{type, name};
+    if (values_.contains(key)) return key;
+    const bool is_known = known_.contains(key) || known_.size() < 2 * kMaxTags;
+    if (is_known) known_.insert(key);
+    if (!is_known || shown_ == kMaxTags) return {type, {}};
+    ++shown_;
+    return key;
+  }
+
+  static bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+  static void check_same(const Delta& expected, const TagValues& values) {
+    const Delta& total = values.total;
+    require(total.count == expected.count && total.aborts == expected.aborts);
+    require(total.nonfinite == expected.nonfinite);
+    require(same(total.sum, expected.sum) && same(total.last, expected.last));
+    require(same(total.min, expected.min) && same(total.max, expected.max));
+    if (!values.in_window) return;
+    require(values.window.count > 0);
+    if (values.has_quantiles)
+      for (const double each : values.quantiles)
+        require(each >= values.window.min && each <= values.window.max);
+  }
+
+  std::map<Key, Delta> values_;
+  std::set<Key> known_;    // names that have a number for ever
+  std::size_t shown_ = 0;  // tags with values, without "(overflow)"
+};
+
+// What the agent has to remember, in the simplest form.
+struct SessionModel {
+  wire::SessionId id{};
+  std::string user;
+  std::uint64_t connection = 0;
+  std::uint64_t last_sequence = 0;
+  Time gone_at{};
+  std::map<std::uint32_t, std::string> tags;
+};
+
+// One PDU's consequences.
+struct Expected {
+  std::string answer;
+  std::optional<ByeReason> ending;
+};
+
+class Model {
+ public:
+  enum class Speaks { Nothing, Version1, Version2 };
+  struct Connection {
+    std::string user;
+    Speaks speaks = Speaks::Nothing;
+    SessionModel* session = nullptr;
+  };
+
+  std::map<std::uint64_t, Connection> connections;
+  Totals totals;
+  std::uint64_t records = 0;
+  std::uint64_t batches = 0;
+  std::uint64_t duplicates = 0;
+
+  Expected take(std::uint64_t number, const wire::Frame& frame) {
+    Connection& connection = connections.at(number);
+    if (frame.type == PduType::Data && connection.speaks != Speaks::Version2)
+      return take_data(connection, frame.payload);
+    if (frame.type == PduType::Hello && connection.speaks == Speaks::Nothing)
+      return take_hello(number, connection, frame.payload);
+    if (connection.speaks != Speaks::Version2) return broken();
+    if (frame.type == PduType::Tags) return take_tags(*connection.session, frame.payload);
+    if (frame.type == PduType::Batch) return take_batch(*connection.session, frame.payload);
+    if (frame.type == PduType::Bye) return take_bye(connection, frame.payload);
+    return broken();
+  }
+
+  // The connection is no more.
+  void end(std::uint64_t number) {
+    SessionModel* session = connections.at(number).session;
+    connections.erase(number);
+    if (session == nullptr) return;
+    session->connection = 0;
+    session->gone_at = now;
+    const auto place = place_of(session);
+    sessions_.splice(sessions_.end(), sessions_, place);
+  }
+
+  void forget_old() {
+    std::erase_if(sessions_, [](const SessionModel& session) {
+      return session.connection == 0 && now - session.gone_at >= kMemory;
+    });
+  }
+
+  std::size_t sessions() const { return sessions_.size(); }
+  std::size_t clients() const {
+    std::size_t clients = 0;
+    for (const auto& [number, each] : connections) clients += each.speaks == Speaks::Version2;
+    return clients;
+  }
+
+ private:
+  static Expected broken() { return {{}, ByeReason::Malformed}; }
+
+  std::list<SessionModel>::iterator place_of(const SessionModel* session) {
+    auto place = sessions_.begin();
+    while (&*place != session) ++place;
+    return place;
+  }
+
+  Expected take_data(Connection& connection, std::string_view payload) {
+    const auto data = wire::decode_data(payload);
+    if (!data) return broken();
+    connection.speaks = Speaks::Version1;
+    Delta one;
+    one.add(data->value);
+    totals.add(data->type, std::string(data->tag), one);
+    ++records;
+    Expected expected;
+    if (data->wants_ack)
+      wire::append_ack(expected.answer, kPid, static_cast<std::int32_t>(data->type));
+    return expected;
+  }
+
+  Expected take_hello(std::uint64_t number, Connection& connection, std::string_view payload) {
+    const auto hello = wire::decode_hello(payload);
+    if (!hello) return broken();
+    connection.speaks = Speaks::Version2;
+    std::size_t label_bytes = hello->process.size() + hello->service.size();
+    for (const auto& [name, value] : hello->labels) label_bytes += name.size() + value.size();
+    if (label_bytes > limits_.max_label_bytes) return {{}, ByeReason::TooManyTags};
+
+    wire::Welcome welcome;
+    welcome.agent_instance = kInstance;
+    welcome.max_pdu_bytes = limits_.max_pdu_bytes;
+    welcome.max_tags = limits_.max_tags_per_session;
+    SessionModel* session = find(connection.user, hello->session);
+    welcome.session_known = session != nullptr;
+    if (session == nullptr) session = open(connection.user, hello->session);
+    if (session == nullptr) return {{}, ByeReason::QuotaExceeded};
+    if (session->connection != 0) end(session->connection);
+    session->connection = number;
+    connection.session = session;
+    welcome.last_sequence = session->last_sequence;
+    Expected expected;
+    wire::append_welcome(expected.answer, kPid, welcome);
+    return expected;
+  }
+
+  SessionModel* find(const std::string& user, const wire::SessionId& id) {
+    for (SessionModel& each : sessions_)
+      if (each.user == user && each.id == id) return &each;
+    return nullptr;
+  }
+
+  // Null if the user has too many. The list has those whose connection went first in front.
+  SessionModel* open(const std::string& user, const wire::SessionId& id) {
+    std::size_t has = 0;
+    auto oldest = sessions_.end();
+    for (auto each = sessions_.begin(); each != sessions_.end(); ++each) {
+      if (each->user != user) continue;
+      ++has;
+      if (each->connection == 0 && oldest == sessions_.end()) oldest = each;
+    }
+    if (has == limits_.max_sessions_per_user) {
+      if (oldest == sessions_.end()) return nullptr;
+      sessions_.erase(oldest);
+    }
+    SessionModel& session = sessions_.emplace_back();
+    session.user = user;
+    session.id = id;
+    return &session;
+  }
+
+  Expected take_tags(SessionModel& session, std::string_view payload) {
+    std::vector<wire::TagDefinition> definitions;
+    if (!wire::decode_tags(payload, definitions)) return broken();
+    for (const auto& [id, name] : definitions) {
+      if (const auto known = session.tags.find(id); known != session.tags.end()) {
+        if (known->second != name) return broken();
+        continue;
+      }
+      std::size_t of_user = 0;
+      std::size_t of_all = 0;
+      for (const SessionModel& each : sessions_) {
+        of_all += each.tags.size();
+        if (each.user == session.user) of_user += each.tags.size();
+      }
+      if (session.tags.size() == limits_.max_tags_per_session ||
+          of_user == limits_.max_tags_per_user || of_all == limits_.max_tags_in_sessions)
+        return {{}, ByeReason::TooManyTags};
+      session.tags[id] = name;
+    }
+    return {};
+  }
+
+  Expected take_batch(SessionModel& session, std::string_view payload) {
+    wire::Batch batch;
+    if (!wire::decode_batch(payload, batch)) return broken();
+    for (const wire::DeltaEntry& entry : batch.entries)
+      if (!session.tags.contains(entry.tag_id)) return broken();
+    ++batches;
+    if (batch.sequence > session.last_sequence) {
+      session.last_sequence = batch.sequence;
+      for (const wire::DeltaEntry& entry : batch.entries) {
+        totals.add(entry.type, session.tags[entry.tag_id], entry.delta);
+        records += entry.delta.count + entry.delta.aborts;
+      }
+    } else {
+      ++duplicates;
+    }
+    Expected expected;
+    wire::append_batch_ack(expected.answer, kPid, batch.sequence);
+    return expected;
+  }
+
+  Expected take_bye(Connection& connection, std::string_view payload) {
+    const auto reason = wire::decode_bye(payload);
+    if (!reason) return broken();
+    if (*reason == ByeReason::Done)
+      sessions_.erase(place_of(std::exchange(connection.session, nullptr)));
+    return {{}, ByeReason::Done};
+  }
+
+  IngestOptions limits_ = ingest_options();
+  std::list<SessionModel> sessions_;
+};
+
+// The agent's side without its sockets.
+class House {
+ public:
+  House() {
+    household_.end_connection = [this](std::uint64_t number) { end(number); };
+  }
+
+  void connect(unsigned user) {
+    Peer peer;
+    peer.number = ++connections_;
+    peer.address = user < 2 ? "local:" : "192.0.2.1";
+    if (user < 2) peer.uid = user;
+    model_.connections[peer.number].user = peer.owner();
+    lines_.emplace(peer.number, Line(household_, peer));
+  }
+
+  // The number of one of the connections; 0 if there is none.
+  std::uint64_t pick(unsigned choice) const {
+    if (lines_.empty()) return 0;
+    return std::next(lines_.begin(), choice % static_cast<unsigned>(lines_.size()))->first;
+  }
+
+  void say(std::uint64_t number, std::string_view pdu) {
+    const wire::Frame frame{PduType{wire::read_u32(pdu.substr(4))}, kPid,
+                            pdu.substr(wire::kHeaderBytes)};
+    const Expected expected = model_.take(number, frame);
+    std::string answer;
+    Turn turn(shared_, [] { return now; });
+    const auto ending = lines_.at(number).dialogue->take(frame, turn, answer);
+    turn.end();
+    require(answer == expected.answer);
+    require(ending.has_value() == expected.ending.has_value());
+    if (!ending) return;
+    require(ending->reason == *expected.ending);
+    lines_.at(number).dialogue->bye(answer, ending->reason);
+    hang_up(number);
+  }
+
+  void hang_up(std::uint64_t number) {
+    end(number);
+    model_.end(number);
+  }
+
+  void pass_time(Time time) { now += time; }
+  void rotate(std::size_t tags) { shared_.engine.rotate(now, tags); }
+  void forget_old() {
+    household_.sessions.forget_old(now);
+    model_.forget_old();
+  }
+  void reset() {
+    shared_.engine.reset(now);
+    model_.totals.reset();
+  }
+
+  void check() {
+    model_.totals.check(shared_.engine);
+    const IngestCounters& counters = shared_.counters;
+    require(counters.records == model_.records && counters.batches == model_.batches);
+    require(counters.duplicates == model_.duplicates);
+    require(counters.sessions == model_.sessions());
+    require(shared_.clients.size() == model_.clients());
+  }
+
+ private:
+  struct Line {
+    Line(Household& household, const Peer& its_peer)
+        : peer(std::make_unique<Peer>(its_peer)),
+          dialogue(std::make_unique<Dialogue>(household, *peer)) {}
+    std::unique_ptr<Peer> peer;
+    std::unique_ptr<Dialogue> dialogue;
+  };
+
+  void end(std::uint64_t number) {
+    lines_.at(number).dialogue->describe();
+    lines_.at(number).dialogue->end(now);
+    lines_.erase(number);
+  }
+
+  IngestOptions options_ = ingest_options();
+  Shared shared_{engine_options(), {}, now};
+  Household household_{
+      .shared = shared_, .options = options_, .agent_instance = kInstance, .pid = kPid};
+  std::map<std::uint64_t, Line> lines_;
+  std::uint64_t connections_ = 0;
+  Model model_;
+};
+
+// Makes PDUs of the input.
+class Talk {
+ public:
+  explicit Talk(Input& input) : input_(input) {}
+
+  void go_on() {
+    const unsigned step = input_.pick(16);
+    const std::uint64_t number = house_.pick(input_.byte());
+    if (number == 0 || step == 0) return house_.connect(input_.pick(3));
+    switch (step) {
+      case 1:
+      case 2:
+        return say(number, hello());
+      case 3:
+      case 4:
+        return say(number, tags());
+      case 5:
+      case 6:
+      case 7:
+        return say(number, batch());
+      case 8:
+        if (!sent_.empty()) say(number, sent_[input_.pick(256) % sent_.size()]);
+        return;
+      case 9:
+        return say(number, data());
+      case 10:
+        return say(number, bye());
+      case 11:
+        return say(number, anything());
+      case 12:
+        return house_.hang_up(number);
+      case 13:
+        return house_.pass_time(
+            Time{static_cast<std::int64_t>(input_.number() >> input_.pick(64) >> 10)});
+      case 14:
+        return house_.rotate(input_.pick(4));
+      case 15:
+        return upkeep();
+    }
+  }
+
+  void check() { house_.check(); }
+
+ private:
+  void upkeep() {
+    switch (input_.pick(3)) {
+      case 0:
+        return house_.reset();
+      case 1:
+        return house_.forget_old();
+      default:
+        return house_.check();
+    }
+  }
+
+  // Now and then a byte of the payload changes on the way.
+  void say(std::uint64_t number, std::string pdu) {
+    if (input_.pick(16) == 0 && pdu.size() > wire::kHeaderBytes) {
+      const std::size_t place = input_.byte() % (pdu.size() - wire::kHeaderBytes);
+      pdu[wire::kHeaderBytes + place] = static_cast<char>(input_.byte());
+    }
+    house_.say(number, pdu);
+    sent_.push_back(std::move(pdu));
+    if (sent_.size() > kMostSent) sent_.pop_front();
+  }
+
+  std::string hello() {
+    wire::Hello hello;
+    hello.session.fill(static_cast<std::uint8_t>(input_.pick(4)));
+    hello.process = std::string(input_.text(input_.pick(9)));
+    hello.service = input_.pick(2) == 0 ? "service" : "other";
+    if (input_.pick(4) == 0) hello.labels = {{"zone", std::string(input_.text(input_.pick(17)))}};
+    std::string pdu;
+    wire::append_hello(pdu, kPid, hello);
+    return pdu;
+  }
+
+  std::string tags() {
+    static constexpr const char* kNames[] = {"a",      "b", "a b", "(overflow)",
+                                             "\xff\n", "f", "g",   "h"};
+    std::vector<wire::TagDefinition> definitions;
+    for (unsigned count = input_.pick(4); count > 0; --count) {
+      const unsigned which = input_.byte();
+      definitions.push_back({which & 7, kNames[(which >> 3 ^ which) & 7]});
+    }
+    std::string pdu;
+    wire::append_tags(pdu, kPid, definitions);
+    return pdu;
+  }
+
+  std::string batch() {
+    std::string body;
+    for (unsigned count = input_.pick(4); count > 0; --count) {
+      const std::uint32_t tag = input_.pick(8);
+      const TraceType type = kTraceTypes[input_.pick(4)];
+      Delta delta;
+      Histogram histogram;
+      if (type == TraceType::Transact) delta.aborts = input_.pick(3);
+      for (unsigned values = input_.pick(8); values > 0; --values) {
+        const double value = this->value();
+        if (delta.add(value)) histogram.add(value);
+      }
+      if (input_.pick(8) == 0) delta.count += input_.number() >> 2;  // absurd, but not false
+      wire::append_delta(body, tag, type, delta, histogram);
+    }
+    std::uint64_t ages[2] = {age(), age()};
+    if (ages[0] < ages[1]) std::swap(ages[0], ages[1]);
+    sequence_ += input_.pick(4);
+    std::string pdu;
+    wire::append_batch(pdu, kPid, sequence_ - input_.pick(3), {ages[0], ages[1]}, {}, body);
+    return pdu;
+  }
+
+  // Just now, some time ago, or nonsense.
+  std::uint64_t age() {
+    const unsigned choice = input_.byte();
+    if (choice == 255) return input_.number();
+    return choice < 128 ? 0 : (choice - 128) * std::uint64_t{250'000'000};
+  }
+
+  double value() {
+    const unsigned choice = input_.byte();
+    if (choice == 255) return input_.real();
+    return (static_cast<double>(choice) - 100) / 8;
+  }
+
+  std::string data() {
+    const std::string tag(1 + input_.pick(2), static_cast<char>('a' + input_.pick(8)));
+    const TraceType type = kTraceTypes[input_.pick(4)];
+    std::string pdu;
+    wire::append_data(pdu, kPid, {type, input_.pick(2) == 0, value(), tag});
+    return pdu;
+  }
+
+  std::string bye() {
+    std::string pdu;
+    wire::append_bye(pdu, kPid, ByeReason{input_.pick(3)});
+    return pdu;
+  }
+
+  std::string anything() {
+    std::string pdu;
+    wire::append_frame(pdu, PduType{0x7050 + std::uint32_t{input_.pick(32)}}, kPid,
+                       input_.text(input_.byte()));
+    return pdu;
+  }
+
+  static constexpr std::size_t kMostSent = 32;
+
+  Input& input_;
+  House house_;
+  std::deque<std::string> sent_;
+  std::uint64_t sequence_ = 2;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  Input input(bytes, size);
+  now = 1'000s;
+  Talk talk(input);
+  while (!input.empty()) talk.go_on();
+  talk.check();
+  return 0;
+}
