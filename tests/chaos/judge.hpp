@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "chaos/agent_host.hpp"
+#include "stress/agent_host.hpp"
 #include "chaos/client.hpp"
 
 namespace pcp::trace::chaos {

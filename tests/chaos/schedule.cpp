@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "chaos/agent_host.hpp"
+#include "stress/agent_host.hpp"
 #include "chaos/client.hpp"
 #include "chaos/judge.hpp"
 #include "chaos/proxy.hpp"

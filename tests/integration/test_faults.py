@@ -9,7 +9,7 @@ import tempfile
 import time
 import unittest
 
-from private_pmcd import PATIENCE_S, thread_states, wait_until
+from private_pmcd import PATIENCE_S, PrivatePmcd, thread_states, wait_until
 from trace_test import TraceTestCase, program
 
 QUICKLY = {"PCP_TRACE_RECONNECT": "0.05", "PCP_TRACE_FLUSH": "10"}
@@ -123,20 +123,27 @@ class FaultTestCase(TraceTestCase):
 
 
 class Agent(FaultTestCase):
-    def test_killed_and_restarted(self):
+    def replace_agent(self, times, end, start):
+        """Programs work while the agent is ended and another one started, so many times."""
         pmcd = self.start_pmcd()
         busy = self.start_busy(pmcd)
-        for _ in range(3):
-            pmcd.kill_agent()
+        for _ in range(times):
+            end(pmcd)
             for each in busy:
                 each.wait_for_loss()
             acknowledged = sum(each.stats()["acknowledged"] for each in busy)
             time.sleep(OUTAGE_S)
-            pmcd.start_agent()
+            start(pmcd)
             for each in busy:
                 each.wait_for_calls(1000)
         self.assert_rest_counted(pmcd, busy, acknowledged)
         self.end_all(busy)
+
+    def test_killed_and_restarted(self):
+        self.replace_agent(3, PrivatePmcd.kill_agent, PrivatePmcd.start_agent)
+
+    def test_of_a_pmcd_that_is_restarted(self):
+        self.replace_agent(1, PrivatePmcd.end_pmcd, PrivatePmcd.start_pmcd)
 
     def test_stopped_and_continued(self):
         pmcd = self.start_pmcd()
@@ -146,20 +153,6 @@ class Agent(FaultTestCase):
         for each in busy:
             each.wait_for_calls(1000)
         self.assert_all_counted(pmcd, self.end_all(busy))
-
-    def test_of_a_pmcd_that_is_restarted(self):
-        pmcd = self.start_pmcd()
-        busy = self.start_busy(pmcd)
-        pmcd.end_pmcd()
-        for each in busy:
-            each.wait_for_loss()
-        acknowledged = sum(each.stats()["acknowledged"] for each in busy)
-        time.sleep(OUTAGE_S)
-        pmcd.start_pmcd()
-        for each in busy:
-            each.wait_for_calls(1000)
-        self.assert_rest_counted(pmcd, busy, acknowledged)
-        self.end_all(busy)
 
     def test_with_a_full_disk_under_its_log(self):
         pmcd = self.start_pmcd(options=["-l", "/dev/full"])

@@ -2,46 +2,23 @@
 
 import os
 import re
-import shutil
-import subprocess
-import tempfile
 import unittest
 
+import installed
+from installed import CMAKE, find, flags, run
 from trace_test import TraceTestCase
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-CMAKE = os.environ["TRACE_CMAKE"]
 CC = os.environ["TRACE_CC"]
 CXX = os.environ["TRACE_CXX"]
-BUILD = os.environ["TRACE_BUILD"]
 VERSION = os.environ["TRACE_VERSION"]
 
 
-def run(*command, **options):
-    """Runs a command that has to work, and gives what it printed."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          check=False, **options)
-    if done.returncode != 0:
-        raise AssertionError(f"{command} ended with {done.returncode}:\n{done.stdout}")
-    return done.stdout
+setUpModule = installed.set_up
 
 
-def setUpModule():
-    global work, prefix
-    work = tempfile.mkdtemp(prefix="trace-package-")
-    unittest.addModuleCleanup(shutil.rmtree, work)
-    # Installed in one place and moved to another: nothing may remember the first.
-    run(CMAKE, "--install", BUILD, "--prefix", os.path.join(work, "first"))
-    prefix = os.path.join(work, "moved")
-    os.rename(os.path.join(work, "first"), prefix)
-
-
-def find(name):
-    """Gives the directory of an installed file."""
-    for directory, _, files in os.walk(prefix):
-        if name in files:
-            return directory
-    raise AssertionError(f"{name} is not installed")
+def directory_of(name):
+    return os.path.dirname(find(name))
 
 
 class PackageTestCase(TraceTestCase):
@@ -57,42 +34,39 @@ class PackageTestCase(TraceTestCase):
 
 
 class PkgConfig(PackageTestCase):
-    def flags(self, *arguments):
-        environment = dict(os.environ, PKG_CONFIG_PATH=find("libpcp_trace.pc"))
-        return run("pkg-config", *arguments, "libpcp_trace", env=environment).split()
-
     def build(self, *arguments, source=os.path.join(HERE, "traced.c")):
-        program = os.path.join(work, self.id())
-        run(CC, "-Wall", "-Wextra", "-Werror", "-o", program, source, *self.flags("--cflags"),
-            *arguments)
+        program = os.path.join(installed.work, self.id())
+        run(CC, "-Wall", "-Wextra", "-Werror", "-o", program, source,
+            *flags("libpcp_trace", "--cflags"), *arguments)
         return program
 
     def test_shared(self):
-        program = self.build(*self.flags("--libs"))
-        self.assertRegex(run("ldd", program), rf"libpcp_trace\.so\.2 => {re.escape(prefix)}/")
+        program = self.build(*flags("libpcp_trace", "--libs"))
+        self.assertRegex(run("ldd", program),
+                         rf"libpcp_trace\.so\.2 => {re.escape(installed.prefix)}/")
         self.assert_traces(program, points=2)
 
     def test_fully_static(self):
-        program = self.build("-static", *self.flags("--static", "--libs"))
+        program = self.build("-static", *flags("libpcp_trace", "--static", "--libs"))
         self.assert_traces(program, points=2)
 
     def test_first_demo(self):
-        source = os.path.join(find("first_point.c"), "first_point.c")
-        program = self.build(*self.flags("--libs"), source=source)
+        source = find("first_point.c")
+        program = self.build(*flags("libpcp_trace", "--libs"), source=source)
         pmcd = self.start_pmcd()
         run(program, env=self.environment(pmcd))
         self.assertEqual(pmcd.values("trace.point.count"), {"first-point": 1})
 
     def test_version_is_the_projects(self):
-        self.assertEqual(self.flags("--modversion"), [VERSION])
+        self.assertEqual(flags("libpcp_trace", "--modversion"), [VERSION])
 
 
 class CMakePackage(PackageTestCase):
     @classmethod
     def setUpClass(cls):
-        cls.build = os.path.join(work, "consumer")
+        cls.build = os.path.join(installed.work, "consumer")
         run(CMAKE, "-S", os.path.join(HERE, "consumer"), "-B", cls.build, "-G", "Ninja",
-            f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_C_COMPILER={CC}",
+            f"-DCMAKE_PREFIX_PATH={installed.prefix}", f"-DCMAKE_C_COMPILER={CC}",
             f"-DCMAKE_CXX_COMPILER={CXX}")
         run(CMAKE, "--build", cls.build)
 
@@ -118,7 +92,7 @@ class CMakePackage(PackageTestCase):
 
     def test_stub_traces_nothing(self):
         pmcd = self.start_pmcd()
-        quiet = self.environment(pmcd, LD_LIBRARY_PATH=os.path.join(find("libpcp_trace.a"), "stub"))
+        quiet = self.environment(pmcd, LD_LIBRARY_PATH=directory_of("libpcp_trace.a") + "/stub")
         for name, environment in (("stub_c", self.environment(pmcd)), ("shared_c", quiet)):
             self.assertIn("traced", run(self.built(name), env=environment))
         self.assertEqual(pmcd.values("trace.point.count"), {})
@@ -127,9 +101,9 @@ class CMakePackage(PackageTestCase):
 
 class Header(unittest.TestCase):
     def test_disabled_calls_need_no_library(self):
-        program = os.path.join(work, "disabled")
+        program = os.path.join(installed.work, "disabled")
         run(CC, "-DPMTRACE_DISABLE", "-Wall", "-Wextra", "-Werror", "-I",
-            os.path.join(prefix, "include/pcp-trace"), "-o", program,
+            os.path.join(installed.prefix, "include/pcp-trace"), "-o", program,
             os.path.join(HERE, "disabled.c"))
         run(program)
 
@@ -137,24 +111,23 @@ class Header(unittest.TestCase):
 class InstalledTree(PackageTestCase):
     def test_pmtrace_finds_its_library(self):
         pmcd = self.start_pmcd()
-        pmtrace = os.path.join(find("pmtrace"), "pmtrace")
-        self.assertEqual(run(pmtrace, "package", env=self.environment(pmcd)),
+        self.assertEqual(run(find("pmtrace"), "package", env=self.environment(pmcd)),
                          'pmtrace: point complete (tag="package")\n')
         self.assertEqual(pmcd.values("trace.point.count"), {"package": 1})
 
     def test_linker_and_compiler_do_not_find_the_library_unasked(self):
         # ldconfig knows the directories lib and lib/<triplet> of a prefix, and compilers include.
-        library = os.path.relpath(find("libpcp_trace.so.2"), prefix)
+        library = os.path.relpath(directory_of("libpcp_trace.so.2"), installed.prefix)
         self.assertEqual(os.path.basename(library), "pcp-trace")
-        self.assertEqual(os.path.relpath(find("trace.h"), prefix), "include/pcp-trace/pcp")
+        self.assertEqual(os.path.relpath(directory_of("trace.h"), installed.prefix),
+                         "include/pcp-trace/pcp")
 
     def test_every_call_has_a_manual_page(self):
-        header = os.path.join(find("trace.h"), "trace.h")
-        with open(header, encoding="utf-8") as file:
+        with open(find("trace.h"), encoding="utf-8") as file:
             calls = re.findall(r"^extern .*?(pmtrace\w+)\(", file.read(), flags=re.MULTILINE)
         self.assertEqual(len(calls), 17)
         for page in ("pmtrace", *calls):
-            text = run("man", "-M", os.path.join(prefix, "share/man"), "3", page,
+            text = run("man", "-M", os.path.join(installed.prefix, "share/man"), "3", page,
                        env=dict(os.environ, MANPAGER="cat", MANWIDTH="100"))
             self.assertIn(page, text)
 

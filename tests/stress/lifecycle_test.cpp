@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "pcp/trace.h"
-#include "agent_process.hpp"
+#include "agent_host.hpp"
 #include "test_agent.hpp"
 
 namespace pcp::trace {
@@ -41,7 +41,7 @@ int exit_status_of(pid_t child) {
 }
 
 TEST(Lifecycle, AForkedChildCountsForItself) {
-  AgentProcess agent;
+  AgentHost agent;
   pmtracepoint("parent");  // pending when the child is made
   const int status = exit_status_of(fork_child([] {
     pmtrace_stats_t stats;
@@ -57,7 +57,7 @@ TEST(Lifecycle, AForkedChildCountsForItself) {
 }
 
 TEST(Lifecycle, AHandleIsGoodInAForkedChild) {
-  AgentProcess agent;
+  AgentHost agent;
   const pmtrace_handle tag = pmtrace_tag("inherited");
   pmtrace_observe(tag, 1);
   ASSERT_EQ(pmtrace_flush(kPatience), 1);
@@ -72,7 +72,7 @@ TEST(Lifecycle, AHandleIsGoodInAForkedChild) {
 
 TEST(Lifecycle, ForksOfABusyMultithreadedProgramNeitherHangNorLoseNorDouble) {
   ::setenv("PCP_TRACE_QUEUE", "64", 1);
-  AgentProcess agent;
+  AgentHost agent;
   std::atomic<bool> done{false};
   std::array<std::atomic<std::uint64_t>, 3> recorded{};
   std::vector<std::thread> threads;
@@ -103,7 +103,7 @@ TEST(Lifecycle, ForksOfABusyMultithreadedProgramNeitherHangNorLoseNorDouble) {
 }
 
 TEST(Lifecycle, AChildThatNeverTracesSendsNothing) {
-  AgentProcess agent;
+  AgentHost agent;
   pmtracepoint("pending");
   EXPECT_EQ(exit_status_of(fork_child([] { return 0; })), 0);
   ASSERT_EQ(pmtrace_flush(kPatience), 1);
@@ -111,7 +111,7 @@ TEST(Lifecycle, AChildThatNeverTracesSendsNothing) {
 }
 
 TEST(Lifecycle, TheEndOfAProcessDeliversWhatItRecorded) {
-  AgentProcess agent;
+  AgentHost agent;
   constexpr std::uint64_t kCalls = 5000;
   EXPECT_EQ(exit_status_of(fork_child(
                 [] {
@@ -125,7 +125,7 @@ TEST(Lifecycle, TheEndOfAProcessDeliversWhatItRecorded) {
 }
 
 TEST(Lifecycle, ExitHandlersMayTrace) {
-  AgentProcess agent;
+  AgentHost agent;
   EXPECT_EQ(exit_status_of(fork_child(
                 [] {
                   pmtracepoint("before");
@@ -139,7 +139,7 @@ TEST(Lifecycle, ExitHandlersMayTrace) {
 }
 
 TEST(Lifecycle, AProcessWithoutAnAgentEnds) {
-  AgentProcess agent;
+  AgentHost agent;
   agent.stop();
   EXPECT_EQ(exit_status_of(fork_child(
                 [] { return pmtracepoint("nobody listens") == -ENOENT ? 0 : 1; }, ::exit)),
@@ -149,7 +149,7 @@ TEST(Lifecycle, AProcessWithoutAnAgentEnds) {
 // The program's handler comes before the library's own, and traces.
 TEST(Lifecycle, AnAtforkHandlerMayTrace) {
   ::pthread_atfork(nullptr, nullptr, [] { pmtracepoint("in the handler"); });
-  AgentProcess agent;
+  AgentHost agent;
   pmtracepoint("parent");
   EXPECT_EQ(exit_status_of(fork_child([] {
               pmtracepoint("after the handler");
@@ -162,7 +162,7 @@ TEST(Lifecycle, AnAtforkHandlerMayTrace) {
 
 // No call is a cancellation point, not even the one that wakes the flusher.
 TEST(Lifecycle, ACancelledThreadLeavesItsCallsBehind) {
-  AgentProcess agent;
+  AgentHost agent;
   pmtracepoint("before");
   ASSERT_EQ(pmtrace_flush(kPatience), 1);
   pthread_t thread;
@@ -189,7 +189,7 @@ struct TracesWhenItsThreadEnds {
 };
 
 TEST(Lifecycle, ThreadLocalDestructorsMayTrace) {
-  AgentProcess agent;
+  AgentHost agent;
   for (int i = 0; i < 50; ++i)
     std::thread([] {
       static thread_local TracesWhenItsThreadEnds object;
@@ -211,7 +211,7 @@ TEST(Lifecycle, ThreadLocalDestructorsMayTrace) {
 }
 
 TEST(Lifecycle, AnEndOnAnotherThreadClosesWhatAnEndedThreadBegan) {
-  AgentProcess agent;
+  AgentHost agent;
   std::thread([] { EXPECT_EQ(pmtracebegin("handed over"), 0); }).join();
   EXPECT_EQ(pmtraceend("handed over"), 0);
   EXPECT_EQ(pmtraceend("handed over"), PMTRACE_ERR_NOPROGRESS);
@@ -220,7 +220,7 @@ TEST(Lifecycle, AnEndOnAnotherThreadClosesWhatAnEndedThreadBegan) {
 }
 
 TEST(Lifecycle, ANewThreadIsNotHeldUpByAnEndedOnesTransaction) {
-  AgentProcess agent;
+  AgentHost agent;
   std::thread([] { EXPECT_EQ(pmtracebegin("left open"), 0); }).join();
   std::thread([] {
     EXPECT_EQ(pmtracebegin("left open"), 0);

@@ -19,7 +19,7 @@
 #include <thread>
 #include <vector>
 
-#include "agent_process.hpp"
+#include "agent_host.hpp"
 #include "pcp/trace.h"
 
 namespace pcp::trace {
@@ -120,7 +120,7 @@ TEST(Storm, EveryCallOfAllThreadsAndProcessesIsCounted) {
   AllDone& all = *static_cast<AllDone*>(memory);
   ::setenv("PCP_TRACE_QUEUE", "256", 1);
   ::setenv("PCP_TRACE_FLUSH", "10", 1);
-  AgentProcess agent;
+  AgentHost agent;
   pmtracepoint("before all");
 
   const auto end = Clock::now() + kDuration;
@@ -137,16 +137,18 @@ TEST(Storm, EveryCallOfAllThreadsAndProcessesIsCounted) {
   threads.join();
   ASSERT_EQ(pmtrace_flush(kPatience), 1);
 
+  AgentHost::Totals totals = agent.totals();
   std::uint64_t calls = 0;
   for (std::size_t tag = 0; tag < kTags; ++tag) {
     const Done& done = all[tag];
     const std::string name = name_of(tag);
-    EXPECT_EQ(agent.total(TraceType::Point, name).count, done.points) << name;
-    EXPECT_EQ(agent.total(TraceType::Observe, name).count, done.observed) << name;
-    EXPECT_EQ(agent.total(TraceType::Observe, name).sum, static_cast<double>(done.observed_sum));
-    EXPECT_EQ(agent.total(TraceType::Counter, name).count, done.counted) << name;
-    EXPECT_EQ(agent.total(TraceType::Transact, name).count, done.ended) << name;
-    EXPECT_EQ(agent.total(TraceType::Transact, name).aborts, done.aborted) << name;
+    const auto total = [&](TraceType type) { return totals[{type, name}]; };
+    EXPECT_EQ(total(TraceType::Point).count, done.points) << name;
+    EXPECT_EQ(total(TraceType::Observe).count, done.observed) << name;
+    EXPECT_EQ(total(TraceType::Observe).sum, static_cast<double>(done.observed_sum));
+    EXPECT_EQ(total(TraceType::Counter).count, done.counted) << name;
+    EXPECT_EQ(total(TraceType::Transact).count, done.ended) << name;
+    EXPECT_EQ(total(TraceType::Transact).aborts, done.aborted) << name;
     calls += done.points + done.observed + done.counted + done.ended + done.aborted;
   }
   std::cout << calls << " calls, " << children << " children\n";

@@ -1,4 +1,4 @@
-#include "chaos/agent_host.hpp"
+#include "agent_host.hpp"
 
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -8,9 +8,9 @@
 #include <stdexcept>
 #include <vector>
 
-#include "stress/test_agent.hpp"
+#include "test_agent.hpp"
 
-namespace pcp::trace::chaos {
+namespace pcp::trace {
 namespace {
 
 enum class Question : char { Stop, Start, Totals, Counters };
@@ -116,7 +116,7 @@ AgentHost::AgentHost() {
   pid_ = ::fork();
   if (pid_ < 0) std::abort();
   if (pid_ == 0) {
-    ::close(ends[0]);  // and ends, in order, with the last of the schedule's processes
+    ::close(ends[0]);  // and ends, in order, with the last of the test's processes
     serve(ends[1]);
     ::_exit(0);
   }
@@ -126,6 +126,7 @@ AgentHost::AgentHost() {
   if (!receive(socket_, place)) std::abort();
   directory_ = place.directory.data();
   port_ = place.port;
+  point_library_at(directory_);
 }
 
 AgentHost::~AgentHost() {
@@ -162,4 +163,4 @@ AgentHost::Counters AgentHost::counters() {
   return counters;
 }
 
-}  // namespace pcp::trace::chaos
+}  // namespace pcp::trace

@@ -1,4 +1,5 @@
-// The agent of a schedule, in a process of its own, which can be told to begin anew.
+// A TestAgent in a process of its own, for tests that fork: then the only threads that a fork can
+// find in the middle of something are the library's and the test's.
 #pragma once
 
 #include <sys/types.h>
@@ -11,7 +12,7 @@
 #include "wire/delta.hpp"
 #include "wire/trace_type.hpp"
 
-namespace pcp::trace::chaos {
+namespace pcp::trace {
 
 class AgentHost {
  public:
@@ -23,7 +24,8 @@ class AgentHost {
     std::uint64_t complaints;  // peers refused, or dropped for what they said
   };
 
-  // Requires: a process without threads.
+  // Points the library at it by the environment. Requires: a process without threads, in which
+  // nothing was traced before.
   AgentHost();
   ~AgentHost();
   AgentHost(const AgentHost&) = delete;
@@ -33,9 +35,11 @@ class AgentHost {
   std::string socket_path() const { return directory_ + "/agent.socket"; }
   std::uint16_t port() const { return port_; }
 
-  void stop();  // totals and counters can still be read
+  // As those of TestAgent.
+  void stop();
   void start();
   Totals totals();
+  Delta total(TraceType type, const std::string& tag) { return totals()[{type, tag}]; }
   Counters counters();
 
  private:
@@ -45,4 +49,4 @@ class AgentHost {
   std::uint16_t port_ = 0;
 };
 
-}  // namespace pcp::trace::chaos
+}  // namespace pcp::trace
