@@ -1,5 +1,4 @@
 #include "endpoints.hpp"
-#include "rest_at_fork.hpp"
 
 #include <arpa/inet.h>
 #include <netdb.h>
@@ -12,6 +11,8 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+
+#include "rest_at_fork.hpp"
 
 namespace pcp::trace::client {
 namespace {
