@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 namespace pcp::trace {
 
 namespace {
@@ -58,12 +62,34 @@ std::int32_t unzigzag(std::uint64_t value) {
   return static_cast<std::int32_t>(value >> 1) ^ -static_cast<std::int32_t>(value & 1);
 }
 
-// A bit for each of the counts, 32 at most: set if it is not zero.
-std::uint32_t occupied(const std::uint64_t* counts, std::size_t size) {
+// A bit for each of 32 half words: set if it is not zero.
+std::uint32_t nonzero(const std::uint16_t* words) {
+#ifdef __SSE2__
+  // Words become bytes, of which the greatest stand for all that are greater.
+  const auto* vectors = reinterpret_cast<const __m128i*>(words);
+  const auto zero_bytes = [vectors](int i) {
+    const __m128i zero = _mm_setzero_si128();
+    return _mm_packs_epi16(_mm_cmpeq_epi16(_mm_loadu_si128(vectors + i), zero),
+                           _mm_cmpeq_epi16(_mm_loadu_si128(vectors + i + 1), zero));
+  };
+  const auto low = static_cast<std::uint32_t>(_mm_movemask_epi8(zero_bytes(0)));
+  const auto high = static_cast<std::uint32_t>(_mm_movemask_epi8(zero_bytes(2)));
+  return ~(low | high << 16);
+#else
   std::uint32_t bits = 0;
-#pragma GCC unroll 8
-  for (std::size_t i = size; i-- > 0;) bits = bits << 1 | std::uint32_t{counts[i] != 0};
+  for (int i = 32; i-- > 0;) bits = bits << 1 | std::uint32_t{words[i] != 0};
   return bits;
+#endif
+}
+
+// Writes the tokens of 32 neighbouring bins, if each of them takes one byte; the compiler does it
+// with vectors.
+bool write_short_tokens(char* to, const std::uint16_t* counts) {
+  unsigned any = 0;
+  for (int i = 0; i < 32; ++i) any |= counts[i];
+  if (any >= 0x40) return false;
+  for (int i = 0; i < 32; ++i) to[i] = static_cast<char>(counts[i] << 1);
+  return true;
 }
 
 unsigned packed_coarseness(std::string_view packed) {
@@ -137,14 +163,14 @@ bool Histogram::merge_checked(std::string_view packed, std::uint64_t total) {
   const std::size_t per_chunk = bins_per_chunk();
   const unsigned chunk_bits = kMaxCoarseness - coarseness_;
   std::int32_t number = std::numeric_limits<std::int32_t>::min();
-  std::uint64_t* counts = nullptr;
+  std::size_t first = 0;
   walk(packed, [&](std::int32_t bin, std::uint64_t count) {
     bin >>= shift;
     if (bin >> chunk_bits != number) {
       number = bin >> chunk_bits;
-      counts = &count_of(number << chunk_bits);
+      first = place_of(number << chunk_bits);
     }
-    counts[static_cast<std::size_t>(bin) & (per_chunk - 1)] += count;
+    add_to(first + (static_cast<std::size_t>(bin) & (per_chunk - 1)), count);
   });
   total_ += total;
   return true;
@@ -162,7 +188,7 @@ bool Histogram::merge_packed_share(std::string_view packed, double share) {
     const double exact = static_cast<double>(passed) * share;
     const auto due = std::min(passed, static_cast<std::uint64_t>(exact + 0.5));
     if (due <= taken) return;
-    count_of(bin >> shift) += due - taken;
+    add_to(place_of(bin >> shift), due - taken);
     taken = due;
   });
   total_ += taken;
@@ -173,27 +199,38 @@ bool Histogram::merge_packed_share(std::string_view packed, double share) {
 // branch for each, and short tokens are written without one for their gap.
 void Histogram::pack(std::string& out) const {
   if (empty()) return;
-  constexpr std::size_t kCountsInLine = 8;  // with many tags all of them come from afar
-  for (std::size_t i = 0; i < counts_.size(); i += kCountsInLine) __builtin_prefetch(&counts_[i]);
+  constexpr std::size_t kCountsInLine = 32;  // with many tags all of them come from afar
+  for (std::size_t i = 0; i < low_.size(); i += kCountsInLine) __builtin_prefetch(&low_[i]);
 
   constexpr std::size_t kMaxChunkBytes = (1 << kMaxCoarseness) * 2 * kMaxVarintBytes;
   std::array<char, 4 * kMaxChunkBytes> buffer;
   char* const full = buffer.data() + 3 * kMaxChunkBytes;  // the last place for a whole chunk
   char* to = buffer.data();
+  const std::uint64_t* const high = high_.empty() ? nullptr : high_.data();
   const auto per_chunk = static_cast<std::int32_t>(bins_per_chunk());
   const Chunk& front = chunks_.front();
-  std::int32_t next =
-      front.number * per_chunk + std::countr_zero(occupied(counts_of(front), bins_per_chunk()));
+  std::int32_t next = front.number * per_chunk + std::countr_zero(occupied(front));
   *to++ = static_cast<char>(coarseness_);
   to = write_varint(to, zigzag(next));
   for (const Chunk& chunk : chunks_) {
-    const std::uint64_t* counts = counts_of(chunk);
+    const std::size_t first = first_place(chunk);
+    const std::uint16_t* const low = &low_[first];
     const std::int32_t begin = chunk.number * per_chunk;
-    for (std::uint32_t left = occupied(counts, bins_per_chunk()); left != 0; left &= left - 1) {
+    std::uint32_t left = occupied(chunk);
+    if (left == ~std::uint32_t{0} && next == begin && high == nullptr &&
+        write_short_tokens(to, low)) {
+      to += per_chunk;
+      next += per_chunk;
+      left = 0;
+    }
+    for (; left != 0; left &= left - 1) {
       const int i = std::countr_zero(left);
       const auto skipped = static_cast<std::uint32_t>(begin + i - next);
       const bool has_gap = skipped > 0;
-      const std::uint64_t token = counts[i] << 1 | static_cast<unsigned>(has_gap);
+      std::uint64_t count = low[i];
+      if (high != nullptr) [[unlikely]]
+        count |= high[first + static_cast<std::size_t>(i)] << kLowBits;
+      const std::uint64_t token = count << 1 | static_cast<unsigned>(has_gap);
       if (token < 0x80 && skipped <= 0x80) [[likely]] {
         to[0] = static_cast<char>(token);
         to[1] = static_cast<char>(skipped - 1);
@@ -210,26 +247,50 @@ void Histogram::pack(std::string& out) const {
   out.append(buffer.data(), to);
 }
 
+// A bit for each bin of a chunk: set if its count is not zero.
+std::uint32_t Histogram::occupied(const Chunk& chunk) const {
+  const std::size_t first = first_place(chunk);
+  if (coarseness_ == 0 && high_.empty()) [[likely]]
+    return nonzero(&low_[first]);
+  std::uint32_t bits = 0;
+  for (std::size_t i = bins_per_chunk(); i-- > 0;)
+    bits = bits << 1 | std::uint32_t{count_at(first + i) != 0};
+  return bits;
+}
+
+void Histogram::carry(std::size_t place, std::uint64_t count) {
+  if (high_.empty()) high_.resize(low_.size());
+  high_[place] += count;
+}
+
 void Histogram::merge(const Histogram& other) {
   while (coarseness_ < other.coarseness_) coarsen();
   const unsigned shift = coarseness_ - other.coarseness_;
-  const std::size_t per_chunk = bins_per_chunk();
+  const auto per_chunk = static_cast<std::int32_t>(bins_per_chunk());
   for (const Chunk& chunk : other.chunks_) {
-    const std::uint64_t* from = other.counts_of(chunk);
-    std::uint64_t* to = &count_of(chunk.number * static_cast<std::int32_t>(per_chunk));
-    for (std::size_t i = 0; i < other.bins_per_chunk(); ++i) to[i >> shift] += from[i];
+    const std::size_t from = other.first_place(chunk);
+    const std::size_t to = place_of(chunk.number * per_chunk);
+    for (std::size_t i = 0; i < other.bins_per_chunk(); ++i)
+      add_to(to + (i >> shift), other.count_at(from + i));
   }
   total_ += other.total_;
 }
 
 void Histogram::coarsen() {
   if (coarseness_ == kMaxCoarseness) return;
-  // A chunk has an even number of bins and keeps its place, so this is one pass over all of them.
-  for (std::size_t i = 0; i < counts_.size() / 2; ++i) {
-    counts_[i] = counts_[2 * i] + counts_[2 * i + 1];
+  // A chunk has an even number of bins and keeps its order, so this is one pass over all of them.
+  for (std::size_t i = 0; i < low_.size() / 2; ++i) {
+    const std::uint64_t sum = count_at(2 * i) + count_at(2 * i + 1);
+    if (sum > kMaxLow || !high_.empty()) {
+      carry(i, 0);
+      high_[i] = sum >> kLowBits;
+    }
+    low_[i] = static_cast<std::uint16_t>(sum);
   }
-  counts_.resize(counts_.size() / 2);
-  counts_.shrink_to_fit();
+  low_.resize(low_.size() / 2);
+  low_.shrink_to_fit();
+  if (!high_.empty()) high_.resize(low_.size());
+  high_.shrink_to_fit();
   ++coarseness_;
 }
 
@@ -245,9 +306,9 @@ double Histogram::quantile(double q) const {
   std::uint64_t passed = 0;
   const std::size_t per_chunk = bins_per_chunk();
   for (const Chunk& chunk : chunks_) {
-    const std::uint64_t* counts = counts_of(chunk);
+    const std::size_t first = first_place(chunk);
     for (std::size_t i = 0; i < per_chunk; ++i) {
-      passed += counts[i];
+      passed += count_at(first + i);
       if (passed < rank) continue;
       return middle_of(
           chunk.number * static_cast<std::int32_t>(per_chunk) + static_cast<std::int32_t>(i),
@@ -266,18 +327,16 @@ double Histogram::middle_of(std::int32_t bin, unsigned coarseness) {
 
 void Histogram::clear() {
   chunks_.clear();
-  counts_.clear();
+  low_.clear();
+  high_.clear();
   recent_.fill(Chunk{});
   total_ = 0;
   coarseness_ = 0;
 }
 
 std::size_t Histogram::memory_bytes() const {
-  return chunks_.capacity() * sizeof(Chunk) + counts_.capacity() * sizeof(std::uint64_t);
-}
-
-const std::uint64_t* Histogram::counts_of(const Chunk& chunk) const {
-  return &counts_[chunk.place * bins_per_chunk()];
+  return chunks_.capacity() * sizeof(Chunk) + low_.capacity() * sizeof(std::uint16_t) +
+         high_.capacity() * sizeof(std::uint64_t);
 }
 
 [[gnu::noinline]] const Histogram::Chunk* Histogram::find_or_insert(std::int32_t number) {
@@ -287,7 +346,8 @@ const std::uint64_t* Histogram::counts_of(const Chunk& chunk) const {
   if (at != chunks_.end() && at->number == number) {
     chunk = *at;
   } else {
-    counts_.resize(counts_.size() + bins_per_chunk());
+    low_.resize((chunks_.size() + 1) * bins_per_chunk());
+    if (!high_.empty()) high_.resize(low_.size());
     chunks_.insert(at, chunk);
   }
   return &(recent_[static_cast<std::size_t>(number) % kRecent] = chunk);

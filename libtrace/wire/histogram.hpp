@@ -42,9 +42,9 @@ class Histogram {
   void add(double value) {
     const std::int32_t bin = bin_of(value);
     if (coarseness_ == 0) [[likely]]  // as it is where values are added one by one
-      ++count_of(bin, 0);             // a constant saves all the shifts
+      add_to(place_of(bin, 0), 1);    // a constant saves all the shifts
     else
-      ++count_of(bin >> coarseness_, coarseness_);
+      add_to(place_of(bin >> coarseness_, coarseness_), 1);
     ++total_;
   }
 
@@ -89,8 +89,8 @@ class Histogram {
   std::size_t memory_bytes() const;
 
  private:
-  // The bins of one power of two and sign: counts_[place << (5 - coarseness)] and what follows. A
-  // chunk is there only if something was counted in it.
+  // The bins of one power of two and sign, in the places (number << (5 - coarseness)) and what
+  // follows. A chunk is there only if something was counted in it.
   struct Chunk {
     std::int16_t number = std::numeric_limits<std::int16_t>::min();  // of a bin >> 5, uncoarsened
     std::uint16_t place = 0;
@@ -106,9 +106,10 @@ class Histogram {
   }
   static double middle_of(std::int32_t bin, unsigned coarseness);
 
-  // `bin` is coarsened like this histogram. Whoever asks adds to the count: no chunk stays empty.
-  std::uint64_t& count_of(std::int32_t bin) { return count_of(bin, coarseness_); }
-  std::uint64_t& count_of(std::int32_t bin, unsigned coarseness) {
+  // Where a bin's count is. The bin is coarsened like this histogram. Whoever asks adds to the
+  // count: no chunk stays empty.
+  std::size_t place_of(std::int32_t bin) { return place_of(bin, coarseness_); }
+  std::size_t place_of(std::int32_t bin, unsigned coarseness) {
     const unsigned chunk_bits = kMaxCoarseness - coarseness;
     const std::int32_t number = bin >> chunk_bits;
     const Chunk* chunk = &recent_[static_cast<std::size_t>(number) % kRecent];
@@ -116,26 +117,41 @@ class Histogram {
       chunk = find_or_insert(number);
     }
     const auto offset = static_cast<std::size_t>(bin) & ((std::size_t{1} << chunk_bits) - 1);
-    return counts_[(std::size_t{chunk->place} << chunk_bits) + offset];
+    return (std::size_t{chunk->place} << chunk_bits) + offset;
+  }
+
+  void add_to(std::size_t place, std::uint64_t count) {
+    const std::uint64_t sum = low_[place] + count;
+    if (sum > kMaxLow) [[unlikely]]
+      carry(place, sum >> kLowBits);
+    low_[place] = static_cast<std::uint16_t>(sum);
+  }
+  void carry(std::size_t place, std::uint64_t count);
+  std::uint64_t count_at(std::size_t place) const {
+    return high_.empty() ? low_[place] : low_[place] | high_[place] << kLowBits;
   }
   const Chunk* find_or_insert(std::int32_t number);
   unsigned make_as_coarse_as(std::string_view packed);
   template <typename Visit>
   static bool walk(std::string_view packed, Visit visit);
-  const std::uint64_t* counts_of(const Chunk& chunk) const;
+  std::uint32_t occupied(const Chunk& chunk) const;
+  std::size_t first_place(const Chunk& chunk) const { return chunk.place * bins_per_chunk(); }
   std::size_t bins_per_chunk() const { return std::size_t{1} << (kMaxCoarseness - coarseness_); }
 
   static constexpr std::int32_t kLeastNormalBin = 1 << kMaxCoarseness;
   static constexpr std::int32_t kGreatestBin = (0x7ff << kMaxCoarseness) - 1;
   static constexpr std::uint64_t kMaxZigzag = 2 * kGreatestBin + 1;  // of any bin
   static constexpr std::size_t kRecent = 16;
+  static constexpr unsigned kLowBits = 16;
+  static constexpr std::uint64_t kMaxLow = (1 << kLowBits) - 1;
 
   // What add() needs lies together.
   std::uint64_t total_ = 0;
   unsigned coarseness_ = 0;
-  std::vector<std::uint64_t> counts_;  // of all chunks, in the order of their places
+  std::vector<std::uint16_t> low_;     // of the counts; so a thousand tags fit into a near cache
   std::array<Chunk, kRecent> recent_;  // copies of chunks used lately, at their number % kRecent
   std::vector<Chunk> chunks_;          // ascending by number
+  std::vector<std::uint64_t> high_;    // what 16 bits cannot hold; empty as long as they can
 };
 
 }  // namespace pcp::trace

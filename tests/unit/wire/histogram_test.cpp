@@ -118,6 +118,81 @@ TEST(Histogram, CountsMoreValuesThanDoublesCan) {
   EXPECT_NEAR(histogram.quantile(1), 2, 0.04);
 }
 
+// The bytes of a histogram that counts one value so often.
+std::string packed(double value, std::uint64_t count) {
+  Histogram one;
+  one.add(value);
+  std::string bytes = packed(one);
+  bytes.pop_back();  // the count of one
+  for (count <<= 1; count >= 0x80; count >>= 7) bytes += static_cast<char>(count | 0x80);
+  return bytes += static_cast<char>(count);
+}
+
+constexpr std::uint64_t kHalfWord = 1 << 16;
+
+TEST(Histogram, KeepsCountsOfEverySizeWhenMerged) {
+  for (const std::uint64_t count : {kHalfWord - 1, kHalfWord, kHalfWord * 3, kHalfWord << 32}) {
+    Histogram histogram, other;
+    histogram.add(1);
+    ASSERT_TRUE(histogram.merge_packed(packed(1, count)));
+    EXPECT_EQ(packed(histogram), packed(1, count + 1));
+    ASSERT_TRUE(histogram.merge_packed(packed(1000, count)));  // after the first one has carried
+    EXPECT_EQ(histogram.quantile(0.5), histogram.quantile(0));
+    EXPECT_NEAR(histogram.quantile(0.6), 1000, 20);
+    ASSERT_TRUE(other.merge_packed(packed(1, count)));
+    ASSERT_TRUE(other.merge_packed(packed(1000, count)));
+    other.merge(histogram);
+    Histogram expected;
+    ASSERT_TRUE(expected.merge_packed(packed(1000, 2 * count)));
+    ASSERT_TRUE(expected.merge_packed(packed(1, 2 * count + 1)));
+    EXPECT_EQ(packed(other), packed(expected));
+    other.clear();
+    EXPECT_TRUE(other.merge_packed(packed(1, 1)));
+    EXPECT_EQ(packed(other), packed(1, 1));
+  }
+}
+
+TEST(Histogram, KeepsCountsOfEverySizeWhenAdded) {
+  Histogram histogram;
+  for (std::uint64_t i = 0; i < 2 * kHalfWord; ++i) histogram.add(1);
+  EXPECT_EQ(packed(histogram), packed(1, 2 * kHalfWord));
+  histogram.add(1);
+  EXPECT_EQ(packed(histogram), packed(1, 2 * kHalfWord + 1));
+}
+
+TEST(Histogram, KeepsCountsOfEverySizeWhenCoarsened) {
+  for (const std::uint64_t count : {kHalfWord / 2, kHalfWord - 1, kHalfWord, kHalfWord << 32}) {
+    Histogram joined, other;
+    for (const double value : {1.0, 1.04, 1.97, -8.0}) {  // the first two in neighbouring bins
+      ASSERT_TRUE(joined.merge_packed(packed(value, count)));
+      other.coarsen();
+      ASSERT_TRUE(other.merge_packed(packed(value, count)));
+    }
+    while (joined.coarseness() < other.coarseness()) joined.coarsen();
+    EXPECT_EQ(packed(joined), packed(other)) << count;
+    while (joined.coarseness() < Histogram::kMaxCoarseness) joined.coarsen();
+    std::uint64_t total = 0;
+    ASSERT_TRUE(Histogram::read_packed_total(packed(joined), total));
+    EXPECT_EQ(total, 4 * count);
+    EXPECT_EQ(joined.quantile(0.25), joined.quantile(0));
+    EXPECT_EQ(joined.quantile(0.26), joined.quantile(1));
+  }
+}
+
+TEST(Histogram, PacksFullChunksLikeOthers) {
+  for (const int most : {1, 63, 64}) {  // a count of 64 takes two bytes
+    Histogram all, each;
+    for (int bin = 0; bin < 3 * 32; ++bin)
+      for (int i = 0; i < (bin == 40 ? most : 1); ++i)
+        all.add(std::ldexp(1 + bin % 32 / 32.0, bin / 32));
+    ASSERT_TRUE(each.merge_packed(packed(all)));
+    EXPECT_EQ(packed(each), packed(all));
+    EXPECT_EQ(packed(all).size(), 4u + 3 * 32 + (most == 64 ? 1 : 0))
+        << most;  // "first" takes three
+    EXPECT_EQ(all.total(), 3u * 32 + static_cast<unsigned>(most) - 1);
+  }
+}
+
 TEST(Histogram, MergedIsTheSameAsAdded) {
   const auto values = draw(std::normal_distribution<double>(1, 2), 2000);
   Histogram all, first, second;
