@@ -68,7 +68,7 @@ Options read_own_options() {
 }  // namespace
 
 Client::Client(Options options) : options_(std::move(options)), queue_(0) {
-  if (options_.no_agent) state_flags.fetch_or(PMTRACE_STATE_NOAGENT, std::memory_order_relaxed);
+  if (options_.no_agent) add_state(PMTRACE_STATE_NOAGENT);
 }
 
 Client* Client::get_if_made() {

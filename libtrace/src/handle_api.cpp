@@ -22,36 +22,41 @@ struct OpenTransaction {
 };
 static_assert(sizeof(OpenTransaction) <= sizeof(pmtrace_tx));
 
-int record(CallMode mode, const Tag* tag, RecordKind kind, double value) {
+int record(const Tag* tag, RecordKind kind, double value) {
   Recorder* recorder = find_recorder();
-  return recorder != nullptr ? record_call(mode, *recorder, tag, kind, value) : -ENOMEM;
+  return recorder != nullptr ? record_call(*recorder, tag, kind, value) : -ENOMEM;
 }
 
-// The two large ones stand apart, so that a call that is switched off does not prepare for them.
-[[gnu::noinline, gnu::flatten]] int close_switched_on(CallMode mode, pmtrace_tx* tx,
-                                                      RecordKind kind) {
+// These stand apart, so that a call that is switched off does not prepare for them.
+[[gnu::noinline]] int begin_switched_on(pmtrace_handle tag, pmtrace_tx* tx) {
+  *tx = {};
+  if (tag == nullptr) return PMTRACE_ERR_TAGNAME;
+  const OpenTransaction open{tag, present_moment()};
+  std::memcpy(tx, &open, sizeof open);
+  return 0;
+}
+
+[[gnu::noinline, gnu::flatten]] int close_switched_on(pmtrace_tx* tx, RecordKind kind) {
   const Moment now = present_moment();
   if (tx == nullptr) return PMTRACE_ERR_NOPROGRESS;
   OpenTransaction open;
   std::memcpy(&open, tx, sizeof open);
   if (open.tag == nullptr) return PMTRACE_ERR_NOPROGRESS;
   *tx = {};
-  return record(mode, open.tag, kind, seconds_since(open.begun, now));
+  return record(open.tag, kind, seconds_since(open.begun, now));
 }
 
-[[gnu::noinline, gnu::flatten]] int record_switched_on(CallMode mode, pmtrace_handle tag,
-                                                       RecordKind kind, double value) {
-  return tag != nullptr ? record(mode, tag, kind, value) : PMTRACE_ERR_TAGNAME;
+[[gnu::noinline, gnu::flatten]] int record_switched_on(pmtrace_handle tag, RecordKind kind,
+                                                       double value) {
+  return tag != nullptr ? record(tag, kind, value) : PMTRACE_ERR_TAGNAME;
 }
 
 int close_transaction(pmtrace_tx* tx, RecordKind kind) {
-  const CallMode mode = call_mode();
-  return mode == CallMode::Off ? 0 : close_switched_on(mode, tx, kind);
+  return is_switched_off() ? 0 : close_switched_on(tx, kind);
 }
 
 int record_by_handle(pmtrace_handle tag, RecordKind kind, double value) {
-  const CallMode mode = call_mode();
-  return mode == CallMode::Off ? 0 : record_switched_on(mode, tag, kind, value);
+  return is_switched_off() ? 0 : record_switched_on(tag, kind, value);
 }
 
 }  // namespace
@@ -78,14 +83,8 @@ PMTRACE_EXPORT int pmtrace_count(pmtrace_handle tag, double value) {
 
 PMTRACE_EXPORT int pmtrace_begin(pmtrace_handle tag, pmtrace_tx* tx) {
   if (tx == nullptr) return -EINVAL;
-  if (call_mode() == CallMode::Off) [[unlikely]] {
-    std::memset(tx, 0, sizeof(OpenTransaction));  // none is open
-    return 0;
-  }
-  *tx = {};
-  if (tag == nullptr) return PMTRACE_ERR_TAGNAME;
-  const OpenTransaction open{tag, present_moment()};
-  std::memcpy(tx, &open, sizeof open);
+  if (!is_switched_off()) return begin_switched_on(tag, tx);
+  std::memset(tx, 0, sizeof(OpenTransaction));  // none is open
   return 0;
 }
 

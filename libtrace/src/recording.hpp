@@ -12,9 +12,8 @@ int record_specially(Recorder& recorder, const Tag* tag, RecordKind kind, double
 // Records a call of the calling thread, which owns the recorder. 0, or a negative error code. To be
 // inlined with all of the queue's code (gnu::flatten), for the reason that Recorder::record()
 // gives.
-inline int record_call(CallMode mode, Recorder& recorder, const Tag* tag, RecordKind kind,
-                       double value) {
-  if (mode == CallMode::Ordinary) [[likely]]
+inline int record_call(Recorder& recorder, const Tag* tag, RecordKind kind, double value) {
+  if (only_records()) [[likely]]
     return recorder.record(tag, value, kind);
   return record_specially(recorder, tag, kind, value);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <climits>
 
 #include "pcp/trace.h"
 
@@ -19,16 +20,33 @@ inline bool has_state(int flags) {
   return (state_flags.load(std::memory_order_relaxed) & flags) != 0;
 }
 
-// What a call has to do besides recording. Ordinary: nothing, which one load and a branch tell.
-enum class CallMode { Ordinary, Special, Off };
+// The sign of the flags is set, by us, while a call has nothing to do at all: no agent, and nothing
+// to print. So one load and a branch tell it.
+inline constexpr int kSwitchedOff = INT_MIN;
 
-inline CallMode call_mode() {
-  const int flags = state_flags.load(std::memory_order_relaxed);
-  if ((flags & ~PMTRACE_STATE_ASYNC) == 0) [[likely]]
-    return CallMode::Ordinary;
+inline int with_sign(int flags) {
+  flags &= ~kSwitchedOff;
   return (flags & (kDiagnosticFlags | PMTRACE_STATE_NOAGENT)) == PMTRACE_STATE_NOAGENT
-             ? CallMode::Off
-             : CallMode::Special;
+             ? flags | kSwitchedOff
+             : flags;
+}
+
+inline bool is_switched_off() { return state_flags.load(std::memory_order_relaxed) < 0; }
+
+// Whether a call has nothing to do but to record.
+inline bool only_records() {
+  return (state_flags.load(std::memory_order_relaxed) & ~PMTRACE_STATE_ASYNC) == 0;
+}
+
+// Gives the flags before. Thread: any.
+inline int replace_state(int flags) {
+  return state_flags.exchange(with_sign(flags), std::memory_order_relaxed) & ~kSwitchedOff;
+}
+inline void add_state(int flags) {
+  int before = state_flags.load(std::memory_order_relaxed);
+  while (!state_flags.compare_exchange_weak(before, with_sign(before | flags),
+                                            std::memory_order_relaxed)) {
+  }
 }
 
 }  // namespace pcp::trace::client

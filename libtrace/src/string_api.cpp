@@ -55,21 +55,20 @@ int report_connection(Recorder& recorder) {
 }
 
 // Stands apart, so that a call that is switched off does not prepare for it.
-[[gnu::noinline, gnu::flatten]] int record_switched_on(CallMode mode, const char* name,
-                                                       RecordKind kind, double value) {
+[[gnu::noinline, gnu::flatten]] int record_switched_on(const char* name, RecordKind kind,
+                                                       double value) {
   Recorder* recorder;
   int error;
   const TagCache::Entry* entry = look_up(name, recorder, error);
   if (entry == nullptr) return error;
-  error = record_call(mode, *recorder, entry->tag, kind, value);
+  error = record_call(*recorder, entry->tag, kind, value);
   return error != 0 ? error : report_connection(*recorder);
 }
 
 int record_by_name(const char* name, RecordKind kind, double value) {
-  const CallMode mode = call_mode();
-  if (mode == CallMode::Off) [[unlikely]]
+  if (is_switched_off()) [[unlikely]]
     return name != nullptr && *name != '\0' ? 0 : PMTRACE_ERR_TAGNAME;
-  return record_switched_on(mode, name, kind, value);
+  return record_switched_on(name, kind, value);
 }
 
 // Closes the calling thread's transaction, else another thread's. 0 if nobody has one open.
@@ -88,7 +87,6 @@ Moment close_transaction(TagCache::Entry& entry, Recorder& recorder) {
 // Ends or aborts. An abort, which the stock library keeps to itself, tells nothing of the
 // connection.
 [[gnu::flatten]] int close_by_name(const char* name, RecordKind kind) {
-  const CallMode mode = call_mode();
   const Moment now = present_moment();
   Recorder* recorder;
   int error;
@@ -98,7 +96,7 @@ Moment close_transaction(TagCache::Entry& entry, Recorder& recorder) {
   if (begun == 0)
     return entry->tag->has_begun.load(std::memory_order_relaxed) ? PMTRACE_ERR_NOPROGRESS
                                                                  : PMTRACE_ERR_NOSUCHTAG;
-  error = record_call(mode, *recorder, entry->tag, kind, seconds_since(begun, now));
+  error = record_call(*recorder, entry->tag, kind, seconds_since(begun, now));
   return error != 0 || kind == RecordKind::Abort ? error : report_connection(*recorder);
 }
 
@@ -143,11 +141,9 @@ PMTRACE_EXPORT int pmtracecounter(const char* name, double value) {
 PMTRACE_EXPORT int pmtracestate(int flags) {
   Client* client = Client::get_if_made();
   const bool was_connected = client != nullptr && client->link().first_connection() == 0;
-  int before = state_flags.load(std::memory_order_relaxed);
   if (was_connected && (flags & PMTRACE_STATE_ASYNC) != 0) return -EINVAL;
   const bool forced = client != nullptr && client->options().no_agent;
-  before =
-      state_flags.exchange(flags | (forced ? PMTRACE_STATE_NOAGENT : 0), std::memory_order_relaxed);
+  const int before = replace_state(flags | (forced ? PMTRACE_STATE_NOAGENT : 0));
   if (client != nullptr && !has_state(PMTRACE_STATE_NOAGENT)) client->start_flusher();
   return before;
 }
