@@ -184,8 +184,8 @@ bool Passage::take_from_client(const wire::Frame& pdu) {
 }
 
 bool Passage::take_from_agent(const wire::Frame& pdu) {
-  if (pdu.type == wire::PduType::Welcome && replays_)
-    if (const auto welcome = wire::decode_welcome(pdu.payload)) replay(*welcome);
+  if (pdu.type == wire::PduType::Welcome)
+    if (const auto welcome = wire::decode_welcome(pdu.payload)) take_welcome(*welcome);
   if (pdu.type != wire::PduType::BatchAck || trigger_ != Trigger::Answer || --countdown_ != 0)
     return false;
   ++proxy_.figures_.answers_lost;
@@ -193,11 +193,14 @@ bool Passage::take_from_agent(const wire::Frame& pdu) {
 }
 
 // Sends again what the agent has applied, before the client can say anything: a client that had
-// not understood the WELCOME would do the same.
-void Passage::replay(const wire::Welcome& welcome) {
-  if (session_ == nullptr || !welcome.session_known) return;
+// not understood the WELCOME would do the same. What this agent has not applied, but one before it
+// may have, nobody would send without its TAGS.
+void Passage::take_welcome(const wire::Welcome& welcome) {
+  if (session_ == nullptr) return;
+  std::erase_if(session_->batches,
+                [&](const auto& batch) { return batch.first > welcome.last_sequence; });
+  if (!replays_) return;
   for (const auto& [sequence, bytes] : session_->batches) {
-    if (sequence > welcome.last_sequence) continue;
     up_.held += bytes;
     ++proxy_.figures_.replayed;
   }

@@ -68,7 +68,7 @@ class Passage : public std::enable_shared_from_this<Passage> {
   bool triggered(Way& way, std::string_view bytes);
   bool take_from_client(const wire::Frame& pdu);  // these: true if it is the one to break at
   bool take_from_agent(const wire::Frame& pdu);
-  void replay(const wire::Welcome& welcome);
+  void take_welcome(const wire::Welcome& welcome);
   void write(Way& way);
   void finish(Way& way);
   void strike();

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Says how many lines of the product's parts the tests have run.
+
+Usage: coverage.py BUILD_DIRECTORY [PERCENT]
+
+The build is one with PCP_TRACE_COVERAGE, whose tests have been run. Lists the files that were not
+run as a whole. Exit status 1: less than PERCENT (90) of the lines of a part."""
+
+import collections
+import json
+import os
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PARTS = {"engine": "pmda/src/engine", "wire": "libtrace/wire", "client": "libtrace/src"}
+
+
+def notes(build):
+    """Gives the files in which the tests have noted what they ran."""
+    return [os.path.join(directory, name) for directory, _, names in os.walk(build)
+            for name in names if name.endswith(".gcda")]
+
+
+def counts_of_lines(build):
+    """Gives how often each line was run: file -> line number -> count. A file that several programs
+    were built of is there several times."""
+    command = ["gcov", "--json-format", "--stdout", *notes(build)]
+    reports = subprocess.run(command, cwd=build, check=True, stdout=subprocess.PIPE,
+                             stderr=subprocess.DEVNULL).stdout
+    counts = collections.defaultdict(collections.Counter)
+    for report in reports.splitlines():
+        for file in json.loads(report)["files"]:
+            path = os.path.relpath(os.path.join(build, file["file"]), ROOT)
+            for line in file["lines"]:
+                counts[path][line["line_number"]] += line["count"]
+    return counts
+
+
+def ranges(numbers):
+    """Gives "3-5, 8" for 3, 4, 5 and 8."""
+    found = []
+    for number in sorted(numbers):
+        if found and number == found[-1][1] + 1:
+            found[-1][1] = number
+        else:
+            found.append([number, number])
+    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in found)
+
+
+def main():
+    if not 2 <= len(sys.argv) <= 3 or sys.argv[1].startswith("-"):
+        print(__doc__, file=sys.stderr)
+        return 2
+    build = os.path.abspath(sys.argv[1])
+    least = float(sys.argv[2]) if len(sys.argv) > 2 else 90
+    if not notes(build):
+        print(f"coverage: no test has noted anything in {build}", file=sys.stderr)
+        return 2
+    counts = counts_of_lines(build)
+    summary = []
+    for part, folder in PARTS.items():
+        files = {path: lines for path, lines in counts.items() if path.startswith(folder + "/")}
+        missed = {path: [number for number, count in lines.items() if count == 0]
+                  for path, lines in files.items()}
+        for path in sorted(path for path in files if missed[path]):
+            print(f"  {path}: not run: {ranges(missed[path])}")
+        all_lines = sum(map(len, files.values()))
+        share = 100 * (1 - sum(map(len, missed.values())) / all_lines) if all_lines else 0
+        summary.append((part, share, all_lines))
+    for part, share, all_lines in summary:
+        verdict = "" if share >= least else f", less than {least:g}%"
+        print(f"{part:8} {share:5.1f}% of {all_lines:,} lines{verdict}")
+    return 0 if all(share >= least for _, share, _ in summary) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
