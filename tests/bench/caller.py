@@ -13,7 +13,7 @@ from figures import Figure, median
 from private_pmcd import STOCK_AGENT, STOCK_NAMESPACE, PrivatePmcd
 
 PART = "The caller"
-ROUNDS = 3
+ROUNDS = 5
 THREADS = (1, 2, 4)
 
 KINDS = ("point", "observe", "count")
