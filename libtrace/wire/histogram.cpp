@@ -62,10 +62,9 @@ std::int32_t unzigzag(std::uint64_t value) {
   return static_cast<std::int32_t>(value >> 1) ^ -static_cast<std::int32_t>(value & 1);
 }
 
-// A bit for each of 32 half words: set if it is not zero.
+// A bit for each of 32 counts: set if it is not zero.
 std::uint32_t nonzero(const std::uint16_t* words) {
 #ifdef __SSE2__
-  // Words become bytes, of which the greatest stand for all that are greater.
   const auto* vectors = reinterpret_cast<const __m128i*>(words);
   const auto zero_bytes = [vectors](int i) {
     const __m128i zero = _mm_setzero_si128();
@@ -279,15 +278,16 @@ void Histogram::merge(const Histogram& other) {
 void Histogram::coarsen() {
   if (coarseness_ == kMaxCoarseness) return;
   // A chunk has an even number of bins and keeps its order, so this is one pass over all of them.
-  for (std::size_t i = 0; i < low_.size() / 2; ++i) {
-    const std::uint64_t sum = count_at(2 * i) + count_at(2 * i + 1);
-    if (sum > kMaxLow || !high_.empty()) {
-      carry(i, 0);
-      high_[i] = sum >> kLowBits;
-    }
+  const std::size_t places = low_.size() / 2;
+  const auto sum_at = [this](std::size_t i) { return count_at(2 * i) + count_at(2 * i + 1); };
+  for (std::size_t i = 0; i < places && high_.empty(); ++i)
+    if (sum_at(i) > kMaxLow) carry(0, 0);  // may find no memory, so before anything is changed
+  for (std::size_t i = 0; i < places; ++i) {
+    const std::uint64_t sum = sum_at(i);
     low_[i] = static_cast<std::uint16_t>(sum);
+    if (!high_.empty()) high_[i] = sum >> kLowBits;
   }
-  low_.resize(low_.size() / 2);
+  low_.resize(places);
   low_.shrink_to_fit();
   if (!high_.empty()) high_.resize(low_.size());
   high_.shrink_to_fit();
