@@ -91,8 +91,11 @@ class Clients(TraceTestCase):
         traced = self.start_traced(self.environment(pmcd))
         traced.call("point a")
         self.assertNotIn('"traced"', pmcd.agent_log())
-        os.kill(pmcd.agent_pid(), signal.SIGHUP)
-        wait_until(lambda: '"traced"' in pmcd.agent_log(), what="the client in the log")
+
+        def is_logged():  # it may still have said nothing, so ask again
+            os.kill(pmcd.agent_pid(), signal.SIGHUP)
+            return '"traced"' in pmcd.agent_log()
+        wait_until(is_logged, what="the client in the log")
         self.assertEqual(traced.call("point a"), 0)
 
 
