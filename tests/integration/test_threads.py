@@ -14,7 +14,7 @@ class Threads(TraceTestCase):
     def run_threads(self, threads, calls, kind, **variables):
         done = subprocess.run([program("threads"), str(threads), str(calls), kind],
                               env=self.environment(self.pmcd, **variables), capture_output=True,
-                              text=True, timeout=2 * PATIENCE_S, check=True)
+                              text=True, timeout=5 * PATIENCE_S, check=True)
         self.assertEqual((done.stdout, done.stderr), ("0\n", ""))
 
     def test_run_the_same_transaction_at_once(self):
