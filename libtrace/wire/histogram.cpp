@@ -205,6 +205,7 @@ void Histogram::pack(std::string& out) const {
   std::array<char, 4 * kMaxChunkBytes> buffer;
   char* const full = buffer.data() + 3 * kMaxChunkBytes;  // the last place for a whole chunk
   char* to = buffer.data();
+  // As count_at(), but local: for all that the compiler knows, what is written changes the members.
   const std::uint64_t* const high = high_.empty() ? nullptr : high_.data();
   const auto per_chunk = static_cast<std::int32_t>(bins_per_chunk());
   const Chunk& front = chunks_.front();

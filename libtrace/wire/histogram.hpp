@@ -89,7 +89,7 @@ class Histogram {
   std::size_t memory_bytes() const;
 
  private:
-  // The bins of one power of two and sign, in the places (number << (5 - coarseness)) and what
+  // The bins of one power of two and sign, whose counts are at place << (5 - coarseness) and what
   // follows. A chunk is there only if something was counted in it.
   struct Chunk {
     std::int16_t number = std::numeric_limits<std::int16_t>::min();  // of a bin >> 5, uncoarsened

@@ -38,6 +38,28 @@ struct WithAddress {
   sockaddr_storage address{};
 };
 
+// The two lists differ in what their elements call the address and the next one.
+template <auto kAddress, auto kNext, typename Element>
+void make_list(const Addresses& addresses, Element** list) {
+  *list = nullptr;
+  for (const char* text : addresses) {
+    auto* each = new WithAddress<Element>;
+    each->address = make_address(text);
+    each->element.*kAddress = reinterpret_cast<sockaddr*>(&each->address);
+    each->element.*kNext = *list;
+    *list = &each->element;
+  }
+}
+
+template <auto kNext, typename Element>
+void free_list(Element* list) {
+  while (list != nullptr) {
+    Element* next = list->*kNext;
+    delete reinterpret_cast<WithAddress<Element>*>(list);
+    list = next;
+  }
+}
+
 }  // namespace
 
 extern "C" {
@@ -45,43 +67,18 @@ extern "C" {
 int __wrap_getaddrinfo(const char* name, const char*, const addrinfo*, addrinfo** list) {
   const auto host = kHosts.find(name);
   if (host == kHosts.end()) return EAI_NONAME;
-  *list = nullptr;
-  for (const char* text : host->second) {
-    auto* each = new WithAddress<addrinfo>;
-    each->address = make_address(text);
-    each->element.ai_family = each->address.ss_family;
-    each->element.ai_addr = reinterpret_cast<sockaddr*>(&each->address);
-    each->element.ai_next = *list;
-    *list = &each->element;
-  }
+  make_list<&addrinfo::ai_addr, &addrinfo::ai_next>(host->second, list);
+  for (addrinfo* each = *list; each != nullptr; each = each->ai_next)
+    each->ai_family = each->ai_addr->sa_family;
   return 0;
 }
 
-void __wrap_freeaddrinfo(addrinfo* list) {
-  while (list != nullptr) {
-    addrinfo* next = list->ai_next;
-    delete reinterpret_cast<WithAddress<addrinfo>*>(list);
-    list = next;
-  }
-}
+void __wrap_freeaddrinfo(addrinfo* list) { free_list<&addrinfo::ai_next>(list); }
 
 int __wrap_getifaddrs(ifaddrs** list) {
-  *list = nullptr;
-  for (const char* text : kOwnAddresses) {
-    auto* each = new WithAddress<ifaddrs>;
-    each->address = make_address(text);
-    each->element.ifa_addr = reinterpret_cast<sockaddr*>(&each->address);
-    each->element.ifa_next = *list;
-    *list = &each->element;
-  }
+  make_list<&ifaddrs::ifa_addr, &ifaddrs::ifa_next>(kOwnAddresses, list);
   return 0;
 }
 
-void __wrap_freeifaddrs(ifaddrs* list) {
-  while (list != nullptr) {
-    ifaddrs* next = list->ifa_next;
-    delete reinterpret_cast<WithAddress<ifaddrs>*>(list);
-    list = next;
-  }
-}
+void __wrap_freeifaddrs(ifaddrs* list) { free_list<&ifaddrs::ifa_next>(list); }
 }

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Says how many lines of the product's parts the tests have run.
 
-Usage: coverage.py BUILD_DIRECTORY [PERCENT]
+Usage: coverage.py BUILD_DIRECTORY
 
 The build is one with PCP_TRACE_COVERAGE, whose tests have been run. Lists the files that were not
-run as a whole. Exit status 1: less than PERCENT (90) of the lines of a part."""
+run as a whole. Exit status 1: less than 90% of the lines of a part."""
 
 import collections
 import json
@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LEAST_PERCENT = 90
 PARTS = {"engine": "pmda/src/engine", "wire": "libtrace/wire", "client": "libtrace/src"}
 
 
@@ -22,10 +23,10 @@ def notes(build):
             for name in names if name.endswith(".gcda")]
 
 
-def counts_of_lines(build):
-    """Gives how often each line was run: file -> line number -> count. A file that several programs
-    were built of is there several times."""
-    command = ["gcov", "--json-format", "--stdout", *notes(build)]
+def counts_of_lines(build, files):
+    """Gives how often each line was run: path -> line number -> count. Of what several programs
+    were built of there are several notes."""
+    command = ["gcov", "--json-format", "--stdout", *files]
     reports = subprocess.run(command, cwd=build, check=True, stdout=subprocess.PIPE,
                              stderr=subprocess.DEVNULL).stdout
     counts = collections.defaultdict(collections.Counter)
@@ -49,15 +50,15 @@ def ranges(numbers):
 
 
 def main():
-    if not 2 <= len(sys.argv) <= 3 or sys.argv[1].startswith("-"):
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
         print(__doc__, file=sys.stderr)
         return 2
     build = os.path.abspath(sys.argv[1])
-    least = float(sys.argv[2]) if len(sys.argv) > 2 else 90
-    if not notes(build):
+    noted = notes(build)
+    if not noted:
         print(f"coverage: no test has noted anything in {build}", file=sys.stderr)
         return 2
-    counts = counts_of_lines(build)
+    counts = counts_of_lines(build, noted)
     summary = []
     for part, folder in PARTS.items():
         files = {path: lines for path, lines in counts.items() if path.startswith(folder + "/")}
@@ -69,9 +70,9 @@ def main():
         share = 100 * (1 - sum(map(len, missed.values())) / all_lines) if all_lines else 0
         summary.append((part, share, all_lines))
     for part, share, all_lines in summary:
-        verdict = "" if share >= least else f", less than {least:g}%"
+        verdict = "" if share >= LEAST_PERCENT else f", less than {LEAST_PERCENT}%"
         print(f"{part:8} {share:5.1f}% of {all_lines:,} lines{verdict}")
-    return 0 if all(share >= least for _, share, _ in summary) else 1
+    return 0 if all(share >= LEAST_PERCENT for _, share, _ in summary) else 1
 
 
 if __name__ == "__main__":
