@@ -68,12 +68,16 @@ extern constinit thread_local Recorder* this_recorder [[gnu::tls_model("initial-
 
 Recorder* find_recorder_slowly();
 
+// Gives the calling thread's recorder if it has one already.
+inline Recorder* known_recorder() {
+  Recorder* recorder = this_recorder;
+  return recorder != nullptr && recorder->is_alive() ? recorder : nullptr;
+}
+
 // Gives the calling thread's recorder; null if there is no memory for one.
 inline Recorder* find_recorder() {
-  Recorder* recorder = this_recorder;
-  if (recorder != nullptr && recorder->is_alive()) [[likely]]
-    return recorder;
-  return find_recorder_slowly();
+  Recorder* recorder = known_recorder();
+  return recorder != nullptr ? recorder : find_recorder_slowly();
 }
 
 }  // namespace pcp::trace::client

@@ -138,8 +138,9 @@ bool Flusher::drain() {
   const std::uint64_t now = now_ns();
   bool any = false;
   std::uint64_t lost = 0;
+  const auto announce = [&](const Record& record) { return pending_.announce(record); };
   const auto add = [&](const auto& recorded) { lost += pending_.add(recorded, now); };
-  client_.for_each_recorder([&](Recorder& recorder) { any |= recorder.drain(add, add); });
+  client_.for_each_recorder([&](Recorder& recorder) { any |= recorder.drain(announce, add, add); });
   client_.delivered().undeliverable += lost;
   return any;
 }

@@ -14,41 +14,42 @@ using namespace pcp::trace::client;
 
 namespace {
 
-// How the library uses the caller's 64 bytes. The rest is kept for trace and span ids. The Java
-// binding keeps these two words apart (java/native/trace_jni.c), and would have to keep any other.
+// How the library uses the caller's 64 bytes. The rest, which is kept for trace and span ids, is
+// neither read nor written. The Java binding keeps these two words apart
+// (java/native/trace_jni.c), and would have to keep any other.
 struct OpenTransaction {
   const Tag* tag;
   Moment begun;
 };
 static_assert(sizeof(OpenTransaction) <= sizeof(pmtrace_tx));
 
-int record(const Tag* tag, RecordKind kind, double value) {
-  Recorder* recorder = find_recorder();
-  return recorder != nullptr ? record_call(*recorder, tag, kind, value) : -ENOMEM;
-}
-
 // These stand apart, so that a call that is switched off does not prepare for them.
 [[gnu::noinline]] int begin_switched_on(pmtrace_handle tag, pmtrace_tx* tx) {
-  *tx = {};
-  if (tag == nullptr) return PMTRACE_ERR_TAGNAME;
-  const OpenTransaction open{tag, present_moment()};
+  const OpenTransaction open{tag, present_moment()};  // none is open without a tag
   std::memcpy(tx, &open, sizeof open);
-  return 0;
+  return tag != nullptr ? 0 : PMTRACE_ERR_TAGNAME;
 }
 
 [[gnu::noinline, gnu::flatten]] int close_switched_on(pmtrace_tx* tx, RecordKind kind) {
-  const Moment now = present_moment();
   if (tx == nullptr) return PMTRACE_ERR_NOPROGRESS;
   OpenTransaction open;
   std::memcpy(&open, tx, sizeof open);
   if (open.tag == nullptr) return PMTRACE_ERR_NOPROGRESS;
-  *tx = {};
-  return record(open.tag, kind, seconds_since(open.begun, now));
+  std::memset(tx, 0, sizeof open.tag);
+  // Before the moment: the processor finds it while it reads its counter, and starts nothing else
+  // until then. A thread's first call takes its time after the moment.
+  Recorder* recorder = known_recorder();
+  const Moment now = present_moment();
+  if (recorder == nullptr) recorder = find_recorder_slowly();
+  if (recorder == nullptr) return -ENOMEM;
+  return record_call(*recorder, open.tag, kind, seconds_since(open.begun, now));
 }
 
 [[gnu::noinline, gnu::flatten]] int record_switched_on(pmtrace_handle tag, RecordKind kind,
                                                        double value) {
-  return tag != nullptr ? record(tag, kind, value) : PMTRACE_ERR_TAGNAME;
+  if (tag == nullptr) return PMTRACE_ERR_TAGNAME;
+  Recorder* recorder = find_recorder();
+  return recorder != nullptr ? record_call(*recorder, tag, kind, value) : -ENOMEM;
 }
 
 int close_transaction(pmtrace_tx* tx, RecordKind kind) {

@@ -50,16 +50,16 @@ void Overflow::lock() {
 }
 
 bool OverflowSlab::add(const Record& record) {
-  const auto kind = static_cast<Kind>(record.kind);
-  const bool finite = !has_value(record.kind) || std::isfinite(record.value);
+  const auto kind = static_cast<Kind>(record.kind());
+  const bool finite = !has_value(record.kind()) || std::isfinite(record.value);
   try {
-    Cell& cell = find_or_make(record.tag, kind);
+    Cell& cell = find_or_make(record.tag(), kind);
     if (!finite) {
-      ++find_or_make(record.tag, kind | kNotFinite).count;
+      ++find_or_make(record.tag(), kind | kNotFinite).count;
       has_nonfinite_ = true;
     }
     ++cell.count;
-    if (!has_value(record.kind)) return true;
+    if (!has_value(record.kind())) return true;
     cell.last = record.value;
     if (!finite) return true;
     cell.sum += record.value;

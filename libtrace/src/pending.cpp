@@ -7,16 +7,7 @@
 namespace pcp::trace::client {
 namespace {
 
-// Records that are looked up together.
-constexpr std::size_t kAtOnce = 64;
-
 std::uint64_t calls_in(const OverflowCell& cell) { return cell.delta.count + cell.delta.aborts; }
-
-void prefetch(const Pending::Entry& entry) {
-  const char* bytes = reinterpret_cast<const char*>(&entry);
-  __builtin_prefetch(bytes + 64, 1);
-  __builtin_prefetch(bytes + 128, 1);
-}
 
 }  // namespace
 
@@ -38,7 +29,7 @@ Pending::Entry& Pending::queued_entry(const Tag* tag, TraceType type, std::uint6
   return *entry;
 }
 
-// Not in add_some()'s loop, which is faster without all this.
+// Not in add()'s loop, which is faster without all this.
 [[gnu::noinline]] Pending::Entry* Pending::try_queued_entry(const Tag* tag, TraceType type,
                                                             std::uint64_t first_ns) {
   try {
@@ -48,36 +39,16 @@ Pending::Entry& Pending::queued_entry(const Tag* tag, TraceType type, std::uint6
   }
 }
 
-std::uint64_t Pending::add(std::span<const Record> records, std::uint64_t now_ns) {
+std::uint64_t Pending::add(std::span<const Arrival> arrivals, std::uint64_t now_ns) {
   std::uint64_t lost = 0;
-  while (!records.empty()) {
-    const auto some = records.first(std::min(records.size(), kAtOnce));
-    lost += add_some(some, now_ns);
-    records = records.subspan(some.size());
-  }
-  return lost;
-}
-
-// In two passes: with many tags an entry is in no near cache, but comes while the next ones are
-// looked up.
-std::uint64_t Pending::add_some(std::span<const Record> records, std::uint64_t now_ns) {
-  std::array<Entry*, kAtOnce> entries;
-  Entry** entry = entries.data();
-  for (const Record& record : records) {
-    *entry = find(record.tag, type_of(record.kind));
-    if (*entry == nullptr || !(*entry)->is_queued) [[unlikely]]
-      *entry = try_queued_entry(record.tag, type_of(record.kind), now_ns);
-    if (*entry != nullptr) prefetch(**entry);
-    ++entry;
-  }
-
-  std::uint64_t lost = 0;
-  entry = entries.data();
-  for (const Record& record : records) {
-    Entry* target = *entry++;
-    if (target == nullptr) [[unlikely]] {
-      ++lost;
-      continue;
+  for (const auto& [announced, record] : arrivals) {
+    Entry* target = announced;
+    if (target == nullptr || target->last_ns == 0) [[unlikely]] {
+      target = try_queued_entry(record.tag(), type_of(record.kind()), now_ns);
+      if (target == nullptr) {
+        ++lost;
+        continue;
+      }
     }
     target->last_ns = now_ns;
     if (!add_to(target->delta, record)) continue;
@@ -113,6 +84,7 @@ void Pending::pop() {
   Entry& done = front();
   done.delta = {};
   done.histogram.clear();
+  done.last_ns = 0;
   done.is_queued = false;
   queue_.pop_front();
   ++popped_;

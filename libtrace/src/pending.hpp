@@ -19,21 +19,38 @@ namespace pcp::trace::client {
 
 class Pending {
  public:
-  // What a record needs comes first, in as few cache lines as possible.
+  // What a record needs lies in the first two cache lines: of the delta, all but the three counts
+  // at its begin; of the histogram, what comes first.
   struct alignas(64) Entry {
-    std::uint64_t last_ns = 0;  // when the flusher saw the last record of it
-    TraceType type{};
-    bool is_queued = false;
     Delta delta;
+    std::uint64_t last_ns = 0;  // when the flusher saw the last record of it; 0: there is none
     Histogram histogram;
     std::uint64_t first_ns = 0;
     const Tag* tag = nullptr;
+    TraceType type{};
+    bool is_queued = false;
 
     std::uint64_t records() const { return delta.count + delta.aborts; }
   };
+  static_assert(sizeof(Delta) == 64);
+
+  // A record that waits for its entry to come from afar: with many tags none is in a near cache.
+  struct Arrival {
+    Entry* entry = nullptr;  // null if there is none yet
+    Record record;
+  };
+  Arrival announce(const Record& record) const {
+    Arrival arrival;
+    arrival.entry = find(record.tag(), type_of(record.kind()));
+    arrival.record = record;
+    const auto address = reinterpret_cast<std::uintptr_t>(arrival.entry);  // null does no harm
+    __builtin_prefetch(reinterpret_cast<const void*>(address), 1);
+    __builtin_prefetch(reinterpret_cast<const void*>(address + 64), 1);
+    return arrival;
+  }
 
   // Add what was recorded, and give the number of calls that there was no memory for.
-  std::uint64_t add(std::span<const Record> records, std::uint64_t now_ns);
+  std::uint64_t add(std::span<const Arrival> arrivals, std::uint64_t now_ns);
   std::uint64_t add(const OverflowCell& cell, std::uint64_t now_ns);
 
   // Puts back what could not be sent after all. Its values are not in any histogram any more.
@@ -51,8 +68,6 @@ class Pending {
   std::uint64_t popped() const { return popped_; }
 
  private:
-  std::uint64_t add_some(std::span<const Record> records, std::uint64_t now_ns);
-
   // Null if there is none yet.
   Entry* find(const Tag* tag, TraceType type) const {
     const std::size_t place = place_of(tag, type);

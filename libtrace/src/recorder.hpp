@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 #include <concurrentqueue/concurrentqueue.h>
 
@@ -22,7 +23,7 @@
 namespace pcp::trace::client {
 
 struct RecordQueueTraits : moodycamel::ConcurrentQueueDefaultTraits {
-  static const std::size_t BLOCK_SIZE = 256;  // 6 KiB
+  static const std::size_t BLOCK_SIZE = 256;  // 4 KiB
 };
 
 // What the recorders of a process share: the queue, the room in it, and the flusher's spare slab.
@@ -79,12 +80,15 @@ class Recorder {
   TagCache& tags() { return tags_; }  // Thread: the owner's.
   OpenTransactions& transactions() { return transactions_; }
 
-  // Hands what was recorded until now to visit_records (a span) and visit_cell, in the order of
-  // recording; bounded even if the owner never pauses. True if there was anything. Thread: the
-  // flusher's.
-  template <typename VisitRecords, typename VisitCell>
-  bool drain(VisitRecords visit_records, VisitCell visit_cell) {
-    auto drain_until = [&](std::uint64_t position) { return take_queued(position, visit_records); };
+  // Hands what was recorded until now over in the order of recording; bounded even if the owner
+  // never pauses. Records leave the queue by way of prepare(), and what it makes of some of them
+  // goes to visit_prepared (a span); cells go to visit_cell. True if there was anything. Thread:
+  // the flusher's.
+  template <typename Prepare, typename VisitPrepared, typename VisitCell>
+  bool drain(Prepare prepare, VisitPrepared visit_prepared, VisitCell visit_cell) {
+    auto drain_until = [&](std::uint64_t position) {
+      return take_queued(position, prepare, visit_prepared);
+    };
     const bool queued = drain_until(queued_.load(std::memory_order_acquire));
     const bool cells = overflow_.take(queue_->spare, drain_until, visit_cell);
     return queued || cells;
@@ -119,15 +123,29 @@ class Recorder {
   void look_at_room();
   bool widen_room();
 
-  template <typename VisitRecords>
-  bool take_queued(std::uint64_t position, VisitRecords& visit_records) {
+  // The iterator that the queue writes to, as *outlet++ = record.
+  template <typename Prepare, typename Prepared>
+  struct Outlet {
+    const Prepare& prepare;
+    Prepared* next;
+
+    Outlet& operator*() { return *this; }
+    Outlet& operator++() { return *this; }
+    Outlet& operator++(int) { return *this; }
+    void operator=(Record&& record) noexcept { *next++ = prepare(record); }
+  };
+
+  template <typename Prepare, typename VisitPrepared>
+  bool take_queued(std::uint64_t position, const Prepare& prepare, VisitPrepared& visit_prepared) {
+    using Prepared = std::decay_t<std::invoke_result_t<Prepare, const Record&>>;
     std::uint64_t drained = drained_.load(std::memory_order_relaxed);
     const std::uint64_t before = drained;
-    Record buffer[128];
+    Prepared some[64];
     while (drained < position) {
-      const std::size_t wanted = std::min<std::uint64_t>(position - drained, std::size(buffer));
-      const std::size_t got = queue_->try_dequeue_bulk_from_producer(token_, buffer, wanted);
-      visit_records(std::span<const Record>(buffer, got));
+      const std::size_t wanted = std::min<std::uint64_t>(position - drained, std::size(some));
+      const Outlet<Prepare, Prepared> outlet{prepare, some};
+      const std::size_t got = queue_->try_dequeue_bulk_from_producer(token_, outlet, wanted);
+      visit_prepared(std::span<const Prepared>(some, got));
       drained += got;
       drained_.store(drained,
                      std::memory_order_release);  // pairs with the acquire in look_at_room()

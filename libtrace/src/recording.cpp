@@ -15,9 +15,9 @@ const char* verb_of(RecordKind kind) {
 }
 
 std::string describe_call(const Record& record) {
-  std::string line = std::string(verb_of(record.kind)) + " \"" + record.tag->text() + '"';
-  if (record.kind == RecordKind::Transact) line += ", seconds " + std::to_string(record.value);
-  if (record.kind == RecordKind::Observe || record.kind == RecordKind::Counter)
+  std::string line = std::string(verb_of(record.kind())) + " \"" + record.tag()->text() + '"';
+  if (record.kind() == RecordKind::Transact) line += ", seconds " + std::to_string(record.value);
+  if (record.kind() == RecordKind::Observe || record.kind() == RecordKind::Counter)
     line += ", value " + std::to_string(record.value);
   if (has_state(PMTRACE_STATE_NOAGENT)) line += " (no agent: dropped)";
   return line;

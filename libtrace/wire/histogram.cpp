@@ -330,7 +330,7 @@ void Histogram::clear() {
   chunks_.clear();
   low_.clear();
   high_.clear();
-  recent_.fill(Chunk{});
+  near_.fill(kNoNear);
   total_ = 0;
   coarseness_ = 0;
 }
@@ -340,7 +340,8 @@ std::size_t Histogram::memory_bytes() const {
          high_.capacity() * sizeof(std::uint64_t);
 }
 
-[[gnu::noinline]] const Histogram::Chunk* Histogram::find_or_insert(std::int32_t number) {
+// Gives the chunk's place.
+[[gnu::noinline]] std::size_t Histogram::find_or_insert(std::int32_t number) {
   const auto below = [](const Chunk& chunk, std::int32_t wanted) { return chunk.number < wanted; };
   auto at = std::lower_bound(chunks_.begin(), chunks_.end(), number, below);
   Chunk chunk{static_cast<std::int16_t>(number), static_cast<std::uint16_t>(chunks_.size())};
@@ -351,7 +352,10 @@ std::size_t Histogram::memory_bytes() const {
     if (!high_.empty()) high_.resize(low_.size());
     chunks_.insert(at, chunk);
   }
-  return &(recent_[static_cast<std::size_t>(number) % kRecent] = chunk);
+  if (chunk.place < kNearPlaces)
+    near_[static_cast<std::size_t>(number) % near_.size()] =
+        static_cast<std::int16_t>(number << kNearPlaceBits | chunk.place);
+  return chunk.place;
 }
 
 }  // namespace pcp::trace

@@ -36,7 +36,7 @@ class Histogram {
   // No packed histogram counts more values than this.
   static constexpr std::uint64_t kMaxTotal = std::numeric_limits<std::uint64_t>::max() / 2;
 
-  Histogram() { recent_.fill(Chunk{}); }
+  Histogram() { near_.fill(kNoNear); }
 
   // Counts one finite value.
   void add(double value) {
@@ -112,12 +112,12 @@ class Histogram {
   std::size_t place_of(std::int32_t bin, unsigned coarseness) {
     const unsigned chunk_bits = kMaxCoarseness - coarseness;
     const std::int32_t number = bin >> chunk_bits;
-    const Chunk* chunk = &recent_[static_cast<std::size_t>(number) % kRecent];
-    if (chunk->number != number) [[unlikely]] {
+    const std::int32_t near = near_[static_cast<std::size_t>(number) % near_.size()];
+    auto chunk = static_cast<std::size_t>(near) % kNearPlaces;
+    if (near >> kNearPlaceBits != number) [[unlikely]]
       chunk = find_or_insert(number);
-    }
     const auto offset = static_cast<std::size_t>(bin) & ((std::size_t{1} << chunk_bits) - 1);
-    return (std::size_t{chunk->place} << chunk_bits) + offset;
+    return (chunk << chunk_bits) + offset;
   }
 
   void add_to(std::size_t place, std::uint64_t count) {
@@ -130,7 +130,7 @@ class Histogram {
   std::uint64_t count_at(std::size_t place) const {
     return high_.empty() ? low_[place] : low_[place] | high_[place] << kLowBits;
   }
-  const Chunk* find_or_insert(std::int32_t number);
+  std::size_t find_or_insert(std::int32_t number);
   unsigned make_as_coarse_as(std::string_view packed);
   template <typename Visit>
   static bool walk(std::string_view packed, Visit visit);
@@ -141,17 +141,21 @@ class Histogram {
   static constexpr std::int32_t kLeastNormalBin = 1 << kMaxCoarseness;
   static constexpr std::int32_t kGreatestBin = (0x7ff << kMaxCoarseness) - 1;
   static constexpr std::uint64_t kMaxZigzag = 2 * kGreatestBin + 1;  // of any bin
-  static constexpr std::size_t kRecent = 16;
+  static constexpr unsigned kNearPlaceBits = 4;
+  static constexpr std::size_t kNearPlaces = 1 << kNearPlaceBits;
+  static constexpr std::int16_t kNoNear = std::numeric_limits<std::int16_t>::min();
+  static_assert(~kGreatestBin >> kMaxCoarseness > kNoNear >> kNearPlaceBits);  // no chunk's number
   static constexpr unsigned kLowBits = 16;
   static constexpr std::uint64_t kMaxLow = (1 << kLowBits) - 1;
 
-  // What add() needs lies together.
+  // What add() needs lies together: 56 bytes. Of the chunks used lately near_ has number << 4 |
+  // place at number % 16; but none from the 17th on, which few histograms have, and seldom.
+  std::array<std::int16_t, 16> near_;
   std::uint64_t total_ = 0;
   unsigned coarseness_ = 0;
-  std::vector<std::uint16_t> low_;     // of the counts; so a thousand tags fit into a near cache
-  std::array<Chunk, kRecent> recent_;  // copies of chunks used lately, at their number % kRecent
-  std::vector<Chunk> chunks_;          // ascending by number
-  std::vector<std::uint64_t> high_;    // what 16 bits cannot hold; empty as long as they can
+  std::vector<std::uint16_t> low_;   // of the counts; so a thousand tags fit into a near cache
+  std::vector<Chunk> chunks_;        // ascending by number
+  std::vector<std::uint64_t> high_;  // what 16 bits cannot hold; empty as long as they can
 };
 
 }  // namespace pcp::trace

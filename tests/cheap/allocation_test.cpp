@@ -105,6 +105,7 @@ TEST(Allocations, DoNotAddUpInAnHourWithoutAnAgent) {
   std::uint64_t now = 0;
   std::uint64_t recorded = 0;
   const auto pass = [&](int intervals) {
+    const auto announce = [&](const Record& record) { return pending.announce(record); };
     const auto add = [&](const auto& some) { EXPECT_EQ(pending.add(some, now), 0u); };
     for (int i = 0; i < intervals; ++i, now += kInterval) {
       for (int call = 0; call < 100; ++call, ++recorded) {
@@ -112,7 +113,7 @@ TEST(Allocations, DoNotAddUpInAnHourWithoutAnAgent) {
         recorder.record(names.tags[which], 1e-3 * static_cast<double>(recorded % 1009),
                         which % 2 == 0 ? RecordKind::Observe : RecordKind::Transact);
       }
-      recorder.drain(add, add);
+      recorder.drain(announce, add, add);
     }
   };
   pass(36'000 / 2);

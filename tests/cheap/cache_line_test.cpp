@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <set>
 #include <vector>
 
@@ -35,7 +36,8 @@ struct CacheLines : testing::Test {
     for (int i = 0; i < calls; ++i) recorder.record(tag, 1, RecordKind::Observe);
   }
   void drain() {
-    recorder.drain([](std::span<const Record>) {}, [](const OverflowCell&) {});
+    recorder.drain(
+        std::identity(), [](std::span<const Record>) {}, [](const OverflowCell&) {});
   }
 };
 

@@ -18,6 +18,7 @@
 #include "batch_sender.hpp"
 #include "fuzz/input.hpp"
 #include "legacy_sender.hpp"
+#include "support/add_records.hpp"
 #include "wire/legacy.hpp"
 
 namespace {
@@ -221,9 +222,9 @@ class Library final : public Connection::Listener {
 
   // All of the same tag and kind.
   void record(std::span<const Record> records, Totals& totals) {
-    require(pending_.add(records, now_) == 0);
+    require(add_records(pending_, records, now_) == 0);
     const Record& first = records.front();
-    Delta& total = totals[{type_of(first.kind), std::string(name_of(*first.tag))}];
+    Delta& total = totals[{type_of(first.kind()), std::string(name_of(*first.tag()))}];
     for (const Record& each : records) add_to(total, each);
   }
 

@@ -6,13 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "support/add_records.hpp"
+
 namespace pcp::trace::client {
 namespace {
 
 const Tag* tag(const char* name) { return intern_tag(name); }
 
 void add(Pending& pending, const Record& record, std::uint64_t now_ns) {
-  EXPECT_EQ(pending.add(std::span(&record, 1), now_ns), 0u);
+  EXPECT_EQ(add_records(pending, std::span(&record, 1), now_ns), 0u);
 }
 
 TEST(Pending, AddsManyRecordsAtOnce) {
@@ -20,7 +22,7 @@ TEST(Pending, AddsManyRecordsAtOnce) {
   std::vector<Record> records;
   for (int i = 0; i < 1000; ++i)
     records.emplace_back(intern_tag("many " + std::to_string(i % 7)), i, RecordKind::Observe);
-  EXPECT_EQ(pending.add(records, 5), 0u);
+  EXPECT_EQ(add_records(pending, records, 5), 0u);
   ASSERT_EQ(pending.queued(), 7u);
   for (int t = 0; t < 7; ++t, pending.pop()) {
     Delta expected;

@@ -5,6 +5,7 @@
 #include <poll.h>
 
 #include <deque>
+#include <functional>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -25,6 +26,7 @@ struct RecorderTest : testing::Test {
 
   bool drain() {
     return recorder.drain(
+        std::identity(),
         [&](std::span<const Record> some) {
           for (const Record& record : some) records.push_back(record.value);
           last = some.back().value;
@@ -123,6 +125,7 @@ TEST_F(RecorderTest, KeepsCountAndOrderWhileItIsDrained) {
   for (bool last_round = false;;) {
     last_round = done;
     recorder.drain(
+        std::identity(),
         [&](std::span<const Record> some) {
           for (const Record& record : some) {
             ++count;

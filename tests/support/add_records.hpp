@@ -1,0 +1,20 @@
+// Records for a Pending, as if a queue had handed them over.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "pending.hpp"
+
+namespace pcp::trace::client {
+
+// Gives the number of calls that there was no memory for.
+inline std::uint64_t add_records(Pending& pending, std::span<const Record> records,
+                                 std::uint64_t now_ns) {
+  std::vector<Pending::Arrival> arrivals;
+  for (const Record& record : records) arrivals.push_back(pending.announce(record));
+  return pending.add(arrivals, now_ns);
+}
+
+}  // namespace pcp::trace::client
