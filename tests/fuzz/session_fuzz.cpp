@@ -363,7 +363,10 @@ class House {
   }
 
   void pass_time(Time time) { now += time; }
-  void rotate(std::size_t tags) { shared_.engine.rotate(now, tags); }
+  void rotate(std::size_t tags) {
+    shared_.engine.rotate(now, tags);
+    shared_.engine.take_discarded();
+  }
   void forget_old() {
     household_.sessions.forget_old(now);
     model_.forget_old();

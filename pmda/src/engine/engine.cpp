@@ -68,7 +68,7 @@ struct Engine::Implementation {
         if (TagHistory* overflow = history_in_this_life(place)) return *overflow;
       }
     }
-    discard(2);
+    discard_two();
     if (histories.empty() || histories.back().size() == kBlock) {
       histories.emplace_back().reserve(kBlock);
     }
@@ -130,8 +130,9 @@ struct Engine::Implementation {
     histories.clear();
   }
 
-  void discard(std::size_t most) {
-    for (; most > 0 && !discarded.empty(); --most) {
+  // For each new history, so that not even a reset every second makes more and more of them.
+  void discard_two() {
+    for (int i = 0; i < 2 && !discarded.empty(); ++i) {
       discarded.back().pop_back();
       if (discarded.back().empty()) discarded.pop_back();
     }
@@ -229,18 +230,23 @@ void Engine::reset(Time now) {
   my.note_change();
 }
 
+std::shared_ptr<void> Engine::take_discarded() {
+  auto& discarded = implementation_->discarded;
+  if (discarded.empty()) return nullptr;
+  auto taken = std::make_shared<Implementation::Block>(std::move(discarded.back()));
+  discarded.pop_back();
+  return taken;
+}
+
 bool Engine::rotate(Time now, std::size_t max_tags) {
   Implementation& my = *implementation_;
   my.turn(now);
-  my.discard(max_tags);
   for (std::size_t done = 0; my.to_rotate > 0 && done < max_tags;) {
     TagHistory& history = *my.active[--my.to_rotate];
     done += std::max<std::size_t>(my.bring_up(history), 1);
   }
-  return my.to_rotate > 0 || !my.discarded.empty();
+  return my.to_rotate > 0;
 }
-
-bool Engine::frees_memory() const { return !implementation_->discarded.empty(); }
 
 Time Engine::next_rotation(Time now) const {
   const Implementation& my = *implementation_;

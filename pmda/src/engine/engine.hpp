@@ -117,18 +117,19 @@ class Engine {
   void apply(TagIndex tag, const Delta& delta, std::string_view histogram,
              const wire::BatchAge& age, Time now);
 
-  // Forgets all values and instances, gives their memory back, and starts the interval afresh.
+  // Forgets all values and instances, sets their memory aside, and starts the interval afresh.
   // Numbers stay with their tags.
   void reset(Time now);
 
-  // Summarises at most `max_tags` tags whose interval has ended, and frees the memory of as many
-  // that were reset. True if there is more to do.
+  // Hands out some of the memory that resets have set aside, for the caller to free without the
+  // mutex: now and then a free() takes a millisecond, since it gives pages back to the kernel. Null
+  // if there is none left.
+  std::shared_ptr<void> take_discarded();
+
+  // Summarises at most `max_tags` tags whose interval has ended. True if there is more to do.
   bool rotate(Time now, std::size_t max_tags);
 
-  // Not all memory of the tags that were reset is free yet.
-  bool frees_memory() const;
-
-  // When rotate() next has something to do: `now` or earlier if it has already.
+  // When there is next something to rotate, or to discard: `now` or earlier if there is already.
   Time next_rotation(Time now) const;
 
   // Copies the values of at most `max` instances of a type, from the `from`th on, in the order in

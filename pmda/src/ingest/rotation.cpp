@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <new>
 #include <utility>
 
@@ -24,15 +25,18 @@ constexpr Time kLongestSleep = std::chrono::seconds(1);
 
 // Gives the time of the next step.
 Time Rotation::rotate() {
+  std::shared_ptr<void> discarded;  // freed after the turn
   Turn turn(shared_);
-  freeing_ = freeing_ || turn.shared().engine.frees_memory();
+  discarded = turn.shared().engine.take_discarded();
+  freeing_ = freeing_ || discarded != nullptr;
   for (int step = 0; step < kSteps; ++step) {
     Engine& engine = turn.shared().engine;
     const Time now = turn.now();
     if (!engine.rotate(now, kTagsAtOnce)) {
       const Time next = std::min(engine.next_rotation(now), now + kLongestSleep);
       turn.end();
-      if (std::exchange(freeing_, false)) ::malloc_trim(0);  // else libc would keep most of it
+      if (discarded == nullptr && std::exchange(freeing_, false))
+        ::malloc_trim(0);  // else libc would keep most of it
       return next;
     }
   }

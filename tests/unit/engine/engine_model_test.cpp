@@ -84,6 +84,7 @@ TEST_P(EngineModel, AgreesWithTheEngineWhateverHappens) {
     switch (pick(8)) {
       case 0:
         world.engine.rotate(world.now, pick(3));
+        world.engine.take_discarded();
         break;
       case 1:
         if (model.tags.contains(tag)) {
