@@ -14,9 +14,8 @@ using namespace pcp::trace::client;
 
 namespace {
 
-// How the library uses the caller's 64 bytes. The rest, which is kept for trace and span ids, is
-// neither read nor written. The Java binding keeps these two words apart
-// (java/native/trace_jni.c), and would have to keep any other.
+// How the library uses the caller's 64 bytes. The rest is kept for trace and span ids. The Java
+// binding keeps these two words apart (java/native/trace_jni.c), and would have to keep any other.
 struct OpenTransaction {
   const Tag* tag;
   Moment begun;
@@ -35,7 +34,7 @@ static_assert(sizeof(OpenTransaction) <= sizeof(pmtrace_tx));
   OpenTransaction open;
   std::memcpy(&open, tx, sizeof open);
   if (open.tag == nullptr) return PMTRACE_ERR_NOPROGRESS;
-  std::memset(tx, 0, sizeof open.tag);
+  *tx = {};
   // Before the moment: the processor finds it while it reads its counter, and starts nothing else
   // until then. A thread's first call takes its time after the moment.
   Recorder* recorder = known_recorder();
