@@ -58,9 +58,12 @@ void ValueSet::add(int instance, const pmAtomValue& value) {
 pmValueBlock* ValueSet::next_block(const void* value, std::size_t bytes) {
   char* const place = blocks_.get() + used_;
   used_ += PM_VAL_HDR_SIZE + bytes;
-  pmValueBlock* const block = new (place) pmValueBlock;
-  block->vtype = static_cast<unsigned char>(type_);
-  block->vlen = (PM_VAL_HDR_SIZE + bytes) & PM_VAL_VLEN_MAX;
+  // Made elsewhere and copied: setting a bit field reads the rest, of memory that comes from afar.
+  pmValueBlock header{};
+  header.vtype = static_cast<unsigned char>(type_);
+  header.vlen = (PM_VAL_HDR_SIZE + bytes) & PM_VAL_VLEN_MAX;
+  auto* const block = new (place) pmValueBlock;
+  std::memcpy(place, &header, PM_VAL_HDR_SIZE);
   std::memcpy(place + PM_VAL_HDR_SIZE, value, bytes);
   return block;
 }
