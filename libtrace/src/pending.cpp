@@ -73,7 +73,8 @@ std::uint64_t Pending::add(const OverflowCell& cell, std::uint64_t now_ns) {
 
 void Pending::add_again(const Entry& old) {
   Entry& target = queued_entry(old.tag, old.type, old.first_ns);
-  target.last_ns = old.last_ns;
+  target.first_ns = std::min(target.first_ns, old.first_ns);
+  target.last_ns = std::max(target.last_ns, old.last_ns);
   Delta delta = old.delta;
   delta.unbinned = delta.count - delta.nonfinite;
   if (target.delta.count > 0) delta.last = target.delta.last;  // what is there came later

@@ -110,5 +110,22 @@ TEST(Pending, WhatComesBackDoesNotReplaceALaterLastValue) {
   EXPECT_EQ(pending.front().delta.last, 2.0);
 }
 
+TEST(Pending, WhatComesBackWidensTheTime) {
+  Pending pending;
+  add(pending, {tag("long ago"), 1.0, RecordKind::Observe}, 10);
+  add(pending, {tag("long ago"), 1.0, RecordKind::Observe}, 20);
+  const Pending::Entry old = pending.front();
+  pending.pop();
+  add(pending, {tag("long ago"), 2.0, RecordKind::Observe}, 30);
+  add(pending, {tag("long ago"), 2.0, RecordKind::Observe}, 40);
+  pending.add_again(old);
+  EXPECT_EQ(pending.front().first_ns, 10u);
+  EXPECT_EQ(pending.front().last_ns, 40u);
+  pending.pop();
+  pending.add_again(old);  // nothing came after it
+  EXPECT_EQ(pending.front().first_ns, 10u);
+  EXPECT_EQ(pending.front().last_ns, 20u);
+}
+
 }  // namespace
 }  // namespace pcp::trace::client
