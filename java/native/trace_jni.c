@@ -107,7 +107,7 @@ static int record_by_name(JNIEnv* env, jstring tag, double value,
 
 /*
  * Transactions. What the C library keeps in an open pmtrace_tx is two words, the tag and when it
- * began; all others are zero. Java knows the tag, so the moment, a jlong, is all that it has to
+ * began; the others mean nothing. Java knows the tag, so the moment, a jlong, is all that it has to
  * keep: no native memory to be had for each begin and to be lost when nobody calls end, no word
  * that belongs to a thread. This leans on the memory's contents, which the C API calls opaque; so
  * this library contains the tracing library of its own build (see CMakeLists.txt), and no other.

@@ -39,7 +39,7 @@ inline constinit std::atomic<double> seconds_per_tick{0};
 // ticks of the counter with that bit clear.
 using Moment = std::uint64_t;
 
-[[gnu::noinline, gnu::cold]] inline Moment moment_by_clock() { return now_ns() << 1 | 1; }
+[[gnu::noinline]] inline Moment moment_by_clock() { return now_ns() << 1 | 1; }
 inline Moment moment_by_counter() { return read_counter() & ~Moment{1}; }
 
 inline Moment present_moment() {

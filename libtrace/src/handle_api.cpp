@@ -14,8 +14,9 @@ using namespace pcp::trace::client;
 
 namespace {
 
-// How the library uses the caller's 64 bytes. The rest is kept for trace and span ids. The Java
-// binding keeps these two words apart (java/native/trace_jni.c), and would have to keep any other.
+// How the library uses the caller's 64 bytes. The rest is kept for trace and span ids: begin does
+// not touch it, end clears it. The Java binding keeps these two words apart
+// (java/native/trace_jni.c), and would have to keep any other.
 struct OpenTransaction {
   const Tag* tag;
   Moment begun;
@@ -24,9 +25,13 @@ static_assert(sizeof(OpenTransaction) <= sizeof(pmtrace_tx));
 
 // These stand apart, so that a call that is switched off does not prepare for them.
 [[gnu::noinline]] int begin_switched_on(pmtrace_handle tag, pmtrace_tx* tx) {
-  const OpenTransaction open{tag, present_moment()};  // none is open without a tag
+  if (tag == nullptr) {
+    *tx = {};
+    return PMTRACE_ERR_TAGNAME;
+  }
+  const OpenTransaction open{tag, present_moment()};
   std::memcpy(tx, &open, sizeof open);
-  return tag != nullptr ? 0 : PMTRACE_ERR_TAGNAME;
+  return 0;
 }
 
 [[gnu::noinline, gnu::flatten]] int close_switched_on(pmtrace_tx* tx, RecordKind kind) {
@@ -35,8 +40,8 @@ static_assert(sizeof(OpenTransaction) <= sizeof(pmtrace_tx));
   std::memcpy(&open, tx, sizeof open);
   if (open.tag == nullptr) return PMTRACE_ERR_NOPROGRESS;
   *tx = {};
-  // Before the moment: the processor finds it while it reads its counter, and starts nothing else
-  // until then. A thread's first call takes its time after the moment.
+  // Looked for before the clock is read, whose reading takes so long that this adds nothing. What a
+  // thread's first call needs to make one is no part of the duration.
   Recorder* recorder = known_recorder();
   const Moment now = present_moment();
   if (recorder == nullptr) recorder = find_recorder_slowly();

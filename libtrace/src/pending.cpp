@@ -1,7 +1,6 @@
 #include "pending.hpp"
 
 #include <algorithm>
-#include <array>
 #include <new>
 
 namespace pcp::trace::client {

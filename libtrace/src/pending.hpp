@@ -19,8 +19,8 @@ namespace pcp::trace::client {
 
 class Pending {
  public:
-  // What a record needs lies in the first two cache lines: of the delta, all but the three counts
-  // at its begin; of the histogram, what comes first.
+  // What a record needs lies in the first two cache lines: the delta, the time, and what comes
+  // first of the histogram.
   struct alignas(64) Entry {
     Delta delta;
     std::uint64_t last_ns = 0;  // when the flusher saw the last record of it; 0: there is none
@@ -39,7 +39,7 @@ class Pending {
     Entry* entry = nullptr;  // null if there is none yet
     Record record;
   };
-  Arrival announce(const Record& record) const {
+  Arrival announce(const Record& record) const noexcept {
     Arrival arrival;
     arrival.entry = find(record.tag(), type_of(record.kind()));
     arrival.record = record;

@@ -81,9 +81,9 @@ class Recorder {
   OpenTransactions& transactions() { return transactions_; }
 
   // Hands what was recorded until now over in the order of recording; bounded even if the owner
-  // never pauses. Records leave the queue by way of prepare(), and what it makes of some of them
-  // goes to visit_prepared (a span); cells go to visit_cell. True if there was anything. Thread:
-  // the flusher's.
+  // never pauses. Records leave the queue by way of prepare(), which must not throw, and what it
+  // makes of some of them goes to visit_prepared (a span); cells go to visit_cell. True if there
+  // was anything. Thread: the flusher's.
   template <typename Prepare, typename VisitPrepared, typename VisitCell>
   bool drain(Prepare prepare, VisitPrepared visit_prepared, VisitCell visit_cell) {
     auto drain_until = [&](std::uint64_t position) {
@@ -139,7 +139,7 @@ class Recorder {
   bool take_queued(std::uint64_t position, const Prepare& prepare, VisitPrepared& visit_prepared) {
     using Prepared = std::decay_t<std::invoke_result_t<Prepare, const Record&>>;
     std::uint64_t drained = drained_.load(std::memory_order_relaxed);
-    const std::uint64_t before = drained;
+    if (drained >= position) return false;
     Prepared some[64];
     while (drained < position) {
       const std::size_t wanted = std::min<std::uint64_t>(position - drained, std::size(some));
@@ -150,7 +150,7 @@ class Recorder {
       drained_.store(drained,
                      std::memory_order_release);  // pairs with the acquire in look_at_room()
     }
-    return drained != before;
+    return true;
   }
 
   // The owner's, in its own cache lines. Others only read the two counts.

@@ -10,10 +10,10 @@
 namespace pcp::trace {
 
 struct Delta {
+  std::uint64_t count = 0;      // calls, completed transactions
   std::uint64_t aborts = 0;     // aborted transactions, not in count
   std::uint64_t nonfinite = 0;  // of count: NaN and infinite values, kept out of sum, min and max
   std::uint64_t unbinned = 0;   // of count: finite values that no histogram has seen
-  std::uint64_t count = 0;      // calls, completed transactions
   double sum = 0;
   double min = std::numeric_limits<double>::infinity();   // of the finite values; infinity if none
   double max = -std::numeric_limits<double>::infinity();  // of the finite values; -infinity if none

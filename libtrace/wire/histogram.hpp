@@ -92,8 +92,8 @@ class Histogram {
   // The bins of one power of two and sign, whose counts are at place << (5 - coarseness) and what
   // follows. A chunk is there only if something was counted in it.
   struct Chunk {
-    std::int16_t number = std::numeric_limits<std::int16_t>::min();  // of a bin >> 5, uncoarsened
-    std::uint16_t place = 0;
+    std::int16_t number;  // of a bin >> 5, uncoarsened
+    std::uint16_t place;
   };
 
   // Gives a finite value's bin, uncoarsened: sign, exponent and five bits of the mantissa, in the
@@ -148,8 +148,9 @@ class Histogram {
   static constexpr unsigned kLowBits = 16;
   static constexpr std::uint64_t kMaxLow = (1 << kLowBits) - 1;
 
-  // What add() needs lies together: 56 bytes. Of the chunks used lately near_ has number << 4 |
-  // place at number % 16; but none from the 17th on, which few histograms have, and seldom.
+  // What add() needs lies together, in 56 bytes. near_[number % 16] is number << 4 | place of a
+  // chunk used lately. That has four bits for a place: chunks after the first 16 are always
+  // searched for.
   std::array<std::int16_t, 16> near_;
   std::uint64_t total_ = 0;
   unsigned coarseness_ = 0;

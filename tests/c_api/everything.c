@@ -84,7 +84,9 @@ static void transactions(void) {
   CHECK(pmtrace_abort(&open[0]) == PMTRACE_ERR_NOPROGRESS);
   CHECK(pmtrace_end(&open[2]) == 0);
   CHECK(pmtrace_end(&none) == PMTRACE_ERR_NOPROGRESS);
+  memset(&none, 1, sizeof none);
   CHECK(pmtrace_begin(NULL, &none) == PMTRACE_ERR_TAGNAME);
+  CHECK(is_zero(&none));
 }
 
 static void* end_it(void* tx) {

@@ -68,11 +68,12 @@ struct Engine::Implementation {
         if (TagHistory* overflow = history_in_this_life(place)) return *overflow;
       }
     }
-    discard_two();
-    if (histories.empty() || histories.back().size() == kBlock) {
-      histories.emplace_back().reserve(kBlock);
+    brake_resets();
+    if (histories.empty() || histories.back()->size() == kBlock) {
+      histories.push_back(std::make_shared<Block>());
+      histories.back()->reserve(kBlock);
     }
-    TagHistory& history = histories.back().emplace_back(place, tags.type(place));
+    TagHistory& history = histories.back()->emplace_back(place, tags.type(place));
     latest[place] = {life, &history};
     arrivals[index_of(tags.type(place))].push_back(&history);
     note_change();
@@ -126,15 +127,17 @@ struct Engine::Implementation {
       discarded.swap(histories);
       return;
     }
-    for (auto& block : histories) discarded.push_back(std::move(block));
+    discarded.insert(discarded.end(), histories.begin(), histories.end());
     histories.clear();
   }
 
-  // For each new history, so that not even a reset every second makes more and more of them.
-  void discard_two() {
-    for (int i = 0; i < 2 && !discarded.empty(); ++i) {
-      discarded.back().pop_back();
-      if (discarded.back().empty()) discarded.pop_back();
+  // While more than one whole life waits to be freed each new history frees two old ones: so resets
+  // that come faster than take_discarded() cannot fill the memory.
+  void brake_resets() {
+    const std::size_t blocks_of_a_life = options.max_tags / kBlock + kTraceTypes.size();
+    for (int i = 0; i < 2 && discarded.size() > blocks_of_a_life; ++i) {
+      discarded.back()->pop_back();
+      if (discarded.back()->empty()) discarded.pop_back();
     }
   }
 
@@ -159,9 +162,9 @@ struct Engine::Implementation {
   };
   std::uint32_t life = 1;
   std::vector<Latest> latest;  // by place
-  std::vector<Block> histories;
+  std::vector<std::shared_ptr<Block>> histories;
   std::array<std::vector<TagHistory*>, kTraceTypes.size()> arrivals;  // of histories, by type
-  std::vector<Block> discarded;                                       // of earlier lives
+  std::vector<std::shared_ptr<Block>> discarded;                      // of earlier lives
 
   std::vector<TagHistory*> active;  // whose window is not empty
   std::size_t to_rotate = 0;        // active ones from here on are at the current interval
@@ -233,7 +236,7 @@ void Engine::reset(Time now) {
 std::shared_ptr<void> Engine::take_discarded() {
   auto& discarded = implementation_->discarded;
   if (discarded.empty()) return nullptr;
-  auto taken = std::make_shared<Implementation::Block>(std::move(discarded.back()));
+  std::shared_ptr<void> taken = std::move(discarded.back());
   discarded.pop_back();
   return taken;
 }

@@ -18,8 +18,8 @@ constexpr std::size_t heap_bytes(std::size_t wanted) {
 }
 
 // Has each free() do its own work. Else the C library only notes small pieces, and now and then a
-// call joins all of them with their neighbours: after a reset of 100,000 tags one took 12 ms, with
-// the mutex held. Call it before there are threads.
+// call joins all of them with their neighbours: after a reset of 100,000 tags one took 12 ms, and
+// it may be one that holds the mutex. Call it before there are threads.
 inline void free_without_delay() { ::mallopt(M_MXFAST, 0); }
 
 }  // namespace pcp::trace::agent

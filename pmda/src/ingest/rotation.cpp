@@ -35,8 +35,8 @@ Time Rotation::rotate() {
     if (!engine.rotate(now, kTagsAtOnce)) {
       const Time next = std::min(engine.next_rotation(now), now + kLongestSleep);
       turn.end();
-      if (discarded == nullptr && std::exchange(freeing_, false))
-        ::malloc_trim(0);  // else libc would keep most of it
+      if (discarded != nullptr) return now;                  // there may be more of it
+      if (std::exchange(freeing_, false)) ::malloc_trim(0);  // else libc would keep most of it
       return next;
     }
   }

@@ -17,13 +17,9 @@ void add(Pending& pending, const Record& record, std::uint64_t now_ns) {
   EXPECT_EQ(add_records(pending, std::span(&record, 1), now_ns), 0u);
 }
 
-TEST(Pending, AddsManyRecordsAtOnce) {
-  Pending pending;
-  std::vector<Record> records;
-  for (int i = 0; i < 1000; ++i)
-    records.emplace_back(intern_tag("many " + std::to_string(i % 7)), i, RecordKind::Observe);
-  EXPECT_EQ(add_records(pending, records, 5), 0u);
-  ASSERT_EQ(pending.queued(), 7u);
+// Of seven tags, as AddsManyRecordsAtOnce adds them.
+void expect_a_thousand(Pending& pending) {
+  ASSERT_EQ(pending.queued() - pending.popped(), 7u);
   for (int t = 0; t < 7; ++t, pending.pop()) {
     Delta expected;
     for (int i = t; i < 1000; i += 7) expected.add(i);
@@ -37,6 +33,20 @@ TEST(Pending, AddsManyRecordsAtOnce) {
     EXPECT_EQ(entry.histogram.total(), expected.count);
   }
   EXPECT_TRUE(pending.empty());
+}
+
+TEST(Pending, AddsManyRecordsAtOnce) {
+  Pending pending;
+  std::vector<Record> records;
+  for (int i = 0; i < 1000; ++i)
+    records.emplace_back(intern_tag("many " + std::to_string(i % 7)), i, RecordKind::Observe);
+  // All at once with no entry yet; with entries that were popped; and some before the others.
+  for (const std::size_t first : {1000u, 1000u, 100u}) {
+    const auto some = std::span(records).first(first);
+    EXPECT_EQ(add_records(pending, some, 5), 0u);
+    EXPECT_EQ(add_records(pending, std::span(records).subspan(first), 6), 0u);
+    expect_a_thousand(pending);
+  }
 }
 
 TEST(Pending, AddsUpPerTagAndType) {
