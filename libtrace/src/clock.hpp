@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <ctime>
 
@@ -43,20 +44,27 @@ using Moment = std::uint64_t;
 inline Moment moment_by_counter() { return read_counter() & ~Moment{1}; }
 
 inline Moment present_moment() {
-  return seconds_per_tick.load(std::memory_order_relaxed) > 0 ? moment_by_counter()
-                                                              : moment_by_clock();
+  // Not "> 0", which would take the detour by way of a vector register.
+  const auto rate = std::bit_cast<std::uint64_t>(seconds_per_tick.load(std::memory_order_relaxed));
+  if (rate != 0) [[likely]]
+    return moment_by_counter();
+  return moment_by_clock();
 }
 
-// The time from `then` to `now`, the present moment. Never negative. A duration that began with a
-// counter which has lost our trust since is not known: 0.
+// The time from `then` to `now`, the present moment, where not both are by the counter. A duration
+// that began with a counter which has lost our trust since is not known: 0.
+[[gnu::noinline]] inline double seconds_by_clock(Moment then, Moment now) {
+  if ((then & 1) == 0) return 0;
+  if ((now & 1) == 0) now = moment_by_clock();
+  return now > then ? static_cast<double>((now - then) >> 1) * 1e-9 : 0;
+}
+
+// The time from `then` to `now`, the present moment. Never negative.
 inline double seconds_since(Moment then, Moment now) {
-  const bool by_clock = (then & 1) != 0;
-  if (((then ^ now) & 1) != 0) [[unlikely]]
-    now = by_clock ? moment_by_clock() : moment_by_counter();
-  if (now <= then) return 0;
-  const auto passed = static_cast<std::int64_t>(now - then);  // converts faster than without a sign
-  if (by_clock) return static_cast<double>(passed >> 1) * 1e-9;
-  return static_cast<double>(passed) * seconds_per_tick.load(std::memory_order_relaxed);
+  if (((then | now) & 1) != 0) return seconds_by_clock(then, now);
+  const auto ticks = static_cast<std::int64_t>(now - then);
+  if (ticks <= 0) return 0;
+  return static_cast<double>(ticks) * seconds_per_tick.load(std::memory_order_relaxed);
 }
 
 }  // namespace pcp::trace::client
