@@ -76,7 +76,7 @@ struct Steps {
   template <typename Step>
   auto time(Step step) {
     const double begin = thread_cpu_ns();
-    const auto result = step();
+    auto result = step();
     const double took = thread_cpu_ns() - begin;
     total_ns += took;
     longest_ns = std::max(longest_ns, took);

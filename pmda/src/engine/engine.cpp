@@ -70,8 +70,9 @@ struct Engine::Implementation {
     }
     brake_resets();
     if (histories.empty() || histories.back()->size() == kBlock) {
-      histories.push_back(std::make_shared<Block>());
-      histories.back()->reserve(kBlock);
+      auto block = std::make_unique<Block>();
+      block->reserve(kBlock);
+      histories.push_back(std::move(block));
     }
     TagHistory& history = histories.back()->emplace_back(place, tags.type(place));
     latest[place] = {life, &history};
@@ -127,7 +128,7 @@ struct Engine::Implementation {
       discarded.swap(histories);
       return;
     }
-    discarded.insert(discarded.end(), histories.begin(), histories.end());
+    for (auto& block : histories) discarded.push_back(std::move(block));
     histories.clear();
   }
 
@@ -162,9 +163,9 @@ struct Engine::Implementation {
   };
   std::uint32_t life = 1;
   std::vector<Latest> latest;  // by place
-  std::vector<std::shared_ptr<Block>> histories;
+  std::vector<std::unique_ptr<Block>> histories;
   std::array<std::vector<TagHistory*>, kTraceTypes.size()> arrivals;  // of histories, by type
-  std::vector<std::shared_ptr<Block>> discarded;                      // of earlier lives
+  std::vector<std::unique_ptr<Block>> discarded;                      // of earlier lives
 
   std::vector<TagHistory*> active;  // whose window is not empty
   std::size_t to_rotate = 0;        // active ones from here on are at the current interval
@@ -233,12 +234,16 @@ void Engine::reset(Time now) {
   my.note_change();
 }
 
-std::shared_ptr<void> Engine::take_discarded() {
+Engine::Discarded Engine::take_discarded() {
   auto& discarded = implementation_->discarded;
   if (discarded.empty()) return nullptr;
-  std::shared_ptr<void> taken = std::move(discarded.back());
+  Discarded taken(discarded.back().release());
   discarded.pop_back();
   return taken;
+}
+
+void Engine::FreeHistories::operator()(void* block) const {
+  delete static_cast<Implementation::Block*>(block);
 }
 
 bool Engine::rotate(Time now, std::size_t max_tags) {

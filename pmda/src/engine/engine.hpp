@@ -124,7 +124,11 @@ class Engine {
   // Hands out some of the memory that resets have set aside, for the caller to free without the
   // mutex: now and then a free() takes a millisecond, since it gives pages back to the kernel. Null
   // if there is none left.
-  std::shared_ptr<void> take_discarded();
+  struct FreeHistories {
+    void operator()(void* block) const;
+  };
+  using Discarded = std::unique_ptr<void, FreeHistories>;
+  Discarded take_discarded();
 
   // Summarises at most `max_tags` tags whose interval has ended. True if there is more to do.
   bool rotate(Time now, std::size_t max_tags);

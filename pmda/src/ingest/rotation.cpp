@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <memory>
 #include <new>
 #include <utility>
 
@@ -25,7 +24,7 @@ constexpr Time kLongestSleep = std::chrono::seconds(1);
 
 // Gives the time of the next step.
 Time Rotation::rotate() {
-  std::shared_ptr<void> discarded;  // freed after the turn
+  Engine::Discarded discarded;  // freed after the turn
   Turn turn(shared_);
   discarded = turn.shared().engine.take_discarded();
   freeing_ = freeing_ || discarded != nullptr;
