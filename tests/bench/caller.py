@@ -71,7 +71,7 @@ def measure(tools, brief):
         for number in range(1 if brief else ROUNDS):
             for name, (program, pattern, environment) in programs.items():
                 if name == "stock" and number % 2 == 1:
-                    continue  # a round of it takes up to a minute, and its figures hardly vary
+                    continue  # a round of it takes up to a minute, and no bar rests on it
                 tools.progress(f"round {number + 1} of {ROUNDS}: {name}")
                 rows = google.run(tools, program, brief, pattern, environment)
                 if name == "LTTng" and not rows["lttng_event_enabled/iterations:1"]["enabled"]:

@@ -121,13 +121,14 @@ class Engine {
   // Numbers stay with their tags.
   void reset(Time now);
 
-  // Hands out some of the memory that resets have set aside, for the caller to free without the
-  // mutex: now and then a free() takes a millisecond, since it gives pages back to the kernel. Null
-  // if there is none left.
   struct FreeHistories {
     void operator()(void* block) const;
   };
   using Discarded = std::unique_ptr<void, FreeHistories>;
+
+  // Hands out some of the memory that resets have set aside, for the caller to free without the
+  // mutex: now and then a free() takes a millisecond, since it gives pages back to the kernel. Null
+  // if there is none left.
   Discarded take_discarded();
 
   // Summarises at most `max_tags` tags whose interval has ended. True if there is more to do.
