@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <utility>
 
 #include "clock.hpp"
 #include "diagnostics.hpp"
@@ -77,8 +78,11 @@ bool BatchSender::on_pdu(const wire::Frame& pdu) {
     case wire::PduType::BatchAck:
       if (const auto sequence = wire::decode_batch_ack(pdu.payload)) return take_ack(*sequence);
       return false;
+    case wire::PduType::Bye:
+      if (wire::decode_bye(pdu.payload) == wire::ByeReason::Malformed) give_up_first();
+      return false;  // the agent takes its leave: hang up, too
     default:
-      return pdu.type != wire::PduType::Bye;  // the agent takes its leave: hang up, too
+      return true;
   }
 }
 
@@ -109,21 +113,40 @@ bool BatchSender::take_ack(std::uint64_t sequence) {
   return true;
 }
 
+// The agent cannot read what we sent, which must be the first batch that it has not acknowledged.
+// It would refuse it each time, and all that comes after it. So this one is given up.
+void BatchSender::give_up_first() {
+  if (in_flight_.empty()) return;
+  const std::uint64_t calls = in_flight_.front().records;
+  counters_.uncertain += calls;
+  in_flight_.pop_front();
+  static bool is_said = false;  // the flusher's
+  if (!std::exchange(is_said, true))
+    print_line("the agent calls a batch of " + std::to_string(calls) +
+               " calls malformed: they are counted as uncertain, and not sent again. Please report"
+               " this as a bug.");
+}
+
 void BatchSender::send_pending(std::uint64_t until, std::uint64_t now_ns) {
   while (welcomed_ && in_flight_.size() < kMaxInFlight && pending_.popped() < until) {
     Batch& batch = in_flight_.emplace_back();
     batch.sequence = next_sequence_++;
     batch.first_entry = pending_.popped();
+    try {
+      batch.body.reserve(last_body_bytes_);
+      fill(batch, until);
+    } catch (...) {
+      if (batch.records == 0) in_flight_.pop_back();  // nothing has left Pending
+      throw;
+    }
     counters_.batches += 1;
-    batch.body.reserve(last_body_bytes_);
-    fill(batch, until);
     last_body_bytes_ = batch.body.size();
     send(batch, now_ns);
   }
 }
 
 // Moves entries from Pending into the batch, each as a whole: should there be no memory for the
-// next one, both are as they ought to be, and the batch goes out after a new connection.
+// next one, both are as they ought to be, and what is in the batch goes out after a new connection.
 void BatchSender::fill(Batch& batch, std::uint64_t until) {
   while (pending_.popped() < until) {
     Pending::Entry& entry = pending_.front();

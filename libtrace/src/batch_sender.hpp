@@ -47,6 +47,7 @@ class BatchSender final : public Sender {
 
   bool take_welcome(const wire::Welcome& welcome);
   bool take_ack(std::uint64_t sequence);
+  void give_up_first();
   void fill(Batch& batch, std::uint64_t until);
   void send(const Batch& batch, std::uint64_t now_ns);
   void define_tags(const std::vector<const Tag*>& tags, std::string& out);

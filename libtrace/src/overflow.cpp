@@ -15,30 +15,56 @@ std::size_t hash_of(const Tag* tag, std::uint64_t kind) {
   return (std::size_t{tag->id} * 16 + kind) * 0x9E3779B97F4A7C15u >> 32;  // 32 bits
 }
 
+// While it lives, a signal handler of this thread knows that the slab is in pieces.
+class Growing {
+ public:
+  explicit Growing(volatile std::sig_atomic_t& flag) : flag_(flag) {
+    flag_ = 1;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  ~Growing() {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    flag_ = 0;
+  }
+  Growing(const Growing&) = delete;
+  Growing& operator=(const Growing&) = delete;
+
+ private:
+  volatile std::sig_atomic_t& flag_;
+};
+
 bool has_value(RecordKind kind) { return kind != RecordKind::Point && kind != RecordKind::Abort; }
 
 }  // namespace
 
 bool Overflow::add(const Record& record, std::uint64_t queued) {
+  owner_is_busy_ = 1;
   lock();
   const bool added = slab_.add(record);
   if (added) {
     if (!written_.load(std::memory_order_relaxed)) {
       slab_.position = queued;
-      written_.store(true, std::memory_order_relaxed);
+      written_.store(true, std::memory_order_release);
     }
     written_turn_ = turn_.load(std::memory_order_relaxed);
+    cells_.store(slab_.size(), std::memory_order_relaxed);
   }
   unlock();
+  owner_is_busy_ = 0;
   return added;
 }
 
-void Overflow::exchange(OverflowSlab& spare) {
+// False if there is more than there is room for.
+bool Overflow::exchange(OverflowSlab& spare, std::uint32_t room) {
   lock();
-  std::swap(slab_, spare);
-  written_.store(false, std::memory_order_relaxed);
-  turn_.store(turn_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  const bool fits = slab_.size() <= room;
+  if (fits) {
+    std::swap(slab_, spare);
+    written_.store(false, std::memory_order_relaxed);
+    turn_.store(turn_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  }
   unlock();
+  return fits;
 }
 
 void Overflow::lock() {
@@ -98,6 +124,7 @@ OverflowSlab::Cell& OverflowSlab::find_or_make(const Tag* tag, Kind kind) {
   if (size_ * std::size_t{4} >= index_.size() * 3) grow_index();
   std::uint32_t& found = index_[slot_of(tag, kind)];
   if (found != 0) return at(found - 1);
+  const Growing now(is_growing_);
   if (size_ == blocks_.size() * kInBlock)
     blocks_.push_back(std::make_unique_for_overwrite<Cell[]>(kInBlock));
   found = ++size_;
@@ -115,6 +142,7 @@ std::size_t OverflowSlab::slot_of(const Tag* tag, Kind kind) const {
 }
 
 void OverflowSlab::grow_index() {
+  const Growing now(is_growing_);
   index_ = std::vector<std::uint32_t>(std::max<std::size_t>(index_.size() * 3 / 2, 16));
   for (std::uint32_t i = 0; i < size_; ++i) index_[slot_of(at(i).tag, at(i).kind)] = i + 1;
 }

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <atomic>
+#include <csignal>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -47,11 +48,16 @@ class OverflowSlab {
   }
 
   bool empty() const { return size_ == 0; }
+  std::uint32_t size() const { return size_; }
 
   // Forgets all cells. Keeps the memory of as many as 1,000 tags need.
   void clear();
 
   std::uint64_t position = 0;  // records queued before the first cell was written
+
+  // Its lists are being made longer: nobody may look at it. For a signal handler of the thread that
+  // does so.
+  bool is_growing() const { return is_growing_ != 0; }
 
  private:
   // A kind is a RecordKind's number, or that with kNotFinite: a count of values that are also in
@@ -87,6 +93,7 @@ class OverflowSlab {
   std::vector<std::uint32_t> index_;  // open addressing: a cell's place plus one, 0 is free
   std::uint32_t size_ = 0;            // cells in use
   bool has_nonfinite_ = false;
+  volatile std::sig_atomic_t is_growing_ = 0;
 };
 
 class Overflow {
@@ -99,30 +106,46 @@ class Overflow {
   // owner's.
   bool in_use() const { return written_turn_ == turn_.load(std::memory_order_acquire); }
 
-  // If anything was written: takes it in exchange for the spare, calls drain_until with the number
-  // of records that were queued before the first cell was written, and hands each cell to `visit`.
-  // The spare, empty before and after, is any that is the flusher's. False if there was nothing.
-  // Waits for the owner's write of one cell at most. Thread: the flusher's.
-  template <typename DrainUntil, typename Visit>
-  bool take(OverflowSlab& spare, DrainUntil drain_until, Visit visit) {
-    if (!written_.load(std::memory_order_relaxed)) return false;
-    exchange(spare);
-    drain_until(spare.position);
+  // The owner will never run again, since a signal has interrupted it and the handler ends the
+  // process: leaves its cells to the flusher if they can be read. Thread: the owner's, in the
+  // handler.
+  void release_for_exit() {
+    if (owner_is_busy_ != 0 && !slab_.is_growing()) unlock();
+  }
+
+  // If anything was written: calls drain_until with the number of records that were queued before
+  // the first cell was written, takes the cells in exchange for the spare, and hands each to
+  // `visit`. Before that, make_room is asked for all of them. It and drain_until may throw. The
+  // spare, empty before and after, is any that is the flusher's. False if there was nothing. Waits
+  // for the owner's write of one cell at most. Thread: the flusher's.
+  template <typename MakeRoom, typename DrainUntil, typename Visit>
+  bool take(OverflowSlab& spare, MakeRoom make_room, DrainUntil drain_until, Visit visit) {
+    if (!written_.load(std::memory_order_acquire)) return false;
+    drain_until(slab_.position);
+    for (std::uint32_t room = 0; !exchange(spare, room);) {
+      room = cells_.load(std::memory_order_relaxed) + kRoomForMore;
+      make_room(room);
+    }
     spare.for_each(visit);
     spare.clear();
     return true;
   }
 
  private:
-  void exchange(OverflowSlab& spare);
+  bool exchange(OverflowSlab& spare, std::uint32_t room);
   void lock();
   bool try_lock() { return !busy_.exchange(true, std::memory_order_acquire); }
   void unlock() { busy_.store(false, std::memory_order_release); }
 
+  // Cells that come meanwhile.
+  static constexpr std::uint32_t kRoomForMore = 64;
   static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 
-  std::atomic<bool> busy_{false};     // the flag: taken with acquire, given back with release
-  std::atomic<bool> written_{false};  // a hint for the flusher
+  std::atomic<bool> busy_{false};  // the flag: taken with acquire, given back with release
+  volatile std::sig_atomic_t owner_is_busy_ = 0;  // with the flag or waiting for it; the owner's
+  std::atomic<bool> written_{
+      false};  // with its slab's position: released by add(), acquired by take()
+  std::atomic<std::uint32_t> cells_{0};  // in the slab: a hint for the flusher
   std::atomic<std::uint64_t> turn_{
       0};  // slabs taken: released by the flusher, acquired by in_use()
   std::uint64_t written_turn_ = kNever;  // the turn in which the owner last wrote; the owner's

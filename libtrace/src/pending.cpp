@@ -4,51 +4,38 @@
 #include <new>
 
 namespace pcp::trace::client {
-namespace {
 
-std::uint64_t calls_in(const OverflowCell& cell) { return cell.delta.count + cell.delta.aborts; }
+void Pending::make_room(std::size_t records) {
+  const std::size_t places = std::size_t{end_of_tag_ids()} * kTraceTypes.size();
+  if (places > by_tag_.size()) by_tag_.resize(places);
+  const std::size_t needed = std::min(taken_ + records, places);
+  while (entries_.size() < needed) entries_.emplace_back();
+}
 
-}  // namespace
-
-Pending::Entry& Pending::queued_entry(const Tag* tag, TraceType type, std::uint64_t first_ns) {
-  Entry* entry = find(tag, type);
+// Not in add()'s loop, which is faster without all this.
+[[gnu::noinline]] Pending::Entry& Pending::queued_entry(const Tag* tag, TraceType type,
+                                                        std::uint64_t first_ns) {
+  Entry*& entry = by_tag_[place_of(tag, type)];
   if (entry == nullptr) {
-    const std::size_t end = (std::size_t{tag->id} + 1) * kTraceTypes.size();
-    if (end > by_tag_.size()) by_tag_.resize(end);
-    entry = &entries_.emplace_back();
+    entry = &entries_[taken_++];
     entry->tag = tag;
     entry->type = type;
-    by_tag_[place_of(tag, type)] = entry;
   }
   if (!entry->is_queued) {
-    queue_.push_back(entry);
+    (empty() ? first_ : last_->next_queued) = entry;
+    last_ = entry;
+    ++queued_;
     entry->is_queued = true;
     entry->first_ns = first_ns;
   }
   return *entry;
 }
 
-// Not in add()'s loop, which is faster without all this.
-[[gnu::noinline]] Pending::Entry* Pending::try_queued_entry(const Tag* tag, TraceType type,
-                                                            std::uint64_t first_ns) {
-  try {
-    return &queued_entry(tag, type, first_ns);
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
-}
-
-std::uint64_t Pending::add(std::span<const Arrival> arrivals, std::uint64_t now_ns) {
-  std::uint64_t lost = 0;
+void Pending::add(std::span<const Arrival> arrivals, std::uint64_t now_ns) {
   for (const auto& [announced, record] : arrivals) {
     Entry* target = announced;
-    if (target == nullptr || target->last_ns == 0) [[unlikely]] {
-      target = try_queued_entry(record.tag(), type_of(record.kind()), now_ns);
-      if (target == nullptr) {
-        ++lost;
-        continue;
-      }
-    }
+    if (target == nullptr || target->last_ns == 0) [[unlikely]]
+      target = &queued_entry(record.tag(), type_of(record.kind()), now_ns);
     target->last_ns = now_ns;
     if (!add_to(target->delta, record)) continue;
     try {
@@ -56,18 +43,12 @@ std::uint64_t Pending::add(std::span<const Arrival> arrivals, std::uint64_t now_
     } catch (const std::bad_alloc&) {  // one value that percentiles miss; the sender counts it
     }
   }
-  return lost;
 }
 
-std::uint64_t Pending::add(const OverflowCell& cell, std::uint64_t now_ns) {
-  try {
-    Entry& target = queued_entry(cell.tag, cell.type, now_ns);
-    target.last_ns = now_ns;
-    target.delta.merge(cell.delta);
-    return 0;
-  } catch (const std::bad_alloc&) {
-    return calls_in(cell);
-  }
+void Pending::add(const OverflowCell& cell, std::uint64_t now_ns) {
+  Entry& target = queued_entry(cell.tag, cell.type, now_ns);
+  target.last_ns = now_ns;
+  target.delta.merge(cell.delta);
 }
 
 void Pending::add_again(const Entry& old) {
@@ -86,7 +67,7 @@ void Pending::pop() {
   done.histogram.clear();
   done.last_ns = 0;
   done.is_queued = false;
-  queue_.pop_front();
+  first_ = done.next_queued;
   ++popped_;
 }
 

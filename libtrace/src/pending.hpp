@@ -27,6 +27,7 @@ class Pending {
     Histogram histogram;
     std::uint64_t first_ns = 0;
     const Tag* tag = nullptr;
+    Entry* next_queued = nullptr;
     TraceType type{};
     bool is_queued = false;
 
@@ -49,22 +50,26 @@ class Pending {
     return arrival;
   }
 
-  // Add what was recorded, and give the number of calls that there was no memory for.
-  std::uint64_t add(std::span<const Arrival> arrivals, std::uint64_t now_ns);
-  std::uint64_t add(const OverflowCell& cell, std::uint64_t now_ns);
+  // Makes room for so many records or cells, of any tags that there are. Throws if there is no
+  // memory for it: then nothing has changed.
+  void make_room(std::size_t records);
+
+  // Add what was recorded. Requires: there was room made for it.
+  void add(std::span<const Arrival> arrivals, std::uint64_t now_ns);
+  void add(const OverflowCell& cell, std::uint64_t now_ns);
 
   // Puts back what could not be sent after all. Its values are not in any histogram any more.
   void add_again(const Entry& entry);
 
-  bool empty() const { return queue_.empty(); }
+  bool empty() const { return queued_ == popped_; }
 
   // The entry that has waited longest. pop() forgets its numbers and keeps its memory.
-  Entry& front() { return *queue_.front(); }
+  Entry& front() { return *first_; }
   void pop();
 
   // Entries ever queued and ever popped: what was pending when `queued()` gave n has been handed
   // over when `popped()` reaches n.
-  std::uint64_t queued() const { return popped_ + queue_.size(); }
+  std::uint64_t queued() const { return queued_; }
   std::uint64_t popped() const { return popped_; }
 
  private:
@@ -77,15 +82,17 @@ class Pending {
     return std::size_t{tag->id} * kTraceTypes.size() + index_of(type);
   }
 
-  // Gives the entry, made and queued if need be.
+  // Gives the entry, taken and queued if need be. Requires: there is room for it.
   Entry& queued_entry(const Tag* tag, TraceType type, std::uint64_t first_ns);
-
-  // The same; null if there is no memory.
-  Entry* try_queued_entry(const Tag* tag, TraceType type, std::uint64_t first_ns);
 
   std::vector<Entry*> by_tag_;
   std::deque<Entry> entries_;  // never shrinks; gives stable addresses
-  std::deque<Entry*> queue_;   // those with something in them
+  std::size_t taken_ = 0;      // of entries_; those after them are room for new tags
+
+  // Those with something in them.
+  Entry* first_ = nullptr;
+  Entry* last_ = nullptr;
+  std::uint64_t queued_ = 0;
   std::uint64_t popped_ = 0;
 };
 

@@ -81,16 +81,18 @@ class Recorder {
   OpenTransactions& transactions() { return transactions_; }
 
   // Hands what was recorded until now over in the order of recording; bounded even if the owner
-  // never pauses. Records leave the queue by way of prepare(), which must not throw, and what it
+  // never pauses. Before so many records or cells leave their places make_room() is asked, which
+  // may throw; what follows must not. Records leave the queue by way of prepare(), and what it
   // makes of some of them goes to visit_prepared (a span); cells go to visit_cell. True if there
   // was anything. Thread: the flusher's.
-  template <typename Prepare, typename VisitPrepared, typename VisitCell>
-  bool drain(Prepare prepare, VisitPrepared visit_prepared, VisitCell visit_cell) {
+  template <typename MakeRoom, typename Prepare, typename VisitPrepared, typename VisitCell>
+  bool drain(MakeRoom make_room, Prepare prepare, VisitPrepared visit_prepared,
+             VisitCell visit_cell) {
     auto drain_until = [&](std::uint64_t position) {
-      return take_queued(position, prepare, visit_prepared);
+      return take_queued(position, make_room, prepare, visit_prepared);
     };
     const bool queued = drain_until(queued_.load(std::memory_order_acquire));
-    const bool cells = overflow_.take(queue_->spare, drain_until, visit_cell);
+    const bool cells = overflow_.take(queue_->spare, make_room, drain_until, visit_cell);
     return queued || cells;
   }
 
@@ -99,6 +101,9 @@ class Recorder {
     return queued_.load(std::memory_order_acquire) + merged_.load(std::memory_order_acquire);
   }
   std::uint64_t merged() const { return merged_.load(std::memory_order_relaxed); }
+
+  // As Overflow's. Thread: the owner's, in a signal handler that ends the process.
+  void release_for_exit() { overflow_.release_for_exit(); }
 
   // Ownership passes from an ended thread to a new one: released here, acquired there.
   void give_up();
@@ -135,14 +140,16 @@ class Recorder {
     void operator=(Record&& record) noexcept { *next++ = prepare(record); }
   };
 
-  template <typename Prepare, typename VisitPrepared>
-  bool take_queued(std::uint64_t position, const Prepare& prepare, VisitPrepared& visit_prepared) {
+  template <typename MakeRoom, typename Prepare, typename VisitPrepared>
+  bool take_queued(std::uint64_t position, MakeRoom& make_room, const Prepare& prepare,
+                   VisitPrepared& visit_prepared) {
     using Prepared = std::decay_t<std::invoke_result_t<Prepare, const Record&>>;
     std::uint64_t drained = drained_.load(std::memory_order_relaxed);
     if (drained >= position) return false;
     Prepared some[64];
     while (drained < position) {
       const std::size_t wanted = std::min<std::uint64_t>(position - drained, std::size(some));
+      make_room(wanted);
       const Outlet<Prepare, Prepared> outlet{prepare, some};
       const std::size_t got = queue_->try_dequeue_bulk_from_producer(token_, outlet, wanted);
       visit_prepared(std::span<const Prepared>(some, got));

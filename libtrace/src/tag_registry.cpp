@@ -77,4 +77,6 @@ const Tag* intern_tag(std::string_view name) {
   return tag;
 }
 
+std::uint32_t end_of_tag_ids() { return tag_count.load(std::memory_order_relaxed); }
+
 }  // namespace pcp::trace::client

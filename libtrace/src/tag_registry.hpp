@@ -34,4 +34,7 @@ inline constexpr std::uint32_t kMaxTags = 100'000;
 // Finds a tag or makes it. Null if there is no memory. Requires: is_tag(name).
 const Tag* intern_tag(std::string_view name);
 
+// All tags that anybody has seen have lower ids than this. Thread: any.
+std::uint32_t end_of_tag_ids();
+
 }  // namespace pcp::trace::client

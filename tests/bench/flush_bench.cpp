@@ -117,7 +117,7 @@ class Flushing final : public Connection::Listener {
   Flushing() {
     options_.socket_path = Peer::path();
     options_.socket_only = true;
-    connection_.open(options_);
+    connection_.open(options_, Reach::All);
     while (!greeted_) loop_.run_one();
     connection_.establish();
   }

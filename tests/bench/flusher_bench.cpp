@@ -86,12 +86,13 @@ void drain(benchmark::State& state, RecordKind kind) {
   Pending pending;
   std::vector<double> samples;
   int drains = 0;
+  const auto make_room = [&](std::size_t records) { pending.make_room(records); };
   const auto announce = [&](const Record& record) { return pending.announce(record); };
   const auto add = [&](const auto& recorded) { pending.add(recorded, 1); };
   for (auto _ : state) {
     Recorder& recorder = source.record();
     const double before = bench::thread_cpu_ns();
-    recorder.drain(announce, add, add);
+    recorder.drain(make_room, announce, add, add);
     const double spent = bench::thread_cpu_ns() - before;
     samples.push_back(spent / RecordingThread::kRecords);
     state.SetIterationTime(spent * 1e-9);

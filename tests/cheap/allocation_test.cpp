@@ -84,7 +84,7 @@ TEST(Allocations, AreNotMadeByTheCellsOfAThousandTags) {
     for (const pmtrace_handle tag : names.tags) overflow.add({tag, 1, RecordKind::Observe}, 0);
     const std::uint64_t made = heap_calls() - before;
     overflow.take(
-        spare, [](std::uint64_t) {}, [](const OverflowCell&) {});
+        spare, [](std::size_t) {}, [](std::uint64_t) {}, [](const OverflowCell&) {});
     return made;
   };
   for (int slab = 0; slab < 2; ++slab) EXPECT_GT(pass(), 0u);
@@ -105,15 +105,16 @@ TEST(Allocations, DoNotAddUpInAnHourWithoutAnAgent) {
   std::uint64_t now = 0;
   std::uint64_t recorded = 0;
   const auto pass = [&](int intervals) {
+    const auto make_room = [&](std::size_t records) { pending.make_room(records); };
     const auto announce = [&](const Record& record) { return pending.announce(record); };
-    const auto add = [&](const auto& some) { EXPECT_EQ(pending.add(some, now), 0u); };
+    const auto add = [&](const auto& some) { pending.add(some, now); };
     for (int i = 0; i < intervals; ++i, now += kInterval) {
       for (int call = 0; call < 100; ++call, ++recorded) {
         const auto which = recorded * 7 % kManyTags;
         recorder.record(names.tags[which], 1e-3 * static_cast<double>(recorded % 1009),
                         which % 2 == 0 ? RecordKind::Observe : RecordKind::Transact);
       }
-      recorder.drain(announce, add, add);
+      recorder.drain(make_room, announce, add, add);
     }
   };
   pass(36'000 / 2);

@@ -36,8 +36,8 @@ struct CacheLines : testing::Test {
     for (int i = 0; i < calls; ++i) recorder.record(tag, 1, RecordKind::Observe);
   }
   void drain() {
-    recorder.drain(
-        std::identity(), [](std::span<const Record>) {}, [](const OverflowCell&) {});
+    recorder.drain([](std::size_t) {}, std::identity(), [](std::span<const Record>) {},
+                   [](const OverflowCell&) {});
   }
 };
 

@@ -222,7 +222,7 @@ class Library final : public Connection::Listener {
 
   // All of the same tag and kind.
   void record(std::span<const Record> records, Totals& totals) {
-    require(add_records(pending_, records, now_) == 0);
+    add_records(pending_, records, now_);
     const Record& first = records.front();
     Delta& total = totals[{type_of(first.kind()), std::string(name_of(*first.tag()))}];
     for (const Record& each : records) add_to(total, each);
@@ -230,7 +230,8 @@ class Library final : public Connection::Listener {
 
   // As a thread does whose queue is full.
   void record_merged(const OverflowCell& cell, Totals& totals) {
-    require(pending_.add(cell, now_) == 0);
+    pending_.make_room(1);
+    pending_.add(cell, now_);
     totals[{cell.type, std::string(name_of(*cell.tag))}].merge(cell.delta);
   }
 

@@ -9,12 +9,11 @@
 
 namespace pcp::trace::client {
 
-// Gives the number of calls that there was no memory for.
-inline std::uint64_t add_records(Pending& pending, std::span<const Record> records,
-                                 std::uint64_t now_ns) {
+inline void add_records(Pending& pending, std::span<const Record> records, std::uint64_t now_ns) {
+  pending.make_room(records.size());
   std::vector<Pending::Arrival> arrivals;
   for (const Record& record : records) arrivals.push_back(pending.announce(record));
-  return pending.add(arrivals, now_ns);
+  pending.add(arrivals, now_ns);
 }
 
 }  // namespace pcp::trace::client

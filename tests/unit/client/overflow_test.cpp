@@ -19,7 +19,7 @@ std::map<std::pair<std::string, TraceType>, Delta> take(Overflow& overflow,
   std::map<std::pair<std::string, TraceType>, Delta> cells;
   OverflowSlab spare;
   overflow.take(
-      spare,
+      spare, [](std::size_t) {},
       [&](std::uint64_t p) {
         if (position != nullptr) *position = p;
       },
@@ -104,7 +104,7 @@ TEST(Overflow, FindsNothingOfOthersInItsSlab) {
   const auto take_from = [&](Overflow& overflow) {
     seen.clear();
     overflow.take(
-        spare, [](std::uint64_t) {},
+        spare, [](std::size_t) {}, [](std::uint64_t) {},
         [&](const OverflowCell& cell) { seen.push_back(cell.tag->text()); });
     return seen;
   };

@@ -14,7 +14,7 @@ namespace {
 const Tag* tag(const char* name) { return intern_tag(name); }
 
 void add(Pending& pending, const Record& record, std::uint64_t now_ns) {
-  EXPECT_EQ(add_records(pending, std::span(&record, 1), now_ns), 0u);
+  add_records(pending, std::span(&record, 1), now_ns);
 }
 
 // Of seven tags, as AddsManyRecordsAtOnce adds them.
@@ -43,8 +43,8 @@ TEST(Pending, AddsManyRecordsAtOnce) {
   // All at once with no entry yet; with entries that were popped; and some before the others.
   for (const std::size_t first : {1000u, 1000u, 100u}) {
     const auto some = std::span(records).first(first);
-    EXPECT_EQ(add_records(pending, some, 5), 0u);
-    EXPECT_EQ(add_records(pending, std::span(records).subspan(first), 6), 0u);
+    add_records(pending, some, 5);
+    add_records(pending, std::span(records).subspan(first), 6);
     expect_a_thousand(pending);
   }
 }
@@ -102,7 +102,9 @@ TEST(Pending, MergesCellsWithoutAHistogram) {
   delta.add(2.0);
   delta.add(3.0);
   delta.unbinned = 2;
-  pending.add(OverflowCell{tag("cell"), TraceType::Observe, delta}, 1);
+  const Tag* cell = tag("cell");
+  pending.make_room(1);
+  pending.add(OverflowCell{cell, TraceType::Observe, delta}, 1);
   EXPECT_EQ(pending.front().delta.count, 2u);
   EXPECT_EQ(pending.front().delta.last, 3.0);
   EXPECT_EQ(pending.front().histogram.total(), 0u);

@@ -25,16 +25,15 @@ struct RecorderTest : testing::Test {
   double last = 0;
 
   bool drain() {
-    return recorder.drain(
-        std::identity(),
-        [&](std::span<const Record> some) {
-          for (const Record& record : some) records.push_back(record.value);
-          last = some.back().value;
-        },
-        [&](const OverflowCell& cell) {
-          merged += cell.delta.count;
-          last = cell.delta.last;
-        });
+    return recorder.drain([](std::size_t) {}, std::identity(),
+                          [&](std::span<const Record> some) {
+                            for (const Record& record : some) records.push_back(record.value);
+                            last = some.back().value;
+                          },
+                          [&](const OverflowCell& cell) {
+                            merged += cell.delta.count;
+                            last = cell.delta.last;
+                          });
   }
   void record(double value) { ASSERT_EQ(recorder.record(tag, value, RecordKind::Observe), 0); }
   bool is_rung() const {
@@ -124,20 +123,19 @@ TEST_F(RecorderTest, KeepsCountAndOrderWhileItIsDrained) {
   };
   for (bool last_round = false;;) {
     last_round = done;
-    recorder.drain(
-        std::identity(),
-        [&](std::span<const Record> some) {
-          for (const Record& record : some) {
-            ++count;
-            sum += record.value;
-            see(record.value, record.value);
-          }
-        },
-        [&](const OverflowCell& cell) {
-          count += cell.delta.count;
-          sum += cell.delta.sum;
-          see(cell.delta.min, cell.delta.last);
-        });
+    recorder.drain([](std::size_t) {}, std::identity(),
+                   [&](std::span<const Record> some) {
+                     for (const Record& record : some) {
+                       ++count;
+                       sum += record.value;
+                       see(record.value, record.value);
+                     }
+                   },
+                   [&](const OverflowCell& cell) {
+                     count += cell.delta.count;
+                     sum += cell.delta.sum;
+                     see(cell.delta.min, cell.delta.last);
+                   });
     if (last_round) break;
   }
   owner.join();

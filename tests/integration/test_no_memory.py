@@ -1,0 +1,48 @@
+"""A program without memory: its calls say so, and what they took arrives when there is some again."""
+
+import os
+import tempfile
+import unittest
+
+from trace_test import TraceTestCase, program
+
+NO_MEMORY = -12
+
+
+class NoMemory(TraceTestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory(prefix="trace-")
+        self.addCleanup(directory.cleanup)
+        self.file = directory.name + "/none"  # there is no memory as long as it exists
+
+    def test_loses_no_call_that_did_not_say_so(self):
+        pmcd = self.start_pmcd()
+        traced = self.start_traced(self.environment(
+            pmcd, LD_PRELOAD=program("no_memory.so"), NO_MEMORY=self.file, PCP_TRACE_FLUSH="5",
+            PCP_TRACE_RECONNECT="0.05"))
+        counts = {"a": 0, "b": 0, "new": 0}
+
+        def call(tag):
+            result = traced.call(f"point {tag}")
+            self.assertIn(result, (0, NO_MEMORY))
+            counts[tag] += result == 0
+            return result
+
+        for tag in ("a", "b"):
+            self.assertEqual(call(tag), 0)
+        for _ in range(3):
+            with open(self.file, "w", encoding="utf-8"):
+                pass
+            for _ in range(2000):
+                for tag in ("a", "b"):
+                    call(tag)
+            self.assertEqual(call("new"), NO_MEMORY)
+            os.unlink(self.file)
+            traced.call("sleep 0.3")
+        self.assertEqual(call("new"), 0)
+        self.assert_values(pmcd, "trace.point.count", counts)
+        self.assertEqual(traced.end(), "")
+
+
+if __name__ == "__main__":
+    unittest.main()
