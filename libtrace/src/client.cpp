@@ -2,14 +2,14 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <ctime>
 #include <exception>
 #include <new>
-#include <optional>
 
+#include "clock.hpp"
 #include "descriptors.hpp"
 #include "diagnostics.hpp"
 #include "flusher.hpp"
@@ -22,6 +22,14 @@ namespace pcp::trace::client {
 constinit thread_local Recorder* this_recorder = nullptr;
 
 namespace {
+
+using namespace std::chrono_literals;
+
+// At its end a process waits so long without progress.
+constexpr std::chrono::nanoseconds kLastPatience = 1s;
+
+// After a thread could not be made.
+constexpr std::uint64_t kStartPauseNs = 100'000'000;
 
 // This process's client. Zero in a forked child, whatever the parent was doing.
 struct Process {
@@ -45,8 +53,16 @@ Process* find_process() {
 pthread_key_t thread_end_key;
 bool has_thread_end_key = false;  // else an ended thread's recorder is not used again
 
+// The last delivery, when the process ends.
+[[gnu::destructor]] void finish_process() {
+  if (Client* client = Client::get_if_made();
+      client != nullptr && !has_state(PMTRACE_STATE_NOAGENT))
+    client->finish();
+}
+
 // Runs once per process image: its effects reach forked children by themselves.
 void prepare_process() {
+  ::at_quick_exit(finish_process);
   close_descriptors_in_children();
   let_flusher_rest_at_forks();
   has_thread_end_key = ::pthread_key_create(&thread_end_key, [](void* recorder) {
@@ -67,7 +83,11 @@ Options read_own_options() {
 
 }  // namespace
 
-Client::Client(Options options) : options_(std::move(options)), queue_(0) {
+Client::Client(Options options)
+    : options_(std::move(options)),
+      pid_(::getpid()),
+      doorbell_([] { return get_if_made()->ensure_flusher(); }),
+      queue_(0) {
   if (options_.no_agent) add_state(PMTRACE_STATE_NOAGENT);
 }
 
@@ -103,42 +123,76 @@ Client* Client::get() {
   return client;
 }
 
-void Client::start_flusher() {
+// False if there was no thread to be had, of late or now.
+bool Client::ensure_flusher() {
+  // Not relaxed: pairs with may_give_flusher_up().
+  if (flusher_runs_.load()) return true;
   const NoCancellation guard;
-  if (flusher_runs_.exchange(true, std::memory_order_relaxed)) return;
+  if (now_ns() < next_start_ns_.load(std::memory_order_relaxed)) return false;
+  if (flusher_runs_.exchange(true)) return true;
+  if (start_thread()) return true;
+  next_start_ns_.store(now_ns() + kStartPauseNs, std::memory_order_relaxed);
+  flusher_runs_.store(false);
+  return false;
+}
+
+// Requires: the caller has set flusher_runs_, which the new thread takes over.
+bool Client::start_thread() {
   sigset_t all;
-  sigset_t before;
   sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // the new thread inherits it: no signal is ours
+  // The new thread inherits it: no signal is ours.
+  ::pthread_sigmask(SIG_SETMASK, &all, &program_signals_);
+  const sigset_t before = program_signals_;
   pthread_t thread;
   const int error = ::pthread_create(&thread, nullptr, run_flusher, this);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (error != 0) {
     link_.attempt_ended(-error);
-    flusher_runs_.store(false, std::memory_order_relaxed);
-    return;
+    return false;
   }
   ::pthread_setname_np(thread, "pcp_trace");
   ::pthread_detach(thread);
+  return true;
 }
 
-void* Client::run_flusher(void* client) {
+void* Client::run_flusher(void* given) {
+  auto* const client = static_cast<Client*>(given);
   for (;;) {
     try {
-      std::optional<Flusher> flusher;
-      {
-        const Working now;
-        flusher.emplace(*static_cast<Client*>(client));
-      }
-      flusher->run();
+      Flusher& flusher = client->flusher();
+      flusher.resume();
+      flusher.run();  // until this is the last thread
     } catch (const std::exception& problem) {
       // No memory or no descriptors for its loop. What is recorded waits in the threads' recorders.
-      static_cast<Client*>(client)->link_.attempt_ended(-ENOMEM);
+      client->link_.attempt_ended(-ENOMEM);
       diagnose(PMTRACE_STATE_COMMS,
                [&] { return std::string("starting over in a second: ") + problem.what(); });
+      ::sleep(1);
+      continue;
     }
-    ::sleep(1);
+    const sigset_t signals = client->program_signals_;
+    if (!client->may_give_flusher_up()) continue;
+    // The C library calls exit(0) here, as it would in the program's own last thread.
+    ::pthread_sigmask(SIG_SETMASK, &signals, nullptr);
+    return nullptr;
   }
+}
+
+// Requires: the caller runs it.
+Flusher& Client::flusher() {
+  if (flusher_ == nullptr) {
+    const Working now;
+    flusher_ = new Flusher(*this);
+  }
+  return *flusher_;
+}
+
+// Gives the flusher up, and takes it again if somebody has rung meanwhile. Who rings first rings
+// and then looks whether anybody runs it; we do the two in the opposite order, so one of us sees
+// the other.
+bool Client::may_give_flusher_up() {
+  flusher_runs_.store(false);
+  return !doorbell_.is_rung() || flusher_runs_.exchange(true);
 }
 
 Recorder* Client::make_recorder() {
@@ -170,16 +224,57 @@ Recorder* find_recorder_slowly() {
   return recorder;
 }
 
-bool Client::flush(std::chrono::nanoseconds timeout) {
-  start_flusher();
-  return link_.flush(timeout, false, [this] { doorbell_.ring(); });
+bool Client::deliver(std::chrono::nanoseconds timeout, Link::Patience patience) {
+  const std::uint64_t ticket = link_.request_delivery();
+  doorbell_.ring();
+  return flusher_runs_.exchange(true) ? link_.await(ticket, timeout, patience)
+                                      : deliver_by_hand(ticket, timeout, patience);
+}
+
+// There is no thread for it: the one that waits does the flusher's work. Requires: it has set
+// flusher_runs_.
+bool Client::deliver_by_hand(std::uint64_t ticket, std::chrono::nanoseconds timeout,
+                             Link::Patience patience) {
+  const NoCancellation guard;
+  bool delivered = false;
+  try {
+    flusher().resume();
+    delivered = link_.await(ticket, timeout, patience, [this](Link::Clock::time_point until) {
+      return flusher_->run_once(until);
+    });
+  } catch (const std::exception&) {  // no memory
+  }
+  flusher_runs_.store(false);
+  return delivered;
 }
 
 void Client::finish() {
-  using namespace std::chrono_literals;
+  if (::getpid() != pid_) return;  // a child of vfork: this is its parent's
   is_ending_.store(true, std::memory_order_relaxed);
-  if (flusher_runs_.load(std::memory_order_relaxed))
-    link_.flush(1s, true, [this] { doorbell_.ring(); });
+  if (flusher_runs_.load(std::memory_order_relaxed) || pending_calls() > 0)
+    deliver(kLastPatience, Link::Patience::Progress);
+}
+
+void Client::finish_in_handler() {
+  if (::getpid() != pid_ || pending_calls() == 0) return;
+  if (Recorder* own = known_recorder()) own->release_for_exit();
+  is_ending_.store(true, std::memory_order_relaxed);
+  const std::uint64_t ticket = link_.request_delivery();
+  doorbell_.ring_only();
+  if (!flusher_runs_.load(std::memory_order_relaxed)) return;
+  link_.await(ticket, kLastPatience, Link::Patience::Progress, [](Link::Clock::time_point until) {
+    const timespec pause{0, 200'000};
+    ::nanosleep(&pause, nullptr);
+    return Link::Clock::now() < until;
+  });
+}
+
+std::uint64_t Client::pending_calls() {
+  // What became of the calls is read before the calls: more can only have been recorded since.
+  const std::uint64_t settled =
+      delivered_.acknowledged + delivered_.uncertain + delivered_.undeliverable;
+  const wire::ClientCounters now = counters();
+  return now.recorded - settled;
 }
 
 wire::ClientCounters Client::counters() {
@@ -196,11 +291,3 @@ wire::ClientCounters Client::counters() {
 }
 
 }  // namespace pcp::trace::client
-
-// The last flush, when the process ends or the library would be unloaded.
-[[gnu::destructor]] static void finish_process() {
-  using namespace pcp::trace::client;
-  if (Client* client = Client::get_if_made();
-      client != nullptr && !has_state(PMTRACE_STATE_NOAGENT))
-    client->finish();
-}

@@ -31,13 +31,14 @@ void set_option(int socket, int level, int option, int value) {
 Connection::Connection(asio::io_context& loop, Listener& listener)
     : listener_(listener), socket_(loop), deadline_(loop), reader_(kMaxReplyBytes) {}
 
-void Connection::open(const Options& options) {
+void Connection::open(const Options& options, Reach reach) {
   close();
-  endpoints_ = find_endpoints(options);
+  endpoints_ = find_endpoints(options, reach);
   next_endpoint_ = 0;
   first_error_ = 0;
   attempt_ends_ = std::chrono::steady_clock::now() + options.connect_timeout;
-  try_next_endpoint(endpoints_.empty() ? -EHOSTUNREACH : 0);
+  const int none = reach == Reach::Local ? -ENOENT : -EHOSTUNREACH;
+  try_next_endpoint(endpoints_.empty() ? none : 0);
 }
 
 void Connection::close() {

@@ -35,7 +35,7 @@ class Connection {
 
   Connection(asio::io_context& loop, Listener& listener);
 
-  void open(const Options& options);
+  void open(const Options& options, Reach reach);
   void close();
 
   // Sends what is in `out`, as soon as what was given before has left. Requires: after the

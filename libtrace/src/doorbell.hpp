@@ -3,6 +3,9 @@
 // The flusher that runs out of work announces that it will sleep, makes every running thread see
 // that (membarrier), looks at the queues once more and sleeps without a timer. A caller pays one
 // relaxed load after its enqueue; the one that finds the flusher asleep makes the one system call.
+//
+// Whoever rings also sees to it that somebody runs the flusher. So a process whose flusher could
+// not be started, or has left, counts as one whose flusher is asleep: the next call tries again.
 #pragma once
 
 #include <atomic>
@@ -11,7 +14,11 @@ namespace pcp::trace::client {
 
 class Doorbell {
  public:
-  Doorbell();  // without a descriptor, if there is none to be had: then the flusher must poll
+  // Sees to it that somebody runs the flusher. False if nobody does. Thread: any.
+  using EnsureFlusher = bool (*)();
+
+  // Without a descriptor, if there is none to be had: then the flusher must poll.
+  explicit Doorbell(EnsureFlusher ensure_flusher = [] { return true; });
 
   // Thread: any. Requires: the caller's record is in its queue.
   void ring_if_asleep() {
@@ -26,12 +33,25 @@ class Doorbell {
   // somebody waits for a flush. Thread: any.
   void ring();
 
+  // Has somebody run the flusher, now or with one of the next calls. Thread: any.
+  void see_to_flusher();
+
+  // As ring(), for a signal handler: starts no flusher.
+  void ring_only();
+
   // Thread: the flusher's, as all below. False if callers cannot be made to notice: poll instead.
   // When true, look at the queues once more before you sleep.
   bool announce_sleep();
+
+  // The same before the flusher leaves, whether or not callers notice at once.
+  void announce_leave() {
+    if (!announce_sleep()) asleep_.store(true, std::memory_order_relaxed);
+  }
   void cancel_sleep() { asleep_.store(false, std::memory_order_relaxed); }
 
   int descriptor() const { return fd_; }  // readable after a ring; -1: none
+
+  bool is_rung() const;  // not taken back yet
 
   // Takes the ring back. True if it was a ring(), and not only a sleeper's wake-up, after which the
   // caller had better be left alone: looking at what it is just writing would slow it down.
@@ -41,6 +61,7 @@ class Doorbell {
   void wake_sleeper();
   void write_ring();
 
+  const EnsureFlusher ensure_flusher_;
   const int fd_;
   const bool has_membarrier_;
   std::atomic<bool> is_urgent_{

@@ -86,10 +86,11 @@ std::string Endpoint::name() const {
   return std::string(host.data()) + " port " + service.data();
 }
 
-std::vector<Endpoint> find_endpoints(const Options& options) {
+std::vector<Endpoint> find_endpoints(const Options& options, Reach reach) {
   if (options.socket_only) return {unix_endpoint(options.socket_path)};
   if (!options.host.empty()) return look_up(options.host, options.port);
-  std::vector<Endpoint> endpoints = loopback(options.port);
+  std::vector<Endpoint> endpoints;
+  if (reach == Reach::All) endpoints = loopback(options.port);
   struct stat status {};
   if (!options.tcp_only && ::stat(options.socket_path.c_str(), &status) == 0) {
     endpoints.insert(endpoints.begin(), unix_endpoint(options.socket_path));

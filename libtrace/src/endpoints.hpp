@@ -21,8 +21,12 @@ struct Endpoint {
   std::string name() const;  // for diagnostics
 };
 
-// Looks names up, so it may take its time. Empty if the host is unknown. Thread: the flusher's.
-std::vector<Endpoint> find_endpoints(const Options& options);
+// Which of them: all, or only the Unix socket.
+enum class Reach { All, Local };
+
+// Looks names up, so it may take its time. Empty if the host is unknown, or the socket is not
+// there. Thread: the flusher's.
+std::vector<Endpoint> find_endpoints(const Options& options, Reach reach);
 
 // Tells whether the peer of a connected Unix socket is somebody we trust with our data.
 bool has_trusted_peer(int socket);

@@ -4,12 +4,14 @@
 #include <cerrno>
 #include <exception>
 #include <thread>
+#include <utility>
 
 #include <asio/post.hpp>
 
 #include "client.hpp"
 #include "clock.hpp"
 #include "diagnostics.hpp"
+#include "main_thread.hpp"
 #include "rest_at_fork.hpp"
 
 namespace pcp::trace::client {
@@ -29,14 +31,29 @@ constexpr nanoseconds kSlowestPoll = 500ms;
 // once.
 constexpr int kFirstReconnectMs = 500;
 
+// What comes after a pause leaves so soon, together with what follows it at once. So the last words
+// of a process that is killed or that we cannot see end are rarely lost.
+constexpr nanoseconds kLeadingEdge = 1ms;
+
+// While the agent's socket of this host is gone or nobody listens on it, it is looked at so often:
+// that costs microseconds, and an agent that was restarted is found before most programs end.
+constexpr int kLocalPauseMs = 250;
+
+// How often the last thread looks whether it is the last one, once main has left.
+constexpr nanoseconds kEndWatch = 100ms;
+
+bool is_nobody_there(int error) { return error == -ECONNREFUSED || error == -ENOENT; }
+
 }  // namespace
 
 Flusher::Flusher(Client& client)
     : client_(client),
       loop_(1),
+      work_(asio::make_work_guard(loop_)),
       bell_(loop_),
       flush_timer_(loop_),
       reconnect_timer_(loop_),
+      end_timer_(loop_),
       connection_(loop_, *this),
       batch_sender_(connection_, pending_, client.delivered(), client.options(),
                     [&client] { return client.counters(); }),
@@ -45,38 +62,54 @@ Flusher::Flusher(Client& client)
       poll_interval_(client.options().flush_interval),
       random_(static_cast<std::minstd_rand::result_type>(now_ns())) {
   if (client_.doorbell().descriptor() >= 0) bell_.assign(client_.doorbell().descriptor());
+  if (watches_counter_) watch_counter(tick_rate_);
+  wait_for_bell();
+  asio::post(loop_, working([this] { connection_.open(client_.options(), Reach::All); }));
 }
 
 Flusher::~Flusher() { bell_.release(); }  // the doorbell's
 
+void Flusher::resume() {
+  loop_.restart();
+  asio::post(loop_, working([this] { on_bell(true); }));
+}
+
 void Flusher::run() {
-  {
-    const Working now;
-    if (watches_counter_) watch_counter(tick_rate_);
-    wait_for_bell();
-    asio::post(loop_, working([this] {
-                 connection_.open(client_.options());
-                 on_bell(true);
-               }));
+  while (guarded([this] {
+    loop_.run();
+    return false;  // it was stopped
+  })) {
   }
-  const auto work = asio::make_work_guard(loop_);
-  for (bool must_recover = false;; must_recover = true) {
-    try {
-      if (must_recover) recover();
-      loop_.run();
-    } catch (const std::exception& problem) {
-      diagnose(PMTRACE_STATE_COMMS, [&] { return problem.what(); });
-    }
+}
+
+bool Flusher::run_once(std::chrono::steady_clock::time_point until) {
+  return guarded([&] { return loop_.run_one_until(until) > 0; });
+}
+
+// Gives what the work gives; true if there was no memory for it.
+template <typename Work>
+bool Flusher::guarded(Work work) {
+  try {
+    if (std::exchange(must_recover_, false)) recover();
+    return work();
+  } catch (const std::exception& problem) {
+    must_recover_ = true;
+    diagnose(PMTRACE_STATE_COMMS, [&] { return problem.what(); });
+    return true;
   }
 }
 
 // No memory, in the middle of something. What is pending and what was sent are as they ought to be;
-// what was under way on the connection may not be, so begin a new one.
+// what was under way on the connection may not be, so begin a new one. And any of our waits may be
+// the one that could not begin, so begin them all anew.
 void Flusher::recover() {
   std::this_thread::sleep_for(100ms);
   const Working now;
-  if (!flush_timer_armed_) arm_flush_timer(client_.options().flush_interval);
+  if (!bell_awaited_) wait_for_bell();
+  arm_flush_timer(client_.options().flush_interval);
+  if (main_has_left()) leave_if_last();
   if (phase_ == Phase::Up || phase_ == Phase::Connecting) connection_.fail(-ENOMEM);
+  if (phase_ == Phase::Waiting) arm_reconnect_timer();
 }
 
 void Flusher::wait_for_bell() {
@@ -84,28 +117,47 @@ void Flusher::wait_for_bell() {
   bell_.async_wait(asio::posix::stream_descriptor::wait_read,
                    working([this](const asio::error_code& error) {
                      if (error) return;
+                     bell_awaited_ = false;
                      const bool is_urgent = client_.doorbell().silence();
                      wait_for_bell();
                      on_bell(is_urgent);
                    }));
+  bell_awaited_ = true;
 }
 
 void Flusher::on_bell(bool is_urgent) {
   client_.doorbell().cancel_sleep();
   idle_rounds_ = 0;
-  if (!flush_timer_armed_) arm_flush_timer(client_.options().flush_interval);
+  if (!flush_timer_armed_) arm_flush_timer(std::min(kLeadingEdge, poll_interval_));
   if (is_urgent) {
     drain();
     step();
   }
+  if (main_has_left() && !end_timer_armed_) leave_if_last();
+}
+
+// What is pending stays so: exit(), which the last thread's end calls, delivers it.
+void Flusher::leave_if_last() {
+  end_timer_armed_ = false;
+  if (is_last_thread()) {
+    client_.doorbell().announce_leave();
+    if (!drain()) return loop_.stop();
+    client_.doorbell().cancel_sleep();
+    if (!flush_timer_armed_) arm_flush_timer(kLeadingEdge);
+  }
+  end_timer_.expires_after(kEndWatch);
+  end_timer_.async_wait(working([this](const asio::error_code& error) {
+    if (!error) leave_if_last();
+  }));
+  end_timer_armed_ = true;
 }
 
 void Flusher::arm_flush_timer(nanoseconds delay) {
-  flush_timer_armed_ = true;
   flush_timer_.expires_after(delay);
   flush_timer_.async_wait(working([this](const asio::error_code& error) {
     if (!error) on_flush_timer();
   }));
+  flush_timer_armed_ = true;
 }
 
 void Flusher::on_flush_timer() {
@@ -137,11 +189,11 @@ void Flusher::fall_asleep() {
 bool Flusher::drain() {
   const std::uint64_t now = now_ns();
   bool any = false;
-  std::uint64_t lost = 0;
+  const auto make_room = [&](std::size_t records) { pending_.make_room(records); };
   const auto announce = [&](const Record& record) { return pending_.announce(record); };
-  const auto add = [&](const auto& recorded) { lost += pending_.add(recorded, now); };
-  client_.for_each_recorder([&](Recorder& recorder) { any |= recorder.drain(announce, add, add); });
-  client_.delivered().undeliverable += lost;
+  const auto add = [&](const auto& recorded) { pending_.add(recorded, now); };
+  client_.for_each_recorder(
+      [&](Recorder& recorder) { any |= recorder.drain(make_room, announce, add, add); });
   return any;
 }
 
@@ -150,6 +202,7 @@ void Flusher::step() {
   take_flush_request();
   if (sender_ != nullptr) sender_->send_pending(flushed_until_, now_ns());
   settle_flush_request();
+  if (phase_ == Phase::Waiting && client_.is_ending()) hasten_last_attempt();
   connect_if_needed();
 }
 
@@ -170,9 +223,14 @@ void Flusher::settle_flush_request() {
   const bool certain = doubtful_calls() == request_->doubtful;
   if (certain && client_.is_ending() && pending_.empty() && sender_ != nullptr)
     sender_->say_goodbye();
+  close_flush_request(certain);
+}
+
+// Requires: there is one.
+void Flusher::close_flush_request(bool delivered) {
   const std::uint64_t ticket = request_->ticket;
   request_.reset();
-  client_.link().settle(ticket, certain);
+  client_.link().settle(ticket, delivered);
   if (client_.link().requested() != ticket) client_.doorbell().ring();  // the next one's turn
 }
 
@@ -190,7 +248,6 @@ void Flusher::on_greeting(std::uint32_t version) {
   ever_connected_ = true;
   counters.version.store(version, std::memory_order_relaxed);
   counters.connected.store(true, std::memory_order_relaxed);
-  client_.link().set_agent(Link::Agent::Connected);
   client_.link().attempt_ended(0);
   sender_->connected();
   on_progress();
@@ -227,28 +284,51 @@ void Flusher::on_failure(int error) {
   }
   phase_ = Phase::Waiting;
   client_.delivered().connected.store(false, std::memory_order_relaxed);
-  client_.link().set_agent(Link::Agent::Away);
-  client_.link().attempt_ended(error);
+  may_come_back_ = is_nobody_there(error);
+  if (!is_local_attempt_ || !may_come_back_) {
+    client_.link().attempt_ended(error);
+    next_full_attempt_ = std::chrono::steady_clock::now() + next_pause();
+  }
   arm_reconnect_timer();
+  if (client_.is_ending()) step();
+}
+
+// Not all clients of an agent at the same time.
+int Flusher::any_of(int least, int most) {
+  return std::uniform_int_distribution(least, most)(random_);
+}
+
+nanoseconds Flusher::next_pause() {
+  if (failures_++ == 0 && ever_connected_)
+    return std::chrono::milliseconds(any_of(0, kFirstReconnectMs));
+  const auto& delays = client_.options().reconnect_delays;
+  const std::size_t step = std::min(failures_ - (ever_connected_ ? 2 : 1), delays.size() - 1);
+  return delays[step] / 100 * any_of(80, 120);
 }
 
 void Flusher::arm_reconnect_timer() {
-  nanoseconds delay;
-  if (failures_ == 0 && ever_connected_) {
-    delay = std::chrono::milliseconds(std::uniform_int_distribution(0, kFirstReconnectMs)(random_));
-  } else {
-    const auto& delays = client_.options().reconnect_delays;
-    const std::size_t step = std::min(failures_ - (ever_connected_ ? 1 : 0), delays.size() - 1);
-    delay = delays[step] / 100 * std::uniform_int_distribution(80, 120)(random_);
+  auto next = next_full_attempt_;
+  if (may_come_back_ && client_.options().has_local_endpoint()) {
+    const auto soon =
+        std::chrono::milliseconds(any_of(kLocalPauseMs * 4 / 5, kLocalPauseMs * 6 / 5));
+    next = std::min(next, std::chrono::steady_clock::now() + soon);
   }
-  ++failures_;
-  reconnect_timer_.expires_after(delay);
+  reconnect_timer_.expires_at(next);
   reconnect_timer_.async_wait(working([this](const asio::error_code& error) {
-    if (error) return;
+    if (error || phase_ != Phase::Waiting) return;
     phase_ = Phase::Down;
-    client_.link().set_agent(Link::Agent::Connecting);  // so far as anybody knows
     connect_if_needed();
   }));
+}
+
+// The process ends: one more attempt, without a pause. After that nobody need wait any longer.
+void Flusher::hasten_last_attempt() {
+  if (std::exchange(hastened_, true)) {
+    if (request_) close_flush_request(false);
+    return;
+  }
+  phase_ = Phase::Down;
+  next_full_attempt_ = {};
 }
 
 // A program that records nothing any more leaves the network alone, too.
@@ -256,7 +336,8 @@ void Flusher::connect_if_needed() {
   const bool needed = !pending_.empty() || request_ || !batch_sender_.has_settled(UINT64_MAX);
   if (phase_ != Phase::Down || !needed) return;
   phase_ = Phase::Connecting;
-  connection_.open(client_.options());
+  is_local_attempt_ = std::chrono::steady_clock::now() < next_full_attempt_;
+  connection_.open(client_.options(), is_local_attempt_ ? Reach::Local : Reach::All);
 }
 
 }  // namespace pcp::trace::client

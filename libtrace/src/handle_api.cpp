@@ -107,7 +107,8 @@ PMTRACE_EXPORT int pmtrace_flush(double timeout) {
   if (has_state(PMTRACE_STATE_NOAGENT)) return 0;
   constexpr double kLongest = 1e9;  // seconds, which no clock overflows
   const double seconds = std::isnan(timeout) ? 0 : std::clamp(timeout, 0.0, kLongest);
-  return client->flush(std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9))) ? 1 : 0;
+  const std::chrono::nanoseconds limit(static_cast<std::int64_t>(seconds * 1e9));
+  return client->deliver(limit, Link::Patience::Fixed) ? 1 : 0;
 }
 
 PMTRACE_EXPORT int pmtrace_stats(pmtrace_stats_t* stats, size_t size) {

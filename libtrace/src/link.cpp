@@ -4,6 +4,7 @@
 #include "pcp/trace.h"
 
 namespace pcp::trace::client {
+
 int Link::wait_for_first_attempt(std::chrono::nanoseconds timeout) {
   const NoCancellation guard;
   std::unique_lock lock(mutex_);
@@ -20,27 +21,12 @@ int Link::report(bool is_async, std::chrono::nanoseconds timeout) {
   return is_async && !is_first ? 0 : outcome;
 }
 
-bool Link::wait_for_delivery(std::uint64_t ticket, std::chrono::nanoseconds timeout,
-                             bool give_up_without_agent) {
+bool Link::await(std::uint64_t ticket, std::chrono::nanoseconds timeout, Patience patience) {
   const NoCancellation guard;
-  std::unique_lock lock(mutex_);
-  auto deadline = Clock::now() + timeout;
-  std::uint64_t seen_progress = progress_;
-  while (settled_ < ticket) {
-    if (give_up_without_agent && agent_ == Agent::Away) return false;
-    if (changed_.wait_until(lock, deadline) == std::cv_status::timeout && settled_ < ticket) {
-      if (!give_up_without_agent || progress_ == seen_progress) return false;
-      seen_progress = progress_;
-      deadline = Clock::now() + timeout;
-    }
-  }
-  return failed_ < ticket;
-}
-
-void Link::set_agent(Agent agent) {
-  const std::lock_guard lock(mutex_);
-  agent_ = agent;
-  changed_.notify_all();
+  return await(ticket, timeout, patience, [&](Clock::time_point deadline) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_until(lock, deadline, [&] { return is_settled(ticket); });
+  });
 }
 
 void Link::attempt_ended(int error) {
@@ -50,15 +36,11 @@ void Link::attempt_ended(int error) {
   changed_.notify_all();
 }
 
-void Link::made_progress() {
-  const std::lock_guard lock(mutex_);
-  ++progress_;
-}
-
+// Whoever polls learns it even if the mutex is held by a thread that a signal has interrupted.
 void Link::settle(std::uint64_t ticket, bool delivered) {
+  if (!delivered) failed_.store(ticket, std::memory_order_relaxed);
+  settled_.store(ticket, std::memory_order_release);
   const std::lock_guard lock(mutex_);
-  settled_ = ticket;
-  if (!delivered) failed_ = ticket;
   changed_.notify_all();
 }
 

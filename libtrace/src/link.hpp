@@ -28,42 +28,58 @@ class Link {
   // `is_async`.
   int report(bool is_async, std::chrono::nanoseconds timeout);
 
-  // Asks for the delivery of all that was recorded before and waits. `wake` must wake the flusher.
-  // Gives up at the deadline, or, if `give_up_without_agent`, when no agent is connected or being
-  // connected, or when `timeout` has passed without any progress.
-  template <typename Wake>
-  bool flush(std::chrono::nanoseconds timeout, bool give_up_without_agent, Wake wake) {
-    const std::uint64_t ticket = requested_.fetch_add(1, std::memory_order_release) + 1;
-    wake();
-    return wait_for_delivery(ticket, timeout, give_up_without_agent);
+  // Asks for the delivery of all that was recorded before. The flusher, which the caller must wake,
+  // settles the ticket that this gives.
+  std::uint64_t request_delivery() {
+    return requested_.fetch_add(1, std::memory_order_release) + 1;
   }
 
+  // How long a wait may take: `Progress` begins the time anew whenever something was delivered.
+  enum class Patience { Fixed, Progress };
+
+  // Waits until the ticket is settled, and tells whether all that it covers has certainly arrived.
+  // `pause` waits until something may have happened, at most until the time it is given, and gives
+  // false when that is over. It is what makes this usable where no lock may be taken.
+  template <typename Pause>
+  bool await(std::uint64_t ticket, std::chrono::nanoseconds timeout, Patience patience,
+             Pause pause) {
+    auto deadline = Clock::now() + timeout;
+    std::uint64_t progress = progress_.load(std::memory_order_relaxed);
+    while (!is_settled(ticket)) {
+      if (pause(deadline)) continue;
+      const std::uint64_t before = progress;
+      progress = progress_.load(std::memory_order_relaxed);
+      if (patience == Patience::Fixed || progress == before) return false;
+      deadline = Clock::now() + timeout;
+    }
+    return failed_.load(std::memory_order_relaxed) < ticket;
+  }
+
+  // The same, asleep until the flusher settles a ticket.
+  bool await(std::uint64_t ticket, std::chrono::nanoseconds timeout, Patience patience);
+
   // The rest is the flusher's.
-  enum class Agent { Away, Connecting, Connected };
-  void set_agent(Agent agent);
   void attempt_ended(int error);  // 0: connected
-  void made_progress();
+  void made_progress() { progress_.fetch_add(1, std::memory_order_relaxed); }
 
   // Tickets given out so far, and how far they are settled. A ticket fails if something that was
   // sent before it is not certain to have arrived.
   std::uint64_t requested() const { return requested_.load(std::memory_order_acquire); }
-  std::uint64_t settled() const { return settled_; }
+  std::uint64_t settled() const { return settled_.load(std::memory_order_acquire); }
+  bool is_settled(std::uint64_t ticket) const { return settled() >= ticket; }
   void settle(std::uint64_t ticket, bool delivered);
 
  private:
-  bool wait_for_delivery(std::uint64_t ticket, std::chrono::nanoseconds timeout,
-                         bool give_up_without_agent);
-
   std::atomic<int> first_connection_{kUnknown};  // written under mutex_
   std::atomic<bool> reported_{false};            // stands for itself
-  std::atomic<std::uint64_t> requested_{0};      // released by flush(), acquired by requested()
+  std::atomic<std::uint64_t> requested_{
+      0};  // released by request_delivery(), acquired by requested()
+  std::atomic<std::uint64_t> settled_{0};   // released by settle(), acquired by is_settled()
+  std::atomic<std::uint64_t> failed_{0};    // the last ticket that failed; written before settled_
+  std::atomic<std::uint64_t> progress_{0};  // stands for itself
 
-  std::mutex mutex_;  // guards all below
+  std::mutex mutex_;  // between a look at the above and the wait for a change
   std::condition_variable changed_;
-  Agent agent_ = Agent::Connecting;
-  std::uint64_t settled_ = 0;
-  std::uint64_t failed_ = 0;  // the last ticket that failed
-  std::uint64_t progress_ = 0;
 };
 
 }  // namespace pcp::trace::client

@@ -19,6 +19,7 @@ struct Options {
   std::string host;                   // PCP_TRACE_HOST; empty: this host
   std::uint16_t port = kDefaultPort;  // PCP_TRACE_PORT
   bool tcp_only = false;              // PCP_TRACE_HOST or _PORT is set
+  bool has_local_endpoint() const { return socket_only || !tcp_only; }
 
   std::chrono::nanoseconds connect_timeout = std::chrono::seconds(3);   // PCP_TRACE_TIMEOUT
   std::chrono::nanoseconds request_timeout = std::chrono::seconds(10);  // PCP_TRACE_REQTIMEOUT

@@ -32,7 +32,9 @@ int synchronise() {
   const int outcome = client->link().wait_for_first_attempt(
       std::min(client->options().connect_timeout, client->options().request_timeout));
   if (outcome < 0) return outcome;
-  return client->flush(deadline - Link::Clock::now()) ? 0 : PMTRACE_ERR_TIMEOUT;
+  return client->deliver(deadline - Link::Clock::now(), Link::Patience::Fixed)
+             ? 0
+             : PMTRACE_ERR_TIMEOUT;
 }
 
 }  // namespace

@@ -243,7 +243,7 @@ class Library final : public Connection::Listener {
   bool is_away() const { return is_away_; }
   void connect() {
     is_away_ = false;
-    connection_.open(options_);
+    connection_.open(options_, Reach::All);
   }
   void hang_up() { connection_.fail(-ENOMEM); }
   void pass_time(std::uint64_t ns) { now_ += ns; }

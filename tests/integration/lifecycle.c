@@ -7,12 +7,14 @@
 #include <dlfcn.h>
 #include <pcp/trace.h>
 #include <pthread.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -111,6 +113,63 @@ static int forked_and_execed(void) {
   return status_of(child);
 }
 
+/* As pre-fork servers and Python's multiprocessing do it: children that work and leave by _exit. */
+static int pre_forked(void) {
+  int children = 0;
+  int failed = 0;
+  pmtracepoint("parent");
+  for (; children < 20; children++) {
+    if (fork() == 0) {
+      int i;
+      for (i = 0; i < 7; i++) pmtracepoint("child");
+      if (children % 3 == 0) quick_exit(0);
+      if (children % 3 == 1) _Exit(0);
+      _exit(0);
+    }
+  }
+  for (; children > 0; children--) failed += status_of(-1);
+  return failed;
+}
+
+/* A child that has nothing to say leaves at once, and no child of vfork ends its parent's tracing.
+ */
+static int left_without_a_word(void) {
+  const int has_agent = getenv("LIFECYCLE_NO_AGENT") == NULL;
+  pmtrace_stats_t stats;
+  int status;
+  pmtracepoint("parent");
+  if (vfork() == 0) _exit(0);
+  if (fork() == 0) _exit(0);
+  status = status_of(-1) + status_of(-1);
+  usleep(200000);
+  pmtracepoint("parent");
+  if (has_agent && pmtrace_flush(60) != 1) return 97;
+  pmtrace_stats(&stats, sizeof stats);
+  return stats.reconnects == 0 ? status : 96;
+}
+
+static volatile sig_atomic_t observed;
+
+static void leave(int signal) {
+  char text[32];
+  const int length = snprintf(text, sizeof text, "%ld\n", (long)observed);
+  (void)signal;
+  _exit(write(STDOUT_FILENO, text, (size_t)length) == length ? 0 : 1);
+}
+
+/* A signal in the middle of a call, most probably, whose handler ends the process. */
+static int interrupted(void) {
+  const pmtrace_handle tag = pmtrace_tag("interrupted");
+  struct itimerval soon = {{0, 0}, {0, 300000}};
+  signal(SIGALRM, leave);
+  setitimer(ITIMER_REAL, &soon, NULL);
+  for (;;) {
+    pmtrace_observe(tag, 1);
+    observed++;
+  }
+  return 98;
+}
+
 static int spawned(void) {
   char number[16];
   char word[] = "begun-anew";
@@ -140,6 +199,91 @@ static int begun_anew(int expected) {
 
 /* ---------------------------------------------------------------------------------------- threads
  */
+
+/* By handle, since such calls do not look at the connection. */
+static void call_ten_times(void) {
+  const pmtrace_handle tag = pmtrace_tag("threadless");
+  int i;
+  for (i = 0; i < 10; i++) pmtrace_point(tag);
+}
+
+static int threadless(void) {
+  call_ten_times();
+  return 0;
+}
+
+static int threadless_flush(void) {
+  call_ten_times();
+  return pmtrace_flush(getenv("LIFECYCLE_NO_AGENT") != NULL ? 0.1 : 60) ==
+                 (getenv("LIFECYCLE_NO_AGENT") == NULL)
+             ? 0
+             : 97;
+}
+
+/* There are threads again: the library has one made with a later call. */
+static int threadless_at_first(void) {
+  pmtrace_stats_t stats;
+  call_ten_times();
+  if (unlink(getenv("NO_THREADS")) != 0) return 97;
+  do {
+    usleep(20000);
+    call_ten_times();
+    pmtrace_stats(&stats, sizeof stats);
+  } while (stats.acknowledged < 10);
+  printf("%lu\n", (unsigned long)stats.recorded);
+  return 0;
+}
+
+static void* work_on(void* unused) {
+  int i;
+  for (i = 0; i < 10; i++) {
+    pmtracepoint("worker");
+    usleep(20000);
+  }
+  return unused;
+}
+
+static void trace_at_exit(void) { pmtracepoint("atexit"); }
+
+/* The process goes on, and ends with its last thread: the library's own is none of these. */
+static int main_left(void) {
+  pthread_t thread;
+  atexit(trace_at_exit);
+  pmtracepoint("main");
+  if (pthread_create(&thread, NULL, work_on, NULL) != 0) return 97;
+  pthread_detach(thread);
+  pthread_exit(NULL);
+}
+
+/* With nobody else there, and with a main that never traced. */
+static int main_left_alone(void) {
+  pmtracepoint("main");
+  pthread_exit(NULL);
+}
+static int main_left_untraced(void) {
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, work_on, NULL) != 0) return 97;
+  pthread_detach(thread);
+  pthread_exit(NULL);
+}
+
+/* The child's main is the thread that has forked. */
+static void* fork_and_leave(void* status) {
+  pmtracepoint("parent");
+  if (fork() == 0) {
+    pmtracepoint("child");
+    pthread_exit(NULL);
+  }
+  *(int*)status = status_of(-1);
+  return NULL;
+}
+static int main_left_in_child(void) {
+  pthread_t thread;
+  int status = 98;
+  if (pthread_create(&thread, NULL, fork_and_leave, &status) != 0) return 97;
+  pthread_join(thread, NULL);
+  return status;
+}
 
 /* In memory that parent and child share. */
 struct calls {
@@ -219,6 +363,16 @@ int main(int argc, char** argv) {
       {"detached-threads", detached_threads},
       {"dlopened", dlopened},
       {"changed-user", changed_user},
+      {"pre-forked", pre_forked},
+      {"left-without-a-word", left_without_a_word},
+      {"interrupted", interrupted},
+      {"threadless", threadless},
+      {"threadless-flush", threadless_flush},
+      {"threadless-at-first", threadless_at_first},
+      {"main-left", main_left},
+      {"main-left-alone", main_left_alone},
+      {"main-left-untraced", main_left_untraced},
+      {"main-left-in-child", main_left_in_child},
   };
   size_t i;
   if (argc < 2) return 2;

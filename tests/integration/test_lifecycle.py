@@ -21,6 +21,12 @@ MOMENTS = {
     "execed": {"parent": 1, "begun anew": 1},
     "dlopened": {"dlopened": 3},
     "changed-user": {"before": 1, "after": 1},
+    "pre-forked": {"parent": 1, "child": 140},
+    "left-without-a-word": {"parent": 2},
+    "main-left": {"main": 1, "worker": 10, "atexit": 1},
+    "main-left-alone": {"main": 1},
+    "main-left-untraced": {"worker": 10},
+    "main-left-in-child": {"parent": 1, "child": 1},
 }
 
 
@@ -61,12 +67,36 @@ class Lifecycle(TraceTestCase):
             counted = pmcd.value("trace.point.count", "detached")
             self.assertTrue(least <= counted <= most, f"{least} <= {counted} <= {most}")
 
+    def test_with_a_handler_that_leaves_in_the_middle_of_a_call(self):
+        pmcd = self.start_pmcd()
+        for _ in range(5):
+            pmcd.pmstore("trace.control.reset", 1)
+            least = int(self.live("interrupted", self.environment(pmcd)))
+            counted = pmcd.value("trace.observe.count", "interrupted")
+            self.assertIn(counted, (least, least + 1))  # that call may have been made, or not yet
+
+    def test_without_a_thread(self):
+        pmcd = self.start_pmcd()
+        with tempfile.NamedTemporaryFile(delete=False) as none:
+            environment = self.environment(pmcd, LD_PRELOAD=program("no_threads.so"),
+                                           NO_THREADS=none.name)
+        for moment in ("threadless", "threadless-flush"):
+            with self.subTest(moment=moment):
+                pmcd.pmstore("trace.control.reset", 1)
+                self.live(moment, environment)
+                self.assertEqual(pmcd.values("trace.point.count"), {"threadless": 10})
+        with ReservedPort() as port:
+            self.live("threadless", environment | {"PCP_TRACE_PORT": str(port.number)})
+        pmcd.pmstore("trace.control.reset", 1)
+        calls = int(self.live("threadless-at-first", environment))
+        self.assertEqual(pmcd.values("trace.point.count"), {"threadless": calls})
+
     def test_without_an_agent(self):
         with ReservedPort() as port:
             nobody = library_environment(
                 self.library, PCP_TRACE_HOST="127.0.0.1", PCP_TRACE_PORT=port.number,
                 LIFECYCLE_NO_AGENT=1)
-            for moment in (*MOMENTS, "detached-threads"):
+            for moment in (*MOMENTS, "detached-threads", "interrupted"):
                 with self.subTest(moment=moment):
                     self.live(moment, nobody)
 

@@ -4,8 +4,9 @@ import time
 import unittest
 
 from cutting_proxy import CuttingProxy
+from fake_agent import FakeBatchAgent
 from private_pmcd import wait_until
-from trace_test import OUR_AGENT, STOCK_AGENT, TraceTestCase
+from trace_test import OUR_AGENT, STOCK_AGENT, TraceTestCase, library_environment
 
 SYNCHRONOUS, ASYNCHRONOUS, ACKNOWLEDGED = 0, 32, 64
 QUICKLY = {"PCP_TRACE_RECONNECT": "0.05", "PCP_TRACE_FLUSH": "5", "PCP_TRACE_REQTIMEOUT": "0.1"}
@@ -115,6 +116,61 @@ class BrokenNetwork(TraceTestCase):
                     proxy.cut()
                 self.assert_values(pmcd, "trace.point.count", {"a": 50})
                 pmcd.restart_agent()
+
+
+class LongPauses(TraceTestCase):
+    """An agent that was away is back, but the next attempt is minutes away."""
+
+    NEVER = {"PCP_TRACE_RECONNECT": "300"}
+
+    def outage(self, traced, pmcd):
+        """Gives how many calls the new agent has to count."""
+        traced.call("point a")
+        self.assert_values(pmcd, "trace.point.count", {"a": 1})
+        pmcd.kill_agent()
+        self.assertEqual([traced.call("point a") for _ in range(1000)], [0] * 1000)
+        traced.call("sleep 1")  # the attempt that follows a lost connection has failed
+        pmcd.start_agent()
+        return 1000
+
+    def test_end_with_the_program(self):
+        pmcd = self.start_pmcd()
+        traced = self.start_traced(self.environment(pmcd, **self.NEVER))
+        calls = self.outage(traced, pmcd)
+        traced.call("sleep 0.5")
+        self.assertEqual(pmcd.values("trace.point.count"), {})
+        self.assertEqual(traced.end(), "")
+        self.assertEqual(pmcd.values("trace.point.count"), {"a": calls})
+
+    def test_do_not_hold_for_the_socket_of_this_host(self):
+        pmcd = self.start_pmcd()
+        socket = {"PCP_TRACE_HOST": None, "PCP_TRACE_PORT": None, "PCP_RUN_DIR": pmcd.path("run")}
+        traced = self.start_traced(self.environment(pmcd, **self.NEVER, **socket))
+        calls = self.outage(traced, pmcd)
+        self.assert_values(pmcd, "trace.point.count", {"a": calls})
+
+    def test_hold_for_an_agent_that_refuses(self):
+        pmcd = self.start_pmcd(options=["-A", "disallow:local:*"])
+        traced = self.start_traced(self.environment(
+            pmcd, **self.NEVER, PCP_TRACE_SOCKET=pmcd.path("run/trace.socket")))
+        self.assertEqual(traced.call("point a"), -12010)
+        traced.call("sleep 1.5")
+        self.assertEqual(pmcd.value("trace.agent.refused.permission"), 1)
+
+
+class Malformed(TraceTestCase):
+    """An agent that cannot read a batch gets the next one, and not the same one for ever."""
+
+    def test_batches_are_not_sent_twice(self):
+        with FakeBatchAgent(refused=1) as agent:
+            traced = self.start_traced(library_environment(
+                self.library, PCP_TRACE_HOST="127.0.0.1", PCP_TRACE_PORT=agent.port, **QUICKLY))
+            traced.call("point a")
+            wait_until(lambda: agent.refused == [1], what="the first batch")
+            traced.call("point a")
+            wait_until(lambda: agent.acknowledged == [2], what="the second batch")
+            self.assertIn("malformed", traced.end())
+            self.assertEqual((agent.refused, agent.acknowledged), ([1], [2]))
 
 
 class ProgramEnd(TraceTestCase):

@@ -32,6 +32,47 @@ TEST(Doorbell, WakesASleeperOnce) {
   EXPECT_FALSE(is_rung(bell));
 }
 
+TEST(Doorbell, SeesToItThatSomebodyHearsEachRing) {
+  static int asked;
+  static bool is_there;
+  asked = 0;
+  is_there = true;
+  Doorbell bell([] {
+    ++asked;
+    return is_there;
+  });
+  bell.ring_if_asleep();
+  EXPECT_EQ(asked, 0);
+  bell.ring();
+  EXPECT_EQ(asked, 1);
+  is_there = false;
+  bell.ring();
+  bell.ring_if_asleep();  // nobody was there: each call asks again
+  bell.ring_if_asleep();
+  EXPECT_EQ(asked, 4);
+  is_there = true;
+  bell.ring_if_asleep();
+  bell.ring_if_asleep();
+  EXPECT_EQ(asked, 5);
+}
+
+TEST(Doorbell, AHandlersRingAsksNobody) {
+  Doorbell bell([]() -> bool { throw "asked"; });
+  bell.ring_only();
+  EXPECT_TRUE(is_rung(bell));
+  EXPECT_TRUE(bell.silence());
+}
+
+TEST(Doorbell, AFlusherThatLeavesIsAskedForByTheNextCall) {
+  static int asked;
+  asked = 0;
+  Doorbell bell([] { return ++asked > 0; });
+  bell.announce_leave();
+  bell.ring_if_asleep();
+  EXPECT_EQ(asked, 1);
+  EXPECT_TRUE(bell.is_rung());
+}
+
 TEST(Doorbell, RingsWhetherTheFlusherSleepsOrNot) {
   Doorbell bell;
   bell.ring();

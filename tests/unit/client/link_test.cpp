@@ -63,29 +63,53 @@ TEST(Link, ReportsAFailureToTheFirstCallerOnlyIfAsynchronous) {
   EXPECT_EQ(link.report(true, kForEver), 0);
 }
 
-TEST(Link, AFlushEndsWhenItsTicketIsSettled) {
+TEST(Link, ADeliveryEndsWhenItsTicketIsSettled) {
   Link link;
-  bool woken = false;
-  EXPECT_TRUE(link.flush(kForEver, false, [&] {
-    woken = true;
-    link.settle(link.requested(), true);
+  const std::uint64_t ticket = link.request_delivery();
+  std::thread flusher([&] { link.settle(link.requested(), true); });
+  EXPECT_TRUE(link.await(ticket, kForEver, Link::Patience::Fixed));
+  flusher.join();
+}
+
+TEST(Link, ADeliveryFailsIfItsTicketDoesAndNoLaterOne) {
+  Link link;
+  const std::uint64_t failed = link.request_delivery();
+  link.settle(failed, false);
+  EXPECT_FALSE(link.await(failed, kForEver, Link::Patience::Fixed));
+  const std::uint64_t later = link.request_delivery();
+  link.settle(later, true);
+  EXPECT_TRUE(link.await(later, kForEver, Link::Patience::Fixed));
+}
+
+TEST(Link, AWaitGivesUpInTime) {
+  Link link;
+  EXPECT_FALSE(link.await(link.request_delivery(), 1ms, Link::Patience::Fixed));
+  EXPECT_FALSE(link.await(link.request_delivery(), 1ms, Link::Patience::Progress));
+}
+
+TEST(Link, APatientWaitGoesOnAsLongAsThereIsProgress) {
+  Link link;
+  int pauses = 0;
+  // Each pause takes all the time that there is.
+  const auto pause = [&](Link::Clock::time_point) {
+    if (++pauses <= 3) link.made_progress();
+    return false;
+  };
+  EXPECT_FALSE(link.await(link.request_delivery(), 1ms, Link::Patience::Fixed, pause));
+  EXPECT_EQ(pauses, 1);
+  pauses = 0;
+  EXPECT_FALSE(link.await(link.request_delivery(), 1ms, Link::Patience::Progress, pause));
+  EXPECT_EQ(pauses, 4);
+}
+
+// What _exit() in a signal handler relies on.
+TEST(Link, AWaitThatPollsTakesNoLock) {
+  Link link;
+  const std::uint64_t ticket = link.request_delivery();
+  EXPECT_TRUE(link.await(ticket, kForEver, Link::Patience::Fixed, [&](Link::Clock::time_point) {
+    link.settle(ticket, true);  // which would wait for a lock that the waiting one held
+    return true;
   }));
-  EXPECT_TRUE(woken);
-  EXPECT_FALSE(link.flush(kForEver, false, [&] { link.settle(link.requested(), false); }));
-  EXPECT_TRUE(link.flush(kForEver, false, [&] { link.settle(link.requested(), true); }));
-}
-
-TEST(Link, AFlushGivesUpInTime) {
-  Link link;
-  EXPECT_FALSE(link.flush(1ms, false, [] {}));
-}
-
-TEST(Link, TheLastFlushDoesNotWaitForAnAgentThatIsAway) {
-  Link link;
-  link.set_agent(Link::Agent::Away);
-  EXPECT_FALSE(link.flush(kForEver, true, [] {}));
-  link.set_agent(Link::Agent::Connected);
-  EXPECT_FALSE(link.flush(kForEver, true, [&] { link.set_agent(Link::Agent::Away); }));
 }
 
 }  // namespace

@@ -1,0 +1,22 @@
+"""Children that leave by _exit deliver what they recorded, whichever library they were linked with."""
+
+import subprocess
+import unittest
+
+from private_pmcd import PATIENCE_S
+from trace_test import TraceTestCase, program, with_each_pair
+
+
+@with_each_pair
+class Children(TraceTestCase):
+    def test_lose_nothing(self):
+        pmcd = self.start_pmcd()
+        for number, linked in enumerate(("stock_children", "our_children"), 1):
+            done = subprocess.run([program(linked)], env=self.environment(pmcd), text=True,
+                                  capture_output=True, timeout=2 * PATIENCE_S, check=False)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assert_values(pmcd, "trace.point.count", {"child": 350 * number})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,32 @@
+"""When what was recorded leaves: what comes after a pause at once, later calls by the interval."""
+
+import unittest
+
+from trace_test import TraceTestCase
+
+AN_HOUR_HENCE = {"PCP_TRACE_FLUSH": "60000"}  # the longest that there is, and longer than any test
+
+
+class LeadingEdge(TraceTestCase):
+    def test_leaves_at_once_and_the_rest_by_the_interval(self):
+        pmcd = self.start_pmcd()
+        traced = self.start_traced(self.environment(pmcd, **AN_HOUR_HENCE))
+        traced.call("point first")
+        self.assert_values(pmcd, "trace.point.count", {"first": 1})
+        traced.call("point second")
+        traced.call("sleep 1")
+        self.assertEqual(pmcd.values("trace.point.count"), {"first": 1})
+        self.assertEqual(traced.end(), "")
+        self.assertEqual(pmcd.values("trace.point.count"), {"first": 1, "second": 1})
+
+    def test_is_all_that_a_program_needs_that_is_killed_later(self):
+        pmcd = self.start_pmcd()
+        traced = self.start_traced(self.environment(pmcd, **AN_HOUR_HENCE))
+        traced.call("point first")
+        self.assert_values(pmcd, "trace.point.count", {"first": 1})
+        traced.kill()
+        self.assertEqual(pmcd.values("trace.point.count"), {"first": 1})
+
+
+if __name__ == "__main__":
+    unittest.main()
