@@ -70,6 +70,7 @@ Flusher::Flusher(Client& client)
 Flusher::~Flusher() { bell_.release(); }  // the doorbell's
 
 void Flusher::resume() {
+  const Working now;
   loop_.restart();
   asio::post(loop_, working([this] { on_bell(true); }));
 }

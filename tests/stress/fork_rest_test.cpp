@@ -5,8 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdlib>
 #include <mutex>
 #include <new>
@@ -23,18 +25,32 @@ std::atomic<int> slow_allocations{0};
 
 }  // namespace
 
-// Not inline, or the compiler would see that malloc and delete do not match.
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
+static void* allocate(std::size_t bytes, std::size_t alignment) {
   const std::lock_guard lock(heap_lock);
   if (std::this_thread::get_id() != main_thread) {
     slow_allocations.fetch_add(1, std::memory_order_relaxed);
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
-  if (void* memory = std::malloc(bytes)) return memory;
+  void* memory = nullptr;
+  if (::posix_memalign(&memory, std::max(alignment, sizeof(void*)), bytes) == 0) return memory;
   throw std::bad_alloc();
+}
+
+// Not inline, or the compiler would see that they do not match.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+  return allocate(bytes, alignof(std::max_align_t));
+}
+[[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return allocate(bytes, static_cast<std::size_t>(alignment));
 }
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
 
 namespace pcp::trace {
 namespace {
