@@ -180,7 +180,7 @@ class Program {
       set("PCP_TRACE_SOCKET", plan_.socket_path);
     }
     set("PCP_TRACE_TIMEOUT", "1");
-    set("PCP_TRACE_RECONNECT", "0.02,0.05");
+    set("PCP_TRACE_RECONNECT", plan_.has_long_pauses ? "300" : "0.02,0.05");
     set("PCP_TRACE_FLUSH", std::to_string(plan_.flush_ms));
     set("PCP_TRACE_QUEUE", std::to_string(plan_.queue));
   }
@@ -242,7 +242,10 @@ class Program {
     if (::getppid() != parent) ::_exit(1);
     for (std::uint64_t i = 0; i < kKidCalls; ++i)
       for (const TraceType type : kTraceTypes) main_.call(kFirstKidTag + number, type);
-    ::_exit(give(account_.kid_reports[number]) ? 0 : 1);
+    if (plan_.way_out == WayOut::Flush) ::_exit(give(account_.kid_reports[number]) ? 0 : 1);
+    while (!ledger_.stop) std::this_thread::sleep_for(milliseconds(5));
+    for (const TraceType type : kTraceTypes) main_.call(kFirstKidTag + number, type);
+    go(true);
   }
 
   // Ends this process in the middle of its threads' work.
@@ -282,14 +285,33 @@ class Program {
   }
 
   [[noreturn]] void finish() {
-    for (std::thread& thread : threads_) thread.join();
-    bool good = give(account_.report);
+    const bool leaves_threads = plan_.way_out == WayOut::MainLeaves;
+    for (std::thread& thread : threads_) leaves_threads ? thread.detach() : thread.join();
+    bool good = plan_.way_out != WayOut::Flush || give(account_.report);
     for (const pid_t kid : kids_) {
       int status = 0;
       good &= ::waitpid(kid, &status, 0) == kid && status == 0;
     }
-    if (main_.random().chance(50)) std::exit(good ? 0 : 1);
-    ::_exit(good ? 0 : 1);
+    if (plan_.way_out == WayOut::Flush && main_.random().chance(50)) std::exit(good ? 0 : 1);
+    go(good);
+  }
+
+  // Takes the way out.
+  [[noreturn]] void go(bool good) {
+    const int status = good ? 0 : 1;
+    switch (plan_.way_out) {
+      case WayOut::Exit:
+        std::exit(status);
+      case WayOut::QuickExit:
+        std::quick_exit(status);
+      case WayOut::MainLeaves:
+        if (good) ::pthread_exit(nullptr);
+        break;
+      case WayOut::Flush:
+      case WayOut::UnderscoreExit:
+        break;
+    }
+    ::_exit(status);
   }
 
   static bool give(Report& report) {
@@ -299,7 +321,7 @@ class Program {
     return report.flushed;
   }
 
-  const ClientPlan& plan_;
+  const ClientPlan plan_;  // a copy: main may leave, with all that is on its stack
   Ledger& ledger_;
   Account& account_;
   Worker main_{plan_, account_, 0};
@@ -310,7 +332,8 @@ class Program {
 
 }  // namespace
 
-void run_client(const ClientPlan& plan, Ledger& ledger) { Program(plan, ledger).run(); }
+// Not on the stack, which a main that leaves takes along.
+void run_client(const ClientPlan& plan, Ledger& ledger) { (new Program(plan, ledger))->run(); }
 
 int run_after_exec(const char* tag, std::uint64_t points) {
   for (std::uint64_t i = 0; i < points; ++i) pmtracepoint(tag);

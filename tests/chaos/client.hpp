@@ -12,6 +12,10 @@ inline constexpr double kPatience = 60;  // seconds, for whatever must come in t
 
 enum class Fate { Finish, Killed, Segfault, Abort, QuickExit, Exit, Exec };
 
+// How a process finishes, on a network without faults: with a flush before, or by a way out that has
+// to deliver by itself. MainLeaves: main by pthread_exit, while its threads still work.
+enum class WayOut { Flush, Exit, UnderscoreExit, QuickExit, MainLeaves };
+
 struct ClientPlan {
   std::size_t number = 0;
   std::uint64_t seed = 0;
@@ -21,6 +25,8 @@ struct ClientPlan {
   std::size_t threads = 0;
   std::size_t kids = 0;
   Fate fate = Fate::Finish;
+  WayOut way_out = WayOut::Flush;  // of Fate::Finish, and of its forked children
+  bool has_long_pauses = false;    // between its attempts to connect, so that only its end is soon
   std::chrono::milliseconds fate_after{0};
   unsigned flush_ms = 1;
   unsigned queue = 4096;

@@ -94,8 +94,9 @@ class Judge {
   void judge_reports(const ClientPlan& plan) {
     Account& account = ledger_.accounts[plan.number];
     std::uint64_t own = recorded(account, 0, kCommonTags);
-    judge_report(plan, "it", account.report, own);
-    for (std::size_t kid = 0; kid < account.kids; ++kid)
+    const bool has_reports = plan.way_out == WayOut::Flush;
+    if (has_reports) judge_report(plan, "it", account.report, own);
+    for (std::size_t kid = 0; has_reports && kid < account.kids; ++kid)
       judge_report(plan, "a forked child", account.kid_reports[kid],
                    recorded(account, kFirstKidTag + kid, kFirstKidTag + kid + 1));
     // What an agent had acknowledged is counted there, and nothing of it by its successors.

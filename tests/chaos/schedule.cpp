@@ -56,7 +56,9 @@ class Schedule {
  public:
   Schedule(std::uint64_t seed, Figures& figures)
       : seed_(seed), random_(seed), figures_(figures), ledger_(make_ledger()) {}
-  ~Schedule() { ::munmap(&ledger_, sizeof ledger_); }
+  ~Schedule() {
+    if (::getpid() == owner_) ::munmap(&ledger_, sizeof ledger_);
+  }
 
   bool run() {
     plan();
@@ -71,6 +73,7 @@ class Schedule {
     }
     run_for(random_.between(100, 1200));
     proxy_->calm_down();
+    if (restarts_ > 0 && random_.chance(50)) restart_agent();  // just before the clients' ends
     ledger_.stop = true;
     run_until("the clients' ends", [this] { return all_reaped(); });
     proxy_->cut_all();
@@ -103,6 +106,10 @@ class Schedule {
       plan.threads = random_.between(0, 3);
       plan.fate = random_.chance(50) ? Fate::Finish : random_.one_of(Fate::Exec);
       plan.fate_after = milliseconds(random_.between(0, 1200));
+      plan.way_out = random_.chance(40) ? WayOut::Flush : random_.one_of(WayOut::MainLeaves);
+      // Nobody waits for a flush of one that may not connect, nor for its answer to a restart.
+      plan.has_long_pauses = plan.way_out != WayOut::Flush && plan.fate != Fate::Exec &&
+                             restarts_ == 0 && random_.chance(30);
       // The child of a client whose agent is replaced would have to answer for itself.
       if (plan.fate == Fate::Finish && restarts_ == 0) plan.kids = random_.between(0, kMaxKids);
       plan.flush_ms = static_cast<unsigned>(random_.between(1, 30));
@@ -208,6 +215,7 @@ class Schedule {
     figures_.answers_lost += network.answers_lost;
   }
 
+  const pid_t owner_ = ::getpid();  // a client whose main leaves destroys its copy in vain
   const std::uint64_t seed_;
   Random random_;
   Figures& figures_;

@@ -130,6 +130,7 @@ AgentHost::AgentHost() {
 }
 
 AgentHost::~AgentHost() {
+  if (::getpid() != owner_) return;
   ::shutdown(socket_, SHUT_RDWR);  // forked children may have a copy
   ::close(socket_);
   ::waitpid(pid_, nullptr, 0);

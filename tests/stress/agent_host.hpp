@@ -3,6 +3,7 @@
 #pragma once
 
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdint>
@@ -44,6 +45,7 @@ class AgentHost {
 
  private:
   int socket_ = -1;
+  const pid_t owner_ = ::getpid();  // a child of it whose main leaves destroys its copy in vain
   pid_t pid_ = -1;
   std::string directory_;
   std::uint16_t port_ = 0;
