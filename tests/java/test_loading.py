@@ -20,8 +20,9 @@ class Loading(JavaTestCase):
         self.unpacked = self.directory / "unpacked"
         self.unpacked.mkdir()
         self.options = [f"-Djava.io.tmpdir={self.unpacked}"]
-        self.traced = dict(os.environ, PCP_TRACE_NOAGENT="1")
-        self.traced.pop("LD_LIBRARY_PATH", None)
+        self.traced = dict(os.environ, PCP_TRACE_SOCKET="/nowhere/trace.socket")
+        for name in ("LD_LIBRARY_PATH", "PCP_TRACE_NOAGENT"):
+            self.traced.pop(name, None)
 
     def enterContext(self, context):
         """As in Python 3.11's unittest."""
@@ -35,8 +36,9 @@ class Loading(JavaTestCase):
         return {line.split(maxsplit=5)[5] for line in printed.splitlines()}
 
     def complaint(self, **how):
-        """Runs a program that must fail, once; gives what it says."""
-        done = subprocess.run(java("WhereFrom", options=self.options, **how), env=self.traced,
+        """Runs a program that cannot do without it and must fail, once; gives what it says."""
+        options = [*self.options, "-Dio.pcp.trace.required=true"]
+        done = subprocess.run(java("WhereFrom", options=options, **how), env=self.traced,
                               capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual(done.returncode, 1)
         self.assertIn("java.lang.UnsatisfiedLinkError: io.pcp.trace finds no native library",

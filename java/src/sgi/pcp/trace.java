@@ -1,13 +1,14 @@
 package sgi.pcp;
 
-import io.pcp.trace.internal.Native;
+import io.pcp.trace.internal.Calls;
 
 /**
  * The calls by name, as in C. Each but {@link #pmtraceerrstr} and {@link #pmtracestate} returns 0
  * or a negative error code, and none throws. Which errors there are, and when the first call waits
  * for the agent, is in pmtrace(3). Tags are 1 to 254 bytes of UTF-8, without NUL. Transactions
  * belong to the thread that began them; one that the calling thread has not begun may be another
- * thread's.
+ * thread's. Where there is no native library, or PCP_TRACE_NOAGENT is set, each returns 0, but for a
+ * missing tag.
  */
 public final class trace {
     /** The default. */
@@ -79,7 +80,7 @@ public final class trace {
      * @return 0, or a negative error code
      */
     public static int pmtracebegin(String tag) {
-        return Native.beginByName(tag);
+        return Calls.beginByName(tag);
     }
 
     /**
@@ -89,7 +90,7 @@ public final class trace {
      * @return 0, or a negative error code
      */
     public static int pmtraceend(String tag) {
-        return Native.endByName(tag);
+        return Calls.endByName(tag);
     }
 
     /**
@@ -99,7 +100,7 @@ public final class trace {
      * @return 0, or a negative error code
      */
     public static int pmtraceabort(String tag) {
-        return Native.abortByName(tag);
+        return Calls.abortByName(tag);
     }
 
     /**
@@ -109,7 +110,7 @@ public final class trace {
      * @return 0, or a negative error code
      */
     public static int pmtracepoint(String tag) {
-        return Native.pointByName(tag);
+        return Calls.pointByName(tag);
     }
 
     /**
@@ -120,7 +121,7 @@ public final class trace {
      * @return 0, or a negative error code
      */
     public static int pmtraceobs(String tag, double value) {
-        return Native.observeByName(tag, value);
+        return Calls.observeByName(tag, value);
     }
 
     /**
@@ -131,7 +132,7 @@ public final class trace {
      * @return 0, or a negative error code
      */
     public static int pmtracecounter(String tag, double value) {
-        return Native.countByName(tag, value);
+        return Calls.countByName(tag, value);
     }
 
     /**
@@ -152,7 +153,7 @@ public final class trace {
      * @return a text, never null
      */
     public static String pmtraceerrstr(int code) {
-        return Native.errorText(code);
+        return Calls.errorText(code);
     }
 
     /**
@@ -162,6 +163,6 @@ public final class trace {
      * @return the old ones, or a negative error code
      */
     public static int pmtracestate(int flags) {
-        return Native.state(flags);
+        return Calls.state(flags);
     }
 }

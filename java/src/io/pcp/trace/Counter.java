@@ -1,6 +1,6 @@
 package io.pcp.trace;
 
-import io.pcp.trace.internal.Native;
+import io.pcp.trace.internal.Calls;
 
 /**
  * A value that only grows, such as the bytes sent so far: counted, with its last value.
@@ -32,7 +32,7 @@ public final class Counter {
      * @param value the whole of it, not what was added
      */
     public void record(double value) {
-        Native.count(handle, value);
+        Calls.count(handle, value);
     }
 
     /**

@@ -1,6 +1,6 @@
 package io.pcp.trace;
 
-import io.pcp.trace.internal.Native;
+import io.pcp.trace.internal.Calls;
 
 /**
  * A value that goes up and down, such as the length of a queue: counted, with its last value,
@@ -33,7 +33,7 @@ public final class Observation {
      *     average, extrema and percentiles
      */
     public void record(double value) {
-        Native.observe(handle, value);
+        Calls.observe(handle, value);
     }
 
     /**

@@ -1,6 +1,6 @@
 package io.pcp.trace;
 
-import io.pcp.trace.internal.Native;
+import io.pcp.trace.internal.Calls;
 
 /**
  * A place that the program passes, such as a cache miss: counted.
@@ -28,7 +28,7 @@ public final class Point {
 
     /** Counts one. */
     public void hit() {
-        Native.point(handle);
+        Calls.point(handle);
     }
 
     /**

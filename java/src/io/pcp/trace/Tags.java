@@ -1,20 +1,20 @@
 package io.pcp.trace;
 
-import io.pcp.trace.internal.Native;
+import io.pcp.trace.internal.Calls;
 
 /** From a tag to the native library's handle of it. */
 final class Tags {
     private Tags() {}
 
     static long find(String tag) {
-        long handle = Native.tag(tag);
-        if (handle > 0) {
+        long handle = Calls.tag(tag);
+        if (handle >= 0) { // 0: the library is not loaded
             return handle;
         }
         int error = (int) handle;
-        if (error == Native.OUT_OF_MEMORY) {
+        if (error == Calls.OUT_OF_MEMORY) {
             throw new OutOfMemoryError("no memory for a tag");
         }
-        throw new IllegalArgumentException(Native.errorText(error));
+        throw new IllegalArgumentException(Calls.errorText(error));
     }
 }

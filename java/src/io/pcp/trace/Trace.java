@@ -1,6 +1,6 @@
 package io.pcp.trace;
 
-import io.pcp.trace.internal.Native;
+import io.pcp.trace.internal.Calls;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.EnumSet;
@@ -42,7 +42,7 @@ public final class Trace {
      * @throws IllegalStateException for {@link State#ASYNC} after a connection was made
      */
     public static Set<State> setState(State... states) {
-        int before = Native.state(Arrays.stream(states).mapToInt(state -> state.flag).sum());
+        int before = Calls.state(Arrays.stream(states).mapToInt(state -> state.flag).sum());
         if (before < 0) {
             throw new IllegalStateException("too late for ASYNC: an agent is connected already");
         }
@@ -56,10 +56,10 @@ public final class Trace {
      * much by itself.
      *
      * @param timeout the longest time to wait
-     * @return whether it has
+     * @return whether it has; false, too, if tracing is switched off
      */
     public static boolean flush(Duration timeout) {
-        return Native.flush(timeout.getSeconds() + timeout.getNano() * 1e-9);
+        return Calls.flush(timeout.getSeconds() + timeout.getNano() * 1e-9);
     }
 
     /**
@@ -68,7 +68,7 @@ public final class Trace {
      * @return their values now
      */
     public static Stats stats() {
-        long[] now = Native.stats();
+        long[] now = Calls.stats();
         return new Stats(
                 now[0], now[1], now[2], now[3], now[4], now[5], now[6], now[7], now[8], now[9],
                 now[10] != 0, (int) now[11]);

@@ -1,6 +1,6 @@
 package io.pcp.trace;
 
-import io.pcp.trace.internal.Native;
+import io.pcp.trace.internal.Calls;
 
 /**
  * Something that takes time: counted, and timed with average, extrema and percentiles.
@@ -44,7 +44,7 @@ public final class Transaction {
      *     is switched off
      */
     public long start() {
-        return Native.begin(handle);
+        return Calls.begin(handle);
     }
 
     /**
@@ -54,7 +54,7 @@ public final class Transaction {
      */
     public void end(long started) {
         if (started != 0) {
-            Native.end(handle, started);
+            Calls.end(handle, started);
         }
     }
 
@@ -65,7 +65,7 @@ public final class Transaction {
      */
     public void abort(long started) {
         if (started != 0) {
-            Native.abort(handle, started);
+            Calls.abort(handle, started);
         }
     }
 

@@ -49,12 +49,18 @@
  * <h2>The native library</h2>
  *
  * It is found on {@code java.library.path}, where the installation puts it, or else in the jar,
- * from which it is unpacked for the moment of loading. If neither works, the first use throws an
- * {@link java.lang.UnsatisfiedLinkError} that says what was tried. It contains the whole tracing
- * library and needs nothing but libc. From Java 24 on, {@code --enable-native-access=io.pcp.trace}
- * (on the class path: {@code ALL-UNNAMED}) keeps the JVM from warning of native code.
+ * from which it is unpacked for the moment of loading. It contains the whole tracing library and
+ * needs nothing but libc. From Java 24 on, {@code --enable-native-access=io.pcp.trace} (on the class
+ * path: {@code ALL-UNNAMED}) keeps the JVM from warning of native code.
+ *
+ * <p>If neither works, say because {@code java.io.tmpdir} is mounted {@code noexec}, is full or is
+ * missing, or because the jar has none for this processor, the first use says on standard error
+ * what was tried, once, and the program runs on: calls do nothing, as in the state {@link
+ * io.pcp.trace.Trace.State#NOAGENT}, which {@link io.pcp.trace.Trace#setState} then always tells of.
+ * Who would rather not run untraced gives {@code -Dio.pcp.trace.required=true}: then the first use
+ * throws an {@link java.lang.UnsatisfiedLinkError}.
  *
  * <p>The environment variables {@code PCP_TRACE_*} that say where the agent is are those of
- * pmtrace(3).
+ * pmtrace(3). With {@code PCP_TRACE_NOAGENT} the native library is not even looked for.
  */
 package io.pcp.trace;

@@ -7,7 +7,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Finds and loads the native library: the system's, else the one in the jar.
+ * Finds and loads the native library: the system's, else the one in the jar. Where neither works, it
+ * says so once and the program runs on, unless the system property {@value #REQUIRED} is true.
  *
  * <p>The number in its name is that of the interface between the two. Whoever changes a method of
  * {@link Native} raises it, so that a jar never meets a library of another version.
@@ -15,20 +16,46 @@ import java.nio.file.Path;
 final class Library {
     static final String NAME = "pcp_trace_java-1";
 
+    private static final String REQUIRED = "io.pcp.trace.required";
+
     private Library() {}
 
-    static void load() {
+    /**
+     * Tells whether the library is there. With PCP_TRACE_NOAGENT in the environment there is nothing
+     * for it to do.
+     */
+    static boolean load() {
+        if (System.getenv("PCP_TRACE_NOAGENT") != null) {
+            return false;
+        }
+        UnsatisfiedLinkError problem = findProblem();
+        if (problem == null) {
+            return true;
+        }
+        if (Boolean.getBoolean(REQUIRED)) {
+            throw problem;
+        }
+        System.err.println(problem.getMessage());
+        System.err.println("Until then nothing is traced: calls do nothing. With -D" + REQUIRED
+                + "=true the first one throws this as an error.");
+        return false;
+    }
+
+    /** Tries to load the library. Gives null, or why there is none. */
+    private static UnsatisfiedLinkError findProblem() {
         UnsatisfiedLinkError system;
         try {
             System.loadLibrary(NAME);
-            return;
+            return null;
         } catch (UnsatisfiedLinkError error) {
             system = error;
         }
         try {
             loadPacked();
-        } catch (IOException | UnsatisfiedLinkError packed) {
-            throw explain(system, packed);
+            return null;
+        } catch (IOException | LinkageError | RuntimeException packed) {
+            // Not all of them say so: an impossible java.io.tmpdir breaks classes of the JVM's own.
+            return explain(system, packed);
         }
     }
 
@@ -47,7 +74,7 @@ final class Library {
             try {
                 System.load(file.toString());
             } finally {
-                Files.delete(file); // what is loaded stays
+                file.toFile().delete(); // what is loaded stays, whether this works or not
             }
         }
     }

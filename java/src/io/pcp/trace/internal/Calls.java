@@ -1,0 +1,121 @@
+package io.pcp.trace.internal;
+
+import java.nio.charset.Charset;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The native library's calls where it is loaded; where it is not, nothing, with the results of a
+ * library in the state NOAGENT: tracing must not break a program. Public for the other packages of
+ * this module; not exported.
+ */
+public final class Calls {
+    /** -ENOMEM. */
+    public static final int OUT_OF_MEMORY = -12;
+
+    private static final int STATE_NOAGENT = 16;
+    private static final int ERR_TAGNAME = -12000;
+
+    /** The state of a library that is not there. */
+    private static final AtomicInteger UNLOADED_STATE = new AtomicInteger(STATE_NOAGENT);
+
+    // Final: the JIT compiler takes it for a constant, and a loaded library's calls for all there is.
+    private static final boolean LOADED = Library.load();
+
+    private Calls() {}
+
+    /** Gives a handle, or a negative error code; 0 where the library is not loaded. */
+    public static long tag(String name) {
+        if (LOADED) {
+            return Native.tag(name);
+        }
+        return TagName.isValid(name) ? 0 : ERR_TAGNAME;
+    }
+
+    public static void point(long tag) {
+        if (LOADED) {
+            Native.point(tag);
+        }
+    }
+
+    public static void observe(long tag, double value) {
+        if (LOADED) {
+            Native.observe(tag, value);
+        }
+    }
+
+    public static void count(long tag, double value) {
+        if (LOADED) {
+            Native.count(tag, value);
+        }
+    }
+
+    /** Gives the moment of the beginning, 0 if tracing is switched off. */
+    public static long begin(long tag) {
+        return LOADED ? Native.begin(tag) : 0;
+    }
+
+    public static void end(long tag, long begun) {
+        if (LOADED) {
+            Native.end(tag, begun);
+        }
+    }
+
+    public static void abort(long tag, long begun) {
+        if (LOADED) {
+            Native.abort(tag, begun);
+        }
+    }
+
+    public static int beginByName(String tag) {
+        return LOADED ? Native.beginByName(tag) : nothingByName(tag);
+    }
+
+    public static int endByName(String tag) {
+        return LOADED ? Native.endByName(tag) : nothingByName(tag);
+    }
+
+    public static int abortByName(String tag) {
+        return LOADED ? Native.abortByName(tag) : nothingByName(tag);
+    }
+
+    public static int pointByName(String tag) {
+        return LOADED ? Native.pointByName(tag) : nothingByName(tag);
+    }
+
+    public static int observeByName(String tag, double value) {
+        return LOADED ? Native.observeByName(tag, value) : nothingByName(tag);
+    }
+
+    public static int countByName(String tag, double value) {
+        return LOADED ? Native.countByName(tag, value) : nothingByName(tag);
+    }
+
+    /** As in C: a call that is switched off looks no further than at a missing tag. */
+    private static int nothingByName(String tag) {
+        return tag == null || tag.isEmpty() ? ERR_TAGNAME : 0;
+    }
+
+    /** Gives the flags before, or a negative error code. */
+    public static int state(int flags) {
+        return LOADED ? Native.state(flags) : UNLOADED_STATE.getAndSet(flags | STATE_NOAGENT);
+    }
+
+    public static boolean flush(double seconds) {
+        return LOADED && Native.flush(seconds);
+    }
+
+    /** Gives the members of pmtrace_stats_t, in their order. */
+    public static long[] stats() {
+        return LOADED ? Native.stats() : new long[12];
+    }
+
+    /** Gives the text of an error code. */
+    public static String errorText(int code) {
+        if (!LOADED) {
+            return code == 0 ? "No error." : code == ERR_TAGNAME ? TagName.RULE : "Error " + code;
+        }
+        // Some of it is the C library's, in the character set of the locale.
+        return new String(Native.errorBytes(code),
+                Charset.forName(System.getProperty("native.encoding")));
+    }
+}

@@ -1,0 +1,27 @@
+package io.pcp.trace.internal;
+
+import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * What is a tag, for where there is no native library to say so: a program must not learn about a
+ * wrong one only where it is traced.
+ */
+final class TagName {
+    static final String RULE = "a tag has 1 to 254 bytes of UTF-8, without NUL";
+
+    private TagName() {}
+
+    static boolean isValid(String name) {
+        if (name == null || name.isEmpty() || name.length() > 254 || name.indexOf(0) >= 0) {
+            return false;
+        }
+        try {
+            return StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(name)).remaining()
+                    <= 254;
+        } catch (CharacterCodingException halfASurrogatePair) {
+            return false;
+        }
+    }
+}

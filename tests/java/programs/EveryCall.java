@@ -1,0 +1,61 @@
+import io.pcp.trace.Counter;
+import io.pcp.trace.Observation;
+import io.pcp.trace.Point;
+import io.pcp.trace.Trace;
+import io.pcp.trace.Transaction;
+import java.time.Duration;
+import java.util.List;
+import sgi.pcp.trace;
+
+/** Makes every call there is, and prints what each gives. */
+final class EveryCall {
+    private static void byHandle() {
+        Point.of("point").hit();
+        Observation.of("observation").record(1.5);
+        Counter.of("counter").record(2.5);
+        Transaction transaction = Transaction.of("größe 😀");
+        long started = transaction.start();
+        transaction.end(started);
+        transaction.abort(started);
+        try (var running = transaction.begin()) {
+            running.abort();
+        }
+        System.out.println("started " + started);
+    }
+
+    private static void byName() {
+        int[] results = {
+            trace.pmtracebegin("a"), trace.pmtraceend("a"), trace.pmtraceabort("a"),
+            trace.pmtracepoint("a"), trace.pmtraceobs("a", 1), trace.pmtracecounter("a", 1),
+            trace.pmtracecount("a", 1)};
+        for (int result : results) {
+            System.out.print(result + " ");
+        }
+        System.out.println(trace.pmtracepoint(null) + " " + trace.pmtracebegin(""));
+        System.out.println(trace.pmtraceerrstr(0));
+    }
+
+    private static void whatIsNoTag() {
+        for (String name : List.of("", "a\0", "\ud83d", "€".repeat(85))) {
+            try {
+                System.out.println(Point.of(name));
+            } catch (IllegalArgumentException e) {
+                System.out.print("refused ");
+            }
+        }
+        System.out.println(Point.of("€".repeat(84) + "ab").tag().length());
+    }
+
+    private static void all() {
+        System.out.println(Trace.setState(Trace.State.SYNC) + " " + Trace.setState());
+        System.out.println(Trace.flush(Duration.ofDays(1)));
+        System.out.println(Trace.stats());
+    }
+
+    public static void main(String[] arguments) {
+        byHandle();
+        byName();
+        whatIsNoTag();
+        all();
+    }
+}

@@ -1,0 +1,102 @@
+"""Where the native library cannot be loaded, or need not be, a program runs on: its calls do nothing."""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+from java_test import JavaTestCase, java
+
+QUIET = """\
+started 0
+0 0 0 0 0 0 0 -12000 -12000
+No error.
+refused refused refused refused 86
+[NOAGENT] [NOAGENT, SYNC]
+false
+Stats[recorded=0, acknowledged=0, pending=0, uncertain=0, merged=0, thinned=0, undeliverable=0, \
+aborted=0, batches=0, reconnects=0, connected=false, version=0]
+"""
+
+# Name spaces of one's own, in which everybody may mount; where the machine allows them.
+UNSHARE = ["unshare", "--user", "--map-root-user", "--mount"]
+CAN_MOUNT = subprocess.run([*UNSHARE, "true"], capture_output=True, check=False).returncode == 0
+
+
+class UnloadedTestCase(JavaTestCase):
+    def setUp(self):
+        context = tempfile.TemporaryDirectory()
+        self.addCleanup(context.cleanup)
+        self.directory = pathlib.Path(context.name)
+        # Without UsePerfData the JVM itself needs no file.
+        self.options = ["-Djava.library.path=/nowhere", f"-Djava.io.tmpdir={self.directory}",
+                        "-XX:-UsePerfData"]
+        # Should the library be loaded after all, its calls would wait for nobody.
+        self.traced = dict(os.environ, PCP_TRACE_SOCKET="/nowhere/trace.socket",
+                           PCP_TRACE_TIMEOUT="1")
+        for name in ("LD_LIBRARY_PATH", "PCP_TRACE_NOAGENT"):
+            self.traced.pop(name, None)
+
+    def run_every_call(self, *options, within=()):
+        return subprocess.run(
+            [*within, *java("EveryCall", options=[*self.options, *options])], env=self.traced,
+            capture_output=True, text=True, timeout=60, check=False)
+
+    def assert_runs_on(self, why, *options, within=()):
+        done = self.run_every_call(*options, within=within)
+        self.assertEqual((done.returncode, done.stdout), (0, QUIET), done.stderr)
+        self.assertEqual(done.stderr.count("io.pcp.trace finds no native library that works"), 1,
+                         done.stderr)
+        self.assertIn(why, done.stderr)
+        self.assertNotIn("Exception in thread", done.stderr)
+        self.assertEqual(list(self.directory.iterdir()), [])
+
+
+class Unloaded(UnloadedTestCase):
+    def test_no_directory_to_unpack_into(self):
+        self.assert_runs_on("NoSuchFileException", f"-Djava.io.tmpdir={self.directory}/missing")
+
+    def test_no_directory_but_a_file(self):
+        self.assert_runs_on("FileSystemException", "-Djava.io.tmpdir=/proc/self/status")
+
+    def test_no_room(self):
+        self.assert_runs_on("File too large", within=["prlimit", "--fsize=4096"])
+
+    def test_another_processor(self):
+        self.assert_runs_on("the jar has none for this machine", "-Dos.arch=pdp11")
+
+    @unittest.skipUnless(CAN_MOUNT, "this machine allows no name spaces")
+    def test_a_file_system_that_cannot_be_used(self):
+        for mounted, why in (("noexec", "failed to map segment"),
+                             ("ro", "Read-only file system"),
+                             ("size=64k", "No space left on device")):
+            with self.subTest(mounted):
+                mount = f'mount -t tmpfs -o {mounted} none "$0" && exec "$@"'
+                self.assert_runs_on(why, within=[*UNSHARE, "sh", "-c", mount,
+                                                 str(self.directory)])
+
+    def test_a_program_that_cannot_do_without_asks_for_the_exception(self):
+        done = self.run_every_call("-Dos.arch=pdp11", "-Dio.pcp.trace.required=true")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("java.lang.UnsatisfiedLinkError: io.pcp.trace finds no native library",
+                      done.stderr)
+
+
+class NoAgent(UnloadedTestCase):
+    def test_the_variable_keeps_the_library_out(self):
+        for value in ("1", ""):
+            with self.subTest(value):
+                self.traced["PCP_TRACE_NOAGENT"] = value
+                done = self.run_every_call(f"-Djava.io.tmpdir={self.directory}/missing",
+                                           "-Dio.pcp.trace.required=true")
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (0, QUIET, ""))
+
+    def test_even_where_it_could_be_loaded(self):
+        self.traced["PCP_TRACE_NOAGENT"] = "1"
+        options = [f"-Djava.io.tmpdir={self.directory}"]
+        self.assertEqual(self.run_java(self.traced, "WhereFrom", options=options), "")
+
+
+if __name__ == "__main__":
+    unittest.main()
