@@ -15,6 +15,12 @@ set_target_properties(pcp_trace_static PROPERTIES EXPORT_NAME trace_static)
 # One prebuilt object is all of it, in which CMake does not see the language.
 target_link_libraries(pcp_trace_static INTERFACE stdc++)
 set_target_properties(pcp_trace_stub PROPERTIES EXPORT_NAME trace_stub)
+# For programs that are installed with CMake themselves. It then takes away the path that it has put
+# into a program by itself, and the dynamic linker would go on to PCP's library.
+cmake_path(ABSOLUTE_PATH trace_libdir BASE_DIRECTORY "$<INSTALL_PREFIX>" OUTPUT_VARIABLE rpath)
+target_link_options(pcp_trace INTERFACE $<INSTALL_INTERFACE:LINKER:-rpath,${rpath}>)
+target_link_options(pcp_trace_stub INTERFACE $<INSTALL_INTERFACE:LINKER:-rpath,${rpath}/stub>)
+
 install(TARGETS pcp_trace pcp_trace_static EXPORT pcp_trace
         LIBRARY DESTINATION ${trace_libdir}
         ARCHIVE DESTINATION ${trace_libdir}

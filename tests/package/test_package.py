@@ -61,7 +61,7 @@ class PkgConfig(PackageTestCase):
         self.assertEqual(flags("libpcp_trace", "--modversion"), [VERSION])
 
 
-class CMakePackage(PackageTestCase):
+class ConsumerTestCase(PackageTestCase):
     @classmethod
     def setUpClass(cls):
         cls.build = os.path.join(installed.work, "consumer")
@@ -73,6 +73,8 @@ class CMakePackage(PackageTestCase):
     def built(self, name):
         return os.path.join(self.build, name)
 
+
+class CMakePackage(ConsumerTestCase):
     def test_shared_from_c(self):
         self.assert_traces(self.built("shared_c"), points=2)
 
@@ -97,6 +99,29 @@ class CMakePackage(PackageTestCase):
             self.assertIn("traced", run(self.built(name), env=environment))
         self.assertEqual(pmcd.values("trace.point.count"), {})
         self.assertEqual(pmcd.value("trace.agent.accepted"), 0)
+
+
+class InstalledConsumer(ConsumerTestCase):
+    """A project that is itself installed with CMake still loads our libraries, not PCP's."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.prefix = os.path.join(installed.work, "consumer-prefix")
+        run(CMAKE, "--install", cls.build, "--prefix", cls.prefix)
+
+    def assert_loads(self, name, directory):
+        program = os.path.join(self.prefix, "bin", name)
+        self.assertRegex(run("ldd", program), r"libpcp_trace\.so\.2 => " +
+                         re.escape(os.path.join(directory_of("libpcp_trace.a"), directory)) +
+                         r"libpcp_trace\.so\.2 ")
+        return program
+
+    def test_shared(self):
+        self.assert_traces(self.assert_loads("shared_c", ""), points=2)
+
+    def test_stub(self):
+        self.assert_loads("stub_c", "stub/")
 
 
 class Header(unittest.TestCase):
