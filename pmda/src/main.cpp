@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <iostream>
 #include <set>
 #include <utility>
 
@@ -101,15 +102,24 @@ int run(Options options) {
   return EXIT_SUCCESS;
 }
 
+// On standard error, which belongs to whoever started the agent: a person, or PCP's agent starter
+// with a log of its own. And in the agent's log, where one looks.
+int refuse(const OptionError& error) {
+  const std::string line = error.message + " (see pmdatrace(1))";
+  std::cerr << "pmdatrace: " << line << std::endl;
+  int status = 0;
+  pmOpenLog(pmGetProgname(), error.log.c_str(), stderr, &status);
+  if (status == 1) log_error(line);
+  return EXIT_FAILURE;
+}
+
 int start(int argc, char** argv) {
   pmSetProgname("pmdatrace");
   auto parsed = parse_options(argc, argv);
   if (auto* const options = std::get_if<Options>(&parsed)) return run(std::move(*options));
-
-  const auto* const error = std::get_if<OptionError>(&parsed);
-  if (error && !error->message.empty()) pmprintf("pmdatrace: %s\n", error->message.c_str());
+  if (const auto* const error = std::get_if<OptionError>(&parsed)) return refuse(*error);
   print_usage();
-  return error ? EXIT_FAILURE : EXIT_SUCCESS;
+  return EXIT_SUCCESS;
 }
 
 }  // namespace

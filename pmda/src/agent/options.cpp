@@ -37,7 +37,7 @@ pmLongOptions long_options[] = {
 
 pmOptions getopt_state() {
   pmOptions state{};
-  state.short_options = "A:D:d:hI:i:l:M:N:T:U:V:";
+  state.short_options = ":A:D:d:hI:i:l:M:N:T:U:V:";  // the first colon: say nothing of errors
   state.long_options = long_options;
   state.short_usage = "[options]";
   return state;
@@ -104,6 +104,23 @@ std::string name_of(int letter) {
   return letter == 0 ? "--max-tags" : std::string{'-', static_cast<char>(letter)};
 }
 
+// What pmgetopt_r gave a letter for, or the marks of what it did not understand. Empty, or what is
+// wrong.
+std::string take_result(int letter, const pmOptions& state, char* const* argv, Options& options) {
+  const int letter_in_question = state.optopt;
+  switch (letter) {
+    case ':':
+      return name_of(letter_in_question) + ": needs an argument";
+    case '?':  // a long one has no letter
+      return (letter_in_question != 0 ? name_of(letter_in_question)
+                                      : std::string(argv[state.optind - 1])) +
+             ": is not an option";
+    default:
+      const std::string error = take_option(letter, state.optarg, options);
+      return error.empty() ? "" : name_of(letter) + ": " + error;
+  }
+}
+
 std::string take_environment(Options& options) {
   const char* const port = std::getenv("PCP_TRACE_PORT");
   if (!port) return "";
@@ -116,21 +133,22 @@ std::string take_environment(Options& options) {
 std::variant<Options, HelpWanted, OptionError> parse_options(int argc, char* const* argv) {
   Options options;
   options.socket_path = std::string(pmGetConfig("PCP_RUN_DIR")) + "/" + kSocketFile;
-  if (std::string error = take_environment(options); !error.empty()) return OptionError{error};
+  std::string error = take_environment(options);
 
+  // Reads on behind an error, for the -l that says where to tell of it.
   pmOptions state = getopt_state();
   for (int letter; (letter = pmgetopt_r(argc, argv, &state)) != EOF;) {
     if (letter == 'h') return HelpWanted{};
-    if (letter == '?') return OptionError{};  // pmgetopt_r has said why
-    const std::string error = take_option(letter, state.optarg, options);
-    if (!error.empty()) return OptionError{name_of(letter) + ": " + error};
+    const std::string problem = take_result(letter, state, argv, options);
+    if (error.empty()) error = problem;
   }
-  if (state.optind < argc) {
-    return OptionError{"\"" + std::string(argv[state.optind]) + "\": only options are valid here"};
+  if (error.empty() && state.optind < argc) {
+    error = "\"" + std::string(argv[state.optind]) + "\": only options are valid here";
   }
-  if (options.engine.period / options.engine.buckets < kShortestInterval) {
-    return OptionError{"-T, -N: the period divided by the buckets must be at least 1 msec"};
+  if (error.empty() && options.engine.period / options.engine.buckets < kShortestInterval) {
+    error = "-T, -N: the period divided by the buckets must be at least 1 msec";
   }
+  if (!error.empty()) return OptionError{error, options.log};
   return options;
 }
 

@@ -26,9 +26,10 @@ struct Options {
 
 struct HelpWanted {};
 
-// One line that names the faulty argument and says what is valid; empty if it was printed already.
+// One line that names the faulty argument and says what is valid.
 struct OptionError {
   std::string message;
+  std::string log;  // as in Options
 };
 
 // Reads the environment for what the command line does not say.

@@ -117,8 +117,17 @@ TEST_F(OptionsTest, RefuseStepsBelowAMillisecond) {
 
 TEST_F(OptionsTest, RefuseWhatIsNoOption) {
   EXPECT_NE(error({"something"}).find("\"something\""), std::string::npos);
-  for (const char* option : {"-Z", "-T", "--no-such-option"})
-    EXPECT_EQ(error({option}), "") << option;
+  EXPECT_EQ(error({"-Z"}), "-Z: is not an option");
+  EXPECT_EQ(error({"--no-such-option"}), "--no-such-option: is not an option");
+  EXPECT_EQ(error({"-T"}), "-T: needs an argument");
+  EXPECT_EQ(error({"--max-tags"}), "--max-tags: needs an argument");
+}
+
+TEST_F(OptionsTest, KnowTheLogOfAnErrorThatComesBeforeIt) {
+  const auto parsed = parse({"-N", "0", "-Z", "-T", "0", "-l", "some.log"});
+  const auto& error = std::get<OptionError>(parsed);
+  EXPECT_EQ(error.log, "some.log");
+  EXPECT_EQ(error.message.find("-N: "), 0) << error.message;
 }
 
 TEST_F(OptionsTest, TellWhenHelpIsWanted) {
