@@ -13,6 +13,8 @@ from private_pmcd import PATIENCE_S
 from trace_test import OUR_AGENT, STOCK_AGENT, TraceTestCase, with_each_agent
 
 PMDAPROC = """
+PMNSDIR=$PCP_SHARE_DIR
+NAMESPACE=$PMNSDIR/root
 pmdaSetup() { :; }
 pmdaInstall() { printf '\\nOPTIONS: %s\\n' "$args"; exit 0; }
 """
@@ -28,7 +30,10 @@ class InstallTestCase(TraceTestCase):
             os.makedirs(f"{root}/lib")
             os.makedirs(f"{root}/empty")  # else stock's echo turns a host's * into file names
             with open(f"{root}/etc/pcp.env", "w", encoding="utf-8") as file:
-                file.write(f"PCP_SHARE_DIR={root} PCP_ECHO_PROG=echo PCP_ECHO_N=-n PCP_ECHO_C=\n")
+                file.write(f"PCP_SHARE_DIR={root} PCP_ECHO_PROG=echo PCP_ECHO_N=-n PCP_ECHO_C=\n"
+                           f"PCP_TMPFILE_DIR={root} PCP_PMCDCONF_PATH={root}/pmcd.conf\n")
+            for name in ("root", "pmcd.conf"):
+                open(f"{root}/{name}", "w", encoding="utf-8").close()
             with open(f"{root}/lib/pmdaproc.sh", "w", encoding="utf-8") as file:
                 file.write(PMDAPROC)
             script = os.path.join(os.path.dirname(self.agent.namespace), "Install")

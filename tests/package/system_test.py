@@ -1,0 +1,64 @@
+"""What the tests of Install and of pcp-trace-system share: a machine for each test."""
+
+import os
+import re
+import unittest
+
+import private_machine
+from installed import find
+from private_machine import PrivateMachine
+
+CONF = "/etc/pcp/pmcd/pmcd.conf"
+NAMES = "/var/lib/pcp/pmns/root"
+LINKER_CONF = "/etc/ld.so.conf.d/000-pcp-trace.conf"
+
+
+@unittest.skipUnless(private_machine.is_possible, "this machine allows no name spaces")
+class SystemTestCase(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.machine = PrivateMachine().__enter__()
+        self.addCleanup(self.machine.__exit__)
+
+    def run_script(self, script):
+        """Gives exit status and all that was said."""
+        done = self.machine.run(f"{{ {script}\n}} 2>&1")
+        return done.returncode, done.stdout
+
+    def must(self, script):
+        status, said = self.run_script(script)
+        self.assertEqual(status, 0, said)
+        return said
+
+    def install(self, *answers, directory=None):
+        directory = directory or os.path.dirname(find("pmdatrace"))
+        answers = "".join(f"{answer}\n" for answer in answers)
+        return f"cd {directory} && ./Install <<'END'\n{answers}END\n"
+
+    def install_on_port(self, port):
+        return self.install("n", "", "", port)
+
+    def switch(self, word):
+        return f"{find('pcp-trace-system')} {word}"
+
+    def keep_port_busy(self, port):
+        """Not only for a moment: until this machine's end."""
+        self.machine.run("python3 -c 'import socket, time\n"
+                         f"busy = socket.create_server((\"0.0.0.0\", {port}))\n"
+                         "open(\"/run/busy\", \"w\").close()\n"
+                         "time.sleep(3600)' >/dev/null 2>&1 & "
+                         "until [ -e /run/busy ]; do sleep 0.05; done")
+
+    def state(self):
+        """All that Install and pcp-trace-system change."""
+        return {path: self.machine.read(path)
+                for path in (CONF, NAMES, "/var/lib/pcp/pmns/trace", LINKER_CONF)}
+
+    def value(self, metric):
+        return self.machine.run(f"pmprobe -v {metric}").stdout.split()[2:]
+
+    def library(self):
+        """Which library programs get."""
+        listed = self.machine.run("ldconfig -p").stdout
+        return re.search(r"libpcp_trace\.so\.2 .*=> (.*)", listed)[1]

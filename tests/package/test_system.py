@@ -1,0 +1,57 @@
+"""pcp-trace-system on a whole machine: "on" succeeds if the agent answers, "off" brings back what was
+there before."""
+
+import unittest
+
+import installed
+from installed import find
+from system_test import CONF, LINKER_CONF, SystemTestCase
+
+setUpModule = installed.set_up
+
+
+class System(SystemTestCase):
+    def assert_back_after_on_and_off(self):
+        before, library = self.state(), self.library()
+        self.must(self.switch("on"))
+        self.assertEqual(self.library(), find("libpcp_trace.so.2"))
+        self.assertEqual(self.value("trace.control.port"), ["4323"])
+        self.must(self.switch("off"))
+        self.assertEqual(self.state(), before)
+        self.assertEqual(self.library(), library)
+
+    def test_an_agent_that_cannot_start_leaves_the_library_as_well(self):
+        self.machine.start_pmcd()
+        self.keep_port_busy(4323)
+        before, library = self.state(), self.library()
+        status, said = self.run_script(self.switch("on"))
+        self.assertEqual(status, 1, said)
+        self.assertIn("Error: bind(4323): Address already in use", said)
+        self.assertEqual(self.state(), before)
+        self.assertEqual(self.library(), library)
+        self.assertEqual(self.must(self.switch("status")), "off\n")
+
+    def test_our_agent_from_before_comes_back_with_its_names(self):
+        self.machine.start_pmcd()
+        self.must(self.install_on_port(5000))
+        self.assert_back_after_on_and_off()
+        self.assertEqual(self.value("trace.control.port"), ["5000"])
+        self.assertEqual(len(self.value("trace.agent.uptime")), 1)
+
+    def test_pcps_agent_from_before_comes_back(self):
+        self.machine.start_pmcd()
+        self.must(self.install("n", "", "", "5001", directory="/var/lib/pcp/pmdas/trace"))
+        self.assert_back_after_on_and_off()
+        self.assertEqual(self.value("trace.control.port"), ["5001"])
+        self.assertEqual(self.value("trace.agent.uptime"), ["Unknown", "metric", "name"])
+
+    def test_no_agent_from_before(self):
+        self.machine.start_pmcd()
+        self.must(self.switch("on"))
+        self.must(self.switch("off"))
+        self.assertNotIn("trace", self.machine.read(CONF))
+        self.assertEqual(self.machine.read(LINKER_CONF), "")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,19 @@
+# The first process of a private machine (private_machine.py): copies of what PCP's scripts change,
+# in a file system of its own that is mounted on $1, take the place of the originals.
+set -e
+mount -t tmpfs private "$1"
+for place in etc var/lib/pcp; do
+    mkdir -p "$1/$place"
+    cp -a "/$place/." "$1/$place" 2>/dev/null || : # an ordinary user may not read all, nor give away
+    mount --bind "$1/$place" "/$place"
+done
+for place in run var/log/pcp var/tmp var/cache/ldconfig; do
+    mkdir -p "$1/$place"
+    mount --bind "$1/$place" "/$place"
+done
+mkdir -p /run/pcp /var/log/pcp/pmcd
+ip link set lo up
+printf 'root 1 pipe binary %s\npmcd 2 dso pmcd_init %s\n' /var/lib/pcp/pmdas/root/pmdaroot \
+    /var/lib/pcp/pmdas/pmcd/pmda_pmcd.so >/etc/pcp/pmcd/pmcd.conf
+echo ready
+exec cat # until standard input ends, and with this process all others here
