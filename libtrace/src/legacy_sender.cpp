@@ -28,11 +28,13 @@ double take_legacy_value(TraceType type, Delta& delta) {
   if (delta.count == 0) return delta.min;
 
   // The maximum goes first. What is left has the same minimum, and equal shares of the rest above
-  // it.
+  // it; it must be a delta that our agent takes, should that be the next one.
   const double value = delta.max;
   delta.sum -= value;
   delta.max =
       delta.count == 1 ? delta.min : (delta.sum - delta.min) / static_cast<double>(delta.count - 1);
+  delta.max = std::max(delta.max, delta.min);  // rounding
+  delta.last = std::min(delta.last, delta.max);
   return value;
 }
 

@@ -88,7 +88,7 @@ bool OverflowSlab::add(const Record& record) {
     if (!has_value(record.kind())) return true;
     cell.last = record.value;
     if (!finite) return true;
-    cell.sum += record.value;
+    add_value(cell.sum, record.value);
     cell.min = std::min(cell.min, record.value);
     cell.max = std::max(cell.max, record.value);
     return true;

@@ -58,6 +58,10 @@ struct BatchAge {
   std::uint64_t last_ns = 0;
 };
 
+// The calls, and the aborts, of one delta at most. A thousand processors that do nothing but trace
+// one tag need four months without an agent for that many.
+inline constexpr std::uint64_t kMaxDeltaCalls = std::uint64_t{1} << 60;
+
 // One tag's share of a received batch. `histogram` points into the payload.
 struct DeltaEntry {
   std::uint32_t tag_id = 0;

@@ -200,12 +200,29 @@ void read_delta(protozero::data_view bytes, DeltaEntry& entry, RawDelta& raw) {
   }
 }
 
+// Tells whether a delta of so many finite values, and perhaps others, may end with its last one.
+bool has_sane_last(const Delta& delta, std::uint64_t finite) {
+  if (!std::isfinite(delta.last)) return delta.nonfinite > 0;
+  return finite > 0 && delta.min <= delta.last && delta.last <= delta.max;
+}
+
+// A client may have added up to infinity, where ours stays at the greatest number. False if these
+// values cannot add up to that.
+bool make_sum_finite(Delta& delta, std::uint64_t finite) {
+  if (std::isfinite(delta.sum)) return true;
+  const double farthest = delta.sum > 0 ? delta.max : delta.min;
+  if (static_cast<double>(finite) * farthest != delta.sum) return false;
+  delta.sum = std::copysign(std::numeric_limits<double>::max(), delta.sum);
+  return true;
+}
+
 // Fills what follows from other fields, and refuses what contradicts them.
 bool complete(DeltaEntry& entry, const RawDelta& raw) {
   Delta& delta = entry.delta;
   if (!is_trace_type(raw.type)) return false;
   entry.type = static_cast<TraceType>(raw.type);
   if (delta.empty() || delta.nonfinite > delta.count) return false;
+  if (delta.count > kMaxDeltaCalls || delta.aborts > kMaxDeltaCalls) return false;
   if (delta.aborts > 0 && entry.type != TraceType::Transact) return false;
 
   std::uint64_t binned = 0;
@@ -215,11 +232,13 @@ bool complete(DeltaEntry& entry, const RawDelta& raw) {
   if (binned > finite) return false;
   delta.unbinned = finite - binned;
 
-  if (finite == 0) return true;
+  if (delta.count == 0) return true;
+  if (finite == 0) return has_sane_last(delta, finite);
   delta.sum = raw.sum.value_or(delta.last);
   delta.min = raw.min.value_or(delta.last);
   delta.max = raw.max.value_or(delta.last);
-  return std::isfinite(delta.min) && std::isfinite(delta.max) && delta.min <= delta.max;
+  return std::isfinite(delta.min) && std::isfinite(delta.max) && delta.min <= delta.max &&
+         has_sane_last(delta, finite) && make_sum_finite(delta, finite);
 }
 
 bool read_batch(std::string_view payload, Batch& batch) {

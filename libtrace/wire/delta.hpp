@@ -9,6 +9,23 @@
 
 namespace pcp::trace {
 
+// How numbers are added up, here and wherever deltas are: what is too great stays at the greatest.
+// A count that began again at zero would look like a restart, and an infinite sum, to which an
+// honest peer adds the other infinity, would be no number any more.
+inline constexpr std::uint64_t kMostCalls = std::numeric_limits<std::int64_t>::max();
+
+inline void add_calls(std::uint64_t& count, std::uint64_t more) {
+  count = std::min(count + more, kMostCalls);
+}
+
+// Requires: both are finite.
+inline void add_value(double& sum, double value) {
+  constexpr double kGreatest = std::numeric_limits<double>::max();
+  sum += value;
+  if (std::abs(sum) > kGreatest) [[unlikely]]
+    sum = std::copysign(kGreatest, sum);
+}
+
 struct Delta {
   std::uint64_t count = 0;      // calls, completed transactions
   std::uint64_t aborts = 0;     // aborted transactions, not in count
@@ -29,7 +46,7 @@ struct Delta {
       ++nonfinite;
       return false;
     }
-    sum += value;
+    add_value(sum, value);
     if (value < min) [[unlikely]]  // most values are neither: a branch is cheaper than a store
       min = value;
     if (value > max) [[unlikely]]
@@ -40,11 +57,11 @@ struct Delta {
   // Adds what happened after everything in this delta.
   void merge(const Delta& later) {
     if (later.count > 0) last = later.last;
-    count += later.count;
-    aborts += later.aborts;
-    nonfinite += later.nonfinite;
-    unbinned += later.unbinned;
-    sum += later.sum;
+    add_calls(count, later.count);
+    add_calls(aborts, later.aborts);
+    add_calls(nonfinite, later.nonfinite);
+    add_calls(unbinned, later.unbinned);
+    add_value(sum, later.sum);
     min = std::min(min, later.min);
     max = std::max(max, later.max);
   }

@@ -98,6 +98,7 @@ void check_bye(ByeReason reason) {
 void check_entry(const DeltaEntry& entry) {
   const Delta& delta = entry.delta;
   require(!delta.empty() && delta.nonfinite <= delta.count);
+  require(delta.count <= kMaxDeltaCalls && delta.aborts <= kMaxDeltaCalls);
   require(delta.aborts == 0 || entry.type == TraceType::Transact);
   std::uint64_t binned = 0;
   require(Histogram::read_packed_total(entry.histogram, binned));
@@ -108,7 +109,8 @@ void check_entry(const DeltaEntry& entry) {
   const std::uint64_t finite = delta.count - delta.nonfinite;
   require(binned <= finite && binned + delta.unbinned == finite);
   if (finite > 0)
-    require(std::isfinite(delta.min) && std::isfinite(delta.max) && delta.min <= delta.max);
+    require(std::isfinite(delta.min) && std::isfinite(delta.max) && delta.min <= delta.max &&
+            std::isfinite(delta.sum));
 }
 
 // As far as an entry of this type carries it.

@@ -297,7 +297,7 @@ class Model {
       session.last_sequence = batch.sequence;
       for (const wire::DeltaEntry& entry : batch.entries) {
         totals.add(entry.type, session.tags[entry.tag_id], entry.delta);
-        records += entry.delta.count + entry.delta.aborts;
+        add_calls(records, entry.delta.count + entry.delta.aborts);
       }
     } else {
       ++duplicates;
@@ -511,7 +511,7 @@ class Talk {
         const double value = this->value();
         if (delta.add(value)) histogram.add(value);
       }
-      if (input_.pick(8) == 0) delta.count += input_.number() >> 2;  // absurd, but not false
+      if (input_.pick(8) == 0) delta.count += input_.number() >> 4;  // absurd, but not false
       wire::append_delta(body, tag, type, delta, histogram);
     }
     std::uint64_t ages[2] = {age(), age()};

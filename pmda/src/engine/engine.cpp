@@ -47,7 +47,7 @@ struct Engine::Implementation {
       history = &begin_history(place);
     }
     if (TagRegistry::is_overflow(history->tag())) [[unlikely]] {
-      counters.overflowed += calls;
+      add_calls(counters.overflowed, calls);
     }
     bring_up(*history);
     return *history;
@@ -212,7 +212,8 @@ void Engine::apply(TagIndex place, const Delta& delta, std::string_view histogra
     history.add(delta, histogram, my.pool);
   } else {
     const BatchShares shares(age, my.clock, my.current, now);
-    my.counters.late += history.add_late(delta, histogram, shares, my.options.buckets, my.pool);
+    add_calls(my.counters.late,
+              history.add_late(delta, histogram, shares, my.options.buckets, my.pool));
   }
   my.activate(history);
   my.coarsen_next();

@@ -25,7 +25,7 @@ void TagHistory::add(const Delta& delta, std::string_view histogram, HistogramPo
   if (histogram.empty() || !has_histogram(type_)) return;
   const std::uint64_t binned = delta.count - delta.nonfinite - delta.unbinned;
   if (!has_room_for_histograms(pool) || !histograms_->merge(histogram, binned, pool))
-    total_.unbinned += binned;
+    add_calls(total_.unbinned, binned);
 }
 
 std::uint64_t TagHistory::add_late(const Delta& delta, std::string_view histogram,
@@ -56,7 +56,7 @@ void TagHistory::add_share(std::string_view packed, const BatchShare& of_time,
     return;
   std::uint64_t values = 0;
   Histogram::read_packed_total(packed, values);
-  total_.unbinned += part_of(values, 0, share);
+  add_calls(total_.unbinned, part_of(values, 0, share));
 }
 
 void TagHistory::copy_to(TagValues& values) const {

@@ -26,16 +26,16 @@ struct WindowSums {
       ++nonfinite;
       return;
     }
-    sum += value;
+    add_value(sum, value);
     min = std::min(min, value);
     max = std::max(max, value);
   }
 
   template <typename Sums>  // WindowSums or Delta
   void merge(const Sums& other) {
-    count += other.count;
-    nonfinite += other.nonfinite;
-    sum += other.sum;
+    add_calls(count, other.count);
+    add_calls(nonfinite, other.nonfinite);
+    add_value(sum, other.sum);
     min = std::min(min, other.min);
     max = std::max(max, other.max);
   }

@@ -1,13 +1,18 @@
-// How the ingest thread counts. The counters have no other writer, so a plain sum will do.
+// How the ingest thread counts. The counters have no other writer, so a plain sum will do. What
+// peers claim to be their calls may be any number.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 
+#include "wire/delta.hpp"
+
 namespace pcp::trace::agent {
 
 inline void count(std::atomic<std::uint64_t>& counter, std::uint64_t more = 1) {
-  counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+  std::uint64_t counted = counter.load(std::memory_order_relaxed);
+  add_calls(counted, more);
+  counter.store(counted, std::memory_order_relaxed);
 }
 
 }  // namespace pcp::trace::agent

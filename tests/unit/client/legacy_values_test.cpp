@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <numeric>
 #include <random>
+#include <string>
+
+#include "wire/batch.hpp"
+#include "wire/frame.hpp"
 
 namespace pcp::trace::client {
 namespace {
@@ -44,6 +48,24 @@ TEST(LegacyValues, WhatIsLeftInTheMiddleIsADeltaToo) {
   EXPECT_EQ(delta.sum, 6);
   EXPECT_EQ(delta.min, 1);
   EXPECT_LE(delta.max, 10);
+}
+
+// A stock agent may take some of a delta's values, and ours the rest.
+TEST(LegacyValues, WhatIsLeftIsADeltaThatOurAgentTakes) {
+  for (const std::vector<double>& values :
+       {std::vector<double>(10, 0.1), std::vector<double>(1000, 1e-7), {1, 2, 10}, {10, 1, 2}}) {
+    Delta delta = delta_of(values);
+    while (delta.count > 1) {
+      take_legacy_value(TraceType::Transact, delta);
+      std::string body;
+      std::string pdu;
+      wire::append_delta(body, 1, TraceType::Transact, delta, {});
+      wire::append_batch(pdu, 1, 1, {}, {}, body);
+      wire::Batch batch;
+      ASSERT_TRUE(wire::decode_batch(std::string_view(pdu).substr(wire::kHeaderBytes), batch))
+          << delta.count << " left: " << delta.min << ' ' << delta.last << ' ' << delta.max;
+    }
+  }
 }
 
 TEST(LegacyValues, EqualValuesStayEqual) {

@@ -52,6 +52,13 @@ TEST(Overflow, AddsUpWhatItIsGiven) {
   EXPECT_EQ((cells[{"b", TraceType::Transact}].aborts), 1u);
 }
 
+TEST(Overflow, KeepsASumFinite) {
+  Overflow overflow;
+  for (int i = 0; i < 3; ++i) overflow.add({tag("great"), -1e308, RecordKind::Observe}, 0);
+  auto cells = take(overflow);
+  EXPECT_EQ((cells[{"great", TraceType::Observe}].sum), -std::numeric_limits<double>::max());
+}
+
 TEST(Overflow, CountsWhatIsNotFiniteApart) {
   Overflow overflow;
   overflow.add({tag("n"), 1.0, RecordKind::Observe}, 0);

@@ -1,4 +1,6 @@
 // Clients of version 2: sessions, tags and batches.
+#include <cmath>
+#include <limits>
 #include <ostream>
 
 #include "unit/ingest/server_test.hpp"
@@ -10,6 +12,26 @@ using SessionOf = ServerTest;
 using enum TraceType;
 using wire::ByeReason;
 using wire::PduType;
+
+// An entry that says of tag 1 what no honest client says.
+std::string entry_of(TraceType type, const Delta& delta) {
+  std::string body;
+  wire::append_delta(body, 1, type, delta, {});
+  return body;
+}
+
+Delta observed(double value, std::uint64_t count) {
+  Delta delta;
+  delta.add(value);
+  delta.count = count;
+  return delta;
+}
+
+Delta observed_with_sum(double sum) {
+  Delta delta = observed(1, 1);
+  delta.sum = sum;
+  return delta;
+}
 
 std::optional<ByeReason> next_bye(TestPeer& peer) {
   const auto pdu = peer.next();
@@ -305,6 +327,36 @@ struct BadTalk {
 
 void PrintTo(const BadTalk& bad, std::ostream* out) { *out << bad.name; }
 
+// Each batch may be as honest as it looks; all of them together are not.
+TEST_F(SessionOf, CountsOfManyBatchesNeverWrap) {
+  start();
+  TestPeer peer = unix_socket();
+  ASSERT_TRUE(peer.hello(1));
+  ASSERT_TRUE(peer.send(tags_pdu({{1, "tag"}})));
+  for (std::uint64_t sequence = 1; sequence <= 20; ++sequence) {
+    ASSERT_TRUE(
+        peer.send(batch_pdu(sequence, entry_of(Point, observed(-1, std::uint64_t{1} << 60)))));
+    EXPECT_EQ(peer.next_batch_ack(), sequence);
+  }
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(counters().records, kMost);
+  EXPECT_EQ(count_of(Point, "tag"), kMost);
+}
+
+TEST_F(SessionOf, SumsOfHonestClientsAreNeverNaN) {
+  start();
+  TestPeer first = unix_socket();
+  TestPeer second = unix_socket();
+  ASSERT_TRUE(first.hello(1));
+  ASSERT_TRUE(second.hello(2));
+  ASSERT_TRUE(first.send(tags_pdu({{1, "tag"}}) + batch_pdu(1, entry(1, Observe, {1e308, 1e308}))));
+  EXPECT_EQ(first.next_batch_ack(), 1u);
+  ASSERT_TRUE(
+      second.send(tags_pdu({{1, "tag"}}) + batch_pdu(1, entry(1, Observe, {-1e308, -1e308}))));
+  EXPECT_EQ(second.next_batch_ack(), 1u);
+  EXPECT_EQ(values(Observe, "tag")->total.sum, 0);
+}
+
 class SessionFault : public ServerTest, public testing::WithParamInterface<BadTalk> {};
 
 TEST_P(SessionFault, CostsThatConnectionAlone) {
@@ -333,6 +385,13 @@ INSTANTIATE_TEST_SUITE_P(
                 "a BATCH with tag id 2, which no TAGS has defined"},
         BadTalk{"SecondName", tags_pdu({{1, "other"}}), "give id 1 a second name"},
         BadTalk{"MalformedBatch", frame(PduType::Batch, "\xff\xff\xff"), "a malformed BATCH"},
+        BadTalk{"AbsurdCount", batch_pdu(1, entry_of(Point, observed(-1, ~std::uint64_t{0}))),
+                "a malformed BATCH"},
+        BadTalk{"SumThatIsNoNumber",
+                batch_pdu(1, entry_of(Observe, observed_with_sum(std::nan("")))),
+                "a malformed BATCH"},
+        BadTalk{"InfiniteSumOfOnes", batch_pdu(1, entry_of(Observe, observed_with_sum(HUGE_VAL))),
+                "a malformed BATCH"},
         BadTalk{"MalformedTags", frame(PduType::Tags, "\xff\xff\xff"), "a malformed TAGS"},
         BadTalk{"MalformedBye", frame(PduType::Bye, "\xff\xff\xff"), "a malformed BYE"},
         BadTalk{"Data", data_pdu(Point, "tag", -1), "DATA where TAGS, BATCH or BYE may come"},

@@ -1,6 +1,9 @@
 // Clients of version 1: the stock library and whatever else speaks its protocol.
 #include "unit/ingest/server_test.hpp"
 
+#include <cmath>
+#include <limits>
+
 #include "wire/legacy.hpp"
 
 namespace pcp::trace::agent {
@@ -47,6 +50,22 @@ TEST_F(StockClient, EveryTypeReachesTheEngine) {
   EXPECT_EQ(values(Counter, "tag")->total.last, 17.0);
   EXPECT_EQ(counters().records, 5u);
   EXPECT_EQ(counters().pdus, 5u);
+}
+
+TEST_F(StockClient, MaySendWhatIsNoFiniteNumber) {
+  start();
+  TestPeer peer = tcp();
+  EXPECT_EQ(peer.next_ack(), kGreeting);
+  const double infinity = std::numeric_limits<double>::infinity();
+  ASSERT_TRUE(peer.send(data_pdu(Observe, "tag", 1e308) + data_pdu(Observe, "tag", 1e308) +
+                        data_pdu(Observe, "tag", infinity) + data_pdu(Observe, "tag", -infinity) +
+                        data_pdu(Observe, "tag", std::nan(""), true)));
+  EXPECT_EQ(peer.next_ack(), ack_of(Observe));
+  const auto observed = values(Observe, "tag");
+  ASSERT_TRUE(observed);
+  EXPECT_EQ(observed->total.count, 5u);
+  EXPECT_EQ(observed->total.sum, std::numeric_limits<double>::max());
+  EXPECT_TRUE(std::isnan(observed->total.last));
 }
 
 // The stock library hangs up on any other number.

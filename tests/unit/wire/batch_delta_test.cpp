@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kGreatest = std::numeric_limits<double>::max();
 
 // Puts one delta through a batch.
 DeltaEntry through_the_wire(TraceType type, const Collected& collected, std::string& pdu) {
@@ -192,6 +193,7 @@ TEST(Delta, IsRefusedWithExtremaThatAreNot) {
   const auto with = [](double min, double max) {
     return accepts([&](Writer& delta) {
       begin(delta, TraceType::Observe, 2);
+      delta.add_double(Last, 1);
       delta.add_double(Min, min);
       delta.add_double(Max, max);
     });
@@ -209,6 +211,106 @@ TEST(Delta, IsRefusedIfAMissingExtremumFollowsALastValueThatIsNone) {
     begin(delta, TraceType::Observe, 1);
     delta.add_double(Last, kNaN);
   }));
+}
+
+TEST(Delta, IsRefusedIfItsLastValueIsNoneOfItsValues) {
+  for (const TraceType type : {TraceType::Transact, TraceType::Observe}) {
+    const auto with = [&](double last, std::uint64_t nonfinite) {
+      return accepts([&](Writer& delta) {
+        begin(delta, type, 3);
+        delta.add_uint64(Nonfinite, nonfinite);
+        delta.add_double(Last, last);
+        delta.add_double(Sum, 3);
+        delta.add_double(Min, 1);
+        delta.add_double(Max, 2);
+      });
+    };
+    EXPECT_TRUE(with(1, 0));
+    EXPECT_TRUE(with(2, 2));
+    EXPECT_TRUE(with(kNaN, 1));
+    EXPECT_TRUE(with(kInfinity, 3));
+    EXPECT_FALSE(with(0.5, 0));
+    EXPECT_FALSE(with(2.5, 2));
+    EXPECT_FALSE(with(kNaN, 0));
+    EXPECT_FALSE(with(-kInfinity, 0));
+    EXPECT_FALSE(with(1.5, 3));
+  }
+}
+
+TEST(Delta, IsRefusedWithMoreCallsThanAnyProgramMakes) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 60;
+  for (const TraceType type : kTraceTypes) {
+    const auto with = [&](std::uint64_t count) {
+      return accepts([&](Writer& delta) { begin(delta, type, count); });
+    };
+    EXPECT_TRUE(with(kMost));
+    EXPECT_FALSE(with(kMost + 1));
+    EXPECT_FALSE(with(~std::uint64_t{0}));
+  }
+  const auto aborted = [](std::uint64_t times) {
+    return accepts([&](Writer& delta) {
+      begin(delta, TraceType::Transact, 0);
+      delta.add_uint64(Aborts, times);
+    });
+  };
+  EXPECT_TRUE(aborted(kMost));
+  EXPECT_FALSE(aborted(kMost + 1));
+}
+
+TEST(Delta, IsRefusedWithASumThatItsValuesCannotHave) {
+  const auto with = [](double sum, double min, double max) {
+    return accepts([&](Writer& delta) {
+      begin(delta, TraceType::Observe, 2);
+      delta.add_double(Last, max);
+      delta.add_double(Sum, sum);
+      delta.add_double(Min, min);
+      delta.add_double(Max, max);
+    });
+  };
+  EXPECT_FALSE(with(kNaN, -1e308, 1e308));
+  EXPECT_FALSE(with(kInfinity, 1, 1e307));
+  EXPECT_FALSE(with(-kInfinity, -1e307, 1));
+  EXPECT_FALSE(with(-kInfinity, 1, 1e308));
+  EXPECT_FALSE(with(kInfinity, -1e308, 1));
+}
+
+// From a client that adds up without thinking of it.
+TEST(Delta, OfAnInfiniteSumIsUnderstoodAsTheGreatestFiniteOne) {
+  for (const double value : {1e308, -1e308}) {
+    Batch batch;
+    ASSERT_TRUE(accepts(
+        [&](Writer& delta) {
+          begin(delta, TraceType::Observe, 2);
+          delta.add_double(Last, value);
+          delta.add_double(Sum, value * 2);
+        },
+        batch));
+    EXPECT_EQ(batch.entries.at(0).delta.sum, std::copysign(kGreatest, value));
+  }
+}
+
+TEST(Delta, KeepsASumFinite) {
+  const Delta above = Collected{1e308, 1e308}.delta;
+  EXPECT_EQ(above.sum, kGreatest);
+  const Delta below = Collected{-1e308, -1e308, -1e308}.delta;
+  EXPECT_EQ(below.sum, -kGreatest);
+  Delta both = above;
+  both.merge(above);
+  EXPECT_EQ(both.sum, kGreatest);
+  both.merge(below);
+  EXPECT_EQ(both.sum, 0);
+}
+
+TEST(Delta, CountsNoFurtherThanToItsGreatestCount) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+  Delta part;
+  part.count = part.aborts = part.nonfinite = part.unbinned = std::uint64_t{1} << 60;
+  Delta all;
+  for (int i = 0; i < 20; ++i) all.merge(part);
+  EXPECT_EQ(all.count, kMost);
+  EXPECT_EQ(all.aborts, kMost);
+  EXPECT_EQ(all.nonfinite, kMost);
+  EXPECT_EQ(all.unbinned, kMost);
 }
 
 TEST(Delta, IsRefusedWithAHistogramThatIsNone) {

@@ -2,6 +2,7 @@
 // (-DPCP_TRACE_SANITIZE=address,undefined).
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 
 #include "unit/wire/samples.hpp"
@@ -31,6 +32,7 @@ void decode_as_everything(std::string_view payload) {
   ASSERT_GT(batch.sequence, 0u);
   for (const DeltaEntry& entry : batch.entries) {
     ASSERT_FALSE(entry.delta.empty());
+    ASSERT_TRUE(std::isfinite(entry.delta.sum));
     Histogram histogram;
     ASSERT_TRUE(histogram.merge_packed(entry.histogram));
     if (has_histogram(entry.type)) {

@@ -1,0 +1,85 @@
+// Numbers as great as peers may send them, honestly or not: what all peers together have sent stays
+// a number, and never goes back.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "fixture.hpp"
+
+namespace pcp::trace::agent {
+namespace {
+
+constexpr double kGreatest = std::numeric_limits<double>::max();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr std::uint64_t kMostOfADelta = std::uint64_t{1} << 60;
+constexpr std::uint64_t kMostCalls = std::numeric_limits<std::int64_t>::max();
+
+void apply_many_calls(World& world, const char* tag, const wire::BatchAge& age = {}) {
+  Delta delta;
+  delta.add(1);
+  delta.count = delta.unbinned = kMostOfADelta;
+  for (int i = 0; i < 20; ++i)
+    world.engine.apply(world.engine.tag(TraceType::Observe, tag), delta, {}, age, world.now);
+}
+
+TEST(ExtremeNumbers, CountsStayAtTheGreatest) {
+  World world;
+  apply_many_calls(world, "tag");
+  EXPECT_EQ(world.find(TraceType::Observe, "tag")->total.count, kMostCalls);
+  world.at(5s);
+  EXPECT_EQ(world.in_window(TraceType::Observe, "tag"), kMostCalls);
+}
+
+TEST(ExtremeNumbers, CountsOfLateBatchesStayAtTheGreatest) {
+  World world;
+  world.at(60s);
+  apply_many_calls(world, "tag", {45'000'000'000, 5'000'000'000});
+  EXPECT_EQ(world.find(TraceType::Observe, "tag")->total.count, kMostCalls);
+  world.at(65s);
+  EXPECT_GE(world.in_window(TraceType::Observe, "tag"), kMostCalls - kMostOfADelta);
+  world.at(600s);
+  apply_many_calls(world, "tag", {500'000'000'000, 400'000'000'000});
+  EXPECT_EQ(world.engine.counters().late, kMostCalls);
+}
+
+TEST(ExtremeNumbers, CountsOfOverflowStayAtTheGreatest) {
+  EngineOptions options;
+  options.max_tags = 1;
+  World world(options);
+  world.value(TraceType::Point, "the only one");
+  apply_many_calls(world, "tag");
+  EXPECT_EQ(world.engine.counters().overflowed, kMostCalls);
+}
+
+TEST(ExtremeNumbers, SumsStayFinite) {
+  World world;
+  world.batch(TraceType::Observe, "tag", {1e308, 1e308});
+  EXPECT_EQ(world.find(TraceType::Observe, "tag")->total.sum, kGreatest);
+  world.at(1s);
+  world.batch(TraceType::Observe, "tag", {-1e308, -1e308});
+  EXPECT_EQ(world.find(TraceType::Observe, "tag")->total.sum, 0);
+  world.at(5s);
+  EXPECT_EQ(world.find(TraceType::Observe, "tag")->window.sum, 0);
+  world.batch(TraceType::Observe, "tag", {-1e308, -1e308});
+  world.at(10s);
+  const auto values = world.find(TraceType::Observe, "tag");
+  EXPECT_EQ(values->window.sum, -kGreatest);
+  EXPECT_EQ(values->window.min, -1e308);
+  EXPECT_EQ(values->window.max, 1e308);
+}
+
+TEST(ExtremeNumbers, SumsOfSingleValuesStayFinite) {
+  World world;
+  for (const double value : {1e308, 1e308, kInfinity, -kInfinity, kNaN, -1e308})
+    world.value(TraceType::Observe, "tag", value);
+  const auto before = world.find(TraceType::Observe, "tag");
+  EXPECT_EQ(before->total.sum, kGreatest - 1e308);
+  EXPECT_EQ(before->total.count, 6u);
+  EXPECT_EQ(before->total.nonfinite, 3u);
+  world.at(5s);
+  EXPECT_EQ(world.find(TraceType::Observe, "tag")->window.sum, kGreatest - 1e308);
+}
+
+}  // namespace
+}  // namespace pcp::trace::agent
