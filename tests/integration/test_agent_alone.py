@@ -102,11 +102,14 @@ class Dbpmda(unittest.TestCase):
 
     def test_takes_stores_from_those_who_may(self):
         self.send("point", -1, "a")
-        refused, attribute, taken, values = self.ask(
+        refused, user, still_refused, process, taken, values = self.ask(
             'store trace.control.reset "1"', f'attr "userid" "{os.getuid()}"',
-            'store trace.control.reset "1"', "fetch trace.point.count").split("dbpmda> ")[:4]
+            'store trace.control.reset "1"', f'attr "processid" "{os.getpid()}"',
+            'store trace.control.reset "1"', "fetch trace.point.count").split("dbpmda> ")[:6]
         self.assertIn("No permission", refused)
-        self.assertNotIn("rror", attribute)
+        self.assertNotIn("rror", user)
+        self.assertIn("No permission", still_refused)
+        self.assertNotIn("rror", process)
         self.assertNotIn("rror", taken)
         self.assertIn("No values returned", values)
 

@@ -53,7 +53,9 @@ int on_store(pmResult* values, pmdaExt* ext) {
 
 int on_attribute(int context, int attribute, const char* value, int, pmdaExt*) {
   return guarded([&] {
-    if (attribute == PMDA_ATTR_USERID) agent->privileges().note_user(context, value ? value : "");
+    const char* const text = value ? value : "";
+    if (attribute == PMDA_ATTR_USERID) agent->privileges().note_user(context, text);
+    if (attribute == PMDA_ATTR_PROCESSID) agent->privileges().note_process(context, text);
     return 0;
   });
 }

@@ -2,23 +2,45 @@
 
 #include <charconv>
 #include <cstring>
+#include <fstream>
+#include <string>
 
 namespace pcp::trace::agent {
 
+namespace {
+
+template <typename Number>
+Number parse(const char* text, Number otherwise) {
+  Number number{};
+  const char* const end = text + std::strlen(text);
+  const auto [rest, error] = std::from_chars(text, end, number);
+  return error == std::errc{} && rest == end ? number : otherwise;
+}
+
+// Tells whether a process is known to ask for itself. The name is that of its program, unless it
+// has given itself another one: whoever calls himself a proxy only loses by it. What else the
+// kernel knows, the path of the program, it does not tell PCP's user about root's processes; and
+// reading the command line may wait for a disk, as this does not.
+bool asks_for_itself(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/comm");
+  std::string name;
+  return std::getline(file, name) && name.find("pmproxy") == name.npos;
+}
+
+}  // namespace
+
 void Privileges::note_user(int context, const char* uid) {
-  uid_t number = 0;
-  const char* const end = uid + std::strlen(uid);
-  const auto [rest, error] = std::from_chars(uid, end, number);
-  if (error == std::errc{} && rest == end) {
-    user_of_[context] = number;
-  } else {
-    forget(context);
-  }
+  monitors_[context].user = parse(uid, kNobody);
+}
+
+void Privileges::note_process(int context, const char* pid) {
+  monitors_[context].process = parse(pid, pid_t{0});
 }
 
 bool Privileges::may_store(int context) const {
-  const auto found = user_of_.find(context);
-  return found != user_of_.end() && users_.count(found->second) > 0;
+  const auto found = monitors_.find(context);
+  return found != monitors_.end() && users_.contains(found->second.user) &&
+         asks_for_itself(found->second.process);
 }
 
 }  // namespace pcp::trace::agent

@@ -1,27 +1,40 @@
-// Who may store: root, PCP's user and the user that the agent runs as. pmcd tells which user a
-// monitor is when it is connected through pmcd's Unix socket; about others nothing is known.
+// Who may store: root, PCP's user and the user that the agent runs as. pmcd tells which user and
+// which process a monitor is when it is connected through pmcd's Unix socket; about others nothing
+// is known. A pmproxy is such a user, too, but asks for anybody who asks it, so it may not store.
 #pragma once
 
 #include <sys/types.h>
 
 #include <map>
 #include <set>
+#include <utility>
 
 namespace pcp::trace::agent {
 
+// Thread: the main one.
 class Privileges {
  public:
   explicit Privileges(std::set<uid_t> users) : users_(std::move(users)) {}
 
-  // Notes pmcd's word on the user of one of its client contexts. Not a number: nobody.
+  // Note pmcd's word on the user and the process of one of its client contexts. Not a number:
+  // unknown.
   void note_user(int context, const char* uid);
-  void forget(int context) { user_of_.erase(context); }
+  void note_process(int context, const char* pid);
+  void forget(int context) { monitors_.erase(context); }
 
+  // Requires a process that is there, as one that waits for this store is.
   bool may_store(int context) const;
 
  private:
+  static constexpr uid_t kNobody = ~uid_t{0};
+
+  struct Monitor {
+    uid_t user = kNobody;
+    pid_t process = 0;  // 0: none of this machine, or in a container of which we know nothing
+  };
+
   std::set<uid_t> users_;
-  std::map<int, uid_t> user_of_;
+  std::map<int, Monitor> monitors_;  // by context
 };
 
 }  // namespace pcp::trace::agent

@@ -1,4 +1,7 @@
+#include <unistd.h>
+
 #include <cstring>
+#include <string>
 
 #include "agent_fixture.hpp"
 
@@ -14,6 +17,8 @@ class StoreTest : public AgentFixture {
   StoreTest() {
     agent_.privileges().note_user(kRoot, "0");
     agent_.privileges().note_user(kStranger, "1000");
+    for (const int context : {kRoot, kStranger})
+      agent_.privileges().note_process(context, std::to_string(getpid()).c_str());
   }
   ~StoreTest() override { store("trace.agent.debug", "none"); }
 
