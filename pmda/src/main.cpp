@@ -1,6 +1,7 @@
 // pmdatrace: options, and how the parts are put together.
 #include <pcp/pmapi.h>
 #include <pwd.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 
 #include "agent/agent.hpp"
 #include "agent/bridge.hpp"
+#include "agent/disk_thread.hpp"
 #include "agent/log.hpp"
 #include "agent/main_loop.hpp"
 #include "agent/number_keeper.hpp"
@@ -54,6 +56,17 @@ void raise_priority() {
   if (getpriority(PRIO_PROCESS, 0) == 0) setpriority(PRIO_PROCESS, 0, kNice);
 }
 
+// For the time in a line of the log libc looks at this file each time, unless it is told its name:
+// then only once.
+void keep_time_zone() { setenv("TZ", ":/etc/localtime", 0); }
+
+// A disk that hangs may keep the process from ending, but not for longer than this.
+void end_soon() {
+  constexpr unsigned kSeconds = 10;
+  signal(SIGALRM, [](int) { _exit(EXIT_FAILURE); });
+  alarm(kSeconds);
+}
+
 std::string numbers_path(int domain) {
   return std::string(pmGetConfig("PCP_VAR_DIR")) + "/config/pmda/" + std::to_string(domain) +
          ".trace";
@@ -76,6 +89,7 @@ IngestOptions ingest_options(Options& options) {
 
 int run(Options options) {
   free_without_delay();
+  keep_time_zone();
   Bridge bridge(options.domain, options.log);
 
   const std::string path = numbers_path(options.domain);
@@ -91,15 +105,22 @@ int run(Options options) {
 
   Agent agent({options.domain, options.units, server.port(), options.debug}, privileges(), shared,
               now());
-  NumberKeeper numbers(file, shared, log_warning);
-  MainLoop loop;  // blocks signals, so that the server's thread has them blocked as well
+  NumberKeeper numbers(file, shared, log_warning, now);
+  MainLoop loop;  // blocks signals, so that the other threads have them blocked as well
+  DiskThread disk(numbers);
   server.start();
-  if (!bridge.connect(agent)) return EXIT_FAILURE;
-  loop.run(
-      bridge, [&] { numbers.save_new(); }, [&] { server.request_client_log(); });
+  const bool connected = bridge.connect(agent);
+  if (connected) {
+    std::uint64_t seen = 0;  // changes of the engine
+    const auto after_request = [&] {
+      const std::uint64_t changes = shared.engine.changes();
+      if (std::exchange(seen, changes) != changes) disk.save_numbers();
+    };
+    loop.run(bridge, after_request, [&] { server.request_client_log(); });
+  }
+  end_soon();
   server.stop();
-  numbers.save();
-  return EXIT_SUCCESS;
+  return connected ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 // On standard error, which belongs to whoever started the agent: a person, or PCP's agent starter

@@ -90,6 +90,7 @@ class Instances(TraceTestCase):
 
     def test_keep_their_numbers_when_the_agent_is_restarted(self):
         before = self.pmcd.instances("trace.point.count")
+        self.pmcd.wait_for_saved_numbers(len(before))
         self.pmcd.restart_agent(with_signal=signal.SIGKILL)
         send(self.pmcd, "point", ["new", "c", "read you", "read me"])
         self.assertEqual(self.pmcd.instances("trace.point.count"), before | {"new": 4})
@@ -160,6 +161,7 @@ class Ending(TraceTestCase):
         for tag in ("a", "b", "c"):
             send(pmcd, "point", [tag])
         self.assertEqual(len(pmcd.values("trace.point.count")), 3)
+        pmcd.wait_for_log("will be tried again")
         self.assertEqual(pmcd.agent_log().count("Warning"), 1, pmcd.agent_log())
 
 

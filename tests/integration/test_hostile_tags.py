@@ -138,6 +138,7 @@ class HostileTags(TraceTestCase):
             client.sendall(batch_wire.encode_tags(TAGS))
             batch_wire.send_points(client, 1, {tag: 1 for tag in range(1, 1 + len(TAGS))})
         before = self.pmcd.instances("trace.point.count")
+        self.pmcd.wait_for_saved_numbers(len(TAGS))
         self.pmcd.restart_agent()
         with batch_wire.connect(self.pmcd.path("run/trace.socket"), PATIENCE_S) as client:
             client.sendall(batch_wire.encode_tags(TAGS))

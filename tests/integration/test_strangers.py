@@ -183,7 +183,8 @@ class Refused(StrangerTestCase):
             self.assertEqual(traced.call("point a"), PERMISSION)
             traced.call("sleep 0.02")
         self.assertEqual(pmcd.values(refused), {None: 4})
-        self.assertEqual(pmcd.agent_log().count("refused: the access rules"), 4)
+        wait_until(lambda: pmcd.agent_log().count("refused: the access rules") == 4,
+                   what="the reasons in the log")
 
     def test_programs_beyond_the_limit_deliver_all_when_there_is_room(self):
         pmcd = self.start_pmcd(["-A", "allow:127.0.0.1:1"])
@@ -219,7 +220,7 @@ class Agent(StrangerTestCase):
                 self.assertLessEqual(set(status["Groups"].split()), {"65534"})
                 self.assertEqual(int(status["CapEff"], 16), 0)
                 self.assertEqual(int(status["CapPrm"], 16), 0)
-            self.assertEqual(names, {"pmdatrace", "ingest"})
+            self.assertEqual(names, {"pmdatrace", "ingest", "disk"})
 
 
 if __name__ == "__main__":

@@ -136,7 +136,7 @@ class Nonsense(StreamTestCase):
         client = self.connect()
         client.sendall(MALFORMED["a length of two gigabytes"])
         self.assertTrue(self.ended(client))
-        self.assertIn("127.0.0.1", self.pmcd.agent_log())
+        self.pmcd.wait_for_log("client 127.0.0.1")
 
     def test_halves_of_pdus_delay_nobody(self):
         halves = [self.connect() for _ in range(50)]

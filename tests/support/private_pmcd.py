@@ -312,6 +312,19 @@ class PrivatePmcd:
     def agent_log(self):
         return self._read("log/trace.log")
 
+    def wait_for_log(self, text):
+        """Waits until the agent has logged this, which it does soon; gives its log."""
+        wait_until(lambda: text in self.agent_log(), what=f"{text!r} in the agent's log")
+        return self.agent_log()
+
+    def saved_numbers(self):
+        """Gives the numbers of instances in the agent's file, one line for each."""
+        return self._read("var/config/pmda/10.trace").splitlines()[1:-1]
+
+    def wait_for_saved_numbers(self, count):
+        """Waits until so many are saved, which happens soon after pmcd has seen them."""
+        wait_until(lambda: len(self.saved_numbers()) == count, what="the numbers in their file")
+
     def logs(self):
         return "".join(f"--- {name}\n{self._read(name)}" for name in ("log/pmcd.log",
                                                                       "log/trace.log"))

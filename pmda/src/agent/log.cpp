@@ -9,7 +9,7 @@ namespace pcp::trace::agent {
 
 namespace {
 
-// libpcp does not promise that two threads may log at once.
+// libpcp does not promise that two threads may log at once, and makes a line in several pieces.
 void log_line(int priority, const std::string& line) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);

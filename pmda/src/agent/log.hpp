@@ -1,4 +1,5 @@
-// Lines for the agent's log, in PCP's form. Thread: any.
+// Lines for the agent's log, in PCP's form. Nobody waits for a disk to write them as long as there
+// is a DiskThread. Thread: any.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 #include "agent/number_keeper.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "agent/copy_in_slices.hpp"
@@ -10,40 +11,54 @@ namespace {
 
 // After a save that took a time, this many times as long goes by before the next.
 constexpr int kRest = 50;
+constexpr Time kLongestRest = std::chrono::minutes(5);
 
-Time steady_now() { return std::chrono::steady_clock::now().time_since_epoch(); }
+// After one that failed, at least so long.
+constexpr Time kRestAfterFailure = std::chrono::seconds(30);
 
 }  // namespace
 
-NumberKeeper::NumberKeeper(InstanceFile file, Shared& shared, Warn warn)
-    : file_(std::move(file)), shared_(shared), warn_(warn), saved_(copy_numbers().size()) {}
+NumberKeeper::NumberKeeper(InstanceFile file, Shared& shared, Warn warn, Time (*clock)())
+    : file_(std::move(file)),
+      shared_(shared),
+      warn_(warn),
+      clock_(clock),
+      saved_(copy_numbers().size()) {}
 
-void NumberKeeper::save_new() {
-  // Mostly nothing is new, and then the ingest thread need not be disturbed.
-  const std::uint64_t changes = shared_.engine.changes();
-  if (changes == changes_ || steady_now() < next_save_) return;
-  changes_ = changes;
-  std::vector<KnownInstance> first_new;
-  {
-    const std::lock_guard lock(shared_.mutex);
-    if (shared_.engine.known_instances(saved_, 1, first_new) == 0) return;
-  }
-  const Time begin = steady_now();
+Time NumberKeeper::save_new() {
+  if (!has_unsaved()) return kNever;
+  const Time begin = clock_();
+  if (begin < next_save_) return next_save_;
   save();
-  const Time end = steady_now();
-  next_save_ = end + (end - begin) * kRest;
+  const Time end = clock_();
+  next_save_ =
+      end + std::clamp((end - begin) * kRest, unsaved_ ? kRestAfterFailure : Time{0}, kLongestRest);
+  return unsaved_ ? next_save_ : kNever;
+}
+
+bool NumberKeeper::has_unsaved() {
+  // Mostly nothing is new, and then the other threads need not be disturbed.
+  const std::uint64_t changes = shared_.engine.changes();
+  if (std::exchange(changes_, changes) == changes || unsaved_) return unsaved_;
+  std::vector<KnownInstance> first_new;
+  first_new.reserve(1);
+  const CourteousLock lock(shared_.mutex);
+  unsaved_ = shared_.engine.known_instances(saved_, 1, first_new) > 0;
+  return unsaved_;
 }
 
 void NumberKeeper::save() {
   const std::vector<KnownInstance> numbers = copy_numbers();
-  saved_ = numbers.size();
   const std::string problem = file_.save(numbers);
-  if (!problem.empty() && !std::exchange(warned_, true)) warn_(problem);
+  unsaved_ = !problem.empty();
+  if (!unsaved_) saved_ = numbers.size();
+  if (!std::exchange(warned_, unsaved_) && unsaved_)
+    warn_(problem + "; will be tried again now and then");
 }
 
 std::vector<KnownInstance> NumberKeeper::copy_numbers() const {
   std::vector<KnownInstance> numbers;
-  copy_in_slices<KnownInstance>(
+  copy_in_slices<KnownInstance, CourteousLock>(
       shared_,
       [&](const Engine& engine, std::size_t max, std::vector<KnownInstance>& out) {
         engine.known_instances(numbers.size(), max, out);

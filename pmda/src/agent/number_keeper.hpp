@@ -9,28 +9,35 @@
 
 namespace pcp::trace::agent {
 
-// Thread: the main one.
+// Later than any time.
+inline constexpr Time kNever = Time::max();
+
+// Thread: the one that may wait for a disk.
 class NumberKeeper {
  public:
   using Warn = void (*)(const std::string&);
 
   // Requires: `shared` knows the numbers in the file, and no new ones yet.
-  NumberKeeper(InstanceFile file, Shared& shared, Warn warn);
+  NumberKeeper(InstanceFile file, Shared& shared, Warn warn, Time (*clock)());
 
-  // Saves if there are new numbers, but spends only a small part of the time on that.
-  void save_new();
+  // Saves if there are new numbers, but spends only a small part of the time on that. What could
+  // not be saved is tried again later. Gives the time when to call this again, if not before.
+  Time save_new();
 
   void save();
 
  private:
+  bool has_unsaved();
   std::vector<KnownInstance> copy_numbers() const;
 
   InstanceFile file_;
   Shared& shared_;
   Warn warn_;
+  Time (*clock_)();
   std::size_t saved_;          // how many numbers the file has
   std::uint64_t changes_ = 0;  // of the engine, that have been looked at
-  bool warned_ = false;
+  bool unsaved_ = false;       // there are numbers that the file has not
+  bool warned_ = false;        // since the last save that succeeded
   Time next_save_{};
 };
 

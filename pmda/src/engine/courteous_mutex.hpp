@@ -1,8 +1,9 @@
 // A mutex with a side that goes first. The main thread, which a fetch waits for, locks it as usual.
-// The ingest thread, which would have it nearly all the time under load, takes it only when the
-// other side does not want it, and asks wanted() at each step of its work to give it up soon. So a
-// fetch waits for one step; and it never waits for a thread that has been given the mutex but does
-// not get a processor to use it, as it would if the two took turns.
+// The other threads take it only when that side does not want it: the one for the disk for a short
+// step now and then, and the ingest thread, which would have it nearly all the time under load, so
+// that it asks wanted() at each step of its work to give it up soon. So a fetch waits for one step;
+// and it never waits for a thread that has been given the mutex but does not get a processor to use
+// it, as it would if the two took turns.
 #pragma once
 
 #include <atomic>
@@ -44,6 +45,18 @@ class CourteousMutex {
   std::condition_variable changed_;
   bool held_ = false;
   std::atomic<unsigned> waiting_{0};
+};
+
+// As std::lock_guard, but lets everybody in first who locks plainly.
+class CourteousLock {
+ public:
+  explicit CourteousLock(CourteousMutex& mutex) : mutex_(mutex) { mutex_.lock_courteously(); }
+  ~CourteousLock() { mutex_.unlock(); }
+  CourteousLock(const CourteousLock&) = delete;
+  CourteousLock& operator=(const CourteousLock&) = delete;
+
+ private:
+  CourteousMutex& mutex_;
 };
 
 }  // namespace pcp::trace::agent

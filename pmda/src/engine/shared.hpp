@@ -1,8 +1,8 @@
-// What the agent's two threads share. The ingest thread writes, the main thread (pmcd's) reads and
-// resets. The mutex guards engine and clients. The main thread never holds it for more than about a
-// millisecond, the ingest thread not for long when it is wanted, and nobody across I/O. The
-// counters are the ingest thread's alone to write; each stands for itself, so relaxed atomics will
-// do.
+// What the agent's threads share. The ingest thread writes, the main thread (pmcd's) reads and
+// resets, and the one for the disk reads the instances' numbers. The mutex guards engine and
+// clients. The main thread never holds it for more than about a millisecond, the ingest thread not
+// for long when it is wanted, and nobody across I/O. The counters are the ingest thread's alone to
+// write; each stands for itself, so relaxed atomics will do.
 #pragma once
 
 #include <atomic>
@@ -53,7 +53,8 @@ struct Shared {
   Shared(const EngineOptions& options, const std::vector<KnownInstance>& known, Time now)
       : engine(options, known, now) {}
 
-  CourteousMutex mutex;  // main thread: std::lock_guard lock(shared.mutex); ingest thread: a Turn
+  CourteousMutex mutex;  // main thread: std::lock_guard lock(shared.mutex); ingest thread: a Turn;
+                         // disk: CourteousLock
   Engine engine;         // guarded by mutex
   std::map<std::uint64_t, ClientView> clients;  // guarded by mutex; key: connection number
   IngestCounters counters;

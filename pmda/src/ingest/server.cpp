@@ -39,6 +39,8 @@ constexpr std::chrono::milliseconds kLongestStop{500};
 
 constexpr std::chrono::milliseconds kLongestTick{1000};
 
+constexpr int kMostListedAtOnce = 100;
+
 // Of the connections that there may be, so that a user who comes on the Unix socket and over TCP
 // leaves some to others. Few are no user's alone to take.
 std::size_t share_of_a_user(std::size_t connections) {
@@ -82,6 +84,7 @@ struct Server::Implementation {
   void release(Connection& connection);
   void wait_for_list_request();
   void list_clients();
+  void list_clients_after(std::uint64_t number);
   void begin_stop();
   void finish_stop_if_alone();
 
@@ -291,10 +294,20 @@ void Server::Implementation::wait_for_list_request() {
 }
 
 void Server::Implementation::list_clients() {
-  const Time now = steady_now();
   log("clients connected: " + std::to_string(talking));
-  for (const auto& [number, guest] : guests)
-    if (guest.connection->talking()) log("client " + guest.connection->describe(now));
+  list_clients_after(0);
+}
+
+// Some of them, and then it is the peers' turn.
+void Server::Implementation::list_clients_after(std::uint64_t number) {
+  const Time now = steady_now();
+  auto next = guests.upper_bound(number);
+  for (int i = 0; i < kMostListedAtOnce && next != guests.end(); ++i, ++next) {
+    const Connection& connection = *next->second.connection;
+    number = next->first;
+    if (connection.talking()) log("client " + connection.describe(now));
+  }
+  if (next != guests.end()) asio::post(io, [this, number] { list_clients_after(number); });
 }
 
 void Server::Implementation::stop() {

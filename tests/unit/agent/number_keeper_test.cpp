@@ -13,19 +13,22 @@ namespace pcp::trace::agent {
 namespace {
 
 std::vector<std::string> warnings;
+Time now;
 
 class NumberKeeperTest : public AgentFixture {
  protected:
   NumberKeeperTest() {
     warnings.clear();
+    now = Time{0};
     directory_ = testing::TempDir() + "numbers-XXXXXX";
     EXPECT_NE(mkdtemp(directory_.data()), nullptr);
   }
   ~NumberKeeperTest() override { std::filesystem::remove_all(directory_); }
 
   NumberKeeper keeper(const std::string& name = "10.trace") {
-    return NumberKeeper(file(name), shared_,
-                        [](const std::string& line) { warnings.push_back(line); });
+    return NumberKeeper(
+        file(name), shared_, [](const std::string& line) { warnings.push_back(line); },
+        [] { return now; });
   }
 
   InstanceFile file(const std::string& name = "10.trace") const {
@@ -61,13 +64,28 @@ TEST_F(NumberKeeperTest, DoesNotSaveThemAgain) {
   EXPECT_EQ(file().load().instances.size(), 1);
 }
 
-TEST_F(NumberKeeperTest, WarnsOnceIfItCannot) {
-  NumberKeeper keeper = this->keeper("no/such/directory");
+TEST_F(NumberKeeperTest, WarnsOnceIfItCannotAndTriesAgainLater) {
+  NumberKeeper keeper = this->keeper("missing/10.trace");
   apply(TraceType::Point, "a", -1);
-  keeper.save();
-  keeper.save();
+  const Time again = keeper.save_new();
+  EXPECT_GT(again, now);
+  EXPECT_LT(again, kNever);
+  now = again;
+  EXPECT_GT(keeper.save_new(), now);
   ASSERT_EQ(warnings.size(), 1);
-  EXPECT_NE(warnings[0].find("no/such/directory"), std::string::npos);
+  EXPECT_NE(warnings[0].find("missing/10.trace"), std::string::npos);
+
+  std::filesystem::create_directory(directory_ + "/missing");
+  EXPECT_GT(keeper.save_new(), now);  // too early
+  EXPECT_TRUE(std::filesystem::is_empty(directory_ + "/missing"));
+  now = keeper.save_new();
+  EXPECT_EQ(keeper.save_new(), kNever);
+  EXPECT_EQ(file("missing/10.trace").load().instances.size(), 1);
+  EXPECT_EQ(warnings.size(), 1);
+
+  std::filesystem::remove_all(directory_ + "/missing");
+  keeper.save();
+  EXPECT_EQ(warnings.size(), 2);  // another trouble
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -203,6 +204,22 @@ TEST_F(Lifecycle, ARequestListsTheClients) {
   EXPECT_NE(log_line_with("clients connected: 2"), "");
   EXPECT_NE(log_line_with("version 2, \"program\""), "");
   EXPECT_NE(log_line_with("127.0.0.1 port"), "");
+}
+
+// Many are listed in several steps.
+TEST_F(Lifecycle, ARequestListsEachOfManyClientsOnce) {
+  start();
+  constexpr std::size_t kMany = 350;
+  std::vector<TestPeer> clients;
+  for (std::size_t i = 0; i < kMany; ++i) {
+    clients.push_back(tcp());
+    EXPECT_EQ(clients.back().next_ack(), 2);
+  }
+  server_->request_client_log();
+  ASSERT_TRUE(eventually([&] { return log().size() >= kMany + 1; }));
+  const std::vector<std::string> lines = log();
+  EXPECT_EQ(std::set<std::string>(lines.begin(), lines.end()).size(), kMany + 1);
+  EXPECT_EQ(lines.size(), kMany + 1);
 }
 
 TEST_F(Lifecycle, DescriptorsDoNotReachChildren) {

@@ -1,0 +1,82 @@
+#include "agent/disk_thread.hpp"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <exception>
+#include <new>
+#include <string>
+#include <string_view>
+
+#include "agent/log.hpp"
+
+namespace pcp::trace::agent {
+
+namespace {
+
+constexpr Time kNow{0};
+
+ssize_t push(void* queue, const char* text, std::size_t size) {
+  static_cast<LogQueue*>(queue)->push({text, size});
+  return static_cast<ssize_t>(size);
+}
+
+// Gives a stream whose lines go into the queue.
+std::FILE* open_queue(LogQueue& queue) {
+  std::FILE* const stream = fopencookie(&queue, "w", {nullptr, push, nullptr, nullptr});
+  if (stream == nullptr) throw std::bad_alloc();
+  std::setvbuf(stream, nullptr, _IOLBF, BUFSIZ);
+  return stream;
+}
+
+}  // namespace
+
+DiskThread::DiskThread(NumberKeeper& numbers)
+    : numbers_(numbers), log_(stderr), stand_in_(open_queue(queue_)) {
+  std::fflush(log_);
+  stderr = stand_in_;
+  thread_ = std::thread([this] { run(); });
+}
+
+DiskThread::~DiskThread() {
+  ending_ = true;
+  queue_.wake();
+  thread_.join();
+  stderr = log_;
+  std::fclose(stand_in_);
+  write(queue_.take(kNow));
+}
+
+void DiskThread::run() {
+  pthread_setname_np(pthread_self(), "disk");
+  Time next = kNow;
+  for (bool last = false; !last;) {
+    last = ending_;
+    try {
+      write(queue_.take(last ? kNow : next));
+      if (last)
+        numbers_.save();
+      else
+        next = numbers_.save_new();
+    } catch (const std::exception& problem) {
+      next = kNever;
+      log_error(std::string("trouble in the disk thread: ") + problem.what());
+    }
+  }
+}
+
+void DiskThread::write(const LogQueue::Taken& taken) {
+  std::string_view rest = taken.text;
+  while (!rest.empty()) {
+    const ssize_t written = ::write(STDERR_FILENO, rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) break;  // a full disk, most likely
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (taken.lost_lines > 0)
+    log_warning(std::to_string(taken.lost_lines) +
+                " lines are missing here, because the log could not be written in time");
+}
+
+}  // namespace pcp::trace::agent

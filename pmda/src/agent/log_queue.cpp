@@ -1,0 +1,44 @@
+#include "agent/log_queue.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+#include <utility>
+
+namespace pcp::trace::agent {
+
+void LogQueue::push(std::string_view text) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto lines = static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
+    // Once something was lost, all is until the next take(): so it is known where.
+    if (queued_.lost_lines > 0 || queued_.text.size() + text.size() > kMostBytes) {
+      queued_.lost_lines += lines;
+      return;
+    }
+    try {
+      queued_.text += text;
+    } catch (const std::bad_alloc&) {
+      queued_.lost_lines += lines;
+    }
+  }
+  changed_.notify_one();
+}
+
+void LogQueue::wake() {
+  {
+    const std::lock_guard lock(mutex_);
+    woken_ = true;
+  }
+  changed_.notify_one();
+}
+
+LogQueue::Taken LogQueue::take(Time until) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_until(lock, std::chrono::steady_clock::time_point(until), [this] {
+    return std::exchange(woken_, false) || !queued_.text.empty() || queued_.lost_lines > 0;
+  });
+  return std::exchange(queued_, {});
+}
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,27 @@
+/*
+ * Preloaded into a program, this lets fsync() hang as on a disk that does not answer, as long as
+ * there is a file "hang" in the directory that the variable HANGING_FSYNC names; it makes a file
+ * "hanging" there.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int fsync(int fd) {
+  int (*next)(int) = (int (*)(int))dlsym(RTLD_NEXT, "fsync");
+  const char* directory = getenv("HANGING_FSYNC");
+  char hang[PATH_MAX];
+  char hanging[PATH_MAX];
+  if (directory == NULL) return next(fd);
+  snprintf(hang, sizeof hang, "%s/hang", directory);
+  snprintf(hanging, sizeof hanging, "%s/hanging", directory);
+  while (access(hang, F_OK) == 0) {
+    close(open(hanging, O_WRONLY | O_CREAT, 0644));
+    usleep(20000);
+  }
+  return next(fd);
+}

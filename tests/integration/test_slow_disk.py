@@ -1,0 +1,123 @@
+"""An agent whose disk, or whose log, does not answer: pmcd and the programs do not notice."""
+
+import fcntl
+import os
+import signal
+import socket
+import tempfile
+import unittest
+
+import legacy_wire
+from private_pmcd import PATIENCE_S, wait_until
+from trace_test import TraceTestCase, program
+
+
+class SlowDiskTestCase(TraceTestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.directory = temporary.name
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def assert_goes_on(self, pmcd, tag):
+        """Programs are counted, and pmcd gets values and instances."""
+        agent = pmcd.agent_pid()
+        for count in (1, 2, 3):
+            self.trace(self.environment(pmcd), f"point {tag}", f"obs {count} {tag}")
+            self.assertEqual(pmcd.wait_for("trace.point.count", {tag: count}), {tag: count})
+        self.assertEqual(pmcd.values("trace.observe.value"), {tag: 3})
+        self.assertEqual(pmcd.agent_pid(), agent)
+
+
+class Numbers(SlowDiskTestCase):
+    """The file of the instances' numbers is on a disk that hangs."""
+
+    def start_hanging(self):
+        pmcd = self.start_pmcd(environment={"LD_PRELOAD": program("hanging_fsync.so"),
+                                            "HANGING_FSYNC": self.directory})
+        with open(self.path("hang"), "w", encoding="utf-8"):
+            pass
+        self.trace(self.environment(pmcd), "point a")
+        self.assert_values(pmcd, "trace.point.count", {"a": 1})
+        wait_until(lambda: os.path.exists(self.path("hanging")), what="the disk to hang")
+        self.assertEqual(pmcd.pmstore("trace.control.reset", 1)[0], 0)
+        return pmcd
+
+    def test_that_cannot_be_saved_delay_nobody_and_are_saved_later(self):
+        pmcd = self.start_hanging()
+        self.assert_goes_on(pmcd, "b")
+        self.assertEqual(pmcd.saved_numbers(), [])
+        os.unlink(self.path("hang"))
+        wait_until(pmcd.saved_numbers, what="the first numbers")
+        pmcd.kill_agent(signal.SIGTERM)  # what else there is is saved at the end, at the latest
+        self.assertEqual(pmcd.saved_numbers(), ["2 1 0 a", "2 2 0 b", "3 1 0 b"])
+
+    def test_that_cannot_be_saved_do_not_keep_the_agent_for_ever(self):
+        pmcd = self.start_hanging()
+        pmcd.kill_agent(signal.SIGTERM)  # waits for its end
+        self.assertTrue(os.path.exists(self.path("hang")))
+        self.assertEqual(pmcd.saved_numbers(), [])
+
+
+class Log(SlowDiskTestCase):
+    """The log is a pipe that nobody reads: whoever writes waits."""
+
+    LINES = 20  # about clients, after which the agent only counts
+
+    def start_full(self):
+        self.log, end = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        for descriptor in (self.log, end):
+            self.addCleanup(os.close, descriptor)
+        fcntl.fcntl(self.log, fcntl.F_SETPIPE_SZ, 4096)
+        pmcd = self.start_pmcd(["-l", f"/proc/{os.getpid()}/fd/{end}"])
+        self.assertIn(b"Log for pmdatrace", os.read(self.log, 4096))
+        self.assertEqual(os.write(end, b"-" * 4096), 4096)
+        return pmcd
+
+    def misbehave(self, pmcd):
+        """Makes the thread that ingests log something."""
+        with socket.create_connection(("127.0.0.1", pmcd.trace_port), PATIENCE_S) as client:
+            legacy_wire.read_ack(client)
+            client.sendall(b"nonsense" * 2)
+            while client.recv(4096):
+                pass
+
+    def read_until(self, text):
+        """Reads the log until this is in it; gives all that was in it."""
+        said = b""
+
+        def is_said():
+            nonlocal said
+            try:
+                said += os.read(self.log, 4096)
+            except BlockingIOError:
+                pass
+            return text in said
+        wait_until(is_said, what=text)
+        return said.decode()
+
+    def test_that_cannot_be_written_delays_nobody_and_is_written_later(self):
+        pmcd = self.start_full()
+        for _ in range(self.LINES):
+            self.misbehave(pmcd)
+        os.kill(pmcd.agent_pid(), signal.SIGHUP)
+        self.assert_goes_on(pmcd, "a")
+        self.assertEqual(pmcd.pmstore("trace.agent.debug", "libpmda")[0], 0)
+        self.assertEqual(pmcd.pmstore("trace.control.reset", 1)[0], 0)
+        self.assert_goes_on(pmcd, "b")
+        os.kill(pmcd.agent_pid(), signal.SIGTERM)
+        said = self.read_until(b"Log finished")
+        self.assertEqual(said.count("dropped: a PDU whose length"), self.LINES)
+        self.assertIn("clients connected: 0", said)
+        self.assertIn("Received PDU_FETCH", said)  # words of PCP's libraries, on the main thread
+
+    def test_that_cannot_be_written_does_not_keep_the_agent_for_ever(self):
+        pmcd = self.start_full()
+        self.misbehave(pmcd)
+        pmcd.kill_agent(signal.SIGTERM)  # waits for its end
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,49 @@
+#include "agent/log_queue.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace pcp::trace::agent {
+
+namespace {
+
+constexpr Time kNow{0};
+constexpr Time kNever = Time::max();
+
+TEST(LogQueue, GivesAllTextInItsOrder) {
+  LogQueue queue;
+  queue.push("a\n");
+  queue.push("b");
+  queue.push("\n");
+  const auto taken = queue.take(kNever);
+  EXPECT_EQ(taken.text, "a\nb\n");
+  EXPECT_EQ(taken.lost_lines, 0u);
+  EXPECT_EQ(queue.take(kNow).text, "");
+}
+
+TEST(LogQueue, CountsTheLinesForWhichThereIsNoRoom) {
+  LogQueue queue;
+  const std::string great(LogQueue::kMostBytes - 1, '-');
+  queue.push(great);
+  queue.push("a\nb\n");
+  queue.push("\n");  // there would be room, but it is later
+  const auto taken = queue.take(kNever);
+  EXPECT_EQ(taken.text, great);
+  EXPECT_EQ(taken.lost_lines, 3u);
+  queue.push("c\n");
+  EXPECT_EQ(queue.take(kNever).text, "c\n");
+}
+
+TEST(LogQueue, EndsItsWaitWhenItIsWoken) {
+  LogQueue queue;
+  queue.wake();
+  EXPECT_EQ(queue.take(kNever).text, "");
+  std::thread other([&] { queue.wake(); });
+  EXPECT_EQ(queue.take(kNever).text, "");
+  other.join();
+}
+
+}  // namespace
+
+}  // namespace pcp::trace::agent
