@@ -10,6 +10,8 @@
 #include <optional>
 #include <string_view>
 
+#include "wire/label_name.hpp"
+
 namespace pcp::trace::client {
 namespace {
 
@@ -39,46 +41,32 @@ std::optional<std::uint32_t> parse_number(std::string_view text, std::uint32_t l
 }
 
 template <typename Visit>
-bool for_each_part(std::string_view text, Visit visit) {
+void for_each_part(std::string_view text, Visit visit) {
   for (;;) {
     const std::size_t comma = text.find(',');
-    if (!visit(text.substr(0, comma))) return false;
-    if (comma == text.npos) return true;
+    visit(text.substr(0, comma));
+    if (comma == text.npos) return;
     text.remove_prefix(comma + 1);
   }
 }
 
 std::optional<std::vector<nanoseconds>> parse_delays(std::string_view text) {
   std::vector<nanoseconds> delays;
-  const bool good = for_each_part(text, [&](std::string_view part) {
+  bool good = true;
+  for_each_part(text, [&](std::string_view part) {
     const auto delay = parse_seconds(part);
     if (delay) delays.push_back(*delay);
-    return delay.has_value();
+    good = good && delay;
   });
   if (!good) return {};
   return delays;
 }
 
-bool is_label_name(std::string_view name) {
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  if (name.empty() || !is_letter(name.front())) return false;
-  for (char c : name)
-    if (!is_letter(c) && !(c >= '0' && c <= '9') && c != '_' && c != '.') return false;
-  return true;
-}
-
-using Labels = std::vector<std::pair<std::string, std::string>>;
-
-std::optional<Labels> parse_labels(std::string_view text) {
-  Labels labels;
-  const bool good = for_each_part(text, [&](std::string_view part) {
-    const std::size_t equals = part.find('=');
-    if (equals == part.npos || !is_label_name(part.substr(0, equals))) return false;
-    labels.emplace_back(part.substr(0, equals), part.substr(equals + 1));
-    return true;
-  });
-  if (!good) return {};
-  return labels;
+std::optional<std::pair<std::string, std::string>> parse_label(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  const std::string_view name = text.substr(0, equals);
+  if (equals == text.npos || !is_label_name(name) || is_reserved_label(name)) return {};
+  return std::pair{std::string(name), std::string(text.substr(equals + 1))};
 }
 
 // The directory of the agent's socket: PCP_RUN_DIR from the environment, else from pcp.conf.
@@ -101,6 +89,10 @@ Options read_options(const Environment& environment,
   options.reconnect_delays = {5s, 10s, 20s, 40s, 80s};
   options.service = program_invocation_short_name;
 
+  const auto ignore = [&](const char* name, std::string_view text, const char* valid) {
+    complain(std::string("pcp_trace: ") + name + "=\"" + std::string(text) +
+             "\" ignored: expected " + valid);
+  };
   // Takes a variable over if it is set and `parse` makes something of it.
   const auto take = [&](const char* name, auto parse, auto& target, const char* valid) {
     const char* text = environment(name);
@@ -109,7 +101,7 @@ Options read_options(const Environment& environment,
       target = static_cast<std::remove_reference_t<decltype(target)>>(*std::move(value));
       return true;
     }
-    complain(std::string("pcp_trace: ") + name + "=\"" + text + "\" ignored: expected " + valid);
+    ignore(name, text, valid);
     return false;
   };
   const auto number = [](std::uint32_t least, std::uint32_t most) {
@@ -140,8 +132,14 @@ Options read_options(const Environment& environment,
   take("PCP_TRACE_QUEUE", number(2, 1 << 20), options.queue_capacity,
        "a number of records from 2 to 1048576");
   take("PCP_TRACE_SERVICE", non_empty, options.service, "a name");
-  take("PCP_TRACE_LABELS", parse_labels, options.labels,
-       "name=value pairs, separated by commas, with names of letters, digits, '_' and '.'");
+  if (const char* const labels = environment("PCP_TRACE_LABELS"))
+    for_each_part(labels, [&](std::string_view part) {
+      if (auto label = parse_label(part))
+        options.labels.push_back(*std::move(label));
+      else
+        ignore("PCP_TRACE_LABELS", part,
+               "name=value with a name of letters, digits and '_' that is none of PCP's own");
+    });
   options.no_agent = environment("PCP_TRACE_NOAGENT") != nullptr;
 
   options.socket_only =

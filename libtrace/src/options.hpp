@@ -36,8 +36,8 @@ struct Options {
 // Reads one variable; null if it is not set.
 using Environment = std::function<const char*(const char* name)>;
 
-// Gives options with the default in place of each malformed value, of which `complain` hears in one
-// line.
+// Gives options with the default in place of each malformed value, and without malformed labels; of
+// each `complain` hears in one line.
 Options read_options(const Environment& environment,
                      const std::function<void(const std::string&)>& complain);
 

@@ -1,5 +1,5 @@
 // The environment of a traced program: whatever is in it, what comes out is within the ranges that
-// options.hpp states, and each variable is complained of once at most.
+// options.hpp states, and each variable but that of the labels is complained of once at most.
 #include <sys/un.h>
 
 #include <map>
@@ -7,6 +7,7 @@
 
 #include "fuzz/input.hpp"
 #include "options.hpp"
+#include "wire/label_name.hpp"
 
 namespace {
 
@@ -30,7 +31,8 @@ void check(const Options& options, bool has_path) {
   require(options.flush_interval >= 1ms && options.flush_interval <= 60s);
   require(options.queue_capacity >= 2 && options.queue_capacity <= 1 << 20);
   require(!options.service.empty());
-  for (const auto& [name, value] : options.labels) require(!name.empty());
+  for (const auto& [name, value] : options.labels)
+    require(pcp::trace::is_label_name(name) && !pcp::trace::is_reserved_label(name));
   require(options.socket_only == has_path);
   require(options.socket_path.size() < sizeof(sockaddr_un::sun_path));
 }
@@ -54,7 +56,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
       [&](const std::string& complaint) {
         require(complaint.starts_with("pcp_trace: PCP_TRACE_"));
         const std::string name = complaint.substr(11, complaint.find('=') - 11);
-        require(variables.contains(name) && ++complaints[name] == 1);
+        require(variables.contains(name));
+        require(++complaints[name] == 1 || name == "PCP_TRACE_LABELS");  // of each label
       });
   check(options,
         variables.contains("PCP_TRACE_SOCKET") && !complaints.contains("PCP_TRACE_SOCKET"));

@@ -94,6 +94,21 @@ TEST(Options, KnowNoSocketInARunDirectoryWhosePathIsTooLongForOne) {
   EXPECT_EQ(read({{"PCP_RUN_DIR", '/' + std::string(94, 'd')}}).options.socket_path, "");
 }
 
+// Whatever the library lets through reaches PCP, which would refuse all of them for a bad one.
+TEST(Options, LeaveOutLabelsThatPcpWouldRefuseAndNoOthers) {
+  const std::string longest(254, 'x');
+  const auto [options, complaints] =
+      read({{"PCP_TRACE_LABELS", "zone=eu,k8s.pod=x,hostname=other," + longest + "=1," + longest +
+                                     "x=1,tag=mine,_=1,,tier=a=b"}});
+  EXPECT_EQ(options.labels,
+            (decltype(options.labels){{"zone", "eu"}, {longest, "1"}, {"tier", "a=b"}}));
+  ASSERT_EQ(complaints.size(), 6u);
+  EXPECT_EQ(complaints[0],
+            "pcp_trace: PCP_TRACE_LABELS=\"k8s.pod=x\" ignored: expected name=value with a name of "
+            "letters, digits and '_' that is none of PCP's own");
+  EXPECT_NE(complaints[1].find("\"hostname=other\""), std::string::npos);
+}
+
 class MalformedVariable : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
 TEST_P(MalformedVariable, IsNamedOnceAndTheDefaultIsUsed) {
@@ -130,8 +145,8 @@ INSTANTIATE_TEST_SUITE_P(
                     std::pair{"PCP_TRACE_RECONNECT", "5,"}, std::pair{"PCP_TRACE_RECONNECT", "5,x"},
                     std::pair{"PCP_TRACE_FLUSH", "0"}, std::pair{"PCP_TRACE_FLUSH", "1.5"},
                     std::pair{"PCP_TRACE_QUEUE", "1"}, std::pair{"PCP_TRACE_QUEUE", "1048577"},
-                    std::pair{"PCP_TRACE_SERVICE", ""}, std::pair{"PCP_TRACE_LABELS", "a"},
-                    std::pair{"PCP_TRACE_LABELS", "=v"}, std::pair{"PCP_TRACE_LABELS", "a=1,"},
+                    std::pair{"PCP_TRACE_SERVICE", ""}, std::pair{"PCP_TRACE_LABELS", ""},
+                    std::pair{"PCP_TRACE_LABELS", "a"}, std::pair{"PCP_TRACE_LABELS", "=v"},
                     std::pair{"PCP_TRACE_LABELS", "1a=1"}, std::pair{"PCP_TRACE_SOCKET", ""},
                     std::pair{"PCP_TRACE_SOCKET", kLongPath.c_str()}));
 
