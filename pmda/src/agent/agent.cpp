@@ -8,20 +8,22 @@
 
 #include "agent/copy_in_slices.hpp"
 #include "agent/instance_answer.hpp"
-#include "agent/label_json.hpp"
+#include "agent/label_budget.hpp"
 #include "agent/label_sets.hpp"
+#include "agent/own_labels.hpp"
 
 namespace pcp::trace::agent {
 
 namespace {
 
-constexpr std::array<const char*, kIndomCount> kIndomLabels{
-    R"({"trace_type":"transact"})", R"({"trace_type":"point"})", R"({"trace_type":"observe"})",
-    R"({"trace_type":"counter"})", R"({"trace_type":"process"})"};
+constexpr std::array<const char*, kIndomCount> kTraceTypeLabels{"transact", "point", "observe",
+                                                                "counter", "process"};
 
-int one_label_set(const char* json, pmLabelSet** sets) {
+int one_label(const char* name, const char* value, pmLabelSet** sets) {
+  LabelText label;
+  label.add(name, value);
   LabelSets labels(1);
-  labels.add(PM_IN_NULL, json);
+  labels.add(PM_IN_NULL, label);
   return labels.release(sets);
 }
 
@@ -56,6 +58,7 @@ AgentStatus Agent::status(Time now) const {
   status.uptime_s = std::chrono::duration<double>(now - started_).count();
   status.main_cpu_ns = cpu_ns_of_this_thread();
   status.resident_bytes = resident_bytes();
+  status.labels_left_out = labels_left_out_;
   return status;
 }
 
@@ -86,16 +89,38 @@ int Agent::text(int identifier, int type, const char** text) const {
 }
 
 int Agent::labels(int identifier, int type, pmLabelSet** sets, Time now) {
-  if (type == PM_LABEL_DOMAIN) return one_label_set(R"({"agent":"trace"})", sets);
+  if (type == PM_LABEL_DOMAIN) return one_label("agent", "trace", sets);
   if (type != PM_LABEL_INDOM && type != PM_LABEL_INSTANCES) return 0;
 
   const unsigned serial = pmInDom_serial(static_cast<pmInDom>(identifier));
   if (serial >= kIndomCount) return 0;  // of the metrics that have no instances
-  if (type == PM_LABEL_INDOM) return one_label_set(kIndomLabels[serial], sets);
+  if (type == PM_LABEL_INDOM) return one_label("trace_type", kTraceTypeLabels[serial], sets);
   return serial == kClientIndom ? client_labels(sets, now) : tag_labels(kTraceTypes[serial], sets);
 }
 
-int Agent::tag_labels(TraceType type, pmLabelSet** sets) const {
+// The functions give an instance's number, the agent's own labels, and whose it is, null for
+// nobody's.
+template <typename Instances, typename NumberOf, typename LabelsOf, typename OriginOf>
+int Agent::answer_labels(const Instances& instances, NumberOf number_of, LabelsOf labels_of,
+                         OriginOf origin_of, pmLabelSet** sets) {
+  const LabelText none;
+  LabelBudget budget;
+  for (const auto& instance : instances) {
+    if (const Origin* const origin = origin_of(instance)) budget.want(*origin);
+  }
+  budget.share_out();
+  LabelSets labels(instances.size());
+  for (const auto& instance : instances) {
+    const Origin* const origin = origin_of(instance);
+    const bool shown = origin && budget.takes(*origin);
+    labels.add(static_cast<unsigned>(number_of(instance)), labels_of(instance),
+               shown ? origin->labels : none);
+  }
+  labels_left_out_ += budget.left_out();
+  return labels.release(sets);
+}
+
+int Agent::tag_labels(TraceType type, pmLabelSet** sets) {
   std::vector<InstanceName> instances;
   copy_in_slices<InstanceName>(
       shared_,
@@ -103,21 +128,18 @@ int Agent::tag_labels(TraceType type, pmLabelSet** sets) const {
         engine.instances(type, instances.size(), max, out);
       },
       [&](InstanceName&& instance) { instances.push_back(std::move(instance)); });
-  LabelSets labels(instances.size());
-  for (const InstanceName& instance : instances) {
-    labels.add(static_cast<unsigned>(instance.instance),
-               tag_labels_json(instance.tag, instance.origin.get()));
-  }
-  return labels.release(sets);
+  return answer_labels(
+      instances, [](const InstanceName& tag) { return tag.instance; },
+      [](const InstanceName& tag) { return labels_of_tag(tag.tag); },
+      [](const InstanceName& tag) { return tag.origin.get(); }, sets);
 }
 
 int Agent::client_labels(pmLabelSet** sets, Time now) {
   clients_.refresh(shared_, now);
-  LabelSets labels(clients_.all().size());
-  for (const ClientInstance& client : clients_.all()) {
-    labels.add(static_cast<unsigned>(client.number), process_labels_json(client.view));
-  }
-  return labels.release(sets);
+  return answer_labels(
+      clients_.all(), [](const ClientInstance& client) { return client.number; },
+      [](const ClientInstance& client) { return labels_of_process(client.view); },
+      [](const ClientInstance& client) { return client.view.origin.get(); }, sets);
 }
 
 bool Agent::labels_changed() {

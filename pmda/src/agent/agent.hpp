@@ -54,8 +54,11 @@ class Agent {
   AgentStatus status(Time now) const;
   int store(const pmValueSet& values, int context, Time now);
   int store_debug(const pmValueSet& values, int type);
-  int tag_labels(TraceType type, pmLabelSet** sets) const;
+  int tag_labels(TraceType type, pmLabelSet** sets);
   int client_labels(pmLabelSet** sets, Time now);
+  template <typename Instances, typename NumberOf, typename LabelsOf, typename OriginOf>
+  int answer_labels(const Instances& instances, NumberOf number_of, LabelsOf labels_of,
+                    OriginOf origin_of, pmLabelSet** sets);
 
   Settings settings_;
   Privileges privileges_;
@@ -65,6 +68,7 @@ class Agent {
   DebugOptions debug_;
   std::array<TagInstances, kTraceTypes.size()> tags_;
   std::uint64_t labelled_ = 0;  // the engine's changes() then
+  std::uint64_t labels_left_out_ = 0;
   ClientInstances clients_;
   Fetcher fetcher_;
 };

@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "agent/log.hpp"
+#include "ingest/limited_log.hpp"
 
 namespace pcp::trace::agent {
 
@@ -13,13 +14,19 @@ Agent* agent = nullptr;  // of the process's one Bridge
 
 Time now() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
+// Monitors may ask for what fails as often as they like.
+void log_failure(const char* why) {
+  static LimitedLog log(log_error);
+  log.say(std::string("cannot answer a request of pmcd: ") + why, now());
+}
+
 // No exception may reach libpcp_pmda, which is C: pmcd is told that this request failed.
 template <typename Function>
 int guarded(Function function) {
   try {
     return function();
   } catch (const std::exception& failure) {
-    log_error(std::string("cannot answer a request of pmcd: ") + failure.what());
+    log_failure(failure.what());
     return PM_ERR_GENERIC;
   }
 }

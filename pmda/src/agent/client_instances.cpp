@@ -3,7 +3,7 @@
 #include <limits>
 #include <utility>
 
-#include "agent/printable.hpp"
+#include "engine/printable.hpp"
 
 namespace pcp::trace::agent {
 
@@ -19,7 +19,7 @@ constexpr int kPidLimit = 1 << 22;
 std::string shown_name(int number, const ClientView& view) {
   std::string name = std::to_string(view.pid);
   if (number >= kPidLimit) name += "#" + std::to_string(number - kPidLimit + 2);
-  return name + " " + printable(view.process);
+  return name + " " + printable(view.process, kMaxShownBytes);
 }
 
 }  // namespace

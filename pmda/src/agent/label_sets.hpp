@@ -1,10 +1,13 @@
-// Labels as libpcp_pmda hands them over: an array of sets, one for each instance that has any.
+// Labels as libpcp_pmda hands them over: an array of sets, one for each instance that has any. They
+// are put together here and not parsed by PCP's functions, which takes ten times as long, and would
+// log what a program has sent.
 #pragma once
 
 #include <pcp/pmapi.h>
 
 #include <cstddef>
-#include <string>
+
+#include "engine/label_text.hpp"
 
 namespace pcp::trace::agent {
 
@@ -15,8 +18,9 @@ class LabelSets {
   LabelSets(const LabelSets&) = delete;
   LabelSets& operator=(const LabelSets&) = delete;
 
-  // Requires: `json` is an object; not called more often than `capacity`.
-  void add(unsigned instance, const std::string& json);
+  // Adds an instance with labels of its own, and perhaps some that it has in common with others.
+  // Requires: `own` is not empty, no name is in both, not called more often than `capacity`.
+  void add(unsigned instance, const LabelText& own, const LabelText& common = {});
 
   // Hands the array over and gives the number of its sets.
   int release(pmLabelSet** sets);

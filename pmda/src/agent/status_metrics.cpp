@@ -203,6 +203,23 @@ trace.control.reset.
   table.metrics().back().store = Store::DebugOptions;
 }
 
+void add_labels(StatusMetrics& table) {
+  table.count("trace.agent.labels.refused", &IngestCounters::labels_refused,
+              {"labels of programs that the agent did not take",
+               R"(Labels whose names PCP does not allow, that only PCP or the agent may give, or
+that were more than a process may have. The process is not shown with them;
+everything else of it is.
+)"});
+  table.add("trace.agent.labels.left_out", PM_SEM_COUNTER, kCount,
+            {"instances whose program's labels were left out of an answer",
+             R"(The labels that programs give take a limited number of bytes in one answer,
+shared out fairly to users and their processes. Each time that labels were
+asked for, this grows by the number of instances that were shown without
+those of their program, with the label "tag" or "pid" only.
+)"},
+            [](const AgentStatus& status) { return status.labels_left_out; });
+}
+
 }  // namespace
 
 std::vector<Metric> status_metrics() {
@@ -212,6 +229,7 @@ std::vector<Metric> status_metrics() {
   add_engine(table);
   add_resources(table);
   add_settings(table);
+  add_labels(table);
   return std::move(table.metrics());
 }
 

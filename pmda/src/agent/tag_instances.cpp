@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "agent/copy_in_slices.hpp"
+#include "engine/instance_names.hpp"
 
 namespace pcp::trace::agent {
 
@@ -18,13 +19,14 @@ void TagInstances::refresh(Shared& shared) {
         }
         engine.instances(type_, instances_.size(), max, out);
       },
-      [this](InstanceName&& instance) { add(std::move(instance)); });
+      [this](const InstanceName& instance) { add(instance); });
 }
 
-void TagInstances::add(InstanceName&& instance) {
+void TagInstances::add(const InstanceName& instance) {
+  std::string name = shown_name(instance.tag, instance.instance, instance.suffixes);
   by_number_[instance.instance] = instances_.size();
-  by_first_word_[std::string(first_word(instance.name))] = instances_.size();
-  instances_.push_back({instance.instance, std::move(instance.name)});
+  by_first_word_[std::string(first_word(name))] = instances_.size();
+  instances_.push_back({instance.instance, std::move(name)});
 }
 
 const Instance* TagInstances::find(int number) const {

@@ -25,7 +25,7 @@ class TagInstances {
   const Instance* find(std::string_view name) const;
 
  private:
-  void add(InstanceName&& instance);
+  void add(const InstanceName& instance);
 
   TraceType type_;
   std::uint64_t resets_ = 0;  // of the engine, that this has seen

@@ -18,9 +18,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "engine/label_text.hpp"
 #include "wire/batch.hpp"
 #include "wire/delta.hpp"
 #include "wire/trace_type.hpp"
@@ -42,9 +42,8 @@ using TagIndex = std::uint32_t;
 
 // Who sends a tag, for instance labels.
 struct Origin {
-  std::string service;
-  std::vector<std::pair<std::string, std::string>> labels;
-  bool operator==(const Origin&) const = default;
+  std::string owner;  // the user, by the name that limits know it by
+  LabelText labels;   // what the process says of itself
 };
 
 inline constexpr std::array kQuantiles{0.50, 0.90, 0.95, 0.99, 0.999};
@@ -64,7 +63,7 @@ struct TagValues {
 
 struct InstanceName {
   std::int32_t instance = 0;
-  std::string name;                      // as PCP's tools show it
+  std::uint8_t suffixes = 0;             // what shown_name() wants to know, for PCP's tools
   std::string tag;                       // as the program gave it
   std::shared_ptr<const Origin> origin;  // null if unknown, or if processes disagree
 };

@@ -4,7 +4,8 @@
 //   read /etc/passwd      instance 1, shown as it is
 //   read /etc/group       instance 2, shown as "read#2 /etc/group"
 //
-// Control bytes, bytes that are not UTF-8, and leading blanks are shown as \xNN.
+// Control bytes, bytes that are not UTF-8, and leading blanks are shown as \xNN, and what becomes
+// too long by that is cut: see printable.hpp.
 #pragma once
 
 #include <cstddef>

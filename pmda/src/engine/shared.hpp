@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>  // for the users of Shared::mutex
 #include <string>
 
@@ -22,10 +23,10 @@ inline constexpr std::uint32_t kUnknownUid = 0xffffffff;
 // One connected process that speaks version 2.
 struct ClientView {
   std::uint32_t pid = 0;
-  std::uint32_t uid = kUnknownUid;  // kUnknownUid over TCP
-  std::uint32_t gid = kUnknownUid;  // likewise
-  std::string process;
-  Origin origin;
+  std::uint32_t uid = kUnknownUid;       // kUnknownUid over TCP
+  std::uint32_t gid = kUnknownUid;       // likewise
+  std::string process;                   // its name, or the beginning of a long one
+  std::shared_ptr<const Origin> origin;  // never null
   Time connected_at{};
   wire::ClientCounters counters;
 };
@@ -47,6 +48,7 @@ struct IngestCounters {
   Counter records{0};     // calls, of both versions
   Counter sessions{0};    // now, connected or remembered
   Counter busy_ns{0};     // CPU time of the ingest thread
+  Counter labels_refused{0};
 };
 
 struct Shared {

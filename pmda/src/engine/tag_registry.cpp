@@ -70,8 +70,7 @@ TagIndex TagRegistry::add(TraceType type, std::string_view name) {
 
 InstanceName TagRegistry::instance_name(TagIndex place) const {
   const Tag& tag = tags_[place];
-  return {tag.instance, shown_name(tag.name, tag.instance, tag.suffixes), std::string(tag.name),
-          tag.origin};
+  return {tag.instance, tag.suffixes, std::string(tag.name), tag.origin};
 }
 
 bool TagRegistry::note_values(TagIndex place) {
@@ -99,7 +98,8 @@ bool TagRegistry::note_origin(TagIndex place, const std::shared_ptr<const Origin
     tag.origin = origin;
     return origin != nullptr;
   }
-  if (origin != nullptr && (tag.origin == origin || *tag.origin == *origin)) return false;
+  if (origin != nullptr && (tag.origin == origin || tag.origin->labels == origin->labels))
+    return false;
   tag.origins_differ = true;
   tag.origin = nullptr;
   return true;

@@ -2,8 +2,10 @@
 
 #include <utility>
 
+#include "engine/printable.hpp"
 #include "ingest/count.hpp"
 #include "ingest/limited_log.hpp"
+#include "wire/label_name.hpp"
 #include "wire/legacy.hpp"
 
 namespace pcp::trace::agent {
@@ -48,6 +50,19 @@ std::size_t text_bytes(const wire::Hello& hello) {
   return bytes;
 }
 
+// Leaves out, and counts, labels that PCP would refuse, that are not the process's to give, or that
+// are too many.
+Origin origin_of(const wire::Hello& hello, const std::string& owner,
+                 IngestCounters::Counter& refused) {
+  Origin origin{owner, {}};
+  if (!hello.service.empty() && !origin.labels.add("service", hello.service)) count(refused);
+  for (const auto& [name, value] : hello.labels) {
+    const bool allowed = is_label_name(name) && !is_reserved_label(name);
+    if (!allowed || !origin.labels.add(name, value)) count(refused);
+  }
+  return origin;
+}
+
 }  // namespace
 
 void Dialogue::greet(std::string& out) const {
@@ -85,7 +100,7 @@ std::optional<Ending> Dialogue::take_data(const wire::Frame& frame, Turn& turn, 
 }
 
 std::optional<Ending> Dialogue::take_hello(const wire::Frame& frame, Turn& turn, std::string& out) {
-  auto hello = wire::decode_hello(frame.payload);
+  const auto hello = wire::decode_hello(frame.payload);
   if (!hello) return malformed("a malformed HELLO");
   speaks_ = Speaks::Version2;
   const IngestOptions& options = household_.options;
@@ -109,15 +124,17 @@ std::optional<Ending> Dialogue::take_hello(const wire::Frame& frame, Turn& turn,
                                                   std::to_string(options.max_sessions_per_user) +
                                                   " sessions, which is the limit"};
   }
-  process_ = hello->process;
-  session_->origin = std::make_shared<const Origin>(Origin{hello->service, hello->labels});
+  // All that is ever shown of it, and a byte to tell that there was more.
+  process_ = hello->process.substr(0, kMaxShownBytes + 1);
+  session_->origin = std::make_shared<const Origin>(
+      origin_of(*hello, user, household_.shared.counters.labels_refused));
 
   ClientView view;
   view.pid = peer_.pid != 0 ? peer_.pid : hello->pid;
   view.uid = peer_.uid;
   view.gid = peer_.gid;
-  view.process = std::move(hello->process);
-  view.origin = *session_->origin;
+  view.process = process_;
+  view.origin = session_->origin;
   Shared& shared = turn.shared();
   view.connected_at = turn.now();
   shared.clients[peer_.number] = std::move(view);

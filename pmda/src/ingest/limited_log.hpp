@@ -16,7 +16,7 @@ using LogLine = void (*)(const std::string&);
 // Text from a peer, fit for a line of a log: printable ASCII, anything else as \xNN, cut if long.
 std::string escaped(std::string_view text);
 
-// Thread: the ingest thread's.
+// Thread: its owner's.
 class LimitedLog {
  public:
   static constexpr unsigned kMostLines = 20;

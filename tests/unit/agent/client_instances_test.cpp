@@ -81,6 +81,13 @@ TEST_F(ClientInstancesTest, ShowsNoControlBytes) {
   EXPECT_EQ(names()[77], "77 a\\x0ab\\xff");
 }
 
+TEST_F(ClientInstancesTest, CutsALongNameAndSaysSo) {
+  connect(1, 77, std::string(255, '\x01'));
+  now_ += seconds(6);
+  EXPECT_EQ(names()[77].size(), 3 + 62 * 4 + 3u);
+  EXPECT_TRUE(names()[77].ends_with("\\x01..."));
+}
+
 TEST_F(ClientInstancesTest, SeesAllHoweverManyThereAre) {
   for (std::uint64_t i = 1; i <= 1000; ++i) connect(i, static_cast<std::uint32_t>(i), "p");
   now_ += seconds(6);

@@ -1,6 +1,6 @@
 #include <cstdlib>
 
-#include "agent/label_sets.hpp"
+#include "agent/label_budget.hpp"
 #include "agent_fixture.hpp"
 
 namespace pcp::trace::agent {
@@ -109,6 +109,13 @@ class Labels : public AgentFixture {
     return labels;
   }
 
+  static std::shared_ptr<const Origin> shop() {
+    Origin origin{"uid 1", {}};
+    origin.labels.add("service", "shop");
+    origin.labels.add("zone", "eu");
+    return std::make_shared<const Origin>(origin);
+  }
+
   using Sets = std::map<int, std::string>;
   static constexpr int kAll = static_cast<int>(PM_IN_NULL);
 };
@@ -122,11 +129,44 @@ TEST_F(Labels, NameTheAgentAndTheTypes) {
 TEST_F(Labels, OfInstancesHaveTheTagAndWhoSendsIt) {
   apply(TraceType::Point, "read me", -1);
   apply(TraceType::Point, "b", -1);
-  const auto origin = std::make_shared<const Origin>(Origin{"shop", {{"zone", "eu"}}});
-  shared_.engine.note_origin(shared_.engine.tag(TraceType::Point, "b"), origin);
+  shared_.engine.note_origin(shared_.engine.tag(TraceType::Point, "b"), shop());
   EXPECT_EQ(
       labels(static_cast<int>(indom(1)), PM_LABEL_INSTANCES),
       (Sets{{1, R"({"tag":"read me"})"}, {2, R"({"tag":"b","service":"shop","zone":"eu"})"}}));
+}
+
+TEST_F(Labels, OfProcessesHaveThePidAndWhatItSays) {
+  ClientView view;
+  view.pid = 77;
+  view.origin = shop();
+  view.connected_at = now_;
+  shared_.clients[1] = view;
+  now_ += std::chrono::seconds(6);
+  EXPECT_EQ(labels(static_cast<int>(indom(kClientIndom)), PM_LABEL_INSTANCES),
+            (Sets{{77, R"({"pid":"77","service":"shop","zone":"eu"})"}}));
+}
+
+TEST_F(Labels, ThatAnAnswerHasNoRoomForAreCountedAndThePidStays) {
+  Origin huge{"uid 1", {}};
+  ASSERT_TRUE(huge.labels.add("x", std::string(4000, 'x')));
+  ClientView view;
+  view.origin = std::make_shared<const Origin>(huge);
+  view.connected_at = now_;
+  for (view.pid = 1; view.pid <= 5000; ++view.pid) shared_.clients[view.pid] = view;
+  now_ += std::chrono::seconds(6);
+
+  const Sets sets = labels(static_cast<int>(indom(kClientIndom)), PM_LABEL_INSTANCES);
+  ASSERT_EQ(sets.size(), 5000u);
+  std::size_t bytes = 0;
+  double without = 0;
+  for (const auto& [number, json] : sets) {
+    EXPECT_TRUE(json.starts_with("{\"pid\":\"" + std::to_string(number) + '"'));
+    if (json.size() < 100) ++without;
+    bytes += json.size();
+  }
+  EXPECT_LT(bytes, LabelBudget::kMaxBytes + 5000 * 20);
+  EXPECT_GT(bytes, LabelBudget::kMaxBytes - 5000 * 20);
+  EXPECT_EQ(fetch("trace.agent.labels.left_out"), (std::map<int, double>{{kAll, without}}));
 }
 
 TEST_F(Labels, AreAnnouncedWhenTheyChange) {

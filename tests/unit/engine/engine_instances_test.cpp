@@ -151,7 +151,7 @@ TEST(EngineInstances, CountTheirChanges) {
   world.value(TraceType::Point, "a");
   EXPECT_FALSE(changed());
   const TagIndex tag = world.engine.tag(TraceType::Point, "a");
-  const auto shop = std::make_shared<const Origin>(Origin{"shop", {}});
+  const auto shop = std::make_shared<const Origin>(Origin{"uid 1", {}});
   world.engine.note_origin(tag, shop);
   EXPECT_TRUE(changed());
   world.engine.note_origin(tag, shop);
@@ -162,9 +162,14 @@ TEST(EngineInstances, CountTheirChanges) {
 
 TEST(EngineOrigins, AreShownUnlessProcessesDisagree) {
   World world;
-  const auto shop = std::make_shared<const Origin>(Origin{"shop", {{"zone", "a"}}});
-  const auto same = std::make_shared<const Origin>(*shop);
-  const auto other = std::make_shared<const Origin>(Origin{"shop", {{"zone", "b"}}});
+  const auto in_zone = [](const char* user, const char* zone) {
+    Origin origin{user, {}};
+    origin.labels.add("zone", zone);
+    return std::make_shared<const Origin>(origin);
+  };
+  const auto shop = in_zone("uid 1", "a");
+  const auto same = in_zone("uid 2", "a");
+  const auto other = in_zone("uid 1", "b");
   const TagIndex tag = world.engine.tag(TraceType::Point, "p");
   world.value(TraceType::Point, "p");
   EXPECT_EQ(world.instances(TraceType::Point)[0].origin, nullptr);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/engine.hpp"
+#include "engine/instance_names.hpp"
 #include "wire/histogram.hpp"
 
 namespace pcp::trace::agent {
@@ -82,7 +83,8 @@ struct World {
   std::vector<std::string> shown(TraceType type) const {
     std::vector<std::string> out;
     for (const InstanceName& each : instances(type)) {
-      out.push_back(std::to_string(each.instance) + ' ' + each.name);
+      out.push_back(std::to_string(each.instance) + ' ' +
+                    shown_name(each.tag, each.instance, each.suffixes));
     }
     return out;
   }

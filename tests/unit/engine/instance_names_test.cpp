@@ -29,6 +29,18 @@ TEST(ShownName, EscapesWhatIsNotUtf8) {
   EXPECT_EQ(shown_name("\xf4\x90\x80\x80", 1, 0), "\\xf4\\x90\\x80\\x80");  // above U+10FFFF
 }
 
+TEST(ShownName, IsCutBetweenCharactersIfEscapesMakeItLong) {
+  EXPECT_EQ(shown_name(std::string(254, 'x'), 1, 0), std::string(254, 'x'));
+  EXPECT_EQ(shown_name(std::string(255, 'x'), 1, 0), std::string(251, 'x') + "...");
+  EXPECT_EQ(shown_name(std::string(63, '\x01') + "ab", 1, 0).size(), 254u);
+  EXPECT_TRUE(shown_name(std::string(63, '\x01') + "ab", 1, 0).ends_with("\\x01ab"));
+  EXPECT_TRUE(shown_name(std::string(64, '\x01'), 1, 0).ends_with("\\x01..."));
+  EXPECT_EQ(shown_name(std::string(64, '\x01'), 1, 0).size(), 62 * 4 + 3u);
+  EXPECT_EQ(shown_name("\xff" + std::string(246, 'x') + "€€", 1, 0),
+            "\\xff" + std::string(246, 'x') + "...");
+  EXPECT_EQ(shown_name(std::string(64, '\x01'), 12, 1).size(), 62 * 4 + 3u + 3u);
+}
+
 TEST(ShownName, HasAFirstWordEvenIfTheTagHasNone) {
   EXPECT_EQ(shown_name("  a b", 1, 0), "\\x20\\x20a b");
   EXPECT_EQ(shown_name(" ", 1, 0), "\\x20");
@@ -70,6 +82,8 @@ TEST(InstanceNames, AreUniqueUpToTheFirstBlankHoweverTagsTryToClash) {
   claim("a");
   for (int i = 0; i < 100; ++i) claim("a " + std::to_string(i));
   for (int i = 0; i < 200; ++i) claim("a#" + std::to_string(i));
+  for (int i = 0; i < 100; ++i)
+    claim(std::string(250, '\n') + std::to_string(i));  // as they are cut
 }
 
 }  // namespace

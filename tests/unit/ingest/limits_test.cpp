@@ -239,6 +239,43 @@ TEST_F(Limits, LabelsMayHaveSoManyBytes) {
   EXPECT_TRUE(clients().empty());
 }
 
+// PCP would refuse the whole set for one of them, or take a program for one of another host.
+TEST_F(Limits, LabelsThatAreNotForAProcessToGiveAreLeftOutAndCounted) {
+  start();
+  TestPeer peer = unix_socket();
+  wire::Hello hello = hello_of(1);
+  hello.service.clear();
+  for (const std::string& bad :
+       {std::string("k8s.pod"), std::string("9"), std::string(255, 'x'), std::string("hostname"),
+        std::string("agent"), std::string("tag"), std::string("userid")})
+    hello.labels.emplace_back(bad, "bad");
+  hello.labels.emplace_back("zone", "eu");
+  hello.labels.emplace_back("zone", "us");
+  ASSERT_TRUE(peer.hello(hello));
+  ASSERT_EQ(clients().size(), 1u);
+  EXPECT_EQ(clients()[0].origin->labels.members(), R"("zone":"eu")");
+  EXPECT_EQ(counters().labels_refused, 8u);
+}
+
+TEST_F(Limits, AProcessHasSoManyLabels) {
+  start();
+  TestPeer peer = unix_socket();
+  wire::Hello hello = hello_of(1);
+  for (int i = 0; i < 300; ++i) hello.labels.emplace_back("l" + std::to_string(i), "x");
+  ASSERT_TRUE(peer.hello(hello));
+  EXPECT_EQ(clients()[0].origin->labels.places().size(), LabelText::kMaxLabels);
+  EXPECT_EQ(counters().labels_refused, 301 - LabelText::kMaxLabels);
+}
+
+TEST_F(Limits, OfALongProcessNameTheBeginningIsKept) {
+  start();
+  TestPeer peer = unix_socket();
+  wire::Hello hello = hello_of(1);
+  hello.process = std::string(16'000, '\x01');
+  ASSERT_TRUE(peer.hello(hello));
+  EXPECT_EQ(clients()[0].process, std::string(255, '\x01'));
+}
+
 TEST_F(Limits, BeforeAWelcomeAPduIsSmall) {
   start();
   TestPeer peer = unix_socket();

@@ -298,8 +298,8 @@ TEST_F(SessionOf, TheOriginOfItsTagsIsNoted) {
   EXPECT_EQ(peer.next_batch_ack(), 1u);
   const auto name = instance(Point, "tag");
   ASSERT_TRUE(name && name->origin);
-  EXPECT_EQ(name->origin->service, "shop");
-  EXPECT_EQ(name->origin->labels, hello.labels);
+  EXPECT_EQ(name->origin->labels.members(), R"("service":"shop","zone":"north")");
+  EXPECT_EQ(name->origin->owner, "uid " + std::to_string(::getuid()));
 }
 
 TEST_F(SessionOf, AConnectedClientIsShownWithItsCounters) {
@@ -311,7 +311,7 @@ TEST_F(SessionOf, AConnectedClientIsShownWithItsCounters) {
   EXPECT_EQ(clients()[0].pid, static_cast<std::uint32_t>(::getpid()));  // as the kernel says
   EXPECT_EQ(clients()[0].uid, ::getuid());
   EXPECT_EQ(clients()[0].gid, ::getgid());
-  EXPECT_EQ(clients()[0].origin.service, "service");
+  EXPECT_EQ(clients()[0].origin->labels.members(), R"("service":"service")");
   ASSERT_TRUE(peer.send(tags_pdu({{1, "tag"}}) + batch_pdu(6, entry(1, Point, {-1}))));
   EXPECT_EQ(peer.next_batch_ack(), 6u);
   EXPECT_EQ(clients()[0].counters.recorded, 1006u);

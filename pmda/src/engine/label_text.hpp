@@ -1,0 +1,48 @@
+// Labels as PCP takes them: the members of a JSON object, and where each name and value is. Made
+// once, and copied into every answer that shows them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pcp::trace::agent {
+
+class LabelText {
+ public:
+  // Of one process. PCP takes up to 254 labels of an instance, the agent's own among them, and 64
+  // KiB of all that it merges for a value.
+  static constexpr std::size_t kMaxLabels = 64;
+  static constexpr std::size_t kMaxBytes = 4096;
+
+  // A label's place in the members. The value's is that of its quotes.
+  struct Place {
+    std::uint16_t name;
+    std::uint16_t name_length;
+    std::uint16_t value;
+    std::uint16_t value_length;
+  };
+
+  // Adds a label, with its value made printable and cut at `most` bytes; or gives false: there is
+  // one of this name already, or no room for another. Requires: is_label_name(name).
+  bool add(std::string_view name, std::string_view value, std::size_t most = kMaxBytes);
+
+  // Without the braces.
+  const std::string& members() const { return members_; }
+
+  // In the order of the names, as PCP wants them.
+  const std::vector<Place>& places() const { return places_; }
+  std::string_view name_at(const Place& place) const {
+    return std::string_view(members_).substr(place.name, place.name_length);
+  }
+
+  bool operator==(const LabelText& other) const { return members_ == other.members_; }
+
+ private:
+  std::string members_;
+  std::vector<Place> places_;
+};
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,17 @@
+// Text from programs, made fit for PCP's tools and for JSON: valid UTF-8 without control bytes and
+// leading blanks. What must not be shown is written as \xNN.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace pcp::trace::agent {
+
+// The most bytes of a name that are shown: any tag fits that needs no \xNN.
+inline constexpr std::size_t kMaxShownBytes = 254;
+
+// Text that takes more than `most` bytes is cut between two characters, and ends in "...".
+std::string printable(std::string_view text, std::size_t most);
+
+}  // namespace pcp::trace::agent
