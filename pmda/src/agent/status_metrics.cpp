@@ -207,8 +207,8 @@ void add_labels(StatusMetrics& table) {
   table.count("trace.agent.labels.refused", &IngestCounters::labels_refused,
               {"labels of programs that the agent did not take",
                R"(Labels whose names PCP does not allow, that only PCP or the agent may give, or
-that were more than a process may have. The process is not shown with them;
-everything else of it is.
+that were more than a process or its user may have. The process is not shown
+with them; everything else of it is.
 )"});
   table.add("trace.agent.labels.left_out", PM_SEM_COUNTER, kCount,
             {"instances whose program's labels were left out of an answer",

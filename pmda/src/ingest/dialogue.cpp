@@ -5,7 +5,6 @@
 #include "engine/printable.hpp"
 #include "ingest/count.hpp"
 #include "ingest/limited_log.hpp"
-#include "wire/label_name.hpp"
 #include "wire/legacy.hpp"
 
 namespace pcp::trace::agent {
@@ -48,19 +47,6 @@ std::size_t text_bytes(const wire::Hello& hello) {
   std::size_t bytes = hello.process.size() + hello.service.size();
   for (const auto& [name, value] : hello.labels) bytes += name.size() + value.size();
   return bytes;
-}
-
-// Leaves out, and counts, labels that PCP would refuse, that are not the process's to give, or that
-// are too many.
-Origin origin_of(const wire::Hello& hello, const std::string& owner,
-                 IngestCounters::Counter& refused) {
-  Origin origin{owner, {}};
-  if (!hello.service.empty() && !origin.labels.add("service", hello.service)) count(refused);
-  for (const auto& [name, value] : hello.labels) {
-    const bool allowed = is_label_name(name) && !is_reserved_label(name);
-    if (!allowed || !origin.labels.add(name, value)) count(refused);
-  }
-  return origin;
 }
 
 }  // namespace
@@ -126,8 +112,7 @@ std::optional<Ending> Dialogue::take_hello(const wire::Frame& frame, Turn& turn,
   }
   // All that is ever shown of it, and a byte to tell that there was more.
   process_ = hello->process.substr(0, kMaxShownBytes + 1);
-  session_->origin = std::make_shared<const Origin>(
-      origin_of(*hello, user, household_.shared.counters.labels_refused));
+  session_->origin = household_.origins.make(*hello, user);
 
   ClientView view;
   view.pid = peer_.pid != 0 ? peer_.pid : hello->pid;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ingest/options.hpp"
+#include "ingest/origin_store.hpp"
 #include "ingest/peer.hpp"
 #include "ingest/session_table.hpp"
 #include "ingest/turn.hpp"
@@ -25,6 +26,7 @@ struct Household {
   Shared& shared;
   const IngestOptions& options;
   SessionTable sessions{options, shared.counters.sessions};
+  OriginStore origins{options, shared.counters.labels_refused};
   std::uint64_t agent_instance = 0;
   std::uint32_t pid = 0;                                // the agent's, for the headers of PDUs
   std::function<void(std::uint64_t)> end_connection{};  // because another one took its session over

@@ -22,6 +22,9 @@ struct IngestOptions {
   std::uint32_t max_tags_per_user = 1'000'000;
   std::uint32_t max_tags_in_sessions = 2'000'000;  // all users together
   std::uint32_t max_label_bytes = 16 * 1024;       // names and labels of a HELLO
+  // Of labels that are kept for a user's tags and processes; of all users three times that. Beyond
+  // it a process is taken without labels.
+  std::size_t max_kept_label_bytes = 32u << 20;
   // Less if there are fewer descriptors; beyond: refused. A user may have a third of them, and
   // 1,000 in any case.
   std::uint32_t max_connections = 20'000;

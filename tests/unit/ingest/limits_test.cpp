@@ -267,6 +267,40 @@ TEST_F(Limits, AProcessHasSoManyLabels) {
   EXPECT_EQ(counters().labels_refused, 301 - LabelText::kMaxLabels);
 }
 
+// Tags keep them when the process has gone.
+TEST_F(Limits, LabelsOfAUserMayTakeSoMuchMemory) {
+  IngestOptions little = options();
+  little.max_kept_label_bytes = 3000;
+  start(std::move(little));
+  const auto labels_kept = [this](TestPeer& peer, std::uint8_t session) {
+    wire::Hello hello = hello_of(session);
+    hello.labels = {{"zone", std::string(1000, 'x')}};
+    const std::uint64_t refused = counters().labels_refused;
+    EXPECT_TRUE(peer.hello(hello));
+    return counters().labels_refused == refused;
+  };
+  {
+    TestPeer kept_by_a_tag = unix_socket();
+    EXPECT_TRUE(labels_kept(kept_by_a_tag, 1));
+    ASSERT_TRUE(kept_by_a_tag.send(tags_pdu({{1, "tag"}}) + batch_pdu(1, entry(1, Point, {-1}))));
+    EXPECT_EQ(kept_by_a_tag.next_batch_ack(), 1u);
+  }
+  ASSERT_TRUE(eventually([this] { return clients().empty(); }));
+  TestPeer second = unix_socket();
+  EXPECT_TRUE(labels_kept(second, 2));
+  TestPeer third = unix_socket();
+  EXPECT_FALSE(labels_kept(third, 3));
+  EXPECT_EQ(counters().labels_refused, 2u);
+  EXPECT_EQ(clients().size(), 2u);
+  TestPeer another_user = tcp();
+  EXPECT_TRUE(labels_kept(another_user, 4));
+
+  second.close();
+  ASSERT_TRUE(eventually([this] { return clients().size() == 2; }));
+  TestPeer fourth = unix_socket();
+  EXPECT_TRUE(labels_kept(fourth, 5));
+}
+
 TEST_F(Limits, OfALongProcessNameTheBeginningIsKept) {
   start();
   TestPeer peer = unix_socket();
