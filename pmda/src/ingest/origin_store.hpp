@@ -27,6 +27,7 @@ class OriginStore {
   std::shared_ptr<const Origin> make(const wire::Hello& hello, const std::string& owner);
 
  private:
+  // Added to by make(), taken from by whoever drops an origin. Each stands for itself.
   using Bytes = std::atomic<std::size_t>;
 
   const IngestOptions& options_;
