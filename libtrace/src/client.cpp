@@ -225,6 +225,7 @@ Recorder* find_recorder_slowly() {
 }
 
 bool Client::deliver(std::chrono::nanoseconds timeout, Link::Patience patience) {
+  const Link::Waiter waiter(link_);
   const std::uint64_t ticket = link_.request_delivery();
   doorbell_.ring();
   return flusher_runs_.exchange(true) ? link_.await(ticket, timeout, patience)
@@ -259,6 +260,7 @@ void Client::finish_in_handler() {
   if (::getpid() != pid_ || pending_calls() == 0) return;
   if (Recorder* own = known_recorder()) own->release_for_exit();
   is_ending_.store(true, std::memory_order_relaxed);
+  const Link::Waiter waiter(link_);
   const std::uint64_t ticket = link_.request_delivery();
   doorbell_.ring_only();
   if (!flusher_runs_.load(std::memory_order_relaxed)) return;

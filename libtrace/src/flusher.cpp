@@ -137,10 +137,11 @@ void Flusher::on_bell(bool is_urgent) {
   if (main_has_left() && !end_timer_armed_) leave_if_last();
 }
 
-// What is pending stays so: exit(), which the last thread's end calls, delivers it.
+// What is pending stays so: exit(), which the last thread's end calls, delivers it. Whoever waits
+// for that may be a main that was not quite gone when we left.
 void Flusher::leave_if_last() {
   end_timer_armed_ = false;
-  if (is_last_thread()) {
+  if (!client_.link().has_waiters() && is_last_thread()) {
     client_.doorbell().announce_leave();
     if (!drain()) return loop_.stop();
     client_.doorbell().cancel_sleep();

@@ -28,6 +28,18 @@ class Link {
   // `is_async`.
   int report(bool is_async, std::chrono::nanoseconds timeout);
 
+  // While it lives, somebody waits for a delivery, or is about to ask for one.
+  class Waiter {
+   public:
+    explicit Waiter(Link& link) : link_(link) { link_.waiters_.fetch_add(1); }
+    ~Waiter() { link_.waiters_.fetch_sub(1); }
+    Waiter(const Waiter&) = delete;
+    Waiter& operator=(const Waiter&) = delete;
+
+   private:
+    Link& link_;
+  };
+
   // Asks for the delivery of all that was recorded before. The flusher, which the caller must wake,
   // settles the ticket that this gives.
   std::uint64_t request_delivery() {
@@ -62,6 +74,10 @@ class Link {
   void attempt_ended(int error);  // 0: connected
   void made_progress() { progress_.fetch_add(1, std::memory_order_relaxed); }
 
+  // Not relaxed: who comes after this answer was given rings the bell, and finds that nobody runs
+  // the flusher any more.
+  bool has_waiters() const { return waiters_.load() > 0; }
+
   // Tickets given out so far, and how far they are settled. A ticket fails if something that was
   // sent before it is not certain to have arrived.
   std::uint64_t requested() const { return requested_.load(std::memory_order_acquire); }
@@ -77,6 +93,8 @@ class Link {
   std::atomic<std::uint64_t> settled_{0};   // released by settle(), acquired by is_settled()
   std::atomic<std::uint64_t> failed_{0};    // the last ticket that failed; written before settled_
   std::atomic<std::uint64_t> progress_{0};  // stands for itself
+
+  std::atomic<int> waiters_{0};  // written by Waiter, read by has_waiters()
 
   std::mutex mutex_;  // between a look at the above and the wait for a change
   std::condition_variable changed_;

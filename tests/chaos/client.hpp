@@ -30,6 +30,7 @@ struct ClientPlan {
   std::chrono::milliseconds fate_after{0};
   unsigned flush_ms = 1;
   unsigned queue = 4096;
+  std::chrono::milliseconds took{0};  // its end, for the judge's complaints
 };
 
 // Requires: a process just forked, without threads.

@@ -66,14 +66,14 @@ class Judge {
       const Delta total = found == totals.end() ? Delta() : found->second;
       last = of(total, type);
       all.add(last);
-      if (!last.within(begun)) say(name, type, "counted more than recorded", last, begun);
+      if (!last.within(begun)) say(plan, name, type, "counted more than recorded", last, begun);
       judge_values(name, type, total, begun);
     }
-    if (!covered.within(all)) say(name, type, "lost what was acknowledged", all, covered);
+    if (!covered.within(all)) say(plan, name, type, "lost what was acknowledged", all, covered);
     const bool is_exact = plan.fate == Fate::Finish || tag == kExecTag;
     if (!is_exact) return;
-    if (!done.within(all)) say(name, type, "lost", all, done);
-    if (agents_.size() == 1 && last != done) say(name, type, "not exact", last, done);
+    if (!done.within(all)) say(plan, name, type, "lost", all, done);
+    if (agents_.size() == 1 && last != done) say(plan, name, type, "not exact", last, done);
   }
 
   void judge_values(const std::string& name, TraceType type, const Delta& total,
@@ -146,10 +146,14 @@ class Judge {
     return "client " + std::to_string(plan.number);
   }
 
-  void say(const std::string& name, TraceType type, const char* what, const Three& counted,
-           const Three& expected) {
-    complain_(name + ", type " + std::to_string(static_cast<int>(type)) + ": " + what +
-              ": count/aborts/sum " + counted.text() + " instead of " + expected.text());
+  void say(const ClientPlan& plan, const std::string& name, TraceType type, const char* what,
+           const Three& counted, const Three& expected) {
+    complain_(name.substr(0, 20) + " (" + std::to_string(plan.threads) + " threads, way out " +
+              std::to_string(static_cast<int>(plan.way_out)) +
+              (plan.has_long_pauses ? ", long pauses" : "") + ", ended in " +
+              std::to_string(plan.took.count()) + " ms" + "), type " +
+              std::to_string(static_cast<int>(type)) + ": " + what + ": count/aborts/sum " +
+              counted.text() + " instead of " + expected.text());
   }
 
   const std::vector<ClientPlan>& plans_;

@@ -75,6 +75,7 @@ class Schedule {
     proxy_->calm_down();
     if (restarts_ > 0 && random_.chance(50)) restart_agent();  // just before the clients' ends
     ledger_.stop = true;
+    stopped_ = std::chrono::steady_clock::now();
     run_until("the clients' ends", [this] { return all_reaped(); });
     proxy_->cut_all();
     run_until("the agent's last connection", [this] { return agent_.counters().connections == 0; });
@@ -157,6 +158,9 @@ class Schedule {
       complain("client " + std::to_string(i) + " of fate " +
                std::to_string(static_cast<int>(plans_[i].fate)) + " ended with wait status " +
                std::to_string(status));
+    if (ledger_.stop)
+      plans_[i].took =
+          std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - stopped_);
     return child.reaped = true;
   }
 
@@ -225,6 +229,7 @@ class Schedule {
   std::vector<Door> doors_;
   std::size_t restarts_ = 0;
   std::vector<Child> children_;
+  std::chrono::steady_clock::time_point stopped_;
   std::optional<asio::io_context> loop_;  // made after the clients were forked
   std::optional<Proxy> proxy_;
   std::vector<AgentHost::Totals> totals_;  // of one agent after the other
