@@ -54,10 +54,10 @@ bool Overflow::add(const Record& record, std::uint64_t queued) {
   return added;
 }
 
-// False if there is more than there is room for.
-bool Overflow::exchange(OverflowSlab& spare, std::uint32_t room) {
+// False if there is more than there is room for, or perhaps of a newer tag.
+bool Overflow::exchange(OverflowSlab& spare, const Room& room) {
   lock();
-  const bool fits = slab_.size() <= room;
+  const bool fits = slab_.size() <= room.cells && end_of_tag_ids() <= room.end_of_ids;
   if (fits) {
     std::swap(slab_, spare);
     written_.store(false, std::memory_order_relaxed);

@@ -122,17 +122,22 @@ class Overflow {
   bool take(OverflowSlab& spare, MakeRoom make_room, DrainUntil drain_until, Visit visit) {
     if (!written_.load(std::memory_order_acquire)) return false;
     drain_until(slab_.position);
-    for (std::uint32_t room = 0; !exchange(spare, room);) {
-      room = cells_.load(std::memory_order_relaxed) + kRoomForMore;
-      make_room(room);
-    }
+    Room room;
+    do {
+      room = {cells_.load(std::memory_order_relaxed) + kRoomForMore, end_of_tag_ids()};
+      make_room(room.cells);
+    } while (!exchange(spare, room));
     spare.for_each(visit);
     spare.clear();
     return true;
   }
 
  private:
-  bool exchange(OverflowSlab& spare, std::uint32_t room);
+  struct Room {
+    std::uint32_t cells = 0;
+    std::uint32_t end_of_ids = 0;  // of their tags
+  };
+  bool exchange(OverflowSlab& spare, const Room& room);
   void lock();
   bool try_lock() { return !busy_.exchange(true, std::memory_order_acquire); }
   void unlock() { busy_.store(false, std::memory_order_release); }

@@ -169,5 +169,37 @@ TEST(Overflow, KeepsThousandsOfTagsApart) {
     EXPECT_EQ((cells[{"many " + std::to_string(i), TraceType::Observe}].sum), 3.0 * i);
 }
 
+// The owner may write a cell of a tag that nobody had heard of when the room was made.
+TEST(Overflow, AsksForRoomAgainIfThereIsANewerTag) {
+  Overflow overflow;
+  OverflowSlab spare;
+  overflow.add({tag("older"), 1, RecordKind::Point}, 0);
+  std::uint32_t known = 0;
+  int asked = 0;
+  std::vector<std::string> seen;
+  overflow.take(
+      spare,
+      [&](std::size_t) {
+        known = end_of_tag_ids();
+        if (asked++ == 0) overflow.add({tag("newer than the room"), 1, RecordKind::Point}, 0);
+      },
+      [](std::uint64_t) {},
+      [&](const OverflowCell& cell) {
+        EXPECT_LT(cell.tag->id, known);
+        seen.push_back(cell.tag->text());
+      });
+  EXPECT_EQ(seen, (std::vector<std::string>{"older", "newer than the room"}));
+  EXPECT_EQ(asked, 2);
+}
+
+// What a signal handler does that ends the process: a thread that was interrupted while it wrote a
+// cell must not keep the flusher from the others.
+TEST(Overflow, ReleasesNothingThatItsOwnerDoesNotHold) {
+  Overflow overflow;
+  overflow.add({tag("a"), 1, RecordKind::Point}, 0);
+  overflow.release_for_exit();
+  EXPECT_EQ(take(overflow).size(), 1u);
+}
+
 }  // namespace
 }  // namespace pcp::trace::client

@@ -139,5 +139,19 @@ TEST(Pending, WhatComesBackWidensTheTime) {
   EXPECT_EQ(pending.front().last_ns, 20u);
 }
 
+TEST(Pending, HasRoomForAsManyTagsAsItWasAskedFor) {
+  Pending pending;
+  std::vector<Record> records;
+  for (int i = 0; i < 300; ++i)
+    records.emplace_back(intern_tag("room " + std::to_string(i)), 1, RecordKind::Point);
+  add_records(pending, records, 1);
+  EXPECT_EQ(pending.queued(), 300u);
+  for (const Record& record : records) {
+    EXPECT_EQ(pending.front().tag, record.tag());
+    pending.pop();
+  }
+  EXPECT_TRUE(pending.empty());
+}
+
 }  // namespace
 }  // namespace pcp::trace::client
