@@ -72,7 +72,9 @@ class Runner {
       if (Clock::now() - last_line_ > std::chrono::minutes(1)) print();
     }
     print();
-    return failed_.empty() ? 0 : 1;
+    const bool too_many = sum_.gave_up > sum_.clients / 50 + 2;
+    if (too_many) std::cerr << "too many clients gave up at their end" << std::endl;
+    return failed_.empty() && !too_many ? 0 : 1;
   }
 
  private:
@@ -141,8 +143,9 @@ class Runner {
     const double seconds = std::chrono::duration<double>(last_line_ - began_).count();
     std::cout << finished_ << " schedules in " << seconds << " s, " << failed_.size() << " failed; "
               << sum_.clients << " clients, of which " << sum_.died
-              << " died or turned into another program, and " << sum_.forked << " children; "
-              << sum_.calls << " calls, the longest " << sum_.longest_call_ns / 1000
+              << " died or turned into another program, and " << sum_.forked << " children, and "
+              << sum_.gave_up << " may have given up at their end; " << sum_.calls
+              << " calls, the longest " << sum_.longest_call_ns / 1000
               << " us, the longest that may have waited " << sum_.longest_wait_ns / 1000 << " us; "
               << sum_.connections << " connections, " << sum_.faults << " faults, "
               << sum_.answers_lost << " answers kept back; " << sum_.resent

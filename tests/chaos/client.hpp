@@ -12,8 +12,8 @@ inline constexpr double kPatience = 60;  // seconds, for whatever must come in t
 
 enum class Fate { Finish, Killed, Segfault, Abort, QuickExit, Exit, Exec };
 
-// How a process finishes, on a network without faults: with a flush before, or by a way out that has
-// to deliver by itself. MainLeaves: main by pthread_exit, while its threads still work.
+// How a process finishes, on a network without faults: with a flush before, or by a way out that
+// has to deliver by itself. MainLeaves: main by pthread_exit, while its threads still work.
 enum class WayOut { Flush, Exit, UnderscoreExit, QuickExit, MainLeaves };
 
 struct ClientPlan {
@@ -30,7 +30,13 @@ struct ClientPlan {
   std::chrono::milliseconds fate_after{0};
   unsigned flush_ms = 1;
   unsigned queue = 4096;
-  std::chrono::milliseconds took{0};  // its end, for the judge's complaints
+
+  // How long its end took, and whether that was so long that the library may have given up: on a
+  // machine that is busy enough an answer may take a second.
+  std::chrono::milliseconds took{0};
+  bool may_have_given_up() const {
+    return way_out != WayOut::Flush && took >= std::chrono::seconds(1);
+  }
 };
 
 // Requires: a process just forked, without threads.

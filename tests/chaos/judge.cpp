@@ -45,7 +45,7 @@ class Judge {
         known.insert(tag_name(plan.number, tag));
         for (const TraceType type : kTraceTypes) judge_cell(plan, tag, type);
       }
-      if (plan.fate == Fate::Finish) judge_reports(plan);
+      if (is_exact(plan)) judge_reports(plan);
     }
     for (const auto& totals : agents_)
       for (const auto& [key, total] : totals)
@@ -53,6 +53,10 @@ class Judge {
   }
 
  private:
+  static bool is_exact(const ClientPlan& plan) {
+    return plan.fate == Fate::Finish && !plan.may_have_given_up();
+  }
+
   void judge_cell(const ClientPlan& plan, std::size_t tag, TraceType type) {
     Cell& cell = ledger_.accounts[plan.number].cell(tag, type);
     const Three begun = of(cell.begun);
@@ -70,8 +74,7 @@ class Judge {
       judge_values(name, type, total, begun);
     }
     if (!covered.within(all)) say(plan, name, type, "lost what was acknowledged", all, covered);
-    const bool is_exact = plan.fate == Fate::Finish || tag == kExecTag;
-    if (!is_exact) return;
+    if (!is_exact(plan) && tag != kExecTag) return;
     if (!done.within(all)) say(plan, name, type, "lost", all, done);
     if (agents_.size() == 1 && last != done) say(plan, name, type, "not exact", last, done);
   }

@@ -204,6 +204,7 @@ class Schedule {
       Account& account = ledger_.accounts[plan.number];
       figures_.forked += account.kids;
       figures_.died += plan.fate != Fate::Finish;
+      figures_.gave_up += plan.fate == Fate::Finish && plan.may_have_given_up();
       for (auto& tag : account.cells)
         for (Cell& cell : tag) figures_.calls += cell.done.count + cell.done.aborts;
       figures_.longest_call_ns =
@@ -242,6 +243,7 @@ void Figures::add(const Figures& other) {
   clients += other.clients;
   forked += other.forked;
   died += other.died;
+  gave_up += other.gave_up;
   calls += other.calls;
   connections += other.connections;
   faults += other.faults;
