@@ -246,6 +246,7 @@ bool Client::deliver_by_hand(std::uint64_t ticket, std::chrono::nanoseconds time
   } catch (const std::exception&) {  // no memory
   }
   flusher_runs_.store(false);
+  doorbell_.see_to_flusher();  // or the next calls would wait for one that is not there
   return delivered;
 }
 
