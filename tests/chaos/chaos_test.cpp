@@ -144,14 +144,13 @@ class Runner {
     std::cout << finished_ << " schedules in " << seconds << " s, " << failed_.size() << " failed; "
               << sum_.clients << " clients, of which " << sum_.died
               << " died or turned into another program, and " << sum_.forked << " children, and "
-              << sum_.gave_up << " may have given up at their end; " << sum_.calls
-              << " calls, the longest " << sum_.longest_call_ns / 1000
-              << " us, the longest that may have waited " << sum_.longest_wait_ns / 1000 << " us; "
-              << sum_.connections << " connections, " << sum_.faults << " faults, "
-              << sum_.answers_lost << " answers kept back; " << sum_.resent
-              << " batches sent again by clients and " << sum_.replayed << " by the network, "
-              << sum_.duplicates << " recognised; " << sum_.restarts << " agents replaced"
-              << std::endl;
+              << sum_.gave_up << " gave up at their end; " << sum_.calls << " calls, the longest "
+              << sum_.longest_call_ns / 1000 << " us, the longest that may have waited "
+              << sum_.longest_wait_ns / 1000 << " us; " << sum_.connections << " connections, "
+              << sum_.faults << " faults, " << sum_.answers_lost << " answers kept back; "
+              << sum_.resent << " batches sent again by clients and " << sum_.replayed
+              << " by the network, " << sum_.duplicates << " recognised; " << sum_.restarts
+              << " agents replaced" << std::endl;
   }
 
   const Options options_;

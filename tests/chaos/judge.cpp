@@ -38,23 +38,28 @@ class Judge {
         const std::vector<AgentHost::Totals>& agents, const Complain& complain)
       : plans_(plans), ledger_(ledger), agents_(agents), complain_(complain) {}
 
-  void run() {
+  // Gives how many clients have given up.
+  std::size_t run() {
     std::set<std::string> known;
     for (const ClientPlan& plan : plans_) {
       for (std::size_t tag = 0; tag < kTags; ++tag) {
         known.insert(tag_name(plan.number, tag));
         for (const TraceType type : kTraceTypes) judge_cell(plan, tag, type);
       }
-      if (is_exact(plan)) judge_reports(plan);
+      if (plan.fate == Fate::Finish) judge_reports(plan);
     }
     for (const auto& totals : agents_)
       for (const auto& [key, total] : totals)
         if (!known.contains(key.second)) complain_("nobody knows the tag '" + key.second + "'");
+    return gave_up_.size();
   }
 
  private:
-  static bool is_exact(const ClientPlan& plan) {
-    return plan.fate == Fate::Finish && !plan.may_have_given_up();
+  void complain_of_loss(const ClientPlan& plan, const std::string& what) {
+    if (plan.may_have_given_up())
+      gave_up_.insert(plan.number);
+    else
+      complain_(what);
   }
 
   void judge_cell(const ClientPlan& plan, std::size_t tag, TraceType type) {
@@ -70,13 +75,16 @@ class Judge {
       const Delta total = found == totals.end() ? Delta() : found->second;
       last = of(total, type);
       all.add(last);
-      if (!last.within(begun)) say(plan, name, type, "counted more than recorded", last, begun);
+      if (!last.within(begun))
+        complain_(text(plan, name, type, "counted more than recorded", last, begun));
       judge_values(name, type, total, begun);
     }
-    if (!covered.within(all)) say(plan, name, type, "lost what was acknowledged", all, covered);
-    if (!is_exact(plan) && tag != kExecTag) return;
-    if (!done.within(all)) say(plan, name, type, "lost", all, done);
-    if (agents_.size() == 1 && last != done) say(plan, name, type, "not exact", last, done);
+    if (!covered.within(all))
+      complain_(text(plan, name, type, "lost what was acknowledged", all, covered));
+    if (plan.fate != Fate::Finish && tag != kExecTag) return;
+    if (!done.within(all)) complain_of_loss(plan, text(plan, name, type, "lost", all, done));
+    if (agents_.size() == 1 && last != done)
+      complain_of_loss(plan, text(plan, name, type, "not exact", last, done));
   }
 
   void judge_values(const std::string& name, TraceType type, const Delta& total,
@@ -112,15 +120,16 @@ class Judge {
           judge_last(plan, account.cell(tag, type), found->second);
       }
     if (by_last + account.acknowledged_before != own)
-      complain_(client(plan) + ": recorded " + std::to_string(own) + ", acknowledged by earlier " +
-                "agents " + std::to_string(account.acknowledged_before) + ", counted by the last " +
-                std::to_string(by_last));
+      complain_of_loss(plan, client(plan) + ": recorded " + std::to_string(own) +
+                                 ", acknowledged by earlier " + "agents " +
+                                 std::to_string(account.acknowledged_before) +
+                                 ", counted by the last " + std::to_string(by_last));
   }
 
   void judge_last(const ClientPlan& plan, const Cell& cell, const Delta& total) {
     if (total.count > 0 && total.last != static_cast<double>(cell.done.count.load()))
-      complain_(client(plan) + ": a counter shows " + std::to_string(total.last) + " after " +
-                std::to_string(cell.done.count));
+      complain_of_loss(plan, client(plan) + ": a counter shows " + std::to_string(total.last) +
+                                 " after " + std::to_string(cell.done.count));
   }
 
   static std::uint64_t recorded(Account& account, std::size_t from, std::size_t to) {
@@ -149,27 +158,28 @@ class Judge {
     return "client " + std::to_string(plan.number);
   }
 
-  void say(const ClientPlan& plan, const std::string& name, TraceType type, const char* what,
-           const Three& counted, const Three& expected) {
-    complain_(name.substr(0, 20) + " (" + std::to_string(plan.threads) + " threads, way out " +
-              std::to_string(static_cast<int>(plan.way_out)) +
-              (plan.has_long_pauses ? ", long pauses" : "") + ", ended in " +
-              std::to_string(plan.took.count()) + " ms" + "), type " +
-              std::to_string(static_cast<int>(type)) + ": " + what + ": count/aborts/sum " +
-              counted.text() + " instead of " + expected.text());
+  static std::string text(const ClientPlan& plan, const std::string& name, TraceType type,
+                          const char* what, const Three& counted, const Three& expected) {
+    return name.substr(0, 20) + " (" + std::to_string(plan.threads) + " threads, way out " +
+           std::to_string(static_cast<int>(plan.way_out)) +
+           (plan.has_long_pauses ? ", long pauses" : "") + ", ended in " +
+           std::to_string(plan.took.count()) + " ms" + "), type " +
+           std::to_string(static_cast<int>(type)) + ": " + what + ": count/aborts/sum " +
+           counted.text() + " instead of " + expected.text();
   }
 
   const std::vector<ClientPlan>& plans_;
   Ledger& ledger_;
   const std::vector<AgentHost::Totals>& agents_;
   const Complain& complain_;
+  std::set<std::size_t> gave_up_;
 };
 
 }  // namespace
 
-void judge(const std::vector<ClientPlan>& plans, Ledger& ledger,
-           const std::vector<AgentHost::Totals>& agents, const Complain& complain) {
-  Judge(plans, ledger, agents, complain).run();
+std::size_t judge(const std::vector<ClientPlan>& plans, Ledger& ledger,
+                  const std::vector<AgentHost::Totals>& agents, const Complain& complain) {
+  return Judge(plans, ledger, agents, complain).run();
 }
 
 }  // namespace pcp::trace::chaos

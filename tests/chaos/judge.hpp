@@ -13,8 +13,9 @@ namespace pcp::trace::chaos {
 // Hears of each disagreement.
 using Complain = std::function<void(const std::string&)>;
 
-// `agents` are the totals of one agent after the other; the last one was there at the end.
-void judge(const std::vector<ClientPlan>& plans, Ledger& ledger,
-           const std::vector<AgentHost::Totals>& agents, const Complain& complain);
+// `agents` are the totals of one agent after the other; the last one was there at the end. Gives
+// how many clients have lost something because they gave up at their end.
+std::size_t judge(const std::vector<ClientPlan>& plans, Ledger& ledger,
+                  const std::vector<AgentHost::Totals>& agents, const Complain& complain);
 
 }  // namespace pcp::trace::chaos

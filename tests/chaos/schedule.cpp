@@ -81,7 +81,8 @@ class Schedule {
     run_until("the agent's last connection", [this] { return agent_.counters().connections == 0; });
 
     collect_agent();
-    judge(plans_, ledger_, totals_, [this](const std::string& what) { complain(what); });
+    figures_.gave_up +=
+        judge(plans_, ledger_, totals_, [this](const std::string& what) { complain(what); });
     add_up();
     return is_good_;
   }
@@ -204,7 +205,6 @@ class Schedule {
       Account& account = ledger_.accounts[plan.number];
       figures_.forked += account.kids;
       figures_.died += plan.fate != Fate::Finish;
-      figures_.gave_up += plan.fate == Fate::Finish && plan.may_have_given_up();
       for (auto& tag : account.cells)
         for (Cell& cell : tag) figures_.calls += cell.done.count + cell.done.aborts;
       figures_.longest_call_ns =

@@ -10,7 +10,7 @@ struct Figures {
   std::uint64_t clients = 0;
   std::uint64_t forked = 0;
   std::uint64_t died = 0;     // clients that ended in the middle of their work, or executed another
-  std::uint64_t gave_up = 0;  // or nearly: clients whose end took as long as the library waits
+  std::uint64_t gave_up = 0;  // clients that lost something at an end as long as the library waits
   std::uint64_t calls = 0;
   std::uint64_t connections = 0;
   std::uint64_t faults = 0;
