@@ -24,6 +24,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
+#ifdef CHAOS_MAIN_STAYS
+constexpr WayOut kLastWayOut = WayOut::QuickExit;
+#else
+constexpr WayOut kLastWayOut = WayOut::MainLeaves;
+#endif
+
 Ledger& make_ledger() {
   void* memory =
       ::mmap(nullptr, sizeof(Ledger), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -108,7 +114,7 @@ class Schedule {
       plan.threads = random_.between(0, 3);
       plan.fate = random_.chance(50) ? Fate::Finish : random_.one_of(Fate::Exec);
       plan.fate_after = milliseconds(random_.between(0, 1200));
-      plan.way_out = random_.chance(40) ? WayOut::Flush : random_.one_of(WayOut::MainLeaves);
+      plan.way_out = random_.chance(40) ? WayOut::Flush : random_.one_of(kLastWayOut);
       // Nobody waits for a flush of one that may not connect, nor for its answer to a restart.
       plan.has_long_pauses = plan.way_out != WayOut::Flush && plan.fate != Fate::Exec &&
                              restarts_ == 0 && random_.chance(30);
