@@ -30,7 +30,7 @@ bool decodes(Decode decode) {
 // Each of these switches skips, as protobuf wants it, a field whose number or wire type it does not
 // know. Their field functions (protozero's) must not be called for another wire type.
 
-bool read_label(protozero::data_view bytes, std::pair<std::string, std::string>& label) {
+void read_label(protozero::data_view bytes, std::pair<std::string, std::string>& label) {
   protozero::pbf_message<LabelField> message(bytes);
   while (message.next()) {
     switch (message.tag_and_type()) {
@@ -44,7 +44,6 @@ bool read_label(protozero::data_view bytes, std::pair<std::string, std::string>&
         message.skip();
     }
   }
-  return !label.first.empty();
 }
 
 bool read_hello(std::string_view payload, Hello& hello) {
@@ -65,7 +64,7 @@ bool read_hello(std::string_view payload, Hello& hello) {
         hello.service = message.get_string();
         break;
       case tag_and_type(HelloField::Labels, Type::length_delimited):
-        if (!read_label(message.get_view(), hello.labels.emplace_back())) return false;
+        read_label(message.get_view(), hello.labels.emplace_back());
         break;
       case tag_and_type(HelloField::StartTimeNs, Type::varint):
         hello.start_time_ns = message.get_uint64();

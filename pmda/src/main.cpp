@@ -20,6 +20,7 @@
 #include "agent/options.hpp"
 #include "engine/heap.hpp"
 #include "engine/instance_file.hpp"
+#include "engine/printable.hpp"
 #include "engine/shared.hpp"
 #include "ingest/server.hpp"
 
@@ -123,10 +124,13 @@ int run(Options options) {
   return connected ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+// One line, whatever is in the options.
+constexpr std::size_t kLongestComplaint = 500;
+
 // On standard error, which belongs to whoever started the agent: a person, or PCP's agent starter
 // with a log of its own. And in the agent's log, where one looks.
 int refuse(const OptionError& error) {
-  const std::string line = error.message + " (see pmdatrace(1))";
+  const std::string line = printable(error.message, kLongestComplaint) + " (see pmdatrace(1))";
   std::cerr << "pmdatrace: " << line << std::endl;
   int status = 0;
   pmOpenLog(pmGetProgname(), error.log.c_str(), stderr, &status);

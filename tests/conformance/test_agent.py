@@ -126,6 +126,10 @@ class OurMessages(Bare):
         for port in ("70000", "-1", "no-such-service"):
             self.assert_refused(port, "-I", port)
 
+    def test_rules_of_several_lines_are_one_line(self):
+        status, said = self.run_agent("-A", "allow:a\nb:1")
+        self.assertEqual((status, len(said.splitlines()[0].split("see pmdatrace"))), (1, 2), said)
+
     def test_negative_buckets_and_no_period(self):
         self.assert_refused("-1", "-N", "-1")
         self.assert_refused("0", "-T", "0")

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <utility>
 
 namespace pcp::trace::agent {
 
@@ -17,26 +18,29 @@ std::size_t bytes_of(const Origin& origin) {
 }  // namespace
 
 void LabelBudget::want(const Origin& origin) {
-  Share& process = processes_[&origin];
-  process.unit = bytes_of(origin);
-  process.wanted += process.unit;
+  Share& session = sessions_[&origin];
+  session.unit = bytes_of(origin);
+  session.wanted += session.unit;
+}
+
+void LabelBudget::Group::add(Share& member) {
+  share.wanted += member.wanted;
+  share.unit = std::max(share.unit, member.unit);
+  members.push_back(&member);
 }
 
 void LabelBudget::share_out() {
-  struct User {
-    Share share;
-    std::vector<Share*> processes;
-  };
-  std::map<std::string_view, User> users;
-  for (auto& [origin, process] : processes_) {
-    User& user = users[origin->owner];
-    user.share.wanted += process.wanted;
-    user.processes.push_back(&process);
-  }
-  std::vector<Share*> shares;
-  for (auto& [name, user] : users) shares.push_back(&user.share);
-  divide(bytes_, shares);
-  for (auto& [name, user] : users) divide(user.share.left, user.processes);
+  using User = std::string_view;
+  std::map<std::pair<User, std::uint32_t>, Group> processes;
+  for (auto& [origin, session] : sessions_) processes[{origin->owner, origin->pid}].add(session);
+  std::map<User, Group> users;
+  for (auto& [process, group] : processes) users[process.first].add(group.share);
+  Group all;
+  for (auto& [user, group] : users) all.add(group.share);
+
+  divide(bytes_, all.members);
+  for (auto& [user, group] : users) divide(group.share.left, group.members);
+  for (auto& [process, group] : processes) divide(group.share.left, group.members);
 }
 
 // The modest first, so that what they leave is known when it is the others' turn.
@@ -52,10 +56,10 @@ void LabelBudget::divide(std::size_t bytes, std::vector<Share*> among) {
 }
 
 bool LabelBudget::takes(const Origin& origin) {
-  Share& process = processes_[&origin];
-  const bool has_room = process.left >= process.unit;
+  Share& session = sessions_[&origin];
+  const bool has_room = session.left >= session.unit;
   if (has_room) {
-    process.left -= process.unit;
+    session.left -= session.unit;
   } else {
     ++left_out_;
   }

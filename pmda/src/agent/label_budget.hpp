@@ -1,8 +1,8 @@
 // Which instances of an answer show what their programs say of themselves. All of that may take so
 // many bytes and no more, or a few programs could make an answer that takes pmcd seconds. The bytes
-// are shared out equally to the users whose programs they are, and a user's to the processes; who
-// wants less than an equal part leaves the rest to others. So nobody's labels go because of another
-// one's.
+// are shared out equally to the users whose programs they are, a user's to the processes, and a
+// process's to its sessions; who wants less than an equal part leaves the rest to others. So
+// nobody's labels go because of another one's.
 //
 // Use: want() for each instance, share_out(), then takes() for each instance.
 #pragma once
@@ -37,10 +37,16 @@ class LabelBudget {
     std::size_t left = 0;    // of those that it gets
     std::size_t unit = 1;    // what it can make use of is a multiple of this
   };
+  struct Group {
+    Share share;
+    std::vector<Share*> members;
+
+    void add(Share& member);
+  };
   static void divide(std::size_t bytes, std::vector<Share*> among);
 
   std::size_t bytes_;
-  std::unordered_map<const Origin*, Share> processes_;
+  std::unordered_map<const Origin*, Share> sessions_;
   std::size_t left_out_ = 0;
 };
 

@@ -42,8 +42,9 @@ using TagIndex = std::uint32_t;
 
 // Who sends a tag, for instance labels.
 struct Origin {
-  std::string owner;  // the user, by the name that limits know it by
-  LabelText labels;   // what the process says of itself
+  std::string owner;      // the user, by the name that limits know it by
+  std::uint32_t pid = 0;  // as the kernel says, or as the process claims over TCP
+  LabelText labels{};     // what the process says of itself
 };
 
 inline constexpr std::array kQuantiles{0.50, 0.90, 0.95, 0.99, 0.999};

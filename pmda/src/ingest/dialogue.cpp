@@ -112,10 +112,11 @@ std::optional<Ending> Dialogue::take_hello(const wire::Frame& frame, Turn& turn,
   }
   // All that is ever shown of it, and a byte to tell that there was more.
   process_ = hello->process.substr(0, kMaxShownBytes + 1);
-  session_->origin = household_.origins.make(*hello, user);
+  const std::uint32_t pid = peer_.pid != 0 ? peer_.pid : hello->pid;
+  session_->origin = household_.origins.make(*hello, user, pid);
 
   ClientView view;
-  view.pid = peer_.pid != 0 ? peer_.pid : hello->pid;
+  view.pid = pid;
   view.uid = peer_.uid;
   view.gid = peer_.gid;
   view.process = process_;

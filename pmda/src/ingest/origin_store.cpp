@@ -18,9 +18,9 @@ std::size_t bytes_of(const Origin& origin) {
 
 }  // namespace
 
-std::shared_ptr<const Origin> OriginStore::make(const wire::Hello& hello,
-                                                const std::string& owner) {
-  Origin origin{owner, {}};
+std::shared_ptr<const Origin> OriginStore::make(const wire::Hello& hello, const std::string& owner,
+                                                std::uint32_t pid) {
+  Origin origin{owner, pid, {}};
   if (!hello.service.empty() && !origin.labels.add("service", hello.service)) count(refused_);
   for (const auto& [name, value] : hello.labels) {
     const bool allowed = is_label_name(name) && !is_reserved_label(name);
@@ -37,7 +37,7 @@ std::shared_ptr<const Origin> OriginStore::make(const wire::Hello& hello,
   if (*of_user + bytes > options_.max_kept_label_bytes ||
       *all_ + bytes > kUsers * options_.max_kept_label_bytes) {
     count(refused_, origin.labels.places().size());
-    return std::make_shared<const Origin>(Origin{owner, {}});
+    return std::make_shared<const Origin>(Origin{owner, pid, {}});
   }
   *of_user += bytes;
   *all_ += bytes;

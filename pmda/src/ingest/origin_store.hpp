@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -24,7 +25,8 @@ class OriginStore {
 
   // Leaves out labels that PCP would refuse, that are not a process's to give, or that are too
   // many; and all of them if there is no room left for the user's.
-  std::shared_ptr<const Origin> make(const wire::Hello& hello, const std::string& owner);
+  std::shared_ptr<const Origin> make(const wire::Hello& hello, const std::string& owner,
+                                     std::uint32_t pid);
 
  private:
   // Added to by make(), taken from by whoever drops an origin. Each stands for itself.

@@ -16,8 +16,11 @@ class LabelBudgetTest : public testing::Test {
  protected:
   // A process whose labels take so many bytes for each instance.
   const Origin& process(const std::string& owner, std::size_t bytes) {
+    return session(owner, ++last_pid_, bytes);
+  }
+  const Origin& session(const std::string& owner, std::uint32_t pid, std::size_t bytes) {
     constexpr std::size_t kAround = 1 + 6 + sizeof(LabelText::Place);  // comma, "x":""
-    auto origin = std::make_unique<Origin>(Origin{owner, {}});
+    auto origin = std::make_unique<Origin>(Origin{owner, pid, {}});
     EXPECT_TRUE(origin->labels.add("x", std::string(bytes - kAround, 'x')));
     return *processes_.emplace_back(std::move(origin));
   }
@@ -38,6 +41,7 @@ class LabelBudgetTest : public testing::Test {
   }
 
   std::vector<std::unique_ptr<Origin>> processes_;
+  std::uint32_t last_pid_ = 0;
 };
 
 TEST_F(LabelBudgetTest, IsEnoughForAHundredThousandTagsOfOneProcess) {
@@ -64,6 +68,13 @@ TEST_F(LabelBudgetTest, GivesUsersEqualPartsHoweverManyProcessesTheyHave) {
   int of_the_crowd = 0;
   for (std::size_t i = 0; i < 50; ++i) of_the_crowd += counts[i];
   EXPECT_EQ(of_the_crowd, 5);  // parts too small for one instance are not lost
+}
+
+TEST_F(LabelBudgetTest, GivesProcessesEqualPartsHoweverManySessionsTheyHave) {
+  std::vector<std::pair<const Origin*, int>> instances;
+  for (int i = 0; i < 50; ++i) instances.emplace_back(&session("uid 1", 4711, 100), 10);
+  instances.emplace_back(&process("uid 1", 100), 5);
+  EXPECT_EQ(shown(LabelBudget(1000), instances).back(), 5);
 }
 
 }  // namespace

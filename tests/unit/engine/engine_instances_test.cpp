@@ -151,7 +151,7 @@ TEST(EngineInstances, CountTheirChanges) {
   world.value(TraceType::Point, "a");
   EXPECT_FALSE(changed());
   const TagIndex tag = world.engine.tag(TraceType::Point, "a");
-  const auto shop = std::make_shared<const Origin>(Origin{"uid 1", {}});
+  const auto shop = std::make_shared<const Origin>(Origin{"uid 1", 1, {}});
   world.engine.note_origin(tag, shop);
   EXPECT_TRUE(changed());
   world.engine.note_origin(tag, shop);

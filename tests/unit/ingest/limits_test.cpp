@@ -246,15 +246,15 @@ TEST_F(Limits, LabelsThatAreNotForAProcessToGiveAreLeftOutAndCounted) {
   wire::Hello hello = hello_of(1);
   hello.service.clear();
   for (const std::string& bad :
-       {std::string("k8s.pod"), std::string("9"), std::string(255, 'x'), std::string("hostname"),
-        std::string("agent"), std::string("tag"), std::string("userid")})
+       {std::string(), std::string("k8s.pod"), std::string("9"), std::string(255, 'x'),
+        std::string("hostname"), std::string("agent"), std::string("tag"), std::string("userid")})
     hello.labels.emplace_back(bad, "bad");
   hello.labels.emplace_back("zone", "eu");
   hello.labels.emplace_back("zone", "us");
   ASSERT_TRUE(peer.hello(hello));
   ASSERT_EQ(clients().size(), 1u);
   EXPECT_EQ(clients()[0].origin->labels.members(), R"("zone":"eu")");
-  EXPECT_EQ(counters().labels_refused, 8u);
+  EXPECT_EQ(counters().labels_refused, 9u);
 }
 
 TEST_F(Limits, AProcessHasSoManyLabels) {

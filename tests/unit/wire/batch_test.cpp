@@ -37,12 +37,14 @@ TEST(Hello, IsRefusedWithASessionOfAnotherLength) {
   }
 }
 
-TEST(Hello, IsRefusedWithALabelWithoutAName) {
+TEST(Hello, MayHaveALabelWithoutAName) {  // which the agent leaves out
   Hello hello = sample_hello();
   hello.labels = {{"", "value"}};
   std::string pdu;
   append_hello(pdu, kPid, hello);
-  EXPECT_FALSE(decode_hello(payload_of(pdu)));
+  const auto decoded = decode_hello(payload_of(pdu));
+  ASSERT_TRUE(decoded);
+  EXPECT_EQ(decoded->labels, hello.labels);
 }
 
 TEST(Welcome, ReturnsFromTheWireAsItWas) {
