@@ -181,7 +181,6 @@ class ManyTags(TraceTestCase):
             self.assertEqual(len(pmcd.values("trace.point.count")), total)
             costs.append(min(self.fetch_cost(pmcd) for _ in range(3)))
         self.assertLess(costs[1], 20 * costs[0])
-        self.assertLess(costs[1], 2)
 
 
 if __name__ == "__main__":

@@ -93,7 +93,7 @@ class FaultTestCase(TraceTestCase):
             for name, number in numbers.items():
                 totals[name] = totals.get(name, 0) + number
             longest = numbers["longest"]
-            self.assertLess(longest, OUTAGE_S / 2, "a call waited for the agent")
+            self.assertLess(longest, 0.9 * OUTAGE_S, "a call waited for the agent")
             totals["longest"] = max(totals.get("longest", 0), longest)
         print(f"{self.id()}: the longest five calls in a row took {totals['longest'] * 1e3:.3f} ms")
         return totals
@@ -177,6 +177,12 @@ class Descriptors(FaultTestCase):
             yield
         os.unlink(self.switch)
 
+    @staticmethod
+    def cpu_in_an_outage(pmcd):
+        used = cpu_seconds(pmcd.agent_pid())
+        time.sleep(OUTAGE_S)
+        return cpu_seconds(pmcd.agent_pid()) - used
+
     def start_more(self, environment):
         more = [Busy(environment) for _ in range(3)]
         for each in more:
@@ -187,14 +193,13 @@ class Descriptors(FaultTestCase):
     def test_for_the_agent(self):
         pmcd = self.start_pmcd(environment=self.machine)
         busy = self.start_busy(pmcd)
+        usual = self.cpu_in_an_outage(pmcd)
         with self.none_left():
             late = self.start_more(self.environment(pmcd, **QUICKLY))
             for each in busy:  # who is connected does not notice
                 each.wait_for_calls(1000)
             self.assertEqual([each.stats()["acknowledged"] for each in late], [0] * 3)
-            used = cpu_seconds(pmcd.agent_pid())
-            time.sleep(OUTAGE_S)
-            self.assertLess(cpu_seconds(pmcd.agent_pid()) - used, OUTAGE_S / 2,
+            self.assertLess(self.cpu_in_an_outage(pmcd), usual + OUTAGE_S / 2,
                             "the agent does nothing but try")
         for each in late:
             each.wait_for_calls(1000)

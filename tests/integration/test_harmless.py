@@ -9,6 +9,8 @@ import unittest
 from private_pmcd import PATIENCE_S, ReservedPort
 from trace_test import TraceTestCase, library_environment, program
 
+LONG_S = 100  # a wait that would be seen on the busiest machine
+
 
 class Signals(TraceTestCase):
     def start_undisturbed(self, environment):
@@ -48,7 +50,7 @@ class WallClock(TraceTestCase):
                               "begin a", "step 7200", "sleep 0.1", "end a")
         self.assertEqual(returned, [0] * 8)
         self.assertEqual(pmcd.values("trace.transact.count"), {"a": 2})
-        self.assertTrue(0.2 <= pmcd.value("trace.transact.total_time", "a") < 5)
+        self.assertTrue(0.2 <= pmcd.value("trace.transact.total_time", "a") < 600)
 
     def test_may_be_stepped_at_any_time_without_stopping_the_flow(self):
         pmcd = self.start_pmcd()
@@ -66,13 +68,15 @@ class Counter(TraceTestCase):
         pmcd = self.start_pmcd()
         traced = self.start_traced(self.environment(pmcd, **variables))
         traced.call("point a")
+        started = time.monotonic()
         for _ in range(2):  # the second one after the counter's rate is known
             traced.call("begin a")
             traced.call("sleep 0.2")
             traced.call("end a")
             traced.call("sleep 0.3")
         self.assert_values(pmcd, "trace.transact.count", {"a": 2})
-        self.assertTrue(0.4 <= pmcd.value("trace.transact.total_time", "a") < 5)
+        between = time.monotonic() - started
+        self.assertTrue(0.4 <= pmcd.value("trace.transact.total_time", "a") < between)
         self.assertEqual(traced.end(), "")
 
     def test_measures_time(self):
@@ -86,15 +90,17 @@ class Suspended(TraceTestCase):
     def test_in_a_transaction_that_takes_so_much_longer(self):
         pmcd = self.start_pmcd()
         traced = self.start_traced(self.environment(pmcd))
+        started = time.monotonic()
         self.assertEqual(traced.call("begin a"), 0)
         os.kill(traced.pid, signal.SIGSTOP)
         time.sleep(1)
         os.kill(traced.pid, signal.SIGCONT)
         self.assertEqual(traced.call("end a"), 0)
+        between = time.monotonic() - started
         self.assertEqual(traced.call("point a"), 0)
         self.assert_values(pmcd, "trace.transact.count", {"a": 1})
         self.assert_values(pmcd, "trace.point.count", {"a": 1})
-        self.assertTrue(1 <= pmcd.value("trace.transact.total_time", "a") < 10)
+        self.assertTrue(1 <= pmcd.value("trace.transact.total_time", "a") < between)
 
 
 class SilentAgent(TraceTestCase):
@@ -102,26 +108,28 @@ class SilentAgent(TraceTestCase):
 
     def test_blocks_no_call_once_there_was_a_connection(self):
         pmcd = self.start_pmcd()
-        traced = self.start_traced(self.environment(pmcd))
+        traced = self.start_traced(self.environment(pmcd, PCP_TRACE_TIMEOUT=LONG_S,
+                                                    PCP_TRACE_REQTIMEOUT=LONG_S))
         self.assertEqual(traced.call("point a"), 0)
         with pmcd.stopped_agent():
             started = time.monotonic()
             for _ in range(1000):
                 self.assertEqual(traced.call("point a"), 0)
-            self.assertLess(time.monotonic() - started, 3)
+            self.assertLess(time.monotonic() - started, LONG_S)
         self.assert_values(pmcd, "trace.point.count", {"a": 1001})
 
     def test_delays_the_first_call_for_the_timeout_at_most_and_no_other(self):
         pmcd = self.start_pmcd()
         with pmcd.stopped_agent():
-            traced = self.start_traced(self.environment(pmcd, PCP_TRACE_TIMEOUT="0.5"))
+            timeout = 4
+            traced = self.start_traced(self.environment(pmcd, PCP_TRACE_TIMEOUT=timeout))
             started = time.monotonic()
             self.assertLess(traced.call("point a"), 0)
-            first = time.monotonic() - started
-            self.assertTrue(0.4 < first < 3, first)
+            self.assertTrue(0.9 * timeout < time.monotonic() - started < LONG_S)
             for _ in range(100):
+                started = time.monotonic()
                 traced.call("point a")
-            self.assertLess(time.monotonic() - started - first, 0.4)
+                self.assertLess(time.monotonic() - started, timeout / 2)
 
 
 if __name__ == "__main__":

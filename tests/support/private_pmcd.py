@@ -24,7 +24,7 @@ STOCK_AGENT = "/usr/lib/pcp/pmdas/trace/pmdatrace"
 STOCK_NAMESPACE = "/usr/lib/pcp/pmdas/trace/root"
 
 # Long, because it is only ever used up by something that is broken (or a very busy machine).
-PATIENCE_S = 30.0
+PATIENCE_S = 120.0
 
 
 def wait_until(condition, timeout=PATIENCE_S, what="condition"):
@@ -184,7 +184,8 @@ class PrivatePmcd:
         command = ["setpriv", "--pdeathsig", "TERM", f"{pcp['PCP_BINADM_DIR']}/pmcd", "-f", "-A",
                    "-c", self.path("pmcd.conf"), "-n", self.path("root"), "-i", "127.0.0.1",
                    "-p", str(self.pmcd_port), "-s", self.pmcd_socket(),
-                   "-q", "30", "-t", "30",  # an agent may take its time on a busy machine
+                   # An agent may take its time on a busy machine.
+                   "-q", f"{PATIENCE_S:g}", "-t", f"{PATIENCE_S:g}",
                    "-l", self.path("log/pmcd.log")]
         self._pmcd = subprocess.Popen(
             command, env=self._pmcd_environment(), stdin=subprocess.DEVNULL,
@@ -348,14 +349,20 @@ class PrivatePmcd:
 
     def pmstore(self, metric, value, unix=True):
         """Stores a value. Gives pmstore's exit status and what it printed."""
-        done = subprocess.run(["pmstore", "-h", self.host(unix), metric, str(value)],
-                              capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+        done = self._run_monitor("pmstore", (metric, str(value)), unix)
         return done.returncode, done.stdout + done.stderr
 
     def _monitor(self, tool, arguments, unix):
-        done = subprocess.run([tool, "-h", self.host(unix), *arguments], capture_output=True,
-                              text=True, errors="replace", timeout=PATIENCE_S, check=False)
+        done = self._run_monitor(tool, arguments, unix)
         return done.stdout + done.stderr
+
+    def _run_monitor(self, tool, arguments, unix):
+        # PCP's tools would give up after ten seconds, and show no value.
+        patient = {name: f"{PATIENCE_S:g}" for name in ("PMCD_CONNECT_TIMEOUT",
+                                                        "PMCD_REQUEST_TIMEOUT")}
+        return subprocess.run([tool, "-h", self.host(unix), *arguments], capture_output=True,
+                              text=True, errors="replace", timeout=2 * PATIENCE_S, check=False,
+                              env=os.environ | patient)
 
     def values(self, metric, unix=False):
         """Gives {instance name: value}, or {None: value} for a metric without instances."""

@@ -141,4 +141,4 @@ class TraceTestCase(unittest.TestCase):
 
     def assert_values(self, pmcd, metric, expected):
         """Checks a metric's values, giving what is on its way the time to arrive."""
-        self.assertEqual(pmcd.wait_for(metric, expected, timeout=10), expected, metric)
+        self.assertEqual(pmcd.wait_for(metric, expected), expected, metric)
