@@ -42,7 +42,7 @@ using AllDone = std::array<Done, kTags>;
 
 // Address sanitizer's allocator does not survive a fork beside a thread that allocates, and these
 // do all the time. There the threads have to do.
-#ifdef __SANITIZE_ADDRESS__
+#ifdef TRACE_ADDRESS_SANITIZER
 constexpr bool kForks = false;
 #else
 constexpr bool kForks = true;

@@ -7,7 +7,6 @@ The build is one with PCP_TRACE_COVERAGE, whose tests have been run. Lists the f
 run as a whole. Exit status 1: less than 90% of the lines of a part."""
 
 import collections
-import json
 import os
 import subprocess
 import sys
@@ -26,15 +25,18 @@ def notes(build):
 def counts_of_lines(build, files):
     """Gives how often each line was run: path -> line number -> count. Of what several programs
     were built of there are several notes."""
-    command = ["gcov", "--json-format", "--stdout", *files]
-    reports = subprocess.run(command, cwd=build, check=True, stdout=subprocess.PIPE,
-                             stderr=subprocess.DEVNULL).stdout
+    report = subprocess.run(["llvm-cov", "gcov", "--stdout", *files], cwd=build, check=True, text=True,
+                            errors="replace", stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
     counts = collections.defaultdict(collections.Counter)
-    for report in reports.splitlines():
-        for file in json.loads(report)["files"]:
-            path = os.path.relpath(os.path.join(build, file["file"]), ROOT)
-            for line in file["lines"]:
-                counts[path][line["line_number"]] += line["count"]
+    lines = None
+    for line in report.splitlines():
+        count, number, text = line.split(":", 2)
+        count, number = count.strip(), int(number)
+        if number == 0 and text.startswith("Source:"):
+            path = os.path.join(build, text.removeprefix("Source:"))
+            lines = counts[os.path.relpath(path, ROOT)]
+        elif number > 0 and count != "-":  # that is no code; "#####" and "=====" were not run
+            lines[number] += int(count) if count.isdigit() else 0
     return counts
 
 
