@@ -1,12 +1,12 @@
 # Registers Python's end-to-end tests, which drive what was built against a pmcd of their own:
-# trace_script_test(name label script)
+# trace_script_test(name label script arguments...)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 find_library(STOCK_TRACE_LIBRARY pcp_trace REQUIRED)
 find_path(STOCK_TRACE_INCLUDE_DIR pcp/trace_dev.h REQUIRED)
 set(TRACE_TEST_PROGRAMS ${PROJECT_BINARY_DIR}/tests/programs)
 
 function(trace_script_test name label script)
-  add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/${script})
+  add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/${script} ${ARGN})
   set(environment
       PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/support
       TRACE_STOCK_LIBRARY=${STOCK_TRACE_LIBRARY}
@@ -18,7 +18,7 @@ function(trace_script_test name label script)
   if(PCP_TRACE_SANITIZE)  # some scripts preload a library before the run-time library
     list(APPEND environment ASAN_OPTIONS=verify_asan_link_order=0)
   endif()
-  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 300 ENVIRONMENT "${environment}")
+  set_tests_properties(${name} PROPERTIES LABELS ${label} COST 20 ENVIRONMENT "${environment}")
 endfunction()
 
 # Adds a program as PCP's users have it: their header, their library, no path to any other.
