@@ -60,9 +60,16 @@ bool has_thread_end_key = false;  // else an ended thread's recorder is not used
     client->finish();
 }
 
+// For quick_exit(), which a signal handler may call although it should not.
+void finish_quickly() {
+  if (Client* client = Client::get_if_made();
+      client != nullptr && !has_state(PMTRACE_STATE_NOAGENT))
+    client->has_flusher() ? client->finish_in_handler() : client->finish();
+}
+
 // Runs once per process image: its effects reach forked children by themselves.
 void prepare_process() {
-  ::at_quick_exit(finish_process);
+  ::at_quick_exit(finish_quickly);
   close_descriptors_in_children();
   let_flusher_rest_at_forks();
   has_thread_end_key = ::pthread_key_create(&thread_end_key, [](void* recorder) {
@@ -164,7 +171,7 @@ void* Client::run_flusher(void* given) {
       flusher.run();  // until this is the last thread
     } catch (const std::exception& problem) {
       // No memory or no descriptors for its loop. What is recorded waits in the threads' recorders.
-      client->link_.attempt_ended(-ENOMEM);
+      client->link_.attempt_ended(kNoMemoryToConnect);
       diagnose(PMTRACE_STATE_COMMS,
                [&] { return std::string("starting over in a second: ") + problem.what(); });
       ::sleep(1);

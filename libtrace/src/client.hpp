@@ -42,6 +42,7 @@ class Client {
 
   // The same for _exit(), which a signal handler may call: takes no lock, starts no thread.
   void finish_in_handler();
+  bool has_flusher() const { return flusher_runs_.load(std::memory_order_relaxed); }
   bool is_ending() const { return is_ending_.load(std::memory_order_relaxed); }
 
   template <typename Visit>

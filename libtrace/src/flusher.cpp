@@ -42,6 +42,10 @@ constexpr int kLocalPauseMs = 250;
 // How often the last thread looks whether it is the last one, once main has left.
 constexpr nanoseconds kEndWatch = 100ms;
 
+// How long to wait for threads that were interrupted while they added a record up.
+constexpr nanoseconds kBusyPause = 100us;
+constexpr int kBusyTries = 1000;
+
 bool is_nobody_there(int error) { return error == -ECONNREFUSED || error == -ENOENT; }
 
 }  // namespace
@@ -109,7 +113,7 @@ void Flusher::recover() {
   if (!bell_awaited_) wait_for_bell();
   arm_flush_timer(client_.options().flush_interval);
   if (main_has_left()) leave_if_last();
-  if (phase_ == Phase::Up || phase_ == Phase::Connecting) connection_.fail(-ENOMEM);
+  if (phase_ == Phase::Up || phase_ == Phase::Connecting) connection_.fail(kNoMemoryToConnect);
   if (phase_ == Phase::Waiting) arm_reconnect_timer();
 }
 
@@ -194,8 +198,20 @@ bool Flusher::drain() {
   const auto make_room = [&](std::size_t records) { pending_.make_room(records); };
   const auto announce = [&](const Record& record) { return pending_.announce(record); };
   const auto add = [&](const auto& recorded) { pending_.add(recorded, now); };
-  client_.for_each_recorder(
-      [&](Recorder& recorder) { any |= recorder.drain(make_room, announce, add, add); });
+  const auto drain_one = [&](Recorder& recorder) {
+    any |= recorder.drain(make_room, announce, add, add);
+    return !recorder.was_busy();
+  };
+  has_drained_all_ = true;
+  client_.for_each_recorder([&](Recorder& each) { has_drained_all_ &= drain_one(each); });
+  // Many threads may have lost their processors in the middle of a cell: wait for all at once.
+  for (int tries = 0; !has_drained_all_ && tries < kBusyTries; ++tries) {
+    std::this_thread::sleep_for(kBusyPause);
+    has_drained_all_ = true;
+    client_.for_each_recorder([&](Recorder& each) {
+      if (each.was_busy()) has_drained_all_ &= drain_one(each);
+    });
+  }
   return any;
 }
 
@@ -214,6 +230,8 @@ void Flusher::take_flush_request() {
   const std::uint64_t ticket = client_.link().requested();
   if (request_ || ticket == client_.link().settled()) return;
   drain();
+  if (!has_drained_all_ && !client_.is_ending()) return;  // a flush timer comes
+  client_.link().made_progress();  // with many busy threads it took a while
   flushed_until_ = pending_.queued();
   request_ = FlushRequest{ticket, flushed_until_, doubtful_calls()};
 }
@@ -289,7 +307,7 @@ void Flusher::on_failure(int error) {
   may_come_back_ = is_nobody_there(error);
   if (!is_local_attempt_ || !may_come_back_) {
     client_.link().attempt_ended(error);
-    next_full_attempt_ = std::chrono::steady_clock::now() + next_pause();
+    next_full_attempt_ = std::chrono::steady_clock::now() + next_pause(error);
   }
   arm_reconnect_timer();
   if (client_.is_ending()) step();
@@ -300,8 +318,9 @@ int Flusher::any_of(int least, int most) {
   return std::uniform_int_distribution(least, most)(random_);
 }
 
-nanoseconds Flusher::next_pause() {
-  if (failures_++ == 0 && ever_connected_)
+nanoseconds Flusher::next_pause(int error) {
+  const bool is_agents_fault = error != kNoMemoryToConnect;
+  if (!is_agents_fault || (failures_++ == 0 && ever_connected_))
     return std::chrono::milliseconds(any_of(0, kFirstReconnectMs));
   const auto& delays = client_.options().reconnect_delays;
   const std::size_t step = std::min(failures_ - (ever_connected_ ? 2 : 1), delays.size() - 1);

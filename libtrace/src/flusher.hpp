@@ -64,7 +64,7 @@ class Flusher final : private Connection::Listener {
   // Connecting.
   void connect_if_needed();
   void hasten_last_attempt();
-  std::chrono::nanoseconds next_pause();
+  std::chrono::nanoseconds next_pause(int error);
   int any_of(int least, int most);
   void arm_reconnect_timer();
 
@@ -89,6 +89,7 @@ class Flusher final : private Connection::Listener {
   TickRate tick_rate_;
   const bool watches_counter_;
 
+  bool has_drained_all_ = true;      // in the last drain()
   std::uint64_t flushed_until_ = 0;  // entries of pending_ that may leave
   bool bell_awaited_ = false;
   bool flush_timer_armed_ = false;

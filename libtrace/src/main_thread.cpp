@@ -16,7 +16,7 @@ pthread_key_t key;                  // its destructor runs if main leaves by pth
 
 void note_end(void*) {
   has_left.store(true, std::memory_order_relaxed);
-  if (Client* client = Client::get_if_made()) client->doorbell().ring();
+  if (Client* client = Client::get_if_made()) client->doorbell().ring_only();
 }
 
 void mark_main() {

@@ -11,6 +11,9 @@ namespace {
 // A slab with no more keeps its memory, so that a thread that is always too fast allocates nothing.
 constexpr std::size_t kKeptCells = 1024;
 
+// As long as a cell may take to be written by a thread that has a processor.
+constexpr int kTries = 100;
+
 std::size_t hash_of(const Tag* tag, std::uint64_t kind) {
   return (std::size_t{tag->id} * 16 + kind) * 0x9E3779B97F4A7C15u >> 32;  // 32 bits
 }
@@ -54,9 +57,9 @@ bool Overflow::add(const Record& record, std::uint64_t queued) {
   return added;
 }
 
-// False if there is more than there is room for, or perhaps of a newer tag.
-bool Overflow::exchange(OverflowSlab& spare, const Room& room) {
-  lock();
+// No room: there are more cells than that, or perhaps one of a newer tag.
+Overflow::Exchanged Overflow::exchange(OverflowSlab& spare, const Room& room) {
+  if (!lock_without_waiting()) return Exchanged::Busy;
   const bool fits = slab_.size() <= room.cells && end_of_tag_ids() <= room.end_of_ids;
   if (fits) {
     std::swap(slab_, spare);
@@ -64,12 +67,18 @@ bool Overflow::exchange(OverflowSlab& spare, const Room& room) {
     turn_.store(turn_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
   unlock();
-  return fits;
+  return fits ? Exchanged::Yes : Exchanged::NoRoom;
+}
+
+bool Overflow::lock_without_waiting() {
+  for (int tries = 0; tries < kTries; ++tries)
+    if (try_lock()) return true;
+  return false;
 }
 
 void Overflow::lock() {
   for (int tries = 0; !try_lock(); ++tries) {
-    if (tries < 100) continue;
+    if (tries < kTries) continue;
     const timespec pause{0, 100'000};  // the other one lost its processor
     ::nanosleep(&pause, nullptr);
   }

@@ -116,29 +116,37 @@ class Overflow {
   // If anything was written: calls drain_until with the number of records that were queued before
   // the first cell was written, takes the cells in exchange for the spare, and hands each to
   // `visit`. Before that, make_room is asked for all of them. It and drain_until may throw. The
-  // spare, empty before and after, is any that is the flusher's. False if there was nothing. Waits
-  // for the owner's write of one cell at most. Thread: the flusher's.
+  // spare, empty before and after, is any that is the flusher's. False if there was nothing, or if
+  // the owner is busy and lost its processor, most probably. Thread: the flusher's.
   template <typename MakeRoom, typename DrainUntil, typename Visit>
   bool take(OverflowSlab& spare, MakeRoom make_room, DrainUntil drain_until, Visit visit) {
     if (!written_.load(std::memory_order_acquire)) return false;
     drain_until(slab_.position);
-    Room room;
+    Exchanged exchanged;
     do {
-      room = {cells_.load(std::memory_order_relaxed) + kRoomForMore, end_of_tag_ids()};
+      const Room room{cells_.load(std::memory_order_relaxed) + kRoomForMore, end_of_tag_ids()};
       make_room(room.cells);
-    } while (!exchange(spare, room));
+      exchanged = exchange(spare, room);
+    } while (exchanged == Exchanged::NoRoom);
+    was_busy_ = exchanged == Exchanged::Busy;
+    if (was_busy_) return false;
     spare.for_each(visit);
     spare.clear();
     return true;
   }
+
+  // The last take() found the owner busy: there is something left. Thread: the flusher's.
+  bool was_busy() const { return was_busy_; }
 
  private:
   struct Room {
     std::uint32_t cells = 0;
     std::uint32_t end_of_ids = 0;  // of their tags
   };
-  bool exchange(OverflowSlab& spare, const Room& room);
+  enum class Exchanged { Yes, NoRoom, Busy };
+  Exchanged exchange(OverflowSlab& spare, const Room& room);
   void lock();
+  bool lock_without_waiting();
   bool try_lock() { return !busy_.exchange(true, std::memory_order_acquire); }
   void unlock() { busy_.store(false, std::memory_order_release); }
 
@@ -147,6 +155,7 @@ class Overflow {
   static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 
   std::atomic<bool> busy_{false};  // the flag: taken with acquire, given back with release
+  bool was_busy_ = false;          // the flusher's
   volatile std::sig_atomic_t owner_is_busy_ = 0;  // with the flag or waiting for it; the owner's
   std::atomic<bool> written_{
       false};  // with its slab's position: released by add(), acquired by take()

@@ -96,6 +96,9 @@ class Recorder {
     return queued || cells;
   }
 
+  // The last drain() has left cells, since their owner was busy with one. Thread: the flusher's.
+  bool was_busy() const { return overflow_.was_busy(); }
+
   // Calls ever recorded; of those, calls that went into cells. Thread: any.
   std::uint64_t recorded() const {
     return queued_.load(std::memory_order_acquire) + merged_.load(std::memory_order_acquire);
