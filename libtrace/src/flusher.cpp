@@ -231,7 +231,7 @@ void Flusher::take_flush_request() {
   if (request_ || ticket == client_.link().settled()) return;
   drain();
   if (!has_drained_all_ && !client_.is_ending()) return;  // a flush timer comes
-  client_.link().made_progress();  // with many busy threads it took a while
+  client_.link().made_progress();                         // with many busy threads it took a while
   flushed_until_ = pending_.queued();
   request_ = FlushRequest{ticket, flushed_until_, doubtful_calls()};
 }
@@ -241,7 +241,9 @@ void Flusher::settle_flush_request() {
   if (!batch_sender_.has_settled(request_->until) || !legacy_sender_.has_settled(request_->until))
     return;
   const bool certain = doubtful_calls() == request_->doubtful;
-  if (certain && client_.is_ending() && pending_.empty() && sender_ != nullptr)
+  // Not for a flush before the last one, after which there may be more to say.
+  const bool is_last = request_->ticket == client_.link().requested();
+  if (certain && is_last && client_.is_ending() && pending_.empty() && sender_ != nullptr)
     sender_->say_goodbye();
   close_flush_request(certain);
 }

@@ -131,6 +131,23 @@ static int pre_forked(void) {
   return failed;
 }
 
+/* Children that end while a flush is under way that nobody waits for any more. */
+static int impatient(void) {
+  int children = 0;
+  int failed = 0;
+  for (; children < 100; children++) {
+    if (fork() == 0) {
+      pmtracepoint("impatient");
+      pmtrace_flush(0);
+      usleep(5 * (useconds_t)children);
+      pmtracepoint("impatient");
+      exit(0);
+    }
+    failed += status_of(-1);
+  }
+  return failed;
+}
+
 /* A child that has nothing to say leaves at once, and no child of vfork ends its parent's tracing.
  */
 static int left_without_a_word(void) {
@@ -365,6 +382,7 @@ int main(int argc, char** argv) {
       {"changed-user", changed_user},
       {"pre-forked", pre_forked},
       {"left-without-a-word", left_without_a_word},
+      {"impatient", impatient},
       {"interrupted", interrupted},
       {"threadless", threadless},
       {"threadless-flush", threadless_flush},

@@ -9,7 +9,7 @@ from private_pmcd import wait_until
 from trace_test import OUR_AGENT, STOCK_AGENT, TraceTestCase, library_environment
 
 SYNCHRONOUS, ASYNCHRONOUS, ACKNOWLEDGED = 0, 32, 64
-QUICKLY = {"PCP_TRACE_RECONNECT": "0.05", "PCP_TRACE_FLUSH": "5", "PCP_TRACE_REQTIMEOUT": "0.1"}
+QUICKLY = {"PCP_TRACE_RECONNECT": "0.05", "PCP_TRACE_FLUSH": "5", "PCP_TRACE_REQTIMEOUT": "1"}
 
 
 class AgentRestart:

@@ -49,7 +49,8 @@ void LabelBudget::divide(std::size_t bytes, std::vector<Share*> among) {
             [](const Share* a, const Share* b) { return a->wanted < b->wanted; });
   std::size_t waiting = among.size();
   for (Share* share : among) {
-    share->left = std::min(share->wanted, bytes / waiting / share->unit * share->unit);
+    const std::size_t part = bytes / waiting;
+    share->left = share->wanted <= part ? share->wanted : part / share->unit * share->unit;
     bytes -= share->left;
     --waiting;
   }

@@ -77,6 +77,12 @@ TEST_F(LabelBudgetTest, GivesProcessesEqualPartsHoweverManySessionsTheyHave) {
   EXPECT_EQ(shown(LabelBudget(1000), instances).back(), 5);
 }
 
+TEST_F(LabelBudgetTest, GivesAllToSessionsOfDifferentSizesIfThereIsEnough) {
+  const Origin& large = session("uid 1", 4711, 100);
+  const Origin& small = session("uid 1", 4711, 30);
+  EXPECT_EQ(shown(LabelBudget(1030), {{&large, 10}, {&small, 1}}), (std::vector{10, 1}));
+}
+
 }  // namespace
 
 }  // namespace pcp::trace::agent
