@@ -1,6 +1,6 @@
 // _exit() and _Exit() of a program that is linked with the shared library come here first: what is
-// pending is delivered, as at exit(). Pre-fork servers and Python's multiprocessing end each child
-// this way. Signal handlers may call them, so may nothing here that is not safe there.
+// pending is delivered, as at exit(). Pre-fork servers end each child this way. Signal handlers may
+// call them, so nothing here may do what is unsafe there.
 //
 // In the shared library only, and exported without a version: a program that is linked with it runs
 // with PCP's library as well, and one that is linked with PCP's or none comes here, too. A library
