@@ -55,15 +55,12 @@ bool has_thread_end_key = false;  // else an ended thread's recorder is not used
 
 // The last delivery, when the process ends.
 [[gnu::destructor]] void finish_process() {
-  if (Client* client = Client::get_if_made();
-      client != nullptr && !has_state(PMTRACE_STATE_NOAGENT))
-    client->finish();
+  if (Client* client = Client::get_to_finish()) client->finish();
 }
 
 // For quick_exit(), which a signal handler may call although it should not.
 void finish_quickly() {
-  if (Client* client = Client::get_if_made();
-      client != nullptr && !has_state(PMTRACE_STATE_NOAGENT))
+  if (Client* client = Client::get_to_finish())
     client->has_flusher() ? client->finish_in_handler() : client->finish();
 }
 
@@ -101,6 +98,10 @@ Client::Client(Options options)
 Client* Client::get_if_made() {
   Process* process = process_page.load(std::memory_order_acquire);
   return process == nullptr ? nullptr : process->client.load(std::memory_order_acquire);
+}
+
+Client* Client::get_to_finish() {
+  return has_state(PMTRACE_STATE_NOAGENT) ? nullptr : get_if_made();
 }
 
 Client* Client::get() {

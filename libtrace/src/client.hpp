@@ -26,6 +26,9 @@ class Client {
   static Client* get();
   static Client* get_if_made();
 
+  // Gives the client whose calls the end of this process has to wait for; null if there is none.
+  static Client* get_to_finish();
+
   // Starts the flusher's thread unless somebody runs the flusher already. If that fails, one of the
   // next calls tries again. Thread: any.
   void start_flusher() { doorbell_.see_to_flusher(); }

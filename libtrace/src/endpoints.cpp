@@ -11,6 +11,8 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <new>
 
 #include "rest_at_fork.hpp"
 
@@ -50,18 +52,22 @@ std::vector<Endpoint> look_up(const std::string& host, std::uint16_t port) {
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_NUMERICSERV;
-  addrinfo* found = nullptr;
+  const std::string service = std::to_string(port);
+  addrinfo* first = nullptr;
+  int error;
   {
     const Away away;
-    if (::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found) != 0) return {};
+    error = ::getaddrinfo(host.c_str(), service.c_str(), &hints, &first);
   }
+  if (error == EAI_MEMORY) throw std::bad_alloc();
+  if (error != 0) return {};
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> found(first, ::freeaddrinfo);
   std::vector<Endpoint> endpoints;
-  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
+  for (const addrinfo* each = first; each != nullptr; each = each->ai_next) {
     Endpoint& endpoint = endpoints.emplace_back();
     std::memcpy(&endpoint.address, each->ai_addr, each->ai_addrlen);
     endpoint.length = each->ai_addrlen;
   }
-  ::freeaddrinfo(found);
   return endpoints;
 }
 

@@ -13,7 +13,6 @@
 
 #include "api.hpp"
 #include "client.hpp"
-#include "state.hpp"
 
 namespace {
 
@@ -28,9 +27,7 @@ Exit next_exit = nullptr;
 }
 
 [[noreturn]] void deliver_and_exit(int status) {
-  if (Client* client = Client::get_if_made();
-      client != nullptr && !has_state(PMTRACE_STATE_NOAGENT))
-    client->finish_in_handler();
+  if (Client* client = Client::get_to_finish()) client->finish_in_handler();
   if (next_exit != nullptr) next_exit(status);
   for (;;) ::syscall(SYS_exit_group, status);
 }

@@ -99,6 +99,7 @@ bool Flusher::guarded(Work work) {
     return work();
   } catch (const std::exception& problem) {
     must_recover_ = true;
+    if (phase_ == Phase::Connecting) client_.link().attempt_ended(kNoMemoryToConnect);
     diagnose(PMTRACE_STATE_COMMS, [&] { return problem.what(); });
     return true;
   }

@@ -170,8 +170,10 @@ static volatile sig_atomic_t observed;
 static void leave(int signal) {
   char text[32];
   const int length = snprintf(text, sizeof text, "%ld\n", (long)observed);
+  const int status = write(STDOUT_FILENO, text, (size_t)length) == length ? 0 : 1;
   (void)signal;
-  _exit(write(STDOUT_FILENO, text, (size_t)length) == length ? 0 : 1);
+  if (strcmp(moment, "interrupted-quickly") == 0) quick_exit(status);
+  _exit(status);
 }
 
 /* A signal in the middle of a call, most probably, whose handler ends the process. */
@@ -185,6 +187,42 @@ static int interrupted(void) {
     observed++;
   }
   return 98;
+}
+
+/* Threads that a signal has stopped for ever, most of them in the middle of a call. */
+static atomic_ulong observed_by_stuck;
+static atomic_int stuck_count;
+static __thread unsigned long observed_here;
+
+static void stop_here(int signal) {
+  (void)signal;
+  observed_by_stuck += observed_here;
+  stuck_count++;
+  for (;;) pause();
+}
+
+static void* observe_until_stopped(void* tag) {
+  for (;;) {
+    pmtrace_observe(*(pmtrace_handle*)tag, 1);
+    observed_here++;
+  }
+  return NULL;
+}
+
+static int stuck(void) {
+  enum { THREADS = 8 };
+  pmtrace_handle tag = pmtrace_tag("stuck");
+  pthread_t threads[THREADS];
+  int i;
+  signal(SIGUSR1, stop_here);
+  for (i = 0; i < THREADS; i++)
+    if (pthread_create(&threads[i], NULL, observe_until_stopped, &tag) != 0) return 97;
+  usleep(100000);
+  for (i = 0; i < THREADS; i++) pthread_kill(threads[i], SIGUSR1);
+  while (stuck_count < THREADS) usleep(1000);
+  pmtracepoint("main");
+  printf("%lu %d\n", (unsigned long)observed_by_stuck, THREADS);
+  exit(0);
 }
 
 static int spawned(void) {
@@ -384,6 +422,8 @@ int main(int argc, char** argv) {
       {"left-without-a-word", left_without_a_word},
       {"impatient", impatient},
       {"interrupted", interrupted},
+      {"interrupted-quickly", interrupted},
+      {"stuck", stuck},
       {"threadless", threadless},
       {"threadless-flush", threadless_flush},
       {"threadless-at-first", threadless_at_first},

@@ -70,11 +70,21 @@ class Lifecycle(TraceTestCase):
 
     def test_with_a_handler_that_leaves_in_the_middle_of_a_call(self):
         pmcd = self.start_pmcd()
-        for _ in range(5):
+        for moment in 3 * ("interrupted", "interrupted-quickly"):
             pmcd.pmstore("trace.control.reset", 1)
-            least = int(self.live("interrupted", self.environment(pmcd)))
+            least = int(self.live(moment, self.environment(pmcd)))
             counted = pmcd.value("trace.observe.count", "interrupted")
             self.assertIn(counted, (least, least + 1))  # that call may have been made, or not yet
+
+    def test_with_threads_that_a_signal_stops_in_the_middle_of_a_call(self):
+        pmcd = self.start_pmcd()
+        for _ in range(3):
+            pmcd.pmstore("trace.control.reset", 1)
+            least, threads = map(int, self.live("stuck", self.environment(pmcd)).split())
+            self.assertEqual(pmcd.values("trace.point.count"), {"main": 1})
+            # What such a thread has added up since the last flush nobody can read any more.
+            counted = pmcd.value("trace.observe.count", "stuck")
+            self.assertTrue(0 < counted <= least + threads, f"0 < {counted} <= {least} + {threads}")
 
     def test_without_a_thread(self):
         pmcd = self.start_pmcd()
@@ -92,12 +102,20 @@ class Lifecycle(TraceTestCase):
         calls = int(self.live("threadless-at-first", environment))
         self.assertEqual(pmcd.values("trace.point.count"), {"threadless": calls})
 
+    def test_with_an_agent_that_is_not_wanted(self):
+        pmcd = self.start_pmcd()
+        for moment in ("main-left", "main-left-in-child", "pre-forked", "threadless"):
+            with self.subTest(moment=moment):
+                self.live(moment, self.environment(pmcd, PCP_TRACE_NOAGENT=1))
+                self.assertEqual(pmcd.value("trace.agent.accepted"), 0)
+
     def test_without_an_agent(self):
         with ReservedPort() as port:
             nobody = library_environment(
                 self.library, PCP_TRACE_HOST="127.0.0.1", PCP_TRACE_PORT=port.number,
                 LIFECYCLE_NO_AGENT=1)
-            for moment in (*MOMENTS, "detached-threads", "interrupted"):
+            for moment in (*MOMENTS, "detached-threads", "interrupted", "interrupted-quickly",
+                           "stuck"):
                 with self.subTest(moment=moment):
                     self.live(moment, nobody)
 

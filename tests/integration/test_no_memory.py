@@ -4,9 +4,12 @@ import os
 import tempfile
 import unittest
 
-from trace_test import TraceTestCase, program
+from private_pmcd import ReservedPort, wait_until
+from trace_test import TraceTestCase, library_environment, program
 
 NO_MEMORY = -12
+NO_MEMORY_TO_CONNECT = -11
+NOBODY_THERE = -111
 
 
 class NoMemory(TraceTestCase):
@@ -42,6 +45,20 @@ class NoMemory(TraceTestCase):
         self.assertEqual(call("new"), 0)
         self.assert_values(pmcd, "trace.point.count", counts)
         self.assertEqual(traced.end(), "")
+
+    def test_says_why_there_is_no_connection(self):
+        with ReservedPort() as port:
+            traced = self.start_traced(library_environment(
+                self.library, PCP_TRACE_HOST="127.0.0.1", PCP_TRACE_PORT=port.number,
+                PCP_TRACE_RECONNECT="0.05", LD_PRELOAD=program("no_memory.so"),
+                NO_MEMORY=self.file))
+            self.assertEqual(traced.call("point a"), NOBODY_THERE)
+            with open(self.file, "w", encoding="utf-8"):
+                pass
+            wait_until(lambda: traced.call("point a") == NO_MEMORY_TO_CONNECT, what="no memory")
+            os.unlink(self.file)
+            wait_until(lambda: traced.call("point a") == NOBODY_THERE, what="memory again")
+            traced.end()
 
 
 if __name__ == "__main__":
