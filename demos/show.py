@@ -189,7 +189,7 @@ To look further:
 
 def main(build, demo, seconds):
     command = command_of(demo, build)
-    agent = os.path.join(build, "pmda/src/pmdatrace")
+    agent = os.path.join(build, "pmda/agent/pmdatrace")
     pmcd = PrivatePmcd(agent, WINDOW, os.path.join(HERE, "../pmda/root"))
     pmcd.start()
     try:

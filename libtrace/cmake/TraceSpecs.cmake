@@ -18,7 +18,7 @@ if(PCP_TRACE_SANITIZE)
 endif()
 if(PCP_TRACE_COVERAGE)
   target_compile_options(trace_common_specs INTERFACE
-    --coverage -fprofile-update=atomic "-fprofile-filter-files=(pmda/src|libtrace)/")
+    --coverage -fprofile-update=atomic "-fprofile-filter-files=(pmda|libtrace)/")
   target_link_options(trace_common_specs INTERFACE --coverage)
 endif()
 

@@ -28,7 +28,7 @@ class Tools:
 
     def __init__(self, build):
         self.build = build
-        self.agent = str(build / "pmda/src/pmdatrace")
+        self.agent = str(build / "pmda/agent/pmdatrace")
         self.namespace = str(HERE.parent.parent / "pmda/root")
         self.library_directory = str(build / "libtrace/src")
         self.stock_library_directory = "/usr/lib"

@@ -8,8 +8,8 @@
 
 #include <benchmark/benchmark.h>
 
-#include "engine/engine.hpp"
-#include "engine/heap.hpp"
+#include "collector/engine/engine.hpp"
+#include "collector/engine/heap.hpp"
 #include "timing.hpp"
 #include "wire/histogram.hpp"
 

@@ -13,9 +13,9 @@
 
 #include <benchmark/benchmark.h>
 
-#include "batch_sender.hpp"
+#include "delivery/batch_sender.hpp"
 #include "support/add_records.hpp"
-#include "tag_registry.hpp"
+#include "record/tag_registry.hpp"
 #include "timing.hpp"
 #include "wire/legacy.hpp"
 

@@ -9,9 +9,9 @@
 
 #include <benchmark/benchmark.h>
 
-#include "pending.hpp"
-#include "recorder.hpp"
-#include "tag_registry.hpp"
+#include "delivery/pending.hpp"
+#include "record/recorder.hpp"
+#include "record/tag_registry.hpp"
 #include "timing.hpp"
 
 namespace {

@@ -9,8 +9,8 @@
 
 #include "allocation_counter.hpp"
 #include "every_call.hpp"
-#include "pending.hpp"
-#include "recorder.hpp"
+#include "delivery/pending.hpp"
+#include "record/recorder.hpp"
 #include "stress/test_agent.hpp"
 
 namespace pcp::trace {

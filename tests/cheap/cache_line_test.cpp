@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "recorder.hpp"
+#include "record/recorder.hpp"
 
 namespace pcp::trace::client {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fuzz/input.hpp"
-#include "ingest/access.hpp"
+#include "collector/ingest/access.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "fuzz/input.hpp"
-#include "options.hpp"
+#include "delivery/options.hpp"
 #include "wire/label_name.hpp"
 
 namespace {

@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include "batch_sender.hpp"
+#include "delivery/batch_sender.hpp"
 #include "fuzz/input.hpp"
-#include "legacy_sender.hpp"
+#include "delivery/legacy_sender.hpp"
 #include "support/add_records.hpp"
 #include "wire/legacy.hpp"
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "fuzz/input.hpp"
-#include "ingest/dialogue.hpp"
+#include "collector/ingest/dialogue.hpp"
 #include "wire/legacy.hpp"
 
 namespace {

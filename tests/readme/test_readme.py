@@ -102,7 +102,7 @@ class Readme(unittest.TestCase):
     def test_the_table_of_variables_is_complete(self):
         listed = set(re.findall(r"^\| (PCP_TRACE_\w+)", README, re.MULTILINE))
         read = set(re.findall(r'"(PCP_TRACE_\w+)"',
-                              (SOURCE / "libtrace/src/options.cpp").read_text(encoding="utf-8")))
+                              (SOURCE / "libtrace/src/delivery/options.cpp").read_text(encoding="utf-8")))
         self.assertEqual(listed, read)
 
     def test_links_lead_somewhere(self):

@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "ingest/server.hpp"
+#include "collector/ingest/server.hpp"
 
 namespace pcp::trace {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "pending.hpp"
+#include "delivery/pending.hpp"
 
 namespace pcp::trace::client {
 

@@ -13,7 +13,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LEAST_PERCENT = 90
-PARTS = {"engine": "pmda/src/engine", "wire": "libtrace/wire", "client": "libtrace/src"}
+PARTS = {"engine": "pmda/collector/engine", "wire": "libtrace/wire", "client": "libtrace/src"}
 
 
 def notes(build):

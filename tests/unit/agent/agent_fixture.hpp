@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "agent/agent.hpp"
-#include "engine/shared.hpp"
+#include "collector/shared.hpp"
 
 namespace pcp::trace::agent {
 

@@ -1,4 +1,4 @@
-#include "agent/client_instances.hpp"
+#include "metrics/client_instances.hpp"
 
 #include "agent_fixture.hpp"
 

@@ -1,6 +1,6 @@
 #include <cstdlib>
 
-#include "agent/label_budget.hpp"
+#include "metrics/label_budget.hpp"
 #include "agent_fixture.hpp"
 
 namespace pcp::trace::agent {

@@ -1,8 +1,8 @@
-#include "clock.hpp"
+#include "record/clock.hpp"
 
 #include <gtest/gtest.h>
 
-#include "tick_rate.hpp"
+#include "record/tick_rate.hpp"
 
 namespace pcp::trace::client {
 namespace {

@@ -1,4 +1,4 @@
-#include "doorbell.hpp"
+#include "record/doorbell.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "legacy_sender.hpp"
+#include "delivery/legacy_sender.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "link.hpp"
+#include "process/link.hpp"
 
 #include <gtest/gtest.h>
 

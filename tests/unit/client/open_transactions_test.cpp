@@ -1,4 +1,4 @@
-#include "open_transactions.hpp"
+#include "record/open_transactions.hpp"
 
 #include <gtest/gtest.h>
 

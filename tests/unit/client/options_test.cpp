@@ -1,4 +1,4 @@
-#include "options.hpp"
+#include "delivery/options.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "overflow.hpp"
+#include "record/overflow.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "pending.hpp"
+#include "delivery/pending.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "same_text.hpp"
+#include "record/same_text.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

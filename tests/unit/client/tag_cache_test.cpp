@@ -1,4 +1,4 @@
-#include "tag_cache.hpp"
+#include "record/tag_cache.hpp"
 
 #include <gtest/gtest.h>
 

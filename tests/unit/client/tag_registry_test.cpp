@@ -1,4 +1,4 @@
-#include "tag_registry.hpp"
+#include "record/tag_registry.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,74 @@
+// The calls by name as gfortran makes them: trailing underscore, everything by reference, and the
+// lengths of the strings by value after all other arguments. Trailing blanks do not belong to a
+// tag, and results are padded with blanks.
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <string_view>
+
+#include "api/api.hpp"
+#include "record/tag_registry.hpp"
+#include "wire/trace_type.hpp"
+
+namespace {
+
+using namespace pcp::trace;
+
+// One byte too many for a tag, and a NUL.
+constexpr auto kTooLong = [] {
+  std::array<char, kMaxTagLength + 2> text{};
+  std::fill(text.begin(), text.end() - 1, 'x');
+  return text;
+}();
+
+// Makes a call with the tag as C wants it. The registry has it with a NUL, and always at the same
+// address, by which the call then finds it at once; a copy would have that of all other copies.
+template <typename Call>
+int call_with_tag(const char* text, size_t length, Call call) {
+  std::string_view name(text, length);
+  name = name.substr(0, name.find('\0'));
+  name = name.substr(0, name.find_last_not_of(' ') + 1);
+  if (name.empty()) return call("");
+  if (name.size() > kMaxTagLength) return call(kTooLong.data());
+  const client::Tag* tag = client::intern_tag(name);
+  return tag != nullptr ? call(tag->text()) : -ENOMEM;
+}
+
+}  // namespace
+
+extern "C" {
+
+PMTRACE_EXPORT int pmtracebegin_(const char* tag, size_t length) {
+  return call_with_tag(tag, length, pmtracebegin);
+}
+
+PMTRACE_EXPORT int pmtraceend_(const char* tag, size_t length) {
+  return call_with_tag(tag, length, pmtraceend);
+}
+
+PMTRACE_EXPORT int pmtraceabort_(const char* tag, size_t length) {
+  return call_with_tag(tag, length, pmtraceabort);
+}
+
+PMTRACE_EXPORT int pmtracepoint_(const char* tag, size_t length) {
+  return call_with_tag(tag, length, pmtracepoint);
+}
+
+PMTRACE_EXPORT int pmtraceobs_(const char* tag, const double* value, size_t length) {
+  return call_with_tag(tag, length, [value](const char* name) { return pmtraceobs(name, *value); });
+}
+
+PMTRACE_EXPORT int pmtracecounter_(const char* tag, const double* value, size_t length) {
+  return call_with_tag(tag, length,
+                       [value](const char* name) { return pmtracecounter(name, *value); });
+}
+
+PMTRACE_EXPORT void pmtraceerrstr_(const int* code, char* text, size_t length) {
+  const std::string_view message = pmtraceerrstr(*code);
+  const size_t copied = message.copy(text, length);
+  std::fill(text + copied, text + length, ' ');
+}
+
+PMTRACE_EXPORT int pmtracestate_(const int* flags) { return pmtracestate(*flags); }
+
+}  // extern "C"

@@ -1,0 +1,140 @@
+// The C API over handles, and what concerns the library as a whole.
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+
+#include "api/api.hpp"
+#include "record/clock.hpp"
+#include "api/recording.hpp"
+
+using namespace pcp::trace;
+using namespace pcp::trace::client;
+
+namespace {
+
+// How the library uses the caller's 64 bytes. The rest is kept for trace and span ids: begin does
+// not touch it, end clears it. The Java binding keeps these two words apart
+// (java/native/trace_jni.c), and would have to keep any other.
+struct OpenTransaction {
+  const Tag* tag;
+  Moment begun;
+};
+static_assert(sizeof(OpenTransaction) <= sizeof(pmtrace_tx));
+
+// These stand apart, so that a call that is switched off does not prepare for them.
+[[gnu::noinline]] int begin_switched_on(pmtrace_handle tag, pmtrace_tx* tx) {
+  if (tag == nullptr) {
+    *tx = {};
+    return PMTRACE_ERR_TAGNAME;
+  }
+  const OpenTransaction open{tag, present_moment()};
+  std::memcpy(tx, &open, sizeof open);
+  return 0;
+}
+
+[[gnu::noinline, gnu::flatten]] int close_switched_on(pmtrace_tx* tx, RecordKind kind) {
+  if (tx == nullptr) return PMTRACE_ERR_NOPROGRESS;
+  OpenTransaction open;
+  std::memcpy(&open, tx, sizeof open);
+  if (open.tag == nullptr) return PMTRACE_ERR_NOPROGRESS;
+  *tx = {};
+  // Looked for before the clock is read, whose reading takes so long that this adds nothing. What a
+  // thread's first call needs to make one is no part of the duration.
+  Recorder* recorder = known_recorder();
+  const Moment now = present_moment();
+  if (recorder == nullptr) recorder = find_recorder_slowly();
+  if (recorder == nullptr) return -ENOMEM;
+  return record_call(*recorder, open.tag, kind, seconds_since(open.begun, now));
+}
+
+[[gnu::noinline, gnu::flatten]] int record_switched_on(pmtrace_handle tag, RecordKind kind,
+                                                       double value) {
+  if (tag == nullptr) return PMTRACE_ERR_TAGNAME;
+  Recorder* recorder = find_recorder();
+  return recorder != nullptr ? record_call(*recorder, tag, kind, value) : -ENOMEM;
+}
+
+int close_transaction(pmtrace_tx* tx, RecordKind kind) {
+  return is_switched_off() ? 0 : close_switched_on(tx, kind);
+}
+
+int record_by_handle(pmtrace_handle tag, RecordKind kind, double value) {
+  return is_switched_off() ? 0 : record_switched_on(tag, kind, value);
+}
+
+}  // namespace
+
+extern "C" {
+
+PMTRACE_EXPORT pmtrace_handle pmtrace_tag(const char* name) {
+  if (name == nullptr) return nullptr;
+  const std::string_view text(name, ::strnlen(name, kMaxTagLength + 1));
+  return is_tag(text) ? intern_tag(text) : nullptr;
+}
+
+PMTRACE_EXPORT int pmtrace_point(pmtrace_handle tag) {
+  return record_by_handle(tag, RecordKind::Point, 0);
+}
+
+PMTRACE_EXPORT int pmtrace_observe(pmtrace_handle tag, double value) {
+  return record_by_handle(tag, RecordKind::Observe, value);
+}
+
+PMTRACE_EXPORT int pmtrace_count(pmtrace_handle tag, double value) {
+  return record_by_handle(tag, RecordKind::Counter, value);
+}
+
+PMTRACE_EXPORT int pmtrace_begin(pmtrace_handle tag, pmtrace_tx* tx) {
+  if (tx == nullptr) return -EINVAL;
+  if (!is_switched_off()) return begin_switched_on(tag, tx);
+  std::memset(tx, 0, sizeof(OpenTransaction));  // none is open
+  return 0;
+}
+
+PMTRACE_EXPORT int pmtrace_end(pmtrace_tx* tx) {
+  return close_transaction(tx, RecordKind::Transact);
+}
+
+PMTRACE_EXPORT int pmtrace_abort(pmtrace_tx* tx) {
+  return close_transaction(tx, RecordKind::Abort);
+}
+
+PMTRACE_EXPORT int pmtrace_flush(double timeout) {
+  Client* client = Client::get_if_made();
+  if (client == nullptr) return 1;  // nothing was recorded
+  if (has_state(PMTRACE_STATE_NOAGENT)) return 0;
+  constexpr double kLongest = 1e9;  // seconds, which no clock overflows
+  const double seconds = std::isnan(timeout) ? 0 : std::clamp(timeout, 0.0, kLongest);
+  const std::chrono::nanoseconds limit(static_cast<std::int64_t>(seconds * 1e9));
+  return client->deliver(limit, Link::Patience::Fixed) ? 1 : 0;
+}
+
+PMTRACE_EXPORT int pmtrace_stats(pmtrace_stats_t* stats, size_t size) {
+  if (stats == nullptr) return -EINVAL;
+  pmtrace_stats_t now{};
+  if (Client* client = Client::get_if_made()) {
+    // What became of the calls is read before the calls: more can only have been recorded since.
+    const DeliveryCounters& delivered = client->delivered();
+    now.acknowledged = delivered.acknowledged;
+    now.uncertain = delivered.uncertain;
+    now.undeliverable = delivered.undeliverable;
+    now.thinned = delivered.thinned;
+    now.aborted = delivered.aborted;
+    now.batches = delivered.batches;
+    now.reconnects = delivered.reconnects;
+    now.connected = delivered.connected.load(std::memory_order_relaxed) ? 1 : 0;
+    now.version = static_cast<std::int32_t>(delivered.version.load(std::memory_order_relaxed));
+    const wire::ClientCounters counters = client->counters();
+    now.recorded = counters.recorded;
+    now.merged = counters.merged;
+    now.pending = now.recorded - now.acknowledged - now.uncertain - now.undeliverable;
+  }
+  std::memcpy(stats, &now, std::min(size, sizeof now));
+  if (size > sizeof now)  // a program of a later version: what this one does not know is zero
+    std::memset(reinterpret_cast<char*>(stats) + sizeof now, 0, size - sizeof now);
+  return 0;
+}
+
+}  // extern "C"

@@ -1,0 +1,49 @@
+#include "api/recording.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "delivery/diagnostics.hpp"
+
+namespace pcp::trace::client {
+namespace {
+
+const char* verb_of(RecordKind kind) {
+  constexpr std::array kVerbs{"", "transaction", "point", "observation", "counter", "abort"};
+  return kVerbs[static_cast<std::size_t>(kind)];
+}
+
+std::string describe_call(const Record& record) {
+  std::string line = std::string(verb_of(record.kind())) + " \"" + record.tag()->text() + '"';
+  if (record.kind() == RecordKind::Transact) line += ", seconds " + std::to_string(record.value);
+  if (record.kind() == RecordKind::Observe || record.kind() == RecordKind::Counter)
+    line += ", value " + std::to_string(record.value);
+  if (has_state(PMTRACE_STATE_NOAGENT)) line += " (no agent: dropped)";
+  return line;
+}
+
+// Waits, in the SYNC state, for the agent's acknowledgement. Where no connection could be made yet
+// there is nothing to wait for; during an outage there is.
+int synchronise() {
+  Client* client = Client::get_if_made();
+  client->start_flusher();
+  const auto deadline = Link::Clock::now() + client->options().request_timeout;
+  const int outcome = client->link().wait_for_first_attempt(
+      std::min(client->options().connect_timeout, client->options().request_timeout));
+  if (outcome < 0) return outcome;
+  return client->deliver(deadline - Link::Clock::now(), Link::Patience::Fixed)
+             ? 0
+             : PMTRACE_ERR_TIMEOUT;
+}
+
+}  // namespace
+
+int record_specially(Recorder& recorder, const Tag* tag, RecordKind kind, double value) {
+  diagnose(PMTRACE_STATE_API, [&] { return describe_call({tag, value, kind}); });
+  if (has_state(PMTRACE_STATE_NOAGENT)) return 0;
+  if (const int error = recorder.record(tag, value, kind)) return error;
+  return has_state(PMTRACE_STATE_SYNC) ? synchronise() : 0;
+}
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,21 @@
+// One call, from the API to the recorder: what handle calls and string calls have in common.
+#pragma once
+
+#include "process/client.hpp"
+#include "record/state.hpp"
+
+namespace pcp::trace::client {
+
+// What a call of another kind than usual does: diagnostics, no agent, wait for the acknowledgement.
+int record_specially(Recorder& recorder, const Tag* tag, RecordKind kind, double value);
+
+// Records a call of the calling thread, which owns the recorder. 0, or a negative error code. To be
+// inlined with all of the queue's code (gnu::flatten), for the reason that Recorder::record()
+// gives.
+inline int record_call(Recorder& recorder, const Tag* tag, RecordKind kind, double value) {
+  if (only_records()) [[likely]]
+    return recorder.record(tag, value, kind);
+  return record_specially(recorder, tag, kind, value);
+}
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,151 @@
+// The C API by name: the calls of the stock library.
+#include <cstring>
+
+#include "api/api.hpp"
+#include "record/clock.hpp"
+#include "delivery/diagnostics.hpp"
+#include "api/recording.hpp"
+
+using namespace pcp::trace;
+using namespace pcp::trace::client;
+
+namespace {
+
+// Finds the tag that the caller's string names, by the thread's cache if possible. Null with an
+// error code in `error` if there is none.
+TagCache::Entry* look_up(const char* name, Recorder*& recorder, int& error) {
+  error = PMTRACE_ERR_TAGNAME;
+  if (name == nullptr || *name == '\0') return nullptr;
+  error = -ENOMEM;
+  recorder = find_recorder();
+  if (recorder == nullptr) return nullptr;
+  TagCache::Entry& entry = recorder->tags().at(name);
+  if (TagCache::holds(entry, name)) [[likely]]
+    return &entry;
+
+  const std::string_view text(name, ::strnlen(name, kMaxTagLength + 1));
+  error = PMTRACE_ERR_TAGLENGTH;
+  if (text.size() > kMaxTagLength) return nullptr;
+  error = -ENOMEM;
+  const Tag* tag = intern_tag(text);
+  if (tag == nullptr) return nullptr;
+  entry = {name, tag, nullptr};
+  return &entry;
+}
+
+// The thread's slot for a transaction of this tag; null if there is no memory.
+OpenTransactions::Slot* slot_of(TagCache::Entry& entry, Recorder& recorder) {
+  if (entry.slot == nullptr) entry.slot = recorder.transactions().find_or_make(entry.tag);
+  return entry.slot;
+}
+
+// What a call by name tells of the connection, as long as none was made.
+[[gnu::noinline]] int report_connection_slowly(Recorder& recorder) {
+  if (has_state(PMTRACE_STATE_NOAGENT)) return 0;
+  Client* client = Client::get_if_made();
+  client->start_flusher();
+  const int outcome =
+      client->link().report(has_state(PMTRACE_STATE_ASYNC), client->options().connect_timeout);
+  recorder.has_connected = client->link().first_connection() == 0;
+  return outcome;
+}
+
+int report_connection(Recorder& recorder) {
+  return recorder.has_connected ? 0 : report_connection_slowly(recorder);
+}
+
+// Stands apart, so that a call that is switched off does not prepare for it.
+[[gnu::noinline, gnu::flatten]] int record_switched_on(const char* name, RecordKind kind,
+                                                       double value) {
+  Recorder* recorder;
+  int error;
+  const TagCache::Entry* entry = look_up(name, recorder, error);
+  if (entry == nullptr) return error;
+  error = record_call(*recorder, entry->tag, kind, value);
+  return error != 0 ? error : report_connection(*recorder);
+}
+
+int record_by_name(const char* name, RecordKind kind, double value) {
+  if (is_switched_off()) [[unlikely]]
+    return name != nullptr && *name != '\0' ? 0 : PMTRACE_ERR_TAGNAME;
+  return record_switched_on(name, kind, value);
+}
+
+// Closes the calling thread's transaction, else another thread's. 0 if nobody has one open.
+Moment close_transaction(TagCache::Entry& entry, Recorder& recorder) {
+  OpenTransactions::Slot* own = slot_of(entry, recorder);
+  Moment begun = own != nullptr && own->is_open() ? own->close() : 0;
+  if (begun != 0) [[likely]]
+    return begun;
+  Client::get_if_made()->for_each_recorder([&](Recorder& each) {
+    if (begun != 0) return;
+    if (OpenTransactions::Slot* slot = each.transactions().find(entry.tag)) begun = slot->close();
+  });
+  return begun;
+}
+
+// Ends or aborts. An abort, which the stock library keeps to itself, tells nothing of the
+// connection.
+[[gnu::flatten]] int close_by_name(const char* name, RecordKind kind) {
+  const Moment now = present_moment();
+  Recorder* recorder;
+  int error;
+  TagCache::Entry* entry = look_up(name, recorder, error);
+  if (entry == nullptr) return error;
+  const Moment begun = close_transaction(*entry, *recorder);
+  if (begun == 0)
+    return entry->tag->has_begun.load(std::memory_order_relaxed) ? PMTRACE_ERR_NOPROGRESS
+                                                                 : PMTRACE_ERR_NOSUCHTAG;
+  error = record_call(*recorder, entry->tag, kind, seconds_since(begun, now));
+  return error != 0 || kind == RecordKind::Abort ? error : report_connection(*recorder);
+}
+
+}  // namespace
+
+extern "C" {
+
+PMTRACE_EXPORT int pmtracebegin(const char* name) {
+  Recorder* recorder;
+  int error;
+  TagCache::Entry* entry = look_up(name, recorder, error);
+  if (entry == nullptr) return error;
+  OpenTransactions::Slot* slot = slot_of(*entry, *recorder);
+  if (slot == nullptr) return -ENOMEM;
+  if (slot->blocks_begin()) return PMTRACE_ERR_INPROGRESS;
+  if (!entry->tag->has_begun.load(std::memory_order_relaxed))
+    entry->tag->has_begun.store(true, std::memory_order_relaxed);
+  error = report_connection(*recorder);
+  diagnose(PMTRACE_STATE_API, [&] { return std::string("begin \"") + name + '"'; });
+  slot->begin(present_moment(), error != 0);
+  return error;
+}
+
+PMTRACE_EXPORT int pmtraceend(const char* name) {
+  return close_by_name(name, RecordKind::Transact);
+}
+
+PMTRACE_EXPORT int pmtraceabort(const char* name) { return close_by_name(name, RecordKind::Abort); }
+
+PMTRACE_EXPORT int pmtracepoint(const char* name) {
+  return record_by_name(name, RecordKind::Point, 0);
+}
+
+PMTRACE_EXPORT int pmtraceobs(const char* name, double value) {
+  return record_by_name(name, RecordKind::Observe, value);
+}
+
+PMTRACE_EXPORT int pmtracecounter(const char* name, double value) {
+  return record_by_name(name, RecordKind::Counter, value);
+}
+
+PMTRACE_EXPORT int pmtracestate(int flags) {
+  Client* client = Client::get_if_made();
+  const bool was_connected = client != nullptr && client->link().first_connection() == 0;
+  if (was_connected && (flags & PMTRACE_STATE_ASYNC) != 0) return -EINVAL;
+  const bool forced = client != nullptr && client->options().no_agent;
+  const int before = replace_state(flags | (forced ? PMTRACE_STATE_NOAGENT : 0));
+  if (client != nullptr && !has_state(PMTRACE_STATE_NOAGENT)) client->start_flusher();
+  return before;
+}
+
+}  // extern "C"

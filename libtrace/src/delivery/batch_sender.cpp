@@ -1,0 +1,214 @@
+#include "delivery/batch_sender.hpp"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <utility>
+
+#include "record/clock.hpp"
+#include "delivery/diagnostics.hpp"
+
+namespace pcp::trace::client {
+namespace {
+
+// What every agent has to take: a batch may have to be sent again to one that takes less than the
+// one that it was made for. Large enough for a thousand tags.
+constexpr std::size_t kMaxBodyBytes = wire::kLeastMaxPduBytes - wire::kBatchOverheadBytes;
+
+wire::Hello introduce(const Options& options) {
+  wire::Hello hello;
+  if (::getrandom(hello.session.data(), hello.session.size(), GRND_NONBLOCK) !=
+      static_cast<ssize_t>(hello.session.size())) {
+    // Early in the boot there is no randomness; a session only has to differ from others.
+    const std::uint64_t now = now_ns();
+    std::copy_n(reinterpret_cast<const std::uint8_t*>(&now), sizeof now, hello.session.begin());
+    const std::uint32_t pid = own_pid();
+    std::copy_n(reinterpret_cast<const std::uint8_t*>(&pid), sizeof pid, hello.session.begin() + 8);
+  }
+  hello.pid = own_pid();
+  hello.process = program_invocation_short_name;
+  hello.service = options.service;
+  hello.labels = options.labels;
+  hello.start_time_ns = static_cast<std::uint64_t>(
+      std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count());
+  return hello;
+}
+
+// Encodes an entry so that it fits: a histogram of absurd width is coarsened, in the end left out.
+void append_entry(std::string& body, Pending::Entry& entry, std::size_t max_bytes) {
+  const std::size_t before = body.size();
+  for (;;) {
+    entry.delta.unbinned = has_histogram(entry.type)
+                               ? entry.delta.count - entry.delta.nonfinite - entry.histogram.total()
+                               : 0;
+    wire::append_delta(body, entry.tag->id, entry.type, entry.delta, entry.histogram);
+    if (body.size() - before <= max_bytes || entry.histogram.empty()) return;
+    body.resize(before);
+    if (entry.histogram.coarseness() < Histogram::kMaxCoarseness)
+      entry.histogram.coarsen();
+    else
+      entry.histogram.clear();
+  }
+}
+
+}  // namespace
+
+BatchSender::BatchSender(Connection& connection, Pending& pending, DeliveryCounters& counters,
+                         const Options& options, CountersSource client_counters)
+    : connection_(connection),
+      pending_(pending),
+      counters_(counters),
+      client_counters_(std::move(client_counters)),
+      hello_(introduce(options)) {}
+
+void BatchSender::connected() {
+  std::string out;
+  wire::append_hello(out, own_pid(), hello_);
+  diagnose_pdus("sent", out);
+  connection_.send(out);
+}
+
+bool BatchSender::on_pdu(const wire::Frame& pdu) {
+  switch (pdu.type) {
+    case wire::PduType::Welcome:
+      if (const auto welcome = wire::decode_welcome(pdu.payload)) return take_welcome(*welcome);
+      return false;
+    case wire::PduType::BatchAck:
+      if (const auto sequence = wire::decode_batch_ack(pdu.payload)) return take_ack(*sequence);
+      return false;
+    case wire::PduType::Bye:
+      if (wire::decode_bye(pdu.payload) == wire::ByeReason::Malformed) give_up_first();
+      return false;  // the agent takes its leave: hang up, too
+    default:
+      return true;
+  }
+}
+
+bool BatchSender::take_welcome(const wire::Welcome& welcome) {
+  if (welcomed_ || welcome.max_pdu_bytes < wire::kLeastMaxPduBytes) return false;
+  welcomed_ = true;
+  defined_.clear();
+
+  const bool same_agent = agent_ == welcome.agent_instance;
+  agent_ = welcome.agent_instance;
+  if (same_agent && !welcome.session_known) {
+    for (const Batch& batch : in_flight_) counters_.uncertain += batch.records;
+    in_flight_.clear();
+  } else if (same_agent && !take_ack(welcome.last_sequence)) {
+    return false;
+  }
+  const std::uint64_t now = now_ns();
+  for (const Batch& batch : in_flight_) send(batch, now);
+  return true;
+}
+
+bool BatchSender::take_ack(std::uint64_t sequence) {
+  if (sequence >= next_sequence_) return false;
+  while (!in_flight_.empty() && in_flight_.front().sequence <= sequence) {
+    counters_.acknowledged += in_flight_.front().records;
+    in_flight_.pop_front();
+  }
+  return true;
+}
+
+// The agent cannot read what we sent, which must be the first batch that it has not acknowledged.
+// It would refuse it each time, and all that comes after it. So this one is given up.
+void BatchSender::give_up_first() {
+  if (in_flight_.empty()) return;
+  const std::uint64_t calls = in_flight_.front().records;
+  counters_.uncertain += calls;
+  in_flight_.pop_front();
+  static bool is_said = false;  // the flusher's
+  if (!std::exchange(is_said, true))
+    print_line("the agent calls a batch of " + std::to_string(calls) +
+               " calls malformed: they are counted as uncertain, and not sent again. Please report"
+               " this as a bug.");
+}
+
+void BatchSender::send_pending(std::uint64_t until, std::uint64_t now_ns) {
+  while (welcomed_ && in_flight_.size() < kMaxInFlight && pending_.popped() < until) {
+    Batch& batch = in_flight_.emplace_back();
+    batch.sequence = next_sequence_++;
+    batch.first_entry = pending_.popped();
+    try {
+      batch.body.reserve(last_body_bytes_);
+      fill(batch, until);
+    } catch (...) {
+      if (batch.records == 0) in_flight_.pop_back();  // nothing has left Pending
+      throw;
+    }
+    counters_.batches += 1;
+    last_body_bytes_ = batch.body.size();
+    send(batch, now_ns);
+  }
+}
+
+// Moves entries from Pending into the batch, each as a whole: should there be no memory for the
+// next one, both are as they ought to be, and what is in the batch goes out after a new connection.
+void BatchSender::fill(Batch& batch, std::uint64_t until) {
+  while (pending_.popped() < until) {
+    Pending::Entry& entry = pending_.front();
+    const std::size_t before = batch.body.size();
+    batch.tags.push_back(entry.tag);
+    try {
+      append_entry(batch.body, entry, kMaxBodyBytes);
+    } catch (...) {
+      batch.body.resize(before);
+      throw;
+    }
+    if (before > 0 && batch.body.size() > kMaxBodyBytes) {
+      batch.body.resize(before);  // the next batch takes it
+      return;
+    }
+    batch.records += entry.records();
+    counters_.sent += entry.records();
+    counters_.thinned += entry.delta.unbinned;
+    counters_.aborted += entry.delta.aborts;
+    batch.first_ns = std::min(batch.first_ns, entry.first_ns);
+    batch.last_ns = std::max(batch.last_ns, entry.last_ns);
+    pending_.pop();
+  }
+}
+
+void BatchSender::send(const Batch& batch, std::uint64_t now_ns) {
+  std::string out;
+  define_tags(batch.tags, out);
+  const auto age = [now_ns](std::uint64_t then_ns) {
+    return now_ns > then_ns ? now_ns - then_ns : 0;
+  };
+  wire::append_batch(out, own_pid(), batch.sequence, {age(batch.first_ns), age(batch.last_ns)},
+                     client_counters_(), batch.body);
+  diagnose_pdus("sent", out);
+  connection_.send(out);
+}
+
+void BatchSender::define_tags(const std::vector<const Tag*>& tags, std::string& out) {
+  std::vector<wire::TagDefinition> definitions;
+  std::size_t bytes = 0;
+  const auto flush = [&] {
+    if (!definitions.empty()) wire::append_tags(out, own_pid(), definitions);
+    definitions.clear();
+    bytes = 0;
+  };
+  for (const Tag* tag : tags) {
+    if (tag->id >= defined_.size()) defined_.resize(tag->id + 1);
+    if (defined_[tag->id]) continue;
+    defined_[tag->id] = true;
+    definitions.push_back({tag->id, name_of(*tag)});
+    bytes += tag->length + 16;
+    if (bytes > kMaxBodyBytes - kMaxTagLength) flush();
+  }
+  flush();
+}
+
+void BatchSender::say_goodbye() {
+  if (!welcomed_) return;
+  std::string out;
+  wire::append_bye(out, own_pid(), wire::ByeReason::Done);
+  diagnose_pdus("sent", out);
+  connection_.send(out);
+}
+
+}  // namespace pcp::trace::client

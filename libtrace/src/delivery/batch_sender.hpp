@@ -1,0 +1,71 @@
+// Sends batches, version 2 of the protocol. Each batch has a sequence number, and the agent applies
+// none twice: what was not acknowledged is sent again on the next connection, unless the agent is
+// the same one and has forgotten our session, so that nobody can tell.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "delivery/sender.hpp"
+#include "wire/batch.hpp"
+
+namespace pcp::trace::client {
+
+class BatchSender final : public Sender {
+ public:
+  // Gives the library's counters, which every batch carries.
+  using CountersSource = std::function<wire::ClientCounters()>;
+
+  BatchSender(Connection& connection, Pending& pending, DeliveryCounters& counters,
+              const Options& options, CountersSource client_counters);
+
+  void connected() override;
+  bool on_pdu(const wire::Frame& pdu) override;
+  void disconnected() override { welcomed_ = false; }
+  bool is_ready() const override { return welcomed_; }
+  void send_pending(std::uint64_t until, std::uint64_t now_ns) override;
+  bool has_settled(std::uint64_t until) const override {
+    return in_flight_.empty() || in_flight_.front().first_entry >= until;
+  }
+  void say_goodbye() override;
+
+ private:
+  struct Batch {
+    std::uint64_t sequence = 0;
+    std::uint64_t first_entry = 0;  // Pending's number of its first entry
+    std::uint64_t records = 0;
+    std::uint64_t first_ns = UINT64_MAX;  // times of its first and last record
+    std::uint64_t last_ns = 0;
+    std::string body;
+    std::vector<const Tag*> tags;
+  };
+
+  // So many batches may be unacknowledged; what comes later is merged in Pending meanwhile.
+  static constexpr std::size_t kMaxInFlight = 4;
+
+  bool take_welcome(const wire::Welcome& welcome);
+  bool take_ack(std::uint64_t sequence);
+  void give_up_first();
+  void fill(Batch& batch, std::uint64_t until);
+  void send(const Batch& batch, std::uint64_t now_ns);
+  void define_tags(const std::vector<const Tag*>& tags, std::string& out);
+
+  Connection& connection_;
+  Pending& pending_;
+  DeliveryCounters& counters_;
+  CountersSource client_counters_;
+  wire::Hello hello_;
+
+  std::optional<std::uint64_t> agent_;  // the instance that we last spoke with
+  std::deque<Batch> in_flight_;
+  std::uint64_t next_sequence_ = 1;
+  std::size_t last_body_bytes_ = 0;  // which the next one probably takes, too
+
+  // Of the present connection.
+  bool welcomed_ = false;
+  std::vector<bool> defined_;  // at the tag's id
+};
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,176 @@
+#include "delivery/connection.hpp"
+
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include <asio/buffer.hpp>
+#include <asio/write.hpp>
+
+#include "delivery/diagnostics.hpp"
+#include "pcp/trace.h"
+#include "fork/rest_at_fork.hpp"
+#include "wire/legacy.hpp"
+
+namespace pcp::trace::client {
+namespace {
+
+constexpr std::size_t kReadBytes = 4096;
+
+// Before a WELCOME allows more, an agent has nothing long to say.
+constexpr std::size_t kMaxReplyBytes = wire::kLeastMaxPduBytes;
+
+void set_option(int socket, int level, int option, int value) {
+  ::setsockopt(socket, level, option, &value, sizeof value);
+}
+
+}  // namespace
+
+Connection::Connection(asio::io_context& loop, Listener& listener)
+    : listener_(listener), socket_(loop), deadline_(loop), reader_(kMaxReplyBytes) {}
+
+void Connection::open(const Options& options, Reach reach) {
+  close();
+  endpoints_ = find_endpoints(options, reach);
+  next_endpoint_ = 0;
+  first_error_ = 0;
+  attempt_ends_ = std::chrono::steady_clock::now() + options.connect_timeout;
+  const int none = reach == Reach::Local ? -ENOENT : -EHOSTUNREACH;
+  try_next_endpoint(endpoints_.empty() ? none : 0);
+}
+
+void Connection::close() {
+  ++attempt_;
+  asio::error_code ignored;
+  deadline_.cancel();
+  socket_.close(ignored);
+  greeted_ = writing_ = false;
+  outgoing_.clear();
+}
+
+// Goes on after an error at one endpoint (0: none yet). The first error is the one to report.
+void Connection::try_next_endpoint(int error) {
+  if (first_error_ == 0) first_error_ = error;
+  if (next_endpoint_ == endpoints_.size()) return fail(first_error_);
+  // Each endpoint gets its share of the time, so that a silent one does not keep us from the
+  // others.
+  ++attempt_;
+  reader_ = wire::FrameReader(kMaxReplyBytes);
+  deadline_.expires_after((attempt_ends_ - std::chrono::steady_clock::now()) /
+                          static_cast<int>(endpoints_.size() - next_endpoint_));
+  deadline_.async_wait(working([this, attempt = attempt_](const asio::error_code& late) {
+    if (late || attempt != attempt_) return;
+    greeted_ ? fail(PMTRACE_ERR_TIMEOUT) : try_next_endpoint(PMTRACE_ERR_TIMEOUT);
+  }));
+  const Endpoint& endpoint = endpoints_[next_endpoint_++];
+  diagnose(PMTRACE_STATE_COMMS, [&] { return "connecting to " + endpoint.name(); });
+
+  asio::error_code failed;
+  socket_.close(failed);
+  // Asio would open the socket without close-on-exec.
+  const int fd = ::socket(endpoint.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return try_next_endpoint(-errno);
+  socket_.assign({endpoint.family(), 0}, fd, failed);
+  if (failed) {
+    ::close(fd);
+    return try_next_endpoint(-failed.value());
+  }
+  if (endpoint.family() != AF_UNIX) {
+    set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    // A host that has vanished, and not only its agent that is busy, is noticed within a minute.
+    set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+    set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, 30);
+    set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, 10);
+    set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, 3);
+    set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 60'000);
+  }
+  socket_.async_connect({&endpoint.address, endpoint.length},
+                        working([this, attempt = attempt_,
+                                 check = endpoint.check_owner](const asio::error_code& refused) {
+                          if (attempt != attempt_) return;
+                          if (refused) return try_next_endpoint(-refused.value());
+                          if (check && !has_trusted_peer(socket_.native_handle()))
+                            return try_next_endpoint(-EPERM);
+                          read();
+                        }));
+}
+
+void Connection::read() {
+  socket_.async_wait(
+      Socket::wait_read, working([this, attempt = attempt_](const asio::error_code& error) {
+        if (attempt != attempt_) return;
+        if (error) return fail(-error.value());
+        // Not Asio's read: at the end of the process the category of its end-of-file is gone before
+        // us.
+        const ssize_t got =
+            ::recv(socket_.native_handle(), reader_.prepare(kReadBytes), kReadBytes, MSG_DONTWAIT);
+        if (got == 0) return fail(PMTRACE_ERR_IPC);
+        if (got < 0 && errno != EAGAIN && errno != EINTR) return fail(-errno);
+        reader_.commit(got > 0 ? static_cast<std::size_t>(got) : 0);
+        if (take_pdus()) read();
+      }));
+}
+
+// False if the connection is gone.
+bool Connection::take_pdus() {
+  const std::uint64_t attempt = attempt_;
+  wire::Frame pdu;
+  for (;;) {
+    switch (reader_.next(pdu)) {
+      case wire::FrameReader::Status::NeedMore:
+        return true;
+      case wire::FrameReader::Status::Malformed:
+        fail(PMTRACE_ERR_IPC);
+        return false;
+      case wire::FrameReader::Status::Frame:
+        diagnose_pdu("received", pdu);
+        const bool good = greeted_ ? listener_.on_pdu(pdu) : take_greeting(pdu);
+        if (attempt != attempt_) return false;
+        if (!good) {
+          fail(PMTRACE_ERR_IPC);
+          return false;
+        }
+    }
+  }
+}
+
+// The first PDU says which version the agent speaks, or why it refuses us.
+bool Connection::take_greeting(const wire::Frame& pdu) {
+  const auto code = wire::decode_ack(pdu.payload);
+  if (pdu.type != wire::PduType::Ack || !code) return false;
+  if (*code < 0) {
+    fail(*code);
+    return true;
+  }
+  greeted_ = true;
+  listener_.on_greeting(static_cast<std::uint32_t>(*code));
+  return true;
+}
+
+void Connection::send(std::string_view out) {
+  outgoing_ += out;
+  if (!writing_) write();
+}
+
+void Connection::write() {
+  if (outgoing_.empty()) return;
+  leaving_.swap(outgoing_);
+  outgoing_.clear();
+  writing_ = true;
+  asio::async_write(socket_, asio::buffer(leaving_),
+                    working([this, attempt = attempt_](const asio::error_code& error, std::size_t) {
+                      if (attempt != attempt_) return;
+                      writing_ = false;
+                      if (error) return fail(-error.value());
+                      write();
+                    }));
+}
+
+void Connection::fail(int error) {
+  close();
+  listener_.on_failure(error);
+}
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,78 @@
+// One connection to an agent after the other: tries the endpoints in turn, waits for the greeting,
+// then carries PDUs both ways. Knows nothing of what they say, nor when to try again.
+//
+// Thread: the flusher's.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <asio/generic/stream_protocol.hpp>
+#include <asio/io_context.hpp>
+#include <asio/steady_timer.hpp>
+
+#include "delivery/endpoints.hpp"
+#include "wire/frame.hpp"
+
+namespace pcp::trace::client {
+
+class Connection {
+ public:
+  // What the connection tells its owner. Each may call the connection's functions.
+  class Listener {
+   public:
+    virtual void on_greeting(std::uint32_t version) = 0;
+    virtual bool on_pdu(const wire::Frame& pdu) = 0;  // false: it makes no sense, hang up
+    // A negative error code. Comes once for each open(), sooner or later, unless close() came
+    // first.
+    virtual void on_failure(int error) = 0;
+
+   protected:
+    ~Listener() = default;
+  };
+
+  Connection(asio::io_context& loop, Listener& listener);
+
+  void open(const Options& options, Reach reach);
+  void close();
+
+  // Sends what is in `out`, as soon as what was given before has left. Requires: after the
+  // greeting.
+  void send(std::string_view out);
+
+  // Both sides have agreed: from now on the agent may take its time. Called again and again is
+  // fine.
+  void establish() { deadline_.cancel(); }
+
+  // Gives the connection up, as after an error on the way.
+  void fail(int error);
+
+ private:
+  using Socket = asio::generic::stream_protocol::socket;
+
+  void try_next_endpoint(int error);
+  void read();
+  bool take_pdus();
+  bool take_greeting(const wire::Frame& pdu);
+  void write();
+
+  Listener& listener_;
+  Socket socket_;
+  asio::steady_timer deadline_;                         // of the endpoint being tried
+  std::chrono::steady_clock::time_point attempt_ends_;  // all endpoints together
+  std::uint64_t attempt_ = 0;  // tells handlers of an earlier attempt that they are too late
+
+  std::vector<Endpoint> endpoints_;
+  std::size_t next_endpoint_ = 0;
+  int first_error_ = 0;
+  bool greeted_ = false;
+
+  wire::FrameReader reader_;
+  std::string outgoing_;  // to be written next
+  std::string leaving_;   // being written
+  bool writing_ = false;
+};
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,32 @@
+// The diagnostic lines that the state flags ask for, on standard error. Without a flag the library
+// is silent.
+#pragma once
+
+#include <exception>
+#include <string>
+
+#include "record/state.hpp"
+#include "wire/frame.hpp"
+
+namespace pcp::trace::client {
+
+void print_line(const std::string& text);
+
+// Prints what make_text() gives, if the flag is set. No trouble with it is the caller's.
+template <typename MakeText>
+inline void diagnose(int flag, MakeText make_text) noexcept {
+  if (!has_state(flag)) [[likely]]
+    return;
+  try {
+    print_line(make_text());
+  } catch (const std::exception&) {
+  }
+}
+
+// Shows a PDU's type and length (PDU), and its bytes as well (PDUBUF).
+void diagnose_pdu(const char* what, const wire::Frame& pdu);
+
+// The same for PDUs that are about to leave.
+void diagnose_pdus(const char* what, std::string_view bytes);
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,110 @@
+#include "delivery/legacy_sender.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "delivery/diagnostics.hpp"
+#include "wire/legacy.hpp"
+
+namespace pcp::trace::client {
+namespace {
+
+Delta repeated(double value, std::uint64_t count) {
+  Delta delta;
+  delta.add(value);
+  delta.count = count;
+  delta.sum *= static_cast<double>(count);
+  delta.nonfinite *= count;
+  return delta;
+}
+
+}  // namespace
+
+double take_legacy_value(TraceType type, Delta& delta) {
+  --delta.count;
+  if (type == TraceType::Point) return wire::kLegacyPointValue;
+  if (type != TraceType::Transact) return delta.last;
+  if (delta.count == 0) return delta.min;
+
+  // The maximum goes first. What is left has the same minimum, and equal shares of the rest above
+  // it; it must be a delta that our agent takes, should that be the next one.
+  const double value = delta.max;
+  delta.sum -= value;
+  delta.max =
+      delta.count == 1 ? delta.min : (delta.sum - delta.min) / static_cast<double>(delta.count - 1);
+  delta.max = std::max(delta.max, delta.min);  // rounding
+  delta.last = std::min(delta.last, delta.max);
+  return value;
+}
+
+bool LegacySender::on_pdu(const wire::Frame& pdu) {
+  const auto code = wire::decode_ack(pdu.payload);
+  if (pdu.type != wire::PduType::Ack || !code || *code < 0 || chunk_records_ == 0) return false;
+  counters_.acknowledged += chunk_records_;
+  chunk_records_ = 0;
+  send_pending(until_, 0);
+  return true;
+}
+
+void LegacySender::disconnected() {
+  is_connected_ = false;
+  counters_.uncertain += chunk_records_;
+  chunk_records_ = 0;
+  if (rest_.delta.count > 0) {
+    // Of observations and counters it is the last value that goes out each time; what is left is
+    // the same.
+    if (rest_.type == TraceType::Observe || rest_.type == TraceType::Counter)
+      rest_.delta = repeated(rest_.delta.last, rest_.delta.count);
+    pending_.add_again(rest_);
+  }
+  rest_.delta = {};
+}
+
+void LegacySender::send_pending(std::uint64_t until, std::uint64_t) {
+  until_ = std::max(until, until_);
+  if (!is_connected_ || chunk_records_ > 0) return;
+  std::vector<wire::LegacyData> values;
+  std::size_t bytes = 0;
+  while (rest_.delta.count > 0 || take_entry(until_)) {
+    bytes += wire::data_pdu_bytes(rest_.tag->length);
+    if (bytes > kChunkBytes) break;
+    values.push_back(
+        {rest_.type, false, take_legacy_value(rest_.type, rest_.delta), name_of(*rest_.tag)});
+  }
+  if (values.empty()) return;
+  values.back().wants_ack = true;
+  chunk_records_ = values.size();
+
+  std::string chunk;
+  for (const wire::LegacyData& value : values) wire::append_data(chunk, own_pid(), value);
+  counters_.sent += chunk_records_;
+  counters_.batches += 1;
+  diagnose_pdus("sent", chunk);
+  connection_.send(chunk);
+}
+
+// Takes the next entry that a stock agent understands.
+bool LegacySender::take_entry(std::uint64_t until) {
+  while (pending_.popped() < until) {
+    Pending::Entry& entry = pending_.front();
+    rest_entry_ = pending_.popped();
+    const bool fits = entry.tag->length <= kMaxLegacyTag;
+    rest_.tag = entry.tag;
+    rest_.type = entry.type;
+    rest_.first_ns = entry.first_ns;
+    rest_.last_ns = entry.last_ns;
+    rest_.delta = fits ? entry.delta : Delta{};
+    rest_.delta.aborts = 0;
+    counters_.aborted += entry.delta.aborts;
+    if (fits)
+      counters_.acknowledged += entry.delta.aborts;  // the stock agent does not count them
+    else
+      counters_.undeliverable += entry.records();
+    pending_.pop();
+    if (rest_.delta.count > 0) return true;
+  }
+  return false;
+}
+
+}  // namespace pcp::trace::client

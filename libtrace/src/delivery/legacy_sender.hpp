@@ -1,0 +1,47 @@
+// Sends to a stock agent, version 1 of the protocol: a delta of n becomes n DATA PDUs. The stock
+// agent drops a connection when one of its reads ends inside a header, so PDUs go in chunks that it
+// reads at once; the last one of a chunk asks for an ACK, and one chunk is under way at a time. A
+// chunk whose ACK is lost is in doubt: it is not sent again.
+#pragma once
+
+#include "delivery/sender.hpp"
+
+namespace pcp::trace::client {
+
+class LegacySender final : public Sender {
+ public:
+  LegacySender(Connection& connection, Pending& pending, DeliveryCounters& counters)
+      : connection_(connection), pending_(pending), counters_(counters) {}
+
+  void connected() override { is_connected_ = true; }
+  bool on_pdu(const wire::Frame& pdu) override;
+  void disconnected() override;
+  bool is_ready() const override { return is_connected_; }
+  void send_pending(std::uint64_t until, std::uint64_t now_ns) override;
+  bool has_settled(std::uint64_t until) const override {
+    return chunk_records_ == 0 && (rest_.delta.count == 0 || rest_entry_ >= until);
+  }
+
+ private:
+  // The stock agent reads so many bytes at once, and takes tags of at most so many bytes.
+  static constexpr std::size_t kChunkBytes = 1024;
+  static constexpr std::size_t kMaxLegacyTag = 124;
+
+  bool take_entry(std::uint64_t until);
+
+  Connection& connection_;
+  Pending& pending_;
+  DeliveryCounters& counters_;
+
+  bool is_connected_ = false;
+  Pending::Entry rest_;              // what is left of the entry being sent
+  std::uint64_t rest_entry_ = 0;     // its number in Pending
+  std::uint64_t chunk_records_ = 0;  // of the chunk under way; 0: none is
+  std::uint64_t until_ = 0;
+};
+
+// Takes one value out of a delta. All values of a transaction's delta together have its minimum,
+// its maximum and its sum; those of the other types all are the last value.
+double take_legacy_value(TraceType type, Delta& delta);
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,74 @@
+#include "delivery/pending.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace pcp::trace::client {
+
+void Pending::make_room(std::size_t records) {
+  const std::size_t places = std::size_t{end_of_tag_ids()} * kTraceTypes.size();
+  if (places > by_tag_.size()) by_tag_.resize(places);
+  const std::size_t needed = std::min(taken_ + records, places);
+  while (entries_.size() < needed) entries_.emplace_back();
+}
+
+// Not in add()'s loop, which is faster without all this.
+[[gnu::noinline]] Pending::Entry& Pending::queued_entry(const Tag* tag, TraceType type,
+                                                        std::uint64_t first_ns) {
+  Entry*& entry = by_tag_[place_of(tag, type)];
+  if (entry == nullptr) {
+    entry = &entries_[taken_++];
+    entry->tag = tag;
+    entry->type = type;
+  }
+  if (!entry->is_queued) {
+    (empty() ? first_ : last_->next_queued) = entry;
+    last_ = entry;
+    ++queued_;
+    entry->is_queued = true;
+    entry->first_ns = first_ns;
+  }
+  return *entry;
+}
+
+void Pending::add(std::span<const Arrival> arrivals, std::uint64_t now_ns) {
+  for (const auto& [announced, record] : arrivals) {
+    Entry* target = announced;
+    if (target == nullptr || target->last_ns == 0) [[unlikely]]
+      target = &queued_entry(record.tag(), type_of(record.kind()), now_ns);
+    target->last_ns = now_ns;
+    if (!add_to(target->delta, record)) continue;
+    try {
+      target->histogram.add(record.value);
+    } catch (const std::bad_alloc&) {  // one value that percentiles miss; the sender counts it
+    }
+  }
+}
+
+void Pending::add(const OverflowCell& cell, std::uint64_t now_ns) {
+  Entry& target = queued_entry(cell.tag, cell.type, now_ns);
+  target.last_ns = now_ns;
+  target.delta.merge(cell.delta);
+}
+
+void Pending::add_again(const Entry& old) {
+  Entry& target = queued_entry(old.tag, old.type, old.first_ns);
+  target.first_ns = std::min(target.first_ns, old.first_ns);
+  target.last_ns = std::max(target.last_ns, old.last_ns);
+  Delta delta = old.delta;
+  delta.unbinned = delta.count - delta.nonfinite;
+  if (target.delta.count > 0) delta.last = target.delta.last;  // what is there came later
+  target.delta.merge(delta);
+}
+
+void Pending::pop() {
+  Entry& done = front();
+  done.delta = {};
+  done.histogram.clear();
+  done.last_ns = 0;
+  done.is_queued = false;
+  first_ = done.next_queued;
+  ++popped_;
+}
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,99 @@
+// What was recorded and not sent yet, added up per tag: the flusher's side of an hour without an
+// agent is one delta per tag, however many calls there were.
+//
+// Thread: the flusher's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "record/overflow.hpp"
+#include "record/record.hpp"
+#include "wire/delta.hpp"
+#include "wire/histogram.hpp"
+
+namespace pcp::trace::client {
+
+class Pending {
+ public:
+  // What a record needs lies in the first two cache lines: the delta, the time, and what comes
+  // first of the histogram.
+  struct alignas(64) Entry {
+    Delta delta;
+    std::uint64_t last_ns = 0;  // when the flusher saw the last record of it; 0: there is none
+    Histogram histogram;
+    std::uint64_t first_ns = 0;
+    const Tag* tag = nullptr;
+    Entry* next_queued = nullptr;
+    TraceType type{};
+    bool is_queued = false;
+
+    std::uint64_t records() const { return delta.count + delta.aborts; }
+  };
+  static_assert(sizeof(Delta) == 64);
+
+  // A record that waits for its entry to come from afar: with many tags none is in a near cache.
+  struct Arrival {
+    Entry* entry = nullptr;  // null if there is none yet
+    Record record;
+  };
+  Arrival announce(const Record& record) const noexcept {
+    Arrival arrival;
+    arrival.entry = find(record.tag(), type_of(record.kind()));
+    arrival.record = record;
+    const auto address = reinterpret_cast<std::uintptr_t>(arrival.entry);  // null does no harm
+    __builtin_prefetch(reinterpret_cast<const void*>(address), 1);
+    __builtin_prefetch(reinterpret_cast<const void*>(address + 64), 1);
+    return arrival;
+  }
+
+  // Makes room for so many records or cells, of any tags that there are. Throws if there is no
+  // memory for it: then nothing has changed.
+  void make_room(std::size_t records);
+
+  // Add what was recorded. Requires: there was room made for it.
+  void add(std::span<const Arrival> arrivals, std::uint64_t now_ns);
+  void add(const OverflowCell& cell, std::uint64_t now_ns);
+
+  // Puts back what could not be sent after all. Its values are not in any histogram any more.
+  void add_again(const Entry& entry);
+
+  bool empty() const { return queued_ == popped_; }
+
+  // The entry that has waited longest. pop() forgets its numbers and keeps its memory.
+  Entry& front() { return *first_; }
+  void pop();
+
+  // Entries ever queued and ever popped: what was pending when `queued()` gave n has been handed
+  // over when `popped()` reaches n.
+  std::uint64_t queued() const { return queued_; }
+  std::uint64_t popped() const { return popped_; }
+
+ private:
+  // Null if there is none yet.
+  Entry* find(const Tag* tag, TraceType type) const {
+    const std::size_t place = place_of(tag, type);
+    return place < by_tag_.size() ? by_tag_[place] : nullptr;
+  }
+  static std::size_t place_of(const Tag* tag, TraceType type) {
+    return std::size_t{tag->id} * kTraceTypes.size() + index_of(type);
+  }
+
+  // Gives the entry, taken and queued if need be. Requires: there is room for it.
+  Entry& queued_entry(const Tag* tag, TraceType type, std::uint64_t first_ns);
+
+  std::vector<Entry*> by_tag_;
+  std::deque<Entry> entries_;  // never shrinks; gives stable addresses
+  std::size_t taken_ = 0;      // of entries_; those after them are room for new tags
+
+  // Those with something in them.
+  Entry* first_ = nullptr;
+  Entry* last_ = nullptr;
+  std::uint64_t queued_ = 0;
+  std::uint64_t popped_ = 0;
+};
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,304 @@
+#include "process/client.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <ctime>
+#include <exception>
+#include <new>
+
+#include "record/clock.hpp"
+#include "process/descriptors.hpp"
+#include "delivery/diagnostics.hpp"
+#include "process/flusher.hpp"
+#include "record/no_cancellation.hpp"
+#include "fork/rest_at_fork.hpp"
+#include "fork/wiped_memory.hpp"
+
+namespace pcp::trace::client {
+
+constinit thread_local Recorder* this_recorder = nullptr;
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// At its end a process waits so long without progress.
+constexpr std::chrono::nanoseconds kLastPatience = 1s;
+
+// After a thread could not be made.
+constexpr std::uint64_t kStartPauseNs = 100'000'000;
+
+// This process's client. Zero in a forked child, whatever the parent was doing.
+struct Process {
+  std::atomic<Client*> client;  // released by the thread that made it
+  std::atomic<bool> is_making;
+};
+
+// Set once, by whoever comes first; acquired, since the memory is fresh.
+std::atomic<Process*> process_page{nullptr};
+
+Process* find_process() {
+  Process* page = process_page.load(std::memory_order_acquire);
+  if (page != nullptr) return page;
+  void* memory = allocate_wiped_memory(sizeof(Process));
+  if (memory == nullptr) return nullptr;
+  Process* fresh = new (memory) Process{};
+  if (process_page.compare_exchange_strong(page, fresh, std::memory_order_acq_rel)) return fresh;
+  return page;  // another thread was faster; a page is lost
+}
+
+pthread_key_t thread_end_key;
+bool has_thread_end_key = false;  // else an ended thread's recorder is not used again
+
+// The last delivery, when the process ends.
+[[gnu::destructor]] void finish_process() {
+  if (Client* client = Client::get_to_finish()) client->finish();
+}
+
+// For quick_exit(), which a signal handler may call although it should not.
+void finish_quickly() {
+  if (Client* client = Client::get_to_finish())
+    client->has_flusher() ? client->finish_in_handler() : client->finish();
+}
+
+// Runs once per process image: its effects reach forked children by themselves.
+void prepare_process() {
+  ::at_quick_exit(finish_quickly);
+  close_descriptors_in_children();
+  let_flusher_rest_at_forks();
+  has_thread_end_key = ::pthread_key_create(&thread_end_key, [](void* recorder) {
+                         this_recorder = nullptr;
+                         if (static_cast<Recorder*>(recorder)->is_alive())
+                           static_cast<Recorder*>(recorder)->give_up();
+                       }) == 0;
+}
+
+Options read_own_options() {
+  static std::atomic<bool> complained{false};  // once, not again in each child
+  const bool silent = complained.exchange(true, std::memory_order_relaxed);
+  return read_options([](const char* name) { return ::secure_getenv(name); },
+                      [silent](const std::string& complaint) {
+                        if (!silent) ::dprintf(STDERR_FILENO, "%s\n", complaint.c_str());
+                      });
+}
+
+}  // namespace
+
+Client::Client(Options options)
+    : options_(std::move(options)),
+      pid_(::getpid()),
+      doorbell_([] { return get_if_made()->ensure_flusher(); }),
+      queue_(0) {
+  if (options_.no_agent) add_state(PMTRACE_STATE_NOAGENT);
+}
+
+Client* Client::get_if_made() {
+  Process* process = process_page.load(std::memory_order_acquire);
+  return process == nullptr ? nullptr : process->client.load(std::memory_order_acquire);
+}
+
+Client* Client::get_to_finish() {
+  return has_state(PMTRACE_STATE_NOAGENT) ? nullptr : get_if_made();
+}
+
+Client* Client::get() {
+  if (Client* client = get_if_made()) return client;
+  Process* process = find_process();
+  if (process == nullptr) return nullptr;
+  if (process->is_making.exchange(true, std::memory_order_acquire)) {
+    // Another thread is at it, which takes microseconds.
+    Client* client;
+    while ((client = process->client.load(std::memory_order_acquire)) == nullptr &&
+           process->is_making.load(std::memory_order_acquire))
+      ::sched_yield();
+    return client;
+  }
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  ::pthread_once(&once, prepare_process);
+  static std::atomic<bool> had_client{false};  // this process, or one that it was forked from
+  if (had_client.exchange(true, std::memory_order_relaxed)) close_inherited_descriptors();
+  Client* client = nullptr;
+  try {
+    client = new Client(read_own_options());
+  } catch (const std::exception&) {
+    process->is_making.store(false, std::memory_order_release);
+    return nullptr;
+  }
+  process->client.store(client, std::memory_order_release);
+  return client;
+}
+
+// False if there was no thread to be had, of late or now.
+bool Client::ensure_flusher() {
+  // Not relaxed: pairs with may_give_flusher_up().
+  if (flusher_runs_.load()) return true;
+  const NoCancellation guard;
+  if (now_ns() < next_start_ns_.load(std::memory_order_relaxed)) return false;
+  if (flusher_runs_.exchange(true)) return true;
+  if (start_thread()) return true;
+  next_start_ns_.store(now_ns() + kStartPauseNs, std::memory_order_relaxed);
+  flusher_runs_.store(false);
+  return false;
+}
+
+// Requires: the caller has set flusher_runs_, which the new thread takes over.
+bool Client::start_thread() {
+  sigset_t all;
+  sigfillset(&all);
+  // The new thread inherits it: no signal is ours.
+  ::pthread_sigmask(SIG_SETMASK, &all, &program_signals_);
+  const sigset_t before = program_signals_;
+  pthread_t thread;
+  const int error = ::pthread_create(&thread, nullptr, run_flusher, this);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (error != 0) {
+    link_.attempt_ended(-error);
+    return false;
+  }
+  ::pthread_setname_np(thread, "pcp_trace");
+  ::pthread_detach(thread);
+  return true;
+}
+
+void* Client::run_flusher(void* given) {
+  auto* const client = static_cast<Client*>(given);
+  for (;;) {
+    try {
+      Flusher& flusher = client->flusher();
+      flusher.resume();
+      flusher.run();  // until this is the last thread
+    } catch (const std::exception& problem) {
+      // No memory or no descriptors for its loop. What is recorded waits in the threads' recorders.
+      client->link_.attempt_ended(kNoMemoryToConnect);
+      diagnose(PMTRACE_STATE_COMMS,
+               [&] { return std::string("starting over in a second: ") + problem.what(); });
+      ::sleep(1);
+      continue;
+    }
+    const sigset_t signals = client->program_signals_;
+    if (!client->may_give_flusher_up()) continue;
+    // The C library calls exit(0) here, as it would in the program's own last thread.
+    ::pthread_sigmask(SIG_SETMASK, &signals, nullptr);
+    return nullptr;
+  }
+}
+
+// Requires: the caller runs it.
+Flusher& Client::flusher() {
+  if (flusher_ == nullptr) {
+    const Working now;
+    flusher_ = new Flusher(*this);
+  }
+  return *flusher_;
+}
+
+// Gives the flusher up, and takes it again if somebody has rung meanwhile. Who rings first rings
+// and then looks whether anybody runs it; we do the two in the opposite order, so one of us sees
+// the other.
+bool Client::may_give_flusher_up() {
+  flusher_runs_.store(false);
+  return !doorbell_.is_rung() || flusher_runs_.exchange(true);
+}
+
+Recorder* Client::make_recorder() {
+  Recorder* recorder = nullptr;
+  for_each_recorder([&](Recorder& each) {
+    if (recorder == nullptr && each.try_take_over()) recorder = &each;
+  });
+  if (recorder != nullptr) return recorder;
+
+  void* memory = allocate_wiped_memory(sizeof(Recorder));
+  if (memory == nullptr) return nullptr;
+  recorder = new (memory) Recorder(queue_, doorbell_, options_.queue_capacity);
+  if (!recorder->is_usable()) return nullptr;
+  recorder->next = recorders_.load(std::memory_order_relaxed);
+  while (!recorders_.compare_exchange_weak(recorder->next, recorder, std::memory_order_release,
+                                           std::memory_order_relaxed)) {
+  }
+  return recorder;
+}
+
+Recorder* find_recorder_slowly() {
+  const NoCancellation guard;
+  Client* client = Client::get();
+  if (client == nullptr) return nullptr;
+  if (!has_state(PMTRACE_STATE_NOAGENT)) client->start_flusher();
+  Recorder* recorder = client->make_recorder();
+  if (recorder != nullptr && has_thread_end_key) ::pthread_setspecific(thread_end_key, recorder);
+  this_recorder = recorder;
+  return recorder;
+}
+
+bool Client::deliver(std::chrono::nanoseconds timeout, Link::Patience patience) {
+  const Link::Waiter waiter(link_);
+  const std::uint64_t ticket = link_.request_delivery();
+  doorbell_.ring();
+  return flusher_runs_.exchange(true) ? link_.await(ticket, timeout, patience)
+                                      : deliver_by_hand(ticket, timeout, patience);
+}
+
+// There is no thread for it: the one that waits does the flusher's work. Requires: it has set
+// flusher_runs_.
+bool Client::deliver_by_hand(std::uint64_t ticket, std::chrono::nanoseconds timeout,
+                             Link::Patience patience) {
+  const NoCancellation guard;
+  bool delivered = false;
+  try {
+    flusher().resume();
+    delivered = link_.await(ticket, timeout, patience, [this](Link::Clock::time_point until) {
+      return flusher_->run_once(until);
+    });
+  } catch (const std::exception&) {  // no memory
+  }
+  flusher_runs_.store(false);
+  doorbell_.see_to_flusher();  // or the next calls would wait for one that is not there
+  return delivered;
+}
+
+void Client::finish() {
+  if (::getpid() != pid_) return;  // a child of vfork: this is its parent's
+  is_ending_.store(true, std::memory_order_relaxed);
+  if (flusher_runs_.load(std::memory_order_relaxed) || pending_calls() > 0)
+    deliver(kLastPatience, Link::Patience::Progress);
+}
+
+void Client::finish_in_handler() {
+  if (::getpid() != pid_ || pending_calls() == 0) return;
+  if (Recorder* own = known_recorder()) own->release_for_exit();
+  is_ending_.store(true, std::memory_order_relaxed);
+  const Link::Waiter waiter(link_);
+  const std::uint64_t ticket = link_.request_delivery();
+  doorbell_.ring_only();
+  if (!flusher_runs_.load(std::memory_order_relaxed)) return;
+  link_.await(ticket, kLastPatience, Link::Patience::Progress, [](Link::Clock::time_point until) {
+    const timespec pause{0, 200'000};
+    ::nanosleep(&pause, nullptr);
+    return Link::Clock::now() < until;
+  });
+}
+
+std::uint64_t Client::pending_calls() {
+  // What became of the calls is read before the calls: more can only have been recorded since.
+  const std::uint64_t settled =
+      delivered_.acknowledged + delivered_.uncertain + delivered_.undeliverable;
+  const wire::ClientCounters now = counters();
+  return now.recorded - settled;
+}
+
+wire::ClientCounters Client::counters() {
+  wire::ClientCounters counters;
+  for_each_recorder([&](Recorder& each) {
+    counters.recorded += each.recorded();
+    counters.merged += each.merged();
+  });
+  counters.sent = delivered_.sent;
+  counters.thinned = delivered_.thinned;
+  counters.uncertain = delivered_.uncertain;
+  counters.reconnects = delivered_.reconnects;
+  return counters;
+}
+
+}  // namespace pcp::trace::client

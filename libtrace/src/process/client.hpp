@@ -1,0 +1,113 @@
+// The process-wide client: what all threads share, and the way to one's own recorder. Made by the
+// first call, never destroyed; a forked child makes its own.
+#pragma once
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include "delivery/counters.hpp"
+#include "record/doorbell.hpp"
+#include "process/link.hpp"
+#include "delivery/options.hpp"
+#include "record/recorder.hpp"
+#include "wire/batch.hpp"
+
+namespace pcp::trace::client {
+
+class Flusher;
+
+class Client {
+ public:
+  // Gives this process's client, and makes it if need be. Null if there is no memory. Thread: any.
+  static Client* get();
+  static Client* get_if_made();
+
+  // Gives the client whose calls the end of this process has to wait for; null if there is none.
+  static Client* get_to_finish();
+
+  // Starts the flusher's thread unless somebody runs the flusher already. If that fails, one of the
+  // next calls tries again. Thread: any.
+  void start_flusher() { doorbell_.see_to_flusher(); }
+
+  // Makes or reuses a recorder for the calling thread. Null if there is no memory.
+  Recorder* make_recorder();
+
+  // Has all that was recorded delivered, and waits for it.
+  bool deliver(std::chrono::nanoseconds timeout, Link::Patience patience);
+
+  // The same at the end of the process: as long as there is progress, and only if there is an
+  // agent.
+  void finish();
+
+  // The same for _exit(), which a signal handler may call: takes no lock, starts no thread.
+  void finish_in_handler();
+  bool has_flusher() const { return flusher_runs_.load(std::memory_order_relaxed); }
+  bool is_ending() const { return is_ending_.load(std::memory_order_relaxed); }
+
+  template <typename Visit>
+  void for_each_recorder(Visit visit) {
+    for (Recorder* each = recorders_.load(std::memory_order_acquire); each != nullptr;
+         each = each->next)
+      visit(*each);
+  }
+
+  const Options& options() const { return options_; }
+  Link& link() { return link_; }
+  Doorbell& doorbell() { return doorbell_; }
+  DeliveryCounters& delivered() { return delivered_; }
+  wire::ClientCounters counters();
+
+  // Calls recorded of which nobody knows yet what becomes of them. Thread: any.
+  std::uint64_t pending_calls();
+
+ private:
+  explicit Client(Options options);
+  static void* run_flusher(void* client);
+  bool ensure_flusher();
+  bool start_thread();
+  Flusher& flusher();
+  bool may_give_flusher_up();
+  bool deliver_by_hand(std::uint64_t ticket, std::chrono::nanoseconds timeout,
+                       Link::Patience patience);
+
+  const Options options_;
+  const pid_t pid_;
+  Doorbell doorbell_;
+  RecordQueue queue_;
+  Link link_;
+  DeliveryCounters delivered_;
+  std::atomic<Recorder*> recorders_{
+      nullptr};  // a list that only grows: released by the one who adds
+
+  // Whoever sets it runs the flusher, and owns the next two: taken by exchange, given back with
+  // release.
+  std::atomic<bool> flusher_runs_{false};
+  Flusher* flusher_ = nullptr;  // never destroyed
+  sigset_t program_signals_{};  // the mask of the thread that started the flusher's
+
+  std::atomic<std::uint64_t> next_start_ns_{0};  // when to try again; stands for itself
+  std::atomic<bool> is_ending_{false};  // seen by the flusher with the flush request that follows
+};
+
+// The calling thread's recorder. In a forked child it may be the parent's, which is_alive() tells.
+extern constinit thread_local Recorder* this_recorder [[gnu::tls_model("initial-exec")]];
+
+Recorder* find_recorder_slowly();
+
+// Gives the calling thread's recorder if it has one already.
+inline Recorder* known_recorder() {
+  Recorder* recorder = this_recorder;
+  return recorder != nullptr && recorder->is_alive() ? recorder : nullptr;
+}
+
+// Gives the calling thread's recorder; null if there is no memory for one.
+inline Recorder* find_recorder() {
+  Recorder* recorder = known_recorder();
+  return recorder != nullptr ? recorder : find_recorder_slowly();
+}
+
+}  // namespace pcp::trace::client

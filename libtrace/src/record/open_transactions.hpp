@@ -1,0 +1,57 @@
+// The transactions that one thread has opened by name. Each tag has a slot with the time of its
+// begin. The owner begins; anybody may end, since the stock library lets another thread do so.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "record/clock.hpp"
+#include "record/record.hpp"
+
+namespace pcp::trace::client {
+
+// Thread: one owner calls find_or_make(); any thread may call find() and use the slot.
+class OpenTransactions {
+ public:
+  struct Slot {
+    const Tag* tag;
+    Slot* next;
+    // The moment of the begin, shifted by one, plus one if a further begin may replace it; 0:
+    // not open. Written with release and taken with acquire, one value handed from thread to
+    // thread.
+    std::atomic<std::uint64_t> begun{0};
+
+    bool is_open() const { return begun.load(std::memory_order_relaxed) != 0; }
+    bool blocks_begin() const {
+      const std::uint64_t value = begun.load(std::memory_order_relaxed);
+      return value != 0 && (value & 1) == 0;
+    }
+    void begin(Moment now, bool replaceable) {
+      begun.store(now << 1 | (replaceable ? 1 : 0), std::memory_order_release);
+    }
+    void allow_replacement() {
+      std::uint64_t value = begun.load(std::memory_order_relaxed);
+      while (value != 0 &&
+             !begun.compare_exchange_weak(value, value | 1, std::memory_order_relaxed)) {
+      }
+    }
+
+    // Closes the transaction and gives the time of its begin; 0 if it is not open.
+    Moment close() { return begun.exchange(0, std::memory_order_acquire) >> 1; }
+  };
+
+  // Null if there is no memory, or none yet.
+  Slot* find_or_make(const Tag* tag);
+  Slot* find(const Tag* tag) const;
+
+  // The owner ends: its open transactions stay open for others to end, and stop nobody from
+  // beginning.
+  void orphan();
+
+ private:
+  static constexpr std::size_t kBuckets = 64;
+  std::array<std::atomic<Slot*>, kBuckets> buckets_{};  // released by the owner, acquired by find()
+};
+
+}  // namespace pcp::trace::client

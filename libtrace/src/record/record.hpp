@@ -1,0 +1,82 @@
+// What a call leaves in its thread's queue.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "record/tag_registry.hpp"
+#include "wire/delta.hpp"
+#include "wire/trace_type.hpp"
+
+namespace pcp::trace::client {
+
+// The trace types with their numbers, and one that only the client knows.
+enum class RecordKind : std::uint64_t {
+  Transact = 1,
+  Point = 2,
+  Observe = 3,
+  Counter = 4,
+  Abort = 5
+};
+
+constexpr TraceType type_of(RecordKind kind) {
+  return kind == RecordKind::Abort ? TraceType::Transact : static_cast<TraceType>(kind);
+}
+
+// The compiler's own would ask only for reading, unless told that all processors know the other.
+// Those that do not take it for nothing.
+inline void prefetch_for_writing(const char* place) {
+#ifdef __x86_64__
+  asm volatile("prefetchw (%0)" : : "r"(place));
+#else
+  __builtin_prefetch(place, 1);
+#endif
+}
+
+// 16 bytes, for whatever a call writes is read by another processor: the kind takes the bits of the
+// tag's address that are always zero.
+class Record {
+ public:
+  Record() = default;
+  Record(const Tag* tag, double its_value, RecordKind kind)
+      : value(its_value),
+        tag_and_kind_(reinterpret_cast<std::uintptr_t>(tag) | static_cast<std::uintptr_t>(kind)) {}
+
+  // Constructed in its place in the queue. The flusher's processor has read the places that follow,
+  // and getting them back takes longer than all the rest of a call: so ask for them early.
+  Record(const Record& other) noexcept : value(other.value), tag_and_kind_(other.tag_and_kind_) {
+    prefetch_for_writing(reinterpret_cast<const char*>(this) + kPrefetchBytes);
+  }
+  Record& operator=(const Record&) = default;
+
+  const Tag* tag() const { return reinterpret_cast<const Tag*>(tag_and_kind_ & ~kKindMask); }
+  RecordKind kind() const { return static_cast<RecordKind>(tag_and_kind_ & kKindMask); }
+
+  double value = 0;  // seconds of a transaction, or what the program gave
+
+ private:
+  static constexpr std::size_t kPrefetchBytes = 384;
+  static constexpr std::uintptr_t kKindMask = alignof(Tag) - 1;
+  static_assert(static_cast<std::uintptr_t>(RecordKind::Abort) <= kKindMask);
+
+  std::uintptr_t tag_and_kind_ = 0;
+};
+
+// Adds a record to its tag's delta. Tells whether its value belongs into a histogram.
+inline bool add_to(Delta& delta, const Record& record) {
+  switch (record.kind()) {
+    case RecordKind::Abort:
+      ++delta.aborts;
+      return false;
+    case RecordKind::Point:
+      ++delta.count;
+      return false;
+    default:
+      return delta.add(record.value) && has_histogram(type_of(record.kind()));
+  }
+}
+
+static_assert(sizeof(Record) == 16 && std::is_trivially_destructible_v<Record>);
+
+}  // namespace pcp::trace::client

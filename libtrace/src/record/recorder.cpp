@@ -1,0 +1,64 @@
+#include "record/recorder.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+namespace pcp::trace::client {
+
+bool RecordQueue::take_room(std::uint64_t records, std::uint64_t of_all) {
+  std::uint64_t taken = taken_.load(std::memory_order_relaxed);
+  do {
+    if (taken + records > of_all) return false;
+  } while (!taken_.compare_exchange_weak(taken, taken + records, std::memory_order_relaxed));
+  return true;
+}
+
+bool Recorder::widen_room() {
+  const std::uint32_t more = std::min(room_, capacity_ - room_);
+  if (more == 0 || !queue_->take_room(more, std::uint64_t{kWideThreads} * capacity_)) return false;
+  room_ += more;
+  return true;
+}
+
+// Sets next_look_: half of the room first, so that the flusher is woken in time, then the other
+// half.
+void Recorder::look_at_room() {
+  const std::uint64_t drained = drained_.load(std::memory_order_acquire);
+  const std::uint64_t used = queued_.load(std::memory_order_relaxed) - drained;
+  const auto half = [this] { return std::max<std::uint64_t>(room_ / 2, 1); };
+  while (used >= half() && widen_room()) {
+  }
+  if (used < half()) {
+    next_look_ = drained + half();
+    return;
+  }
+  if (asked_at_ != drained) {
+    asked_at_ = drained;
+    doorbell_->ring();
+  }
+  next_look_ = drained + room_;
+}
+
+int Recorder::record_slowly(const Tag* tag, double value, RecordKind kind) {
+  if (!overflow_.in_use()) {
+    look_at_room();
+    if (enqueue(tag, value, kind)) return 0;
+  }
+  next_look_ = 0;  // until the cells were taken
+  // Counted first, so that nobody ever sees more acknowledged than recorded.
+  const std::uint64_t merged = merged_.load(std::memory_order_relaxed);
+  merged_.store(merged + 1, std::memory_order_release);
+  if (!overflow_.add({tag, value, kind}, queued_.load(std::memory_order_relaxed))) {
+    merged_.store(merged, std::memory_order_relaxed);
+    return -ENOMEM;
+  }
+  doorbell_->ring_if_asleep();
+  return 0;
+}
+
+void Recorder::give_up() {
+  transactions_.orphan();
+  owned_.store(false, std::memory_order_release);
+}
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,82 @@
+#include "record/tag_registry.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace pcp::trace::client {
+namespace {
+
+constexpr std::size_t kBuckets = 1 << 14;
+constexpr std::string_view kOverflowName = "(overflow)";
+
+// Zero pages until they are used. A bucket's head is written with release and read with acquire, so
+// whoever sees a tag sees all of it.
+std::array<std::atomic<const Tag*>, kBuckets> buckets;
+std::atomic<std::uint32_t> tag_count;
+
+// Eight bytes at a time: every call by name from Fortran comes this way.
+std::size_t bucket_of(std::string_view name) {
+  std::uint64_t hash = name.size();
+  std::uint64_t word;
+  const auto mix_in_word = [&] {
+    hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
+    hash ^= hash >> 32;
+  };
+  std::size_t at = 0;
+  for (; name.size() - at >= sizeof word; at += sizeof word) {
+    std::memcpy(&word, name.data() + at, sizeof word);
+    mix_in_word();
+  }
+  word = 0;
+  for (; at < name.size(); ++at) word = word << 8 | static_cast<unsigned char>(name[at]);
+  mix_in_word();
+  return hash % kBuckets;
+}
+
+const Tag* find_in(const Tag* list, std::string_view name) {
+  while (list != nullptr && name_of(*list) != name) list = list->next;
+  return list;
+}
+
+Tag* make_tag(std::string_view name) {
+  constexpr std::size_t kReadableAfter = 7;
+  void* memory = std::calloc(1, sizeof(Tag) + name.size() + 1 + kReadableAfter);
+  if (memory == nullptr) return nullptr;
+  Tag* tag = new (memory) Tag{};
+  tag->length = static_cast<std::uint32_t>(name.size());
+  char* text = static_cast<char*>(memory) + sizeof(Tag);
+  name.copy(text, name.size());
+  return tag;
+}
+
+}  // namespace
+
+const Tag* intern_tag(std::string_view name) {
+  std::atomic<const Tag*>& head = buckets[bucket_of(name)];
+  const Tag* seen = head.load(std::memory_order_acquire);
+  if (const Tag* found = find_in(seen, name)) return found;
+
+  // The last id is kept for "(overflow)" itself.
+  if (tag_count.load(std::memory_order_relaxed) >= kMaxTags - 1 && name != kOverflowName)
+    return intern_tag(kOverflowName);
+
+  Tag* tag = make_tag(name);
+  if (tag == nullptr) return nullptr;
+  tag->id = tag_count.fetch_add(1, std::memory_order_relaxed);
+  tag->next = seen;
+  while (!head.compare_exchange_weak(seen, tag, std::memory_order_release,
+                                     std::memory_order_acquire)) {
+    if (const Tag* found = find_in(seen, name)) {  // another thread was faster; the id stays unused
+      std::free(tag);
+      return found;
+    }
+    tag->next = seen;
+  }
+  return tag;
+}
+
+std::uint32_t end_of_tag_ids() { return tag_count.load(std::memory_order_relaxed); }
+
+}  // namespace pcp::trace::client

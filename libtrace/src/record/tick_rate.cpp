@@ -1,0 +1,94 @@
+#include "record/tick_rate.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cmath>
+#include <string_view>
+
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
+
+#include "record/clock.hpp"
+
+namespace pcp::trace::client {
+namespace {
+
+// Readings are good to a fraction of a microsecond, so that over this time the rate is good to
+// 1e-5.
+constexpr std::uint64_t kLeastIntervalNs = 50'000'000;
+
+// From here on the rate is as good as it gets.
+constexpr std::uint64_t kLearningNs = 10'000'000'000;
+
+// More than the clock may be slewed (5e-4), and far less than any change of the counter's
+// frequency.
+constexpr double kTolerance = 1e-3;
+
+// Both clocks are read within so many ticks, if nothing comes between.
+constexpr std::uint64_t kQuickTicks = 2'000;
+
+double rate_of(std::uint64_t ticks, std::uint64_t ns) {
+  return static_cast<double>(ns) * 1e-9 / static_cast<double>(ticks);
+}
+
+bool is_invariant() {
+#ifdef __x86_64__
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  return __get_cpuid(0x8000'0007, &a, &b, &c, &d) != 0 && (d & 1u << 8) != 0;
+#else
+  return false;
+#endif
+}
+
+}  // namespace
+
+void TickRate::observe(std::uint64_t ticks, std::uint64_t ns) {
+  if (has_failed_) return;
+  if (first_.ns == 0) {
+    first_ = last_ = {ticks, ns};
+    return;
+  }
+  if (ns < last_.ns + kLeastIntervalNs) return;
+  if (ticks <= last_.ticks) {
+    has_failed_ = true;
+  } else if (seconds_per_tick_ > 0) {
+    const double lately = rate_of(ticks - last_.ticks, ns - last_.ns);
+    has_failed_ = std::fabs(lately / seconds_per_tick_ - 1) > kTolerance;
+  }
+  if (has_failed_) {
+    seconds_per_tick_ = 0;
+    return;
+  }
+  if (seconds_per_tick_ == 0 || ns - first_.ns < kLearningNs)
+    seconds_per_tick_ = rate_of(ticks - first_.ticks, ns - first_.ns);
+  last_ = {ticks, ns};
+}
+
+bool kernel_trusts_counter() {
+  if (!is_invariant()) return false;
+  const int file = ::open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+                          O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  std::array<char, 16> text{};
+  const ssize_t got = ::read(file, text.data(), text.size());
+  ::close(file);
+  return got > 0 && std::string_view(text.data(), static_cast<std::size_t>(got)) == "tsc\n";
+}
+
+void watch_counter(TickRate& rate) {
+  const std::uint64_t before = read_counter();
+  const std::uint64_t ns = now_ns();
+  const std::uint64_t after = read_counter();
+  if (after - before > kQuickTicks) return;
+  rate.observe(before + (after - before) / 2, ns);
+  if (rate.seconds_per_tick() > 0 || rate.has_failed())
+    seconds_per_tick.store(rate.seconds_per_tick(), std::memory_order_relaxed);
+}
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,154 @@
+// pmdatrace: options, and how the parts are put together.
+#include <pcp/pmapi.h>
+#include <pwd.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <set>
+#include <utility>
+
+#include "agent/agent.hpp"
+#include "agent/bridge.hpp"
+#include "agent/disk_thread.hpp"
+#include "agent/log.hpp"
+#include "agent/main_loop.hpp"
+#include "agent/number_keeper.hpp"
+#include "agent/options.hpp"
+#include "collector/engine/heap.hpp"
+#include "collector/engine/instance_file.hpp"
+#include "collector/engine/printable.hpp"
+#include "collector/shared.hpp"
+#include "collector/ingest/server.hpp"
+
+namespace pcp::trace::agent {
+
+namespace {
+
+Time now() { return std::chrono::steady_clock::now().time_since_epoch(); }
+
+std::string pcp_user() {
+  char* name = nullptr;
+  pmGetUsername(&name);
+  return name;
+}
+
+// Root, PCP's user and our own.
+Privileges privileges() {
+  std::set<uid_t> users{0, geteuid()};
+  if (const passwd* const pcp = getpwnam(pcp_user().c_str())) users.insert(pcp->pw_uid);
+  return Privileges(std::move(users));
+}
+
+// Only root can become somebody else; without -M others stay who they are.
+void become(const std::string& user) {
+  if (geteuid() == 0 || !user.empty()) {
+    pmSetProcessIdentity(user.empty() ? pcp_user().c_str() : user.c_str());  // exits if it cannot
+  }
+}
+
+// A fetch must not wait behind programs that keep all processors busy: pmcd drops an agent that is
+// silent for long. Only root may do this, and a priority that somebody has chosen stays.
+void raise_priority() {
+  constexpr int kNice = -10;
+  if (getpriority(PRIO_PROCESS, 0) == 0) setpriority(PRIO_PROCESS, 0, kNice);
+}
+
+// For the time in a line of the log libc looks at this file each time, unless it is told its name:
+// then only once.
+void keep_time_zone() { setenv("TZ", ":/etc/localtime", 0); }
+
+// A disk that hangs may keep the process from ending, but not for longer than this.
+void end_soon() {
+  constexpr unsigned kSeconds = 10;
+  signal(SIGALRM, [](int) { _exit(EXIT_FAILURE); });
+  alarm(kSeconds);
+}
+
+std::string numbers_path(int domain) {
+  return std::string(pmGetConfig("PCP_VAR_DIR")) + "/config/pmda/" + std::to_string(domain) +
+         ".trace";
+}
+
+// Nothing is wrong with a first start.
+InstanceFile::Contents load_numbers(const InstanceFile& file, const std::string& path) {
+  InstanceFile::Contents known = file.load();
+  if (!known.warning.empty() && std::filesystem::exists(path)) log_warning(known.warning);
+  return known;
+}
+
+IngestOptions ingest_options(Options& options) {
+  IngestOptions ingest;
+  ingest.port = options.port;
+  ingest.socket_path = options.socket_path;
+  ingest.access = std::move(options.access);
+  return ingest;
+}
+
+int run(Options options) {
+  free_without_delay();
+  keep_time_zone();
+  Bridge bridge(options.domain, options.log);
+
+  const std::string path = numbers_path(options.domain);
+  const InstanceFile file(path);
+  Shared shared(options.engine, load_numbers(file, path).instances, now());
+  Server server(ingest_options(options), shared, log_info);
+  if (const std::string problem = server.listen(); !problem.empty()) {
+    log_error(problem);
+    return EXIT_FAILURE;
+  }
+  raise_priority();
+  become(options.user);
+
+  Agent agent({options.domain, options.units, server.port(), options.debug}, privileges(), shared,
+              now());
+  NumberKeeper numbers(file, shared, log_warning, now);
+  MainLoop loop;  // blocks signals, so that the other threads have them blocked as well
+  DiskThread disk(numbers);
+  server.start();
+  const bool connected = bridge.connect(agent);
+  if (connected) {
+    std::uint64_t seen = 0;  // changes of the engine
+    const auto after_request = [&] {
+      const std::uint64_t changes = shared.engine.changes();
+      if (std::exchange(seen, changes) != changes) disk.save_numbers();
+    };
+    loop.run(bridge, after_request, [&] { server.request_client_log(); });
+  }
+  end_soon();
+  server.stop();
+  return connected ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+// One line, whatever is in the options.
+constexpr std::size_t kLongestComplaint = 500;
+
+// On standard error, which belongs to whoever started the agent: a person, or PCP's agent starter
+// with a log of its own. And in the agent's log, where one looks.
+int refuse(const OptionError& error) {
+  const std::string line = printable(error.message, kLongestComplaint) + " (see pmdatrace(1))";
+  std::cerr << "pmdatrace: " << line << std::endl;
+  int status = 0;
+  pmOpenLog(pmGetProgname(), error.log.c_str(), stderr, &status);
+  if (status == 1) log_error(line);
+  return EXIT_FAILURE;
+}
+
+int start(int argc, char** argv) {
+  pmSetProgname("pmdatrace");
+  auto parsed = parse_options(argc, argv);
+  if (auto* const options = std::get_if<Options>(&parsed)) return run(std::move(*options));
+  if (const auto* const error = std::get_if<OptionError>(&parsed)) return refuse(*error);
+  print_usage();
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+
+}  // namespace pcp::trace::agent
+
+int main(int argc, char** argv) { return pcp::trace::agent::start(argc, argv); }

@@ -1,0 +1,70 @@
+#include "agent/number_keeper.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "metrics/copy_in_slices.hpp"
+
+namespace pcp::trace::agent {
+
+namespace {
+
+// After a save that took a time, this many times as long goes by before the next.
+constexpr int kRest = 50;
+constexpr Time kLongestRest = std::chrono::minutes(5);
+
+// After one that failed, at least so long.
+constexpr Time kRestAfterFailure = std::chrono::seconds(30);
+
+}  // namespace
+
+NumberKeeper::NumberKeeper(InstanceFile file, Shared& shared, Warn warn, Time (*clock)())
+    : file_(std::move(file)),
+      shared_(shared),
+      warn_(warn),
+      clock_(clock),
+      saved_(copy_numbers().size()) {}
+
+Time NumberKeeper::save_new() {
+  if (!has_unsaved()) return kNever;
+  const Time begin = clock_();
+  if (begin < next_save_) return next_save_;
+  save();
+  const Time end = clock_();
+  next_save_ =
+      end + std::clamp((end - begin) * kRest, unsaved_ ? kRestAfterFailure : Time{0}, kLongestRest);
+  return unsaved_ ? next_save_ : kNever;
+}
+
+bool NumberKeeper::has_unsaved() {
+  // Mostly nothing is new, and then the other threads need not be disturbed.
+  const std::uint64_t changes = shared_.engine.changes();
+  if (std::exchange(changes_, changes) == changes || unsaved_) return unsaved_;
+  std::vector<KnownInstance> first_new;
+  first_new.reserve(1);
+  const CourteousLock lock(shared_.mutex);
+  unsaved_ = shared_.engine.known_instances(saved_, 1, first_new) > 0;
+  return unsaved_;
+}
+
+void NumberKeeper::save() {
+  const std::vector<KnownInstance> numbers = copy_numbers();
+  const std::string problem = file_.save(numbers);
+  unsaved_ = !problem.empty();
+  if (!unsaved_) saved_ = numbers.size();
+  if (!std::exchange(warned_, unsaved_) && unsaved_)
+    warn_(problem + "; will be tried again now and then");
+}
+
+std::vector<KnownInstance> NumberKeeper::copy_numbers() const {
+  std::vector<KnownInstance> numbers;
+  copy_in_slices<KnownInstance, CourteousLock>(
+      shared_,
+      [&](const Engine& engine, std::size_t max, std::vector<KnownInstance>& out) {
+        engine.known_instances(numbers.size(), max, out);
+      },
+      [&](KnownInstance&& number) { numbers.push_back(std::move(number)); });
+  return numbers;
+}
+
+}  // namespace pcp::trace::agent

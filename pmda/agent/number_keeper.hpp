@@ -1,0 +1,44 @@
+// Writes the instance numbers to their file when there are new ones, so that tags keep them over a
+// restart of the agent.
+#pragma once
+
+#include <string>
+
+#include "collector/engine/instance_file.hpp"
+#include "collector/shared.hpp"
+
+namespace pcp::trace::agent {
+
+// Later than any time.
+inline constexpr Time kNever = Time::max();
+
+// Thread: the one that may wait for a disk.
+class NumberKeeper {
+ public:
+  using Warn = void (*)(const std::string&);
+
+  // Requires: `shared` knows the numbers in the file, and no new ones yet.
+  NumberKeeper(InstanceFile file, Shared& shared, Warn warn, Time (*clock)());
+
+  // Saves if there are new numbers, but spends only a small part of the time on that. What could
+  // not be saved is tried again later. Gives the time when to call this again, if not before.
+  Time save_new();
+
+  void save();
+
+ private:
+  bool has_unsaved();
+  std::vector<KnownInstance> copy_numbers() const;
+
+  InstanceFile file_;
+  Shared& shared_;
+  Warn warn_;
+  Time (*clock_)();
+  std::size_t saved_;          // how many numbers the file has
+  std::uint64_t changes_ = 0;  // of the engine, that have been looked at
+  bool unsaved_ = false;       // there are numbers that the file has not
+  bool warned_ = false;        // since the last save that succeeded
+  Time next_save_{};
+};
+
+}  // namespace pcp::trace::agent

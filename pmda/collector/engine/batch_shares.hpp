@@ -1,0 +1,47 @@
+// Where in the window a batch belongs that was long on its way, because its sender had no agent for
+// a while. All that a batch tells of the times is when its first and its last record happened; in
+// between the records are taken to be spread evenly.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "collector/engine/engine.hpp"
+#include "collector/engine/window_clock.hpp"
+#include "collector/engine/window_sums.hpp"
+
+namespace pcp::trace::agent {
+
+// The records from the share `from` to the share `to` of a batch (0 to 1, in the order of time)
+// happened in one interval.
+struct BatchShare {
+  std::int64_t interval = 0;
+  double from = 0;
+  double to = 1;
+};
+
+class BatchShares {
+ public:
+  // Divides what the window still has use for: the window that the next rotation will show, so
+  // that what enters will also be seen. Nothing if all of the batch is older.
+  BatchShares(const wire::BatchAge& age, const WindowClock& clock, std::int64_t current, Time now);
+
+  std::span<const BatchShare> get() const { return {shares_.data(), count_}; }
+
+ private:
+  // However many buckets the window has, more detail than this is not worth its time.
+  static constexpr std::int64_t kMost = 16;
+
+  std::array<BatchShare, kMost> shares_{};
+  std::size_t count_ = 0;
+};
+
+// The part of a count from one share to another. Adjoining parts add up exactly.
+std::uint64_t part_of(std::uint64_t count, double from, double to);
+
+// The part of a delta: its count rounded, its sum in proportion, its extrema kept.
+WindowSums part_of(const Delta& delta, const BatchShare& share);
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,317 @@
+#include "collector/engine/engine.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cassert>
+
+#include "collector/engine/batch_shares.hpp"
+#include "collector/engine/histogram_pool.hpp"
+#include "collector/engine/slice.hpp"
+#include "collector/engine/tag_history.hpp"
+#include "collector/engine/tag_registry.hpp"
+#include "collector/engine/window_clock.hpp"
+
+namespace pcp::trace::agent {
+
+// A life begins at the start and at each reset. Histories belong to one life; a reset only sets
+// them aside, because freeing 100,000 of them takes too long to do at once.
+struct Engine::Implementation {
+  Implementation(const EngineOptions& engine_options, const std::vector<KnownInstance>& known,
+                 Time now)
+      : options(engine_options),
+        clock(options.period, options.buckets, now),
+        interval_end(clock.begin_of(1)),
+        pool(options.max_histogram_bytes),
+        tags(options.max_tags, known) {
+    latest.reserve(tags.max_size());
+    latest.resize(tags.size());
+  }
+
+  // Brings the engine to the interval of `now`; the tags follow one by one.
+  void turn(Time now) {
+    if (now < interval_end) [[likely]]
+      return;
+    const std::int64_t interval = clock.interval_at(now);
+    counters.rotations += static_cast<std::uint64_t>(interval - current);
+    current = interval;
+    interval_end = clock.begin_of(current + 1);
+    to_rotate = active.size();
+    pool.refine();
+  }
+
+  // Gives the history that this tag's values go to, at the current interval: its own, or that of
+  // "(overflow)".
+  TagHistory& history_of(TagIndex place, std::uint64_t calls) {
+    TagHistory* history = history_in_this_life(place);
+    if (history == nullptr) [[unlikely]] {
+      history = &begin_history(place);
+    }
+    if (TagRegistry::is_overflow(history->tag())) [[unlikely]] {
+      add_calls(counters.overflowed, calls);
+    }
+    bring_up(*history);
+    return *history;
+  }
+
+  TagHistory* history_in_this_life(TagIndex place) const {
+    return latest[place].life == life ? latest[place].history : nullptr;
+  }
+
+  void note_change() { changes.fetch_add(1, std::memory_order_relaxed); }
+
+  [[gnu::noinline]] TagHistory& begin_history(TagIndex place) {
+    if (!TagRegistry::is_overflow(place)) {
+      if (counters.tags < options.max_tags && tags.note_values(place)) {
+        ++counters.tags;
+      } else {
+        place = TagRegistry::overflow_place(tags.type(place));
+        if (TagHistory* overflow = history_in_this_life(place)) return *overflow;
+      }
+    }
+    brake_resets();
+    if (histories.empty() || histories.back()->size() == kBlock) {
+      auto block = std::make_unique<Block>();
+      block->reserve(kBlock);
+      histories.push_back(std::move(block));
+    }
+    TagHistory& history = histories.back()->emplace_back(place, tags.type(place));
+    latest[place] = {life, &history};
+    arrivals[index_of(tags.type(place))].push_back(&history);
+    note_change();
+    return history;
+  }
+
+  // Gives how much work that was: 1 for a usual tag. A summary takes time in the number of buckets,
+  // so one of a very fine window counts for several.
+  std::size_t bring_up(TagHistory& history) {
+    if (history.interval() == current) [[likely]]
+      return 0;
+    constexpr std::size_t kUsualBuckets = 16;
+    const std::size_t work = 1 + history.window_size() / kUsualBuckets;
+    if (!history.advance(current, options.buckets, pool)) deactivate(history);
+    return work;
+  }
+
+  void activate(TagHistory& history) {
+    if (history.active_place != TagHistory::kInactive || history.window_empty()) return;
+    history.active_place = static_cast<std::uint32_t>(active.size());
+    active.push_back(&history);
+  }
+
+  // The last one takes the free place. Tags that wait for rotate() are below to_rotate, before and
+  // after.
+  void deactivate(TagHistory& history) {
+    if (history.active_place == TagHistory::kInactive) return;
+    active[history.active_place] = active.back();
+    active.back()->active_place = history.active_place;
+    active.pop_back();
+    history.active_place = TagHistory::kInactive;
+    to_rotate = std::min(to_rotate, active.size());
+  }
+
+  // While the pool is coarsening, each delta that comes in coarsens one stored tag: memory shrinks
+  // as fast as it could grow. One that changes its place meanwhile may be missed; it stays finer
+  // for at most one period.
+  void coarsen_next() {
+    if (!pool.coarsening()) [[likely]]
+      return;
+    if (next_to_coarsen < active.size()) {
+      active[next_to_coarsen++]->coarsen(pool);
+    } else {
+      next_to_coarsen = 0;
+      pool.coarsening_done();
+    }
+  }
+
+  void set_aside() {
+    if (discarded.empty()) {
+      discarded.swap(histories);
+      return;
+    }
+    for (auto& block : histories) discarded.push_back(std::move(block));
+    histories.clear();
+  }
+
+  // While more than one whole life waits to be freed each new history frees two old ones: so resets
+  // that come faster than take_discarded() cannot fill the memory.
+  void brake_resets() {
+    const std::size_t blocks_of_a_life = options.max_tags / kBlock + kTraceTypes.size();
+    for (int i = 0; i < 2 && discarded.size() > blocks_of_a_life; ++i) {
+      discarded.back()->pop_back();
+      if (discarded.back()->empty()) discarded.pop_back();
+    }
+  }
+
+  EngineOptions options;
+  WindowClock clock;
+  std::int64_t current = 0;  // interval
+  Time interval_end;         // of the current one
+  HistogramPool pool;
+  TagRegistry tags;
+  mutable EngineCounters counters;
+  std::array<std::uint64_t, kTraceTypes.size()> origin_changes{};
+  std::atomic<std::uint64_t> changes{0};  // of any generation
+
+  // Histories lie in blocks, none of them empty, which never grow: so they stay where they are,
+  // next to those that a fetch looks at next, and away from what outlives a reset.
+  static constexpr std::size_t kBlock = 64;
+  using Block = std::vector<TagHistory>;
+
+  struct Latest {
+    std::uint32_t life = 0;  // that the history belongs to; any other: it is gone
+    TagHistory* history = nullptr;
+  };
+  std::uint32_t life = 1;
+  std::vector<Latest> latest;  // by place
+  std::vector<std::unique_ptr<Block>> histories;
+  std::array<std::vector<TagHistory*>, kTraceTypes.size()> arrivals;  // of histories, by type
+  std::vector<std::unique_ptr<Block>> discarded;                      // of earlier lives
+
+  std::vector<TagHistory*> active;  // whose window is not empty
+  std::size_t to_rotate = 0;        // active ones from here on are at the current interval
+  std::size_t next_to_coarsen = 0;
+};
+
+Engine::Engine(const EngineOptions& options, const std::vector<KnownInstance>& known, Time now)
+    : implementation_(std::make_unique<Implementation>(options, known, now)) {}
+
+Engine::~Engine() = default;
+
+TagIndex Engine::tag(TraceType type, std::string_view name) {
+  assert(is_tag(name));
+  Implementation& my = *implementation_;
+  const TagIndex place = my.tags.find_or_add(type, name);
+  my.latest.resize(my.tags.size());
+  return place;
+}
+
+void Engine::note_origin(TagIndex place, const std::shared_ptr<const Origin>& origin) {
+  Implementation& my = *implementation_;
+  if (!my.tags.note_origin(place, origin)) return;
+  ++my.origin_changes[index_of(my.tags.type(place))];
+  my.note_change();
+}
+
+void Engine::apply_value(TagIndex place, double value, Time now) {
+  Implementation& my = *implementation_;
+  my.turn(now);
+  TagHistory& history = my.history_of(place, 1);
+  history.add(value, my.pool);
+  my.activate(history);
+  my.coarsen_next();
+}
+
+void Engine::apply(TagIndex place, const Delta& delta, std::string_view histogram,
+                   const wire::BatchAge& age, Time now) {
+  if (delta.empty()) return;
+  Implementation& my = *implementation_;
+  my.turn(now);
+  TagHistory& history = my.history_of(place, delta.count + delta.aborts);
+  const auto recent = static_cast<std::uint64_t>(my.clock.interval_length().count());
+  if (age.first_ns <= recent || delta.count == 0) {
+    history.add(delta, histogram, my.pool);
+  } else {
+    const BatchShares shares(age, my.clock, my.current, now);
+    add_calls(my.counters.late,
+              history.add_late(delta, histogram, shares, my.options.buckets, my.pool));
+  }
+  my.activate(history);
+  my.coarsen_next();
+}
+
+void Engine::reset(Time now) {
+  Implementation& my = *implementation_;
+  my.clock.restart(now);
+  my.current = 0;
+  my.interval_end = my.clock.begin_of(1);
+  my.set_aside();
+  my.active.clear();
+  my.to_rotate = 0;
+  my.next_to_coarsen = 0;
+  my.pool.clear();
+  my.counters.tags = 0;
+  for (auto& each : my.arrivals) each.clear();
+  ++my.life;
+  my.note_change();
+}
+
+Engine::Discarded Engine::take_discarded() {
+  auto& discarded = implementation_->discarded;
+  if (discarded.empty()) return nullptr;
+  Discarded taken(discarded.back().release());
+  discarded.pop_back();
+  return taken;
+}
+
+void Engine::FreeHistories::operator()(void* block) const {
+  delete static_cast<Implementation::Block*>(block);
+}
+
+bool Engine::rotate(Time now, std::size_t max_tags) {
+  Implementation& my = *implementation_;
+  my.turn(now);
+  for (std::size_t done = 0; my.to_rotate > 0 && done < max_tags;) {
+    TagHistory& history = *my.active[--my.to_rotate];
+    done += std::max<std::size_t>(my.bring_up(history), 1);
+  }
+  return my.to_rotate > 0;
+}
+
+Time Engine::next_rotation(Time now) const {
+  const Implementation& my = *implementation_;
+  return my.to_rotate > 0 || !my.discarded.empty() ? now : my.interval_end;
+}
+
+std::size_t Engine::snapshot(TraceType type, std::size_t from, std::size_t max, Time now,
+                             std::vector<TagValues>& out) {
+  Implementation& my = *implementation_;
+  constexpr std::size_t kMostSummaries = 32;
+  my.turn(now);
+  std::size_t copied = 0;
+  std::size_t work = 0;
+  for (TagHistory* history : slice(my.arrivals[index_of(type)], from, max)) {
+    if (work >= kMostSummaries) break;
+    work += my.bring_up(*history);
+    TagValues& values = out.emplace_back();
+    values.instance = my.tags.instance(history->tag());
+    history->copy_to(values);
+    ++copied;
+  }
+  return copied;
+}
+
+std::size_t Engine::instances(TraceType type, std::size_t from, std::size_t max,
+                              std::vector<InstanceName>& out) const {
+  const Implementation& my = *implementation_;
+  const auto histories = slice(my.arrivals[index_of(type)], from, max);
+  for (const TagHistory* history : histories) {
+    out.push_back(my.tags.instance_name(history->tag()));
+  }
+  return histories.size();
+}
+
+std::size_t Engine::known_instances(std::size_t from, std::size_t max,
+                                    std::vector<KnownInstance>& out) const {
+  return implementation_->tags.known_instances(from, max, out);
+}
+
+Engine::Generation Engine::generation(TraceType type) const {
+  const Implementation& my = *implementation_;
+  const std::size_t index = index_of(type);
+  return {my.life - 1, my.arrivals[index].size(), my.origin_changes[index]};
+}
+
+std::uint64_t Engine::changes() const {
+  return implementation_->changes.load(std::memory_order_relaxed);
+}
+
+const EngineCounters& Engine::counters() const {
+  EngineCounters& counters = implementation_->counters;
+  counters.coarsenings = implementation_->pool.coarsenings();
+  counters.histogram_bytes = implementation_->pool.bytes();
+  return counters;
+}
+
+const EngineOptions& Engine::options() const { return implementation_->options; }
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,177 @@
+// What the agent knows: for each tag its totals, its last value, and a ring of buckets that make up
+// the window from which rates, averages, extrema and percentiles come. Neither sockets nor PCP
+// reach in here, and time is an argument.
+//
+// The window. Time since the start (or the last reset) is cut into intervals of period/buckets,
+// exact in nanoseconds: interval k begins at ceil(k * period / buckets). What arrives joins the
+// working bucket, unless it was long on its way; when its interval ends it is one of the completed
+// ones, and for `buckets` intervals it counts in the window. A tag's summary is computed once per
+// interval, when rotate() or a snapshot reaches the tag, so no step takes long however many tags
+// there are.
+//
+// Thread: any, one at a time; see shared.hpp for the mutex.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collector/engine/label_text.hpp"
+#include "wire/batch.hpp"
+#include "wire/delta.hpp"
+#include "wire/trace_type.hpp"
+
+namespace pcp::trace::agent {
+
+// A steady clock's reading. Only differences matter.
+using Time = std::chrono::nanoseconds;
+
+struct EngineOptions {
+  Time period = std::chrono::seconds(60);       // -T
+  std::uint32_t buckets = 12;                   // -N
+  std::uint32_t max_tags = 100'000;             // of all types together; beyond it: "(overflow)"
+  std::size_t max_histogram_bytes = 64u << 20;  // beyond it histograms are coarsened
+};
+
+// A tag's place in the engine: given once, valid for ever, through resets too.
+using TagIndex = std::uint32_t;
+
+// Who sends a tag, for instance labels.
+struct Origin {
+  std::string owner;      // the user, by the name that limits know it by
+  std::uint32_t pid = 0;  // as the kernel says, or as the process claims over TCP
+  LabelText labels{};     // what the process says of itself
+};
+
+inline constexpr std::array kQuantiles{0.50, 0.90, 0.95, 0.99, 0.999};
+
+// Everything the metrics of one instance need.
+struct TagValues {
+  std::int32_t instance = 0;
+  Delta total;  // since the tag appeared or came back after a reset; `last` is the last value
+
+  // Over the completed buckets; meaningless if the window holds nothing for this tag. Of `window`
+  // count, nonfinite, sum, min and max are kept.
+  bool in_window = false;
+  Delta window;
+  bool has_quantiles = false;
+  std::array<double, kQuantiles.size()> quantiles{};
+};
+
+struct InstanceName {
+  std::int32_t instance = 0;
+  std::uint8_t suffixes = 0;             // what shown_name() wants to know, for PCP's tools
+  std::string tag;                       // as the program gave it
+  std::shared_ptr<const Origin> origin;  // null if unknown, or if processes disagree
+};
+
+// A number that a tag had in an earlier life of the agent.
+struct KnownInstance {
+  TraceType type{};
+  std::string tag;
+  std::int32_t instance = 0;
+  std::uint32_t absent =
+      0;  // lives of the agent that ended since the tag had values; 0: it has now
+  bool operator==(const KnownInstance&) const = default;
+};
+
+struct EngineCounters {
+  std::uint64_t tags = 0;         // active ones
+  std::uint64_t overflowed = 0;   // calls that went to "(overflow)" for want of room for their tag
+  std::uint64_t coarsenings = 0;  // times that histograms lost half of their resolution
+  std::uint64_t histogram_bytes = 0;
+  std::uint64_t late = 0;       // calls that were too old for the window: in the totals only
+  std::uint64_t rotations = 0;  // intervals completed
+};
+
+// Instances are numbered 1, 2, 3 ... for each type as their first values arrive, after the highest
+// known number. Instance 0 is "(overflow)": the tags for which there was no room.
+inline constexpr std::int32_t kOverflowInstance = 0;
+
+class Engine {
+ public:
+  // Of more known instances than max_tags those are forgotten that were absent for longest.
+  // Requires: period and buckets are not 0; `known` names no tag and no number of a type twice.
+  Engine(const EngineOptions& options, const std::vector<KnownInstance>& known, Time now);
+  ~Engine();
+
+  // Finds a tag's place, or makes one. Shows nothing yet: an instance appears with its first
+  // values. Requires: is_tag(name). Gives the type's "(overflow)" if there is no room.
+  TagIndex tag(TraceType type, std::string_view name);
+
+  // Notes a process that defines this tag.
+  void note_origin(TagIndex tag, const std::shared_ptr<const Origin>& origin);
+
+  // Adds one call's value, which happened now.
+  void apply_value(TagIndex tag, double value, Time now);
+
+  // Adds a delta. A batch that began no longer ago than one interval enters the working bucket.
+  // An older one is divided among the buckets of its time; what is older than the window, by its
+  // share of the batch's time, enters the totals only.
+  // Requires: `histogram` is empty, or a valid packed histogram of the delta's finite values but
+  // those that are unbinned.
+  void apply(TagIndex tag, const Delta& delta, std::string_view histogram,
+             const wire::BatchAge& age, Time now);
+
+  // Forgets all values and instances, sets their memory aside, and starts the interval afresh.
+  // Numbers stay with their tags.
+  void reset(Time now);
+
+  struct FreeHistories {
+    void operator()(void* block) const;
+  };
+  using Discarded = std::unique_ptr<void, FreeHistories>;
+
+  // Hands out some of the memory that resets have set aside, for the caller to free without the
+  // mutex: now and then a free() takes a millisecond, since it gives pages back to the kernel. Null
+  // if there is none left.
+  Discarded take_discarded();
+
+  // Summarises at most `max_tags` tags whose interval has ended. True if there is more to do.
+  bool rotate(Time now, std::size_t max_tags);
+
+  // When there is next something to rotate, or to discard: `now` or earlier if there is already.
+  Time next_rotation(Time now) const;
+
+  // Copies the values of at most `max` instances of a type, from the `from`th on, in the order in
+  // which they first had values since the start or the last reset. Gives how many it copied: none
+  // only at the end, and fewer than `max` also where many had to be summarised first. Between two
+  // calls instances may have been added at the end, or all been reset: generation() tells.
+  std::size_t snapshot(TraceType type, std::size_t from, std::size_t max, Time now,
+                       std::vector<TagValues>& out);
+
+  // The same for their names; here, fewer than `max` are the end.
+  std::size_t instances(TraceType type, std::size_t from, std::size_t max,
+                        std::vector<InstanceName>& out) const;
+
+  // Copies at most `max` of the numbers to be known to the agent's next life, from the `from`th on,
+  // in an order to which new ones are only ever added at the end. Gives how many it copied: so
+  // known_instances(n, 1, out) tells whether there are more than n.
+  std::size_t known_instances(std::size_t from, std::size_t max,
+                              std::vector<KnownInstance>& out) const;
+
+  // Changes when the type's instances were reset (resets) or have become more (count).
+  struct Generation {
+    std::uint64_t resets = 0;
+    std::uint64_t count = 0;
+    std::uint64_t origins = 0;  // changes of any instance's origin
+    bool operator==(const Generation&) const = default;
+  };
+  Generation generation(TraceType type) const;
+
+  // Differs from before if any type's generation does. Thread: any, at any time.
+  std::uint64_t changes() const;
+
+  const EngineCounters& counters() const;
+  const EngineOptions& options() const;
+
+ private:
+  struct Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,227 @@
+#include "collector/engine/instance_file.hpp"
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "collector/engine/escape.hpp"
+
+namespace pcp::trace::agent {
+
+namespace {
+
+constexpr std::string_view kFormat = "pcp-trace-instances 1";
+constexpr std::string_view kEnd = "end";
+
+// More than any file that an agent has written.
+constexpr std::size_t kMaxFileBytes = std::size_t{1} << 30;
+
+// A greater number is damage; believing it would leave none for new tags.
+constexpr std::int32_t kMaxNumber = 1'000'000'000;
+
+class File {
+ public:
+  explicit File(int descriptor) : descriptor_(descriptor) {}
+  ~File() { close(); }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  int get() const { return descriptor_; }
+  bool is_open() const { return descriptor_ >= 0; }
+
+  bool close() {
+    const int descriptor = std::exchange(descriptor_, -1);
+    return descriptor < 0 || ::close(descriptor) == 0;
+  }
+
+ private:
+  int descriptor_;
+};
+
+std::string reason() { return std::strerror(errno); }
+
+// Gives everything in a file, or nothing and why.
+std::optional<std::string> read_file(const std::string& path, std::string& why) {
+  // A pipe in the file's place must not keep the agent from starting.
+  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat status {};
+  if (!file.is_open() || ::fstat(file.get(), &status) != 0) {
+    why = reason();
+    return std::nullopt;
+  }
+  if (!S_ISREG(status.st_mode) || static_cast<std::size_t>(status.st_size) > kMaxFileBytes) {
+    why = "not a file of instance numbers";
+    return std::nullopt;
+  }
+  std::string text(static_cast<std::size_t>(status.st_size), '\0');
+  std::size_t size = 0;
+  while (size < text.size()) {
+    const ssize_t got = ::read(file.get(), text.data() + size, text.size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      why = reason();
+      return std::nullopt;
+    }
+    if (got == 0) break;
+    size += static_cast<std::size_t>(got);
+  }
+  text.resize(size);
+  return text;
+}
+
+bool write_file(const std::string& path, std::string_view text) {
+  File file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
+  if (!file.is_open()) return false;
+  while (!text.empty()) {
+    const ssize_t written = ::write(file.get(), text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return ::fsync(file.get()) == 0 && file.close();
+}
+
+// Makes a rename in this file's directory last. Some file systems cannot; the rename is done
+// anyway.
+void sync_directory_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  const std::string directory = slash == path.npos ? "." : path.substr(0, slash + 1);
+  const File file(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (file.is_open()) ::fsync(file.get());
+}
+
+void append_tag(std::string& out, std::string_view tag) {
+  for (const char byte : tag) {
+    if (byte > ' ' && byte < 0x7f && byte != '\\') {
+      out += byte;
+    } else {
+      append_escaped(out, byte);
+    }
+  }
+}
+
+// Takes the number at the front of `text` and the character after it.
+template <typename Number>
+bool take_number(std::string_view& text, Number& number) {
+  const char* end = text.data() + text.size();
+  const auto [next, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc{} || next == end || *next != ' ') return false;
+  text.remove_prefix(static_cast<std::size_t>(next - text.data()) + 1);
+  return true;
+}
+
+std::optional<std::string> parse_tag(std::string_view text) {
+  std::string tag;
+  while (!text.empty()) {
+    std::size_t length = 1;
+    unsigned char byte = static_cast<unsigned char>(text.front());
+    if (byte == '\\') {
+      length = 4;
+      const char* digits = text.data() + 2;
+      if (text.size() < length || text[1] != 'x') return std::nullopt;
+      if (std::from_chars(digits, digits + 2, byte, 16).ptr != digits + 2) return std::nullopt;
+    } else if (byte <= ' ' || byte >= 0x7f) {
+      return std::nullopt;
+    }
+    tag += static_cast<char>(byte);
+    text.remove_prefix(length);
+  }
+  if (!is_tag(tag)) return std::nullopt;
+  return tag;
+}
+
+std::optional<KnownInstance> parse_line(std::string_view line) {
+  KnownInstance known;
+  unsigned type = 0;
+  if (!take_number(line, type) || !is_trace_type(type)) return std::nullopt;
+  if (!take_number(line, known.instance) || !take_number(line, known.absent)) return std::nullopt;
+  if (known.instance < 1 || known.instance > kMaxNumber) return std::nullopt;
+  auto tag = parse_tag(line);
+  if (!tag) return std::nullopt;
+  known.type = static_cast<TraceType>(type);
+  known.tag = std::move(*tag);
+  return known;
+}
+
+// Takes the next line; nothing if it is the last one and has no newline.
+std::optional<std::string_view> take_line(std::string_view& text) {
+  const std::size_t length = text.find('\n');
+  if (length == text.npos) return std::nullopt;
+  const std::string_view line = text.substr(0, length);
+  text.remove_prefix(length + 1);
+  return line;
+}
+
+}  // namespace
+
+InstanceFile::Contents InstanceFile::load() const {
+  Contents contents;
+  std::string why;
+  const auto text = read_file(path_, why);
+  if (!text) {
+    contents.warning = path_ + ": " + why + "; instances are numbered afresh";
+    return contents;
+  }
+  std::string_view rest = *text;
+  if (take_line(rest) != kFormat) {
+    contents.warning = path_ + ": the first line is not \"" + std::string(kFormat) +
+                       "\"; instances are numbered afresh";
+    return contents;
+  }
+  std::set<std::pair<TraceType, std::int32_t>> numbers;
+  std::set<std::pair<TraceType, std::string>> tags;
+  std::size_t damaged = 0;
+  bool complete = false;
+  while (const auto line = take_line(rest)) {
+    if (*line == kEnd) {
+      complete = true;
+      break;
+    }
+    auto known = parse_line(*line);
+    if (!known || numbers.contains({known->type, known->instance}) ||
+        !tags.insert({known->type, known->tag}).second) {
+      ++damaged;
+      continue;
+    }
+    numbers.insert({known->type, known->instance});
+    contents.instances.push_back(std::move(*known));
+  }
+  if (!complete || !rest.empty()) ++damaged;
+  if (damaged > 0) {
+    contents.warning = path_ + ": damaged (" + std::to_string(damaged) + " lines are unusable, " +
+                       std::to_string(contents.instances.size()) +
+                       " numbers could be read); other tags are numbered afresh";
+  }
+  return contents;
+}
+
+std::string InstanceFile::save(const std::vector<KnownInstance>& instances) const {
+  std::string text(kFormat);
+  text += '\n';
+  for (const KnownInstance& known : instances) {
+    text += std::to_string(static_cast<unsigned>(known.type)) + ' ' +
+            std::to_string(known.instance) + ' ' + std::to_string(known.absent) + ' ';
+    append_tag(text, known.tag);
+    text += '\n';
+  }
+  text += kEnd;
+  text += '\n';
+
+  const std::string temporary = path_ + ".new";
+  if (!write_file(temporary, text) || std::rename(temporary.c_str(), path_.c_str()) != 0) {
+    const std::string why = reason();
+    ::unlink(temporary.c_str());
+    return path_ + ": cannot save the instance numbers: " + why;
+  }
+  sync_directory_of(path_);
+  return {};
+}
+
+}  // namespace pcp::trace::agent

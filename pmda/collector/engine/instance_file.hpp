@@ -1,0 +1,38 @@
+// Keeps the instance numbers from one life of the agent to the next: a text file, replaced as a
+// whole.
+//
+//   pcp-trace-instances 1
+//   <type, 1 to 4> <number> <absent> <tag, with what is not printable ASCII, blanks and \ as \xNN>
+//   ...
+//   end
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collector/engine/engine.hpp"
+
+namespace pcp::trace::agent {
+
+class InstanceFile {
+ public:
+  explicit InstanceFile(std::string path) : path_(std::move(path)) {}
+
+  struct Contents {
+    std::vector<KnownInstance> instances;  // no tag and no number of a type twice
+    std::string warning;                   // one line; empty if all is well
+  };
+
+  // Reads what can be read, whatever the file is.
+  Contents load() const;
+
+  // Replaces the file. Gives an empty string, or the one line that says why it could not: then the
+  // old file is still there.
+  std::string save(const std::vector<KnownInstance>& instances) const;
+
+ private:
+  std::string path_;
+};
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,34 @@
+#include "collector/engine/instance_names.hpp"
+
+#include <algorithm>
+
+#include "collector/engine/printable.hpp"
+
+namespace pcp::trace::agent {
+
+namespace {
+
+std::string suffix_of(std::int32_t instance) { return '#' + std::to_string(instance); }
+
+}  // namespace
+
+std::string shown_name(std::string_view tag, std::int32_t instance, NameSuffixes suffixes) {
+  std::string name = printable(tag, kMaxShownBytes);
+  const std::size_t word = std::min(name.find(' '), name.size());
+  for (; suffixes > 0; --suffixes) name.insert(word, suffix_of(instance));
+  return name;
+}
+
+// Ends, because a tag is too short to look like a name with 255 suffixes.
+NameSuffixes InstanceNames::claim(TraceType type, std::string_view tag, std::int32_t instance) {
+  std::string word = printable(tag, kMaxShownBytes);
+  word.resize(std::min(word.find(' '), word.size()));
+  NameSuffixes suffixes = 0;
+  while (!taken_.insert(hash_(word, index_of(type))).second) {
+    word += suffix_of(instance);
+    ++suffixes;
+  }
+  return suffixes;
+}
+
+}  // namespace pcp::trace::agent

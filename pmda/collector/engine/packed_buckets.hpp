@@ -1,0 +1,63 @@
+// The packed distributions of one tag's completed intervals, oldest first, one behind the other in
+// a single piece of memory: most of them are so short that a piece for each would be mostly the
+// heap's own. An interval without values has none.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "collector/engine/heap.hpp"
+
+namespace pcp::trace::agent {
+
+class PackedBuckets {
+ public:
+  // Calls visit(interval, packed) for each, from the oldest to the newest.
+  template <typename Visit>
+  void for_each(Visit visit) const {
+    for (std::size_t at = 0; at < records_.size();) {
+      const Header header = header_at(at);
+      visit(header.interval, packed_at(at));
+      at += kHeaderBytes + header.size;
+    }
+  }
+
+  // Gives an interval's, or nothing.
+  std::string_view find(std::int64_t interval) const;
+
+  // Puts an interval's in its place, instead of the one that is there, if there is one.
+  void put(std::int64_t interval, std::string_view packed);
+
+  // Forgets all that is older.
+  void drop_before(std::int64_t interval);
+
+  std::size_t memory_bytes() const { return heap_bytes(records_.capacity()); }
+
+ private:
+  struct Header {
+    std::int64_t interval;
+    std::uint32_t size;  // of the packed bytes, which follow
+  };
+  static constexpr std::size_t kHeaderBytes = sizeof(std::int64_t) + sizeof(std::uint32_t);
+
+  Header header_at(std::size_t at) const {
+    Header header;
+    std::memcpy(&header.interval, &records_[at], sizeof header.interval);
+    std::memcpy(&header.size, &records_[at + sizeof header.interval], sizeof header.size);
+    return header;
+  }
+  std::string_view packed_at(std::size_t at) const {
+    return {records_.data() + at + kHeaderBytes, header_at(at).size};
+  }
+  std::size_t place_of(std::int64_t interval) const;
+  bool holds(std::size_t at, std::int64_t interval) const {
+    return at < records_.size() && header_at(at).interval == interval;
+  }
+
+  std::vector<char> records_;
+};
+
+}  // namespace pcp::trace::agent

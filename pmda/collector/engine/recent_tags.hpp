@@ -1,0 +1,57 @@
+// Remembers the places of tags that were looked up lately, so that finding one again costs a
+// comparison and next to no hash. The hash is nobody's secret: whoever chooses names that collide
+// makes them be forgotten, and looked up in the table again, which is no worse than before.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "collector/engine/engine.hpp"
+
+namespace pcp::trace::agent {
+
+class RecentTags {
+ public:
+  struct Entry {
+    std::string_view name;  // no name: none yet
+    TraceType type{};
+    TagIndex place = 0;
+
+    bool is(TraceType wanted_type, std::string_view wanted_name) const {
+      return type == wanted_type && name == wanted_name;
+    }
+  };
+
+  // The only entry where this tag may be: it is there, or may be put there. The name that is put
+  // there must stay where it is.
+  Entry& entry_of(TraceType type, std::string_view name) {
+    const std::uint64_t mixed =
+        (ends_of(name) ^ static_cast<std::uint64_t>(type) << 56) * kMultiplier;
+    return entries_[mixed >> (64 - kIndexBits)];
+  }
+
+ private:
+  static constexpr std::uint64_t kMultiplier = 0x9e3779b97f4a7c15;  // 2^64 / golden ratio
+  static constexpr unsigned kIndexBits = 9;
+
+  // The first and the last eight bytes: names that differ only between them are rare.
+  static std::uint64_t ends_of(std::string_view name) {
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+    if (name.size() >= sizeof first) {
+      std::memcpy(&first, name.data(), sizeof first);
+      std::memcpy(&last, name.data() + name.size() - sizeof last, sizeof last);
+    } else {
+      for (const char byte : name) first = first << 8 | static_cast<unsigned char>(byte);
+    }
+    return first ^ std::rotl(last * kMultiplier, 32);
+  }
+
+  std::array<Entry, std::size_t{1} << kIndexBits> entries_;
+};
+
+}  // namespace pcp::trace::agent

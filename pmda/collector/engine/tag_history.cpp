@@ -1,0 +1,75 @@
+#include "collector/engine/tag_history.hpp"
+
+namespace pcp::trace::agent {
+
+bool TagHistory::advance(std::int64_t interval, std::size_t buckets, HistogramPool& pool) {
+  const std::int64_t oldest = interval - static_cast<std::int64_t>(buckets);
+  window_.advance(interval_, oldest, buckets);
+  if (histograms_) {
+    histograms_->advance(interval_, oldest, pool);
+    if (window_.empty()) {
+      histograms_->leave(pool);
+      histograms_.reset();
+    }
+  }
+  interval_ = interval;
+  summary_ = window_.total_of_completed();
+  if (histograms_) histograms_->summarise(summary_, pool);
+  return !window_.empty();
+}
+
+void TagHistory::add(const Delta& delta, std::string_view histogram, HistogramPool& pool) {
+  total_.merge(delta);
+  if (delta.count == 0) return;
+  window_.working().merge(delta);
+  if (histogram.empty() || !has_histogram(type_)) return;
+  const std::uint64_t binned = delta.count - delta.nonfinite - delta.unbinned;
+  if (!has_room_for_histograms(pool) || !histograms_->merge(histogram, binned, pool))
+    add_calls(total_.unbinned, binned);
+}
+
+std::uint64_t TagHistory::add_late(const Delta& delta, std::string_view histogram,
+                                   const BatchShares& shares, std::size_t buckets,
+                                   HistogramPool& pool) {
+  total_.merge(delta);
+  std::uint64_t in_window = 0;
+  for (const BatchShare& share : shares.get()) {
+    const WindowSums part = part_of(delta, share);
+    if (part.count == 0) continue;
+    WindowSums& bucket = share.interval == interval_ ? window_.working()
+                                                     : window_.completed(share.interval, buckets);
+    bucket.merge(part);
+    add_share(histogram, share, pool);
+    in_window += part.count;
+  }
+  return delta.count - in_window;
+}
+
+void TagHistory::add_share(std::string_view packed, const BatchShare& of_time,
+                           HistogramPool& pool) {
+  if (packed.empty() || !has_histogram(type_)) return;
+  const double share = of_time.to - of_time.from;
+  if (has_room_for_histograms(pool) &&
+      (of_time.interval == interval_
+           ? histograms_->merge_share(packed, share, pool)
+           : histograms_->merge_late(of_time.interval, packed, share, pool)))
+    return;
+  std::uint64_t values = 0;
+  Histogram::read_packed_total(packed, values);
+  add_calls(total_.unbinned, part_of(values, 0, share));
+}
+
+void TagHistory::copy_to(TagValues& values) const {
+  values.total = total_;
+  values.in_window = summary_.count > 0;
+  values.window = {};
+  values.window.count = summary_.count;
+  values.window.nonfinite = summary_.nonfinite;
+  values.window.sum = summary_.sum;
+  values.window.min = summary_.min;
+  values.window.max = summary_.max;
+  values.has_quantiles = histograms_ && histograms_->quantiles().has_value();
+  if (values.has_quantiles) values.quantiles = *histograms_->quantiles();
+}
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,75 @@
+// All that was measured of one tag in this life of its: totals, window, and the window's summary,
+// which is made once per interval.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "collector/engine/batch_shares.hpp"
+#include "collector/engine/engine.hpp"
+#include "collector/engine/histogram_pool.hpp"
+#include "collector/engine/window_histograms.hpp"
+#include "collector/engine/window_sums.hpp"
+
+namespace pcp::trace::agent {
+
+class TagHistory {
+ public:
+  TagHistory(TagIndex tag, TraceType type) : tag_(tag), type_(type) {}
+
+  TagIndex tag() const { return tag_; }
+
+  // The interval that the working bucket belongs to.
+  std::int64_t interval() const { return interval_; }
+
+  // Completes the working bucket, forgets the buckets older than the window and makes the summary.
+  // False if the window holds nothing any more; all of its memory was given back then.
+  bool advance(std::int64_t interval, std::size_t buckets, HistogramPool& pool);
+
+  // These add to the totals, and to the working bucket or, late, to whichever the time asks for.
+  // Requires: the interval is the current one.
+  void add(double value, HistogramPool& pool) {
+    const bool finite = total_.add(value);
+    window_.working().add(value);
+    if (!finite || !has_histogram(type_)) return;
+    if (!has_room_for_histograms(pool) || !histograms_->add(value, pool)) ++total_.unbinned;
+  }
+  void add(const Delta& delta, std::string_view histogram, HistogramPool& pool);
+
+  // Gives how many calls were too old for the window.
+  std::uint64_t add_late(const Delta& delta, std::string_view histogram, const BatchShares& shares,
+                         std::size_t buckets, HistogramPool& pool);
+
+  void coarsen(HistogramPool& pool) {
+    if (histograms_) histograms_->coarsen(pool);
+  }
+
+  bool window_empty() const { return window_.empty(); }
+  std::size_t window_size() const { return window_.size(); }
+
+  void copy_to(TagValues& values) const;
+
+  // The engine's note of where in its list of active tags this one is.
+  static constexpr std::uint32_t kInactive = ~std::uint32_t{0};
+  std::uint32_t active_place = kInactive;
+
+ private:
+  // Makes the histograms if there are none.
+  bool has_room_for_histograms(HistogramPool& pool) {
+    if (!histograms_ && !pool.full()) [[unlikely]]
+      histograms_ = std::make_unique<WindowHistograms>(pool);
+    return histograms_ != nullptr;
+  }
+  void add_share(std::string_view packed, const BatchShare& of_time, HistogramPool& pool);
+
+  TagIndex tag_;
+  TraceType type_;
+  std::int64_t interval_ = 0;
+  Delta total_;
+  WindowBuckets window_;
+  std::unique_ptr<WindowHistograms> histograms_;  // none if the window has none
+  WindowSums summary_;
+};
+
+}  // namespace pcp::trace::agent

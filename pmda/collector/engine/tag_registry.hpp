@@ -1,0 +1,76 @@
+// What stays with a tag as long as the agent lives: its place, its instance's number and shown
+// name, and who sends it. Numbers come from earlier lives of the agent, or follow the highest of
+// those.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "collector/engine/engine.hpp"
+#include "collector/engine/instance_names.hpp"
+#include "collector/engine/recent_tags.hpp"
+#include "collector/engine/tag_table.hpp"
+
+namespace pcp::trace::agent {
+
+class TagRegistry {
+ public:
+  // Room is for twice as many names as there may be tags with values: half of them may be known
+  // from earlier lives, and the other half is for new ones.
+  TagRegistry(std::size_t max_tags, const std::vector<KnownInstance>& known);
+
+  // Gives the type's overflow place if there is no room.
+  TagIndex find_or_add(TraceType type, std::string_view name) {
+    const RecentTags::Entry& recent = recent_.entry_of(type, name);
+    return recent.is(type, name) ? recent.place : find_or_add_again(type, name);
+  }
+
+  // The first four places are those of "(overflow)".
+  static TagIndex overflow_place(TraceType type) { return static_cast<TagIndex>(index_of(type)); }
+  static bool is_overflow(TagIndex place) { return place < kTraceTypes.size(); }
+
+  // Places given so far, and at most ever.
+  std::size_t size() const { return tags_.size(); }
+  std::size_t max_size() const { return kTraceTypes.size() + max_names_; }
+
+  TraceType type(TagIndex place) const { return tags_[place].type; }
+  std::int32_t instance(TagIndex place) const { return tags_[place].instance; }
+  InstanceName instance_name(TagIndex place) const;
+
+  // Notes that a tag has values in this life of the agent, and gives it a number if it has none.
+  // False if all numbers are taken.
+  bool note_values(TagIndex place);
+
+  // False if that changes nothing.
+  bool note_origin(TagIndex place, const std::shared_ptr<const Origin>& origin);
+
+  std::size_t known_instances(std::size_t from, std::size_t max,
+                              std::vector<KnownInstance>& out) const;
+
+ private:
+  struct Tag {
+    TraceType type{};
+    NameSuffixes suffixes = 0;
+    bool origins_differ = false;
+    std::int32_t instance = 0;  // 0: none yet, or "(overflow)"
+    std::uint32_t absent = 0;   // as in KnownInstance
+    std::string_view name;
+    std::shared_ptr<const Origin> origin;
+  };
+  TagIndex find_or_add_again(TraceType type, std::string_view name);
+  TagIndex add(TraceType type, std::string_view name);
+  void number(TagIndex place, std::int32_t instance);
+
+  std::size_t max_names_;
+  TagTable table_;
+  RecentTags recent_;
+  InstanceNames names_;
+  std::vector<Tag> tags_;
+  std::vector<TagIndex> numbered_;  // in the order in which they got numbers
+  std::array<std::int32_t, kTraceTypes.size()> highest_{};  // number of each type
+};
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,27 @@
+#include "collector/engine/window_clock.hpp"
+
+namespace pcp::trace::agent {
+
+namespace {
+
+__extension__ using Wide = __int128;
+
+// Requires: divisor > 0.
+std::int64_t divide_down(Wide dividend, std::int64_t divisor) {
+  const Wide quotient = dividend / divisor;
+  return static_cast<std::int64_t>(dividend % divisor < 0 ? quotient - 1 : quotient);
+}
+
+}  // namespace
+
+// The greatest k whose beginning is not later: ceil(k * period / buckets) <= elapsed, which for
+// whole nanoseconds is k * period <= elapsed * buckets.
+std::int64_t WindowClock::interval_at(Time time) const {
+  return divide_down(Wide{(time - start_).count()} * buckets_, period_.count());
+}
+
+Time WindowClock::begin_of(std::int64_t interval) const {
+  return start_ + Time{-divide_down(-Wide{interval} * period_.count(), buckets_)};
+}
+
+}  // namespace pcp::trace::agent

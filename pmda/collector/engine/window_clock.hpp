@@ -1,0 +1,35 @@
+// Cuts time into intervals of period/buckets, exact in nanoseconds although the quotient need not
+// be whole: interval k begins at ceil(k * period / buckets) after the start. Before the start they
+// have negative numbers.
+#pragma once
+
+#include <cstdint>
+
+#include "collector/engine/engine.hpp"
+
+namespace pcp::trace::agent {
+
+class WindowClock {
+ public:
+  // Requires: period > 0, buckets > 0.
+  WindowClock(Time period, std::uint32_t buckets, Time start)
+      : period_(period), buckets_(buckets), start_(start), interval_length_(begin_of(1) - start) {}
+
+  void restart(Time now) { start_ = now; }
+
+  std::int64_t interval_at(Time time) const;
+  Time begin_of(std::int64_t interval) const;
+
+  std::int64_t buckets() const { return buckets_; }
+
+  // No interval is longer.
+  Time interval_length() const { return interval_length_; }
+
+ private:
+  Time period_;
+  std::int64_t buckets_;
+  Time start_;
+  Time interval_length_;
+};
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,101 @@
+#include "collector/engine/window_histograms.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace pcp::trace::agent {
+
+namespace {
+
+void coarsen_to(unsigned coarseness, Histogram& histogram) {
+  while (histogram.coarseness() < coarseness) histogram.coarsen();
+}
+
+}  // namespace
+
+// Changes the working histogram and has the pool note what that does to its memory.
+template <typename Change>
+void WindowHistograms::change_working(HistogramPool& pool, Change change) {
+  const std::size_t before = memory_of(working_);
+  change();
+  pool.account(before, memory_of(working_));
+}
+
+bool WindowHistograms::make_ready(HistogramPool& pool) {
+  if (pool.full()) return false;
+  change_working(pool, [&] { coarsen_to(pool.coarseness(), working_); });
+  return true;
+}
+
+bool WindowHistograms::merge(std::string_view packed, std::uint64_t total, HistogramPool& pool) {
+  if (!make_ready(pool)) return false;
+  bool merged = false;
+  change_working(pool, [&] { merged = working_.merge_checked(packed, total); });
+  return merged;
+}
+
+bool WindowHistograms::merge_share(std::string_view packed, double share, HistogramPool& pool) {
+  if (!make_ready(pool)) return false;
+  bool merged = false;
+  change_working(pool, [&] { merged = working_.merge_packed_share(packed, share); });
+  return merged;
+}
+
+bool WindowHistograms::merge_late(std::int64_t interval, std::string_view packed, double share,
+                                  HistogramPool& pool) {
+  if (pool.full()) return false;
+  Histogram& sum = pool.scratch();
+  coarsen_to(pool.coarseness(), sum);
+  if (!sum.merge_packed_share(packed, share)) return false;
+  if (sum.empty()) return true;
+  if (!sum.merge_packed(completed_.find(interval))) return false;
+  put(interval, sum, pool);
+  return true;
+}
+
+void WindowHistograms::put(std::int64_t interval, const Histogram& histogram, HistogramPool& pool) {
+  const std::size_t before = completed_.memory_bytes();
+  completed_.put(interval, pool.pack(histogram));
+  pool.account(before, completed_.memory_bytes());
+}
+
+void WindowHistograms::advance(std::int64_t interval, std::int64_t oldest, HistogramPool& pool) {
+  const std::size_t before = completed_.memory_bytes();
+  completed_.drop_before(oldest);
+  pool.account(before, completed_.memory_bytes());
+  if (!working_.empty() && interval >= oldest) put(interval, working_, pool);
+  change_working(pool, [&] {
+    working_.clear();
+    if (pool.coarseness() > 0) working_ = {};  // memory is scarce: what is packed needs it more
+  });
+}
+
+void WindowHistograms::coarsen(HistogramPool& pool) {
+  change_working(pool, [&] { coarsen_to(pool.coarseness(), working_); });
+  PackedBuckets coarser;
+  completed_.for_each([&](std::int64_t interval, std::string_view packed) {
+    Histogram& histogram = pool.scratch();
+    coarsen_to(pool.coarseness(), histogram);
+    histogram.merge_packed(packed);
+    coarser.put(interval, pool.pack(histogram));
+  });
+  pool.account(completed_.memory_bytes(), coarser.memory_bytes());
+  completed_ = std::move(coarser);
+}
+
+void WindowHistograms::summarise(const WindowSums& sums, HistogramPool& pool) {
+  quantiles_.reset();
+  Histogram& total = pool.scratch();
+  completed_.for_each([&](std::int64_t, std::string_view packed) { total.merge_packed(packed); });
+  if (total.empty() || sums.min > sums.max) return;
+  quantiles_.emplace();
+  for (std::size_t i = 0; i < kQuantiles.size(); ++i) {
+    (*quantiles_)[i] = std::clamp(total.quantile(kQuantiles[i]), sums.min, sums.max);
+  }
+}
+
+void WindowHistograms::leave(HistogramPool& pool) {
+  pool.account(heap_bytes(sizeof *this) + memory_of(working_) + completed_.memory_bytes(), 0);
+}
+
+}  // namespace pcp::trace::agent

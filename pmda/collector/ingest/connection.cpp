@@ -1,0 +1,269 @@
+#include "collector/ingest/connection.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <exception>
+#include <utility>
+
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include "collector/ingest/count.hpp"
+#include "wire/legacy.hpp"
+
+namespace pcp::trace::agent {
+
+namespace {
+
+using wire::ByeReason;
+
+constexpr std::size_t kLeastReadBytes = 4 * 1024;
+
+// A flood on many connections makes everybody else wait for one such read of each of them.
+constexpr std::size_t kMostReadBytes = 16 * 1024;
+
+// Answers that may wait for a peer to read them. With more it is not read from.
+constexpr std::size_t kMostUnwrittenBytes = 64 * 1024;
+
+// How long a peer that is left may take to read the last words and to close.
+constexpr Time kLongestLeave = std::chrono::seconds(5);
+
+bool would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
+
+}  // namespace
+
+Connection::Connection(asio::io_context& io, Descriptor socket, Peer peer, Host& host)
+    : socket_(io, socket.release()),
+      peer_(std::move(peer)),
+      host_(host),
+      dialogue_(host.household, peer_),
+      reader_(dialogue_.max_pdu_bytes()),
+      read_bytes_(kLeastReadBytes),
+      began_(steady_now()) {}
+
+void Connection::greet() {
+  phase_ = Phase::Talking;
+  dialogue_.greet(out_);
+  write();
+  wait_readable();
+}
+
+void Connection::refuse(std::int32_t code) {
+  wire::append_ack(out_, host_.household.pid, code);
+  leave();
+}
+
+void Connection::leave(ByeReason reason) {
+  dialogue_.bye(out_, reason);
+  leave();
+}
+
+void Connection::leave() {
+  stop_talking();
+  phase_ = Phase::Leaving;
+  leaving_since_ = steady_now();
+  write();
+  if (phase_ == Phase::Leaving && !host_.may_linger()) close();
+  wait_readable();
+}
+
+void Connection::close() {
+  if (phase_ == Phase::Closed) return;
+  stop_talking();
+  phase_ = Phase::Closed;
+  asio::error_code ignored;
+  socket_.close(ignored);
+  host_.closed(peer_.number);
+}
+
+void Connection::wait_readable() {
+  if (phase_ == Phase::Closed || reading_ || end_of_stream_) return;
+  if (phase_ == Phase::Talking && out_.size() > kMostUnwrittenBytes) return;
+  reading_ = true;
+  socket_.async_wait(asio::posix::stream_descriptor::wait_read,
+                     [self = shared_from_this()](const asio::error_code& error) {
+                       self->reading_ = false;
+                       if (!error) self->on_readable();
+                     });
+}
+
+void Connection::wait_writable() {
+  if (phase_ == Phase::Closed || writing_) return;
+  writing_ = true;
+  socket_.async_wait(asio::posix::stream_descriptor::wait_write,
+                     [self = shared_from_this()](const asio::error_code& error) {
+                       self->writing_ = false;
+                       if (error) return;
+                       self->write();
+                       // While it was not read from, the peer could not go on.
+                       if (!self->reading_) self->unfinished_since_ = steady_now();
+                       self->wait_readable();
+                     });
+}
+
+void Connection::on_readable() {
+  try {
+    if (phase_ == Phase::Talking) read();
+    if (phase_ == Phase::Leaving) throw_away();
+  } catch (const std::exception& problem) {
+    // No memory, most likely. This peer's trouble must not become anybody else's.
+    close();
+    host_.say(peer_, std::string("dropped: ") + problem.what());
+  }
+  wait_readable();
+}
+
+void Connection::read() {
+  char* room = reader_.prepare(read_bytes_);
+  const ssize_t got = ::recv(socket_.native_handle(), room, read_bytes_, MSG_DONTWAIT);
+  if (got < 0) {
+    if (!would_block(errno)) close();
+    return;
+  }
+  if (got == 0) {
+    end_of_stream_ = true;
+    leave();
+    return;
+  }
+  const auto bytes = static_cast<std::size_t>(got);
+  reader_.commit(bytes);
+  count(host_.household.shared.counters.bytes, bytes);
+  if (bytes == read_bytes_)
+    read_bytes_ = std::min(read_bytes_ * 4, kMostReadBytes);
+  else if (bytes < read_bytes_ / 4)
+    read_bytes_ = std::max(read_bytes_ / 2, kLeastReadBytes);
+
+  take_frames();
+  if (phase_ == Phase::Talking) write();
+}
+
+void Connection::take_frames() {
+  Turn turn(host_.household.shared);
+  wire::Frame frame;
+  bool whole_ones = false;
+  for (;;) {
+    switch (reader_.next(frame)) {
+      case wire::FrameReader::Status::Frame: {
+        whole_ones = true;
+        const auto ending = dialogue_.take(frame, turn, out_);
+        if (ending) {
+          turn.end();
+          if (ending->reason == ByeReason::Done)
+            leave();
+          else
+            drop(ending->reason, ending->why);
+          return;
+        }
+        reader_.set_max_pdu_bytes(dialogue_.max_pdu_bytes());
+        break;
+      }
+      case wire::FrameReader::Status::Malformed:
+        turn.end();
+        drop(ByeReason::Malformed,
+             "a PDU whose length is not from 12 to " + std::to_string(dialogue_.max_pdu_bytes()));
+        return;
+      case wire::FrameReader::Status::NeedMore:
+        turn.end();
+        if (whole_ones || unfinished_bytes_ == 0) unfinished_since_ = steady_now();
+        note_unfinished();
+        return;
+    }
+  }
+}
+
+// Gives the reader's memory back if nothing is in it, else counts it.
+void Connection::note_unfinished() {
+  host_.unfinished_bytes -= unfinished_bytes_;
+  unfinished_bytes_ = 0;
+  if (reader_.pending_bytes() == 0) {
+    reader_ = wire::FrameReader(dialogue_.max_pdu_bytes());
+    return;
+  }
+  unfinished_bytes_ = reader_.pending_bytes() + read_bytes_;
+  host_.unfinished_bytes += unfinished_bytes_;
+  if (host_.unfinished_bytes > host_.household.options.max_unfinished_bytes)
+    drop(ByeReason::TooManyTags, "too many bytes of unfinished PDUs in memory");
+}
+
+void Connection::throw_away() {
+  std::array<char, 16 * 1024> bin;
+  const ssize_t got = ::recv(socket_.native_handle(), bin.data(), bin.size(), MSG_DONTWAIT);
+  if (got > 0) return;
+  if (got < 0) {
+    if (!would_block(errno)) close();
+    return;
+  }
+  end_of_stream_ = true;
+  write();
+}
+
+void Connection::drop(ByeReason reason, const std::string& why) {
+  IngestCounters& counters = host_.household.shared.counters;
+  switch (reason) {
+    case ByeReason::Done:
+      break;
+    case ByeReason::Malformed:
+      count(counters.dropped_malformed);
+      break;
+    case ByeReason::TooManyTags:
+      count(counters.dropped_limit);
+      break;
+    case ByeReason::QuotaExceeded:
+      count(counters.refused_quota);
+      break;
+    case ByeReason::Timeout:
+      count(counters.dropped_timeout);
+      break;
+  }
+  host_.say(peer_, "dropped: " + why);
+  leave(reason);
+}
+
+void Connection::stop_talking() {
+  if (phase_ != Phase::Talking) return;
+  phase_ = Phase::Leaving;  // no way back: what follows must not come here again
+  dialogue_.end(steady_now());
+  host_.unfinished_bytes -= unfinished_bytes_;
+  unfinished_bytes_ = 0;
+  reader_ = wire::FrameReader(wire::kLeastMaxPduBytes);
+  host_.stopped_talking(*this);
+}
+
+void Connection::write() {
+  std::size_t written = 0;
+  while (written < out_.size()) {
+    const ssize_t sent = ::send(socket_.native_handle(), out_.data() + written,
+                                out_.size() - written, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent < 0) {
+      const bool later = would_block(errno);
+      out_.erase(0, written);
+      return later ? wait_writable() : close();
+    }
+    written += static_cast<std::size_t>(sent);
+  }
+  out_ = {};
+  if (phase_ != Phase::Leaving) return;
+  if (!half_closed_) ::shutdown(socket_.native_handle(), SHUT_WR);
+  half_closed_ = true;
+  if (end_of_stream_) close();
+}
+
+void Connection::check_time(Time now) {
+  if (phase_ == Phase::Leaving && now - leaving_since_ >= kLongestLeave) close();
+  if (phase_ != Phase::Talking || unfinished_bytes_ == 0 || !reading_ ||
+      now - unfinished_since_ < host_.household.options.unfinished_pdu)
+    return;
+  int unread = 0;
+  if (::ioctl(socket_.native_handle(), FIONREAD, &unread) == 0 && unread > 0) return;  // our delay
+  drop(ByeReason::Timeout, "a PDU that is not finished in time");
+}
+
+std::string Connection::describe(Time now) const {
+  const auto age = std::chrono::duration_cast<std::chrono::seconds>(now - began_);
+  return peer_.describe() + ": connected " + std::to_string(age.count()) + " s, " +
+         dialogue_.describe();
+}
+
+}  // namespace pcp::trace::agent

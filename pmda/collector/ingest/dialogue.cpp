@@ -1,0 +1,232 @@
+#include "collector/ingest/dialogue.hpp"
+
+#include <utility>
+
+#include "collector/engine/printable.hpp"
+#include "collector/ingest/count.hpp"
+#include "collector/ingest/limited_log.hpp"
+#include "wire/legacy.hpp"
+
+namespace pcp::trace::agent {
+
+namespace {
+
+using Ending = Dialogue::Ending;
+using wire::ByeReason;
+using wire::PduType;
+
+Ending malformed(std::string why) { return {ByeReason::Malformed, std::move(why)}; }
+
+std::string name_of(PduType type) {
+  switch (type) {
+    case PduType::Ack:
+      return "ACK";
+    case PduType::Data:
+      return "DATA";
+    case PduType::Hello:
+      return "HELLO";
+    case PduType::Welcome:
+      return "WELCOME";
+    case PduType::Tags:
+      return "TAGS";
+    case PduType::Batch:
+      return "BATCH";
+    case PduType::BatchAck:
+      return "BATCHACK";
+    case PduType::Bye:
+      return "BYE";
+    case PduType::Events:
+      return "EVENTS";
+    case PduType::Control:
+      return "CONTROL";
+  }
+  return "a PDU of unknown type " + std::to_string(static_cast<std::uint32_t>(type));
+}
+
+std::size_t text_bytes(const wire::Hello& hello) {
+  std::size_t bytes = hello.process.size() + hello.service.size();
+  for (const auto& [name, value] : hello.labels) bytes += name.size() + value.size();
+  return bytes;
+}
+
+}  // namespace
+
+void Dialogue::greet(std::string& out) const {
+  wire::append_ack(out, household_.pid, wire::kBatchVersion);
+}
+
+std::size_t Dialogue::max_pdu_bytes() const {
+  return session_ == nullptr ? wire::kLeastMaxPduBytes : household_.options.max_pdu_bytes;
+}
+
+std::optional<Ending> Dialogue::take(const wire::Frame& frame, Turn& turn, std::string& out) {
+  count(household_.shared.counters.pdus);
+  const PduType type = frame.type;
+  if (type == PduType::Data && speaks_ != Speaks::Version2) return take_data(frame, turn, out);
+  if (type == PduType::Hello && speaks_ == Speaks::Nothing) return take_hello(frame, turn, out);
+  if (speaks_ == Speaks::Version2) {
+    if (type == PduType::Batch) return take_batch(frame, turn, out);
+    if (type == PduType::Tags) return take_tags(frame);
+    if (type == PduType::Bye) return take_bye(frame);
+    return malformed(name_of(type) + " where TAGS, BATCH or BYE may come");
+  }
+  return malformed(name_of(type) + (speaks_ == Speaks::Nothing ? " where DATA or HELLO may come"
+                                                               : " where DATA may come"));
+}
+
+std::optional<Ending> Dialogue::take_data(const wire::Frame& frame, Turn& turn, std::string& out) {
+  const auto data = wire::decode_data(frame.payload);
+  if (!data) return malformed("a malformed DATA PDU");
+  speaks_ = Speaks::Version1;
+  Engine& engine = turn.shared().engine;
+  engine.apply_value(engine.tag(data->type, data->tag), data->value, turn.now());
+  count(household_.shared.counters.records);
+  if (data->wants_ack) wire::append_ack(out, household_.pid, static_cast<std::int32_t>(data->type));
+  return {};
+}
+
+std::optional<Ending> Dialogue::take_hello(const wire::Frame& frame, Turn& turn, std::string& out) {
+  const auto hello = wire::decode_hello(frame.payload);
+  if (!hello) return malformed("a malformed HELLO");
+  speaks_ = Speaks::Version2;
+  const IngestOptions& options = household_.options;
+  if (text_bytes(*hello) > options.max_label_bytes)
+    return Ending{ByeReason::TooManyTags,
+                  "names and labels of " + std::to_string(text_bytes(*hello)) + " bytes, at most " +
+                      std::to_string(options.max_label_bytes) + " are allowed"};
+
+  SessionTable& sessions = household_.sessions;
+  const std::string user = peer_.owner();
+  session_ = sessions.find(user, hello->session);
+  const bool known = session_ != nullptr;
+  if (known) {
+    turn.end();  // the other dialogue's end takes a turn of its own
+    if (session_->connection != 0) household_.end_connection(session_->connection);
+    sessions.attach(*session_, peer_.number);
+  } else {
+    session_ = sessions.open(user, hello->session, peer_.number);
+    if (session_ == nullptr)
+      return Ending{ByeReason::QuotaExceeded, "its user has " +
+                                                  std::to_string(options.max_sessions_per_user) +
+                                                  " sessions, which is the limit"};
+  }
+  // All that is ever shown of it, and a byte to tell that there was more.
+  process_ = hello->process.substr(0, kMaxShownBytes + 1);
+  const std::uint32_t pid = peer_.pid != 0 ? peer_.pid : hello->pid;
+  session_->origin = household_.origins.make(*hello, user, pid);
+
+  ClientView view;
+  view.pid = pid;
+  view.uid = peer_.uid;
+  view.gid = peer_.gid;
+  view.process = process_;
+  view.origin = session_->origin;
+  Shared& shared = turn.shared();
+  view.connected_at = turn.now();
+  shared.clients[peer_.number] = std::move(view);
+
+  wire::Welcome welcome;
+  welcome.agent_instance = household_.agent_instance;
+  welcome.session_known = known;
+  welcome.last_sequence = session_->last_sequence;
+  welcome.max_pdu_bytes = options.max_pdu_bytes;
+  welcome.max_tags = options.max_tags_per_session;
+  wire::append_welcome(out, household_.pid, welcome);
+  return {};
+}
+
+std::optional<Ending> Dialogue::take_tags(const wire::Frame& frame) {
+  auto& definitions = household_.definitions;
+  if (!wire::decode_tags(frame.payload, definitions)) return malformed("a malformed TAGS");
+  for (const wire::TagDefinition& definition : definitions) {
+    switch (household_.sessions.define(*session_, definition.id, definition.name)) {
+      case SessionTable::Defined::Yes:
+        break;
+      case SessionTable::Defined::OtherName:
+        return malformed("TAGS that give id " + std::to_string(definition.id) + " a second name");
+      case SessionTable::Defined::TooMany:
+        return Ending{ByeReason::TooManyTags,
+                      "too many tags: the limits are " +
+                          std::to_string(household_.options.max_tags_per_session) +
+                          " for a session and " +
+                          std::to_string(household_.options.max_tags_per_user) + " for a user"};
+    }
+  }
+  return {};
+}
+
+std::optional<Ending> Dialogue::take_batch(const wire::Frame& frame, Turn& turn, std::string& out) {
+  wire::Batch& batch = household_.batch;
+  if (!wire::decode_batch(frame.payload, batch)) return malformed("a malformed BATCH");
+  // All or nothing: no entry is applied before all are known to be good.
+  household_.tags.clear();
+  for (const wire::DeltaEntry& entry : batch.entries) {
+    SessionTag* tag = session_->tags.find(entry.tag_id);
+    if (tag == nullptr)
+      return malformed("a BATCH with tag id " + std::to_string(entry.tag_id) +
+                       ", which no TAGS has defined");
+    household_.tags.push_back(tag);
+  }
+
+  IngestCounters& counters = household_.shared.counters;
+  count(counters.batches);
+  if (batch.sequence > session_->last_sequence) {
+    session_->last_sequence = batch.sequence;
+    for (std::size_t i = 0; i < batch.entries.size(); ++i)
+      apply(batch.entries[i], *household_.tags[i], turn);
+  } else {
+    count(counters.duplicates);
+  }
+  turn.shared().clients[peer_.number].counters = batch.counters;
+  wire::append_batch_ack(out, household_.pid, batch.sequence);
+  return {};
+}
+
+void Dialogue::apply(const wire::DeltaEntry& entry, SessionTag& tag, Turn& turn) {
+  Shared& shared = turn.shared();
+  TagIndex& place = tag.places[index_of(entry.type)];
+  if (place == SessionTag::kNowhere) {
+    place = shared.engine.tag(entry.type, tag.name);
+    shared.engine.note_origin(place, session_->origin);
+  }
+  shared.engine.apply(place, entry.delta, entry.histogram, household_.batch.age, turn.now());
+  count(shared.counters.records, entry.delta.count + entry.delta.aborts);
+}
+
+std::optional<Ending> Dialogue::take_bye(const wire::Frame& frame) {
+  const auto reason = wire::decode_bye(frame.payload);
+  if (!reason) return malformed("a malformed BYE");
+  if (*reason == ByeReason::Done) {
+    household_.sessions.forget(*session_);
+    session_ = nullptr;
+  }
+  return Ending{};
+}
+
+void Dialogue::end(Time now) {
+  if (speaks_ != Speaks::Version2) return;
+  if (session_ != nullptr) household_.sessions.detach(*session_, now);
+  session_ = nullptr;
+  Turn(household_.shared).shared().clients.erase(peer_.number);
+}
+
+void Dialogue::bye(std::string& out, ByeReason reason) const {
+  if (speaks_ == Speaks::Version2) wire::append_bye(out, household_.pid, reason);
+}
+
+std::string Dialogue::describe() const {
+  switch (speaks_) {
+    case Speaks::Nothing:
+      return "has said nothing yet";
+    case Speaks::Version1:
+      return "version 1";
+    case Speaks::Version2:
+      break;
+  }
+  return "version 2, \"" + escaped(process_) + "\"" +
+         (session_ == nullptr ? std::string()
+                              : ", " + std::to_string(session_->tags.size()) + " tags, batch " +
+                                    std::to_string(session_->last_sequence));
+}
+
+}  // namespace pcp::trace::agent

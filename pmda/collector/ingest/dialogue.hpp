@@ -1,0 +1,83 @@
+// What one peer says, what it is answered, and what of it reaches the engine. The peer speaks
+// version 1 (DATA, from the stock library) or version 2 (HELLO first): its first PDU decides. No
+// socket here.
+//
+// Thread: the ingest thread's.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collector/ingest/options.hpp"
+#include "collector/ingest/origin_store.hpp"
+#include "collector/ingest/peer.hpp"
+#include "collector/ingest/session_table.hpp"
+#include "collector/ingest/turn.hpp"
+#include "wire/batch.hpp"
+#include "wire/frame.hpp"
+
+namespace pcp::trace::agent {
+
+// What the dialogues of all peers have in common.
+struct Household {
+  Shared& shared;
+  const IngestOptions& options;
+  SessionTable sessions{options, shared.counters.sessions};
+  OriginStore origins{options, shared.counters.labels_refused};
+  std::uint64_t agent_instance = 0;
+  std::uint32_t pid = 0;                                // the agent's, for the headers of PDUs
+  std::function<void(std::uint64_t)> end_connection{};  // because another one took its session over
+  wire::Batch batch{};                                  // kept, so that decoding allocates nothing
+  std::vector<SessionTag*> tags{};                      // of the batch's entries; likewise
+  std::vector<wire::TagDefinition> definitions{};       // likewise
+};
+
+class Dialogue {
+ public:
+  Dialogue(Household& household, const Peer& peer) : household_(household), peer_(peer) {}
+
+  // Why a connection must end. Done: the peer said BYE.
+  struct Ending {
+    wire::ByeReason reason{};
+    std::string why;
+  };
+
+  // The agent's first words.
+  void greet(std::string& out) const;
+
+  // Takes one PDU and appends the answer. Gives something if the connection must end.
+  std::optional<Ending> take(const wire::Frame& frame, Turn& turn, std::string& out);
+
+  // The connection ends: the session stays for a while, the client is not shown any more.
+  void end(Time now);
+
+  // Appends a BYE, if the peer would understand it.
+  void bye(std::string& out, wire::ByeReason reason) const;
+
+  bool speaks_version_2() const { return speaks_ == Speaks::Version2; }
+  std::size_t max_pdu_bytes() const;
+
+  // For the list of clients: what is known of the process.
+  std::string describe() const;
+
+ private:
+  enum class Speaks { Nothing, Version1, Version2 };
+
+  std::optional<Ending> take_data(const wire::Frame& frame, Turn& turn, std::string& out);
+  std::optional<Ending> take_hello(const wire::Frame& frame, Turn& turn, std::string& out);
+  std::optional<Ending> take_tags(const wire::Frame& frame);
+  std::optional<Ending> take_batch(const wire::Frame& frame, Turn& turn, std::string& out);
+  std::optional<Ending> take_bye(const wire::Frame& frame);
+  void apply(const wire::DeltaEntry& entry, SessionTag& tag, Turn& turn);
+
+  Household& household_;
+  const Peer& peer_;
+  Speaks speaks_ = Speaks::Nothing;
+  Session* session_ = nullptr;  // version 2
+  std::string process_;         // version 2
+};
+
+}  // namespace pcp::trace::agent

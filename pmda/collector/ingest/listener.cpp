@@ -1,0 +1,159 @@
+#include "collector/ingest/listener.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+namespace pcp::trace::agent {
+
+namespace {
+
+constexpr int kStreamFlags = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
+
+struct Bound {
+  Descriptor socket;
+  std::uint16_t port = 0;
+  int error = 0;
+};
+
+Bound failed() { return {{}, 0, errno}; }
+
+Bound bind_tcp(int family, std::uint16_t port) {
+  Descriptor socket(::socket(family, kStreamFlags, IPPROTO_TCP));
+  if (!socket) return failed();
+  const int on = 1;
+  // A restarted agent may bind although connections of the old one linger.
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+
+  sockaddr_storage address{};
+  socklen_t length = 0;
+  if (family == AF_INET) {
+    sockaddr_in in{};
+    in.sin_family = AF_INET;
+    in.sin_port = htons(port);
+    length = sizeof in;
+    std::memcpy(&address, &in, length);
+  } else {
+    sockaddr_in6 in6{};
+    in6.sin6_family = AF_INET6;
+    in6.sin6_port = htons(port);
+    length = sizeof in6;
+    std::memcpy(&address, &in6, length);
+    if (::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on) != 0) return failed();
+  }
+  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0)
+    return failed();
+  if (::listen(socket.get(), SOMAXCONN) != 0) return failed();
+
+  length = sizeof address;
+  if (::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &length) != 0)
+    return failed();
+  in_port_t real = 0;
+  if (family == AF_INET) {
+    sockaddr_in in;
+    std::memcpy(&in, &address, sizeof in);
+    real = in.sin_port;
+  } else {
+    sockaddr_in6 in6;
+    std::memcpy(&in6, &address, sizeof in6);
+    real = in6.sin6_port;
+  }
+  return {std::move(socket), ntohs(real), 0};
+}
+
+// What a machine without the family says.
+bool means_no_family(int error) { return error == EAFNOSUPPORT || error == EADDRNOTAVAIL; }
+
+std::string bind_error(std::uint16_t port, int error) {
+  return "bind(" + std::to_string(port) + "): " + std::strerror(error);
+}
+
+enum class Answer { Nobody, Somebody, NoSocket };
+
+// Asks who listens on a path.
+Answer knock(const std::string& path, const sockaddr_un& address) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0) return Answer::Nobody;  // bind() will say more
+  if (!S_ISSOCK(status.st_mode)) return Answer::NoSocket;
+  const Descriptor socket(::socket(AF_UNIX, kStreamFlags, 0));
+  if (!socket) return Answer::Somebody;
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0)
+    return Answer::Somebody;
+  // Anything but a refusal, such as a full queue, leaves room for somebody.
+  return errno == ECONNREFUSED || errno == ENOENT ? Answer::Nobody : Answer::Somebody;
+}
+
+}  // namespace
+
+TcpListeners listen_tcp(std::uint16_t port) {
+  // A port that is free for IPv4 may be busy for IPv6; if any will do, another one is tried.
+  const int attempts = port == 0 ? 50 : 1;
+  TcpListeners result;
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    Bound first = bind_tcp(AF_INET, port);
+    if (!first.socket && !means_no_family(first.error))
+      return {{}, 0, bind_error(port, first.error)};
+    Bound second = bind_tcp(AF_INET6, first.socket ? first.port : port);
+    if (second.socket || (first.socket && means_no_family(second.error))) {
+      result.error.clear();
+      result.port = first.socket ? first.port : second.port;
+      if (first.socket) result.sockets.push_back(std::move(first.socket));
+      if (second.socket) result.sockets.push_back(std::move(second.socket));
+      return result;
+    }
+    result.error = bind_error(first.socket ? first.port : port, second.error);
+    if (second.error != EADDRINUSE) break;
+  }
+  return result;
+}
+
+std::string UnixListener::open(const std::string& path) {
+  sockaddr_un address{};
+  if (path.size() >= sizeof address.sun_path)
+    return "the path is longer than " + std::to_string(sizeof address.sun_path - 1) + " bytes";
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+
+  switch (knock(path, address)) {
+    case Answer::Somebody:
+      return "somebody is listening on it";
+    case Answer::NoSocket:
+      return "something is there that is not a socket";
+    case Answer::Nobody:
+      ::unlink(path.c_str());
+      break;
+  }
+  Descriptor socket(::socket(AF_UNIX, kStreamFlags, 0));
+  if (!socket ||
+      ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+    return std::strerror(errno);
+
+  struct stat status {};
+  // As pmcd's own socket: who may connect is the business of the access rules.
+  if (::chmod(path.c_str(), 0666) != 0 || ::lstat(path.c_str(), &status) != 0 ||
+      ::listen(socket.get(), SOMAXCONN) != 0) {
+    const std::string error = std::strerror(errno);
+    ::unlink(path.c_str());
+    return error;
+  }
+  path_ = path;
+  device_ = status.st_dev;
+  inode_ = status.st_ino;
+  socket_ = std::move(socket);
+  return {};
+}
+
+void UnixListener::close() {
+  socket_.reset();
+  if (path_.empty()) return;
+  struct stat status {};
+  if (::lstat(path_.c_str(), &status) == 0 && status.st_dev == device_ && status.st_ino == inode_)
+    ::unlink(path_.c_str());
+  path_.clear();
+}
+
+}  // namespace pcp::trace::agent

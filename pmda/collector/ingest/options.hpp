@@ -1,0 +1,39 @@
+// Where the agent listens, and what it allows its peers.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "collector/ingest/access.hpp"
+#include "wire/defaults.hpp"
+
+namespace pcp::trace::agent {
+
+struct IngestOptions {
+  std::uint16_t port = kDefaultPort;  // TCP, on all IPv4 and IPv6 addresses; 0: any free one
+  std::string socket_path;            // Unix socket; empty: none
+  AccessList access;
+
+  // Limits. A peer that goes over one loses its connection, except where another word is said. A
+  // user is a uid on the Unix socket and an address over TCP, all loopback addresses being one.
+  std::uint32_t max_pdu_bytes = 1u << 20;  // not below wire::kLeastMaxPduBytes
+  std::uint32_t max_tags_per_session = 100'000;
+  std::uint32_t max_tags_per_user = 1'000'000;
+  std::uint32_t max_tags_in_sessions = 2'000'000;  // all users together
+  std::uint32_t max_label_bytes = 16 * 1024;       // names and labels of a HELLO
+  // Of labels that are kept for a user's tags and processes; of all users three times that. Beyond
+  // it a process is taken without labels.
+  std::size_t max_kept_label_bytes = 32u << 20;
+  // Less if there are fewer descriptors; beyond: refused. A user may have a third of them, and
+  // 1,000 in any case.
+  std::uint32_t max_connections = 20'000;
+  std::uint32_t max_sessions_per_user =
+      10'000;  // connected ones; of the others the oldest give way
+  std::size_t max_unfinished_bytes = 256u << 20;  // waiting for the rest of their PDU, all together
+  std::chrono::milliseconds unfinished_pdu = std::chrono::seconds(30);
+  // After its connection has gone without a BYE.
+  std::chrono::milliseconds remember_session = std::chrono::hours(1);
+};
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,51 @@
+#include "collector/ingest/origin_store.hpp"
+
+#include "collector/ingest/count.hpp"
+#include "wire/label_name.hpp"
+
+namespace pcp::trace::agent {
+
+namespace {
+
+// Three users may have all that they want.
+constexpr std::size_t kUsers = 3;
+
+std::size_t bytes_of(const Origin& origin) {
+  constexpr std::size_t kAround = 200;  // the object, its owner's name, the heap's own
+  return kAround + origin.labels.members().size() +
+         origin.labels.places().size() * sizeof(LabelText::Place);
+}
+
+}  // namespace
+
+std::shared_ptr<const Origin> OriginStore::make(const wire::Hello& hello, const std::string& owner,
+                                                std::uint32_t pid) {
+  Origin origin{owner, pid, {}};
+  if (!hello.service.empty() && !origin.labels.add("service", hello.service)) count(refused_);
+  for (const auto& [name, value] : hello.labels) {
+    const bool allowed = is_label_name(name) && !is_reserved_label(name);
+    if (!allowed || !origin.labels.add(name, value)) count(refused_);
+  }
+
+  if (of_users_.size() >= most_users_) {
+    std::erase_if(of_users_, [](const auto& user) { return *user.second == 0; });
+    most_users_ = 2 * of_users_.size() + kFewUsers;
+  }
+  std::shared_ptr<Bytes>& of_user = of_users_[owner];
+  if (of_user == nullptr) of_user = std::make_shared<Bytes>(0);
+  const std::size_t bytes = bytes_of(origin);
+  if (*of_user + bytes > options_.max_kept_label_bytes ||
+      *all_ + bytes > kUsers * options_.max_kept_label_bytes) {
+    count(refused_, origin.labels.places().size());
+    return std::make_shared<const Origin>(Origin{owner, pid, {}});
+  }
+  *of_user += bytes;
+  *all_ += bytes;
+  return {new Origin(origin), [bytes, all = all_, of_user = of_user](const Origin* gone) {
+            delete gone;
+            *of_user -= bytes;
+            *all -= bytes;
+          }};
+}
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,43 @@
+// Makes the origins of tags out of what processes say of themselves. Tags keep them when the
+// processes have gone, so those of one user, and of all, may take so much memory and no more.
+//
+// Thread: the ingest thread's; but any may drop an origin.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "collector/shared.hpp"
+#include "collector/ingest/options.hpp"
+#include "wire/batch.hpp"
+
+namespace pcp::trace::agent {
+
+class OriginStore {
+ public:
+  // `refused` counts the labels that are left out.
+  OriginStore(const IngestOptions& options, IngestCounters::Counter& refused)
+      : options_(options), refused_(refused) {}
+
+  // Leaves out labels that PCP would refuse, that are not a process's to give, or that are too
+  // many; and all of them if there is no room left for the user's.
+  std::shared_ptr<const Origin> make(const wire::Hello& hello, const std::string& owner,
+                                     std::uint32_t pid);
+
+ private:
+  // Added to by make(), taken from by whoever drops an origin. Each stands for itself.
+  using Bytes = std::atomic<std::size_t>;
+
+  const IngestOptions& options_;
+  IngestCounters::Counter& refused_;
+  std::shared_ptr<Bytes> all_ = std::make_shared<Bytes>(0);
+  std::map<std::string, std::shared_ptr<Bytes>> of_users_;
+  static constexpr std::size_t kFewUsers = 100;
+  std::size_t most_users_ = kFewUsers;  // when there are so many, those without bytes go
+};
+
+}  // namespace pcp::trace::agent

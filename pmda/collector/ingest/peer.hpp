@@ -1,0 +1,33 @@
+// Who is at the other end of a connection, as the kernel says.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "collector/shared.hpp"
+
+namespace pcp::trace::agent {
+
+struct Peer {
+  std::uint64_t number = 0;         // of the connection, never used again
+  std::string address;              // "local:" for the Unix socket
+  std::uint16_t port = 0;           // TCP
+  std::uint32_t uid = kUnknownUid;  // Unix socket
+  std::uint32_t gid = kUnknownUid;  // Unix socket
+  std::uint32_t pid = 0;            // Unix socket
+
+  // Whom its sessions and connections belong to: a user, or whoever uses an address. The loopback
+  // addresses are one: anybody on this host can use all sixteen million of them.
+  std::string owner() const {
+    if (uid != kUnknownUid) return "uid " + std::to_string(uid);
+    return address == "::1" || address.starts_with("127.") ? "loopback" : address;
+  }
+
+  std::string describe() const {
+    return uid == kUnknownUid ? address + " port " + std::to_string(port)
+                              : "pid " + std::to_string(pid) + " of uid " + std::to_string(uid) +
+                                    ", gid " + std::to_string(gid);
+  }
+};
+
+}  // namespace pcp::trace::agent

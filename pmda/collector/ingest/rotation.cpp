@@ -1,0 +1,59 @@
+#include "collector/ingest/rotation.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+#include <utility>
+
+#include <malloc.h>
+
+#include "collector/ingest/turn.hpp"
+
+namespace pcp::trace::agent {
+
+namespace {
+
+// A step, after which the main thread is let in, and the steps until it is the loop's turn.
+constexpr std::size_t kTagsAtOnce = 16;
+constexpr int kSteps = 16;
+
+// A reset makes work, too, and nobody tells.
+constexpr Time kLongestSleep = std::chrono::seconds(1);
+
+}  // namespace
+
+// Gives the time of the next step.
+Time Rotation::rotate() {
+  Engine::Discarded discarded;  // freed after the turn
+  Turn turn(shared_);
+  discarded = turn.shared().engine.take_discarded();
+  freeing_ = freeing_ || discarded != nullptr;
+  for (int step = 0; step < kSteps; ++step) {
+    Engine& engine = turn.shared().engine;
+    const Time now = turn.now();
+    if (!engine.rotate(now, kTagsAtOnce)) {
+      const Time next = std::min(engine.next_rotation(now), now + kLongestSleep);
+      turn.end();
+      if (discarded != nullptr) return now;                  // there may be more of it
+      if (std::exchange(freeing_, false)) ::malloc_trim(0);  // else libc would keep most of it
+      return next;
+    }
+  }
+  return turn.now();
+}
+
+void Rotation::step() {
+  Time next = steady_now() + kLongestSleep;
+  try {
+    next = rotate();
+  } catch (const std::bad_alloc&) {
+    // Later there may be memory again.
+  }
+  // Also with more to do it is the loop's turn: peers that have become readable come first.
+  timer_.expires_at(std::chrono::steady_clock::time_point(next));
+  timer_.async_wait([this](const asio::error_code& error) {
+    if (!error) step();
+  });
+}
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,27 @@
+// Drives the engine's rotations on the ingest thread, so many tags at a time, so that neither a
+// fetch nor a peer waits for all of them.
+#pragma once
+
+#include <asio/io_context.hpp>
+#include <asio/steady_timer.hpp>
+
+#include "collector/shared.hpp"
+
+namespace pcp::trace::agent {
+
+class Rotation {
+ public:
+  Rotation(asio::io_context& io, Shared& shared) : timer_(io), shared_(shared) {}
+
+  void start() { step(); }
+
+ private:
+  void step();
+  Time rotate();
+
+  asio::steady_timer timer_;
+  Shared& shared_;
+  bool freeing_ = false;  // what was reset, bit by bit
+};
+
+}  // namespace pcp::trace::agent

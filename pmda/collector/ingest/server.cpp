@@ -1,0 +1,359 @@
+#include "collector/ingest/server.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <exception>
+#include <list>
+#include <map>
+#include <random>
+#include <thread>
+#include <utility>
+
+#include <asio/io_context.hpp>
+#include <asio/posix/stream_descriptor.hpp>
+#include <asio/post.hpp>
+#include <asio/steady_timer.hpp>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+
+#include "collector/ingest/acceptor.hpp"
+#include "collector/ingest/connection.hpp"
+#include "collector/ingest/count.hpp"
+#include "collector/ingest/listener.hpp"
+#include "collector/ingest/rotation.hpp"
+#include "pcp/trace.h"
+
+namespace pcp::trace::agent {
+
+namespace {
+
+// Descriptors that are not for peers: pmcd's pipes, logs, files of the moment.
+constexpr std::size_t kOwnDescriptors = 64;
+
+// How long stop() waits for clients to read the last words.
+constexpr std::chrono::milliseconds kLongestStop{500};
+
+constexpr std::chrono::milliseconds kLongestTick{1000};
+
+constexpr int kMostListedAtOnce = 100;
+
+// Of the connections that there may be, so that a user who comes on the Unix socket and over TCP
+// leaves some to others. Few are no user's alone to take.
+std::size_t share_of_a_user(std::size_t connections) {
+  constexpr std::size_t kAnybodys = 1000;
+  return std::max(kAnybodys, connections / 3);
+}
+
+std::uint64_t random_number() {
+  std::random_device device;
+  return std::uint64_t{device()} << 32 | device();
+}
+
+// Allows as many descriptors as the system does. Gives how many that is.
+std::size_t raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_cur;
+}
+
+std::uint64_t thread_cpu_ns() {
+  timespec used{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000u +
+         static_cast<std::uint64_t>(used.tv_nsec);
+}
+
+}  // namespace
+
+struct Server::Implementation {
+  Implementation(IngestOptions given, Shared& with, LogLine log_line);
+
+  std::string listen();
+  void start();
+  void stop();
+
+  void run();
+  void tick();
+  void release(Connection& connection);
+  void wait_for_list_request();
+  void list_clients();
+  void list_clients_after(std::uint64_t number);
+  void begin_stop();
+  void finish_stop_if_alone();
+
+  struct Guest {
+    std::shared_ptr<Connection> connection;
+    Admission admission;
+  };
+
+  void take(Descriptor socket, Peer peer);
+  void receive(Connection& connection, Guest& guest);
+  bool has_room_for(const Peer& peer) const;
+
+  IngestOptions options;
+  Shared& shared;
+  LogLine log;
+  LimitedLog limited_log{log};
+
+  asio::io_context io{1};
+  asio::posix::stream_descriptor list_request{io};  // an eventfd
+  asio::steady_timer ticker{io};
+  asio::steady_timer stop_timer{io};
+  Rotation rotation{io, shared};
+
+  UnixListener unix_listener;
+  std::list<Acceptor> acceptors;
+  std::uint16_t port = 0;
+  std::size_t max_talking = 0;
+  std::size_t max_talking_of_user = 0;
+  std::size_t max_leaving = 0;
+
+  Household household{shared, options};
+  Connection::Host host;
+  std::map<std::uint64_t, Guest> guests;  // by connection number
+  std::uint64_t last_number = 0;
+  std::size_t talking = 0;                        // guests that are not leaving
+  std::map<std::string, std::size_t> talking_of;  // the same by owner
+  bool stopping = false;
+  std::thread thread;
+};
+
+Server::Implementation::Implementation(IngestOptions given, Shared& with, LogLine log_line)
+    : options(std::move(given)),
+      shared(with),
+      log(log_line),
+      host{household,
+           [this](const Peer& peer, const std::string& what) {
+             limited_log.say("client " + peer.describe() + ": " + what, steady_now());
+           },
+           [this](Connection& connection) { release(connection); },
+           [this] { return guests.size() - talking <= max_leaving; },
+           [this](std::uint64_t number) {
+             guests.erase(number);
+             finish_stop_if_alone();
+           }} {
+  options.max_pdu_bytes =
+      std::max(options.max_pdu_bytes, static_cast<std::uint32_t>(wire::kLeastMaxPduBytes));
+  household.agent_instance = random_number();
+  household.pid = static_cast<std::uint32_t>(::getpid());
+  household.end_connection = [this](std::uint64_t number) {
+    const auto guest = guests.find(number);
+    if (guest == guests.end()) return;
+    const auto connection = guest->second.connection;
+    connection->close();
+  };
+  list_request.assign(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+}
+
+std::string Server::Implementation::listen() {
+  const std::size_t descriptors = raise_descriptor_limit();
+  const std::size_t for_peers = descriptors - std::min(descriptors, kOwnDescriptors);
+  max_leaving = std::min<std::size_t>(1024, for_peers / 8);
+  max_talking = std::min<std::size_t>(options.max_connections, for_peers - max_leaving);
+  max_talking_of_user = share_of_a_user(max_talking);
+
+  TcpListeners tcp = listen_tcp(options.port);
+  if (!tcp.error.empty()) return tcp.error;
+  port = tcp.port;
+  if (!options.socket_path.empty()) {
+    const std::string error = unix_listener.open(options.socket_path);
+    if (error.empty())
+      tcp.sockets.push_back(unix_listener.take_socket());
+    else
+      log("cannot listen on the Unix socket " + options.socket_path + ": " + error +
+          "; clients on this machine can connect to TCP port " + std::to_string(port));
+  }
+  for (Descriptor& socket : tcp.sockets)
+    acceptors.emplace_back(
+        io, std::move(socket),
+        [this](Descriptor connected, Peer peer) { take(std::move(connected), std::move(peer)); },
+        [this](int error) {
+          limited_log.say(
+              std::string("cannot take more connections for now: ") + std::strerror(error),
+              steady_now());
+        });
+  return {};
+}
+
+void Server::Implementation::start() {
+  // Signals are the main thread's.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread = std::thread([this] { run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void Server::Implementation::run() {
+  pthread_setname_np(pthread_self(), "ingest");
+  asio::post(io, [this] {
+    for (Acceptor& acceptor : acceptors) acceptor.start();
+    rotation.start();
+    wait_for_list_request();
+    tick();
+  });
+  for (;;) {
+    try {
+      io.run();
+      break;
+    } catch (const std::exception& problem) {
+      limited_log.say(std::string("trouble in the ingest thread: ") + problem.what(), steady_now());
+    }
+  }
+}
+
+// What must be done now and then.
+void Server::Implementation::tick() {
+  ticker.expires_after(std::min(kLongestTick, options.unfinished_pdu / 4 + kLongestTick / 100));
+  ticker.async_wait([this](const asio::error_code& error) {
+    if (!error) tick();
+  });
+
+  const Time now = steady_now();
+  for (auto next = guests.begin(); next != guests.end();) {
+    const auto connection = (next++)->second.connection;
+    connection->check_time(now);
+  }
+  household.sessions.forget_old(now);
+  shared.counters.busy_ns.store(thread_cpu_ns(), std::memory_order_relaxed);
+  limited_log.catch_up(now);
+}
+
+void Server::Implementation::take(Descriptor socket, Peer peer) {
+  peer.number = ++last_number;
+  const auto connection = std::make_shared<Connection>(io, std::move(socket), peer, host);
+  Guest& guest = guests[peer.number];
+  guest.connection = connection;
+  try {
+    receive(*connection, guest);
+  } catch (...) {
+    connection->close();
+    throw;
+  }
+}
+
+void Server::Implementation::receive(Connection& connection, Guest& guest) {
+  guest.admission = options.access.acquire(connection.peer().address);
+  Access access = guest.admission.access;
+  if (access == Access::Allowed && !has_room_for(connection.peer())) {
+    options.access.release(guest.admission);
+    access = Access::TooManyConnections;
+  }
+  switch (access) {
+    case Access::Allowed:
+      ++talking_of[connection.peer().owner()];  // may throw
+      ++talking;
+      count(shared.counters.accepted);
+      shared.counters.connections.store(talking, std::memory_order_relaxed);
+      connection.greet();
+      break;
+    case Access::NotPermitted:
+      count(shared.counters.refused_permission);
+      host.say(connection.peer(), "refused: the access rules (-A) do not let it in");
+      connection.refuse(PMTRACE_ERR_PERMISSION);
+      break;
+    case Access::TooManyConnections:
+      count(shared.counters.refused_limit);
+      host.say(connection.peer(), "refused: too many connections");
+      connection.refuse(PMTRACE_ERR_CONNLIMIT);
+      break;
+  }
+}
+
+bool Server::Implementation::has_room_for(const Peer& peer) const {
+  const auto of_user = talking_of.find(peer.owner());
+  return talking < max_talking &&
+         (of_user == talking_of.end() || of_user->second < max_talking_of_user);
+}
+
+void Server::Implementation::release(Connection& connection) {
+  options.access.release(guests.at(connection.peer().number).admission);
+  --talking;
+  const auto of_user = talking_of.find(connection.peer().owner());
+  if (--of_user->second == 0) talking_of.erase(of_user);
+  shared.counters.connections.store(talking, std::memory_order_relaxed);
+}
+
+void Server::Implementation::wait_for_list_request() {
+  list_request.async_wait(asio::posix::stream_descriptor::wait_read,
+                          [this](const asio::error_code& error) {
+                            if (error) return;
+                            eventfd_t requests = 0;
+                            ::eventfd_read(list_request.native_handle(), &requests);
+                            wait_for_list_request();
+                            list_clients();
+                          });
+}
+
+void Server::Implementation::list_clients() {
+  log("clients connected: " + std::to_string(talking));
+  list_clients_after(0);
+}
+
+// Some of them, and then it is the peers' turn.
+void Server::Implementation::list_clients_after(std::uint64_t number) {
+  const Time now = steady_now();
+  auto next = guests.upper_bound(number);
+  for (int i = 0; i < kMostListedAtOnce && next != guests.end(); ++i, ++next) {
+    const Connection& connection = *next->second.connection;
+    number = next->first;
+    if (connection.talking()) log("client " + connection.describe(now));
+  }
+  if (next != guests.end()) asio::post(io, [this, number] { list_clients_after(number); });
+}
+
+void Server::Implementation::stop() {
+  if (thread.joinable()) {
+    asio::post(io, [this] { begin_stop(); });
+    thread.join();
+  }
+  acceptors.clear();
+  guests.clear();
+  unix_listener.close();
+}
+
+void Server::Implementation::begin_stop() {
+  stopping = true;
+  for (Acceptor& acceptor : acceptors) acceptor.stop();
+  for (auto next = guests.begin(); next != guests.end();) {
+    const auto connection = (next++)->second.connection;
+    if (!connection->talking()) continue;
+    if (connection->speaks_version_2())
+      connection->leave(wire::ByeReason::Done);
+    else
+      connection->close();
+  }
+  stop_timer.expires_after(kLongestStop);
+  stop_timer.async_wait([this](const asio::error_code& error) {
+    if (!error) io.stop();
+  });
+  finish_stop_if_alone();
+}
+
+void Server::Implementation::finish_stop_if_alone() {
+  if (stopping && guests.empty()) io.stop();
+}
+
+Server::Server(IngestOptions options, Shared& shared, LogLine log)
+    : implementation_(std::make_unique<Implementation>(std::move(options), shared, log)) {}
+
+Server::~Server() { stop(); }
+
+std::string Server::listen() { return implementation_->listen(); }
+std::uint16_t Server::port() const { return implementation_->port; }
+void Server::start() { implementation_->start(); }
+void Server::stop() { implementation_->stop(); }
+
+void Server::request_client_log() {
+  ::eventfd_write(implementation_->list_request.native_handle(), 1);
+}
+
+}  // namespace pcp::trace::agent

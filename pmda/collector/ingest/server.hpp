@@ -1,0 +1,37 @@
+// Listens for traced programs and feeds what they send to the engine. Everything here runs on one
+// thread of its own, an Asio loop; start() and stop() are the main thread's.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "collector/shared.hpp"
+#include "collector/ingest/limited_log.hpp"
+#include "collector/ingest/options.hpp"
+
+namespace pcp::trace::agent {
+
+class Server {
+ public:
+  // `log` is called on the ingest thread, and by listen(); how often, is limited here.
+  Server(IngestOptions options, Shared& shared, LogLine log);
+  ~Server();  // stops
+
+  // Binds. Gives an empty string, or the one line that explains why the agent cannot run: a busy
+  // TCP port. A Unix socket that cannot be made is a line in the log.
+  std::string listen();
+  std::uint16_t port() const;  // the real one
+
+  void start();  // starts the thread
+  void stop();   // says BYE to clients, unlinks the Unix socket, ends the thread
+
+  // Logs one line for each connected client, soon. Async-signal-safe.
+  void request_client_log();
+
+ private:
+  struct Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,68 @@
+// What the ids of a session stand for. Our library counts its ids up, so that an id tells the place
+// of its tag; ids in any other order are looked up in a table.
+//
+// Thread: the ingest thread's.
+#pragma once
+
+#include <array>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "collector/engine/engine.hpp"
+#include "collector/engine/keyed_hash.hpp"
+
+namespace pcp::trace::agent {
+
+struct SessionTag {
+  static constexpr TagIndex kNowhere = ~TagIndex{0};
+
+  std::uint32_t id = 0;
+  std::string name;
+  // Where the engine keeps each of its types, found when the first values come.
+  std::array<TagIndex, kTraceTypes.size()> places{kNowhere, kNowhere, kNowhere, kNowhere};
+};
+
+class SessionTags {
+ public:
+  // Gives the tag of this id until another one is added, or null.
+  SessionTag* find(std::uint32_t id) {
+    const std::size_t place = place_by_counting(id);
+    if (place < tags_.size() && tags_[place].id == id) [[likely]]
+      return &tags_[place];
+    const auto other = others_.find(id);
+    return other == others_.end() ? nullptr : &tags_[other->second];
+  }
+
+  // Requires: the id is new.
+  void add(std::uint32_t id, std::string_view name) {
+    assert(find(id) == nullptr);
+    if (tags_.empty()) first_ = id;
+    if (place_by_counting(id) != tags_.size())
+      others_.emplace(id, static_cast<std::uint32_t>(tags_.size()));
+    SessionTag& tag = tags_.emplace_back();
+    tag.id = id;
+    tag.name = name;
+  }
+
+  std::size_t size() const { return tags_.size(); }
+
+ private:
+  // Peers choose the ids: a plain hash would let them choose the collisions, too.
+  struct IdHash {
+    KeyedHash hash;
+    std::size_t operator()(std::uint32_t id) const { return hash("", id); }
+  };
+
+  std::size_t place_by_counting(std::uint32_t id) const { return std::uint32_t{id - first_}; }
+
+  std::vector<SessionTag> tags_;  // in the order in which they were added
+  std::uint32_t first_ = 0;       // id of the first one
+  std::unordered_map<std::uint32_t, std::uint32_t, IdHash> others_;  // id -> place in tags_
+};
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,51 @@
+// The ingest thread's way to what it shares with the main thread. A turn locks the mutex when it is
+// first used and lets the main thread in when that wants it, so long work needs no more thought
+// than calling shared() at each step. Never keep a turn over I/O: end it.
+#pragma once
+
+#include <chrono>
+
+#include "collector/shared.hpp"
+
+namespace pcp::trace::agent {
+
+// The clock that the engine's times are read from.
+inline Time steady_now() { return std::chrono::steady_clock::now().time_since_epoch(); }
+
+class Turn {
+ public:
+  explicit Turn(Shared& shared, Time (*clock)() = steady_now) : shared_(shared), clock_(clock) {}
+  ~Turn() { end(); }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+  // Gives what is shared, locked. What was looked at before the call may have changed.
+  Shared& shared() {
+    if (locked_ && shared_.mutex.wanted()) end();
+    if (!locked_) begin();
+    return shared_;
+  }
+
+  // When the mutex was locked: precise enough for the engine, since one turn takes no more than one
+  // read has brought. Requires: locked.
+  Time now() const { return began_; }
+
+  void end() {
+    if (locked_) shared_.mutex.unlock();
+    locked_ = false;
+  }
+
+ private:
+  void begin() {
+    shared_.mutex.lock_courteously();
+    locked_ = true;
+    began_ = clock_();
+  }
+
+  Shared& shared_;
+  Time (*clock_)();
+  bool locked_ = false;
+  Time began_{};
+};
+
+}  // namespace pcp::trace::agent

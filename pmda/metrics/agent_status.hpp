@@ -1,0 +1,32 @@
+// What the agent says about itself, gathered once for each fetch that asks.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "collector/shared.hpp"
+
+namespace pcp::trace::agent {
+
+struct AgentStatus {
+  explicit AgentStatus(const IngestCounters& counters) : ingest(counters) {}
+
+  const IngestCounters& ingest;
+  EngineCounters engine;
+  EngineOptions options;
+  std::uint16_t port = 0;
+  std::int32_t debug_bits = 0;  // as older tools of PCP count debug options
+  std::string debug_options;    // as they were named
+  double uptime_s = 0;
+  std::uint64_t main_cpu_ns = 0;
+  std::uint64_t resident_bytes = 0;
+  std::uint64_t labels_left_out = 0;  // instances, of all answers
+
+  double period_s() const { return static_cast<double>(options.period.count()) / 1e9; }
+  double interval_s() const { return period_s() / options.buckets; }
+};
+
+std::uint64_t resident_bytes();
+std::uint64_t cpu_ns_of_this_thread();
+
+}  // namespace pcp::trace::agent

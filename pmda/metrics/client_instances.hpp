@@ -1,0 +1,48 @@
+// The instances of trace.client: processes that have been connected for a while. Each keeps its
+// number, which is the process's if it is free, as long as it is connected.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "metrics/instance.hpp"
+#include "collector/shared.hpp"
+
+namespace pcp::trace::agent {
+
+struct ClientInstance : Instance {
+  ClientView view;
+};
+
+class ClientInstances {
+ public:
+  ClientInstances();
+
+  // Copies the clients from `shared`, a slice at a time.
+  void refresh(Shared& shared, Time now);
+
+  const std::vector<ClientInstance>& all() const { return instances_; }
+
+  // Null if there is none.
+  const ClientInstance* find(int number) const;
+  const ClientInstance* find(std::string_view name) const;
+
+ private:
+  template <typename Test>
+  const ClientInstance* find_if(Test test) const {
+    const auto found = std::find_if(instances_.begin(), instances_.end(), test);
+    return found == instances_.end() ? nullptr : &*found;
+  }
+  int number_of(std::uint64_t connection, std::uint32_t pid);
+
+  std::vector<ClientInstance> instances_;
+  std::map<std::uint64_t, int> numbers_;  // of the connections that are shown
+  std::set<int> taken_;                   // numbers_, the other way round
+  int spare_;                             // tried next when a pid is taken
+};
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,61 @@
+// Answers fetches. Tags are copied from the engine a slice at a time, so that the ingest thread
+// never waits long, and all that a fetch asks of a slice is made from the one copy: the values of a
+// tag belong together, and a fetch needs hardly more memory than its answer.
+#pragma once
+
+#include <pcp/pmapi.h>
+#include <pcp/pmda.h>
+
+#include <functional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "metrics/agent_status.hpp"
+#include "metrics/client_instances.hpp"
+#include "metrics/metric.hpp"
+#include "metrics/value_set.hpp"
+#include "collector/shared.hpp"
+
+namespace pcp::trace::agent {
+
+// Thread: the main one.
+class Fetcher {
+ public:
+  // `status` gathers what the agent says about itself.
+  Fetcher(const std::vector<Metric>& table, int domain, Shared& shared, ClientInstances& clients,
+          std::function<AgentStatus(Time)> status);
+
+  // Gives the values of `pmids` that `profile` lets through. They stay valid until release().
+  pmResult* fetch(const pmID* pmids, std::size_t count, const pmProfile* profile, Time now);
+  void release();
+
+  // Null if there is no such metric.
+  const Metric* find(pmID pmid) const;
+
+ private:
+  // A metric that was asked for, and the place of its values in the result.
+  struct Asked {
+    pmID pmid;
+    const Metric* metric;
+    std::size_t place;
+  };
+  using AskedOfIndom = std::span<const Asked>;
+
+  void add_tags(TraceType type, AskedOfIndom asked, const pmProfile* profile, Time now);
+  void add_clients(AskedOfIndom asked, const pmProfile* profile, Time now);
+  void add_status(AskedOfIndom asked, Time now);
+  std::vector<ValueSet*> make_sets(AskedOfIndom asked, std::size_t capacity);
+  pmInDom indom(unsigned serial) const;
+
+  std::unordered_map<pmID, const Metric*> metrics_;
+  int domain_;
+  Shared& shared_;
+  ClientInstances& client_instances_;
+  std::function<AgentStatus(Time)> gather_status_;
+  double period_s_;
+  std::vector<TagValues> slice_;  // kept, so that a fetch need not get its memory again
+  FetchResult result_;
+};
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,70 @@
+#include "metrics/label_budget.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace pcp::trace::agent {
+
+namespace {
+
+// In an answer: the text with a comma, and PCP's index to it.
+std::size_t bytes_of(const Origin& origin) {
+  return 1 + origin.labels.members().size() +
+         origin.labels.places().size() * sizeof(LabelText::Place);
+}
+
+}  // namespace
+
+void LabelBudget::want(const Origin& origin) {
+  Share& session = sessions_[&origin];
+  session.unit = bytes_of(origin);
+  session.wanted += session.unit;
+}
+
+void LabelBudget::Group::add(Share& member) {
+  share.wanted += member.wanted;
+  share.unit = std::max(share.unit, member.unit);
+  members.push_back(&member);
+}
+
+void LabelBudget::share_out() {
+  using User = std::string_view;
+  std::map<std::pair<User, std::uint32_t>, Group> processes;
+  for (auto& [origin, session] : sessions_) processes[{origin->owner, origin->pid}].add(session);
+  std::map<User, Group> users;
+  for (auto& [process, group] : processes) users[process.first].add(group.share);
+  Group all;
+  for (auto& [user, group] : users) all.add(group.share);
+
+  divide(bytes_, all.members);
+  for (auto& [user, group] : users) divide(group.share.left, group.members);
+  for (auto& [process, group] : processes) divide(group.share.left, group.members);
+}
+
+// The modest first, so that what they leave is known when it is the others' turn.
+void LabelBudget::divide(std::size_t bytes, std::vector<Share*> among) {
+  std::sort(among.begin(), among.end(),
+            [](const Share* a, const Share* b) { return a->wanted < b->wanted; });
+  std::size_t waiting = among.size();
+  for (Share* share : among) {
+    const std::size_t part = bytes / waiting;
+    share->left = share->wanted <= part ? share->wanted : part / share->unit * share->unit;
+    bytes -= share->left;
+    --waiting;
+  }
+}
+
+bool LabelBudget::takes(const Origin& origin) {
+  Share& session = sessions_[&origin];
+  const bool has_room = session.left >= session.unit;
+  if (has_room) {
+    session.left -= session.unit;
+  } else {
+    ++left_out_;
+  }
+  return has_room;
+}
+
+}  // namespace pcp::trace::agent

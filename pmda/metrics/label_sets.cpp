@@ -1,0 +1,65 @@
+#include "metrics/label_sets.hpp"
+
+#include <cassert>
+#include <string_view>
+#include <utility>
+
+#include "metrics/pcp_memory.hpp"
+
+namespace pcp::trace::agent {
+
+namespace {
+
+// Writes the labels of two texts, whose members begin at these offsets of the whole.
+void merge_places(const LabelText& a, std::size_t a_begin, const LabelText& b, std::size_t b_begin,
+                  pmLabel* out) {
+  const auto add = [&out](const LabelText::Place& place, std::size_t begin) {
+    out->name = (begin + place.name) & 0xffff;
+    out->namelen = place.name_length & 0xff;
+    out->value = (begin + place.value) & 0xffff;
+    out->valuelen = place.value_length;
+    ++out;
+  };
+  auto next_a = a.places().begin();
+  for (const LabelText::Place& place : b.places()) {
+    for (; next_a != a.places().end() && a.name_at(*next_a) < b.name_at(place); ++next_a)
+      add(*next_a, a_begin);
+    add(place, b_begin);
+  }
+  for (; next_a != a.places().end(); ++next_a) add(*next_a, a_begin);
+}
+
+}  // namespace
+
+LabelSets::LabelSets(std::size_t capacity) : sets_(allocate_for_pcp<pmLabelSet>(capacity)) {}
+
+LabelSets::~LabelSets() {
+  if (sets_) pmFreeLabelSets(sets_, count_);
+}
+
+void LabelSets::add(unsigned instance, const LabelText& own, const LabelText& common) {
+  assert(!own.members().empty());
+  const std::string_view comma = common.members().empty() ? "" : ",";
+  const std::size_t common_begin = 1 + own.members().size() + comma.size();
+  const std::size_t length = common_begin + common.members().size() + 1;
+  const std::size_t labels = own.places().size() + common.places().size();
+
+  pmLabelSet& set = sets_[count_++];
+  set.inst = instance;
+  set.json = allocate_for_pcp<char>(length + 1);
+  char* end = set.json;
+  for (const std::string_view part : {std::string_view("{"), std::string_view(own.members()), comma,
+                                      std::string_view(common.members()), std::string_view("}")})
+    end += part.copy(end, part.size());
+  set.jsonlen = length & 0xffff;
+  set.labels = allocate_for_pcp<pmLabel>(labels);
+  set.nlabels = static_cast<int>(labels);
+  merge_places(own, 1, common, common_begin, set.labels);
+}
+
+int LabelSets::release(pmLabelSet** sets) {
+  *sets = std::exchange(sets_, nullptr);
+  return count_;
+}
+
+}  // namespace pcp::trace::agent

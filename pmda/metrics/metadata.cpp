@@ -1,0 +1,24 @@
+// Writes the files `pmns` and `help`, which repeat the metric table for PCP's Install procedures,
+// into a directory. The target `pmda_metadata` does that for the ones in the source tree.
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+
+#include "metrics/metric_table.hpp"
+
+int main(int argc, char** argv) {
+  using namespace pcp::trace::agent;
+  if (argc != 2) {
+    std::cerr << "usage: trace_metadata DIRECTORY\n";
+    return EXIT_FAILURE;
+  }
+  const std::string directory = argv[1];
+  const std::vector<Metric> table = metric_table({});
+  std::ofstream pmns(directory + "/pmns");
+  std::ofstream help(directory + "/help");
+  pmns << pmns_file(table);
+  help << help_file(table);
+  pmns.close();
+  help.close();
+  return pmns && help ? EXIT_SUCCESS : EXIT_FAILURE;
+}

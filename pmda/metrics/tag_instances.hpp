@@ -1,0 +1,37 @@
+// The names and numbers of one trace type's instances, kept by the main thread and brought up to
+// date from the engine when pmcd asks. Only what is new is copied, a slice at a time.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "metrics/instance.hpp"
+#include "collector/shared.hpp"
+
+namespace pcp::trace::agent {
+
+class TagInstances {
+ public:
+  explicit TagInstances(TraceType type) : type_(type) {}
+
+  void refresh(Shared& shared);
+
+  const std::vector<Instance>& all() const { return instances_; }  // in order of arrival
+
+  // Null if there is none.
+  const Instance* find(int number) const;
+  const Instance* find(std::string_view name) const;
+
+ private:
+  void add(const InstanceName& instance);
+
+  TraceType type_;
+  std::uint64_t resets_ = 0;  // of the engine, that this has seen
+  std::vector<Instance> instances_;
+  std::unordered_map<int, std::size_t> by_number_;
+  std::unordered_map<std::string, std::size_t> by_first_word_;  // no two names have the same
+};
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,86 @@
+#include "metrics/value_set.hpp"
+
+#include <cstring>
+#include <new>
+
+namespace pcp::trace::agent {
+
+namespace {
+
+// Bytes that a value of this type takes in its block; 0 if it is kept in the list itself.
+std::size_t block_bytes(int type) {
+  switch (type) {
+    case PM_TYPE_FLOAT:
+      return PM_VAL_HDR_SIZE + sizeof(float);
+    case PM_TYPE_U64:
+    case PM_TYPE_DOUBLE:
+      return PM_VAL_HDR_SIZE + sizeof(double);
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+ValueSet::ValueSet(pmID pmid, int type, std::size_t capacity)
+    : type_(type),
+      memory_(new char[sizeof(pmValueSet) + capacity * sizeof(pmValue)]),
+      blocks_(new char[capacity * block_bytes(type)]),
+      set_(new (memory_.get()) pmValueSet{}) {
+  set_->pmid = pmid;
+  set_->valfmt = type == PM_TYPE_32 || type == PM_TYPE_U32 ? PM_VAL_INSITU : PM_VAL_DPTR;
+}
+
+ValueSet ValueSet::failed(pmID pmid, int error) {
+  ValueSet set(pmid, PM_TYPE_32, 0);
+  set.set_->numval = error;
+  return set;
+}
+
+void ValueSet::add(int instance, const pmAtomValue& value) {
+  // Reached by offset, since the declared list has one element only.
+  char* const place = memory_.get() + offsetof(pmValueSet, vlist) +
+                      static_cast<std::size_t>(set_->numval) * sizeof(pmValue);
+  pmValue* const entry = new (place) pmValue{};
+  entry->inst = instance;
+  if (set_->valfmt == PM_VAL_INSITU) {
+    entry->value.lval = value.l;
+  } else if (type_ == PM_TYPE_STRING) {
+    const std::size_t bytes = std::strlen(value.cp) + 1;
+    blocks_ = std::make_unique<char[]>(PM_VAL_HDR_SIZE + (bytes + 3) / 4 * 4);  // whole words
+    entry->value.pval = next_block(value.cp, bytes);
+  } else {
+    entry->value.pval = next_block(&value, block_bytes(type_) - PM_VAL_HDR_SIZE);
+  }
+  ++set_->numval;
+}
+
+pmValueBlock* ValueSet::next_block(const void* value, std::size_t bytes) {
+  char* const place = blocks_.get() + used_;
+  used_ += PM_VAL_HDR_SIZE + bytes;
+  // Made elsewhere and copied: setting a bit field reads the rest, of memory that comes from afar.
+  pmValueBlock header{};
+  header.vtype = static_cast<unsigned char>(type_);
+  header.vlen = (PM_VAL_HDR_SIZE + bytes) & PM_VAL_VLEN_MAX;
+  auto* const block = new (place) pmValueBlock;
+  std::memcpy(place, &header, PM_VAL_HDR_SIZE);
+  std::memcpy(place + PM_VAL_HDR_SIZE, value, bytes);
+  return block;
+}
+
+void FetchResult::begin(std::size_t metrics) {
+  sets_ = std::vector<ValueSet>(metrics);
+  memory_.reset(new char[sizeof(pmResult) + metrics * sizeof(pmValueSet*)]);
+  result_ = new (memory_.get()) pmResult{};
+  result_->numpmid = static_cast<int>(metrics);
+}
+
+ValueSet& FetchResult::put(std::size_t place, ValueSet set) {
+  sets_[place] = std::move(set);
+  pmValueSet* const values = sets_[place].get();
+  std::memcpy(memory_.get() + offsetof(pmResult, vset) + place * sizeof(pmValueSet*), &values,
+              sizeof values);
+  return sets_[place];
+}
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,90 @@
+#include "collector/engine/instance_names.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace pcp::trace::agent {
+namespace {
+
+using namespace std::string_view_literals;
+
+TEST(ShownName, IsTheTagIfNothingIsWrongWithIt) {
+  EXPECT_EQ(shown_name("checkout [eu] \"x\" a\\b  c ", 1, 0), "checkout [eu] \"x\" a\\b  c ");
+  EXPECT_EQ(shown_name("größe €𝄞", 1, 0), "größe €𝄞");
+}
+
+TEST(ShownName, EscapesControlBytes) {
+  EXPECT_EQ(shown_name("a\tb\nc\x01\x7f", 1, 0), "a\\x09b\\x0ac\\x01\\x7f");
+  EXPECT_EQ(shown_name("\xc2\x85", 1, 0), "\\xc2\\x85");
+}
+
+TEST(ShownName, EscapesWhatIsNotUtf8) {
+  EXPECT_EQ(shown_name("a\xff", 1, 0), "a\\xff");
+  EXPECT_EQ(shown_name("\xe2\x82", 1, 0), "\\xe2\\x82");                    // cut off
+  EXPECT_EQ(shown_name("\xc3(", 1, 0), "\\xc3(");                           // no continuation
+  EXPECT_EQ(shown_name("\xc0\xaf", 1, 0), "\\xc0\\xaf");                    // overlong
+  EXPECT_EQ(shown_name("\xe0\x80\xaf", 1, 0), "\\xe0\\x80\\xaf");           // overlong
+  EXPECT_EQ(shown_name("\xed\xa0\x80", 1, 0), "\\xed\\xa0\\x80");           // surrogate
+  EXPECT_EQ(shown_name("\xf4\x90\x80\x80", 1, 0), "\\xf4\\x90\\x80\\x80");  // above U+10FFFF
+}
+
+TEST(ShownName, IsCutBetweenCharactersIfEscapesMakeItLong) {
+  EXPECT_EQ(shown_name(std::string(254, 'x'), 1, 0), std::string(254, 'x'));
+  EXPECT_EQ(shown_name(std::string(255, 'x'), 1, 0), std::string(251, 'x') + "...");
+  EXPECT_EQ(shown_name(std::string(63, '\x01') + "ab", 1, 0).size(), 254u);
+  EXPECT_TRUE(shown_name(std::string(63, '\x01') + "ab", 1, 0).ends_with("\\x01ab"));
+  EXPECT_TRUE(shown_name(std::string(64, '\x01'), 1, 0).ends_with("\\x01..."));
+  EXPECT_EQ(shown_name(std::string(64, '\x01'), 1, 0).size(), 62 * 4 + 3u);
+  EXPECT_EQ(shown_name("\xff" + std::string(246, 'x') + "€€", 1, 0),
+            "\\xff" + std::string(246, 'x') + "...");
+  EXPECT_EQ(shown_name(std::string(64, '\x01'), 12, 1).size(), 62 * 4 + 3u + 3u);
+}
+
+TEST(ShownName, HasAFirstWordEvenIfTheTagHasNone) {
+  EXPECT_EQ(shown_name("  a b", 1, 0), "\\x20\\x20a b");
+  EXPECT_EQ(shown_name(" ", 1, 0), "\\x20");
+}
+
+TEST(ShownName, CarriesTheNumberAfterTheFirstWord) {
+  EXPECT_EQ(shown_name("read a b", 17, 1), "read#17 a b");
+  EXPECT_EQ(shown_name("read", 17, 2), "read#17#17");
+}
+
+TEST(InstanceNames, GivesEachTypeWordsOfItsOwn) {
+  InstanceNames names(10);
+  EXPECT_EQ(names.claim(TraceType::Point, "a", 1), 0);
+  EXPECT_EQ(names.claim(TraceType::Observe, "a", 1), 0);
+  EXPECT_EQ(names.claim(TraceType::Point, "a", 2), 1);
+}
+
+TEST(InstanceNames, FindsTagsThatOnlyLookAlike) {
+  InstanceNames names(10);
+  EXPECT_EQ(names.claim(TraceType::Point, "a\n", 1), 0);
+  EXPECT_EQ(names.claim(TraceType::Point, "a\\x0a", 2), 1);
+}
+
+TEST(InstanceNames, AreUniqueUpToTheFirstBlankHoweverTagsTryToClash) {
+  InstanceNames names(1000);
+  std::set<std::string> words;
+  std::int32_t instance = 0;
+  const auto claim = [&](const std::string& tag) {
+    ++instance;
+    const auto suffixes = names.claim(TraceType::Point, tag, instance);
+    const std::string name = shown_name(tag, instance, suffixes);
+    EXPECT_TRUE(words.insert(name.substr(0, name.find(' '))).second) << name;
+  };
+  for (int i = 1; i <= 60; ++i) {  // takes the names that a later "a" would get
+    std::string tag = "a";
+    for (int j = 0; j < i; ++j) tag += "#61";
+    claim(tag);
+  }
+  claim("a");
+  for (int i = 0; i < 100; ++i) claim("a " + std::to_string(i));
+  for (int i = 0; i < 200; ++i) claim("a#" + std::to_string(i));
+  for (int i = 0; i < 100; ++i)
+    claim(std::string(250, '\n') + std::to_string(i));  // as they are cut
+}
+
+}  // namespace
+}  // namespace pcp::trace::agent

@@ -1,0 +1,42 @@
+#include "collector/engine/label_text.hpp"
+
+#include <gtest/gtest.h>
+
+namespace pcp::trace::agent {
+namespace {
+
+TEST(LabelText, IsMembersOfAJsonObject) {
+  LabelText labels;
+  EXPECT_TRUE(labels.add("service", "shop"));
+  EXPECT_TRUE(labels.add("zone", "a\"b\\\n\xff"));
+  EXPECT_EQ(labels.members(), R"("service":"shop","zone":"a\"b\\\\x0a\\xff")");
+}
+
+TEST(LabelText, KnowsTheNamesInTheirOrder) {
+  LabelText labels;
+  for (const char* name : {"b", "ab", "B", "a", "b_"}) labels.add(name, "");
+  std::string names;
+  for (const auto& place : labels.places()) names.append(labels.name_at(place)).append(" ");
+  EXPECT_EQ(names, "B a ab b b_ ");
+}
+
+TEST(LabelText, KeepsTheFirstOfTwoLabelsOfOneName) {
+  LabelText labels;
+  EXPECT_TRUE(labels.add("zone", "eu"));
+  EXPECT_FALSE(labels.add("zone", "us"));
+  EXPECT_EQ(labels.members(), R"("zone":"eu")");
+}
+
+TEST(LabelText, LeavesOutWhatIsTooMuch) {
+  LabelText labels;
+  EXPECT_FALSE(labels.add("huge", std::string(LabelText::kMaxBytes, 'x')));
+  EXPECT_FALSE(labels.add("huge", std::string(LabelText::kMaxBytes / 4, '\x01')));
+  EXPECT_TRUE(labels.add("zone", "eu"));
+  for (std::size_t i = 1; i < LabelText::kMaxLabels; ++i)
+    EXPECT_TRUE(labels.add("l" + std::to_string(i), ""));
+  EXPECT_FALSE(labels.add("more", ""));
+  EXPECT_EQ(labels.places().size(), LabelText::kMaxLabels);
+}
+
+}  // namespace
+}  // namespace pcp::trace::agent

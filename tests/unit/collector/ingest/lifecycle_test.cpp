@@ -1,0 +1,284 @@
+// How the agent comes and goes: ports, the Unix socket, stop.
+#include "unit/collector/ingest/server_test.hpp"
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+namespace pcp::trace::agent {
+namespace {
+
+using Lifecycle = ServerTest;
+using enum TraceType;
+using wire::PduType;
+
+// A Unix socket bound to this path; it lives in the file system even when its descriptor is closed.
+Descriptor bind_unix(const std::string& path) {
+  Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  EXPECT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  return socket;
+}
+
+std::optional<struct stat> status_of(const std::string& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0) return {};
+  return status;
+}
+
+void ignore_line(const std::string&) {}
+
+TEST_F(Lifecycle, ABusyPortIsOneLine) {
+  start();
+  Server second(
+      [&] {
+        IngestOptions same = options();
+        same.port = server_->port();
+        same.socket_path.clear();
+        return same;
+      }(),
+      shared_, ignore_line);
+  const std::string port = std::to_string(server_->port());
+  EXPECT_EQ(second.listen(), "bind(" + port + "): Address already in use");
+}
+
+TEST_F(Lifecycle, APortThatIsBusyForIPv6IsBusy) {
+  const Descriptor taken(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in6 address{};
+  address.sin6_family = AF_INET6;
+  socklen_t length = sizeof address;
+  const int on = 1;
+  if (!taken || ::setsockopt(taken.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on) != 0 ||
+      ::bind(taken.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0 ||
+      ::listen(taken.get(), 1) != 0)
+    return;  // without IPv6 there is nothing to promise
+  ::getsockname(taken.get(), reinterpret_cast<sockaddr*>(&address), &length);
+  IngestOptions same = options();
+  same.port = ntohs(address.sin6_port);
+  Server server(std::move(same), shared_, ignore_line);
+  EXPECT_EQ(server.listen(),
+            "bind(" + std::to_string(ntohs(address.sin6_port)) + "): Address already in use");
+  EXPECT_FALSE(status_of(socket_path()));
+}
+
+TEST_F(Lifecycle, ARestartedAgentGetsItsPortAtOnce) {
+  start();
+  const std::uint16_t port = server_->port();
+  TestPeer peer = tcp();
+  EXPECT_EQ(peer.next_ack(), 2);
+  server_.reset();  // closes first: the old connection lingers on this side
+  IngestOptions same = options();
+  same.port = port;
+  start(std::move(same));
+  EXPECT_EQ(server_->port(), port);
+  EXPECT_EQ(tcp().next_ack(), 2);
+}
+
+TEST_F(Lifecycle, EverybodyMayConnectToTheUnixSocket) {
+  start();
+  const auto status = status_of(socket_path());
+  ASSERT_TRUE(status);
+  EXPECT_TRUE(S_ISSOCK(status->st_mode));
+  EXPECT_EQ(status->st_mode & 0777, 0666u);
+  EXPECT_EQ(status->st_uid, ::geteuid());
+}
+
+TEST_F(Lifecycle, AStaleUnixSocketIsReplaced) {
+  bind_unix(socket_path()).reset();
+  ASSERT_TRUE(status_of(socket_path()));
+  start();
+  EXPECT_EQ(unix_socket().next_ack(), 2);
+  EXPECT_TRUE(log().empty());
+}
+
+TEST_F(Lifecycle, ALiveUnixSocketIsLeftAlone) {
+  const Descriptor live = bind_unix(socket_path());
+  ASSERT_EQ(::listen(live.get(), 5), 0);
+  const auto before = status_of(socket_path());
+  start();
+  EXPECT_EQ(log().size(), 1u);
+  EXPECT_NE(log_line_with(socket_path() + ": somebody is listening"), "");
+  EXPECT_EQ(tcp().next_ack(), 2);
+  server_.reset();
+  ASSERT_TRUE(status_of(socket_path()));
+  EXPECT_EQ(status_of(socket_path())->st_ino, before->st_ino);
+}
+
+TEST_F(Lifecycle, AFileInTheWayOfTheUnixSocketIsLeftAlone) {
+  std::ofstream(socket_path()) << "precious";
+  start();
+  EXPECT_NE(log_line_with("not a socket"), "");
+  EXPECT_EQ(tcp().next_ack(), 2);
+  server_.reset();
+  EXPECT_TRUE(S_ISREG(status_of(socket_path())->st_mode));
+}
+
+TEST_F(Lifecycle, AUnixSocketThatCannotBeMadeIsOneWarning) {
+  for (const std::string& path : {directory_ + "/missing/trace.socket", std::string(200, 'x')}) {
+    IngestOptions options = this->options();
+    options.socket_path = path;
+    start(std::move(options));
+    EXPECT_EQ(tcp().next_ack(), 2);
+    EXPECT_NE(log_line_with(path), "");
+    server_.reset();
+  }
+  EXPECT_EQ(log().size(), 2u);
+}
+
+TEST_F(Lifecycle, StopUnlinksTheUnixSocket) {
+  start();
+  EXPECT_TRUE(status_of(socket_path()));
+  server_->stop();
+  EXPECT_FALSE(status_of(socket_path()));
+}
+
+TEST_F(Lifecycle, StopLeavesAnothersUnixSocketAlone) {
+  start();
+  ASSERT_EQ(::unlink(socket_path().c_str()), 0);
+  const Descriptor other = bind_unix(socket_path());
+  server_->stop();
+  EXPECT_TRUE(status_of(socket_path()));
+}
+
+TEST_F(Lifecycle, StopSaysByeToItsClients) {
+  start();
+  TestPeer client = unix_socket();
+  TestPeer stock = tcp();
+  ASSERT_TRUE(client.hello(1));
+  EXPECT_EQ(stock.next_ack(), 2);
+  ASSERT_TRUE(client.send(tags_pdu({{1, "tag"}}) + batch_pdu(1, entry(1, Point, {-1}))));
+  EXPECT_EQ(client.next_batch_ack(), 1u);
+  server_->stop();
+  const auto pdu = client.next();
+  ASSERT_TRUE(pdu);
+  EXPECT_EQ(pdu->type, PduType::Bye);
+  EXPECT_EQ(wire::decode_bye(pdu->payload), wire::ByeReason::Done);
+  EXPECT_TRUE(client.at_end());
+  EXPECT_TRUE(stock.at_end());
+  EXPECT_TRUE(clients().empty());
+  EXPECT_EQ(counters().connections, 0u);
+}
+
+TEST_F(Lifecycle, StopDoesNotWaitForAClientThatDoesNotListen) {
+  start();
+  TestPeer deaf = unix_socket();
+  ASSERT_TRUE(deaf.hello(1));
+  std::string stream = tags_pdu({{1, "tag"}});
+  for (std::uint64_t i = 1; i < 50'000; ++i) stream += batch_pdu(i, entry(1, Point, {-1}));
+  deaf.send_until_full(stream);
+  server_->stop();  // or the test's time is up
+}
+
+TEST_F(Lifecycle, StopMayBeCalledTwiceOrWithoutStart) {
+  start();
+  server_->stop();
+  server_->stop();
+  Server never_started(options(), shared_, ignore_line);
+  EXPECT_EQ(never_started.listen(), "");
+  never_started.stop();
+  EXPECT_FALSE(status_of(socket_path()));
+}
+
+TEST_F(Lifecycle, ARequestListsTheClients) {
+  start();
+  TestPeer client = unix_socket();
+  TestPeer stock = tcp();
+  ASSERT_TRUE(client.hello(1));
+  ASSERT_TRUE(stock.send(data_pdu(Point, "tag", -1, true)));
+  EXPECT_EQ(stock.next_ack(), 2);
+  EXPECT_EQ(stock.next_ack(), ack_of(Point));
+  server_->request_client_log();
+  ASSERT_TRUE(eventually([&] { return log().size() == 3; }));
+  EXPECT_NE(log_line_with("clients connected: 2"), "");
+  EXPECT_NE(log_line_with("version 2, \"program\""), "");
+  EXPECT_NE(log_line_with("127.0.0.1 port"), "");
+}
+
+// Many are listed in several steps.
+TEST_F(Lifecycle, ARequestListsEachOfManyClientsOnce) {
+  start();
+  constexpr std::size_t kMany = 350;
+  std::vector<TestPeer> clients;
+  for (std::size_t i = 0; i < kMany; ++i) {
+    clients.push_back(tcp());
+    EXPECT_EQ(clients.back().next_ack(), 2);
+  }
+  server_->request_client_log();
+  ASSERT_TRUE(eventually([&] { return log().size() >= kMany + 1; }));
+  const std::vector<std::string> lines = log();
+  EXPECT_EQ(std::set<std::string>(lines.begin(), lines.end()).size(), kMany + 1);
+  EXPECT_EQ(lines.size(), kMany + 1);
+}
+
+TEST_F(Lifecycle, DescriptorsDoNotReachChildren) {
+  start();
+  TestPeer tcp_peer = tcp();
+  TestPeer unix_peer = unix_socket();
+  EXPECT_EQ(tcp_peer.next_ack(), 2);
+  EXPECT_EQ(unix_peer.next_ack(), 2);
+  int sockets = 0;
+  for (const auto& each : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    const std::string target = std::filesystem::read_symlink(each, gone).string();
+    if (target.rfind("socket:", 0) != 0) continue;
+    std::ifstream info("/proc/self/fdinfo/" + each.path().filename().string());
+    for (std::string line; std::getline(info, line);) {
+      if (line.rfind("flags:", 0) != 0) continue;
+      ++sockets;
+      EXPECT_NE(std::stoul(line.substr(6), nullptr, 8) & O_CLOEXEC, 0u) << target;
+    }
+  }
+  EXPECT_GE(sockets, 6);  // two listen at least, and both ends of two connections
+}
+
+TEST_F(Lifecycle, SignalsAreNotTheIngestThreadsBusiness) {
+  start();
+  EXPECT_EQ(unix_socket().next_ack(), 2);
+  std::string blocked;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string name;
+    std::getline(std::ifstream(task.path() / "comm"), name);
+    if (name != "ingest") continue;
+    std::ifstream status(task.path() / "status");
+    for (std::string line; std::getline(status, line);)
+      if (line.rfind("SigBlk:", 0) == 0) blocked = line.substr(8);
+  }
+  const auto mask = std::stoull(blocked, nullptr, 16);
+  for (const int signal : {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGPIPE, SIGALRM, SIGCHLD})
+    EXPECT_NE(mask >> (signal - 1) & 1, 0u) << signal;
+}
+
+// Nobody fetches here, so only the ingest thread can have done it.
+TEST_F(Lifecycle, TheEngineIsRotated) {
+  EngineOptions fast;
+  fast.period = std::chrono::milliseconds(20);
+  fast.buckets = 2;
+  Shared shared(fast, {}, steady_now());
+  Server server(options(), shared, ignore_line);
+  ASSERT_EQ(server.listen(), "");
+  server.start();
+  TestPeer peer = TestPeer::tcp(server.port());
+  std::string stream;
+  for (int i = 0; i < 2'000; ++i) stream += data_pdu(Observe, "tag" + std::to_string(i), i);
+  ASSERT_TRUE(peer.send(stream));
+  EXPECT_TRUE(eventually([&] {
+    const std::lock_guard lock(shared.mutex);
+    return shared.engine.generation(Observe).count == 2'000 &&
+           shared.engine.counters().rotations > 5 &&
+           shared.engine.next_rotation(steady_now()) > steady_now();
+  }));
+  EXPECT_TRUE(eventually([&] { return shared.counters.busy_ns > 0; }));
+}
+
+}  // namespace
+}  // namespace pcp::trace::agent

@@ -1,0 +1,45 @@
+#include "collector/ingest/limited_log.hpp"
+
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace pcp::trace::agent {
+namespace {
+
+std::vector<std::string> lines;
+
+void remember(const std::string& line) { lines.push_back(line); }
+
+constexpr Time kStart = std::chrono::hours(1);
+
+TEST(LimitedLog, SaysSoManyLinesThenHowManyWereLeftOut) {
+  lines.clear();
+  LimitedLog log(remember);
+  for (unsigned i = 0; i < LimitedLog::kMostLines + 5; ++i) log.say("line", kStart);
+  EXPECT_EQ(lines.size(), LimitedLog::kMostLines);
+  log.catch_up(kStart + LimitedLog::kInterval);
+  ASSERT_EQ(lines.size(), LimitedLog::kMostLines + 1);
+  EXPECT_EQ(lines.back(), "5 more lines about clients were left out");
+  log.say("again", kStart + LimitedLog::kInterval);
+  EXPECT_EQ(lines.back(), "again");
+}
+
+TEST(LimitedLog, SaysNothingAboutNothing) {
+  lines.clear();
+  LimitedLog log(remember);
+  log.say("line", kStart);
+  log.catch_up(kStart + LimitedLog::kInterval);
+  EXPECT_EQ(lines, std::vector<std::string>{"line"});
+}
+
+TEST(Escaped, ShowsPrintableAsciiAndCodesOfTheRest) {
+  EXPECT_EQ(escaped("a b\n\x1b\xff\"\\"), "a b\\x0a\\x1b\\xff\\x22\\x5c");
+}
+
+TEST(Escaped, CutsLongText) {
+  EXPECT_EQ(escaped(std::string(100, 'x')), std::string(64, 'x') + "...");
+}
+
+}  // namespace
+}  // namespace pcp::trace::agent

@@ -1,0 +1,402 @@
+// What the agent refuses, and that the reason arrives.
+#include <ostream>
+
+#include "unit/collector/ingest/server_test.hpp"
+
+#include <sys/resource.h>
+
+#include "pcp/trace.h"
+
+namespace pcp::trace::agent {
+namespace {
+
+using Limits = ServerTest;
+using enum TraceType;
+using wire::ByeReason;
+using wire::PduType;
+
+std::optional<ByeReason> next_bye(TestPeer& peer) {
+  const auto pdu = peer.next();
+  if (!pdu || pdu->type != PduType::Bye) return {};
+  return wire::decode_bye(pdu->payload);
+}
+
+IngestOptions with_rules(IngestOptions options, std::initializer_list<const char*> rules) {
+  for (const char* rule : rules) EXPECT_EQ(options.access.add(rule), "");
+  return options;
+}
+
+TEST_F(Limits, ARefusedPeerLearnsWhy) {
+  start(with_rules(options(), {"disallow:127.0.0.1"}));
+  TestPeer refused = tcp();
+  EXPECT_EQ(refused.next_ack(), PMTRACE_ERR_PERMISSION);
+  EXPECT_TRUE(refused.at_end());
+  EXPECT_EQ(counters().refused_permission, 1u);
+  EXPECT_EQ(counters().accepted, 0u);
+  EXPECT_EQ(counters().connections, 0u);
+  EXPECT_NE(log_line_with("127.0.0.1"), "");
+  TestPeer admitted = unix_socket();
+  EXPECT_EQ(admitted.next_ack(), 2);
+}
+
+// Closing a socket over unread bytes sends a reset that destroys what the peer has not read yet.
+TEST_F(Limits, ARefusedPeerLearnsWhyEvenIfItHasSentALot) {
+  start(with_rules(options(), {"disallow:*"}));
+  std::string stream;
+  for (int i = 0; i < 10'000; ++i) stream += data_pdu(Point, "tag", -1);
+  for (int i = 0; i < 50; ++i) {
+    TestPeer refused = tcp();
+    ASSERT_TRUE(refused.send(stream));
+    ASSERT_EQ(refused.next_ack(), PMTRACE_ERR_PERMISSION);
+    ASSERT_TRUE(refused.send(stream));
+    refused.half_close();
+    ASSERT_TRUE(refused.at_end());
+  }
+  EXPECT_EQ(counters().refused_permission, 50u);
+  EXPECT_EQ(counters().pdus, 0u);
+}
+
+TEST_F(Limits, ARulesConnectionsAreCountedUntilTheyEnd) {
+  start(with_rules(options(), {"allow:local:*:2"}));
+  TestPeer first = tcp();
+  TestPeer second = unix_socket();
+  EXPECT_EQ(first.next_ack(), 2);
+  EXPECT_EQ(second.next_ack(), 2);
+  TestPeer third = tcp();
+  EXPECT_EQ(third.next_ack(), PMTRACE_ERR_CONNLIMIT);
+  EXPECT_EQ(counters().refused_limit, 1u);
+  first.close();
+  ASSERT_TRUE(eventually([&] { return counters().connections == 1; }));
+  TestPeer fourth = tcp();
+  EXPECT_EQ(fourth.next_ack(), 2);
+}
+
+TEST_F(Limits, ConnectionsBeyondTheMaximumAreRefused) {
+  IngestOptions two = options();
+  two.max_connections = 2;
+  start(std::move(two));
+  TestPeer first = tcp();
+  TestPeer second = unix_socket();
+  EXPECT_EQ(first.next_ack(), 2);
+  EXPECT_EQ(second.next_ack(), 2);
+  TestPeer third = unix_socket();
+  EXPECT_EQ(third.next_ack(), PMTRACE_ERR_CONNLIMIT);
+  EXPECT_TRUE(third.at_end());
+  second.close();
+  ASSERT_TRUE(eventually([&] { return counters().connections == 1; }));
+  EXPECT_EQ(unix_socket().next_ack(), 2);
+}
+
+TEST_F(Limits, ElevenHundredConnectionsAtOnceAreServed) {
+  start();
+  std::vector<TestPeer> peers;
+  for (int i = 0; i < 1'100; ++i) {
+    peers.push_back(i % 2 == 0 ? tcp() : unix_socket());
+    ASSERT_GE(peers.back().descriptor(), 0) << i;
+  }
+  for (TestPeer& peer : peers) {
+    ASSERT_EQ(peer.next_ack(), 2);
+    ASSERT_TRUE(peer.send(data_pdu(Point, "tag", -1, true)));
+  }
+  for (TestPeer& peer : peers) ASSERT_EQ(peer.next_ack(), ack_of(Point));
+  EXPECT_EQ(count_of(Point, "tag"), 1'100u);
+  EXPECT_EQ(counters().connections, 1'100u);
+  peers.clear();
+  EXPECT_TRUE(eventually([&] { return counters().connections == 0; }));
+}
+
+// One who floods the agent leaves connections to others, whichever way he comes.
+TEST_F(Limits, AUserHasAThirdOfTheConnections) {
+  IngestOptions some = options();
+  some.max_connections = 3 * 1002;
+  start(std::move(some));
+  std::vector<TestPeer> flood;
+  for (int i = 0; i < 1002; ++i) {
+    flood.push_back(unix_socket());
+    ASSERT_EQ(flood.back().next_ack(), 2) << i;
+  }
+  EXPECT_EQ(unix_socket().next_ack(), PMTRACE_ERR_CONNLIMIT);
+
+  // Loopback addresses are one user.
+  for (int i = 0; i < 1002; ++i) {
+    flood.push_back(TestPeer::tcp(server_->port(), i % 2 == 0 ? "127.0.0.1" : "::1"));
+    ASSERT_EQ(flood.back().next_ack(), 2) << i;
+  }
+  EXPECT_EQ(tcp().next_ack(), PMTRACE_ERR_CONNLIMIT);
+  EXPECT_EQ(TestPeer::tcp(server_->port(), "::1").next_ack(), PMTRACE_ERR_CONNLIMIT);
+  EXPECT_EQ(counters().refused_limit, 3u);
+
+  flood.clear();
+  ASSERT_TRUE(eventually([&] { return counters().connections == 0; }));
+  EXPECT_EQ(unix_socket().next_ack(), 2);
+}
+
+// With no descriptor left a waiting peer would wake the agent again and again.
+TEST_F(Limits, WithoutDescriptorsTheAgentWaitsAndGoesOn) {
+  start();
+  ASSERT_EQ(unix_socket().next_ack(), 2);
+  ASSERT_TRUE(eventually([&] { return counters().connections == 0; }));
+  TestPeer connected = unix_socket();
+  ASSERT_EQ(connected.next_ack(), 2);
+  TestPeer waiting = TestPeer::unconnected();
+
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit none = before;
+  none.rlim_cur = 3;  // below everything that is open: no new descriptor
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  EXPECT_TRUE(waiting.connect(socket_path()));
+  EXPECT_TRUE(eventually([&] { return !log_line_with("cannot take more connections").empty(); }));
+
+  // Those who are connected notice nothing.
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_TRUE(connected.send(data_pdu(Point, "tag", -1, true)));
+    EXPECT_EQ(connected.next_ack(), ack_of(Point));
+  }
+  EXPECT_EQ(log().size(), 1u);
+
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(waiting.next_ack(), 2);
+}
+
+TEST_F(Limits, AnUnfinishedPduMayTakeSoLong) {
+  IngestOptions impatient = options();
+  impatient.unfinished_pdu = std::chrono::milliseconds(20);
+  start(std::move(impatient));
+  TestPeer idle = unix_socket();
+  EXPECT_EQ(idle.next_ack(), 2);
+  TestPeer stuck = unix_socket();
+  ASSERT_TRUE(stuck.hello(1));
+  ASSERT_TRUE(stuck.send(tags_pdu({{1, "tag"}}).substr(0, 15)));
+  EXPECT_EQ(next_bye(stuck), ByeReason::Timeout);
+  EXPECT_TRUE(stuck.at_end());
+  EXPECT_EQ(counters().dropped_timeout, 1u);
+  ASSERT_TRUE(idle.send(data_pdu(Point, "tag", -1, true)));
+  EXPECT_EQ(idle.next_ack(), ack_of(Point));
+}
+
+TEST_F(Limits, ASessionDefinesSoManyTags) {
+  IngestOptions few = options();
+  few.max_tags_per_session = 2;
+  start(std::move(few));
+  TestPeer peer = unix_socket();
+  ASSERT_TRUE(peer.hello(1));
+  ASSERT_TRUE(peer.send(tags_pdu({{1, "one"}, {2, "two"}}) + tags_pdu({{1, "one"}}) +
+                        tags_pdu({{3, "three"}})));
+  EXPECT_EQ(next_bye(peer), ByeReason::TooManyTags);
+  EXPECT_TRUE(peer.at_end());
+  EXPECT_EQ(counters().dropped_limit, 1u);
+  EXPECT_NE(log_line_with("too many tags"), "");
+}
+
+TEST_F(Limits, AUserDefinesSoManyTagsUntilItsSessionsAreForgotten) {
+  IngestOptions few = options();
+  few.max_tags_per_user = 2;
+  start(std::move(few));
+  TestPeer first = unix_socket();
+  ASSERT_TRUE(first.hello(1));
+  ASSERT_TRUE(first.send(tags_pdu({{1, "one"}, {2, "two"}}) + batch_pdu(1, entry(1, Point, {-1}))));
+  EXPECT_EQ(first.next_batch_ack(), 1u);
+
+  TestPeer second = unix_socket();
+  ASSERT_TRUE(second.hello(2));
+  ASSERT_TRUE(second.send(tags_pdu({{1, "one"}})));
+  EXPECT_EQ(next_bye(second), ByeReason::TooManyTags);
+
+  ASSERT_TRUE(first.send(bye_pdu(ByeReason::Done)));
+  EXPECT_TRUE(first.at_end());
+  TestPeer third = unix_socket();
+  ASSERT_TRUE(third.hello(3));
+  ASSERT_TRUE(third.send(tags_pdu({{1, "one"}, {2, "two"}}) + batch_pdu(1, entry(1, Point, {-1}))));
+  EXPECT_EQ(third.next_batch_ack(), 1u);
+}
+
+TEST_F(Limits, AllUsersTogetherDefineSoManyTags) {
+  IngestOptions few = options();
+  few.max_tags_in_sessions = 2;
+  start(std::move(few));
+  TestPeer first = unix_socket();
+  ASSERT_TRUE(first.hello(1));
+  ASSERT_TRUE(first.send(tags_pdu({{1, "one"}, {2, "two"}}) + batch_pdu(1, entry(1, Point, {-1}))));
+  EXPECT_EQ(first.next_batch_ack(), 1u);
+  TestPeer another_user = tcp();
+  ASSERT_TRUE(another_user.hello(2));
+  ASSERT_TRUE(another_user.send(tags_pdu({{1, "three"}})));
+  EXPECT_EQ(next_bye(another_user), ByeReason::TooManyTags);
+}
+
+TEST_F(Limits, LabelsMayHaveSoManyBytes) {
+  IngestOptions few = options();
+  few.max_label_bytes = 100;
+  start(std::move(few));
+  TestPeer peer = unix_socket();
+  wire::Hello hello = hello_of(1);
+  hello.labels = {{"zone", std::string(100, 'x')}};
+  EXPECT_FALSE(peer.hello(hello));
+  EXPECT_TRUE(peer.at_end());
+  EXPECT_EQ(counters().dropped_limit, 1u);
+  EXPECT_EQ(counters().sessions, 0u);
+  EXPECT_TRUE(clients().empty());
+}
+
+// PCP would refuse the whole set for one of them, or take a program for one of another host.
+TEST_F(Limits, LabelsThatAreNotForAProcessToGiveAreLeftOutAndCounted) {
+  start();
+  TestPeer peer = unix_socket();
+  wire::Hello hello = hello_of(1);
+  hello.service.clear();
+  for (const std::string& bad :
+       {std::string(), std::string("k8s.pod"), std::string("9"), std::string(255, 'x'),
+        std::string("hostname"), std::string("agent"), std::string("tag"), std::string("userid")})
+    hello.labels.emplace_back(bad, "bad");
+  hello.labels.emplace_back("zone", "eu");
+  hello.labels.emplace_back("zone", "us");
+  ASSERT_TRUE(peer.hello(hello));
+  ASSERT_EQ(clients().size(), 1u);
+  EXPECT_EQ(clients()[0].origin->labels.members(), R"("zone":"eu")");
+  EXPECT_EQ(counters().labels_refused, 9u);
+}
+
+TEST_F(Limits, AProcessHasSoManyLabels) {
+  start();
+  TestPeer peer = unix_socket();
+  wire::Hello hello = hello_of(1);
+  for (int i = 0; i < 300; ++i) hello.labels.emplace_back("l" + std::to_string(i), "x");
+  ASSERT_TRUE(peer.hello(hello));
+  EXPECT_EQ(clients()[0].origin->labels.places().size(), LabelText::kMaxLabels);
+  EXPECT_EQ(counters().labels_refused, 301 - LabelText::kMaxLabels);
+}
+
+// Tags keep them when the process has gone.
+TEST_F(Limits, LabelsOfAUserMayTakeSoMuchMemory) {
+  IngestOptions little = options();
+  little.max_kept_label_bytes = 3000;
+  start(std::move(little));
+  const auto labels_kept = [this](TestPeer& peer, std::uint8_t session) {
+    wire::Hello hello = hello_of(session);
+    hello.labels = {{"zone", std::string(1000, 'x')}};
+    const std::uint64_t refused = counters().labels_refused;
+    EXPECT_TRUE(peer.hello(hello));
+    return counters().labels_refused == refused;
+  };
+  {
+    TestPeer kept_by_a_tag = unix_socket();
+    EXPECT_TRUE(labels_kept(kept_by_a_tag, 1));
+    ASSERT_TRUE(kept_by_a_tag.send(tags_pdu({{1, "tag"}}) + batch_pdu(1, entry(1, Point, {-1}))));
+    EXPECT_EQ(kept_by_a_tag.next_batch_ack(), 1u);
+  }
+  ASSERT_TRUE(eventually([this] { return clients().empty(); }));
+  TestPeer second = unix_socket();
+  EXPECT_TRUE(labels_kept(second, 2));
+  TestPeer third = unix_socket();
+  EXPECT_FALSE(labels_kept(third, 3));
+  EXPECT_EQ(counters().labels_refused, 2u);
+  EXPECT_EQ(clients().size(), 2u);
+  TestPeer another_user = tcp();
+  EXPECT_TRUE(labels_kept(another_user, 4));
+
+  second.close();
+  ASSERT_TRUE(eventually([this] { return clients().size() == 2; }));
+  TestPeer fourth = unix_socket();
+  EXPECT_TRUE(labels_kept(fourth, 5));
+}
+
+TEST_F(Limits, OfALongProcessNameTheBeginningIsKept) {
+  start();
+  TestPeer peer = unix_socket();
+  wire::Hello hello = hello_of(1);
+  hello.process = std::string(16'000, '\x01');
+  ASSERT_TRUE(peer.hello(hello));
+  EXPECT_EQ(clients()[0].process, std::string(255, '\x01'));
+}
+
+TEST_F(Limits, BeforeAWelcomeAPduIsSmall) {
+  start();
+  TestPeer peer = unix_socket();
+  EXPECT_EQ(peer.next_ack(), 2);
+  std::string large;
+  wire::append_frame(large, PduType::Data, 1, std::string(wire::kLeastMaxPduBytes, 'x'));
+  ASSERT_TRUE(peer.send(large.substr(0, 100)));
+  EXPECT_TRUE(peer.at_end());
+  EXPECT_EQ(counters().dropped_malformed, 1u);
+}
+
+TEST_F(Limits, UnfinishedPdusOfAllPeersTogetherMayWaitInSoManyBytes) {
+  IngestOptions little = options();
+  little.max_unfinished_bytes = 20'000;
+  start(std::move(little));
+  std::vector<TestPeer> peers;
+  for (int i = 0; i < 20; ++i) {
+    peers.push_back(unix_socket());
+    ASSERT_TRUE(peers.back().send(data_pdu(Point, "tag", -1).substr(0, 20)));
+  }
+  EXPECT_TRUE(eventually([&] { return counters().dropped_limit > 0; }));
+  TestPeer good = unix_socket();
+  EXPECT_EQ(good.next_ack(), 2);
+  ASSERT_TRUE(good.send(data_pdu(Point, "tag", -1, true)));
+  EXPECT_EQ(good.next_ack(), ack_of(Point));
+}
+
+struct BadStart {
+  const char* name;
+  std::string bytes;
+  const char* says;
+};
+
+void PrintTo(const BadStart& bad, std::ostream* out) { *out << bad.name; }
+
+class FirstWords : public ServerTest, public testing::WithParamInterface<BadStart> {};
+
+TEST_P(FirstWords, ThatAreWrongCostThatConnectionAlone) {
+  start();
+  TestPeer bad = tcp();
+  TestPeer good = tcp();
+  EXPECT_EQ(bad.next_ack(), 2);
+  EXPECT_EQ(good.next_ack(), 2);
+  ASSERT_TRUE(bad.send(GetParam().bytes));
+  EXPECT_FALSE(bad.next());
+  EXPECT_TRUE(bad.at_end());
+  EXPECT_NE(log_line_with(GetParam().says), "");
+  EXPECT_EQ(counters().dropped_malformed, 1u);
+  ASSERT_TRUE(good.send(data_pdu(Point, "tag", -1, true)));
+  EXPECT_EQ(good.next_ack(), ack_of(Point));
+  EXPECT_EQ(counters().connections, 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Protocol, FirstWords,
+    testing::Values(
+        BadStart{"Http", "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "length is not"},
+        BadStart{"Zeros", std::string(64, '\0'), "length is not"},
+        BadStart{"MalformedData", frame(PduType::Data, "\x01\x04\x09\x80"), "a malformed DATA"},
+        BadStart{"EmptyHello", frame(PduType::Hello, "\xff"), "a malformed HELLO"},
+        BadStart{"TagsFirst", tags_pdu({{1, "tag"}}), "TAGS where DATA or HELLO"},
+        BadStart{"BatchFirst", batch_pdu(1, entry(1, Point, {-1})), "BATCH where DATA or HELLO"},
+        BadStart{"HelloAfterData", data_pdu(Point, "before", -1) + hello_pdu(),
+                 "HELLO where DATA may come"}),
+    [](const auto& each) { return each.param.name; });
+
+TEST_F(Limits, ALogLineNeverEchoesWhatAPeerSent) {
+  start();
+  TestPeer peer = unix_socket();
+  wire::Hello hello = hello_of(1);
+  hello.process = "evil\n\x1b[2Jprogram";
+  ASSERT_TRUE(peer.hello(hello));
+  server_->request_client_log();
+  ASSERT_TRUE(eventually([&] { return !log_line_with("program").empty(); }));
+  EXPECT_NE(log_line_with("evil\\x0a\\x1b[2Jprogram"), "");
+}
+
+TEST_F(Limits, ManyBadPeersDoNotFillTheLog) {
+  start();
+  for (int i = 0; i < 100; ++i) {
+    TestPeer peer = unix_socket();
+    ASSERT_TRUE(peer.send(std::string(12, '\0')));
+    EXPECT_TRUE(peer.at_end());
+  }
+  EXPECT_EQ(counters().dropped_malformed, 100u);
+  EXPECT_EQ(log().size(), LimitedLog::kMostLines);
+}
+
+}  // namespace
+}  // namespace pcp::trace::agent

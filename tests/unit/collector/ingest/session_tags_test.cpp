@@ -1,0 +1,39 @@
+#include "collector/ingest/session_tags.hpp"
+
+#include <gtest/gtest.h>
+
+namespace pcp::trace::agent {
+namespace {
+
+// Adds tags with these ids in this order and finds each of them, and nothing else.
+void expect_found(const std::vector<std::uint32_t>& ids) {
+  SessionTags tags;
+  for (const std::uint32_t id : ids) {
+    ASSERT_EQ(tags.find(id), nullptr) << id;
+    tags.add(id, "tag " + std::to_string(id));
+  }
+  EXPECT_EQ(tags.size(), ids.size());
+  for (const std::uint32_t id : ids) {
+    ASSERT_NE(tags.find(id), nullptr) << id;
+    EXPECT_EQ(tags.find(id)->id, id);
+    EXPECT_EQ(tags.find(id)->name, "tag " + std::to_string(id));
+    EXPECT_EQ(tags.find(id)->places[0], SessionTag::kNowhere);
+  }
+  EXPECT_EQ(tags.find(77), nullptr);
+}
+
+TEST(SessionTags, AreFoundIfTheIdsAreCountedUp) {
+  expect_found({0, 1, 2, 3});
+  expect_found({100, 101, 102});
+}
+
+TEST(SessionTags, AreFoundWhateverTheIds) {
+  expect_found({});
+  expect_found({5, 4, 3, 2, 1, 0});
+  expect_found({1, 3, 5, 2, 4, 6});
+  expect_found({10, 12, 11, 13, 15});
+  expect_found({0xffffffff, 0, 1, 0xfffffffe, 0x80000000});
+}
+
+}  // namespace
+}  // namespace pcp::trace::agent

@@ -1,0 +1,407 @@
+// Clients of version 2: sessions, tags and batches.
+#include <cmath>
+#include <limits>
+#include <ostream>
+
+#include "unit/collector/ingest/server_test.hpp"
+
+namespace pcp::trace::agent {
+namespace {
+
+using SessionOf = ServerTest;
+using enum TraceType;
+using wire::ByeReason;
+using wire::PduType;
+
+// An entry that says of tag 1 what no honest client says.
+std::string entry_of(TraceType type, const Delta& delta) {
+  std::string body;
+  wire::append_delta(body, 1, type, delta, {});
+  return body;
+}
+
+Delta observed(double value, std::uint64_t count) {
+  Delta delta;
+  delta.add(value);
+  delta.count = count;
+  return delta;
+}
+
+Delta observed_with_sum(double sum) {
+  Delta delta = observed(1, 1);
+  delta.sum = sum;
+  return delta;
+}
+
+std::optional<ByeReason> next_bye(TestPeer& peer) {
+  const auto pdu = peer.next();
+  if (!pdu || pdu->type != PduType::Bye) return {};
+  return wire::decode_bye(pdu->payload);
+}
+
+TEST_F(SessionOf, AHelloIsAnsweredWithTheLimits) {
+  IngestOptions limits = options();
+  limits.max_pdu_bytes = 100'000;
+  limits.max_tags_per_session = 77;
+  start(std::move(limits));
+  TestPeer peer = unix_socket();
+  const auto welcome = peer.hello(1);
+  ASSERT_TRUE(welcome);
+  EXPECT_FALSE(welcome->session_known);
+  EXPECT_EQ(welcome->last_sequence, 0u);
+  EXPECT_EQ(welcome->max_pdu_bytes, 100'000u);
+  EXPECT_EQ(welcome->max_tags, 77u);
+  EXPECT_NE(welcome->agent_instance, 0u);
+}
+
+TEST_F(SessionOf, EveryServerIsAnotherAgentInstance) {
+  start();
+  const auto first = unix_socket().hello(1);
+  server_.reset();
+  start();
+  const auto second = unix_socket().hello(1);
+  ASSERT_TRUE(first && second);
+  EXPECT_NE(first->agent_instance, second->agent_instance);
+  EXPECT_FALSE(second->session_known);
+}
+
+TEST_F(SessionOf, ABatchIsAppliedAndAcknowledged) {
+  start();
+  TestPeer peer = unix_socket();
+  ASSERT_TRUE(peer.hello(1));
+  ASSERT_TRUE(peer.send(tags_pdu({{7, "seven"}, {9, "nine"}}) +
+                        batch_pdu(3, entry(7, Observe, {1, 2, 6}) + entry(9, Point, {-1, -1}) +
+                                         entry(7, Transact, {0.25}))));
+  EXPECT_EQ(peer.next_batch_ack(), 3u);
+  const auto observed = values(Observe, "seven");
+  ASSERT_TRUE(observed);
+  EXPECT_EQ(observed->total.count, 3u);
+  EXPECT_EQ(observed->total.sum, 9.0);
+  EXPECT_EQ(observed->total.min, 1.0);
+  EXPECT_EQ(observed->total.max, 6.0);
+  EXPECT_EQ(observed->total.last, 6.0);
+  EXPECT_EQ(count_of(Point, "nine"), 2u);
+  EXPECT_EQ(count_of(Transact, "seven"), 1u);
+  EXPECT_EQ(counters().records, 6u);
+  EXPECT_EQ(counters().batches, 1u);
+}
+
+TEST_F(SessionOf, ALargeBatchIsAppliedWhole) {
+  start();
+  TestPeer peer = unix_socket();
+  ASSERT_TRUE(peer.hello(1));
+  std::vector<std::string> names;
+  for (int i = 0; i < 5'000; ++i) names.push_back("tag number " + std::to_string(i));
+  std::vector<wire::TagDefinition> tags;
+  std::string entries;
+  for (std::uint32_t i = 0; i < names.size(); ++i) {
+    tags.push_back({i, names[i]});
+    entries += entry(i, Observe, {1.0 * i});
+  }
+  ASSERT_TRUE(peer.send(tags_pdu(tags) + batch_pdu(1, entries)));
+  EXPECT_EQ(peer.next_batch_ack(), 1u);
+  const std::lock_guard lock(shared_.mutex);
+  EXPECT_EQ(shared_.engine.generation(Observe).count, 5'000u);
+}
+
+TEST_F(SessionOf, ADuplicateIsAcknowledgedButNotApplied) {
+  start();
+  TestPeer peer = unix_socket();
+  ASSERT_TRUE(peer.hello(1));
+  const std::string batch = batch_pdu(5, entry(1, Point, {-1}));
+  ASSERT_TRUE(peer.send(tags_pdu({{1, "tag"}}) + batch + batch +
+                        batch_pdu(4, entry(1, Point, {-1})) + batch_pdu(9, entry(1, Point, {-1}))));
+  EXPECT_EQ(peer.next_batch_ack(), 5u);
+  EXPECT_EQ(peer.next_batch_ack(), 5u);
+  EXPECT_EQ(peer.next_batch_ack(), 4u);
+  EXPECT_EQ(peer.next_batch_ack(), 9u);
+  EXPECT_EQ(count_of(Point, "tag"), 2u);
+  EXPECT_EQ(counters().duplicates, 2u);
+}
+
+TEST_F(SessionOf, AReconnectedClientIsKnownAndItsResentBatchIsADuplicate) {
+  start();
+  TestPeer first = unix_socket();
+  const auto before = first.hello(1);
+  const std::string batch = batch_pdu(1, entry(1, Point, {-1}));
+  ASSERT_TRUE(first.send(tags_pdu({{1, "tag"}}) + batch));
+  EXPECT_EQ(first.next_batch_ack(), 1u);
+  first.close();
+  ASSERT_TRUE(eventually([&] { return counters().connections == 0; }));
+
+  TestPeer second = unix_socket();
+  const auto after = second.hello(1);
+  ASSERT_TRUE(before && after);
+  EXPECT_TRUE(after->session_known);
+  EXPECT_EQ(after->last_sequence, 1u);
+  EXPECT_EQ(after->agent_instance, before->agent_instance);
+  ASSERT_TRUE(
+      second.send(tags_pdu({{1, "tag"}}) + batch + batch_pdu(2, entry(1, Point, {-1, -1}))));
+  EXPECT_EQ(second.next_batch_ack(), 1u);
+  EXPECT_EQ(second.next_batch_ack(), 2u);
+  EXPECT_EQ(count_of(Point, "tag"), 3u);
+  EXPECT_EQ(counters().duplicates, 1u);
+}
+
+TEST_F(SessionOf, AnotherSessionHasSequencesOfItsOwn) {
+  start();
+  for (std::uint8_t session = 1; session <= 2; ++session) {
+    TestPeer peer = unix_socket();
+    const auto welcome = peer.hello(session);
+    ASSERT_TRUE(welcome);
+    EXPECT_FALSE(welcome->session_known);
+    ASSERT_TRUE(peer.send(tags_pdu({{1, "tag"}}) + batch_pdu(1, entry(1, Point, {-1}))));
+    EXPECT_EQ(peer.next_batch_ack(), 1u);
+  }
+  EXPECT_EQ(count_of(Point, "tag"), 2u);
+  EXPECT_EQ(counters().duplicates, 0u);
+}
+
+TEST_F(SessionOf, AnotherUserDoesNotGetAtASession) {
+  start();
+  TestPeer owner = unix_socket();
+  ASSERT_TRUE(owner.hello(1));
+  ASSERT_TRUE(owner.send(tags_pdu({{1, "tag"}}) + batch_pdu(8, entry(1, Point, {-1}))));
+  EXPECT_EQ(owner.next_batch_ack(), 8u);
+
+  // Over TCP nobody knows who it is.
+  TestPeer stranger = tcp();
+  const auto welcome = stranger.hello(1);
+  ASSERT_TRUE(welcome);
+  EXPECT_FALSE(welcome->session_known);
+  EXPECT_EQ(welcome->last_sequence, 0u);
+  ASSERT_TRUE(owner.send(batch_pdu(9, entry(1, Point, {-1}))));
+  EXPECT_EQ(owner.next_batch_ack(), 9u);
+  EXPECT_EQ(counters().sessions, 2u);
+}
+
+TEST_F(SessionOf, ANewConnectionTakesTheSessionOver) {
+  start();
+  TestPeer old = unix_socket();
+  ASSERT_TRUE(old.hello(1));
+  ASSERT_TRUE(old.send(tags_pdu({{1, "tag"}}) + batch_pdu(4, entry(1, Point, {-1}))));
+  EXPECT_EQ(old.next_batch_ack(), 4u);
+
+  TestPeer young = unix_socket();
+  const auto welcome = young.hello(1);
+  ASSERT_TRUE(welcome);
+  EXPECT_TRUE(welcome->session_known);
+  EXPECT_EQ(welcome->last_sequence, 4u);
+  EXPECT_TRUE(old.at_end());
+  ASSERT_TRUE(young.send(batch_pdu(5, entry(1, Point, {-1}))));  // the tag table is still there
+  EXPECT_EQ(young.next_batch_ack(), 5u);
+  EXPECT_EQ(count_of(Point, "tag"), 2u);
+  EXPECT_EQ(clients().size(), 1u);
+  EXPECT_EQ(counters().sessions, 1u);
+  EXPECT_EQ(counters().connections, 1u);
+}
+
+TEST_F(SessionOf, AByeWithNothingPendingForgetsTheSession) {
+  start();
+  TestPeer peer = unix_socket();
+  ASSERT_TRUE(peer.hello(1));
+  EXPECT_EQ(counters().sessions, 1u);
+  ASSERT_TRUE(peer.send(tags_pdu({{1, "tag"}}) + batch_pdu(1, entry(1, Point, {-1})) +
+                        bye_pdu(ByeReason::Done)));
+  EXPECT_EQ(peer.next_batch_ack(), 1u);
+  EXPECT_TRUE(peer.at_end());
+  EXPECT_EQ(counters().sessions, 0u);
+  const auto welcome = unix_socket().hello(1);
+  ASSERT_TRUE(welcome);
+  EXPECT_FALSE(welcome->session_known);
+  EXPECT_TRUE(log().empty());
+}
+
+TEST_F(SessionOf, ASessionWithoutAByeIsForgottenAfterAWhile) {
+  IngestOptions short_memory = options();
+  short_memory.remember_session = std::chrono::milliseconds(1);
+  short_memory.unfinished_pdu = std::chrono::milliseconds(4);  // the agent looks more often, too
+  start(std::move(short_memory));
+  TestPeer peer = unix_socket();
+  ASSERT_TRUE(peer.hello(1));
+  EXPECT_EQ(counters().sessions, 1u);
+  peer.close();
+  EXPECT_TRUE(eventually([&] { return counters().sessions == 0; }));
+}
+
+TEST_F(SessionOf, AUserHasSoManyConnectedSessions) {
+  IngestOptions few = options();
+  few.max_sessions_per_user = 2;
+  start(std::move(few));
+  TestPeer first = unix_socket();
+  TestPeer second = unix_socket();
+  ASSERT_TRUE(first.hello(1));
+  ASSERT_TRUE(second.hello(2));
+
+  TestPeer third = unix_socket();
+  EXPECT_FALSE(third.hello(3));
+  EXPECT_TRUE(third.at_end());
+  EXPECT_EQ(counters().refused_quota, 1u);
+  EXPECT_NE(log_line_with("2 sessions"), "");
+
+  TestPeer another_user = tcp();
+  EXPECT_TRUE(another_user.hello(3));
+}
+
+TEST_F(SessionOf, TheOldestRememberedSessionMakesRoomForANewOne) {
+  IngestOptions few = options();
+  few.max_sessions_per_user = 2;
+  start(std::move(few));
+  for (std::uint8_t session = 1; session <= 2; ++session) {
+    TestPeer peer = unix_socket();
+    ASSERT_TRUE(peer.hello(session));
+    peer.close();
+    ASSERT_TRUE(eventually([&] { return counters().connections == 0; }));
+  }
+  TestPeer third = unix_socket();
+  EXPECT_TRUE(third.hello(3));
+  EXPECT_EQ(counters().sessions, 2u);
+  const auto second = unix_socket().hello(2);
+  ASSERT_TRUE(second);
+  EXPECT_TRUE(second->session_known);
+  EXPECT_EQ(counters().refused_quota, 0u);
+}
+
+TEST_F(SessionOf, ATagMayBeDefinedAgain) {
+  start();
+  TestPeer peer = unix_socket();
+  ASSERT_TRUE(peer.hello(1));
+  ASSERT_TRUE(peer.send(tags_pdu({{1, "tag"}}) + tags_pdu({{1, "tag"}, {2, "other"}}) +
+                        batch_pdu(1, entry(1, Point, {-1}))));
+  EXPECT_EQ(peer.next_batch_ack(), 1u);
+}
+
+TEST_F(SessionOf, TagsKeepTheirIdsThroughAReset) {
+  start();
+  TestPeer peer = unix_socket();
+  ASSERT_TRUE(peer.hello(1));
+  ASSERT_TRUE(peer.send(tags_pdu({{1, "tag"}}) + batch_pdu(1, entry(1, Point, {-1, -1}))));
+  EXPECT_EQ(peer.next_batch_ack(), 1u);
+  {
+    const std::lock_guard lock(shared_.mutex);
+    shared_.engine.reset(steady_now());
+  }
+  EXPECT_FALSE(values(Point, "tag"));
+  ASSERT_TRUE(peer.send(batch_pdu(2, entry(1, Point, {-1}))));
+  EXPECT_EQ(peer.next_batch_ack(), 2u);
+  EXPECT_EQ(count_of(Point, "tag"), 1u);
+}
+
+TEST_F(SessionOf, TheOriginOfItsTagsIsNoted) {
+  start();
+  TestPeer peer = unix_socket();
+  wire::Hello hello = hello_of(1);
+  hello.service = "shop";
+  hello.labels = {{"zone", "north"}};
+  ASSERT_TRUE(peer.hello(hello));
+  ASSERT_TRUE(peer.send(tags_pdu({{1, "tag"}}) + batch_pdu(1, entry(1, Point, {-1}))));
+  EXPECT_EQ(peer.next_batch_ack(), 1u);
+  const auto name = instance(Point, "tag");
+  ASSERT_TRUE(name && name->origin);
+  EXPECT_EQ(name->origin->labels.members(), R"("service":"shop","zone":"north")");
+  EXPECT_EQ(name->origin->owner, "uid " + std::to_string(::getuid()));
+}
+
+TEST_F(SessionOf, AConnectedClientIsShownWithItsCounters) {
+  start();
+  TestPeer peer = unix_socket();
+  ASSERT_TRUE(peer.hello(1));
+  ASSERT_EQ(clients().size(), 1u);
+  EXPECT_EQ(clients()[0].process, "program");
+  EXPECT_EQ(clients()[0].pid, static_cast<std::uint32_t>(::getpid()));  // as the kernel says
+  EXPECT_EQ(clients()[0].uid, ::getuid());
+  EXPECT_EQ(clients()[0].gid, ::getgid());
+  EXPECT_EQ(clients()[0].origin->labels.members(), R"("service":"service")");
+  ASSERT_TRUE(peer.send(tags_pdu({{1, "tag"}}) + batch_pdu(6, entry(1, Point, {-1}))));
+  EXPECT_EQ(peer.next_batch_ack(), 6u);
+  EXPECT_EQ(clients()[0].counters.recorded, 1006u);
+  peer.close();
+  EXPECT_TRUE(eventually([&] { return clients().empty(); }));
+}
+
+struct BadTalk {
+  const char* name;
+  std::string bytes;  // after the WELCOME
+  const char* says;   // in the log
+};
+
+void PrintTo(const BadTalk& bad, std::ostream* out) { *out << bad.name; }
+
+// Each batch may be as honest as it looks; all of them together are not.
+TEST_F(SessionOf, CountsOfManyBatchesNeverWrap) {
+  start();
+  TestPeer peer = unix_socket();
+  ASSERT_TRUE(peer.hello(1));
+  ASSERT_TRUE(peer.send(tags_pdu({{1, "tag"}})));
+  for (std::uint64_t sequence = 1; sequence <= 20; ++sequence) {
+    ASSERT_TRUE(
+        peer.send(batch_pdu(sequence, entry_of(Point, observed(-1, std::uint64_t{1} << 60)))));
+    EXPECT_EQ(peer.next_batch_ack(), sequence);
+  }
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(counters().records, kMost);
+  EXPECT_EQ(count_of(Point, "tag"), kMost);
+}
+
+TEST_F(SessionOf, SumsOfHonestClientsAreNeverNaN) {
+  start();
+  TestPeer first = unix_socket();
+  TestPeer second = unix_socket();
+  ASSERT_TRUE(first.hello(1));
+  ASSERT_TRUE(second.hello(2));
+  ASSERT_TRUE(first.send(tags_pdu({{1, "tag"}}) + batch_pdu(1, entry(1, Observe, {1e308, 1e308}))));
+  EXPECT_EQ(first.next_batch_ack(), 1u);
+  ASSERT_TRUE(
+      second.send(tags_pdu({{1, "tag"}}) + batch_pdu(1, entry(1, Observe, {-1e308, -1e308}))));
+  EXPECT_EQ(second.next_batch_ack(), 1u);
+  EXPECT_EQ(values(Observe, "tag")->total.sum, 0);
+}
+
+class SessionFault : public ServerTest, public testing::WithParamInterface<BadTalk> {};
+
+TEST_P(SessionFault, CostsThatConnectionAlone) {
+  start();
+  TestPeer bad = unix_socket();
+  TestPeer good = unix_socket();
+  ASSERT_TRUE(bad.hello(1));
+  ASSERT_TRUE(good.hello(2));
+  ASSERT_TRUE(bad.send(tags_pdu({{1, "tag"}}) + GetParam().bytes));
+  EXPECT_EQ(next_bye(bad), ByeReason::Malformed);
+  EXPECT_TRUE(bad.at_end());
+  EXPECT_NE(log_line_with(GetParam().says), "");
+  EXPECT_EQ(log().size(), 1u);
+  EXPECT_EQ(counters().dropped_malformed, 1u);
+
+  ASSERT_TRUE(good.send(tags_pdu({{1, "tag"}}) + batch_pdu(1, entry(1, Point, {-1}))));
+  EXPECT_EQ(good.next_batch_ack(), 1u);
+  EXPECT_EQ(count_of(Point, "tag"), 1u);
+  EXPECT_EQ(counters().connections, 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Protocol, SessionFault,
+    testing::Values(
+        BadTalk{"UndefinedTag", batch_pdu(1, entry(1, Point, {-1}) + entry(2, Point, {-1})),
+                "a BATCH with tag id 2, which no TAGS has defined"},
+        BadTalk{"SecondName", tags_pdu({{1, "other"}}), "give id 1 a second name"},
+        BadTalk{"MalformedBatch", frame(PduType::Batch, "\xff\xff\xff"), "a malformed BATCH"},
+        BadTalk{"AbsurdCount", batch_pdu(1, entry_of(Point, observed(-1, ~std::uint64_t{0}))),
+                "a malformed BATCH"},
+        BadTalk{"SumThatIsNoNumber",
+                batch_pdu(1, entry_of(Observe, observed_with_sum(std::nan("")))),
+                "a malformed BATCH"},
+        BadTalk{"InfiniteSumOfOnes", batch_pdu(1, entry_of(Observe, observed_with_sum(HUGE_VAL))),
+                "a malformed BATCH"},
+        BadTalk{"MalformedTags", frame(PduType::Tags, "\xff\xff\xff"), "a malformed TAGS"},
+        BadTalk{"MalformedBye", frame(PduType::Bye, "\xff\xff\xff"), "a malformed BYE"},
+        BadTalk{"Data", data_pdu(Point, "tag", -1), "DATA where TAGS, BATCH or BYE may come"},
+        BadTalk{"SecondHello", hello_pdu(), "HELLO where TAGS, BATCH or BYE may come"},
+        BadTalk{"Events", frame(PduType::Events, ""), "EVENTS where"},
+        BadTalk{"UnknownType", frame(PduType{0x1234}, ""), "unknown type 4660 where"},
+        BadTalk{"ShortLength", std::string("\0\0\0\x0b\0\0\x70\x63\0\0\0\1", 12), "length is not"},
+        BadTalk{"LongLength", std::string("\x7f\xff\xff\xff\0\0\x70\x63\0\0\0\1", 12),
+                "length is not from 12 to 1048576"}),
+    [](const auto& each) { return each.param.name; });
+
+}  // namespace
+}  // namespace pcp::trace::agent

@@ -1,0 +1,196 @@
+// Clients of version 1: the stock library and whatever else speaks its protocol.
+#include "unit/collector/ingest/server_test.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "wire/legacy.hpp"
+
+namespace pcp::trace::agent {
+namespace {
+
+using StockClient = ServerTest;
+using enum TraceType;
+
+constexpr std::int32_t kGreeting = 2;
+
+TEST_F(StockClient, IsGreetedWithTheVersion) {
+  start();
+  TestPeer peer = tcp();
+  EXPECT_EQ(peer.next_ack(), kGreeting);
+}
+
+TEST_F(StockClient, IsServedOverIPv6AndTheUnixSocket) {
+  start();
+  TestPeer v6 = TestPeer::tcp(server_->port(), "::1");
+  if (v6.descriptor() >= 0) {
+    EXPECT_EQ(v6.next_ack(), kGreeting);
+  }
+  TestPeer local = unix_socket();
+  EXPECT_EQ(local.next_ack(), kGreeting);
+  ASSERT_TRUE(local.send(data_pdu(Observe, "tag", 1, true)));
+  EXPECT_EQ(local.next_ack(), ack_of(Observe));
+  EXPECT_EQ(count_of(Observe, "tag"), 1u);
+}
+
+TEST_F(StockClient, EveryTypeReachesTheEngine) {
+  start();
+  TestPeer peer = tcp();
+  EXPECT_EQ(peer.next_ack(), kGreeting);
+  ASSERT_TRUE(peer.send(data_pdu(Transact, "tag", 0.5) + data_pdu(Transact, "tag", 1.5) +
+                        data_pdu(Point, "tag", wire::kLegacyPointValue) +
+                        data_pdu(Observe, "tag", 42) + data_pdu(Counter, "tag", 17, true)));
+  EXPECT_EQ(peer.next_ack(), ack_of(Counter));
+  const auto transact = values(Transact, "tag");
+  ASSERT_TRUE(transact);
+  EXPECT_EQ(transact->total.count, 2u);
+  EXPECT_EQ(transact->total.sum, 2.0);
+  EXPECT_EQ(count_of(Point, "tag"), 1u);
+  EXPECT_EQ(values(Observe, "tag")->total.last, 42.0);
+  EXPECT_EQ(values(Counter, "tag")->total.last, 17.0);
+  EXPECT_EQ(counters().records, 5u);
+  EXPECT_EQ(counters().pdus, 5u);
+}
+
+TEST_F(StockClient, MaySendWhatIsNoFiniteNumber) {
+  start();
+  TestPeer peer = tcp();
+  EXPECT_EQ(peer.next_ack(), kGreeting);
+  const double infinity = std::numeric_limits<double>::infinity();
+  ASSERT_TRUE(peer.send(data_pdu(Observe, "tag", 1e308) + data_pdu(Observe, "tag", 1e308) +
+                        data_pdu(Observe, "tag", infinity) + data_pdu(Observe, "tag", -infinity) +
+                        data_pdu(Observe, "tag", std::nan(""), true)));
+  EXPECT_EQ(peer.next_ack(), ack_of(Observe));
+  const auto observed = values(Observe, "tag");
+  ASSERT_TRUE(observed);
+  EXPECT_EQ(observed->total.count, 5u);
+  EXPECT_EQ(observed->total.sum, std::numeric_limits<double>::max());
+  EXPECT_TRUE(std::isnan(observed->total.last));
+}
+
+// The stock library hangs up on any other number.
+TEST_F(StockClient, IsAcknowledgedByTheTypeOfTracing) {
+  start();
+  TestPeer peer = tcp();
+  EXPECT_EQ(peer.next_ack(), kGreeting);
+  for (const TraceType type : kTraceTypes) {
+    ASSERT_TRUE(peer.send(data_pdu(type, "tag", 1, true)));
+    EXPECT_EQ(peer.next_ack(), ack_of(type));
+  }
+}
+
+TEST_F(StockClient, MaySplitTheStreamAnywhere) {
+  start();
+  const std::string stream =
+      data_pdu(Observe, "first", 1) + data_pdu(Observe, "second tag", 2, true);
+  for (std::size_t split = 1; split < stream.size(); ++split) {
+    TestPeer peer = unix_socket();
+    EXPECT_EQ(peer.next_ack(), kGreeting);
+    const auto read_before = counters().bytes.load();
+    ASSERT_TRUE(peer.send(stream.substr(0, split)));
+    // The agent must have seen the first part alone.
+    ASSERT_TRUE(eventually([&] { return counters().bytes == read_before + split; }));
+    ASSERT_TRUE(peer.send(stream.substr(split)));
+    EXPECT_EQ(peer.next_ack(), ack_of(Observe));
+    EXPECT_EQ(count_of(Observe, "first"), split);
+    EXPECT_EQ(count_of(Observe, "second tag"), split);
+  }
+}
+
+TEST_F(StockClient, MaySendByteByByte) {
+  start();
+  TestPeer peer = tcp();
+  EXPECT_EQ(peer.next_ack(), kGreeting);
+  for (const char byte : data_pdu(Point, "slowly", -1, true)) ASSERT_TRUE(peer.send({&byte, 1}));
+  EXPECT_EQ(peer.next_ack(), ack_of(Point));
+  EXPECT_EQ(count_of(Point, "slowly"), 1u);
+}
+
+TEST_F(StockClient, MaySendThousandsWithoutWaiting) {
+  start();
+  TestPeer peer = tcp();
+  EXPECT_EQ(peer.next_ack(), kGreeting);
+  std::string stream;
+  for (int i = 0; i < 20'000; ++i) stream += data_pdu(Observe, "tag" + std::to_string(i % 7), i);
+  ASSERT_TRUE(peer.send(stream + data_pdu(Point, "end", -1, true)));
+  EXPECT_EQ(peer.next_ack(), ack_of(Point));
+  std::uint64_t total = 0;
+  for (int i = 0; i < 7; ++i) total += count_of(Observe, "tag" + std::to_string(i));
+  EXPECT_EQ(total, 20'000u);
+}
+
+TEST_F(StockClient, IsAnsweredOnlyWhereItWantsAnAck) {
+  start();
+  TestPeer peer = tcp();
+  EXPECT_EQ(peer.next_ack(), kGreeting);
+  std::string stream;
+  for (int i = 0; i < 100; ++i) stream += data_pdu(Point, "tag", -1, i % 10 == 0);
+  ASSERT_TRUE(peer.send(stream));
+  peer.half_close();
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(peer.next_ack(), ack_of(Point));
+  EXPECT_FALSE(peer.next());
+  EXPECT_TRUE(peer.at_end());
+  EXPECT_EQ(count_of(Point, "tag"), 100u);
+}
+
+TEST_F(StockClient, ThatClosesItsHalfStillGetsItsAcks) {
+  start();
+  TestPeer peer = tcp();
+  std::string stream;
+  for (int i = 0; i < 5'000; ++i) stream += data_pdu(Point, "tag", -1, true);
+  ASSERT_TRUE(peer.send(stream));
+  peer.half_close();
+  EXPECT_EQ(peer.next_ack(), kGreeting);
+  for (int i = 0; i < 5'000; ++i) ASSERT_EQ(peer.next_ack(), ack_of(Point));
+  EXPECT_TRUE(peer.at_end());
+}
+
+TEST_F(StockClient, ThatVanishesInTheMiddleOfAPduIsForgotten) {
+  start();
+  TestPeer peer = tcp();
+  EXPECT_EQ(peer.next_ack(), kGreeting);
+  ASSERT_TRUE(peer.send(data_pdu(Point, "whole", -1) + data_pdu(Point, "half", -1).substr(0, 20)));
+  peer.close();
+  EXPECT_TRUE(eventually([&] { return counters().connections == 0; }));
+  EXPECT_EQ(count_of(Point, "whole"), 1u);
+  EXPECT_EQ(count_of(Point, "half"), 0u);
+}
+
+// A peer that does not read is not read from: neither side's memory grows, nobody else notices.
+TEST_F(StockClient, ThatDoesNotReadItsAcksIsNotReadFrom) {
+  start();
+  TestPeer slow = unix_socket();
+  TestPeer other = unix_socket();
+  EXPECT_EQ(slow.next_ack(), kGreeting);
+  EXPECT_EQ(other.next_ack(), kGreeting);
+
+  std::string stream;
+  const std::size_t pdus = 60'000;
+  for (std::size_t i = 0; i < pdus; ++i) stream += data_pdu(Point, "slow", -1, true);
+  std::size_t sent = 0;
+  std::uint64_t seen = 0;
+  int standstills = 0;
+  // The stream has stopped when the agent reads no more although there is more to read, while the
+  // other one is answered again and again.
+  ASSERT_TRUE(eventually([&] {
+    sent += slow.send_until_full(std::string_view(stream).substr(sent));
+    EXPECT_TRUE(other.send(data_pdu(Point, "other", -1, true)));
+    EXPECT_EQ(other.next_ack(), ack_of(Point));
+    const std::uint64_t before = seen;
+    seen = count_of(Point, "slow");
+    standstills = seen == before ? standstills + 1 : 0;
+    return seen > 0 && standstills == 10 && sent < stream.size();
+  }));
+
+  // When it reads, everything goes on and nothing is lost.
+  std::size_t acks = 0;
+  while (acks < pdus) {
+    sent += slow.send_until_full(std::string_view(stream).substr(sent));
+    ASSERT_EQ(slow.next_ack(), ack_of(Point));
+    ++acks;
+  }
+  EXPECT_EQ(count_of(Point, "slow"), pdus);
+}
+
+}  // namespace
+}  // namespace pcp::trace::agent

@@ -1,0 +1,203 @@
+#include "unit/collector/ingest/test_peer.hpp"
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "unit/collector/ingest/deadline.hpp"
+#include "wire/legacy.hpp"
+
+namespace pcp::trace::agent {
+
+namespace {
+
+constexpr std::uint32_t kPid = 4711;
+
+Descriptor connected(int family, const void* address, socklen_t length) {
+  Descriptor socket(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!socket || ::connect(socket.get(), static_cast<const sockaddr*>(address), length) != 0)
+    return {};
+  return socket;
+}
+
+}  // namespace
+
+TestPeer TestPeer::tcp(std::uint16_t port, const char* address) {
+  sockaddr_in in{};
+  in.sin_family = AF_INET;
+  in.sin_port = htons(port);
+  if (::inet_pton(AF_INET, address, &in.sin_addr) == 1)
+    return TestPeer(connected(AF_INET, &in, sizeof in));
+  sockaddr_in6 in6{};
+  in6.sin6_family = AF_INET6;
+  in6.sin6_port = htons(port);
+  ::inet_pton(AF_INET6, address, &in6.sin6_addr);
+  return TestPeer(connected(AF_INET6, &in6, sizeof in6));
+}
+
+TestPeer TestPeer::unconnected() {
+  return TestPeer(Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)));
+}
+
+bool TestPeer::connect(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  return ::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+}
+
+TestPeer TestPeer::unix_socket(const std::string& path) {
+  TestPeer peer = unconnected();
+  if (!peer.connect(path)) peer.close();
+  return peer;
+}
+
+bool TestPeer::send(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t sent = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent < 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(sent));
+  }
+  return true;
+}
+
+std::size_t TestPeer::send_until_full(std::string_view bytes) {
+  std::size_t total = 0;
+  while (total < bytes.size()) {
+    const ssize_t sent = ::send(socket_.get(), bytes.data() + total, bytes.size() - total,
+                                MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0) break;
+    total += static_cast<std::size_t>(sent);
+  }
+  return total;
+}
+
+void TestPeer::half_close() { ::shutdown(socket_.get(), SHUT_WR); }
+
+bool TestPeer::fill() {
+  pollfd readable{socket_.get(), POLLIN, 0};
+  if (::poll(&readable, 1, static_cast<int>(kDeadline.count())) != 1) return false;
+  char buffer[16 * 1024];
+  const ssize_t got = ::recv(socket_.get(), buffer, sizeof buffer, 0);
+  end_of_stream_ = got == 0;
+  reset_ = got < 0;
+  if (got <= 0) return false;
+  received_.append(buffer, static_cast<std::size_t>(got));
+  return true;
+}
+
+std::optional<TestPeer::Pdu> TestPeer::next() {
+  for (;;) {
+    if (received_.size() >= wire::kHeaderBytes) {
+      const std::size_t length = wire::read_u32(received_);
+      if (received_.size() >= length) {
+        Pdu pdu{wire::PduType{wire::read_u32(std::string_view(received_).substr(4))},
+                received_.substr(wire::kHeaderBytes, length - wire::kHeaderBytes)};
+        received_.erase(0, length);
+        return pdu;
+      }
+    }
+    if (!fill()) return {};
+  }
+}
+
+std::optional<std::int32_t> TestPeer::next_ack() {
+  const auto pdu = next();
+  if (!pdu || pdu->type != wire::PduType::Ack) return {};
+  return wire::decode_ack(pdu->payload);
+}
+
+std::optional<std::uint64_t> TestPeer::next_batch_ack() {
+  const auto pdu = next();
+  if (!pdu || pdu->type != wire::PduType::BatchAck) return {};
+  return wire::decode_batch_ack(pdu->payload);
+}
+
+bool TestPeer::at_end() {
+  while (fill()) {
+  }
+  return end_of_stream_ && !reset_;
+}
+
+std::optional<wire::Welcome> TestPeer::hello(std::uint8_t session) {
+  return hello(hello_of(session));
+}
+
+std::optional<wire::Welcome> TestPeer::hello(const wire::Hello& hello) {
+  std::string out;
+  wire::append_hello(out, kPid, hello);
+  if (next_ack() != static_cast<std::int32_t>(wire::kBatchVersion) || !send(out)) return {};
+  const auto pdu = next();
+  if (!pdu || pdu->type != wire::PduType::Welcome) return {};
+  return wire::decode_welcome(pdu->payload);
+}
+
+wire::Hello hello_of(std::uint8_t session) {
+  wire::Hello hello;
+  hello.session.fill(session);
+  hello.pid = kPid;
+  hello.process = "program";
+  hello.service = "service";
+  return hello;
+}
+
+std::string frame(wire::PduType type, std::string_view payload) {
+  std::string out;
+  wire::append_frame(out, type, kPid, payload);
+  return out;
+}
+
+std::string hello_pdu() {
+  std::string out;
+  wire::append_hello(out, kPid, hello_of(1));
+  return out;
+}
+
+std::string data_pdu(TraceType type, std::string_view tag, double value, bool wants_ack) {
+  wire::LegacyData data;
+  data.type = type;
+  data.wants_ack = wants_ack;
+  data.value = value;
+  data.tag = tag;
+  std::string out;
+  wire::append_data(out, kPid, data);
+  return out;
+}
+
+std::string tags_pdu(const std::vector<wire::TagDefinition>& tags) {
+  std::string out;
+  wire::append_tags(out, kPid, tags);
+  return out;
+}
+
+std::string entry(std::uint32_t tag_id, TraceType type, const std::vector<double>& values) {
+  Delta delta;
+  Histogram histogram;
+  for (const double value : values)
+    if (delta.add(value) && has_histogram(type)) histogram.add(value);
+  std::string body;
+  wire::append_delta(body, tag_id, type, delta, histogram);
+  return body;
+}
+
+std::string batch_pdu(std::uint64_t sequence, const std::string& entries) {
+  std::string out;
+  wire::ClientCounters counters;
+  counters.recorded = 1000 + sequence;
+  wire::append_batch(out, kPid, sequence, {}, counters, entries);
+  return out;
+}
+
+std::string bye_pdu(wire::ByeReason reason) {
+  std::string out;
+  wire::append_bye(out, kPid, reason);
+  return out;
+}
+
+}  // namespace pcp::trace::agent

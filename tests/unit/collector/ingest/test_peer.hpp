@@ -1,0 +1,78 @@
+// A traced program's end of a connection, byte by byte: what it sends is up to the test. Every wait
+// has a deadline.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collector/ingest/descriptor.hpp"
+#include "wire/batch.hpp"
+#include "wire/delta.hpp"
+#include "wire/frame.hpp"
+#include "wire/trace_type.hpp"
+
+namespace pcp::trace::agent {
+
+class TestPeer {
+ public:
+  static TestPeer tcp(std::uint16_t port, const char* address = "127.0.0.1");
+  static TestPeer unix_socket(const std::string& path);
+  static TestPeer unconnected();  // a Unix socket
+  bool connect(const std::string& path);
+
+  struct Pdu {
+    wire::PduType type{};
+    std::string payload;
+  };
+
+  // Sends all of it; false if the agent has closed.
+  bool send(std::string_view bytes);
+  // Sends as much as the agent takes until it takes no more for now.
+  std::size_t send_until_full(std::string_view bytes);
+  void half_close();
+  void close() { socket_.reset(); }
+
+  // The next PDU; nothing at the end of the stream (see at_end) or at the deadline.
+  std::optional<Pdu> next();
+  // The code of the next PDU, which must be an ACK.
+  std::optional<std::int32_t> next_ack();
+  // The sequence of the next PDU, which must be a BATCHACK.
+  std::optional<std::uint64_t> next_batch_ack();
+  // Reads the rest of the stream. True if the agent has closed it without a reset.
+  bool at_end();
+
+  // Reads the greeting, says HELLO with this session id and gives the WELCOME.
+  std::optional<wire::Welcome> hello(std::uint8_t session);
+  std::optional<wire::Welcome> hello(const wire::Hello& hello);
+
+  int descriptor() const { return socket_.get(); }
+
+ private:
+  explicit TestPeer(Descriptor socket) : socket_(std::move(socket)) {}
+  bool fill();
+
+  Descriptor socket_;
+  std::string received_;
+  bool end_of_stream_ = false;
+  bool reset_ = false;
+};
+
+wire::Hello hello_of(std::uint8_t session);
+
+// What acknowledges DATA of this type to a stock client.
+constexpr std::int32_t ack_of(TraceType type) { return static_cast<std::int32_t>(type); }
+
+std::string frame(wire::PduType type, std::string_view payload);
+std::string hello_pdu();
+std::string data_pdu(TraceType type, std::string_view tag, double value, bool wants_ack = false);
+std::string tags_pdu(const std::vector<wire::TagDefinition>& tags);
+
+// One tag's share of a batch: these values, with a histogram.
+std::string entry(std::uint32_t tag_id, TraceType type, const std::vector<double>& values);
+std::string batch_pdu(std::uint64_t sequence, const std::string& entries);
+std::string bye_pdu(wire::ByeReason reason);
+
+}  // namespace pcp::trace::agent
