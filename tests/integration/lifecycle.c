@@ -131,6 +131,20 @@ static int pre_forked(void) {
   return failed;
 }
 
+/* The parent ends inside daemon(). */
+static int daemonized(void) {
+  char directory[8];
+  pmtracepoint("parent");
+  if (daemon(0, 1) != 0) return 97;
+  pmtracepoint("child");
+  if (getcwd(directory, sizeof directory) == NULL || strcmp(directory, "/") != 0) return 96;
+  if (getsid(0) != getpid() || fputs("still there\n", stdout) < 0) return 95;
+  fflush(stdout);
+  if (daemon(1, 0) != 0) return 94;
+  pmtracepoint("grandchild");
+  return fputs("nobody reads this\n", stdout) < 0 ? 93 : 0;
+}
+
 /* Children that end while a flush is under way that nobody waits for any more. */
 static int impatient(void) {
   int children = 0;
@@ -420,6 +434,7 @@ int main(int argc, char** argv) {
       {"changed-user", changed_user},
       {"pre-forked", pre_forked},
       {"left-without-a-word", left_without_a_word},
+      {"daemonized", daemonized},
       {"impatient", impatient},
       {"interrupted", interrupted},
       {"interrupted-quickly", interrupted},

@@ -23,6 +23,7 @@ MOMENTS = {
     "changed-user": {"before": 1, "after": 1},
     "pre-forked": {"parent": 1, "child": 140},
     "left-without-a-word": {"parent": 2},
+    "daemonized": {"parent": 1, "child": 1, "grandchild": 1},
     "impatient": {"impatient": 200},
     "main-left": {"main": 1, "worker": 10, "atexit": 1},
     "main-left-alone": {"main": 1},
