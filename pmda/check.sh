@@ -29,3 +29,11 @@ reload_pmcd() {
     pmsignal -a -s HUP pmcd >/dev/null 2>&1
     wait_until has_seen_signal
 }
+
+# tell_of_lock NAMES: PCP's procedures wait in silence.
+tell_of_lock() {
+    [ ! -e "$1.lock" ] || {
+        echo "Waiting for two minutes at most, since somebody else seems to change PCP's names. If nobody"
+        echo "does, remove $1.lock"
+    }
+}

@@ -62,7 +62,7 @@ install(EXPORT pcp_trace FILE pcp_traceTargets.cmake NAMESPACE pcp:: DESTINATION
 
 # One page for all calls; the other names lead to it.
 set(pages pmtracebegin pmtraceend pmtraceabort pmtracepoint pmtraceobs pmtracecounter pmtracestate
-          pmtraceerrstr pmtrace_tag pmtrace_point pmtrace_observe pmtrace_count pmtrace_begin
+          pmtracecount pmtraceerrstr pmtrace_tag pmtrace_point pmtrace_observe pmtrace_count pmtrace_begin
           pmtrace_end pmtrace_abort pmtrace_flush pmtrace_stats)
 foreach(page ${pages})
   file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/man3/${page}.3 ".so man3/pmtrace.3\n")

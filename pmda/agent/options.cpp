@@ -19,7 +19,7 @@ constexpr Time kShortestInterval = std::chrono::milliseconds(1);
 
 pmLongOptions long_options[] = {
     PMDA_OPTIONS_HEADER("Options"),
-    {"access", 1, 'A', "RULE", "allow:HOSTSPEC:MAXCONNS or disallow:HOSTSPEC; may be repeated"},
+    {"access", 1, 'A', "RULE", "allow:HOST[:MAXCONNS] or disallow:HOST; may be repeated"},
     {"debug", 1, 'D', "DBG", "PCP debug options, see pmdbg(1)"},
     PMDAOPT_DOMAIN,
     {"port", 1, 'I', "PORT", "TCP port for traced programs, number or service name (default 4323)"},

@@ -11,8 +11,8 @@ std::vector<Metric> classic_metrics(const ValueUnits& units) {
   return {
       tag_metric({0, 0}, "trace.transact.count", Transact, PM_SEM_COUNTER, kCount,
                  {"transactions completed, by tag",
-                  R"(How often each transaction has been completed since its tag first appeared,
-or since the last reset. Aborted transactions are not in here; see
+                  R"(How often each transaction has been completed since the agent first heard of
+its tag, or since the last reset. Aborted transactions are not in here; see
 trace.transact.aborts.
 )"},
                  count),
@@ -41,16 +41,16 @@ number.
                  as_float<greatest>),
       tag_metric({0, 5}, "trace.transact.total_time", Transact, PM_SEM_COUNTER, kSeconds,
                  {"time spent in transactions, by tag",
-                  R"(The durations of all completed transactions added up, since the tag first
-appeared or since the last reset. Its rate is the mean number of transactions
-under way at a time.
+                  R"(The durations of all completed transactions added up, since the agent first
+heard of the tag or since the last reset. Its rate is the mean number of
+transactions under way at a time.
 )"},
                  sum),
 
       tag_metric({0, 6}, "trace.point.count", Point, PM_SEM_COUNTER, kCount,
                  {"times that a point was passed, by tag",
-                  R"(How often programs have passed each point since its tag first appeared, or
-since the last reset.
+                  R"(How often programs have passed each point since the agent first heard of
+its tag, or since the last reset.
 )"},
                  count),
       tag_metric({0, 7}, "trace.point.rate", Point, PM_SEM_INSTANT, kPerSecond,
@@ -62,8 +62,8 @@ window (trace.control.period). No value for a tag that was not passed in it.
 
       tag_metric({0, 8}, "trace.observe.count", Observe, PM_SEM_COUNTER, kCount,
                  {"observations made, by tag",
-                  R"(How many values programs have reported for each observation since its tag
-first appeared, or since the last reset.
+                  R"(How many values programs have reported for each observation since the
+agent first heard of its tag, or since the last reset.
 )"},
                  count),
       tag_metric({0, 9}, "trace.observe.rate", Observe, PM_SEM_INSTANT, kPerSecond,
@@ -81,8 +81,8 @@ program gave it. The agent's option -U says in which units.
 
       tag_metric({0, 17}, "trace.counter.count", Counter, PM_SEM_COUNTER, kCount,
                  {"reports of a counter, by tag",
-                  R"(How often programs have reported a value of each counter since its tag first
-appeared, or since the last reset.
+                  R"(How often programs have reported a value of each counter since the agent
+first heard of its tag, or since the last reset.
 )"},
                  count),
       tag_metric({0, 18}, "trace.counter.rate", Counter, PM_SEM_INSTANT, kPerSecond,

@@ -47,8 +47,8 @@ longer.
       tag_metric({1, 5}, "trace.transact.aborts", Transact, PM_SEM_COUNTER, kCount,
                  {"transactions aborted, by tag",
                   R"(How often a program gave a transaction up with pmtraceabort instead of ending
-it, since the tag first appeared or since the last reset. No other metric
-counts these.
+it, since the agent first heard of the tag or since the last reset. No other
+metric counts these.
 )"},
                  [](const TagValues& tag, double) { return tag.total.aborts; }),
   };
@@ -104,9 +104,9 @@ beside the truth, as are the other percentiles.
                   quantile<4>),
       tag_metric({2, 8}, "trace.observe.sum", Observe, PM_SEM_COUNTER, units,
                  {"sum of all observed values, by tag",
-                  R"(All values of the observation added up, since the tag first appeared or since
-the last reset. With trace.observe.count it gives the mean over any time. It
-only grows if no value is negative.
+                  R"(All values of the observation added up, since the agent first heard of the
+tag or since the last reset. With trace.observe.count it gives the mean over
+any time. It only grows if no value is negative.
 )"},
                  sum),
   };

@@ -195,7 +195,7 @@ class Program {
     }
   }
 
-  // Notes what the agent has acknowledged for certain.
+  // Notes what the agent has acknowledged for certain, of what this process has recorded.
   void cover() {
     const auto before = std::make_unique<decltype(account_.cells)>();
     for_each_pair(account_.cells, *before, [](Cell& from, Cell& to) { copy(from.done, to.done); });
@@ -216,7 +216,7 @@ class Program {
 
   template <typename Cells, typename Visit>
   static void for_each_pair(Cells& left, Cells& right, Visit visit) {
-    for (std::size_t tag = 0; tag < kTags; ++tag)
+    for (std::size_t tag = 0; tag < kCommonTags; ++tag)
       for (std::size_t type = 0; type < kTraceTypes.size(); ++type)
         visit(left[tag][type], right[tag][type]);
   }

@@ -1,8 +1,10 @@
 """Install on a whole machine: it succeeds if the agent answers, and else leaves all as it was."""
 
+import os
 import unittest
 
 import installed
+from installed import find
 from system_test import SystemTestCase
 
 setUpModule = installed.set_up
@@ -32,6 +34,31 @@ class Install(SystemTestCase):
             self.assertIn("runs again, as before", said)
             self.assertEqual(self.state(), before)
             self.assertEqual(self.value("trace.control.port"), ["5000"])
+
+    def installed_in(self, place):
+        """Gives the agent's directory, a copy."""
+        self.machine.run(f"mkdir -p '{place}/pmdas' &&"
+                         f" cp -r {os.path.dirname(find('pmdatrace'))} '{place}/pmdas/trace'")
+        return f"'{place}/pmdas/trace'"
+
+    def test_says_what_pmcd_says_of_an_agent_that_never_ran(self):
+        self.machine.start_pmcd()
+        directory = self.installed_in("/run/broken")
+        self.machine.run(f"ln -sf /bin/false {directory}/pmdatrace")
+        status, said = self.run_script(self.install(directory=directory))
+        self.assertEqual(status, 1, said)
+        self.assertRegex(said, r"pmcd.log says of it:\n(.*\n)*.*trace")
+
+    def test_a_directory_with_blanks_is_refused(self):
+        status, said = self.run_script(self.install(directory=self.installed_in("/run/an agent")))
+        self.assertEqual(status, 1, said)
+        self.assertIn("whose name has blanks", said)
+
+    def test_an_interruption_changes_nothing(self):
+        self.machine.start_pmcd()
+        self.machine.run(f"setsid sh -c \"{self.install()}\" >/dev/null 2>&1 & sleep 1;"
+                         " kill -INT -- -$!; wait")
+        self.assertEqual(self.value("trace.control.port"), ["4323"])
 
     def test_without_pmcd_it_is_registered_and_says_so(self):
         said = self.must(self.install())

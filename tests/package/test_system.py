@@ -1,11 +1,12 @@
 """pcp-trace-system on a whole machine: "on" succeeds if the agent answers, "off" brings back what was
 there before."""
 
+import re
 import unittest
 
 import installed
 from installed import find
-from system_test import CONF, LINKER_CONF, SystemTestCase
+from system_test import CONF, LINKER_CONF, NAMES, SystemTestCase
 
 setUpModule = installed.set_up
 
@@ -44,6 +45,51 @@ class System(SystemTestCase):
         self.assert_back_after_on_and_off()
         self.assertEqual(self.value("trace.control.port"), ["5001"])
         self.assertEqual(self.value("trace.agent.uptime"), ["Unknown", "metric", "name"])
+
+    def test_all_lines_from_before_come_back(self):
+        self.machine.start_pmcd()
+        self.must(self.install("n", "", "", "5001", directory="/var/lib/pcp/pmdas/trace"))
+        self.machine.run(f"sed -i '/^trace/{{p;s/trace.10/trace\\t210/;s/ -d 10/ -d 210/;"
+                         f"s/5001/5002/}}' {CONF}")
+        lines = re.findall(r"^trace.*", self.machine.read(CONF), re.MULTILINE)
+        self.assertEqual(len(lines), 2)
+        self.must(self.switch("on"))
+        self.must(self.switch("off"))
+        self.assertEqual(re.findall(r"^trace.*", self.machine.read(CONF), re.MULTILINE), lines)
+
+    def interrupt(self, word, signal, seconds):
+        """As ^C in a terminal, or what kills all: the script and all that it has started."""
+        self.machine.run(f"setsid {self.switch(word)} >/run/said 2>&1 & sleep {seconds};"
+                         f" kill -{signal} -- -$!; wait; rm -f {NAMES}.lock")
+
+    def test_an_interruption_changes_nothing(self):
+        self.machine.start_pmcd()
+        self.must(self.install("n", "", "", "5001", directory="/var/lib/pcp/pmdas/trace"))
+        before = self.state()
+        self.interrupt("on", "INT", 1)
+        self.assertEqual(self.must(self.switch("status")), "on\n")
+        self.assertEqual(self.value("trace.control.port"), ["4323"])
+        self.interrupt("off", "TERM", 0.5)
+        self.assertEqual(self.state(), before)
+        self.assertEqual(self.value("trace.control.port"), ["5001"])
+
+    def test_what_was_killed_can_be_said_again(self):
+        self.machine.start_pmcd()
+        self.must(self.install("n", "", "", "5001", directory="/var/lib/pcp/pmdas/trace"))
+        before, library = self.state(), self.library()
+        for seconds in (0.4, 1.5):
+            self.interrupt("on", "KILL", seconds)
+            self.must(self.switch("on"))
+            self.assertEqual(self.value("trace.control.port"), ["4323"])
+            self.interrupt("off", "KILL", seconds)
+            self.must(self.switch("off"))
+            self.assertEqual(self.state(), before)
+            self.assertEqual(self.library(), library)
+            self.assertEqual(self.value("trace.control.port"), ["5001"])
+        self.interrupt("on", "KILL", seconds)
+        self.must(self.switch("off"))
+        self.assertEqual(self.state(), before)
+        self.assertEqual(self.value("trace.control.port"), ["5001"])
 
     def test_no_agent_from_before(self):
         self.machine.start_pmcd()

@@ -36,18 +36,18 @@ std::string AccessList::add(std::string_view text) {
   Rule rule;
   rule.text = text;
   std::string_view host = text;
-  if (take_keyword(host, "disallow:")) return insert(std::move(rule), host);
-  if (!take_keyword(host, "allow:"))
+  rule.allow = take_keyword(host, "allow:");
+  if (!rule.allow && !take_keyword(host, "disallow:"))
     return complaint(text, "valid are allow:HOST:MAXCONNS, allow:HOST and disallow:HOST");
-  rule.allow = true;
 
   const std::size_t colon = host.rfind(':');
   const auto limit = colon == host.npos ? std::nullopt : parse_limit(host.substr(colon + 1));
   if (limit) {
     // fe80::1 is an address, not the host "fe80:" with a limit of 1.
     const std::string_view front = host.substr(0, colon);
-    const bool whole_only = parse_address(host) && !parse_address(front);
+    const bool whole_only = parse_address(host) && (!rule.allow || !parse_address(front));
     if (!whole_only) {
+      if (!rule.allow) return complaint(text, "disallow:HOST takes no number of connections");
       rule.limit = *limit;
       host = front;
     }

@@ -48,8 +48,8 @@
  *
  * <h2>The native library</h2>
  *
- * It is found on {@code java.library.path}, where the installation puts it, or else in the jar,
- * from which it is unpacked for the moment of loading. It contains the whole tracing library and
+ * It is found on {@code java.library.path}, if that has the installation's {@code lib/jni}, or else
+ * in the jar, from which it is unpacked for the moment of loading. It contains the whole tracing library and
  * needs nothing but libc. From Java 24 on, {@code --enable-native-access=io.pcp.trace} (on the class
  * path: {@code ALL-UNNAMED}) keeps the JVM from warning of native code.
  *

@@ -100,7 +100,8 @@ final class Library {
                 io.pcp.trace finds no native library that works. Tried:
                   %s on java.library.path: %s
                   %s in the jar, unpacked into java.io.tmpdir (%s): %s
-                Install pcp-trace's %s where -Djava.library.path or LD_LIBRARY_PATH says, or let
+                Let -Djava.library.path or LD_LIBRARY_PATH name the directory of pcp-trace's %s
+                (lib/jni where it was installed), or let
                 -Djava.io.tmpdir name a directory that may be written to and executed from.""";
         String file = System.mapLibraryName(NAME);
         var error = new UnsatisfiedLinkError(text.formatted(file, system.getMessage(), packedName(),

@@ -1,0 +1,134 @@
+# What Install asks before it changes anything: sets $args, the agent's options.
+
+carriage_return=$(printf '\r')
+
+# ask PROMPT: puts the next line of input into $answer, nothing at its end.
+ask() {
+    printf '%s ' "$1"
+    answer=
+    read -r answer
+    answer=${answer%"$carriage_return"} # of a file from elsewhere
+}
+
+# is_integer TEXT LEAST MOST
+is_integer() {
+    case "${1#-}" in
+    '' | *[!0-9]* | 0?* | ??????????*) return 1 ;;
+    esac
+    [ "$1" -ge "$2" ] && [ "$1" -le "$3" ]
+}
+
+# ask_setting OPTION PROMPT: adds the option to $args unless the answer is to leave the default.
+ask_setting() {
+    ask "$2"
+    [ -z "$answer" ] && return
+    if is_integer "$answer" 1 999999999; then
+        args="$args $1 $answer"
+    else
+        echo "\"$answer\" is not a whole number above zero: the default it is."
+    fi
+}
+
+# ask_dimensions: sets $space, $time and $count.
+ask_dimensions() {
+    while :; do
+        ask "Powers of space, time and count [0 0 0]:"
+        # shellcheck disable=SC2086 # into words
+        set -f; set -- $answer; set +f
+        space=${1:-0} time=${2:-0} count=${3:-0}
+        valid=true
+        for power in "$space" "$time" "$count"; do
+            is_integer "$power" -8 7 || valid=false
+        done
+        [ $# -le 3 ] && $valid && return
+        echo "Please give up to three whole numbers from -8 to 7, separated by blanks."
+    done
+}
+
+# ask_scale POWER LEAST MOST PROMPT: sets $scale; asks only if the power is not 0.
+ask_scale() {
+    scale=0
+    [ "$1" -eq 0 ] && return
+    while :; do
+        ask "$4 [0]:"
+        is_integer "${answer:-0}" "$2" "$3" && break
+        echo "Please give a whole number from $2 to $3."
+    done
+    scale=${answer:-0}
+}
+
+# ask_units OPTION METRIC
+ask_units() {
+    echo
+    echo "The values of $2 have no unit unless you say which: a product of powers of"
+    echo "space, time and count. Bytes per second are 1 -1 0, milliseconds a call 0 1 -1."
+    ask "Leave them without a unit [y]?"
+    case "$answer" in
+    n | N | no | No | NO) ;;
+    *) return ;;
+    esac
+
+    ask_dimensions
+    ask_scale "$space" 0 4 "Unit of space: 0 bytes, 1 KiB, 2 MiB, 3 GiB, 4 TiB"
+    units="$space,$time,$count,$scale"
+    ask_scale "$time" 0 5 "Unit of time: 0 ns, 1 us, 2 ms, 3 s, 4 minutes, 5 hours"
+    units="$units,$scale"
+    ask_scale "$count" -8 7 "Unit of count, as a power of ten"
+    units="$units,$scale"
+    echo "$2: $units"
+    args="$args $1 $units"
+}
+
+# ask_host: sets $host, without blanks.
+ask_host() {
+    ask "Which hosts: a name, an address, a pattern like 192.168.*, or local:* (empty: none)?"
+    host=$(printf '%s' "$answer" | tr -d ' ')
+}
+
+ask_access() {
+    while :; do
+        echo
+        ask "Access by other hosts: (a)llow or (d)isallow some (empty: no more rules)?"
+        case "$answer" in
+        '') return ;;
+        A | a | Allow | allow)
+            ask_host
+            [ -z "$host" ] && continue
+            ask "How many connections at most, all of them together [0: any number]?"
+            limit=$(printf '%s' "$answer" | tr -d ' ')
+            if is_integer "${limit:-0}" 0 999999999; then
+                args="$args -A allow:$host:${limit:-0}"
+            else
+                echo "\"$limit\" is not a number of connections: no rule was added."
+            fi
+            ;;
+        D | d | Disallow | disallow)
+            ask_host
+            [ -z "$host" ] || args="$args -A disallow:$host"
+            ;;
+        *) echo "\"$answer\" is neither: please answer a, d or nothing." ;;
+        esac
+    done
+}
+
+# ask_settings: no answer at all means the defaults.
+ask_settings() {
+    args=
+    ask "Install with default settings [y]?"
+    echo
+    case "$answer" in
+    n | N | no | No | NO) ;;
+    '' | y | Y | yes | Yes | YES) return ;;
+    *)
+        echo "\"$answer\" is neither yes nor no: the default settings it is."
+        return
+        ;;
+    esac
+    ask_setting -T "Time that rates, means and extrema cover, in seconds [60]:"
+    ask_setting -N "Steps into which that time is divided [12]:"
+    ask_setting -I "TCP port for traced programs [4323]:"
+    ask_units -U trace.observe.value
+    ask_units -V trace.counter.value
+    ask_access
+    args=${args# }
+}
