@@ -116,7 +116,7 @@ static void forked_child(void) {
     CHECK(pmtrace_point(tag) == 0);
     CHECK(pmtracepoint("forked") == 0);
     CHECK(pmtrace_end(&tx) == 0);
-    CHECK(pmtrace_flush(10) == 1);
+    CHECK(pmtrace_flush(60) == 1);
     _exit(0); /* a leak checker cannot see what the parent's other threads held */
   }
   CHECK(waitpid(child, &status, 0) == child);
@@ -133,7 +133,7 @@ static void acknowledged_calls(void) {
 
 static void flush_and_statistics(void) {
   pmtrace_stats_t stats, part;
-  CHECK(pmtrace_flush(10) == 1);
+  CHECK(pmtrace_flush(60) == 1);
   memset(&stats, 0xff, sizeof stats);
   CHECK(pmtrace_stats(&stats, sizeof stats) == 0);
   CHECK(stats.connected == 1);

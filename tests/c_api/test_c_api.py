@@ -13,7 +13,10 @@ class EveryCall:
         """Runs the program, checks what any agent knows of it then, and gives the pmcd."""
         pmcd = self.start_pmcd()
         command = [*os.environ.get("TRACE_RUNNER", "").split(), program("everything")]
-        done = subprocess.run(command, env=self.environment(pmcd), capture_output=True, text=True,
+        # Under valgrind on a busy machine even a connection takes seconds.
+        environment = self.environment(pmcd, PCP_TRACE_TIMEOUT=PATIENCE_S,
+                                       PCP_TRACE_REQTIMEOUT=PATIENCE_S)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True,
                               timeout=3 * PATIENCE_S, check=False)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
         self.assertEqual(pmcd.values("trace.transact.count"),
