@@ -205,6 +205,7 @@ static int interrupted(void) {
 
 /* Threads that a signal has stopped for ever, most of them in the middle of a call. */
 static atomic_ulong observed_by_stuck;
+static atomic_int busy_count; /* threads that have what the library makes for them at first */
 static atomic_int stuck_count;
 static __thread unsigned long observed_here;
 
@@ -218,7 +219,7 @@ static void stop_here(int signal) {
 static void* observe_until_stopped(void* tag) {
   for (;;) {
     pmtrace_observe(*(pmtrace_handle*)tag, 1);
-    observed_here++;
+    if (++observed_here == 100000) busy_count++;
   }
   return NULL;
 }
@@ -231,7 +232,7 @@ static int stuck(void) {
   signal(SIGUSR1, stop_here);
   for (i = 0; i < THREADS; i++)
     if (pthread_create(&threads[i], NULL, observe_until_stopped, &tag) != 0) return 97;
-  usleep(100000);
+  while (busy_count < THREADS) usleep(1000);
   for (i = 0; i < THREADS; i++) pthread_kill(threads[i], SIGUSR1);
   while (stuck_count < THREADS) usleep(1000);
   pmtracepoint("main");

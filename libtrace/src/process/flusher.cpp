@@ -208,7 +208,10 @@ bool Flusher::drain() {
   // Many threads may have lost their processors in the middle of a cell: wait for all at once. On a
   // busy machine that takes seconds, through which whoever asks for a flush has to be patient, too.
   for (int tries = 0; !has_drained_all_ && tries < kBusyTries; ++tries) {
-    std::this_thread::sleep_for(kBusyPause);
+    {
+      const Away meanwhile;  // a fork that has waited in vain would find us anywhere
+      std::this_thread::sleep_for(kBusyPause);
+    }
     if (!request_) client_.link().made_progress();
     has_drained_all_ = true;
     client_.for_each_recorder([&](Recorder& each) {
