@@ -99,7 +99,8 @@ bool Flusher::guarded(Work work) {
     return work();
   } catch (const std::exception& problem) {
     must_recover_ = true;
-    if (phase_ == Phase::Connecting) client_.link().attempt_ended(kNoMemoryToConnect);
+    // There will be no attempt to connect until there is memory again.
+    if (phase_ != Phase::Up) client_.link().attempt_ended(kNoMemoryToConnect);
     diagnose(PMTRACE_STATE_COMMS, [&] { return problem.what(); });
     return true;
   }
