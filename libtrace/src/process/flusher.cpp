@@ -210,7 +210,7 @@ bool Flusher::drain() {
   // busy machine that takes seconds, through which whoever asks for a flush has to be patient, too.
   for (int tries = 0; !has_drained_all_ && tries < kBusyTries; ++tries) {
     {
-      const Away meanwhile;  // a fork that has waited in vain would find us anywhere
+      const Away meanwhile;  // a fork waits no longer than that for us
       std::this_thread::sleep_for(kBusyPause);
     }
     if (!request_) client_.link().made_progress();
@@ -238,7 +238,7 @@ void Flusher::take_flush_request() {
   if (request_ || ticket == client_.link().settled()) return;
   drain();
   if (!has_drained_all_ && !client_.is_ending()) return;  // a flush timer comes
-  client_.link().made_progress();                         // with many busy threads it took a while
+  client_.link().made_progress();                         // it may have been much
   flushed_until_ = pending_.queued();
   request_ = FlushRequest{ticket, flushed_until_, doubtful_calls()};
 }

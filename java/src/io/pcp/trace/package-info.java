@@ -49,8 +49,8 @@
  * <h2>The native library</h2>
  *
  * It is found on {@code java.library.path}, if that has the installation's {@code lib/jni}, or else
- * in the jar, from which it is unpacked for the moment of loading. It contains the whole tracing library and
- * needs nothing but libc. From Java 24 on, {@code --enable-native-access=io.pcp.trace} (on the class
+ * in the jar, from which it is unpacked for the moment of loading. It contains the whole tracing
+ * library and needs nothing but libc. From Java 24 on, {@code --enable-native-access=io.pcp.trace} (on the class
  * path: {@code ALL-UNNAMED}) keeps the JVM from warning of native code.
  *
  * <p>If neither works, say because {@code java.io.tmpdir} is mounted {@code noexec}, is full or is
