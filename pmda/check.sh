@@ -1,4 +1,5 @@
-# Whether pmcd and the trace agent run. For Install and pcp-trace-system, which have read pcp.env.
+# Whether pmcd and the trace agent run. For Install, Remove and pcp-trace-system, which have read
+# pcp.env.
 
 pmcd_runs() { pminfo -v pmcd.version >/dev/null 2>&1; }
 

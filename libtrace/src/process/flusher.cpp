@@ -210,7 +210,7 @@ bool Flusher::drain() {
   // busy machine that takes seconds, through which whoever asks for a flush has to be patient, too.
   for (int tries = 0; !has_drained_all_ && tries < kBusyTries; ++tries) {
     {
-      const Away meanwhile;  // a fork waits no longer than that for us
+      const Away meanwhile;  // a fork need not wait for that
       std::this_thread::sleep_for(kBusyPause);
     }
     if (!request_) client_.link().made_progress();
