@@ -9,6 +9,7 @@
  *   pmrep -t 1 trace.transact.rate trace.transact.ave_time trace.transact.max_time
  */
 #include <arpa/inet.h>
+#include <pcp/trace.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -16,8 +17,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include <pcp/trace.h>
 
 enum { kServers = 2, kClients = 4 };
 

@@ -3,9 +3,8 @@
  *
  *   cc first_point.c $(pkg-config --cflags --libs libpcp_trace) && ./a.out
  */
-#include <stdio.h>
-
 #include <pcp/trace.h>
+#include <stdio.h>
 
 int main(void) {
   int status = pmtracepoint("first-point");

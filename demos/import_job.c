@@ -8,11 +8,10 @@
  *
  *   pminfo -f trace.observe.p50 trace.observe.p99 trace.point.count trace.transact.aborts
  */
+#include <pcp/trace.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-
-#include <pcp/trace.h>
 
 static double now(void) {
   struct timespec time;

@@ -4,13 +4,12 @@
 //
 // Mostly a request takes a millisecond or two. One checkout in forty meets a slow bank: the average
 // hardly shows it, the maximum and the 99th percentile do.
-#include <pcp/trace.hpp>
-
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
+#include <pcp/trace.hpp>
 #include <random>
 #include <thread>
 #include <vector>

@@ -7,11 +7,10 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 #include <errno.h>
+#include <pcp/trace.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-#include <pcp/trace.h>
 
 #include "io_pcp_trace_internal_Native.h"
 

@@ -7,13 +7,12 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <pcp/trace.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-
-#include <pcp/trace.h>
 
 enum { kExitUsage = 2, kExitCannotRun = 127, kExitSignal = 128, kAllStateFlags = 127 };
 

@@ -1,12 +1,12 @@
-#include "wire/batch.hpp"
-#include "wire/batch_fields.hpp"
-#include "wire/frame.hpp"
-
-#include <protozero/pbf_message.hpp>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include <protozero/pbf_message.hpp>
+
+#include "wire/batch.hpp"
+#include "wire/batch_fields.hpp"
+#include "wire/frame.hpp"
 
 namespace pcp::trace::wire {
 

@@ -1,8 +1,8 @@
+#include <protozero/pbf_builder.hpp>
+
 #include "wire/batch.hpp"
 #include "wire/batch_fields.hpp"
 #include "wire/frame.hpp"
-
-#include <protozero/pbf_builder.hpp>
 
 namespace pcp::trace::wire {
 

@@ -11,13 +11,13 @@
 #include <string>
 #include <vector>
 
-#include "metrics/client_instances.hpp"
 #include "agent/debug_options.hpp"
+#include "agent/privileges.hpp"
+#include "collector/shared.hpp"
+#include "metrics/client_instances.hpp"
 #include "metrics/fetcher.hpp"
 #include "metrics/metric_table.hpp"
-#include "agent/privileges.hpp"
 #include "metrics/tag_instances.hpp"
-#include "collector/shared.hpp"
 
 namespace pcp::trace::agent {
 

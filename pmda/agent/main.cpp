@@ -21,8 +21,8 @@
 #include "collector/engine/heap.hpp"
 #include "collector/engine/instance_file.hpp"
 #include "collector/engine/printable.hpp"
-#include "collector/shared.hpp"
 #include "collector/ingest/server.hpp"
+#include "collector/shared.hpp"
 
 namespace pcp::trace::agent {
 

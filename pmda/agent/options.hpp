@@ -5,9 +5,9 @@
 #include <string>
 #include <variant>
 
-#include "metrics/metric_table.hpp"
 #include "collector/engine/engine.hpp"
 #include "collector/ingest/access.hpp"
+#include "metrics/metric_table.hpp"
 #include "wire/defaults.hpp"
 
 namespace pcp::trace::agent {

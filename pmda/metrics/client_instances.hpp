@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "metrics/instance.hpp"
 #include "collector/shared.hpp"
+#include "metrics/instance.hpp"
 
 namespace pcp::trace::agent {
 

@@ -11,11 +11,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "collector/shared.hpp"
 #include "metrics/agent_status.hpp"
 #include "metrics/client_instances.hpp"
 #include "metrics/metric.hpp"
 #include "metrics/value_set.hpp"
-#include "collector/shared.hpp"
 
 namespace pcp::trace::agent {
 

@@ -15,9 +15,9 @@
 #include <variant>
 #include <vector>
 
-#include "metrics/agent_status.hpp"
 #include "collector/engine/engine.hpp"
 #include "collector/shared.hpp"
+#include "metrics/agent_status.hpp"
 
 namespace pcp::trace::agent {
 

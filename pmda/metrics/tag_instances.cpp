@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "metrics/copy_in_slices.hpp"
 #include "collector/engine/instance_names.hpp"
+#include "metrics/copy_in_slices.hpp"
 
 namespace pcp::trace::agent {
 

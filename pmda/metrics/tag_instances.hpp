@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "metrics/instance.hpp"
 #include "collector/shared.hpp"
+#include "metrics/instance.hpp"
 
 namespace pcp::trace::agent {
 

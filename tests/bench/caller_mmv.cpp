@@ -1,10 +1,9 @@
 // What a counter costs in a memory mapped value file, which PCP's MMV agent reads. PCP_TMP_DIR has
 // to name a directory with a directory mmv in it.
-#include <cstdlib>
-
+#include <pcp/mmv_stats.h>
 #include <pcp/pmapi.h>
 
-#include <pcp/mmv_stats.h>
+#include <cstdlib>
 
 #include "bursts.hpp"
 

@@ -14,8 +14,8 @@
 #include <benchmark/benchmark.h>
 
 #include "delivery/batch_sender.hpp"
-#include "support/add_records.hpp"
 #include "record/tag_registry.hpp"
+#include "support/add_records.hpp"
 #include "timing.hpp"
 #include "wire/legacy.hpp"
 

@@ -2,6 +2,9 @@
 // and all from one process: connections of version 2 that send a batch every 100 ms, with 100 tags
 // of all types, histograms of log-normal times among them, and read the acknowledgements. Prints
 // what the agent must have counted in the end.
+#include <getopt.h>
+#include <unistd.h>
+
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -18,8 +21,6 @@
 #include <asio/read.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/write.hpp>
-#include <getopt.h>
-#include <unistd.h>
 
 #include "load_batch.hpp"
 #include "wire/batch.hpp"

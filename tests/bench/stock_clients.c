@@ -2,11 +2,13 @@
  * call the libpcp_trace this is linked with in a loop, asynchronously; or with sockets that write
  * many DATA PDUs at once, faster than the library ever could. Prints how many calls that were.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <linux/sockios.h>
+#include <pcp/trace.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,9 +20,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <arpa/inet.h>
-#include <pcp/trace.h>
 
 /* A name is "tag" and four digits. */
 enum { TYPES = 4, MAX_TAGS = 10000, NAME_BYTES = 8, PDU_BYTES = 24 + NAME_BYTES };

@@ -1,7 +1,6 @@
 // Every way to write a transaction in C++, with exceptions or without.
-#include <pcp/trace.hpp>
-
 #include <memory>
+#include <pcp/trace.hpp>
 #include <type_traits>
 #include <utility>
 

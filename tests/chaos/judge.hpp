@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "stress/agent_host.hpp"
 #include "chaos/client.hpp"
+#include "stress/agent_host.hpp"
 
 namespace pcp::trace::chaos {
 

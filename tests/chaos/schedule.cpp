@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
-#include "stress/agent_host.hpp"
 #include "chaos/client.hpp"
 #include "chaos/judge.hpp"
 #include "chaos/proxy.hpp"
+#include "stress/agent_host.hpp"
 
 namespace pcp::trace::chaos {
 namespace {

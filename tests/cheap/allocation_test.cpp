@@ -1,15 +1,15 @@
 // The promise "cheap": a call for a known tag allocates nothing. And nothing grows while no agent
 // takes what was recorded.
-#include <gtest/gtest.h>
-
 #include <cstdlib>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "allocation_counter.hpp"
-#include "every_call.hpp"
 #include "delivery/pending.hpp"
+#include "every_call.hpp"
 #include "record/recorder.hpp"
 #include "stress/test_agent.hpp"
 

@@ -1,11 +1,11 @@
 // The promise "cheap": a call writes no cache line that another thread writes.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cstring>
 #include <functional>
 #include <set>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "record/recorder.hpp"
 

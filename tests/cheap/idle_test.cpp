@@ -1,7 +1,5 @@
 // The promise "cheap": a process that records nothing is left asleep. Nothing here measures time:
 // what counts is that the library's thread never ran.
-#include <gtest/gtest.h>
-
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -9,6 +7,8 @@
 #include <optional>
 #include <string>
 #include <thread>
+
+#include <gtest/gtest.h>
 
 #include "every_call.hpp"
 #include "stress/test_agent.hpp"

@@ -1,8 +1,8 @@
 // The promise "cheap": a trace call makes no system call, and so waits for no lock either.
-#include <gtest/gtest.h>
-
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include <gtest/gtest.h>
 
 #include "every_call.hpp"
 #include "stress/test_agent.hpp"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "fuzz/input.hpp"
 #include "collector/ingest/access.hpp"
+#include "fuzz/input.hpp"
 
 namespace {
 

@@ -1,13 +1,12 @@
 // The command line of pmdatrace, a word in each line: what gets past it is within the limits that
 // the manual states, and what does not is complained of.
+#include <pcp/pmapi.h>
 #include <sys/un.h>
 
 #include <cstdlib>
 #include <string>
 #include <variant>
 #include <vector>
-
-#include <pcp/pmapi.h>
 
 #include "agent/options.hpp"
 #include "fuzz/input.hpp"

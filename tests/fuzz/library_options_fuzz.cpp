@@ -5,8 +5,8 @@
 #include <map>
 #include <string>
 
-#include "fuzz/input.hpp"
 #include "delivery/options.hpp"
+#include "fuzz/input.hpp"
 #include "wire/label_name.hpp"
 
 namespace {

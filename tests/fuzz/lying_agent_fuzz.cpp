@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "delivery/batch_sender.hpp"
-#include "fuzz/input.hpp"
 #include "delivery/legacy_sender.hpp"
+#include "fuzz/input.hpp"
 #include "support/add_records.hpp"
 #include "wire/legacy.hpp"
 

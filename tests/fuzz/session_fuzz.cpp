@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "fuzz/input.hpp"
 #include "collector/ingest/dialogue.hpp"
+#include "fuzz/input.hpp"
 #include "wire/legacy.hpp"
 
 namespace {

@@ -1,7 +1,7 @@
 // An application that uses Asio itself, linked beside the static library, which has its own inside.
-#include <asio.hpp>
 #include <pcp/trace.h>
 
+#include <asio.hpp>
 #include <chrono>
 #include <iostream>
 

@@ -1,8 +1,7 @@
 /* An outside program: one call by name, one by handle, both acknowledged. */
+#include <pcp/trace.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <pcp/trace.h>
 
 int main(void) {
   if (strcmp(pmtraceerrstr(0), "No error.") != 0) return 1;

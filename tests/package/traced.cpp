@@ -1,7 +1,6 @@
 // An outside program in C++: one transaction that ends, one that is aborted, a point, two values.
-#include <pcp/trace.hpp>
-
 #include <iostream>
+#include <pcp/trace.hpp>
 
 int main() {
   pcp::trace::Transaction transaction{"package"};

@@ -1,10 +1,10 @@
 // What the diagnostic flags print, of every call and on the way to the agent and back.
-#include <gtest/gtest.h>
-
 #include <string>
 
-#include "pcp/trace.h"
+#include <gtest/gtest.h>
+
 #include "agent_host.hpp"
+#include "pcp/trace.h"
 
 namespace pcp::trace {
 namespace {

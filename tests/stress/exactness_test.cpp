@@ -1,11 +1,11 @@
 // The promise "exact": what the programs recorded equals what the agent counted.
-#include <gtest/gtest.h>
-
 #include <atomic>
 #include <cmath>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "pcp/trace.hpp"
 #include "test_agent.hpp"

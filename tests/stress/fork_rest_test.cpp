@@ -1,7 +1,5 @@
 // A fork must not find the library's thread inside somebody's lock. Here it is the lock of an
 // allocator that, unlike the C library's, takes no care of forks.
-#include <gtest/gtest.h>
-
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +12,8 @@
 #include <new>
 #include <string>
 #include <thread>
+
+#include <gtest/gtest.h>
 
 #include "pcp/trace.h"
 

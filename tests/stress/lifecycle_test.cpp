@@ -1,6 +1,4 @@
 // Calls in a process's unusual moments: forked children, ends of threads, ends of processes.
-#include <gtest/gtest.h>
-
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -14,8 +12,10 @@
 #include <thread>
 #include <vector>
 
-#include "pcp/trace.h"
+#include <gtest/gtest.h>
+
 #include "agent_host.hpp"
+#include "pcp/trace.h"
 #include "test_agent.hpp"
 
 namespace pcp::trace {

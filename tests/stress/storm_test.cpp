@@ -1,8 +1,6 @@
 // A while of everything at once: many threads, many tags, all kinds of calls, by name and by
 // handle, queues that overflow, threads that come and go, and forks all the time, whose children do
 // the same. Then the agent's numbers are those of all processes together.
-#include <gtest/gtest.h>
-
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -18,6 +16,8 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "agent_host.hpp"
 #include "pcp/trace.h"

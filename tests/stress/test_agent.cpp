@@ -1,12 +1,12 @@
 #include "test_agent.hpp"
 
-#include <gtest/gtest.h>
-
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <mutex>
+
+#include <gtest/gtest.h>
 
 namespace pcp::trace {
 namespace {

@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "api/api.hpp"
-#include "record/clock.hpp"
 #include "api/recording.hpp"
+#include "record/clock.hpp"
 
 using namespace pcp::trace;
 using namespace pcp::trace::client;

@@ -2,9 +2,9 @@
 #include <cstring>
 
 #include "api/api.hpp"
-#include "record/clock.hpp"
-#include "delivery/diagnostics.hpp"
 #include "api/recording.hpp"
+#include "delivery/diagnostics.hpp"
+#include "record/clock.hpp"
 
 using namespace pcp::trace;
 using namespace pcp::trace::client;

@@ -7,8 +7,8 @@
 #include <chrono>
 #include <utility>
 
-#include "record/clock.hpp"
 #include "delivery/diagnostics.hpp"
+#include "record/clock.hpp"
 
 namespace pcp::trace::client {
 namespace {

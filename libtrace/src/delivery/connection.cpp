@@ -10,8 +10,8 @@
 #include <asio/write.hpp>
 
 #include "delivery/diagnostics.hpp"
-#include "pcp/trace.h"
 #include "fork/rest_at_fork.hpp"
+#include "pcp/trace.h"
 #include "wire/legacy.hpp"
 
 namespace pcp::trace::client {

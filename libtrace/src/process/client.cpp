@@ -9,13 +9,13 @@
 #include <exception>
 #include <new>
 
-#include "record/clock.hpp"
-#include "process/descriptors.hpp"
 #include "delivery/diagnostics.hpp"
-#include "process/flusher.hpp"
-#include "record/no_cancellation.hpp"
 #include "fork/rest_at_fork.hpp"
 #include "fork/wiped_memory.hpp"
+#include "process/descriptors.hpp"
+#include "process/flusher.hpp"
+#include "record/clock.hpp"
+#include "record/no_cancellation.hpp"
 
 namespace pcp::trace::client {
 

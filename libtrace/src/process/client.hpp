@@ -10,9 +10,9 @@
 #include <cstdint>
 
 #include "delivery/counters.hpp"
-#include "record/doorbell.hpp"
-#include "process/link.hpp"
 #include "delivery/options.hpp"
+#include "process/link.hpp"
+#include "record/doorbell.hpp"
 #include "record/recorder.hpp"
 #include "wire/batch.hpp"
 

@@ -8,11 +8,11 @@
 
 #include <asio/post.hpp>
 
-#include "process/client.hpp"
-#include "record/clock.hpp"
 #include "delivery/diagnostics.hpp"
-#include "process/main_thread.hpp"
 #include "fork/rest_at_fork.hpp"
+#include "process/client.hpp"
+#include "process/main_thread.hpp"
+#include "record/clock.hpp"
 
 namespace pcp::trace::client {
 namespace {

@@ -1,7 +1,7 @@
 #include "process/link.hpp"
 
-#include "record/no_cancellation.hpp"
 #include "pcp/trace.h"
+#include "record/no_cancellation.hpp"
 
 namespace pcp::trace::client {
 

@@ -1,10 +1,10 @@
 // What we know, and want, of the GNU C library's heap.
 #pragma once
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <cstddef>
-
-#include <malloc.h>
 
 namespace pcp::trace::agent {
 

@@ -1,10 +1,10 @@
 #include "collector/engine/keyed_hash.hpp"
 
+#include <unistd.h>
+
 #include <bit>
 #include <cstddef>
 #include <cstring>
-
-#include <unistd.h>
 
 namespace pcp::trace::agent {
 

@@ -1,16 +1,16 @@
 #include "collector/ingest/acceptor.hpp"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <new>
 #include <system_error>
 #include <utility>
-
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
 
 namespace pcp::trace::agent {
 

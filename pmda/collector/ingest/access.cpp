@@ -1,11 +1,11 @@
 #include "collector/ingest/access.hpp"
 
+#include <strings.h>
+
 #include <algorithm>
 #include <charconv>
 #include <optional>
 #include <utility>
-
-#include <strings.h>
 
 namespace pcp::trace::agent {
 

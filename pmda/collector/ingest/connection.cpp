@@ -1,14 +1,14 @@
 #include "collector/ingest/connection.hpp"
 
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <exception>
 #include <utility>
-
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 
 #include "collector/ingest/count.hpp"
 #include "wire/legacy.hpp"

@@ -1,9 +1,9 @@
 // A file descriptor that closes itself.
 #pragma once
 
-#include <utility>
-
 #include <unistd.h>
+
+#include <utility>
 
 namespace pcp::trace::agent {
 

@@ -1,15 +1,15 @@
 #include "collector/ingest/host_spec.hpp"
 
-#include <algorithm>
-#include <cstring>
-#include <memory>
-
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <strings.h>
 #include <sys/socket.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
 
 namespace pcp::trace::agent {
 

@@ -1,12 +1,12 @@
 #include "collector/ingest/listener.hpp"
 
-#include <cerrno>
-#include <cstring>
-
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+
+#include <cerrno>
+#include <cstring>
 
 namespace pcp::trace::agent {
 

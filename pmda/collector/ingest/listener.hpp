@@ -1,11 +1,11 @@
 // The sockets that the agent listens on.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
-
-#include <sys/types.h>
 
 #include "collector/ingest/descriptor.hpp"
 

@@ -11,8 +11,8 @@
 #include <memory>
 #include <string>
 
-#include "collector/shared.hpp"
 #include "collector/ingest/options.hpp"
+#include "collector/shared.hpp"
 #include "wire/batch.hpp"
 
 namespace pcp::trace::agent {

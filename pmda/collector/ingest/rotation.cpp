@@ -1,11 +1,11 @@
 #include "collector/ingest/rotation.hpp"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <chrono>
 #include <new>
 #include <utility>
-
-#include <malloc.h>
 
 #include "collector/ingest/turn.hpp"
 

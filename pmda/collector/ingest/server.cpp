@@ -1,5 +1,9 @@
 #include "collector/ingest/server.hpp"
 
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -16,9 +20,6 @@
 #include <asio/posix/stream_descriptor.hpp>
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
-#include <pthread.h>
-#include <sys/eventfd.h>
-#include <sys/resource.h>
 
 #include "collector/ingest/acceptor.hpp"
 #include "collector/ingest/connection.hpp"

@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
-#include "collector/shared.hpp"
 #include "collector/ingest/limited_log.hpp"
 #include "collector/ingest/options.hpp"
+#include "collector/shared.hpp"
 
 namespace pcp::trace::agent {
 

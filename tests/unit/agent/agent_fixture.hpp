@@ -1,11 +1,11 @@
 // An agent with an engine behind it, no pmcd in front, and a clock that tests set.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <map>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "agent/agent.hpp"
 #include "collector/shared.hpp"

@@ -1,7 +1,7 @@
 #include <cstdlib>
 
-#include "metrics/label_budget.hpp"
 #include "agent_fixture.hpp"
+#include "metrics/label_budget.hpp"
 
 namespace pcp::trace::agent {
 

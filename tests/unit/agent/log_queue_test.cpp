@@ -1,8 +1,8 @@
 #include "agent/log_queue.hpp"
 
-#include <gtest/gtest.h>
-
 #include <thread>
+
+#include <gtest/gtest.h>
 
 namespace pcp::trace::agent {
 

@@ -1,9 +1,9 @@
 #include "agent/options.hpp"
 
-#include <gtest/gtest.h>
-
 #include <cstdlib>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace pcp::trace::agent {
 

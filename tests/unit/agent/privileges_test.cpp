@@ -1,11 +1,12 @@
 #include "agent/privileges.hpp"
 
-#include <gtest/gtest.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <string>
+
+#include <gtest/gtest.h>
 
 namespace pcp::trace::agent {
 

@@ -1,11 +1,11 @@
 #include "record/doorbell.hpp"
 
-#include <gtest/gtest.h>
-
 #include <poll.h>
 
 #include <atomic>
 #include <thread>
+
+#include <gtest/gtest.h>
 
 namespace pcp::trace::client {
 namespace {

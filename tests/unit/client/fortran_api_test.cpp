@@ -1,7 +1,7 @@
-#include <gtest/gtest.h>
-
 #include <cstddef>
 #include <string>
+
+#include <gtest/gtest.h>
 
 #include "pcp/trace.h"
 

@@ -1,12 +1,11 @@
-#include "delivery/legacy_sender.hpp"
-
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <numeric>
 #include <random>
 #include <string>
 
+#include <gtest/gtest.h>
+
+#include "delivery/legacy_sender.hpp"
 #include "wire/batch.hpp"
 #include "wire/frame.hpp"
 

@@ -1,9 +1,9 @@
 #include "process/link.hpp"
 
-#include <gtest/gtest.h>
-
 #include <cerrno>
 #include <thread>
+
+#include <gtest/gtest.h>
 
 #include "pcp/trace.h"
 

@@ -1,9 +1,9 @@
 #include "record/open_transactions.hpp"
 
-#include <gtest/gtest.h>
-
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace pcp::trace::client {
 namespace {

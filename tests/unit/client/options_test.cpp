@@ -1,11 +1,11 @@
 #include "delivery/options.hpp"
 
-#include <gtest/gtest.h>
-
 #include <cerrno>
 #include <cstdio>
 #include <fstream>
 #include <map>
+
+#include <gtest/gtest.h>
 
 namespace pcp::trace::client {
 namespace {

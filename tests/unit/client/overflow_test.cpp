@@ -1,12 +1,12 @@
 #include "record/overflow.hpp"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <limits>
 #include <map>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace pcp::trace::client {
 namespace {

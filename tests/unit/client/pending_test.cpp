@@ -1,10 +1,10 @@
 #include "delivery/pending.hpp"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "support/add_records.hpp"
 

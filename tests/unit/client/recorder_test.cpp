@@ -1,7 +1,5 @@
 #include "record/recorder.hpp"
 
-#include <gtest/gtest.h>
-
 #include <poll.h>
 
 #include <deque>
@@ -9,6 +7,8 @@
 #include <numeric>
 #include <thread>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace pcp::trace::client {
 namespace {

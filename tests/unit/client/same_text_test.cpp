@@ -1,11 +1,12 @@
 #include "record/same_text.hpp"
 
-#include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstring>
 #include <string>
+
+#include <gtest/gtest.h>
 
 #include "wire/trace_type.hpp"
 

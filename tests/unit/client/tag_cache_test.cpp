@@ -1,8 +1,8 @@
 #include "record/tag_cache.hpp"
 
-#include <gtest/gtest.h>
-
 #include <cstring>
+
+#include <gtest/gtest.h>
 
 namespace pcp::trace::client {
 namespace {

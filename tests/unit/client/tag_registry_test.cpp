@@ -1,11 +1,11 @@
 #include "record/tag_registry.hpp"
 
-#include <gtest/gtest.h>
-
 #include <set>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace pcp::trace::client {
 namespace {

@@ -1,11 +1,11 @@
 #include "metrics/label_budget.hpp"
 
-#include <gtest/gtest.h>
-
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace pcp::trace::agent {
 

@@ -1,11 +1,12 @@
 #include "metrics/label_sets.hpp"
 
-#include <gtest/gtest.h>
 #include <pcp/pmda.h>
 
 #include <cstring>
 #include <memory>
 #include <string>
+
+#include <gtest/gtest.h>
 
 #include "metrics/own_labels.hpp"
 

@@ -1,11 +1,11 @@
 #include "metrics/metric_table.hpp"
 
-#include <gtest/gtest.h>
-
 #include <cstring>
 #include <fstream>
 #include <set>
 #include <sstream>
+
+#include <gtest/gtest.h>
 
 namespace pcp::trace::agent {
 

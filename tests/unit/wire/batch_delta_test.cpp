@@ -1,8 +1,8 @@
 // The deltas in a batch: what they carry, and which are refused.
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <limits>
+
+#include <gtest/gtest.h>
 #include <protozero/pbf_writer.hpp>
 
 #include "unit/wire/samples.hpp"

@@ -1,10 +1,10 @@
 // The bytes of each PDU of version 2. docs/protocol.md explains them; who changes them breaks
 // clients.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <fstream>
 #include <sstream>
+
+#include <gtest/gtest.h>
 
 #include "unit/wire/hex.hpp"
 #include "unit/wire/samples.hpp"

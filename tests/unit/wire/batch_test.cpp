@@ -1,8 +1,8 @@
 #include "wire/batch.hpp"
 
-#include <gtest/gtest.h>
-
 #include <limits>
+
+#include <gtest/gtest.h>
 #include <protozero/pbf_writer.hpp>
 
 #include "unit/wire/samples.hpp"

@@ -1,10 +1,10 @@
 #include "wire/frame.hpp"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cstring>
 #include <random>
+
+#include <gtest/gtest.h>
 
 #include "unit/wire/samples.hpp"
 

@@ -1,11 +1,11 @@
 #include "wire/histogram.hpp"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
+
+#include <gtest/gtest.h>
 
 namespace pcp::trace {
 namespace {

@@ -1,9 +1,9 @@
 // What comes from a socket may be anything. These tests are most telling when built with sanitizers
 // (-DPCP_TRACE_SANITIZE=address,undefined).
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <random>
+
+#include <gtest/gtest.h>
 
 #include "unit/wire/samples.hpp"
 

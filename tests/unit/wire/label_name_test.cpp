@@ -1,8 +1,8 @@
 #include "wire/label_name.hpp"
 
-#include <gtest/gtest.h>
-
 #include <string>
+
+#include <gtest/gtest.h>
 
 namespace pcp::trace {
 namespace {

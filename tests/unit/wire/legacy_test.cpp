@@ -1,10 +1,10 @@
 #include "wire/legacy.hpp"
 
-#include <gtest/gtest.h>
-
 #include <bit>
 #include <cmath>
 #include <limits>
+
+#include <gtest/gtest.h>
 
 #include "unit/wire/hex.hpp"
 #include "unit/wire/samples.hpp"

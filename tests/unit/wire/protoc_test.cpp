@@ -1,10 +1,11 @@
 // trace.proto is the reference: what we encode, protoc reads; what protoc encodes, we read.
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
+
+#include <gtest/gtest.h>
 
 #include "unit/wire/samples.hpp"
 

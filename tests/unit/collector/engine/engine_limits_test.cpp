@@ -1,10 +1,10 @@
 // What happens when there is more than the engine has room for, and that it does not grow.
-#include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include <malloc.h>
+#include <gtest/gtest.h>
 
 #include "fixture.hpp"
 

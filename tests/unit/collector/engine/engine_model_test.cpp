@@ -1,11 +1,11 @@
 // Random traffic, against a model that keeps every value and computes what the engine should say.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <deque>
 #include <map>
 #include <random>
+
+#include <gtest/gtest.h>
 
 #include "fixture.hpp"
 

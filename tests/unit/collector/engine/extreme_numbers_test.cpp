@@ -1,8 +1,8 @@
 // Numbers as great as peers may send them, honestly or not: what all peers together have sent stays
 // a number, and never goes back.
-#include <gtest/gtest.h>
-
 #include <cmath>
+
+#include <gtest/gtest.h>
 
 #include "fixture.hpp"
 

@@ -1,11 +1,11 @@
 #include "collector/engine/instance_file.hpp"
 
-#include <gtest/gtest.h>
-
 #include <filesystem>
 #include <fstream>
 #include <random>
 #include <set>
+
+#include <gtest/gtest.h>
 
 namespace pcp::trace::agent {
 namespace {

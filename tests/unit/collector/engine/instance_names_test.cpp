@@ -1,8 +1,8 @@
 #include "collector/engine/instance_names.hpp"
 
-#include <gtest/gtest.h>
-
 #include <set>
+
+#include <gtest/gtest.h>
 
 namespace pcp::trace::agent {
 namespace {

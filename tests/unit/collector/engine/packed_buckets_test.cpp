@@ -1,11 +1,11 @@
 // A tag's packed distributions, one behind the other.
-#include <gtest/gtest.h>
+#include "collector/engine/packed_buckets.hpp"
 
 #include <map>
 #include <random>
 #include <string>
 
-#include "collector/engine/packed_buckets.hpp"
+#include <gtest/gtest.h>
 
 namespace pcp::trace::agent {
 namespace {

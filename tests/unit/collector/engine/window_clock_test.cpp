@@ -1,8 +1,8 @@
 #include "collector/engine/window_clock.hpp"
 
-#include <gtest/gtest.h>
-
 #include <limits>
+
+#include <gtest/gtest.h>
 
 namespace pcp::trace::agent {
 namespace {

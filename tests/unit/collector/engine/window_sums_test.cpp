@@ -1,7 +1,7 @@
 // The buckets of one tag, which lie side by side without the numbers of their intervals.
-#include <gtest/gtest.h>
-
 #include "collector/engine/window_sums.hpp"
+
+#include <gtest/gtest.h>
 
 namespace pcp::trace::agent {
 namespace {

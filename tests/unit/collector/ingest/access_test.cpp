@@ -1,14 +1,15 @@
 #include "collector/ingest/access.hpp"
 
+#include <ifaddrs.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <memory>
 #include <ostream>
 #include <string>
 #include <vector>
 
-#include <ifaddrs.h>
-#include <netdb.h>
-#include <sys/socket.h>
-#include <unistd.h>
 #include <gtest/gtest.h>
 
 namespace pcp::trace::agent {

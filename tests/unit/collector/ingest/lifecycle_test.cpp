@@ -1,17 +1,17 @@
 // How the agent comes and goes: ports, the Unix socket, stop.
-#include "unit/collector/ingest/server_test.hpp"
-
-#include <csignal>
-#include <filesystem>
-#include <fstream>
-#include <set>
-
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "unit/collector/ingest/server_test.hpp"
 
 namespace pcp::trace::agent {
 namespace {

@@ -1,11 +1,10 @@
 // What the agent refuses, and that the reason arrives.
-#include <ostream>
-
-#include "unit/collector/ingest/server_test.hpp"
-
 #include <sys/resource.h>
 
+#include <ostream>
+
 #include "pcp/trace.h"
+#include "unit/collector/ingest/server_test.hpp"
 
 namespace pcp::trace::agent {
 namespace {

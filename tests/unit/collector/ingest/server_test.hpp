@@ -8,9 +8,9 @@
 
 #include <gtest/gtest.h>
 
-#include "collector/shared.hpp"
 #include "collector/ingest/server.hpp"
 #include "collector/ingest/turn.hpp"
+#include "collector/shared.hpp"
 #include "unit/collector/ingest/deadline.hpp"
 #include "unit/collector/ingest/test_peer.hpp"
 

@@ -1,9 +1,8 @@
 // Clients of version 1: the stock library and whatever else speaks its protocol.
-#include "unit/collector/ingest/server_test.hpp"
-
 #include <cmath>
 #include <limits>
 
+#include "unit/collector/ingest/server_test.hpp"
 #include "wire/legacy.hpp"
 
 namespace pcp::trace::agent {

@@ -1,14 +1,14 @@
 #include "unit/collector/ingest/test_peer.hpp"
 
-#include <cerrno>
-#include <chrono>
-#include <cstring>
-
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
 
 #include "unit/collector/ingest/deadline.hpp"
 #include "wire/legacy.hpp"
