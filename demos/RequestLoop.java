@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // A pretend mail server: four threads serve requests in a loop, for 20 seconds or as you say.
 //
 //   java -cp pcp-trace.jar RequestLoop.java [SECONDS]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A server with threads, traced by handle: each tag is looked up once, a call then costs
  * nanoseconds, and an open transaction is a variable. Its clients are threads of the same program.

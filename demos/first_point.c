@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The smallest traced program. See it with: pminfo -f trace.point.count
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A job that imports made-up files, traced by name: each call looks its tag up by itself, so there
  * is nothing to prepare.

@@ -1,3 +1,4 @@
+C     SPDX-License-Identifier: LGPL-2.1-or-later
 C     An old solver, traced with the calls by name: a bar of metal, hot
 C     at one end, relaxed by Gauss and Seidel's method until it rests.
 C

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
 # A nightly job in shell, traced with pmtrace(1): commands as transactions, sizes as observations.
 #
 #   nightly.sh SECONDS

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """Shows the tracing of a live program: ./run demo, or
 
     demos/show.py BUILD_DIRECTORY [c|cpp|fortran|java|shell|...] [SECONDS]

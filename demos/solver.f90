@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: LGPL-2.1-or-later
 ! A solver with phases: heat spreads over a plate, by Jacobi's method, one time step after another.
 !
 !   solver [SECONDS]     and meanwhile:  pmrep -t 1 trace.transact.count trace.transact.total_time

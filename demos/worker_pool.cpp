@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // A pretend shop: workers serve requests, traced in every way there is.
 //
 //   worker_pool SECONDS

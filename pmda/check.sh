@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 # Whether pmcd and the trace agent run. For Install, Remove and pcp-trace-system, which have read
 # pcp.env.
 

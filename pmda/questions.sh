@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 # What Install asks before it changes anything: sets $args, the agent's options.
 
 carriage_return=$(printf '\r')

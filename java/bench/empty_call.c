@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A call from Java that does nothing: what no tracing in native code can be cheaper than. */
 #include <jni.h>
 

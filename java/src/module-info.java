@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /**
  * Application tracing for Performance Co-Pilot. {@link io.pcp.trace} is the interface to use;
  * {@link sgi.pcp} has the one that PCP's manual describes.

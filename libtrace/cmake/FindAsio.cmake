@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 # Standalone Asio: headers only, and Debian ships no CMake package for them. Gives Asio::asio.
 find_path(ASIO_INCLUDE_DIR asio.hpp)
 include(FindPackageHandleStandardArgs)

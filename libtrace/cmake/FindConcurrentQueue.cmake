@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 # moodycamel's ConcurrentQueue: headers only. Gives ConcurrentQueue::concurrentqueue.
 find_path(CONCURRENTQUEUE_INCLUDE_DIR concurrentqueue/concurrentqueue.h)
 include(FindPackageHandleStandardArgs)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 # Performance Co-Pilot's development files. Gives PCP::pcp and PCP::pmda, and PCP_PMDAS_DIR and
 # PCP_PMDASADM_DIR as this machine's pcp.conf has them.
 find_path(PCP_INCLUDE_DIR pcp/pmapi.h)

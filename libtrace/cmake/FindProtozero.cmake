@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 # protozero: headers only. Gives Protozero::protozero.
 find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_reader.hpp)
 include(FindPackageHandleStandardArgs)

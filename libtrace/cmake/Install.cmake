@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 # What is installed where.
 #
 # Nothing lands where the dynamic linker or a compiler looks unasked (ldconfig knows /usr/local/lib):

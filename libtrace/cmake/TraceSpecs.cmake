@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 # How everything here is compiled: interface targets, linked privately, never installed.
 find_package(Threads REQUIRED)
 

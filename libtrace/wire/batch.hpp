@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Version 2 of the protocol: protobuf messages in PCP trace frames. trace.proto is the reference
 // for the payloads; this file gives each message its C++ shape. Encoders append a whole PDU.
 // Decoders give nothing if the payload is not that message; unknown fields are skipped.

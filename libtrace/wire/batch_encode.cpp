@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 #include <protozero/pbf_builder.hpp>
 
 #include "wire/batch.hpp"

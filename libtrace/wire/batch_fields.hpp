@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The field numbers of trace.proto, for the two halves of the codec.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Where a traced program and the agent find each other when nobody says otherwise.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // What happened to one tag since the last report: the numbers that the client collects, the wire
 // carries and the agent adds up. Merging two deltas loses nothing but the order of their values.
 #pragma once

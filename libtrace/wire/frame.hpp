@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // PDUs as they travel: a 12-byte header, then the payload.
 //
 //   0        4        8        12

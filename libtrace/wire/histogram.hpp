@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The distribution of one tag's values, for percentiles: a log-linear histogram over all finite
 // doubles, negative ones and zero included. Every power of two is divided into 32 equal bins, so
 // that a bin's middle is never more than 1.6% away from any value in it. Only the powers of two

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Which labels a process may give to its tags. PCP's libraries refuse a whole set of labels for one
 // bad name, so names are checked where they come in: in the program's library and in the agent.
 #pragma once

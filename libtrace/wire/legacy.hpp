@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Version 1 of the protocol: the PDUs that the stock library and the stock agent speak.
 //
 //   DATA payload:  version (1) | tag length with its NUL | type | 0x80 if an ACK is wanted

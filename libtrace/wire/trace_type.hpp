@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The four kinds of tracing, with the numbers that PCP's trace protocol gives them, and what a tag
 // may look like. Shared by the client, the codecs and the agent.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 #include "agent/agent.hpp"
 
 // Not in pmapi.h: the debug options as one number, which trace.control.debug has always shown.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The agent as pmcd sees it: values, instances, texts, labels and stores. Knows PCP's types but not
 // how requests arrive; see bridge.hpp.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The connection to pmcd by libpcp_pmda: its C callbacks end in an Agent here. libpcp_pmda gives
 // some of its callbacks no context of ours, so there can be one Bridge in a process.
 #pragma once

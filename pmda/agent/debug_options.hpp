@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // PCP's debug options of this process, replaced as a whole.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The thread that may wait for a disk, so that no other one has to: a disk may take its time, and
 // pmcd drops an agent that is silent for five seconds. It saves the instance numbers and writes the
 // log. All that this process says on standard error, which is the log, is queued for it, PCP's

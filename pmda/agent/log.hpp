@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Lines for the agent's log, in PCP's form. Nobody waits for a disk to write them as long as there
 // is a DiskThread. Thread: any.
 #pragma once

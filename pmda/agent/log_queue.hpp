@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Text on its way to the log, from threads that must not wait for a disk to the one that may. It is
 // bounded: lines for which there is no room are counted, and the count is said when there is.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // pmdatrace: options, and how the parts are put together.
 #include <pcp/pmapi.h>
 #include <pwd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The main thread's loop: requests of pmcd, and signals between them. SIGTERM and SIGINT end it, as
 // pmcd's leaving does; SIGHUP asks for the list of clients.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Writes the instance numbers to their file when there are new ones, so that tags keep them over a
 // restart of the agent.
 #pragma once

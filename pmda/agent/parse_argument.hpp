@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Parsers for single arguments of the command line. Each gives the value, or one line that names
 // what is wrong and says what is valid.
 #pragma once

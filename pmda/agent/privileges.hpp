@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Who may store: root, PCP's user and the user that the agent runs as. pmcd tells which user and
 // which process a monitor is when it is connected through pmcd's Unix socket; about others nothing
 // is known. A pmproxy is such a user, too, but asks for anybody who asks it, so it may not store.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // What the agent's threads share. The ingest thread writes, the main thread (pmcd's) reads and
 // resets, and the one for the disk reads the instances' numbers. The mutex guards engine and
 // clients. The main thread never holds it for more than about a millisecond, the ingest thread not

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // What the agent says about itself, gathered once for each fetch that asks.
 #pragma once
 

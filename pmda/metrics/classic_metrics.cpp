@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Cluster 0: the metrics that every trace agent has had, with the identifiers, types, units and
 // semantics on which tools, archives and rules rely.
 #include "metrics/metric_table.hpp"

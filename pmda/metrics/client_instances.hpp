@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The instances of trace.client: processes that have been connected for a while. Each keeps its
 // number, which is the process's if it is free, as long as it is connected.
 #pragma once

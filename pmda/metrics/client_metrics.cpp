@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Cluster 4: what the trace library in each connected process says about its own work.
 #include "metrics/metric_table.hpp"
 #include "metrics/units.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // How the main thread, and courteously the one for the disk, copy what the engine has many of: some
 // for each hold of the mutex, into a vector of their own, since the one with all of them would grow
 // while the mutex is held.

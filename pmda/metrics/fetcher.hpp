@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Answers fetches. Tags are copied from the engine a slice at a time, so that the ingest thread
 // never waits long, and all that a fetch asks of a slice is made from the one copy: the values of a
 // tag belong together, and a fetch needs hardly more memory than its answer.

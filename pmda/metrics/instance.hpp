@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // An instance as PCP knows it, and PCP's rule for names: one may be given up to its first blank.
 #pragma once
 

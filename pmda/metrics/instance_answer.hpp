@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Answers pmcd's requests for instances: all of a domain, the name of a number, or the number of a
 // name.
 #pragma once

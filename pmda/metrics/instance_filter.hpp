@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Which instances of a domain a monitor wants: PCP's profile, made quick to ask.
 #pragma once
 

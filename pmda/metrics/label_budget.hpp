@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Which instances of an answer show what their programs say of themselves. All of that may take so
 // many bytes and no more, or a few programs could make an answer that takes pmcd seconds. The bytes
 // are shared out equally to the users whose programs they are, a user's to the processes, and a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Labels as libpcp_pmda hands them over: an array of sets, one for each instance that has any. They
 // are put together here and not parsed by PCP's functions, which takes ten times as long, and would
 // log what a program has sent.

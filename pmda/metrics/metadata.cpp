@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Writes the files `pmns` and `help`, which repeat the metric table for PCP's Install procedures,
 // into a directory. The target `pmda_metadata` does that for the ones in the source tree.
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // How a metric is declared: one Metric each, with its name, what it means, and the function that
 // reads its value. The function's result type is the metric's type. Everything that PCP wants to
 // know about a metric, the files `pmns` and `help` included, comes from here.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // All metrics of the agent, in the order of the name space, and its instance domains.
 #pragma once
 

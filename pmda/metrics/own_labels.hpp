@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The labels that the agent itself gives to instances. What programs add is in their Origin.
 #pragma once
 

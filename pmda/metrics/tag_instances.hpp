@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The names and numbers of one trace type's instances, kept by the main thread and brought up to
 // date from the engine when pmcd asks. Only what is new is copied, a slice at a time.
 #pragma once

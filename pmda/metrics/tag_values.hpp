@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Functions that read a tag's values, for the metric tables.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Builds the answer to a fetch: one set of values for each metric, each set in one piece of memory.
 #pragma once
 

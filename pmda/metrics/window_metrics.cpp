@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Clusters 1 and 2: how the durations of transactions and the values of observations are
 // distributed over the window, and what else cluster 0 lacks.
 #include "metrics/metric_table.hpp"

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """Measures this project and its peers side by side, and prints one table with the bars met."""
 
 import argparse

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // How the caller's cost is measured, for us and for every peer: bursts of calls with pauses in
 // which whatever reads the events catches up, as in a program that has work of its own to do. What
 // counts is the calling thread's processor time; each burst is one sample.

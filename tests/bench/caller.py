@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """What a call costs the thread that makes it: ours, and what the peers take for the like.
 
 Processor time of the calling thread, but for the stock library: its calls wait for the agent or for

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // What a call by handle costs, and what only our library has.
 #include <pcp/trace.h>
 

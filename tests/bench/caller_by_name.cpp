@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // What a call by name costs: the API that both libraries have, so this program is built once and
 // run with each of them.
 #include <pcp/trace.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // What nothing built of the same parts could beat: the clocks, a bare queue, an idle loop.
 #include <ctime>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // What an event of LTTng-UST costs, recorded by a session of its own.
 #include "bursts.hpp"
 #include "lttng_event.h"

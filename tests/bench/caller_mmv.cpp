@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // What a counter costs in a memory mapped value file, which PCP's MMV agent reads. PCP_TMP_DIR has
 // to name a directory with a directory mmv in it.
 #include <pcp/mmv_stats.h>

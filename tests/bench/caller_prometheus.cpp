@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // What counting and observing cost with prometheus-cpp.
 #include <prometheus/counter.h>
 #include <prometheus/family.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """Figures as a picture: a bar for ours and for each peer, on a logarithmic axis."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """What the agent's engine takes: time for each tag, holds of the mutex, and memory."""
 
 import contextlib

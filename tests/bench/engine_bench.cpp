@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // What the engine's work costs, in CPU time of its thread: what the ingest thread asks of it for
 // each PDU, and the steps, of rotations, fetches and a reset, for which the agent's mutex is held.
 // A step's longest time is the longest of all its repetitions, without what is preemption.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """What a monitor waits for: fetches of many tags, and of some while the agent is busy."""
 
 import contextlib

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Measures what a monitor waits for: fetches groups of metrics in turn, all of a round one after
 // the other on one connection to pmcd, and prints a line of times for each round.
 //

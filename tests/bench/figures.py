@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """What a benchmark has found: one line of the table that `./run bench` prints."""
 
 import dataclasses

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // What a flush of a thousand tags costs the library's own thread, from Pending to the socket, and
 // how many bytes it takes.
 #include <sys/socket.h>

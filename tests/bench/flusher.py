@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """What the library's own thread costs: per record, and per flush of a thousand tags."""
 
 import google

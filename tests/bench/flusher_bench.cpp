@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // What a record costs the library's own thread: drained, added up and binned.
 #include <array>
 #include <cmath>

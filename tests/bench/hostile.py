@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """What one hostile peer costs the others: their throughput, and what a monitor waits for."""
 
 import os

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Attacks an agent over TCP in one of several ways, with all that one processor can do, until it is
 // ended. Prints "begun" when it is in full swing.
 //

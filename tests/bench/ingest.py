@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """What the agent's clients cost it, ours and stock ones, and whether it counts every call."""
 
 import os

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "load_and_branch.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The least that a call of a library can be which looks whether it is switched on. */
 #ifndef LOAD_AND_BRANCH_H
 #define LOAD_AND_BRANCH_H

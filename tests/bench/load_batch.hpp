@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Batches as a busy program sends them, made in advance, so that sending them costs little.
 #pragma once
 

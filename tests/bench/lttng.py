@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """A session of LTTng's that records the benchmark's event, as somebody would who traces with it."""
 
 import contextlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """What tracing adds to a process's memory."""
 
 import subprocess

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // 64 threads that record far more than their queues hold, all at once and each with all of a
 // thousand tags. Prints the bytes of memory that tracing has added to the process by the end of the
 // burst, and after all of it was delivered.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Puts an agent to work as programs with our library do, each of them for a million events a second
 // and all from one process: connections of version 2 that send a batch every 100 ms, with 100 tags
 // of all types, histograms of log-normal times among them, and read the acknowledgements. Prints

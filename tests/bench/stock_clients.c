@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Puts an agent to work as programs with the stock library do: either really, with processes that
  * call the libpcp_trace this is linked with in a loop, asynchronously; or with sockets that write
  * many DATA PDUs at once, faster than the library ever could. Prints how many calls that were.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // What all programs of Google Benchmark here measure with: CPU time, medians.
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* With PMTRACE_DISABLE every call compiles, gives what a program expects of success, evaluates no
  * argument and leaves no symbol of the library: this is linked without it. */
 #define PMTRACE_DISABLE

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Every way to write a transaction in C++, with exceptions or without.
 #include <memory>
 #include <pcp/trace.hpp>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Uses every call of <pcp/trace.h> once or more against the agent that the environment names,
  * checks what each returns, and prints the first thing that is not as promised. Its values are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """Runs the program that uses every call, and looks at what arrived."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """The C++ header does what it says: in C++17 and C++20, with exceptions and without, and off."""
 
 import subprocess

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The promise "exact", on a network of random faults with clients that die at any moment. Runs
 // schedules, several at once, each in a process of its own and each from a seed. Of one seed the
 // plan and each connection's misfortunes are always the same; how threads and processes meet is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // A traced program of a schedule: a process of its own, with threads, forks and an end.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Compares what the programs of a schedule recorded with what the agents counted.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // What the programs of a schedule say that they did, in memory that they share with whoever judges
 // them: it survives a program that is killed.
 #pragma once

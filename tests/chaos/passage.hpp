@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // One connection through the proxy, and what befalls it.
 #pragma once
 

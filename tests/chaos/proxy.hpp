@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The network between the clients and the agent of a schedule: one listener for each client, and
 // for each connection a random misfortune, drawn from the seed, the client and the connection's
 // number. Nothing is ever altered on the way, but much is late, in pieces, twice, or lost.

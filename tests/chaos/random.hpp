@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // All chance in a schedule comes from its seed, in streams that do not disturb each other.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // One schedule of faults: an agent, a handful of clients, the network between them, and the judge.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Counts what a thread asks of the heap, and what the program has of it: malloc and its kin are
 // replaced, in a program that this is linked into, by ones that count and pass on to the C library.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The promise "cheap": a call for a known tag allocates nothing. And nothing grows while no agent
 // takes what was recorded.
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The promise "cheap": a call writes no cache line that another thread writes.
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Every kind of call that programs make all the time, as the tests of what they cost make them.
 #pragma once
 

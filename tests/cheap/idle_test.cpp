@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The promise "cheap": a process that records nothing is left asleep. Nothing here measures time:
 // what counts is that the library's thread never ran.
 #include <chrono>

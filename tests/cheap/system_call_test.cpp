@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The promise "cheap": a trace call makes no system call, and so waits for no lock either.
 #include <sys/syscall.h>
 #include <unistd.h>

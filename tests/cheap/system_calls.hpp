@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Counts what a thread asks of the kernel: the kernel reports each of its system calls to another
 // thread (seccomp), which counts it and lets it go on.
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What pre-fork servers and Python's multiprocessing do: children that trace and leave by _exit.
  * Built as a program of the stock library's users and of ours. Five at a time, since the stock

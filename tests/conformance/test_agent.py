@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """The agent as its administrator sees it: options, messages, access rules, restarts."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """Children that leave by _exit deliver what they recorded, whichever library they were linked with."""
 
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """pmtraceerrstr: the same text as stock wherever a script may look at it."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """Install, driven by a script: the same answers give the agent the same options, stock's and ours.
 
 What an Install script shares with all others, pmdaproc.sh, is replaced, so that nothing is

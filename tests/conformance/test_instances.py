@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """Instances are numbered 1, 2, 3 in order of arrival, in each domain by itself, and stay so."""
 
 import signal

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """The metrics are the same, whichever library a program loads and whichever agent answers."""
 
 import re

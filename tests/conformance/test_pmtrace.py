@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """pmtrace: the same lines on standard output and standard error, stock's program and ours."""
 
 import subprocess

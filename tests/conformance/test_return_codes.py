@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """What each call returns, for every use and misuse, with both libraries and both agents."""
 
 import errno

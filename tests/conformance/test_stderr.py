@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """Standard error is the program's: not a byte on it but for flags and malformed variables."""
 
 import unittest

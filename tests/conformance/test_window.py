@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """The window: rates, averages and extrema over the last completed buckets."""
 
 import time

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """What a library says to an agent of version 1, byte by byte."""
 
 import socket

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A traced program that does what it is told: each line of standard input is one call, and what the
  * call returned is one line of standard output.

@@ -1,3 +1,4 @@
+C     SPDX-License-Identifier: LGPL-2.1-or-later
 C     A program as old ones are: it declares the calls by itself.
       PROGRAM OLD
       INTEGER PMTRACEBEGIN, PMTRACEEND, PMTRACEABORT, PMTRACEPOINT

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: LGPL-2.1-or-later
 ! The calls by name in free form, declared by the include file; built with the usual default kinds
 ! and with 64 bits.
 program free

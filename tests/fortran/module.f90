@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: LGPL-2.1-or-later
 ! Every procedure of the module with every kind of argument it takes. All that has no kind here has
 ! the compiler's default; built with the usual ones and with 64 bits.
 program everything

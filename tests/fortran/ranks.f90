@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: LGPL-2.1-or-later
 ! One of several processes that do the same with four threads each, as MPI programs do.
 program ranks
   use omp_lib, only: omp_get_num_threads

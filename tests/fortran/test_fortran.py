@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """What Fortran programs trace arrives: by the module, by the calls by name, from many at once."""
 
 import os

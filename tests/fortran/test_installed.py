@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """What a Fortran user of the installed package gets: the demos, built outside of the tree."""
 
 import os

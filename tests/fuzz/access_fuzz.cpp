@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Rules of -A and the decisions about peers. The input is rules, one in a line, then an empty line
 // and peers. A rule that is refused changes nothing, the order of the others does not matter,
 // limits hold, and a connection that has gone leaves nothing behind.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The command line of pmdatrace, a word in each line: what gets past it is within the limits that
 // the manual states, and what does not is complained of.
 #include <pcp/pmapi.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Payloads of both versions of the protocol. What a decoder accepts keeps what its header promises,
 // and comes out the same after it was encoded and decoded again; so does whatever our own side has
 // to say.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The answers of a resolver and a kernel that are the same on every machine, for targets that are
 // linked with trace_fake_network: a few names, and the addresses of this machine.
 #include <arpa/inet.h>

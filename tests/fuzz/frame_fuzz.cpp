@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // A stream of bytes as it comes from a socket: however it is split, the reader cuts it into the
 // same PDUs as who has all of it at once, and holds no more memory than the limit asks for.
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Histograms as they travel: every distribution has one packed form, and whatever is done to it
 // counts every value once.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The bytes that a fuzzer makes up, taken from the front as the numbers and texts that a target
 // needs. Behind their end everything is zero or empty, so that any bytes are a whole input.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The environment of a traced program: whatever is in it, what comes out is within the ranges that
 // options.hpp states, and each variable but that of the labels is complained of once at most.
 #include <sys/un.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The library's side of the protocol, over a real socket, against an agent that may say anything at
 // any time: greet with any version, welcome, acknowledge and take its leave without a reason, send
 // garbage, hang up. Whatever it does, the library keeps to the protocol, sends no call twice that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Gives a fuzz target the files of the directories that the command line names. So a corpus is a
 // plain test, with any compiler.
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The agent's sessions: several users' connections that say hello, take each other's sessions over,
 // define tags, send batches and resend them, speak version 1, break the protocol, say goodbye or
 // just go, while time passes, intervals end and values are reset. A model does what the protocol's

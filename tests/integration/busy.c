@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A program that traces all the time, with so many threads as its argument says, and knows what it
  * recorded. Obeys lines on standard input:

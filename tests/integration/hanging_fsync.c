@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Preloaded into a program, this lets fsync() hang as on a disk that does not answer, as long as
  * there is a file "hang" in the directory that the variable HANGING_FSYNC names; it makes a file

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Unusual moments in the life of a process, one for each word that it may be called with: it traces
  * then, checks what it can see by itself, and ends with status 0 if that is well.

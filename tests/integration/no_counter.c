@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Preloaded into a program, this hides from it that the kernel keeps time by the processor's
  * time-stamp counter, as a kernel that does not would.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Preloaded into a program, this lets every call that makes a file descriptor fail as on a machine
  * that has none left, as long as the file exists that the variable NO_DESCRIPTORS names.

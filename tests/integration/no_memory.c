@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Preloaded into a program, this lets every request for memory fail as long as the file exists that
  * the variable NO_MEMORY names.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Preloaded into a program, this lets pthread_create fail as where a user has no threads left, as
  * long as the file exists that the variable NO_THREADS names.

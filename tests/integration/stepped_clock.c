@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Preloaded into a program, this lets the program step its own wall clock: everything that reads
  * CLOCK_REALTIME in it, by whatever call, sees the step. The monotonic clocks run on.

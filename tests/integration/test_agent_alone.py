@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """The agent without a pmcd, driven by dbpmda: each kind of request, in the protocol's own words."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """What the agent answers to PCP's tools: texts, labels, instances, profiles; and who may store."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """Very many at once, and one after the other: clients, tags, connections. All are counted exactly,
 and the agent is none the larger for it in the end.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """Programs at work while the agent, pmcd or their machine fails: no call waits, none is lost, none
 counts twice. Exact means: what the programs recorded is what the agent has counted since its start
 and what an earlier agent had acknowledged."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """When what was recorded leaves: what comes after a pause at once, later calls by the interval."""
 
 import unittest

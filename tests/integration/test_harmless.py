@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """The library leaves its process alone: signals, timers, the wall clock, the speed of its calls."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """Labels and names that peers choose: what PCP would refuse costs nobody else's labels, none can
 pretend to be of another host, and no answer of the agent grows without bounds."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """Tags and labels of any bytes: they are counted, and corrupt neither the agent's log nor what
 PCP's tools say and store."""
 

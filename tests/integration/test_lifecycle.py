@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """Unusual moments in the life of a process (lifecycle.c), with an agent and without: it ends, well
 and in time; nothing is lost, nothing counts twice, and children keep no descriptor."""
 

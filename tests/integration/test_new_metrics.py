@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """What our agent shows beyond stock: aborts, sums, percentiles, clients, its own health."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """A program without memory: its calls say so, and what they took arrives when there is some again."""
 
 import os

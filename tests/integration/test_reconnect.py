@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """Outages: whatever goes away and comes back, every call is counted once."""
 
 import time

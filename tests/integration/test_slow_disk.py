@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """An agent whose disk, or whose log, does not answer: pmcd and the programs do not notice."""
 
 import fcntl

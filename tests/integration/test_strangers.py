@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """Other users of this host, refused programs, and what the agent itself may do: nobody is taken
 for somebody else. As root the strangers are real; otherwise they are this user, who claims to be
 another."""

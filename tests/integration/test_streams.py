@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """The agent against peers that speak raw bytes: any split, any speed, any number, any nonsense."""
 
 import resource

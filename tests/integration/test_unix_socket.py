@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """The way between program and agent that needs no network: the Unix socket."""
 
 import os

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * threads THREADS CALLS point|transaction: so many threads make so many calls each, all with the
  * tag "shared", and their first one at the same moment. Prints how many calls returned an error.

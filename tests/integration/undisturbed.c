@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Sets up signal handlers and an interval timer as an application may, traces, waits for a line on
  * standard input (the test may end the agent meanwhile), traces on, and prints each thing that is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """What Java programs do is what the agent counts, exactly, however the JVM ends."""
 
 import os

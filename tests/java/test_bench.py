@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """The benchmark (java/bench) in brief: it runs, and all that it recorded is acknowledged."""
 
 import os

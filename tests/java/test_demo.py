@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """The demo, in less time than it takes by itself: the agent has counted what it says."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """The jar finds its native library: the system's first, else its own; and says what is wrong."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """Runs the JUnit tests (unit/) with an agent."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """Where the native library cannot be loaded, or need not be, a program runs on: its calls do nothing."""
 
 import os

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Every call of the header, compiled with PMTRACE_DISABLE. */
 #include <pcp/trace.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // An application that uses Asio itself, linked beside the static library, which has its own inside.
 #include <pcp/trace.h>
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """What the tests of Install and of pcp-trace-system share: a machine for each test."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """Install on a whole machine: it succeeds if the agent answers, and else leaves all as it was."""
 
 import os

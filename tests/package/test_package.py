@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """What a user of the installed package gets: outside projects, built and run against it."""
 
 import os

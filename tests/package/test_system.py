@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """pcp-trace-system on a whole machine: "on" succeeds if the agent answers, "off" brings back what was
 there before."""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* An outside program: one call by name, one by handle, both acknowledged. */
 #include <pcp/trace.h>
 #include <stdio.h>

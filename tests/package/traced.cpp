@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // An outside program in C++: one transaction that ends, one that is aborted, a point, two values.
 #include <iostream>
 #include <pcp/trace.hpp>

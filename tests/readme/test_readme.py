@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """What the README shows works as it stands there: its examples compile without a warning, run, and
 are seen in the metrics, like the one in bindings.md; the variables that it lists are those that the library reads."""
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // A TestAgent in a process of its own, for tests that fork: then the only threads that a fork can
 // find in the middle of something are the library's and the test's.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // What the diagnostic flags print, of every call and on the way to the agent and back.
 #include <string>
 

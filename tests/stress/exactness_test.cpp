@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The promise "exact": what the programs recorded equals what the agent counted.
 #include <atomic>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // A fork must not find the library's thread inside somebody's lock. Here it is the lock of an
 // allocator that, unlike the C library's, takes no care of forks.
 #include <sys/wait.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Calls in a process's unusual moments: forked children, ends of threads, ends of processes.
 #include <pthread.h>
 #include <signal.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // A while of everything at once: many threads, many tags, all kinds of calls, by name and by
 // handle, queues that overflow, threads that come and go, and forks all the time, whose children do
 // the same. Then the agent's numbers are those of all processes together.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The agent's ingest and engine in the test's own process, on a Unix socket in a temporary
 // directory, with the library pointed at it by the environment.
 #pragma once

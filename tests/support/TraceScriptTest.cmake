@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 # Registers Python's end-to-end tests, which drive what was built against a pmcd of their own:
 # trace_script_test(name label script arguments...)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)

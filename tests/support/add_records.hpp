@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Records for a Pending, as if a queue had handed them over.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """Version 2 of the trace protocol, as far as the tests speak it with raw sockets."""
 
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """Says how many lines of the product's parts the tests have run.
 
 Usage: coverage.py BUILD_DIRECTORY

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """A network that breaks: forwards TCP connections to an agent, and cuts them when told to."""
 
 import socket

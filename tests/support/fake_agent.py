@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """Agents that note everything a library does to them: one of version 1, and one of version 2."""
 
 import socket

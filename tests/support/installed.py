@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """The project as it is installed, for tests of what its users get. A test's module has
 
     setUpModule = installed.set_up

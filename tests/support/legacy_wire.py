@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """Version 1 of the trace protocol, as the tests speak it with raw sockets."""
 
 import collections

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """A machine of one's own as far as PCP's Install scripts can see: processes, network, /etc,
 /var/lib/pcp and so on. What runs there, as root, changes nothing outside, and ends with it.
 

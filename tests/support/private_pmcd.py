@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """A pmcd of one's own, with the trace agent as its only agent, in a temporary directory.
 
     with PrivatePmcd(agent=STOCK_AGENT, options=["-T", "2", "-N", "4"]) as pmcd:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """What the end-to-end tests share: the two libraries and two agents, and programs that trace.
 
 CMake gives the paths of what was built in TRACE_LIBRARY, TRACE_AGENT, TRACE_NAMESPACE,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // _exit(), _Exit() and daemon() of a program that is linked with the shared library come here
 // first: what is pending is delivered, as at exit(). Pre-fork servers end each child this way, and
 // daemon() ends the parent so. Signal handlers may call _exit(), so it may do nothing that is

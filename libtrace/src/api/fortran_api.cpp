@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The calls by name as gfortran makes them: trailing underscore, everything by reference, and the
 // lengths of the strings by value after all other arguments. Trailing blanks do not belong to a
 // tag, and results are padded with blanks.

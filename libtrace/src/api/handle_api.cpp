@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The C API over handles, and what concerns the library as a whole.
 #include <algorithm>
 #include <cerrno>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // One call, from the API to the recorder: what handle calls and string calls have in common.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The C API by name: the calls of the stock library.
 #include <cstring>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The same ABI, doing nothing at all: for programs that must run where tracing is unwanted, without
  * being built again. Every call succeeds; a tag has no handle. */
 #include <errno.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Sends batches, version 2 of the protocol. Each batch has a sequence number, and the agent applies
 // none twice: what was not acknowledged is sent again on the next connection, unless the agent is
 // the same one and has forgotten our session, so that nobody can tell.

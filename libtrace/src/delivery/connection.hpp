@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // One connection to an agent after the other: tries the endpoints in turn, waits for the greeting,
 // then carries PDUs both ways. Knows nothing of what they say, nor when to try again.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // What became of the calls, for pmtrace_stats and the agent. Written by the flusher, read by any
 // thread; released and acquired, so that who reads them first and the number of calls after them
 // never sees more settled than recorded.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The diagnostic lines that the state flags ask for, on standard error. Without a flag the library
 // is silent.
 #pragma once

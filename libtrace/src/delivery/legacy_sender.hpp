@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Sends to a stock agent, version 1 of the protocol: a delta of n becomes n DATA PDUs. The stock
 // agent drops a connection when one of its reads ends inside a header, so PDUs go in chunks that it
 // reads at once; the last one of a chunk asks for an ACK, and one chunk is under way at a time. A

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The environment of a traced program, read once and made safe: nothing malformed gets past here.
 #pragma once
 

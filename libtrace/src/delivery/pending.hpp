@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // What was recorded and not sent yet, added up per tag: the flusher's side of an hour without an
 // agent is one delta per tag, however many calls there were.
 //

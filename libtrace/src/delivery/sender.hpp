@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // How pending deltas become PDUs: one sender for each version of the protocol. A sender outlives
 // its connections and knows what was sent and not acknowledged.
 //

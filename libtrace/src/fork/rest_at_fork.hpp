@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // While a thread of the program forks, the library's own thread rests. A child keeps every lock as
 // it was at the fork; one that our thread had just taken, of the C library's or of an allocator
 // that does not look after itself, would never be free in the child, though its program may have no

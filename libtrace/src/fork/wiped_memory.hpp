@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Memory that reads as zero in a forked child.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The process-wide client: what all threads share, and the way to one's own recorder. Made by the
 // first call, never destroyed; a forked child makes its own.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The library's descriptors, so that a forked child can close its copies at once, before the
 // program there may give the numbers another meaning. Every descriptor that the library makes is
 // noted, also those that Asio makes for its loop: the linker's option --wrap brings the calls that

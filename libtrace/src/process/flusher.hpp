@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The library's own thread: drains what the program's threads recorded, adds it up per tag, keeps
 // the connection and has the senders deliver. Sleeps without a timer while nothing is recorded.
 //

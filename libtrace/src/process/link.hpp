@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // What a caller may know about the agent, and what it may wait for: how the first attempt to
 // connect ended, and whether what it recorded was acknowledged. The flusher writes, any thread
 // reads.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // A process whose main thread has left by pthread_exit ends with its last thread: the C library
 // then calls exit(0). The library's own thread must not be what keeps such a process alive.
 #pragma once

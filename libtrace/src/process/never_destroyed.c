@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The flusher's thread works until the process is gone, when the destructors of static objects have
  * long run; and Asio's error categories are such objects. So nothing in this library is ever

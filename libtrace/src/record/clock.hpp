@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Time: monotonic, so a step of the wall clock changes nothing.
 //
 // Durations are measured with the processor's time-stamp counter, at half the price, where it can

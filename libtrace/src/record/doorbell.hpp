@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // How a call wakes the flusher.
 //
 // The flusher that runs out of work announces that it will sleep, makes every running thread see

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Keeps a pthread_cancel waiting while a call of ours does what would be a cancellation point: a
 // thread must not leave in the middle of it.
 #pragma once

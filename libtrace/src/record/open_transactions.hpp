@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The transactions that one thread has opened by name. Each tag has a slot with the time of its
 // begin. The owner begins; anybody may end, since the stock library lets another thread do so.
 #pragma once

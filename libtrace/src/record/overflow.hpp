@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Where a thread's calls go when its queue is full: cells, one per tag and kind, that add up the
 // same numbers on the spot. Slower than the queue, never lossy; only the histogram does not see
 // them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // What a call leaves in its thread's queue.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // What one thread records into: its place in the event queue, its overflow cells, its tag cache and
 // its open transactions. Never freed; when a thread ends, the next new thread takes its recorder
 // over.

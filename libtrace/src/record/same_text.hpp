@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Whether the caller's string is a tag's, in a few cycles.
 //
 // Not libc's strcmp: it uses the processor's wide registers, which are slow to wake in a program

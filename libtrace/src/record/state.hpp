@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The state flags of pmtracestate, and what the environment forces upon them. One relaxed load
 // tells a call whether anything out of the ordinary is wanted.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // From the caller's string to its tag in a few nanoseconds: a small table per thread, found by the
 // string's address. The bytes are always compared, since programs reuse buffers.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // All tags of the process: one object per name, made once and never freed, so that a pointer is a
 // handle that stays good on any thread, in exit handlers and in a forked child.
 //

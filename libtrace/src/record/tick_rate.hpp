@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Learns how long a tick of the time-stamp counter is, and watches that it stays so.
 //
 // Thread: the flusher's.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Where in the window a batch belongs that was long on its way, because its sender had no agent for
 // a while. All that a batch tells of the times is when its first and its last record happened; in
 // between the records are taken to be spread evenly.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // A mutex with a side that goes first. The main thread, which a fetch waits for, locks it as usual.
 // The other threads take it only when that side does not want it: the one for the disk for a short
 // step now and then, and the ingest thread, which would have it nearly all the time under load, so

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // What the agent knows: for each tag its totals, its last value, and a ring of buckets that make up
 // the window from which rates, averages, extrema and percentiles come. Neither sockets nor PCP
 // reach in here, and time is an argument.

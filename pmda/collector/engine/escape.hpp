@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // How bytes that are better not shown as they are are written: \xNN.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // What we know, and want, of the GNU C library's heap.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Keeps the memory of all histograms together below its limit. When it comes near, everything is
 // coarsened one step, stored histograms one by one, and only when that is done and was not enough
 // there is another step. At the limit values are no longer binned. When there is plenty of room

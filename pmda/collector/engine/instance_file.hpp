@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Keeps the instance numbers from one life of the agent to the next: a text file, replaced as a
 // whole.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // What PCP's tools show for a tag. They tell instances apart by the first word of their names, the
 // bytes up to the first blank. So a tag whose first word is taken gets its number after that word:
 //

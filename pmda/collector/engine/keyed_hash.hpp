@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // SipHash-1-3 (Aumasson, Bernstein), with a key that is random for each object.
 #pragma once
 

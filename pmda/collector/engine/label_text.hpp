@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Labels as PCP takes them: the members of a JSON object, and where each name and value is. Made
 // once, and copied into every answer that shows them.
 #pragma once

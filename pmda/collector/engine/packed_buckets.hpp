@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The packed distributions of one tag's completed intervals, oldest first, one behind the other in
 // a single piece of memory: most of them are so short that a piece for each would be mostly the
 // heap's own. An interval without values has none.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Text from programs, made fit for PCP's tools and for JSON: valid UTF-8 without control bytes and
 // leading blanks. What must not be shown is written as \xNN.
 #pragma once

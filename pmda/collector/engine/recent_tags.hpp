@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Remembers the places of tags that were looked up lately, so that finding one again costs a
 // comparison and next to no hash. The hash is nobody's secret: whoever chooses names that collide
 // makes them be forgotten, and looked up in the table again, which is no worse than before.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The elements from one place on, a limited number of them, however many there are.
 #pragma once
 

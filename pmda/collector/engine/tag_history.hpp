@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // All that was measured of one tag in this life of its: totals, window, and the window's summary,
 // which is made once per interval.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // What stays with a tag as long as the agent lives: its place, its instance's number and shown
 // name, and who sends it. Numbers come from earlier lives of the agent, or follow the highest of
 // those.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Finds a tag's place by its type and name. Names come from anybody, so there is a limit to them,
 // and the hash is keyed: nobody can choose names that collide.
 #pragma once

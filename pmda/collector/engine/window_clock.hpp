@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Cuts time into intervals of period/buckets, exact in nanoseconds although the quotient need not
 // be whole: interval k begins at ceil(k * period / buckets) after the start. Before the start they
 // have negative numbers.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The distributions of one tag's values: the working bucket's as a histogram, those of the
 // completed buckets packed, and the quantiles over them.
 #pragma once

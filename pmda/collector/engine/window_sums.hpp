@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The numbers that one bucket, or all completed ones together, hold of one tag; and a tag's
 // buckets.
 #pragma once

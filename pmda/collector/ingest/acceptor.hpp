@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Takes connections from one listening socket. When there are no descriptors left it pauses instead
 // of being woken again and again for what it cannot take.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Who may connect: the rules of -A.
 //
 //   allow:HOST[:MAXCONNS]    disallow:HOST

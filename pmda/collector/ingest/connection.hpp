@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // One peer's connection: reads, cuts the stream into PDUs, writes the answers. It talks until the
 // stream ends or the peer breaks a rule; then it leaves: it sends what is still to be said, closes
 // its half, and throws away what comes until the peer has closed the other half, because closing

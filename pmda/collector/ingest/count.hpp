@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // How the ingest thread counts. The counters have no other writer, so a plain sum will do. What
 // peers claim to be their calls may be any number.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // What one peer says, what it is answered, and what of it reaches the engine. The peer speaks
 // version 1 (DATA, from the stock library) or version 2 (HELLO first): its first PDU decides. No
 // socket here.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Host specifications, as pmcd's access control has them: which peers a rule of -A is about.
 //
 //   name             every address the name has when the rule is added

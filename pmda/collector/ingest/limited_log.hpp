@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Lines about peers, which may be many and hostile: so many in ten seconds and no more; then how
 // many were left out.
 #pragma once

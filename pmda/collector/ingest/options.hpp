@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Where the agent listens, and what it allows its peers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Makes the origins of tags out of what processes say of themselves. Tags keep them when the
 // processes have gone, so those of one user, and of all, may take so much memory and no more.
 //

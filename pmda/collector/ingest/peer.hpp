@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Who is at the other end of a connection, as the kernel says.
 #pragma once
 

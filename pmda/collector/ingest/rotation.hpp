@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Drives the engine's rotations on the ingest thread, so many tags at a time, so that neither a
 // fetch nor a peer waits for all of them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Listens for traced programs and feeds what they send to the engine. Everything here runs on one
 // thread of its own, an Asio loop; start() and stop() are the main thread's.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Sessions of version 2: what the agent remembers of a process from one connection to the next, so
 // that nothing is counted twice. A session belongs to the user that opened it; with another user's
 // id nobody gets at it. It is forgotten when the process says that it is done, some time after its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // What the ids of a session stand for. Our library counts its ids up, so that an id tells the place
 // of its tag; ids in any other order are looked up in a table.
 //

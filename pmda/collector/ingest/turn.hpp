@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The ingest thread's way to what it shares with the main thread. A turn locks the mutex when it is
 // first used and lets the main thread in when that wants it, so long work needs no more thought
 // than calling shared() at each step. Never keep a turn over I/O: end it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 import io.pcp.trace.Counter;
 import io.pcp.trace.Observation;
 import io.pcp.trace.Point;

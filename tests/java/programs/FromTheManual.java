@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 import sgi.pcp.trace;
 
 /** A program as PCP's manual page would have it: import, calls, int results and a String. */

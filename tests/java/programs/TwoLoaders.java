@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Path;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 import io.pcp.trace.Point;
 import java.nio.file.Files;
 import java.nio.file.Path;

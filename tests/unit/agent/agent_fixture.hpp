@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // An agent with an engine behind it, no pmcd in front, and a clock that tests set.
 #pragma once
 

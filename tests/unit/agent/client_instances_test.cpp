@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 #include "metrics/client_instances.hpp"
 
 #include "agent_fixture.hpp"

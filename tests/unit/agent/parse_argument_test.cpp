@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 #include "agent/parse_argument.hpp"
 
 #include <gtest/gtest.h>

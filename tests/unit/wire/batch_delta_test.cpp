@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The deltas in a batch: what they carry, and which are refused.
 #include <cmath>
 #include <limits>

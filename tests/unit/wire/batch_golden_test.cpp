@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The bytes of each PDU of version 2. docs/protocol.md explains them; who changes them breaks
 // clients.
 #include <algorithm>

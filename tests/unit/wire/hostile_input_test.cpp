@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // What comes from a socket may be anything. These tests are most telling when built with sanitizers
 // (-DPCP_TRACE_SANITIZE=address,undefined).
 #include <cmath>

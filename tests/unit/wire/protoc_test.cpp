@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // trace.proto is the reference: what we encode, protoc reads; what protoc encodes, we read.
 #include <unistd.h>
 

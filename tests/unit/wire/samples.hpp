@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // One PDU of each type, for tests that go through all of them.
 #pragma once
 

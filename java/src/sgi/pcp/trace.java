@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 package sgi.pcp;
 
 import io.pcp.trace.internal.Calls;

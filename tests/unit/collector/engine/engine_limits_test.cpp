@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // What happens when there is more than the engine has room for, and that it does not grow.
 #include <malloc.h>
 

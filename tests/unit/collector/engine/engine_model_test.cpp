@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Random traffic, against a model that keeps every value and computes what the engine should say.
 #include <algorithm>
 #include <cmath>

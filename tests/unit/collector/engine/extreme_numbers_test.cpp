@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Numbers as great as peers may send them, honestly or not: what all peers together have sent stays
 // a number, and never goes back.
 #include <cmath>

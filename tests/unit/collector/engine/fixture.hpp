@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // An engine with a clock that the test moves.
 #pragma once
 

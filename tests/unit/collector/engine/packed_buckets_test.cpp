@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // A tag's packed distributions, one behind the other.
 #include "collector/engine/packed_buckets.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // The buckets of one tag, which lie side by side without the numbers of their intervals.
 #include "collector/engine/window_sums.hpp"
 

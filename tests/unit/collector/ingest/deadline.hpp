@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // How long a test waits for something that must happen.
 #pragma once
 

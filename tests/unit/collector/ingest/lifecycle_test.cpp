@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // How the agent comes and goes: ports, the Unix socket, stop.
 #include <fcntl.h>
 #include <netinet/in.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // What the agent refuses, and that the reason arrives.
 #include <sys/resource.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // A server in this process, with a real engine, real sockets and a directory of its own.
 #pragma once
 

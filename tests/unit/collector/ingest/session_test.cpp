@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Clients of version 2: sessions, tags and batches.
 #include <cmath>
 #include <limits>

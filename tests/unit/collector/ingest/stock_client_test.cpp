@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Clients of version 1: the stock library and whatever else speaks its protocol.
 #include <cmath>
 #include <limits>

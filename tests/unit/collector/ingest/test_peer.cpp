@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 #include "unit/collector/ingest/test_peer.hpp"
 
 #include <arpa/inet.h>

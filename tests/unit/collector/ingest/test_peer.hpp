@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // A traced program's end of a connection, byte by byte: what it sends is up to the test. Every wait
 // has a deadline.
 #pragma once

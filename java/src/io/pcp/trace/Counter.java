@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 package io.pcp.trace;
 
 import io.pcp.trace.internal.Calls;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /**
  * Tells Performance Co-Pilot what a program does: its {@linkplain io.pcp.trace.Transaction
  * transactions}, {@linkplain io.pcp.trace.Point points}, {@linkplain io.pcp.trace.Observation

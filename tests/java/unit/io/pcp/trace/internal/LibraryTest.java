@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 package io.pcp.trace.internal;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
