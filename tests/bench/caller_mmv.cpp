@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What a counter costs in a memory mapped value file, which PCP's MMV agent reads. PCP_TMP_DIR has
 // to name a directory with a directory mmv in it.
-#include <pcp/mmv_stats.h>
+
+// The second header needs the first.
+// clang-format off
 #include <pcp/pmapi.h>
+#include <pcp/mmv_stats.h>
+// clang-format on
 
 #include <cstdlib>
 
