@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Checks that each source keeps to its room: design.md says which rooms there are.
+
+Usage: rooms.py [DIRECTORY]
+
+Prints each breach of a rule, and exits with 1 if there is one. A rule that finds nothing to look at
+is broken, too: then the rooms have moved, and this file has to follow."""
+
+import pathlib
+import re
+import sys
+
+# From the top down. A file includes what is in its own room or in a lower one of its floor, and
+# nothing else of ours. A single file may be a room.
+FLOORS = (
+    ("libtrace/src/api", "libtrace/src/process", "libtrace/src/delivery", "libtrace/src/record",
+     "libtrace/src/fork", "libtrace/wire", "libtrace/include"),
+    ("pmda/agent", "pmda/metrics", "pmda/collector/ingest", "pmda/collector/shared.hpp",
+     "pmda/collector/engine", "libtrace/wire", "libtrace/include"),
+)
+INCLUDE_DIRECTORIES = ("libtrace/src", "libtrace", "libtrace/include", "pmda")
+WITHOUT_PCP = ("pmda/collector", "libtrace/src", "libtrace/wire")
+
+CODE = {".c", ".cpp", ".h", ".hpp"}
+SOURCES = CODE | {".cmake", ".f", ".f90", ".inc", ".java", ".proto", ".py", ".sh"}
+SOURCE_NAMES = {"CMakeLists.txt", "Install", "Remove", "run"}
+LINES_WITH_LICENCE = 20  # what the file is may be said first
+
+
+def files(root):
+    """Gives what is under `root`, without what was built and what is hidden."""
+    for path in sorted(root.iterdir()):
+        if path.name.startswith(".") or path.name.startswith("build"):
+            continue
+        if path.is_dir():
+            yield from files(path)
+        else:
+            yield path
+
+
+def is_in(path, room):
+    return path == room or path.startswith(room + "/")
+
+
+def room_of(path, floor):
+    """Gives the index of the room that this file is in, None if it is in none."""
+    return next((index for index, room in enumerate(floor) if is_in(path, room)), None)
+
+
+class House:
+    def __init__(self, root):
+        self.root = root
+        self.paths = [path.relative_to(root).as_posix() for path in files(root)]
+        self.code = {path: (root / path).read_text(encoding="utf-8") for path in self.paths
+                     if pathlib.PurePath(path).suffix in CODE}
+
+    def includes(self, path):
+        """Gives what a file includes between quotes, and between angle brackets."""
+        text = self.code[path]
+        return (re.findall(r'^\s*#\s*include\s*"([^"]+)"', text, re.MULTILINE),
+                re.findall(r"^\s*#\s*include\s*<([^>]+)>", text, re.MULTILINE))
+
+    def find(self, name):
+        """Gives the path of a header of ours as it is named in an #include."""
+        return next((f"{directory}/{name}" for directory in INCLUDE_DIRECTORIES
+                     if f"{directory}/{name}" in self.code), None)
+
+    def upward_includes(self):
+        for floor in FLOORS:
+            for room in floor:
+                if not any(is_in(path, room) for path in self.code):
+                    yield f"{room}: no such room"
+            for path in self.code:
+                own = room_of(path, floor)
+                if own is None:
+                    continue
+                for name in self.includes(path)[0]:
+                    header = self.find(name)
+                    room = room_of(header, floor) if header else None
+                    if room is None:
+                        yield f'{path}: "{name}" is in no room below {floor[own]}'
+                    elif room < own:
+                        yield f'{path}: "{name}" is above {floor[own]}'
+
+    def files_in_no_room(self):
+        rooms = [room for floor in FLOORS for room in floor]
+        for path in self.code:
+            if is_in(path, "libtrace/src") or is_in(path, "pmda"):
+                if not any(is_in(path, room) for room in rooms) and path != "pmda/domain.h":
+                    yield f"{path}: in no room"
+
+    def pcp_headers(self):
+        for path in self.code:
+            if any(is_in(path, room) for room in WITHOUT_PCP):
+                for name in self.includes(path)[1]:
+                    if name.startswith("pcp/"):
+                        yield f"{path}: <{name}> is PCP's"
+
+    def missing_licences(self):
+        for path in self.paths:
+            pure = pathlib.PurePath(path)
+            if pure.suffix in SOURCES or pure.name in SOURCE_NAMES:
+                first = (self.root / path).read_text(encoding="utf-8").split("\n")
+                if not any("SPDX-License-Identifier: " in line for line in first[:LINES_WITH_LICENCE]):
+                    yield f"{path}: no SPDX line at its top"
+
+    def breaches(self):
+        yield from self.upward_includes()
+        yield from self.files_in_no_room()
+        yield from self.pcp_headers()
+        yield from self.missing_licences()
+
+
+def main():
+    here = pathlib.Path(__file__).resolve().parents[2]
+    found = list(House(pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else here).breaches())
+    for breach in found:
+        print(breach)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
