@@ -161,7 +161,7 @@ int Agent::store(const pmValueSet& values, int context, Time now) {
   if (!metric) return PM_ERR_PMID;
   if (metric->store == Store::Refused || !privileges_.may_store(context)) return PM_ERR_PERMISSION;
   if (values.numval != 1) return PM_ERR_BADSTORE;
-  if (metric->store != Store::Reset) return store_debug(values, metric->type);
+  if (metric->store != Store::Reset) return store_debug(values, metric->type());
 
   const std::lock_guard lock(shared_.mutex);
   shared_.engine.reset(now);

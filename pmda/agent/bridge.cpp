@@ -104,7 +104,7 @@ void Bridge::fill_tables() {
   for (const Metric& metric : agent->metrics()) {
     const pmInDom indom = metric.indom == kNoIndom ? PM_INDOM_NULL : metric.indom;
     metrics_.push_back({nullptr,
-                        {PMDA_PMID(metric.cluster, metric.item), metric.type, indom,
+                        {PMDA_PMID(metric.cluster, metric.item), metric.type(), indom,
                          metric.semantics, metric.units}});
   }
 }

@@ -72,10 +72,10 @@ void Fetcher::add_tags(TraceType type, AskedOfIndom asked, const pmProfile* prof
     if (first) sets = make_sets(asked, all);
     std::erase_if(slice_, [&](const TagValues& tag) { return !filter.includes(tag.instance); });
     for (std::size_t i = 0; i < asked.size(); ++i) {
-      const auto& reader = std::get<TagReader>(asked[i].metric->reader);
+      const Reader& read = asked[i].metric->read;
       pmAtomValue atom;
       for (const TagValues& tag : slice_) {
-        if (reader(atom, tag, period_s_)) sets[i]->add(tag.instance, atom);
+        if (read(atom, tag, period_s_)) sets[i]->add(tag.instance, atom);
       }
     }
   } while (from < all);
@@ -89,9 +89,9 @@ void Fetcher::add_clients(AskedOfIndom asked, const pmProfile* profile, Time now
   for (const ClientInstance& client : client_instances_.all()) {
     if (!filter.includes(client.number)) continue;
     for (std::size_t i = 0; i < asked.size(); ++i) {
-      const auto& reader = std::get<ClientReader>(asked[i].metric->reader);
+      const Reader& read = asked[i].metric->read;
       pmAtomValue atom;
-      if (reader(atom, client.view.counters)) sets[i]->add(client.number, atom);
+      if (read(atom, client.view.counters)) sets[i]->add(client.number, atom);
     }
   }
 }
@@ -101,9 +101,9 @@ void Fetcher::add_status(AskedOfIndom asked, Time now) {
   const AgentStatus status = gather_status_(now);
   const std::vector<ValueSet*> sets = make_sets(asked, 1);
   for (std::size_t i = 0; i < asked.size(); ++i) {
-    const auto& reader = std::get<StatusReader>(asked[i].metric->reader);
+    const Reader& read = asked[i].metric->read;
     pmAtomValue atom;
-    if (reader(atom, status)) sets[i]->add(static_cast<int>(PM_IN_NULL), atom);
+    if (read(atom, status)) sets[i]->add(static_cast<int>(PM_IN_NULL), atom);
   }
 }
 
@@ -111,7 +111,7 @@ void Fetcher::add_status(AskedOfIndom asked, Time now) {
 std::vector<ValueSet*> Fetcher::make_sets(AskedOfIndom asked, std::size_t capacity) {
   std::vector<ValueSet*> sets;
   for (const Asked& each : asked) {
-    sets.push_back(&result_.put(each.place, ValueSet(each.pmid, each.metric->type, capacity)));
+    sets.push_back(&result_.put(each.place, ValueSet(each.pmid, each.metric->type(), capacity)));
   }
   return sets;
 }

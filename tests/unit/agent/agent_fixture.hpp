@@ -58,7 +58,7 @@ class AgentFixture : public testing::Test {
 
   int type_of(pmID id) const {
     for (const Metric& metric : agent_.metrics()) {
-      if (pmID_build(kDomain, metric.cluster, metric.item) == id) return metric.type;
+      if (pmID_build(kDomain, metric.cluster, metric.item) == id) return metric.type();
     }
     return PM_TYPE_UNKNOWN;
   }

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// How a metric's values are read: by a plain function whose result type is the metric's type.
+#pragma once
+
+#include <pcp/pmapi.h>
+
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+#include <variant>
+
+#include "collector/engine/engine.hpp"
+#include "metrics/agent_status.hpp"
+#include "wire/batch.hpp"
+
+namespace pcp::trace::agent {
+
+inline void set_atom(pmAtomValue& atom, std::int32_t value) { atom.l = value; }
+inline void set_atom(pmAtomValue& atom, std::uint32_t value) { atom.ul = value; }
+inline void set_atom(pmAtomValue& atom, std::uint64_t value) { atom.ull = value; }
+inline void set_atom(pmAtomValue& atom, float value) { atom.f = value; }
+inline void set_atom(pmAtomValue& atom, double value) { atom.d = value; }
+inline void set_atom(pmAtomValue& atom, const char* value) { atom.cp = const_cast<char*>(value); }
+
+template <typename Value>
+constexpr int pm_type() {
+  if constexpr (std::is_same_v<Value, std::int32_t>) return PM_TYPE_32;
+  if constexpr (std::is_same_v<Value, std::uint32_t>) return PM_TYPE_U32;
+  if constexpr (std::is_same_v<Value, std::uint64_t>) return PM_TYPE_U64;
+  if constexpr (std::is_same_v<Value, float>) return PM_TYPE_FLOAT;
+  if constexpr (std::is_same_v<Value, double>) return PM_TYPE_DOUBLE;
+  if constexpr (std::is_same_v<Value, const char*>) return PM_TYPE_STRING;
+}
+
+template <typename Value>
+struct Unwrapped {
+  using Type = Value;
+};
+template <typename Value>
+struct Unwrapped<std::optional<Value>> {
+  using Type = Value;
+};
+
+// Reads one value of a metric, and knows its type. Made from a lambda without captures that gives
+// the value, or an optional one, from its source, which is one of three:
+// - (const TagValues&, double period_s)
+// - (const wire::ClientCounters&)
+// - (const AgentStatus&)
+class Reader {
+ public:
+  template <typename Function>
+  constexpr Reader(Function) {
+    if constexpr (std::is_invocable_v<Function, const TagValues&, double>) {
+      use<Function, TagValues, double>();
+    } else if constexpr (std::is_invocable_v<Function, const wire::ClientCounters&>) {
+      use<Function, wire::ClientCounters>();
+    } else {
+      use<Function, AgentStatus>();
+    }
+  }
+
+  int type() const { return type_; }
+
+  // False if there is no value just now. Requires: the metric's source is this one.
+  template <typename... Source>
+  bool operator()(pmAtomValue& atom, const Source&... source) const {
+    return std::get<Read<Source...>>(read_)(atom, source...);
+  }
+
+ private:
+  template <typename... Source>
+  using Read = bool (*)(pmAtomValue&, const Source&...);
+
+  template <typename Function, typename... Source>
+  constexpr void use() {
+    using Value = typename Unwrapped<std::invoke_result_t<Function, const Source&...>>::Type;
+    type_ = pm_type<Value>();
+    read_ = +[](pmAtomValue& atom, const Source&... source) {
+      const std::optional<Value> value = Function{}(source...);
+      if (value) set_atom(atom, *value);
+      return value.has_value();
+    };
+  }
+
+  int type_ = PM_TYPE_UNKNOWN;
+  std::variant<Read<TagValues, double>, Read<wire::ClientCounters>, Read<AgentStatus>> read_;
+};
+
+}  // namespace pcp::trace::agent
