@@ -5,16 +5,28 @@
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
+#define _GNU_SOURCE /* environ */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
+#include <math.h>
 #include <pcp/trace.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
-enum { kExitUsage = 2, kExitCannotRun = 127, kExitSignal = 128, kAllStateFlags = 127 };
+enum {
+  kExitUsage = 2,
+  kExitCannotRun = 127,
+  kExitSignal = 128,
+  kAllStateFlags = 127,
+  kLongestTag = 254
+};
 
 typedef struct {
   int kind; /* the option letter: 'c', 'v', 'e', or 0 for a point */
@@ -22,17 +34,19 @@ typedef struct {
   const char* command;
   const char* tag;
   int state;
+  bool any_status; /* a command that fails completes its transaction, too */
   bool quiet;
   bool strict;
 } Options;
 
 static const char kUsage[] =
-    "Usage: pmtrace [-qx] [-c VALUE | -e COMMAND | -v VALUE] [-h HOST] [-S STATE] TAG\n"
+    "Usage: pmtrace [-aqx] [-c VALUE | -e COMMAND | -v VALUE] [-h HOST] [-S STATE] TAG\n"
     "\n"
     "Traces TAG once: a point, unless one of -c, -e, -v says otherwise.\n"
     "\n"
     "  -c VALUE    a counter with this value\n"
-    "  -e COMMAND  a transaction: the time that the shell command takes\n"
+    "  -e COMMAND  a transaction: the time that the shell command takes; aborted if it fails\n"
+    "  -a          with -e: completed even if the command fails\n"
     "  -v VALUE    an observation of this value\n"
     "  -h HOST     the agent's host; otherwise $PCP_TRACE_HOST, otherwise this machine\n"
     "  -q          say nothing when all went well\n"
@@ -42,25 +56,33 @@ static const char kUsage[] =
     "  -?, --help  show this text\n"
     "  --version   show the version\n"
     "\n"
-    "Exit status: that of COMMAND with -e, 2 after a usage error, otherwise 0.\n";
+    "Exit status: that of COMMAND with -e, 2 after a usage error, 1 if standard output cannot be\n"
+    "written, otherwise 0.\n";
 
 static _Noreturn void usage_error(const char* what, const char* which) {
   fprintf(stderr, "pmtrace: %s%s\nTry 'pmtrace --help'.\n", what, which);
   exit(kExitUsage);
 }
 
+/* What was to be printed must have been, or that is a failure. */
+static int end(int exit_status) {
+  if (fflush(stdout) == 0 && !ferror(stdout)) return exit_status;
+  fprintf(stderr, "pmtrace: standard output: %s\n", strerror(errno));
+  return exit_status == 0 ? EXIT_FAILURE : exit_status;
+}
+
 static double number(const char* text, const char* problem) {
-  char* end;
-  double value = strtod(text, &end);
-  if (end == text || *end != '\0') usage_error(problem, text);
+  char* rest;
+  double value = strtod(text, &rest);
+  if (rest == text || *rest != '\0' || !isfinite(value)) usage_error(problem, text);
   return value;
 }
 
 static int state_flags(const char* text) {
-  char* end;
+  char* rest;
   errno = 0;
-  long flags = strtol(text, &end, 0);
-  if (end == text || *end != '\0' || errno != 0 || flags < 0 || flags > kAllStateFlags)
+  long flags = strtol(text, &rest, 0);
+  if (rest == text || *rest != '\0' || errno != 0 || flags < 0 || flags > kAllStateFlags)
     usage_error("-S takes a number from 0 to 127 (decimal, 0 octal, 0x hexadecimal), not ", text);
   return (int)flags;
 }
@@ -87,15 +109,18 @@ static Options parse(int argc, char** argv) {
   Options options = {0};
   int letter;
   opterr = 0; /* the messages are ours */
-  while ((letter = getopt_long(argc, argv, ":c:e:h:qS:v:x", kLong, NULL)) != -1) {
+  while ((letter = getopt_long(argc, argv, ":ac:e:h:qS:v:x", kLong, NULL)) != -1) {
     switch (letter) {
+      case 'a':
+        options.any_status = true;
+        break;
       case 'c':
         set_kind(&options, letter);
-        options.value = number(optarg, "-c takes a number, not ");
+        options.value = number(optarg, "-c takes a finite number, not ");
         break;
       case 'v':
         set_kind(&options, letter);
-        options.value = number(optarg, "-v takes a number, not ");
+        options.value = number(optarg, "-v takes a finite number, not ");
         break;
       case 'e':
         set_kind(&options, letter);
@@ -117,7 +142,7 @@ static Options parse(int argc, char** argv) {
         usage_error("a value is missing after ", argv[optind - 1]);
       case kVersion:
         puts("pmtrace " PCP_TRACE_VERSION);
-        exit(0);
+        exit(end(0));
       case '?':
         /* Whatever getopt does not know, -? among it. */
         if (optopt > 0 && optopt < kHelp && optopt != '?')
@@ -126,11 +151,13 @@ static Options parse(int argc, char** argv) {
         /* fall through */
       default:
         fputs(kUsage, stdout);
-        exit(0);
+        exit(end(0));
     }
   }
   if (argc - optind != 1) usage_error(argc == optind ? "which TAG?" : "one TAG only", "");
   options.tag = argv[optind];
+  size_t length = strlen(options.tag);
+  if (length == 0 || length > kLongestTag) usage_error("a TAG has 1 to 254 bytes", "");
   return options;
 }
 
@@ -141,10 +168,14 @@ static double patience(void) {
   return seconds > 0 ? seconds : 10;
 }
 
+/* False where the user wants no agent. */
+static bool to_be_sent(const Options* options) {
+  return !(options->state & PMTRACE_STATE_NOAGENT) && getenv("PCP_TRACE_NOAGENT") == NULL;
+}
+
 /* Turns the result of a call into that of its delivery, if it shall be delivered at all. */
 static int delivered(const Options* options, int status) {
-  bool no_agent = (options->state & PMTRACE_STATE_NOAGENT) || getenv("PCP_TRACE_NOAGENT");
-  if (status < 0 || no_agent) return status;
+  if (status < 0 || !to_be_sent(options)) return status;
   if (!pmtrace_flush(patience())) return PMTRACE_ERR_TIMEOUT;
   pmtrace_stats_t stats;
   pmtrace_stats(&stats, sizeof stats);
@@ -152,39 +183,87 @@ static int delivered(const Options* options, int status) {
   return stats.uncertain > 0 ? PMTRACE_ERR_TIMEOUT : status;
 }
 
-/* Says how it went; true if it went well. */
-static bool report(const Options* options, const char* what, int status) {
+/* Says that `what` is `done`, or why not; true if the agent has it. */
+static bool report(const Options* options, const char* what, const char* done, int status) {
   if (status < 0) {
     fprintf(stderr, "pmtrace: %s error: %s\n", what, pmtraceerrstr(status));
-  } else if (!options->quiet) {
-    printf("pmtrace: %s complete (tag=\"%s\"", what, options->tag);
+    return false;
+  }
+  bool sent = to_be_sent(options);
+  if (!options->quiet) {
+    printf("pmtrace: %s %s (tag=\"%s\"", what, sent ? done : "not sent", options->tag);
     if (options->kind == 'c' || options->kind == 'v') printf(", value=%f", options->value);
     printf(")\n");
   }
-  return status >= 0;
+  return sent;
 }
 
-/* Exit status of a command as shells see it. */
-static int run(const char* command) {
-  int status = system(command);
-  if (status == -1) {
-    fprintf(stderr, "pmtrace: cannot run a shell: %s\n", strerror(errno));
-    return kExitCannotRun;
+static bool has_terminal(void) {
+  int terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+  return terminal >= 0 && close(terminal) == 0;
+}
+
+/* Starts a shell, with those signals as they were. Gives 0 or an errno value. */
+static int start(const char* command, const sigset_t* mask, bool own_group, pid_t* pid) {
+  posix_spawnattr_t attributes;
+  int error = posix_spawnattr_init(&attributes);
+  if (error != 0) return error;
+  short flags = POSIX_SPAWN_SETSIGMASK | (own_group ? POSIX_SPAWN_SETPGROUP : 0);
+  posix_spawnattr_setflags(&attributes, flags);
+  posix_spawnattr_setsigmask(&attributes, mask);
+  char* argv[] = {(char[]){"sh"}, (char[]){"-c"}, (char[]){"--"}, (char*)command, NULL};
+  error = posix_spawn(pid, "/bin/sh", NULL, &attributes, argv, environ);
+  posix_spawnattr_destroy(&attributes);
+  return error;
+}
+
+/* Waits for the command's end, and passes on what would have ended us: then there is something to
+ * tell the agent. Gives the exit status as shells see it. */
+static int await(pid_t pid, const sigset_t* signals, bool own_group) {
+  for (;;) {
+    int number = 0;
+    int status;
+    sigwait(signals, &number);
+    if (number == SIGCHLD) {
+      if (waitpid(pid, &status, WNOHANG) == pid)
+        return WIFSIGNALED(status) ? kExitSignal + WTERMSIG(status) : WEXITSTATUS(status);
+    } else if (own_group) {
+      kill(-pid, number);
+    } else if (number == SIGTERM || number == SIGHUP) {
+      kill(pid, number); /* the others come from the terminal, which has told the command, too */
+    }
   }
-  return WIFSIGNALED(status) ? kExitSignal + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* Runs the command. A process group of its own lets a signal reach all that it has started; but on
+ * a terminal it could not read. */
+static int run(const char* command) {
+  static const int kAwaited[] = {SIGCHLD, SIGTERM, SIGHUP, SIGINT, SIGQUIT};
+  sigset_t signals, before;
+  sigemptyset(&signals);
+  for (size_t i = 0; i < sizeof kAwaited / sizeof *kAwaited; ++i) sigaddset(&signals, kAwaited[i]);
+  signal(SIGCHLD, SIG_DFL);
+  sigprocmask(SIG_BLOCK, &signals, &before);
+  bool own_group = !has_terminal();
+  pid_t pid;
+  int error = start(command, &before, own_group, &pid);
+  if (error == 0) return await(pid, &signals, own_group);
+  fprintf(stderr, "pmtrace: cannot run a shell: %s\n", strerror(error));
+  return kExitCannotRun;
 }
 
 /* Runs the command whatever happens to the tracing. A begin that found no agent has its end all the
  * same, in case one has come meanwhile; but one line about it is enough. */
 static int transaction(const Options* options, bool* traced) {
   int begun = pmtracebegin(options->tag);
-  if (begun < 0) *traced = report(options, "transaction begin", begun);
+  if (begun < 0) *traced = report(options, "transaction begin", "", begun);
   int exit_status = run(options->command);
-  int ended = delivered(options, pmtraceend(options->tag));
+  bool completed = exit_status == 0 || options->any_status;
+  int ended = delivered(options, completed ? pmtraceend(options->tag) : pmtraceabort(options->tag));
   if (ended >= 0)
-    *traced = report(options, "transaction", ended);
+    *traced = report(options, "transaction", completed ? "complete" : "aborted", ended);
   else if (begun >= 0)
-    *traced = report(options, "transaction end", ended);
+    *traced = report(options, completed ? "transaction end" : "transaction abort", "", ended);
   return exit_status;
 }
 
@@ -197,18 +276,19 @@ int main(int argc, char** argv) {
   pmtracestate(options.state & ~PMTRACE_STATE_ASYNC);
   switch (options.kind) {
     case 'c':
-      traced = report(&options, "counter",
+      traced = report(&options, "counter", "complete",
                       delivered(&options, pmtracecounter(options.tag, options.value)));
       break;
     case 'v':
-      traced = report(&options, "observation",
+      traced = report(&options, "observation", "complete",
                       delivered(&options, pmtraceobs(options.tag, options.value)));
       break;
     case 'e':
       exit_status = transaction(&options, &traced);
       break;
     default:
-      traced = report(&options, "point", delivered(&options, pmtracepoint(options.tag)));
+      traced =
+          report(&options, "point", "complete", delivered(&options, pmtracepoint(options.tag)));
   }
-  return exit_status == 0 && options.strict && !traced ? EXIT_FAILURE : exit_status;
+  return end(exit_status == 0 && options.strict && !traced ? EXIT_FAILURE : exit_status);
 }

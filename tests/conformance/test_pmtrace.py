@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """pmtrace: the same lines on standard output and standard error, stock's program and ours."""
 
+import os
+import pty
+import signal
 import subprocess
 import unittest
 
@@ -98,8 +101,116 @@ class OurProgramStockAgent(Output, PmtraceTestCase):
     path, library, agent = OUR_PMTRACE, OUR_LIBRARY, STOCK_AGENT
 
 
+class OurProgramAborts(PmtraceTestCase):
+    """With -e, what PCP's counts as completed."""
+
+    path = OUR_PMTRACE
+
+    def assert_transactions(self, pmcd, aborted, completed=0):
+        self.assert_values(pmcd, "trace.transact.aborts", {"foo": aborted})
+        self.assert_values(pmcd, "trace.transact.count", {"foo": completed})
+
+    def test_a_command_that_fails(self):
+        pmcd = self.start_pmcd()
+        self.assertEqual(self.pmtrace(self.environment(pmcd), "-e", "exit 3", "foo"),
+                         (3, 'pmtrace: transaction aborted (tag="foo")\n', ""))
+        self.assert_transactions(pmcd, aborted=1)
+
+    def test_but_not_a_command_that_may_fail(self):
+        pmcd = self.start_pmcd()
+        self.assertEqual(self.pmtrace(self.environment(pmcd), "-a", "-e", "exit 3", "foo"),
+                         (3, 'pmtrace: transaction complete (tag="foo")\n', ""))
+        self.assert_transactions(pmcd, aborted=0, completed=1)
+
+    def test_are_none_of_a_stock_agents_business(self):
+        pmcd = self.start_pmcd(agent=STOCK_AGENT)
+        self.assertEqual(self.pmtrace(self.environment(pmcd), "-x", "-e", "exit 3", "foo"),
+                         (3, 'pmtrace: transaction aborted (tag="foo")\n', ""))
+
+    def test_a_command_that_is_ended_with_all_that_it_has_started(self):
+        pmcd = self.start_pmcd()
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+            self.assertEqual(self.end_by(number, self.environment(pmcd)),
+                             (128 + number, 'pmtrace: transaction aborted (tag="foo")\n'))
+        self.assert_transactions(pmcd, aborted=4)
+
+    def end_by(self, number, environment):
+        """Runs pmtrace away from any terminal until the signal. Its pipe has no end before the last
+        process that the command has started."""
+        command = "sh -c 'echo $$; exec sleep 1000'; true"
+        running = subprocess.Popen([self.path, "-e", command, "foo"], env=environment,
+                                   stdout=subprocess.PIPE, text=True, start_new_session=True,
+                                   preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
+        sleeper = int(running.stdout.readline())
+        try:
+            running.send_signal(number)
+            return running.wait(PATIENCE_S), running.communicate(timeout=PATIENCE_S)[0]
+        finally:
+            try:
+                os.kill(sleeper, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            running.kill()
+            running.communicate()
+
+    def test_a_command_on_a_terminal_that_is_ended(self):
+        """There it stays in the group that may read from the terminal."""
+        pmcd = self.start_pmcd()
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execve(self.path, [self.path, "-e", "read line; echo got $line; exec sleep 1000",
+                                  "foo"], self.environment(pmcd))
+        with open(terminal, "rb+", buffering=0) as both:
+            both.write(b"something\n")
+            shown = b""
+            while b"got something" not in shown:
+                shown += both.read(100)
+            os.kill(pid, signal.SIGTERM)
+            self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 128 + signal.SIGTERM)
+        self.assert_transactions(pmcd, aborted=1)
+
+
 class OurProgram(PmtraceTestCase):
     path = OUR_PMTRACE
+
+    def test_does_not_say_complete_of_what_it_did_not_send(self):
+        environment = self.environment(self.start_pmcd())
+        for arguments, unwanted in ((["-S", "16"], {}), ([], {"PCP_TRACE_NOAGENT": "1"})):
+            for kind, what, value in (([], "point", ""), (["-e", "true"], "transaction", ""),
+                                      (["-v", "1"], "observation", ", value=1.000000"),
+                                      (["-c", "1"], "counter", ", value=1.000000")):
+                done = self.pmtrace(environment | unwanted, *arguments, *kind, "foo")
+                self.assertEqual(done, (0, f'pmtrace: {what} not sent (tag="foo"{value})\n', ""))
+                done = self.pmtrace(environment | unwanted, "-qx", *arguments, *kind, "foo")
+                self.assertEqual(done, (1, "", ""))
+
+    def test_refuses_what_is_no_tag(self):
+        for tag in ("", "t" * 255):
+            for arguments in ([], ["-e", "echo hello"]):
+                status, output, complaints = self.pmtrace(library_environment(self.library),
+                                                          *arguments, tag)
+                self.assertEqual((status, output), (2, ""))
+                self.assertEqual(complaints.splitlines()[0], "pmtrace: a TAG has 1 to 254 bytes")
+
+    def test_refuses_a_value_that_is_not_finite(self):
+        for letter in ("-v", "-c"):
+            for value in ("nan", "inf", "-infinity", "1e400", "-1e400"):
+                status, output, complaints = self.pmtrace(library_environment(self.library),
+                                                          letter, value, "foo")
+                self.assertEqual((status, output), (2, ""))
+                self.assertEqual(complaints.splitlines()[0],
+                                 f"pmtrace: {letter} takes a finite number, not {value}")
+
+    def test_fails_if_its_words_are_lost(self):
+        environment = self.environment(self.start_pmcd())
+        for arguments, status in ((["foo"], 1), (["-q", "foo"], 0), (["-e", "exit 3", "foo"], 3),
+                                  (["--help"], 1), (["--version"], 1)):
+            with self.subTest(arguments), open("/dev/full", "w", encoding="utf-8") as full:
+                done = subprocess.run([self.path, *arguments], env=environment, stdout=full,
+                                      stderr=subprocess.PIPE, text=True, timeout=PATIENCE_S,
+                                      check=False)
+                lost = "" if status == 0 else "pmtrace: standard output: No space left on device\n"
+                self.assertEqual((done.returncode, done.stderr), (status, lost))
 
     def test_gives_the_status_of_the_command(self):
         environment = self.environment(self.start_pmcd())
