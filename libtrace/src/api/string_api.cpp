@@ -78,7 +78,7 @@ Moment close_transaction(TagCache::Entry& entry, Recorder& recorder) {
   Moment begun = own != nullptr && own->is_open() ? own->close() : 0;
   if (begun != 0) [[likely]]
     return begun;
-  Client::get_if_made()->for_each_recorder([&](Recorder& each) {
+  Client::get_if_made()->recorders().for_each([&](Recorder& each) {
     if (begun != 0) return;
     if (OpenTransactions::Slot* slot = each.transactions().find(entry.tag)) begun = slot->close();
   });

@@ -92,7 +92,7 @@ Client::Client(Options options)
     : options_(std::move(options)),
       pid_(::getpid()),
       doorbell_([] { return get_if_made()->ensure_flusher(); }),
-      queue_(0) {
+      recorders_(doorbell_, options_.queue_capacity) {
   if (options_.no_agent) add_state(PMTRACE_STATE_NOAGENT);
 }
 
@@ -204,30 +204,12 @@ bool Client::may_give_flusher_up() {
   return !doorbell_.is_rung() || flusher_runs_.exchange(true);
 }
 
-Recorder* Client::make_recorder() {
-  Recorder* recorder = nullptr;
-  for_each_recorder([&](Recorder& each) {
-    if (recorder == nullptr && each.try_take_over()) recorder = &each;
-  });
-  if (recorder != nullptr) return recorder;
-
-  void* memory = allocate_wiped_memory(sizeof(Recorder));
-  if (memory == nullptr) return nullptr;
-  recorder = new (memory) Recorder(queue_, doorbell_, options_.queue_capacity);
-  if (!recorder->is_usable()) return nullptr;
-  recorder->next = recorders_.load(std::memory_order_relaxed);
-  while (!recorders_.compare_exchange_weak(recorder->next, recorder, std::memory_order_release,
-                                           std::memory_order_relaxed)) {
-  }
-  return recorder;
-}
-
 Recorder* find_recorder_slowly() {
   const NoCancellation guard;
   Client* client = Client::get();
   if (client == nullptr) return nullptr;
   if (!has_state(PMTRACE_STATE_NOAGENT)) client->start_flusher();
-  Recorder* recorder = client->make_recorder();
+  Recorder* recorder = client->recorders().reuse_or_make();
   if (recorder != nullptr && has_thread_end_key) ::pthread_setspecific(thread_end_key, recorder);
   this_recorder = recorder;
   return recorder;
@@ -261,7 +243,7 @@ bool Client::deliver_by_hand(std::uint64_t ticket, std::chrono::nanoseconds time
 
 void Client::finish() {
   if (::getpid() != pid_) return;  // a child of vfork: this is its parent's
-  is_ending_.store(true, std::memory_order_relaxed);
+  link_.say_end();
   if (flusher_runs_.load(std::memory_order_relaxed) || pending_calls() > 0)
     deliver(kLastPatience, Link::Patience::Progress);
 }
@@ -269,7 +251,7 @@ void Client::finish() {
 void Client::finish_in_handler() {
   if (::getpid() != pid_ || pending_calls() == 0) return;
   if (Recorder* own = known_recorder()) own->release_for_exit();
-  is_ending_.store(true, std::memory_order_relaxed);
+  link_.say_end();
   const Link::Waiter waiter(link_);
   const std::uint64_t ticket = link_.request_delivery();
   doorbell_.ring_only();
@@ -291,10 +273,9 @@ std::uint64_t Client::pending_calls() {
 
 wire::ClientCounters Client::counters() {
   wire::ClientCounters counters;
-  for_each_recorder([&](Recorder& each) {
-    counters.recorded += each.recorded();
-    counters.merged += each.merged();
-  });
+  const Recorders::Calls calls = recorders_.calls();
+  counters.recorded = calls.recorded;
+  counters.merged = calls.merged;
   counters.sent = delivered_.sent;
   counters.thinned = delivered_.thinned;
   counters.uncertain = delivered_.uncertain;

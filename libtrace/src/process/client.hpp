@@ -14,7 +14,7 @@
 #include "delivery/options.hpp"
 #include "process/link.hpp"
 #include "record/doorbell.hpp"
-#include "record/recorder.hpp"
+#include "record/recorders.hpp"
 #include "wire/batch.hpp"
 
 namespace pcp::trace::client {
@@ -34,9 +34,6 @@ class Client {
   // next calls tries again. Thread: any.
   void start_flusher() { doorbell_.see_to_flusher(); }
 
-  // Makes or reuses a recorder for the calling thread. Null if there is no memory.
-  Recorder* make_recorder();
-
   // Has all that was recorded delivered, and waits for it.
   bool deliver(std::chrono::nanoseconds timeout, Link::Patience patience);
 
@@ -47,18 +44,11 @@ class Client {
   // The same for _exit(), which a signal handler may call: takes no lock, starts no thread.
   void finish_in_handler();
   bool has_flusher() const { return flusher_runs_.load(std::memory_order_relaxed); }
-  bool is_ending() const { return is_ending_.load(std::memory_order_relaxed); }
-
-  template <typename Visit>
-  void for_each_recorder(Visit visit) {
-    for (Recorder* each = recorders_.load(std::memory_order_acquire); each != nullptr;
-         each = each->next)
-      visit(*each);
-  }
 
   const Options& options() const { return options_; }
   Link& link() { return link_; }
   Doorbell& doorbell() { return doorbell_; }
+  Recorders& recorders() { return recorders_; }
   DeliveryCounters& delivered() { return delivered_; }
   wire::ClientCounters counters();
 
@@ -78,11 +68,9 @@ class Client {
   const Options options_;
   const pid_t pid_;
   Doorbell doorbell_;
-  RecordQueue queue_;
+  Recorders recorders_;
   Link link_;
   DeliveryCounters delivered_;
-  std::atomic<Recorder*> recorders_{
-      nullptr};  // a list that only grows: released by the one who adds
 
   // Whoever sets it runs the flusher, and owns the next two: taken by exchange, given back with
   // release.
@@ -91,7 +79,6 @@ class Client {
   sigset_t program_signals_{};  // the mask of the thread that started the flusher's
 
   std::atomic<std::uint64_t> next_start_ns_{0};  // when to try again; stands for itself
-  std::atomic<bool> is_ending_{false};  // seen by the flusher with the flush request that follows
 };
 
 // The calling thread's recorder. In a forked child it may be the parent's, which is_alive() tells.

@@ -206,7 +206,7 @@ bool Flusher::drain() {
     return !recorder.was_busy();
   };
   has_drained_all_ = true;
-  client_.for_each_recorder([&](Recorder& each) { has_drained_all_ &= drain_one(each); });
+  client_.recorders().for_each([&](Recorder& each) { has_drained_all_ &= drain_one(each); });
   // Many threads may have lost their processors in the middle of a cell: wait for all at once. On a
   // busy machine that takes seconds, through which whoever asks for a flush has to be patient, too.
   for (int tries = 0; !has_drained_all_ && tries < kBusyTries; ++tries) {
@@ -216,7 +216,7 @@ bool Flusher::drain() {
     }
     if (!request_) client_.link().made_progress();
     has_drained_all_ = true;
-    client_.for_each_recorder([&](Recorder& each) {
+    client_.recorders().for_each([&](Recorder& each) {
       if (each.was_busy()) has_drained_all_ &= drain_one(each);
     });
   }
@@ -228,7 +228,7 @@ void Flusher::step() {
   take_flush_request();
   if (sender_ != nullptr) sender_->send_pending(flushed_until_, now_ns());
   settle_flush_request();
-  if (phase_ == Phase::Waiting && client_.is_ending()) hasten_last_attempt();
+  if (phase_ == Phase::Waiting && client_.link().is_ending()) hasten_last_attempt();
   connect_if_needed();
 }
 
@@ -238,8 +238,8 @@ void Flusher::take_flush_request() {
   const std::uint64_t ticket = client_.link().requested();
   if (request_ || ticket == client_.link().settled()) return;
   drain();
-  if (!has_drained_all_ && !client_.is_ending()) return;  // a flush timer comes
-  client_.link().made_progress();                         // it may have been much
+  if (!has_drained_all_ && !client_.link().is_ending()) return;  // a flush timer comes
+  client_.link().made_progress();                                // it may have been much
   flushed_until_ = pending_.queued();
   request_ = FlushRequest{ticket, flushed_until_, doubtful_calls()};
 }
@@ -251,7 +251,7 @@ void Flusher::settle_flush_request() {
   const bool certain = doubtful_calls() == request_->doubtful;
   // Not for a flush before the last one, after which there may be more to say.
   const bool is_last = request_->ticket == client_.link().requested();
-  if (certain && is_last && client_.is_ending() && pending_.empty() && sender_ != nullptr)
+  if (certain && is_last && client_.link().is_ending() && pending_.empty() && sender_ != nullptr)
     sender_->say_goodbye();
   close_flush_request(certain);
 }
@@ -320,7 +320,7 @@ void Flusher::on_failure(int error) {
     next_full_attempt_ = std::chrono::steady_clock::now() + next_pause(error);
   }
   arm_reconnect_timer();
-  if (client_.is_ending()) step();
+  if (client_.link().is_ending()) step();
 }
 
 // Not all clients of an agent at the same time.

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "record/recorders.hpp"
+
+#include <new>
+
+#include "fork/wiped_memory.hpp"
+
+namespace pcp::trace::client {
+
+Recorder* Recorders::reuse_or_make() {
+  Recorder* recorder = nullptr;
+  for_each([&](Recorder& each) {
+    if (recorder == nullptr && each.try_take_over()) recorder = &each;
+  });
+  return recorder != nullptr ? recorder : make();
+}
+
+Recorder* Recorders::make() {
+  void* memory = allocate_wiped_memory(sizeof(Recorder));
+  if (memory == nullptr) return nullptr;
+  auto* const recorder = new (memory) Recorder(queue_, doorbell_, capacity_);
+  if (!recorder->is_usable()) return nullptr;
+  recorder->next = first_.load(std::memory_order_relaxed);
+  while (!first_.compare_exchange_weak(recorder->next, recorder, std::memory_order_release,
+                                       std::memory_order_relaxed)) {
+  }
+  return recorder;
+}
+
+Recorders::Calls Recorders::calls() const {
+  Calls calls;
+  for_each([&](Recorder& each) {
+    calls.recorded += each.recorded();
+    calls.merged += each.merged();
+  });
+  return calls;
+}
+
+}  // namespace pcp::trace::client

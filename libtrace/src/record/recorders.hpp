@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// All recorders of the process, and the queue that they share. A list that only grows.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "record/doorbell.hpp"
+#include "record/recorder.hpp"
+
+namespace pcp::trace::client {
+
+class Recorders {
+ public:
+  // Each rings this bell, and has room for at most so many records.
+  Recorders(Doorbell& doorbell, std::uint32_t capacity)
+      : doorbell_(doorbell), capacity_(capacity) {}
+
+  // Gives the calling thread one: that of a thread that has ended, else a new one. Null if there is
+  // no memory. Thread: any, as all below.
+  Recorder* reuse_or_make();
+
+  template <typename Visit>
+  void for_each(Visit visit) const {
+    for (Recorder* each = first_.load(std::memory_order_acquire); each != nullptr;
+         each = each->next)
+      visit(*each);
+  }
+
+  // Calls ever recorded; of those, calls that went into cells.
+  struct Calls {
+    std::uint64_t recorded = 0;
+    std::uint64_t merged = 0;
+  };
+  Calls calls() const;
+
+ private:
+  Recorder* make();
+
+  Doorbell& doorbell_;
+  const std::uint32_t capacity_;
+  RecordQueue queue_{0};
+  std::atomic<Recorder*> first_{nullptr};  // released by make(), acquired by for_each()
+};
+
+}  // namespace pcp::trace::client
