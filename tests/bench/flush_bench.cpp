@@ -15,6 +15,7 @@
 #include <benchmark/benchmark.h>
 
 #include "delivery/batch_sender.hpp"
+#include "delivery/connection.hpp"
 #include "record/tag_registry.hpp"
 #include "support/add_records.hpp"
 #include "timing.hpp"
@@ -132,7 +133,7 @@ class Flushing final : public Connection::Listener {
     std::string pdu;
     wire::append_welcome(pdu, 1, welcome_);
     constexpr std::size_t kHeaderBytes = 12;
-    sender_.on_pdu({wire::PduType::Welcome, 1, std::string_view(pdu).substr(kHeaderBytes)});
+    sender_.on_pdu({wire::PduType::Welcome, 1, std::string_view(pdu).substr(kHeaderBytes)}, kNow);
     const double before = bench::thread_cpu_ns();
     sender_.send_pending(pending.queued(), kNow);
     const double spent = bench::thread_cpu_ns() - before;
@@ -144,7 +145,7 @@ class Flushing final : public Connection::Listener {
 
  private:
   void on_greeting(std::uint32_t) override { greeted_ = true; }
-  bool on_pdu(const wire::Frame& pdu) override { return sender_.on_pdu(pdu); }
+  bool on_pdu(const wire::Frame& pdu) override { return sender_.on_pdu(pdu, kNow); }
   void on_failure(int error) override {
     std::fprintf(stderr, "no connection: %d\n", error);
     std::exit(1);

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "delivery/batch_sender.hpp"
+#include "delivery/connection.hpp"
 #include "delivery/legacy_sender.hpp"
 #include "fuzz/input.hpp"
 #include "support/add_records.hpp"
@@ -269,7 +270,7 @@ class Library final : public Connection::Listener {
     step();
   }
   bool on_pdu(const wire::Frame& pdu) override {
-    if (!sender_->on_pdu(pdu)) return false;
+    if (!sender_->on_pdu(pdu, now_)) return false;
     step();
     return true;
   }

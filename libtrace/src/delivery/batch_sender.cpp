@@ -56,9 +56,9 @@ void append_entry(std::string& body, Pending::Entry& entry, std::size_t max_byte
 
 }  // namespace
 
-BatchSender::BatchSender(Connection& connection, Pending& pending, DeliveryCounters& counters,
+BatchSender::BatchSender(Transport& transport, Pending& pending, DeliveryCounters& counters,
                          const Options& options, CountersSource client_counters)
-    : connection_(connection),
+    : transport_(transport),
       pending_(pending),
       counters_(counters),
       client_counters_(std::move(client_counters)),
@@ -68,13 +68,14 @@ void BatchSender::connected() {
   std::string out;
   wire::append_hello(out, own_pid(), hello_);
   diagnose_pdus("sent", out);
-  connection_.send(out);
+  transport_.send(out);
 }
 
-bool BatchSender::on_pdu(const wire::Frame& pdu) {
+bool BatchSender::on_pdu(const wire::Frame& pdu, std::uint64_t now_ns) {
   switch (pdu.type) {
     case wire::PduType::Welcome:
-      if (const auto welcome = wire::decode_welcome(pdu.payload)) return take_welcome(*welcome);
+      if (const auto welcome = wire::decode_welcome(pdu.payload))
+        return take_welcome(*welcome, now_ns);
       return false;
     case wire::PduType::BatchAck:
       if (const auto sequence = wire::decode_batch_ack(pdu.payload)) return take_ack(*sequence);
@@ -87,7 +88,7 @@ bool BatchSender::on_pdu(const wire::Frame& pdu) {
   }
 }
 
-bool BatchSender::take_welcome(const wire::Welcome& welcome) {
+bool BatchSender::take_welcome(const wire::Welcome& welcome, std::uint64_t now_ns) {
   if (welcomed_ || welcome.max_pdu_bytes < wire::kLeastMaxPduBytes) return false;
   welcomed_ = true;
   defined_.clear();
@@ -100,8 +101,7 @@ bool BatchSender::take_welcome(const wire::Welcome& welcome) {
   } else if (same_agent && !take_ack(welcome.last_sequence)) {
     return false;
   }
-  const std::uint64_t now = now_ns();
-  for (const Batch& batch : in_flight_) send(batch, now);
+  for (const Batch& batch : in_flight_) send(batch, now_ns);
   return true;
 }
 
@@ -182,7 +182,7 @@ void BatchSender::send(const Batch& batch, std::uint64_t now_ns) {
   wire::append_batch(out, own_pid(), batch.sequence, {age(batch.first_ns), age(batch.last_ns)},
                      client_counters_(), batch.body);
   diagnose_pdus("sent", out);
-  connection_.send(out);
+  transport_.send(out);
 }
 
 void BatchSender::define_tags(const std::vector<const Tag*>& tags, std::string& out) {
@@ -209,7 +209,7 @@ void BatchSender::say_goodbye() {
   std::string out;
   wire::append_bye(out, own_pid(), wire::ByeReason::Done);
   diagnose_pdus("sent", out);
-  connection_.send(out);
+  transport_.send(out);
 }
 
 }  // namespace pcp::trace::client

@@ -5,10 +5,12 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "delivery/options.hpp"
 #include "delivery/sender.hpp"
 #include "wire/batch.hpp"
 
@@ -19,11 +21,11 @@ class BatchSender final : public Sender {
   // Gives the library's counters, which every batch carries.
   using CountersSource = std::function<wire::ClientCounters()>;
 
-  BatchSender(Connection& connection, Pending& pending, DeliveryCounters& counters,
+  BatchSender(Transport& transport, Pending& pending, DeliveryCounters& counters,
               const Options& options, CountersSource client_counters);
 
   void connected() override;
-  bool on_pdu(const wire::Frame& pdu) override;
+  bool on_pdu(const wire::Frame& pdu, std::uint64_t now_ns) override;
   void disconnected() override { welcomed_ = false; }
   bool is_ready() const override { return welcomed_; }
   void send_pending(std::uint64_t until, std::uint64_t now_ns) override;
@@ -46,14 +48,14 @@ class BatchSender final : public Sender {
   // So many batches may be unacknowledged; what comes later is merged in Pending meanwhile.
   static constexpr std::size_t kMaxInFlight = 4;
 
-  bool take_welcome(const wire::Welcome& welcome);
+  bool take_welcome(const wire::Welcome& welcome, std::uint64_t now_ns);
   bool take_ack(std::uint64_t sequence);
   void give_up_first();
   void fill(Batch& batch, std::uint64_t until);
   void send(const Batch& batch, std::uint64_t now_ns);
   void define_tags(const std::vector<const Tag*>& tags, std::string& out);
 
-  Connection& connection_;
+  Transport& transport_;
   Pending& pending_;
   DeliveryCounters& counters_;
   CountersSource client_counters_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// One connection to an agent after the other: tries the endpoints in turn, waits for the greeting,
-// then carries PDUs both ways. Knows nothing of what they say, nor when to try again.
+// One connection to an agent after the other: tries one endpoint after the other, waits for the
+// greeting, then carries PDUs both ways. Knows nothing of what they say, nor when to try again.
 //
 // Thread: the flusher's.
 #pragma once
@@ -15,11 +15,12 @@
 #include <asio/steady_timer.hpp>
 
 #include "delivery/endpoints.hpp"
+#include "delivery/transport.hpp"
 #include "wire/frame.hpp"
 
 namespace pcp::trace::client {
 
-class Connection {
+class Connection final : public Transport {
  public:
   // What the connection tells its owner. Each may call the connection's functions.
   class Listener {
@@ -41,7 +42,7 @@ class Connection {
 
   // Sends what is in `out`, as soon as what was given before has left. Requires: after the
   // greeting.
-  void send(std::string_view out);
+  void send(std::string_view out) override;
 
   // Both sides have agreed: from now on the agent may take its time. Called again and again is
   // fine.

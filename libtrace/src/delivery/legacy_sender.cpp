@@ -39,12 +39,12 @@ double take_legacy_value(TraceType type, Delta& delta) {
   return value;
 }
 
-bool LegacySender::on_pdu(const wire::Frame& pdu) {
+bool LegacySender::on_pdu(const wire::Frame& pdu, std::uint64_t now_ns) {
   const auto code = wire::decode_ack(pdu.payload);
   if (pdu.type != wire::PduType::Ack || !code || *code < 0 || chunk_records_ == 0) return false;
   counters_.acknowledged += chunk_records_;
   chunk_records_ = 0;
-  send_pending(until_, 0);
+  send_pending(until_, now_ns);
   return true;
 }
 
@@ -82,7 +82,7 @@ void LegacySender::send_pending(std::uint64_t until, std::uint64_t) {
   counters_.sent += chunk_records_;
   counters_.batches += 1;
   diagnose_pdus("sent", chunk);
-  connection_.send(chunk);
+  transport_.send(chunk);
 }
 
 // Takes the next entry that a stock agent understands.

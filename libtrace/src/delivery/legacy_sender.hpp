@@ -11,11 +11,11 @@ namespace pcp::trace::client {
 
 class LegacySender final : public Sender {
  public:
-  LegacySender(Connection& connection, Pending& pending, DeliveryCounters& counters)
-      : connection_(connection), pending_(pending), counters_(counters) {}
+  LegacySender(Transport& transport, Pending& pending, DeliveryCounters& counters)
+      : transport_(transport), pending_(pending), counters_(counters) {}
 
   void connected() override { is_connected_ = true; }
-  bool on_pdu(const wire::Frame& pdu) override;
+  bool on_pdu(const wire::Frame& pdu, std::uint64_t now_ns) override;
   void disconnected() override;
   bool is_ready() const override { return is_connected_; }
   void send_pending(std::uint64_t until, std::uint64_t now_ns) override;
@@ -30,7 +30,7 @@ class LegacySender final : public Sender {
 
   bool take_entry(std::uint64_t until);
 
-  Connection& connection_;
+  Transport& transport_;
   Pending& pending_;
   DeliveryCounters& counters_;
 

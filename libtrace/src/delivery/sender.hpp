@@ -9,9 +9,10 @@
 
 #include <cstdint>
 
-#include "delivery/connection.hpp"
 #include "delivery/counters.hpp"
 #include "delivery/pending.hpp"
+#include "delivery/transport.hpp"
+#include "wire/frame.hpp"
 
 namespace pcp::trace::client {
 
@@ -22,8 +23,11 @@ class Sender {
  public:
   virtual ~Sender() = default;
 
-  virtual void connected() = 0;                     // the greeting named this sender's version
-  virtual bool on_pdu(const wire::Frame& pdu) = 0;  // false: it makes no sense
+  virtual void connected() = 0;  // the greeting named this sender's version
+
+  // False if it makes no sense. The time is now.
+  virtual bool on_pdu(const wire::Frame& pdu, std::uint64_t now_ns) = 0;
+
   virtual void disconnected() = 0;
   virtual bool is_ready() const = 0;  // nothing more has to be agreed upon before deltas may leave
 

@@ -285,7 +285,7 @@ void Flusher::on_greeting(std::uint32_t version) {
 
 bool Flusher::on_pdu(const wire::Frame& pdu) {
   const std::uint64_t settled_before = client_.delivered().acknowledged + doubtful_calls();
-  if (!sender_->on_pdu(pdu)) return false;
+  if (!sender_->on_pdu(pdu, now_ns())) return false;
   // Only what settles calls is progress: an agent that just talks must not hold up the process's
   // end.
   if (client_.delivered().acknowledged + doubtful_calls() != settled_before)
