@@ -61,7 +61,7 @@ void Connection::try_next_endpoint(int error) {
   reader_ = wire::FrameReader(kMaxReplyBytes);
   deadline_.expires_after((attempt_ends_ - std::chrono::steady_clock::now()) /
                           static_cast<int>(endpoints_.size() - next_endpoint_));
-  deadline_.async_wait(working([this, attempt = attempt_](const asio::error_code& late) {
+  deadline_.async_wait(while_forks_wait([this, attempt = attempt_](const asio::error_code& late) {
     if (late || attempt != attempt_) return;
     greeted_ ? fail(PMTRACE_ERR_TIMEOUT) : try_next_endpoint(PMTRACE_ERR_TIMEOUT);
   }));
@@ -88,8 +88,8 @@ void Connection::try_next_endpoint(int error) {
     set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 60'000);
   }
   socket_.async_connect({&endpoint.address, endpoint.length},
-                        working([this, attempt = attempt_,
-                                 check = endpoint.check_owner](const asio::error_code& refused) {
+                        while_forks_wait([this, attempt = attempt_, check = endpoint.check_owner](
+                                             const asio::error_code& refused) {
                           if (attempt != attempt_) return;
                           if (refused) return try_next_endpoint(-refused.value());
                           if (check && !has_trusted_peer(socket_.native_handle()))
@@ -99,19 +99,20 @@ void Connection::try_next_endpoint(int error) {
 }
 
 void Connection::read() {
-  socket_.async_wait(
-      Socket::wait_read, working([this, attempt = attempt_](const asio::error_code& error) {
-        if (attempt != attempt_) return;
-        if (error) return fail(-error.value());
-        // Not Asio's read: at the end of the process the category of its end-of-file is gone before
-        // us.
-        const ssize_t got =
-            ::recv(socket_.native_handle(), reader_.prepare(kReadBytes), kReadBytes, MSG_DONTWAIT);
-        if (got == 0) return fail(PMTRACE_ERR_IPC);
-        if (got < 0 && errno != EAGAIN && errno != EINTR) return fail(-errno);
-        reader_.commit(got > 0 ? static_cast<std::size_t>(got) : 0);
-        if (take_pdus()) read();
-      }));
+  socket_.async_wait(Socket::wait_read,
+                     while_forks_wait([this, attempt = attempt_](const asio::error_code& error) {
+                       if (attempt != attempt_) return;
+                       if (error) return fail(-error.value());
+                       // Not Asio's read: at the end of the process the category of its end-of-file
+                       // is gone before us.
+                       const ssize_t got =
+                           ::recv(socket_.native_handle(), reader_.prepare(kReadBytes), kReadBytes,
+                                  MSG_DONTWAIT);
+                       if (got == 0) return fail(PMTRACE_ERR_IPC);
+                       if (got < 0 && errno != EAGAIN && errno != EINTR) return fail(-errno);
+                       reader_.commit(got > 0 ? static_cast<std::size_t>(got) : 0);
+                       if (take_pdus()) read();
+                     }));
 }
 
 // False if the connection is gone.
@@ -160,13 +161,14 @@ void Connection::write() {
   leaving_.swap(outgoing_);
   outgoing_.clear();
   writing_ = true;
-  asio::async_write(socket_, asio::buffer(leaving_),
-                    working([this, attempt = attempt_](const asio::error_code& error, std::size_t) {
-                      if (attempt != attempt_) return;
-                      writing_ = false;
-                      if (error) return fail(-error.value());
-                      write();
-                    }));
+  asio::async_write(
+      socket_, asio::buffer(leaving_),
+      while_forks_wait([this, attempt = attempt_](const asio::error_code& error, std::size_t) {
+        if (attempt != attempt_) return;
+        writing_ = false;
+        if (error) return fail(-error.value());
+        write();
+      }));
 }
 
 void Connection::fail(int error) {

@@ -57,7 +57,7 @@ std::vector<Endpoint> look_up(const std::string& host, std::uint16_t port) {
   addrinfo* first = nullptr;
   int error;
   {
-    const Away away;
+    const ForksGoOn meanwhile;
     error = ::getaddrinfo(host.c_str(), service.c_str(), &hints, &first);
   }
   if (error == EAI_MEMORY) throw std::bad_alloc();

@@ -50,17 +50,17 @@ void let_flusher_rest_at_forks() {
   ::pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
-Working::Working() {
+ForksWait::ForksWait() {
   if (work_lock != nullptr) work_lock->lock();
 }
-Working::~Working() {
+ForksWait::~ForksWait() {
   if (work_lock != nullptr) work_lock->unlock();
 }
 
-Away::Away() {
+ForksGoOn::ForksGoOn() {
   if (work_lock != nullptr) work_lock->unlock();
 }
-Away::~Away() {
+ForksGoOn::~ForksGoOn() {
   if (work_lock != nullptr) work_lock->lock();
 }
 

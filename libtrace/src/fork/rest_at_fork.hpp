@@ -7,32 +7,33 @@
 
 namespace pcp::trace::client {
 
-// Before any Working. Thread: any, once per process image.
+// Before any of what follows. Thread: any, once per process image.
 void let_flusher_rest_at_forks();
 
-// The flusher's thread works in this scope: a fork waits for its end, though not for long.
-class Working {
+// The flusher's thread does all its work in such a scope: a fork waits for its end, though not for
+// long.
+class ForksWait {
  public:
-  Working();
-  ~Working();
-  Working(const Working&) = delete;
-  Working& operator=(const Working&) = delete;
+  ForksWait();
+  ~ForksWait();
+  ForksWait(const ForksWait&) = delete;
+  ForksWait& operator=(const ForksWait&) = delete;
 };
 
-// Inside a Working: what may take seconds, for which no fork can wait.
-class Away {
+// Inside a ForksWait: what may take seconds, for which no fork can wait.
+class ForksGoOn {
  public:
-  Away();
-  ~Away();
-  Away(const Away&) = delete;
-  Away& operator=(const Away&) = delete;
+  ForksGoOn();
+  ~ForksGoOn();
+  ForksGoOn(const ForksGoOn&) = delete;
+  ForksGoOn& operator=(const ForksGoOn&) = delete;
 };
 
-// Makes a handler of the flusher's loop one that works.
+// Makes a handler for the flusher's loop that runs in such a scope.
 template <typename Handler>
-auto working(Handler handler) {
+auto while_forks_wait(Handler handler) {
   return [handler](const auto&... results) {
-    const Working now;
+    const ForksWait for_its_end;
     handler(results...);
   };
 }

@@ -14,7 +14,7 @@
 #include "fork/rest_at_fork.hpp"
 #include "fork/wiped_memory.hpp"
 #include "process/descriptors.hpp"
-#include "process/flusher.hpp"
+#include "process/flusher_loop.hpp"
 #include "record/clock.hpp"
 #include "record/no_cancellation.hpp"
 
@@ -168,9 +168,9 @@ void* Client::run_flusher(void* given) {
   auto* const client = static_cast<Client*>(given);
   for (;;) {
     try {
-      Flusher& flusher = client->flusher();
-      flusher.resume();
-      flusher.run();  // until this is the last thread
+      FlusherLoop& loop = client->flusher_loop();
+      loop.resume();
+      loop.run();  // until this is the last thread
     } catch (const std::exception& problem) {
       // No memory or no descriptors for its loop. What is recorded waits in the threads' recorders.
       client->link_.attempt_ended(kNoMemoryToConnect);
@@ -188,12 +188,13 @@ void* Client::run_flusher(void* given) {
 }
 
 // Requires: the caller runs it.
-Flusher& Client::flusher() {
-  if (flusher_ == nullptr) {
-    const Working now;
-    flusher_ = new Flusher(*this);
+FlusherLoop& Client::flusher_loop() {
+  if (flusher_loop_ == nullptr) {
+    const ForksWait meanwhile;
+    flusher_loop_ = new FlusherLoop(options_, recorders_, doorbell_, link_, delivered_,
+                                    [this] { return counters(); });
   }
-  return *flusher_;
+  return *flusher_loop_;
 }
 
 // Gives the flusher up, and takes it again if somebody has rung meanwhile. Who rings first rings
@@ -230,9 +231,9 @@ bool Client::deliver_by_hand(std::uint64_t ticket, std::chrono::nanoseconds time
   const NoCancellation guard;
   bool delivered = false;
   try {
-    flusher().resume();
+    flusher_loop().resume();
     delivered = link_.await(ticket, timeout, patience, [this](Link::Clock::time_point until) {
-      return flusher_->run_once(until);
+      return flusher_loop_->run_once(until);
     });
   } catch (const std::exception&) {  // no memory
   }

@@ -19,7 +19,7 @@
 
 namespace pcp::trace::client {
 
-class Flusher;
+class FlusherLoop;
 
 class Client {
  public:
@@ -60,7 +60,7 @@ class Client {
   static void* run_flusher(void* client);
   bool ensure_flusher();
   bool start_thread();
-  Flusher& flusher();
+  FlusherLoop& flusher_loop();
   bool may_give_flusher_up();
   bool deliver_by_hand(std::uint64_t ticket, std::chrono::nanoseconds timeout,
                        Link::Patience patience);
@@ -75,8 +75,8 @@ class Client {
   // Whoever sets it runs the flusher, and owns the next two: taken by exchange, given back with
   // release.
   std::atomic<bool> flusher_runs_{false};
-  Flusher* flusher_ = nullptr;  // never destroyed
-  sigset_t program_signals_{};  // the mask of the thread that started the flusher's
+  FlusherLoop* flusher_loop_ = nullptr;  // never destroyed
+  sigset_t program_signals_{};           // the mask of the thread that started the flusher's
 
   std::atomic<std::uint64_t> next_start_ns_{0};  // when to try again; stands for itself
 };

@@ -1,112 +1,95 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The library's own thread: drains what the program's threads recorded, adds it up per tag, keeps
-// the connection and has the senders deliver. Sleeps without a timer while nothing is recorded.
+// What the library's own thread does: drains what the program's threads recorded, adds it up per
+// tag, and has the output deliver it. Decides when to do what, but never waits: it is told that
+// somebody rang, or that it is time, and says when it wants to be called next. The waiting is
+// FlusherLoop's.
 //
-// Thread: everything here belongs to the flusher's thread, which is made in client.cpp; or, where
-// there can be none, to the thread that waits for a delivery.
+// Thread: the one that runs it, see client.cpp.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
-#include <random>
 
-#include <asio/executor_work_guard.hpp>
-#include <asio/io_context.hpp>
-#include <asio/posix/stream_descriptor.hpp>
-#include <asio/steady_timer.hpp>
-
-#include "delivery/batch_sender.hpp"
-#include "delivery/connection.hpp"
-#include "delivery/legacy_sender.hpp"
+#include "delivery/counters.hpp"
+#include "delivery/output.hpp"
 #include "delivery/pending.hpp"
-#include "record/tick_rate.hpp"
+#include "process/link.hpp"
+#include "record/doorbell.hpp"
+#include "record/recorders.hpp"
 
 namespace pcp::trace::client {
 
-class Client;
-
-class Flusher final : private Connection::Listener {
+class Flusher final : private Output::Listener {
  public:
+  // What it shares with the program's threads.
+  struct Shared {
+    Recorders& recorders;
+    Doorbell& doorbell;
+    Link& link;
+    const DeliveryCounters& delivered;
+  };
+
+  // What it asks of the process around it; a test has answers of its own.
+  struct Surroundings {
+    ReadClock now_ns;
+    std::function<void(std::uint64_t ns)> call_at;        // on_timer() is to be called then
+    std::function<void(std::chrono::nanoseconds)> pause;  // sleeps
+    std::function<bool()> main_has_left;
+    std::function<bool()> is_last_thread;
+  };
+
   Flusher(const Flusher&) = delete;
   Flusher& operator=(const Flusher&) = delete;
-  explicit Flusher(Client& client);
-  ~Flusher();
+  Flusher(const Shared& shared, Pending& pending, Output& output,
+          std::chrono::nanoseconds flush_interval, Surroundings surroundings);
 
-  // Before the first run and each further one: looks at everything once.
-  void resume();
-
-  // Works until main has left and no other thread of the process is there.
-  void run();
-
-  // Works until something has happened. False if nothing has until then.
-  bool run_once(std::chrono::steady_clock::time_point until);
-
- private:
-  void on_greeting(std::uint32_t version) override;
-  bool on_pdu(const wire::Frame& pdu) override;
-  void on_failure(int error) override;
-
-  // Waking and sleeping.
-  void wait_for_bell();
+  // Somebody rang. Urgent: looks at everything at once.
   void on_bell(bool is_urgent);
-  void arm_flush_timer(std::chrono::nanoseconds delay);
-  void on_flush_timer();
-  void fall_asleep();
-  void leave_if_last();
-  template <typename Work>
-  bool guarded(Work work);
+
+  // The time that was asked for has come. Earlier, or more often, is fine.
+  void on_timer();
+
+  // Main has left, and no other thread of the process is there: until the next bell there is
+  // nothing to do.
+  bool has_left() const { return has_left_; }
+
+  // After an exception, which says that there is no memory. What is pending is as it ought to be.
   void recover();
 
+ private:
+  void on_attempt_ended(int error) override;
+  void on_put_back() override;
+  void on_change() override;
+
+  void flush();
+  void fall_asleep();
+  void leave_if_last();
   bool drain();  // true if anything was recorded
   void step();
-  void on_progress();
-
-  // Connecting.
-  void connect_if_needed();
-  void hasten_last_attempt();
-  std::chrono::nanoseconds next_pause(int error);
-  int any_of(int least, int most);
-  void arm_reconnect_timer();
+  void ask_for_next_call();
 
   void take_flush_request();
   void settle_flush_request();
   void close_flush_request(bool delivered);
   std::uint64_t doubtful_calls() const;  // that nobody can promise to have been counted
+  std::uint64_t after(std::chrono::nanoseconds delay) const;
 
-  Client& client_;
-  asio::io_context loop_;
-  asio::executor_work_guard<asio::io_context::executor_type> work_;  // the loop waits for more
-  asio::posix::stream_descriptor bell_;
-  asio::steady_timer flush_timer_;
-  asio::steady_timer reconnect_timer_;
-  asio::steady_timer end_timer_;  // looks whether other threads are left, once main has left
-  Pending pending_;
-  Connection connection_;
-  BatchSender batch_sender_;
-  LegacySender legacy_sender_;
-  Sender* sender_ = nullptr;  // of the present connection
+  const Shared shared_;
+  Pending& pending_;
+  Output& output_;
+  const std::chrono::nanoseconds flush_interval_;
+  const Surroundings surroundings_;
 
-  TickRate tick_rate_;
-  const bool watches_counter_;
-
+  std::uint64_t next_flush_ns_ = kNever;
+  std::uint64_t next_end_look_ns_ = kNever;  // for other threads, once main has left
+  bool has_left_ = false;
   bool has_drained_all_ = true;      // in the last drain()
   std::uint64_t flushed_until_ = 0;  // entries of pending_ that may leave
-  bool bell_awaited_ = false;
-  bool flush_timer_armed_ = false;
-  bool end_timer_armed_ = false;
-  bool must_recover_ = false;  // from what was thrown
-  int idle_rounds_ = 0;        // flush intervals in a row in which nothing was recorded
+  int idle_rounds_ = 0;              // flush intervals in a row in which nothing was recorded
   std::chrono::nanoseconds poll_interval_;  // grows while there is nothing to do and no bell
-
-  enum class Phase { Down, Connecting, Up, Waiting } phase_ = Phase::Connecting;
-  std::size_t failures_ = 0;  // in a row, of attempts at all endpoints
-  std::chrono::steady_clock::time_point next_full_attempt_{};  // until then only at the local one
-  bool is_local_attempt_ = false;
-  bool may_come_back_ = false;  // nobody was there, so that it is worth looking again soon
-  bool hastened_ = false;       // the process ends, and has had its last attempt
-  bool ever_connected_ = false;
-  std::minstd_rand random_;
+  std::uint64_t settled_calls_ = 0;         // as far as those who wait were told
 
   // The flush that somebody waits for.
   struct FlushRequest {

@@ -5,17 +5,12 @@
 #pragma once
 
 #include <atomic>
-#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
 
 namespace pcp::trace::client {
-
-// What a call by name tells if there was no memory for a connection. Not -ENOMEM, which says that
-// the call itself is not counted.
-inline constexpr int kNoMemoryToConnect = -EAGAIN;
 
 class Link {
  public:

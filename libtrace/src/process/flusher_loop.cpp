@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "process/flusher_loop.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <thread>
+#include <utility>
+
+#include <asio/post.hpp>
+
+#include "delivery/diagnostics.hpp"
+#include "fork/rest_at_fork.hpp"
+#include "process/main_thread.hpp"
+#include "record/clock.hpp"
+
+namespace pcp::trace::client {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kPauseWithoutMemory = 100ms;
+
+}  // namespace
+
+FlusherLoop::FlusherLoop(const Options& options, Recorders& recorders, Doorbell& doorbell,
+                         Link& link, DeliveryCounters& delivered,
+                         BatchSender::CountersSource counters)
+    : doorbell_(doorbell),
+      link_(link),
+      loop_(1),
+      work_(asio::make_work_guard(loop_)),
+      bell_(loop_),
+      timer_(loop_),
+      output_(loop_, options, pending_, delivered, std::move(counters), now_ns),
+      flusher_({recorders, doorbell, link, delivered}, pending_, output_, options.flush_interval,
+               surroundings()),
+      watches_counter_(kernel_trusts_counter()) {
+  if (watches_counter_) watch_counter(tick_rate_);
+  asio::post(loop_, while_forks_wait([this] { output_.connect(); }));
+  // Last, since the descriptor would be closed with what has no memory to begin.
+  if (doorbell_.descriptor() >= 0) bell_.assign(doorbell_.descriptor());
+}
+
+FlusherLoop::~FlusherLoop() { bell_.release(); }  // the doorbell's
+
+Flusher::Surroundings FlusherLoop::surroundings() {
+  const auto pause = [](std::chrono::nanoseconds time) {
+    const ForksGoOn meanwhile;
+    std::this_thread::sleep_for(time);
+  };
+  return {now_ns, [this](std::uint64_t ns) { set_timer(ns); }, pause, main_has_left,
+          is_last_thread};
+}
+
+void FlusherLoop::resume() {
+  const ForksWait meanwhile;
+  loop_.restart();
+  if (!bell_awaited_) wait_for_bell();
+  asio::post(loop_, while_forks_wait([this] { on_bell(true); }));
+}
+
+void FlusherLoop::run() {
+  while (guarded([this] {
+    loop_.run();
+    return false;  // it was stopped
+  })) {
+  }
+}
+
+bool FlusherLoop::run_once(std::chrono::steady_clock::time_point until) {
+  return guarded([&] { return loop_.run_one_until(until) > 0; });
+}
+
+// Gives what the work gives; true if there was no memory for it.
+template <typename Work>
+bool FlusherLoop::guarded(Work work) {
+  try {
+    if (std::exchange(must_recover_, false)) recover();
+    return work();
+  } catch (const std::exception& problem) {
+    must_recover_ = true;
+    // There will be no attempt to connect until there is memory again.
+    link_.attempt_ended(kNoMemoryToConnect);
+    diagnose(PMTRACE_STATE_COMMS, [&] { return problem.what(); });
+    return true;
+  }
+}
+
+// No memory, in the middle of something. What is pending and what was sent are as they ought to be;
+// what was under way on the connection may not be, so begin a new one. And any of our waits may be
+// the one that could not begin, so begin them all anew.
+void FlusherLoop::recover() {
+  std::this_thread::sleep_for(kPauseWithoutMemory);
+  const ForksWait meanwhile;
+  if (!bell_awaited_) wait_for_bell();
+  timer_set_to_ns_ = kNever;
+  flusher_.recover();
+  if (flusher_.has_left()) loop_.stop();
+}
+
+void FlusherLoop::wait_for_bell() {
+  if (!bell_.is_open()) return;
+  bell_.async_wait(asio::posix::stream_descriptor::wait_read,
+                   while_forks_wait([this](const asio::error_code& error) {
+                     if (error) return;
+                     bell_awaited_ = false;
+                     const bool is_urgent = doorbell_.silence();
+                     wait_for_bell();
+                     on_bell(is_urgent);
+                   }));
+  bell_awaited_ = true;
+}
+
+void FlusherLoop::on_bell(bool is_urgent) {
+  flusher_.on_bell(is_urgent);
+  if (flusher_.has_left()) loop_.stop();
+}
+
+void FlusherLoop::set_timer(std::uint64_t ns) {
+  if (ns == timer_set_to_ns_) return;
+  timer_set_to_ns_ = kNever;
+  timer_.cancel();
+  if (ns == kNever) return;
+  timer_.expires_at(std::chrono::steady_clock::time_point(std::chrono::nanoseconds(ns)));
+  timer_.async_wait(while_forks_wait([this](const asio::error_code& error) {
+    if (!error) on_timer();
+  }));
+  timer_set_to_ns_ = ns;
+}
+
+void FlusherLoop::on_timer() {
+  timer_set_to_ns_ = kNever;
+  if (watches_counter_) watch_counter(tick_rate_);
+  flusher_.on_timer();
+  if (flusher_.has_left()) loop_.stop();
+}
+
+}  // namespace pcp::trace::client
