@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=sh
 # Whether pmcd and the trace agent run. For Install, Remove and pcp-trace-system, which have read
 # pcp.env.
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=sh
 # What Install asks before it changes anything: sets $args, the agent's options.
 
 carriage_return=$(printf '\r')
@@ -34,8 +35,10 @@ ask_setting() {
 ask_dimensions() {
     while :; do
         ask "Powers of space, time and count [0 0 0]:"
+        set -f
         # shellcheck disable=SC2086 # into words
-        set -f; set -- $answer; set +f
+        set -- $answer
+        set +f
         space=${1:-0} time=${2:-0} count=${3:-0}
         valid=true
         for power in "$space" "$time" "$count"; do

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=sh
 # The first process of a private machine (private_machine.py): copies of what PCP's scripts change,
 # in a file system of its own that is mounted on $1, take the place of the originals.
 set -e
