@@ -2,6 +2,7 @@
 #include "wire/histogram.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -165,7 +166,7 @@ bool Histogram::merge_checked(std::string_view packed, std::uint64_t total) {
   std::int32_t number = std::numeric_limits<std::int32_t>::min();
   std::size_t first = 0;
   walk(packed, [&](std::int32_t bin, std::uint64_t count) {
-    bin >>= shift;
+    bin = bin >> shift;
     if (bin >> chunk_bits != number) {
       number = bin >> chunk_bits;
       first = place_of(number << chunk_bits);
@@ -186,7 +187,7 @@ bool Histogram::merge_packed_share(std::string_view packed, double share) {
   walk(packed, [&](std::int32_t bin, std::uint64_t count) {
     passed += count;
     const double exact = static_cast<double>(passed) * share;
-    const auto due = std::min(passed, static_cast<std::uint64_t>(exact + 0.5));
+    const auto due = std::min(passed, static_cast<std::uint64_t>(std::round(exact)));
     if (due <= taken) return;
     add_to(place_of(bin >> shift), due - taken);
     taken = due;

@@ -12,7 +12,7 @@ namespace {
 
 char* copy_of(const std::string& text) {
   char* const copy = allocate_for_pcp<char>(text.size() + 1);
-  std::memcpy(copy, text.data(), text.size());
+  std::memcpy(copy, text.c_str(), text.size() + 1);
   return copy;
 }
 

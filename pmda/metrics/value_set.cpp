@@ -80,7 +80,7 @@ ValueSet& FetchResult::put(std::size_t place, ValueSet set) {
   sets_[place] = std::move(set);
   pmValueSet* const values = sets_[place].get();
   std::memcpy(memory_.get() + offsetof(pmResult, vset) + place * sizeof(pmValueSet*), &values,
-              sizeof values);
+              sizeof(pmValueSet*));
   return sets_[place];
 }
 

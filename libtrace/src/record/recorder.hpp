@@ -141,6 +141,7 @@ class Recorder {
     Outlet& operator*() { return *this; }
     Outlet& operator++() { return *this; }
     Outlet& operator++(int) { return *this; }
+    // NOLINTNEXTLINE(misc-unconventional-assign-operator): an output iterator's
     void operator=(Record&& record) noexcept { *next++ = prepare(record); }
   };
 

@@ -20,6 +20,7 @@ bool by_absence(const KnownInstance* a, const KnownInstance* b) { return a->abse
 std::vector<const KnownInstance*> least_absent(const std::vector<KnownInstance>& known,
                                                std::size_t most) {
   std::vector<const KnownInstance*> kept;
+  kept.reserve(known.size());
   for (const KnownInstance& each : known) kept.push_back(&each);
   std::sort(kept.begin(), kept.end(), by_number);
   if (kept.size() <= most) return kept;

@@ -137,7 +137,7 @@ std::string UnixListener::open(const std::string& path) {
   // As pmcd's own socket: who may connect is the business of the access rules.
   if (::chmod(path.c_str(), 0666) != 0 || ::lstat(path.c_str(), &status) != 0 ||
       ::listen(socket.get(), SOMAXCONN) != 0) {
-    const std::string error = std::strerror(errno);
+    std::string error = std::strerror(errno);
     ::unlink(path.c_str());
     return error;
   }
