@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* With PMTRACE_DISABLE every call compiles, gives what a program expects of success, evaluates no
- * argument and leaves no symbol of the library: this is linked without it. */
+/* With PMTRACE_DISABLE every call compiles in all that C allows, gives what a program expects of
+ * success, evaluates no argument and needs no library: this is linked without it. */
 #define PMTRACE_DISABLE
 #include <pcp/trace.h>
 #include <string.h>
 
 static int evaluated;
 
-__attribute__((unused)) static const char* tag(void) {
+static const char* tag(void) {
   evaluated = 1;
   return "tag";
 }
+
+/* What a program may do with a function. */
+static int address_is_taken(int (*call)(const char*)) { return call("tag"); }
+
+static struct { unsigned waiting : 3; } queue;
 
 int main(void) {
   pmtrace_tx tx;
@@ -27,6 +32,8 @@ int main(void) {
   failed |= pmtraceobs(tag(), 1.0);
   failed |= pmtracecounter(tag(), 1.0);
   failed |= pmtracecount(tag(), 1.0);
+  failed |= pmtraceobs("tag", queue.waiting);
+  failed |= address_is_taken(pmtracepoint) | address_is_taken(&pmtracebegin);
   failed |= pmtracestate(PMTRACE_STATE_ASYNC);
   failed |= pmtrace_point(handle);
   failed |= pmtrace_observe(handle, 1.0);

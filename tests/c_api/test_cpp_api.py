@@ -39,6 +39,9 @@ class CppApi(TraceTestCase):
     def test_compiled_out(self):
         self.assertEqual(set(map(str, self.counts_of("cpp_disabled").values())), {"{}"})
 
+    def test_compiled_out_in_one_unit_of_two(self):
+        self.assertEqual(self.counts_of("mixed_units")["point.count"], {"traced": 1})
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -13,9 +13,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#ifdef PMTRACE_DISABLE
-#include <string.h>
-#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -109,53 +106,15 @@ extern int pmtrace_flush(double timeout);
 /* Fills the first `size` bytes of *stats. */
 extern int pmtrace_stats(pmtrace_stats_t* stats, size_t size);
 
-#else
-
-/* PMTRACE_DISABLE: the calls leave nothing in the program and evaluate no argument; pmtrace_stats,
- * which fills with zeros, does. */
-
-static inline int pmtrace_disabled_(size_t unused) {
-  (void)unused;
-  return 0;
-}
-static inline char* pmtrace_disabled_text_(size_t unused) {
-  static char text[] = "No error.";
-  (void)unused;
-  return text;
-}
-#define pmtracebegin(tag) pmtrace_disabled_(sizeof(tag))
-#define pmtraceend(tag) pmtrace_disabled_(sizeof(tag))
-#define pmtraceabort(tag) pmtrace_disabled_(sizeof(tag))
-#define pmtracepoint(tag) pmtrace_disabled_(sizeof(tag))
-#define pmtraceobs(tag, value) pmtrace_disabled_(sizeof(tag) + sizeof(value))
-#define pmtracecounter(tag, value) pmtrace_disabled_(sizeof(tag) + sizeof(value))
-#define pmtracestate(flags) pmtrace_disabled_(sizeof(flags))
-#define pmtraceerrstr(code) pmtrace_disabled_text_(sizeof(code))
-static inline pmtrace_handle pmtrace_disabled_tag_(size_t unused) {
-  (void)unused;
-  return NULL;
-}
-static inline int pmtrace_disabled_stats_(pmtrace_stats_t* stats, size_t size) {
-  memset(stats, 0, size);
-  return 0;
-}
-#define pmtrace_tag(name) pmtrace_disabled_tag_(sizeof(name))
-#define pmtrace_point(tag) pmtrace_disabled_(sizeof(tag))
-#define pmtrace_observe(tag, value) pmtrace_disabled_(sizeof(tag) + sizeof(value))
-#define pmtrace_count(tag, value) pmtrace_disabled_(sizeof(tag) + sizeof(value))
-#define pmtrace_begin(tag, tx) pmtrace_disabled_(sizeof(tag) + sizeof(tx))
-#define pmtrace_end(tx) pmtrace_disabled_(sizeof(tx))
-#define pmtrace_abort(tx) pmtrace_disabled_(sizeof(tx))
-#define pmtrace_flush(timeout) (1 + pmtrace_disabled_(sizeof(timeout)))
-#define pmtrace_stats(stats, size) pmtrace_disabled_stats_(stats, size)
-
-#endif
-
-/* The name that the Programmer's Guide uses. */
-#define pmtracecount(tag, value) pmtracecounter(tag, value)
+#endif /* PMTRACE_DISABLE */
 
 #ifdef __cplusplus
 }
 #endif
+
+#include "pcp/trace_disabled.h"
+
+/* The name that the Programmer's Guide uses. */
+#define pmtracecount pmtracecounter
 
 #endif /* PCP_TRACE_H */

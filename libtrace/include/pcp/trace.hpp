@@ -21,6 +21,9 @@
 #include "pcp/trace.h"
 
 namespace pcp::trace {
+#ifdef PMTRACE_DISABLE
+inline namespace disabled {  // other classes than those of units that trace
+#endif
 
 // A transaction that is open until its end(), abort() or destruction, whichever comes first.
 class Running {
@@ -116,4 +119,7 @@ class Counter {
   pmtrace_handle tag_;
 };
 
+#ifdef PMTRACE_DISABLE
+}  // namespace disabled
+#endif
 }  // namespace pcp::trace

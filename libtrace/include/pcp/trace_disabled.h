@@ -1,0 +1,103 @@
+/*
+ * What <pcp/trace.h> has with PMTRACE_DISABLE: calls that the compiler checks, that evaluate no
+ * argument, and give what they give when all goes well. With optimisation nothing is left of them;
+ * but pmtrace_stats is called, since the program reads what it fills in.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#if defined(PMTRACE_DISABLE) && !defined(PCP_TRACE_DISABLED_H)
+#define PCP_TRACE_DISABLED_H
+
+#include <errno.h>
+#include <string.h>
+
+#include "pcp/trace.h"
+
+/* First functions: a program may take an address. In C++ all units have the same ones, and those of
+ * the library, which other units may call, are others. */
+#ifdef __cplusplus
+#define PMTRACE_FUNCTION_ inline
+namespace pmtrace_disabled {
+#else
+#define PMTRACE_FUNCTION_ static __inline__
+#endif
+#define PMTRACE_UNUSED_ __attribute__((unused))
+
+PMTRACE_FUNCTION_ int pmtracebegin(PMTRACE_UNUSED_ const char* tag) { return 0; }
+PMTRACE_FUNCTION_ int pmtraceend(PMTRACE_UNUSED_ const char* tag) { return 0; }
+PMTRACE_FUNCTION_ int pmtraceabort(PMTRACE_UNUSED_ const char* tag) { return 0; }
+PMTRACE_FUNCTION_ int pmtracepoint(PMTRACE_UNUSED_ const char* tag) { return 0; }
+PMTRACE_FUNCTION_ int pmtraceobs(PMTRACE_UNUSED_ const char* tag, PMTRACE_UNUSED_ double value) {
+  return 0;
+}
+PMTRACE_FUNCTION_ int pmtracecounter(PMTRACE_UNUSED_ const char* tag,
+                                     PMTRACE_UNUSED_ double value) {
+  return 0;
+}
+PMTRACE_FUNCTION_ int pmtracestate(PMTRACE_UNUSED_ int flags) { return 0; }
+PMTRACE_FUNCTION_ char* pmtraceerrstr(PMTRACE_UNUSED_ int code) {
+  static char text[] = "No error.";
+  return text;
+}
+PMTRACE_FUNCTION_ pmtrace_handle pmtrace_tag(PMTRACE_UNUSED_ const char* name) { return NULL; }
+PMTRACE_FUNCTION_ int pmtrace_point(PMTRACE_UNUSED_ pmtrace_handle tag) { return 0; }
+PMTRACE_FUNCTION_ int pmtrace_observe(PMTRACE_UNUSED_ pmtrace_handle tag,
+                                      PMTRACE_UNUSED_ double value) {
+  return 0;
+}
+PMTRACE_FUNCTION_ int pmtrace_count(PMTRACE_UNUSED_ pmtrace_handle tag,
+                                    PMTRACE_UNUSED_ double value) {
+  return 0;
+}
+PMTRACE_FUNCTION_ int pmtrace_begin(PMTRACE_UNUSED_ pmtrace_handle tag,
+                                    PMTRACE_UNUSED_ pmtrace_tx* tx) {
+  return 0;
+}
+PMTRACE_FUNCTION_ int pmtrace_end(PMTRACE_UNUSED_ pmtrace_tx* tx) { return 0; }
+PMTRACE_FUNCTION_ int pmtrace_abort(PMTRACE_UNUSED_ pmtrace_tx* tx) { return 0; }
+PMTRACE_FUNCTION_ int pmtrace_flush(PMTRACE_UNUSED_ double timeout) { return 1; }
+PMTRACE_FUNCTION_ int pmtrace_stats(pmtrace_stats_t* stats, size_t size) {
+  if (stats == NULL) return -EINVAL;
+  memset(stats, 0, size);
+  return 0;
+}
+
+/* Give what they get. A macro's text that begins with a name may have "::" before it. */
+PMTRACE_FUNCTION_ int pmtrace_code_(int code) { return code; }
+PMTRACE_FUNCTION_ char* pmtrace_text_(char* text) { return text; }
+PMTRACE_FUNCTION_ pmtrace_handle pmtrace_no_tag_(pmtrace_handle tag) { return tag; }
+
+#undef PMTRACE_UNUSED_
+#undef PMTRACE_FUNCTION_
+#ifdef __cplusplus
+} /* namespace pmtrace_disabled */
+using namespace pmtrace_disabled;
+#endif
+
+/* Then macros of these names, for the calls: the function gets its arguments where it is never
+ * reached. C90 knows no "...", which template arguments with a comma in them need. */
+#ifndef __cplusplus
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wvariadic-macros"
+#endif
+#define pmtracebegin(...) pmtrace_code_(0 ? (pmtracebegin)(__VA_ARGS__) : 0)
+#define pmtraceend(...) pmtrace_code_(0 ? (pmtraceend)(__VA_ARGS__) : 0)
+#define pmtraceabort(...) pmtrace_code_(0 ? (pmtraceabort)(__VA_ARGS__) : 0)
+#define pmtracepoint(...) pmtrace_code_(0 ? (pmtracepoint)(__VA_ARGS__) : 0)
+#define pmtraceobs(...) pmtrace_code_(0 ? (pmtraceobs)(__VA_ARGS__) : 0)
+#define pmtracecounter(...) pmtrace_code_(0 ? (pmtracecounter)(__VA_ARGS__) : 0)
+#define pmtracestate(...) pmtrace_code_(0 ? (pmtracestate)(__VA_ARGS__) : 0)
+#define pmtraceerrstr(...) pmtrace_text_(0 ? (pmtraceerrstr)(__VA_ARGS__) : (pmtraceerrstr)(0))
+#define pmtrace_tag(...) pmtrace_no_tag_(0 ? (pmtrace_tag)(__VA_ARGS__) : NULL)
+#define pmtrace_point(...) pmtrace_code_(0 ? (pmtrace_point)(__VA_ARGS__) : 0)
+#define pmtrace_observe(...) pmtrace_code_(0 ? (pmtrace_observe)(__VA_ARGS__) : 0)
+#define pmtrace_count(...) pmtrace_code_(0 ? (pmtrace_count)(__VA_ARGS__) : 0)
+#define pmtrace_begin(...) pmtrace_code_(0 ? (pmtrace_begin)(__VA_ARGS__) : 0)
+#define pmtrace_end(...) pmtrace_code_(0 ? (pmtrace_end)(__VA_ARGS__) : 0)
+#define pmtrace_abort(...) pmtrace_code_(0 ? (pmtrace_abort)(__VA_ARGS__) : 0)
+#define pmtrace_flush(...) pmtrace_code_(0 ? (pmtrace_flush)(__VA_ARGS__) : 1)
+#ifndef __cplusplus
+#pragma GCC diagnostic pop
+#endif
+
+#endif /* PCP_TRACE_DISABLED_H */

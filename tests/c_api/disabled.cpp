@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// With PMTRACE_DISABLE every call compiles in all that C++ allows, and evaluates no argument.
+// Linked without the library.
+#define PMTRACE_DISABLE
+#include <functional>
+#include <map>
+#include <pcp/trace.hpp>
+#include <string>
+
+int main() {
+  int evaluated = 0;
+  int failed = 0;
+  failed |= pmtraceobs("tag", std::map<std::string, double>{{"x", 1}}.at("x"));
+  failed |= pmtracecount("tag", std::pair<int, double>(++evaluated, 1).second);
+  failed |= pmtracepoint([&] {
+    ++evaluated;
+    return "tag";
+  }());
+  failed |= ::pmtracebegin("tag") | ::pmtrace_point(::pmtrace_tag("tag"));
+  const std::function<int(const char*)> call = &pmtracepoint;
+  failed |= call("tag");
+  pcp::trace::Transaction{"tag"}.begin().abort();
+  return failed | evaluated;
+}
