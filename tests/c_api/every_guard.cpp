@@ -2,6 +2,8 @@
 // Every way to write a transaction in C++, with exceptions or without.
 #include <memory>
 #include <pcp/trace.hpp>
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -67,6 +69,20 @@ void throw_out() {
 void throw_out() {}
 #endif
 
+// A tag is any string; of what is none only the first is told.
+void name() {
+  const std::string text = "named";
+  trace::Point{text}.hit();
+  trace::Observation{text}.record(1LL << 40);
+  trace::Counter{std::string_view("named, not to its end").substr(0, 5)}(1ULL << 50);
+  trace::measure(text, [] {});
+  trace::measure(std::string(254, 'n'), [] {});
+  for (const std::string& none : {std::string("a\0b", 3), std::string(255, 'n'), std::string()})
+    trace::Point{none}.hit();
+  trace::Point{""}.hit();
+  trace::Point{static_cast<const char*>(nullptr)}.hit();
+}
+
 }  // namespace
 
 int main() {
@@ -74,6 +90,7 @@ int main() {
   move();
   measure();
   throw_out();
+  name();
   trace::Point("everything")();
   trace::Observation("everything")(2);
   trace::Counter("everything")(3);

@@ -34,5 +34,43 @@ class Disabled(CompileTestCase):
             self.assertEqual(self.compile("c", "c90", lines, option), "")
 
 
+class Version(CompileTestCase):
+    def test_is_the_projects(self):
+        major, minor, patch = map(int, os.environ["TRACE_VERSION"].split("."))
+        lines = f"#if PMTRACE_VERSION != {major * 10_000 + minor * 100 + patch}\n#error other\n#endif"
+        self.assertEqual(self.compile("c", "c90", lines), "")
+
+
+class Cpp(CompileTestCase):
+    def test_a_transaction_that_ends_at_once_is_warned_of(self):
+        for line in ("pcp::trace::Running{pmtrace_tag(\"tag\")};",
+                     "pcp::trace::Transaction{\"tag\"}.begin();"):
+            self.assertIn("nodiscard", self.compile("c++", "c++17", line), line)
+
+    def test_every_number_is_a_value_without_a_warning(self):
+        lines = """
+            enum Size { kLarge = 3 };
+            const auto record = [](auto kind, auto value) { kind.record(value), kind(value); };
+            const pcp::trace::Observation observation{"tag"};
+            const pcp::trace::Counter counter{"tag"};
+            const auto both = [&](auto value) { record(observation, value), record(counter, value); };
+            both(std::int8_t(1)), both(2u), both(std::int64_t(3)), both(std::uint64_t(4));
+            both(5.0f), both(6.0), both(7.0L), both(kLarge);
+            const std::atomic<int> atomic{8};
+            observation(atomic), counter.record(atomic);"""
+        self.assertEqual(self.compile("c++", "c++17", lines, "-Wconversion", "-Wsign-conversion",
+                                      "-Wshadow"), "")
+
+    def test_what_is_no_number_is_no_value(self):
+        for value in ("\"1\"", "&observation", "std::string_view()"):
+            lines = f"pcp::trace::Observation observation{{\"tag\"}}; observation.record({value});"
+            self.assertIn("error", self.compile("c++", "c++17", lines), value)
+
+    def test_an_older_language_is_told_which_it_has_to_be(self):
+        said = self.compile("c++", "c++14", "")
+        first = next(line for line in said.splitlines() if "error" in line)
+        self.assertIn("needs C++17", first)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -8,33 +8,36 @@ from private_pmcd import PATIENCE_S
 from trace_test import TraceTestCase, program
 
 
+TOLD = "pcp_trace: \"a\" is not traced: a tag has 1 to 254 bytes, without NUL\n"
+
+
 class CppApi(TraceTestCase):
-    def counts_of(self, name):
+    def counts_of(self, name, told=""):
         pmcd = self.start_pmcd()
         done = subprocess.run([program(name)], env=self.environment(pmcd), text=True,
                               capture_output=True, timeout=PATIENCE_S, check=False)
-        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""), name)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", told), name)
         return {metric: pmcd.values(f"trace.{metric}")
                 for metric in ("transact.count", "transact.aborts", "point.count", "observe.value",
                                "counter.value")}
 
     def test_with_exceptions(self):
         for standard in (17, 20):
-            self.assertEqual(self.counts_of(f"cpp{standard}-exceptions"), {
-                "transact.count": {"scope": 5, "measured": 3},
-                "transact.aborts": {"scope": 2, "measured": 1},
-                "point.count": {"everything": 1},
-                "observe.value": {"everything": 2},
-                "counter.value": {"everything": 3}})
+            self.assertEqual(self.counts_of(f"cpp{standard}-exceptions", TOLD), {
+                "transact.count": {"scope": 5, "measured": 3, "named": 1, "n" * 254: 1},
+                "transact.aborts": {"scope": 2, "measured": 1, "named": 0, "n" * 254: 0},
+                "point.count": {"everything": 1, "named": 1},
+                "observe.value": {"everything": 2, "named": 2**40},
+                "counter.value": {"everything": 3, "named": 2**50}})
 
     def test_without_exceptions(self):
         for standard in (17, 20):
-            self.assertEqual(self.counts_of(f"cpp{standard}-no-exceptions"), {
-                "transact.count": {"scope": 4, "measured": 3},
-                "transact.aborts": {"scope": 1, "measured": 0},
-                "point.count": {"everything": 1},
-                "observe.value": {"everything": 2},
-                "counter.value": {"everything": 3}})
+            self.assertEqual(self.counts_of(f"cpp{standard}-no-exceptions", TOLD), {
+                "transact.count": {"scope": 4, "measured": 3, "named": 1, "n" * 254: 1},
+                "transact.aborts": {"scope": 1, "measured": 0, "named": 0, "n" * 254: 0},
+                "point.count": {"everything": 1, "named": 1},
+                "observe.value": {"everything": 2, "named": 2**40},
+                "counter.value": {"everything": 3, "named": 2**50}})
 
     def test_compiled_out(self):
         self.assertEqual(set(map(str, self.counts_of("cpp_disabled").values())), {"{}"})

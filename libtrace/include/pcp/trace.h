@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define PMTRACE_VERSION 20100 /* 2.1.0 */
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -9,13 +9,22 @@
 //
 //   auto rows = pcp::trace::measure(request, [&] { return read_rows(); });
 //
-// Objects are as cheap to copy as a pointer. Nothing here throws, waits, or reports the connection.
-// C++17 and newer, with exceptions and without.
+// A tag is a string of any sort, of 1 to 254 bytes; what is none is told once on standard error,
+// and not traced. Objects are as cheap to copy as a pointer. Nothing here throws, waits, or reports
+// the connection. C++17 and newer, with exceptions and without.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#if __cplusplus < 201703L
+#error "<pcp/trace.hpp> needs C++17 or newer (-std=c++17); <pcp/trace.h> does not."
+#endif
+
+#include <atomic>
+#include <cstdio>
 #include <exception>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "pcp/trace.h"
@@ -25,10 +34,54 @@ namespace pcp::trace {
 inline namespace disabled {  // other classes than those of units that trace
 #endif
 
+namespace detail {
+
+#ifdef PMTRACE_DISABLE
+template <typename Name>
+constexpr pmtrace_handle find_tag(const Name&) noexcept {
+  return nullptr;
+}
+#else
+inline constexpr std::size_t kLongestTag = 254;
+
+inline bool is_tag(std::string_view name) noexcept {
+  return !name.empty() && name.size() <= kLongestTag && name.find('\0') == std::string_view::npos;
+}
+
+// Nobody is made to look at what a call returns, so the first name that is no tag is told here.
+inline void tell_unless_tag(std::string_view name) noexcept {
+  static std::atomic<bool> told{false};
+  if (is_tag(name) || told.exchange(true)) return;
+  const int shown = static_cast<int>(name.size() < 40 ? name.size() : 40);
+  std::fprintf(stderr, "pcp_trace: \"%.*s\" is not traced: a tag has 1 to 254 bytes, without NUL\n",
+               shown, name.data());
+}
+
+inline pmtrace_handle find_tag(const char* name) noexcept {
+  const pmtrace_handle tag = pmtrace_tag(name);
+  if (tag == nullptr) tell_unless_tag(name != nullptr ? name : "");
+  return tag;
+}
+
+inline pmtrace_handle find_tag(std::string_view name) noexcept {
+  char text[kLongestTag + 1]{};  // C wants a NUL after it
+  if (is_tag(name)) name.copy(text, kLongestTag);
+  if (*text == '\0') tell_unless_tag(name);
+  return pmtrace_tag(text);
+}
+#endif
+
+// What becomes a double where a value is recorded, however many bits it has.
+template <typename Number>
+using IfNumber = std::enable_if_t<std::is_arithmetic_v<Number>>;
+
+}  // namespace detail
+
 // A transaction that is open until its end(), abort() or destruction, whichever comes first.
-class Running {
+class [[nodiscard]] Running {
  public:
-  explicit Running(pmtrace_handle tag) noexcept : exceptions_(std::uncaught_exceptions()) {
+  [[nodiscard]] explicit Running(pmtrace_handle tag) noexcept
+      : exceptions_(std::uncaught_exceptions()) {
     pmtrace_begin(tag, &transaction_);
   }
   Running(Running&& other) noexcept
@@ -62,7 +115,8 @@ class Running {
 // Something that takes time: counted, timed, with rate, average, extrema and percentiles.
 class Transaction {
  public:
-  explicit Transaction(const char* tag) noexcept : tag_(pmtrace_tag(tag)) {}
+  explicit Transaction(const char* tag) noexcept : tag_(detail::find_tag(tag)) {}
+  explicit Transaction(std::string_view tag) noexcept : tag_(detail::find_tag(tag)) {}
 
   [[nodiscard]] Running begin() const noexcept { return Running(tag_); }
 
@@ -82,11 +136,16 @@ template <typename Work>
 decltype(auto) measure(const char* tag, Work&& work) {
   return measure(Transaction(tag), std::forward<Work>(work));
 }
+template <typename Work>
+decltype(auto) measure(std::string_view tag, Work&& work) {
+  return measure(Transaction(tag), std::forward<Work>(work));
+}
 
 // A place that the program passes: counted.
 class Point {
  public:
-  explicit Point(const char* tag) noexcept : tag_(pmtrace_tag(tag)) {}
+  explicit Point(const char* tag) noexcept : tag_(detail::find_tag(tag)) {}
+  explicit Point(std::string_view tag) noexcept : tag_(detail::find_tag(tag)) {}
 
   void hit() const noexcept { pmtrace_point(tag_); }
   void operator()() const noexcept { hit(); }
@@ -98,10 +157,19 @@ class Point {
 // A value that goes up and down, such as the length of a queue.
 class Observation {
  public:
-  explicit Observation(const char* tag) noexcept : tag_(pmtrace_tag(tag)) {}
+  explicit Observation(const char* tag) noexcept : tag_(detail::find_tag(tag)) {}
+  explicit Observation(std::string_view tag) noexcept : tag_(detail::find_tag(tag)) {}
 
   void record(double value) const noexcept { pmtrace_observe(tag_, value); }
+  template <typename Number, typename = detail::IfNumber<Number>>
+  void record(Number value) const noexcept {
+    record(static_cast<double>(value));
+  }
   void operator()(double value) const noexcept { record(value); }
+  template <typename Number, typename = detail::IfNumber<Number>>
+  void operator()(Number value) const noexcept {
+    record(value);
+  }
 
  private:
   pmtrace_handle tag_;
@@ -110,10 +178,19 @@ class Observation {
 // A value that only grows, such as bytes written so far.
 class Counter {
  public:
-  explicit Counter(const char* tag) noexcept : tag_(pmtrace_tag(tag)) {}
+  explicit Counter(const char* tag) noexcept : tag_(detail::find_tag(tag)) {}
+  explicit Counter(std::string_view tag) noexcept : tag_(detail::find_tag(tag)) {}
 
   void record(double value) const noexcept { pmtrace_count(tag_, value); }
+  template <typename Number, typename = detail::IfNumber<Number>>
+  void record(Number value) const noexcept {
+    record(static_cast<double>(value));
+  }
   void operator()(double value) const noexcept { record(value); }
+  template <typename Number, typename = detail::IfNumber<Number>>
+  void operator()(Number value) const noexcept {
+    record(value);
+  }
 
  private:
   pmtrace_handle tag_;
