@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -30,12 +31,17 @@ struct Hello {
   std::uint64_t start_time_ns = 0;                          // of the process, since the epoch
 };
 
+// What an agent understands beyond the first version 2, by number. None is given yet. Numbers for
+// which there is no room here belong to a time to come: they are ignored.
+using FeatureSet = std::bitset<64>;
+
 struct Welcome {
   std::uint64_t agent_instance = 0;  // random, not 0, one per start of the agent
   bool session_known = false;
   std::uint64_t last_sequence = 0;  // the last batch applied for this session; 0 if none
   std::uint32_t max_pdu_bytes = 0;  // never below kLeastMaxPduBytes
   std::uint32_t max_tags = 0;       // tags that one session may define
+  FeatureSet features;
 };
 
 struct TagDefinition {

@@ -79,6 +79,10 @@ bool read_hello(std::string_view payload, Hello& hello) {
   return true;
 }
 
+void note_feature(FeatureSet& features, std::uint64_t number) {
+  if (number < features.size()) features.set(number);
+}
+
 bool read_welcome(std::string_view payload, Welcome& welcome) {
   protozero::pbf_message<WelcomeField> message(payload.data(), payload.size());
   welcome.max_pdu_bytes = kLeastMaxPduBytes;
@@ -98,6 +102,14 @@ bool read_welcome(std::string_view payload, Welcome& welcome) {
         break;
       case tag_and_type(WelcomeField::MaxTags, Type::varint):
         welcome.max_tags = message.get_uint32();
+        break;
+      // Packed or one by one: protobuf has both read alike.
+      case tag_and_type(WelcomeField::Features, Type::length_delimited):
+        for (const std::uint64_t number : message.get_packed_uint64())
+          note_feature(welcome.features, number);
+        break;
+      case tag_and_type(WelcomeField::Features, Type::varint):
+        note_feature(welcome.features, message.get_uint64());
         break;
       default:
         message.skip();

@@ -36,6 +36,13 @@ void add_counters(protozero::pbf_builder<BatchField>& batch, const ClientCounter
   add_nonzero(message, CountersField::Reconnects, counters.reconnects);
 }
 
+void add_features(protozero::pbf_builder<WelcomeField>& message, const FeatureSet& features) {
+  std::vector<std::uint32_t> numbers;
+  for (std::uint32_t number = 0; number < features.size(); ++number)
+    if (features[number]) numbers.push_back(number);
+  message.add_packed_uint32(WelcomeField::Features, numbers.begin(), numbers.end());
+}
+
 }  // namespace
 
 void append_hello(std::string& out, std::uint32_t pid, const Hello& hello) {
@@ -63,6 +70,7 @@ void append_welcome(std::string& out, std::uint32_t pid, const Welcome& welcome)
     add_nonzero(message, WelcomeField::LastSequence, welcome.last_sequence);
     add_nonzero(message, WelcomeField::MaxPduBytes, welcome.max_pdu_bytes);
     add_nonzero(message, WelcomeField::MaxTags, welcome.max_tags);
+    add_features(message, welcome.features);
   });
 }
 

@@ -22,7 +22,8 @@ enum class WelcomeField : protozero::pbf_tag_type {
   SessionKnown = 2,
   LastSequence = 3,
   MaxPduBytes = 4,
-  MaxTags = 5
+  MaxTags = 5,
+  Features = 6
 };
 
 enum class TagsField : protozero::pbf_tag_type { Tags = 1 };

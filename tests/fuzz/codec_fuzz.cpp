@@ -69,7 +69,8 @@ void check_welcome(const Welcome& welcome) {
   require(again && again->agent_instance == welcome.agent_instance &&
           again->session_known == welcome.session_known &&
           again->last_sequence == welcome.last_sequence &&
-          again->max_pdu_bytes == welcome.max_pdu_bytes && again->max_tags == welcome.max_tags);
+          again->max_pdu_bytes == welcome.max_pdu_bytes && again->max_tags == welcome.max_tags &&
+          again->features == welcome.features);
 }
 
 void check_tags(const std::vector<TagDefinition>& tags) {

@@ -91,6 +91,7 @@ bool BatchSender::on_pdu(const wire::Frame& pdu, std::uint64_t now_ns) {
 bool BatchSender::take_welcome(const wire::Welcome& welcome, std::uint64_t now_ns) {
   if (welcomed_ || welcome.max_pdu_bytes < wire::kLeastMaxPduBytes) return false;
   welcomed_ = true;
+  features_ = welcome.features;
   defined_.clear();
 
   const bool same_agent = agent_ == welcome.agent_instance;

@@ -34,6 +34,9 @@ class BatchSender final : public Sender {
   }
   void say_goodbye() override;
 
+  // What the agent of the present connection understands; nothing before its WELCOME.
+  bool agent_has(std::size_t feature) const { return welcomed_ && features_.test(feature); }
+
  private:
   struct Batch {
     std::uint64_t sequence = 0;
@@ -68,6 +71,7 @@ class BatchSender final : public Sender {
 
   // Of the present connection.
   bool welcomed_ = false;
+  wire::FeatureSet features_;
   std::vector<bool> defined_;  // at the tag's id
 };
 

@@ -22,8 +22,8 @@ TEST(GoldenBytes, OfHello) {
 
 TEST(GoldenBytes, OfWelcome) {
   EXPECT_EQ(to_hex(welcome_pdu()),
-            "00000021 00007061 00001234 "
-            "09080706 05040302 01100118 07208080 4028a08d 06");
+            "00000025 00007061 00001234 "
+            "09080706 05040302 01100118 07208080 4028a08d 06320201 28");
 }
 
 TEST(GoldenBytes, OfTags) {

@@ -57,6 +57,27 @@ TEST(Welcome, ReturnsFromTheWireAsItWas) {
   EXPECT_EQ(welcome->last_sequence, 7u);
   EXPECT_EQ(welcome->max_pdu_bytes, 1u << 20);
   EXPECT_EQ(welcome->max_tags, 100'000u);
+  EXPECT_EQ(welcome->features, sample_welcome().features);
+}
+
+TEST(Welcome, OfAnOlderAgentListsNoFeature) {
+  std::string payload;
+  protozero::pbf_writer(payload).add_fixed64(1, 5);
+  const auto welcome = decode_welcome(payload);
+  ASSERT_TRUE(welcome);
+  EXPECT_TRUE(welcome->features.none());
+}
+
+TEST(Welcome, MayListFeaturesOneByOneAndOnesFromATimeToCome) {
+  std::string payload;
+  protozero::pbf_writer writer(payload);
+  writer.add_fixed64(1, 5);
+  for (const std::uint64_t number : {2ull, 64ull, (1ull << 32) + 3}) writer.add_uint64(6, number);
+  const std::vector<std::uint64_t> packed = {63, 65, (1ull << 32) + 4};
+  writer.add_packed_uint64(6, packed.begin(), packed.end());
+  const auto welcome = decode_welcome(payload);
+  ASSERT_TRUE(welcome);
+  EXPECT_EQ(welcome->features, FeatureSet().set(2).set(63));
 }
 
 TEST(Welcome, WithoutLimitsMeansTheLeastPduAndAnyNumberOfTags) {

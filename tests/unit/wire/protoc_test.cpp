@@ -63,6 +63,8 @@ session_known: true
 last_sequence: 7
 max_pdu_bytes: 1048576
 max_tags: 100000
+features: 1
+features: 40
 )";
 
 constexpr const char* kTagsText = R"(tags {
@@ -149,6 +151,7 @@ TEST_F(Protoc, WritesAWelcomeThatWeRead) {
   EXPECT_EQ(welcome->last_sequence, 7u);
   EXPECT_EQ(welcome->max_pdu_bytes, 1u << 20);
   EXPECT_EQ(welcome->max_tags, 100'000u);
+  EXPECT_EQ(welcome->features, FeatureSet().set(1).set(40));
 }
 
 TEST_F(Protoc, WritesTagsThatWeRead) {

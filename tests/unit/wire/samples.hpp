@@ -33,6 +33,7 @@ inline Welcome sample_welcome() {
   welcome.last_sequence = 7;
   welcome.max_pdu_bytes = 1 << 20;
   welcome.max_tags = 100'000;
+  welcome.features.set(1).set(40);
   return welcome;
 }
 
