@@ -39,7 +39,7 @@ Agent::Agent(Settings settings, Privileges privileges, Shared& shared, Time now)
       tags_{TagInstances(TraceType::Transact), TagInstances(TraceType::Point),
             TagInstances(TraceType::Observe), TagInstances(TraceType::Counter)},
       fetcher_(table_, settings_.domain, shared, clients_, [this](Time at) { return status(at); }) {
-  if (!settings_.debug.empty()) debug_.replace(settings_.debug);
+  if (!settings_.debug.empty()) static_cast<void>(debug_.replace(settings_.debug));
 }
 
 pmResult* Agent::fetch(const pmID* pmids, std::size_t count, const pmProfile* profile, Time now) {

@@ -5,19 +5,25 @@
 
 namespace pcp::trace::agent {
 
-bool DebugOptions::replace(const std::string& options) {
-  const bool known = set(options);
-  if (known) {
-    text_ = options.empty() || options == "0" ? "none" : options;
-  } else {
-    set(text_);
-  }
-  return known;
+Result<void> add_debug_options(const std::string& options) {
+  if (pmSetDebug(options.c_str()) == 0) return {};
+  return Error{"\"" + options + "\" has an unknown debug option; `pmdbg -l` lists them all"};
 }
 
-bool DebugOptions::set(const std::string& options) {
+Result<void> DebugOptions::replace(const std::string& options) {
+  const Result<void> replaced = set(options);
+  if (replaced) {
+    text_ = options.empty() || options == "0" ? "none" : options;
+  } else {
+    static_cast<void>(set(text_));  // was good before
+  }
+  return replaced;
+}
+
+Result<void> DebugOptions::set(const std::string& options) {
   pmClearDebug("all");
-  return options == "none" || pmSetDebug(options.c_str()) == 0;
+  if (options == "none") return {};
+  return add_debug_options(options);
 }
 
 }  // namespace pcp::trace::agent

@@ -4,18 +4,23 @@
 
 #include <string>
 
+#include "wire/result.hpp"
+
 namespace pcp::trace::agent {
+
+// Adds a comma-separated list of names or numbers to the options. If a part of it is unknown, some
+// may have been added.
+Result<void> add_debug_options(const std::string& options);
 
 class DebugOptions {
  public:
-  // Takes a comma-separated list of names or numbers, "none" or nothing for no options. False, with
-  // nothing changed, if a part of it is unknown.
-  bool replace(const std::string& options);
+  // Takes a list as above, or "none" or nothing for no options. Nothing changes if it fails.
+  Result<void> replace(const std::string& options);
 
   const std::string& text() const { return text_; }
 
  private:
-  static bool set(const std::string& options);
+  static Result<void> set(const std::string& options);
 
   std::string text_ = "none";
 };

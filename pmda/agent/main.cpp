@@ -98,8 +98,8 @@ int run(Options options) {
   const InstanceFile file(path);
   Shared shared(options.engine, load_numbers(file, path).instances, now());
   Server server(ingest_options(options), shared, log_info);
-  if (const std::string problem = server.listen(); !problem.empty()) {
-    log_error(problem);
+  if (const Result<void> listening = server.listen(); !listening) {
+    log_error(listening.error().message);
     return EXIT_FAILURE;
   }
   raise_priority();
@@ -130,22 +130,24 @@ constexpr std::size_t kLongestComplaint = 500;
 
 // On standard error, which belongs to whoever started the agent: a person, or PCP's agent starter
 // with a log of its own. And in the agent's log, where one looks.
-int refuse(const OptionError& error) {
+int refuse(const Error& error, const std::string& log) {
   const std::string line = printable(error.message, kLongestComplaint) + " (see pmdatrace(1))";
   std::cerr << "pmdatrace: " << line << std::endl;
   int status = 0;
-  pmOpenLog(pmGetProgname(), error.log.c_str(), stderr, &status);
+  pmOpenLog(pmGetProgname(), log.c_str(), stderr, &status);
   if (status == 1) log_error(line);
   return EXIT_FAILURE;
 }
 
 int start(int argc, char** argv) {
   pmSetProgname("pmdatrace");
-  auto parsed = parse_options(argc, argv);
-  if (auto* const options = std::get_if<Options>(&parsed)) return run(std::move(*options));
-  if (const auto* const error = std::get_if<OptionError>(&parsed)) return refuse(*error);
-  print_usage();
-  return EXIT_SUCCESS;
+  CommandLine line = parse_options(argc, argv);
+  if (line.help_wanted) {
+    print_usage();
+    return EXIT_SUCCESS;
+  }
+  if (!line.status) return refuse(line.status.error(), line.options.log);
+  return run(std::move(line.options));
 }
 
 }  // namespace

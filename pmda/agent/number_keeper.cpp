@@ -50,11 +50,11 @@ bool NumberKeeper::has_unsaved() {
 
 void NumberKeeper::save() {
   const std::vector<KnownInstance> numbers = copy_numbers();
-  const std::string problem = file_.save(numbers);
-  unsaved_ = !problem.empty();
-  if (!unsaved_) saved_ = numbers.size();
-  if (!std::exchange(warned_, unsaved_) && unsaved_)
-    warn_(problem + "; will be tried again now and then");
+  const Result<void> saved = file_.save(numbers);
+  unsaved_ = !saved;
+  if (saved) saved_ = numbers.size();
+  if (!std::exchange(warned_, unsaved_) && !saved)
+    warn_(saved.error().message + "; will be tried again now and then");
 }
 
 std::vector<KnownInstance> NumberKeeper::copy_numbers() const {

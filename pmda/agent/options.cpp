@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 
+#include "agent/debug_options.hpp"
 #include "agent/parse_argument.hpp"
 
 namespace pcp::trace::agent {
@@ -44,34 +45,35 @@ pmOptions getopt_state() {
   return state;
 }
 
-// Each function below takes one argument over, and gives an empty string or what is wrong with it.
+// Each function below takes one argument over.
 
 template <typename Value, typename Target>
-std::string take(const Parsed<Value>& parsed, Target& target) {
-  if (parsed.error.empty()) target = static_cast<Target>(parsed.value);
-  return parsed.error;
+Result<void> take(const Result<Value>& parsed, Target& target) {
+  if (!parsed) return parsed.error();
+  target = static_cast<Target>(*parsed);
+  return {};
 }
 
-std::string take_debug(const std::string& text, std::string& target) {
+Result<void> take_debug(const std::string& text, std::string& target) {
   target += (target.empty() ? "" : ",") + text;
-  const bool known = pmSetDebug(text.c_str()) == 0;
-  return known ? "" : "\"" + text + "\" has an unknown debug option; `pmdbg -l` lists them all";
+  return add_debug_options(text);
 }
 
-std::string take_socket(const char* path, std::string& target) {
+Result<void> take_socket(const char* path, std::string& target) {
   target = path;
   const std::size_t most = sizeof(sockaddr_un::sun_path) - 1;
-  if (target.size() <= most) return "";
-  return "\"" + target + "\" is longer than the " + std::to_string(most) +
-         " bytes of a socket's path";
+  if (target.size() <= most) return {};
+  return Error{"\"" + target + "\" is longer than the " + std::to_string(most) +
+               " bytes of a socket's path"};
 }
 
-std::string take_user(const char* name, std::string& target) {
+Result<void> take_user(const char* name, std::string& target) {
   target = name;
-  return getpwnam(name) ? "" : "\"" + target + "\" is not a user of this system";
+  if (getpwnam(name) != nullptr) return {};
+  return Error{"\"" + target + "\" is not a user of this system"};
 }
 
-std::string take_option(int letter, const char* text, Options& options) {
+Result<void> take_option(int letter, const char* text, Options& options) {
   switch (letter) {
     case 'A':
       return options.access.add(text);
@@ -85,7 +87,7 @@ std::string take_option(int letter, const char* text, Options& options) {
       return take_socket(text, options.socket_path);
     case 'l':
       options.log = text;
-      return "";
+      return {};
     case 'M':
       return take_user(text, options.user);
     case 'N':
@@ -105,52 +107,57 @@ std::string name_of(int letter) {
   return letter == 0 ? "--max-tags" : std::string{'-', static_cast<char>(letter)};
 }
 
-// What pmgetopt_r gave a letter for, or the marks of what it did not understand. Empty, or what is
-// wrong.
-std::string take_result(int letter, const pmOptions& state, char* const* argv, Options& options) {
+Result<void> named(const std::string& name, const Result<void>& taken) {
+  if (taken) return {};
+  return Error{name + ": " + taken.error().message};
+}
+
+// What pmgetopt_r gave a letter for, or the marks of what it did not understand.
+Result<void> take_result(int letter, const pmOptions& state, char* const* argv, Options& options) {
   const int letter_in_question = state.optopt;
   switch (letter) {
     case ':':
-      return name_of(letter_in_question) + ": needs an argument";
+      return Error{name_of(letter_in_question) + ": needs an argument"};
     case '?':  // a long one has no letter
-      return (letter_in_question != 0 ? name_of(letter_in_question)
-                                      : std::string(argv[state.optind - 1])) +
-             ": is not an option";
+      return Error{(letter_in_question != 0 ? name_of(letter_in_question)
+                                            : std::string(argv[state.optind - 1])) +
+                   ": is not an option"};
     default:
-      const std::string error = take_option(letter, state.optarg, options);
-      return error.empty() ? "" : name_of(letter) + ": " + error;
+      return named(name_of(letter), take_option(letter, state.optarg, options));
   }
 }
 
-std::string take_environment(Options& options) {
+Result<void> take_environment(Options& options) {
   const char* const port = std::getenv("PCP_TRACE_PORT");
-  if (!port) return "";
-  const std::string error = take(parse_port(port), options.port);
-  return error.empty() ? "" : "PCP_TRACE_PORT: " + error;
+  if (!port) return {};
+  return named("PCP_TRACE_PORT", take(parse_port(port), options.port));
+}
+
+Result<void> check_steps(const EngineOptions& engine) {
+  if (engine.period / engine.buckets >= kShortestInterval) return {};
+  return Error{"-T, -N: the period divided by the buckets must be at least 1 msec"};
 }
 
 }  // namespace
 
-std::variant<Options, HelpWanted, OptionError> parse_options(int argc, char* const* argv) {
-  Options options;
+CommandLine parse_options(int argc, char* const* argv) {
+  CommandLine line;
+  Options& options = line.options;
   options.socket_path = std::string(pmGetConfig("PCP_RUN_DIR")) + "/" + kSocketFile;
-  std::string error = take_environment(options);
+  line.status = take_environment(options);
 
-  // Reads on behind an error, for the -l that says where to tell of it.
+  // Reads on behind a mistake, for the -l that says where to tell of it.
   pmOptions state = getopt_state();
   for (int letter; (letter = pmgetopt_r(argc, argv, &state)) != EOF;) {
-    if (letter == 'h') return HelpWanted{};
-    const std::string problem = take_result(letter, state, argv, options);
-    if (error.empty()) error = problem;
+    line.help_wanted = letter == 'h';
+    if (line.help_wanted) return line;
+    const Result<void> taken = take_result(letter, state, argv, options);
+    if (line.status) line.status = taken;
   }
-  if (error.empty() && state.optind < argc) {
-    error = "\"" + std::string(argv[state.optind]) + "\": only options are valid here";
-  }
-  if (error.empty() && options.engine.period / options.engine.buckets < kShortestInterval) {
-    error = "-T, -N: the period divided by the buckets must be at least 1 msec";
-  }
-  if (!error.empty()) return OptionError{error, options.log};
-  return options;
+  if (line.status && state.optind < argc)
+    line.status = Error{"\"" + std::string(argv[state.optind]) + "\": only options are valid here"};
+  if (line.status) line.status = check_steps(options.engine);
+  return line;
 }
 
 void print_usage() {

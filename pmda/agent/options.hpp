@@ -4,12 +4,12 @@
 
 #include <cstdint>
 #include <string>
-#include <variant>
 
 #include "collector/engine/engine.hpp"
 #include "collector/ingest/access.hpp"
 #include "metrics/metric_table.hpp"
 #include "wire/defaults.hpp"
+#include "wire/result.hpp"
 
 namespace pcp::trace::agent {
 
@@ -25,16 +25,14 @@ struct Options {
   std::string debug;                  // -D
 };
 
-struct HelpWanted {};
-
-// One line that names the faulty argument and says what is valid.
-struct OptionError {
-  std::string message;
-  std::string log;  // as in Options
+struct CommandLine {
+  Options options;           // all that could be read, also behind a mistake
+  Result<void> status;       // the first mistake: names the argument, and says what is valid
+  bool help_wanted = false;  // and nothing else
 };
 
 // Reads the environment for what the command line does not say.
-std::variant<Options, HelpWanted, OptionError> parse_options(int argc, char* const* argv);
+CommandLine parse_options(int argc, char* const* argv);
 
 // Prints the options on standard error.
 void print_usage();

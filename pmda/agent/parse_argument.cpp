@@ -44,48 +44,48 @@ pmUnits units_of(const std::array<int, 6>& numbers) {
 
 }  // namespace
 
-Parsed<std::int64_t> parse_number(const std::string& text, std::int64_t least, std::int64_t most) {
+Result<std::int64_t> parse_number(const std::string& text, std::int64_t least, std::int64_t most) {
   char* rest = nullptr;
   errno = 0;
   const std::int64_t number = std::strtoll(text.c_str(), &rest, 10);
   if (text.empty() || *rest != '\0' || errno != 0 || number < least || number > most) {
-    return {0, quoted(text) + " is not a whole number from " + std::to_string(least) + " to " +
-                   std::to_string(most)};
+    return Error{quoted(text) + " is not a whole number from " + std::to_string(least) + " to " +
+                 std::to_string(most)};
   }
-  return {number, {}};
+  return number;
 }
 
-Parsed<std::uint16_t> parse_port(const std::string& text) {
+Result<std::uint16_t> parse_port(const std::string& text) {
   constexpr auto kLargest = std::numeric_limits<std::uint16_t>::max();
-  const Parsed<std::int64_t> number = parse_number(text, 1, kLargest);
-  if (number.error.empty()) return {static_cast<std::uint16_t>(number.value), {}};
+  const Result<std::int64_t> number = parse_number(text, 1, kLargest);
+  if (number) return static_cast<std::uint16_t>(*number);
   if (const servent* const service = getservbyname(text.c_str(), "tcp")) {
-    return {ntohs(static_cast<std::uint16_t>(service->s_port)), {}};
+    return ntohs(static_cast<std::uint16_t>(service->s_port));
   }
-  return {0, quoted(text) + " is neither a port number, 1 to " + std::to_string(kLargest) +
-                 ", nor the name of a TCP service"};
+  return Error{quoted(text) + " is neither a port number, 1 to " + std::to_string(kLargest) +
+               ", nor the name of a TCP service"};
 }
 
-Parsed<Time> parse_period(const std::string& text) {
+Result<Time> parse_period(const std::string& text) {
   constexpr std::chrono::seconds kLongest = std::chrono::hours(24 * 366);
-  const std::string valid =
-      " is not a time interval above zero and up to a year, as in \"30 seconds\""
-      " or \"500 msec\"";
+  Error invalid{quoted(text) +
+                " is not a time interval above zero and up to a year, as in \"30 seconds\""
+                " or \"500 msec\""};
   timespec interval{};
   char* message = nullptr;
   if (pmParseHighResInterval(text.c_str(), &interval, &message) < 0) {
     std::free(message);
-    return {{}, quoted(text) + valid};
+    return invalid;
   }
   // PCP makes a negative number of what is too large for it.
   const Time period = interval.tv_sec >= 0 && interval.tv_sec <= kLongest.count()
                           ? std::chrono::seconds(interval.tv_sec) + Time(interval.tv_nsec)
                           : Time::zero();
-  if (period <= Time::zero()) return {{}, quoted(text) + valid};
-  return {period, {}};
+  if (period <= Time::zero()) return invalid;
+  return period;
 }
 
-Parsed<pmUnits> parse_units(const std::string& text) {
+Result<pmUnits> parse_units(const std::string& text) {
   struct Part {
     const char* name;
     int least;
@@ -100,20 +100,19 @@ Parsed<pmUnits> parse_units(const std::string& text) {
 
   const std::vector<std::string> texts = split(text, ',');
   if (texts.size() != kParts.size()) {
-    return {{},
-            quoted(text) + " has " + std::to_string(texts.size()) +
-                " of the six comma-separated integers: dimension in space, time and count, then "
-                "scale of space, time and count"};
+    return Error{quoted(text) + " has " + std::to_string(texts.size()) +
+                 " of the six comma-separated integers: dimension in space, time and count, then "
+                 "scale of space, time and count"};
   }
   std::array<int, kParts.size()> numbers{};
   for (std::size_t i = 0; i < kParts.size(); ++i) {
-    const Parsed<std::int64_t> number = parse_number(texts[i], kParts[i].least, kParts[i].most);
-    if (!number.error.empty()) {
-      return {{}, std::string(kParts[i].name) + " in " + quoted(text) + ": " + number.error};
-    }
-    numbers[i] = static_cast<int>(number.value);
+    const Result<std::int64_t> number = parse_number(texts[i], kParts[i].least, kParts[i].most);
+    if (!number)
+      return Error{std::string(kParts[i].name) + " in " + quoted(text) + ": " +
+                   number.error().message};
+    numbers[i] = static_cast<int>(*number);
   }
-  return {units_of(numbers), {}};
+  return units_of(numbers);
 }
 
 }  // namespace pcp::trace::agent

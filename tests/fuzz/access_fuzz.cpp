@@ -39,7 +39,7 @@ std::vector<Access> decide(AccessList list, const Lines& peers) {
 
 AccessList list_of(const Lines& rules) {
   AccessList list;
-  for (const std::string& rule : rules) require(list.add(rule).empty());
+  for (const std::string& rule : rules) require(bool(list.add(rule)));
   return list;
 }
 
@@ -83,11 +83,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   AccessList list;
   Lines rules;
   for (const std::string& rule : take_lines(input)) {
-    const std::string complaint = list.add(rule);
-    if (complaint.empty())
+    const auto added = list.add(rule);
+    if (added)
       rules.push_back(rule);
     else
-      check_complaint(complaint, rule);
+      check_complaint(added.error().message, rule);
   }
   Lines peers = take_lines(input);
   for (const std::string& peer : peers) check_address(peer);

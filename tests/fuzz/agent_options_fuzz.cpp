@@ -6,7 +6,6 @@
 
 #include <cstdlib>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "agent/options.hpp"
@@ -55,9 +54,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
 
-  const auto parsed = parse_options(static_cast<int>(words.size()), argv.data());
+  const CommandLine line = parse_options(static_cast<int>(words.size()), argv.data());
   pmClearDebug("all");  // what -D has set
   pmflush();
-  if (const auto* options = std::get_if<Options>(&parsed)) check(*options);
+  if (line.status && !line.help_wanted) check(line.options);
   return 0;
 }

@@ -41,8 +41,8 @@ void TestAgent::start() {
   options.socket_path = directory_ + "/agent.socket";
   server_ = std::make_unique<agent::Server>(
       std::move(options), *shared_, [](const std::string& line) { std::cerr << line << '\n'; });
-  if (const std::string problem = server_->listen(); !problem.empty()) {
-    std::cerr << problem << '\n';
+  if (const auto listening = server_->listen(); !listening) {
+    std::cerr << listening.error().message << '\n';
     std::abort();
   }
   server_->start();

@@ -46,30 +46,22 @@ class File {
   int descriptor_;
 };
 
-std::string reason() { return std::strerror(errno); }
+Error system_error() { return {std::strerror(errno)}; }
 
-// Gives everything in a file, or nothing and why.
-std::optional<std::string> read_file(const std::string& path, std::string& why) {
+// Gives everything in a file.
+Result<std::string> read_file(const std::string& path) {
   // A pipe in the file's place must not keep the agent from starting.
   const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
-  if (!file.is_open() || ::fstat(file.get(), &status) != 0) {
-    why = reason();
-    return std::nullopt;
-  }
-  if (!S_ISREG(status.st_mode) || static_cast<std::size_t>(status.st_size) > kMaxFileBytes) {
-    why = "not a file of instance numbers";
-    return std::nullopt;
-  }
+  if (!file.is_open() || ::fstat(file.get(), &status) != 0) return system_error();
+  if (!S_ISREG(status.st_mode) || static_cast<std::size_t>(status.st_size) > kMaxFileBytes)
+    return Error{"not a file of instance numbers"};
   std::string text(static_cast<std::size_t>(status.st_size), '\0');
   std::size_t size = 0;
   while (size < text.size()) {
     const ssize_t got = ::read(file.get(), text.data() + size, text.size() - size);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) {
-      why = reason();
-      return std::nullopt;
-    }
+    if (got < 0) return system_error();
     if (got == 0) break;
     size += static_cast<std::size_t>(got);
   }
@@ -77,16 +69,17 @@ std::optional<std::string> read_file(const std::string& path, std::string& why) 
   return text;
 }
 
-bool write_file(const std::string& path, std::string_view text) {
+Result<void> write_file(const std::string& path, std::string_view text) {
   File file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
-  if (!file.is_open()) return false;
+  if (!file.is_open()) return system_error();
   while (!text.empty()) {
     const ssize_t written = ::write(file.get(), text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
+    if (written < 0) return system_error();
     text.remove_prefix(static_cast<std::size_t>(written));
   }
-  return ::fsync(file.get()) == 0 && file.close();
+  if (::fsync(file.get()) != 0 || !file.close()) return system_error();
+  return {};
 }
 
 // Makes a rename in this file's directory last. Some file systems cannot; the rename is done
@@ -164,10 +157,9 @@ std::optional<std::string_view> take_line(std::string_view& text) {
 
 InstanceFile::Contents InstanceFile::load() const {
   Contents contents;
-  std::string why;
-  const auto text = read_file(path_, why);
+  const auto text = read_file(path_);
   if (!text) {
-    contents.warning = path_ + ": " + why + "; instances are numbered afresh";
+    contents.warning = path_ + ": " + text.error().message + "; instances are numbered afresh";
     return contents;
   }
   std::string_view rest = *text;
@@ -203,7 +195,7 @@ InstanceFile::Contents InstanceFile::load() const {
   return contents;
 }
 
-std::string InstanceFile::save(const std::vector<KnownInstance>& instances) const {
+Result<void> InstanceFile::save(const std::vector<KnownInstance>& instances) const {
   std::string text(kFormat);
   text += '\n';
   for (const KnownInstance& known : instances) {
@@ -216,10 +208,11 @@ std::string InstanceFile::save(const std::vector<KnownInstance>& instances) cons
   text += '\n';
 
   const std::string temporary = path_ + ".new";
-  if (!write_file(temporary, text) || std::rename(temporary.c_str(), path_.c_str()) != 0) {
-    const std::string why = reason();
+  Result<void> saved = write_file(temporary, text);
+  if (saved && std::rename(temporary.c_str(), path_.c_str()) != 0) saved = system_error();
+  if (!saved) {
     ::unlink(temporary.c_str());
-    return path_ + ": cannot save the instance numbers: " + why;
+    return Error{path_ + ": cannot save the instance numbers: " + saved.error().message};
   }
   sync_directory_of(path_);
   return {};

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "collector/engine/engine.hpp"
+#include "wire/result.hpp"
 
 namespace pcp::trace::agent {
 
@@ -22,15 +23,14 @@ class InstanceFile {
 
   struct Contents {
     std::vector<KnownInstance> instances;  // no tag and no number of a type twice
-    std::string warning;                   // one line; empty if all is well
+    std::string warning;                   // one line; empty if all could be read
   };
 
   // Reads what can be read, whatever the file is.
   Contents load() const;
 
-  // Replaces the file. Gives an empty string, or the one line that says why it could not: then the
-  // old file is still there.
-  std::string save(const std::vector<KnownInstance>& instances) const;
+  // Replaces the file. If it cannot, the old one is still there.
+  Result<void> save(const std::vector<KnownInstance>& instances) const;
 
  private:
   std::string path_;

@@ -27,13 +27,13 @@ std::optional<std::uint32_t> parse_limit(std::string_view text) {
   return limit;
 }
 
-std::string complaint(std::string_view rule, const std::string& what) {
-  return "access rule \"" + std::string(rule) + "\": " + what;
+Error complaint(std::string_view rule, const std::string& what) {
+  return {"access rule \"" + std::string(rule) + "\": " + what};
 }
 
 }  // namespace
 
-std::string AccessList::add(std::string_view text) {
+Result<void> AccessList::add(std::string_view text) {
   Rule rule;
   rule.text = text;
   std::string_view host = text;
@@ -60,21 +60,20 @@ std::string AccessList::add(std::string_view text) {
   return insert(std::move(rule), host);
 }
 
-std::string AccessList::insert(Rule rule, std::string_view host) {
-  HostSpec spec = parse_host_spec(host);
-  if (!spec.error.empty())
-    return complaint(rule.text, "\"" + std::string(host) + "\": " + spec.error);
+Result<void> AccessList::insert(Rule rule, std::string_view host) {
+  Result<HostPatterns> patterns = parse_host_spec(host);
+  if (!patterns)
+    return complaint(rule.text, "\"" + std::string(host) + "\": " + patterns.error().message);
   for (const Rule& other : rules_) {
     const bool agrees = other.allow == rule.allow && other.limit == rule.limit;
     for (const HostPattern& pattern : other.patterns) {
-      const auto same = std::find(spec.patterns.begin(), spec.patterns.end(), pattern);
-      if (same == spec.patterns.end()) continue;
+      if (std::find(patterns->begin(), patterns->end(), pattern) == patterns->end()) continue;
       if (!agrees)
         return complaint(rule.text, "contradicts \"" + other.text +
                                         "\", which is about the same host; one of them must go");
     }
   }
-  rule.patterns = std::move(spec.patterns);
+  rule.patterns = *std::move(patterns);
   rules_.push_back(std::move(rule));
   return {};
 }

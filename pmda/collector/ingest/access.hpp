@@ -38,8 +38,8 @@ struct Admission {
 // Thread: filled before the server starts, then the ingest thread's.
 class AccessList {
  public:
-  // Takes one -A argument. Gives an empty string, or what is wrong with it in one line.
-  std::string add(std::string_view rule);
+  // Takes one -A argument.
+  Result<void> add(std::string_view rule);
 
   // Decides about a new connection and, if it is allowed, counts it until release(). The peer is an
   // address as asio's address::to_string gives it, or "local:" for the Unix socket.
@@ -52,10 +52,10 @@ class AccessList {
     bool allow = false;
     std::uint32_t limit = 0;  // 0: none
     std::uint32_t open = 0;   // connections
-    std::vector<HostPattern> patterns;
+    HostPatterns patterns;
   };
 
-  std::string insert(Rule rule, std::string_view host);
+  Result<void> insert(Rule rule, std::string_view host);
 
   std::vector<Rule> rules_;
 };

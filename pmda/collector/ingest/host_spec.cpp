@@ -88,19 +88,19 @@ std::optional<HostPattern> ipv6_wildcard(std::string_view head) {
   return wildcard(*address, compressed ? 112 : given * 16);
 }
 
-HostSpec parse_wildcard(std::string_view text) {
-  if (text == "*") return {{{Kind::Everybody, {}, 0}}, {}};
-  if (text == ".*") return {{wildcard({Family::IPv4, {}}, 0)}, {}};
-  if (text == ":*") return {{wildcard({Family::IPv6, {}}, 0)}, {}};
+Result<HostPatterns> parse_wildcard(std::string_view text) {
+  if (text == "*") return HostPatterns{{Kind::Everybody, {}, 0}};
+  if (text == ".*") return HostPatterns{wildcard({Family::IPv4, {}}, 0)};
+  if (text == ":*") return HostPatterns{wildcard({Family::IPv6, {}}, 0)};
 
   const std::string_view head = text.substr(0, text.size() - 1);
   if (text.back() == '*' && head.find('*') == head.npos) {
     const auto pattern = head.find(':') == head.npos ? ipv4_wildcard(head) : ipv6_wildcard(head);
-    if (pattern) return {{*pattern}, {}};
+    if (pattern) return HostPatterns{*pattern};
   }
-  return {{},
-          "in a wildcard '*' is the last component of an IPv4 or IPv6 address, as in 192.0.2.*, "
-          "2001:db8:*, .* (all IPv4), :* (all IPv6) or *"};
+  return Error{
+      "in a wildcard '*' is the last component of an IPv4 or IPv6 address, as in 192.0.2.*, "
+      "2001:db8:*, .* (all IPv4), :* (all IPv6) or *"};
 }
 
 bool may_be_name(std::string_view text) {
@@ -120,28 +120,27 @@ bool is_localhost(std::string_view text) {
   return text.size() == 9 && strncasecmp(text.data(), "localhost", 9) == 0;
 }
 
-HostSpec look_up(const std::string& name) {
+Result<HostPatterns> look_up(const std::string& name) {
   if (!may_be_name(name) || is_odd_number(name))
-    return {{},
-            "not a host name, an IPv4 or IPv6 address, a wildcard like 192.0.2.*, local:*, unix: "
-            "or *"};
+    return Error{
+        "not a host name, an IPv4 or IPv6 address, a wildcard like 192.0.2.*, local:*, unix: or *"};
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
   const int failure = getaddrinfo(name.c_str(), nullptr, &hints, &found);
-  if (failure != 0) return {{}, std::string("cannot look up this host: ") + gai_strerror(failure)};
+  if (failure != 0) return Error{std::string("cannot look up this host: ") + gai_strerror(failure)};
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> list(found, freeaddrinfo);
 
-  HostSpec spec;
+  HostPatterns patterns;
   for (const addrinfo* entry = list.get(); entry != nullptr; entry = entry->ai_next) {
     const auto address = address_of(entry->ai_addr);
     if (!address) continue;
     const HostPattern pattern = one(*address);
-    if (std::find(spec.patterns.begin(), spec.patterns.end(), pattern) == spec.patterns.end())
-      spec.patterns.push_back(pattern);
+    if (std::find(patterns.begin(), patterns.end(), pattern) == patterns.end())
+      patterns.push_back(pattern);
   }
-  if (spec.patterns.empty()) spec.error = "this host has no IPv4 or IPv6 address";
-  return spec;
+  if (patterns.empty()) return Error{"this host has no IPv4 or IPv6 address"};
+  return patterns;
 }
 
 }  // namespace
@@ -183,19 +182,19 @@ unsigned HostPattern::specificity() const {
   return bits == address_bits(address.family) ? 201 : 1u + bits;
 }
 
-HostSpec parse_host_spec(std::string_view text) {
-  if (text.empty()) return {{}, "a host is missing"};
-  if (text == "unix:") return {{one({Family::Unix, {}})}, {}};
-  if (is_localhost(text)) return {{{Kind::ThisMachine, {}, 0}}, {}};
+Result<HostPatterns> parse_host_spec(std::string_view text) {
+  if (text.empty()) return Error{"a host is missing"};
+  if (text == "unix:") return HostPatterns{one({Family::Unix, {}})};
+  if (is_localhost(text)) return HostPatterns{{Kind::ThisMachine, {}, 0}};
   if (text == "local:" || text == "local:*")
-    return {{one({Family::Unix, {}}), {Kind::ThisMachine, {}, 0}}, {}};
+    return HostPatterns{one({Family::Unix, {}}), {Kind::ThisMachine, {}, 0}};
   if (text.front() == '[' && text.back() == ']') {
     text = text.substr(1, text.size() - 2);
-    if (text.find(':') == text.npos) return {{}, "only IPv6 addresses stand in brackets"};
+    if (text.find(':') == text.npos) return Error{"only IPv6 addresses stand in brackets"};
   }
   if (text.find('*') != text.npos) return parse_wildcard(text);
   if (text.find('%') == text.npos)
-    if (const auto address = parse_address(text)) return {{one(*address)}, {}};
+    if (const auto address = parse_address(text)) return HostPatterns{one(*address)};
   return look_up(std::string(text));
 }
 

@@ -22,6 +22,8 @@
 #include <string_view>
 #include <vector>
 
+#include "wire/result.hpp"
+
 namespace pcp::trace::agent {
 
 struct Address {
@@ -55,13 +57,9 @@ struct HostPattern {
   // address.
   unsigned specificity() const;
 };
+using HostPatterns = std::vector<HostPattern>;
 
-struct HostSpec {
-  std::vector<HostPattern> patterns;
-  std::string error;  // if not empty: what is wrong, to stand behind the specification
-};
-
-// Looks names up, so it may take a while.
-HostSpec parse_host_spec(std::string_view text);
+// Looks names up, so it may take a while. An error's message is to stand behind the specification.
+Result<HostPatterns> parse_host_spec(std::string_view text);
 
 }  // namespace pcp::trace::agent

@@ -69,8 +69,8 @@ Bound bind_tcp(int family, std::uint16_t port) {
 // What a machine without the family says.
 bool means_no_family(int error) { return error == EAFNOSUPPORT || error == EADDRNOTAVAIL; }
 
-std::string bind_error(std::uint16_t port, int error) {
-  return "bind(" + std::to_string(port) + "): " + std::strerror(error);
+Error bind_error(std::uint16_t port, int error) {
+  return {"bind(" + std::to_string(port) + "): " + std::strerror(error)};
 }
 
 enum class Answer { Nobody, Somebody, NoSocket };
@@ -90,40 +90,38 @@ Answer knock(const std::string& path, const sockaddr_un& address) {
 
 }  // namespace
 
-TcpListeners listen_tcp(std::uint16_t port) {
+Result<TcpListeners> listen_tcp(std::uint16_t port) {
   // A port that is free for IPv4 may be busy for IPv6; if any will do, another one is tried.
   const int attempts = port == 0 ? 50 : 1;
-  TcpListeners result;
-  for (int attempt = 0; attempt < attempts; ++attempt) {
+  for (int attempt = 1;; ++attempt) {
     Bound first = bind_tcp(AF_INET, port);
-    if (!first.socket && !means_no_family(first.error))
-      return {{}, 0, bind_error(port, first.error)};
+    if (!first.socket && !means_no_family(first.error)) return bind_error(port, first.error);
     Bound second = bind_tcp(AF_INET6, first.socket ? first.port : port);
     if (second.socket || (first.socket && means_no_family(second.error))) {
-      result.error.clear();
+      TcpListeners result;
       result.port = first.socket ? first.port : second.port;
       if (first.socket) result.sockets.push_back(std::move(first.socket));
       if (second.socket) result.sockets.push_back(std::move(second.socket));
       return result;
     }
-    result.error = bind_error(first.socket ? first.port : port, second.error);
-    if (second.error != EADDRINUSE) break;
+    if (second.error != EADDRINUSE || attempt == attempts)
+      return bind_error(first.socket ? first.port : port, second.error);
   }
-  return result;
 }
 
-std::string UnixListener::open(const std::string& path) {
+Result<void> UnixListener::open(const std::string& path) {
   sockaddr_un address{};
   if (path.size() >= sizeof address.sun_path)
-    return "the path is longer than " + std::to_string(sizeof address.sun_path - 1) + " bytes";
+    return Error{"the path is longer than " + std::to_string(sizeof address.sun_path - 1) +
+                 " bytes"};
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
 
   switch (knock(path, address)) {
     case Answer::Somebody:
-      return "somebody is listening on it";
+      return Error{"somebody is listening on it"};
     case Answer::NoSocket:
-      return "something is there that is not a socket";
+      return Error{"something is there that is not a socket"};
     case Answer::Nobody:
       ::unlink(path.c_str());
       break;
@@ -131,13 +129,13 @@ std::string UnixListener::open(const std::string& path) {
   Descriptor socket(::socket(AF_UNIX, kStreamFlags, 0));
   if (!socket ||
       ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-    return std::strerror(errno);
+    return Error{std::strerror(errno)};
 
   struct stat status {};
   // As pmcd's own socket: who may connect is the business of the access rules.
   if (::chmod(path.c_str(), 0666) != 0 || ::lstat(path.c_str(), &status) != 0 ||
       ::listen(socket.get(), SOMAXCONN) != 0) {
-    std::string error = std::strerror(errno);
+    Error error{std::strerror(errno)};
     ::unlink(path.c_str());
     return error;
   }

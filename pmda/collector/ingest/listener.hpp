@@ -9,17 +9,17 @@
 #include <vector>
 
 #include "collector/ingest/descriptor.hpp"
+#include "wire/result.hpp"
 
 namespace pcp::trace::agent {
 
 struct TcpListeners {
   std::vector<Descriptor> sockets;  // IPv4, IPv6, or both
   std::uint16_t port = 0;           // the same for both
-  std::string error;                // if not empty: why there are none
 };
 
 // Listens on all addresses of the families that this machine has; port 0: one that is free in both.
-TcpListeners listen_tcp(std::uint16_t port);
+Result<TcpListeners> listen_tcp(std::uint16_t port);
 
 // Listens on a Unix socket that everybody may connect to. A socket that nobody listens on any more
 // is replaced; anything else that is in the way is left alone. Unlinks the socket when it goes, if
@@ -31,8 +31,7 @@ class UnixListener {
   UnixListener(const UnixListener&) = delete;
   UnixListener& operator=(const UnixListener&) = delete;
 
-  // Gives an empty string, or why there is no socket.
-  std::string open(const std::string& path);
+  Result<void> open(const std::string& path);
   void close();
 
   // Gives the listening socket away; the path remains this object's.

@@ -77,7 +77,7 @@ std::uint64_t thread_cpu_ns() {
 struct Server::Implementation {
   Implementation(IngestOptions given, Shared& with, LogLine log_line);
 
-  std::string listen();
+  Result<void> listen();
   void start();
   void stop();
 
@@ -154,25 +154,26 @@ Server::Implementation::Implementation(IngestOptions given, Shared& with, LogLin
   list_request.assign(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 }
 
-std::string Server::Implementation::listen() {
+Result<void> Server::Implementation::listen() {
   const std::size_t descriptors = raise_descriptor_limit();
   const std::size_t for_peers = descriptors - std::min(descriptors, kOwnDescriptors);
   max_leaving = std::min<std::size_t>(1024, for_peers / 8);
   max_talking = std::min<std::size_t>(options.max_connections, for_peers - max_leaving);
   max_talking_of_user = share_of_a_user(max_talking);
 
-  TcpListeners tcp = listen_tcp(options.port);
-  if (!tcp.error.empty()) return tcp.error;
-  port = tcp.port;
+  Result<TcpListeners> tcp = listen_tcp(options.port);
+  if (!tcp) return tcp.error();
+  port = tcp->port;
   if (!options.socket_path.empty()) {
-    const std::string error = unix_listener.open(options.socket_path);
-    if (error.empty())
-      tcp.sockets.push_back(unix_listener.take_socket());
+    const Result<void> opened = unix_listener.open(options.socket_path);
+    if (opened)
+      tcp->sockets.push_back(unix_listener.take_socket());
     else
-      log("cannot listen on the Unix socket " + options.socket_path + ": " + error +
-          "; clients on this machine can connect to TCP port " + std::to_string(port));
+      log("cannot listen on the Unix socket " + options.socket_path + ": " +
+          opened.error().message + "; clients on this machine can connect to TCP port " +
+          std::to_string(port));
   }
-  for (Descriptor& socket : tcp.sockets)
+  for (Descriptor& socket : tcp->sockets)
     acceptors.emplace_back(
         io, std::move(socket),
         [this](Descriptor connected, Peer peer) { take(std::move(connected), std::move(peer)); },
@@ -349,7 +350,7 @@ Server::Server(IngestOptions options, Shared& shared, LogLine log)
 
 Server::~Server() { stop(); }
 
-std::string Server::listen() { return implementation_->listen(); }
+Result<void> Server::listen() { return implementation_->listen(); }
 std::uint16_t Server::port() const { return implementation_->port; }
 void Server::start() { implementation_->start(); }
 void Server::stop() { implementation_->stop(); }

@@ -10,6 +10,7 @@
 #include "collector/ingest/limited_log.hpp"
 #include "collector/ingest/options.hpp"
 #include "collector/shared.hpp"
+#include "wire/result.hpp"
 
 namespace pcp::trace::agent {
 
@@ -19,9 +20,9 @@ class Server {
   Server(IngestOptions options, Shared& shared, LogLine log);
   ~Server();  // stops
 
-  // Binds. Gives an empty string, or the one line that explains why the agent cannot run: a busy
-  // TCP port. A Unix socket that cannot be made is a line in the log.
-  std::string listen();
+  // Binds. Fails if the agent cannot run: a busy TCP port. A Unix socket that cannot be made is a
+  // line in the log.
+  Result<void> listen();
   std::uint16_t port() const;  // the real one
 
   void start();  // starts the thread

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/error_of.hpp"
+
 namespace pcp::trace::agent {
 
 namespace {
@@ -19,7 +21,7 @@ class OptionsTest : public testing::Test {
     setenv("PCP_RUN_DIR", "/run/of/pcp", 1);
   }
 
-  std::variant<Options, HelpWanted, OptionError> parse(std::vector<std::string> words) {
+  CommandLine parse(std::vector<std::string> words) {
     words.insert(words.begin(), "pmdatrace");
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
@@ -28,16 +30,12 @@ class OptionsTest : public testing::Test {
   }
 
   Options good(const std::vector<std::string>& words) {
-    auto parsed = parse(words);
-    EXPECT_TRUE(std::holds_alternative<Options>(parsed));
-    return std::move(std::get<Options>(parsed));
+    CommandLine line = parse(words);
+    EXPECT_EQ(error_of(line.status), "");
+    return std::move(line.options);
   }
 
-  std::string error(const std::vector<std::string>& words) {
-    const auto parsed = parse(words);
-    const auto* const error = std::get_if<OptionError>(&parsed);
-    return error ? error->message : "no error";
-  }
+  std::string error(const std::vector<std::string>& words) { return error_of(parse(words).status); }
 };
 
 TEST_F(OptionsTest, HaveDefaults) {
@@ -125,14 +123,14 @@ TEST_F(OptionsTest, RefuseWhatIsNoOption) {
 }
 
 TEST_F(OptionsTest, KnowTheLogOfAnErrorThatComesBeforeIt) {
-  const auto parsed = parse({"-N", "0", "-Z", "-T", "0", "-l", "some.log"});
-  const auto& error = std::get<OptionError>(parsed);
-  EXPECT_EQ(error.log, "some.log");
-  EXPECT_EQ(error.message.find("-N: "), 0) << error.message;
+  const CommandLine line = parse({"-N", "0", "-Z", "-T", "0", "-l", "some.log"});
+  EXPECT_EQ(line.options.log, "some.log");
+  EXPECT_EQ(error_of(line.status).find("-N: "), 0) << error_of(line.status);
 }
 
 TEST_F(OptionsTest, TellWhenHelpIsWanted) {
-  EXPECT_TRUE(std::holds_alternative<HelpWanted>(parse({"--help"})));
+  EXPECT_TRUE(parse({"--help"}).help_wanted);
+  EXPECT_FALSE(parse({}).help_wanted);
 }
 
 }  // namespace

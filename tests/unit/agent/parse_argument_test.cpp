@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/error_of.hpp"
+
 namespace pcp::trace::agent {
 
 namespace {
@@ -10,46 +12,46 @@ namespace {
 using namespace std::chrono_literals;
 
 TEST(ParseNumber, TakesWholeNumbersInRange) {
-  EXPECT_EQ(parse_number("0", 0, 9).value, 0);
-  EXPECT_EQ(parse_number("-8", -8, 9).value, -8);
-  EXPECT_EQ(parse_number("9", 0, 9).value, 9);
+  EXPECT_EQ(*parse_number("0", 0, 9), 0);
+  EXPECT_EQ(*parse_number("-8", -8, 9), -8);
+  EXPECT_EQ(*parse_number("9", 0, 9), 9);
 }
 
 TEST(ParseNumber, NamesWhatItRefusesAndTheRange) {
   for (const char* text : {"", " ", "x", "1x", "1.5", "10", "-1", "99999999999999999999"}) {
-    const std::string error = parse_number(text, 0, 9).error;
+    const std::string error = error_of(parse_number(text, 0, 9));
     EXPECT_NE(error.find('"' + std::string(text) + '"'), error.npos) << error;
     EXPECT_NE(error.find("0 to 9"), error.npos) << error;
   }
 }
 
 TEST(ParsePort, TakesNumbersAndServices) {
-  EXPECT_EQ(parse_port("1").value, 1);
-  EXPECT_EQ(parse_port("65535").value, 65535);
-  EXPECT_EQ(parse_port("http").value, 80);
+  EXPECT_EQ(*parse_port("1"), 1);
+  EXPECT_EQ(*parse_port("65535"), 65535);
+  EXPECT_EQ(*parse_port("http"), 80);
   for (const char* text : {"0", "65536", "-1", "no-such-service", ""}) {
-    EXPECT_NE(parse_port(text).error, "") << text;
+    EXPECT_NE(error_of(parse_port(text)), "") << text;
   }
 }
 
 TEST(ParsePeriod, TakesPcpsNotationDownToFractionsOfASecond) {
-  EXPECT_EQ(parse_period("10").value, 10s);
-  EXPECT_EQ(parse_period("30 seconds").value, 30s);
-  EXPECT_EQ(parse_period("1min").value, 60s);
-  EXPECT_EQ(parse_period("2.5sec").value, 2500ms);
-  EXPECT_EQ(parse_period("20 msec").value, 20ms);
+  EXPECT_EQ(*parse_period("10"), 10s);
+  EXPECT_EQ(*parse_period("30 seconds"), 30s);
+  EXPECT_EQ(*parse_period("1min"), 60s);
+  EXPECT_EQ(*parse_period("2.5sec"), 2500ms);
+  EXPECT_EQ(*parse_period("20 msec"), 20ms);
 }
 
 TEST(ParsePeriod, RefusesWhatIsNotAboveZeroOrTooLong) {
   for (const char* text :
        {"0", "-5", "foo", "", "10 fortnights", "400 days", "1e300", "inf", "nan"}) {
-    EXPECT_NE(parse_period(text).error.find('"' + std::string(text) + '"'), std::string::npos)
+    EXPECT_NE(error_of(parse_period(text)).find('"' + std::string(text) + '"'), std::string::npos)
         << text;
   }
 }
 
 TEST(ParseUnits, TakesSixIntegers) {
-  const pmUnits units = parse_units("1,-1,0,2,3,-3").value;
+  const pmUnits units = *parse_units("1,-1,0,2,3,-3");
   EXPECT_EQ(units.dimSpace, 1);
   EXPECT_EQ(units.dimTime, -1);
   EXPECT_EQ(units.dimCount, 0);
@@ -64,13 +66,13 @@ TEST(ParseUnits, NamesThePartThatIsWrong) {
       {"0,0,x,0,0,0", "count dimension"}, {"0,0,0,9,0,0", "space scale"},
       {"0,0,0,0,6,0", "time scale"},      {"0,0,0,0,0,", "count scale"}};
   for (const auto& [text, part] : cases) {
-    EXPECT_NE(parse_units(text).error.find(part), std::string::npos) << text;
+    EXPECT_NE(error_of(parse_units(text)).find(part), std::string::npos) << text;
   }
 }
 
 TEST(ParseUnits, WantsSixOfThem) {
   for (const char* text : {"", "1,2", "0,0,0,0,0", "0,0,0,0,0,0,0"}) {
-    EXPECT_NE(parse_units(text).error.find("six"), std::string::npos) << text;
+    EXPECT_NE(error_of(parse_units(text)).find("six"), std::string::npos) << text;
   }
 }
 

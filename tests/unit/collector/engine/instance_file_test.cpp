@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/error_of.hpp"
+
 namespace pcp::trace::agent {
 namespace {
 
@@ -41,7 +43,7 @@ const std::vector<KnownInstance> kSome{
 };
 
 TEST_F(InstanceFileTest, GivesBackWhatWasSaved) {
-  EXPECT_EQ(InstanceFile(path).save(kSome), "");
+  EXPECT_EQ(error_of(InstanceFile(path).save(kSome)), "");
   const auto contents = load();
   EXPECT_EQ(contents.warning, "");
   EXPECT_TRUE(contents.instances == kSome);
@@ -49,13 +51,13 @@ TEST_F(InstanceFileTest, GivesBackWhatWasSaved) {
 }
 
 TEST_F(InstanceFileTest, IsTextOfOneLinePerInstance) {
-  InstanceFile(path).save({kSome[0], kSome[1]});
+  ASSERT_TRUE(InstanceFile(path).save({kSome[0], kSome[1]}));
   EXPECT_EQ(read(), "pcp-trace-instances 1\n1 1 0 checkout\n2 3 1 \\x20leading\\x20blank\nend\n");
 }
 
 TEST_F(InstanceFileTest, ReplacesTheOldFile) {
-  InstanceFile(path).save(kSome);
-  EXPECT_EQ(InstanceFile(path).save({}), "");
+  ASSERT_TRUE(InstanceFile(path).save(kSome));
+  EXPECT_EQ(error_of(InstanceFile(path).save({})), "");
   EXPECT_TRUE(load().instances.empty());
   EXPECT_EQ(load().warning, "");
 }
@@ -72,11 +74,11 @@ TEST_F(InstanceFileTest, RefusesWhatIsNoRegularFile) {
 }
 
 TEST_F(InstanceFileTest, LeavesTheOldFileIfItCannotSave) {
-  InstanceFile(path).save(kSome);
+  ASSERT_TRUE(InstanceFile(path).save(kSome));
   std::filesystem::create_directory(path + ".new");
-  EXPECT_NE(InstanceFile(path).save({}).find(path + ": cannot save"), std::string::npos);
+  EXPECT_NE(error_of(InstanceFile(path).save({})).find(path + ": cannot save"), std::string::npos);
   EXPECT_EQ(load().instances.size(), kSome.size());
-  EXPECT_NE(InstanceFile(directory + "/none/file").save(kSome), "");
+  EXPECT_FALSE(InstanceFile(directory + "/none/file").save(kSome));
 }
 
 TEST_F(InstanceFileTest, RefusesAnUnknownFormat) {
@@ -114,7 +116,7 @@ TEST_F(InstanceFileTest, GivesNoNumberAndNoTagTwice) {
 }
 
 TEST_F(InstanceFileTest, NoticesThatItWasCutOffAnywhere) {
-  InstanceFile(path).save(kSome);
+  ASSERT_TRUE(InstanceFile(path).save(kSome));
   const std::string whole = read();
   for (std::size_t length = 0; length < whole.size(); ++length) {
     write(whole.substr(0, length));
@@ -127,7 +129,7 @@ TEST_F(InstanceFileTest, NoticesThatItWasCutOffAnywhere) {
 }
 
 TEST_F(InstanceFileTest, SurvivesAnyDamage) {
-  InstanceFile(path).save(kSome);
+  ASSERT_TRUE(InstanceFile(path).save(kSome));
   const std::string whole = read();
   std::mt19937 random(1);
   for (int round = 0; round < 300; ++round) {

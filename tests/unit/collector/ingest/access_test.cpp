@@ -13,6 +13,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/error_of.hpp"
+
 namespace pcp::trace::agent {
 namespace {
 
@@ -20,7 +22,7 @@ using Rules = std::vector<std::string>;
 
 AccessList list_of(const Rules& rules) {
   AccessList list;
-  for (const std::string& rule : rules) EXPECT_EQ(list.add(rule), "");
+  for (const std::string& rule : rules) EXPECT_EQ(error_of(list.add(rule)), "");
   return list;
 }
 
@@ -153,7 +155,7 @@ TEST(AccessList, ANameStandsForEveryAddressItHas) {
   ASSERT_EQ(gethostname(name, sizeof name), 0);
   addrinfo* found = nullptr;
   AccessList list;
-  const std::string error = list.add(std::string("disallow:") + name);
+  const std::string error = error_of(list.add(std::string("disallow:") + name));
   if (getaddrinfo(name, nullptr, nullptr, &found) != 0) {
     EXPECT_NE(error.find("look up this host"), error.npos) << error;
     return;
@@ -243,7 +245,7 @@ void PrintTo(const Malformed& malformed, std::ostream* out) { *out << malformed.
 class MalformedRule : public testing::TestWithParam<Malformed> {};
 
 TEST_P(MalformedRule, IsNamedInOneLineThatSaysWhatIsValid) {
-  const std::string error = AccessList().add(GetParam().rule);
+  const std::string error = error_of(AccessList().add(GetParam().rule));
   EXPECT_NE(error.find("\"" + GetParam().rule + "\""), error.npos) << error;
   EXPECT_NE(error.find(GetParam().says), error.npos) << error;
   EXPECT_EQ(error.find('\n'), error.npos) << error;
@@ -289,7 +291,7 @@ TEST(AccessList, ContradictingRulesAreRefused) {
         Rules{"allow:192.0.2.7:1", "allow:192.0.2.7:2"}, Rules{"disallow:.*", "allow:.*"},
         Rules{"disallow:unix:", "allow:local:*"}, Rules{"allow:fe80::1", "disallow:fe80:0::1"}}) {
     AccessList list = list_of({rules[0]});
-    const std::string error = list.add(rules[1]);
+    const std::string error = error_of(list.add(rules[1]));
     EXPECT_NE(error.find("contradicts \"" + rules[0] + "\""), error.npos) << error;
   }
 }

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <set>
 
+#include "support/error_of.hpp"
 #include "unit/collector/ingest/server_test.hpp"
 
 namespace pcp::trace::agent {
@@ -50,7 +51,7 @@ TEST_F(Lifecycle, ABusyPortIsOneLine) {
       }(),
       shared_, ignore_line);
   const std::string port = std::to_string(server_->port());
-  EXPECT_EQ(second.listen(), "bind(" + port + "): Address already in use");
+  EXPECT_EQ(error_of(second.listen()), "bind(" + port + "): Address already in use");
 }
 
 TEST_F(Lifecycle, APortThatIsBusyForIPv6IsBusy) {
@@ -67,7 +68,7 @@ TEST_F(Lifecycle, APortThatIsBusyForIPv6IsBusy) {
   IngestOptions same = options();
   same.port = ntohs(address.sin6_port);
   Server server(std::move(same), shared_, ignore_line);
-  EXPECT_EQ(server.listen(),
+  EXPECT_EQ(error_of(server.listen()),
             "bind(" + std::to_string(ntohs(address.sin6_port)) + "): Address already in use");
   EXPECT_FALSE(status_of(socket_path()));
 }
@@ -185,7 +186,7 @@ TEST_F(Lifecycle, StopMayBeCalledTwiceOrWithoutStart) {
   server_->stop();
   server_->stop();
   Server never_started(options(), shared_, ignore_line);
-  EXPECT_EQ(never_started.listen(), "");
+  EXPECT_EQ(error_of(never_started.listen()), "");
   never_started.stop();
   EXPECT_FALSE(status_of(socket_path()));
 }
@@ -266,7 +267,7 @@ TEST_F(Lifecycle, TheEngineIsRotated) {
   fast.buckets = 2;
   Shared shared(fast, {}, steady_now());
   Server server(options(), shared, ignore_line);
-  ASSERT_EQ(server.listen(), "");
+  ASSERT_EQ(error_of(server.listen()), "");
   server.start();
   TestPeer peer = TestPeer::tcp(server.port());
   std::string stream;

@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "pcp/trace.h"
+#include "support/error_of.hpp"
 #include "unit/collector/ingest/server_test.hpp"
 
 namespace pcp::trace::agent {
@@ -22,7 +23,7 @@ std::optional<ByeReason> next_bye(TestPeer& peer) {
 }
 
 IngestOptions with_rules(IngestOptions options, std::initializer_list<const char*> rules) {
-  for (const char* rule : rules) EXPECT_EQ(options.access.add(rule), "");
+  for (const char* rule : rules) EXPECT_EQ(error_of(options.access.add(rule)), "");
   return options;
 }
 

@@ -6,6 +6,8 @@
 #include <mutex>
 #include <utility>
 
+#include "support/error_of.hpp"
+
 namespace pcp::trace::agent {
 
 namespace {
@@ -45,7 +47,7 @@ IngestOptions ServerTest::options() const {
 
 void ServerTest::start(IngestOptions options) {
   server_ = std::make_unique<Server>(std::move(options), shared_, remember_line);
-  ASSERT_EQ(server_->listen(), "");
+  ASSERT_EQ(error_of(server_->listen()), "");
   server_->start();
 }
 

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The one way to fail for a reason that has words: a value, or the one line that says why there is
+// none. What may just find nothing, and codecs, give a std::optional instead.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace pcp::trace {
+
+struct Error {
+  std::string message;
+};
+
+template <typename Value>
+class [[nodiscard]] Result {
+ public:
+  Result(Value value) : content_(std::in_place_index<0>, std::move(value)) {}
+  Result(Error error) : content_(std::in_place_index<1>, std::move(error)) {}
+
+  explicit operator bool() const { return content_.index() == 0; }
+
+  // Requires: there is a value.
+  Value& operator*() & { return *std::get_if<0>(&content_); }
+  Value&& operator*() && { return std::move(*std::get_if<0>(&content_)); }
+  const Value& operator*() const& { return *std::get_if<0>(&content_); }
+  Value* operator->() { return std::get_if<0>(&content_); }
+  const Value* operator->() const { return std::get_if<0>(&content_); }
+
+  // Requires: there is none.
+  const Error& error() const { return *std::get_if<1>(&content_); }
+
+ private:
+  std::variant<Value, Error> content_;
+};
+
+// Success has nothing to say: `return {};`.
+template <>
+class [[nodiscard]] Result<void> {
+ public:
+  Result() = default;
+  Result(Error error) : error_(std::move(error)) {}
+
+  explicit operator bool() const { return !error_; }
+
+  // Requires: it failed.
+  const Error& error() const { return *error_; }
+
+ private:
+  std::optional<Error> error_;
+};
+
+}  // namespace pcp::trace
