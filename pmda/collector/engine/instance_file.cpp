@@ -12,6 +12,7 @@
 #include <set>
 #include <utility>
 
+#include "collector/engine/descriptor.hpp"
 #include "collector/engine/escape.hpp"
 
 namespace pcp::trace::agent {
@@ -27,33 +28,14 @@ constexpr std::size_t kMaxFileBytes = std::size_t{1} << 30;
 // A greater number is damage; believing it would leave none for new tags.
 constexpr std::int32_t kMaxNumber = 1'000'000'000;
 
-class File {
- public:
-  explicit File(int descriptor) : descriptor_(descriptor) {}
-  ~File() { close(); }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-
-  int get() const { return descriptor_; }
-  bool is_open() const { return descriptor_ >= 0; }
-
-  bool close() {
-    const int descriptor = std::exchange(descriptor_, -1);
-    return descriptor < 0 || ::close(descriptor) == 0;
-  }
-
- private:
-  int descriptor_;
-};
-
 Error system_error() { return {std::strerror(errno)}; }
 
 // Gives everything in a file.
 Result<std::string> read_file(const std::string& path) {
   // A pipe in the file's place must not keep the agent from starting.
-  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
-  if (!file.is_open() || ::fstat(file.get(), &status) != 0) return system_error();
+  if (!file || ::fstat(file.get(), &status) != 0) return system_error();
   if (!S_ISREG(status.st_mode) || static_cast<std::size_t>(status.st_size) > kMaxFileBytes)
     return Error{"not a file of instance numbers"};
   std::string text(static_cast<std::size_t>(status.st_size), '\0');
@@ -70,8 +52,9 @@ Result<std::string> read_file(const std::string& path) {
 }
 
 Result<void> write_file(const std::string& path, std::string_view text) {
-  File file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
-  if (!file.is_open()) return system_error();
+  Descriptor file(
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
+  if (!file) return system_error();
   while (!text.empty()) {
     const ssize_t written = ::write(file.get(), text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
@@ -87,8 +70,8 @@ Result<void> write_file(const std::string& path, std::string_view text) {
 void sync_directory_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   const std::string directory = slash == path.npos ? "." : path.substr(0, slash + 1);
-  const File file(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (file.is_open()) ::fsync(file.get());
+  const Descriptor file(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (file) ::fsync(file.get());
 }
 
 void append_tag(std::string& out, std::string_view tag) {

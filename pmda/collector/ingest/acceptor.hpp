@@ -11,7 +11,7 @@
 #include <asio/posix/stream_descriptor.hpp>
 #include <asio/steady_timer.hpp>
 
-#include "collector/ingest/descriptor.hpp"
+#include "collector/engine/descriptor.hpp"
 #include "collector/ingest/peer.hpp"
 
 namespace pcp::trace::agent {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/ingest/descriptor.hpp"
+#include "collector/engine/descriptor.hpp"
 #include "wire/result.hpp"
 
 namespace pcp::trace::agent {

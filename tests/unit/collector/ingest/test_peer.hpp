@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/ingest/descriptor.hpp"
+#include "collector/engine/descriptor.hpp"
 #include "wire/batch.hpp"
 #include "wire/delta.hpp"
 #include "wire/frame.hpp"

@@ -27,6 +27,9 @@ class Descriptor {
     number_ = number;
   }
 
+  // For files, where closing may bring an error to light, in errno. Requires: it is open.
+  [[nodiscard]] bool close() { return ::close(release()) == 0; }
+
  private:
   int number_ = -1;
 };
