@@ -32,4 +32,7 @@ constexpr bool is_tag(std::string_view name) {
   return !name.empty() && name.size() <= kMaxTagLength && name.find('\0') == name.npos;
 }
 
+// What all tags share for which there is no room.
+inline constexpr std::string_view kOverflowName = "(overflow)";
+
 }  // namespace pcp::trace

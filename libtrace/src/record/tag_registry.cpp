@@ -6,11 +6,12 @@
 #include <cstring>
 #include <new>
 
+#include "wire/trace_type.hpp"
+
 namespace pcp::trace::client {
 namespace {
 
 constexpr std::size_t kBuckets = 1 << 14;
-constexpr std::string_view kOverflowName = "(overflow)";
 
 // Zero pages until they are used. A bucket's head is written with release and read with acquire, so
 // whoever sees a tag sees all of it.

@@ -6,12 +6,11 @@
 #include <string>
 
 #include "collector/engine/slice.hpp"
+#include "wire/trace_type.hpp"
 
 namespace pcp::trace::agent {
 
 namespace {
-
-constexpr std::string_view kOverflowName = "(overflow)";
 
 bool by_number(const KnownInstance* a, const KnownInstance* b) { return a->instance < b->instance; }
 bool by_absence(const KnownInstance* a, const KnownInstance* b) { return a->absent < b->absent; }
