@@ -74,16 +74,6 @@ void sync_directory_of(const std::string& path) {
   if (file) ::fsync(file.get());
 }
 
-void append_tag(std::string& out, std::string_view tag) {
-  for (const char byte : tag) {
-    if (byte > ' ' && byte < 0x7f && byte != '\\') {
-      out += byte;
-    } else {
-      append_escaped(out, byte);
-    }
-  }
-}
-
 // Takes the number at the front of `text` and the character after it.
 template <typename Number>
 bool take_number(std::string_view& text, Number& number) {
@@ -183,9 +173,8 @@ Result<void> InstanceFile::save(const std::vector<KnownInstance>& instances) con
   text += '\n';
   for (const KnownInstance& known : instances) {
     text += std::to_string(static_cast<unsigned>(known.type)) + ' ' +
-            std::to_string(known.instance) + ' ' + std::to_string(known.absent) + ' ';
-    append_tag(text, known.tag);
-    text += '\n';
+            std::to_string(known.instance) + ' ' + std::to_string(known.absent) + ' ' +
+            escaped(known.tag, stays_in_file) + '\n';
   }
   text += kEnd;
   text += '\n';

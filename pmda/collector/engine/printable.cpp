@@ -11,23 +11,7 @@ namespace {
 
 constexpr std::string_view kMark = "...";
 
-// Gives the length of the printable UTF-8 character that `text` begins with; 0 if there is none.
-std::size_t printable_length(std::string_view text) {
-  const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return lead >= 0x20 && lead != 0x7f ? 1 : 0;
-  if (lead < 0xc2 || lead > 0xf4) return 0;
-  const std::size_t length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-  if (text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  const bool control = lead == 0xc2 && byte(1) < 0xa0;
-  const bool overlong = (lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xf0 && byte(1) < 0x90);
-  const bool surrogate = lead == 0xed && byte(1) >= 0xa0;
-  const bool too_great = lead == 0xf4 && byte(1) >= 0x90;
-  return control || overlong || surrogate || too_great ? 0 : length;
-}
+std::size_t none_stays(std::string_view) { return 0; }
 
 }  // namespace
 
@@ -43,13 +27,7 @@ std::string printable(std::string_view text, std::size_t most) {
   bool leading = true;
   while (!text.empty()) {
     leading = leading && text.front() == ' ';
-    const std::size_t length = leading ? 0 : printable_length(text);
-    if (length == 0) {
-      append_escaped(out, text.front());
-    } else {
-      out += text.substr(0, length);
-    }
-    text.remove_prefix(std::max<std::size_t>(length, 1));
+    take_escaped(text, out, leading ? none_stays : stays_in_name);
     if (out.size() > most) return out.substr(0, cut).append(kMark);
     if (out.size() + kMark.size() <= most) cut = out.size();
   }

@@ -224,7 +224,7 @@ std::string Dialogue::describe() const {
     case Speaks::Version2:
       break;
   }
-  return "version 2, \"" + escaped(process_) + "\"" +
+  return "version 2, \"" + for_log(process_) + "\"" +
          (session_ == nullptr ? std::string()
                               : ", " + std::to_string(session_->tags.size()) + " tags, batch " +
                                     std::to_string(session_->last_sequence));

@@ -11,16 +11,10 @@ constexpr std::size_t kLongestText = 64;
 
 }  // namespace
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text.substr(0, kLongestText)) {
-    if (c >= 0x20 && c < 0x7f && c != '\\' && c != '"')
-      out += c;
-    else
-      append_escaped(out, c);
-  }
-  if (text.size() > kLongestText) out += "...";
-  return out;
+std::string for_log(std::string_view text) {
+  std::string line = escaped(text.substr(0, kLongestText), stays_in_log);
+  if (text.size() > kLongestText) line += "...";
+  return line;
 }
 
 void LimitedLog::say(const std::string& line, Time now) {

@@ -14,8 +14,8 @@ namespace pcp::trace::agent {
 // Says one line to the agent's log.
 using LogLine = void (*)(const std::string&);
 
-// Text from a peer, fit for a line of a log: printable ASCII, anything else as \xNN, cut if long.
-std::string escaped(std::string_view text);
+// Text from a peer, fit for a line of a log: escaped, cut if long.
+std::string for_log(std::string_view text);
 
 // Thread: its owner's.
 class LimitedLog {

@@ -34,12 +34,12 @@ TEST(LimitedLog, SaysNothingAboutNothing) {
   EXPECT_EQ(lines, std::vector<std::string>{"line"});
 }
 
-TEST(Escaped, ShowsPrintableAsciiAndCodesOfTheRest) {
-  EXPECT_EQ(escaped("a b\n\x1b\xff\"\\"), "a b\\x0a\\x1b\\xff\\x22\\x5c");
+TEST(TextForALog, ShowsPrintableAsciiAndCodesOfTheRest) {
+  EXPECT_EQ(for_log("a b\n\x1b\xff\"\\"), "a b\\x0a\\x1b\\xff\\x22\\x5c");
 }
 
-TEST(Escaped, CutsLongText) {
-  EXPECT_EQ(escaped(std::string(100, 'x')), std::string(64, 'x') + "...");
+TEST(TextForALog, CutsLongText) {
+  EXPECT_EQ(for_log(std::string(100, 'x')), std::string(64, 'x') + "...");
 }
 
 }  // namespace
