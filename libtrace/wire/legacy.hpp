@@ -3,9 +3,8 @@
 //
 //   DATA payload:  version (1) | tag length with its NUL | type | 0x80 if an ACK is wanted
 //                  | value, a big-endian double | tag, its NUL, '~' up to a multiple of four
-//   ACK payload:   one big-endian word: on connect the agent's version, later the trace type (1 to
-//   4)
-//                  of the DATA that it acknowledges, or a negative error code
+//   ACK payload:   one big-endian word: on connect the agent's version, later the trace type
+//                  (1 to 4) of the DATA that it acknowledges, or a negative error code
 #pragma once
 
 #include <cstddef>

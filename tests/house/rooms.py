@@ -25,6 +25,7 @@ WITHOUT_PCP = ("pmda/collector", "libtrace/src", "libtrace/wire")
 CODE = {".c", ".cpp", ".h", ".hpp"}
 SOURCES = CODE | {".cmake", ".f", ".f90", ".inc", ".java", ".proto", ".py", ".sh"}
 SOURCE_NAMES = {"CMakeLists.txt", "Install", "Remove", "run"}
+LONGEST_WALK = 37  # files, from a call to a metric
 LINES_WITH_LICENCE = 20  # what the file is may be said first
 
 
@@ -105,11 +106,23 @@ class House:
                 if not any("SPDX-License-Identifier: " in line for line in first[:LINES_WITH_LICENCE]):
                     yield f"{path}: no SPDX line at its top"
 
+    def walk(self):
+        """The files that design.md leads a newcomer through are there, and not too many."""
+        page = (self.root / "libtrace/docs/design.md").read_text(encoding="utf-8")
+        found = re.search(r"^## The walk\n(.*?)^## ", page, re.MULTILINE | re.DOTALL)
+        walked = re.findall(r"`([\w.]+(?:/[\w.]+)+)`", found[1]) if found else []
+        if not 0 < len(walked) <= LONGEST_WALK:
+            yield f"design.md: the walk has {len(walked)} files, not 1 to {LONGEST_WALK}"
+        for path in walked:
+            if path not in self.code:
+                yield f"design.md: the walk comes to {path}, which is not there"
+
     def breaches(self):
         yield from self.upward_includes()
         yield from self.files_in_no_room()
         yield from self.pcp_headers()
         yield from self.missing_licences()
+        yield from self.walk()
 
 
 def main():

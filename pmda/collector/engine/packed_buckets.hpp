@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The packed distributions of one tag's completed intervals, oldest first, one behind the other in
-// a single piece of memory: most of them are so short that a piece for each would be mostly the
-// heap's own. An interval without values has none.
+// The packed histograms of one tag's completed intervals, oldest first, one behind the other in a
+// single piece of memory. Most have a few bytes: with a piece of memory for each, the heap's own
+// bookkeeping would take more than they do. An interval without values takes nothing.
 #pragma once
 
 #include <cstddef>
