@@ -10,8 +10,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "delivery/pending.hpp"
-#include "record/recorder.hpp"
+#include "process/drain.hpp"
 #include "record/tag_registry.hpp"
 #include "timing.hpp"
 
@@ -86,18 +85,16 @@ void drain(benchmark::State& state, RecordKind kind) {
   RecordingThread source(static_cast<int>(state.range(0)), kind);
   Pending pending;
   std::vector<double> samples;
-  int drains = 0;
-  const auto make_room = [&](std::size_t records) { pending.make_room(records); };
-  const auto announce = [&](const Record& record) { return pending.announce(record); };
-  const auto add = [&](const auto& recorded) { pending.add(recorded, 1); };
+  int takes = 0;
+  Drain drain(pending);
   for (auto _ : state) {
     Recorder& recorder = source.record();
     const double before = bench::thread_cpu_ns();
-    recorder.drain(make_room, announce, add, add);
+    drain.take(recorder, 1);
     const double spent = bench::thread_cpu_ns() - before;
     samples.push_back(spent / RecordingThread::kRecords);
     state.SetIterationTime(spent * 1e-9);
-    if (++drains % kDrainsPerFlush == 0)
+    if (++takes % kDrainsPerFlush == 0)
       while (!pending.empty()) pending.pop();
   }
   state.counters["ns"] = bench::median(samples);

@@ -9,9 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "allocation_counter.hpp"
-#include "delivery/pending.hpp"
 #include "every_call.hpp"
-#include "record/recorder.hpp"
+#include "process/drain.hpp"
 #include "stress/test_agent.hpp"
 
 namespace pcp::trace {
@@ -103,19 +102,17 @@ TEST(Allocations, DoNotAddUpInAnHourWithoutAnAgent) {
   Doorbell doorbell;
   Recorder recorder(queue, doorbell, 64);
   Pending pending;
+  Drain drain(pending);
   std::uint64_t now = 0;
   std::uint64_t recorded = 0;
   const auto pass = [&](int intervals) {
-    const auto make_room = [&](std::size_t records) { pending.make_room(records); };
-    const auto announce = [&](const Record& record) { return pending.announce(record); };
-    const auto add = [&](const auto& some) { pending.add(some, now); };
     for (int i = 0; i < intervals; ++i, now += kInterval) {
       for (int call = 0; call < 100; ++call, ++recorded) {
         const auto which = recorded * 7 % kManyTags;
         recorder.record(names.tags[which], 1e-3 * static_cast<double>(recorded % 1009),
                         which % 2 == 0 ? RecordKind::Observe : RecordKind::Transact);
       }
-      recorder.drain(make_room, announce, add, add);
+      drain.take(recorder, now);
     }
   };
   pass(36'000 / 2);

@@ -2,13 +2,12 @@
 // The promise "cheap": a call writes no cache line that another thread writes.
 #include <algorithm>
 #include <cstring>
-#include <functional>
 #include <set>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "record/recorder.hpp"
+#include "process/drain.hpp"
 
 namespace pcp::trace::client {
 namespace {
@@ -19,6 +18,7 @@ struct CacheLines : testing::Test {
   RecordQueue queue{0};
   Doorbell doorbell;
   Recorder recorder{queue, doorbell, 64};
+  Pending pending;
   const Tag* tag = intern_tag("line");
 
   // The lines of the recorder that `work` changes.
@@ -36,16 +36,12 @@ struct CacheLines : testing::Test {
   void record(int calls) {
     for (int i = 0; i < calls; ++i) recorder.record(tag, 1, RecordKind::Observe);
   }
-  void drain() {
-    recorder.drain([](std::size_t) {}, std::identity(), [](std::span<const Record>) {},
-                   [](const OverflowCell&) {});
-  }
 };
 
 TEST_F(CacheLines, OfARecorderAreWrittenByItsOwnerOrByTheFlusher) {
   record(1);
   const auto owner = written_by([&] { record(20); });
-  const auto flusher = written_by([&] { drain(); });
+  const auto flusher = written_by([&] { Drain(pending).take(recorder, 1); });
   ASSERT_FALSE(owner.empty());
   ASSERT_FALSE(flusher.empty());
   std::vector<std::size_t> shared;

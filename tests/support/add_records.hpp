@@ -12,9 +12,9 @@ namespace pcp::trace::client {
 
 inline void add_records(Pending& pending, std::span<const Record> records, std::uint64_t now_ns) {
   pending.make_room(records.size());
-  std::vector<Pending::Arrival> arrivals;
-  for (const Record& record : records) arrivals.push_back(pending.announce(record));
-  pending.add(arrivals, now_ns);
+  std::vector<Pending::Fetched> fetched;
+  for (const Record& record : records) fetched.push_back(pending.fetch(record));
+  pending.add(fetched, now_ns);
 }
 
 }  // namespace pcp::trace::client

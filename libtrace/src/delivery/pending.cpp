@@ -7,16 +7,16 @@
 namespace pcp::trace::client {
 
 void Pending::make_room(std::size_t records) {
-  const std::size_t places = std::size_t{end_of_tag_ids()} * kTraceTypes.size();
-  if (places > by_tag_.size()) by_tag_.resize(places);
-  const std::size_t needed = std::min(taken_ + records, places);
+  const std::size_t possible = std::size_t{end_of_tag_ids()} * kTraceTypes.size();
+  if (possible > by_tag_.size()) by_tag_.resize(possible);
+  const std::size_t needed = std::min(taken_ + records, possible);
   while (entries_.size() < needed) entries_.emplace_back();
 }
 
 // Not in add()'s loop, which is faster without all this.
 [[gnu::noinline]] Pending::Entry& Pending::queued_entry(const Tag* tag, TraceType type,
                                                         std::uint64_t first_ns) {
-  Entry*& entry = by_tag_[place_of(tag, type)];
+  Entry*& entry = by_tag_[index_of(tag, type)];
   if (entry == nullptr) {
     entry = &entries_[taken_++];
     entry->tag = tag;
@@ -32,9 +32,9 @@ void Pending::make_room(std::size_t records) {
   return *entry;
 }
 
-void Pending::add(std::span<const Arrival> arrivals, std::uint64_t now_ns) {
-  for (const auto& [announced, record] : arrivals) {
-    Entry* target = announced;
+void Pending::add(std::span<const Fetched> some, std::uint64_t now_ns) {
+  for (const auto& [entry, record] : some) {
+    Entry* target = entry;
     if (target == nullptr || target->last_ns == 0) [[unlikely]]
       target = &queued_entry(record.tag(), type_of(record.kind()), now_ns);
     target->last_ns = now_ns;

@@ -37,18 +37,18 @@ class Pending {
   static_assert(sizeof(Delta) == 64);
 
   // A record that waits for its entry to come from afar: with many tags none is in a near cache.
-  struct Arrival {
+  struct Fetched {
     Entry* entry = nullptr;  // null if there is none yet
     Record record;
   };
-  Arrival announce(const Record& record) const noexcept {
-    Arrival arrival;
-    arrival.entry = find(record.tag(), type_of(record.kind()));
-    arrival.record = record;
-    const auto address = reinterpret_cast<std::uintptr_t>(arrival.entry);  // null does no harm
+  Fetched fetch(const Record& record) const noexcept {
+    Fetched fetched;
+    fetched.entry = find(record.tag(), type_of(record.kind()));
+    fetched.record = record;
+    const auto address = reinterpret_cast<std::uintptr_t>(fetched.entry);  // null does no harm
     __builtin_prefetch(reinterpret_cast<const void*>(address), 1);
     __builtin_prefetch(reinterpret_cast<const void*>(address + 64), 1);
-    return arrival;
+    return fetched;
   }
 
   // Makes room for so many records or cells, of any tags that there are. Throws if there is no
@@ -56,7 +56,7 @@ class Pending {
   void make_room(std::size_t records);
 
   // Add what was recorded. Requires: there was room made for it.
-  void add(std::span<const Arrival> arrivals, std::uint64_t now_ns);
+  void add(std::span<const Fetched> some, std::uint64_t now_ns);
   void add(const OverflowCell& cell, std::uint64_t now_ns);
 
   // Puts back what could not be sent after all. Its values are not in any histogram any more.
@@ -76,11 +76,11 @@ class Pending {
  private:
   // Null if there is none yet.
   Entry* find(const Tag* tag, TraceType type) const {
-    const std::size_t place = place_of(tag, type);
-    return place < by_tag_.size() ? by_tag_[place] : nullptr;
+    const std::size_t index = index_of(tag, type);
+    return index < by_tag_.size() ? by_tag_[index] : nullptr;
   }
-  static std::size_t place_of(const Tag* tag, TraceType type) {
-    return std::size_t{tag->id} * kTraceTypes.size() + index_of(type);
+  static std::size_t index_of(const Tag* tag, TraceType type) {
+    return std::size_t{tag->id} * kTraceTypes.size() + trace::index_of(type);
   }
 
   // Gives the entry, taken and queued if need be. Requires: there is room for it.

@@ -121,12 +121,9 @@ void Flusher::leave_if_last() {
 bool Flusher::drain() {
   const std::uint64_t now = surroundings_.now_ns();
   bool any = false;
-  const auto make_room = [&](std::size_t records) { pending_.make_room(records); };
-  const auto announce = [&](const Record& record) { return pending_.announce(record); };
-  const auto add = [&](const auto& recorded) { pending_.add(recorded, now); };
   const auto drain_one = [&](Recorder& recorder) {
-    any |= recorder.drain(make_room, announce, add, add);
-    return !recorder.was_busy();
+    any |= drain_.take(recorder, now);
+    return !recorder.overflow().was_busy();
   };
   has_drained_all_ = true;
   shared_.recorders.for_each([&](Recorder& each) { has_drained_all_ &= drain_one(each); });
@@ -137,7 +134,7 @@ bool Flusher::drain() {
     if (!request_) shared_.link.made_progress();
     has_drained_all_ = true;
     shared_.recorders.for_each([&](Recorder& each) {
-      if (each.was_busy()) has_drained_all_ &= drain_one(each);
+      if (each.overflow().was_busy()) has_drained_all_ &= drain_one(each);
     });
   }
   return any;

@@ -15,6 +15,7 @@
 #include "delivery/counters.hpp"
 #include "delivery/output.hpp"
 #include "delivery/pending.hpp"
+#include "process/drain.hpp"
 #include "process/link.hpp"
 #include "record/doorbell.hpp"
 #include "record/recorders.hpp"
@@ -78,6 +79,7 @@ class Flusher final : private Output::Listener {
 
   const Shared shared_;
   Pending& pending_;
+  Drain drain_{pending_};
   Output& output_;
   const std::chrono::nanoseconds flush_interval_;
   const Surroundings surroundings_;

@@ -50,7 +50,7 @@ bool Overflow::add(const Record& record, std::uint64_t queued) {
       slab_.position = queued;
       written_.store(true, std::memory_order_release);
     }
-    written_turn_ = turn_.load(std::memory_order_relaxed);
+    written_slab_ = slabs_taken_.load(std::memory_order_relaxed);
     cells_.store(slab_.size(), std::memory_order_relaxed);
   }
   unlock();
@@ -58,14 +58,14 @@ bool Overflow::add(const Record& record, std::uint64_t queued) {
   return added;
 }
 
-// No room: there are more cells than that, or perhaps one of a newer tag.
-Overflow::Exchanged Overflow::exchange(OverflowSlab& spare, const Room& room) {
-  if (!lock_without_waiting()) return Exchanged::Busy;
+Overflow::Exchanged Overflow::exchange(OverflowSlab& empty, const Room& room) {
+  was_busy_ = !lock_without_waiting();
+  if (was_busy_) return Exchanged::Busy;
   const bool fits = slab_.size() <= room.cells && end_of_tag_ids() <= room.end_of_ids;
   if (fits) {
-    std::swap(slab_, spare);
+    std::swap(slab_, empty);
     written_.store(false, std::memory_order_relaxed);
-    turn_.store(turn_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    slabs_taken_.store(slabs_taken_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
   unlock();
   return fits ? Exchanged::Yes : Exchanged::NoRoom;

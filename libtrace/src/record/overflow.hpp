@@ -4,15 +4,16 @@
 // them.
 //
 // A thread has one slab of cells. Its flag is held by whoever touches it: by the owner for one
-// cell, by the flusher while it changes the slab for an empty one, which is a few pointers. So the
-// owner never waits for what the flusher does with the cells. The empty one is the flusher's spare:
-// what it took from one thread serves the next, and neither allocates anything once all have their
-// size.
+// cell, by the flusher while it exchanges the slab for an empty one, which is a few pointers. So
+// the owner never waits for what the flusher does with the cells. The empty one is the flusher's
+// spare: what it took from one thread serves the next, and neither allocates anything once all have
+// their size.
 //
-// Order. While its cells are in use the owner puts nothing into its queue. When it sees by the turn
-// that they were taken it may go back to the queue: the flusher visits the cells before it takes
-// anything that was queued after them. A slab remembers how long the queue was when its first cell
-// was written, so that the flusher also visits the cells after everything queued before them.
+// Order. While its cells are in use the owner puts nothing into its queue. When it sees by the
+// number of slabs taken that they were taken it may go back to the queue: the flusher takes the
+// cells before it takes anything that was queued after them. A slab remembers how long the queue
+// was when its first cell was written, and the flusher first takes everything that was queued until
+// then.
 #pragma once
 
 #include <atomic>
@@ -82,7 +83,7 @@ class OverflowSlab {
   static constexpr std::uint32_t kInBlock = 64;
   using Block = std::unique_ptr<Cell[]>;
 
-  Cell& at(std::uint32_t place) const { return blocks_[place / kInBlock][place % kInBlock]; }
+  Cell& at(std::uint32_t number) const { return blocks_[number / kInBlock][number % kInBlock]; }
   OverflowCell read(const Cell& cell) const;
   Cell& find_or_make(const Tag* tag, Kind kind);
 
@@ -91,7 +92,7 @@ class OverflowSlab {
   void grow_index();
 
   std::vector<Block> blocks_;
-  std::vector<std::uint32_t> index_;  // open addressing: a cell's place plus one, 0 is free
+  std::vector<std::uint32_t> index_;  // open addressing: a cell's number plus one, 0 is free
   std::uint32_t size_ = 0;            // cells in use
   bool has_nonfinite_ = false;
   volatile std::sig_atomic_t is_growing_ = 0;
@@ -105,7 +106,7 @@ class Overflow {
 
   // Tells whether the owner must go on using the cells to keep its records in order. Thread: the
   // owner's.
-  bool in_use() const { return written_turn_ == turn_.load(std::memory_order_acquire); }
+  bool in_use() const { return written_slab_ == slabs_taken_.load(std::memory_order_acquire); }
 
   // The owner will never run again, since a signal has interrupted it and the handler ends the
   // process: leaves its cells to the flusher if they can be read. Thread: the owner's, in the
@@ -114,38 +115,29 @@ class Overflow {
     if (owner_is_busy_ != 0 && !slab_.is_growing()) unlock();
   }
 
-  // If anything was written: calls drain_until with the number of records that were queued before
-  // the first cell was written, takes the cells in exchange for the spare, and hands each to
-  // `visit`. Before that, make_room is asked for all of them. It and drain_until may throw. The
-  // spare, empty before and after, is any that is the flusher's. False if there was nothing, or if
-  // the owner is busy and lost its processor, most probably. Thread: the flusher's.
-  template <typename MakeRoom, typename DrainUntil, typename Visit>
-  bool take(OverflowSlab& spare, MakeRoom make_room, DrainUntil drain_until, Visit visit) {
-    if (!written_.load(std::memory_order_acquire)) return false;
-    drain_until(slab_.position);
-    Exchanged exchanged;
-    do {
-      const Room room{cells_.load(std::memory_order_relaxed) + kRoomForMore, end_of_tag_ids()};
-      make_room(room.cells);
-      exchanged = exchange(spare, room);
-    } while (exchanged == Exchanged::NoRoom);
-    was_busy_ = exchanged == Exchanged::Busy;
-    if (was_busy_) return false;
-    spare.for_each(visit);
-    spare.clear();
-    return true;
+  // The rest is the flusher's. It takes the cells if anything was written: first what the owner had
+  // queued before its first cell, then the slab, in exchange for an empty one.
+  bool is_written() const { return written_.load(std::memory_order_acquire); }
+  std::uint64_t queued_before() const { return slab_.position; }  // requires: is_written()
+
+  // What has to be kept free for what the slab holds: so many cells, of tags below this id.
+  struct Room {
+    std::uint32_t cells = 0;
+    std::uint32_t end_of_ids = 0;
+  };
+  Room needed_room() const {
+    return {cells_.load(std::memory_order_relaxed) + kRoomForMore, end_of_tag_ids()};
   }
 
-  // The last take() found the owner busy: there is something left. Thread: the flusher's.
+  // NoRoom: meanwhile there are more cells than that, or perhaps one of a newer tag. Busy: so is
+  // the owner, and has lost its processor, most probably.
+  enum class Exchanged { Yes, NoRoom, Busy };
+  Exchanged exchange(OverflowSlab& empty, const Room& room);
+
+  // The last exchange() found the owner busy: there is something left.
   bool was_busy() const { return was_busy_; }
 
  private:
-  struct Room {
-    std::uint32_t cells = 0;
-    std::uint32_t end_of_ids = 0;  // of their tags
-  };
-  enum class Exchanged { Yes, NoRoom, Busy };
-  Exchanged exchange(OverflowSlab& spare, const Room& room);
   void lock();
   bool lock_without_waiting();
   bool try_lock() { return !busy_.exchange(true, std::memory_order_acquire); }
@@ -153,17 +145,16 @@ class Overflow {
 
   // Cells that come meanwhile.
   static constexpr std::uint32_t kRoomForMore = 64;
-  static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
+  static constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
 
   std::atomic<bool> busy_{false};  // the flag: taken with acquire, given back with release
   bool was_busy_ = false;          // the flusher's
   volatile std::sig_atomic_t owner_is_busy_ = 0;  // with the flag or waiting for it; the owner's
   std::atomic<bool> written_{
-      false};  // with its slab's position: released by add(), acquired by take()
-  std::atomic<std::uint32_t> cells_{0};  // in the slab: a hint for the flusher
-  std::atomic<std::uint64_t> turn_{
-      0};  // slabs taken: released by the flusher, acquired by in_use()
-  std::uint64_t written_turn_ = kNever;  // the turn in which the owner last wrote; the owner's
+      false};  // with its slab's position: released by add(), acquired by is_written()
+  std::atomic<std::uint32_t> cells_{0};        // in the slab: a hint for the flusher
+  std::atomic<std::uint64_t> slabs_taken_{0};  // released by the flusher, acquired by in_use()
+  std::uint64_t written_slab_ = kNone;  // its number, in which the owner last wrote; the owner's
   OverflowSlab slab_;
 };
 

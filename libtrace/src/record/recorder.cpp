@@ -7,10 +7,10 @@
 namespace pcp::trace::client {
 
 bool RecordQueue::take_room(std::uint64_t records, std::uint64_t of_all) {
-  std::uint64_t taken = taken_.load(std::memory_order_relaxed);
+  std::uint64_t taken = room_taken_.load(std::memory_order_relaxed);
   do {
     if (taken + records > of_all) return false;
-  } while (!taken_.compare_exchange_weak(taken, taken + records, std::memory_order_relaxed));
+  } while (!room_taken_.compare_exchange_weak(taken, taken + records, std::memory_order_relaxed));
   return true;
 }
 
@@ -24,20 +24,20 @@ bool Recorder::widen_room() {
 // Sets next_look_: half of the room first, so that the flusher is woken in time, then the other
 // half.
 void Recorder::look_at_room() {
-  const std::uint64_t drained = drained_.load(std::memory_order_acquire);
-  const std::uint64_t used = queued_.load(std::memory_order_relaxed) - drained;
+  const std::uint64_t taken = taken_.load(std::memory_order_acquire);
+  const std::uint64_t used = queued_.load(std::memory_order_relaxed) - taken;
   const auto half = [this] { return std::max<std::uint64_t>(room_ / 2, 1); };
   while (used >= half() && widen_room()) {
   }
   if (used < half()) {
-    next_look_ = drained + half();
+    next_look_ = taken + half();
     return;
   }
-  if (asked_at_ != drained) {
-    asked_at_ = drained;
+  if (asked_at_ != taken) {
+    asked_at_ = taken;
     doorbell_->ring();
   }
-  next_look_ = drained + room_;
+  next_look_ = taken + room_;
 }
 
 int Recorder::record_slowly(const Tag* tag, double value, RecordKind kind) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What one thread records into: its place in the event queue, its overflow cells, its tag cache and
+// What one thread records into: its part of the event queue, its overflow cells, its tag cache and
 // its open transactions. Never freed; when a thread ends, the next new thread takes its recorder
 // over.
 //
@@ -10,8 +10,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <span>
-#include <type_traits>
 
 #include <concurrentqueue/concurrentqueue.h>
 
@@ -27,7 +25,7 @@ struct RecordQueueTraits : moodycamel::ConcurrentQueueDefaultTraits {
   static const std::size_t BLOCK_SIZE = 256;  // 4 KiB
 };
 
-// What the recorders of a process share: the queue, the room in it, and the flusher's spare slab.
+// What the recorders of a process share: the queue, and the room in it.
 class RecordQueue : public moodycamel::ConcurrentQueue<Record, RecordQueueTraits> {
  public:
   using ConcurrentQueue::ConcurrentQueue;
@@ -37,10 +35,8 @@ class RecordQueue : public moodycamel::ConcurrentQueue<Record, RecordQueueTraits
   // Thread: any.
   bool take_room(std::uint64_t records, std::uint64_t of_all);
 
-  OverflowSlab spare;  // the flusher's
-
  private:
-  alignas(64) std::atomic<std::uint64_t> taken_{0};  // stands for itself: relaxed
+  alignas(64) std::atomic<std::uint64_t> room_taken_{0};  // stands for itself: relaxed
 };
 
 class Recorder {
@@ -60,8 +56,8 @@ class Recorder {
   }
 
   // Records a call. 0, or -ENOMEM if a full thread finds no memory for a new tag. Takes the
-  // record's parts, and should be inlined with the queue's code: they then reach their place in the
-  // queue from registers. By way of memory they would be written one by one and read as a whole,
+  // record's parts, and should be inlined with the queue's code: they then reach the queue
+  // from registers. By way of memory they would be written one by one and read as a whole,
   // for which the processor waits longer than for all the rest. Thread: the owner's.
   int record(const Tag* tag, double value, RecordKind kind) {
     if (enqueue(tag, value, kind)) [[likely]]
@@ -69,7 +65,7 @@ class Recorder {
     return record_slowly(tag, value, kind);
   }
 
-  // False if there was no memory for its place in the queue.
+  // False if there was no memory for its part of the queue.
   bool is_usable() const { return token_.valid(); }
 
   // False in a forked child: this recorder is the parent's.
@@ -81,24 +77,22 @@ class Recorder {
   TagCache& tags() { return tags_; }  // Thread: the owner's.
   OpenTransactions& transactions() { return transactions_; }
 
-  // Hands what was recorded until now over in the order of recording; bounded even if the owner
-  // never pauses. Before so many records or cells leave their places make_room() is asked, which
-  // may throw; what follows must not. Records leave the queue by way of prepare(), and what it
-  // makes of some of them goes to visit_prepared (a span); cells go to visit_cell. True if there
-  // was anything. Thread: the flusher's.
-  template <typename MakeRoom, typename Prepare, typename VisitPrepared, typename VisitCell>
-  bool drain(MakeRoom make_room, Prepare prepare, VisitPrepared visit_prepared,
-             VisitCell visit_cell) {
-    auto drain_until = [&](std::uint64_t position) {
-      return take_queued(position, make_room, prepare, visit_prepared);
-    };
-    const bool queued = drain_until(queued_.load(std::memory_order_acquire));
-    const bool cells = overflow_.take(queue_->spare, make_room, drain_until, visit_cell);
-    return queued || cells;
+  // Records that were ever queued, and how many of them were taken. Thread: the flusher's.
+  std::uint64_t queued() const { return queued_.load(std::memory_order_acquire); }
+  std::uint64_t taken() const { return taken_.load(std::memory_order_relaxed); }
+
+  // Takes so many records from the queue, in the order of recording, as *out++ = record. Requires:
+  // so many are there. Thread: the flusher's.
+  template <typename Out>
+  std::size_t take(std::size_t wanted, Out out) {
+    const std::size_t got = queue_->try_dequeue_bulk_from_producer(token_, out, wanted);
+    // Pairs with the acquire in look_at_room().
+    taken_.store(taken() + got, std::memory_order_release);
+    return got;
   }
 
-  // The last drain() has left cells, since their owner was busy with one. Thread: the flusher's.
-  bool was_busy() const { return overflow_.was_busy(); }
+  // What did not go into the queue. Thread: the flusher's, but for what Overflow says.
+  Overflow& overflow() { return overflow_; }
 
   // Calls ever recorded; of those, calls that went into cells. Thread: any.
   std::uint64_t recorded() const {
@@ -123,7 +117,7 @@ class Recorder {
   bool enqueue(const Tag* tag, double value, RecordKind kind) {
     const std::uint64_t queued = queued_.load(std::memory_order_relaxed);
     if (queued >= next_look_ || !queue_->enqueue(token_, {tag, value, kind})) return false;
-    // Released for drain(): who sees the number finds the records.
+    // Released for queued(): who sees the number finds the records.
     queued_.store(queued + 1, std::memory_order_release);
     doorbell_->ring_if_asleep();
     return true;
@@ -132,48 +126,15 @@ class Recorder {
   void look_at_room();
   bool widen_room();
 
-  // The iterator that the queue writes to, as *outlet++ = record.
-  template <typename Prepare, typename Prepared>
-  struct Outlet {
-    const Prepare& prepare;
-    Prepared* next;
-
-    Outlet& operator*() { return *this; }
-    Outlet& operator++() { return *this; }
-    Outlet& operator++(int) { return *this; }
-    // NOLINTNEXTLINE(misc-unconventional-assign-operator): an output iterator's
-    void operator=(Record&& record) noexcept { *next++ = prepare(record); }
-  };
-
-  template <typename MakeRoom, typename Prepare, typename VisitPrepared>
-  bool take_queued(std::uint64_t position, MakeRoom& make_room, const Prepare& prepare,
-                   VisitPrepared& visit_prepared) {
-    using Prepared = std::decay_t<std::invoke_result_t<Prepare, const Record&>>;
-    std::uint64_t drained = drained_.load(std::memory_order_relaxed);
-    if (drained >= position) return false;
-    Prepared some[64];
-    while (drained < position) {
-      const std::size_t wanted = std::min<std::uint64_t>(position - drained, std::size(some));
-      make_room(wanted);
-      const Outlet<Prepare, Prepared> outlet{prepare, some};
-      const std::size_t got = queue_->try_dequeue_bulk_from_producer(token_, outlet, wanted);
-      visit_prepared(std::span<const Prepared>(some, got));
-      drained += got;
-      drained_.store(drained,
-                     std::memory_order_release);  // pairs with the acquire in look_at_room()
-    }
-    return true;
-  }
-
   // The owner's, in its own cache lines. Others only read the two counts.
   RecordQueue* queue_;
   Doorbell* doorbell_;
-  std::uint64_t next_look_ = 0;  // queue up to here without looking at what was drained
+  std::uint64_t next_look_ = 0;  // queue up to here without looking at what was taken
   std::atomic<std::uint64_t> queued_{0};
   moodycamel::ProducerToken token_;
   std::uint32_t capacity_;               // as much room as it may ever have
   std::uint32_t room_;                   // records that it may have queued
-  std::uint64_t asked_at_ = UINT64_MAX;  // what had been drained when the flusher was last asked
+  std::uint64_t asked_at_ = UINT64_MAX;  // what had been taken when the flusher was last asked
   std::atomic<std::uint64_t> merged_{0};
   Overflow overflow_;
   TagCache tags_;
@@ -181,7 +142,7 @@ class Recorder {
   std::atomic<bool> owned_{true};
 
   // The flusher's.
-  alignas(64) std::atomic<std::uint64_t> drained_{0};
+  alignas(64) std::atomic<std::uint64_t> taken_{0};
 };
 
 }  // namespace pcp::trace::client

@@ -14,20 +14,23 @@ namespace {
 
 const Tag* tag(const char* name) { return intern_tag(name); }
 
-// What take() hands over, by tag and type.
-std::map<std::pair<std::string, TraceType>, Delta> take(Overflow& overflow,
-                                                        std::uint64_t* position = nullptr) {
-  std::map<std::pair<std::string, TraceType>, Delta> cells;
-  OverflowSlab spare;
-  overflow.take(
-      spare, [](std::size_t) {},
-      [&](std::uint64_t p) {
-        if (position != nullptr) *position = p;
-      },
-      [&](const OverflowCell& cell) {
-        cells[{cell.tag->text(), cell.type}].merge(cell.delta);
-      });
+using Cells = std::map<std::pair<std::string, TraceType>, Delta>;
+
+// What is in the cells, by tag and type.
+Cells take(Overflow& overflow, OverflowSlab& spare) {
+  Cells cells;
+  if (!overflow.is_written()) return cells;
+  EXPECT_EQ(overflow.exchange(spare, overflow.needed_room()), Overflow::Exchanged::Yes);
+  spare.for_each([&](const OverflowCell& cell) {
+    cells[{cell.tag->text(), cell.type}].merge(cell.delta);
+  });
+  spare.clear();
   return cells;
+}
+
+Cells take(Overflow& overflow) {
+  OverflowSlab spare;
+  return take(overflow, spare);
 }
 
 TEST(Overflow, AddsUpWhatItIsGiven) {
@@ -108,22 +111,20 @@ TEST(Overflow, FindsNothingOfOthersInItsSlab) {
   Overflow first;
   Overflow second;
   OverflowSlab spare;
-  std::vector<std::string> seen;
-  const auto take_from = [&](Overflow& overflow) {
-    seen.clear();
-    overflow.take(
-        spare, [](std::size_t) {}, [](std::uint64_t) {},
-        [&](const OverflowCell& cell) { seen.push_back(cell.tag->text()); });
-    return seen;
+  const auto names_in = [&](Overflow& overflow) {
+    std::vector<std::string> names;
+    for (const auto& [tag_and_type, delta] : take(overflow, spare))
+      names.push_back(tag_and_type.first);
+    return names;
   };
   first.add({tag("first"), std::nan(""), RecordKind::Observe}, 0);
   second.add({tag("second"), 1.0, RecordKind::Observe}, 0);
-  EXPECT_EQ(take_from(first), std::vector<std::string>{"first"});
-  EXPECT_EQ(take_from(second), std::vector<std::string>{"second"});
+  EXPECT_EQ(names_in(first), std::vector<std::string>{"first"});
+  EXPECT_EQ(names_in(second), std::vector<std::string>{"second"});
   second.add({tag("second"), 2.0, RecordKind::Observe}, 0);
   first.add({tag("third"), 3.0, RecordKind::Observe}, 0);
-  EXPECT_EQ(take_from(second), std::vector<std::string>{"second"});
-  EXPECT_EQ(take_from(first), std::vector<std::string>{"third"});
+  EXPECT_EQ(names_in(second), std::vector<std::string>{"second"});
+  EXPECT_EQ(names_in(first), std::vector<std::string>{"third"});
   EXPECT_TRUE(spare.empty());
 }
 
@@ -136,7 +137,7 @@ TEST(Overflow, GivesNothingTwice) {
   EXPECT_EQ(take(overflow).size(), 1u);
 }
 
-TEST(Overflow, IsInUseUntilTheFlusherTurnsToIt) {
+TEST(Overflow, IsInUseUntilTheFlusherTakesItsCells) {
   Overflow overflow;
   EXPECT_FALSE(overflow.in_use());
   overflow.add({tag("use"), 1.0, RecordKind::Observe}, 0);
@@ -147,14 +148,12 @@ TEST(Overflow, IsInUseUntilTheFlusherTurnsToIt) {
 
 TEST(Overflow, SaysHowMuchWasQueuedBeforeItsFirstCell) {
   Overflow overflow;
-  std::uint64_t position = 0;
-  overflow.add({tag("p"), 1.0, RecordKind::Observe}, 42);
-  overflow.add({tag("p"), 1.0, RecordKind::Observe}, 42);
-  take(overflow, &position);
-  EXPECT_EQ(position, 42u);
+  for (const std::uint64_t queued : {42u, 43u, 44u})
+    overflow.add({tag("p"), 1.0, RecordKind::Observe}, queued);
+  EXPECT_EQ(overflow.queued_before(), 42u);
+  take(overflow);
   overflow.add({tag("p"), 1.0, RecordKind::Observe}, 50);
-  take(overflow, &position);
-  EXPECT_EQ(position, 50u);
+  EXPECT_EQ(overflow.queued_before(), 50u);
 }
 
 TEST(Overflow, KeepsThousandsOfTagsApart) {
@@ -171,26 +170,27 @@ TEST(Overflow, KeepsThousandsOfTagsApart) {
 }
 
 // The owner may write a cell of a tag that nobody had heard of when the room was made.
-TEST(Overflow, AsksForRoomAgainIfThereIsANewerTag) {
+TEST(Overflow, KeepsItsCellsIfThereIsANewerTagThanThereIsRoomFor) {
   Overflow overflow;
   OverflowSlab spare;
   overflow.add({tag("older"), 1, RecordKind::Point}, 0);
-  std::uint32_t known = 0;
-  int asked = 0;
-  std::vector<std::string> seen;
-  overflow.take(
-      spare,
-      [&](std::size_t) {
-        known = end_of_tag_ids();
-        if (asked++ == 0) overflow.add({tag("newer than the room"), 1, RecordKind::Point}, 0);
-      },
-      [](std::uint64_t) {},
-      [&](const OverflowCell& cell) {
-        EXPECT_LT(cell.tag->id, known);
-        seen.push_back(cell.tag->text());
-      });
-  EXPECT_EQ(seen, (std::vector<std::string>{"older", "newer than the room"}));
-  EXPECT_EQ(asked, 2);
+  const Overflow::Room room = overflow.needed_room();
+  overflow.add({tag("newer than the room"), 1, RecordKind::Point}, 0);
+  EXPECT_EQ(overflow.exchange(spare, room), Overflow::Exchanged::NoRoom);
+  EXPECT_TRUE(spare.empty());
+  EXPECT_EQ(take(overflow).size(), 2u);
+}
+
+TEST(Overflow, KeepsItsCellsIfThereAreMoreThanThereIsRoomFor) {
+  Overflow overflow;
+  OverflowSlab spare;
+  for (int i = 0; i < 100; ++i) tag(("crowd " + std::to_string(i)).c_str());
+  overflow.add({tag("crowd 0"), 1, RecordKind::Point}, 0);
+  const Overflow::Room room = overflow.needed_room();
+  for (int i = 0; i < 100; ++i)
+    overflow.add({tag(("crowd " + std::to_string(i)).c_str()), 1, RecordKind::Point}, 0);
+  EXPECT_EQ(overflow.exchange(spare, room), Overflow::Exchanged::NoRoom);
+  EXPECT_EQ(take(overflow).size(), 100u);
 }
 
 // What a signal handler does that ends the process: a thread that was interrupted while it wrote a

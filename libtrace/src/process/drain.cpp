@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "process/drain.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+
+namespace pcp::trace::client {
+namespace {
+
+// What the queue writes to, as *outlet++ = record. Each record has its tag's entry fetched as it
+// leaves the queue, and is added to it when its neighbours have left, too.
+struct Outlet {
+  const Pending& pending;
+  Pending::Fetched* next;
+
+  Outlet& operator*() { return *this; }
+  Outlet& operator++() { return *this; }
+  Outlet& operator++(int) { return *this; }
+  // NOLINTNEXTLINE(misc-unconventional-assign-operator): an output iterator's
+  void operator=(Record&& record) noexcept { *next++ = pending.fetch(record); }
+};
+
+}  // namespace
+
+bool Drain::take(Recorder& recorder, std::uint64_t now_ns) {
+  const bool any = take_records(recorder, recorder.queued(), now_ns);
+  Overflow& overflow = recorder.overflow();
+  if (!overflow.is_written()) return any;
+  const bool more = take_records(recorder, overflow.queued_before(), now_ns);
+  return take_cells(overflow, now_ns) || any || more;
+}
+
+bool Drain::take_records(Recorder& recorder, std::uint64_t until, std::uint64_t now_ns) {
+  const bool any = recorder.taken() < until;
+  Pending::Fetched some[64];
+  while (recorder.taken() < until) {
+    const std::size_t wanted = std::min<std::uint64_t>(until - recorder.taken(), std::size(some));
+    pending_.make_room(wanted);
+    const std::size_t got = recorder.take(wanted, Outlet{pending_, some});
+    pending_.add(std::span<const Pending::Fetched>(some, got), now_ns);
+  }
+  return any;
+}
+
+bool Drain::take_cells(Overflow& overflow, std::uint64_t now_ns) {
+  Overflow::Exchanged exchanged;
+  do {
+    const Overflow::Room room = overflow.needed_room();
+    pending_.make_room(room.cells);
+    exchanged = overflow.exchange(spare_, room);
+  } while (exchanged == Overflow::Exchanged::NoRoom);
+  if (exchanged == Overflow::Exchanged::Busy) return false;
+  spare_.for_each([&](const OverflowCell& cell) { pending_.add(cell, now_ns); });
+  spare_.clear();
+  return true;
+}
+
+}  // namespace pcp::trace::client
