@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// When an agent is looked for, by a clock that the test turns, and what it is told, on a socket
+// that no file stands for.
+#include "delivery/agent_output.hpp"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "pcp/trace.h"
+#include "support/add_records.hpp"
+#include "support/pdus.hpp"
+#include "wire/legacy.hpp"
+
+namespace pcp::trace::client {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t kMs = 1'000'000;
+constexpr std::uint64_t kSecond = 1000 * kMs;
+
+class Agent {
+ public:
+  ~Agent() {
+    hang_up();
+    go();
+  }
+
+  static std::string address() {
+    return std::string(1, '\0') + "pcp-trace agent output " + std::to_string(::getpid());
+  }
+
+  void come() {
+    listener_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    Agent::address().copy(address.sun_path, sizeof address.sun_path);
+    ASSERT_EQ(::bind(listener_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    ASSERT_EQ(::listen(listener_, 1), 0);
+  }
+  void go() { close(listener_); }
+
+  bool accept() {
+    reader_ = wire::FrameReader(1 << 20);
+    socket_ = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    return socket_ >= 0;
+  }
+  void hang_up() { close(socket_); }
+  void greet(std::int32_t version) {
+    std::string pdu;
+    wire::append_ack(pdu, 1, version);
+    say(pdu);
+  }
+  void welcome() {
+    std::string pdu;
+    wire::append_welcome(pdu, 1, {.agent_instance = 1, .max_pdu_bytes = 1 << 20});
+    say(pdu);
+  }
+  void acknowledge(std::uint64_t sequence) {
+    std::string pdu;
+    wire::append_batch_ack(pdu, 1, sequence);
+    say(pdu);
+  }
+
+  std::vector<wire::PduType> hear() {
+    char bytes[4096];
+    const ssize_t got = ::recv(socket_, bytes, sizeof bytes, 0);
+    std::vector<wire::PduType> types;
+    if (got > 0)
+      for (const KeptPdu& pdu : take_pdus(reader_, {bytes, static_cast<std::size_t>(got)}))
+        types.push_back(pdu.type);
+    return types;
+  }
+
+ private:
+  void say(const std::string& bytes) {
+    ASSERT_EQ(::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(bytes.size()));
+  }
+  static void close(int& fd) {
+    if (fd >= 0) ::close(std::exchange(fd, -1));
+  }
+
+  int listener_ = -1;
+  int socket_ = -1;
+  wire::FrameReader reader_{1 << 20};
+};
+
+struct AgentOutputTest : testing::Test, private Output::Listener {
+  std::uint64_t now = 1000 * kSecond;
+  Options options;
+  asio::io_context loop{1};
+  Pending pending;
+  DeliveryCounters counters;
+  Agent agent;
+  AgentOutput output{loop,
+                     with_address(options),
+                     pending,
+                     counters,
+                     [] { return wire::ClientCounters{}; },
+                     [this] { return now; }};
+  std::vector<int> attempts;  // how they ended, as the listener was told
+  int put_back = 0;
+  bool wants = true;  // there is something to deliver
+
+  AgentOutputTest() { output.report_to(*this); }
+
+  static const Options& with_address(Options& options) {
+    options.socket_path = Agent::address();
+    options.socket_only = true;
+    options.reconnect_delays = {5s, 10s};
+    return options;
+  }
+
+  void work() {
+    loop.restart();
+    while (loop.poll() > 0) continue;
+  }
+  void connect() {
+    output.connect();
+    work();
+  }
+  // Gives how long the pause was.
+  std::uint64_t pause() {
+    const std::uint64_t began = now;
+    now = output.next_call_ns();
+    output.on_timer();
+    work();
+    return now - began;
+  }
+  void connect_to_agent() {
+    connect();
+    ASSERT_TRUE(agent.accept());
+    agent.greet(2);
+    work();
+    agent.welcome();
+    work();
+    ASSERT_EQ(attempts.back(), 0);
+    ASSERT_EQ(agent.hear(), std::vector{wire::PduType::Hello});
+  }
+  void hang_up() {
+    agent.hang_up();
+    work();
+  }
+  void record() {
+    add_records(pending, std::vector<Record>{{intern_tag("out"), 1, RecordKind::Point}}, now);
+  }
+
+ private:
+  void on_attempt_ended(int error) override { attempts.push_back(error); }
+  void on_put_back() override { ++put_back; }
+  void on_change() override {
+    output.send_pending(pending.queued());
+    if (wants) output.connect();
+  }
+};
+
+TEST_F(AgentOutputTest, LooksFourTimesASecondForASocketWhereNobodyIs) {
+  connect();
+  EXPECT_EQ(attempts, std::vector{-ECONNREFUSED});
+  for (int attempt = 0; attempt < 10; ++attempt) {
+    const std::uint64_t took = pause();
+    EXPECT_GE(took, 200 * kMs);
+    EXPECT_LE(took, 300 * kMs);
+  }
+  EXPECT_EQ(attempts.size(), 1u);  // nobody need hear of these
+}
+
+TEST_F(AgentOutputTest, TriesEverythingByTheStepsBesides) {
+  connect();
+  std::vector<std::uint64_t> told_at{now};
+  while (told_at.size() < 4) {
+    pause();
+    if (attempts.size() > told_at.size()) told_at.push_back(now);
+  }
+  for (const auto& [attempt, least, most] :
+       {std::tuple{1, 4000, 6300}, {2, 8000, 12300}, {3, 8000, 12300}}) {
+    const auto i = static_cast<std::size_t>(attempt);
+    EXPECT_GE(told_at[i] - told_at[i - 1], static_cast<std::uint64_t>(least) * kMs) << attempt;
+    EXPECT_LE(told_at[i] - told_at[i - 1], static_cast<std::uint64_t>(most) * kMs) << attempt;
+  }
+}
+
+TEST_F(AgentOutputTest, PausesByTheStepsAfterARefusal) {
+  agent.come();
+  connect();
+  std::vector<std::uint64_t> pauses;
+  for (int refusals = 0; refusals < 4; ++refusals) {
+    ASSERT_TRUE(agent.accept());
+    agent.greet(PMTRACE_ERR_PERMISSION);
+    work();
+    EXPECT_EQ(attempts.back(), PMTRACE_ERR_PERMISSION);
+    agent.hang_up();
+    pauses.push_back(pause());
+  }
+  for (std::size_t i = 0; i < pauses.size(); ++i) {
+    EXPECT_GE(pauses[i], (i == 0 ? 4 : 8) * kSecond) << i;
+    EXPECT_LE(pauses[i], (i == 0 ? 6 : 12) * kSecond) << i;
+  }
+}
+
+TEST_F(AgentOutputTest, ComesBackSoonToAnAgentThatWasThere) {
+  agent.come();
+  connect_to_agent();
+  for (int losses = 1; losses <= 3; ++losses) {
+    hang_up();
+    EXPECT_EQ(put_back, losses);
+    EXPECT_LE(pause(), 500 * kMs);
+    connect_to_agent();
+    EXPECT_EQ(counters.reconnects, static_cast<std::uint64_t>(losses));
+  }
+}
+
+TEST_F(AgentOutputTest, DoesNotComeBackSoonTwiceToAnAgentThatGreetsOnly) {
+  agent.come();
+  connect_to_agent();
+  hang_up();
+  EXPECT_LE(pause(), 500 * kMs);
+  ASSERT_TRUE(agent.accept());
+  agent.greet(2);
+  work();
+  hang_up();
+  EXPECT_GE(pause(), 4 * kSecond);
+}
+
+TEST_F(AgentOutputTest, LeavesTheNetworkAloneIfThereIsNothingToDeliver) {
+  connect();
+  wants = false;
+  pause();
+  EXPECT_EQ(output.next_call_ns(), kNever);
+  agent.come();
+  connect();
+  EXPECT_TRUE(agent.accept());
+}
+
+TEST_F(AgentOutputTest, HasOneAttemptWithoutAPauseAtTheEnd) {
+  connect();
+  EXPECT_TRUE(output.hurry());
+  connect();
+  EXPECT_EQ(attempts, (std::vector{-ECONNREFUSED, -ECONNREFUSED}));
+  EXPECT_FALSE(output.hurry());
+  connect();
+  EXPECT_EQ(attempts.size(), 2u);
+}
+
+TEST_F(AgentOutputTest, NeedNotHurryWhereAnAgentIs) {
+  agent.come();
+  connect_to_agent();
+  EXPECT_TRUE(output.hurry());
+  EXPECT_TRUE(output.hurry());
+}
+
+TEST_F(AgentOutputTest, DeliversAndTakesItsLeave) {
+  agent.come();
+  connect_to_agent();
+  record();
+  output.send_pending(pending.queued());
+  work();
+  EXPECT_EQ(agent.hear(), (std::vector{wire::PduType::Tags, wire::PduType::Batch}));
+  EXPECT_FALSE(output.has_settled(1));
+  agent.acknowledge(1);
+  work();
+  EXPECT_TRUE(output.has_settled(1));
+  EXPECT_EQ(counters.acknowledged, 1u);
+  output.say_goodbye();
+  work();
+  EXPECT_EQ(agent.hear(), std::vector{wire::PduType::Bye});
+}
+
+TEST_F(AgentOutputTest, SpeaksTheAgentsVersion) {
+  agent.come();
+  record();
+  connect();
+  ASSERT_TRUE(agent.accept());
+  agent.greet(1);
+  work();
+  EXPECT_EQ(agent.hear(), std::vector{wire::PduType::Data});
+  EXPECT_EQ(counters.version.load(), 1u);
+  EXPECT_TRUE(counters.connected);
+  hang_up();
+  EXPECT_FALSE(counters.connected);
+  EXPECT_EQ(counters.uncertain, 1u);
+}
+
+TEST_F(AgentOutputTest, BeginsAnewWhereThereWasNoMemory) {
+  agent.come();
+  connect_to_agent();
+  output.recover();
+  EXPECT_EQ(attempts.back(), kNoMemoryToConnect);
+  EXPECT_EQ(put_back, 1);
+  EXPECT_LE(pause(), 500 * kMs);
+  connect_to_agent();
+}
+
+TEST_F(AgentOutputTest, TakesNoMemoryForNoFaultOfTheAgents) {
+  agent.come();
+  connect();
+  for (int times = 0; times < 5; ++times) {
+    ASSERT_TRUE(agent.accept());
+    output.recover();
+    agent.hang_up();
+    EXPECT_LE(pause(), 500 * kMs);
+  }
+}
+
+}  // namespace
+}  // namespace pcp::trace::client

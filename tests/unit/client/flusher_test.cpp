@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What the flusher decides, by a clock that the test turns, and with an output that does what the
+// test says.
+#include "process/flusher.hpp"
+
+#include <sys/resource.h>
+
+#include <cerrno>
+#include <deque>
+#include <new>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace pcp::trace::client {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t kMs = 1'000'000;
+constexpr std::uint64_t kInterval = 100 * kMs;
+
+class FakeOutput final : public Output {
+ public:
+  FakeOutput(Pending& pending, DeliveryCounters& counters)
+      : pending_(pending), counters_(counters) {}
+
+  // What the agent does.
+  void acknowledge() {
+    for (; !taken_.empty(); taken_.pop_front()) counters_.acknowledged += taken_.front().records();
+    listener_->on_change();
+  }
+  void lose_from_sight() {
+    for (; !taken_.empty(); taken_.pop_front()) counters_.uncertain += taken_.front().records();
+    listener_->on_change();
+  }
+  void put_back() {
+    for (; !taken_.empty(); taken_.pop_front()) pending_.add_again(taken_.front());
+    listener_->on_put_back();
+    listener_->on_change();
+  }
+  void talk() { listener_->on_change(); }
+  void fail_to_connect(int error) {
+    listener_->on_attempt_ended(error);
+    listener_->on_change();
+  }
+
+  bool is_there = true;
+  bool has_memory = true;
+  bool was_recovered = false;
+  std::uint64_t next_call = kNever;
+  int calls = 0;  // of on_timer()
+  int connects = 0;
+  int hurries = 0;
+  int hurries_allowed = 1;
+  int goodbyes = 0;
+  std::uint64_t taken = 0;  // calls ever
+
+ private:
+  void report_to(Listener& listener) override { listener_ = &listener; }
+  void send_pending(std::uint64_t until) override {
+    if (!has_memory) throw std::bad_alloc();
+    while (is_there && pending_.popped() < until) {
+      taken += pending_.front().records();
+      first_taken_ = taken_.empty() ? pending_.popped() : first_taken_;
+      taken_.push_back(pending_.front());
+      pending_.pop();
+    }
+  }
+  bool has_settled(std::uint64_t until) const override {
+    return taken_.empty() || first_taken_ >= until;
+  }
+  void connect() override { ++connects; }
+  bool hurry() override { return ++hurries <= hurries_allowed; }
+  void say_goodbye() override { ++goodbyes; }
+  void recover() override { was_recovered = true; }
+  std::uint64_t next_call_ns() const override { return next_call; }
+  void on_timer() override { ++calls; }
+
+  Pending& pending_;
+  DeliveryCounters& counters_;
+  Listener* listener_ = nullptr;
+  std::deque<Pending::Entry> taken_;  // and not settled
+  std::uint64_t first_taken_ = 0;     // number of the first of them
+};
+
+struct FlusherTest : testing::Test {
+  std::uint64_t now = 1000 * kMs;
+  std::uint64_t next_call = 0;
+  bool main_has_left = false;
+  bool is_last_thread = false;
+  std::function<void()> when_the_clock_is_read = [] {};
+
+  Doorbell doorbell;
+  Recorders recorders{doorbell, 64};
+  Link link;
+  DeliveryCounters delivered;
+  Pending pending;
+  FakeOutput output{pending, delivered};
+  Flusher flusher{{recorders, doorbell, link, delivered},
+                  pending,
+                  output,
+                  std::chrono::nanoseconds(kInterval),
+                  {.now_ns =
+                       [this] {
+                         when_the_clock_is_read();
+                         return now;
+                       },
+                   .call_at = [this](std::uint64_t ns) { next_call = ns; },
+                   .pause = [](std::chrono::nanoseconds) {},
+                   .main_has_left = [this] { return main_has_left; },
+                   .is_last_thread = [this] { return is_last_thread; }}};
+  Recorder& recorder = *recorders.reuse_or_make();
+  const Tag* tag = intern_tag("flushed");
+
+  void record() { ASSERT_EQ(recorder.record(tag, 1, RecordKind::Observe), 0); }
+
+  // Lets the time pass until the flusher wants to be called.
+  void pass_time() {
+    ASSERT_NE(next_call, kNever);
+    now = next_call;
+    flusher.on_timer();
+  }
+  void fall_asleep() {
+    flusher.on_bell(false);
+    for (int rounds = 0; next_call != kNever && rounds < 100; ++rounds) pass_time();
+    ASSERT_EQ(next_call, kNever);
+  }
+  // As the loop does. False if nobody has rung.
+  bool hear() {
+    if (!doorbell.is_rung()) return false;
+    flusher.on_bell(doorbell.silence());
+    return true;
+  }
+  std::uint64_t ask_for_delivery() {
+    const std::uint64_t ticket = link.request_delivery();
+    doorbell.ring();
+    EXPECT_TRUE(hear());
+    return ticket;
+  }
+  bool has_delivered(std::uint64_t ticket) {
+    return link.await(ticket, 0s, Link::Patience::Fixed, [](Link::Clock::time_point) {
+      return false;  // no time to wait
+    });
+  }
+};
+
+TEST_F(FlusherTest, SendsWhatComesAfterAPauseInAMillisecond) {
+  fall_asleep();
+  record();
+  ASSERT_TRUE(hear());
+  EXPECT_EQ(next_call, now + kMs);
+  record();
+  EXPECT_EQ(output.taken, 0u);
+  pass_time();
+  EXPECT_EQ(output.taken, 2u);
+}
+
+TEST_F(FlusherTest, SendsWhatFollowsByTheInterval) {
+  flusher.on_bell(false);
+  record();
+  pass_time();
+  record();
+  EXPECT_EQ(next_call, now + kInterval);
+  now += kInterval - 1;
+  flusher.on_timer();  // too early
+  EXPECT_EQ(output.taken, 1u);
+  flusher.on_bell(false);  // no reason to be earlier
+  ++now;
+  flusher.on_timer();
+  EXPECT_EQ(output.taken, 2u);
+}
+
+TEST_F(FlusherTest, SleepsAfterTenIntervalsWithoutRecords) {
+  flusher.on_bell(false);
+  record();
+  pass_time();
+  for (int round = 0; round < 9; ++round) pass_time();
+  record();  // not too late
+  EXPECT_FALSE(hear());
+  for (int round = 0; round < 10; ++round) pass_time();
+  EXPECT_NE(next_call, kNever);
+  pass_time();
+  EXPECT_EQ(next_call, kNever);
+}
+
+TEST_F(FlusherTest, IsWokenByTheFirstRecordOnly) {
+  fall_asleep();
+  record();
+  EXPECT_TRUE(hear());
+  record();
+  EXPECT_FALSE(hear());
+}
+
+// What is recorded after the last look, by a caller that does not know yet that it has to ring.
+TEST_F(FlusherTest, LooksOnceMoreBeforeItSleeps) {
+  flusher.on_bell(false);
+  for (int round = 0; round < 9; ++round) pass_time();
+  int reads = 0;
+  when_the_clock_is_read = [&] {
+    if (++reads == 3) record();  // for the timer, for the drain, for the last look
+  };
+  pass_time();
+  EXPECT_EQ(next_call, now + kInterval);
+  EXPECT_EQ(output.taken, 1u);
+}
+
+TEST(FlusherWithoutABell, LooksMoreAndMoreRarely) {
+  rlimit before;
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit none{0, before.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &none);
+  Doorbell doorbell;
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  ASSERT_LT(doorbell.descriptor(), 0);
+
+  std::uint64_t now = 0;
+  std::uint64_t next = 0;
+  Recorders recorders(doorbell, 64);
+  Link link;
+  DeliveryCounters delivered;
+  Pending pending;
+  FakeOutput output(pending, delivered);
+  Flusher flusher({recorders, doorbell, link, delivered}, pending, output, 100ms,
+                  {.now_ns = [&] { return now; },
+                   .call_at = [&](std::uint64_t ns) { next = ns; },
+                   .pause = [](std::chrono::nanoseconds) {},
+                   .main_has_left = [] { return false; },
+                   .is_last_thread = [] { return false; }});
+  flusher.on_bell(false);
+  std::vector<std::uint64_t> pauses_ms;
+  for (int round = 0; round < 15; ++round) {
+    pauses_ms.push_back((next - now) / kMs);
+    now = next;
+    flusher.on_timer();
+  }
+  EXPECT_EQ(pauses_ms, (std::vector<std::uint64_t>{1, 100, 100, 100, 100, 100, 100, 100, 100, 100,
+                                                   100, 200, 400, 500, 500}));
+}
+
+TEST_F(FlusherTest, CallsItsOutputWhenThatWantsToBeCalled) {
+  output.next_call = now + 7;
+  flusher.on_bell(false);
+  EXPECT_EQ(next_call, now + 7);
+  pass_time();
+  EXPECT_EQ(output.calls, 1);
+  output.next_call = kNever;
+  output.talk();
+  EXPECT_EQ(next_call, now - 7 + kMs);
+}
+
+TEST_F(FlusherTest, DeliversAtOnceForWhoWaits) {
+  record();
+  const std::uint64_t ticket = ask_for_delivery();
+  EXPECT_EQ(output.taken, 1u);
+  EXPECT_FALSE(link.is_settled(ticket));
+  output.acknowledge();
+  EXPECT_TRUE(has_delivered(ticket));
+}
+
+TEST_F(FlusherTest, SettlesAFlushWhereNothingIsPending) {
+  EXPECT_TRUE(has_delivered(ask_for_delivery()));
+}
+
+TEST_F(FlusherTest, LetsNobodyWaitForWhatIsRecordedLater) {
+  output.is_there = false;
+  record();
+  const std::uint64_t ticket = ask_for_delivery();
+  ASSERT_EQ(recorder.record(intern_tag("flushed later"), 1, RecordKind::Observe), 0);
+  output.is_there = true;
+  output.talk();
+  output.acknowledge();
+  EXPECT_TRUE(has_delivered(ticket));
+  pass_time();
+  EXPECT_EQ(output.taken, 2u);
+}
+
+TEST_F(FlusherTest, FailsAFlushIfACallIsLostFromSight) {
+  record();
+  const std::uint64_t ticket = ask_for_delivery();
+  output.lose_from_sight();
+  EXPECT_TRUE(link.is_settled(ticket));
+  EXPECT_FALSE(has_delivered(ticket));
+  record();
+  const std::uint64_t later = ask_for_delivery();
+  output.acknowledge();
+  EXPECT_TRUE(has_delivered(later));
+}
+
+TEST_F(FlusherTest, WaitsForWhatWasPutBack) {
+  record();
+  const std::uint64_t ticket = ask_for_delivery();
+  output.is_there = false;
+  output.put_back();
+  EXPECT_FALSE(link.is_settled(ticket));
+  output.is_there = true;
+  output.talk();  // without a flush interval in between
+  EXPECT_EQ(output.taken, 2u);
+  EXPECT_FALSE(link.is_settled(ticket));
+  output.acknowledge();
+  EXPECT_TRUE(has_delivered(ticket));
+}
+
+TEST_F(FlusherTest, ServesThoseWhoAskDuringAFlushTogetherAfterIt) {
+  record();
+  const std::uint64_t first = ask_for_delivery();
+  record();
+  ask_for_delivery();
+  const std::uint64_t last = ask_for_delivery();
+  EXPECT_EQ(output.taken, 1u);
+  output.acknowledge();
+  EXPECT_EQ(link.settled(), first);
+  ASSERT_TRUE(hear());  // by itself
+  EXPECT_EQ(output.taken, 2u);
+  output.acknowledge();
+  EXPECT_EQ(link.settled(), last);
+}
+
+TEST_F(FlusherTest, TellsWhatBecameOfTheFirstAttempt) {
+  output.fail_to_connect(-ECONNREFUSED);
+  EXPECT_EQ(link.first_connection(), -ECONNREFUSED);
+}
+
+TEST_F(FlusherTest, ConnectsOnlyIfThereIsSomethingToDeliver) {
+  output.is_there = false;
+  fall_asleep();
+  EXPECT_EQ(output.connects, 0);
+  record();
+  hear();
+  pass_time();
+  EXPECT_EQ(output.connects, 1);
+  output.is_there = true;
+  output.talk();
+  EXPECT_EQ(output.connects, 2);  // for what is on its way
+  output.acknowledge();
+  EXPECT_EQ(output.connects, 2);
+}
+
+// A wait at the end of a process, which goes on as long as there is progress.
+TEST_F(FlusherTest, TakesOnlyWhatSettlesCallsForProgress) {
+  record();
+  const std::uint64_t ticket = ask_for_delivery();
+  int pauses = 0;
+  const auto wait = [&](auto what_happens) {
+    pauses = 0;
+    return link.await(ticket, 0s, Link::Patience::Progress, [&](Link::Clock::time_point) {
+      if (++pauses == 1) what_happens();
+      return false;
+    });
+  };
+  EXPECT_FALSE(wait([&] { output.talk(); }));
+  EXPECT_EQ(pauses, 1);
+  output.is_there = false;
+  EXPECT_FALSE(wait([&] {
+    delivered.acknowledged += 1;
+    output.talk();
+  }));
+  EXPECT_EQ(pauses, 2);
+}
+
+TEST_F(FlusherTest, TriesOnceMoreAtTheEndOfTheProcessAndThenGivesUp) {
+  output.is_there = false;
+  record();
+  link.say_end();
+  const std::uint64_t ticket = ask_for_delivery();
+  EXPECT_EQ(output.hurries, 1);
+  EXPECT_EQ(output.connects, 1);
+  EXPECT_FALSE(link.is_settled(ticket));
+  output.fail_to_connect(-ECONNREFUSED);
+  EXPECT_TRUE(link.is_settled(ticket));
+  EXPECT_FALSE(has_delivered(ticket));
+}
+
+TEST_F(FlusherTest, DoesNotHurryBeforeTheEnd) {
+  output.is_there = false;
+  record();
+  const std::uint64_t ticket = ask_for_delivery();
+  output.fail_to_connect(-ECONNREFUSED);
+  output.fail_to_connect(-ECONNREFUSED);
+  EXPECT_EQ(output.hurries, 0);
+  EXPECT_FALSE(link.is_settled(ticket));
+}
+
+TEST_F(FlusherTest, SaysGoodbyeAtTheEndWhenAllIsDelivered) {
+  output.hurries_allowed = 100;
+  record();
+  ask_for_delivery();
+  output.acknowledge();
+  EXPECT_EQ(output.goodbyes, 0);
+  link.say_end();
+  record();
+  ask_for_delivery();
+  EXPECT_EQ(output.goodbyes, 0);
+  output.acknowledge();
+  EXPECT_EQ(output.goodbyes, 1);
+}
+
+TEST_F(FlusherTest, SaysNoGoodbyeToAnAgentThatLostSomething) {
+  output.hurries_allowed = 100;
+  record();
+  link.say_end();
+  ask_for_delivery();
+  output.lose_from_sight();
+  EXPECT_EQ(output.goodbyes, 0);
+}
+
+TEST_F(FlusherTest, LeavesWhenItIsTheLastThread) {
+  main_has_left = true;
+  flusher.on_bell(true);
+  EXPECT_FALSE(flusher.has_left());
+  EXPECT_EQ(next_call, now + kMs);
+  pass_time();
+  for (int look = 0; look < 5; ++look) pass_time();
+  EXPECT_FALSE(flusher.has_left());
+  is_last_thread = true;
+  for (int look = 0; look < 3 && !flusher.has_left(); ++look) pass_time();
+  EXPECT_TRUE(flusher.has_left());
+  record();  // brings it back
+  ASSERT_TRUE(hear());
+  EXPECT_FALSE(flusher.has_left());
+}
+
+TEST_F(FlusherTest, DoesNotLookForOtherThreadsWhileMainIsThere) {
+  is_last_thread = true;
+  fall_asleep();
+  EXPECT_FALSE(flusher.has_left());
+}
+
+TEST_F(FlusherTest, StaysWhileSomebodyWaits) {
+  main_has_left = is_last_thread = true;
+  {
+    const Link::Waiter waiter(link);
+    flusher.on_bell(true);
+    EXPECT_FALSE(flusher.has_left());
+  }
+  for (int look = 0; look < 3 && !flusher.has_left(); ++look) pass_time();
+  EXPECT_TRUE(flusher.has_left());
+}
+
+TEST_F(FlusherTest, StaysIfThereIsSomethingToDeliverAfterAll) {
+  main_has_left = is_last_thread = true;
+  record();
+  flusher.on_bell(false);
+  EXPECT_FALSE(flusher.has_left());
+  EXPECT_EQ(next_call, now + kMs);
+  pass_time();
+  EXPECT_EQ(output.taken, 1u);
+}
+
+TEST_F(FlusherTest, GoesOnWhenThereIsMemoryAgain) {
+  record();
+  output.has_memory = false;
+  flusher.on_bell(false);
+  EXPECT_THROW(pass_time(), std::bad_alloc);
+  next_call = kNever;  // nobody can rely on any wait
+  flusher.recover();
+  EXPECT_TRUE(output.was_recovered);
+  EXPECT_EQ(next_call, now + kInterval);
+  output.has_memory = true;
+  pass_time();
+  EXPECT_EQ(output.taken, 1u);
+}
+
+}  // namespace
+}  // namespace pcp::trace::client

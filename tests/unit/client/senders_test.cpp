@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What the two senders say to their agents, and what they make of the answers.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "delivery/batch_sender.hpp"
+#include "delivery/legacy_sender.hpp"
+#include "support/add_records.hpp"
+#include "support/pdus.hpp"
+#include "wire/legacy.hpp"
+
+namespace pcp::trace::client {
+namespace {
+
+constexpr std::uint64_t kNow = 1'000'000'000;
+
+class FakeTransport final : public Transport {
+ public:
+  std::vector<KeptPdu> take() { return std::exchange(pdus_, {}); }
+  std::vector<wire::PduType> take_types() {
+    std::vector<wire::PduType> types;
+    for (const KeptPdu& pdu : take()) types.push_back(pdu.type);
+    return types;
+  }
+
+ private:
+  void send(std::string_view bytes) override {
+    for (KeptPdu& pdu : take_pdus(reader_, bytes)) pdus_.push_back(std::move(pdu));
+  }
+  wire::FrameReader reader_{1 << 20};
+  std::vector<KeptPdu> pdus_;
+};
+
+// What an agent says, as the sender gets it.
+struct Answer {
+  template <typename Append, typename... Values>
+  explicit Answer(Append append, const Values&... values) {
+    append(bytes, 1, values...);
+    pdus = take_pdus(reader, bytes);
+  }
+  wire::Frame frame() const { return {pdus.front().type, 1, pdus.front().payload}; }
+
+  std::string bytes;
+  wire::FrameReader reader{1 << 20};
+  std::vector<KeptPdu> pdus;
+};
+
+struct BatchSenderTest : testing::Test {
+  FakeTransport transport;
+  Pending pending;
+  DeliveryCounters counters;
+  BatchSender sender{transport, pending, counters, Options{},
+                     [] { return wire::ClientCounters{}; }};
+
+  void connect() {
+    sender.connected();
+    EXPECT_EQ(transport.take_types(), std::vector{wire::PduType::Hello});
+  }
+  bool welcome(std::uint64_t agent, bool knows_session, std::uint64_t last_sequence,
+               std::uint64_t now_ns = kNow) {
+    const wire::Welcome welcome{.agent_instance = agent,
+                                .session_known = knows_session,
+                                .last_sequence = last_sequence,
+                                .max_pdu_bytes = 1 << 20};
+    return sender.on_pdu(Answer(wire::append_welcome, welcome).frame(), now_ns);
+  }
+  bool acknowledge(std::uint64_t sequence) {
+    return sender.on_pdu(Answer(wire::append_batch_ack, sequence).frame(), kNow);
+  }
+  void record(const std::string& name = "sent", std::uint64_t now_ns = kNow) {
+    add_records(pending, std::vector<Record>{{intern_tag(name), 1, RecordKind::Observe}}, now_ns);
+  }
+  void flush() { sender.send_pending(pending.queued(), kNow); }
+  void record_batches(int batches) {
+    for (int i = 0; i < batches; ++i) {
+      record();
+      flush();
+    }
+  }
+  // Of the batches that were sent since the last time.
+  std::vector<wire::Batch> take_batches() {
+    kept_ = transport.take();
+    std::vector<wire::Batch> batches;
+    for (const KeptPdu& pdu : kept_) {
+      if (pdu.type != wire::PduType::Batch) continue;
+      EXPECT_TRUE(wire::decode_batch(pdu.payload, batches.emplace_back()));
+    }
+    return batches;
+  }
+  std::vector<std::uint64_t> take_sequences() {
+    std::vector<std::uint64_t> sequences;
+    for (const wire::Batch& batch : take_batches()) sequences.push_back(batch.sequence);
+    return sequences;
+  }
+
+ private:
+  std::vector<KeptPdu> kept_;
+};
+
+using Sequences = std::vector<std::uint64_t>;
+
+TEST_F(BatchSenderTest, SendsNothingBeforeItIsWelcome) {
+  connect();
+  record();
+  flush();
+  EXPECT_FALSE(sender.is_ready());
+  EXPECT_TRUE(transport.take().empty());
+  EXPECT_TRUE(welcome(1, false, 0));
+  EXPECT_TRUE(sender.is_ready());
+  flush();
+  EXPECT_EQ(take_sequences(), Sequences{1});
+}
+
+TEST_F(BatchSenderTest, DefinesATagOnceAConnection) {
+  connect();
+  welcome(1, false, 0);
+  record_batches(1);
+  EXPECT_EQ(transport.take_types(), (std::vector{wire::PduType::Tags, wire::PduType::Batch}));
+  record_batches(1);
+  EXPECT_EQ(transport.take_types(), std::vector{wire::PduType::Batch});
+  sender.disconnected();
+  connect();
+  welcome(1, true, 2);
+  record_batches(1);
+  EXPECT_EQ(transport.take_types(), (std::vector{wire::PduType::Tags, wire::PduType::Batch}));
+}
+
+TEST_F(BatchSenderTest, HasFourBatchesOnTheirWayAtMost) {
+  connect();
+  welcome(1, false, 0);
+  record_batches(6);
+  EXPECT_EQ(take_sequences(), (Sequences{1, 2, 3, 4}));
+  EXPECT_TRUE(acknowledge(2));
+  flush();
+  const auto batches = take_batches();
+  ASSERT_EQ(batches.size(), 1u);  // what came meanwhile has been added up
+  EXPECT_EQ(batches.front().entries.front().delta.count, 2u);
+}
+
+TEST_F(BatchSenderTest, SettlesWhatIsAcknowledged) {
+  connect();
+  welcome(1, false, 0);
+  record_batches(3);
+  EXPECT_FALSE(sender.has_settled(1));
+  EXPECT_TRUE(acknowledge(2));
+  EXPECT_EQ(counters.acknowledged, 2u);
+  EXPECT_TRUE(sender.has_settled(2));
+  EXPECT_FALSE(sender.has_settled(3));
+  EXPECT_TRUE(acknowledge(3));
+  EXPECT_TRUE(sender.has_settled(3));
+}
+
+TEST_F(BatchSenderTest, SendsAgainWhatTheAgentHasNotApplied) {
+  connect();
+  welcome(1, false, 0);
+  record_batches(3);
+  EXPECT_EQ(take_sequences(), (Sequences{1, 2, 3}));
+  sender.disconnected();
+  connect();
+  EXPECT_TRUE(welcome(1, true, 2));
+  EXPECT_EQ(take_sequences(), Sequences{3});
+  EXPECT_EQ(counters.acknowledged, 2u);
+  EXPECT_EQ(counters.uncertain, 0u);
+  EXPECT_EQ(counters.sent, 3u);
+}
+
+TEST_F(BatchSenderTest, SendsAllAgainToAnotherAgent) {
+  connect();
+  welcome(1, false, 0);
+  record_batches(2);
+  take_batches();
+  sender.disconnected();
+  connect();
+  EXPECT_TRUE(welcome(2, false, 0));
+  EXPECT_EQ(take_sequences(), (Sequences{1, 2}));
+  EXPECT_EQ(counters.uncertain, 0u);
+}
+
+// It may have applied them before it forgot.
+TEST_F(BatchSenderTest, SendsNothingAgainToAnAgentThatHasForgottenTheSession) {
+  connect();
+  welcome(1, false, 0);
+  record_batches(2);
+  take_batches();
+  sender.disconnected();
+  connect();
+  EXPECT_TRUE(welcome(1, false, 0));
+  EXPECT_TRUE(take_sequences().empty());
+  EXPECT_EQ(counters.uncertain, 2u);
+  EXPECT_TRUE(sender.has_settled(2));
+}
+
+TEST_F(BatchSenderTest, HangsUpOnAnAgentThatAcknowledgesWhatItNeverGot) {
+  connect();
+  welcome(1, false, 0);
+  record_batches(1);
+  EXPECT_FALSE(acknowledge(2));
+  EXPECT_EQ(counters.acknowledged, 0u);
+}
+
+TEST_F(BatchSenderTest, HangsUpOnAnAgentThatTakesTooLittle) {
+  connect();
+  const wire::Welcome small{.agent_instance = 1, .max_pdu_bytes = wire::kLeastMaxPduBytes - 1};
+  EXPECT_FALSE(sender.on_pdu(Answer(wire::append_welcome, small).frame(), kNow));
+  EXPECT_FALSE(sender.is_ready());
+}
+
+TEST_F(BatchSenderTest, GivesUpTheBatchThatTheAgentCannotRead) {
+  connect();
+  welcome(1, false, 0);
+  record_batches(2);
+  EXPECT_FALSE(sender.on_pdu(Answer(wire::append_bye, wire::ByeReason::Malformed).frame(), kNow));
+  EXPECT_EQ(counters.uncertain, 1u);
+  take_batches();
+  sender.disconnected();
+  connect();
+  welcome(1, true, 0);
+  EXPECT_EQ(take_sequences(), Sequences{2});
+}
+
+TEST_F(BatchSenderTest, GivesUpNothingForAnyOtherGoodbye) {
+  connect();
+  welcome(1, false, 0);
+  record_batches(1);
+  EXPECT_FALSE(sender.on_pdu(Answer(wire::append_bye, wire::ByeReason::Done).frame(), kNow));
+  EXPECT_EQ(counters.uncertain, 0u);
+}
+
+TEST_F(BatchSenderTest, SaysHowOldItsCallsAreEachTimeItSendsThem) {
+  connect();
+  welcome(1, false, 0);
+  record("old", kNow - 10);
+  record("older", kNow - 30);
+  flush();
+  take_batches();
+  sender.disconnected();
+  connect();
+  welcome(1, true, 0, kNow + 100);
+  const auto batches = take_batches();
+  ASSERT_EQ(batches.size(), 1u);
+  EXPECT_EQ(batches.front().age.first_ns, 130u);
+  EXPECT_EQ(batches.front().age.last_ns, 110u);
+}
+
+TEST_F(BatchSenderTest, MakesAsManyBatchesAsAnyAgentTakes) {
+  connect();
+  welcome(1, false, 0);
+  std::vector<Record> records;
+  for (int tag = 0; tag < 500; ++tag)
+    for (int value = 1; value < 200; ++value)
+      records.emplace_back(intern_tag("wide " + std::to_string(tag)), 1.1 * value * value,
+                           RecordKind::Observe);
+  add_records(pending, records, kNow);
+  flush();
+  std::uint64_t calls = 0;
+  const auto pdus = transport.take();
+  for (const KeptPdu& pdu : pdus) {
+    EXPECT_LE(pdu.payload.size() + wire::kHeaderBytes, wire::kLeastMaxPduBytes);
+    wire::Batch batch;
+    if (pdu.type != wire::PduType::Batch || !wire::decode_batch(pdu.payload, batch)) continue;
+    for (const wire::DeltaEntry& entry : batch.entries) calls += entry.delta.count;
+  }
+  EXPECT_GT(counters.batches, 1u);
+  EXPECT_EQ(calls, counters.sent);
+}
+
+TEST_F(BatchSenderTest, TakesItsLeaveOnlyWhereItIsWelcome) {
+  connect();
+  sender.say_goodbye();
+  EXPECT_TRUE(transport.take().empty());
+  welcome(1, false, 0);
+  sender.say_goodbye();
+  EXPECT_EQ(transport.take_types(), std::vector{wire::PduType::Bye});
+}
+
+struct LegacySenderTest : testing::Test {
+  FakeTransport transport;
+  Pending pending;
+  DeliveryCounters counters;
+  LegacySender sender{transport, pending, counters};
+
+  void record(const std::string& name, int calls, RecordKind kind = RecordKind::Observe) {
+    add_records(pending,
+                std::vector<Record>(static_cast<std::size_t>(calls), {intern_tag(name), 2, kind}),
+                kNow);
+  }
+  void flush() { sender.send_pending(pending.queued(), kNow); }
+  bool acknowledge(std::int32_t code) {
+    return sender.on_pdu(Answer(wire::append_ack, code).frame(), kNow);
+  }
+};
+
+TEST_F(LegacySenderTest, HasOneChunkOnItsWay) {
+  sender.connected();
+  record("chunks", 100);
+  flush();
+  const auto first = transport.take();
+  flush();
+  EXPECT_TRUE(transport.take().empty());
+  std::size_t bytes = 0;
+  for (const KeptPdu& pdu : first) bytes += wire::kHeaderBytes + pdu.payload.size();
+  EXPECT_LE(bytes, 1024u);
+  EXPECT_LT(first.size(), 100u);
+  EXPECT_TRUE(acknowledge(0));
+  EXPECT_EQ(counters.acknowledged, first.size());
+  EXPECT_FALSE(transport.take().empty());
+}
+
+TEST_F(LegacySenderTest, SettlesAllInTheEnd) {
+  sender.connected();
+  record("settled", 100);
+  flush();
+  for (int chunk = 0; chunk < 100 && !sender.has_settled(1); ++chunk) EXPECT_TRUE(acknowledge(0));
+  EXPECT_TRUE(sender.has_settled(1));
+  EXPECT_EQ(counters.acknowledged, 100u);
+}
+
+TEST_F(LegacySenderTest, DoubtsAChunkWhoseAnswerIsLostAndPutsTheRestBack) {
+  sender.connected();
+  record("doubted", 100);
+  flush();
+  const std::size_t sent = transport.take().size();
+  sender.disconnected();
+  EXPECT_EQ(counters.uncertain, sent);
+  EXPECT_EQ(pending.front().delta.count, 100 - sent);
+  EXPECT_TRUE(sender.has_settled(1));
+}
+
+TEST_F(LegacySenderTest, HangsUpOnAnAnswerToNothing) {
+  sender.connected();
+  EXPECT_FALSE(acknowledge(0));
+  record("answered", 1);
+  flush();
+  EXPECT_FALSE(acknowledge(-1));
+}
+
+TEST_F(LegacySenderTest, CountsWhatAStockAgentCannotTake) {
+  sender.connected();
+  record(std::string(125, 'x'), 3);
+  record("aborted", 2, RecordKind::Abort);
+  record("taken", 1);
+  flush();
+  EXPECT_EQ(transport.take().size(), 1u);
+  EXPECT_EQ(counters.undeliverable, 3u);
+  EXPECT_EQ(counters.acknowledged, 2u);  // aborts, which it does not count
+}
+
+}  // namespace
+}  // namespace pcp::trace::client
