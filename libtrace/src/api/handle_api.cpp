@@ -41,8 +41,9 @@ static_assert(sizeof(OpenTransaction) <= sizeof(pmtrace_tx));
   std::memcpy(&open, tx, sizeof open);
   if (open.tag == nullptr) return PMTRACE_ERR_NOPROGRESS;
   *tx = {};
-  // Looked for before the clock is read, whose reading takes so long that this adds nothing. What a
-  // thread's first call needs to make one is no part of the duration.
+  // Looked for before the clock is read: the processor does both at once, and reading the clock
+  // takes longer. To make a thread's first recorder takes long: after the clock, so that the
+  // duration is without it.
   Recorder* recorder = known_recorder();
   const Moment now = present_moment();
   if (recorder == nullptr) recorder = find_recorder_slowly();

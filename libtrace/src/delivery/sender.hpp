@@ -25,7 +25,7 @@ class Sender {
 
   virtual void connected() = 0;  // the greeting named this sender's version
 
-  // False if it makes no sense. The time is now.
+  // False if it makes no sense. now_ns is the present time, as below.
   virtual bool on_pdu(const wire::Frame& pdu, std::uint64_t now_ns) = 0;
 
   virtual void disconnected() = 0;

@@ -18,14 +18,14 @@ std::array<std::atomic<int>, 8> kept;
 
 int remember(int fd) {
   if (fd < 0) return fd;
-  for (std::atomic<int>& place : kept)
-    if (int free = 0; place.compare_exchange_strong(free, fd + 1, std::memory_order_relaxed)) break;
+  for (std::atomic<int>& slot : kept)
+    if (int free = 0; slot.compare_exchange_strong(free, fd + 1, std::memory_order_relaxed)) break;
   return fd;
 }
 
 void forget(int fd) {
-  for (std::atomic<int>& place : kept)
-    if (int value = fd + 1; place.compare_exchange_strong(value, 0, std::memory_order_relaxed))
+  for (std::atomic<int>& slot : kept)
+    if (int value = fd + 1; slot.compare_exchange_strong(value, 0, std::memory_order_relaxed))
       return;
 }
 
@@ -40,8 +40,8 @@ void at_fork() {
 void close_descriptors_in_children() { ::pthread_atfork(nullptr, nullptr, at_fork); }
 
 void close_inherited_descriptors() {
-  for (std::atomic<int>& place : kept)
-    if (const int value = place.exchange(0, std::memory_order_relaxed); value > 0)
+  for (std::atomic<int>& slot : kept)
+    if (const int value = slot.exchange(0, std::memory_order_relaxed); value > 0)
       ::close(value - 1);
 }
 

@@ -47,7 +47,7 @@ std::uint64_t Flusher::after(nanoseconds delay) const {
 
 void Flusher::on_bell(bool is_urgent) {
   has_left_ = false;
-  shared_.doorbell.cancel_sleep();
+  shared_.doorbell.stay_awake();
   idle_rounds_ = 0;
   if (next_flush_ns_ == kNever) next_flush_ns_ = after(std::min(kLeadingEdge, poll_interval_));
   if (is_urgent) {
@@ -94,9 +94,9 @@ void Flusher::flush() {
 }
 
 void Flusher::fall_asleep() {
-  if (shared_.doorbell.announce_sleep()) {
+  if (shared_.doorbell.prepare_to_sleep()) {
     if (!drain()) return;
-    shared_.doorbell.cancel_sleep();
+    shared_.doorbell.stay_awake();
     next_flush_ns_ = after(flush_interval_);
     return;
   }
@@ -109,10 +109,10 @@ void Flusher::fall_asleep() {
 void Flusher::leave_if_last() {
   next_end_look_ns_ = kNever;
   if (!shared_.link.has_waiters() && surroundings_.is_last_thread()) {
-    shared_.doorbell.announce_leave();
+    shared_.doorbell.prepare_to_leave();
     has_left_ = !drain();
     if (has_left_) return;
-    shared_.doorbell.cancel_sleep();
+    shared_.doorbell.stay_awake();
     if (next_flush_ns_ == kNever) next_flush_ns_ = after(kLeadingEdge);
   }
   next_end_look_ns_ = after(kEndLook);

@@ -50,11 +50,11 @@ void Doorbell::see_to_flusher() {
   if (!ensure_flusher_()) asleep_.store(true, std::memory_order_relaxed);
 }
 
-bool Doorbell::announce_sleep() {
+bool Doorbell::prepare_to_sleep() {
   if (fd_ < 0 || !has_membarrier_) return false;
   asleep_.store(true, std::memory_order_relaxed);
   if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) return true;
-  cancel_sleep();
+  stay_awake();
   return false;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // How a call wakes the flusher.
 //
-// The flusher that runs out of work announces that it will sleep, makes every running thread see
-// that (membarrier), looks at the queues once more and sleeps without a timer. A caller pays one
+// The flusher that runs out of work says that it will sleep, makes every running thread see that
+// (membarrier), looks at the queues once more and sleeps without a timer. A caller pays one
 // relaxed load after its enqueue; the one that finds the flusher asleep makes the one system call.
 //
 // Whoever rings also sees to it that somebody runs the flusher. So a process whose flusher could
@@ -24,7 +24,7 @@ class Doorbell {
   // Thread: any. Requires: the caller's record is in its queue.
   void ring_if_asleep() {
     // The store of the enqueue comes before this load: here for the compiler, and for the processor
-    // by the membarrier in announce_sleep().
+    // by the membarrier in prepare_to_sleep().
     std::atomic_signal_fence(std::memory_order_seq_cst);
     if (asleep_.load(std::memory_order_relaxed)) [[unlikely]]
       wake_sleeper();
@@ -42,13 +42,13 @@ class Doorbell {
 
   // Thread: the flusher's, as all below. False if callers cannot be made to notice: poll instead.
   // When true, look at the queues once more before you sleep.
-  bool announce_sleep();
+  bool prepare_to_sleep();
 
   // The same before the flusher leaves, whether or not callers notice at once.
-  void announce_leave() {
-    if (!announce_sleep()) asleep_.store(true, std::memory_order_relaxed);
+  void prepare_to_leave() {
+    if (!prepare_to_sleep()) asleep_.store(true, std::memory_order_relaxed);
   }
-  void cancel_sleep() { asleep_.store(false, std::memory_order_relaxed); }
+  void stay_awake() { asleep_.store(false, std::memory_order_relaxed); }
 
   int descriptor() const { return fd_; }  // readable after a ring; -1: none
 

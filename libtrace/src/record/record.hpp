@@ -25,13 +25,13 @@ constexpr TraceType type_of(RecordKind kind) {
   return kind == RecordKind::Abort ? TraceType::Transact : static_cast<TraceType>(kind);
 }
 
-// The compiler's own would ask only for reading, unless told that all processors know the other.
-// Those that do not take it for nothing.
-inline void prefetch_for_writing(const char* place) {
+// The compiler's own prefetch asks for writing only if it is told that every processor can do that.
+// This one asks always: a processor that cannot does nothing.
+inline void prefetch_for_writing(const char* address) {
 #ifdef __x86_64__
-  asm volatile("prefetchw (%0)" : : "r"(place));
+  asm volatile("prefetchw (%0)" : : "r"(address));
 #else
-  __builtin_prefetch(place, 1);
+  __builtin_prefetch(address, 1);
 #endif
 }
 
@@ -44,8 +44,8 @@ class Record {
       : value(its_value),
         tag_and_kind_(reinterpret_cast<std::uintptr_t>(tag) | static_cast<std::uintptr_t>(kind)) {}
 
-  // Constructed in its place in the queue. The flusher's processor has read the places that follow,
-  // and getting them back takes longer than all the rest of a call: so ask for them early.
+  // Constructed in the queue's memory. The flusher's processor has read the memory that follows,
+  // and getting it back takes longer than all the rest of a call: so ask for it early.
   Record(const Record& other) noexcept : value(other.value), tag_and_kind_(other.tag_and_kind_) {
     prefetch_for_writing(reinterpret_cast<const char*>(this) + kPrefetchBytes);
   }

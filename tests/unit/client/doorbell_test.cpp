@@ -24,7 +24,7 @@ TEST(Doorbell, StaysSilentWhileTheFlusherIsAwake) {
 
 TEST(Doorbell, WakesASleeperOnce) {
   Doorbell bell;
-  ASSERT_TRUE(bell.announce_sleep());
+  ASSERT_TRUE(bell.prepare_to_sleep());
   bell.ring_if_asleep();
   EXPECT_TRUE(is_rung(bell));
   EXPECT_FALSE(bell.silence());
@@ -68,7 +68,7 @@ TEST(Doorbell, AFlusherThatLeavesIsAskedForByTheNextCall) {
   static int asked;
   asked = 0;
   Doorbell bell([] { return ++asked > 0; });
-  bell.announce_leave();
+  bell.prepare_to_leave();
   bell.ring_if_asleep();
   EXPECT_EQ(asked, 1);
   EXPECT_TRUE(bell.is_rung());
@@ -102,12 +102,12 @@ TEST(Doorbell, NoItemIsLeftWithASleeper) {
       ++taken;
       continue;
     }
-    ASSERT_TRUE(bell.announce_sleep());
+    ASSERT_TRUE(bell.prepare_to_sleep());
     if (box.load(std::memory_order_relaxed) == 0) {
       ASSERT_TRUE(is_rung(bell, 20'000)) << "asleep for ever after item " << taken;
       bell.silence();
     }
-    bell.cancel_sleep();
+    bell.stay_awake();
   }
   caller.join();
 }
