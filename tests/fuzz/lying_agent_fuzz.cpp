@@ -16,10 +16,9 @@
 #include <utility>
 #include <vector>
 
-#include "delivery/batch_sender.hpp"
-#include "delivery/connection.hpp"
-#include "delivery/legacy_sender.hpp"
+#include "delivery/agent_output.hpp"
 #include "fuzz/input.hpp"
+#include "process/flusher.hpp"
 #include "support/add_records.hpp"
 #include "wire/legacy.hpp"
 
@@ -46,7 +45,7 @@ int listen_there() {
   address.sun_family = AF_UNIX;
   socket_name().copy(address.sun_path, sizeof address.sun_path);
   require(::bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
-  require(::listen(listener, 1) == 0);
+  require(::listen(listener, 16) == 0);  // those that the library has given up are among them
   return listener;
 }
 
@@ -74,9 +73,11 @@ class Agent {
   explicit Agent(const Totals& recorded) : recorded_(recorded) {}
   ~Agent() { hang_up(); }
 
-  void accept() {
+  // False if nobody is there, or somebody was there before.
+  bool accept() {
+    if (socket_ >= 0) return false;
     socket_ = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    require(socket_ >= 0);
+    if (socket_ < 0) return false;
     heard_ = FrameReader(kNormalPduBytes);
     said_ = FrameReader(kNormalPduBytes);
     version_.reset();
@@ -84,6 +85,7 @@ class Agent {
     has_hello_ = false;
     last_heard_ = 0;
     names_.clear();
+    return true;
   }
 
   void hang_up() {
@@ -112,7 +114,10 @@ class Agent {
     return true;
   }
 
+  bool is_connected() const { return socket_ >= 0; }
+  bool has_greeted() const { return version_.has_value(); }
   bool has_hello() const { return has_hello_; }
+  bool has_welcomed() const { return max_pdu_bytes_ > 0; }
   std::uint64_t highest() const { return highest_; }
   const Totals& received() const { return received_; }
   bool has_lied() const { return has_lied_; }
@@ -213,14 +218,10 @@ class Agent {
   std::map<std::uint32_t, std::string> names_;
 };
 
-// The library's flusher without its timers.
-class Library final : public Connection::Listener {
+// The library's flusher, by a clock that the story turns.
+class Library {
  public:
-  Library() {
-    options_.socket_path = socket_name();
-    options_.socket_only = true;
-    options_.connect_timeout = std::chrono::hours(24);
-  }
+  Library() { output_.connect(); }
 
   // All of the same tag and kind.
   void record(std::span<const Record> records, Totals& totals) {
@@ -237,67 +238,77 @@ class Library final : public Connection::Listener {
     totals[{cell.type, std::string(name_of(*cell.tag))}].merge(cell.delta);
   }
 
+  // Somebody waits for all that was recorded, while the time goes on.
   void flush() {
-    flushed_until_ = pending_.queued();
-    step();
+    link_.request_delivery();
+    flusher_.on_bell(true);
+    pass_time(kInterval);
   }
 
-  bool is_away() const { return is_away_; }
-  void connect() {
-    is_away_ = false;
-    connection_.open(options_, Reach::All);
+  // Lets the time pass until the flusher wants to do something.
+  void wait() { pass_time(next_call_ != kNever && next_call_ > now_ ? next_call_ - now_ : 0); }
+  void pass_time(std::uint64_t ns) {
+    now_ += ns;
+    flusher_.on_timer();
   }
-  void hang_up() { connection_.fail(-ENOMEM); }
-  void pass_time(std::uint64_t ns) { now_ += ns; }
+  void find_no_memory() { flusher_.recover(); }
 
   // Does what can be done now. False if there is nothing.
   bool work() {
+    const bool is_rung = bell_.is_rung();
+    if (is_rung) flusher_.on_bell(bell_.silence());
     loop_.restart();
-    return loop_.poll() > 0;
+    return loop_.poll() > 0 || is_rung;
   }
 
-  bool has_settled() const {
-    return pending_.empty() && batch_sender_.has_settled(UINT64_MAX) &&
-           legacy_sender_.has_settled(UINT64_MAX);
-  }
+  bool has_settled() const { return pending_.empty() && output_.has_settled(kNever); }
+  bool has_answered_all() const { return link_.is_settled(link_.requested()); }
   const DeliveryCounters& counters() const { return counters_; }
 
  private:
-  void on_greeting(std::uint32_t version) override {
-    sender_ =
-        version >= wire::kBatchVersion ? static_cast<Sender*>(&batch_sender_) : &legacy_sender_;
-    sender_->connected();
-    step();
+  static constexpr std::uint64_t kInterval = 100'000'000;
+
+  // One for all stories: its descriptor is never given back.
+  static Doorbell& bell() {
+    static Doorbell bell;
+    return bell;
   }
-  bool on_pdu(const wire::Frame& pdu) override {
-    if (!sender_->on_pdu(pdu, now_)) return false;
-    step();
-    return true;
+  static Options options() {
+    Options options;
+    options.socket_path = socket_name();
+    options.socket_only = true;
+    options.connect_timeout = std::chrono::hours(24);
+    options.reconnect_delays = {std::chrono::seconds(1)};
+    return options;
   }
-  void on_failure(int error) override {
-    require(error < 0);
-    is_away_ = true;
-    if (sender_ == nullptr) return;
-    sender_->disconnected();
-    sender_ = nullptr;
-    flushed_until_ = pending_.queued();
-  }
-  void step() {
-    if (sender_ != nullptr) sender_->send_pending(flushed_until_, now_);
+  Flusher::Surroundings surroundings() {
+    return {.now_ns = [this] { return now_; },
+            .call_at = [this](std::uint64_t ns) { next_call_ = ns; },
+            .pause = [](std::chrono::nanoseconds) {},
+            .main_has_left = [] { return false; },
+            .is_last_thread = [] { return false; }};
   }
 
-  Options options_;
-  asio::io_context loop_{1};
-  Pending pending_;
-  DeliveryCounters counters_;
-  Connection connection_{loop_, *this};
-  BatchSender batch_sender_{connection_, pending_, counters_, options_,
-                            [] { return wire::ClientCounters{}; }};
-  LegacySender legacy_sender_{connection_, pending_, counters_};
-  Sender* sender_ = nullptr;
-  bool is_away_ = true;
-  std::uint64_t flushed_until_ = 0;
+  Doorbell& bell_ = bell();
   std::uint64_t now_ = 1'000'000'000;
+  std::uint64_t next_call_ = kNever;
+  const Options options_ = options();
+  Recorders recorders_{bell_, 2};
+  Link link_;
+  DeliveryCounters counters_;
+  Pending pending_;
+  asio::io_context loop_{1};
+  AgentOutput output_{loop_,
+                      options_,
+                      pending_,
+                      counters_,
+                      [] { return wire::ClientCounters{}; },
+                      [this] { return now_; }};
+  Flusher flusher_{{recorders_, bell_, link_, counters_},
+                   pending_,
+                   output_,
+                   std::chrono::nanoseconds(kInterval),
+                   surroundings()};
 };
 
 // Integers, so that sums are exact in any order. A transaction's is a duration.
@@ -384,7 +395,7 @@ class Story {
         agent_.hang_up();
         break;
       case 13:
-        if (!library_.is_away()) library_.hang_up();
+        library_.find_no_memory();
         break;
       case 14:
         library_.pass_time(input.number() >> 8);
@@ -410,11 +421,13 @@ class Story {
     is_rounded_ = true;
   }
 
+  // Unless there is nothing to deliver, for which the library looks for no agent.
   void connect() {
-    if (!library_.is_away()) return;
-    agent_.hang_up();
-    library_.connect();
-    agent_.accept();
+    constexpr int kWaits = 20;
+    for (int waits = 0; waits < kWaits && !agent_.is_connected(); ++waits) {
+      library_.wait();
+      let_them_work();
+    }
   }
   void greet(std::int32_t version) {
     std::string pdu;
@@ -434,7 +447,7 @@ class Story {
 
   // One step of an honest agent. One with the number of the agent before knows the session.
   void behave(std::uint64_t instance) {
-    if (library_.is_away()) {
+    if (!agent_.is_connected()) {
       connect();
       greet(2);
     } else if (agent_.has_hello()) {
@@ -447,7 +460,7 @@ class Story {
   }
 
   void let_them_work() {
-    while (library_.work() || agent_.hear()) continue;
+    while (library_.work() || agent_.hear() || agent_.accept()) continue;
     const DeliveryCounters& counters = library_.counters();
     require(counters.acknowledged + counters.uncertain + counters.undeliverable <=
             calls_in(recorded_));
@@ -455,22 +468,29 @@ class Story {
 
   // Another agent, which knows nothing yet and is honest.
   void come_to_an_end() {
-    constexpr std::uint64_t kInstance = 1000;
-    if (!library_.is_away()) library_.hang_up();
-    let_them_work();
-    connect();
-    greet(2);
-    let_them_work();
-    welcome({.agent_instance = kInstance, .max_pdu_bytes = kNormalPduBytes});
+    agent_.hang_up();
+    library_.find_no_memory();
     let_them_work();
     library_.flush();
+    let_them_work();
     for (int round = 0; round < 1000 && !library_.has_settled(); ++round) {
-      let_them_work();
-      acknowledge(agent_.highest());
+      end_honestly();
       let_them_work();
     }
-    require(library_.has_settled() && !library_.is_away());
+    require(library_.has_settled() && library_.has_answered_all());
     check_accounts();
+  }
+
+  void end_honestly() {
+    constexpr std::uint64_t kInstance = 1000;
+    if (!agent_.is_connected())
+      connect();
+    else if (!agent_.has_greeted())
+      greet(2);
+    else if (!agent_.has_welcomed())
+      welcome({.agent_instance = kInstance, .max_pdu_bytes = kNormalPduBytes});
+    else
+      acknowledge(agent_.highest());
   }
 
   void check_accounts() {
