@@ -157,7 +157,8 @@ class Flushing final : public Connection::Listener {
   DeliveryCounters counters_;
   BatchSender sender_{connection_, pending, counters_, options_,
                       [] { return wire::ClientCounters{}; }};
-  wire::Welcome welcome_{.agent_instance = 1, .session_known = true, .max_pdu_bytes = 1 << 20};
+  wire::Welcome welcome_{
+      .agent_instance = 1, .session_known = true, .max_pdu_bytes = 1 << 20, .features = {}};
   bool greeted_ = false;
 };
 

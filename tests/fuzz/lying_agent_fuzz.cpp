@@ -366,7 +366,8 @@ class Story {
         welcome({.agent_instance = bits & 3,
                  .session_known = (bits & 4) != 0,
                  .last_sequence = agent_.highest() + (bits >> 3 & 3) - 1,
-                 .max_pdu_bytes = (bits & 32) != 0 ? kNormalPduBytes : 0});
+                 .max_pdu_bytes = (bits & 32) != 0 ? kNormalPduBytes : 0,
+                 .features = {}});
         break;
       }
       case 7:
@@ -454,7 +455,8 @@ class Story {
       welcome({.agent_instance = instance,
                .session_known = true,
                .last_sequence = agent_.highest(),
-               .max_pdu_bytes = kNormalPduBytes});
+               .max_pdu_bytes = kNormalPduBytes,
+               .features = {}});
       acknowledge(agent_.highest());
     }
   }
@@ -488,7 +490,7 @@ class Story {
     else if (!agent_.has_greeted())
       greet(2);
     else if (!agent_.has_welcomed())
-      welcome({.agent_instance = kInstance, .max_pdu_bytes = kNormalPduBytes});
+      welcome({.agent_instance = kInstance, .max_pdu_bytes = kNormalPduBytes, .features = {}});
     else
       acknowledge(agent_.highest());
   }

@@ -61,7 +61,7 @@ class Agent {
   }
   void welcome() {
     std::string pdu;
-    wire::append_welcome(pdu, 1, {.agent_instance = 1, .max_pdu_bytes = 1 << 20});
+    wire::append_welcome(pdu, 1, {.agent_instance = 1, .max_pdu_bytes = 1 << 20, .features = {}});
     say(pdu);
   }
   void acknowledge(std::uint64_t sequence) {

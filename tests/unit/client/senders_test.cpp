@@ -64,7 +64,8 @@ struct BatchSenderTest : testing::Test {
     const wire::Welcome welcome{.agent_instance = agent,
                                 .session_known = knows_session,
                                 .last_sequence = last_sequence,
-                                .max_pdu_bytes = 1 << 20};
+                                .max_pdu_bytes = 1 << 20,
+                                .features = {}};
     return sender.on_pdu(Answer(wire::append_welcome, welcome).frame(), now_ns);
   }
   bool acknowledge(std::uint64_t sequence) {
@@ -203,7 +204,8 @@ TEST_F(BatchSenderTest, HangsUpOnAnAgentThatAcknowledgesWhatItNeverGot) {
 
 TEST_F(BatchSenderTest, HangsUpOnAnAgentThatTakesTooLittle) {
   connect();
-  const wire::Welcome small{.agent_instance = 1, .max_pdu_bytes = wire::kLeastMaxPduBytes - 1};
+  const wire::Welcome small{
+      .agent_instance = 1, .max_pdu_bytes = wire::kLeastMaxPduBytes - 1, .features = {}};
   EXPECT_FALSE(sender.on_pdu(Answer(wire::append_welcome, small).frame(), kNow));
   EXPECT_FALSE(sender.is_ready());
 }
