@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "agent/bridge.hpp"
 
-#include <chrono>
 #include <exception>
 
 #include "agent/log.hpp"
+#include "collector/engine/clock.hpp"
 #include "collector/ingest/limited_log.hpp"
 
 namespace pcp::trace::agent {
 
 namespace {
 
-Agent* agent = nullptr;  // of the process's one Bridge
-
-Time now() { return std::chrono::steady_clock::now().time_since_epoch(); }
+// Of the process's one Bridge.
+Metrics* metrics = nullptr;
+StoreRequests* stores = nullptr;
 
 // Monitors may ask for what fails as often as they like.
 void log_failure(const char* why) {
   static LimitedLog log(log_error);
-  log.say(std::string("cannot answer a request of pmcd: ") + why, now());
+  log.say(std::string("cannot answer a request of pmcd: ") + why, steady_now());
 }
 
 // No exception may reach libpcp_pmda, which is C: pmcd is told that this request failed.
@@ -34,41 +34,41 @@ int guarded(Function function) {
 
 int on_fetch(int count, pmID* pmids, pmResult** result, pmdaExt* ext) {
   return guarded([&] {
-    *result = agent->fetch(pmids, static_cast<std::size_t>(count), ext->e_prof, now());
-    if (agent->labels_changed()) pmdaExtSetFlags(ext, PMDA_EXT_LABEL_CHANGE);
+    *result = metrics->fetch(pmids, static_cast<std::size_t>(count), ext->e_prof, steady_now());
+    if (metrics->labels_changed()) pmdaExtSetFlags(ext, PMDA_EXT_LABEL_CHANGE);
     return 0;
   });
 }
 
-void on_result_sent(pmResult*) { agent->release(); }
+void on_result_sent(pmResult*) { metrics->release(); }
 
 int on_instance(pmInDom indom, int number, char* name, pmInResult** result, pmdaExt*) {
-  return guarded([&] { return agent->instances(indom, number, name, result, now()); });
+  return guarded([&] { return metrics->instances(indom, number, name, result, steady_now()); });
 }
 
 int on_text(int identifier, int type, char** text, pmdaExt*) {
   // libpcp_pmda does not write to it, nor free it.
-  return guarded([&] { return agent->text(identifier, type, const_cast<const char**>(text)); });
+  return guarded([&] { return metrics->text(identifier, type, const_cast<const char**>(text)); });
 }
 
 int on_label(int identifier, int type, pmLabelSet** sets, pmdaExt*) {
-  return guarded([&] { return agent->labels(identifier, type, sets, now()); });
+  return guarded([&] { return metrics->labels(identifier, type, sets, steady_now()); });
 }
 
 int on_store(pmResult* values, pmdaExt* ext) {
-  return guarded([&] { return agent->store(*values, ext->e_context, now()); });
+  return guarded([&] { return stores->store(*values, ext->e_context, steady_now()); });
 }
 
 int on_attribute(int context, int attribute, const char* value, int, pmdaExt*) {
   return guarded([&] {
     const char* const text = value ? value : "";
-    if (attribute == PMDA_ATTR_USERID) agent->privileges().note_user(context, text);
-    if (attribute == PMDA_ATTR_PROCESSID) agent->privileges().note_process(context, text);
+    if (attribute == PMDA_ATTR_USERID) stores->privileges().note_user(context, text);
+    if (attribute == PMDA_ATTR_PROCESSID) stores->privileges().note_process(context, text);
     return 0;
   });
 }
 
-void on_end_of_context(int context) { agent->privileges().forget(context); }
+void on_end_of_context(int context) { stores->privileges().forget(context); }
 
 }  // namespace
 
@@ -77,8 +77,9 @@ Bridge::Bridge(int domain, const std::string& log) : log_(log) {
   pmdaOpenLog(&interface_);
 }
 
-bool Bridge::connect(Agent& answering) {
-  agent = &answering;
+bool Bridge::connect(Metrics& the_metrics, StoreRequests& the_stores) {
+  metrics = &the_metrics;
+  stores = &the_stores;
   auto& callbacks = interface_.version.seven;
   callbacks.fetch = on_fetch;
   callbacks.instance = on_instance;
@@ -101,7 +102,7 @@ void Bridge::fill_tables() {
   for (std::size_t serial = 0; serial < indoms_.size(); ++serial) {
     indoms_[serial].it_indom = static_cast<pmInDom>(serial);
   }
-  for (const Metric& metric : agent->metrics()) {
+  for (const Metric& metric : metrics->table()) {
     const pmInDom indom = metric.indom == kNoIndom ? PM_INDOM_NULL : metric.indom;
     metrics_.push_back({nullptr,
                         {PMDA_PMID(metric.cluster, metric.item), metric.type(), indom,

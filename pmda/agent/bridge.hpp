@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The connection to pmcd by libpcp_pmda: its C callbacks end in an Agent here. libpcp_pmda gives
+// The connection to pmcd by libpcp_pmda: its C callbacks end here, in Metrics and
+// StoreRequests. libpcp_pmda gives
 // some of its callbacks no context of ours, so there can be one Bridge in a process.
 #pragma once
 
@@ -10,7 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "agent/agent.hpp"
+#include "agent/store_requests.hpp"
+#include "metrics/metrics.hpp"
 
 namespace pcp::trace::agent {
 
@@ -23,7 +25,7 @@ class Bridge {
   Bridge& operator=(const Bridge&) = delete;
 
   // Tells pmcd that this agent is ready. False if that failed, for a reason that is in the log.
-  bool connect(Agent& agent);
+  bool connect(Metrics& metrics, StoreRequests& stores);
 
   // Readable when pmcd has sent something.
   int descriptor();

@@ -12,24 +12,23 @@
 #include <set>
 #include <utility>
 
-#include "agent/agent.hpp"
 #include "agent/bridge.hpp"
 #include "agent/disk_thread.hpp"
 #include "agent/log.hpp"
 #include "agent/main_loop.hpp"
 #include "agent/number_keeper.hpp"
 #include "agent/options.hpp"
+#include "agent/store_requests.hpp"
+#include "collector/collector.hpp"
+#include "collector/engine/clock.hpp"
 #include "collector/engine/heap.hpp"
 #include "collector/engine/instance_file.hpp"
 #include "collector/engine/printable.hpp"
-#include "collector/ingest/server.hpp"
-#include "collector/shared.hpp"
+#include "metrics/metrics.hpp"
 
 namespace pcp::trace::agent {
 
 namespace {
-
-Time now() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
 std::string pcp_user() {
   char* name = nullptr;
@@ -96,32 +95,34 @@ int run(Options options) {
 
   const std::string path = numbers_path(options.domain);
   const InstanceFile file(path);
-  Shared shared(options.engine, load_numbers(file, path).instances, now());
-  Server server(ingest_options(options), shared, log_info);
-  if (const Result<void> listening = server.listen(); !listening) {
+  Collector collector({options.engine, ingest_options(options), load_numbers(file, path).instances},
+                      log_info, steady_now());
+  if (const Result<void> listening = collector.listen(); !listening) {
     log_error(listening.error().message);
     return EXIT_FAILURE;
   }
   raise_priority();
   become(options.user);
 
-  Agent agent({options.domain, options.units, server.port(), options.debug}, privileges(), shared,
-              now());
-  NumberKeeper numbers(file, shared, log_warning, now);
+  const Reader reader = collector.reader();
+  Metrics metrics({options.domain, options.units, collector.port()}, reader, steady_now());
+  if (!options.debug.empty()) static_cast<void>(metrics.debug_options().replace(options.debug));
+  StoreRequests stores(metrics, privileges(), [&](Time now) { collector.reset(now); });
+  NumberKeeper numbers(file, reader, log_warning, steady_now);
   MainLoop loop;  // blocks signals, so that the other threads have them blocked as well
   DiskThread disk(numbers);
-  server.start();
-  const bool connected = bridge.connect(agent);
+  collector.start();
+  const bool connected = bridge.connect(metrics, stores);
   if (connected) {
-    std::uint64_t seen = 0;  // changes of the engine
+    std::uint64_t seen = 0;  // changes of the collector
     const auto after_request = [&] {
-      const std::uint64_t changes = shared.engine.changes();
+      const std::uint64_t changes = reader.changes();
       if (std::exchange(seen, changes) != changes) disk.save_numbers();
     };
-    loop.run(bridge, after_request, [&] { server.request_client_log(); });
+    loop.run(bridge, after_request, [&] { collector.request_client_log(); });
   }
   end_soon();
-  server.stop();
+  collector.stop();
   return connected ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 

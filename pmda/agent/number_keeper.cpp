@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "metrics/copy_in_slices.hpp"
-
 namespace pcp::trace::agent {
 
 namespace {
@@ -19,12 +17,12 @@ constexpr Time kRestAfterFailure = std::chrono::seconds(30);
 
 }  // namespace
 
-NumberKeeper::NumberKeeper(InstanceFile file, Shared& shared, Warn warn, Time (*clock)())
+NumberKeeper::NumberKeeper(InstanceFile file, Reader reader, Warn warn, Time (*clock)())
     : file_(std::move(file)),
-      shared_(shared),
+      reader_(reader),
       warn_(warn),
       clock_(clock),
-      saved_(copy_numbers().size()) {}
+      saved_(reader.numbers().size()) {}
 
 Time NumberKeeper::save_new() {
   if (!has_unsaved()) return kNever;
@@ -39,33 +37,19 @@ Time NumberKeeper::save_new() {
 
 bool NumberKeeper::has_unsaved() {
   // Mostly nothing is new, and then the other threads need not be disturbed.
-  const std::uint64_t changes = shared_.engine.changes();
+  const std::uint64_t changes = reader_.changes();
   if (std::exchange(changes_, changes) == changes || unsaved_) return unsaved_;
-  std::vector<KnownInstance> first_new;
-  first_new.reserve(1);
-  const CourteousLock lock(shared_.mutex);
-  unsaved_ = shared_.engine.known_instances(saved_, 1, first_new) > 0;
+  unsaved_ = reader_.has_numbers_beyond(saved_);
   return unsaved_;
 }
 
 void NumberKeeper::save() {
-  const std::vector<KnownInstance> numbers = copy_numbers();
+  const std::vector<KnownInstance> numbers = reader_.numbers();
   const Result<void> saved = file_.save(numbers);
   unsaved_ = !saved;
   if (saved) saved_ = numbers.size();
   if (!std::exchange(warned_, unsaved_) && !saved)
     warn_(saved.error().message + "; will be tried again now and then");
-}
-
-std::vector<KnownInstance> NumberKeeper::copy_numbers() const {
-  std::vector<KnownInstance> numbers;
-  copy_in_slices<KnownInstance, CourteousLock>(
-      shared_,
-      [&](const Engine& engine, std::size_t max, std::vector<KnownInstance>& out) {
-        engine.known_instances(numbers.size(), max, out);
-      },
-      [&](KnownInstance&& number) { numbers.push_back(std::move(number)); });
-  return numbers;
 }
 
 }  // namespace pcp::trace::agent

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "collector/engine/instance_file.hpp"
-#include "collector/shared.hpp"
+#include "collector/reader.hpp"
 
 namespace pcp::trace::agent {
 
@@ -18,8 +18,8 @@ class NumberKeeper {
  public:
   using Warn = void (*)(const std::string&);
 
-  // Requires: `shared` knows the numbers in the file, and no new ones yet.
-  NumberKeeper(InstanceFile file, Shared& shared, Warn warn, Time (*clock)());
+  // Requires: the collector knows the numbers in the file, and no new ones yet.
+  NumberKeeper(InstanceFile file, Reader reader, Warn warn, Time (*clock)());
 
   // Saves if there are new numbers, but spends only a small part of the time on that. What could
   // not be saved is tried again later. Gives the time when to call this again, if not before.
@@ -29,14 +29,13 @@ class NumberKeeper {
 
  private:
   bool has_unsaved();
-  std::vector<KnownInstance> copy_numbers() const;
 
   InstanceFile file_;
-  Shared& shared_;
+  Reader reader_;
   Warn warn_;
   Time (*clock_)();
   std::size_t saved_;          // how many numbers the file has
-  std::uint64_t changes_ = 0;  // of the engine, that have been looked at
+  std::uint64_t changes_ = 0;  // that have been looked at
   bool unsaved_ = false;       // there are numbers that the file has not
   bool warned_ = false;        // since the last save that succeeded
   Time next_save_{};

@@ -8,8 +8,8 @@
 
 #include <cstdlib>
 
-#include "agent/debug_options.hpp"
 #include "agent/parse_argument.hpp"
+#include "metrics/debug_options.hpp"
 
 namespace pcp::trace::agent {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "collector/engine/engine.hpp"
+#include "collector/engine/types.hpp"
 #include "collector/ingest/access.hpp"
 #include "metrics/metric_table.hpp"
 #include "wire/defaults.hpp"

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "collector/engine/engine.hpp"
+#include "collector/engine/types.hpp"
 #include "wire/result.hpp"
 
 namespace pcp::trace::agent {

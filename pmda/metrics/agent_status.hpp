@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "collector/shared.hpp"
+#include "collector/types.hpp"
 
 namespace pcp::trace::agent {
 
@@ -28,6 +28,5 @@ struct AgentStatus {
 };
 
 std::uint64_t resident_bytes();
-std::uint64_t cpu_ns_of_this_thread();
 
 }  // namespace pcp::trace::agent

@@ -11,7 +11,6 @@ namespace pcp::trace::agent {
 namespace {
 
 constexpr Time kShownAfter = std::chrono::seconds(5);
-constexpr std::size_t kSliceClients = 200;
 
 // Linux gives pids below this. The numbers above are for processes whose pid is taken, by one in
 // another container or on another machine.
@@ -27,28 +26,15 @@ std::string shown_name(int number, const ClientView& view) {
 
 ClientInstances::ClientInstances() : spare_(kPidLimit) {}
 
-void ClientInstances::refresh(Shared& shared, Time now) {
+void ClientInstances::refresh(const Reader& reader, Time now) {
   instances_.clear();
   std::map<std::uint64_t, int> still_shown;
-  std::uint64_t from = 0;
-  for (bool more = true; more;) {
-    std::vector<std::pair<std::uint64_t, ClientView>> slice;
-    {
-      const std::lock_guard lock(shared.mutex);
-      auto client = shared.clients.lower_bound(from);
-      for (; client != shared.clients.end() && slice.size() < kSliceClients; ++client) {
-        slice.push_back(*client);
-      }
-      more = client != shared.clients.end();
-      if (more) from = client->first;
-    }
-    for (auto& [connection, view] : slice) {
-      if (now - view.connected_at <= kShownAfter) continue;
-      const int number = number_of(connection, view.pid);
-      still_shown[connection] = number;
-      instances_.push_back({{number, shown_name(number, view)}, std::move(view)});
-    }
-  }
+  reader.clients([&](std::uint64_t connection, ClientView&& view) {
+    if (now - view.connected_at <= kShownAfter) return;
+    const int number = number_of(connection, view.pid);
+    still_shown[connection] = number;
+    instances_.push_back({{number, shown_name(number, view)}, std::move(view)});
+  });
   taken_.clear();
   for (const auto& [connection, number] : still_shown) taken_.insert(number);
   numbers_ = std::move(still_shown);

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/shared.hpp"
+#include "collector/reader.hpp"
 #include "metrics/instance.hpp"
 
 namespace pcp::trace::agent {
@@ -23,8 +23,7 @@ class ClientInstances {
  public:
   ClientInstances();
 
-  // Copies the clients from `shared`, a slice at a time.
-  void refresh(Shared& shared, Time now);
+  void refresh(const Reader& reader, Time now);
 
   const std::vector<ClientInstance>& all() const { return instances_; }
 

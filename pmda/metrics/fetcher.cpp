@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "metrics/fetcher.hpp"
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -11,34 +10,30 @@ namespace pcp::trace::agent {
 
 namespace {
 
-// Tags copied for each hold of Shared::mutex: well below a millisecond. Where tags must be
-// summarised first, the engine gives fewer.
-constexpr std::size_t kTagsAtOnce = 256;
-
 pmID pmid_of(int domain, const Metric& metric) {
   return pmID_build(static_cast<unsigned>(domain), metric.cluster, metric.item);
 }
 
 }  // namespace
 
-Fetcher::Fetcher(const std::vector<Metric>& table, int domain, Shared& shared,
+Fetcher::Fetcher(const std::vector<Metric>& table, int domain, Reader reader,
                  ClientInstances& clients, std::function<AgentStatus(Time)> status)
     : domain_(domain),
-      shared_(shared),
+      reader_(reader),
       client_instances_(clients),
       gather_status_(std::move(status)),
-      period_s_(std::chrono::duration<double>(shared.engine.options().period).count()) {
+      period_s_(std::chrono::duration<double>(reader.engine_options().period).count()) {
   for (const Metric& metric : table) metrics_[pmid_of(domain, metric)] = &metric;
 }
 
 pmResult* Fetcher::fetch(const pmID* pmids, std::size_t count, const pmProfile* profile, Time now) {
   result_.begin(count);
   std::array<std::vector<Asked>, kIndomCount + 1> asked;
-  for (std::size_t place = 0; place < count; ++place) {
-    if (const Metric* const metric = find(pmids[place])) {
-      asked[metric->indom].push_back({pmids[place], metric, place});
+  for (std::size_t index = 0; index < count; ++index) {
+    if (const Metric* const metric = find(pmids[index])) {
+      asked[metric->indom].push_back({pmids[index], metric, index});
     } else {
-      result_.put(place, ValueSet::failed(pmids[place], PM_ERR_PMID));
+      result_.put(index, ValueSet::failed(pmids[index], PM_ERR_PMID));
     }
   }
   for (const TraceType type : kTraceTypes) add_tags(type, asked[index_of(type)], profile, now);
@@ -57,39 +52,30 @@ const Metric* Fetcher::find(pmID pmid) const {
 void Fetcher::add_tags(TraceType type, AskedOfIndom asked, const pmProfile* profile, Time now) {
   if (asked.empty()) return;
   const InstanceFilter filter(profile, indom(static_cast<unsigned>(index_of(type))));
-  std::vector<ValueSet*> sets;
-  // Tags that come meanwhile wait for the next fetch. None goes, for only the main thread resets.
-  std::size_t all = 0;
-  std::size_t from = 0;
-  do {
-    slice_.clear();
-    const bool first = from == 0;
-    {
-      const std::lock_guard lock(shared_.mutex);
-      if (first) all = shared_.engine.generation(type).count;
-      from += shared_.engine.snapshot(type, from, std::min(kTagsAtOnce, all - from), now, slice_);
-    }
-    if (first) sets = make_sets(asked, all);
+  TagValueSlices slices = reader_.tag_values(type, now);
+  bool more = slices.next(slice_);
+  const std::vector<ValueSet*> sets = make_sets(asked, slices.count());
+  for (; more; more = slices.next(slice_)) {
     std::erase_if(slice_, [&](const TagValues& tag) { return !filter.includes(tag.instance); });
     for (std::size_t i = 0; i < asked.size(); ++i) {
-      const Reader& read = asked[i].metric->read;
+      const ValueReader& read = asked[i].metric->read;
       pmAtomValue atom;
       for (const TagValues& tag : slice_) {
         if (read(atom, tag, period_s_)) sets[i]->add(tag.instance, atom);
       }
     }
-  } while (from < all);
+  }
 }
 
 void Fetcher::add_clients(AskedOfIndom asked, const pmProfile* profile, Time now) {
   if (asked.empty()) return;
-  client_instances_.refresh(shared_, now);
+  client_instances_.refresh(reader_, now);
   const InstanceFilter filter(profile, indom(kClientIndom));
   const std::vector<ValueSet*> sets = make_sets(asked, client_instances_.all().size());
   for (const ClientInstance& client : client_instances_.all()) {
     if (!filter.includes(client.number)) continue;
     for (std::size_t i = 0; i < asked.size(); ++i) {
-      const Reader& read = asked[i].metric->read;
+      const ValueReader& read = asked[i].metric->read;
       pmAtomValue atom;
       if (read(atom, client.view.counters)) sets[i]->add(client.number, atom);
     }
@@ -101,7 +87,7 @@ void Fetcher::add_status(AskedOfIndom asked, Time now) {
   const AgentStatus status = gather_status_(now);
   const std::vector<ValueSet*> sets = make_sets(asked, 1);
   for (std::size_t i = 0; i < asked.size(); ++i) {
-    const Reader& read = asked[i].metric->read;
+    const ValueReader& read = asked[i].metric->read;
     pmAtomValue atom;
     if (read(atom, status)) sets[i]->add(static_cast<int>(PM_IN_NULL), atom);
   }
@@ -111,7 +97,7 @@ void Fetcher::add_status(AskedOfIndom asked, Time now) {
 std::vector<ValueSet*> Fetcher::make_sets(AskedOfIndom asked, std::size_t capacity) {
   std::vector<ValueSet*> sets;
   for (const Asked& each : asked) {
-    sets.push_back(&result_.put(each.place, ValueSet(each.pmid, each.metric->type(), capacity)));
+    sets.push_back(&result_.put(each.index, ValueSet(each.pmid, each.metric->type(), capacity)));
   }
   return sets;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Answers fetches. Tags are copied from the engine a slice at a time, so that the ingest thread
-// never waits long, and all that a fetch asks of a slice is made from the one copy: the values of a
-// tag belong together, and a fetch needs hardly more memory than its answer.
+// Answers fetches. Tags are copied a slice at a time, and all that a fetch asks of a slice is made
+// from the one copy: the values of a tag belong together, and a fetch needs hardly more memory than
+// its answer.
 #pragma once
 
 #include <pcp/pmapi.h>
@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "collector/shared.hpp"
+#include "collector/reader.hpp"
 #include "metrics/agent_status.hpp"
 #include "metrics/client_instances.hpp"
 #include "metrics/metric.hpp"
@@ -24,7 +24,7 @@ namespace pcp::trace::agent {
 class Fetcher {
  public:
   // `status` gathers what the agent says about itself.
-  Fetcher(const std::vector<Metric>& table, int domain, Shared& shared, ClientInstances& clients,
+  Fetcher(const std::vector<Metric>& table, int domain, Reader reader, ClientInstances& clients,
           std::function<AgentStatus(Time)> status);
 
   // Gives the values of `pmids` that `profile` lets through. They stay valid until release().
@@ -35,11 +35,11 @@ class Fetcher {
   const Metric* find(pmID pmid) const;
 
  private:
-  // A metric that was asked for, and the place of its values in the result.
+  // A metric that was asked for, and the index of its values in the result.
   struct Asked {
     pmID pmid;
     const Metric* metric;
-    std::size_t place;
+    std::size_t index;
   };
   using AskedOfIndom = std::span<const Asked>;
 
@@ -51,7 +51,7 @@ class Fetcher {
 
   std::unordered_map<pmID, const Metric*> metrics_;
   int domain_;
-  Shared& shared_;
+  Reader reader_;
   ClientInstances& client_instances_;
   std::function<AgentStatus(Time)> gather_status_;
   double period_s_;

@@ -13,7 +13,7 @@ namespace {
 // In an answer: the text with a comma, and PCP's index to it.
 std::size_t bytes_of(const Origin& origin) {
   return 1 + origin.labels.members().size() +
-         origin.labels.places().size() * sizeof(LabelText::Place);
+         origin.labels.labels().size() * sizeof(LabelText::Label);
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ void LabelBudget::share_out() {
   for (auto& [process, group] : processes) divide(group.share.left, group.members);
 }
 
-// The modest first, so that what they leave is known when it is the others' turn.
+// The modest first, so that what they leave is known before the others take.
 void LabelBudget::divide(std::size_t bytes, std::vector<Share*> among) {
   std::sort(among.begin(), among.end(),
             [](const Share* a, const Share* b) { return a->wanted < b->wanted; });

@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "collector/engine/engine.hpp"
+#include "collector/engine/types.hpp"
 
 namespace pcp::trace::agent {
 

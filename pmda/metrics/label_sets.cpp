@@ -12,22 +12,22 @@ namespace pcp::trace::agent {
 namespace {
 
 // Writes the labels of two texts, whose members begin at these offsets of the whole.
-void merge_places(const LabelText& a, std::size_t a_begin, const LabelText& b, std::size_t b_begin,
+void merge_labels(const LabelText& a, std::size_t a_begin, const LabelText& b, std::size_t b_begin,
                   pmLabel* out) {
-  const auto add = [&out](const LabelText::Place& place, std::size_t begin) {
-    out->name = (begin + place.name) & 0xffff;
-    out->namelen = place.name_length & 0xff;
-    out->value = (begin + place.value) & 0xffff;
-    out->valuelen = place.value_length;
+  const auto add = [&out](const LabelText::Label& label, std::size_t begin) {
+    out->name = (begin + label.name) & 0xffff;
+    out->namelen = label.name_length & 0xff;
+    out->value = (begin + label.value) & 0xffff;
+    out->valuelen = label.value_length;
     ++out;
   };
-  auto next_a = a.places().begin();
-  for (const LabelText::Place& place : b.places()) {
-    for (; next_a != a.places().end() && a.name_at(*next_a) < b.name_at(place); ++next_a)
+  auto next_a = a.labels().begin();
+  for (const LabelText::Label& label : b.labels()) {
+    for (; next_a != a.labels().end() && a.name_of(*next_a) < b.name_of(label); ++next_a)
       add(*next_a, a_begin);
-    add(place, b_begin);
+    add(label, b_begin);
   }
-  for (; next_a != a.places().end(); ++next_a) add(*next_a, a_begin);
+  for (; next_a != a.labels().end(); ++next_a) add(*next_a, a_begin);
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ void LabelSets::add(unsigned instance, const LabelText& own, const LabelText& co
   const std::string_view comma = common.members().empty() ? "" : ",";
   const std::size_t common_begin = 1 + own.members().size() + comma.size();
   const std::size_t length = common_begin + common.members().size() + 1;
-  const std::size_t labels = own.places().size() + common.places().size();
+  const std::size_t labels = own.labels().size() + common.labels().size();
 
   pmLabelSet& set = sets_[count_++];
   set.inst = instance;
@@ -55,7 +55,7 @@ void LabelSets::add(unsigned instance, const LabelText& own, const LabelText& co
   set.jsonlen = length & 0xffff;
   set.labels = allocate_for_pcp<pmLabel>(labels);
   set.nlabels = static_cast<int>(labels);
-  merge_places(own, 1, common, common_begin, set.labels);
+  merge_labels(own, 1, common, common_begin, set.labels);
 }
 
 int LabelSets::release(pmLabelSet** sets) {

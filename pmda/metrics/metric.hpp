@@ -6,7 +6,7 @@
 
 #include <pcp/pmapi.h>
 
-#include "metrics/reader.hpp"
+#include "metrics/value_reader.hpp"
 #include "wire/trace_type.hpp"
 
 namespace pcp::trace::agent {
@@ -39,7 +39,7 @@ struct Metric {
   unsigned indom;
   int semantics;
   pmUnits units;
-  Reader read;
+  ValueReader read;
   Text text;
   Store store = Store::Refused;
 

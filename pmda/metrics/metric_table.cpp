@@ -49,14 +49,14 @@ struct NameSpace {
   std::vector<std::string> order;
   std::map<std::string, std::string> lines;
 
-  std::string& node(const std::string& path) {
-    const auto [place, is_new] = lines.try_emplace(path);
+  std::string& lines_of(const std::string& path) {
+    const auto [found, is_new] = lines.try_emplace(path);
     if (is_new) {
       order.push_back(path);
       const std::size_t dot = path.rfind('.');
-      if (dot != path.npos) node(path.substr(0, dot)) += "    " + path.substr(dot + 1) + "\n";
+      if (dot != path.npos) lines_of(path.substr(0, dot)) += "    " + path.substr(dot + 1) + "\n";
     }
-    return place->second;
+    return found->second;
   }
 };
 
@@ -71,7 +71,7 @@ std::string pmns_file(const std::vector<Metric>& table) {
   for (const Metric& metric : table) {
     const std::string name = metric.name;
     const std::size_t dot = name.rfind('.');
-    names.node(name.substr(0, dot)) +=
+    names.lines_of(name.substr(0, dot)) +=
         "    " + name.substr(dot + 1) + "\t" + identifier(metric) + "\n";
   }
   std::string text =

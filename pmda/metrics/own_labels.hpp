@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "collector/engine/label_text.hpp"
-#include "collector/shared.hpp"
+#include "collector/types.hpp"
 
 namespace pcp::trace::agent {
 

@@ -4,23 +4,17 @@
 #include <utility>
 
 #include "collector/engine/instance_names.hpp"
-#include "metrics/copy_in_slices.hpp"
 
 namespace pcp::trace::agent {
 
-void TagInstances::refresh(Shared& shared) {
-  copy_in_slices<InstanceName>(
-      shared,
-      [this](const Engine& engine, std::size_t max, std::vector<InstanceName>& out) {
-        const std::uint64_t resets = engine.generation(type_).resets;
-        if (std::exchange(resets_, resets) != resets) {
-          instances_.clear();
-          by_number_.clear();
-          by_first_word_.clear();
-        }
-        engine.instances(type_, instances_.size(), max, out);
-      },
-      [this](const InstanceName& instance) { add(instance); });
+void TagInstances::refresh(const Reader& reader) {
+  const std::uint64_t resets = reader.resets();
+  if (std::exchange(resets_, resets) != resets) {
+    instances_.clear();
+    by_number_.clear();
+    by_first_word_.clear();
+  }
+  reader.instances(type_, instances_.size(), [this](const InstanceName& each) { add(each); });
 }
 
 void TagInstances::add(const InstanceName& instance) {

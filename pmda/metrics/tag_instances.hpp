@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The names and numbers of one trace type's instances, kept by the main thread and brought up to
-// date from the engine when pmcd asks. Only what is new is copied, a slice at a time.
+// date when pmcd asks. Only what is new is copied.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "collector/shared.hpp"
+#include "collector/reader.hpp"
 #include "metrics/instance.hpp"
 
 namespace pcp::trace::agent {
@@ -17,7 +17,7 @@ class TagInstances {
  public:
   explicit TagInstances(TraceType type) : type_(type) {}
 
-  void refresh(Shared& shared);
+  void refresh(const Reader& reader);
 
   const std::vector<Instance>& all() const { return instances_; }  // in order of arrival
 
@@ -29,7 +29,7 @@ class TagInstances {
   void add(const InstanceName& instance);
 
   TraceType type_;
-  std::uint64_t resets_ = 0;  // of the engine, that this has seen
+  std::uint64_t resets_ = 0;  // that this has seen
   std::vector<Instance> instances_;
   std::unordered_map<int, std::size_t> by_number_;
   std::unordered_map<std::string, std::size_t> by_first_word_;  // no two names have the same

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "collector/engine/engine.hpp"
+#include "collector/engine/types.hpp"
 
 namespace pcp::trace::agent {
 

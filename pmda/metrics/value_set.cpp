@@ -40,9 +40,9 @@ ValueSet ValueSet::failed(pmID pmid, int error) {
 
 void ValueSet::add(int instance, const pmAtomValue& value) {
   // Reached by offset, since the declared list has one element only.
-  char* const place = memory_.get() + offsetof(pmValueSet, vlist) +
-                      static_cast<std::size_t>(set_->numval) * sizeof(pmValue);
-  pmValue* const entry = new (place) pmValue{};
+  char* const address = memory_.get() + offsetof(pmValueSet, vlist) +
+                        static_cast<std::size_t>(set_->numval) * sizeof(pmValue);
+  pmValue* const entry = new (address) pmValue{};
   entry->inst = instance;
   if (set_->valfmt == PM_VAL_INSITU) {
     entry->value.lval = value.l;
@@ -57,15 +57,15 @@ void ValueSet::add(int instance, const pmAtomValue& value) {
 }
 
 pmValueBlock* ValueSet::next_block(const void* value, std::size_t bytes) {
-  char* const place = blocks_.get() + used_;
+  char* const address = blocks_.get() + used_;
   used_ += PM_VAL_HDR_SIZE + bytes;
   // Made elsewhere and copied: setting a bit field reads the rest, of memory that comes from afar.
   pmValueBlock header{};
   header.vtype = static_cast<unsigned char>(type_);
   header.vlen = (PM_VAL_HDR_SIZE + bytes) & PM_VAL_VLEN_MAX;
-  auto* const block = new (place) pmValueBlock;
-  std::memcpy(place, &header, PM_VAL_HDR_SIZE);
-  std::memcpy(place + PM_VAL_HDR_SIZE, value, bytes);
+  auto* const block = new (address) pmValueBlock;
+  std::memcpy(address, &header, PM_VAL_HDR_SIZE);
+  std::memcpy(address + PM_VAL_HDR_SIZE, value, bytes);
   return block;
 }
 
@@ -76,12 +76,12 @@ void FetchResult::begin(std::size_t metrics) {
   result_->numpmid = static_cast<int>(metrics);
 }
 
-ValueSet& FetchResult::put(std::size_t place, ValueSet set) {
-  sets_[place] = std::move(set);
-  pmValueSet* const values = sets_[place].get();
-  std::memcpy(memory_.get() + offsetof(pmResult, vset) + place * sizeof(pmValueSet*), &values,
+ValueSet& FetchResult::put(std::size_t index, ValueSet set) {
+  sets_[index] = std::move(set);
+  pmValueSet* const values = sets_[index].get();
+  std::memcpy(memory_.get() + offsetof(pmResult, vset) + index * sizeof(pmValueSet*), &values,
               sizeof(pmValueSet*));
-  return sets_[place];
+  return sets_[index];
 }
 
 }  // namespace pcp::trace::agent

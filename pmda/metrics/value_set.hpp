@@ -38,11 +38,11 @@ class ValueSet {
 // The sets of one fetch, as libpcp_pmda wants them.
 class FetchResult {
  public:
-  // Forgets the last fetch and makes places for the metrics of a new one.
+  // Forgets the last fetch and makes room for the metrics of a new one.
   void begin(std::size_t metrics);
 
-  // Each place is to be filled once.
-  ValueSet& put(std::size_t place, ValueSet set);
+  // Each index is to be filled once.
+  ValueSet& put(std::size_t index, ValueSet set);
 
   pmResult* get() const { return result_; }
 

@@ -324,7 +324,7 @@ class Model {
 class House {
  public:
   House() {
-    household_.end_connection = [this](std::uint64_t number) { end(number); };
+    context_.end_connection = [this](std::uint64_t number) { end(number); };
   }
 
   void connect(unsigned user) {
@@ -333,7 +333,7 @@ class House {
     peer.address = user < 2 ? "local:" : "192.0.2.1";
     if (user < 2) peer.uid = user;
     model_.connections[peer.number].user = peer.owner();
-    lines_.emplace(peer.number, Line(household_, peer));
+    lines_.emplace(peer.number, Line(context_, peer));
   }
 
   // The number of one of the connections; 0 if there is none.
@@ -369,7 +369,7 @@ class House {
     shared_.engine.take_discarded();
   }
   void forget_old() {
-    household_.sessions.forget_old(now);
+    context_.sessions.forget_old(now);
     model_.forget_old();
   }
   void reset() {
@@ -388,9 +388,9 @@ class House {
 
  private:
   struct Line {
-    Line(Household& household, const Peer& its_peer)
+    Line(DialogueContext& context, const Peer& its_peer)
         : peer(std::make_unique<Peer>(its_peer)),
-          dialogue(std::make_unique<Dialogue>(household, *peer)) {}
+          dialogue(std::make_unique<Dialogue>(context, *peer)) {}
     std::unique_ptr<Peer> peer;
     std::unique_ptr<Dialogue> dialogue;
   };
@@ -403,7 +403,7 @@ class House {
 
   IngestOptions options_ = ingest_options();
   Shared shared_{engine_options(), {}, now};
-  Household household_{
+  DialogueContext context_{
       .shared = shared_, .options = options_, .agent_instance = kInstance, .pid = kPid};
   std::map<std::uint64_t, Line> lines_;
   std::uint64_t connections_ = 0;

@@ -16,10 +16,13 @@ import sys
 FLOORS = (
     ("libtrace/src/api", "libtrace/src/process", "libtrace/src/delivery", "libtrace/src/record",
      "libtrace/src/fork", "libtrace/wire", "libtrace/include"),
-    ("pmda/agent", "pmda/metrics", "pmda/collector/ingest", "pmda/collector/shared.hpp",
-     "pmda/collector/engine", "libtrace/wire", "libtrace/include"),
+    ("pmda/agent", "pmda/metrics", "pmda/collector/collector.cpp", "pmda/collector/collector.hpp",
+     "pmda/collector/ingest", "pmda/collector/reader.cpp", "pmda/collector/reader.hpp",
+     "pmda/collector/shared.hpp", "pmda/collector/types.hpp", "pmda/collector/engine",
+     "libtrace/wire", "libtrace/include"),
 )
 INCLUDE_DIRECTORIES = ("libtrace/src", "libtrace", "libtrace/include", "pmda")
+INSIDE_COLLECTOR = ("collector/shared.hpp", "collector/ingest/server.hpp")
 WITHOUT_PCP = ("pmda/collector", "libtrace/src", "libtrace/wire")
 
 CODE = {".c", ".cpp", ".h", ".hpp"}
@@ -91,6 +94,13 @@ class House:
                 if not any(is_in(path, room) for room in rooms) and path != "pmda/domain.h":
                     yield f"{path}: in no room"
 
+    def insides_of_the_collector(self):
+        for path in self.code:
+            if is_in(path, "pmda") and not is_in(path, "pmda/collector"):
+                for name in self.includes(path)[0]:
+                    if name in INSIDE_COLLECTOR:
+                        yield f'{path}: "{name}" is for the collector only'
+
     def pcp_headers(self):
         for path in self.code:
             if any(is_in(path, room) for room in WITHOUT_PCP):
@@ -120,6 +130,7 @@ class House:
     def breaches(self):
         yield from self.upward_includes()
         yield from self.files_in_no_room()
+        yield from self.insides_of_the_collector()
         yield from self.pcp_headers()
         yield from self.missing_licences()
         yield from self.walk()

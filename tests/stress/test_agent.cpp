@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "test_agent.hpp"
 
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
-#include <mutex>
+#include <utility>
 
 #include <gtest/gtest.h>
 
+#include "collector/engine/clock.hpp"
+#include "support/all_tags.hpp"
+
 namespace pcp::trace {
-namespace {
-
-agent::Time steady_now() { return std::chrono::steady_clock::now().time_since_epoch(); }
-
-}  // namespace
 
 void point_library_at(const std::string& directory) {
   ::setenv("PCP_TRACE_SOCKET", (directory + "/agent.socket").c_str(), 1);
@@ -34,31 +31,25 @@ TestAgent::~TestAgent() {
 }
 
 void TestAgent::start() {
-  shared_ = std::make_unique<agent::Shared>(agent::EngineOptions{},
-                                            std::vector<agent::KnownInstance>{}, steady_now());
   agent::IngestOptions options;
   options.port = 0;
   options.socket_path = directory_ + "/agent.socket";
-  server_ = std::make_unique<agent::Server>(
-      std::move(options), *shared_, [](const std::string& line) { std::cerr << line << '\n'; });
-  if (const auto listening = server_->listen(); !listening) {
+  collector_ = std::make_unique<agent::Collector>(
+      agent::Collector::Options{.ingest = std::move(options)},
+      [](const std::string& line) { std::cerr << line << '\n'; }, agent::steady_now());
+  if (const auto listening = collector_->listen(); !listening) {
     std::cerr << listening.error().message << '\n';
     std::abort();
   }
-  server_->start();
+  collector_->start();
 }
 
-void TestAgent::stop() { server_.reset(); }
+void TestAgent::stop() { collector_->stop(); }
 
 std::map<std::string, Delta> TestAgent::totals(TraceType type) {
-  const std::lock_guard lock(shared_->mutex);
-  constexpr std::size_t kAll = 1'000'000;
-  std::vector<agent::TagValues> values;
-  std::vector<agent::InstanceName> names;
-  while (shared_->engine.snapshot(type, values.size(), kAll, steady_now(), values) > 0) continue;
-  shared_->engine.instances(type, 0, kAll, names);
   std::map<std::string, Delta> totals;
-  for (std::size_t i = 0; i < names.size(); ++i) totals[names[i].tag] = values[i].total;
+  for (const agent::KnownTag& known : agent::all_tags(collector_->reader(), type))
+    totals[known.name.tag] = known.values.total;
   return totals;
 }
 

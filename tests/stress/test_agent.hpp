@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The agent's ingest and engine in the test's own process, on a Unix socket in a temporary
+// A collector in the test's own process, on a Unix socket in a temporary
 // directory, with the library pointed at it by the environment.
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-#include "collector/ingest/server.hpp"
+#include "collector/collector.hpp"
 
 namespace pcp::trace {
 
@@ -28,14 +28,13 @@ class TestAgent {
   std::map<std::string, Delta> totals(TraceType type);
   Delta total(TraceType type, const std::string& tag) { return totals(type)[tag]; }
 
-  agent::IngestCounters& counters() { return shared_->counters; }
+  const agent::IngestCounters& counters() const { return collector_->reader().ingest_counters(); }
   const std::string& directory() const { return directory_; }
-  std::uint16_t port() const { return server_->port(); }
+  std::uint16_t port() const { return collector_->port(); }
 
  private:
   std::string directory_;
-  std::unique_ptr<agent::Shared> shared_;
-  std::unique_ptr<agent::Server> server_;
+  std::unique_ptr<agent::Collector> collector_;
 };
 
 // By the environment.

@@ -9,9 +9,10 @@
 #include <cstdint>
 #include <span>
 
-#include "collector/engine/engine.hpp"
+#include "collector/engine/types.hpp"
 #include "collector/engine/window_clock.hpp"
 #include "collector/engine/window_sums.hpp"
+#include "wire/batch.hpp"
 
 namespace pcp::trace::agent {
 

@@ -4,7 +4,8 @@
 // step now and then, and the ingest thread, which would have it nearly all the time under load, so
 // that it asks wanted() at each step of its work to give it up soon. So a fetch waits for one step;
 // and it never waits for a thread that has been given the mutex but does not get a processor to use
-// it, as it would if the two took turns.
+// it, as it would if each side went
+// first every other time.
 #pragma once
 
 #include <atomic>

@@ -29,7 +29,7 @@ struct Engine::Implementation {
   }
 
   // Brings the engine to the interval of `now`; the tags follow one by one.
-  void turn(Time now) {
+  void advance_to(Time now) {
     if (now < interval_end) [[likely]]
       return;
     const std::int64_t interval = clock.interval_at(now);
@@ -42,10 +42,10 @@ struct Engine::Implementation {
 
   // Gives the history that this tag's values go to, at the current interval: its own, or that of
   // "(overflow)".
-  TagHistory& history_of(TagIndex place, std::uint64_t calls) {
-    TagHistory* history = history_in_this_life(place);
+  TagHistory& history_of(TagIndex tag, std::uint64_t calls) {
+    TagHistory* history = history_in_this_life(tag);
     if (history == nullptr) [[unlikely]] {
-      history = &begin_history(place);
+      history = &begin_history(tag);
     }
     if (TagRegistry::is_overflow(history->tag())) [[unlikely]] {
       add_calls(counters.overflowed, calls);
@@ -54,19 +54,19 @@ struct Engine::Implementation {
     return *history;
   }
 
-  TagHistory* history_in_this_life(TagIndex place) const {
-    return latest[place].life == life ? latest[place].history : nullptr;
+  TagHistory* history_in_this_life(TagIndex tag) const {
+    return latest[tag].life == life ? latest[tag].history : nullptr;
   }
 
   void note_change() { changes.fetch_add(1, std::memory_order_relaxed); }
 
-  [[gnu::noinline]] TagHistory& begin_history(TagIndex place) {
-    if (!TagRegistry::is_overflow(place)) {
-      if (counters.tags < options.max_tags && tags.note_values(place)) {
+  [[gnu::noinline]] TagHistory& begin_history(TagIndex tag) {
+    if (!TagRegistry::is_overflow(tag)) {
+      if (counters.tags < options.max_tags && tags.note_values(tag)) {
         ++counters.tags;
       } else {
-        place = TagRegistry::overflow_place(tags.type(place));
-        if (TagHistory* overflow = history_in_this_life(place)) return *overflow;
+        tag = TagRegistry::overflow_tag(tags.type(tag));
+        if (TagHistory* overflow = history_in_this_life(tag)) return *overflow;
       }
     }
     brake_resets();
@@ -75,9 +75,9 @@ struct Engine::Implementation {
       block->reserve(kBlock);
       histories.push_back(std::move(block));
     }
-    TagHistory& history = histories.back()->emplace_back(place, tags.type(place));
-    latest[place] = {life, &history};
-    arrivals[index_of(tags.type(place))].push_back(&history);
+    TagHistory& history = histories.back()->emplace_back(tag, tags.type(tag));
+    latest[tag] = {life, &history};
+    arrivals[index_of(tags.type(tag))].push_back(&history);
     note_change();
     return history;
   }
@@ -94,25 +94,25 @@ struct Engine::Implementation {
   }
 
   void activate(TagHistory& history) {
-    if (history.active_place != TagHistory::kInactive || history.window_empty()) return;
-    history.active_place = static_cast<std::uint32_t>(active.size());
+    if (history.active_index != TagHistory::kInactive || history.window_empty()) return;
+    history.active_index = static_cast<std::uint32_t>(active.size());
     active.push_back(&history);
   }
 
-  // The last one takes the free place. Tags that wait for rotate() are below to_rotate, before and
-  // after.
+  // The last one moves to where this one was. Tags that wait for rotate() are below to_rotate,
+  // before and after.
   void deactivate(TagHistory& history) {
-    if (history.active_place == TagHistory::kInactive) return;
-    active[history.active_place] = active.back();
-    active.back()->active_place = history.active_place;
+    if (history.active_index == TagHistory::kInactive) return;
+    active[history.active_index] = active.back();
+    active.back()->active_index = history.active_index;
     active.pop_back();
-    history.active_place = TagHistory::kInactive;
+    history.active_index = TagHistory::kInactive;
     to_rotate = std::min(to_rotate, active.size());
   }
 
   // While the pool is coarsening, each delta that comes in coarsens one stored tag: memory shrinks
-  // as fast as it could grow. One that changes its place meanwhile may be missed; it stays finer
-  // for at most one period.
+  // as fast as it could grow. One that moves within `active` meanwhile may be missed; it stays
+  // finer for at most one period.
   void coarsen_next() {
     if (!pool.coarsening()) [[likely]]
       return;
@@ -163,7 +163,7 @@ struct Engine::Implementation {
     TagHistory* history = nullptr;
   };
   std::uint32_t life = 1;
-  std::vector<Latest> latest;  // by place
+  std::vector<Latest> latest;  // by TagIndex
   std::vector<std::unique_ptr<Block>> histories;
   std::array<std::vector<TagHistory*>, kTraceTypes.size()> arrivals;  // of histories, by type
   std::vector<std::unique_ptr<Block>> discarded;                      // of earlier lives
@@ -181,33 +181,33 @@ Engine::~Engine() = default;
 TagIndex Engine::tag(TraceType type, std::string_view name) {
   assert(is_tag(name));
   Implementation& my = *implementation_;
-  const TagIndex place = my.tags.find_or_add(type, name);
+  const TagIndex found = my.tags.find_or_add(type, name);
   my.latest.resize(my.tags.size());
-  return place;
+  return found;
 }
 
-void Engine::note_origin(TagIndex place, const std::shared_ptr<const Origin>& origin) {
+void Engine::note_origin(TagIndex tag, const std::shared_ptr<const Origin>& origin) {
   Implementation& my = *implementation_;
-  if (!my.tags.note_origin(place, origin)) return;
-  ++my.origin_changes[index_of(my.tags.type(place))];
+  if (!my.tags.note_origin(tag, origin)) return;
+  ++my.origin_changes[index_of(my.tags.type(tag))];
   my.note_change();
 }
 
-void Engine::apply_value(TagIndex place, double value, Time now) {
+void Engine::apply_value(TagIndex tag, double value, Time now) {
   Implementation& my = *implementation_;
-  my.turn(now);
-  TagHistory& history = my.history_of(place, 1);
+  my.advance_to(now);
+  TagHistory& history = my.history_of(tag, 1);
   history.add(value, my.pool);
   my.activate(history);
   my.coarsen_next();
 }
 
-void Engine::apply(TagIndex place, const Delta& delta, std::string_view histogram,
+void Engine::apply(TagIndex tag, const Delta& delta, std::string_view histogram,
                    const wire::BatchAge& age, Time now) {
   if (delta.empty()) return;
   Implementation& my = *implementation_;
-  my.turn(now);
-  TagHistory& history = my.history_of(place, delta.count + delta.aborts);
+  my.advance_to(now);
+  TagHistory& history = my.history_of(tag, delta.count + delta.aborts);
   const auto recent = static_cast<std::uint64_t>(my.clock.interval_length().count());
   if (age.first_ns <= recent || delta.count == 0) {
     history.add(delta, histogram, my.pool);
@@ -250,7 +250,7 @@ void Engine::FreeHistories::operator()(void* block) const {
 
 bool Engine::rotate(Time now, std::size_t max_tags) {
   Implementation& my = *implementation_;
-  my.turn(now);
+  my.advance_to(now);
   for (std::size_t done = 0; my.to_rotate > 0 && done < max_tags;) {
     TagHistory& history = *my.active[--my.to_rotate];
     done += std::max<std::size_t>(my.bring_up(history), 1);
@@ -267,7 +267,7 @@ std::size_t Engine::snapshot(TraceType type, std::size_t from, std::size_t max, 
                              std::vector<TagValues>& out) {
   Implementation& my = *implementation_;
   constexpr std::size_t kMostSummaries = 32;
-  my.turn(now);
+  my.advance_to(now);
   std::size_t copied = 0;
   std::size_t work = 0;
   for (TagHistory* history : slice(my.arrivals[index_of(type)], from, max)) {

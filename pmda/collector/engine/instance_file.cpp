@@ -32,7 +32,7 @@ Error system_error() { return {std::strerror(errno)}; }
 
 // Gives everything in a file.
 Result<std::string> read_file(const std::string& path) {
-  // A pipe in the file's place must not keep the agent from starting.
+  // A pipe where the file should be must not keep the agent from starting.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0) return system_error();

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/engine/engine.hpp"
+#include "collector/engine/types.hpp"
 #include "wire/result.hpp"
 
 namespace pcp::trace::agent {

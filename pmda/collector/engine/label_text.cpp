@@ -27,18 +27,18 @@ std::string quoted(std::string_view text, std::size_t most) {
 
 bool LabelText::add(std::string_view name, std::string_view value, std::size_t most) {
   const auto after = std::lower_bound(
-      places_.begin(), places_.end(), name,
-      [this](const Place& place, std::string_view wanted) { return name_at(place) < wanted; });
-  if (after != places_.end() && name_at(*after) == name) return false;
+      labels_.begin(), labels_.end(), name,
+      [this](const Label& label, std::string_view wanted) { return name_of(label) < wanted; });
+  if (after != labels_.end() && name_of(*after) == name) return false;
 
   const std::string json = quoted(value, most);
   const std::string begin = members_.empty() ? "\"" : ",\"";
   const std::string end = "\":";
   const std::size_t name_at = members_.size() + begin.size();
   const std::size_t value_at = name_at + name.size() + end.size();
-  if (places_.size() == kMaxLabels || value_at + json.size() > kMaxBytes) return false;
+  if (labels_.size() == kMaxLabels || value_at + json.size() > kMaxBytes) return false;
   const auto narrow = [](std::size_t number) { return static_cast<std::uint16_t>(number); };
-  places_.insert(after,
+  labels_.insert(after,
                  {narrow(name_at), narrow(name.size()), narrow(value_at), narrow(json.size())});
   members_.append(begin).append(name).append(end).append(json);
   return true;

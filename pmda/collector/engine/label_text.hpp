@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Labels as PCP takes them: the members of a JSON object, and where each name and value is. Made
-// once, and copied into every answer that shows them.
+// Labels as PCP takes them: the members of a JSON object, and where in that text each name and
+// value is. Made once, and copied into every answer that shows them.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ class LabelText {
   static constexpr std::size_t kMaxLabels = 64;
   static constexpr std::size_t kMaxBytes = 4096;
 
-  // A label's place in the members. The value's is that of its quotes.
-  struct Place {
+  // Where in the members a label is; its value with the quotes.
+  struct Label {
     std::uint16_t name;
     std::uint16_t name_length;
     std::uint16_t value;
@@ -34,16 +34,16 @@ class LabelText {
   const std::string& members() const { return members_; }
 
   // In the order of the names, as PCP wants them.
-  const std::vector<Place>& places() const { return places_; }
-  std::string_view name_at(const Place& place) const {
-    return std::string_view(members_).substr(place.name, place.name_length);
+  const std::vector<Label>& labels() const { return labels_; }
+  std::string_view name_of(const Label& label) const {
+    return std::string_view(members_).substr(label.name, label.name_length);
   }
 
   bool operator==(const LabelText& other) const { return members_ == other.members_; }
 
  private:
   std::string members_;
-  std::vector<Place> places_;
+  std::vector<Label> labels_;
 };
 
 }  // namespace pcp::trace::agent

@@ -5,8 +5,8 @@
 
 namespace pcp::trace::agent {
 
-// Where the record of this interval or of the next newer one begins.
-std::size_t PackedBuckets::place_of(std::int64_t interval) const {
+// Where the record of this interval begins, or, if it has none, that of the next later one.
+std::size_t PackedBuckets::offset_of(std::int64_t interval) const {
   std::size_t at = 0;
   while (at < records_.size() && header_at(at).interval < interval)
     at += kHeaderBytes + header_at(at).size;
@@ -14,22 +14,22 @@ std::size_t PackedBuckets::place_of(std::int64_t interval) const {
 }
 
 std::string_view PackedBuckets::find(std::int64_t interval) const {
-  const std::size_t at = place_of(interval);
+  const std::size_t at = offset_of(interval);
   return holds(at, interval) ? packed_at(at) : std::string_view();
 }
 
 void PackedBuckets::put(std::int64_t interval, std::string_view packed) {
-  const std::size_t at = place_of(interval);
+  const std::size_t at = offset_of(interval);
   const std::size_t before = holds(at, interval) ? kHeaderBytes + header_at(at).size : 0;
   const std::size_t after = kHeaderBytes + packed.size();
   const std::size_t size = records_.size() - before + after;
-  // Room for as much again, as a vector takes, would be idle: the next record replaces the oldest.
+  // Not twice the room, as a vector takes: soon the oldest record goes for each that comes.
   if (size > records_.capacity()) records_.reserve(size + size / 8);
-  const auto place = records_.begin() + static_cast<std::ptrdiff_t>(at);
+  const auto begin = records_.begin() + static_cast<std::ptrdiff_t>(at);
   if (after > before) {
-    records_.insert(place, after - before, 0);
+    records_.insert(begin, after - before, 0);
   } else {
-    records_.erase(place, place + static_cast<std::ptrdiff_t>(before - after));
+    records_.erase(begin, begin + static_cast<std::ptrdiff_t>(before - after));
   }
   const auto length = static_cast<std::uint32_t>(packed.size());
   char* to = &records_[at];
@@ -39,7 +39,7 @@ void PackedBuckets::put(std::int64_t interval, std::string_view packed) {
 }
 
 void PackedBuckets::drop_before(std::int64_t interval) {
-  const auto old = static_cast<std::ptrdiff_t>(place_of(interval));
+  const auto old = static_cast<std::ptrdiff_t>(offset_of(interval));
   records_.erase(records_.begin(), records_.begin() + old);
   if (records_.size() < records_.capacity() / 2) records_.shrink_to_fit();
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The packed histograms of one tag's completed intervals, oldest first, one behind the other in a
-// single piece of memory. Most have a few bytes: with a piece of memory for each, the heap's own
-// bookkeeping would take more than they do. An interval without values takes nothing.
+// Keeps a packed histogram for each completed interval of one tag. An interval without values has
+// none. All are kept in one vector of bytes, the oldest first:
+//
+//   interval, size, packed bytes | interval, size, packed bytes | ...
+//
+// Most are only some bytes long, so that an allocation for each would cost more than what is in it.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +19,7 @@ namespace pcp::trace::agent {
 
 class PackedBuckets {
  public:
-  // Calls visit(interval, packed) for each, from the oldest to the newest.
+  // Calls visit(interval, packed) for each interval, from the oldest to the newest.
   template <typename Visit>
   void for_each(Visit visit) const {
     for (std::size_t at = 0; at < records_.size();) {
@@ -26,13 +29,13 @@ class PackedBuckets {
     }
   }
 
-  // Gives an interval's, or nothing.
+  // Gives the packed histogram of an interval; empty if it has none.
   std::string_view find(std::int64_t interval) const;
 
-  // Puts an interval's in its place, instead of the one that is there, if there is one.
+  // Sets the packed histogram of an interval.
   void put(std::int64_t interval, std::string_view packed);
 
-  // Forgets all that is older.
+  // Forgets the intervals before this one.
   void drop_before(std::int64_t interval);
 
   std::size_t memory_bytes() const { return heap_bytes(records_.capacity()); }
@@ -40,7 +43,7 @@ class PackedBuckets {
  private:
   struct Header {
     std::int64_t interval;
-    std::uint32_t size;  // of the packed bytes, which follow
+    std::uint32_t size;  // of the packed histogram, which follows
   };
   static constexpr std::size_t kHeaderBytes = sizeof(std::int64_t) + sizeof(std::uint32_t);
 
@@ -53,7 +56,7 @@ class PackedBuckets {
   std::string_view packed_at(std::size_t at) const {
     return {records_.data() + at + kHeaderBytes, header_at(at).size};
   }
-  std::size_t place_of(std::int64_t interval) const;
+  std::size_t offset_of(std::int64_t interval) const;
   bool holds(std::size_t at, std::int64_t interval) const {
     return at < records_.size() && header_at(at).interval == interval;
   }

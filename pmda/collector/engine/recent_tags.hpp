@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Remembers the places of tags that were looked up lately, so that finding one again costs a
+// Remembers the tags that were looked up lately, so that finding one again costs a
 // comparison and next to no hash. The hash is nobody's secret: whoever chooses names that collide
 // makes them be forgotten, and looked up in the table again, which is no worse than before.
 #pragma once
@@ -11,7 +11,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "collector/engine/engine.hpp"
+#include "collector/engine/types.hpp"
 
 namespace pcp::trace::agent {
 
@@ -20,7 +20,7 @@ class RecentTags {
   struct Entry {
     std::string_view name;  // no name: none yet
     TraceType type{};
-    TagIndex place = 0;
+    TagIndex tag = 0;
 
     bool is(TraceType wanted_type, std::string_view wanted_name) const {
       return type == wanted_type && name == wanted_name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The elements from one place on, a limited number of them, however many there are.
+// At most so many elements of a vector from one of them on.
 #pragma once
 
 #include <algorithm>

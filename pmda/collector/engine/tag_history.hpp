@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "collector/engine/batch_shares.hpp"
-#include "collector/engine/engine.hpp"
 #include "collector/engine/histogram_pool.hpp"
+#include "collector/engine/types.hpp"
 #include "collector/engine/window_histograms.hpp"
 #include "collector/engine/window_sums.hpp"
 
@@ -51,9 +51,9 @@ class TagHistory {
 
   void copy_to(TagValues& values) const;
 
-  // The engine's note of where in its list of active tags this one is.
+  // For the engine: where in its list of active tags this one is.
   static constexpr std::uint32_t kInactive = ~std::uint32_t{0};
-  std::uint32_t active_place = kInactive;
+  std::uint32_t active_index = kInactive;
 
  private:
   // Makes the histograms if there are none.

@@ -43,23 +43,23 @@ TagRegistry::TagRegistry(std::size_t max_tags, const std::vector<KnownInstance>&
     highest = std::max(highest, each.instance);
   }
   for (const KnownInstance* each : least_absent(known, max_tags)) {
-    const TagIndex place = find_or_add(each->type, each->tag);
-    tags_[place].absent = each->absent + 1;
-    number(place, each->instance);
+    const TagIndex index = find_or_add(each->type, each->tag);
+    tags_[index].absent = each->absent + 1;
+    number(index, each->instance);
   }
 }
 
 TagIndex TagRegistry::find_or_add_again(TraceType type, std::string_view name) {
-  TagIndex place = 0;
+  TagIndex index = 0;
   if (const auto found = table_.find(type, name)) {
-    place = *found;
+    index = *found;
   } else if (!table_.full()) {
-    place = add(type, table_.insert(type, name, static_cast<TagIndex>(size())));
+    index = add(type, table_.insert(type, name, static_cast<TagIndex>(size())));
   } else {
-    return overflow_place(type);
+    return overflow_tag(type);
   }
-  recent_.entry_of(type, name) = {tags_[place].name, type, place};
-  return place;
+  recent_.entry_of(type, name) = {tags_[index].name, type, index};
+  return index;
 }
 
 TagIndex TagRegistry::add(TraceType type, std::string_view name) {
@@ -69,32 +69,32 @@ TagIndex TagRegistry::add(TraceType type, std::string_view name) {
   return static_cast<TagIndex>(size() - 1);
 }
 
-InstanceName TagRegistry::instance_name(TagIndex place) const {
-  const Tag& tag = tags_[place];
+InstanceName TagRegistry::instance_name(TagIndex index) const {
+  const Tag& tag = tags_[index];
   return {tag.instance, tag.suffixes, std::string(tag.name), tag.origin};
 }
 
-bool TagRegistry::note_values(TagIndex place) {
-  Tag& tag = tags_[place];
+bool TagRegistry::note_values(TagIndex index) {
+  Tag& tag = tags_[index];
   if (tag.instance == 0) {
     std::int32_t& highest = highest_[index_of(tag.type)];
     if (highest == std::numeric_limits<std::int32_t>::max()) return false;
-    number(place, ++highest);
+    number(index, ++highest);
   }
   tag.absent = 0;
   return true;
 }
 
-void TagRegistry::number(TagIndex place, std::int32_t instance) {
-  Tag& tag = tags_[place];
+void TagRegistry::number(TagIndex index, std::int32_t instance) {
+  Tag& tag = tags_[index];
   tag.instance = instance;
   tag.suffixes = names_.claim(tag.type, tag.name, instance);
-  numbered_.push_back(place);
+  numbered_.push_back(index);
 }
 
-bool TagRegistry::note_origin(TagIndex place, const std::shared_ptr<const Origin>& origin) {
-  Tag& tag = tags_[place];
-  if (tag.origins_differ || is_overflow(place)) return false;
+bool TagRegistry::note_origin(TagIndex index, const std::shared_ptr<const Origin>& origin) {
+  Tag& tag = tags_[index];
+  if (tag.origins_differ || is_overflow(index)) return false;
   if (tag.origin == nullptr) {
     tag.origin = origin;
     return origin != nullptr;
@@ -108,12 +108,12 @@ bool TagRegistry::note_origin(TagIndex place, const std::shared_ptr<const Origin
 
 std::size_t TagRegistry::known_instances(std::size_t from, std::size_t max,
                                          std::vector<KnownInstance>& out) const {
-  const auto places = slice(numbered_, from, max);
-  for (const TagIndex place : places) {
-    const Tag& tag = tags_[place];
+  const auto indexes = slice(numbered_, from, max);
+  for (const TagIndex index : indexes) {
+    const Tag& tag = tags_[index];
     out.push_back({tag.type, std::string(tag.name), tag.instance, tag.absent});
   }
-  return places.size();
+  return indexes.size();
 }
 
 }  // namespace pcp::trace::agent

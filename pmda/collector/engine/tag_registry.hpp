@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What stays with a tag as long as the agent lives: its place, its instance's number and shown
+// What stays with a tag as long as the agent lives: its index, its instance's number and shown
 // name, and who sends it. Numbers come from earlier lives of the agent, or follow the highest of
 // those.
 #pragma once
@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/engine/engine.hpp"
 #include "collector/engine/instance_names.hpp"
 #include "collector/engine/recent_tags.hpp"
 #include "collector/engine/tag_table.hpp"
+#include "collector/engine/types.hpp"
 
 namespace pcp::trace::agent {
 
@@ -23,30 +23,30 @@ class TagRegistry {
   // from earlier lives, and the other half is for new ones.
   TagRegistry(std::size_t max_tags, const std::vector<KnownInstance>& known);
 
-  // Gives the type's overflow place if there is no room.
+  // Gives the type's overflow_tag() if there is no room.
   TagIndex find_or_add(TraceType type, std::string_view name) {
     const RecentTags::Entry& recent = recent_.entry_of(type, name);
-    return recent.is(type, name) ? recent.place : find_or_add_again(type, name);
+    return recent.is(type, name) ? recent.tag : find_or_add_again(type, name);
   }
 
-  // The first four places are those of "(overflow)".
-  static TagIndex overflow_place(TraceType type) { return static_cast<TagIndex>(index_of(type)); }
-  static bool is_overflow(TagIndex place) { return place < kTraceTypes.size(); }
+  // The first four tags are those of kOverflowName.
+  static TagIndex overflow_tag(TraceType type) { return static_cast<TagIndex>(index_of(type)); }
+  static bool is_overflow(TagIndex index) { return index < kTraceTypes.size(); }
 
-  // Places given so far, and at most ever.
+  // Tags so far, and at most ever.
   std::size_t size() const { return tags_.size(); }
   std::size_t max_size() const { return kTraceTypes.size() + max_names_; }
 
-  TraceType type(TagIndex place) const { return tags_[place].type; }
-  std::int32_t instance(TagIndex place) const { return tags_[place].instance; }
-  InstanceName instance_name(TagIndex place) const;
+  TraceType type(TagIndex index) const { return tags_[index].type; }
+  std::int32_t instance(TagIndex index) const { return tags_[index].instance; }
+  InstanceName instance_name(TagIndex index) const;
 
   // Notes that a tag has values in this life of the agent, and gives it a number if it has none.
   // False if all numbers are taken.
-  bool note_values(TagIndex place);
+  bool note_values(TagIndex index);
 
   // False if that changes nothing.
-  bool note_origin(TagIndex place, const std::shared_ptr<const Origin>& origin);
+  bool note_origin(TagIndex index, const std::shared_ptr<const Origin>& origin);
 
   std::size_t known_instances(std::size_t from, std::size_t max,
                               std::vector<KnownInstance>& out) const;
@@ -63,7 +63,7 @@ class TagRegistry {
   };
   TagIndex find_or_add_again(TraceType type, std::string_view name);
   TagIndex add(TraceType type, std::string_view name);
-  void number(TagIndex place, std::int32_t instance);
+  void number(TagIndex index, std::int32_t instance);
 
   std::size_t max_names_;
   TagTable table_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Finds a tag's place by its type and name. Names come from anybody, so there is a limit to them,
+// Finds a tag by its type and name. Names come from anybody, so there is a limit to them,
 // and the hash is keyed: nobody can choose names that collide.
 #pragma once
 
@@ -9,8 +9,8 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "collector/engine/engine.hpp"
 #include "collector/engine/keyed_hash.hpp"
+#include "collector/engine/types.hpp"
 
 namespace pcp::trace::agent {
 
@@ -19,21 +19,21 @@ class TagTable {
   // Takes the memory for its index at once: growing it later would take too long. A few tags touch
   // all of the index, so it is a small one.
   explicit TagTable(std::size_t max_names) : max_names_(max_names) {
-    places_.max_load_factor(2);
-    places_.reserve(max_names);
+    tags_.max_load_factor(2);
+    tags_.reserve(max_names);
   }
 
   std::optional<TagIndex> find(TraceType type, std::string_view name) const {
-    const auto found = places_.find(NameView{type, name});
-    if (found == places_.end()) return std::nullopt;
+    const auto found = tags_.find(NameView{type, name});
+    if (found == tags_.end()) return std::nullopt;
     return found->second;
   }
 
-  bool full() const { return places_.size() >= max_names_; }
+  bool full() const { return tags_.size() >= max_names_; }
 
   // Gives the name as it is kept here, for ever. Requires: it is new.
-  std::string_view insert(TraceType type, std::string_view name, TagIndex place) {
-    return places_.emplace(Name{type, std::string(name)}, place).first->first.text;
+  std::string_view insert(TraceType type, std::string_view name, TagIndex tag) {
+    return tags_.emplace(Name{type, std::string(name)}, tag).first->first.text;
   }
 
  private:
@@ -59,7 +59,7 @@ class TagTable {
   };
 
   std::size_t max_names_;
-  std::unordered_map<Name, TagIndex, Hash, Equal> places_;
+  std::unordered_map<Name, TagIndex, Hash, Equal> tags_;
 };
 
 }  // namespace pcp::trace::agent

@@ -8,10 +8,10 @@
 #include <optional>
 #include <string_view>
 
-#include "collector/engine/engine.hpp"
 #include "collector/engine/heap.hpp"
 #include "collector/engine/histogram_pool.hpp"
 #include "collector/engine/packed_buckets.hpp"
+#include "collector/engine/types.hpp"
 #include "collector/engine/window_sums.hpp"
 #include "wire/histogram.hpp"
 

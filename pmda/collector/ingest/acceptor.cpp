@@ -17,7 +17,7 @@ namespace pcp::trace::agent {
 
 namespace {
 
-// After so many it is the established connections' turn.
+// After so many the loop goes on with the connections that there are.
 constexpr int kMostAtOnce = 64;
 
 constexpr std::chrono::milliseconds kPause{100};

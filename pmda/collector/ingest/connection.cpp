@@ -39,7 +39,7 @@ Connection::Connection(asio::io_context& io, Descriptor socket, Peer peer, Host&
     : socket_(io, socket.release()),
       peer_(std::move(peer)),
       host_(host),
-      dialogue_(host.household, peer_),
+      dialogue_(host.context, peer_),
       reader_(dialogue_.max_pdu_bytes()),
       read_bytes_(kLeastReadBytes),
       began_(steady_now()) {}
@@ -52,7 +52,7 @@ void Connection::greet() {
 }
 
 void Connection::refuse(std::int32_t code) {
-  wire::append_ack(out_, host_.household.pid, code);
+  wire::append_ack(out_, host_.context.pid, code);
   leave();
 }
 
@@ -130,7 +130,7 @@ void Connection::read() {
   }
   const auto bytes = static_cast<std::size_t>(got);
   reader_.commit(bytes);
-  count(host_.household.shared.counters.bytes, bytes);
+  count(host_.context.shared.counters.bytes, bytes);
   if (bytes == read_bytes_)
     read_bytes_ = std::min(read_bytes_ * 4, kMostReadBytes);
   else if (bytes < read_bytes_ / 4)
@@ -141,7 +141,7 @@ void Connection::read() {
 }
 
 void Connection::take_frames() {
-  Turn turn(host_.household.shared);
+  Turn turn(host_.context.shared);
   wire::Frame frame;
   bool whole_ones = false;
   for (;;) {
@@ -184,7 +184,7 @@ void Connection::note_unfinished() {
   }
   unfinished_bytes_ = reader_.pending_bytes() + read_bytes_;
   host_.unfinished_bytes += unfinished_bytes_;
-  if (host_.unfinished_bytes > host_.household.options.max_unfinished_bytes)
+  if (host_.unfinished_bytes > host_.context.options.max_unfinished_bytes)
     drop(ByeReason::TooManyTags, "too many bytes of unfinished PDUs in memory");
 }
 
@@ -201,7 +201,7 @@ void Connection::throw_away() {
 }
 
 void Connection::drop(ByeReason reason, const std::string& why) {
-  IngestCounters& counters = host_.household.shared.counters;
+  IngestCounters& counters = host_.context.shared.counters;
   switch (reason) {
     case ByeReason::Done:
       break;
@@ -254,7 +254,7 @@ void Connection::write() {
 void Connection::check_time(Time now) {
   if (phase_ == Phase::Leaving && now - leaving_since_ >= kLongestLeave) close();
   if (phase_ != Phase::Talking || unfinished_bytes_ == 0 || !reading_ ||
-      now - unfinished_since_ < host_.household.options.unfinished_pdu)
+      now - unfinished_since_ < host_.context.options.unfinished_pdu)
     return;
   int unread = 0;
   if (::ioctl(socket_.native_handle(), FIONREAD, &unread) == 0 && unread > 0) return;  // our delay

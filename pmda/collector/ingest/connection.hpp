@@ -30,9 +30,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
  public:
   // What a connection needs of the server.
   struct Host {
-    Household& household;
+    DialogueContext& context;
     std::function<void(const Peer&, const std::string&)> say;  // a line of the log, rate-limited
-    std::function<void(Connection&)> stopped_talking;          // its place is free
+    std::function<void(Connection&)> stopped_talking;          // it counts no more
     std::function<bool()> may_linger;  // false: too many are leaving already
     std::function<void(std::uint64_t)> closed;
     std::size_t unfinished_bytes = 0;  // of all connections

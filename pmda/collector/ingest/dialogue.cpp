@@ -53,15 +53,15 @@ std::size_t text_bytes(const wire::Hello& hello) {
 }  // namespace
 
 void Dialogue::greet(std::string& out) const {
-  wire::append_ack(out, household_.pid, wire::kBatchVersion);
+  wire::append_ack(out, context_.pid, wire::kBatchVersion);
 }
 
 std::size_t Dialogue::max_pdu_bytes() const {
-  return session_ == nullptr ? wire::kLeastMaxPduBytes : household_.options.max_pdu_bytes;
+  return session_ == nullptr ? wire::kLeastMaxPduBytes : context_.options.max_pdu_bytes;
 }
 
 std::optional<Ending> Dialogue::take(const wire::Frame& frame, Turn& turn, std::string& out) {
-  count(household_.shared.counters.pdus);
+  count(context_.shared.counters.pdus);
   const PduType type = frame.type;
   if (type == PduType::Data && speaks_ != Speaks::Version2) return take_data(frame, turn, out);
   if (type == PduType::Hello && speaks_ == Speaks::Nothing) return take_hello(frame, turn, out);
@@ -81,8 +81,8 @@ std::optional<Ending> Dialogue::take_data(const wire::Frame& frame, Turn& turn, 
   speaks_ = Speaks::Version1;
   Engine& engine = turn.shared().engine;
   engine.apply_value(engine.tag(data->type, data->tag), data->value, turn.now());
-  count(household_.shared.counters.records);
-  if (data->wants_ack) wire::append_ack(out, household_.pid, static_cast<std::int32_t>(data->type));
+  count(context_.shared.counters.records);
+  if (data->wants_ack) wire::append_ack(out, context_.pid, static_cast<std::int32_t>(data->type));
   return {};
 }
 
@@ -90,19 +90,19 @@ std::optional<Ending> Dialogue::take_hello(const wire::Frame& frame, Turn& turn,
   const auto hello = wire::decode_hello(frame.payload);
   if (!hello) return malformed("a malformed HELLO");
   speaks_ = Speaks::Version2;
-  const IngestOptions& options = household_.options;
+  const IngestOptions& options = context_.options;
   if (text_bytes(*hello) > options.max_label_bytes)
     return Ending{ByeReason::TooManyTags,
                   "names and labels of " + std::to_string(text_bytes(*hello)) + " bytes, at most " +
                       std::to_string(options.max_label_bytes) + " are allowed"};
 
-  SessionTable& sessions = household_.sessions;
+  SessionTable& sessions = context_.sessions;
   const std::string user = peer_.owner();
   session_ = sessions.find(user, hello->session);
   const bool known = session_ != nullptr;
   if (known) {
     turn.end();  // the other dialogue's end takes a turn of its own
-    if (session_->connection != 0) household_.end_connection(session_->connection);
+    if (session_->connection != 0) context_.end_connection(session_->connection);
     sessions.attach(*session_, peer_.number);
   } else {
     session_ = sessions.open(user, hello->session, peer_.number);
@@ -114,7 +114,7 @@ std::optional<Ending> Dialogue::take_hello(const wire::Frame& frame, Turn& turn,
   // All that is ever shown of it, and a byte to tell that there was more.
   process_ = hello->process.substr(0, kMaxShownBytes + 1);
   const std::uint32_t pid = peer_.pid != 0 ? peer_.pid : hello->pid;
-  session_->origin = household_.origins.make(*hello, user, pid);
+  session_->origin = context_.origins.make(*hello, user, pid);
 
   ClientView view;
   view.pid = pid;
@@ -127,20 +127,20 @@ std::optional<Ending> Dialogue::take_hello(const wire::Frame& frame, Turn& turn,
   shared.clients[peer_.number] = std::move(view);
 
   wire::Welcome welcome;
-  welcome.agent_instance = household_.agent_instance;
+  welcome.agent_instance = context_.agent_instance;
   welcome.session_known = known;
   welcome.last_sequence = session_->last_sequence;
   welcome.max_pdu_bytes = options.max_pdu_bytes;
   welcome.max_tags = options.max_tags_per_session;
-  wire::append_welcome(out, household_.pid, welcome);
+  wire::append_welcome(out, context_.pid, welcome);
   return {};
 }
 
 std::optional<Ending> Dialogue::take_tags(const wire::Frame& frame) {
-  auto& definitions = household_.definitions;
+  auto& definitions = context_.definitions;
   if (!wire::decode_tags(frame.payload, definitions)) return malformed("a malformed TAGS");
   for (const wire::TagDefinition& definition : definitions) {
-    switch (household_.sessions.define(*session_, definition.id, definition.name)) {
+    switch (context_.sessions.define(*session_, definition.id, definition.name)) {
       case SessionTable::Defined::Yes:
         break;
       case SessionTable::Defined::OtherName:
@@ -148,49 +148,49 @@ std::optional<Ending> Dialogue::take_tags(const wire::Frame& frame) {
       case SessionTable::Defined::TooMany:
         return Ending{ByeReason::TooManyTags,
                       "too many tags: the limits are " +
-                          std::to_string(household_.options.max_tags_per_session) +
+                          std::to_string(context_.options.max_tags_per_session) +
                           " for a session and " +
-                          std::to_string(household_.options.max_tags_per_user) + " for a user"};
+                          std::to_string(context_.options.max_tags_per_user) + " for a user"};
     }
   }
   return {};
 }
 
 std::optional<Ending> Dialogue::take_batch(const wire::Frame& frame, Turn& turn, std::string& out) {
-  wire::Batch& batch = household_.batch;
+  wire::Batch& batch = context_.batch;
   if (!wire::decode_batch(frame.payload, batch)) return malformed("a malformed BATCH");
   // All or nothing: no entry is applied before all are known to be good.
-  household_.tags.clear();
+  context_.tags.clear();
   for (const wire::DeltaEntry& entry : batch.entries) {
     SessionTag* tag = session_->tags.find(entry.tag_id);
     if (tag == nullptr)
       return malformed("a BATCH with tag id " + std::to_string(entry.tag_id) +
                        ", which no TAGS has defined");
-    household_.tags.push_back(tag);
+    context_.tags.push_back(tag);
   }
 
-  IngestCounters& counters = household_.shared.counters;
+  IngestCounters& counters = context_.shared.counters;
   count(counters.batches);
   if (batch.sequence > session_->last_sequence) {
     session_->last_sequence = batch.sequence;
     for (std::size_t i = 0; i < batch.entries.size(); ++i)
-      apply(batch.entries[i], *household_.tags[i], turn);
+      apply(batch.entries[i], *context_.tags[i], turn);
   } else {
     count(counters.duplicates);
   }
   turn.shared().clients[peer_.number].counters = batch.counters;
-  wire::append_batch_ack(out, household_.pid, batch.sequence);
+  wire::append_batch_ack(out, context_.pid, batch.sequence);
   return {};
 }
 
 void Dialogue::apply(const wire::DeltaEntry& entry, SessionTag& tag, Turn& turn) {
   Shared& shared = turn.shared();
-  TagIndex& place = tag.places[index_of(entry.type)];
-  if (place == SessionTag::kNowhere) {
-    place = shared.engine.tag(entry.type, tag.name);
-    shared.engine.note_origin(place, session_->origin);
+  TagIndex& index = tag.in_engine[index_of(entry.type)];
+  if (index == SessionTag::kUnknown) {
+    index = shared.engine.tag(entry.type, tag.name);
+    shared.engine.note_origin(index, session_->origin);
   }
-  shared.engine.apply(place, entry.delta, entry.histogram, household_.batch.age, turn.now());
+  shared.engine.apply(index, entry.delta, entry.histogram, context_.batch.age, turn.now());
   count(shared.counters.records, entry.delta.count + entry.delta.aborts);
 }
 
@@ -198,7 +198,7 @@ std::optional<Ending> Dialogue::take_bye(const wire::Frame& frame) {
   const auto reason = wire::decode_bye(frame.payload);
   if (!reason) return malformed("a malformed BYE");
   if (*reason == ByeReason::Done) {
-    household_.sessions.forget(*session_);
+    context_.sessions.forget(*session_);
     session_ = nullptr;
   }
   return Ending{};
@@ -206,13 +206,13 @@ std::optional<Ending> Dialogue::take_bye(const wire::Frame& frame) {
 
 void Dialogue::end(Time now) {
   if (speaks_ != Speaks::Version2) return;
-  if (session_ != nullptr) household_.sessions.detach(*session_, now);
+  if (session_ != nullptr) context_.sessions.detach(*session_, now);
   session_ = nullptr;
-  Turn(household_.shared).shared().clients.erase(peer_.number);
+  Turn(context_.shared).shared().clients.erase(peer_.number);
 }
 
 void Dialogue::bye(std::string& out, ByeReason reason) const {
-  if (speaks_ == Speaks::Version2) wire::append_bye(out, household_.pid, reason);
+  if (speaks_ == Speaks::Version2) wire::append_bye(out, context_.pid, reason);
 }
 
 std::string Dialogue::describe() const {

@@ -22,8 +22,8 @@
 
 namespace pcp::trace::agent {
 
-// What the dialogues of all peers have in common.
-struct Household {
+// What the dialogues of all peers have in context.
+struct DialogueContext {
   Shared& shared;
   const IngestOptions& options;
   SessionTable sessions{options, shared.counters.sessions};
@@ -38,7 +38,7 @@ struct Household {
 
 class Dialogue {
  public:
-  Dialogue(Household& household, const Peer& peer) : household_(household), peer_(peer) {}
+  Dialogue(DialogueContext& context, const Peer& peer) : context_(context), peer_(peer) {}
 
   // Why a connection must end. Done: the peer said BYE.
   struct Ending {
@@ -74,7 +74,7 @@ class Dialogue {
   std::optional<Ending> take_bye(const wire::Frame& frame);
   void apply(const wire::DeltaEntry& entry, SessionTag& tag, Turn& turn);
 
-  Household& household_;
+  DialogueContext& context_;
   const Peer& peer_;
   Speaks speaks_ = Speaks::Nothing;
   Session* session_ = nullptr;  // version 2

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "collector/engine/engine.hpp"
+#include "collector/engine/types.hpp"
 
 namespace pcp::trace::agent {
 

@@ -23,7 +23,7 @@ struct Bound {
 
 Bound failed() { return {{}, 0, errno}; }
 
-Bound bind_tcp(int family, std::uint16_t port) {
+Bound bind_tcp(int family, Tcp addresses, std::uint16_t port) {
   Descriptor socket(::socket(family, kStreamFlags, IPPROTO_TCP));
   if (!socket) return failed();
   const int on = 1;
@@ -36,12 +36,14 @@ Bound bind_tcp(int family, std::uint16_t port) {
     sockaddr_in in{};
     in.sin_family = AF_INET;
     in.sin_port = htons(port);
+    if (addresses == Tcp::Loopback) in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     length = sizeof in;
     std::memcpy(&address, &in, length);
   } else {
     sockaddr_in6 in6{};
     in6.sin6_family = AF_INET6;
     in6.sin6_port = htons(port);
+    if (addresses == Tcp::Loopback) in6.sin6_addr = in6addr_loopback;
     length = sizeof in6;
     std::memcpy(&address, &in6, length);
     if (::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on) != 0) return failed();
@@ -90,13 +92,13 @@ Answer knock(const std::string& path, const sockaddr_un& address) {
 
 }  // namespace
 
-Result<TcpListeners> listen_tcp(std::uint16_t port) {
+Result<TcpListeners> listen_tcp(Tcp addresses, std::uint16_t port) {
   // A port that is free for IPv4 may be busy for IPv6; if any will do, another one is tried.
   const int attempts = port == 0 ? 50 : 1;
   for (int attempt = 1;; ++attempt) {
-    Bound first = bind_tcp(AF_INET, port);
+    Bound first = bind_tcp(AF_INET, addresses, port);
     if (!first.socket && !means_no_family(first.error)) return bind_error(port, first.error);
-    Bound second = bind_tcp(AF_INET6, first.socket ? first.port : port);
+    Bound second = bind_tcp(AF_INET6, addresses, first.socket ? first.port : port);
     if (second.socket || (first.socket && means_no_family(second.error))) {
       TcpListeners result;
       result.port = first.socket ? first.port : second.port;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collector/engine/descriptor.hpp"
+#include "collector/ingest/options.hpp"
 #include "wire/result.hpp"
 
 namespace pcp::trace::agent {
@@ -18,8 +19,9 @@ struct TcpListeners {
   std::uint16_t port = 0;           // the same for both
 };
 
-// Listens on all addresses of the families that this machine has; port 0: one that is free in both.
-Result<TcpListeners> listen_tcp(std::uint16_t port);
+// Listens for both families, as far as this machine has them; port 0: one that is free in both.
+// Requires: not Tcp::None.
+Result<TcpListeners> listen_tcp(Tcp addresses, std::uint16_t port);
 
 // Listens on a Unix socket that everybody may connect to. A socket that nobody listens on any more
 // is replaced; anything else that is in the way is left alone. Unlinks the socket when it goes, if

@@ -11,8 +11,12 @@
 
 namespace pcp::trace::agent {
 
+// At which of this machine's addresses, of IPv4 and IPv6.
+enum class Tcp { AnyAddress, Loopback, None };
+
 struct IngestOptions {
-  std::uint16_t port = kDefaultPort;  // TCP, on all IPv4 and IPv6 addresses; 0: any free one
+  Tcp tcp = Tcp::AnyAddress;
+  std::uint16_t port = kDefaultPort;  // 0: any free one
   std::string socket_path;            // Unix socket; empty: none
   AccessList access;
 

@@ -14,7 +14,7 @@ constexpr std::size_t kUsers = 3;
 std::size_t bytes_of(const Origin& origin) {
   constexpr std::size_t kAround = 200;  // the object, its owner's name, the heap's own
   return kAround + origin.labels.members().size() +
-         origin.labels.places().size() * sizeof(LabelText::Place);
+         origin.labels.labels().size() * sizeof(LabelText::Label);
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ std::shared_ptr<const Origin> OriginStore::make(const wire::Hello& hello, const 
   const std::size_t bytes = bytes_of(origin);
   if (*of_user + bytes > options_.max_kept_label_bytes ||
       *all_ + bytes > kUsers * options_.max_kept_label_bytes) {
-    count(refused_, origin.labels.places().size());
+    count(refused_, origin.labels.labels().size());
     return std::make_shared<const Origin>(Origin{owner, pid, {}});
   }
   *of_user += bytes;

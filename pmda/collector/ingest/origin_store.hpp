@@ -13,7 +13,7 @@
 #include <string>
 
 #include "collector/ingest/options.hpp"
-#include "collector/shared.hpp"
+#include "collector/types.hpp"
 #include "wire/batch.hpp"
 
 namespace pcp::trace::agent {

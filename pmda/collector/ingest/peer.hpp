@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "collector/shared.hpp"
+#include "collector/types.hpp"
 
 namespace pcp::trace::agent {
 

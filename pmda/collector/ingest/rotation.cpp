@@ -14,7 +14,7 @@ namespace pcp::trace::agent {
 
 namespace {
 
-// A step, after which the main thread is let in, and the steps until it is the loop's turn.
+// A step, after which the main thread is let in, and the steps after which the loop goes on.
 constexpr std::size_t kTagsAtOnce = 16;
 constexpr int kSteps = 16;
 
@@ -50,7 +50,7 @@ void Rotation::step() {
   } catch (const std::bad_alloc&) {
     // Later there may be memory again.
   }
-  // Also with more to do it is the loop's turn: peers that have become readable come first.
+  // Also with more to do the loop goes on: peers that have become readable come first.
   timer_.expires_at(std::chrono::steady_clock::time_point(next));
   timer_.async_wait([this](const asio::error_code& error) {
     if (!error) step();

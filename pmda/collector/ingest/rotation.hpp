@@ -6,9 +6,11 @@
 #include <asio/io_context.hpp>
 #include <asio/steady_timer.hpp>
 
-#include "collector/shared.hpp"
+#include "collector/engine/types.hpp"
 
 namespace pcp::trace::agent {
+
+struct Shared;
 
 class Rotation {
  public:

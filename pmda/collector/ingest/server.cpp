@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <ctime>
 #include <exception>
 #include <list>
 #include <map>
@@ -22,11 +21,13 @@
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
 
+#include "collector/engine/clock.hpp"
 #include "collector/ingest/acceptor.hpp"
 #include "collector/ingest/connection.hpp"
 #include "collector/ingest/count.hpp"
 #include "collector/ingest/listener.hpp"
 #include "collector/ingest/rotation.hpp"
+#include "collector/shared.hpp"
 #include "pcp/trace.h"
 
 namespace pcp::trace::agent {
@@ -65,19 +66,15 @@ std::size_t raise_descriptor_limit() {
   return limit.rlim_cur;
 }
 
-std::uint64_t thread_cpu_ns() {
-  timespec used{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000u +
-         static_cast<std::uint64_t>(used.tv_nsec);
-}
-
 }  // namespace
 
 struct Server::Implementation {
   Implementation(IngestOptions given, Shared& with, LogLine log_line);
 
   Result<void> listen();
+  Result<void> listen_on_tcp();
+  Result<void> listen_on_unix_socket();
+  void accept_from(Descriptor listening);
   void start();
   void stop();
 
@@ -90,13 +87,13 @@ struct Server::Implementation {
   void begin_stop();
   void finish_stop_if_alone();
 
-  struct Guest {
+  struct OpenConnection {
     std::shared_ptr<Connection> connection;
     Admission admission;
   };
 
   void take(Descriptor socket, Peer peer);
-  void receive(Connection& connection, Guest& guest);
+  void receive(Connection& connection, OpenConnection& open);
   bool has_room_for(const Peer& peer) const;
 
   IngestOptions options;
@@ -117,11 +114,11 @@ struct Server::Implementation {
   std::size_t max_talking_of_user = 0;
   std::size_t max_leaving = 0;
 
-  Household household{shared, options};
+  DialogueContext context{shared, options};
   Connection::Host host;
-  std::map<std::uint64_t, Guest> guests;  // by connection number
+  std::map<std::uint64_t, OpenConnection> connections;  // by connection number
   std::uint64_t last_number = 0;
-  std::size_t talking = 0;                        // guests that are not leaving
+  std::size_t talking = 0;                        // connections that are not leaving
   std::map<std::string, std::size_t> talking_of;  // the same by owner
   bool stopping = false;
   std::thread thread;
@@ -131,24 +128,24 @@ Server::Implementation::Implementation(IngestOptions given, Shared& with, LogLin
     : options(std::move(given)),
       shared(with),
       log(log_line),
-      host{household,
+      host{context,
            [this](const Peer& peer, const std::string& what) {
              limited_log.say("client " + peer.describe() + ": " + what, steady_now());
            },
            [this](Connection& connection) { release(connection); },
-           [this] { return guests.size() - talking <= max_leaving; },
+           [this] { return connections.size() - talking <= max_leaving; },
            [this](std::uint64_t number) {
-             guests.erase(number);
+             connections.erase(number);
              finish_stop_if_alone();
            }} {
   options.max_pdu_bytes =
       std::max(options.max_pdu_bytes, static_cast<std::uint32_t>(wire::kLeastMaxPduBytes));
-  household.agent_instance = random_number();
-  household.pid = static_cast<std::uint32_t>(::getpid());
-  household.end_connection = [this](std::uint64_t number) {
-    const auto guest = guests.find(number);
-    if (guest == guests.end()) return;
-    const auto connection = guest->second.connection;
+  context.agent_instance = random_number();
+  context.pid = static_cast<std::uint32_t>(::getpid());
+  context.end_connection = [this](std::uint64_t number) {
+    const auto open = connections.find(number);
+    if (open == connections.end()) return;
+    const auto connection = open->second.connection;
     connection->close();
   };
   list_request.assign(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -161,28 +158,42 @@ Result<void> Server::Implementation::listen() {
   max_talking = std::min<std::size_t>(options.max_connections, for_peers - max_leaving);
   max_talking_of_user = share_of_a_user(max_talking);
 
-  Result<TcpListeners> tcp = listen_tcp(options.port);
+  if (const Result<void> tcp = listen_on_tcp(); !tcp) return tcp;
+  return listen_on_unix_socket();
+}
+
+Result<void> Server::Implementation::listen_on_tcp() {
+  if (options.tcp == Tcp::None) return {};
+  Result<TcpListeners> tcp = listen_tcp(options.tcp, options.port);
   if (!tcp) return tcp.error();
   port = tcp->port;
-  if (!options.socket_path.empty()) {
-    const Result<void> opened = unix_listener.open(options.socket_path);
-    if (opened)
-      tcp->sockets.push_back(unix_listener.take_socket());
-    else
-      log("cannot listen on the Unix socket " + options.socket_path + ": " +
-          opened.error().message + "; clients on this machine can connect to TCP port " +
-          std::to_string(port));
-  }
-  for (Descriptor& socket : tcp->sockets)
-    acceptors.emplace_back(
-        io, std::move(socket),
-        [this](Descriptor connected, Peer peer) { take(std::move(connected), std::move(peer)); },
-        [this](int error) {
-          limited_log.say(
-              std::string("cannot take more connections for now: ") + std::strerror(error),
-              steady_now());
-        });
+  for (Descriptor& socket : tcp->sockets) accept_from(std::move(socket));
   return {};
+}
+
+Result<void> Server::Implementation::listen_on_unix_socket() {
+  if (options.socket_path.empty()) return {};
+  const Result<void> opened = unix_listener.open(options.socket_path);
+  if (opened) {
+    accept_from(unix_listener.take_socket());
+    return {};
+  }
+  const std::string line =
+      "cannot listen on the Unix socket " + options.socket_path + ": " + opened.error().message;
+  if (options.tcp == Tcp::None) return Error{line};
+  log(line + "; clients on this machine can connect to TCP port " + std::to_string(port));
+  return {};
+}
+
+void Server::Implementation::accept_from(Descriptor listening) {
+  acceptors.emplace_back(
+      io, std::move(listening),
+      [this](Descriptor connected, Peer peer) { take(std::move(connected), std::move(peer)); },
+      [this](int error) {
+        limited_log.say(
+            std::string("cannot take more connections for now: ") + std::strerror(error),
+            steady_now());
+      });
 }
 
 void Server::Implementation::start() {
@@ -221,11 +232,11 @@ void Server::Implementation::tick() {
   });
 
   const Time now = steady_now();
-  for (auto next = guests.begin(); next != guests.end();) {
+  for (auto next = connections.begin(); next != connections.end();) {
     const auto connection = (next++)->second.connection;
     connection->check_time(now);
   }
-  household.sessions.forget_old(now);
+  context.sessions.forget_old(now);
   shared.counters.busy_ns.store(thread_cpu_ns(), std::memory_order_relaxed);
   limited_log.catch_up(now);
 }
@@ -233,21 +244,21 @@ void Server::Implementation::tick() {
 void Server::Implementation::take(Descriptor socket, Peer peer) {
   peer.number = ++last_number;
   const auto connection = std::make_shared<Connection>(io, std::move(socket), peer, host);
-  Guest& guest = guests[peer.number];
-  guest.connection = connection;
+  OpenConnection& open = connections[peer.number];
+  open.connection = connection;
   try {
-    receive(*connection, guest);
+    receive(*connection, open);
   } catch (...) {
     connection->close();
     throw;
   }
 }
 
-void Server::Implementation::receive(Connection& connection, Guest& guest) {
-  guest.admission = options.access.acquire(connection.peer().address);
-  Access access = guest.admission.access;
+void Server::Implementation::receive(Connection& connection, OpenConnection& open) {
+  open.admission = options.access.acquire(connection.peer().address);
+  Access access = open.admission.access;
   if (access == Access::Allowed && !has_room_for(connection.peer())) {
-    options.access.release(guest.admission);
+    options.access.release(open.admission);
     access = Access::TooManyConnections;
   }
   switch (access) {
@@ -278,7 +289,7 @@ bool Server::Implementation::has_room_for(const Peer& peer) const {
 }
 
 void Server::Implementation::release(Connection& connection) {
-  options.access.release(guests.at(connection.peer().number).admission);
+  options.access.release(connections.at(connection.peer().number).admission);
   --talking;
   const auto of_user = talking_of.find(connection.peer().owner());
   if (--of_user->second == 0) talking_of.erase(of_user);
@@ -301,16 +312,16 @@ void Server::Implementation::list_clients() {
   list_clients_after(0);
 }
 
-// Some of them, and then it is the peers' turn.
+// Some of them, and then the loop goes on with what peers send.
 void Server::Implementation::list_clients_after(std::uint64_t number) {
   const Time now = steady_now();
-  auto next = guests.upper_bound(number);
-  for (int i = 0; i < kMostListedAtOnce && next != guests.end(); ++i, ++next) {
+  auto next = connections.upper_bound(number);
+  for (int i = 0; i < kMostListedAtOnce && next != connections.end(); ++i, ++next) {
     const Connection& connection = *next->second.connection;
     number = next->first;
     if (connection.talking()) log("client " + connection.describe(now));
   }
-  if (next != guests.end()) asio::post(io, [this, number] { list_clients_after(number); });
+  if (next != connections.end()) asio::post(io, [this, number] { list_clients_after(number); });
 }
 
 void Server::Implementation::stop() {
@@ -319,14 +330,14 @@ void Server::Implementation::stop() {
     thread.join();
   }
   acceptors.clear();
-  guests.clear();
+  connections.clear();
   unix_listener.close();
 }
 
 void Server::Implementation::begin_stop() {
   stopping = true;
   for (Acceptor& acceptor : acceptors) acceptor.stop();
-  for (auto next = guests.begin(); next != guests.end();) {
+  for (auto next = connections.begin(); next != connections.end();) {
     const auto connection = (next++)->second.connection;
     if (!connection->talking()) continue;
     if (connection->speaks_version_2())
@@ -342,7 +353,7 @@ void Server::Implementation::begin_stop() {
 }
 
 void Server::Implementation::finish_stop_if_alone() {
-  if (stopping && guests.empty()) io.stop();
+  if (stopping && connections.empty()) io.stop();
 }
 
 Server::Server(IngestOptions options, Shared& shared, LogLine log)

@@ -9,26 +9,23 @@
 
 #include "collector/ingest/limited_log.hpp"
 #include "collector/ingest/options.hpp"
-#include "collector/shared.hpp"
 #include "wire/result.hpp"
 
 namespace pcp::trace::agent {
 
+struct Shared;
+
 class Server {
  public:
-  // `log` is called on the ingest thread, and by listen(); how often, is limited here.
   Server(IngestOptions options, Shared& shared, LogLine log);
   ~Server();  // stops
 
-  // Binds. Fails if the agent cannot run: a busy TCP port. A Unix socket that cannot be made is a
-  // line in the log.
+  // As those of Collector.
   Result<void> listen();
-  std::uint16_t port() const;  // the real one
+  std::uint16_t port() const;
 
-  void start();  // starts the thread
-  void stop();   // says BYE to clients, unlinks the Unix socket, ends the thread
-
-  // Logs one line for each connected client, soon. Async-signal-safe.
+  void start();
+  void stop();
   void request_client_log();
 
  private:

@@ -25,7 +25,7 @@ Session* SessionTable::open(const std::string& name, const wire::SessionId& id,
   session.id = id;
   session.user = &user;
   session.connection = connection;
-  session.place = user.connected.insert(user.connected.end(), &session);
+  session.in_list = user.connected.insert(user.connected.end(), &session);
   ++size_;
   return &session;
 }
@@ -33,7 +33,7 @@ Session* SessionTable::open(const std::string& name, const wire::SessionId& id,
 void SessionTable::attach(Session& session, std::uint64_t connection) {
   assert(session.connection == 0);
   User& user = *session.user;
-  user.connected.splice(user.connected.end(), user.remembered, session.place);
+  user.connected.splice(user.connected.end(), user.remembered, session.in_list);
   session.connection = connection;
 }
 
@@ -42,12 +42,12 @@ void SessionTable::detach(Session& session, Time now) {
   session.remembered_since = now;
   session.origin.reset();  // the next HELLO says it again
   User& user = *session.user;
-  user.remembered.splice(user.remembered.end(), user.connected, session.place);
+  user.remembered.splice(user.remembered.end(), user.connected, session.in_list);
 }
 
 void SessionTable::forget(Session& session) {
   User& user = *session.user;
-  (session.connection == 0 ? user.remembered : user.connected).erase(session.place);
+  (session.connection == 0 ? user.remembered : user.connected).erase(session.in_list);
   user.tags -= session.tags.size();
   tags_ -= session.tags.size();
   --size_;

@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-#include "collector/engine/engine.hpp"
+#include "collector/engine/types.hpp"
 #include "collector/ingest/options.hpp"
 #include "collector/ingest/session_tags.hpp"
 #include "wire/batch.hpp"
@@ -34,7 +34,7 @@ class SessionTable {
     std::shared_ptr<const Origin> origin;
     SessionTags tags;
     Time remembered_since{};
-    std::list<Session*>::iterator place;  // in one of its user's lists
+    std::list<Session*>::iterator in_list;  // one of the two of its user
   };
 
   struct User {

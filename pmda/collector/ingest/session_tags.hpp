@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the ids of a session stand for. Our library counts its ids up, so that an id tells the place
-// of its tag; ids in any other order are looked up in a table.
+// What the ids of a session stand for. Our library counts its ids up, so that an id tells which
+// element its tag is; ids in any other order are looked up in a table.
 //
 // Thread: the ingest thread's.
 #pragma once
@@ -14,27 +14,27 @@
 #include <unordered_map>
 #include <vector>
 
-#include "collector/engine/engine.hpp"
 #include "collector/engine/keyed_hash.hpp"
+#include "collector/engine/types.hpp"
 
 namespace pcp::trace::agent {
 
 struct SessionTag {
-  static constexpr TagIndex kNowhere = ~TagIndex{0};
+  static constexpr TagIndex kUnknown = ~TagIndex{0};
 
   std::uint32_t id = 0;
   std::string name;
-  // Where the engine keeps each of its types, found when the first values come.
-  std::array<TagIndex, kTraceTypes.size()> places{kNowhere, kNowhere, kNowhere, kNowhere};
+  // What the engine calls it, for each type; asked for when the first values come.
+  std::array<TagIndex, kTraceTypes.size()> in_engine{kUnknown, kUnknown, kUnknown, kUnknown};
 };
 
 class SessionTags {
  public:
   // Gives the tag of this id until another one is added, or null.
   SessionTag* find(std::uint32_t id) {
-    const std::size_t place = place_by_counting(id);
-    if (place < tags_.size() && tags_[place].id == id) [[likely]]
-      return &tags_[place];
+    const std::size_t index = index_by_counting(id);
+    if (index < tags_.size() && tags_[index].id == id) [[likely]]
+      return &tags_[index];
     const auto other = others_.find(id);
     return other == others_.end() ? nullptr : &tags_[other->second];
   }
@@ -43,7 +43,7 @@ class SessionTags {
   void add(std::uint32_t id, std::string_view name) {
     assert(find(id) == nullptr);
     if (tags_.empty()) first_ = id;
-    if (place_by_counting(id) != tags_.size())
+    if (index_by_counting(id) != tags_.size())
       others_.emplace(id, static_cast<std::uint32_t>(tags_.size()));
     SessionTag& tag = tags_.emplace_back();
     tag.id = id;
@@ -59,11 +59,11 @@ class SessionTags {
     std::size_t operator()(std::uint32_t id) const { return hash("", id); }
   };
 
-  std::size_t place_by_counting(std::uint32_t id) const { return std::uint32_t{id - first_}; }
+  std::size_t index_by_counting(std::uint32_t id) const { return std::uint32_t{id - first_}; }
 
   std::vector<SessionTag> tags_;  // in the order in which they were added
   std::uint32_t first_ = 0;       // id of the first one
-  std::unordered_map<std::uint32_t, std::uint32_t, IdHash> others_;  // id -> place in tags_
+  std::unordered_map<std::uint32_t, std::uint32_t, IdHash> others_;  // id -> index in tags_
 };
 
 }  // namespace pcp::trace::agent

@@ -4,14 +4,10 @@
 // than calling shared() at each step. Never keep a turn over I/O: end it.
 #pragma once
 
-#include <chrono>
-
+#include "collector/engine/clock.hpp"
 #include "collector/shared.hpp"
 
 namespace pcp::trace::agent {
-
-// The clock that the engine's times are read from.
-inline Time steady_now() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
 class Turn {
  public:

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "agent_fixture.hpp"
+#include "unit/metrics/metrics_fixture.hpp"
 
 namespace pcp::trace::agent {
 
@@ -16,7 +16,7 @@ namespace {
 std::vector<std::string> warnings;
 Time now;
 
-class NumberKeeperTest : public AgentFixture {
+class NumberKeeperTest : public MetricsFixture {
  protected:
   NumberKeeperTest() {
     warnings.clear();
@@ -28,7 +28,7 @@ class NumberKeeperTest : public AgentFixture {
 
   NumberKeeper keeper(const std::string& name = "10.trace") {
     return NumberKeeper(
-        file(name), shared_, [](const std::string& line) { warnings.push_back(line); },
+        file(name), reader_, [](const std::string& line) { warnings.push_back(line); },
         [] { return now; });
   }
 

@@ -20,7 +20,7 @@ class LabelBudgetTest : public testing::Test {
     return session(owner, ++last_pid_, bytes);
   }
   const Origin& session(const std::string& owner, std::uint32_t pid, std::size_t bytes) {
-    constexpr std::size_t kAround = 1 + 6 + sizeof(LabelText::Place);  // comma, "x":""
+    constexpr std::size_t kAround = 1 + 6 + sizeof(LabelText::Label);  // comma, "x":""
     auto origin = std::make_unique<Origin>(Origin{owner, pid, {}});
     EXPECT_TRUE(origin->labels.add("x", std::string(bytes - kAround, 'x')));
     return *processes_.emplace_back(std::move(origin));

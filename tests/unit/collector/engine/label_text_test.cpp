@@ -17,7 +17,7 @@ TEST(LabelText, KnowsTheNamesInTheirOrder) {
   LabelText labels;
   for (const char* name : {"b", "ab", "B", "a", "b_"}) labels.add(name, "");
   std::string names;
-  for (const auto& place : labels.places()) names.append(labels.name_at(place)).append(" ");
+  for (const auto& label : labels.labels()) names.append(labels.name_of(label)).append(" ");
   EXPECT_EQ(names, "B a ab b b_ ");
 }
 
@@ -36,7 +36,7 @@ TEST(LabelText, LeavesOutWhatIsTooMuch) {
   for (std::size_t i = 1; i < LabelText::kMaxLabels; ++i)
     EXPECT_TRUE(labels.add("l" + std::to_string(i), ""));
   EXPECT_FALSE(labels.add("more", ""));
-  EXPECT_EQ(labels.places().size(), LabelText::kMaxLabels);
+  EXPECT_EQ(labels.labels().size(), LabelText::kMaxLabels);
 }
 
 }  // namespace

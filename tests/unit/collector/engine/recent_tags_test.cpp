@@ -18,7 +18,7 @@ TEST(RecentTags, HaveOnePlaceForATag) {
   EXPECT_TRUE(entry.is(TraceType::Point, "a"));
   EXPECT_FALSE(entry.is(TraceType::Observe, "a"));
   EXPECT_FALSE(entry.is(TraceType::Point, "b"));
-  EXPECT_EQ(entry.place, 7u);
+  EXPECT_EQ(entry.tag, 7u);
 }
 
 // Names that differ in few bytes, and each for all types, are what programs have.

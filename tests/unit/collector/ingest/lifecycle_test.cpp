@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // How the agent comes and goes: ports, the Unix socket, stop.
 #include <fcntl.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -12,13 +13,15 @@
 #include <fstream>
 #include <set>
 
+#include "collector/engine/clock.hpp"
+#include "collector/engine/descriptor.hpp"
 #include "support/error_of.hpp"
-#include "unit/collector/ingest/server_test.hpp"
+#include "unit/collector/ingest/collector_fixture.hpp"
 
 namespace pcp::trace::agent {
 namespace {
 
-using Lifecycle = ServerTest;
+using Lifecycle = CollectorFixture;
 using enum TraceType;
 using wire::PduType;
 
@@ -42,15 +45,11 @@ void ignore_line(const std::string&) {}
 
 TEST_F(Lifecycle, ABusyPortIsOneLine) {
   start();
-  Server second(
-      [&] {
-        IngestOptions same = options();
-        same.port = server_->port();
-        same.socket_path.clear();
-        return same;
-      }(),
-      shared_, ignore_line);
-  const std::string port = std::to_string(server_->port());
+  IngestOptions same = options();
+  same.port = collector_->port();
+  same.socket_path.clear();
+  Collector second({.ingest = std::move(same)}, ignore_line, steady_now());
+  const std::string port = std::to_string(collector_->port());
   EXPECT_EQ(error_of(second.listen()), "bind(" + port + "): Address already in use");
 }
 
@@ -67,22 +66,22 @@ TEST_F(Lifecycle, APortThatIsBusyForIPv6IsBusy) {
   ::getsockname(taken.get(), reinterpret_cast<sockaddr*>(&address), &length);
   IngestOptions same = options();
   same.port = ntohs(address.sin6_port);
-  Server server(std::move(same), shared_, ignore_line);
-  EXPECT_EQ(error_of(server.listen()),
+  Collector collector({.ingest = std::move(same)}, ignore_line, steady_now());
+  EXPECT_EQ(error_of(collector.listen()),
             "bind(" + std::to_string(ntohs(address.sin6_port)) + "): Address already in use");
   EXPECT_FALSE(status_of(socket_path()));
 }
 
 TEST_F(Lifecycle, ARestartedAgentGetsItsPortAtOnce) {
   start();
-  const std::uint16_t port = server_->port();
+  const std::uint16_t port = collector_->port();
   TestPeer peer = tcp();
   EXPECT_EQ(peer.next_ack(), 2);
-  server_.reset();  // closes first: the old connection lingers on this side
+  collector_.reset();  // closes first: the old connection lingers on this side
   IngestOptions same = options();
   same.port = port;
   start(std::move(same));
-  EXPECT_EQ(server_->port(), port);
+  EXPECT_EQ(collector_->port(), port);
   EXPECT_EQ(tcp().next_ack(), 2);
 }
 
@@ -111,7 +110,7 @@ TEST_F(Lifecycle, ALiveUnixSocketIsLeftAlone) {
   EXPECT_EQ(log().size(), 1u);
   EXPECT_NE(log_line_with(socket_path() + ": somebody is listening"), "");
   EXPECT_EQ(tcp().next_ack(), 2);
-  server_.reset();
+  collector_.reset();
   ASSERT_TRUE(status_of(socket_path()));
   EXPECT_EQ(status_of(socket_path())->st_ino, before->st_ino);
 }
@@ -121,7 +120,7 @@ TEST_F(Lifecycle, AFileInTheWayOfTheUnixSocketIsLeftAlone) {
   start();
   EXPECT_NE(log_line_with("not a socket"), "");
   EXPECT_EQ(tcp().next_ack(), 2);
-  server_.reset();
+  collector_.reset();
   EXPECT_TRUE(S_ISREG(status_of(socket_path())->st_mode));
 }
 
@@ -132,7 +131,7 @@ TEST_F(Lifecycle, AUnixSocketThatCannotBeMadeIsOneWarning) {
     start(std::move(options));
     EXPECT_EQ(tcp().next_ack(), 2);
     EXPECT_NE(log_line_with(path), "");
-    server_.reset();
+    collector_.reset();
   }
   EXPECT_EQ(log().size(), 2u);
 }
@@ -140,7 +139,7 @@ TEST_F(Lifecycle, AUnixSocketThatCannotBeMadeIsOneWarning) {
 TEST_F(Lifecycle, StopUnlinksTheUnixSocket) {
   start();
   EXPECT_TRUE(status_of(socket_path()));
-  server_->stop();
+  collector_->stop();
   EXPECT_FALSE(status_of(socket_path()));
 }
 
@@ -148,7 +147,7 @@ TEST_F(Lifecycle, StopLeavesAnothersUnixSocketAlone) {
   start();
   ASSERT_EQ(::unlink(socket_path().c_str()), 0);
   const Descriptor other = bind_unix(socket_path());
-  server_->stop();
+  collector_->stop();
   EXPECT_TRUE(status_of(socket_path()));
 }
 
@@ -160,7 +159,7 @@ TEST_F(Lifecycle, StopSaysByeToItsClients) {
   EXPECT_EQ(stock.next_ack(), 2);
   ASSERT_TRUE(client.send(tags_pdu({{1, "tag"}}) + batch_pdu(1, entry(1, Point, {-1}))));
   EXPECT_EQ(client.next_batch_ack(), 1u);
-  server_->stop();
+  collector_->stop();
   const auto pdu = client.next();
   ASSERT_TRUE(pdu);
   EXPECT_EQ(pdu->type, PduType::Bye);
@@ -178,14 +177,14 @@ TEST_F(Lifecycle, StopDoesNotWaitForAClientThatDoesNotListen) {
   std::string stream = tags_pdu({{1, "tag"}});
   for (std::uint64_t i = 1; i < 50'000; ++i) stream += batch_pdu(i, entry(1, Point, {-1}));
   deaf.send_until_full(stream);
-  server_->stop();  // or the test's time is up
+  collector_->stop();  // or the test's time is up
 }
 
 TEST_F(Lifecycle, StopMayBeCalledTwiceOrWithoutStart) {
   start();
-  server_->stop();
-  server_->stop();
-  Server never_started(options(), shared_, ignore_line);
+  collector_->stop();
+  collector_->stop();
+  Collector never_started({.ingest = options()}, ignore_line, steady_now());
   EXPECT_EQ(error_of(never_started.listen()), "");
   never_started.stop();
   EXPECT_FALSE(status_of(socket_path()));
@@ -199,7 +198,7 @@ TEST_F(Lifecycle, ARequestListsTheClients) {
   ASSERT_TRUE(stock.send(data_pdu(Point, "tag", -1, true)));
   EXPECT_EQ(stock.next_ack(), 2);
   EXPECT_EQ(stock.next_ack(), ack_of(Point));
-  server_->request_client_log();
+  collector_->request_client_log();
   ASSERT_TRUE(eventually([&] { return log().size() == 3; }));
   EXPECT_NE(log_line_with("clients connected: 2"), "");
   EXPECT_NE(log_line_with("version 2, \"program\""), "");
@@ -215,7 +214,7 @@ TEST_F(Lifecycle, ARequestListsEachOfManyClientsOnce) {
     clients.push_back(tcp());
     EXPECT_EQ(clients.back().next_ack(), 2);
   }
-  server_->request_client_log();
+  collector_->request_client_log();
   ASSERT_TRUE(eventually([&] { return log().size() >= kMany + 1; }));
   const std::vector<std::string> lines = log();
   EXPECT_EQ(std::set<std::string>(lines.begin(), lines.end()).size(), kMany + 1);
@@ -260,26 +259,76 @@ TEST_F(Lifecycle, SignalsAreNotTheIngestThreadsBusiness) {
     EXPECT_NE(mask >> (signal - 1) & 1, 0u) << signal;
 }
 
-// Nobody fetches here, so only the ingest thread can have done it.
+// Nobody fetches here, so only the ingest thread can have done it: completed the intervals, and, in
+// each of the tags, given back what has left the window.
 TEST_F(Lifecycle, TheEngineIsRotated) {
   EngineOptions fast;
   fast.period = std::chrono::milliseconds(20);
   fast.buckets = 2;
-  Shared shared(fast, {}, steady_now());
-  Server server(options(), shared, ignore_line);
-  ASSERT_EQ(error_of(server.listen()), "");
-  server.start();
-  TestPeer peer = TestPeer::tcp(server.port());
+  Collector collector({fast, options()}, ignore_line, steady_now());
+  ASSERT_EQ(error_of(collector.listen()), "");
+  collector.start();
+  TestPeer peer = TestPeer::tcp(collector.port());
   std::string stream;
   for (int i = 0; i < 2'000; ++i) stream += data_pdu(Observe, "tag" + std::to_string(i), i);
   ASSERT_TRUE(peer.send(stream));
+  const Reader reader = collector.reader();
   EXPECT_TRUE(eventually([&] {
-    const std::lock_guard lock(shared.mutex);
-    return shared.engine.generation(Observe).count == 2'000 &&
-           shared.engine.counters().rotations > 5 &&
-           shared.engine.next_rotation(steady_now()) > steady_now();
+    const EngineCounters counters = reader.engine_counters();
+    return reader.instance_count(Observe) == 2'000 && counters.rotations > 5 &&
+           counters.histogram_bytes == 0;
   }));
-  EXPECT_TRUE(eventually([&] { return shared.counters.busy_ns > 0; }));
+  EXPECT_TRUE(eventually([&] { return reader.ingest_counters().busy_ns > 0; }));
+}
+
+// The addresses that this process listens on, as many as there are sockets.
+std::vector<std::string> listening_addresses() {
+  std::vector<std::string> addresses;
+  for (int descriptor = 0; descriptor < 1024; ++descriptor) {
+    int listens = 0;
+    socklen_t length = sizeof listens;
+    if (::getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length) != 0 || listens == 0)
+      continue;
+    sockaddr_storage address{};
+    length = sizeof address;
+    ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &length);
+    char text[NI_MAXHOST] = "local:";
+    if (address.ss_family != AF_UNIX)
+      ::getnameinfo(reinterpret_cast<sockaddr*>(&address), length, text, sizeof text, nullptr, 0,
+                    NI_NUMERICHOST);
+    addresses.emplace_back(text);
+  }
+  return addresses;
+}
+
+TEST_F(Lifecycle, OnLoopbackNoOtherAddressIsListenedOn) {
+  IngestOptions loopback = options();
+  loopback.tcp = Tcp::Loopback;
+  start(std::move(loopback));
+  EXPECT_EQ(tcp().next_ack(), 2);
+  EXPECT_EQ(unix_socket().next_ack(), 2);
+  const std::vector<std::string> addresses = listening_addresses();
+  EXPECT_GE(addresses.size(), 2u);
+  for (const std::string& address : addresses)
+    EXPECT_TRUE(address == "127.0.0.1" || address == "::1" || address == "local:") << address;
+}
+
+TEST_F(Lifecycle, WithoutTcpThereIsTheUnixSocket) {
+  IngestOptions local = options();
+  local.tcp = Tcp::None;
+  start(std::move(local));
+  EXPECT_EQ(collector_->port(), 0);
+  EXPECT_EQ(unix_socket().next_ack(), 2);
+  EXPECT_EQ(listening_addresses(), std::vector<std::string>{"local:"});
+}
+
+TEST_F(Lifecycle, WithoutTcpAUnixSocketThatCannotBeMadeIsAnError) {
+  std::ofstream(socket_path()) << "precious";
+  IngestOptions local = options();
+  local.tcp = Tcp::None;
+  Collector collector({.ingest = std::move(local)}, ignore_line, steady_now());
+  EXPECT_EQ(error_of(collector.listen()), "cannot listen on the Unix socket " + socket_path() +
+                                              ": something is there that is not a socket");
 }
 
 }  // namespace

@@ -6,12 +6,12 @@
 
 #include "pcp/trace.h"
 #include "support/error_of.hpp"
-#include "unit/collector/ingest/server_test.hpp"
+#include "unit/collector/ingest/collector_fixture.hpp"
 
 namespace pcp::trace::agent {
 namespace {
 
-using Limits = ServerTest;
+using Limits = CollectorFixture;
 using enum TraceType;
 using wire::ByeReason;
 using wire::PduType;
@@ -120,11 +120,11 @@ TEST_F(Limits, AUserHasAThirdOfTheConnections) {
 
   // Loopback addresses are one user.
   for (int i = 0; i < 1002; ++i) {
-    flood.push_back(TestPeer::tcp(server_->port(), i % 2 == 0 ? "127.0.0.1" : "::1"));
+    flood.push_back(TestPeer::tcp(collector_->port(), i % 2 == 0 ? "127.0.0.1" : "::1"));
     ASSERT_EQ(flood.back().next_ack(), 2) << i;
   }
   EXPECT_EQ(tcp().next_ack(), PMTRACE_ERR_CONNLIMIT);
-  EXPECT_EQ(TestPeer::tcp(server_->port(), "::1").next_ack(), PMTRACE_ERR_CONNLIMIT);
+  EXPECT_EQ(TestPeer::tcp(collector_->port(), "::1").next_ack(), PMTRACE_ERR_CONNLIMIT);
   EXPECT_EQ(counters().refused_limit, 3u);
 
   flood.clear();
@@ -264,7 +264,7 @@ TEST_F(Limits, AProcessHasSoManyLabels) {
   wire::Hello hello = hello_of(1);
   for (int i = 0; i < 300; ++i) hello.labels.emplace_back("l" + std::to_string(i), "x");
   ASSERT_TRUE(peer.hello(hello));
-  EXPECT_EQ(clients()[0].origin->labels.places().size(), LabelText::kMaxLabels);
+  EXPECT_EQ(clients()[0].origin->labels.labels().size(), LabelText::kMaxLabels);
   EXPECT_EQ(counters().labels_refused, 301 - LabelText::kMaxLabels);
 }
 
@@ -346,7 +346,7 @@ struct BadStart {
 
 void PrintTo(const BadStart& bad, std::ostream* out) { *out << bad.name; }
 
-class FirstWords : public ServerTest, public testing::WithParamInterface<BadStart> {};
+class FirstWords : public CollectorFixture, public testing::WithParamInterface<BadStart> {};
 
 TEST_P(FirstWords, ThatAreWrongCostThatConnectionAlone) {
   start();
@@ -383,7 +383,7 @@ TEST_F(Limits, ALogLineNeverEchoesWhatAPeerSent) {
   wire::Hello hello = hello_of(1);
   hello.process = "evil\n\x1b[2Jprogram";
   ASSERT_TRUE(peer.hello(hello));
-  server_->request_client_log();
+  collector_->request_client_log();
   ASSERT_TRUE(eventually([&] { return !log_line_with("program").empty(); }));
   EXPECT_NE(log_line_with("evil\\x0a\\x1b[2Jprogram"), "");
 }

@@ -18,7 +18,7 @@ void expect_found(const std::vector<std::uint32_t>& ids) {
     ASSERT_NE(tags.find(id), nullptr) << id;
     EXPECT_EQ(tags.find(id)->id, id);
     EXPECT_EQ(tags.find(id)->name, "tag " + std::to_string(id));
-    EXPECT_EQ(tags.find(id)->places[0], SessionTag::kNowhere);
+    EXPECT_EQ(tags.find(id)->in_engine[0], SessionTag::kUnknown);
   }
   EXPECT_EQ(tags.find(77), nullptr);
 }

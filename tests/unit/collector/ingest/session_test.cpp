@@ -4,12 +4,13 @@
 #include <limits>
 #include <ostream>
 
-#include "unit/collector/ingest/server_test.hpp"
+#include "collector/engine/clock.hpp"
+#include "unit/collector/ingest/collector_fixture.hpp"
 
 namespace pcp::trace::agent {
 namespace {
 
-using SessionOf = ServerTest;
+using SessionOf = CollectorFixture;
 using enum TraceType;
 using wire::ByeReason;
 using wire::PduType;
@@ -55,10 +56,10 @@ TEST_F(SessionOf, AHelloIsAnsweredWithTheLimits) {
   EXPECT_NE(welcome->agent_instance, 0u);
 }
 
-TEST_F(SessionOf, EveryServerIsAnotherAgentInstance) {
+TEST_F(SessionOf, EveryCollectorIsAnotherAgentInstance) {
   start();
   const auto first = unix_socket().hello(1);
-  server_.reset();
+  collector_.reset();
   start();
   const auto second = unix_socket().hello(1);
   ASSERT_TRUE(first && second);
@@ -101,8 +102,7 @@ TEST_F(SessionOf, ALargeBatchIsAppliedWhole) {
   }
   ASSERT_TRUE(peer.send(tags_pdu(tags) + batch_pdu(1, entries)));
   EXPECT_EQ(peer.next_batch_ack(), 1u);
-  const std::lock_guard lock(shared_.mutex);
-  EXPECT_EQ(shared_.engine.generation(Observe).count, 5'000u);
+  EXPECT_EQ(collector_->reader().instance_count(Observe), 5'000u);
 }
 
 TEST_F(SessionOf, ADuplicateIsAcknowledgedButNotApplied) {
@@ -278,10 +278,7 @@ TEST_F(SessionOf, TagsKeepTheirIdsThroughAReset) {
   ASSERT_TRUE(peer.hello(1));
   ASSERT_TRUE(peer.send(tags_pdu({{1, "tag"}}) + batch_pdu(1, entry(1, Point, {-1, -1}))));
   EXPECT_EQ(peer.next_batch_ack(), 1u);
-  {
-    const std::lock_guard lock(shared_.mutex);
-    shared_.engine.reset(steady_now());
-  }
+  collector_->reset(steady_now());
   EXPECT_FALSE(values(Point, "tag"));
   ASSERT_TRUE(peer.send(batch_pdu(2, entry(1, Point, {-1}))));
   EXPECT_EQ(peer.next_batch_ack(), 2u);
@@ -358,7 +355,7 @@ TEST_F(SessionOf, SumsOfHonestClientsAreNeverNaN) {
   EXPECT_EQ(values(Observe, "tag")->total.sum, 0);
 }
 
-class SessionFault : public ServerTest, public testing::WithParamInterface<BadTalk> {};
+class SessionFault : public CollectorFixture, public testing::WithParamInterface<BadTalk> {};
 
 TEST_P(SessionFault, CostsThatConnectionAlone) {
   start();

@@ -3,13 +3,13 @@
 #include <cmath>
 #include <limits>
 
-#include "unit/collector/ingest/server_test.hpp"
+#include "unit/collector/ingest/collector_fixture.hpp"
 #include "wire/legacy.hpp"
 
 namespace pcp::trace::agent {
 namespace {
 
-using StockClient = ServerTest;
+using StockClient = CollectorFixture;
 using enum TraceType;
 
 constexpr std::int32_t kGreeting = 2;
@@ -22,7 +22,7 @@ TEST_F(StockClient, IsGreetedWithTheVersion) {
 
 TEST_F(StockClient, IsServedOverIPv6AndTheUnixSocket) {
   start();
-  TestPeer v6 = TestPeer::tcp(server_->port(), "::1");
+  TestPeer v6 = TestPeer::tcp(collector_->port(), "::1");
   if (v6.descriptor() >= 0) {
     EXPECT_EQ(v6.next_ack(), kGreeting);
   }

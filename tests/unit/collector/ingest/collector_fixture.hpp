@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A server in this process, with a real engine, real sockets and a directory of its own.
+// A collector in this process, with real sockets and a directory of its own.
 #pragma once
 
 #include <memory>
@@ -9,43 +9,40 @@
 
 #include <gtest/gtest.h>
 
-#include "collector/ingest/server.hpp"
-#include "collector/ingest/turn.hpp"
-#include "collector/shared.hpp"
+#include "collector/collector.hpp"
 #include "unit/collector/ingest/deadline.hpp"
 #include "unit/collector/ingest/test_peer.hpp"
 
 namespace pcp::trace::agent {
 
-class ServerTest : public testing::Test {
+class CollectorFixture : public testing::Test {
  protected:
-  ServerTest();
-  ~ServerTest() override;
+  CollectorFixture();
+  ~CollectorFixture() override;
 
   // Options for a port that is free and a Unix socket in the test's directory.
   IngestOptions options() const;
   void start() { start(options()); }
   void start(IngestOptions options);
 
-  TestPeer tcp() const { return TestPeer::tcp(server_->port()); }
+  TestPeer tcp() const { return TestPeer::tcp(collector_->port()); }
   TestPeer unix_socket() const { return TestPeer::unix_socket(socket_path()); }
   std::string socket_path() const { return directory_ + "/trace.socket"; }
 
-  // What the engine knows of a tag; nothing if it has no instance.
+  // What it knows of a tag; nothing if it has no instance.
   std::optional<TagValues> values(TraceType type, const std::string& tag);
   std::uint64_t count_of(TraceType type, const std::string& tag);
   std::optional<InstanceName> instance(TraceType type, const std::string& tag);
   std::vector<ClientView> clients();
 
-  const IngestCounters& counters() const { return shared_.counters; }
+  const IngestCounters& counters() const { return collector_->reader().ingest_counters(); }
 
   // The lines that were logged, and one that has this text in it, else an empty one.
   static std::vector<std::string> log();
   static std::string log_line_with(const std::string& text);
 
   std::string directory_;
-  Shared shared_;
-  std::unique_ptr<Server> server_;
+  std::unique_ptr<Collector> collector_;
 };
 
 }  // namespace pcp::trace::agent

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The agent as pmcd sees it: values, instances, texts, labels and stores. Knows PCP's types but not
-// how requests arrive; see bridge.hpp.
+// What PCP is shown of a collector: values, instances, texts and labels. Knows PCP's types, but
+// neither pmcd nor how its requests arrive.
 #pragma once
 
 #include <pcp/pmapi.h>
 #include <pcp/pmda.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <string>
 #include <vector>
 
-#include "agent/debug_options.hpp"
-#include "agent/privileges.hpp"
-#include "collector/shared.hpp"
+#include "collector/reader.hpp"
 #include "metrics/client_instances.hpp"
+#include "metrics/debug_options.hpp"
 #include "metrics/fetcher.hpp"
 #include "metrics/metric_table.hpp"
 #include "metrics/tag_instances.hpp"
@@ -23,18 +21,22 @@
 namespace pcp::trace::agent {
 
 // Thread: the main one. What gives an int gives a negative PCP error if it fails.
-class Agent {
+class Metrics {
  public:
   struct Settings {
     int domain = 0;
     ValueUnits units;
     std::uint16_t port = 0;
-    std::string debug;
   };
 
-  Agent(Settings settings, Privileges privileges, Shared& shared, Time now);
+  Metrics(const Settings& settings, Reader reader, Time now);
+  Metrics(const Metrics&) = delete;
+  Metrics& operator=(const Metrics&) = delete;
 
-  const std::vector<Metric>& metrics() const { return table_; }
+  const std::vector<Metric>& table() const { return table_; }
+
+  // Null if there is no such metric.
+  const Metric* find(pmID pmid) const { return fetcher_.find(pmid); }
 
   // The result stays valid until release().
   pmResult* fetch(const pmID* pmids, std::size_t count, const pmProfile* profile, Time now);
@@ -45,30 +47,26 @@ class Agent {
   int labels(int identifier, int type, pmLabelSet** sets, Time now);
   int text(int identifier, int type, const char** text) const;
 
-  int store(const pmResult& values, int context, Time now);
-  Privileges& privileges() { return privileges_; }
-
   // Tells whether tags or their labels have changed since the last call.
   bool labels_changed();
 
+  DebugOptions& debug_options() { return debug_; }
+
  private:
   AgentStatus status(Time now) const;
-  int store(const pmValueSet& values, int context, Time now);
-  int store_debug(const pmValueSet& values, int type);
   int tag_labels(TraceType type, pmLabelSet** sets);
   int client_labels(pmLabelSet** sets, Time now);
   template <typename Instances, typename NumberOf, typename LabelsOf, typename OriginOf>
   int answer_labels(const Instances& instances, NumberOf number_of, LabelsOf labels_of,
                     OriginOf origin_of, pmLabelSet** sets);
 
-  Settings settings_;
-  Privileges privileges_;
-  Shared& shared_;
+  Reader reader_;
+  std::uint16_t port_;
   Time started_;
   std::vector<Metric> table_;
   DebugOptions debug_;
   std::array<TagInstances, kTraceTypes.size()> tags_;
-  std::uint64_t labelled_ = 0;  // the engine's changes() then
+  std::uint64_t labelled_ = 0;  // the collector's changes() then
   std::uint64_t labels_left_out_ = 0;
   ClientInstances clients_;
   Fetcher fetcher_;

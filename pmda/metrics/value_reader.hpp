@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <variant>
 
-#include "collector/engine/engine.hpp"
+#include "collector/engine/types.hpp"
 #include "metrics/agent_status.hpp"
 #include "wire/batch.hpp"
 
@@ -46,10 +46,10 @@ struct Unwrapped<std::optional<Value>> {
 // - (const TagValues&, double period_s)
 // - (const wire::ClientCounters&)
 // - (const AgentStatus&)
-class Reader {
+class ValueReader {
  public:
   template <typename Function>
-  constexpr Reader(Function) {
+  constexpr ValueReader(Function) {
     if constexpr (std::is_invocable_v<Function, const TagValues&, double>) {
       use<Function, TagValues, double>();
     } else if constexpr (std::is_invocable_v<Function, const wire::ClientCounters&>) {

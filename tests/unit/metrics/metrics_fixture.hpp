@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// An agent with an engine behind it, no pmcd in front, and a clock that tests set.
+// Metrics of what tests put into an engine themselves, with a clock that they set.
 #pragma once
 
 #include <map>
@@ -8,12 +8,12 @@
 
 #include <gtest/gtest.h>
 
-#include "agent/agent.hpp"
 #include "collector/shared.hpp"
+#include "metrics/metrics.hpp"
 
 namespace pcp::trace::agent {
 
-class AgentFixture : public testing::Test {
+class MetricsFixture : public testing::Test {
  protected:
   static constexpr int kDomain = 10;
 
@@ -30,7 +30,7 @@ class AgentFixture : public testing::Test {
   }
 
   pmID pmid(const std::string& name) const {
-    for (const Metric& metric : agent_.metrics()) {
+    for (const Metric& metric : metrics_.table()) {
       if (name == metric.name) return pmID_build(kDomain, metric.cluster, metric.item);
     }
     ADD_FAILURE() << "no metric " << name;
@@ -42,7 +42,7 @@ class AgentFixture : public testing::Test {
   // Fetches one metric of any numeric type. The key of a value without an instance is PM_IN_NULL.
   std::map<int, double> fetch(const std::string& name, const pmProfile* profile = nullptr) {
     const pmID id = pmid(name);
-    const pmResult* const result = agent_.fetch(&id, 1, profile, now_);
+    const pmResult* const result = metrics_.fetch(&id, 1, profile, now_);
     EXPECT_EQ(result->numpmid, 1);
     std::map<int, double> values;
     const pmValueSet& set = *result->vset[0];
@@ -52,12 +52,12 @@ class AgentFixture : public testing::Test {
       EXPECT_EQ(pmExtractValue(set.valfmt, &set.vlist[i], type_of(id), &atom, PM_TYPE_DOUBLE), 0);
       values[set.vlist[i].inst] = atom.d;
     }
-    agent_.release();
+    metrics_.release();
     return values;
   }
 
   int type_of(pmID id) const {
-    for (const Metric& metric : agent_.metrics()) {
+    for (const Metric& metric : metrics_.table()) {
       if (pmID_build(kDomain, metric.cluster, metric.item) == id) return metric.type();
     }
     return PM_TYPE_UNKNOWN;
@@ -65,7 +65,8 @@ class AgentFixture : public testing::Test {
 
   Time now_ = std::chrono::hours(1);
   Shared shared_{engine_options(), {}, now_};
-  Agent agent_{{kDomain, {}, 4323, ""}, Privileges({0, 999}), shared_, now_};
+  Reader reader_{shared_};
+  Metrics metrics_{{kDomain, {}, 4323}, reader_, now_};
 };
 
 }  // namespace pcp::trace::agent

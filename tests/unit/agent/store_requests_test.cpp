@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "agent/store_requests.hpp"
+
 #include <unistd.h>
 
 #include <cstring>
 #include <string>
 
-#include "agent_fixture.hpp"
+#include "unit/metrics/metrics_fixture.hpp"
 
 namespace pcp::trace::agent {
 
@@ -13,13 +15,13 @@ namespace {
 constexpr int kRoot = 1;  // contexts
 constexpr int kStranger = 2;
 
-class StoreTest : public AgentFixture {
+class StoreTest : public MetricsFixture {
  protected:
   StoreTest() {
-    agent_.privileges().note_user(kRoot, "0");
-    agent_.privileges().note_user(kStranger, "1000");
+    stores_.privileges().note_user(kRoot, "0");
+    stores_.privileges().note_user(kStranger, "1000");
     for (const int context : {kRoot, kStranger})
-      agent_.privileges().note_process(context, std::to_string(getpid()).c_str());
+      stores_.privileges().note_process(context, std::to_string(getpid()).c_str());
   }
   ~StoreTest() override { store("trace.agent.debug", "none"); }
 
@@ -51,14 +53,17 @@ class StoreTest : public AgentFixture {
     pmResult result{};
     result.numpmid = 1;
     result.vset[0] = &set;
-    return agent_.store(result, context, now_);
+    return stores_.store(result, context, now_);
   }
 
   std::string debug_options() {
     const pmID id = pmid("trace.agent.debug");
-    const pmValueSet& set = *agent_.fetch(&id, 1, nullptr, now_)->vset[0];
+    const pmValueSet& set = *metrics_.fetch(&id, 1, nullptr, now_)->vset[0];
     return set.vlist[0].value.pval->vbuf;
   }
+
+  StoreRequests stores_{metrics_, Privileges({0, 999}),
+                        [this](Time now) { shared_.engine.reset(now); }};
 };
 
 TEST_F(StoreTest, OfAnyValueIntoResetForgetsAllTags) {
@@ -78,7 +83,7 @@ TEST_F(StoreTest, IsRefusedToStrangersAndUnknownUsers) {
 }
 
 TEST_F(StoreTest, IsRefusedForMetricsThatOnlyTell) {
-  for (const Metric& metric : agent_.metrics()) {
+  for (const Metric& metric : metrics_.table()) {
     if (metric.store != Store::Refused) continue;
     EXPECT_EQ(store(metric.name, 1), PM_ERR_PERMISSION) << metric.name;
   }

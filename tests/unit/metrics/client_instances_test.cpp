@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "metrics/client_instances.hpp"
 
-#include "agent_fixture.hpp"
+#include "unit/metrics/metrics_fixture.hpp"
 
 namespace pcp::trace::agent {
 
@@ -9,7 +9,7 @@ namespace {
 
 using std::chrono::seconds;
 
-class ClientInstancesTest : public AgentFixture {
+class ClientInstancesTest : public MetricsFixture {
  protected:
   void connect(std::uint64_t connection, std::uint32_t pid, const std::string& process) {
     ClientView view;
@@ -21,7 +21,7 @@ class ClientInstancesTest : public AgentFixture {
   }
 
   std::map<int, std::string> names() {
-    clients_.refresh(shared_, now_);
+    clients_.refresh(reader_, now_);
     std::map<int, std::string> names;
     for (const ClientInstance& client : clients_.all()) names[client.number] = client.name;
     return names;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <cstdlib>
 
-#include "agent_fixture.hpp"
 #include "metrics/label_budget.hpp"
+#include "unit/metrics/metrics_fixture.hpp"
 
 namespace pcp::trace::agent {
 
 namespace {
 
-class Instances : public AgentFixture {
+class Instances : public MetricsFixture {
  protected:
   static constexpr int kAny = static_cast<int>(PM_IN_NULL);
 
@@ -16,7 +16,7 @@ class Instances : public AgentFixture {
 
   Names all(unsigned serial) {
     pmInResult* result = nullptr;
-    EXPECT_EQ(agent_.instances(indom(serial), kAny, nullptr, &result, now_), 0);
+    EXPECT_EQ(metrics_.instances(indom(serial), kAny, nullptr, &result, now_), 0);
     Names names;
     for (int i = 0; i < result->numinst; ++i) {
       names[result->instlist[i]] = result->namelist[i];
@@ -31,7 +31,7 @@ class Instances : public AgentFixture {
   // Gives the number, or a PCP error.
   int number_of(const char* name) {
     pmInResult* result = nullptr;
-    const int status = agent_.instances(indom(1), kAny, name, &result, now_);
+    const int status = metrics_.instances(indom(1), kAny, name, &result, now_);
     if (status < 0) return status;
     const int number = result->instlist[0];
     EXPECT_EQ(result->namelist, nullptr);
@@ -42,7 +42,7 @@ class Instances : public AgentFixture {
 
   std::string name_of(int number) {
     pmInResult* result = nullptr;
-    if (agent_.instances(indom(1), number, nullptr, &result, now_) == PM_ERR_INST) return "none";
+    if (metrics_.instances(indom(1), number, nullptr, &result, now_) == PM_ERR_INST) return "none";
     const std::string name = result->namelist[0];
     EXPECT_EQ(result->instlist, nullptr);
     std::free(result->namelist[0]);
@@ -94,14 +94,14 @@ TEST_F(Instances, GoWithAResetAndComeBackUnderTheirNumbers) {
 
 TEST_F(Instances, BelongToKnownDomainsOnly) {
   pmInResult* result = nullptr;
-  EXPECT_EQ(agent_.instances(indom(5), kAny, nullptr, &result, now_), PM_ERR_INDOM);
+  EXPECT_EQ(metrics_.instances(indom(5), kAny, nullptr, &result, now_), PM_ERR_INDOM);
 }
 
-class Labels : public AgentFixture {
+class Labels : public MetricsFixture {
  protected:
   std::map<int, std::string> labels(int identifier, int type) {
     pmLabelSet* sets = nullptr;
-    const int count = agent_.labels(identifier, type, &sets, now_);
+    const int count = metrics_.labels(identifier, type, &sets, now_);
     std::map<int, std::string> labels;
     for (int i = 0; i < count; ++i) {
       labels[static_cast<int>(sets[i].inst)] = std::string(sets[i].json, sets[i].jsonlen);
@@ -171,10 +171,10 @@ TEST_F(Labels, ThatAnAnswerHasNoRoomForAreCountedAndThePidStays) {
 }
 
 TEST_F(Labels, AreAnnouncedWhenTheyChange) {
-  EXPECT_FALSE(agent_.labels_changed());
+  EXPECT_FALSE(metrics_.labels_changed());
   apply(TraceType::Point, "a", -1);
-  EXPECT_TRUE(agent_.labels_changed());
-  EXPECT_FALSE(agent_.labels_changed());
+  EXPECT_TRUE(metrics_.labels_changed());
+  EXPECT_FALSE(metrics_.labels_changed());
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <cmath>
 
-#include "agent_fixture.hpp"
+#include "unit/metrics/metrics_fixture.hpp"
 
 namespace pcp::trace::agent {
 
@@ -10,7 +10,7 @@ namespace {
 using std::chrono::seconds;
 using Values = std::map<int, double>;
 
-class Fetch : public AgentFixture {};
+class Fetch : public MetricsFixture {};
 
 TEST_F(Fetch, GivesNoValuesBeforeThereIsATag) { EXPECT_EQ(fetch("trace.point.count"), Values{}); }
 
@@ -78,18 +78,18 @@ TEST_F(Fetch, LooksAtAllTagsHoweverManySlicesTheyTake) {
   EngineOptions options = engine_options();
   options.max_tags = 5000;
   Shared shared(options, {}, now_);
-  Agent agent({kDomain, {}, 4323, ""}, Privileges({}), shared, now_);
+  Metrics metrics({kDomain, {}, 4323}, Reader(shared), now_);
   for (int i = 0; i < 2000; ++i) {
     shared.engine.apply_value(shared.engine.tag(TraceType::Point, "tag" + std::to_string(i)), -1,
                               now_);
   }
   const pmID id = pmid("trace.point.count");
-  EXPECT_EQ(agent.fetch(&id, 1, nullptr, now_)->vset[0]->numval, 2000);
+  EXPECT_EQ(metrics.fetch(&id, 1, nullptr, now_)->vset[0]->numval, 2000);
 }
 
 TEST_F(Fetch, NamesTheMetricsThatItDoesNotKnow) {
   const pmID ids[] = {pmID_build(kDomain, 0, 99), pmid("trace.control.port")};
-  const pmResult* const result = agent_.fetch(ids, 2, nullptr, now_);
+  const pmResult* const result = metrics_.fetch(ids, 2, nullptr, now_);
   EXPECT_EQ(result->vset[0]->numval, PM_ERR_PMID);
   EXPECT_EQ(result->vset[1]->numval, 1);
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "agent/agent.hpp"
+#include "metrics/metrics.hpp"
 
 // Not in pmapi.h: the debug options as one number, which trace.control.debug has always shown.
 #include <pcp/deprecated.h>
 
-#include <cstdlib>
 #include <utility>
 
-#include "metrics/copy_in_slices.hpp"
+#include "collector/engine/clock.hpp"
 #include "metrics/instance_answer.hpp"
 #include "metrics/label_budget.hpp"
 #include "metrics/label_sets.hpp"
@@ -30,51 +29,45 @@ int one_label(const char* name, const char* value, pmLabelSet** sets) {
 
 }  // namespace
 
-Agent::Agent(Settings settings, Privileges privileges, Shared& shared, Time now)
-    : settings_(std::move(settings)),
-      privileges_(std::move(privileges)),
-      shared_(shared),
+Metrics::Metrics(const Settings& settings, Reader reader, Time now)
+    : reader_(reader),
+      port_(settings.port),
       started_(now),
-      table_(metric_table(settings_.units)),
+      table_(metric_table(settings.units)),
       tags_{TagInstances(TraceType::Transact), TagInstances(TraceType::Point),
             TagInstances(TraceType::Observe), TagInstances(TraceType::Counter)},
-      fetcher_(table_, settings_.domain, shared, clients_, [this](Time at) { return status(at); }) {
-  if (!settings_.debug.empty()) static_cast<void>(debug_.replace(settings_.debug));
-}
+      fetcher_(table_, settings.domain, reader, clients_, [this](Time at) { return status(at); }) {}
 
-pmResult* Agent::fetch(const pmID* pmids, std::size_t count, const pmProfile* profile, Time now) {
+pmResult* Metrics::fetch(const pmID* pmids, std::size_t count, const pmProfile* profile, Time now) {
   return fetcher_.fetch(pmids, count, profile, now);
 }
 
-AgentStatus Agent::status(Time now) const {
-  AgentStatus status(shared_.counters);
-  {
-    const std::lock_guard lock(shared_.mutex);
-    status.engine = shared_.engine.counters();
-    status.options = shared_.engine.options();
-  }
-  status.port = settings_.port;
+AgentStatus Metrics::status(Time now) const {
+  AgentStatus status(reader_.ingest_counters());
+  status.engine = reader_.engine_counters();
+  status.options = reader_.engine_options();
+  status.port = port_;
   status.debug_bits = pmDebug;
   status.debug_options = debug_.text();
   status.uptime_s = std::chrono::duration<double>(now - started_).count();
-  status.main_cpu_ns = cpu_ns_of_this_thread();
+  status.main_cpu_ns = thread_cpu_ns();
   status.resident_bytes = resident_bytes();
   status.labels_left_out = labels_left_out_;
   return status;
 }
 
-int Agent::instances(pmInDom indom, int number, const char* name, pmInResult** result, Time now) {
+int Metrics::instances(pmInDom indom, int number, const char* name, pmInResult** result, Time now) {
   const unsigned serial = pmInDom_serial(indom);
   if (serial == kClientIndom) {
-    clients_.refresh(shared_, now);
+    clients_.refresh(reader_, now);
     return answer_instances(clients_, indom, number, name, result);
   }
   if (serial >= tags_.size()) return PM_ERR_INDOM;
-  tags_[serial].refresh(shared_);
+  tags_[serial].refresh(reader_);
   return answer_instances(tags_[serial], indom, number, name, result);
 }
 
-int Agent::text(int identifier, int type, const char** text) const {
+int Metrics::text(int identifier, int type, const char** text) const {
   const Text* found = nullptr;
   if ((type & PM_TEXT_PMID) != 0) {
     const Metric* const metric = fetcher_.find(static_cast<pmID>(identifier));
@@ -89,7 +82,7 @@ int Agent::text(int identifier, int type, const char** text) const {
   return 0;
 }
 
-int Agent::labels(int identifier, int type, pmLabelSet** sets, Time now) {
+int Metrics::labels(int identifier, int type, pmLabelSet** sets, Time now) {
   if (type == PM_LABEL_DOMAIN) return one_label("agent", "trace", sets);
   if (type != PM_LABEL_INDOM && type != PM_LABEL_INSTANCES) return 0;
 
@@ -102,8 +95,8 @@ int Agent::labels(int identifier, int type, pmLabelSet** sets, Time now) {
 // The functions give an instance's number, the agent's own labels, and whose it is, null for
 // nobody's.
 template <typename Instances, typename NumberOf, typename LabelsOf, typename OriginOf>
-int Agent::answer_labels(const Instances& instances, NumberOf number_of, LabelsOf labels_of,
-                         OriginOf origin_of, pmLabelSet** sets) {
+int Metrics::answer_labels(const Instances& instances, NumberOf number_of, LabelsOf labels_of,
+                           OriginOf origin_of, pmLabelSet** sets) {
   const LabelText none;
   LabelBudget budget;
   for (const auto& instance : instances) {
@@ -121,65 +114,26 @@ int Agent::answer_labels(const Instances& instances, NumberOf number_of, LabelsO
   return labels.release(sets);
 }
 
-int Agent::tag_labels(TraceType type, pmLabelSet** sets) {
+int Metrics::tag_labels(TraceType type, pmLabelSet** sets) {
   std::vector<InstanceName> instances;
-  copy_in_slices<InstanceName>(
-      shared_,
-      [&](const Engine& engine, std::size_t max, std::vector<InstanceName>& out) {
-        engine.instances(type, instances.size(), max, out);
-      },
-      [&](InstanceName&& instance) { instances.push_back(std::move(instance)); });
+  reader_.instances(type, 0, [&](InstanceName&& each) { instances.push_back(std::move(each)); });
   return answer_labels(
       instances, [](const InstanceName& tag) { return tag.instance; },
       [](const InstanceName& tag) { return labels_of_tag(tag.tag); },
       [](const InstanceName& tag) { return tag.origin.get(); }, sets);
 }
 
-int Agent::client_labels(pmLabelSet** sets, Time now) {
-  clients_.refresh(shared_, now);
+int Metrics::client_labels(pmLabelSet** sets, Time now) {
+  clients_.refresh(reader_, now);
   return answer_labels(
       clients_.all(), [](const ClientInstance& client) { return client.number; },
       [](const ClientInstance& client) { return labels_of_process(client.view); },
       [](const ClientInstance& client) { return client.view.origin.get(); }, sets);
 }
 
-bool Agent::labels_changed() {
-  const std::uint64_t changes = shared_.engine.changes();
+bool Metrics::labels_changed() {
+  const std::uint64_t changes = reader_.changes();
   return std::exchange(labelled_, changes) != changes;
-}
-
-int Agent::store(const pmResult& values, int context, Time now) {
-  for (int i = 0; i < values.numpmid; ++i) {
-    const int status = store(*values.vset[i], context, now);
-    if (status < 0) return status;
-  }
-  return 0;
-}
-
-int Agent::store(const pmValueSet& values, int context, Time now) {
-  const Metric* const metric = fetcher_.find(values.pmid);
-  if (!metric) return PM_ERR_PMID;
-  if (metric->store == Store::Refused || !privileges_.may_store(context)) return PM_ERR_PERMISSION;
-  if (values.numval != 1) return PM_ERR_BADSTORE;
-  if (metric->store != Store::Reset) return store_debug(values, metric->type());
-
-  const std::lock_guard lock(shared_.mutex);
-  shared_.engine.reset(now);
-  return 0;
-}
-
-int Agent::store_debug(const pmValueSet& values, int type) {
-  pmAtomValue atom{};
-  const int status = pmExtractValue(values.valfmt, &values.vlist[0], type, &atom, type);
-  if (status < 0) return status;
-  std::string options;
-  if (type == PM_TYPE_STRING) {
-    options = atom.cp;
-    std::free(atom.cp);
-  } else {
-    options = std::to_string(atom.l);
-  }
-  return debug_.replace(options) ? 0 : PM_ERR_CONV;
 }
 
 }  // namespace pcp::trace::agent

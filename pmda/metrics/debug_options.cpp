@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "agent/debug_options.hpp"
+#include "metrics/debug_options.hpp"
 
 #include <pcp/pmapi.h>
 

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What monitors may change: they may reset the collector, and replace PCP's debug options.
+#pragma once
+
+#include <pcp/pmapi.h>
+
+#include <functional>
+
+#include "agent/privileges.hpp"
+#include "collector/types.hpp"
+#include "metrics/metrics.hpp"
+
+namespace pcp::trace::agent {
+
+// Thread: the main one.
+class StoreRequests {
+ public:
+  StoreRequests(Metrics& metrics, Privileges privileges, std::function<void(Time)> reset);
+
+  // Gives 0 or a PCP error.
+  int store(const pmResult& values, int context, Time now);
+
+  Privileges& privileges() { return privileges_; }
+
+ private:
+  int store(const pmValueSet& values, int context, Time now);
+  int replace_debug_options(const pmValueSet& values, int type);
+
+  Metrics& metrics_;
+  Privileges privileges_;
+  std::function<void(Time)> reset_;
+};
+
+}  // namespace pcp::trace::agent

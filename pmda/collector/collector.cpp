@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "collector/collector.hpp"
+
+#include <utility>
+
+#include "collector/ingest/server.hpp"
+#include "collector/shared.hpp"
+
+namespace pcp::trace::agent {
+
+struct Collector::Parts {
+  Parts(Options options, LogLine log, Time now)
+      : shared(options.engine, options.known, now),
+        server(std::move(options.ingest), shared, log) {}
+
+  Shared shared;
+  Server server;
+};
+
+Collector::Collector(Options options, LogLine log, Time now)
+    : parts_(std::make_unique<Parts>(std::move(options), log, now)) {}
+
+Collector::~Collector() = default;
+
+Result<void> Collector::listen() { return parts_->server.listen(); }
+std::uint16_t Collector::port() const { return parts_->server.port(); }
+void Collector::start() { parts_->server.start(); }
+void Collector::stop() { parts_->server.stop(); }
+
+Reader Collector::reader() const { return Reader(parts_->shared); }
+
+void Collector::reset(Time now) {
+  const std::lock_guard lock(parts_->shared.mutex);
+  parts_->shared.engine.reset(now);
+}
+
+void Collector::request_client_log() { parts_->server.request_client_log(); }
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The two clocks of the agent.
+#pragma once
+
+#include <time.h>
+
+#include <chrono>
+#include <cstdint>
+
+#include "collector/engine/types.hpp"
+
+namespace pcp::trace::agent {
+
+// The clock that the engine's times are read from.
+inline Time steady_now() { return std::chrono::steady_clock::now().time_since_epoch(); }
+
+// What the calling thread has used of a processor.
+inline std::uint64_t thread_cpu_ns() {
+  timespec used{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(used.tv_nsec);
+}
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The words that the engine and those who use it have in common.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "collector/engine/label_text.hpp"
+#include "wire/delta.hpp"
+#include "wire/trace_type.hpp"
+
+namespace pcp::trace::agent {
+
+// A steady clock's reading. Only differences matter.
+using Time = std::chrono::nanoseconds;
+
+struct EngineOptions {
+  Time period = std::chrono::seconds(60);       // -T
+  std::uint32_t buckets = 12;                   // -N
+  std::uint32_t max_tags = 100'000;             // of all types together; beyond it: kOverflowName
+  std::size_t max_histogram_bytes = 64u << 20;  // beyond it histograms are coarsened
+};
+
+// What the engine calls a tag: given once, valid for ever, through resets too.
+using TagIndex = std::uint32_t;
+
+// Who sends a tag, for instance labels.
+struct Origin {
+  std::string owner;      // the user, by the name that limits know it by
+  std::uint32_t pid = 0;  // as the kernel says, or as the process claims over TCP
+  LabelText labels{};     // what the process says of itself
+};
+
+inline constexpr std::array kQuantiles{0.50, 0.90, 0.95, 0.99, 0.999};
+
+// Everything the metrics of one instance need.
+struct TagValues {
+  std::int32_t instance = 0;
+  Delta total;  // since the tag appeared or came back after a reset; `last` is the last value
+
+  // Over the completed buckets; meaningless if the window holds nothing for this tag. Of `window`
+  // count, nonfinite, sum, min and max are kept.
+  bool in_window = false;
+  Delta window;
+  bool has_quantiles = false;
+  std::array<double, kQuantiles.size()> quantiles{};
+};
+
+struct InstanceName {
+  std::int32_t instance = 0;
+  std::uint8_t suffixes = 0;             // what shown_name() wants to know, for PCP's tools
+  std::string tag;                       // as the program gave it
+  std::shared_ptr<const Origin> origin;  // null if unknown, or if processes disagree
+};
+
+// A number that a tag had in an earlier life of the agent.
+struct KnownInstance {
+  TraceType type{};
+  std::string tag;
+  std::int32_t instance = 0;
+  std::uint32_t absent =
+      0;  // lives of the agent that ended since the tag had values; 0: it has now
+  bool operator==(const KnownInstance&) const = default;
+};
+
+struct EngineCounters {
+  std::uint64_t tags = 0;         // active ones
+  std::uint64_t overflowed = 0;   // calls that went to "(overflow)" for want of room for their tag
+  std::uint64_t coarsenings = 0;  // times that histograms lost half of their resolution
+  std::uint64_t histogram_bytes = 0;
+  std::uint64_t late = 0;       // calls that were too old for the window: in the totals only
+  std::uint64_t rotations = 0;  // intervals completed
+};
+
+// Instances are numbered 1, 2, 3 ... for each type as their first values arrive, after the highest
+// known number. Instance 0 is kOverflowName: the tags for which there was no room.
+inline constexpr std::int32_t kOverflowInstance = 0;
+
+}  // namespace pcp::trace::agent

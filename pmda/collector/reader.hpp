@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What the collector knows, copied out of it. Whoever reads takes no lock: what there may be much
+// of is copied in slices, each short enough that neither the ingest thread nor the reader waits
+// long, and each is handed over when nobody is kept waiting any more.
+//
+// A handle, to be copied freely, and valid as long as the collector is.
+//
+// Thread: the main one, where nothing else is said; so nothing is reset between two slices.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "collector/types.hpp"
+
+namespace pcp::trace::agent {
+
+struct Shared;
+
+// The values of all tags of a type, some at a time, in the order in which they first had values.
+// Tags that come meanwhile are left for another time.
+class TagValueSlices {
+ public:
+  TagValueSlices(Shared& shared, TraceType type, Time now)
+      : shared_(shared), type_(type), now_(now) {}
+
+  // Replaces what is in `slice` by the next values. False if there are none left.
+  bool next(std::vector<TagValues>& slice);
+
+  // How many there are in all, once next() was called.
+  std::size_t count() const { return count_; }
+
+ private:
+  Shared& shared_;
+  TraceType type_;
+  Time now_;
+  bool begun_ = false;
+  std::size_t copied_ = 0;
+  std::size_t count_ = 0;
+};
+
+class Reader {
+ public:
+  explicit Reader(Shared& shared) : shared_(&shared) {}
+
+  TagValueSlices tag_values(TraceType type, Time now) const { return {*shared_, type, now}; }
+
+  // Hands out the names of a type's instances from the `from`th on, in the same order.
+  void instances(TraceType type, std::size_t from,
+                 const std::function<void(InstanceName&&)>& take) const;
+
+  // How many there are.
+  std::size_t instance_count(TraceType type) const;
+
+  // How often everything was reset.
+  std::uint64_t resets() const;
+
+  // Hands out who is connected, with the connection's number, in the order of the numbers.
+  void clients(const std::function<void(std::uint64_t, ClientView&&)>& take) const;
+
+  EngineCounters engine_counters() const;
+
+  // Thread: any, as is that of the functions below.
+  const EngineOptions& engine_options() const;
+  const IngestCounters& ingest_counters() const;
+
+  // Differs from before if instances have come or gone, or the labels of any have changed.
+  std::uint64_t changes() const;
+
+  // Of the numbers to be known to the agent's next life: whether there are more than so many, and
+  // all of them. The main thread goes first.
+  bool has_numbers_beyond(std::size_t count) const;
+  std::vector<KnownInstance> numbers() const;
+
+ private:
+  Shared* shared_;
+};
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// All that a collector knows of the tags of a type, however many slices it takes.
+#pragma once
+
+#include <vector>
+
+#include "collector/engine/clock.hpp"
+#include "collector/reader.hpp"
+
+namespace pcp::trace::agent {
+
+struct KnownTag {
+  InstanceName name;
+  TagValues values;
+};
+
+inline std::vector<KnownTag> all_tags(const Reader& reader, TraceType type) {
+  TagValueSlices slices = reader.tag_values(type, steady_now());
+  std::vector<KnownTag> tags;
+  for (std::vector<TagValues> slice; slices.next(slice);)
+    for (const TagValues& values : slice) tags.push_back({{}, values});
+  std::size_t next = 0;  // tags that have come meanwhile have a name only
+  reader.instances(type, 0, [&](InstanceName&& name) {
+    if (next < tags.size()) tags[next++].name = std::move(name);
+  });
+  return tags;
+}
+
+}  // namespace pcp::trace::agent
