@@ -6,20 +6,10 @@
 // two.
 //
 // The same class works in the client (add) and in the agent (merge, quantile). Between them and in
-// the agent's ring a histogram travels packed:
-//
-//   | coarseness | first | bin | bin | ...       every part but the first byte is a varint
-//                          |
-//                          +-- count * 2, follows directly on the bin before it, or
-//                              count * 2 + 1 | empty bins in between, less one
-//
-// Bins are numbered in the order of their values: bin_of() >> coarseness. `first` is the number of
-// the first occupied bin, as zigzag varint. Only occupied bins are there, in ascending order, so a
-// typical one takes one or two bytes. Nothing at all stands for the empty histogram.
+// the agent's ring a histogram travels packed: histogram_codec.hpp.
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -27,12 +17,13 @@
 #include <string_view>
 #include <vector>
 
+#include "wire/histogram_bins.hpp"
+
 namespace pcp::trace {
 
 class Histogram {
  public:
-  // Divides each power of two into 2^5 bins as long as nothing was coarsened.
-  static constexpr unsigned kMaxCoarseness = 5;
+  static constexpr unsigned kMaxCoarseness = bins::kMaxCoarseness;
 
   // No packed histogram counts more values than this.
   static constexpr std::uint64_t kMaxTotal = std::numeric_limits<std::uint64_t>::max() / 2;
@@ -41,7 +32,7 @@ class Histogram {
 
   // Counts one finite value.
   void add(double value) {
-    const std::int32_t bin = bin_of(value);
+    const std::int32_t bin = bins::bin_of(value);
     if (coarseness_ == 0) [[likely]]  // as it is where values are added one by one
       add_to(place_of(bin, 0), 1);    // a constant saves all the shifts
     else
@@ -97,16 +88,6 @@ class Histogram {
     std::uint16_t place;
   };
 
-  // Gives a finite value's bin, uncoarsened: sign, exponent and five bits of the mantissa, in the
-  // order of the values. Zero and subnormal numbers are bin 0; negative ones are ~(bin of -value).
-  static std::int32_t bin_of(double value) {
-    const auto bits = std::bit_cast<std::uint64_t>(value);
-    const auto magnitude = static_cast<std::int32_t>(bits >> 47 & 0xffff);
-    if (magnitude < kLeastNormalBin) return 0;
-    return magnitude ^ -static_cast<std::int32_t>(bits >> 63);
-  }
-  static double middle_of(std::int32_t bin, unsigned coarseness);
-
   // Where a bin's count is. The bin is coarsened like this histogram. Whoever asks adds to the
   // count: no chunk stays empty.
   std::size_t place_of(std::int32_t bin) { return place_of(bin, coarseness_); }
@@ -133,19 +114,15 @@ class Histogram {
   }
   std::size_t find_or_insert(std::int32_t number);
   unsigned make_as_coarse_as(std::string_view packed);
-  template <typename Visit>
-  static bool walk(std::string_view packed, Visit visit);
   std::uint32_t occupied(const Chunk& chunk) const;
   std::size_t first_place(const Chunk& chunk) const { return chunk.place * bins_per_chunk(); }
   std::size_t bins_per_chunk() const { return std::size_t{1} << (kMaxCoarseness - coarseness_); }
 
-  static constexpr std::int32_t kLeastNormalBin = 1 << kMaxCoarseness;
-  static constexpr std::int32_t kGreatestBin = (0x7ff << kMaxCoarseness) - 1;
-  static constexpr std::uint64_t kMaxZigzag = 2 * kGreatestBin + 1;  // of any bin
   static constexpr unsigned kNearPlaceBits = 4;
   static constexpr std::size_t kNearPlaces = 1 << kNearPlaceBits;
   static constexpr std::int16_t kNoNear = std::numeric_limits<std::int16_t>::min();
-  static_assert(~kGreatestBin >> kMaxCoarseness > kNoNear >> kNearPlaceBits);  // no chunk's number
+  static_assert(~bins::kGreatest >> kMaxCoarseness > kNoNear >>
+                kNearPlaceBits);  // no chunk's number
   static constexpr unsigned kLowBits = 16;
   static constexpr std::uint64_t kMaxLow = (1 << kLowBits) - 1;
 

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// How a histogram's bins are numbered: in the order of the values, negative ones included. Every
+// power of two has 2^5 equal bins; each step of coarseness joins two neighbours, bin >> coarseness.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace pcp::trace::bins {
+
+inline constexpr unsigned kMaxCoarseness = 5;  // one bin for each power of two
+
+// Not coarsened. A negative value's bin is ~(bin of -value).
+inline constexpr std::int32_t kLeastNormal = 1 << kMaxCoarseness;
+inline constexpr std::int32_t kGreatest = (0x7ff << kMaxCoarseness) - 1;
+
+// Gives a finite value's bin, not coarsened: sign, exponent and five bits of the mantissa. Zero and
+// subnormal numbers are bin 0.
+inline std::int32_t bin_of(double value) {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const auto magnitude = static_cast<std::int32_t>(bits >> 47 & 0xffff);
+  if (magnitude < kLeastNormal) return 0;
+  return magnitude ^ -static_cast<std::int32_t>(bits >> 63);
+}
+
+inline double middle_of(std::int32_t bin, unsigned coarseness) {
+  if (bin == 0) return 0;
+  const auto magnitude = static_cast<std::uint64_t>(bin < 0 ? ~bin : bin);
+  const double middle = std::bit_cast<double>((2 * magnitude + 1) << (46 + coarseness));
+  return bin < 0 ? -middle : middle;
+}
+
+}  // namespace pcp::trace::bins
