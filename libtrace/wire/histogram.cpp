@@ -52,23 +52,10 @@ bool Histogram::merge_checked(std::string_view packed, std::uint64_t total) {
   return true;
 }
 
-bool Histogram::merge_packed_share(std::string_view packed, double share) {
-  std::uint64_t total = 0;
-  if (!read_packed_total(packed, total) || total > kMaxTotal - total_) return false;
-  if (packed.empty()) return true;
-  const unsigned shift = make_as_coarse_as(packed);
-  std::uint64_t passed = 0;
-  std::uint64_t taken = 0;
-  for_each_packed_bin(packed, [&](std::int32_t bin, std::uint64_t count) {
-    passed += count;
-    const double exact = static_cast<double>(passed) * share;
-    const auto due = std::min(passed, static_cast<std::uint64_t>(exact + 0.5));
-    if (due <= taken) return;
-    add_to(place_of(bin >> shift), due - taken);
-    taken = due;
-  });
-  total_ += taken;
-  return true;
+void Histogram::add_bin(std::int32_t bin, unsigned coarseness, std::uint64_t count) {
+  while (coarseness_ < coarseness) coarsen();
+  add_to(place_of(bin >> (coarseness_ - coarseness)), count);
+  total_ += count;
 }
 
 void Histogram::pack(std::string& out) const {

@@ -50,9 +50,9 @@ class Histogram {
   // once only. False, with nothing changed, if it would all be more than kMaxTotal.
   bool merge_checked(std::string_view packed, std::uint64_t total);
 
-  // Adds a share (0 to 1) of a packed histogram: so many of its values, rounded, evenly from all of
-  // them. False, with nothing changed, if the bytes are not one.
-  bool merge_packed_share(std::string_view packed, double share);
+  // Adds so many values of one bin. Requires: the bin is coarsened like this, and that there be no
+  // more than kMaxTotal.
+  void add_bin(std::int32_t bin, unsigned coarseness, std::uint64_t count);
 
   // Appends this histogram's bytes to `out`.
   void pack(std::string& out) const;

@@ -33,6 +33,9 @@ std::uint64_t TagHistory::add_late(const Delta& delta, std::string_view histogra
                                    const BatchShares& shares, std::size_t buckets,
                                    HistogramPool& pool) {
   total_.merge(delta);
+  if (shares.get().empty()) return delta.count;
+  DealtHistogram values(has_histogram(type_) ? histogram : std::string_view());
+  values.drop(part_of(values.total(), 0, shares.get().front().from));
   std::uint64_t in_window = 0;
   for (const BatchShare& share : shares.get()) {
     const WindowSums part = part_of(delta, share);
@@ -40,24 +43,20 @@ std::uint64_t TagHistory::add_late(const Delta& delta, std::string_view histogra
     WindowSums& bucket = share.interval == interval_ ? window_.working()
                                                      : window_.completed(share.interval, buckets);
     bucket.merge(part);
-    add_share(histogram, share, pool);
+    add_late(values, share, pool);
     in_window += part.count;
   }
+  add_calls(total_.unbinned, values.left());
   return delta.count - in_window;
 }
 
-void TagHistory::add_share(std::string_view packed, const BatchShare& of_time,
-                           HistogramPool& pool) {
-  if (packed.empty() || !has_histogram(type_)) return;
-  const double share = of_time.to - of_time.from;
-  if (has_room_for_histograms(pool) &&
-      (of_time.interval == interval_
-           ? histograms_->merge_share(packed, share, pool)
-           : histograms_->merge_late(of_time.interval, packed, share, pool)))
-    return;
-  std::uint64_t values = 0;
-  Histogram::read_packed_total(packed, values);
-  add_calls(total_.unbinned, part_of(values, 0, share));
+void TagHistory::add_late(DealtHistogram& values, const BatchShare& share, HistogramPool& pool) {
+  if (values.left() == 0 || !has_room_for_histograms(pool)) return;
+  const std::uint64_t until = part_of(values.total(), 0, share.to);
+  if (share.interval == interval_)
+    histograms_->merge(values, until, pool);
+  else
+    histograms_->merge_late(share.interval, values, until, pool);
 }
 
 void TagHistory::copy_to(TagValues& values) const {

@@ -12,6 +12,7 @@
 #include "collector/engine/types.hpp"
 #include "collector/engine/window_histograms.hpp"
 #include "collector/engine/window_sums.hpp"
+#include "wire/dealt_histogram.hpp"
 
 namespace pcp::trace::agent {
 
@@ -62,7 +63,7 @@ class TagHistory {
       histograms_ = std::make_unique<WindowHistograms>(pool);
     return histograms_ != nullptr;
   }
-  void add_share(std::string_view packed, const BatchShare& of_time, HistogramPool& pool);
+  void add_late(DealtHistogram& values, const BatchShare& share, HistogramPool& pool);
 
   TagIndex tag_;
   TraceType type_;

@@ -35,23 +35,17 @@ bool WindowHistograms::merge(std::string_view packed, std::uint64_t total, Histo
   return merged;
 }
 
-bool WindowHistograms::merge_share(std::string_view packed, double share, HistogramPool& pool) {
-  if (!make_ready(pool)) return false;
-  bool merged = false;
-  change_working(pool, [&] { merged = working_.merge_packed_share(packed, share); });
-  return merged;
+void WindowHistograms::merge(DealtHistogram& values, std::uint64_t until, HistogramPool& pool) {
+  if (make_ready(pool)) change_working(pool, [&] { values.deal(until, working_); });
 }
 
-bool WindowHistograms::merge_late(std::int64_t interval, std::string_view packed, double share,
-                                  HistogramPool& pool) {
-  if (pool.full()) return false;
+void WindowHistograms::merge_late(std::int64_t interval, DealtHistogram& values,
+                                  std::uint64_t until, HistogramPool& pool) {
+  if (pool.full()) return;
   Histogram& sum = pool.scratch();
   coarsen_to(pool.coarseness(), sum);
-  if (!sum.merge_packed_share(packed, share)) return false;
-  if (sum.empty()) return true;
-  if (!sum.merge_packed(completed_.find(interval))) return false;
-  put(interval, sum, pool);
-  return true;
+  sum.merge_packed(completed_.find(interval));
+  if (values.deal(until, sum) && !sum.empty()) put(interval, sum, pool);
 }
 
 void WindowHistograms::put(std::int64_t interval, const Histogram& histogram, HistogramPool& pool) {

@@ -13,6 +13,7 @@
 #include "collector/engine/packed_buckets.hpp"
 #include "collector/engine/types.hpp"
 #include "collector/engine/window_sums.hpp"
+#include "wire/dealt_histogram.hpp"
 #include "wire/histogram.hpp"
 
 namespace pcp::trace::agent {
@@ -43,9 +44,10 @@ class WindowHistograms {
   // not be added.
   bool merge(std::string_view packed, std::uint64_t total, HistogramPool& pool);
 
-  // The same with a share of it, and with a completed bucket.
-  bool merge_share(std::string_view packed, double share, HistogramPool& pool);
-  bool merge_late(std::int64_t interval, std::string_view packed, double share,
+  // Has values dealt to the working or to a completed bucket, until so many of all are gone. If
+  // there is no room for them, they are left.
+  void merge(DealtHistogram& values, std::uint64_t until, HistogramPool& pool);
+  void merge_late(std::int64_t interval, DealtHistogram& values, std::uint64_t until,
                   HistogramPool& pool);
 
   // Completes the working bucket, which is this interval's, and forgets what is older than

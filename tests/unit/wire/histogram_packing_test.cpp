@@ -103,22 +103,6 @@ TEST(PackedHistogram, OfNothingChangesNothing) {
   EXPECT_EQ(packed(histogram), before);
 }
 
-TEST(PackedHistogram, GivesAShareOfItsValuesEvenlyFromAllOfThem) {
-  Histogram whole;
-  for (int i = 0; i < 1000; ++i) whole.add(i);
-  for (const double share : {0.0, 0.001, 0.1, 0.5, 0.9, 1.0}) {
-    Histogram part;
-    ASSERT_TRUE(part.merge_packed_share(packed(whole), share));
-    EXPECT_EQ(part.total(), static_cast<std::uint64_t>(1000 * share));
-    if (share < 0.1) continue;
-    EXPECT_NEAR(part.quantile(0.5), 500, 20) << share;
-    EXPECT_NEAR(part.quantile(0.9), 900, 30) << share;
-  }
-  Histogram all;
-  ASSERT_TRUE(all.merge_packed_share(packed(whole), 1));
-  EXPECT_EQ(packed(all), packed(whole));
-}
-
 double bytes_per_bin(const Histogram& histogram, std::size_t bins) {
   return static_cast<double>(packed(histogram).size()) / static_cast<double>(bins);
 }
@@ -153,7 +137,6 @@ void expect_refused(const std::string& bytes, const char* what) {
   std::uint64_t total = 0;
   EXPECT_FALSE(Histogram::read_packed_total(bytes, total)) << what;
   EXPECT_FALSE(histogram.merge_packed(bytes)) << what;
-  EXPECT_FALSE(histogram.merge_packed_share(bytes, 0.5)) << what;
   EXPECT_EQ(packed(histogram), before) << what;
 }
 

@@ -120,6 +120,34 @@ TEST_F(LateBatch, ScalesItsHistogram) {
   EXPECT_NEAR(half->quantiles[1], 100, 2);
 }
 
+TEST_F(LateBatch, OfFewValuesHasEachOfThemInItsPercentiles) {
+  world.at(101s);
+  world.batch(TraceType::Transact, "t", {1, 1, 1, 1, 1, 1000}, age(9s, 0s));
+  world.batch(TraceType::Transact, "three", {1, 2, 3}, age(9s, 0s));
+  world.at(102s);
+  const auto six = world.find(TraceType::Transact, "t");
+  EXPECT_NEAR(six->quantiles[0], 1, 0.02);
+  EXPECT_NEAR(six->quantiles[1], 1000, 20);
+  const auto three = world.find(TraceType::Transact, "three");
+  ASSERT_TRUE(three->has_quantiles);
+  EXPECT_NEAR(three->quantiles[0], 2, 0.04);
+  EXPECT_NEAR(three->quantiles[1], 3, 0.06);
+}
+
+TEST_F(LateBatch, HasPercentilesAsLongAsItHasValues) {
+  for (int count = 1; count < 12; ++count) {
+    world.at(count * 100s + 1s);
+    world.batch(TraceType::Transact, "t", std::vector<double>(static_cast<std::size_t>(count), 1),
+                age(9s, 0s));
+    for (int i = 1; i < 12; ++i) {
+      world.at(count * 100s + i * 1s);
+      const auto tag = world.find(TraceType::Transact, "t");
+      EXPECT_EQ(tag->has_quantiles, tag->in_window) << count << " values, after " << i << " s";
+    }
+    EXPECT_EQ(world.find(TraceType::Transact, "t")->total.unbinned, 0u);
+  }
+}
+
 TEST_F(LateBatch, SurvivesAnyAge) {
   const auto never = std::numeric_limits<std::uint64_t>::max();
   for (const std::uint64_t first : {std::uint64_t{0}, std::uint64_t{1}, never / 2, never}) {
