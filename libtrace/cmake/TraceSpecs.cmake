@@ -25,6 +25,9 @@ endif()
 
 add_library(trace_specs INTERFACE)
 target_link_libraries(trace_specs INTERFACE trace_common_specs)
+# What a mutex guards: see libtrace/wire/mutex.hpp.
+target_compile_options(trace_specs INTERFACE
+  $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wthread-safety>)
 if(PCP_TRACE_FUZZ)  # tells a fuzzer what its inputs have reached
   target_compile_options(trace_specs INTERFACE -fsanitize=fuzzer-no-link)
 endif()

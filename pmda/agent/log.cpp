@@ -4,7 +4,7 @@
 #include <pcp/pmapi.h>
 #include <syslog.h>
 
-#include <mutex>
+#include "wire/mutex.hpp"
 
 namespace pcp::trace::agent {
 
@@ -12,8 +12,8 @@ namespace {
 
 // libpcp does not promise that two threads may log at once, and makes a line in several pieces.
 void log_line(int priority, const std::string& line) {
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
+  static Mutex mutex;
+  const Lock lock(mutex);
   pmNotifyErr(priority, "%s", line.c_str());
 }
 

@@ -10,7 +10,7 @@ namespace pcp::trace::agent {
 
 void LogQueue::push(std::string_view text) noexcept {
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     const auto lines = static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
     // Once something was lost, all is until the next take(): so it is known where.
     if (queued_.lost_lines > 0 || queued_.text.size() + text.size() > kMostBytes) {
@@ -28,17 +28,19 @@ void LogQueue::push(std::string_view text) noexcept {
 
 void LogQueue::wake() {
   {
-    const std::lock_guard lock(mutex_);
+    const Lock lock(mutex_);
     woken_ = true;
   }
   changed_.notify_one();
 }
 
 LogQueue::Taken LogQueue::take(Time until) {
-  std::unique_lock lock(mutex_);
-  changed_.wait_until(lock, std::chrono::steady_clock::time_point(until), [this] {
-    return std::exchange(woken_, false) || !queued_.text.empty() || queued_.lost_lines > 0;
-  });
+  const std::chrono::steady_clock::time_point deadline(until);
+  const Lock lock(mutex_);
+  while (!woken_ && queued_.text.empty() && queued_.lost_lines == 0) {
+    if (!changed_.wait_until(mutex_, deadline)) break;
+  }
+  woken_ = false;
   return std::exchange(queued_, {});
 }
 

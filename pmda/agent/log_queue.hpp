@@ -3,14 +3,13 @@
 // bounded: lines for which there is no room are counted, and the count is said when there is.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <string_view>
 
 #include "collector/engine/types.hpp"
+#include "wire/mutex.hpp"
 
 namespace pcp::trace::agent {
 
@@ -34,10 +33,10 @@ class LogQueue {
   Taken take(Time until);
 
  private:
-  std::mutex mutex_;  // guards all below, for moments only
-  std::condition_variable changed_;
-  Taken queued_;
-  bool woken_ = false;
+  Mutex mutex_;  // held for moments only
+  Condition changed_;
+  Taken queued_ TRACE_GUARDED_BY(mutex_);
+  bool woken_ TRACE_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace pcp::trace::agent

@@ -8,10 +8,10 @@ namespace pcp::trace::client {
 
 int Link::wait_for_first_attempt(std::chrono::nanoseconds timeout) {
   const NoCancellation guard;
-  std::unique_lock lock(mutex_);
-  if (!changed_.wait_until(lock, Clock::now() + timeout,
-                           [&] { return first_connection() != kUnknown; }))
-    first_connection_.store(PMTRACE_ERR_TIMEOUT, std::memory_order_relaxed);
+  const auto deadline = Clock::now() + timeout;
+  const Lock lock(mutex_);
+  while (first_connection() == kUnknown && changed_.wait_until(mutex_, deadline)) continue;
+  if (first_connection() == kUnknown) set_first_connection(PMTRACE_ERR_TIMEOUT);
   return first_connection();
 }
 
@@ -25,15 +25,16 @@ int Link::report(bool is_async, std::chrono::nanoseconds timeout) {
 bool Link::await(std::uint64_t ticket, std::chrono::nanoseconds timeout, Patience patience) {
   const NoCancellation guard;
   return await(ticket, timeout, patience, [&](Clock::time_point deadline) {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_until(lock, deadline, [&] { return is_settled(ticket); });
+    const Lock lock(mutex_);
+    while (!is_settled(ticket) && changed_.wait_until(mutex_, deadline)) continue;
+    return is_settled(ticket);
   });
 }
 
 void Link::attempt_ended(int error) {
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   if (first_connection() == 0) return;
-  first_connection_.store(error, std::memory_order_relaxed);
+  set_first_connection(error);
   changed_.notify_all();
 }
 
@@ -41,7 +42,7 @@ void Link::attempt_ended(int error) {
 void Link::settle(std::uint64_t ticket, bool delivered) {
   if (!delivered) failed_.store(ticket, std::memory_order_relaxed);
   settled_.store(ticket, std::memory_order_release);
-  const std::lock_guard lock(mutex_);
+  const Lock lock(mutex_);
   changed_.notify_all();
 }
 

@@ -6,9 +6,9 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
+
+#include "wire/mutex.hpp"
 
 namespace pcp::trace::client {
 
@@ -92,7 +92,11 @@ class Link {
   void settle(std::uint64_t ticket, bool delivered);
 
  private:
-  std::atomic<int> first_connection_{kUnknown};  // written under mutex_
+  void set_first_connection(int outcome) TRACE_REQUIRES(mutex_) {
+    first_connection_.store(outcome, std::memory_order_relaxed);
+  }
+
+  std::atomic<int> first_connection_{kUnknown};  // see set_first_connection()
   std::atomic<bool> reported_{false};            // stands for itself
   std::atomic<std::uint64_t> requested_{
       0};                               // released by request_delivery(), acquired by requested()
@@ -103,8 +107,9 @@ class Link {
 
   std::atomic<int> waiters_{0};  // written by Waiter, read by has_waiters()
 
-  std::mutex mutex_;  // between a look at the above and the wait for a change
-  std::condition_variable changed_;
+  // Between a look at the above and the wait for a change.
+  Mutex mutex_;
+  Condition changed_;
 };
 
 }  // namespace pcp::trace::client
