@@ -30,4 +30,9 @@ inline double middle_of(std::int32_t bin, unsigned coarseness) {
   return bin < 0 ? -middle : middle;
 }
 
+// How far a bin's middle is at most from a value in it, as a part of the value.
+inline constexpr double relative_error(unsigned coarseness) {
+  return static_cast<double>(1U << coarseness) / (2U << kMaxCoarseness);
+}
+
 }  // namespace pcp::trace::bins

@@ -45,6 +45,11 @@ inline constexpr auto quantile = [](const TagValues& tag, double) -> std::option
   return tag.quantiles[Index];
 };
 
+inline constexpr auto quantile_error = [](const TagValues& tag, double) -> std::optional<double> {
+  if (!tag.in_window || !tag.has_quantiles) return {};
+  return tag.quantile_error;
+};
+
 // Makes a reader that gives float, as some of the oldest metrics are.
 template <typename Function>
 constexpr auto as_float(Function) {

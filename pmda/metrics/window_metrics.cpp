@@ -15,7 +15,8 @@ std::vector<Metric> window_metrics(const ValueUnits& units) {
     {1, 0, "trace.transact.p50", kTransactIndom, PM_SEM_INSTANT, kSeconds, quantile<0>,
      {"median duration of a transaction over the window, by tag",
       R"(Half of the transactions completed in the window took no longer than this.
-At most 2% beside the truth, as are the other percentiles.
+At most 2% beside the truth, as are the other percentiles, unless
+trace.transact.percentile_error says that it may be more.
 )"}},
     {1, 1, "trace.transact.p90", kTransactIndom, PM_SEM_INSTANT, kSeconds, quantile<1>,
      {"90th percentile of a transaction's duration over the window, by tag",
@@ -42,6 +43,15 @@ longer.
 it, since the agent first heard of the tag or since the last reset. No other
 metric counts these.
 )"}},
+    {1, 6, "trace.transact.percentile_error", kTransactIndom, PM_SEM_INSTANT, kNoUnits,
+     quantile_error,
+     {"how far percentiles of a transaction may be off, by tag",
+      R"(The greatest error that the percentiles of the durations have now, as a part of
+the true value. Usually 0.016; it doubles with each step by which they had to
+become coarser, because the agent was short of memory (see
+trace.agent.coarsenings) or a process sent more different values than fit into
+its message.
+)"}},
 
     {2, 0, "trace.observe.ave", kObserveIndom, PM_SEM_INSTANT, units.observation, average,
      {"mean observed value over the window, by tag",
@@ -59,7 +69,8 @@ and in all the metrics below values that are not finite are left out.
     {2, 3, "trace.observe.p50", kObserveIndom, PM_SEM_INSTANT, units.observation, quantile<0>,
      {"median of the values observed in the window, by tag",
       R"(Half of the values reported in the window are not above this. At most 2%
-beside the truth, as are the other percentiles.
+beside the truth, as are the other percentiles, unless
+trace.observe.percentile_error says that it may be more.
 )"}},
     {2, 4, "trace.observe.p90", kObserveIndom, PM_SEM_INSTANT, units.observation, quantile<1>,
      {"90th percentile of the values observed in the window, by tag",
@@ -82,6 +93,15 @@ beside the truth, as are the other percentiles.
       R"(All values of the observation added up, since the agent first heard of the
 tag or since the last reset. With trace.observe.count it gives the mean over
 any time. It only grows if no value is negative.
+)"}},
+    {2, 9, "trace.observe.percentile_error", kObserveIndom, PM_SEM_INSTANT, kNoUnits,
+     quantile_error,
+     {"how far percentiles of the observed values may be off, by tag",
+      R"(The greatest error that the percentiles of the values have now, as a part of
+the true value. Usually 0.016; it doubles with each step by which they had to
+become coarser, because the agent was short of memory (see
+trace.agent.coarsenings) or a process sent more different values than fit into
+its message.
 )"}},
   };
   // clang-format on

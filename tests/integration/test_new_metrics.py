@@ -31,6 +31,7 @@ class Metrics(TraceTestCase):
         for name, exact in QUANTILES.items():
             shown = pmcd.value(f"trace.observe.{name}", "a")
             self.assertLess(abs(shown - exact) / exact, 0.02, name)
+        self.assertEqual(pmcd.values("trace.observe.percentile_error"), {"a": 1 / 64})
 
     def test_show_percentiles_of_transactions(self):
         pmcd = self.start_pmcd(["-T", "8", "-N", "8"])
@@ -42,6 +43,7 @@ class Metrics(TraceTestCase):
             for name, exact in QUANTILES.items():
                 shown = pmcd.value(f"trace.transact.{name}", "a")
                 self.assertLess(abs(shown - exact / 1e6) / (exact / 1e6), 0.02, name)
+            self.assertEqual(pmcd.value("trace.transact.percentile_error", "a"), 1 / 64)
 
     def test_count_what_is_no_number_and_keep_it_out_of_sums(self):
         pmcd = self.start_pmcd()

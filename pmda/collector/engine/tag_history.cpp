@@ -69,7 +69,9 @@ void TagHistory::copy_to(TagValues& values) const {
   values.window.min = summary_.min;
   values.window.max = summary_.max;
   values.has_quantiles = histograms_ && histograms_->quantiles().has_value();
-  if (values.has_quantiles) values.quantiles = *histograms_->quantiles();
+  if (!values.has_quantiles) return;
+  values.quantiles = *histograms_->quantiles();
+  values.quantile_error = histograms_->quantile_error();
 }
 
 }  // namespace pcp::trace::agent

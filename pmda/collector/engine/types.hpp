@@ -48,6 +48,7 @@ struct TagValues {
   Delta window;
   bool has_quantiles = false;
   std::array<double, kQuantiles.size()> quantiles{};
+  double quantile_error = 0;  // at most, as a part of the true value; more where memory is short
 };
 
 struct InstanceName {

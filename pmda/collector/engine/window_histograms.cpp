@@ -83,6 +83,7 @@ void WindowHistograms::summarise(const WindowSums& sums, HistogramPool& pool) {
   Histogram& total = pool.scratch();
   completed_.for_each([&](std::int64_t, std::string_view packed) { total.merge_packed(packed); });
   if (total.empty() || sums.min > sums.max) return;
+  quantile_error_ = bins::relative_error(total.coarseness());
   quantiles_.emplace();
   for (std::size_t i = 0; i < kQuantiles.size(); ++i) {
     (*quantiles_)[i] = std::clamp(total.quantile(kQuantiles[i]), sums.min, sums.max);

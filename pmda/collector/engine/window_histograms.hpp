@@ -63,6 +63,9 @@ class WindowHistograms {
   // Nothing if the completed buckets hold no value.
   const std::optional<Quantiles>& quantiles() const { return quantiles_; }
 
+  // How far off they are at most, as a part of the true value.
+  double quantile_error() const { return quantile_error_; }
+
  private:
   // Of its two vectors, whose share of the heap's own is about that of two pieces.
   static std::size_t heap_bytes_of_histogram(std::size_t bytes) {
@@ -80,6 +83,7 @@ class WindowHistograms {
   Histogram working_;
   PackedBuckets completed_;
   std::optional<Quantiles> quantiles_;
+  double quantile_error_ = 0;
 };
 
 }  // namespace pcp::trace::agent

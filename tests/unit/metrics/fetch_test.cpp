@@ -39,6 +39,25 @@ TEST_F(Fetch, GivesWindowMetricsOnceTheIntervalIsCompleteAndForOnePeriod) {
   EXPECT_EQ(fetch("trace.transact.count"), (Values{{1, 3}}));
 }
 
+TEST_F(Fetch, SaysHowFarOffPercentilesMayBe) {
+  apply(TraceType::Transact, "a", 1);
+  Delta delta;
+  delta.add(1);
+  Histogram coarse;
+  coarse.add(1);
+  coarse.coarsen();
+  coarse.coarsen();
+  std::string packed;
+  coarse.pack(packed);
+  shared_.engine.apply(shared_.engine.tag(TraceType::Observe, "a"), delta, packed, {}, now_);
+  EXPECT_EQ(fetch("trace.transact.percentile_error"), Values{});
+  now_ += seconds(2);
+  EXPECT_EQ(fetch("trace.transact.percentile_error"), (Values{{1, 1 / 64.0}}));
+  EXPECT_EQ(fetch("trace.observe.percentile_error"), (Values{{1, 4 / 64.0}}));
+  now_ += seconds(10);
+  EXPECT_EQ(fetch("trace.transact.percentile_error"), Values{});
+}
+
 TEST_F(Fetch, KeepsWhatIsNotFiniteOutOfMeansButShowsItAsLastValue) {
   apply(TraceType::Observe, "a", 4);
   apply(TraceType::Observe, "a", std::nan(""));

@@ -226,8 +226,9 @@ TEST(Histogram, LosesHalfOfItsPrecisionWithEachCoarsening) {
   const auto values = draw(std::lognormal_distribution<double>(0, 2), 5000);
   Histogram histogram;
   for (const double value : values) histogram.add(value);
-  double error = 0.016;
-  for (unsigned level = 0; level <= Histogram::kMaxCoarseness; ++level, error *= 2) {
+  for (unsigned level = 0; level <= Histogram::kMaxCoarseness; ++level) {
+    const double error = bins::relative_error(level);
+    EXPECT_EQ(error, std::ldexp(1.0 / 64, static_cast<int>(level)));
     for (const double q : {0.1, 0.5, 0.99}) {
       const double exact = exact_quantile(values, q);
       ASSERT_NEAR(histogram.quantile(q), exact, error * exact) << level;
