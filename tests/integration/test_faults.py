@@ -11,7 +11,7 @@ import time
 import unittest
 
 from private_pmcd import PATIENCE_S, PrivatePmcd, thread_states, wait_until
-from trace_test import TraceTestCase, program
+from trace_test import TraceTestCase, end_well, kill_or_find_ended_well, program
 
 QUICKLY = {"PCP_TRACE_RECONNECT": "0.05", "PCP_TRACE_FLUSH": "10"}
 KINDS = ("point", "observe", "counter", "transact")
@@ -62,12 +62,11 @@ class Busy:
 
     def end(self):
         """Gives what the program did, and what it wrote on standard error."""
-        output, complaints = self._process.communicate(timeout=2 * PATIENCE_S)
+        output, complaints = end_well(self._process, 2 * PATIENCE_S)
         return self._numbers(output), complaints
 
     def kill(self):
-        self._process.kill()
-        self._process.communicate()
+        kill_or_find_ended_well(self._process)
 
     @staticmethod
     def _numbers(line):

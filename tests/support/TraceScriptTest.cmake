@@ -7,7 +7,8 @@ find_path(STOCK_TRACE_INCLUDE_DIR pcp/trace_dev.h REQUIRED)
 set(TRACE_TEST_PROGRAMS ${PROJECT_BINARY_DIR}/tests/programs)
 
 function(trace_script_test name label script)
-  add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/${script} ${ARGN})
+  add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/support/run_tests.py
+                                ${CMAKE_CURRENT_SOURCE_DIR}/${script} ${ARGN})
   set(environment
       PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/support
       TRACE_STOCK_LIBRARY=${STOCK_TRACE_LIBRARY}

@@ -40,16 +40,28 @@ def wait_until(condition, timeout=PATIENCE_S, what="condition"):
         time.sleep(0.02)
 
 
+def _has_ipv6():
+    try:
+        with socket.create_server(("::1", 0), family=socket.AF_INET6):
+            return True
+    except OSError:
+        return False
+
+
+HAS_IPV6 = _has_ipv6()
+
+
 class ReservedPort:
     """A TCP port that nobody else is given as long as this exists, although nothing listens on it.
 
     Works because servers set SO_REUSEADDR: they may bind what is bound but not listened on."""
 
     def __init__(self):
-        self._socket = socket.socket(socket.AF_INET6, socket.SOCK_STREAM)
-        self._socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        self._socket = socket.socket(socket.AF_INET6 if HAS_IPV6 else socket.AF_INET)
+        if HAS_IPV6:
+            self._socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self._socket.bind(("::", 0))
+        self._socket.bind(("::" if HAS_IPV6 else "0.0.0.0", 0))
         self.number = self._socket.getsockname()[1]
 
     def __enter__(self):
@@ -71,6 +83,20 @@ def pcp_configuration():
             if match:
                 variables[match[1]] = os.environ.get(match[1], match[2])
     return variables
+
+
+def is_running(pid):
+    """False also of a process that has ended and that its parent, who may be anybody, lets lie."""
+    try:
+        return "Z" not in thread_states(pid)
+    except OSError:
+        return False
+
+
+def wait_status(pid):
+    """Gives how a process has ended for which its parent has not yet waited, as os.wait() would."""
+    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+        return int(file.read().split()[-1])
 
 
 def children_of(pid):
@@ -116,8 +142,14 @@ def parse_value(text):
         return float(text)
 
 
+class NoAnswer(Exception):
+    """Neither values nor the word that there are none: no pmcd, no agent, no such metric."""
+
+
 class PrivatePmcd:
     """Starts pmcd and its agent on entering, ends both on leaving."""
+
+    patience_at_end = PATIENCE_S
 
     def __init__(self, agent=STOCK_AGENT, options=(), namespace=None, environment=None):
         """`options` are the agent's, beside -d, -I and -l. `namespace` is the agent's `root` file;
@@ -159,20 +191,26 @@ class PrivatePmcd:
             raise
 
     def stop(self):
+        """RuntimeError if the agent does not end well, or either has to be killed."""
         atexit.unregister(self.stop)
-        self.end_pmcd()
-        for port in ("_pmcd_port", "_trace_port"):
-            if hasattr(self, port):
-                getattr(self, port).close()
-        shutil.rmtree(self.directory, ignore_errors=True)
+        try:
+            self.end_pmcd()
+        finally:
+            for port in ("_pmcd_port", "_trace_port"):
+                if hasattr(self, port):
+                    getattr(self, port).close()
+            shutil.rmtree(self.directory, ignore_errors=True)
 
     def end_pmcd(self):
         if self._pmcd:
-            agent = self.agent_pid()
-            self._end(self._pmcd)
-            if agent:  # it leaves when its pipe closes
-                self._end_agent(agent)
-            self._pmcd = None
+            agent, pmcd, self._pmcd = self.agent_pid(), self._pmcd, None
+            try:
+                if agent:  # before pmcd, which would give it one second, and then kill it
+                    self._end_agent(agent)
+            finally:
+                pmcd.terminate()
+                self._wait_for_end(pmcd.pid, lambda: pmcd.poll() is not None, "pmcd")
+                pmcd.wait()
 
     def start_pmcd(self):
         """Starts pmcd and its agent, also again after end_pmcd, on the same ports."""
@@ -223,21 +261,19 @@ class PrivatePmcd:
         }
         return environment | self._extra_environment
 
-    @staticmethod
-    def _end(process):
-        process.terminate()
-        try:
-            process.wait(PATIENCE_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+    def _end_agent(self, pid):
+        os.kill(pid, signal.SIGTERM)
+        self._wait_for_end(pid, lambda: not is_running(pid), "the agent")
+        status = wait_status(pid)
+        if status not in (0, int(signal.SIGTERM)):  # of which stock's dies
+            raise RuntimeError(f"the agent ended with wait status {status}\n{self.logs()}")
 
-    @staticmethod
-    def _end_agent(pid):
+    def _wait_for_end(self, pid, has_ended, name):
         try:
-            wait_until(lambda: not os.path.exists(f"/proc/{pid}"), 5, "the agent's end")
-        except TimeoutError:
+            wait_until(has_ended, self.patience_at_end, f"the end of {name}")
+        except TimeoutError as problem:
             os.kill(pid, signal.SIGKILL)
+            raise RuntimeError(f"{name} had to be killed\n{self.logs()}") from problem
 
     # The agent -----------------------------------------------------------------------------------
 
@@ -251,14 +287,15 @@ class PrivatePmcd:
         def answers():
             if self._pmcd.poll() is not None:
                 raise RuntimeError("pmcd has ended")
-            return self.values("trace.control.port")
+            with contextlib.suppress(NoAnswer):
+                return self.values("trace.control.port")
         wait_until(answers, what="the agent's first answer")
 
     def kill_agent(self, with_signal=signal.SIGKILL):
         """Ends the agent and waits until pmcd has noticed. Nothing starts it again but restart."""
         os.kill(self.agent_pid(), with_signal)
         wait_until(lambda: not self.agent_pid(), what="the agent's end")
-        self.values("trace.control.port")  # makes pmcd notice
+        self.pminfo("-f", "trace.control.port")  # makes pmcd notice
 
     def start_agent(self, options=None):
         """Starts the agent that kill_agent ended, on the same port, perhaps with other options."""
@@ -366,8 +403,13 @@ class PrivatePmcd:
                               env=os.environ | patient)
 
     def values(self, metric, unix=False):
-        """Gives {instance name: value}, or {None: value} for a metric without instances."""
-        return parse_values(self.pminfo("-f", metric, unix=unix))
+        """Gives {instance name: value}, or {None: value} for a metric without instances. NoAnswer
+        where nobody says that there are none."""
+        shown = self.pminfo("-f", metric, unix=unix)
+        values = parse_values(shown)
+        if not values and "No value(s) available!" not in shown:
+            raise NoAnswer(f"{metric}: {shown}")
+        return values
 
     def value(self, metric, instance=None):
         """Gives one value, None if there is none."""

@@ -69,6 +69,24 @@ with_each_pair = _variants(
     WithOurLibraryAndOurAgent={"library": OUR_LIBRARY, "agent": OUR_AGENT})
 
 
+def end_well(process, patience=PATIENCE_S):
+    """Waits for the end of a program that is told of it by the end of its input. Gives what it wrote.
+    AssertionError if its exit status is not 0."""
+    output, complaints = process.communicate(timeout=patience)
+    assert process.returncode == 0, f"{process.args} ended with {process.returncode}: {complaints}"
+    return output, complaints
+
+
+def kill_or_find_ended_well(process):
+    """For a test's end, whatever became of it."""
+    if process.returncode is not None:  # somebody has seen to it
+        return
+    status = process.poll()
+    process.kill()
+    complaints = process.communicate()[1]
+    assert status in (None, 0), f"{process.args} ended with {status}: {complaints}"
+
+
 class Traced:
     """The program traced.c, doing one call after the other as a test tells it."""
 
@@ -85,11 +103,11 @@ class Traced:
 
     def end(self):
         """Lets the program end as programs do; gives what it wrote on standard error."""
-        return self._process.communicate(timeout=PATIENCE_S)[1]
+        return end_well(self._process)[1]
 
     def kill(self):
-        self._process.kill()
-        self._process.communicate()
+        """Ends it, if it has not ended: then it must have ended well."""
+        kill_or_find_ended_well(self._process)
 
 
 class TraceTestCase(unittest.TestCase):

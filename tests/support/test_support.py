@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The tests' own tools notice what must not pass."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+from private_pmcd import NoAnswer, is_running, wait_until
+from trace_test import TraceTestCase
+
+
+class NoAnswerIsNotNoValue(TraceTestCase):
+    def test_but_no_value_is(self):
+        self.assertEqual(self.start_pmcd().values("trace.point.count"), {})
+
+    def test_where_there_is_no_such_metric(self):
+        with self.assertRaisesRegex(NoAnswer, "Unknown metric name"):
+            self.start_pmcd().values("trace.pint.count")
+
+    def test_where_there_is_no_agent(self):
+        pmcd = self.start_pmcd()
+        pmcd.kill_agent()
+        with self.assertRaises(NoAnswer):
+            pmcd.values("trace.point.count")
+
+    def test_where_there_is_no_pmcd(self):
+        pmcd = self.start_pmcd()
+        pmcd.end_pmcd()
+        with self.assertRaises(NoAnswer):
+            pmcd.values("trace.point.count")
+
+
+class Ends(TraceTestCase):
+    """Of programs that die, and of agents that do not."""
+
+    def start_dead(self):
+        traced = self.start_traced(self.environment(self.start_pmcd()))
+        traced.call("point a")
+        os.kill(traced.pid, signal.SIGSEGV)
+        wait_until(lambda: os.waitid(os.P_PID, traced.pid, os.WEXITED | os.WNOWAIT),
+                   what="the program's death")
+        return traced
+
+    def test_by_sigsegv_when_it_is_asked_to_end(self):
+        with self.assertRaisesRegex(AssertionError, "ended with -11"):
+            self.start_dead().end()
+
+    def test_by_sigsegv_when_nobody_asked(self):
+        with self.assertRaisesRegex(AssertionError, "ended with -11"):
+            self.start_dead().kill()
+
+    def test_of_an_agent_that_crashes(self):
+        pmcd = self.start_pmcd()
+        kill = os.kill
+        with mock.patch("os.kill", lambda pid, _: kill(pid, signal.SIGSEGV)):
+            with self.assertRaisesRegex(RuntimeError, "agent ended with wait status"):
+                pmcd.end_pmcd()
+
+    def test_that_must_be_forced(self):
+        pmcd = self.start_pmcd()
+        agent = pmcd.agent_pid()
+        pmcd.patience_at_end = 0.5
+        os.kill(agent, signal.SIGSTOP)
+        with self.assertRaisesRegex(RuntimeError, "agent had to be killed"):
+            pmcd.end_pmcd()
+        wait_until(lambda: not is_running(agent), what="the agent's end")
+
+
+class Runner(unittest.TestCase):
+    def status_of(self, script):
+        with tempfile.NamedTemporaryFile("w", suffix=".py", dir=self.directory) as file:
+            file.write(script)
+            file.flush()
+            runner = os.path.join(os.path.dirname(__file__), "run_tests.py")
+            return subprocess.run([sys.executable, "-B", runner, file.name], check=False,
+                                  stderr=subprocess.DEVNULL).returncode
+
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory(prefix="trace-")
+        self.addCleanup(directory.cleanup)
+        self.directory = directory.name
+
+    def test_wants_a_test(self):
+        self.assertEqual(self.status_of("import unittest\n"), 1)
+
+    def test_passes_on_what_a_test_says(self):
+        for word, status in (("True", 0), ("False", 1)):
+            self.assertEqual(self.status_of(
+                "import unittest\n"
+                "class Case(unittest.TestCase):\n"
+                f"    def test(self): self.assertTrue({word})\n"), status)
+
+
+if __name__ == "__main__":
+    unittest.main()
