@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 import legacy_wire
-from private_pmcd import PATIENCE_S, ReservedPort
+from private_pmcd import HAS_IPV6, PATIENCE_S, ReservedPort
 from trace_test import OUR_AGENT, OUR_LIBRARY, TraceTestCase, with_each_agent
 
 # Ports with names that hardly any machine uses.
@@ -224,6 +224,7 @@ class OurAccess(AccessTestCase):
         self.assertEqual(self.greeting(pmcd), -12011)
         self.assertGreater(self.greeting(pmcd, "127.0.0.2"), 0)
 
+    @unittest.skipUnless(HAS_IPV6, "this machine has no IPv6")
     def test_ipv6_hosts_and_patterns(self):
         pmcd = self.start_pmcd(["-A", "disallow:::1"])
         self.assertEqual(self.greeting(pmcd, "::1", "::1"), -12010)

@@ -19,6 +19,7 @@ from trace_test import TraceTestCase
 IS_ROOT = os.getuid() == 0
 STRANGER = 65534 if IS_ROOT else os.getuid()
 STRANGERS_GROUP = 65534 if IS_ROOT else os.getgid()
+only_root = unittest.skipUnless(IS_ROOT, "only root can be somebody else")
 
 PERMISSION, CONNLIMIT = -12010, -12011
 
@@ -74,9 +75,9 @@ class Squatter(StrangerTestCase):
     def test_who_is_this_user_is_trusted(self):
         self.assertEqual(self.bytes_for(os.getuid()), 1)
 
-    if IS_ROOT:
-        def test_is_sent_nothing(self):
-            self.assertEqual(self.bytes_for(STRANGER), 0)
+    @only_root
+    def test_is_sent_nothing(self):
+        self.assertEqual(self.bytes_for(STRANGER), 0)
 
     def test_is_named_as_what_is_in_the_agents_way(self):
         before = self.start_pmcd(["-i", "/nonexistent/trace.socket"])
@@ -206,22 +207,22 @@ class Agent(StrangerTestCase):
         self.assertEqual(oct(ours.st_mode & 0o666), oct(pmcds.st_mode & 0o666))
         self.assertEqual((ours.st_uid, ours.st_gid), (pmcds.st_uid, pmcds.st_gid))
 
-    if IS_ROOT:
-        def test_is_in_every_thread_the_user_of_its_option_and_no_more(self):
-            pmcd = self.start_pmcd(["-M", "nobody"])
-            self.assertEqual(self.trace(self.environment(pmcd), "point a"), [0])
-            threads = f"/proc/{pmcd.agent_pid()}/task"
-            names = set()
-            for thread in os.listdir(threads):
-                with open(f"{threads}/{thread}/status", encoding="utf-8") as file:
-                    status = dict(line.rstrip("\n").split(":\t", 1) for line in file)
-                names.add(status["Name"])
-                self.assertEqual(status["Uid"].split(), ["65534"] * 4)
-                self.assertEqual(status["Gid"].split(), ["65534"] * 4)
-                self.assertLessEqual(set(status["Groups"].split()), {"65534"})
-                self.assertEqual(int(status["CapEff"], 16), 0)
-                self.assertEqual(int(status["CapPrm"], 16), 0)
-            self.assertEqual(names, {"pmdatrace", "ingest", "disk"})
+    @only_root
+    def test_is_in_every_thread_the_user_of_its_option_and_no_more(self):
+        pmcd = self.start_pmcd(["-M", "nobody"])
+        self.assertEqual(self.trace(self.environment(pmcd), "point a"), [0])
+        threads = f"/proc/{pmcd.agent_pid()}/task"
+        names = set()
+        for thread in os.listdir(threads):
+            with open(f"{threads}/{thread}/status", encoding="utf-8") as file:
+                status = dict(line.rstrip("\n").split(":\t", 1) for line in file)
+            names.add(status["Name"])
+            self.assertEqual(status["Uid"].split(), ["65534"] * 4)
+            self.assertEqual(status["Gid"].split(), ["65534"] * 4)
+            self.assertLessEqual(set(status["Groups"].split()), {"65534"})
+            self.assertEqual(int(status["CapEff"], 16), 0)
+            self.assertEqual(int(status["CapPrm"], 16), 0)
+        self.assertEqual(names, {"pmdatrace", "ingest", "disk"})
 
 
 if __name__ == "__main__":

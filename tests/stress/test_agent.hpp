@@ -43,7 +43,7 @@ void point_library_at(const std::string& directory);
 // Waits until an agent has counted as many calls of this type, or a long time has passed.
 template <typename Agent>
 bool wait_for_count(Agent& agent, TraceType type, const std::string& tag, std::uint64_t count) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(120);
   while (agent.total(type, tag).count < count) {
     if (std::chrono::steady_clock::now() > deadline) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));

@@ -85,10 +85,7 @@ TEST_F(ClockTest, NeverGivesANegativeDuration) {
 
 // The real counter, where there is one to trust.
 TEST_F(ClockTest, BothClocksMeasureTheSame) {
-  if (!kernel_trusts_counter()) {
-    EXPECT_EQ(seconds_per_tick, 0);
-    return;
-  }
+  if (!kernel_trusts_counter()) GTEST_SKIP() << "this machine has no counter to trust";
   TickRate rate;
   while (seconds_per_tick == 0) watch_counter(rate);
   // Whatever comes between two readings: the duration lies between what the clock says just inside

@@ -144,7 +144,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(AccessList, AMachinesOwnAddressIsLetInUnlessARuleNamesIt) {
   const std::string own = own_address();
-  if (own.empty()) return;  // a machine with loopback only has nothing to say here
+  if (own.empty()) GTEST_SKIP() << "this machine has loopback addresses only";
   EXPECT_EQ(list_of({}).acquire(own).access, kYes);
   EXPECT_EQ(list_of({"disallow:localhost"}).acquire(own).access, kNo);
   EXPECT_EQ(list_of({"disallow:" + own}).acquire(own).access, kNo);

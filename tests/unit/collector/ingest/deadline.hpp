@@ -7,7 +7,7 @@
 
 namespace pcp::trace::agent {
 
-inline constexpr std::chrono::milliseconds kDeadline{20'000};
+inline constexpr std::chrono::milliseconds kDeadline{120'000};
 
 // Waits until the condition holds. False at the deadline.
 template <typename Condition>

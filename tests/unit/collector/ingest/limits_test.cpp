@@ -119,12 +119,13 @@ TEST_F(Limits, AUserHasAThirdOfTheConnections) {
   EXPECT_EQ(unix_socket().next_ack(), PMTRACE_ERR_CONNLIMIT);
 
   // Loopback addresses are one user.
+  const char* other = has_ipv6() ? "::1" : "127.0.0.2";
   for (int i = 0; i < 1002; ++i) {
-    flood.push_back(TestPeer::tcp(collector_->port(), i % 2 == 0 ? "127.0.0.1" : "::1"));
+    flood.push_back(TestPeer::tcp(collector_->port(), i % 2 == 0 ? "127.0.0.1" : other));
     ASSERT_EQ(flood.back().next_ack(), 2) << i;
   }
   EXPECT_EQ(tcp().next_ack(), PMTRACE_ERR_CONNLIMIT);
-  EXPECT_EQ(TestPeer::tcp(collector_->port(), "::1").next_ack(), PMTRACE_ERR_CONNLIMIT);
+  EXPECT_EQ(TestPeer::tcp(collector_->port(), other).next_ack(), PMTRACE_ERR_CONNLIMIT);
   EXPECT_EQ(counters().refused_limit, 3u);
 
   flood.clear();

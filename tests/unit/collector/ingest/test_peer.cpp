@@ -29,6 +29,15 @@ Descriptor connected(int family, const void* address, socklen_t length) {
 
 }  // namespace
 
+bool has_ipv6() {
+  const Descriptor socket(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in6 loopback{};
+  loopback.sin6_family = AF_INET6;
+  loopback.sin6_addr = in6addr_loopback;
+  return socket &&
+         ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&loopback), sizeof loopback) == 0;
+}
+
 TestPeer TestPeer::tcp(std::uint16_t port, const char* address) {
   sockaddr_in in{};
   in.sin_family = AF_INET;

@@ -17,6 +17,8 @@
 
 namespace pcp::trace::agent {
 
+bool has_ipv6();  // this machine
+
 class TestPeer {
  public:
   static TestPeer tcp(std::uint16_t port, const char* address = "127.0.0.1");
