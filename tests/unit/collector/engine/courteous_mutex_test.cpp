@@ -3,8 +3,8 @@
 
 #include <atomic>
 #include <mutex>
+#include <string>
 #include <thread>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -15,24 +15,28 @@ void wait_until_wanted(const CourteousMutex& mutex) {
   while (!mutex.wanted()) std::this_thread::yield();
 }
 
+// A hundred times: without the courtesy, the one or the other goes first.
 TEST(CourteousMutex, LetsWhoeverLocksItPlainlyGoFirst) {
   CourteousMutex mutex;
-  std::vector<char> order;
-  mutex.lock();
-  std::thread courteous([&] {
-    mutex.lock_courteously();
-    order.push_back('c');
+  std::string order;
+  std::string expected;
+  for (int i = 0; i < 100; ++i) {
+    mutex.lock();
+    std::thread courteous([&] {
+      const CourteousLock lock(mutex);
+      order += 'c';
+    });
+    std::thread plain([&] {
+      const std::lock_guard lock(mutex);
+      order += 'p';
+    });
+    wait_until_wanted(mutex);
     mutex.unlock();
-  });
-  std::thread plain([&] {
-    const std::lock_guard lock(mutex);
-    order.push_back('p');
-  });
-  wait_until_wanted(mutex);
-  mutex.unlock();
-  plain.join();
-  courteous.join();
-  EXPECT_EQ(order, (std::vector<char>{'p', 'c'}));
+    plain.join();
+    courteous.join();
+    expected += "pc";
+  }
+  EXPECT_EQ(order, expected);
 }
 
 TEST(CourteousMutex, TellsTheHolderThatItIsWantedUntilItIsGivenUp) {
