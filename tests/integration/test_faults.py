@@ -5,6 +5,7 @@ and what an earlier agent had acknowledged."""
 
 import contextlib
 import os
+import stat
 import subprocess
 import tempfile
 import time
@@ -155,8 +156,12 @@ class Agent(FaultTestCase):
         self.assert_all_counted(pmcd, self.end_all(busy))
 
     def test_with_a_full_disk_under_its_log(self):
-        pmcd = self.start_pmcd(options=["-l", "/dev/full"])
-        self.assertEqual(os.readlink(f"/proc/{pmcd.agent_pid()}/fd/2"), "/dev/full")
+        # By another name, which cannot be removed: of /dev/full root's agent would make a plain file.
+        full = os.open("/dev/full", os.O_WRONLY)
+        self.addCleanup(os.close, full)
+        pmcd = self.start_pmcd(options=["-l", f"/proc/{os.getpid()}/fd/{full}"])
+        self.assertTrue(os.path.samestat(os.fstat(full), os.stat(f"/proc/{pmcd.agent_pid()}/fd/2")))
+        self.assertTrue(stat.S_ISCHR(os.fstat(full).st_mode))
         pmcd.pmstore("trace.control.debug", "all")  # now it has much to say
         busy = self.start_busy(pmcd)
         self.assert_all_counted(pmcd, self.end_all(busy))
