@@ -10,7 +10,15 @@ import sys
 import unittest
 
 
+def open_standard_descriptors():
+    """Where some are closed, a file that a test opens would become its programs' input or output."""
+    while (fd := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(fd)
+
+
 def main():
+    open_standard_descriptors()
     path, *names = sys.argv[1:]
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
     module = importlib.import_module(os.path.splitext(os.path.basename(path))[0])
