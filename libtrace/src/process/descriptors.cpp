@@ -16,19 +16,6 @@ namespace {
 // between threads they carry nothing, and the child of a fork sees what its thread saw.
 std::array<std::atomic<int>, 8> kept;
 
-int remember(int fd) {
-  if (fd < 0) return fd;
-  for (std::atomic<int>& slot : kept)
-    if (int free = 0; slot.compare_exchange_strong(free, fd + 1, std::memory_order_relaxed)) break;
-  return fd;
-}
-
-void forget(int fd) {
-  for (std::atomic<int>& slot : kept)
-    if (int value = fd + 1; slot.compare_exchange_strong(value, 0, std::memory_order_relaxed))
-      return;
-}
-
 // The program may have a handler of its own before this one that traces: then the descriptors are
 // the child's already, and the parent's were closed before them.
 void at_fork() {
@@ -36,6 +23,19 @@ void at_fork() {
 }
 
 }  // namespace
+
+int remember_descriptor(int fd) {
+  if (fd < 0) return fd;
+  for (std::atomic<int>& place : kept)
+    if (int free = 0; place.compare_exchange_strong(free, fd + 1, std::memory_order_relaxed)) break;
+  return fd;
+}
+
+void forget_descriptor(int fd) {
+  for (std::atomic<int>& place : kept)
+    if (int value = fd + 1; place.compare_exchange_strong(value, 0, std::memory_order_relaxed))
+      return;
+}
 
 void close_descriptors_in_children() { ::pthread_atfork(nullptr, nullptr, at_fork); }
 
@@ -46,38 +46,3 @@ void close_inherited_descriptors() {
 }
 
 }  // namespace pcp::trace::client
-
-extern "C" {
-
-using pcp::trace::client::forget;
-using pcp::trace::client::remember;
-
-int __real_socket(int domain, int type, int protocol);
-int __wrap_socket(int domain, int type, int protocol);
-int __wrap_socket(int domain, int type, int protocol) {
-  return remember(__real_socket(domain, type, protocol));
-}
-
-int __real_epoll_create1(int flags);
-int __wrap_epoll_create1(int flags);
-int __wrap_epoll_create1(int flags) { return remember(__real_epoll_create1(flags)); }
-
-int __real_timerfd_create(int clock, int flags);
-int __wrap_timerfd_create(int clock, int flags);
-int __wrap_timerfd_create(int clock, int flags) {
-  return remember(__real_timerfd_create(clock, flags));
-}
-
-int __real_eventfd(unsigned count, int flags);
-int __wrap_eventfd(unsigned count, int flags);
-int __wrap_eventfd(unsigned count, int flags) { return remember(__real_eventfd(count, flags)); }
-
-// Forgotten first: once it is closed, another thread may get the number.
-int __real_close(int fd);
-int __wrap_close(int fd);
-int __wrap_close(int fd) {
-  forget(fd);
-  return __real_close(fd);
-}
-
-}  // extern "C"

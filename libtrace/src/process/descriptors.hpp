@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The library's descriptors, so that a forked child can close its copies at once, before the
 // program there may give the numbers another meaning. Every descriptor that the library makes is
-// noted, also those that Asio makes for its loop: the linker's option --wrap brings the calls that
-// make them and close() here.
+// noted, also those that Asio makes for its loop: see wrapped_calls.cpp.
 #pragma once
 
 namespace pcp::trace::client {
+
+int remember_descriptor(int fd);  // gives the same; nothing to remember if negative
+void forget_descriptor(int fd);
 
 void close_descriptors_in_children();  // from now on; once per process
 
