@@ -37,11 +37,14 @@ constexpr const char* kUsage =
   --forever      until one fails or the process is ended
 
 Says each minute how far it is. Exit status: 0 if everything that was recorded was counted, and
-nothing twice.
+nothing twice, and (of 20 schedules or more) enough went wrong on the way.
 )";
 
 // A schedule has its own limits; this one is for a schedule that hangs.
 constexpr std::chrono::seconds kLongestSchedule{240};
+
+// As many as bring something of everything.
+constexpr std::uint64_t kManySchedules = 20;
 
 struct Options {
   std::uint64_t schedules = 200;
@@ -75,10 +78,34 @@ class Runner {
     print();
     const bool too_many = sum_.gave_up > sum_.clients / 50 + 2;
     if (too_many) std::cerr << "too many clients gave up at their end" << std::endl;
-    return failed_.empty() && !too_many ? 0 : 1;
+    const bool was_chaos = finished_ < kManySchedules || went_through_enough();
+    return failed_.empty() && !too_many && was_chaos ? 0 : 1;
   }
 
  private:
+  // That nothing went wrong shows little if little could: what many schedules must have gone
+  // through, about a fourth of what is usual.
+  bool went_through_enough() const {
+    struct Demand {
+      const char* what;
+      std::uint64_t count;
+      std::uint64_t in_twenty;  // schedules
+    };
+    bool is_enough = true;
+    for (const Demand& demand :
+         {Demand{"faults", sum_.faults, 40}, Demand{"answers kept back", sum_.answers_lost, 5},
+          Demand{"batches sent again by clients", sum_.resent, 10},
+          Demand{"batches sent again by the network", sum_.replayed, 10},
+          Demand{"batches recognised", sum_.duplicates, 10},
+          Demand{"agents replaced", sum_.restarts, 2}, Demand{"clients that died", sum_.died, 10},
+          Demand{"children", sum_.forked, 8}}) {
+      if (demand.count * kManySchedules >= demand.in_twenty * finished_) continue;
+      is_enough = false;
+      std::cerr << "too few " << demand.what << ": " << demand.count << std::endl;
+    }
+    return is_enough;
+  }
+
   struct Job {
     std::uint64_t seed;
     std::size_t place;
