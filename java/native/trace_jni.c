@@ -10,6 +10,7 @@
 #include <pcp/trace.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "io_pcp_trace_internal_Native.h"
@@ -235,4 +236,17 @@ JNIEXPORT jbyteArray JNICALL NATIVE(errorBytes)(JNIEnv* env, jclass class, jint 
   jbyteArray array = (*env)->NewByteArray(env, count);
   if (array != NULL) (*env)->SetByteArrayRegion(env, array, 0, count, (const jbyte*)text);
   return array;
+}
+
+/* The library's own, in delivery/options.cpp. */
+extern const char* pcp_trace_default_service;
+
+JNIEXPORT void JNICALL NATIVE(setService)(JNIEnv* env, jclass class, jbyteArray name) {
+  (void)class;
+  const jsize count = (*env)->GetArrayLength(env, name);
+  char* text = malloc((size_t)count + 1); /* for the rest of the process */
+  if (text == NULL) return;
+  (*env)->GetByteArrayRegion(env, name, 0, count, (jbyte*)text);
+  text[count] = '\0';
+  pcp_trace_default_service = text;
 }

@@ -70,6 +70,11 @@ class Interfaces(JavaTestCase):
                               text=True, timeout=60, check=False)
         self.assertEqual((done.returncode, done.stderr), (1, "No such file or directory\n"))
 
+    def test_the_service_is_the_main_class(self):
+        pmcd = self.start_pmcd()
+        self.run_java(self.environment(pmcd), "FromTheManual")
+        self.assertIn('"service":"FromTheManual"', pmcd.pminfo("-l", "trace.point.count"))
+
     def test_durations_are_those_of_javas_clock(self):
         pmcd = self.start_pmcd()
         outside, inside = map(int, self.run_java(self.environment(pmcd), "Durations").split())

@@ -12,6 +12,7 @@ import zipfile
 
 from java_test import JAR, LIBRARY, JavaTestCase, PROGRAMS, java
 
+LOADERS = 20
 LIBRARY_NAME = os.path.basename(LIBRARY)
 
 
@@ -116,15 +117,29 @@ class Loading(JavaTestCase):
         self.assertIn("-Djava.io.tmpdir", text)
         self.assertIn(f"({self.unpacked}): java.nio.file.NoSuchFileException", text)
 
-    def test_each_class_loader_may_have_its_own(self):
-        """As in an application server: the JVM loads a file for one class loader only."""
+    def run_many_loaders(self, environment):
+        """As in an application server: the JVM loads a file for one class loader only. Gives the
+        paths from which the process has the library, and its threads."""
         shutil.copytree(PROGRAMS, self.directory / "classes")
         shutil.copy(JAR, self.directory / "pcp-trace.jar")
         paths = [f"{self.directory}/pcp-trace.jar", f"{self.directory}/classes/"]
+        printed = self.run_java(environment, "ManyLoaders", str(LOADERS), *paths, jar="",
+                                options=self.options)
+        *mapped, threads = printed.splitlines()
+        return {line.split(maxsplit=5)[5] for line in mapped}, threads
+
+    def test_all_class_loaders_share_the_systems(self):
         self.set_library_path(os.path.dirname(LIBRARY))
-        printed = self.run_java(self.traced, "TwoLoaders", *paths, options=self.options, jar="")
-        loaded = {line.split(maxsplit=5)[5] for line in printed.splitlines()}
-        self.assert_unpacked(loaded - {LIBRARY})
+        self.assertEqual(self.run_many_loaders(self.traced), ({LIBRARY}, "threads 1"))
+
+    def test_all_class_loaders_share_what_one_has_unpacked(self):
+        self.set_library_path("/nowhere")
+        pmcd = self.start_pmcd()
+        loaded, threads = self.run_many_loaders(self.environment(pmcd))
+        self.assert_unpacked(loaded)
+        self.assertEqual(threads, "threads 1")
+        self.assert_values(pmcd, "trace.point.count", {"somewhere": 2 * LOADERS})
+        self.assertEqual(pmcd.value("trace.agent.accepted"), 1)
 
 
 if __name__ == "__main__":

@@ -83,12 +83,15 @@ std::string run_directory(const Environment& environment) {
 
 }  // namespace
 
+const char* pcp_trace_default_service = nullptr;
+
 Options read_options(const Environment& environment,
                      const std::function<void(const std::string&)>& complain) {
   Options options;
   using namespace std::chrono_literals;
   options.reconnect_delays = {5s, 10s, 20s, 40s, 80s};
-  options.service = program_invocation_short_name;
+  options.service = pcp_trace_default_service != nullptr ? pcp_trace_default_service
+                                                         : program_invocation_short_name;
 
   const auto ignore = [&](const char* name, std::string_view text, const char* valid) {
     complain(std::string("pcp_trace: ") + name + "=\"" + std::string(text) +

@@ -13,6 +13,10 @@
 
 namespace pcp::trace::client {
 
+// What this process serves if PCP_TRACE_SERVICE does not say; null: the program's name. Set by
+// Java's binding, whose program is always "java", before the first call.
+extern "C" const char* pcp_trace_default_service;
+
 struct Options {
   // Where the agent is. With a socket path that is meant alone, nothing else is tried.
   std::string socket_path;            // PCP_TRACE_SOCKET, else the agent's usual one, if any

@@ -6,7 +6,7 @@ package io.pcp.trace;
  * what comes later does nothing.
  *
  * <p>{@code try} closes it also when its body throws. If such a transaction shall not count as
- * done, abort it within the body:
+ * done, use {@link Transaction#call} or {@link Transaction#run}, or abort it within the body:
  *
  * <pre>{@code
  * try (var running = CHECKOUT.begin()) {

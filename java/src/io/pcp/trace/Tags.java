@@ -16,6 +16,6 @@ final class Tags {
         if (error == Calls.OUT_OF_MEMORY) {
             throw new OutOfMemoryError("no memory for a tag");
         }
-        throw new IllegalArgumentException(Calls.errorText(error));
+        throw new IllegalArgumentException(Calls.problemOf(tag, error));
     }
 }

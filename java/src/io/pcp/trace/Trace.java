@@ -3,7 +3,6 @@ package io.pcp.trace;
 
 import io.pcp.trace.internal.Calls;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.Set;
 
@@ -43,7 +42,11 @@ public final class Trace {
      * @throws IllegalStateException for {@link State#ASYNC} after a connection was made
      */
     public static Set<State> setState(State... states) {
-        int before = Calls.state(Arrays.stream(states).mapToInt(state -> state.flag).sum());
+        int flags = 0;
+        for (State state : states) {
+            flags |= state.flag;
+        }
+        int before = Calls.state(flags);
         if (before < 0) {
             throw new IllegalStateException("too late for ASYNC: an agent is connected already");
         }

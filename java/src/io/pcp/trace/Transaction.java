@@ -2,6 +2,7 @@
 package io.pcp.trace;
 
 import io.pcp.trace.internal.Calls;
+import java.util.concurrent.Callable;
 
 /**
  * Something that takes time: counted, and timed with average, extrema and percentiles.
@@ -34,6 +35,43 @@ public final class Transaction {
      */
     public Running begin() {
         return new Running(this, start());
+    }
+
+    /**
+     * Does some work as one of these. An exception aborts it: it counts as aborted, and its time
+     * does not count.
+     *
+     * @param <T> what the work gives
+     * @param work what to do
+     * @return what it gives
+     * @throws Exception what it throws
+     */
+    public <T> T call(Callable<T> work) throws Exception {
+        long started = start();
+        try {
+            T result = work.call();
+            end(started);
+            return result;
+        } catch (Throwable problem) {
+            abort(started);
+            throw problem;
+        }
+    }
+
+    /**
+     * Does some work that gives nothing, as {@link #call} does.
+     *
+     * @param work what to do
+     */
+    public void run(Runnable work) {
+        long started = start();
+        try {
+            work.run();
+            end(started);
+        } catch (Throwable problem) {
+            abort(started);
+            throw problem;
+        }
     }
 
     /**

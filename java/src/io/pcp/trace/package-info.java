@@ -50,7 +50,8 @@
  * <h2>The native library</h2>
  *
  * It is found on {@code java.library.path}, if that has the installation's {@code lib/jni}, or else
- * in the jar, from which it is unpacked for the moment of loading. It contains the whole tracing
+ * in the jar, from which it is unpacked for the moment of loading. A process has it once, however many
+ * class loaders have this package, as in an application server. It contains the whole tracing
  * library and needs nothing but libc. From Java 24 on, {@code --enable-native-access=io.pcp.trace} (on the class
  * path: {@code ALL-UNNAMED}) keeps the JVM from warning of native code.
  *
@@ -62,6 +63,7 @@
  * throws an {@link java.lang.UnsatisfiedLinkError}.
  *
  * <p>The environment variables {@code PCP_TRACE_*} that say where the agent is are those of
- * pmtrace(3). With {@code PCP_TRACE_NOAGENT} the native library is not even looked for.
+ * pmtrace(3); what the process serves is, without {@code PCP_TRACE_SERVICE}, the main class or the jar
+ * that was started. With {@code PCP_TRACE_NOAGENT} the native library is not even looked for.
  */
 package io.pcp.trace;

@@ -32,6 +32,12 @@ public final class Calls {
         return TagName.isValid(name) ? 0 : ERR_TAGNAME;
     }
 
+    /** Says why {@link #tag} gave an error. */
+    public static String problemOf(String name, int error) {
+        String problem = TagName.problemOf(name);
+        return problem != null ? problem : errorText(error);
+    }
+
     public static void point(long tag) {
         if (LOADED) {
             Native.point(tag);

@@ -4,18 +4,20 @@ package io.pcp.trace.internal;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Finds and loads the native library: the system's, else the one in the jar. Where neither works, it
- * says so once and the program runs on, unless the system property {@value #REQUIRED} is true.
- *
- * <p>The number in its name is that of the interface between the two. Whoever changes a method of
- * {@link Native} raises it, so that a jar never meets a library of another version.
+ * Finds the native library that another class loader has loaded, else loads it: the system's, or the
+ * one in the jar. Where nothing works, it says so once and the program runs on, unless the system
+ * property {@value #REQUIRED} is true.
  */
 final class Library {
-    static final String NAME = "pcp_trace_java-1";
+    static final String NAME = "pcp_trace_java-" + Native.VERSION;
+
+    /** The same object in all class loaders, as every constant string is. */
+    private static final Object ONE_AT_A_TIME = "io.pcp.trace.internal.Library";
 
     private static final String REQUIRED = "io.pcp.trace.required";
 
@@ -29,7 +31,10 @@ final class Library {
         if (System.getenv("PCP_TRACE_NOAGENT") != null) {
             return false;
         }
-        UnsatisfiedLinkError problem = findProblem();
+        UnsatisfiedLinkError problem;
+        synchronized (ONE_AT_A_TIME) {
+            problem = bindToLoaded() ? null : findProblem();
+        }
         if (problem == null) {
             return true;
         }
@@ -42,17 +47,39 @@ final class Library {
         return false;
     }
 
+    private static boolean bindToLoaded() {
+        try {
+            return (boolean) Class.forName(Loaded.class.getName(), true, null)
+                    .getMethod("bind", Class.class, int.class)
+                    .invoke(null, Native.class, Native.VERSION);
+        } catch (ReflectiveOperationException | LinkageError nothingIsLoaded) {
+            return false;
+        }
+    }
+
+    /** Prepares a library that was just loaded. */
+    private static void begin() {
+        Native.setService(Program.name().getBytes(StandardCharsets.UTF_8));
+        try (InputStream code = Library.class.getResourceAsStream("Loaded.class")) {
+            Native.share(code.readAllBytes());
+        } catch (IOException | LinkageError | RuntimeException notShared) {
+            // Then the next class loader loads one of its own.
+        }
+    }
+
     /** Tries to load the library. Gives null, or why there is none. */
     private static UnsatisfiedLinkError findProblem() {
         UnsatisfiedLinkError system;
         try {
             System.loadLibrary(NAME);
+            begin();
             return null;
         } catch (UnsatisfiedLinkError error) {
             system = error;
         }
         try {
             loadPacked();
+            begin();
             return null;
         } catch (IOException | LinkageError | RuntimeException packed) {
             // Not all of them say so: an impossible java.io.tmpdir breaks classes of the JVM's own.

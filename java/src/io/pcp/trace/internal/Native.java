@@ -7,6 +7,12 @@ package io.pcp.trace.internal;
  * loaded.
  */
 final class Native {
+    /**
+     * Of this class and the library's side of it. Whoever changes a method raises it, here and in
+     * CMakeLists.txt, so that a class never meets a library of another version.
+     */
+    static final int VERSION = 2;
+
     private Native() {}
 
     /** Gives a handle, or a negative error code. */
@@ -45,4 +51,10 @@ final class Native {
     static native long[] stats();
 
     static native byte[] errorBytes(int code);
+
+    /** Says, before the first call, what the process serves if PCP_TRACE_SERVICE does not: in UTF-8. */
+    static native void setService(byte[] name);
+
+    /** Lets other class loaders find the library, by the code of the class {@link Loaded}. */
+    static native void share(byte[] code);
 }

@@ -14,6 +14,18 @@ final class TagName {
 
     private TagName() {}
 
+    /** Says what only Java's strings can have wrong with them; null if it is not that. */
+    static String problemOf(String name) {
+        if (name == null || name.isEmpty()) {
+            return null;
+        }
+        if (name.indexOf(0) >= 0) {
+            return "Invalid tag: it has NUL in it";
+        }
+        return StandardCharsets.UTF_8.newEncoder().canEncode(name) ? null
+                : "Invalid tag: it has half a surrogate pair in it";
+    }
+
     static boolean isValid(String name) {
         if (name == null || name.isEmpty() || name.length() > 254 || name.indexOf(0) >= 0) {
             return false;

@@ -48,6 +48,12 @@ class TraceTest {
     }
 
     @Test
+    void aStateThatIsNamedTwiceIsThatState() {
+        Trace.setState(State.PDUBUF, State.NOAGENT, State.NOAGENT);
+        assertEquals(Set.of(State.PDUBUF, State.NOAGENT), Trace.setState());
+    }
+
+    @Test
     void withoutAgentCallsDoNothing() throws Exception {
         assertEquals(new Counted(0, 0), Counted.by(() -> {
             Trace.setState(State.NOAGENT);

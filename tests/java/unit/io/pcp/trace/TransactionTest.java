@@ -34,6 +34,26 @@ class TransactionTest {
     }
 
     @Test
+    void callsAndRunsWork() throws Exception {
+        assertEquals(new Counted(2, 0), Counted.by(() -> {
+            assertEquals(7, transaction.call(() -> 7));
+            transaction.run(() -> {});
+        }));
+    }
+
+    @Test
+    void isAbortedByAnExceptionOfItsWork() throws Exception {
+        assertEquals(new Counted(2, 2), Counted.by(() -> {
+            assertThrows(java.io.IOException.class, () -> transaction.call(() -> {
+                throw new java.io.IOException();
+            }));
+            assertThrows(AssertionError.class, () -> transaction.run(() -> {
+                throw new AssertionError();
+            }));
+        }));
+    }
+
+    @Test
     void abortMakesCloseDoNothing() throws Exception {
         assertEquals(ONE_ABORTED, Counted.by(() -> {
             try (var running = transaction.begin()) {

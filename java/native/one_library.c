@@ -1,0 +1,59 @@
+/*
+ * One native library for all class loaders of a JVM. The JVM loads a library's file for one class
+ * loader only, and a copy for each, as an application server would need, were a whole client with
+ * its own thread, descriptors and connection. So the first class loader's Library gives the class
+ * Loaded to the boot class loader, which all can see, and the others are bound to what there is.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "io_pcp_trace_internal_Native.h"
+
+#define NAME(method) Java_io_pcp_trace_internal_Native_##method
+#define METHOD(method, signature) \
+  { #method, signature, (void*)(uintptr_t)NAME(method) }
+
+static const JNINativeMethod kMethods[] = {
+    METHOD(tag, "(Ljava/lang/String;)J"),
+    METHOD(point, "(J)V"),
+    METHOD(observe, "(JD)V"),
+    METHOD(count, "(JD)V"),
+    METHOD(begin, "(J)J"),
+    METHOD(end, "(JJ)V"),
+    METHOD(abort, "(JJ)V"),
+    METHOD(beginByName, "(Ljava/lang/String;)I"),
+    METHOD(endByName, "(Ljava/lang/String;)I"),
+    METHOD(abortByName, "(Ljava/lang/String;)I"),
+    METHOD(pointByName, "(Ljava/lang/String;)I"),
+    METHOD(observeByName, "(Ljava/lang/String;D)I"),
+    METHOD(countByName, "(Ljava/lang/String;D)I"),
+    METHOD(state, "(I)I"),
+    METHOD(flush, "(D)Z"),
+    METHOD(stats, "()[J"),
+    METHOD(errorBytes, "(I)[B"),
+    METHOD(setService, "([B)V"),
+    METHOD(share, "([B)V"),
+};
+
+/* Loaded.bind(). The version is that of the caller's Native. */
+static jboolean JNICALL bind(JNIEnv* env, jclass class, jclass natives, jint version) {
+  (void)class;
+  if (version != io_pcp_trace_internal_Native_VERSION) return JNI_FALSE;
+  const jint count = sizeof kMethods / sizeof kMethods[0];
+  return (*env)->RegisterNatives(env, natives, kMethods, count) == 0 ? JNI_TRUE : JNI_FALSE;
+}
+
+/* Gives Loaded to the boot class loader. Where that does not work each class loader has a library.
+ */
+JNIEXPORT void JNICALL NAME(share)(JNIEnv* env, jclass class, jbyteArray code) {
+  (void)class;
+  static const JNINativeMethod kBind = {"bind", "(Ljava/lang/Class;I)Z", (void*)(uintptr_t)bind};
+  const jsize size = (*env)->GetArrayLength(env, code);
+  jbyte* bytes = (*env)->GetByteArrayElements(env, code, NULL);
+  if (bytes == NULL) return;
+  jclass loaded = (*env)->DefineClass(env, "io/pcp/trace/internal/Loaded", NULL, bytes, size);
+  (*env)->ReleaseByteArrayElements(env, code, bytes, JNI_ABORT);
+  if (loaded != NULL) (*env)->RegisterNatives(env, loaded, &kBind, 1);
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+package io.pcp.trace.internal;
+
+/**
+ * The native library that the process has loaded. In the boot class loader, where {@link Library}
+ * of every class loader finds it; so it may name no other class of ours. See native/one_library.c.
+ */
+public final class Loaded {
+    private Loaded() {}
+
+    /**
+     * Binds a class loader's {@code Native} to the library.
+     *
+     * @param natives the class
+     * @param version its {@code VERSION}
+     * @return whether the library has the same methods
+     */
+    public static native boolean bind(Class<?> natives, int version);
+}
