@@ -13,8 +13,6 @@ set(trace_cmakedir ${CMAKE_INSTALL_LIBDIR}/cmake/pcp_trace)
 
 set_target_properties(pcp_trace PROPERTIES EXPORT_NAME trace VERIFY_INTERFACE_HEADER_SETS ON)
 set_target_properties(pcp_trace_static PROPERTIES EXPORT_NAME trace_static)
-# One prebuilt object is all of it, in which CMake does not see the language.
-target_link_libraries(pcp_trace_static INTERFACE stdc++)
 set_target_properties(pcp_trace_stub PROPERTIES EXPORT_NAME trace_stub)
 # For programs that are installed with CMake themselves. It then takes away the path that it has put
 # into a program by itself, and the dynamic linker would go on to PCP's library.
@@ -50,8 +48,10 @@ foreach(directory libdir includedir)
     set(pc_${directory} "\${prefix}/${pc_${directory}}")
   endif()
 endforeach()
-configure_file(${CMAKE_CURRENT_LIST_DIR}/libpcp_trace.pc.in libpcp_trace.pc @ONLY)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/libpcp_trace.pc DESTINATION ${trace_pcdir})
+foreach(package libpcp_trace libpcp_trace_static)
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/${package}.pc.in ${package}.pc @ONLY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${package}.pc DESTINATION ${trace_pcdir})
+endforeach()
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/pcp_traceConfig.cmake.in
                               pcp_traceConfig.cmake INSTALL_DESTINATION ${trace_cmakedir})

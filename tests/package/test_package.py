@@ -12,6 +12,7 @@ from trace_test import TraceTestCase
 HERE = os.path.dirname(os.path.abspath(__file__))
 CC = os.environ["TRACE_CC"]
 CXX = os.environ["TRACE_CXX"]
+SOURCE = os.environ["TRACE_SOURCE"]
 VERSION = os.environ["TRACE_VERSION"]
 
 
@@ -50,6 +51,20 @@ class PkgConfig(PackageTestCase):
     def test_fully_static(self):
         program = self.build("-static", *flags("libpcp_trace", "--static", "--libs"))
         self.assert_traces(program, points=2)
+
+    def test_static_library_in_each_sort_of_program(self):
+        for sort in ("-no-pie", "-static", "-static-pie"):
+            with self.subTest(sort):
+                program = self.build(sort, *flags("libpcp_trace_static", "--libs"))
+                self.assertNotIn("libpcp_trace", run("readelf", "--dynamic", program))
+                self.assert_traces(program, points=2)
+
+    def test_plugin_with_the_static_library(self):
+        plugin = self.build("-shared", "-fPIC", *flags("libpcp_trace_static", "--libs"),
+                            source=os.path.join(HERE, "plugin.c"))
+        host = os.path.join(installed.work, "plugin_host")
+        run(CC, "-o", host, os.path.join(HERE, "plugin_host.c"))
+        self.assert_traces(host, plugin, "3", points=3)
 
     def test_first_demo(self):
         source = find("first_point.c")
@@ -90,6 +105,9 @@ class CMakePackage(ConsumerTestCase):
                                   ("observe.value", 3.5), ("counter.value", 42)):
                 self.assertEqual(pmcd.values(f"trace.{metric}"), {"package": value}, metric)
 
+    def test_plugin_with_the_static_library(self):
+        self.assert_traces(self.built("plugin_host"), self.built("libplugin.so"), "3", points=3)
+
     def test_static_library_beside_an_asio_of_the_application(self):
         self.assert_traces(self.built("own_asio"), points=1)
 
@@ -100,6 +118,44 @@ class CMakePackage(ConsumerTestCase):
             self.assertIn("traced", run(self.built(name), env=environment))
         self.assertEqual(pmcd.values("trace.point.count"), {})
         self.assertEqual(pmcd.value("trace.agent.accepted"), 0)
+
+
+class Embedded(PackageTestCase):
+    """A project that has this one inside, by FetchContent."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.build = os.path.join(installed.work, "embedding")
+        run(CMAKE, "-S", os.path.join(HERE, "embedding"), "-B", cls.build, "-G", "Ninja",
+            f"-DPCP_TRACE_SOURCE={SOURCE}", f"-DCMAKE_C_COMPILER={CC}",
+            f"-DCMAKE_CXX_COMPILER={CXX}")
+        run(CMAKE, "--build", cls.build)
+
+    def test_each_library(self):
+        for name in ("shared_c", "static_c"):
+            self.assert_traces(os.path.join(self.build, name), points=2)
+        pmcd = self.start_pmcd()
+        run(os.path.join(self.build, "stub_c"), env=self.environment(pmcd))
+        self.assertEqual(pmcd.values("trace.point.count"), {})
+
+    def test_builds_nothing_but_the_libraries(self):
+        built = {name for _, _, names in os.walk(self.build) for name in names}
+        self.assertLessEqual({"libpcp_trace.so.2", "libpcp_trace.a"}, built)
+        self.assertEqual(built & {"pmtrace", "pmdatrace", "first_point", "pcp-trace.jar",
+                                  "libpcp_trace_fortran.a"}, set())
+
+    def test_installs_nothing_of_ours(self):
+        prefix = os.path.join(installed.work, "embedding-prefix")
+        run(CMAKE, "--install", self.build, "--prefix", prefix)
+        files = [name for _, _, names in os.walk(prefix) for name in names]
+        self.assertEqual(files, ["static_c"])
+
+
+class InstallPreset(unittest.TestCase):
+    def test_needs_none_of_the_tests_packages(self):
+        missing = ("GTest", "Protobuf", "benchmark", "Java", "JNI")
+        run(CMAKE, "--preset", "install", "-B", os.path.join(installed.work, "install"),
+            *(f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in missing), cwd=SOURCE)
 
 
 class InstalledConsumer(ConsumerTestCase):
