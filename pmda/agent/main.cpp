@@ -12,6 +12,7 @@
 #include <set>
 #include <utility>
 
+#include "agent/adopt_numbers.hpp"
 #include "agent/bridge.hpp"
 #include "agent/disk_thread.hpp"
 #include "agent/log.hpp"
@@ -78,6 +79,13 @@ InstanceFile::Contents load_numbers(const InstanceFile& file, const std::string&
   InstanceFile::Contents known = file.load();
   if (!known.warning.empty() && std::filesystem::exists(path)) log_warning(known.warning);
   return known;
+}
+
+int adopt(const Options& options) {
+  become(options.user);  // the file is theirs
+  const std::string path = numbers_path(options.domain);
+  const InstanceFile file(path);
+  return adopt_numbers(file, load_numbers(file, path).instances) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 IngestOptions ingest_options(Options& options) {
@@ -148,7 +156,7 @@ int start(int argc, char** argv) {
     return EXIT_SUCCESS;
   }
   if (!line.status) return refuse(line.status.error(), line.options.log);
-  return run(std::move(line.options));
+  return line.options.adopts_numbers ? adopt(line.options) : run(std::move(line.options));
 }
 
 }  // namespace

@@ -22,6 +22,8 @@ constexpr Time kShortestInterval = std::chrono::milliseconds(1);
 pmLongOptions long_options[] = {
     PMDA_OPTIONS_HEADER("Options"),
     {"access", 1, 'A', "RULE", "allow:HOST[:MAXCONNS] or disallow:HOST; may be repeated"},
+    {"adopt-numbers", 0, 'a', nullptr,
+     "take over the instances' numbers of PCP's trace agent, which must run, and exit"},
     {"debug", 1, 'D', "DBG", "PCP debug options, see pmdbg(1)"},
     PMDAOPT_DOMAIN,
     {"port", 1, 'I', "PORT", "TCP port for traced programs, number or service name (default 4323)"},
@@ -39,7 +41,7 @@ pmLongOptions long_options[] = {
 
 pmOptions getopt_state() {
   pmOptions state{};
-  state.short_options = ":A:D:d:hI:i:l:M:N:T:U:V:";  // the first colon: say nothing of errors
+  state.short_options = ":A:aD:d:hI:i:l:M:N:T:U:V:";  // the first colon: say nothing of errors
   state.long_options = long_options;
   state.short_usage = "[options]";
   return state;
@@ -77,6 +79,9 @@ Result<void> take_option(int letter, const char* text, Options& options) {
   switch (letter) {
     case 'A':
       return options.access.add(text);
+    case 'a':
+      options.adopts_numbers = true;
+      return "";
     case 'D':
       return take_debug(text, options.debug);
     case 'd':

@@ -23,6 +23,7 @@ struct Options {
   EngineOptions engine;               // -T, -N, --max-tags
   ValueUnits units;                   // -U, -V
   std::string debug;                  // -D
+  bool adopts_numbers = false;        // -a: does that and no more
 };
 
 struct CommandLine {

@@ -2,6 +2,7 @@
 """Install on a whole machine: it succeeds if the agent answers, and else leaves all as it was."""
 
 import os
+import re
 import unittest
 
 import installed
@@ -9,6 +10,54 @@ from installed import find
 from system_test import SystemTestCase
 
 setUpModule = installed.set_up
+
+
+class Upgrade(SystemTestCase):
+    """From PCP's agent: to whoever outlives the change, tags are numbers."""
+
+    def start_pcps_agent(self):
+        self.machine.start_pmcd()
+        self.must(self.install("n", directory="/var/lib/pcp/pmdas/trace"))
+        self.trace("zebra", "ant", "mole eats")
+
+    def trace(self, *tags):
+        for tag in tags:
+            for kind in ("", "-v 1", "-c 1", "-e true"):
+                self.must(f"PCP_TRACE_HOST=127.0.0.1 pmtrace -q {kind} '{tag}'")
+
+    def assert_numbers(self, numbers):
+        for kind in ("point", "observe", "counter", "transact"):
+            metric = f"trace.{kind}.count"
+            shown = self.machine.run(f"pminfo -f {metric}").stdout
+            instances = re.findall(r'inst \[(\d+) or "([^"]*)"', shown)
+            self.assertEqual({name: int(number) for number, name in instances}, numbers, metric)
+
+    def test_keeps_the_numbers(self):
+        self.start_pcps_agent()
+        self.assert_numbers({"zebra": 1, "ant": 2, "mole eats": 3})
+        self.must(self.install())
+        self.trace("new", "mole eats", "ant", "zebra")
+        self.assert_numbers({"new": 4, "mole eats": 3, "ant": 2, "zebra": 1})
+
+    def test_of_the_whole_machine_keeps_the_numbers_each_time(self):
+        self.start_pcps_agent()
+        self.must(self.switch("on"))
+        self.trace("ant", "new")
+        self.assert_numbers({"ant": 2, "new": 4})
+        self.must(self.switch("off"))
+        self.trace("ant", "mole eats")
+        self.assert_numbers({"ant": 1, "mole eats": 2})
+        self.must(self.switch("on"))
+        self.trace("mole eats", "ant", "new", "zebra")
+        self.assert_numbers({"mole eats": 2, "ant": 1, "new": 4, "zebra": 5})
+
+    def test_of_ours_leaves_the_numbers_alone(self):
+        self.machine.start_pmcd()
+        self.must(self.install())
+        self.trace("zebra", "ant")
+        self.assertIn("keeps its numbers itself", self.must(self.install()))
+        self.trace("ant", "zebra")
+        self.assert_numbers({"ant": 2, "zebra": 1})
 
 
 class Install(SystemTestCase):

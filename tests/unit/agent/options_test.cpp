@@ -48,6 +48,7 @@ TEST_F(OptionsTest, HaveDefaults) {
   EXPECT_EQ(options.engine.period, 60s);
   EXPECT_EQ(options.engine.buckets, 12);
   EXPECT_EQ(options.engine.max_tags, 100'000);
+  EXPECT_FALSE(options.adopts_numbers);
 }
 
 TEST_F(OptionsTest, AreTakenFromTheCommandLine) {
