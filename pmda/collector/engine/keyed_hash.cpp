@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "collector/engine/keyed_hash.hpp"
 
+#include <sys/auxv.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstring>
@@ -37,8 +39,11 @@ std::uint64_t word_at(const char* bytes, std::size_t size) {
 }  // namespace
 
 KeyedHash::KeyedHash() {
-  // Cannot fail on any Linux that has a random device; if it did, the key would be zero.
-  [[maybe_unused]] const int failed = getentropy(key_.data(), sizeof key_);
+  if (getentropy(key_.data(), sizeof key_) == 0) return;
+  // A sandbox, perhaps. The kernel gives every program so many random bytes when it starts.
+  static std::atomic<std::uint64_t> made{0};  // relaxed: so that keys differ, and for nothing else
+  std::memcpy(key_.data(), reinterpret_cast<const void*>(getauxval(AT_RANDOM)), sizeof key_);
+  key_[0] += made.fetch_add(1, std::memory_order_relaxed);
 }
 
 std::uint64_t KeyedHash::operator()(std::string_view text, std::uint64_t tweak) const {

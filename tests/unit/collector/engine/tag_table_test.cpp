@@ -3,6 +3,22 @@
 
 #include <gtest/gtest.h>
 
+namespace {
+
+bool has_entropy = true;
+
+}  // namespace
+
+extern "C" {
+
+int __real_getentropy(void* bytes, std::size_t size);
+int __wrap_getentropy(void* bytes, std::size_t size);
+int __wrap_getentropy(void* bytes, std::size_t size) {
+  return has_entropy ? __real_getentropy(bytes, size) : -1;
+}
+
+}  // extern "C"
+
 namespace pcp::trace::agent {
 namespace {
 
@@ -34,6 +50,17 @@ TEST(KeyedHash, DependsOnEveryByteTheTweakAndTheKey) {
     EXPECT_NE(hash(text, 1), hash(other, 1));
     EXPECT_NE(hash(text, 1), hash(text.substr(0, i), 1));
   }
+}
+
+// With a key of zeros anybody could make names that collide.
+TEST(KeyedHash, HasAnUnknownKeyWithoutARandomDevice) {
+  constexpr std::uint64_t kByAKeyOfZeros = 0x9719e66d83cc00b8;
+  has_entropy = false;
+  const KeyedHash first;
+  const KeyedHash second;
+  has_entropy = true;
+  EXPECT_NE(first("text", 1), second("text", 1));
+  EXPECT_NE(first("text", 1), kByAKeyOfZeros);
 }
 
 }  // namespace
