@@ -11,7 +11,7 @@ Result<void> add_debug_options(const std::string& options) {
 }
 
 Result<void> DebugOptions::replace(const std::string& options) {
-  const Result<void> replaced = set(options);
+  Result<void> replaced = set(options);
   if (replaced) {
     text_ = options.empty() || options == "0" ? "none" : options;
   } else {
