@@ -28,6 +28,7 @@ WITHOUT_PCP = ("pmda/collector", "libtrace/src", "libtrace/wire")
 CODE = {".c", ".cpp", ".h", ".hpp"}
 SOURCES = CODE | {".cmake", ".f", ".f90", ".inc", ".java", ".proto", ".py", ".sh"}
 SOURCE_NAMES = {"CMakeLists.txt", "Install", "Remove", "run"}
+CLOCKS = "pmda/collector/engine/clock.hpp"
 LONGEST_WALK = 37  # files, from a call to a metric
 LINES_WITH_LICENCE = 20  # what the file is may be said first
 
@@ -116,6 +117,12 @@ class House:
                 if not any("SPDX-License-Identifier: " in line for line in first[:LINES_WITH_LICENCE]):
                     yield f"{path}: no SPDX line at its top"
 
+    def clocks(self):
+        readers = [path for path, text in self.code.items() if is_in(path, "pmda")
+                   and re.search(r"_clock::now|clock_gettime|gettimeofday", text)]
+        if readers != [CLOCKS]:
+            yield f"clocks are read in {readers}, not in {CLOCKS} alone"
+
     def walk(self):
         """The files that design.md leads a newcomer through are there, and not too many."""
         page = (self.root / "libtrace/docs/design.md").read_text(encoding="utf-8")
@@ -133,6 +140,7 @@ class House:
         yield from self.insides_of_the_collector()
         yield from self.pcp_headers()
         yield from self.missing_licences()
+        yield from self.clocks()
         yield from self.walk()
 
 
