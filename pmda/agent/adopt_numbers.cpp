@@ -89,8 +89,8 @@ bool adopt_numbers(const InstanceFile& file, std::vector<KnownInstance> filed) {
   if (const int status = read_numbers(running); status < 0)
     return give_up(std::string("PCP's trace agent: ") + pmErrStr(status));
   const std::size_t count = running.size();
-  const std::string problem = file.save(merge_numbers(std::move(running), std::move(filed)));
-  if (!problem.empty()) return give_up(problem);
+  const Result<void> saved = file.save(merge_numbers(std::move(running), std::move(filed)));
+  if (!saved) return give_up(saved.error().message);
   std::cout << "Tags keep the numbers that PCP's trace agent has given to " << count << " of them."
             << std::endl;
   return true;

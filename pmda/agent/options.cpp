@@ -81,7 +81,7 @@ Result<void> take_option(int letter, const char* text, Options& options) {
       return options.access.add(text);
     case 'a':
       options.adopts_numbers = true;
-      return "";
+      return {};
     case 'D':
       return take_debug(text, options.debug);
     case 'd':

@@ -83,8 +83,8 @@ TEST(Allocations, AreNotMadeByTheCellsOfAThousandTags) {
     const std::uint64_t before = heap_calls();
     for (const pmtrace_handle tag : names.tags) overflow.add({tag, 1, RecordKind::Observe}, 0);
     const std::uint64_t made = heap_calls() - before;
-    overflow.take(
-        spare, [](std::size_t) {}, [](std::uint64_t) {}, [](const OverflowCell&) {});
+    EXPECT_EQ(overflow.exchange(spare, overflow.needed_room()), Overflow::Exchanged::Yes);
+    spare.clear();
     return made;
   };
   for (int slab = 0; slab < 2; ++slab) EXPECT_GT(pass(), 0u);
