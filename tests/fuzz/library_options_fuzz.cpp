@@ -32,8 +32,12 @@ void check(const Options& options, bool has_path) {
   require(options.flush_interval >= 1ms && options.flush_interval <= 60s);
   require(options.queue_capacity >= 2 && options.queue_capacity <= 1 << 20);
   require(!options.service.empty());
-  for (const auto& [name, value] : options.labels)
+  std::size_t bytes = options.process.size() + options.service.size();
+  for (const auto& [name, value] : options.labels) {
     require(pcp::trace::is_label_name(name) && !pcp::trace::is_reserved_label(name));
+    bytes += name.size() + value.size();
+  }
+  require(bytes <= 16 * 1024);  // or the agent hangs up
   require(options.socket_only == has_path);
   require(options.socket_path.size() < sizeof(sockaddr_un::sun_path));
 }
@@ -56,7 +60,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
       },
       [&](const std::string& complaint) {
         require(complaint.starts_with("pcp_trace: PCP_TRACE_"));
-        const std::string name = complaint.substr(11, complaint.find('=') - 11);
+        const std::string name = complaint.substr(11, complaint.find_first_of("= ") - 11);
         require(variables.contains(name));
         require(++complaints[name] == 1 || name == "PCP_TRACE_LABELS");  // of each label
       });

@@ -125,6 +125,19 @@ class HostileLabels(TraceTestCase):
         self.assertEqual(self.labels()["a"]["zone"], "eu")
         self.assertEqual(self.pmcd.value("trace.agent.labels.refused"), 0)
 
+    def test_of_the_environment_that_no_agent_would_take_are_cut(self):
+        environment = self.environment(
+            self.pmcd, PCP_TRACE_SERVICE="s" * 50_000,
+            PCP_TRACE_LABELS="zone=eu,long=" + "l" * 20_000 + ",tier=web")
+        returned, complaints = self.trace_loudly(environment, "point a", "point a")
+        self.assertEqual(returned, [0, 0])
+        self.assertRegex(complaints, r"\A.*PCP_TRACE_SERVICE is cut.*\n.*PCP_TRACE_LABELS.*\n\Z")
+        self.assertLess(len(complaints), 200)
+        self.assert_values(self.pmcd, "trace.point.count", {"a": 2})
+        shown = self.labels()["a"]
+        self.assertEqual([shown[name] for name in ("service", "zone", "tier")],
+                         ["s" * 1024, "eu", "web"])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -4,7 +4,6 @@
 #include <sys/random.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <utility>
 
@@ -29,7 +28,7 @@ wire::Hello introduce(const Options& options) {
     std::copy_n(reinterpret_cast<const std::uint8_t*>(&pid), sizeof pid, hello.session.begin() + 8);
   }
   hello.pid = own_pid();
-  hello.process = program_invocation_short_name;
+  hello.process = options.process;
   hello.service = options.service;
   hello.labels = options.labels;
   hello.start_time_ns = static_cast<std::uint64_t>(

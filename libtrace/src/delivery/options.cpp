@@ -21,6 +21,12 @@ using std::chrono::nanoseconds;
 // A timeout of more than a day is a typing error, and larger numbers would overflow on the way.
 constexpr double kMaxSeconds = 86'400;
 
+// Names and labels of a process: an agent takes 16 KiB together, in 64 KiB with what is around
+// them. It shows less of each.
+constexpr std::size_t kMaxNameBytes = 1024;
+constexpr std::size_t kMaxLabelBytes = 12 * 1024;
+constexpr std::size_t kBytesBesideLabel = 8;
+
 std::optional<nanoseconds> parse_seconds(std::string_view text) {
   // In C's locale, whatever the program's is. Not by std::from_chars, which brings libm along.
   static const locale_t c_locale = ::newlocale(LC_NUMERIC_MASK, "C", nullptr);
@@ -70,6 +76,41 @@ std::optional<std::pair<std::string, std::string>> parse_label(std::string_view 
   return std::pair{std::string(name), std::string(text.substr(equals + 1))};
 }
 
+// As much of a text as `most` allows, cut between two characters of UTF-8.
+std::string_view cut(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text;
+  const auto continues = [text](std::size_t at) {
+    return (static_cast<unsigned char>(text[at]) & 0xC0u) == 0x80u;
+  };
+  std::size_t end = most;
+  while (end + 3 > most && continues(end)) --end;
+  return text.substr(0, continues(end) ? most : end);
+}
+
+// An agent hangs up on a process that says more of itself.
+void cut_to_what_agents_take(Options& options, const char* name_of_service,
+                             const std::function<void(const std::string&)>& complain) {
+  const auto bytes_of = [](std::size_t most) { return std::to_string(most) + " bytes"; };
+  options.process = cut(options.process, kMaxNameBytes);
+  if (options.service.size() > kMaxNameBytes) {
+    options.service = cut(options.service, kMaxNameBytes);
+    complain(std::string("pcp_trace: ") + name_of_service + " is cut after " +
+             bytes_of(kMaxNameBytes));
+  }
+  std::vector<std::pair<std::string, std::string>> kept;
+  std::size_t room = kMaxLabelBytes;
+  for (auto& label : options.labels) {
+    const std::size_t bytes = label.first.size() + label.second.size() + kBytesBesideLabel;
+    if (bytes > room) continue;
+    room -= bytes;
+    kept.push_back(std::move(label));
+  }
+  if (kept.size() < options.labels.size())
+    complain("pcp_trace: PCP_TRACE_LABELS has too much: labels beyond " + bytes_of(kMaxLabelBytes) +
+             " are left out");
+  options.labels = std::move(kept);
+}
+
 // The directory of the agent's socket: PCP_RUN_DIR from the environment, else from pcp.conf.
 std::string run_directory(const Environment& environment) {
   if (const char* directory = environment("PCP_RUN_DIR")) return directory;
@@ -90,6 +131,7 @@ Options read_options(const Environment& environment,
   Options options;
   using namespace std::chrono_literals;
   options.reconnect_delays = {5s, 10s, 20s, 40s, 80s};
+  options.process = program_invocation_short_name;
   options.service = pcp_trace_default_service != nullptr ? pcp_trace_default_service
                                                          : program_invocation_short_name;
 
@@ -135,7 +177,7 @@ Options read_options(const Environment& environment,
   options.flush_interval = std::chrono::milliseconds(flush_ms);
   take("PCP_TRACE_QUEUE", number(2, 1 << 20), options.queue_capacity,
        "a number of records from 2 to 1048576");
-  take("PCP_TRACE_SERVICE", non_empty, options.service, "a name");
+  const bool has_service = take("PCP_TRACE_SERVICE", non_empty, options.service, "a name");
   if (const char* const labels = environment("PCP_TRACE_LABELS"))
     for_each_part(labels, [&](std::string_view part) {
       if (auto label = parse_label(part))
@@ -144,6 +186,8 @@ Options read_options(const Environment& environment,
         ignore("PCP_TRACE_LABELS", part,
                "name=value with a name of letters, digits and '_' that is none of PCP's own");
     });
+  cut_to_what_agents_take(options, has_service ? "PCP_TRACE_SERVICE" : "the program's name",
+                          complain);
   options.no_agent = environment("PCP_TRACE_NOAGENT") != nullptr;
 
   options.socket_only =

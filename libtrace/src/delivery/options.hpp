@@ -34,6 +34,8 @@ struct Options {
   std::chrono::milliseconds flush_interval{100};  // PCP_TRACE_FLUSH, 1 to 60,000
   std::uint32_t queue_capacity = 4096;  // PCP_TRACE_QUEUE, 2 to 1,048,576 records a thread
 
+  // What the process says of itself. It fits an agent's limits.
+  std::string process;  // the program's name
   std::string service;  // PCP_TRACE_SERVICE, else the program's name
   std::vector<std::pair<std::string, std::string>> labels;  // PCP_TRACE_LABELS
 };
@@ -41,8 +43,8 @@ struct Options {
 // Reads one variable; null if it is not set.
 using Environment = std::function<const char*(const char* name)>;
 
-// Gives options with the default in place of each malformed value, and without malformed labels; of
-// each `complain` hears in one line.
+// Gives options with the default in place of each malformed value, and without malformed labels and
+// what is too long; of each `complain` hears in one line.
 Options read_options(const Environment& environment,
                      const std::function<void(const std::string&)>& complain);
 

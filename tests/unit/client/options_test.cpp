@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <fstream>
 #include <map>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -108,6 +109,59 @@ TEST(Options, LeaveOutLabelsThatPcpWouldRefuseAndNoOthers) {
             "pcp_trace: PCP_TRACE_LABELS=\"k8s.pod=x\" ignored: expected name=value with a name of "
             "letters, digits and '_' that is none of PCP's own");
   EXPECT_NE(complaints[1].find("\"hostname=other\""), std::string::npos);
+}
+
+std::size_t bytes_of(const Options& options) {
+  std::size_t bytes = options.process.size() + options.service.size();
+  for (const auto& [name, value] : options.labels) bytes += name.size() + value.size();
+  return bytes;
+}
+
+constexpr std::size_t kMaxBytesOfAgent = 16 * 1024;
+
+TEST(Options, CutAServiceThatIsTooLongBetweenTwoCharacters) {
+  const std::string longest(1024, 's');
+  EXPECT_TRUE(read({{"PCP_TRACE_SERVICE", longest}}).complaints.empty());
+  const auto [options, complaints] = read({{"PCP_TRACE_SERVICE", std::string(1022, 's') + "€uro"}});
+  EXPECT_EQ(options.service, std::string(1022, 's'));
+  EXPECT_EQ(complaints,
+            std::vector<std::string>{"pcp_trace: PCP_TRACE_SERVICE is cut after 1024 bytes"});
+  const std::string no_text(5000, '\x80');
+  EXPECT_EQ(read({{"PCP_TRACE_SERVICE", no_text}}).options.service, no_text.substr(0, 1024));
+}
+
+TEST(Options, LeaveOutLabelsThatAnAgentWouldNotTake) {
+  const std::string huge(13'000, 'h');
+  const std::string large(10'000, 'l');
+  const auto [options, complaints] =
+      read({{"PCP_TRACE_LABELS", "a=1,b=" + huge + ",c=" + large + ",d=" + large + ",e=2"}});
+  EXPECT_EQ(options.labels, (decltype(options.labels){{"a", "1"}, {"c", large}, {"e", "2"}}));
+  EXPECT_EQ(complaints,
+            std::vector<std::string>{"pcp_trace: PCP_TRACE_LABELS has too much: labels beyond "
+                                     "12288 bytes are left out"});
+}
+
+TEST(Options, FitAnAgentHoweverManyLabelsThereAre) {
+  std::string labels = "x=";
+  for (int i = 0; i < 50'000; ++i) labels += ",x=";
+  EXPECT_LT(read({{"PCP_TRACE_LABELS", labels}}).options.labels.size(), 2000u);
+  labels = "x=1";
+  for (int i = 0; i < 500; ++i) labels += ",x=" + std::string(100, 'v');
+  const auto [options, complaints] =
+      read({{"PCP_TRACE_SERVICE", std::string(100'000, 's')}, {"PCP_TRACE_LABELS", labels}});
+  EXPECT_LE(bytes_of(options), kMaxBytesOfAgent);
+  EXPECT_EQ(complaints.size(), 2u);
+}
+
+TEST(Options, CutTheNameOfTheProgram) {
+  std::string name(20'000, 'n');
+  char* const before = std::exchange(program_invocation_short_name, name.data());
+  const auto [options, complaints] = read({});
+  program_invocation_short_name = before;
+  EXPECT_EQ(options.process, name.substr(0, 1024));
+  EXPECT_EQ(options.service, options.process);
+  EXPECT_EQ(complaints,
+            std::vector<std::string>{"pcp_trace: the program's name is cut after 1024 bytes"});
 }
 
 class MalformedVariable : public testing::TestWithParam<std::pair<const char*, const char*>> {};
