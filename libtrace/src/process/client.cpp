@@ -54,8 +54,9 @@ Process* find_process() {
 pthread_key_t thread_end_key;
 bool has_thread_end_key = false;  // else an ended thread's recorder is not used again
 
-// The last delivery, when the process ends.
-[[gnu::destructor]] void finish_process() {
+// The last delivery, when the process ends: in a statically linked program, too, after the program's
+// own destructors.
+[[gnu::destructor(101)]] void finish_process() {
   if (Client* client = Client::get_to_finish()) client->finish();
 }
 
