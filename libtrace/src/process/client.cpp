@@ -15,6 +15,7 @@
 #include "fork/wiped_memory.hpp"
 #include "process/descriptors.hpp"
 #include "process/flusher_loop.hpp"
+#include "process/place_of_flusher.hpp"
 #include "record/clock.hpp"
 #include "record/no_cancellation.hpp"
 
@@ -54,8 +55,8 @@ Process* find_process() {
 pthread_key_t thread_end_key;
 bool has_thread_end_key = false;  // else an ended thread's recorder is not used again
 
-// The last delivery, when the process ends: in a statically linked program, too, after the program's
-// own destructors.
+// The last delivery, when the process ends: in a statically linked program, too, after the
+// program's own destructors.
 [[gnu::destructor(101)]] void finish_process() {
   if (Client* client = Client::get_to_finish()) client->finish();
 }
@@ -167,6 +168,7 @@ bool Client::start_thread() {
 
 void* Client::run_flusher(void* given) {
   auto* const client = static_cast<Client*>(given);
+  run_like_any_thread();
   for (;;) {
     try {
       FlusherLoop& loop = client->flusher_loop();
