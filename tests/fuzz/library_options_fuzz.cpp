@@ -60,7 +60,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
       },
       [&](const std::string& complaint) {
         require(complaint.starts_with("pcp_trace: PCP_TRACE_"));
-        const std::string name = complaint.substr(11, complaint.find_first_of("= ") - 11);
+        const std::string name = complaint.substr(11, complaint.find_first_of("= ", 11) - 11);
         require(variables.contains(name));
         require(++complaints[name] == 1 || name == "PCP_TRACE_LABELS");  // of each label
       });
