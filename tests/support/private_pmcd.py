@@ -227,7 +227,7 @@ class PrivatePmcd:
                    "-q", f"{PATIENCE_S:g}", "-t", f"{PATIENCE_S:g}",
                    "-l", self.path("log/pmcd.log")]
         self._pmcd = subprocess.Popen(
-            command, env=self._pmcd_environment(), stdin=subprocess.DEVNULL,
+            command, env=self.pcp_environment(), stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def _write_configuration(self, pcp):
@@ -246,7 +246,8 @@ class PrivatePmcd:
              self._namespace, "root"],
             cwd=self.directory, check=True, stdout=subprocess.DEVNULL)
 
-    def _pmcd_environment(self):
+    def pcp_environment(self):
+        """Gives the environment of pmcd and its agents."""
         environment = {
             name: value for name, value in os.environ.items()
             # The stock agent needs the stock library, and no variable for clients is for it.

@@ -40,23 +40,23 @@ class Ends(TraceTestCase):
     def start_dead(self):
         traced = self.start_traced(self.environment(self.start_pmcd()))
         traced.call("point a")
-        os.kill(traced.pid, signal.SIGSEGV)
+        os.kill(traced.pid, signal.SIGABRT)
         wait_until(lambda: os.waitid(os.P_PID, traced.pid, os.WEXITED | os.WNOWAIT),
                    what="the program's death")
         return traced
 
-    def test_by_sigsegv_when_it_is_asked_to_end(self):
-        with self.assertRaisesRegex(AssertionError, "ended with -11"):
+    def test_by_sigabrt_when_it_is_asked_to_end(self):
+        with self.assertRaisesRegex(AssertionError, "ended with -6"):
             self.start_dead().end()
 
-    def test_by_sigsegv_when_nobody_asked(self):
-        with self.assertRaisesRegex(AssertionError, "ended with -11"):
+    def test_by_sigabrt_when_nobody_asked(self):
+        with self.assertRaisesRegex(AssertionError, "ended with -6"):
             self.start_dead().kill()
 
     def test_of_an_agent_that_crashes(self):
         pmcd = self.start_pmcd()
         kill = os.kill
-        with mock.patch("os.kill", lambda pid, _: kill(pid, signal.SIGSEGV)):
+        with mock.patch("os.kill", lambda pid, _: kill(pid, signal.SIGABRT)):
             with self.assertRaisesRegex(RuntimeError, "agent ended with wait status"):
                 pmcd.end_pmcd()
 

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Lets a program's larger allocations fail, in a program that this is linked into: `new` throws as
+// it does when there is no memory.
+#pragma once
+
+#include <cstddef>
+
+namespace pcp::trace {
+
+// As long as there is one, for all threads.
+class ScarceMemory {
+ public:
+  // What asks for `bytes` or more gets nothing.
+  explicit ScarceMemory(std::size_t bytes);
+  ~ScarceMemory();
+  ScarceMemory(const ScarceMemory&) = delete;
+  ScarceMemory& operator=(const ScarceMemory&) = delete;
+};
+
+}  // namespace pcp::trace
