@@ -148,15 +148,36 @@ int refuse(const Error& error, const std::string& log) {
   return EXIT_FAILURE;
 }
 
+// Where help is asked for, it is what the program has to say: PCP's function knows standard error
+// only.
+int show_help() {
+  dup2(STDOUT_FILENO, STDERR_FILENO);
+  print_usage();
+  return EXIT_SUCCESS;
+}
+
+int show_version() {
+  std::cout << "pmdatrace " PCP_TRACE_VERSION << std::endl;
+  return EXIT_SUCCESS;
+}
+
+// To somebody who has started it by hand: on standard output it would speak to pmcd, in bytes.
+int explain() {
+  std::cerr << "pmdatrace: pmcd starts this program; Install, which is beside it, tells pmcd to"
+               " (see pmdatrace(1))"
+            << std::endl;
+  return EXIT_FAILURE;
+}
+
 int start(int argc, char** argv) {
   pmSetProgname("pmdatrace");
   CommandLine line = parse_options(argc, argv);
-  if (line.help_wanted) {
-    print_usage();
-    return EXIT_SUCCESS;
-  }
+  if (line.wanted == CommandLine::Wanted::Help) return show_help();
+  if (line.wanted == CommandLine::Wanted::Version) return show_version();
   if (!line.status) return refuse(line.status.error(), line.options.log);
-  return line.options.adopts_numbers ? adopt(line.options) : run(std::move(line.options));
+  if (line.options.adopts_numbers) return adopt(line.options);
+  if (isatty(STDOUT_FILENO) != 0) return explain();
+  return run(std::move(line.options));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "agent/number_keeper.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace pcp::trace::agent {
@@ -44,12 +45,21 @@ bool NumberKeeper::has_unsaved() {
 }
 
 void NumberKeeper::save() {
-  const std::vector<KnownInstance> numbers = reader_.numbers();
-  const Result<void> saved = file_.save(numbers);
+  const Result<void> saved = write();
   unsaved_ = !saved;
-  if (saved) saved_ = numbers.size();
   if (!std::exchange(warned_, unsaved_) && !saved)
     warn_(saved.error().message + "; will be tried again now and then");
+}
+
+Result<void> NumberKeeper::write() {
+  try {
+    const std::vector<KnownInstance> numbers = reader_.numbers();
+    Result<void> saved = file_.save(numbers);
+    if (saved) saved_ = numbers.size();
+    return saved;
+  } catch (const std::bad_alloc&) {
+    return Error{"no memory to save the instance numbers"};
+  }
 }
 
 }  // namespace pcp::trace::agent

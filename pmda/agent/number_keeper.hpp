@@ -29,6 +29,7 @@ class NumberKeeper {
 
  private:
   bool has_unsaved();
+  Result<void> write();
 
   InstanceFile file_;
   Reader reader_;

@@ -7,6 +7,7 @@
 #include <sys/un.h>
 
 #include <cstdlib>
+#include <string_view>
 
 #include "agent/parse_argument.hpp"
 #include "metrics/debug_options.hpp"
@@ -27,21 +28,22 @@ pmLongOptions long_options[] = {
     {"debug", 1, 'D', "DBG", "PCP debug options, see pmdbg(1)"},
     PMDAOPT_DOMAIN,
     {"port", 1, 'I', "PORT", "TCP port for traced programs, number or service name (default 4323)"},
-    {"socket", 1, 'i', "PATH", "Unix socket for traced programs, empty for none"},
+    {"socket", 1, 'i', "PATH", "Unix socket for traced programs, or none"},
     PMDAOPT_LOGFILE,
     {"user", 1, 'M', "USER", "run as this user (default pcp)"},
     {"buckets", 1, 'N', "COUNT", "steps into which the period is divided (default 12)"},
-    {"period", 1, 'T', "TIME", "time that rates, means and extrema cover (default 60 seconds)"},
+    {"period", 1, 'T', "TIME", "time that rates, means and extrema cover (default 60sec)"},
     {"observe-units", 1, 'U', "UNITS", "units of observations, six integers (default 0,0,0,0,0,0)"},
     {"counter-units", 1, 'V', "UNITS", "units of counters, six integers (default 0,0,0,0,0,0)"},
     {"max-tags", 1, 0, "COUNT", "tags to keep apart (default 100000)"},
     {"help", 0, 'h', nullptr, "show this usage message and exit"},
+    {"version", 0, 'v', nullptr, "show the version and exit"},
     PMDA_OPTIONS_END,
 };
 
 pmOptions getopt_state() {
   pmOptions state{};
-  state.short_options = ":A:aD:d:hI:i:l:M:N:T:U:V:";  // the first colon: say nothing of errors
+  state.short_options = ":A:aD:d:hI:i:l:M:N:T:U:V:v";  // the first colon: say nothing of errors
   state.long_options = long_options;
   state.short_usage = "[options]";
   return state;
@@ -62,7 +64,7 @@ Result<void> take_debug(const std::string& text, std::string& target) {
 }
 
 Result<void> take_socket(const char* path, std::string& target) {
-  target = path;
+  target = path == std::string_view("none") ? "" : path;
   const std::size_t most = sizeof(sockaddr_un::sun_path) - 1;
   if (target.size() <= most) return {};
   return Error{"\"" + target + "\" is longer than the " + std::to_string(most) +
@@ -154,8 +156,9 @@ CommandLine parse_options(int argc, char* const* argv) {
   // Reads on behind a mistake, for the -l that says where to tell of it.
   pmOptions state = getopt_state();
   for (int letter; (letter = pmgetopt_r(argc, argv, &state)) != EOF;) {
-    line.help_wanted = letter == 'h';
-    if (line.help_wanted) return line;
+    if (letter == 'h') line.wanted = CommandLine::Wanted::Help;
+    if (letter == 'v') line.wanted = CommandLine::Wanted::Version;
+    if (line.wanted != CommandLine::Wanted::Agent) return line;
     const Result<void> taken = take_result(letter, state, argv, options);
     if (line.status) line.status = taken;
   }

@@ -27,9 +27,9 @@ struct Options {
 };
 
 struct CommandLine {
-  Options options;           // all that could be read, also behind a mistake
-  Result<void> status;       // the first mistake: names the argument, and says what is valid
-  bool help_wanted = false;  // and nothing else
+  Options options;      // all that could be read, also behind a mistake
+  Result<void> status;  // the first mistake: names the argument, and says what is valid
+  enum class Wanted { Agent, Help, Version } wanted = Wanted::Agent;
 };
 
 // Reads the environment for what the command line does not say.

@@ -69,8 +69,7 @@ Result<std::uint16_t> parse_port(const std::string& text) {
 Result<Time> parse_period(const std::string& text) {
   constexpr std::chrono::seconds kLongest = std::chrono::hours(24 * 366);
   Error invalid{quoted(text) +
-                " is not a time interval above zero and up to a year, as in \"30 seconds\""
-                " or \"500 msec\""};
+                " is not a time interval above zero and up to a year, as in 30sec or 500msec"};
   timespec interval{};
   char* message = nullptr;
   if (pmParseHighResInterval(text.c_str(), &interval, &message) < 0) {

@@ -18,7 +18,7 @@ Result<std::int64_t> parse_number(const std::string& text, std::int64_t least, s
 // A port number or the name of a TCP service.
 Result<std::uint16_t> parse_port(const std::string& text);
 
-// An interval as PCP's tools take it, as in "30 seconds" or "500 msec".
+// An interval as PCP's tools take it, as in "30 seconds" or "500msec".
 Result<Time> parse_period(const std::string& text);
 
 // Six comma-separated integers: dimension in space, time and count, then the scales.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Cluster 0: the metrics that every trace agent has had, with the identifiers, types, units and
 // semantics on which tools, archives and rules rely.
+#include <algorithm>
+
 #include "metrics/metric_table.hpp"
 #include "metrics/tag_values.hpp"
 #include "metrics/units.hpp"
@@ -94,10 +96,12 @@ says in which units.
 time. The agent's option -T sets it; trace.agent.period has its fraction too.
 )"}},
     {0, 12, "trace.control.interval", kNoIndom, PM_SEM_DISCRETE, kSeconds,
-     [](const AgentStatus& status) { return static_cast<std::uint32_t>(status.interval_s()); },
+     [](const AgentStatus& status) {
+       return std::max(1u, static_cast<std::uint32_t>(status.interval_s()));
+     },
      {"time between two steps of the window in whole seconds",
       R"(The window moves on by this time, its length divided by the number of its
-buckets. trace.agent.interval has its fraction too.
+buckets: at least 1 here. trace.agent.interval has its fraction too.
 )"}},
     {0, 13, "trace.control.buckets", kNoIndom, PM_SEM_DISCRETE, kNoUnits,
      [](const AgentStatus& status) { return status.options.buckets; },

@@ -69,7 +69,7 @@ time.
      ingest<&IngestCounters::dropped_limit>,
      {"connections dropped for going over a limit",
       R"(Connections that were closed because their process, or all together, wanted more
-tags, labels or unfinished messages than the agent keeps.
+tags, labels or unfinished messages than the agent keeps or has memory for.
 )"}},
 
     {3, 9, "trace.agent.pdus", kNoIndom, PM_SEM_COUNTER, kCount, ingest<&IngestCounters::pdus>,

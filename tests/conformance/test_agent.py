@@ -2,6 +2,7 @@
 """The agent as its administrator sees it: options, messages, access rules, restarts."""
 
 import os
+import pty
 import pwd
 import socket
 import subprocess
@@ -115,6 +116,52 @@ class OurMessages(Bare):
         status, said = self.run_agent(*options)
         self.assertEqual(status, 1, said)
         self.assertIn(part, said.splitlines()[0])
+
+    def ask_agent(self, *options):
+        """What it says to a person who asks. Gives its exit status and both streams."""
+        done = subprocess.run([self.agent.path, *options], stdin=subprocess.DEVNULL, text=True,
+                              capture_output=True, timeout=PATIENCE_S, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    def test_help_is_what_was_asked_for(self):
+        for option in ("-h", "--help"):
+            status, said, complaints = self.ask_agent(option)
+            self.assertEqual((status, complaints), (0, ""), said)
+            self.assertIn("--max-tags=COUNT", said)
+
+    def test_the_version(self):
+        for option in ("-v", "--version"):
+            status, said, complaints = self.ask_agent(option)
+            self.assertEqual((status, complaints), (0, ""), said)
+            self.assertRegex(said, r"^pmdatrace \d+\.\d+\.\d+\n$")
+
+    def test_by_hand_on_a_terminal_it_says_who_starts_it(self):
+        ours, its = pty.openpty()
+        self.addCleanup(os.close, ours)
+        self.addCleanup(os.close, its)
+        with tempfile.TemporaryDirectory() as directory:
+            done = subprocess.run([self.agent.path], stdin=its, stdout=its, stderr=subprocess.PIPE,
+                                  text=True, cwd=directory, timeout=PATIENCE_S, check=False)
+            self.assertEqual(os.listdir(directory), [])
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("pmdatrace: pmcd starts this program", done.stderr)
+
+    def test_a_busy_port_says_which_option_gives_another(self):
+        with socket.create_server(("0.0.0.0", 0)) as busy:
+            _, said = self.run_agent("-I", str(busy.getsockname()[1]))
+        self.assertIn("-I", said)
+
+    def test_an_unknown_host_keeps_nobody_from_starting(self):
+        _, said = self.run_agent("-A", "allow:no-such-host.invalid")
+        self.assertIn('Info: access rule "allow:no-such-host.invalid": "no-such-host.invalid": ', said)
+        self.assertNotIn("Error", said)
+
+    def test_without_a_log_it_is_said_elsewhere(self):
+        with tempfile.TemporaryDirectory() as directory:
+            _, said = self.run_agent("-i", f"{directory}/missing/socket",
+                                     "-l", f"{directory}/missing/log")
+        self.assertIn("/missing/log", said)
+        self.assertIn("cannot listen on the Unix socket", said)
 
     def test_units_that_pcp_does_not_have_are_named(self):
         self.assert_refused("99", "-U", "0,1,0,0,99,0")

@@ -4,7 +4,8 @@
 import unittest
 
 from private_pmcd import ReservedPort
-from trace_test import TraceTestCase, library_environment, with_each_library, with_each_pair
+from trace_test import (OUR_LIBRARY, TraceTestCase, library_environment, with_each_library,
+                        with_each_pair)
 
 EVERYTHING = ("point a", "obs 1 a", "counter 1 a", "begin a", "begin a", "end a", "end a",
               "abort b", "null point", "point ", "point " + "t" * 255, "state 32", "state 0")
@@ -72,6 +73,14 @@ class Diagnostics(TraceTestCase):
 
     def test_pdubuf_shows_buffers(self):
         self.assertNotEqual(self.complaints(8), "")
+
+
+class OurDiagnostics(TraceTestCase):
+    def test_an_unknown_host_is_named(self):
+        """The error's text, which is PCP's too, is "No route to host"."""
+        unknown = library_environment(OUR_LIBRARY, PCP_TRACE_HOST="no-such-host.invalid")
+        _, complaints = self.trace_loudly(unknown, "state 2", "point a")
+        self.assertIn('pcp_trace: unknown host "no-such-host.invalid": ', complaints)
 
 
 @with_each_library

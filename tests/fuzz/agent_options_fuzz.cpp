@@ -57,6 +57,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   const CommandLine line = parse_options(static_cast<int>(words.size()), argv.data());
   pmClearDebug("all");  // what -D has set
   pmflush();
-  if (line.status && !line.help_wanted) check(line.options);
+  if (line.status && line.wanted == CommandLine::Wanted::Agent) check(line.options);
   return 0;
 }

@@ -92,6 +92,10 @@ class System(SystemTestCase):
         self.assertEqual(self.state(), before)
         self.assertEqual(self.value("trace.control.port"), ["5001"])
 
+    def test_it_says_that_pmcd_could_not_be_told(self):
+        self.must(self.switch("on"))  # whose Install says so
+        self.assertIn("pmcd could not be told", self.must(self.switch("off")))
+
     def test_no_agent_from_before(self):
         self.machine.start_pmcd()
         self.must(self.switch("on"))

@@ -15,7 +15,9 @@
 #include <memory>
 #include <new>
 
+#include "delivery/diagnostics.hpp"
 #include "fork/rest_at_fork.hpp"
+#include "pcp/trace.h"
 
 namespace pcp::trace::client {
 namespace {
@@ -61,7 +63,11 @@ std::vector<Endpoint> look_up(const std::string& host, std::uint16_t port) {
     error = ::getaddrinfo(host.c_str(), service.c_str(), &hints, &first);
   }
   if (error == EAI_MEMORY) throw std::bad_alloc();
-  if (error != 0) return {};
+  if (error != 0) {
+    diagnose(PMTRACE_STATE_COMMS,
+             [&] { return "unknown host \"" + host + "\": " + ::gai_strerror(error); });
+    return {};
+  }
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> found(first, ::freeaddrinfo);
   std::vector<Endpoint> endpoints;
   for (const addrinfo* each = first; each != nullptr; each = each->ai_next) {

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "collector/ingest/access.hpp"
 
+#include <signal.h>
 #include <strings.h>
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
+#include <exception>
+#include <future>
 #include <optional>
+#include <thread>
 #include <utility>
+
+#include "collector/engine/clock.hpp"
 
 namespace pcp::trace::agent {
 
@@ -29,6 +36,27 @@ std::optional<std::uint32_t> parse_limit(std::string_view text) {
 
 Error complaint(std::string_view rule, const std::string& what) {
   return {"access rule \"" + std::string(rule) + "\": " + what};
+}
+
+// The thread may outlive its asker.
+Result<HostPatterns> look_up_within(Time patience, LookUp look_up, const std::string& name) {
+  std::promise<Result<HostPatterns>> promise;
+  auto answer = promise.get_future();
+  // Signals are the main thread's.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread([promise = std::move(promise), look_up, name]() mutable {
+    try {
+      promise.set_value(look_up(name));
+    } catch (...) {
+      promise.set_exception(std::current_exception());
+    }
+  }).detach();
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (answer.wait_for(patience) == std::future_status::ready) return answer.get();
+  return Error{"no answer to the look-up of this host"};
 }
 
 }  // namespace
@@ -61,21 +89,66 @@ Result<void> AccessList::add(std::string_view text) {
 }
 
 Result<void> AccessList::insert(Rule rule, std::string_view host) {
-  Result<HostPatterns> patterns = parse_host_spec(host);
-  if (!patterns)
-    return complaint(rule.text, "\"" + std::string(host) + "\": " + patterns.error().message);
-  for (const Rule& other : rules_) {
-    const bool agrees = other.allow == rule.allow && other.limit == rule.limit;
-    for (const HostPattern& pattern : other.patterns) {
-      if (std::find(patterns->begin(), patterns->end(), pattern) == patterns->end()) continue;
-      if (!agrees)
-        return complaint(rule.text, "contradicts \"" + other.text +
-                                        "\", which is about the same host; one of them must go");
+  Result<HostSpec> spec = parse_host_spec(host);
+  const std::string shown = "\"" + std::string(host) + "\": ";
+  if (!spec) return complaint(rule.text, shown + spec.error().message);
+  if (!spec->name.empty()) {
+    Result<HostPatterns> addresses = look_up_soon(spec->name);
+    if (addresses) {
+      spec->patterns = *std::move(addresses);
+    } else {
+      rule.name = std::move(spec->name);
+      rule.problem = complaint(rule.text, shown + addresses.error().message).message +
+                     "; will be tried again, and until then " +
+                     (rule.keeps_some_out() ? "only rules that name an address let other hosts in"
+                                            : "the rule lets nobody in");
     }
   }
-  rule.patterns = *std::move(patterns);
+  if (Result<void> checked = check(rule, spec->patterns); !checked) return checked;
+  rule.patterns = std::move(spec->patterns);
   rules_.push_back(std::move(rule));
   return {};
+}
+
+Result<HostPatterns> AccessList::look_up_soon(const std::string& name) {
+  if (patience_ <= Time::zero()) return Error{"not looked up yet"};
+  const Time start = steady_now();
+  Result<HostPatterns> addresses = look_up_within(patience_, look_up_, name);
+  patience_ -= steady_now() - start;
+  return addresses;
+}
+
+Result<void> AccessList::check(const Rule& rule, const HostPatterns& patterns) const {
+  for (const Rule& other : rules_) {
+    if (other.allow == rule.allow && other.limit == rule.limit) continue;
+    const bool same_host =
+        std::find_first_of(other.patterns.begin(), other.patterns.end(), patterns.begin(),
+                           patterns.end()) != other.patterns.end();
+    if (same_host || (!rule.name.empty() && rule.name == other.name))
+      return complaint(rule.text, "contradicts \"" + other.text +
+                                      "\", which is about the same host; one of them must go");
+  }
+  return {};
+}
+
+std::vector<AccessList::Waiting> AccessList::waiting() const {
+  std::vector<Waiting> waiting;
+  for (std::size_t i = 0; i < rules_.size(); ++i)
+    if (!rules_[i].name.empty()) waiting.push_back({i, rules_[i].name, rules_[i].problem});
+  return waiting;
+}
+
+Result<void> AccessList::found(std::size_t index, HostPatterns patterns) {
+  Rule& rule = rules_.at(index);
+  if (Result<void> checked = check(rule, patterns); !checked) return checked;
+  rule.patterns = std::move(patterns);
+  rule.name.clear();
+  return {};
+}
+
+bool AccessList::waits_for_somebody_to_keep_out() const {
+  return std::any_of(rules_.begin(), rules_.end(),
+                     [](const Rule& rule) { return !rule.name.empty() && rule.keeps_some_out(); });
 }
 
 Admission AccessList::acquire(std::string_view peer) {
@@ -108,6 +181,8 @@ Admission AccessList::acquire(std::string_view peer) {
   }
 
   if (deciding != nullptr ? !deciding->allow : !own) return {Access::NotPermitted, {}};
+  if (!own && deciding_specificity < HostPattern::kOneAddress && waits_for_somebody_to_keep_out())
+    return {Access::NotPermitted, {}};
   if (is_full) return {Access::TooManyConnections, {}};
   for (const std::size_t rule : admission.rules) ++rules_[rule].open;
   return admission;

@@ -6,6 +6,11 @@
 // HOST is a specification as pmcd's access control has them, see host_spec.hpp. If an IPv6 address
 // is followed by a limit, the last component is the limit; brackets make an address unmistakable.
 //
+// A host's name that has no address yet, as when a machine starts before its network, does not keep
+// the agent from starting: its rule waits until somebody has looked the name up. Until then it lets
+// nobody in; and if it keeps somebody out, or limits him, he may be anybody: then only this
+// machine's own addresses are let in, and those that other rules name one by one.
+//
 // A peer may connect if the most specific rule that names it allows it, whatever the order of the
 // rules. A peer that no rule names may connect if its address is one of this machine's own.
 //
@@ -17,12 +22,14 @@
 // the limit of their rule.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "collector/engine/types.hpp"
 #include "collector/ingest/host_spec.hpp"
 
 namespace pcp::trace::agent {
@@ -35,9 +42,17 @@ struct Admission {
   std::vector<std::size_t> rules;
 };
 
+// Gives the addresses of a host, as look_up_host.
+using LookUp = Result<HostPatterns> (*)(const std::string& name);
+
 // Thread: filled before the server starts, then the ingest thread's.
 class AccessList {
  public:
+  AccessList() = default;
+  // The patience is for all look-ups of add() together: pmcd waits for five seconds.
+  explicit AccessList(LookUp function, Time patience = kPatience)
+      : look_up_(function), patience_(patience) {}
+
   // Takes one -A argument.
   Result<void> add(std::string_view rule);
 
@@ -46,6 +61,19 @@ class AccessList {
   Admission acquire(std::string_view peer);
   void release(const Admission& admission);
 
+  // A rule that waits for its host's addresses.
+  struct Waiting {
+    std::size_t rule;
+    std::string name;
+    std::string problem;  // one line: the rule, why it waits, whom it keeps out
+  };
+  std::vector<Waiting> waiting() const;
+  LookUp look_up() const { return look_up_; }
+
+  // A waiting rule's host was looked up. If it fails, as for a contradiction that has come to
+  // light, the rule goes on waiting.
+  Result<void> found(std::size_t rule, HostPatterns patterns);
+
  private:
   struct Rule {
     std::string text;  // as given
@@ -53,10 +81,21 @@ class AccessList {
     std::uint32_t limit = 0;  // 0: none
     std::uint32_t open = 0;   // connections
     HostPatterns patterns;
+    std::string name;     // not empty: waits for its addresses
+    std::string problem;  // then: why
+
+    bool keeps_some_out() const { return !allow || limit > 0; }
   };
 
   Result<void> insert(Rule rule, std::string_view host);
+  Result<HostPatterns> look_up_soon(const std::string& name);
+  Result<void> check(const Rule& rule, const HostPatterns& patterns) const;
+  bool waits_for_somebody_to_keep_out() const;
 
+  static constexpr Time kPatience = std::chrono::seconds(2);
+
+  LookUp look_up_ = look_up_host;
+  Time patience_ = kPatience;
   std::vector<Rule> rules_;
 };
 

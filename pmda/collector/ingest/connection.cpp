@@ -110,6 +110,7 @@ void Connection::on_readable() {
     if (phase_ == Phase::Leaving) throw_away();
   } catch (const std::exception& problem) {
     // No memory, most likely. This peer's trouble must not become anybody else's.
+    if (phase_ == Phase::Talking) count(host_.context.shared.counters.dropped_limit);
     close();
     host_.say(peer_, std::string("dropped: ") + problem.what());
   }

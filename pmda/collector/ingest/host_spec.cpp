@@ -88,15 +88,15 @@ std::optional<HostPattern> ipv6_wildcard(std::string_view head) {
   return wildcard(*address, compressed ? 112 : given * 16);
 }
 
-Result<HostPatterns> parse_wildcard(std::string_view text) {
-  if (text == "*") return HostPatterns{{Kind::Everybody, {}, 0}};
-  if (text == ".*") return HostPatterns{wildcard({Family::IPv4, {}}, 0)};
-  if (text == ":*") return HostPatterns{wildcard({Family::IPv6, {}}, 0)};
+Result<HostSpec> parse_wildcard(std::string_view text) {
+  if (text == "*") return HostSpec{{{Kind::Everybody, {}, 0}}, {}};
+  if (text == ".*") return HostSpec{{wildcard({Family::IPv4, {}}, 0)}, {}};
+  if (text == ":*") return HostSpec{{wildcard({Family::IPv6, {}}, 0)}, {}};
 
   const std::string_view head = text.substr(0, text.size() - 1);
   if (text.back() == '*' && head.find('*') == head.npos) {
     const auto pattern = head.find(':') == head.npos ? ipv4_wildcard(head) : ipv6_wildcard(head);
-    if (pattern) return HostPatterns{*pattern};
+    if (pattern) return HostSpec{{*pattern}, {}};
   }
   return Error{
       "in a wildcard '*' is the last component of an IPv4 or IPv6 address, as in 192.0.2.*, "
@@ -110,37 +110,23 @@ bool may_be_name(std::string_view text) {
   });
 }
 
-// Tells whether the resolver would read this as a number although it is no address: 10.1 or 0x7f.1.
+// Tells whether this is meant as a number although it is no address: 10.1, 0x7f.1 or 1.2.3.256.
 bool is_odd_number(const std::string& text) {
   in_addr number;
-  return inet_aton(text.c_str(), &number) != 0;
+  return inet_aton(text.c_str(), &number) != 0 ||
+         text.find_first_not_of("0123456789.") == text.npos;
+}
+
+Result<HostSpec> parse_name(std::string_view text) {
+  std::string name(text);
+  if (!may_be_name(name) || is_odd_number(name))
+    return Error{
+        "not a host name, an IPv4 or IPv6 address, a wildcard like 192.0.2.*, local:*, unix: or *"};
+  return HostSpec{{}, std::move(name)};
 }
 
 bool is_localhost(std::string_view text) {
   return text.size() == 9 && strncasecmp(text.data(), "localhost", 9) == 0;
-}
-
-Result<HostPatterns> look_up(const std::string& name) {
-  if (!may_be_name(name) || is_odd_number(name))
-    return Error{
-        "not a host name, an IPv4 or IPv6 address, a wildcard like 192.0.2.*, local:*, unix: or *"};
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const int failure = getaddrinfo(name.c_str(), nullptr, &hints, &found);
-  if (failure != 0) return Error{std::string("cannot look up this host: ") + gai_strerror(failure)};
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> list(found, freeaddrinfo);
-
-  HostPatterns patterns;
-  for (const addrinfo* entry = list.get(); entry != nullptr; entry = entry->ai_next) {
-    const auto address = address_of(entry->ai_addr);
-    if (!address) continue;
-    const HostPattern pattern = one(*address);
-    if (std::find(patterns.begin(), patterns.end(), pattern) == patterns.end())
-      patterns.push_back(pattern);
-  }
-  if (patterns.empty()) return Error{"this host has no IPv4 or IPv6 address"};
-  return patterns;
 }
 
 }  // namespace
@@ -178,24 +164,44 @@ bool HostPattern::matches(const Address& peer, bool own) const {
 
 unsigned HostPattern::specificity() const {
   if (kind == Kind::Everybody) return 0;
-  if (kind == Kind::ThisMachine) return 200;
-  return bits == address_bits(address.family) ? 201 : 1u + bits;
+  if (kind == Kind::ThisMachine) return kOneAddress - 1;
+  return bits == address_bits(address.family) ? kOneAddress : 1u + bits;
 }
 
-Result<HostPatterns> parse_host_spec(std::string_view text) {
+Result<HostSpec> parse_host_spec(std::string_view text) {
   if (text.empty()) return Error{"a host is missing"};
-  if (text == "unix:") return HostPatterns{one({Family::Unix, {}})};
-  if (is_localhost(text)) return HostPatterns{{Kind::ThisMachine, {}, 0}};
+  if (text == "unix:") return HostSpec{{one({Family::Unix, {}})}, {}};
+  if (is_localhost(text)) return HostSpec{{{Kind::ThisMachine, {}, 0}}, {}};
   if (text == "local:" || text == "local:*")
-    return HostPatterns{one({Family::Unix, {}}), {Kind::ThisMachine, {}, 0}};
+    return HostSpec{{one({Family::Unix, {}}), {Kind::ThisMachine, {}, 0}}, {}};
   if (text.front() == '[' && text.back() == ']') {
     text = text.substr(1, text.size() - 2);
     if (text.find(':') == text.npos) return Error{"only IPv6 addresses stand in brackets"};
   }
   if (text.find('*') != text.npos) return parse_wildcard(text);
   if (text.find('%') == text.npos)
-    if (const auto address = parse_address(text)) return HostPatterns{one(*address)};
-  return look_up(std::string(text));
+    if (const auto address = parse_address(text)) return HostSpec{{one(*address)}, {}};
+  return parse_name(text);
+}
+
+Result<HostPatterns> look_up_host(const std::string& name) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int failure = getaddrinfo(name.c_str(), nullptr, &hints, &found);
+  if (failure != 0) return Error{std::string("cannot look up this host: ") + gai_strerror(failure)};
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> list(found, freeaddrinfo);
+
+  HostPatterns patterns;
+  for (const addrinfo* entry = list.get(); entry != nullptr; entry = entry->ai_next) {
+    const auto address = address_of(entry->ai_addr);
+    if (!address) continue;
+    const HostPattern pattern = one(*address);
+    if (std::find(patterns.begin(), patterns.end(), pattern) == patterns.end())
+      patterns.push_back(pattern);
+  }
+  if (patterns.empty()) return Error{"this host has no IPv4 or IPv6 address"};
+  return patterns;
 }
 
 }  // namespace pcp::trace::agent

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Host specifications, as pmcd's access control has them: which peers a rule of -A is about.
 //
-//   name             every address the name has when the rule is added
+//   name             every address the name has when it is looked up
 //   localhost        every address of this machine
 //   192.0.2.7        192.0.2.*   192.*      .*   all IPv4
 //   fe80::1          2001:db8:*  fe80::*    :*   all IPv6
@@ -56,10 +56,19 @@ struct HostPattern {
   // The greater, the more specific: everybody, wildcards by their length, this machine, one
   // address.
   unsigned specificity() const;
+  static constexpr unsigned kOneAddress = 201;
 };
 using HostPatterns = std::vector<HostPattern>;
 
-// Looks names up, so it may take a while. An error's message is to stand behind the specification.
-Result<HostPatterns> parse_host_spec(std::string_view text);
+struct HostSpec {
+  HostPatterns patterns;
+  std::string name;  // if not empty: of a host, whose addresses are still to be looked up
+};
+
+// An error's message is to stand behind the specification.
+Result<HostSpec> parse_host_spec(std::string_view text);
+
+// May take many seconds. Fails also for a name that will be known in a minute. Thread: any.
+Result<HostPatterns> look_up_host(const std::string& name);
 
 }  // namespace pcp::trace::agent

@@ -72,7 +72,8 @@ Bound bind_tcp(int family, Tcp addresses, std::uint16_t port) {
 bool means_no_family(int error) { return error == EAFNOSUPPORT || error == EADDRNOTAVAIL; }
 
 Error bind_error(std::uint16_t port, int error) {
-  return {"bind(" + std::to_string(port) + "): " + std::strerror(error)};
+  return {"bind(" + std::to_string(port) + "): " + std::strerror(error) +
+          "; the option -I gives another port"};
 }
 
 enum class Answer { Nobody, Somebody, NoSocket };

@@ -19,6 +19,8 @@ struct IngestOptions {
   std::uint16_t port = kDefaultPort;  // 0: any free one
   std::string socket_path;            // Unix socket; empty: none
   AccessList access;
+  // Between two look-ups of a host in `access` that has no address yet.
+  std::chrono::milliseconds look_up_pause = std::chrono::seconds(5);
 
   // Limits. A peer that goes over one loses its connection, except where another word is said. A
   // user is a uid on the Unix socket and an address over TCP, all loopback addresses being one.

@@ -25,6 +25,7 @@
 #include "collector/ingest/acceptor.hpp"
 #include "collector/ingest/connection.hpp"
 #include "collector/ingest/count.hpp"
+#include "collector/ingest/host_finder.hpp"
 #include "collector/ingest/listener.hpp"
 #include "collector/ingest/rotation.hpp"
 #include "collector/shared.hpp"
@@ -84,6 +85,8 @@ struct Server::Implementation {
   void wait_for_list_request();
   void list_clients();
   void list_clients_after(std::uint64_t number);
+  void tell_of_unknown_hosts();
+  void find_hosts();
   void begin_stop();
   void finish_stop_if_alone();
 
@@ -122,6 +125,7 @@ struct Server::Implementation {
   std::map<std::string, std::size_t> talking_of;  // the same by owner
   bool stopping = false;
   std::thread thread;
+  HostFinder host_finder;
 };
 
 Server::Implementation::Implementation(IngestOptions given, Shared& with, LogLine log_line)
@@ -159,7 +163,9 @@ Result<void> Server::Implementation::listen() {
   max_talking_of_user = share_of_a_user(max_talking);
 
   if (const Result<void> tcp = listen_on_tcp(); !tcp) return tcp;
-  return listen_on_unix_socket();
+  if (const Result<void> unix_socket = listen_on_unix_socket(); !unix_socket) return unix_socket;
+  tell_of_unknown_hosts();
+  return {};
 }
 
 Result<void> Server::Implementation::listen_on_tcp() {
@@ -196,12 +202,28 @@ void Server::Implementation::accept_from(Descriptor listening) {
       });
 }
 
+void Server::Implementation::tell_of_unknown_hosts() {
+  for (const AccessList::Waiting& waiting : options.access.waiting()) log(waiting.problem);
+}
+
+void Server::Implementation::find_hosts() {
+  host_finder.start(options.access.waiting(), options.access.look_up(), options.look_up_pause,
+                    [this](const AccessList::Waiting& waiting, const HostPatterns& addresses) {
+                      asio::post(io, [this, waiting, addresses] {
+                        const Result<void> taken = options.access.found(waiting.rule, addresses);
+                        log(taken ? "access rules: \"" + waiting.name + "\" has been found"
+                                  : taken.error().message);
+                      });
+                    });
+}
+
 void Server::Implementation::start() {
   // Signals are the main thread's.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
+  find_hosts();
   thread = std::thread([this] { run(); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -325,6 +347,7 @@ void Server::Implementation::list_clients_after(std::uint64_t number) {
 }
 
 void Server::Implementation::stop() {
+  host_finder.stop();
   if (thread.joinable()) {
     asio::post(io, [this] { begin_stop(); });
     thread.join();

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "support/scarce_memory.hpp"
 #include "unit/metrics/metrics_fixture.hpp"
 
 namespace pcp::trace::agent {
@@ -87,6 +88,19 @@ TEST_F(NumberKeeperTest, WarnsOnceIfItCannotAndTriesAgainLater) {
   std::filesystem::remove_all(directory_ + "/missing");
   keeper.save();
   EXPECT_EQ(warnings.size(), 2);  // another trouble
+}
+
+TEST_F(NumberKeeperTest, TriesAgainLaterIfThereIsNoMemory) {
+  NumberKeeper keeper = this->keeper();
+  for (int i = 0; i < 100; ++i) apply(TraceType::Point, std::to_string(i), -1);
+  {
+    const ScarceMemory scarce(1000);
+    now = keeper.save_new();
+  }
+  ASSERT_LT(now, kNever);
+  EXPECT_EQ(warnings.size(), 1);
+  EXPECT_EQ(keeper.save_new(), kNever);
+  EXPECT_EQ(file().load().instances.size(), 100);
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ TEST_F(OptionsTest, NameTheArgumentThatIsWrong) {
 
 TEST_F(OptionsTest, RefuseASocketPathThatNoSystemTakes) {
   EXPECT_NE(error({"-i", "/" + std::string(200, 'x')}).find("107"), std::string::npos);
-  EXPECT_EQ(good({"-i", ""}).socket_path, "");
+  for (const char* none : {"", "none"}) EXPECT_EQ(good({"-i", none}).socket_path, "");
 }
 
 TEST_F(OptionsTest, RefuseStepsBelowAMillisecond) {
@@ -129,9 +129,11 @@ TEST_F(OptionsTest, KnowTheLogOfAnErrorThatComesBeforeIt) {
   EXPECT_EQ(error_of(line.status).find("-N: "), 0) << error_of(line.status);
 }
 
-TEST_F(OptionsTest, TellWhenHelpIsWanted) {
-  EXPECT_TRUE(parse({"--help"}).help_wanted);
-  EXPECT_FALSE(parse({}).help_wanted);
+TEST_F(OptionsTest, TellWhenHelpOrTheVersionIsWanted) {
+  EXPECT_EQ(parse({"--help"}).wanted, CommandLine::Wanted::Help);
+  EXPECT_EQ(parse({"-h", "--version"}).wanted, CommandLine::Wanted::Help);
+  EXPECT_EQ(parse({"--version"}).wanted, CommandLine::Wanted::Version);
+  EXPECT_EQ(parse({}).wanted, CommandLine::Wanted::Agent);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -15,6 +16,7 @@
 
 #include "collector/engine/clock.hpp"
 #include "collector/engine/descriptor.hpp"
+#include "pcp/trace.h"
 #include "support/error_of.hpp"
 #include "unit/collector/ingest/collector_fixture.hpp"
 
@@ -50,7 +52,8 @@ TEST_F(Lifecycle, ABusyPortIsOneLine) {
   same.socket_path.clear();
   Collector second({.ingest = std::move(same)}, ignore_line, steady_now());
   const std::string port = std::to_string(collector_->port());
-  EXPECT_EQ(error_of(second.listen()), "bind(" + port + "): Address already in use");
+  EXPECT_EQ(error_of(second.listen()),
+            "bind(" + port + "): Address already in use; the option -I gives another port");
 }
 
 TEST_F(Lifecycle, APortThatIsBusyForIPv6IsBusy) {
@@ -68,7 +71,8 @@ TEST_F(Lifecycle, APortThatIsBusyForIPv6IsBusy) {
   same.port = ntohs(address.sin6_port);
   Collector collector({.ingest = std::move(same)}, ignore_line, steady_now());
   EXPECT_EQ(error_of(collector.listen()),
-            "bind(" + std::to_string(ntohs(address.sin6_port)) + "): Address already in use");
+            "bind(" + std::to_string(ntohs(address.sin6_port)) +
+                "): Address already in use; the option -I gives another port");
   EXPECT_FALSE(status_of(socket_path()));
 }
 
@@ -113,6 +117,52 @@ TEST_F(Lifecycle, ALiveUnixSocketIsLeftAlone) {
   collector_.reset();
   ASSERT_TRUE(status_of(socket_path()));
   EXPECT_EQ(status_of(socket_path())->st_ino, before->st_ino);
+}
+
+std::atomic<bool> name_server_answers;
+
+Result<HostPatterns> look_up_late(const std::string&) {
+  if (!name_server_answers) return Error{"no name server"};
+  return parse_host_spec("127.0.0.1")->patterns;
+}
+
+TEST_F(Lifecycle, AHostThatIsUnknownAtTheStartIsLookedUpAgain) {
+  name_server_answers = false;
+  IngestOptions options = this->options();
+  options.access = AccessList(look_up_late);
+  options.look_up_pause = std::chrono::milliseconds(1);
+  for (const char* rule : {"disallow:localhost", "allow:late"})
+    ASSERT_EQ(error_of(options.access.add(rule)), "");
+  start(std::move(options));
+  EXPECT_NE(log_line_with("\"late\": no name server; will be tried again"), "");
+  EXPECT_EQ(tcp().next_ack(), PMTRACE_ERR_PERMISSION);
+
+  name_server_answers = true;
+  ASSERT_TRUE(eventually([] { return !log_line_with("\"late\" has been found").empty(); }));
+  EXPECT_EQ(tcp().next_ack(), 2);
+}
+
+std::atomic<int> look_ups;
+std::atomic<bool> name_server_hangs;
+
+Result<HostPatterns> hang_later(const std::string&) {
+  if (++look_ups > 1) name_server_hangs.wait(true);
+  return Error{"no name server"};
+}
+
+TEST_F(Lifecycle, ALookUpThatHangsKeepsNobodyWaiting) {
+  look_ups = 0;
+  name_server_hangs = true;
+  IngestOptions options = this->options();
+  options.access = AccessList(hang_later);
+  options.look_up_pause = std::chrono::milliseconds(1);
+  ASSERT_EQ(error_of(options.access.add("disallow:late")), "");
+  start(std::move(options));
+  ASSERT_TRUE(eventually([] { return look_ups > 1; }));
+  EXPECT_EQ(tcp().next_ack(), 2);
+  collector_.reset();
+  name_server_hangs = false;
+  name_server_hangs.notify_all();
 }
 
 TEST_F(Lifecycle, AFileInTheWayOfTheUnixSocketIsLeftAlone) {

@@ -6,6 +6,7 @@
 
 #include "pcp/trace.h"
 #include "support/error_of.hpp"
+#include "support/scarce_memory.hpp"
 #include "unit/collector/ingest/collector_fixture.hpp"
 
 namespace pcp::trace::agent {
@@ -321,6 +322,21 @@ TEST_F(Limits, BeforeAWelcomeAPduIsSmall) {
   ASSERT_TRUE(peer.send(large.substr(0, 100)));
   EXPECT_TRUE(peer.at_end());
   EXPECT_EQ(counters().dropped_malformed, 1u);
+}
+
+TEST_F(Limits, APeerForWhichThereIsNoMemoryIsDroppedAndCounted) {
+  constexpr std::size_t kBytes = 256 * 1024;
+  start();
+  TestPeer peer = unix_socket();
+  ASSERT_TRUE(peer.hello(hello_of(1)));
+  std::string large;
+  wire::append_frame(large, PduType::Data, 1, std::string(2 * kBytes, 'x'));
+  large.pop_back();
+  const ScarceMemory scarce(kBytes);
+  peer.send(large);  // may break off
+  EXPECT_TRUE(peer.at_end());
+  EXPECT_EQ(counters().dropped_limit, 1u);
+  EXPECT_TRUE(eventually([] { return !log_line_with("dropped: std::bad_alloc").empty(); }));
 }
 
 TEST_F(Limits, UnfinishedPdusOfAllPeersTogetherMayWaitInSoManyBytes) {
