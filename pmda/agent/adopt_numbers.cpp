@@ -77,7 +77,7 @@ std::vector<KnownInstance> merge_numbers(std::vector<KnownInstance> running,
   return running;
 }
 
-bool adopt_numbers(const InstanceFile& file, std::vector<KnownInstance> filed) {
+bool adopt_numbers(const InstanceFile& file, InstanceFile::Contents filed) {
   const int context = pmNewContext(PM_CONTEXT_HOST, "local:");
   if (context < 0) return give_up(std::string("pmcd: ") + pmErrStr(context));
   if (look_up(kOurs) >= 0) {
@@ -89,7 +89,8 @@ bool adopt_numbers(const InstanceFile& file, std::vector<KnownInstance> filed) {
   if (const int status = read_numbers(running); status < 0)
     return give_up(std::string("PCP's trace agent: ") + pmErrStr(status));
   const std::size_t count = running.size();
-  const Result<void> saved = file.save(merge_numbers(std::move(running), std::move(filed)));
+  const Result<void> saved =
+      file.save(merge_numbers(std::move(running), std::move(filed.instances)), filed.reserved);
   if (!saved) return give_up(saved.error().message);
   std::cout << "Tags keep the numbers that PCP's trace agent has given to " << count << " of them."
             << std::endl;

@@ -12,7 +12,7 @@ namespace pcp::trace::agent {
 
 // Reads tags and numbers from PCP's trace agent, which this machine's pmcd runs now, and puts them
 // into the file. Says what it has done; false if it could not.
-bool adopt_numbers(const InstanceFile& file, std::vector<KnownInstance> filed);
+bool adopt_numbers(const InstanceFile& file, InstanceFile::Contents filed);
 
 // The running agent's numbers, and of the file's those that do not contradict them.
 std::vector<KnownInstance> merge_numbers(std::vector<KnownInstance> running,

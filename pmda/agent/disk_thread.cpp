@@ -52,18 +52,19 @@ DiskThread::~DiskThread() {
 void DiskThread::run() {
   pthread_setname_np(pthread_self(), "disk");
   Time next = kNow;
-  for (bool last = false; !last;) {
+  for (bool first = true, last = false; !last; first = false) {
     last = ending_;
     try {
       write(queue_.take(last ? kNow : next));
       if (last)
-        numbers_.save();
+        numbers_.save_at_end();
       else
         next = numbers_.save_new();
     } catch (const std::exception& problem) {
       next = kNever;
       log_error(std::string("trouble in the disk thread: ") + problem.what());
     }
+    if (first) first_save_.set_value();
   }
 }
 

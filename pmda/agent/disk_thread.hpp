@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <future>
 #include <thread>
 
 #include "agent/log_queue.hpp"
@@ -26,6 +27,9 @@ class DiskThread {
   DiskThread(const DiskThread&) = delete;
   DiskThread& operator=(const DiskThread&) = delete;
 
+  // Returns when the numbers were saved once, or could not be, or the disk has had so much time.
+  void wait_for_first_save(Time at_most) const { first_saved_.wait_for(at_most); }
+
   // New numbers may have been seen: saves them soon. Thread: any.
   void save_numbers() { queue_.wake(); }
 
@@ -38,6 +42,8 @@ class DiskThread {
   std::FILE* const log_;             // what stderr was, and will be
   std::FILE* const stand_in_;        // what stderr is
   std::atomic<bool> ending_{false};  // partner: run() reads it after queue_.wake()
+  std::promise<void> first_save_;
+  const std::future<void> first_saved_ = first_save_.get_future();
   std::thread thread_;
 };
 

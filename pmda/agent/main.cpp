@@ -62,6 +62,10 @@ void raise_priority() {
 // then only once.
 void keep_time_zone() { setenv("TZ", ":/etc/localtime", 0); }
 
+// Numbers are reserved before the first are given, unless the disk hangs: pmcd gives a new agent
+// three seconds.
+constexpr Time kWaitForReserve = std::chrono::seconds(1);
+
 // A disk that hangs may keep the process from ending, but not for longer than this.
 void end_soon() {
   constexpr unsigned kSeconds = 10;
@@ -85,7 +89,7 @@ int adopt(const Options& options) {
   become(options.user);  // the file is theirs
   const std::string path = numbers_path(options.domain);
   const InstanceFile file(path);
-  return adopt_numbers(file, load_numbers(file, path).instances) ? EXIT_SUCCESS : EXIT_FAILURE;
+  return adopt_numbers(file, load_numbers(file, path)) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 IngestOptions ingest_options(Options& options) {
@@ -103,8 +107,10 @@ int run(Options options) {
 
   const std::string path = numbers_path(options.domain);
   const InstanceFile file(path);
-  Collector collector({options.engine, ingest_options(options), load_numbers(file, path).instances},
-                      log_info, steady_now());
+  InstanceFile::Contents known = load_numbers(file, path);
+  Collector collector(
+      {options.engine, ingest_options(options), std::move(known.instances), known.reserved},
+      log_info, steady_now());
   if (const Result<void> listening = collector.listen(); !listening) {
     log_error(listening.error().message);
     return EXIT_FAILURE;
@@ -119,6 +125,7 @@ int run(Options options) {
   NumberKeeper numbers(file, reader, log_warning, steady_now);
   MainLoop loop;  // blocks signals, so that the other threads have them blocked as well
   DiskThread disk(numbers);
+  disk.wait_for_first_save(kWaitForReserve);
   collector.start();
   const bool connected = bridge.connect(metrics, stores);
   if (connected) {

@@ -16,6 +16,9 @@ constexpr Time kLongestRest = std::chrono::minutes(5);
 // After one that failed, at least so long.
 constexpr Time kRestAfterFailure = std::chrono::seconds(30);
 
+// How many numbers of each type are reserved, at least.
+constexpr std::int32_t kReserve = 1000;
+
 }  // namespace
 
 NumberKeeper::NumberKeeper(InstanceFile file, Reader reader, Warn warn, Time (*clock)())
@@ -23,40 +26,70 @@ NumberKeeper::NumberKeeper(InstanceFile file, Reader reader, Warn warn, Time (*c
       reader_(reader),
       warn_(warn),
       clock_(clock),
-      saved_(reader.numbers().size()) {}
+      first_(reader.highest_numbers()),
+      highest_(first_),
+      saved_(first_) {}
 
 Time NumberKeeper::save_new() {
   if (!has_unsaved()) return kNever;
   const Time begin = clock_();
-  if (begin < next_save_) return next_save_;
-  save();
+  const bool urgent = !warned_ && reserve_runs_out();
+  if (begin < next_save_ && !urgent) return next_save_;
+  save(reserve());
   const Time end = clock_();
   next_save_ =
       end + std::clamp((end - begin) * kRest, unsaved_ ? kRestAfterFailure : Time{0}, kLongestRest);
   return unsaved_ ? next_save_ : kNever;
 }
 
+void NumberKeeper::save_at_end() {
+  highest_ = reader_.highest_numbers();
+  save(highest_);
+}
+
 bool NumberKeeper::has_unsaved() {
   // Mostly nothing is new, and then the other threads need not be disturbed.
   const std::uint64_t changes = reader_.changes();
-  if (std::exchange(changes_, changes) == changes || unsaved_) return unsaved_;
-  unsaved_ = reader_.has_numbers_beyond(saved_);
+  if (std::exchange(changes_, changes) != changes) {
+    highest_ = reader_.highest_numbers();
+    unsaved_ = unsaved_ || highest_ != saved_;
+  }
   return unsaved_;
 }
 
-void NumberKeeper::save() {
-  const Result<void> saved = write();
+bool NumberKeeper::reserve_runs_out() const {
+  for (std::size_t i = 0; i < highest_.size(); ++i) {
+    if (highest_[i] > reserved_[i] - kReserve / 2) return true;
+  }
+  return false;
+}
+
+// Where many are given, many more may be.
+Numbers NumberKeeper::reserve() const {
+  Numbers reserved = highest_;
+  for (std::size_t i = 0; i < reserved.size(); ++i) {
+    const std::int32_t more = std::max(kReserve, highest_[i] - first_[i]);
+    reserved[i] +=
+        std::min(more, InstanceFile::kMaxNumber - std::min(reserved[i], InstanceFile::kMaxNumber));
+  }
+  return reserved;
+}
+
+void NumberKeeper::save(const Numbers& reserved) {
+  const Numbers highest = highest_;  // the copy may have some beyond
+  const Result<void> saved = write(reserved);
   unsaved_ = !saved;
+  if (saved) {
+    saved_ = highest;
+    reserved_ = reserved;
+  }
   if (!std::exchange(warned_, unsaved_) && !saved)
     warn_(saved.error().message + "; will be tried again now and then");
 }
 
-Result<void> NumberKeeper::write() {
+Result<void> NumberKeeper::write(const Numbers& reserved) {
   try {
-    const std::vector<KnownInstance> numbers = reader_.numbers();
-    Result<void> saved = file_.save(numbers);
-    if (saved) saved_ = numbers.size();
-    return saved;
+    return file_.save(reader_.numbers(), reserved);
   } catch (const std::bad_alloc&) {
     return Error{"no memory to save the instance numbers"};
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Writes the instance numbers to their file when there are new ones, so that tags keep them over a
-// restart of the agent.
+// restart of the agent. And reserves those that come next: an agent that is killed has given some
+// that are not in the file yet, and the next one must not give them again to others.
 #pragma once
 
 #include <string>
@@ -25,19 +26,26 @@ class NumberKeeper {
   // not be saved is tried again later. Gives the time when to call this again, if not before.
   Time save_new();
 
-  void save();
+  // The last time: leaves nothing reserved.
+  void save_at_end();
 
  private:
   bool has_unsaved();
-  Result<void> write();
+  bool reserve_runs_out() const;
+  Numbers reserve() const;
+  void save(const Numbers& reserved);
+  Result<void> write(const Numbers& reserved);
 
   InstanceFile file_;
   Reader reader_;
   Warn warn_;
   Time (*clock_)();
-  std::size_t saved_;          // how many numbers the file has
+  const Numbers first_;        // the highest ones when this began
+  Numbers highest_;            // given, as far as has been looked at
+  Numbers saved_;              // of those in the file, the highest
+  Numbers reserved_{};         // in the file
   std::uint64_t changes_ = 0;  // that have been looked at
-  bool unsaved_ = false;       // there are numbers that the file has not
+  bool unsaved_ = true;        // there is something that the file has not
   bool warned_ = false;        // since the last save that succeeded
   Time next_save_{};
 };

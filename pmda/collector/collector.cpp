@@ -10,8 +10,9 @@ namespace pcp::trace::agent {
 
 struct Collector::Parts {
   Parts(Options options, LogLine log, Time now)
-      : shared(options.engine, options.known, now),
-        server(std::move(options.ingest), shared, log) {}
+      : shared(options.engine, options.known, now), server(std::move(options.ingest), shared, log) {
+    shared.engine.begin_numbers_after(options.reserved);
+  }
 
   Shared shared;
   Server server;

@@ -23,6 +23,7 @@ class Collector {
     EngineOptions engine{};
     IngestOptions ingest{};
     std::vector<KnownInstance> known{};  // from earlier lives
+    Numbers reserved{};                  // given to no tag, nor any below
   };
 
   // `log` is called on the ingest thread, and by listen(); how often, is limited here.
@@ -40,7 +41,7 @@ class Collector {
   // Good until this goes, after stop() too.
   Reader reader() const;
 
-  // Forgets all values and instances; numbers stay with their tags.
+  // Forgets all values and instances; numbers stay with their tags as long as there is room.
   void reset(Time now);
 
   // Logs one line for each connected client, soon. Async-signal-safe.

@@ -2,8 +2,11 @@
 #include "collector/reader.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <tuple>
 #include <utility>
 
+#include "collector/engine/tag_registry.hpp"
 #include "collector/shared.hpp"
 
 namespace pcp::trace::agent {
@@ -14,24 +17,35 @@ namespace {
 // the engine gives fewer.
 constexpr std::size_t kAtOnce = 256;
 
+using MainLock = std::lock_guard<CourteousMutex>;
+
 // Calls copy(max, out), with the mutex held, to append at most `max` of what take() has not had
 // yet; hands each to take(), without the mutex; and ends when there were fewer. Into a vector of
 // their own, since one with all of them would grow while the mutex is held.
-template <typename Element, typename Lock, typename Copy, typename Take>
+template <typename Element, typename Copy, typename Take>
 void copy_in_slices(CourteousMutex& mutex, Copy copy, Take take) {
   std::vector<Element> slice;
   slice.reserve(kAtOnce);
   do {
     slice.clear();
     {
-      const Lock lock(mutex);
+      const MainLock lock(mutex);
       copy(kAtOnce, slice);
     }
     for (Element& element : slice) take(std::move(element));
   } while (slice.size() == kAtOnce);
 }
 
-using MainLock = std::lock_guard<CourteousMutex>;
+// Leaves of each tag only the greatest number.
+void drop_repeated(std::vector<KnownInstance>& numbers) {
+  std::sort(numbers.begin(), numbers.end(), [](const KnownInstance& a, const KnownInstance& b) {
+    return std::tie(a.type, a.tag, b.instance) < std::tie(b.type, b.tag, a.instance);
+  });
+  const auto same_tag = [](const KnownInstance& a, const KnownInstance& b) {
+    return a.type == b.type && a.tag == b.tag;
+  };
+  numbers.erase(std::unique(numbers.begin(), numbers.end(), same_tag), numbers.end());
+}
 
 }  // namespace
 
@@ -47,7 +61,7 @@ bool TagValueSlices::next(std::vector<TagValues>& slice) {
 
 void Reader::instances(TraceType type, std::size_t from,
                        const std::function<void(InstanceName&&)>& take) const {
-  copy_in_slices<InstanceName, MainLock>(
+  copy_in_slices<InstanceName>(
       shared_->mutex,
       [&](std::size_t max, std::vector<InstanceName>& out) {
         from += shared_->engine.instances(type, from, max, out);
@@ -68,7 +82,7 @@ std::uint64_t Reader::resets() const {
 void Reader::clients(const std::function<void(std::uint64_t, ClientView&&)>& take) const {
   using Client = std::pair<std::uint64_t, ClientView>;
   std::uint64_t last = 0;  // no connection has this number
-  copy_in_slices<Client, MainLock>(
+  copy_in_slices<Client>(
       shared_->mutex,
       [&](std::size_t max, std::vector<Client>& out) {
         auto next = shared_->clients.upper_bound(last);
@@ -91,22 +105,26 @@ const IngestCounters& Reader::ingest_counters() const { return shared_->counters
 
 std::uint64_t Reader::changes() const { return shared_->engine.changes(); }
 
-bool Reader::has_numbers_beyond(std::size_t count) const {
-  std::vector<KnownInstance> first;
-  first.reserve(1);
+Numbers Reader::highest_numbers() const {
   const CourteousLock lock(shared_->mutex);
-  return shared_->engine.known_instances(count, 1, first) > 0;
+  return shared_->engine.highest_numbers();
 }
 
 std::vector<KnownInstance> Reader::numbers() const {
   std::vector<KnownInstance> numbers;
-  copy_in_slices<KnownInstance, CourteousLock>(
-      shared_->mutex,
-      [&](std::size_t max, std::vector<KnownInstance>& out) {
-        shared_->engine.known_instances(numbers.size(), max, out);
-      },
-      [&](KnownInstance&& number) { numbers.push_back(std::move(number)); });
-  return numbers;
+  std::vector<KnownInstance> slice;
+  slice.reserve(kAtOnce);
+  std::size_t looked_at = kAtOnce;
+  for (std::size_t from = 0; looked_at == kAtOnce; from += looked_at) {
+    slice.clear();
+    {
+      const CourteousLock lock(shared_->mutex);
+      looked_at = shared_->engine.known_instances(from, kAtOnce, slice);
+    }
+    std::move(slice.begin(), slice.end(), std::back_inserter(numbers));
+  }
+  drop_repeated(numbers);
+  return least_absent(std::move(numbers), engine_options().max_tags);
 }
 
 }  // namespace pcp::trace::agent

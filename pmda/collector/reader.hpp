@@ -69,10 +69,11 @@ class Reader {
   // Differs from before if instances have come or gone, or the labels of any have changed.
   std::uint64_t changes() const;
 
-  // Of the numbers to be known to the agent's next life: whether there are more than so many, and
-  // all of them. The main thread goes first.
-  bool has_numbers_beyond(std::size_t count) const;
+  // The numbers to be known to the agent's next life, of as many tags as may be shown, and the
+  // highest of each type. The main thread goes first; where it resets meanwhile, numbers beyond
+  // those that were the highest before may be missing.
   std::vector<KnownInstance> numbers() const;
+  Numbers highest_numbers() const;
 
  private:
   Shared* shared_;

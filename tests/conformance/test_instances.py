@@ -52,8 +52,21 @@ class OurInstances(InstanceTestCase):
         pmcd.wait_for_saved_numbers(3)
         pmcd.restart_agent()
         self.points(pmcd, "d", "c", "a")
-        self.assertEqual(pmcd.instances("trace.point.count"), {"a": 1, "c": 3, "d": 4})
+        self.assertEqual(pmcd.instances("trace.point.count"), {"a": 1, "c": 3, "d": 1004})
         self.assertEqual(pmcd.values("trace.point.count"), {"a": 1, "c": 1, "d": 1})
+
+    def test_leave_their_numbers_to_nobody_when_the_agent_is_killed_at_once(self):
+        """Before it could save them: so it has reserved some."""
+        pmcd = self.start_pmcd()
+        given, reserve = set(), ""
+        for tags in (["a", "b"], ["c", "d"], ["e"]):
+            reserve = pmcd.wait_for_reserve(reserve)
+            self.points(pmcd, *tags)
+            new = set(pmcd.instances("trace.point.count").values())
+            self.assertEqual(len(new), len(tags))
+            self.assertEqual(given & new, set())
+            given |= new
+            pmcd.restart_agent()
 
     def test_keep_their_numbers_when_the_agent_is_asked_to_end(self):
         pmcd = self.start_pmcd()

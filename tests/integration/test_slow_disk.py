@@ -35,11 +35,17 @@ class SlowDiskTestCase(TraceTestCase):
 class Numbers(SlowDiskTestCase):
     """The file of the instances' numbers is on a disk that hangs."""
 
-    def start_hanging(self):
-        pmcd = self.start_pmcd(environment={"LD_PRELOAD": program("hanging_fsync.so"),
+    def start_on_this_disk(self):
+        return self.start_pmcd(environment={"LD_PRELOAD": program("hanging_fsync.so"),
                                             "HANGING_FSYNC": self.directory})
+
+    def let_it_hang(self):
         with open(self.path("hang"), "w", encoding="utf-8"):
             pass
+
+    def start_hanging(self):
+        pmcd = self.start_on_this_disk()
+        self.let_it_hang()
         self.trace(self.environment(pmcd), "point a")
         self.assert_values(pmcd, "trace.point.count", {"a": 1})
         wait_until(lambda: os.path.exists(self.path("hanging")), what="the disk to hang")
@@ -53,7 +59,15 @@ class Numbers(SlowDiskTestCase):
         os.unlink(self.path("hang"))
         wait_until(pmcd.saved_numbers, what="the first numbers")
         pmcd.kill_agent(signal.SIGTERM)  # what else there is is saved at the end, at the latest
-        self.assertEqual(pmcd.saved_numbers(), ["2 1 0 a", "2 2 0 b", "3 1 0 b"])
+        self.assertEqual(pmcd.saved_numbers(), ["2 1 1 a", "3 1 0 b", "2 2 0 b"])
+
+    def test_that_cannot_be_reserved_do_not_keep_the_agent_from_starting(self):
+        self.let_it_hang()
+        pmcd = self.start_on_this_disk()
+        self.assert_goes_on(pmcd, "a")
+        self.assertTrue(os.path.exists(self.path("hanging")))
+        self.assertEqual(pmcd.saved_numbers(), [])
+        os.unlink(self.path("hang"))
 
     def test_that_cannot_be_saved_do_not_keep_the_agent_for_ever(self):
         pmcd = self.start_hanging()

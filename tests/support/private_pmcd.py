@@ -359,11 +359,19 @@ class PrivatePmcd:
 
     def saved_numbers(self):
         """Gives the numbers of instances in the agent's file, one line for each."""
-        return self._read("var/config/pmda/10.trace").splitlines()[1:-1]
+        return self._read("var/config/pmda/10.trace").splitlines()[2:-1]
 
     def wait_for_saved_numbers(self, count):
         """Waits until so many are saved, which happens soon after pmcd has seen them."""
         wait_until(lambda: len(self.saved_numbers()) == count, what="the numbers in their file")
+
+    def wait_for_reserve(self, before=""):
+        """Waits until the agent has reserved others than `before`, which it does at its start; gives
+        that line of the file."""
+        def line():
+            return (self._read("var/config/pmda/10.trace").splitlines() + ["", ""])[1]
+        wait_until(lambda: line() not in ("", before), what="reserved numbers")
+        return line()
 
     def logs(self):
         return "".join(f"--- {name}\n{self._read(name)}" for name in ("log/pmcd.log",

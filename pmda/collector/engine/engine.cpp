@@ -55,7 +55,7 @@ struct Engine::Implementation {
   }
 
   TagHistory* history_in_this_life(TagIndex tag) const {
-    return latest[tag].life == life ? latest[tag].history : nullptr;
+    return latest[tag].life == tags.life() ? latest[tag].history : nullptr;
   }
 
   void note_change() { changes.fetch_add(1, std::memory_order_relaxed); }
@@ -76,7 +76,7 @@ struct Engine::Implementation {
       histories.push_back(std::move(block));
     }
     TagHistory& history = histories.back()->emplace_back(tag, tags.type(tag));
-    latest[tag] = {life, &history};
+    latest[tag] = {tags.life(), &history};
     arrivals[index_of(tags.type(tag))].push_back(&history);
     note_change();
     return history;
@@ -159,10 +159,9 @@ struct Engine::Implementation {
   using Block = std::vector<TagHistory>;
 
   struct Latest {
-    std::uint32_t life = 0;  // that the history belongs to; any other: it is gone
+    std::int64_t life = 0;  // that the history belongs to; any other: it is gone
     TagHistory* history = nullptr;
   };
-  std::uint32_t life = 1;
   std::vector<Latest> latest;  // by TagIndex
   std::vector<std::unique_ptr<Block>> histories;
   std::array<std::vector<TagHistory*>, kTraceTypes.size()> arrivals;  // of histories, by type
@@ -177,6 +176,16 @@ Engine::Engine(const EngineOptions& options, const std::vector<KnownInstance>& k
     : implementation_(std::make_unique<Implementation>(options, known, now)) {}
 
 Engine::~Engine() = default;
+
+void Engine::begin_numbers_after(const Numbers& reserved) {
+  implementation_->tags.begin_numbers_after(reserved);
+}
+
+std::uint32_t Engine::life() const {
+  return static_cast<std::uint32_t>(implementation_->tags.life());
+}
+
+const Numbers& Engine::highest_numbers() const { return implementation_->tags.highest_numbers(); }
 
 TagIndex Engine::tag(TraceType type, std::string_view name) {
   assert(is_tag(name));
@@ -232,7 +241,7 @@ void Engine::reset(Time now) {
   my.pool.clear();
   my.counters.tags = 0;
   for (auto& each : my.arrivals) each.clear();
-  ++my.life;
+  my.tags.begin_life();
   my.note_change();
 }
 
@@ -299,7 +308,8 @@ std::size_t Engine::known_instances(std::size_t from, std::size_t max,
 Engine::Generation Engine::generation(TraceType type) const {
   const Implementation& my = *implementation_;
   const std::size_t index = index_of(type);
-  return {my.life - 1, my.arrivals[index].size(), my.origin_changes[index]};
+  return {static_cast<std::uint64_t>(my.tags.life()) - 1, my.arrivals[index].size(),
+          my.origin_changes[index]};
 }
 
 std::uint64_t Engine::changes() const {

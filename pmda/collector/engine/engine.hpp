@@ -31,6 +31,12 @@ class Engine {
   Engine(const EngineOptions& options, const std::vector<KnownInstance>& known, Time now);
   ~Engine();
 
+  // Gives no number up to these, either. To be called before there are any values.
+  void begin_numbers_after(const Numbers& reserved);
+
+  // Counts resets: what tag() gave in another life is no longer valid.
+  std::uint32_t life() const;
+
   // Finds a tag, or takes it in. Shows nothing yet: an instance appears with its first
   // values. Requires: is_tag(name). Gives the type's "(overflow)" if there is no room.
   TagIndex tag(TraceType type, std::string_view name);
@@ -50,7 +56,8 @@ class Engine {
              const wire::BatchAge& age, Time now);
 
   // Forgets all values and instances, sets their memory aside, and starts the interval afresh.
-  // Numbers stay with their tags.
+  // Numbers stay with their tags as long as there is room; else those that are absent for longest
+  // give theirs up, and no other tag ever gets them.
   void reset(Time now);
 
   struct FreeHistories {
@@ -80,11 +87,15 @@ class Engine {
   std::size_t instances(TraceType type, std::size_t from, std::size_t max,
                         std::vector<InstanceName>& out) const;
 
-  // Copies at most `max` of the numbers to be known to the agent's next life, from the `from`th on,
-  // in an order to which new ones are only ever added at the end. Gives how many it copied: so
-  // known_instances(n, 1, out) tells whether there are more than n.
+  // Copies the numbers to be known to the agent's next life, of those that have one of at most
+  // `max` tags from the `from`th on. Gives how many it looked at; fewer than `max` are the end. A
+  // tag that was forgotten and came back between two calls may be there twice; its greater number
+  // counts.
   std::size_t known_instances(std::size_t from, std::size_t max,
                               std::vector<KnownInstance>& out) const;
+
+  // The highest that was given, or must not be.
+  const Numbers& highest_numbers() const;
 
   // Changes when the type's instances were reset (resets) or have become more (count).
   struct Generation {

@@ -20,13 +20,11 @@ namespace pcp::trace::agent {
 namespace {
 
 constexpr std::string_view kFormat = "pcp-trace-instances 1";
+constexpr std::string_view kReserved = "reserved ";
 constexpr std::string_view kEnd = "end";
 
 // More than any file that an agent has written.
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 30;
-
-// A greater number is damage; believing it would leave none for new tags.
-constexpr std::int32_t kMaxNumber = 1'000'000'000;
 
 Error system_error() { return {std::strerror(errno)}; }
 
@@ -109,12 +107,27 @@ std::optional<KnownInstance> parse_line(std::string_view line) {
   unsigned type = 0;
   if (!take_number(line, type) || !is_trace_type(type)) return std::nullopt;
   if (!take_number(line, known.instance) || !take_number(line, known.absent)) return std::nullopt;
-  if (known.instance < 1 || known.instance > kMaxNumber) return std::nullopt;
+  if (known.instance < 1 || known.instance > InstanceFile::kMaxNumber) return std::nullopt;
   auto tag = parse_tag(line);
   if (!tag) return std::nullopt;
   known.type = static_cast<TraceType>(type);
   known.tag = std::move(*tag);
   return known;
+}
+
+// Nothing if the line is about something else, or damaged.
+std::optional<Numbers> parse_reserved(std::string_view line) {
+  if (!line.starts_with(kReserved)) return std::nullopt;
+  std::string rest(line.substr(kReserved.size()));
+  rest += ' ';
+  std::string_view view = rest;
+  Numbers numbers{};
+  for (std::int32_t& number : numbers) {
+    if (!take_number(view, number) || number < 0 || number > InstanceFile::kMaxNumber)
+      return std::nullopt;
+  }
+  if (!view.empty()) return std::nullopt;
+  return numbers;
 }
 
 // Takes the next line; nothing if it is the last one and has no newline.
@@ -150,6 +163,10 @@ InstanceFile::Contents InstanceFile::load() const {
       complete = true;
       break;
     }
+    if (const auto reserved = parse_reserved(*line)) {
+      contents.reserved = *reserved;
+      continue;
+    }
     auto known = parse_line(*line);
     if (!known || numbers.contains({known->type, known->instance}) ||
         !tags.insert({known->type, known->tag}).second) {
@@ -168,8 +185,11 @@ InstanceFile::Contents InstanceFile::load() const {
   return contents;
 }
 
-Result<void> InstanceFile::save(const std::vector<KnownInstance>& instances) const {
+Result<void> InstanceFile::save(const std::vector<KnownInstance>& instances,
+                                const Numbers& reserved) const {
   std::string text(kFormat);
+  text += "\nreserved";
+  for (const std::int32_t number : reserved) text += ' ' + std::to_string(number);
   text += '\n';
   for (const KnownInstance& known : instances) {
     text += std::to_string(static_cast<unsigned>(known.type)) + ' ' +

@@ -3,6 +3,7 @@
 // whole.
 //
 //   pcp-trace-instances 1
+//   reserved <four numbers, one of each type: up to these they may have been given>
 //   <type, 1 to 4> <number> <absent> <tag, with what is not printable ASCII, blanks and \ as \xNN>
 //   ...
 //   end
@@ -21,8 +22,12 @@ class InstanceFile {
  public:
   explicit InstanceFile(std::string path) : path_(std::move(path)) {}
 
+  // A greater number is damage; believing it would leave none for new tags.
+  static constexpr std::int32_t kMaxNumber = 1'000'000'000;
+
   struct Contents {
     std::vector<KnownInstance> instances;  // no tag and no number of a type twice
+    Numbers reserved{};                    // may have been given, whoever had them
     std::string warning;                   // one line; empty if all could be read
   };
 
@@ -30,7 +35,7 @@ class InstanceFile {
   Contents load() const;
 
   // Replaces the file. If it cannot, the old one is still there.
-  Result<void> save(const std::vector<KnownInstance>& instances) const;
+  Result<void> save(const std::vector<KnownInstance>& instances, const Numbers& reserved) const;
 
  private:
   std::string path_;

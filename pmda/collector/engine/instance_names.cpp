@@ -11,6 +11,12 @@ namespace {
 
 std::string suffix_of(std::int32_t instance) { return '#' + std::to_string(instance); }
 
+std::string first_word(std::string_view tag) {
+  std::string word = printable(tag, kMaxShownBytes);
+  word.resize(std::min(word.find(' '), word.size()));
+  return word;
+}
+
 }  // namespace
 
 std::string shown_name(std::string_view tag, std::int32_t instance, NameSuffixes suffixes) {
@@ -22,14 +28,20 @@ std::string shown_name(std::string_view tag, std::int32_t instance, NameSuffixes
 
 // Ends, because a tag is too short to look like a name with 255 suffixes.
 NameSuffixes InstanceNames::claim(TraceType type, std::string_view tag, std::int32_t instance) {
-  std::string word = printable(tag, kMaxShownBytes);
-  word.resize(std::min(word.find(' '), word.size()));
+  std::string word = first_word(tag);
   NameSuffixes suffixes = 0;
   while (!taken_.insert(hash_(word, index_of(type))).second) {
     word += suffix_of(instance);
     ++suffixes;
   }
   return suffixes;
+}
+
+void InstanceNames::release(TraceType type, std::string_view tag, std::int32_t instance,
+                            NameSuffixes suffixes) {
+  std::string word = first_word(tag);
+  for (; suffixes > 0; --suffixes) word += suffix_of(instance);
+  taken_.erase(hash_(word, index_of(type)));
 }
 
 }  // namespace pcp::trace::agent

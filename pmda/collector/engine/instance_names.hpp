@@ -39,6 +39,9 @@ class InstanceNames {
   // Takes a name for this tag, and says which.
   NameSuffixes claim(TraceType type, std::string_view tag, std::int32_t instance);
 
+  // Gives back the name that the tag has claimed, with as many suffixes as claim() said.
+  void release(TraceType type, std::string_view tag, std::int32_t instance, NameSuffixes suffixes);
+
  private:
   // Their hashes. Should two words ever have the same, one gets a number that it does not need.
   std::unordered_set<std::uint64_t> taken_;

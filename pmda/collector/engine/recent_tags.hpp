@@ -35,6 +35,8 @@ class RecentTags {
     return entries_[mixed >> (64 - kIndexBits)];
   }
 
+  void clear() { entries_.fill({}); }
+
  private:
   static constexpr std::uint64_t kMultiplier = 0x9e3779b97f4a7c15;  // 2^64 / golden ratio
   static constexpr unsigned kIndexBits = 9;

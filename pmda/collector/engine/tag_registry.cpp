@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <tuple>
 
 #include "collector/engine/slice.hpp"
 #include "wire/trace_type.hpp"
@@ -12,49 +13,64 @@ namespace pcp::trace::agent {
 
 namespace {
 
-bool by_number(const KnownInstance* a, const KnownInstance* b) { return a->instance < b->instance; }
-bool by_absence(const KnownInstance* a, const KnownInstance* b) { return a->absent < b->absent; }
+bool by_number(const KnownInstance& a, const KnownInstance& b) {
+  return std::tie(a.instance, a.type) < std::tie(b.instance, b.type);
+}
 
-// Gives those that were absent for the shortest time, in the order of their numbers.
-std::vector<const KnownInstance*> least_absent(const std::vector<KnownInstance>& known,
-                                               std::size_t most) {
-  std::vector<const KnownInstance*> kept;
-  kept.reserve(known.size());
-  for (const KnownInstance& each : known) kept.push_back(&each);
-  std::sort(kept.begin(), kept.end(), by_number);
-  if (kept.size() <= most) return kept;
-  std::stable_sort(kept.begin(), kept.end(), by_absence);
-  kept.resize(most);
-  std::sort(kept.begin(), kept.end(), by_number);
-  return kept;
+// Of two that were absent for as long, the one with the greater number has come later.
+bool by_absence(const KnownInstance& a, const KnownInstance& b) {
+  return a.absent != b.absent ? a.absent < b.absent : a.instance > b.instance;
 }
 
 }  // namespace
+
+std::vector<KnownInstance> least_absent(std::vector<KnownInstance> known, std::size_t most) {
+  if (known.size() > most) {
+    std::sort(known.begin(), known.end(), by_absence);
+    known.resize(most);
+  }
+  std::sort(known.begin(), known.end(), by_number);
+  return known;
+}
 
 TagRegistry::TagRegistry(std::size_t max_tags, const std::vector<KnownInstance>& known)
     : max_names_(2 * max_tags), table_(max_names_), names_(max_size()) {
   tags_.reserve(max_size());
   for (const TraceType type : kTraceTypes) {
-    add(type, kOverflowName);
+    Tag& tag = tags_.emplace_back();
+    tag.type = type;
+    tag.name = kOverflowName;
     names_.claim(type, kOverflowName, kOverflowInstance);
   }
   for (const KnownInstance& each : known) {
     std::int32_t& highest = highest_[index_of(each.type)];
     highest = std::max(highest, each.instance);
   }
-  for (const KnownInstance* each : least_absent(known, max_tags)) {
-    const TagIndex index = find_or_add(each->type, each->tag);
-    tags_[index].absent = each->absent + 1;
-    number(index, each->instance);
+  for (const KnownInstance& each : least_absent(known, max_tags)) {
+    const TagIndex index = find_or_add(each.type, each.tag);
+    tags_[index].life = -std::int64_t{each.absent};
+    number(index, each.instance);
   }
+  numbered_.sort([this](TagIndex a, TagIndex b) { return tags_[a].life < tags_[b].life; });
+  recent_.clear();  // nobody has used them yet
+}
+
+void TagRegistry::begin_life() {
+  ++life_;
+  recent_.clear();
 }
 
 TagIndex TagRegistry::find_or_add_again(TraceType type, std::string_view name) {
   TagIndex index = 0;
   if (const auto found = table_.find(type, name)) {
     index = *found;
-  } else if (!table_.full()) {
-    index = add(type, table_.insert(type, name, static_cast<TagIndex>(size())));
+    use(index);
+  } else if (const auto free = index_for_new()) {
+    index = *free;
+    Tag& tag = tags_[index];
+    tag.type = type;
+    tag.name = table_.insert(type, name, index);
+    tag.life = life_;
   } else {
     return overflow_tag(type);
   }
@@ -62,11 +78,40 @@ TagIndex TagRegistry::find_or_add_again(TraceType type, std::string_view name) {
   return index;
 }
 
-TagIndex TagRegistry::add(TraceType type, std::string_view name) {
-  Tag& tag = tags_.emplace_back();
-  tag.type = type;
-  tag.name = name;
-  return static_cast<TagIndex>(size() - 1);
+std::optional<TagIndex> TagRegistry::index_for_new() {
+  if (!table_.full()) return add_index();
+  for (const Order* const order : {&unnumbered_, &numbered_}) {
+    if (order->empty() || tags_[order->front()].life == life_) continue;
+    const TagIndex index = order->front();
+    forget(index);
+    return index;
+  }
+  return std::nullopt;
+}
+
+TagIndex TagRegistry::add_index() {
+  const auto index = static_cast<TagIndex>(size());
+  tags_.emplace_back().use = unnumbered_.insert(unnumbered_.end(), index);
+  return index;
+}
+
+void TagRegistry::forget(TagIndex index) {
+  Tag& tag = tags_[index];
+  Order& order = tag.instance == 0 ? unnumbered_ : numbered_;
+  unnumbered_.splice(unnumbered_.end(), order, tag.use);
+  if (tag.instance != 0) names_.release(tag.type, tag.name, tag.instance, tag.suffixes);
+  table_.erase(tag.type, tag.name);
+  const auto use = tag.use;
+  tag = {};
+  tag.use = use;
+}
+
+void TagRegistry::use(TagIndex index) {
+  Tag& tag = tags_[index];
+  if (tag.life == life_) return;
+  tag.life = life_;
+  Order& order = tag.instance == 0 ? unnumbered_ : numbered_;
+  order.splice(order.end(), order, tag.use);
 }
 
 InstanceName TagRegistry::instance_name(TagIndex index) const {
@@ -81,7 +126,7 @@ bool TagRegistry::note_values(TagIndex index) {
     if (highest == std::numeric_limits<std::int32_t>::max()) return false;
     number(index, ++highest);
   }
-  tag.absent = 0;
+  use(index);
   return true;
 }
 
@@ -89,7 +134,7 @@ void TagRegistry::number(TagIndex index, std::int32_t instance) {
   Tag& tag = tags_[index];
   tag.instance = instance;
   tag.suffixes = names_.claim(tag.type, tag.name, instance);
-  numbered_.push_back(index);
+  numbered_.splice(numbered_.end(), unnumbered_, tag.use);
 }
 
 bool TagRegistry::note_origin(TagIndex index, const std::shared_ptr<const Origin>& origin) {
@@ -106,14 +151,23 @@ bool TagRegistry::note_origin(TagIndex index, const std::shared_ptr<const Origin
   return true;
 }
 
+void TagRegistry::begin_numbers_after(const Numbers& reserved) {
+  for (std::size_t i = 0; i < highest_.size(); ++i)
+    highest_[i] = std::max(highest_[i], reserved[i]);
+}
+
 std::size_t TagRegistry::known_instances(std::size_t from, std::size_t max,
                                          std::vector<KnownInstance>& out) const {
-  const auto indexes = slice(numbered_, from, max);
-  for (const TagIndex index : indexes) {
-    const Tag& tag = tags_[index];
-    out.push_back({tag.type, std::string(tag.name), tag.instance, tag.absent});
+  // Behind those of kOverflowName, which have none.
+  const auto looked_at = slice(tags_, kTraceTypes.size() + from, max);
+  for (const Tag& tag : looked_at) {
+    if (tag.instance == 0) continue;
+    const std::int64_t absent =
+        std::min<std::int64_t>(life_ - tag.life, std::numeric_limits<std::uint32_t>::max());
+    out.push_back(
+        {tag.type, std::string(tag.name), tag.instance, static_cast<std::uint32_t>(absent)});
   }
-  return indexes.size();
+  return looked_at.size();
 }
 
 }  // namespace pcp::trace::agent

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What stays with a tag as long as the agent lives: its index, its instance's number and shown
-// name, and who sends it. Numbers come from earlier lives of the agent, or follow the highest of
-// those.
+// What stays with a tag through resets: its index, its instance's number and shown name, and who
+// sends it. Numbers come from earlier lives of the agent, or follow the highest of those.
+//
+// A reset begins a life of the registry. Where there is no room, a new tag takes the index of one
+// that nobody has used in this life: first of those without a number, then of the one that has been
+// absent for longest. What has gone so begins afresh when it comes back.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <list>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -17,13 +22,17 @@
 
 namespace pcp::trace::agent {
 
+// Gives those that were absent for the shortest time, in the order of their numbers.
+std::vector<KnownInstance> least_absent(std::vector<KnownInstance> known, std::size_t most);
+
 class TagRegistry {
  public:
   // Room is for twice as many names as there may be tags with values: half of them may be known
   // from earlier lives, and the other half is for new ones.
   TagRegistry(std::size_t max_tags, const std::vector<KnownInstance>& known);
 
-  // Gives the type's overflow_tag() if there is no room.
+  // The index is this tag's until the next life. Gives the type's overflow_tag() if there is no
+  // room.
   TagIndex find_or_add(TraceType type, std::string_view name) {
     const RecentTags::Entry& recent = recent_.entry_of(type, name);
     return recent.is(type, name) ? recent.tag : find_or_add_again(type, name);
@@ -32,6 +41,10 @@ class TagRegistry {
   // The first four tags are those of kOverflowName.
   static TagIndex overflow_tag(TraceType type) { return static_cast<TagIndex>(index_of(type)); }
   static bool is_overflow(TagIndex index) { return index < kTraceTypes.size(); }
+
+  // From here on unused tags may lose their indexes.
+  void begin_life();
+  std::int64_t life() const { return life_; }  // from 1 on
 
   // Tags so far, and at most ever.
   std::size_t size() const { return tags_.size(); }
@@ -48,21 +61,31 @@ class TagRegistry {
   // False if that changes nothing.
   bool note_origin(TagIndex index, const std::shared_ptr<const Origin>& origin);
 
+  // Gives no number up to these.
+  void begin_numbers_after(const Numbers& reserved);
+  const Numbers& highest_numbers() const { return highest_; }
+
   std::size_t known_instances(std::size_t from, std::size_t max,
                               std::vector<KnownInstance>& out) const;
 
  private:
+  using Order = std::list<TagIndex>;
+
   struct Tag {
     TraceType type{};
     NameSuffixes suffixes = 0;
     bool origins_differ = false;
     std::int32_t instance = 0;  // 0: none yet, or "(overflow)"
-    std::uint32_t absent = 0;   // as in KnownInstance
+    std::int64_t life = 0;      // when it was last used: 0 and below in those before this agent
     std::string_view name;
     std::shared_ptr<const Origin> origin;
+    Order::iterator use{};  // in numbered_ or unnumbered_; not of "(overflow)"
   };
   TagIndex find_or_add_again(TraceType type, std::string_view name);
-  TagIndex add(TraceType type, std::string_view name);
+  std::optional<TagIndex> index_for_new();
+  TagIndex add_index();
+  void forget(TagIndex index);
+  void use(TagIndex index);
   void number(TagIndex index, std::int32_t instance);
 
   std::size_t max_names_;
@@ -70,8 +93,10 @@ class TagRegistry {
   RecentTags recent_;
   InstanceNames names_;
   std::vector<Tag> tags_;
-  std::vector<TagIndex> numbered_;  // in the order in which they got numbers
-  std::array<std::int32_t, kTraceTypes.size()> highest_{};  // number of each type
+  Order numbered_;    // those with a number, in the order of their last use
+  Order unnumbered_;  // the others
+  std::int64_t life_ = 1;
+  Numbers highest_{};  // number of each type
 };
 
 }  // namespace pcp::trace::agent

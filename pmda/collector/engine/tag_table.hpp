@@ -31,9 +31,14 @@ class TagTable {
 
   bool full() const { return tags_.size() >= max_names_; }
 
-  // Gives the name as it is kept here, for ever. Requires: it is new.
+  // Gives the name as it is kept here, until it is erased. Requires: it is new.
   std::string_view insert(TraceType type, std::string_view name, TagIndex tag) {
     return tags_.emplace(Name{type, std::string(name)}, tag).first->first.text;
+  }
+
+  // Requires: it is here.
+  void erase(TraceType type, std::string_view name) {
+    tags_.erase(tags_.find(NameView{type, name}));
   }
 
  private:

@@ -25,7 +25,7 @@ struct EngineOptions {
   std::size_t max_histogram_bytes = 64u << 20;  // beyond it histograms are coarsened
 };
 
-// What the engine calls a tag: given once, valid for ever, through resets too.
+// What the engine calls a tag, until the next reset.
 using TagIndex = std::uint32_t;
 
 // Who sends a tag, for instance labels.
@@ -58,13 +58,16 @@ struct InstanceName {
   std::shared_ptr<const Origin> origin;  // null if unknown, or if processes disagree
 };
 
+// A number of each type.
+using Numbers = std::array<std::int32_t, kTraceTypes.size()>;
+
 // A number that a tag had in an earlier life of the agent.
 struct KnownInstance {
   TraceType type{};
   std::string tag;
   std::int32_t instance = 0;
   std::uint32_t absent =
-      0;  // lives of the agent that ended since the tag had values; 0: it has now
+      0;  // ends of the agent, and resets, since the tag had values; 0: it has now
   bool operator==(const KnownInstance&) const = default;
 };
 

@@ -185,6 +185,10 @@ std::optional<Ending> Dialogue::take_batch(const wire::Frame& frame, Turn& turn,
 
 void Dialogue::apply(const wire::DeltaEntry& entry, SessionTag& tag, Turn& turn) {
   Shared& shared = turn.shared();
+  if (const std::uint32_t life = shared.engine.life(); tag.life != life) [[unlikely]] {
+    tag.life = life;
+    tag.in_engine = SessionTag::kAllUnknown;
+  }
   TagIndex& index = tag.in_engine[index_of(entry.type)];
   if (index == SessionTag::kUnknown) {
     index = shared.engine.tag(entry.type, tag.name);

@@ -21,11 +21,14 @@ namespace pcp::trace::agent {
 
 struct SessionTag {
   static constexpr TagIndex kUnknown = ~TagIndex{0};
+  using Indexes = std::array<TagIndex, kTraceTypes.size()>;
+  static constexpr Indexes kAllUnknown{kUnknown, kUnknown, kUnknown, kUnknown};
 
   std::uint32_t id = 0;
+  std::uint32_t life = 0;  // of the engine, that in_engine is from
   std::string name;
   // What the engine calls it, for each type; asked for when the first values come.
-  std::array<TagIndex, kTraceTypes.size()> in_engine{kUnknown, kUnknown, kUnknown, kUnknown};
+  Indexes in_engine = kAllUnknown;
 };
 
 class SessionTags {

@@ -16,12 +16,14 @@ namespace {
 
 std::vector<std::string> warnings;
 Time now;
+Time clock_step;  // how long it takes from one look at the clock to the next
 
 class NumberKeeperTest : public MetricsFixture {
  protected:
   NumberKeeperTest() {
     warnings.clear();
     now = Time{0};
+    clock_step = Time{0};
     directory_ = testing::TempDir() + "numbers-XXXXXX";
     EXPECT_NE(mkdtemp(directory_.data()), nullptr);
   }
@@ -30,19 +32,73 @@ class NumberKeeperTest : public MetricsFixture {
   NumberKeeper keeper(const std::string& name = "10.trace") {
     return NumberKeeper(
         file(name), reader_, [](const std::string& line) { warnings.push_back(line); },
-        [] { return now; });
+        [] { return now += clock_step; });
   }
 
   InstanceFile file(const std::string& name = "10.trace") const {
     return InstanceFile(directory_ + "/" + name);
   }
 
+  // Each of them gets a number: there are resets in between.
+  void add_tags(int first, int last) {
+    const int at_once = static_cast<int>(engine_options().max_tags);
+    for (int i = first; i < last; ++i) {
+      if (i % at_once == 0) shared_.engine.reset(now);
+      apply(TraceType::Point, "tag" + std::to_string(i), -1);
+    }
+  }
+
   std::string directory_;
 };
 
 TEST_F(NumberKeeperTest, WritesNothingAsLongAsThereIsNothingNew) {
-  keeper().save_new();
+  NumberKeeper keeper = this->keeper();
+  keeper.save_new();
+  std::filesystem::remove(directory_ + "/10.trace");
+  keeper.save_new();
   EXPECT_TRUE(std::filesystem::is_empty(directory_));
+}
+
+TEST_F(NumberKeeperTest, ReservesNumbersBeforeTheyAreGiven) {
+  NumberKeeper keeper = this->keeper();
+  keeper.save_new();
+  EXPECT_EQ(file().load().reserved, (Numbers{1000, 1000, 1000, 1000}));
+  apply(TraceType::Point, "a", -1);
+  keeper.save_new();
+  EXPECT_EQ(file().load().reserved, (Numbers{1000, 1001, 1000, 1000}));
+}
+
+TEST_F(NumberKeeperTest, LeavesNoneReservedAtTheEnd) {
+  NumberKeeper keeper = this->keeper();
+  apply(TraceType::Point, "a", -1);
+  keeper.save_new();
+  apply(TraceType::Point, "b", -1);
+  keeper.save_at_end();
+  EXPECT_EQ(file().load().reserved, (Numbers{0, 2, 0, 0}));
+}
+
+TEST_F(NumberKeeperTest, DoesNotRestWhenTheReserveRunsOut) {
+  clock_step = std::chrono::minutes(1);  // that is a slow disk: it rests for five
+  NumberKeeper keeper = this->keeper();
+  keeper.save_new();
+  const auto add = [&](int first, int last) {
+    add_tags(first, last);
+    keeper.save_new();
+    return file().load().reserved[index_of(TraceType::Point)];
+  };
+  EXPECT_EQ(add(0, 500), 1000);
+  EXPECT_EQ(add(500, 700), 1700);
+  EXPECT_EQ(add(700, 2000), 4000);
+}
+
+TEST_F(NumberKeeperTest, KeepsTheNumbersOfAsManyTagsAsMayBeShown) {
+  NumberKeeper keeper = this->keeper();
+  add_tags(0, 1000);
+  keeper.save_at_end();
+  const auto known = file().load().instances;
+  ASSERT_EQ(known.size(), shared_.engine.options().max_tags);
+  EXPECT_EQ(known.back().tag, "tag999");
+  EXPECT_EQ(known.back().instance, 1000);
 }
 
 TEST_F(NumberKeeperTest, SavesNewNumbers) {
@@ -62,7 +118,7 @@ TEST_F(NumberKeeperTest, DoesNotSaveThemAgain) {
   std::filesystem::remove(directory_ + "/10.trace");
   keeper.save_new();
   EXPECT_TRUE(std::filesystem::is_empty(directory_));
-  keeper.save();
+  keeper.save_at_end();
   EXPECT_EQ(file().load().instances.size(), 1);
 }
 
@@ -86,7 +142,7 @@ TEST_F(NumberKeeperTest, WarnsOnceIfItCannotAndTriesAgainLater) {
   EXPECT_EQ(warnings.size(), 1);
 
   std::filesystem::remove_all(directory_ + "/missing");
-  keeper.save();
+  keeper.save_at_end();
   EXPECT_EQ(warnings.size(), 2);  // another trouble
 }
 

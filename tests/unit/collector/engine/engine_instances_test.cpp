@@ -54,6 +54,18 @@ TEST(EngineInstances, GetNumbersAboveTheHighestKnownOne) {
   EXPECT_EQ(world.shown(TraceType::Observe), (Names{"8 new"}));
 }
 
+TEST(EngineInstances, GetNumbersAboveTheReservedOnes) {
+  World world({}, {{TraceType::Point, "old", 41}});
+  world.engine.begin_numbers_after({0, 1000, 7, 0});
+  world.value(TraceType::Point, "new");
+  world.value(TraceType::Point, "old");
+  world.value(TraceType::Observe, "new");
+  world.value(TraceType::Counter, "new");
+  EXPECT_EQ(world.shown(TraceType::Point), (Names{"1001 new", "41 old"}));
+  EXPECT_EQ(world.shown(TraceType::Observe), (Names{"8 new"}));
+  EXPECT_EQ(world.shown(TraceType::Counter), (Names{"1 new"}));
+}
+
 TEST(EngineInstances, WhoseFirstWordIsTakenShowTheirNumberAfterIt) {
   World world;
   for (const char* tag : {"read a", "read b", "read", "write", "read#2 x", "read#2"}) {

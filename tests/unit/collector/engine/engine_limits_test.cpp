@@ -91,6 +91,79 @@ TEST(EngineLimits, NamesThatAreOnlyInventedCostBoundedMemory) {
   EXPECT_EQ(world.shown(TraceType::Point)[1], "1 x5");
 }
 
+// Resets and new names without end: each life has as many as there is room for, and two more.
+struct Rounds {
+  static constexpr std::uint32_t kTags = 20;
+
+  void run(int first, int last) {
+    for (int round = first; round < last; ++round) {
+      for (std::uint32_t i = 0; i < kTags + 2; ++i) {
+        const std::string name = "round " + std::to_string(round) + " tag " + std::to_string(i);
+        world.value(TraceType::Point, name);
+      }
+      for (const InstanceName& each : world.instances(TraceType::Point)) {
+        if (each.instance != kOverflowInstance) numbers.push_back(each.instance);
+      }
+      world.engine.reset(world.now);
+      while (world.engine.take_discarded() != nullptr) continue;
+    }
+  }
+
+  World world{at_most(kTags)};
+  std::vector<std::int32_t> numbers;
+};
+
+TEST(EngineReset, MakesRoomForNewNames) {
+  Rounds rounds;
+  rounds.run(0, 50);
+  EXPECT_EQ(rounds.numbers.size(), 50 * Rounds::kTags);
+  EXPECT_EQ(rounds.world.engine.counters().overflowed, 50 * 2u);
+}
+
+TEST(EngineReset, GivesNoNumberToTwoTags) {
+  Rounds rounds;
+  rounds.run(0, 50);
+  ASSERT_EQ(rounds.numbers.size(), 50 * Rounds::kTags);
+  for (std::size_t i = 0; i < rounds.numbers.size(); ++i)
+    EXPECT_EQ(rounds.numbers[i], static_cast<std::int32_t>(i) + 1);
+}
+
+TEST(EngineReset, CostsBoundedMemoryHoweverManyNamesThereWere) {
+  Rounds rounds;
+  rounds.numbers.reserve(1000 * Rounds::kTags);
+  rounds.run(0, 500);
+  const std::size_t before = heap_bytes();
+  rounds.run(500, 1000);
+  EXPECT_LE(heap_bytes(), before + 4096);
+  EXPECT_EQ(rounds.numbers.size(), 1000 * Rounds::kTags);
+  EXPECT_LE(rounds.world.known().size(), 2 * Rounds::kTags);
+}
+
+TEST(EngineReset, TakesNumbersFirstFromWhoIsAbsentForLongest) {
+  World world(at_most(2), {{TraceType::Point, "old", 1, 7}, {TraceType::Point, "recent", 2, 0}});
+  const auto life = [&](std::initializer_list<const char*> tags) {
+    for (const char* tag : tags) world.value(TraceType::Point, tag);
+    const std::vector<std::string> shown = world.shown(TraceType::Point);
+    world.engine.reset(world.now);
+    return shown;
+  };
+  EXPECT_EQ(life({"a", "b", "without a number"}),
+            (std::vector<std::string>{"3 a", "4 b", "0 (overflow)"}));
+  EXPECT_EQ(life({"c", "recent"}), (std::vector<std::string>{"5 c", "2 recent"}));
+  EXPECT_EQ(life({"d", "b"}), (std::vector<std::string>{"6 d", "4 b"}));
+  EXPECT_EQ(life({"old", "recent"}), (std::vector<std::string>{"7 old", "2 recent"}));
+}
+
+TEST(EngineReset, LetsAWordThatNobodyHasAnyLongerBeShown) {
+  World world(at_most(1));
+  for (const char* tag : {"read a", "b", "c"}) {
+    world.value(TraceType::Point, tag);
+    world.engine.reset(world.now);
+  }
+  world.value(TraceType::Point, "read d");
+  EXPECT_EQ(world.shown(TraceType::Point), (std::vector<std::string>{"4 read d"}));
+}
+
 TEST(EngineLimits, AHundredThousandTagsAndOneMore) {
   World world;
   for (int i = 0; i <= 100'000; ++i) {

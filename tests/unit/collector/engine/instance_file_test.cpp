@@ -43,7 +43,7 @@ const std::vector<KnownInstance> kSome{
 };
 
 TEST_F(InstanceFileTest, GivesBackWhatWasSaved) {
-  EXPECT_EQ(error_of(InstanceFile(path).save(kSome)), "");
+  EXPECT_EQ(error_of(InstanceFile(path).save(kSome, {})), "");
   const auto contents = load();
   EXPECT_EQ(contents.warning, "");
   EXPECT_TRUE(contents.instances == kSome);
@@ -51,13 +51,29 @@ TEST_F(InstanceFileTest, GivesBackWhatWasSaved) {
 }
 
 TEST_F(InstanceFileTest, IsTextOfOneLinePerInstance) {
-  ASSERT_TRUE(InstanceFile(path).save({kSome[0], kSome[1]}));
-  EXPECT_EQ(read(), "pcp-trace-instances 1\n1 1 0 checkout\n2 3 1 \\x20leading\\x20blank\nend\n");
+  ASSERT_TRUE(InstanceFile(path).save({kSome[0], kSome[1]}, {5, 6, 0, 1}));
+  EXPECT_EQ(read(),
+            "pcp-trace-instances 1\nreserved 5 6 0 1\n1 1 0 checkout\n2 3 1 "
+            "\\x20leading\\x20blank\nend\n");
+}
+
+TEST_F(InstanceFileTest, RemembersWhichNumbersAreReserved) {
+  ASSERT_TRUE(InstanceFile(path).save({}, {5, 6, 0, 1}));
+  EXPECT_EQ(load().reserved, (Numbers{5, 6, 0, 1}));
+  EXPECT_EQ(load().warning, "");
+  write("pcp-trace-instances 1\n1 1 0 a\nend\n");  // as older agents wrote it
+  EXPECT_EQ(load().reserved, Numbers{});
+  EXPECT_EQ(load().warning, "");
+  for (const char* damaged : {"", "1", "1 2 3", "1 2 3 4 5", "1 2 3 -4", "1 2 3 1000000001"}) {
+    write("pcp-trace-instances 1\nreserved " + std::string(damaged) + "\nend\n");
+    EXPECT_EQ(load().reserved, Numbers{});
+    EXPECT_NE(load().warning, "") << damaged;
+  }
 }
 
 TEST_F(InstanceFileTest, ReplacesTheOldFile) {
-  ASSERT_TRUE(InstanceFile(path).save(kSome));
-  EXPECT_EQ(error_of(InstanceFile(path).save({})), "");
+  ASSERT_TRUE(InstanceFile(path).save(kSome, {}));
+  EXPECT_EQ(error_of(InstanceFile(path).save({}, {})), "");
   EXPECT_TRUE(load().instances.empty());
   EXPECT_EQ(load().warning, "");
 }
@@ -74,11 +90,12 @@ TEST_F(InstanceFileTest, RefusesWhatIsNoRegularFile) {
 }
 
 TEST_F(InstanceFileTest, LeavesTheOldFileIfItCannotSave) {
-  ASSERT_TRUE(InstanceFile(path).save(kSome));
+  ASSERT_TRUE(InstanceFile(path).save(kSome, {}));
   std::filesystem::create_directory(path + ".new");
-  EXPECT_NE(error_of(InstanceFile(path).save({})).find(path + ": cannot save"), std::string::npos);
+  EXPECT_NE(error_of(InstanceFile(path).save({}, {})).find(path + ": cannot save"),
+            std::string::npos);
   EXPECT_EQ(load().instances.size(), kSome.size());
-  EXPECT_FALSE(InstanceFile(directory + "/none/file").save(kSome));
+  EXPECT_FALSE(InstanceFile(directory + "/none/file").save(kSome, {}));
 }
 
 TEST_F(InstanceFileTest, RefusesAnUnknownFormat) {
@@ -116,7 +133,7 @@ TEST_F(InstanceFileTest, GivesNoNumberAndNoTagTwice) {
 }
 
 TEST_F(InstanceFileTest, NoticesThatItWasCutOffAnywhere) {
-  ASSERT_TRUE(InstanceFile(path).save(kSome));
+  ASSERT_TRUE(InstanceFile(path).save(kSome, {}));
   const std::string whole = read();
   for (std::size_t length = 0; length < whole.size(); ++length) {
     write(whole.substr(0, length));
@@ -129,7 +146,7 @@ TEST_F(InstanceFileTest, NoticesThatItWasCutOffAnywhere) {
 }
 
 TEST_F(InstanceFileTest, SurvivesAnyDamage) {
-  ASSERT_TRUE(InstanceFile(path).save(kSome));
+  ASSERT_TRUE(InstanceFile(path).save(kSome, {}));
   const std::string whole = read();
   std::mt19937 random(1);
   for (int round = 0; round < 300; ++round) {

@@ -46,9 +46,10 @@ IngestOptions CollectorFixture::options() const {
   return options;
 }
 
-void CollectorFixture::start(IngestOptions options) {
-  collector_ = std::make_unique<Collector>(Collector::Options{.ingest = std::move(options)},
-                                           remember_line, steady_now());
+void CollectorFixture::start(IngestOptions options, const EngineOptions& engine) {
+  collector_ = std::make_unique<Collector>(
+      Collector::Options{.engine = engine, .ingest = std::move(options)}, remember_line,
+      steady_now());
   ASSERT_EQ(error_of(collector_->listen()), "");
   collector_->start();
 }

@@ -23,7 +23,7 @@ class CollectorFixture : public testing::Test {
   // Options for a port that is free and a Unix socket in the test's directory.
   IngestOptions options() const;
   void start() { start(options()); }
-  void start(IngestOptions options);
+  void start(IngestOptions options, const EngineOptions& engine = {});
 
   TestPeer tcp() const { return TestPeer::tcp(collector_->port()); }
   TestPeer unix_socket() const { return TestPeer::unix_socket(socket_path()); }

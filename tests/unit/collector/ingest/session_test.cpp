@@ -285,6 +285,27 @@ TEST_F(SessionOf, TagsKeepTheirIdsThroughAReset) {
   EXPECT_EQ(count_of(Point, "tag"), 1u);
 }
 
+TEST_F(SessionOf, TagsAreItsOwnAfterOthersHaveTakenTheirRoom) {
+  start(options(), {.max_tags = 2});
+  TestPeer peer = unix_socket();
+  ASSERT_TRUE(peer.hello(1));
+  ASSERT_TRUE(peer.send(tags_pdu({{1, "tag"}}) + batch_pdu(1, entry(1, Point, {-1}))));
+  EXPECT_EQ(peer.next_batch_ack(), 1u);
+  TestPeer other = unix_socket();
+  ASSERT_TRUE(other.hello(2));
+  ASSERT_TRUE(other.send(tags_pdu({{1, "a"}, {2, "b"}, {3, "c"}, {4, "d"}})));
+  std::uint64_t sent = 0;
+  for (const std::uint32_t id : {1u, 2u, 3u, 4u, 4u}) {
+    collector_->reset(steady_now());
+    ASSERT_TRUE(other.send(batch_pdu(++sent, entry(id, Point, {-1}))));
+    EXPECT_EQ(other.next_batch_ack(), sent);
+  }
+  ASSERT_TRUE(peer.send(batch_pdu(2, entry(1, Point, {-1, -1}))));
+  EXPECT_EQ(peer.next_batch_ack(), 2u);
+  EXPECT_EQ(count_of(Point, "d"), 1u);
+  EXPECT_EQ(count_of(Point, "tag"), 2u);
+}
+
 TEST_F(SessionOf, TheOriginOfItsTagsIsNoted) {
   start();
   TestPeer peer = unix_socket();

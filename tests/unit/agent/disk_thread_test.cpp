@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "agent/disk_thread.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "unit/metrics/metrics_fixture.hpp"
+
+namespace pcp::trace::agent {
+
+namespace {
+
+using DiskThreadTest = MetricsFixture;
+
+TEST_F(DiskThreadTest, HasReservedNumbersWhenTheFirstSaveIsOver) {
+  std::string directory = testing::TempDir() + "disk-XXXXXX";
+  ASSERT_NE(mkdtemp(directory.data()), nullptr);
+  const InstanceFile file(directory + "/10.trace");
+  NumberKeeper numbers(
+      file, reader_, [](const std::string&) {}, [] { return Time{0}; });
+  {
+    const DiskThread disk(numbers);
+    disk.wait_for_first_save(std::chrono::minutes(1));
+    EXPECT_GT(file.load().reserved[0], 0);
+  }
+  std::filesystem::remove_all(directory);
+}
+
+}  // namespace
+
+}  // namespace pcp::trace::agent
