@@ -6,7 +6,7 @@ import java.nio.file.Path;
 
 /**
  * Runs WhereFrom in as many class loaders as it is told to, each of which has all classes for itself. At
- * the end prints how many descriptors are open.
+ * the end prints how many threads of ours there are.
  */
 final class ManyLoaders {
     public static void main(String[] arguments) throws Exception {
