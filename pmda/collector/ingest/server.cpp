@@ -162,8 +162,8 @@ Result<void> Server::Implementation::listen() {
   max_talking = std::min<std::size_t>(options.max_connections, for_peers - max_leaving);
   max_talking_of_user = share_of_a_user(max_talking);
 
-  if (const Result<void> tcp = listen_on_tcp(); !tcp) return tcp;
-  if (const Result<void> unix_socket = listen_on_unix_socket(); !unix_socket) return unix_socket;
+  if (Result<void> tcp = listen_on_tcp(); !tcp) return tcp;
+  if (Result<void> unix_socket = listen_on_unix_socket(); !unix_socket) return unix_socket;
   tell_of_unknown_hosts();
   return {};
 }
