@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Loads a plug-in, uses it, and lets it go, as often as it is told to; then lives on for a while. */
+/* Loads a plug-in, uses it, and lets it go, as often as it is told to; then lives on for a while.
+ */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -46,7 +46,8 @@ BatchShares::BatchShares(const wire::BatchAge& age, const WindowClock& clock, st
 std::uint64_t part_of(std::uint64_t count, double from, double to) {
   const auto up_to = [count](double share) {
     if (share >= 1) return count;
-    return std::min(count, static_cast<std::uint64_t>(std::round(static_cast<double>(count) * share)));
+    return std::min(count,
+                    static_cast<std::uint64_t>(std::round(static_cast<double>(count) * share)));
   };
   return up_to(to) - up_to(from);
 }
