@@ -88,7 +88,7 @@ def pcp_configuration():
 def is_running(pid):
     """False also of a process that has ended and that its parent, who may be anybody, lets lie."""
     try:
-        return "Z" not in thread_states(pid)
+        return any(state != "Z" for state in thread_states(pid))
     except OSError:
         return False
 

@@ -146,6 +146,7 @@ TEST_F(NumberKeeperTest, WarnsOnceIfItCannotAndTriesAgainLater) {
   EXPECT_EQ(warnings.size(), 2);  // another trouble
 }
 
+#ifdef TRACE_SCARCE_MEMORY
 TEST_F(NumberKeeperTest, TriesAgainLaterIfThereIsNoMemory) {
   NumberKeeper keeper = this->keeper();
   for (int i = 0; i < 100; ++i) apply(TraceType::Point, std::to_string(i), -1);
@@ -158,6 +159,7 @@ TEST_F(NumberKeeperTest, TriesAgainLaterIfThereIsNoMemory) {
   EXPECT_EQ(keeper.save_new(), kNever);
   EXPECT_EQ(file().load().instances.size(), 100);
 }
+#endif
 
 }  // namespace
 

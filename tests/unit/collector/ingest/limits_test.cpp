@@ -324,6 +324,7 @@ TEST_F(Limits, BeforeAWelcomeAPduIsSmall) {
   EXPECT_EQ(counters().dropped_malformed, 1u);
 }
 
+#ifdef TRACE_SCARCE_MEMORY
 TEST_F(Limits, APeerForWhichThereIsNoMemoryIsDroppedAndCounted) {
   constexpr std::size_t kBytes = 256 * 1024;
   start();
@@ -338,6 +339,7 @@ TEST_F(Limits, APeerForWhichThereIsNoMemoryIsDroppedAndCounted) {
   EXPECT_EQ(counters().dropped_limit, 1u);
   EXPECT_TRUE(eventually([] { return !log_line_with("dropped: std::bad_alloc").empty(); }));
 }
+#endif
 
 TEST_F(Limits, UnfinishedPdusOfAllPeersTogetherMayWaitInSoManyBytes) {
   IngestOptions little = options();
