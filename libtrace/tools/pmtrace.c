@@ -28,6 +28,9 @@ enum {
   kLongestTag = 254
 };
 
+/* What getopt gives for the long options: no letter. */
+enum { kHelp = 256, kVersion };
+
 typedef struct {
   int kind; /* the option letter: 'c', 'v', 'e', or 0 for a point */
   double value;
@@ -56,8 +59,9 @@ static const char kUsage[] =
     "  -?, --help  show this text\n"
     "  --version   show the version\n"
     "\n"
-    "Exit status: that of COMMAND with -e, 2 after a usage error, 1 if standard output cannot be\n"
-    "written, otherwise 0.\n";
+    "Exit status: 0 if all went well; 1 with -x if the agent has not received the\n"
+    "trace, and if standard output cannot be written; 2 after a usage error; with -e\n"
+    "that of COMMAND, 127 if it was not found, 128 and the number of a signal.\n";
 
 static _Noreturn void usage_error(const char* what, const char* which) {
   fprintf(stderr, "pmtrace: %s%s\nTry 'pmtrace --help'.\n", what, which);
@@ -69,6 +73,11 @@ static int end(int exit_status) {
   if (fflush(stdout) == 0 && !ferror(stdout)) return exit_status;
   fprintf(stderr, "pmtrace: standard output: %s\n", strerror(errno));
   return exit_status == 0 ? EXIT_FAILURE : exit_status;
+}
+
+static _Noreturn void say(const char* text) {
+  fputs(text, stdout);
+  exit(end(0));
 }
 
 static double number(const char* text, const char* problem) {
@@ -101,8 +110,53 @@ static void set_kind(Options* options, int kind) {
   options->kind = kind;
 }
 
+static void take_option(Options* options, int letter) {
+  switch (letter) {
+    case 'a':
+      options->any_status = true;
+      break;
+    case 'c':
+      set_kind(options, letter);
+      options->value = number(optarg, "-c takes a finite number, not ");
+      break;
+    case 'v':
+      set_kind(options, letter);
+      options->value = number(optarg, "-v takes a finite number, not ");
+      break;
+    case 'e':
+      set_kind(options, letter);
+      options->command = optarg;
+      break;
+    case 'h':
+      use_host(optarg);
+      break;
+    case 'q':
+      options->quiet = true;
+      break;
+    case 'S':
+      options->state = state_flags(optarg);
+      break;
+    case 'x':
+      options->strict = true;
+      break;
+  }
+}
+
+/* Whatever getopt does not know, -? among it, which asks for help. */
+static _Noreturn void unknown_option(const char* argument) {
+  if (optopt == '?') say(kUsage);
+  if (optopt > 0 && optopt < kHelp) usage_error("unknown option -", (char[]){(char)optopt, '\0'});
+  usage_error("unknown option ", argument);
+}
+
+static const char* only_tag(int count, char** tags) {
+  if (count != 1) usage_error(count == 0 ? "which TAG?" : "one TAG only", "");
+  size_t length = strlen(tags[0]);
+  if (length == 0 || length > kLongestTag) usage_error("a TAG has 1 to 254 bytes", "");
+  return tags[0];
+}
+
 static Options parse(int argc, char** argv) {
-  enum { kHelp = 256, kVersion };
   static const struct option kLong[] = {{"help", no_argument, NULL, kHelp},
                                         {"version", no_argument, NULL, kVersion},
                                         {NULL, 0, NULL, 0}};
@@ -111,53 +165,19 @@ static Options parse(int argc, char** argv) {
   opterr = 0; /* the messages are ours */
   while ((letter = getopt_long(argc, argv, ":ac:e:h:qS:v:x", kLong, NULL)) != -1) {
     switch (letter) {
-      case 'a':
-        options.any_status = true;
-        break;
-      case 'c':
-        set_kind(&options, letter);
-        options.value = number(optarg, "-c takes a finite number, not ");
-        break;
-      case 'v':
-        set_kind(&options, letter);
-        options.value = number(optarg, "-v takes a finite number, not ");
-        break;
-      case 'e':
-        set_kind(&options, letter);
-        options.command = optarg;
-        break;
-      case 'h':
-        use_host(optarg);
-        break;
-      case 'q':
-        options.quiet = true;
-        break;
-      case 'S':
-        options.state = state_flags(optarg);
-        break;
-      case 'x':
-        options.strict = true;
-        break;
+      case kHelp:
+        say(kUsage);
+      case kVersion:
+        say("pmtrace " PCP_TRACE_VERSION "\n");
       case ':':
         usage_error("a value is missing after ", argv[optind - 1]);
-      case kVersion:
-        puts("pmtrace " PCP_TRACE_VERSION);
-        exit(end(0));
       case '?':
-        /* Whatever getopt does not know, -? among it. */
-        if (optopt > 0 && optopt < kHelp && optopt != '?')
-          usage_error("unknown option -", (char[]){(char)optopt, '\0'});
-        if (optopt != '?') usage_error("unknown option ", argv[optind - 1]);
-        /* fall through */
+        unknown_option(argv[optind - 1]);
       default:
-        fputs(kUsage, stdout);
-        exit(end(0));
+        take_option(&options, letter);
     }
   }
-  if (argc - optind != 1) usage_error(argc == optind ? "which TAG?" : "one TAG only", "");
-  options.tag = argv[optind];
-  size_t length = strlen(options.tag);
-  if (length == 0 || length > kLongestTag) usage_error("a TAG has 1 to 254 bytes", "");
+  options.tag = only_tag(argc - optind, argv + optind);
   return options;
 }
 

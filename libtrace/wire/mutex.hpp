@@ -22,6 +22,8 @@
 #define TRACE_REQUIRES(mutex) TRACE_THREAD_SAFETY(requires_capability(mutex))
 #define TRACE_ACQUIRES(...) TRACE_THREAD_SAFETY(acquire_capability(__VA_ARGS__))
 #define TRACE_RELEASES(...) TRACE_THREAD_SAFETY(release_capability(__VA_ARGS__))
+// Of a function that sees to it that the mutex is held, whether it was before or not.
+#define TRACE_ENSURES(mutex) TRACE_THREAD_SAFETY(assert_capability(mutex))
 // Of a function that makes a mutex out of something else, or holds one now and then: not checked.
 #define TRACE_UNCHECKED TRACE_THREAD_SAFETY(no_thread_safety_analysis)
 
@@ -37,15 +39,17 @@ class TRACE_LOCKABLE Mutex {
   std::mutex mutex_;
 };
 
+// Of this mutex or of any other class of them.
+template <typename AnyMutex>
 class TRACE_SCOPED_LOCK Lock {
  public:
-  explicit Lock(Mutex& mutex) TRACE_ACQUIRES(mutex) : mutex_(mutex) { mutex_.lock(); }
+  explicit Lock(AnyMutex& mutex) TRACE_ACQUIRES(mutex) : mutex_(mutex) { mutex_.lock(); }
   ~Lock() TRACE_RELEASES() { mutex_.unlock(); }
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
 
  private:
-  Mutex& mutex_;
+  AnyMutex& mutex_;
 };
 
 // Waits may end for no reason, so they stand in a loop that looks.

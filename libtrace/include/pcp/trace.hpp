@@ -20,7 +20,6 @@
 #error "<pcp/trace.hpp> needs C++17 or newer (-std=c++17); <pcp/trace.h> does not."
 #endif
 
-#include <atomic>
 #include <cstdio>
 #include <exception>
 #include <string_view>
@@ -42,19 +41,22 @@ constexpr pmtrace_handle find_tag(const Name&) noexcept {
   return nullptr;
 }
 #else
+extern "C" void pmtrace_complain_once(const char* text);
+
 inline constexpr std::size_t kLongestTag = 254;
 
 inline bool is_tag(std::string_view name) noexcept {
   return !name.empty() && name.size() <= kLongestTag && name.find('\0') == std::string_view::npos;
 }
 
-// Nobody is made to look at what a call returns, so the first name that is no tag is told here.
+// Nobody is made to look at what a call returns, so the first name that is no tag is told.
 inline void tell_unless_tag(std::string_view name) noexcept {
-  static std::atomic<bool> told{false};
-  if (is_tag(name) || told.exchange(true)) return;
+  if (is_tag(name)) return;
   const int shown = static_cast<int>(name.size() < 40 ? name.size() : 40);
-  std::fprintf(stderr, "pcp_trace: \"%.*s\" is not traced: a tag has 1 to 254 bytes, without NUL\n",
-               shown, name.data());
+  char text[128];
+  std::snprintf(text, sizeof text, "\"%.*s\" is not traced: a tag has 1 to 254 bytes, without NUL",
+                shown, name.data());
+  pmtrace_complain_once(text);
 }
 
 inline pmtrace_handle find_tag(const char* name) noexcept {

@@ -6,3 +6,6 @@
 
 // Everything else in the library is hidden.
 #define PMTRACE_EXPORT [[gnu::visibility("default")]]
+
+// Of bindings, C++'s and Fortran's; in no header of C.
+extern "C" void pmtrace_complain_once(const char* text);

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The C API over handles, and what concerns the library as a whole.
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <exception>
 
 #include "api/api.hpp"
 #include "api/recording.hpp"
+#include "delivery/diagnostics.hpp"
 #include "record/clock.hpp"
 
 using namespace pcp::trace;
@@ -28,7 +31,7 @@ static_assert(sizeof(OpenTransaction) <= sizeof(pmtrace_tx));
 [[gnu::noinline]] int begin_switched_on(pmtrace_handle tag, pmtrace_tx* tx) {
   if (tag == nullptr) {
     *tx = {};
-    return PMTRACE_ERR_TAGNAME;
+    return refuse("begin", nullptr, PMTRACE_ERR_TAGNAME);
   }
   const OpenTransaction open{tag, present_moment()};
   std::memcpy(tx, &open, sizeof open);
@@ -36,10 +39,10 @@ static_assert(sizeof(OpenTransaction) <= sizeof(pmtrace_tx));
 }
 
 [[gnu::noinline, gnu::flatten]] int close_switched_on(pmtrace_tx* tx, RecordKind kind) {
-  if (tx == nullptr) return PMTRACE_ERR_NOPROGRESS;
+  if (tx == nullptr) return refuse(kind, nullptr, PMTRACE_ERR_NOPROGRESS);
   OpenTransaction open;
   std::memcpy(&open, tx, sizeof open);
-  if (open.tag == nullptr) return PMTRACE_ERR_NOPROGRESS;
+  if (open.tag == nullptr) return refuse(kind, nullptr, PMTRACE_ERR_NOPROGRESS);
   *tx = {};
   // Looked for before the clock is read: the processor does both at once, and reading the clock
   // takes longer. To make a thread's first recorder takes long: after the clock, so that the
@@ -53,7 +56,7 @@ static_assert(sizeof(OpenTransaction) <= sizeof(pmtrace_tx));
 
 [[gnu::noinline, gnu::flatten]] int record_switched_on(pmtrace_handle tag, RecordKind kind,
                                                        double value) {
-  if (tag == nullptr) return PMTRACE_ERR_TAGNAME;
+  if (tag == nullptr) return refuse(kind, nullptr, PMTRACE_ERR_TAGNAME);
   Recorder* recorder = find_recorder();
   return recorder != nullptr ? record_call(*recorder, tag, kind, value) : -ENOMEM;
 }
@@ -111,6 +114,16 @@ PMTRACE_EXPORT int pmtrace_flush(double timeout) {
   const double seconds = std::isnan(timeout) ? 0 : std::clamp(timeout, 0.0, kLongest);
   const std::chrono::nanoseconds limit(static_cast<std::int64_t>(seconds * 1e9));
   return client->deliver(limit, Link::Patience::Fixed) ? 1 : 0;
+}
+
+// For bindings, which say by it that a tag is none. Only the first one of the process is told.
+PMTRACE_EXPORT void pmtrace_complain_once(const char* text) {
+  static std::atomic<bool> is_said{false};
+  if (is_said.exchange(true, std::memory_order_relaxed)) return;
+  try {
+    complain(text);
+  } catch (const std::exception&) {
+  }
 }
 
 PMTRACE_EXPORT int pmtrace_stats(pmtrace_stats_t* stats, size_t size) {

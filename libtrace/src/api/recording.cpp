@@ -29,16 +29,29 @@ std::string describe_call(const Record& record) {
 int synchronise() {
   Client* client = Client::get_if_made();
   client->start_flusher();
-  const auto deadline = Link::Clock::now() + client->options().request_timeout;
+  const auto deadline = present_time() + client->options().request_timeout;
   const int outcome = client->link().wait_for_first_attempt(
       std::min(client->options().connect_timeout, client->options().request_timeout));
   if (outcome < 0) return outcome;
-  return client->deliver(deadline - Link::Clock::now(), Link::Patience::Fixed)
-             ? 0
-             : PMTRACE_ERR_TIMEOUT;
+  return client->deliver(deadline - present_time(), Link::Patience::Fixed) ? 0
+                                                                           : PMTRACE_ERR_TIMEOUT;
 }
 
 }  // namespace
+
+int refuse(const char* call, const char* tag, int error) {
+  Client::make_if_debugged();
+  diagnose(PMTRACE_STATE_API, [&] {
+    const std::string name = tag != nullptr ? " \"" + std::string(tag) + '"' : "";
+    return call + name + " refused: " + pmtraceerrstr(error);
+  });
+  return error;
+}
+
+int refuse(RecordKind kind, const char* tag, int error) {
+  const bool is_end = kind == RecordKind::Transact;
+  return refuse(is_end ? "end" : verb_of(kind), tag, error);
+}
 
 int record_specially(Recorder& recorder, const Tag* tag, RecordKind kind, double value) {
   diagnose(PMTRACE_STATE_API, [&] { return describe_call({tag, value, kind}); });

@@ -10,6 +10,10 @@ namespace pcp::trace::client {
 // What a call of another kind than usual does: diagnostics, no agent, wait for the acknowledgement.
 int record_specially(Recorder& recorder, const Tag* tag, RecordKind kind, double value);
 
+// Gives the error with which a call is refused, and prints that if calls are printed.
+[[gnu::cold]] int refuse(const char* call, const char* tag, int error);
+[[gnu::cold]] int refuse(RecordKind kind, const char* tag, int error);
+
 // Records a call of the calling thread, which owns the recorder. 0, or a negative error code. To be
 // inlined with all of the queue's code (gnu::flatten), for the reason that Recorder::record()
 // gives.

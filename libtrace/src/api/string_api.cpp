@@ -61,7 +61,7 @@ int report_connection(Recorder& recorder) {
   Recorder* recorder;
   int error;
   const TagCache::Entry* entry = look_up(name, recorder, error);
-  if (entry == nullptr) return error;
+  if (entry == nullptr) return refuse(kind, name, error);
   error = record_call(*recorder, entry->tag, kind, value);
   return error != 0 ? error : report_connection(*recorder);
 }
@@ -92,11 +92,12 @@ Moment close_transaction(TagCache::Entry& entry, Recorder& recorder) {
   Recorder* recorder;
   int error;
   TagCache::Entry* entry = look_up(name, recorder, error);
-  if (entry == nullptr) return error;
+  if (entry == nullptr) return refuse(kind, name, error);
   const Moment begun = close_transaction(*entry, *recorder);
   if (begun == 0)
-    return entry->tag->has_begun.load(std::memory_order_relaxed) ? PMTRACE_ERR_NOPROGRESS
-                                                                 : PMTRACE_ERR_NOSUCHTAG;
+    return refuse(kind, name,
+                  entry->tag->has_begun.load(std::memory_order_relaxed) ? PMTRACE_ERR_NOPROGRESS
+                                                                        : PMTRACE_ERR_NOSUCHTAG);
   error = record_call(*recorder, entry->tag, kind, seconds_since(begun, now));
   return error != 0 || kind == RecordKind::Abort ? error : report_connection(*recorder);
 }
@@ -109,10 +110,10 @@ PMTRACE_EXPORT int pmtracebegin(const char* name) {
   Recorder* recorder;
   int error;
   TagCache::Entry* entry = look_up(name, recorder, error);
-  if (entry == nullptr) return error;
+  if (entry == nullptr) return refuse("begin", name, error);
   OpenTransactions::Slot* slot = slot_of(*entry, *recorder);
   if (slot == nullptr) return -ENOMEM;
-  if (slot->blocks_begin()) return PMTRACE_ERR_INPROGRESS;
+  if (slot->blocks_begin()) return refuse("begin", name, PMTRACE_ERR_INPROGRESS);
   if (!entry->tag->has_begun.load(std::memory_order_relaxed))
     entry->tag->has_begun.store(true, std::memory_order_relaxed);
   error = report_connection(*recorder);
@@ -140,11 +141,11 @@ PMTRACE_EXPORT int pmtracecounter(const char* name, double value) {
 }
 
 PMTRACE_EXPORT int pmtracestate(int flags) {
-  Client* client = Client::get_if_made();
+  Client* client = Client::make_if_debugged();
   const bool was_connected = client != nullptr && client->link().first_connection() == 0;
   if (was_connected && (flags & PMTRACE_STATE_ASYNC) != 0) return -EINVAL;
-  const bool forced = client != nullptr && client->options().no_agent;
-  const int before = replace_state(flags | (forced ? PMTRACE_STATE_NOAGENT : 0));
+  const int demanded = client != nullptr ? client->options().demanded_state() : 0;
+  const int before = replace_state(flags | demanded);
   if (client != nullptr && !has_state(PMTRACE_STATE_NOAGENT)) client->start_flusher();
   return before;
 }

@@ -84,6 +84,8 @@ EXPORT int pmtrace_stats(pmtrace_stats_t* stats, size_t size) {
   memset(stats, 0, size);
   return 0;
 }
+void pmtrace_complain_once(const char* text);
+EXPORT void pmtrace_complain_once(const char* text) { (void)text; }
 
 /* Fortran */
 #define EXPORT_TAG(name)                            \

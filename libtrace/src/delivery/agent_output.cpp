@@ -63,7 +63,9 @@ bool AgentOutput::hurry() {
 }
 
 void AgentOutput::say_goodbye() {
-  if (sender_ != nullptr) sender_->say_goodbye();
+  if (sender_ == nullptr) return;
+  sender_->say_goodbye();
+  connection_.expect_end();
 }
 
 void AgentOutput::recover() {
@@ -109,8 +111,6 @@ void AgentOutput::tell_change() {
 }
 
 void AgentOutput::on_failure(int error) {
-  diagnose(PMTRACE_STATE_COMMS,
-           [&] { return "no connection: " + std::string(pmtraceerrstr(error)); });
   phase_ = Phase::Pausing;
   counters_.connected.store(false, std::memory_order_relaxed);
   plan_next_attempt(error);

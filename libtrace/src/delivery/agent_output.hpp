@@ -34,6 +34,9 @@ class AgentOutput final : public Output, private Connection::Listener {
   std::uint64_t next_call_ns() const override;
   void on_timer() override;
 
+  // Closes the connection before recover(), which goes on from there.
+  void hang_up() { connection_.close(); }
+
  private:
   void on_greeting(std::uint32_t version) override;
   bool on_pdu(const wire::Frame& pdu) override;

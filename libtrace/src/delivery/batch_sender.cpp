@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "delivery/diagnostics.hpp"
-#include "record/clock.hpp"
+#include "wire/steady_clock.hpp"
 
 namespace pcp::trace::client {
 namespace {

@@ -5,7 +5,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include <asio/buffer.hpp>
 #include <asio/write.hpp>
@@ -20,11 +22,24 @@ namespace {
 
 constexpr std::size_t kReadBytes = 4096;
 
+// Attempts are many, but few are different.
+constexpr std::size_t kMostTold = 16;
+
 // Before a WELCOME allows more, an agent has nothing long to say.
 constexpr std::size_t kMaxReplyBytes = wire::kLeastMaxPduBytes;
 
 void set_option(int socket, int level, int option, int value) {
   ::setsockopt(socket, level, option, &value, sizeof value);
+}
+
+void set_tcp_options(int socket) {
+  set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+  // A host that has vanished, and not only its agent that is busy, is noticed within a minute.
+  set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, 30);
+  set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, 10);
+  set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, 3);
+  set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, 60'000);
 }
 
 }  // namespace
@@ -37,7 +52,10 @@ void Connection::open(const Options& options, Reach reach) {
   endpoints_ = find_endpoints(options, reach);
   next_endpoint_ = 0;
   first_error_ = 0;
-  attempt_ends_ = std::chrono::steady_clock::now() + options.connect_timeout;
+  attempt_ends_ = present_time() + options.connect_timeout;
+  if (options.has_local_endpoint() &&
+      (endpoints_.empty() || endpoints_.front().family() != AF_UNIX))
+    tell([&] { return "no agent's socket at " + options.socket_path; });
   const int none = reach == Reach::Local ? -ENOENT : -EHOSTUNREACH;
   try_next_endpoint(endpoints_.empty() ? none : 0);
 }
@@ -47,46 +65,30 @@ void Connection::close() {
   asio::error_code ignored;
   deadline_.cancel();
   socket_.close(ignored);
-  greeted_ = writing_ = false;
+  greeted_ = writing_ = is_end_expected_ = false;
   outgoing_.clear();
 }
 
 // Goes on after an error at one endpoint (0: none yet). The first error is the one to report.
 void Connection::try_next_endpoint(int error) {
   if (first_error_ == 0) first_error_ = error;
-  if (next_endpoint_ == endpoints_.size()) return fail(first_error_);
+  if (error != 0) tell_failure(pmtraceerrstr(error));
+  if (next_endpoint_ == endpoints_.size()) return give_up(first_error_);
   // Each endpoint gets its share of the time, so that a silent one does not keep us from the
   // others.
   ++attempt_;
   reader_ = wire::FrameReader(kMaxReplyBytes);
-  deadline_.expires_after((attempt_ends_ - std::chrono::steady_clock::now()) /
+  deadline_.expires_after((attempt_ends_ - present_time()) /
                           static_cast<int>(endpoints_.size() - next_endpoint_));
   deadline_.async_wait(while_forks_wait([this, attempt = attempt_](const asio::error_code& late) {
     if (late || attempt != attempt_) return;
     greeted_ ? fail(PMTRACE_ERR_TIMEOUT) : try_next_endpoint(PMTRACE_ERR_TIMEOUT);
   }));
   const Endpoint& endpoint = endpoints_[next_endpoint_++];
-  diagnose(PMTRACE_STATE_COMMS, [&] { return "connecting to " + endpoint.name(); });
+  tell([&] { return "connecting to " + endpoint.name(); });
 
-  asio::error_code failed;
-  socket_.close(failed);
-  // Asio would open the socket without close-on-exec.
-  const int fd = ::socket(endpoint.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0) return try_next_endpoint(-errno);
-  socket_.assign({endpoint.family(), 0}, fd, failed);
-  if (failed) {
-    ::close(fd);
-    return try_next_endpoint(-failed.value());
-  }
-  if (endpoint.family() != AF_UNIX) {
-    set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-    // A host that has vanished, and not only its agent that is busy, is noticed within a minute.
-    set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-    set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, 30);
-    set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, 10);
-    set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, 3);
-    set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 60'000);
-  }
+  if (const int failed = open_socket(endpoint.family()); failed != 0)
+    return try_next_endpoint(failed);
   socket_.async_connect({&endpoint.address, endpoint.length},
                         while_forks_wait([this, attempt = attempt_, check = endpoint.check_owner](
                                              const asio::error_code& refused) {
@@ -96,6 +98,22 @@ void Connection::try_next_endpoint(int error) {
                             return try_next_endpoint(-EPERM);
                           read();
                         }));
+}
+
+// Gives 0 or a negative error code.
+int Connection::open_socket(int family) {
+  asio::error_code failed;
+  socket_.close(failed);
+  // Asio would open the socket without close-on-exec.
+  const int fd = ::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return -errno;
+  socket_.assign({family, 0}, fd, failed);
+  if (failed) {
+    ::close(fd);
+    return -failed.value();
+  }
+  if (family != AF_UNIX) set_tcp_options(fd);
+  return 0;
 }
 
 void Connection::read() {
@@ -108,7 +126,7 @@ void Connection::read() {
                        const ssize_t got =
                            ::recv(socket_.native_handle(), reader_.prepare(kReadBytes), kReadBytes,
                                   MSG_DONTWAIT);
-                       if (got == 0) return fail(PMTRACE_ERR_IPC);
+                       if (got == 0) return fail(PMTRACE_ERR_IPC, "the agent hung up");
                        if (got < 0 && errno != EAGAIN && errno != EINTR) return fail(-errno);
                        reader_.commit(got > 0 ? static_cast<std::size_t>(got) : 0);
                        if (take_pdus()) read();
@@ -147,6 +165,7 @@ bool Connection::take_greeting(const wire::Frame& pdu) {
     return true;
   }
   greeted_ = true;
+  told_.clear();
   listener_.on_greeting(static_cast<std::uint32_t>(*code));
   return true;
 }
@@ -171,9 +190,34 @@ void Connection::write() {
       }));
 }
 
-void Connection::fail(int error) {
+void Connection::fail(int error) { fail(error, pmtraceerrstr(error)); }
+
+void Connection::fail(int error, const char* reason) {
+  if (!greeted_)
+    tell_failure(reason);
+  else if (!is_end_expected_)
+    diagnose(PMTRACE_STATE_COMMS, [&] { return std::string("connection lost: ") + reason; });
+  give_up(error);
+}
+
+void Connection::give_up(int error) {
   close();
   listener_.on_failure(error);
+}
+
+// Says what comes of an attempt, and the same only once until there is a connection.
+template <typename MakeText>
+void Connection::tell(MakeText make_text) {
+  if (!has_state(PMTRACE_STATE_COMMS) || told_.size() == kMostTold) return;
+  std::string text = make_text();
+  if (std::find(told_.begin(), told_.end(), text) != told_.end()) return;
+  diagnose(PMTRACE_STATE_COMMS, [&] { return text; });
+  told_.push_back(std::move(text));
+}
+
+void Connection::tell_failure(const char* reason) {
+  if (next_endpoint_ == 0) return;  // there is none to try
+  tell([&] { return "no connection to " + endpoints_[next_endpoint_ - 1].name() + ": " + reason; });
 }
 
 }  // namespace pcp::trace::client

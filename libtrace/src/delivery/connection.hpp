@@ -17,6 +17,7 @@
 #include "delivery/endpoints.hpp"
 #include "delivery/transport.hpp"
 #include "wire/frame.hpp"
+#include "wire/steady_clock.hpp"
 
 namespace pcp::trace::client {
 
@@ -51,10 +52,19 @@ class Connection final : public Transport {
   // Gives the connection up, as after an error on the way.
   void fail(int error);
 
+  // The agent will hang up, which is nothing to talk about.
+  void expect_end() { is_end_expected_ = true; }
+
  private:
   using Socket = asio::generic::stream_protocol::socket;
 
   void try_next_endpoint(int error);
+  void fail(int error, const char* reason);
+  void give_up(int error);
+  template <typename MakeText>
+  void tell(MakeText make_text);
+  void tell_failure(const char* reason);
+  int open_socket(int family);
   void read();
   bool take_pdus();
   bool take_greeting(const wire::Frame& pdu);
@@ -62,14 +72,16 @@ class Connection final : public Transport {
 
   Listener& listener_;
   Socket socket_;
-  asio::steady_timer deadline_;                         // of the endpoint being tried
-  std::chrono::steady_clock::time_point attempt_ends_;  // all endpoints together
-  std::uint64_t attempt_ = 0;  // tells handlers of an earlier attempt that they are too late
+  asio::steady_timer deadline_;  // of the endpoint being tried
+  SteadyTime attempt_ends_;      // all endpoints together
+  std::uint64_t attempt_ = 0;    // tells handlers of an earlier attempt that they are too late
 
   std::vector<Endpoint> endpoints_;
   std::size_t next_endpoint_ = 0;
   int first_error_ = 0;
   bool greeted_ = false;
+  bool is_end_expected_ = false;
+  std::vector<std::string> told_;  // of attempts since the last connection
 
   wire::FrameReader reader_;
   std::string outgoing_;  // to be written next

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "delivery/diagnostics.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
+#include <climits>
 #include <cstdio>
 
+#include "delivery/harmless_write.hpp"
+#include "record/errno_stays.hpp"
 #include "record/no_cancellation.hpp"
 
 namespace pcp::trace::client {
@@ -26,13 +32,64 @@ std::string dump(std::string_view bytes) {
   return bytes.size() > 64 ? text + " ..." : text;
 }
 
+// Where lines go; null: to standard error. Released by whoever makes the process's client.
+std::atomic<const std::string*> diagnostic_file{nullptr};
+
+std::atomic<std::uint64_t> lines_lost{0};  // since the last one that could be written
+
+// In one write, so that lines of several threads do not mix: no longer than a pipe takes at once.
+void write_line(int fd, const std::string& text) {
+  const std::uint64_t lost = lines_lost.exchange(0, std::memory_order_relaxed);
+  std::string line;
+  if (lost > 0) line = "pcp_trace: " + std::to_string(lost) + " lines before this one are lost\n";
+  line += "pcp_trace: " + text + '\n';
+  if (line.size() > PIPE_BUF) line.replace(PIPE_BUF - 4, line.npos, "...\n");
+  if (!write_harmlessly(fd, line)) lines_lost.fetch_add(lost + 1, std::memory_order_relaxed);
+}
+
+// With the process's number in place of %p, also in a child that has no client yet.
+std::string present_path(std::string path) {
+  const std::string number = std::to_string(::getpid());
+  for (std::size_t at = 0; (at = path.find("%p", at)) != path.npos; at += number.size())
+    path.replace(at, 2, number);
+  return path;
+}
+
+// Opened for each line: nothing is left open that a program could close, or a child inherit.
+// -1: standard error takes its place.
+int open_diagnostic_file() {
+  const std::string* file = diagnostic_file.load(std::memory_order_acquire);
+  if (file == nullptr) return -1;
+  const std::string path = present_path(*file);
+  const int fd = ::open(path.c_str(),
+                        O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY |
+                            O_NONBLOCK,  // a pipe that nobody reads
+                        0600);
+  static std::atomic<bool> is_said{false};
+  if (fd < 0 && !is_said.exchange(true, std::memory_order_relaxed))
+    complain("PCP_TRACE_DEBUG goes to standard error, not to \"" + path +
+             "\": " + pmtraceerrstr(-errno));
+  return fd;
+}
+
 }  // namespace
+
+void send_diagnostics_to(const std::string& file) {
+  diagnostic_file.store(&file, std::memory_order_release);
+}
+
+void complain(const std::string& text) {
+  const NoCancellation guard;
+  const ErrnoStays errno_stays;
+  write_line(STDERR_FILENO, text);
+}
 
 void print_line(const std::string& text) {
   const NoCancellation guard;
-  // One write, so that lines of several threads do not mix.
-  const std::string line = "pcp_trace: " + text + '\n';
-  [[maybe_unused]] auto written = ::write(STDERR_FILENO, line.data(), line.size());
+  const ErrnoStays errno_stays;
+  const int file = open_diagnostic_file();
+  write_line(file >= 0 ? file : STDERR_FILENO, text);
+  if (file >= 0) ::close(file);
 }
 
 void diagnose_pdu(const char* what, const wire::Frame& pdu) {

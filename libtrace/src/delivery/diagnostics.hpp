@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The diagnostic lines that the state flags ask for, on standard error. Without a flag the library
-// is silent.
+// The diagnostic lines that the state flags ask for, on standard error or in a file. Without a flag
+// the library is silent, but for complaints. None of it disturbs the program: no signal, no wait,
+// and errno stays. Thread: any.
 #pragma once
 
 #include <exception>
@@ -11,7 +12,13 @@
 
 namespace pcp::trace::client {
 
+// Where diagnostics go from now on; %p is the process's number. The string stays where it is.
+void send_diagnostics_to(const std::string& file);
+
 void print_line(const std::string& text);
+
+// What nobody has asked for, on standard error.
+void complain(const std::string& text);
 
 // Prints what make_text() gives, if the flag is set. No trouble with it is the caller's.
 template <typename MakeText>

@@ -2,6 +2,8 @@
 #include "delivery/endpoints.hpp"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <pwd.h>
@@ -14,6 +16,8 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <system_error>
+#include <thread>
 
 #include "delivery/diagnostics.hpp"
 #include "fork/rest_at_fork.hpp"
@@ -50,6 +54,27 @@ std::vector<Endpoint> loopback(std::uint16_t port) {
   return {make_endpoint(ipv4), make_endpoint(ipv6)};
 }
 
+// Gives the calling thread descriptors of its own: none but the first three, which lead nowhere.
+void leave_descriptors() {
+  if (::close_range(0, ~0U, CLOSE_RANGE_UNSHARE) != 0) return;
+  for (int standard = 0; standard <= 2; ++standard) ::open("/dev/null", O_RDWR | O_CLOEXEC);
+}
+
+// In a thread with descriptors of its own: whoever forks during a look-up, which may take seconds,
+// does not leave the resolver's sockets to its child.
+int call_resolver(const char* host, const char* service, const addrinfo& hints, addrinfo*& found) {
+  int error;
+  try {
+    std::thread([&] {
+      leave_descriptors();
+      error = ::getaddrinfo(host, service, &hints, &found);
+    }).join();
+  } catch (const std::system_error&) {  // no thread to be had
+    error = ::getaddrinfo(host, service, &hints, &found);
+  }
+  return error;
+}
+
 std::vector<Endpoint> look_up(const std::string& host, std::uint16_t port) {
   addrinfo hints{};
   hints.ai_family = AF_UNSPEC;
@@ -60,7 +85,7 @@ std::vector<Endpoint> look_up(const std::string& host, std::uint16_t port) {
   int error;
   {
     const ForksGoOn meanwhile;
-    error = ::getaddrinfo(host.c_str(), service.c_str(), &hints, &first);
+    error = call_resolver(host.c_str(), service.c_str(), hints, first);
   }
   if (error == EAI_MEMORY) throw std::bad_alloc();
   if (error != 0) {

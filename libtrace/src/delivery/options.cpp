@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "delivery/options.hpp"
 
+#include <fcntl.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <sys/un.h>
+#include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <charconv>
-#include <fstream>
+#include <climits>
 #include <optional>
 #include <string_view>
 
+#include "record/state.hpp"
 #include "wire/label_name.hpp"
 
 namespace pcp::trace::client {
@@ -26,6 +30,9 @@ constexpr double kMaxSeconds = 86'400;
 constexpr std::size_t kMaxNameBytes = 1024;
 constexpr std::size_t kMaxLabelBytes = 12 * 1024;
 constexpr std::size_t kBytesBesideLabel = 8;
+
+// Beyond this nobody looks for the directory.
+constexpr std::size_t kMaxConfigurationBytes = 1 << 20;
 
 std::optional<nanoseconds> parse_seconds(std::string_view text) {
   // In C's locale, whatever the program's is. Not by std::from_chars, which brings libm along.
@@ -48,19 +55,19 @@ std::optional<std::uint32_t> parse_number(std::string_view text, std::uint32_t l
 }
 
 template <typename Visit>
-void for_each_part(std::string_view text, Visit visit) {
+void for_each_part(std::string_view text, char separator, Visit visit) {
   for (;;) {
-    const std::size_t comma = text.find(',');
-    visit(text.substr(0, comma));
-    if (comma == text.npos) return;
-    text.remove_prefix(comma + 1);
+    const std::size_t end = text.find(separator);
+    visit(text.substr(0, end));
+    if (end == text.npos) return;
+    text.remove_prefix(end + 1);
   }
 }
 
 std::optional<std::vector<nanoseconds>> parse_delays(std::string_view text) {
   std::vector<nanoseconds> delays;
   bool good = true;
-  for_each_part(text, [&](std::string_view part) {
+  for_each_part(text, ',', [&](std::string_view part) {
     const auto delay = parse_seconds(part);
     if (delay) delays.push_back(*delay);
     good = good && delay;
@@ -94,8 +101,7 @@ void cut_to_what_agents_take(Options& options, const char* name_of_service,
   options.process = cut(options.process, kMaxNameBytes);
   if (options.service.size() > kMaxNameBytes) {
     options.service = cut(options.service, kMaxNameBytes);
-    complain(std::string("pcp_trace: ") + name_of_service + " is cut after " +
-             bytes_of(kMaxNameBytes));
+    complain(std::string(name_of_service) + " is cut after " + bytes_of(kMaxNameBytes));
   }
   std::vector<std::pair<std::string, std::string>> kept;
   std::size_t room = kMaxLabelBytes;
@@ -106,20 +112,65 @@ void cut_to_what_agents_take(Options& options, const char* name_of_service,
     kept.push_back(std::move(label));
   }
   if (kept.size() < options.labels.size())
-    complain("pcp_trace: PCP_TRACE_LABELS has too much: labels beyond " + bytes_of(kMaxLabelBytes) +
+    complain("PCP_TRACE_LABELS has too much: labels beyond " + bytes_of(kMaxLabelBytes) +
              " are left out");
   options.labels = std::move(kept);
+}
+
+// The same file wherever the program goes. As it is where the directory cannot be told.
+std::string absolute(std::string_view path) {
+  std::array<char, PATH_MAX> directory;
+  if (path.starts_with('/') || ::getcwd(directory.data(), directory.size()) == nullptr)
+    return std::string(path);
+  return std::string(directory.data()) + '/' + std::string(path);
+}
+
+// One word of PCP_TRACE_DEBUG. False if it is none.
+bool take_debug(Options& options, std::string_view word) {
+  constexpr std::string_view kFile = "file=";
+  if (word.starts_with(kFile) && word != kFile) {
+    options.debug_file = absolute(word.substr(kFile.size()));
+    return true;
+  }
+  constexpr std::pair<std::string_view, int> kWords[] = {{"api", PMTRACE_STATE_API},
+                                                         {"comms", PMTRACE_STATE_COMMS},
+                                                         {"pdu", PMTRACE_STATE_PDU},
+                                                         {"pdubuf", PMTRACE_STATE_PDUBUF},
+                                                         {"all", kDiagnosticFlags}};
+  for (const auto& [name, flags] : kWords) {
+    if (word != name) continue;
+    options.debug_flags |= flags;
+    return true;
+  }
+  return false;
+}
+
+// All of it; empty if it cannot be read. A program that is started meanwhile does not inherit it.
+std::string text_of(const char* path) {
+  std::string text;
+  const int fd = ::open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return text;
+  std::array<char, 4096> part;
+  ssize_t got;
+  while (text.size() < kMaxConfigurationBytes &&
+         ((got = ::read(fd, part.data(), part.size())) > 0 || (got < 0 && errno == EINTR)))
+    text.append(part.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
+  ::close(fd);
+  return text;
 }
 
 // The directory of the agent's socket: PCP_RUN_DIR from the environment, else from pcp.conf.
 std::string run_directory(const Environment& environment) {
   if (const char* directory = environment("PCP_RUN_DIR")) return directory;
   const char* path = environment("PCP_CONF");
-  std::ifstream configuration(path != nullptr ? path : "/etc/pcp.conf");
-  constexpr std::string_view kKey = "PCP_RUN_DIR=";
-  for (std::string line; std::getline(configuration, line);)
-    if (line.starts_with(kKey)) return line.substr(kKey.size());
-  return "/run/pcp";
+  std::string directory;
+  for_each_part(text_of(path != nullptr ? path : "/etc/pcp.conf"), '\n',
+                [&](std::string_view line) {
+                  constexpr std::string_view kKey = "PCP_RUN_DIR=";
+                  if (directory.empty() && line.starts_with(kKey))
+                    directory = line.substr(kKey.size());
+                });
+  return directory.empty() ? "/run/pcp" : directory;
 }
 
 }  // namespace
@@ -136,8 +187,7 @@ Options read_options(const Environment& environment,
                                                          : program_invocation_short_name;
 
   const auto ignore = [&](const char* name, std::string_view text, const char* valid) {
-    complain(std::string("pcp_trace: ") + name + "=\"" + std::string(text) +
-             "\" ignored: expected " + valid);
+    complain(std::string(name) + "=\"" + std::string(text) + "\" ignored: expected " + valid);
   };
   // Takes a variable over if it is set and `parse` makes something of it.
   const auto take = [&](const char* name, auto parse, auto& target, const char* valid) {
@@ -179,7 +229,7 @@ Options read_options(const Environment& environment,
        "a number of records from 2 to 1048576");
   const bool has_service = take("PCP_TRACE_SERVICE", non_empty, options.service, "a name");
   if (const char* const labels = environment("PCP_TRACE_LABELS"))
-    for_each_part(labels, [&](std::string_view part) {
+    for_each_part(labels, ',', [&](std::string_view part) {
       if (auto label = parse_label(part))
         options.labels.push_back(*std::move(label));
       else
@@ -189,6 +239,13 @@ Options read_options(const Environment& environment,
   cut_to_what_agents_take(options, has_service ? "PCP_TRACE_SERVICE" : "the program's name",
                           complain);
   options.no_agent = environment("PCP_TRACE_NOAGENT") != nullptr;
+  if (const char* const debug = environment("PCP_TRACE_DEBUG"))
+    for_each_part(debug, ',', [&](std::string_view part) {
+      if (!take_debug(options, part))
+        ignore("PCP_TRACE_DEBUG", part, "api, comms, pdu, pdubuf, all or file=PATH");
+    });
+  if (!options.debug_file.empty() && options.debug_flags == 0)
+    complain("PCP_TRACE_DEBUG names a file, but nothing to print: add api or comms");
 
   options.socket_only =
       take("PCP_TRACE_SOCKET", path, options.socket_path, "the path of a Unix socket");

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "pcp/trace.h"
 #include "wire/defaults.hpp"
 
 namespace pcp::trace::client {
@@ -33,6 +34,13 @@ struct Options {
 
   std::chrono::milliseconds flush_interval{100};  // PCP_TRACE_FLUSH, 1 to 60,000
   std::uint32_t queue_capacity = 4096;  // PCP_TRACE_QUEUE, 2 to 1,048,576 records a thread
+
+  // Diagnostics that are on whatever the program says, and where they go. PCP_TRACE_DEBUG
+  int debug_flags = PMTRACE_STATE_NONE;
+  std::string debug_file;  // empty: standard error
+
+  // State flags that the environment demands.
+  int demanded_state() const { return debug_flags | (no_agent ? PMTRACE_STATE_NOAGENT : 0); }
 
   // What the process says of itself. It fits an agent's limits.
   std::string process;  // the program's name

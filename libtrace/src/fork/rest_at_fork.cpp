@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "fork/wiped_memory.hpp"
+#include "wire/steady_clock.hpp"
 
 namespace pcp::trace::client {
 namespace {
@@ -27,9 +28,9 @@ thread_local bool forker_has_lock [[gnu::tls_model("initial-exec")]] = false;
 
 // Thread sanitizer does not know the calls that wait for a lock until a time.
 bool try_lock_for_a_while() {
-  for (const auto until = std::chrono::steady_clock::now() + kPatience; !work_lock->try_lock();
+  for (const auto until = present_time() + kPatience; !work_lock->try_lock();
        std::this_thread::sleep_for(kPause))
-    if (std::chrono::steady_clock::now() > until) return false;
+    if (present_time() > until) return false;
   return true;
 }
 

@@ -9,6 +9,7 @@
 #include <ctime>
 #include <exception>
 #include <new>
+#include <thread>
 
 #include "delivery/diagnostics.hpp"
 #include "fork/rest_at_fork.hpp"
@@ -16,8 +17,9 @@
 #include "process/descriptors.hpp"
 #include "process/flusher_loop.hpp"
 #include "process/place_of_flusher.hpp"
-#include "record/clock.hpp"
+#include "record/errno_stays.hpp"
 #include "record/no_cancellation.hpp"
+#include "wire/steady_clock.hpp"
 
 namespace pcp::trace::client {
 
@@ -29,6 +31,9 @@ using namespace std::chrono_literals;
 
 // At its end a process waits so long without progress.
 constexpr std::chrono::nanoseconds kLastPatience = 1s;
+
+// After there was no memory, or no descriptor, for the flusher's loop.
+constexpr std::chrono::nanoseconds kPauseBeforeNewLoop = 200ms;
 
 // After a thread could not be made.
 constexpr std::uint64_t kStartPauseNs = 100'000'000;
@@ -67,9 +72,11 @@ void finish_quickly() {
     client->has_flusher() ? client->finish_in_handler() : client->finish();
 }
 
+// When the library is loaded, so that it comes after what the program's own handlers do.
+[[gnu::constructor]] void prepare_quick_exit() { ::at_quick_exit(finish_quickly); }
+
 // Runs once per process image: its effects reach forked children by themselves.
 void prepare_process() {
-  ::at_quick_exit(finish_quickly);
   close_descriptors_in_children();
   let_flusher_rest_at_forks();
   has_thread_end_key = ::pthread_key_create(&thread_end_key, [](void* recorder) {
@@ -84,7 +91,7 @@ Options read_own_options() {
   const bool silent = complained.exchange(true, std::memory_order_relaxed);
   return read_options([](const char* name) { return ::secure_getenv(name); },
                       [silent](const std::string& complaint) {
-                        if (!silent) ::dprintf(STDERR_FILENO, "%s\n", complaint.c_str());
+                        if (!silent) complain(complaint);
                       });
 }
 
@@ -95,12 +102,20 @@ Client::Client(Options options)
       pid_(::getpid()),
       doorbell_([] { return get_if_made()->ensure_flusher(); }),
       recorders_(doorbell_, options_.queue_capacity) {
-  if (options_.no_agent) add_state(PMTRACE_STATE_NOAGENT);
+  if (!options_.debug_file.empty()) send_diagnostics_to(options_.debug_file);
+  add_state(options_.demanded_state());
 }
 
 Client* Client::get_if_made() {
   Process* process = process_page.load(std::memory_order_acquire);
   return process == nullptr ? nullptr : process->client.load(std::memory_order_acquire);
+}
+
+Client* Client::make_if_debugged() {
+  Client* client = get_if_made();
+  if (client != nullptr || ::secure_getenv("PCP_TRACE_DEBUG") == nullptr) return client;
+  const NoCancellation guard;
+  return get();
 }
 
 Client* Client::get_to_finish() {
@@ -178,8 +193,8 @@ void* Client::run_flusher(void* given) {
       // No memory or no descriptors for its loop. What is recorded waits in the threads' recorders.
       client->link_.attempt_ended(kNoMemoryToConnect);
       diagnose(PMTRACE_STATE_COMMS,
-               [&] { return std::string("starting over in a second: ") + problem.what(); });
-      ::sleep(1);
+               [&] { return std::string("starting over soon: ") + problem.what(); });
+      std::this_thread::sleep_for(kPauseBeforeNewLoop);
       continue;
     }
     const sigset_t signals = client->program_signals_;
@@ -210,6 +225,7 @@ bool Client::may_give_flusher_up() {
 
 Recorder* find_recorder_slowly() {
   const NoCancellation guard;
+  const ErrnoStays errno_stays;
   Client* client = Client::get();
   if (client == nullptr) return nullptr;
   if (!has_state(PMTRACE_STATE_NOAGENT)) client->start_flusher();
@@ -235,9 +251,8 @@ bool Client::deliver_by_hand(std::uint64_t ticket, std::chrono::nanoseconds time
   bool delivered = false;
   try {
     flusher_loop().resume();
-    delivered = link_.await(ticket, timeout, patience, [this](Link::Clock::time_point until) {
-      return flusher_loop_->run_once(until);
-    });
+    delivered = link_.await(ticket, timeout, patience,
+                            [this](SteadyTime until) { return flusher_loop_->run_once(until); });
   } catch (const std::exception&) {  // no memory
   }
   flusher_runs_.store(false);
@@ -260,10 +275,10 @@ void Client::finish_in_handler() {
   const std::uint64_t ticket = link_.request_delivery();
   doorbell_.ring_only();
   if (!flusher_runs_.load(std::memory_order_relaxed)) return;
-  link_.await(ticket, kLastPatience, Link::Patience::Progress, [](Link::Clock::time_point until) {
+  link_.await(ticket, kLastPatience, Link::Patience::Progress, [](SteadyTime until) {
     const timespec pause{0, 200'000};
     ::nanosleep(&pause, nullptr);
-    return Link::Clock::now() < until;
+    return present_time() < until;
   });
 }
 

@@ -10,15 +10,16 @@
 
 #include "delivery/diagnostics.hpp"
 #include "fork/rest_at_fork.hpp"
+#include "process/descriptors.hpp"
 #include "process/main_thread.hpp"
-#include "record/clock.hpp"
+#include "wire/steady_clock.hpp"
 
 namespace pcp::trace::client {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kPauseWithoutMemory = 100ms;
+constexpr auto kPauseAfterException = 100ms;
 
 }  // namespace
 
@@ -38,7 +39,7 @@ FlusherLoop::FlusherLoop(const Options& options, Recorders& recorders, Doorbell&
   if (watches_counter_) watch_counter(tick_rate_);
   asio::post(loop_, while_forks_wait([this] { output_.connect(); }));
   // Last, since the descriptor would be closed with what has no memory to begin.
-  if (doorbell_.descriptor() >= 0) bell_.assign(doorbell_.descriptor());
+  listen_to_bell();
 }
 
 FlusherLoop::~FlusherLoop() { bell_.release(); }  // the doorbell's
@@ -67,11 +68,11 @@ void FlusherLoop::run() {
   }
 }
 
-bool FlusherLoop::run_once(std::chrono::steady_clock::time_point until) {
+bool FlusherLoop::run_once(SteadyTime until) {
   return guarded([&] { return loop_.run_one_until(until) > 0; });
 }
 
-// Gives what the work gives; true if there was no memory for it.
+// Gives what the work gives; true if it threw: there was no memory for it, or no descriptor.
 template <typename Work>
 bool FlusherLoop::guarded(Work work) {
   try {
@@ -86,16 +87,37 @@ bool FlusherLoop::guarded(Work work) {
   }
 }
 
-// No memory, in the middle of something. What is pending and what was sent are as they ought to be;
-// what was under way on the connection may not be, so begin a new one. And any of our waits may be
-// the one that could not begin, so begin them all anew.
+// No memory, in the middle of something, or no descriptors any more. What is pending and what was
+// sent are as they ought to be; what was under way on the connection may not be, so begin a new
+// one. And any of our waits may be the one that could not begin, so begin them all anew.
 void FlusherLoop::recover() {
-  std::this_thread::sleep_for(kPauseWithoutMemory);
+  std::this_thread::sleep_for(kPauseAfterException);
   const ForksWait meanwhile;
+  if (!has_all_descriptors()) has_lost_descriptors_ = true;
+  if (has_lost_descriptors_) renew_descriptors();
   if (!bell_awaited_) wait_for_bell();
   timer_set_to_ns_ = kNever;
   flusher_.recover();
   if (flusher_.has_left()) loop_.stop();
+}
+
+// The program has closed them. Asio makes its own anew as in a forked child, with those registered
+// that are left: none.
+void FlusherLoop::renew_descriptors() {
+  diagnose(PMTRACE_STATE_COMMS, [] { return "the program has closed our descriptors"; });
+  output_.hang_up();
+  bell_.release();
+  bell_awaited_ = false;
+  forget_lost_descriptors();
+  loop_.notify_fork(asio::execution_context::fork_child);
+  doorbell_.renew();
+  listen_to_bell();
+  has_lost_descriptors_ = false;
+}
+
+void FlusherLoop::listen_to_bell() {
+  watch_descriptor(doorbell_.descriptor());
+  if (doorbell_.descriptor() >= 0) bell_.assign(doorbell_.descriptor());
 }
 
 void FlusherLoop::wait_for_bell() {
@@ -121,7 +143,7 @@ void FlusherLoop::set_timer(std::uint64_t ns) {
   timer_set_to_ns_ = kNever;
   timer_.cancel();
   if (ns == kNever) return;
-  timer_.expires_at(std::chrono::steady_clock::time_point(std::chrono::nanoseconds(ns)));
+  timer_.expires_at(steady_time(ns));
   timer_.async_wait(while_forks_wait([this](const asio::error_code& error) {
     if (!error) on_timer();
   }));

@@ -38,14 +38,16 @@ class FlusherLoop {
   void run();
 
   // Works until something has happened. False if nothing has until then.
-  bool run_once(std::chrono::steady_clock::time_point until);
+  bool run_once(SteadyTime until);
 
  private:
   Flusher::Surroundings surroundings();
   template <typename Work>
   bool guarded(Work work);
   void recover();
+  void renew_descriptors();
 
+  void listen_to_bell();
   void wait_for_bell();
   void on_bell(bool is_urgent);
   void set_timer(std::uint64_t ns);
@@ -67,6 +69,7 @@ class FlusherLoop {
   bool bell_awaited_ = false;
   std::uint64_t timer_set_to_ns_ = kNever;
   bool must_recover_ = false;  // from what was thrown
+  bool has_lost_descriptors_ = false;
 };
 
 }  // namespace pcp::trace::client

@@ -9,13 +9,12 @@
 #include <cstdint>
 
 #include "wire/mutex.hpp"
+#include "wire/steady_clock.hpp"
 
 namespace pcp::trace::client {
 
 class Link {
  public:
-  using Clock = std::chrono::steady_clock;
-
   // The outcome of the first connection. Before one was made it is the last attempt's error.
   static constexpr int kUnknown = 1;  // no attempt has ended yet
   int first_connection() const { return first_connection_.load(std::memory_order_relaxed); }
@@ -59,14 +58,14 @@ class Link {
   template <typename Pause>
   bool await(std::uint64_t ticket, std::chrono::nanoseconds timeout, Patience patience,
              Pause pause) {
-    auto deadline = Clock::now() + timeout;
+    auto deadline = present_time() + timeout;
     std::uint64_t progress = progress_.load(std::memory_order_relaxed);
     while (!is_settled(ticket)) {
       if (pause(deadline)) continue;
       const std::uint64_t before = progress;
       progress = progress_.load(std::memory_order_relaxed);
       if (patience == Patience::Fixed || progress == before) return false;
-      deadline = Clock::now() + timeout;
+      deadline = present_time() + timeout;
     }
     return failed_.load(std::memory_order_relaxed) < ticket;
   }

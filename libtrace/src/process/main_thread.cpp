@@ -1,23 +1,63 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "process/main_thread.hpp"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
+#include <ctime>
+#include <string_view>
 
 #include "process/client.hpp"
+#include "record/no_cancellation.hpp"
 
 namespace pcp::trace::client {
 namespace {
 
-std::atomic<bool> has_left{false};  // stands for itself: the ring that follows it is a system call
-pthread_key_t key;                  // its destructor runs if main leaves by pthread_exit
+// Stand for themselves: the ring that follows is a system call.
+std::atomic<bool> has_left{false};
+std::atomic<bool> waits_for_flusher{false};
+
+pthread_key_t key;  // its destructor runs if main leaves by pthread_exit
+
+// Of this process: two links and one for each thread, a main that has left included.
+nlink_t links_of_threads() {
+  struct stat threads {};
+  return ::stat("/proc/self/task", &threads) == 0 ? threads.st_nlink : 0;
+}
+
+// Where the flusher is the only other thread, it leaves before main does: the last thread calls
+// exit(), and only main has the destructors of main's thread_local objects.
+void let_flusher_leave(Client& client) {
+  const NoCancellation guard;
+  constexpr timespec kPause{0, 100'000};
+  waits_for_flusher.store(true, std::memory_order_relaxed);
+  client.doorbell().ring_only();
+  for (int tries = 0; tries < 5000 && links_of_threads() == 4; ++tries)
+    ::nanosleep(&kPause, nullptr);
+  waits_for_flusher.store(false, std::memory_order_relaxed);
+}
+
+// If it is not, main was the last thread, and has come to exit(): whoever else ended then would end
+// the process in the middle of it. Its state, after its name, is that of a thread that has ended.
+bool is_main_gone() {
+  const int fd = ::open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return true;
+  std::array<char, 256> text;
+  const ssize_t length = ::read(fd, text.data(), text.size());
+  ::close(fd);
+  const std::string_view line(text.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
+  const std::size_t name_end = line.rfind(')');
+  return name_end == line.npos || line.substr(name_end).starts_with(") Z");
+}
 
 void note_end(void*) {
   has_left.store(true, std::memory_order_relaxed);
-  if (Client* client = Client::get_if_made()) client->doorbell().ring_only();
+  Client* client = Client::get_if_made();
+  if (client != nullptr && client->has_flusher()) let_flusher_leave(*client);
 }
 
 void mark_main() {
@@ -27,6 +67,7 @@ void mark_main() {
 // The thread that forked is the child's main.
 void begin_child() {
   has_left.store(false, std::memory_order_relaxed);
+  waits_for_flusher.store(false, std::memory_order_relaxed);
   mark_main();
 }
 
@@ -41,9 +82,8 @@ void begin_child() {
 bool main_has_left() { return has_left.load(std::memory_order_relaxed); }
 
 bool is_last_thread() {
-  // Its links are two and one for each thread, a main that has left included.
-  struct stat threads {};
-  return ::stat("/proc/self/task", &threads) != 0 || threads.st_nlink <= 4;
+  return links_of_threads() <= 4 &&
+         (waits_for_flusher.load(std::memory_order_relaxed) || is_main_gone());
 }
 
 }  // namespace pcp::trace::client

@@ -1,30 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Time: monotonic, so a step of the wall clock changes nothing.
-//
-// Durations are measured with the processor's time-stamp counter, at half the price, where it can
-// be trusted: where the kernel itself keeps time by it, and as long as it goes along with the
-// monotonic clock (tick_rate.hpp). Everywhere else, and until its rate is known, with the monotonic
-// clock.
+// How long something takes. Durations are measured with the processor's time-stamp counter, at half
+// the price, where it can be trusted: where the kernel itself keeps time by it, and as long as it
+// goes along with the monotonic clock (tick_rate.hpp). Everywhere else, and until its rate is
+// known, with the monotonic clock.
 #pragma once
 
 #include <atomic>
 #include <bit>
 #include <cstdint>
-#include <ctime>
 
 #ifdef __x86_64__
 #include <x86intrin.h>
 #endif
 
-namespace pcp::trace::client {
+#include "wire/steady_clock.hpp"
 
-// Nanoseconds on the monotonic clock. Needs no system call (vDSO).
-inline std::uint64_t now_ns() {
-  timespec now;
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
-         static_cast<std::uint64_t>(now.tv_nsec);
-}
+namespace pcp::trace::client {
 
 inline std::uint64_t read_counter() {
 #ifdef __x86_64__

@@ -3,12 +3,13 @@
 
 #include <linux/membarrier.h>
 #include <poll.h>
-#include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cstdint>
+#include <array>
 
+#include "record/errno_stays.hpp"
 #include "record/no_cancellation.hpp"
 
 namespace pcp::trace::client {
@@ -20,8 +21,19 @@ bool membarrier(int command) { return ::syscall(SYS_membarrier, command, 0, 0) =
 
 Doorbell::Doorbell(EnsureFlusher ensure_flusher)
     : ensure_flusher_(ensure_flusher),
-      fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      has_membarrier_(membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)) {}
+      has_membarrier_(membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)) {
+  renew();
+}
+
+void Doorbell::renew() {
+  for (std::atomic<int>* end : {&rung_, &heard_})
+    if (const int fd = end->exchange(-1, std::memory_order_relaxed); fd >= 0) ::close(fd);
+  std::array<int, 2> ends;
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0)
+    return;
+  heard_.store(ends[0], std::memory_order_relaxed);
+  rung_.store(ends[1], std::memory_order_relaxed);
+}
 
 void Doorbell::ring() {
   ring_only();
@@ -35,8 +47,9 @@ void Doorbell::ring_only() {
 
 void Doorbell::write_ring() {
   const NoCancellation guard;  // or the sleeper would never hear of it
-  const std::uint64_t one = 1;
-  [[maybe_unused]] auto written = ::write(fd_, &one, sizeof one);
+  const ErrnoStays errno_stays;
+  const char any = 0;
+  ::send(rung_.load(std::memory_order_relaxed), &any, 1, MSG_NOSIGNAL);
 }
 
 void Doorbell::wake_sleeper() {
@@ -51,7 +64,7 @@ void Doorbell::see_to_flusher() {
 }
 
 bool Doorbell::prepare_to_sleep() {
-  if (fd_ < 0 || !has_membarrier_) return false;
+  if (descriptor() < 0 || !has_membarrier_) return false;
   asleep_.store(true, std::memory_order_relaxed);
   if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) return true;
   stay_awake();
@@ -59,13 +72,13 @@ bool Doorbell::prepare_to_sleep() {
 }
 
 bool Doorbell::is_rung() const {
-  pollfd bell{fd_, POLLIN, 0};
+  pollfd bell{descriptor(), POLLIN, 0};
   return ::poll(&bell, 1, 0) == 1 && (bell.revents & POLLIN) != 0;
 }
 
 bool Doorbell::silence() {
-  std::uint64_t count;
-  [[maybe_unused]] auto got = ::read(fd_, &count, sizeof count);
+  std::array<char, 64> rings;
+  while (::recv(descriptor(), rings.data(), rings.size(), 0) == ssize_t{rings.size()}) continue;
   return is_urgent_.exchange(false, std::memory_order_relaxed);
 }
 

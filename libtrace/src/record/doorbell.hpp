@@ -2,8 +2,8 @@
 // How a call wakes the flusher.
 //
 // The flusher that runs out of work says that it will sleep, makes every running thread see that
-// (membarrier), looks at the queues once more and sleeps without a timer. A caller pays one
-// relaxed load after its enqueue; the one that finds the flusher asleep makes the one system call.
+// (membarrier), looks at the queues once more and sleeps. A caller pays one relaxed load after its
+// enqueue; only the one that finds the flusher asleep makes system calls.
 //
 // Whoever rings also sees to it that somebody runs the flusher. So a process whose flusher could
 // not be started, or has left, counts as one whose flusher is asleep: the next call tries again.
@@ -18,7 +18,7 @@ class Doorbell {
   // Sees to it that somebody runs the flusher. False if nobody does. Thread: any.
   using EnsureFlusher = bool (*)();
 
-  // Without a descriptor, if there is none to be had: then the flusher must poll.
+  // Without descriptors, if there are none to be had: then the flusher must poll.
   explicit Doorbell(EnsureFlusher ensure_flusher = [] { return true; });
 
   // Thread: any. Requires: the caller's record is in its queue.
@@ -50,7 +50,12 @@ class Doorbell {
   }
   void stay_awake() { asleep_.store(false, std::memory_order_relaxed); }
 
-  int descriptor() const { return fd_; }  // readable after a ring; -1: none
+  // Readable after a ring; -1: none. Once the other end is closed, by a program that closes what it
+  // does not know, it has hung up.
+  int descriptor() const { return heard_.load(std::memory_order_relaxed); }
+
+  // After the program has closed the descriptors, or one of them: makes new ones.
+  void renew();
 
   bool is_rung() const;  // not taken back yet
 
@@ -63,7 +68,11 @@ class Doorbell {
   void write_ring();
 
   const EnsureFlusher ensure_flusher_;
-  const int fd_;
+  // The two ends of a pair of sockets. Not an eventfd: of two ends one can tell that the other was
+  // closed, and a byte that is sent to a socket never ends up in a file that took its number.
+  // Stand for themselves.
+  std::atomic<int> rung_{-1};
+  std::atomic<int> heard_{-1};
   const bool has_membarrier_;
   std::atomic<bool> is_urgent_{
       false};  // stands for itself: the ring that follows it is a system call

@@ -10,7 +10,7 @@
 
 namespace pcp::trace::client {
 
-// As the program set them, plus NOAGENT if the environment demands it. Each flag stands for itself,
+// As the program set them, plus what the environment demands. Each flag stands for itself,
 // so relaxed accesses will do.
 inline constinit std::atomic<int> state_flags{PMTRACE_STATE_NONE};
 

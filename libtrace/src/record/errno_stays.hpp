@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// While it lives, what sets errno goes unnoticed by the program.
+#pragma once
+
+#include <cerrno>
+
+namespace pcp::trace::client {
+
+class ErrnoStays {
+ public:
+  ErrnoStays() = default;
+  ~ErrnoStays() { errno = before_; }
+  ErrnoStays(const ErrnoStays&) = delete;
+  ErrnoStays& operator=(const ErrnoStays&) = delete;
+
+ private:
+  const int before_ = errno;
+};
+
+}  // namespace pcp::trace::client

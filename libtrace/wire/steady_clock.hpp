@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The monotonic clock, by which everything here waits and measures: so a step of the wall clock
+// changes nothing.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <ctime>
+
+namespace pcp::trace {
+
+// Nanoseconds. Needs no system call (vDSO).
+inline std::uint64_t now_ns() {
+  timespec now;
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// The same for what is given to the standard library's and Asio's waits.
+using SteadyTime = std::chrono::steady_clock::time_point;
+inline SteadyTime steady_time(std::uint64_t ns) { return SteadyTime(std::chrono::nanoseconds(ns)); }
+inline SteadyTime present_time() { return steady_time(now_ns()); }
+
+}  // namespace pcp::trace
