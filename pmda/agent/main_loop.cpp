@@ -2,9 +2,13 @@
 #include "agent/main_loop.hpp"
 
 #include <poll.h>
+#include <string.h>
 
 #include <array>
+#include <string>
 #include <utility>
+
+#include "agent/log.hpp"
 
 namespace pcp::trace::agent {
 
@@ -12,7 +16,7 @@ namespace {
 
 constexpr std::array kSignals{SIGTERM, SIGINT, SIGHUP};
 
-volatile sig_atomic_t ended = 0;
+volatile sig_atomic_t ended = 0;  // the signal
 volatile sig_atomic_t hung_up = 0;
 
 // Only ever runs inside ppoll().
@@ -20,7 +24,7 @@ void note(int number) {
   if (number == SIGHUP) {
     hung_up = 1;
   } else {
-    ended = 1;
+    ended = number;
   }
 }
 
@@ -46,7 +50,10 @@ void MainLoop::run(Bridge& bridge, const std::function<void()>& after_request,
   pollfd pmcd{bridge.descriptor(), POLLIN, 0};
   for (;;) {
     const int ready = ppoll(&pmcd, 1, nullptr, &unblocked_);
-    if (ended != 0) return;
+    if (ended != 0) {
+      log_info(std::string("ended by SIG") + sigabbrev_np(ended));
+      return;
+    }
     if (std::exchange(hung_up, 0) != 0) on_hangup();
     if (ready <= 0) continue;  // a signal
     if (!bridge.serve_one()) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The main thread's loop: requests of pmcd, and signals between them. SIGTERM and SIGINT end it, as
-// pmcd's leaving does; SIGHUP asks for the list of clients.
+// The main thread's loop: requests of pmcd, and signals between them. SIGTERM and SIGINT end it,
+// and the log says so; pmcd's leaving ends it too. SIGHUP asks for the list of clients.
 #pragma once
 
 #include <signal.h>

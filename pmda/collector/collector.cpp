@@ -31,7 +31,7 @@ void Collector::stop() { parts_->server.stop(); }
 Reader Collector::reader() const { return Reader(parts_->shared); }
 
 void Collector::reset(Time now) {
-  const std::lock_guard lock(parts_->shared.mutex);
+  const Lock lock(parts_->shared.mutex);
   parts_->shared.engine.reset(now);
 }
 

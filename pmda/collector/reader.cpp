@@ -17,21 +17,16 @@ namespace {
 // the engine gives fewer.
 constexpr std::size_t kAtOnce = 256;
 
-using MainLock = std::lock_guard<CourteousMutex>;
-
-// Calls copy(max, out), with the mutex held, to append at most `max` of what take() has not had
-// yet; hands each to take(), without the mutex; and ends when there were fewer. Into a vector of
-// their own, since one with all of them would grow while the mutex is held.
+// Calls copy(out), which holds the mutex, to append at most kAtOnce of what take() has not had yet;
+// hands each to take(), without the mutex; and ends when there were fewer. Into a vector of their
+// own, since one with all of them would grow while the mutex is held.
 template <typename Element, typename Copy, typename Take>
-void copy_in_slices(CourteousMutex& mutex, Copy copy, Take take) {
+void copy_in_slices(Copy copy, Take take) {
   std::vector<Element> slice;
   slice.reserve(kAtOnce);
   do {
     slice.clear();
-    {
-      const MainLock lock(mutex);
-      copy(kAtOnce, slice);
-    }
+    copy(slice);
     for (Element& element : slice) take(std::move(element));
   } while (slice.size() == kAtOnce);
 }
@@ -52,30 +47,47 @@ void drop_repeated(std::vector<KnownInstance>& numbers) {
 bool TagValueSlices::next(std::vector<TagValues>& slice) {
   slice.clear();
   if (begun_ && copied_ == count_) return false;
-  const MainLock lock(shared_.mutex);
+  const Lock lock(shared_.mutex);
   if (!std::exchange(begun_, true)) count_ = shared_.engine.generation(type_).count;
   copied_ +=
       shared_.engine.snapshot(type_, copied_, std::min(kAtOnce, count_ - copied_), now_, slice);
   return !slice.empty();
 }
 
+void Reader::histograms(TraceType type, Time now,
+                        const std::function<void(IntervalHistogram&&)>& take) const {
+  const std::size_t count = instance_count(type);
+  std::vector<IntervalHistogram> slice;
+  slice.reserve(kAtOnce);
+  std::size_t looked_at = 1;
+  for (std::size_t from = 0; from < count && looked_at > 0; from += looked_at) {
+    slice.clear();
+    {
+      const Lock lock(shared_->mutex);
+      looked_at =
+          shared_->engine.histograms(type, from, std::min(kAtOnce, count - from), now, slice);
+    }
+    for (IntervalHistogram& histogram : slice) take(std::move(histogram));
+  }
+}
+
 void Reader::instances(TraceType type, std::size_t from,
                        const std::function<void(InstanceName&&)>& take) const {
   copy_in_slices<InstanceName>(
-      shared_->mutex,
-      [&](std::size_t max, std::vector<InstanceName>& out) {
-        from += shared_->engine.instances(type, from, max, out);
+      [&](std::vector<InstanceName>& out) {
+        const Lock lock(shared_->mutex);
+        from += shared_->engine.instances(type, from, kAtOnce, out);
       },
       take);
 }
 
 std::size_t Reader::instance_count(TraceType type) const {
-  const MainLock lock(shared_->mutex);
+  const Lock lock(shared_->mutex);
   return shared_->engine.generation(type).count;
 }
 
 std::uint64_t Reader::resets() const {
-  const MainLock lock(shared_->mutex);
+  const Lock lock(shared_->mutex);
   return shared_->engine.generation(TraceType::Transact).resets;  // the same for all types
 }
 
@@ -83,10 +95,10 @@ void Reader::clients(const std::function<void(std::uint64_t, ClientView&&)>& tak
   using Client = std::pair<std::uint64_t, ClientView>;
   std::uint64_t last = 0;  // no connection has this number
   copy_in_slices<Client>(
-      shared_->mutex,
-      [&](std::size_t max, std::vector<Client>& out) {
+      [&](std::vector<Client>& out) {
+        const Lock lock(shared_->mutex);
         auto next = shared_->clients.upper_bound(last);
-        for (; next != shared_->clients.end() && out.size() < max; ++next) {
+        for (; next != shared_->clients.end() && out.size() < kAtOnce; ++next) {
           out.push_back(*next);
           last = next->first;
         }
@@ -95,15 +107,17 @@ void Reader::clients(const std::function<void(std::uint64_t, ClientView&&)>& tak
 }
 
 EngineCounters Reader::engine_counters() const {
-  const MainLock lock(shared_->mutex);
+  const Lock lock(shared_->mutex);
   return shared_->engine.counters();
 }
 
-// Neither of the two ever moves, nor do the options change.
-const EngineOptions& Reader::engine_options() const { return shared_->engine.options(); }
 const IngestCounters& Reader::ingest_counters() const { return shared_->counters; }
 
-std::uint64_t Reader::changes() const { return shared_->engine.changes(); }
+// The two that the engine answers without the mutex: its options stay as they are.
+const EngineOptions& Reader::engine_options() const TRACE_UNCHECKED {
+  return shared_->engine.options();
+}
+std::uint64_t Reader::changes() const TRACE_UNCHECKED { return shared_->engine.changes(); }
 
 Numbers Reader::highest_numbers() const {
   const CourteousLock lock(shared_->mutex);

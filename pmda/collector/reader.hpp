@@ -47,6 +47,11 @@ class Reader {
 
   TagValueSlices tag_values(TraceType type, Time now) const { return {*shared_, type, now}; }
 
+  // Hands out the distributions of the interval that was over last, of those tags that have one.
+  // Should another interval end meanwhile, they are of that one from there on.
+  void histograms(TraceType type, Time now,
+                  const std::function<void(IntervalHistogram&&)>& take) const;
+
   // Hands out the names of a type's instances from the `from`th on, in the same order.
   void instances(TraceType type, std::size_t from,
                  const std::function<void(InstanceName&&)>& take) const;

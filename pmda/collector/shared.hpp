@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What the collector's threads share; private to it, others have a Reader. The ingest thread
 // writes, the main thread (pmcd's) reads and resets, and the one for the disk reads the instances'
-// numbers. The mutex guards engine and clients. The main thread never holds it for more than about
+// numbers. The main thread never holds the mutex for more than about
 // a millisecond, the ingest thread not for long when it is wanted, and nobody across I/O.
 #pragma once
 
 #include <cstdint>
 #include <map>
-#include <mutex>  // for the users of Shared::mutex
 #include <vector>
 
 #include "collector/engine/courteous_mutex.hpp"
@@ -20,10 +19,9 @@ struct Shared {
   Shared(const EngineOptions& options, const std::vector<KnownInstance>& known, Time now)
       : engine(options, known, now) {}
 
-  CourteousMutex mutex;  // main thread: std::lock_guard lock(shared.mutex); ingest thread: a Turn;
-                         // disk: CourteousLock
-  Engine engine;         // guarded by mutex
-  std::map<std::uint64_t, ClientView> clients;  // guarded by mutex; key: connection number
+  CourteousMutex mutex;  // main thread: a Lock; ingest thread: a Turn; disk: a CourteousLock
+  Engine engine TRACE_GUARDED_BY(mutex);
+  std::map<std::uint64_t, ClientView> clients TRACE_GUARDED_BY(mutex);  // by connection number
   IngestCounters counters;
 };
 

@@ -111,9 +111,9 @@ type's one instance for the overflow.
     {3, 16, "trace.agent.overflowed", kNoIndom, PM_SEM_COUNTER, kCount,
      engine<&EngineCounters::overflowed>,
      {"trace calls whose tag had no room",
-      R"(Calls whose tag got no instance of its own because there were too many tags:
-the instance (overflow) of their type has them, and nothing is lost but the
-name.
+      R"(Calls whose tag got no instance of its own because there were too many tags,
+in the agent or in their process: the instance (overflow) of their type has
+them, and nothing is lost but the name.
 )"}},
     {3, 17, "trace.agent.late", kNoIndom, PM_SEM_COUNTER, kCount, engine<&EngineCounters::late>,
      {"trace calls that came too late for the window",

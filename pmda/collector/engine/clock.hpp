@@ -8,11 +8,12 @@
 #include <cstdint>
 
 #include "collector/engine/types.hpp"
+#include "wire/steady_clock.hpp"
 
 namespace pcp::trace::agent {
 
 // The clock that the engine's times are read from.
-inline Time steady_now() { return std::chrono::steady_clock::now().time_since_epoch(); }
+inline Time steady_now() { return present_time().time_since_epoch(); }
 
 // What the calling thread has used of a processor.
 inline std::uint64_t thread_cpu_ns() {

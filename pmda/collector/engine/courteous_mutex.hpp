@@ -12,11 +12,13 @@
 #include <condition_variable>
 #include <mutex>
 
+#include "wire/mutex.hpp"
+
 namespace pcp::trace::agent {
 
-class CourteousMutex {
+class TRACE_LOCKABLE CourteousMutex {
  public:
-  void lock() {
+  void lock() TRACE_ACQUIRES() TRACE_UNCHECKED {
     ++waiting_;
     std::unique_lock guard(guard_);
     changed_.wait(guard, [this] { return !held_; });
@@ -25,13 +27,13 @@ class CourteousMutex {
   }
 
   // Lets everybody in first who is in lock().
-  void lock_courteously() {
+  void lock_courteously() TRACE_ACQUIRES() TRACE_UNCHECKED {
     std::unique_lock guard(guard_);
     changed_.wait(guard, [this] { return !held_ && !wanted(); });
     held_ = true;
   }
 
-  void unlock() {
+  void unlock() TRACE_RELEASES() TRACE_UNCHECKED {
     {
       const std::lock_guard guard(guard_);
       held_ = false;
@@ -49,11 +51,13 @@ class CourteousMutex {
   std::atomic<unsigned> waiting_{0};
 };
 
-// As std::lock_guard, but lets everybody in first who locks plainly.
-class CourteousLock {
+// As Lock, but lets everybody in first who locks plainly.
+class TRACE_SCOPED_LOCK CourteousLock {
  public:
-  explicit CourteousLock(CourteousMutex& mutex) : mutex_(mutex) { mutex_.lock_courteously(); }
-  ~CourteousLock() { mutex_.unlock(); }
+  explicit CourteousLock(CourteousMutex& mutex) TRACE_ACQUIRES(mutex) : mutex_(mutex) {
+    mutex_.lock_courteously();
+  }
+  ~CourteousLock() TRACE_RELEASES() { mutex_.unlock(); }
   CourteousLock(const CourteousLock&) = delete;
   CourteousLock& operator=(const CourteousLock&) = delete;
 

@@ -14,6 +14,13 @@
 
 namespace pcp::trace::agent {
 
+namespace {
+
+// Tags whose buckets are gone through for each hold of the mutex.
+constexpr std::size_t kMostWork = 32;
+
+}  // namespace
+
 // A life begins at the start and at each reset. Histories belong to one life; a reset only sets
 // them aside, because freeing 100,000 of them takes too long to do at once.
 struct Engine::Implementation {
@@ -82,13 +89,18 @@ struct Engine::Implementation {
     return history;
   }
 
-  // Gives how much work that was: 1 for a usual tag. A summary takes time in the number of buckets,
-  // so one of a very fine window counts for several.
+  // How much work it is to go through the buckets: 1 for a usual tag. One of a very fine window
+  // counts for several.
+  static std::size_t work_of(const TagHistory& history) {
+    constexpr std::size_t kUsualBuckets = 16;
+    return 1 + history.window_size() / kUsualBuckets;
+  }
+
+  // Gives how much work that was.
   std::size_t bring_up(TagHistory& history) {
     if (history.interval() == current) [[likely]]
       return 0;
-    constexpr std::size_t kUsualBuckets = 16;
-    const std::size_t work = 1 + history.window_size() / kUsualBuckets;
+    const std::size_t work = work_of(history);
     if (!history.advance(current, options.buckets, pool)) deactivate(history);
     return work;
   }
@@ -275,12 +287,11 @@ Time Engine::next_rotation(Time now) const {
 std::size_t Engine::snapshot(TraceType type, std::size_t from, std::size_t max, Time now,
                              std::vector<TagValues>& out) {
   Implementation& my = *implementation_;
-  constexpr std::size_t kMostSummaries = 32;
   my.advance_to(now);
   std::size_t copied = 0;
   std::size_t work = 0;
   for (TagHistory* history : slice(my.arrivals[index_of(type)], from, max)) {
-    if (work >= kMostSummaries) break;
+    if (work >= kMostWork) break;
     work += my.bring_up(*history);
     TagValues& values = out.emplace_back();
     values.instance = my.tags.instance(history->tag());
@@ -288,6 +299,25 @@ std::size_t Engine::snapshot(TraceType type, std::size_t from, std::size_t max, 
     ++copied;
   }
   return copied;
+}
+
+std::size_t Engine::histograms(TraceType type, std::size_t from, std::size_t max, Time now,
+                               std::vector<IntervalHistogram>& out) {
+  Implementation& my = *implementation_;
+  my.advance_to(now);
+  std::size_t looked_at = 0;
+  std::size_t work = 0;
+  for (TagHistory* history : slice(my.arrivals[index_of(type)], from, max)) {
+    if (work >= kMostWork) break;
+    my.bring_up(*history);
+    work += Implementation::work_of(*history);
+    ++looked_at;
+    const std::string_view packed = history->last_histogram();
+    if (packed.empty()) continue;
+    out.push_back(
+        {my.tags.instance(history->tag()), my.clock.begin_of(my.current), std::string(packed)});
+  }
+  return looked_at;
 }
 
 std::size_t Engine::instances(TraceType type, std::size_t from, std::size_t max,

@@ -83,6 +83,11 @@ class Engine {
   std::size_t snapshot(TraceType type, std::size_t from, std::size_t max, Time now,
                        std::vector<TagValues>& out);
 
+  // The same for the distributions of the interval that was over last, of those instances that have
+  // one. Gives how many it looked at.
+  std::size_t histograms(TraceType type, std::size_t from, std::size_t max, Time now,
+                         std::vector<IntervalHistogram>& out);
+
   // The same for their names; here, fewer than `max` are the end.
   std::size_t instances(TraceType type, std::size_t from, std::size_t max,
                         std::vector<InstanceName>& out) const;

@@ -52,6 +52,11 @@ class TagHistory {
 
   void copy_to(TagValues& values) const;
 
+  // Of the interval before this one; empty if it has none.
+  std::string_view last_histogram() const {
+    return histograms_ ? histograms_->of(interval_ - 1) : std::string_view();
+  }
+
   // For the engine: where in its list of active tags this one is.
   static constexpr std::uint32_t kInactive = ~std::uint32_t{0};
   std::uint32_t active_index = kInactive;

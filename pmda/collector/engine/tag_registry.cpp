@@ -47,6 +47,7 @@ TagRegistry::TagRegistry(std::size_t max_tags, const std::vector<KnownInstance>&
     highest = std::max(highest, each.instance);
   }
   for (const KnownInstance& each : least_absent(known, max_tags)) {
+    if (each.tag == kOverflowName) continue;  // from a time when it could be a tag like any
     const TagIndex index = find_or_add(each.type, each.tag);
     tags_[index].life = -std::int64_t{each.absent};
     number(index, each.instance);
@@ -61,6 +62,8 @@ void TagRegistry::begin_life() {
 }
 
 TagIndex TagRegistry::find_or_add_again(TraceType type, std::string_view name) {
+  // A process that has too many tags sends what is beyond them under this name.
+  if (name == kOverflowName) return overflow_tag(type);
   TagIndex index = 0;
   if (const auto found = table_.find(type, name)) {
     index = *found;

@@ -51,6 +51,13 @@ struct TagValues {
   double quantile_error = 0;  // at most, as a part of the true value; more where memory is short
 };
 
+// The distribution of one instance's values in one interval.
+struct IntervalHistogram {
+  std::int32_t instance = 0;
+  Time end{};          // of the interval
+  std::string packed;  // as histogram_codec.hpp says; never empty
+};
+
 struct InstanceName {
   std::int32_t instance = 0;
   std::uint8_t suffixes = 0;             // what shown_name() wants to know, for PCP's tools

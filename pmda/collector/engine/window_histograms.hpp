@@ -60,6 +60,9 @@ class WindowHistograms {
   // Computes the quantiles over the completed buckets, whose sums these are.
   void summarise(const WindowSums& sums, HistogramPool& pool);
 
+  // A completed interval's, packed; empty if it has none.
+  std::string_view of(std::int64_t interval) const { return completed_.find(interval); }
+
   // Nothing if the completed buckets hold no value.
   const std::optional<Quantiles>& quantiles() const { return quantiles_; }
 

@@ -79,7 +79,7 @@ std::optional<Ending> Dialogue::take_data(const wire::Frame& frame, Turn& turn, 
   const auto data = wire::decode_data(frame.payload);
   if (!data) return malformed("a malformed DATA PDU");
   speaks_ = Speaks::Version1;
-  Engine& engine = turn.shared().engine;
+  Engine& engine = turn.engine();
   engine.apply_value(engine.tag(data->type, data->tag), data->value, turn.now());
   count(context_.shared.counters.records);
   if (data->wants_ack) wire::append_ack(out, context_.pid, static_cast<std::int32_t>(data->type));
@@ -96,35 +96,18 @@ std::optional<Ending> Dialogue::take_hello(const wire::Frame& frame, Turn& turn,
                   "names and labels of " + std::to_string(text_bytes(*hello)) + " bytes, at most " +
                       std::to_string(options.max_label_bytes) + " are allowed"};
 
-  SessionTable& sessions = context_.sessions;
   const std::string user = peer_.owner();
-  session_ = sessions.find(user, hello->session);
-  const bool known = session_ != nullptr;
-  if (known) {
-    turn.end();  // the other dialogue's end takes a turn of its own
-    if (session_->connection != 0) context_.end_connection(session_->connection);
-    sessions.attach(*session_, peer_.number);
-  } else {
-    session_ = sessions.open(user, hello->session, peer_.number);
-    if (session_ == nullptr)
-      return Ending{ByeReason::QuotaExceeded, "its user has " +
-                                                  std::to_string(options.max_sessions_per_user) +
-                                                  " sessions, which is the limit"};
-  }
+  const bool known = take_over(user, hello->session, turn);
+  if (!known) session_ = context_.sessions.open(user, hello->session, peer_.number);
+  if (session_ == nullptr)
+    return Ending{ByeReason::QuotaExceeded, "its user has " +
+                                                std::to_string(options.max_sessions_per_user) +
+                                                " sessions, which is the limit"};
   // All that is ever shown of it, and a byte to tell that there was more.
   process_ = hello->process.substr(0, kMaxShownBytes + 1);
   const std::uint32_t pid = peer_.pid != 0 ? peer_.pid : hello->pid;
   session_->origin = context_.origins.make(*hello, user, pid);
-
-  ClientView view;
-  view.pid = pid;
-  view.uid = peer_.uid;
-  view.gid = peer_.gid;
-  view.process = process_;
-  view.origin = session_->origin;
-  Shared& shared = turn.shared();
-  view.connected_at = turn.now();
-  shared.clients[peer_.number] = std::move(view);
+  show_client(pid, turn);
 
   wire::Welcome welcome;
   welcome.agent_instance = context_.agent_instance;
@@ -134,6 +117,28 @@ std::optional<Ending> Dialogue::take_hello(const wire::Frame& frame, Turn& turn,
   welcome.max_tags = options.max_tags_per_session;
   wire::append_welcome(out, context_.pid, welcome);
   return {};
+}
+
+// Goes on with a session that is known; whoever has it must go.
+bool Dialogue::take_over(const std::string& user, const wire::SessionId& id, Turn& turn) {
+  session_ = context_.sessions.find(user, id);
+  if (session_ == nullptr) return false;
+  turn.end();  // the other dialogue's end takes a turn of its own
+  if (session_->connection != 0) context_.end_connection(session_->connection);
+  context_.sessions.attach(*session_, peer_.number);
+  return true;
+}
+
+void Dialogue::show_client(std::uint32_t pid, Turn& turn) {
+  ClientView view;
+  view.pid = pid;
+  view.uid = peer_.uid;
+  view.gid = peer_.gid;
+  view.process = process_;
+  view.origin = session_->origin;
+  auto& clients = turn.clients();
+  view.connected_at = turn.now();
+  clients[peer_.number] = std::move(view);
 }
 
 std::optional<Ending> Dialogue::take_tags(const wire::Frame& frame) {
@@ -178,24 +183,24 @@ std::optional<Ending> Dialogue::take_batch(const wire::Frame& frame, Turn& turn,
   } else {
     count(counters.duplicates);
   }
-  turn.shared().clients[peer_.number].counters = batch.counters;
+  turn.clients()[peer_.number].counters = batch.counters;
   wire::append_batch_ack(out, context_.pid, batch.sequence);
   return {};
 }
 
 void Dialogue::apply(const wire::DeltaEntry& entry, SessionTag& tag, Turn& turn) {
-  Shared& shared = turn.shared();
-  if (const std::uint32_t life = shared.engine.life(); tag.life != life) [[unlikely]] {
+  Engine& engine = turn.engine();
+  if (const std::uint32_t life = engine.life(); tag.life != life) [[unlikely]] {
     tag.life = life;
     tag.in_engine = SessionTag::kAllUnknown;
   }
   TagIndex& index = tag.in_engine[index_of(entry.type)];
   if (index == SessionTag::kUnknown) {
-    index = shared.engine.tag(entry.type, tag.name);
-    shared.engine.note_origin(index, session_->origin);
+    index = engine.tag(entry.type, tag.name);
+    engine.note_origin(index, session_->origin);
   }
-  shared.engine.apply(index, entry.delta, entry.histogram, context_.batch.age, turn.now());
-  count(shared.counters.records, entry.delta.count + entry.delta.aborts);
+  engine.apply(index, entry.delta, entry.histogram, context_.batch.age, turn.now());
+  count(context_.shared.counters.records, entry.delta.count + entry.delta.aborts);
 }
 
 std::optional<Ending> Dialogue::take_bye(const wire::Frame& frame) {
@@ -212,7 +217,7 @@ void Dialogue::end(Time now) {
   if (speaks_ != Speaks::Version2) return;
   if (session_ != nullptr) context_.sessions.detach(*session_, now);
   session_ = nullptr;
-  Turn(context_.shared).shared().clients.erase(peer_.number);
+  Turn(context_.shared).clients().erase(peer_.number);
 }
 
 void Dialogue::bye(std::string& out, ByeReason reason) const {

@@ -72,6 +72,8 @@ class Dialogue {
   std::optional<Ending> take_tags(const wire::Frame& frame);
   std::optional<Ending> take_batch(const wire::Frame& frame, Turn& turn, std::string& out);
   std::optional<Ending> take_bye(const wire::Frame& frame);
+  bool take_over(const std::string& user, const wire::SessionId& id, Turn& turn);
+  void show_client(std::uint32_t pid, Turn& turn);
   void apply(const wire::DeltaEntry& entry, SessionTag& tag, Turn& turn);
 
   DialogueContext& context_;

@@ -3,11 +3,12 @@
 
 #include <pthread.h>
 
-#include <condition_variable>
-#include <mutex>
 #include <new>
 #include <thread>
 #include <utility>
+
+#include "collector/engine/clock.hpp"
+#include "wire/mutex.hpp"
 
 namespace pcp::trace::agent {
 
@@ -17,9 +18,9 @@ struct HostFinder::State {
   std::chrono::milliseconds pause;
   Found found;
 
-  std::mutex mutex;  // held while found() is called, so that it is not after stop()
-  std::condition_variable changed;
-  bool stopped = false;  // guarded by mutex
+  Mutex mutex;  // held while found() is called, so that it is not after stop()
+  Condition changed;
+  bool stopped TRACE_GUARDED_BY(mutex) = false;
 };
 
 void HostFinder::start(std::vector<AccessList::Waiting> names, LookUp look_up,
@@ -36,7 +37,7 @@ void HostFinder::start(std::vector<AccessList::Waiting> names, LookUp look_up,
 void HostFinder::stop() {
   if (!state_) return;
   {
-    const std::lock_guard lock(state_->mutex);
+    const Lock lock(state_->mutex);
     state_->stopped = true;
   }
   state_->changed.notify_all();
@@ -45,20 +46,24 @@ void HostFinder::stop() {
 
 void HostFinder::run(State& state) {
   pthread_setname_np(pthread_self(), "names");
-  while (!state.names.empty()) {
-    {
-      std::unique_lock lock(state.mutex);
-      if (state.changed.wait_for(lock, state.pause, [&] { return state.stopped; })) return;
-    }
+  while (!state.names.empty() && rest(state)) {
     std::erase_if(state.names,
                   [&](const AccessList::Waiting& name) { return try_one(state, name); });
   }
 }
 
+// False once it is to stop.
+bool HostFinder::rest(State& state) {
+  const std::chrono::steady_clock::time_point until(steady_now() + state.pause);
+  const Lock lock(state.mutex);
+  while (!state.stopped && state.changed.wait_until(state.mutex, until)) continue;
+  return !state.stopped;
+}
+
 bool HostFinder::try_one(State& state, const AccessList::Waiting& name) {
   try {
     const Result<HostPatterns> addresses = state.look_up(name.name);
-    const std::lock_guard lock(state.mutex);
+    const Lock lock(state.mutex);
     if (addresses && !state.stopped) state.found(name, *addresses);
     return bool(addresses);
   } catch (const std::bad_alloc&) {

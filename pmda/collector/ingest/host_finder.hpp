@@ -34,6 +34,7 @@ class HostFinder {
  private:
   struct State;
   static void run(State& state);
+  static bool rest(State& state);
   static bool try_one(State& state, const AccessList::Waiting& name);
 
   std::shared_ptr<State> state_;  // shared with the thread, which may outlive this

@@ -23,49 +23,60 @@ struct Bound {
 
 Bound failed() { return {{}, 0, errno}; }
 
+struct Address {
+  sockaddr_storage bytes{};
+  socklen_t length = 0;
+
+  sockaddr* get() { return reinterpret_cast<sockaddr*>(&bytes); }
+};
+
+Address tcp_address(int family, Tcp addresses, std::uint16_t port) {
+  Address address;
+  if (family == AF_INET) {
+    sockaddr_in in{};
+    in.sin_family = AF_INET;
+    in.sin_port = htons(port);
+    if (addresses == Tcp::Loopback) in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.length = sizeof in;
+    std::memcpy(&address.bytes, &in, sizeof in);
+  } else {
+    sockaddr_in6 in6{};
+    in6.sin6_family = AF_INET6;
+    in6.sin6_port = htons(port);
+    if (addresses == Tcp::Loopback) in6.sin6_addr = in6addr_loopback;
+    address.length = sizeof in6;
+    std::memcpy(&address.bytes, &in6, sizeof in6);
+  }
+  return address;
+}
+
+std::uint16_t port_of(const Address& address) {
+  if (address.bytes.ss_family == AF_INET) {
+    sockaddr_in in;
+    std::memcpy(&in, &address.bytes, sizeof in);
+    return ntohs(in.sin_port);
+  }
+  sockaddr_in6 in6;
+  std::memcpy(&in6, &address.bytes, sizeof in6);
+  return ntohs(in6.sin6_port);
+}
+
 Bound bind_tcp(int family, Tcp addresses, std::uint16_t port) {
   Descriptor socket(::socket(family, kStreamFlags, IPPROTO_TCP));
   if (!socket) return failed();
   const int on = 1;
   // A restarted agent may bind although connections of the old one linger.
   ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-
-  sockaddr_storage address{};
-  socklen_t length = 0;
-  if (family == AF_INET) {
-    sockaddr_in in{};
-    in.sin_family = AF_INET;
-    in.sin_port = htons(port);
-    if (addresses == Tcp::Loopback) in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    length = sizeof in;
-    std::memcpy(&address, &in, length);
-  } else {
-    sockaddr_in6 in6{};
-    in6.sin6_family = AF_INET6;
-    in6.sin6_port = htons(port);
-    if (addresses == Tcp::Loopback) in6.sin6_addr = in6addr_loopback;
-    length = sizeof in6;
-    std::memcpy(&address, &in6, length);
-    if (::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on) != 0) return failed();
-  }
-  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0)
+  if (family == AF_INET6 &&
+      ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on) != 0)
     return failed();
-  if (::listen(socket.get(), SOMAXCONN) != 0) return failed();
-
-  length = sizeof address;
-  if (::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &length) != 0)
+  Address address = tcp_address(family, addresses, port);
+  if (::bind(socket.get(), address.get(), address.length) != 0 ||
+      ::listen(socket.get(), SOMAXCONN) != 0)
     return failed();
-  in_port_t real = 0;
-  if (family == AF_INET) {
-    sockaddr_in in;
-    std::memcpy(&in, &address, sizeof in);
-    real = in.sin_port;
-  } else {
-    sockaddr_in6 in6;
-    std::memcpy(&in6, &address, sizeof in6);
-    real = in6.sin6_port;
-  }
-  return {std::move(socket), ntohs(real), 0};
+  address.length = sizeof address.bytes;
+  if (::getsockname(socket.get(), address.get(), &address.length) != 0) return failed();
+  return {std::move(socket), port_of(address), 0};
 }
 
 // What a machine without the family says.

@@ -27,10 +27,10 @@ constexpr Time kLongestSleep = std::chrono::seconds(1);
 Time Rotation::rotate() {
   Engine::Discarded discarded;  // freed after the turn
   Turn turn(shared_);
-  discarded = turn.shared().engine.take_discarded();
+  discarded = turn.engine().take_discarded();
   freeing_ = freeing_ || discarded != nullptr;
   for (int step = 0; step < kSteps; ++step) {
-    Engine& engine = turn.shared().engine;
+    Engine& engine = turn.engine();
     const Time now = turn.now();
     if (!engine.rotate(now, kTagsAtOnce)) {
       const Time next = std::min(engine.next_rotation(now), now + kLongestSleep);
