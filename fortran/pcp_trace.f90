@@ -1,7 +1,7 @@
 ! Application tracing for Performance Co-Pilot: the module for Fortran 2008.
 !
 !   type(pmtrace_tag) :: assembly
-!   type(pmtrace_transaction) :: running
+!   type(pmtrace_transaction) :: running       ! or a pmtrace_scope, which ends with its block
 !
 !   assembly = pmtrace_tag('assembly')         ! look the tag up once, then
 !   call pmtrace_begin(assembly, running)      ! each call costs a few nanoseconds
@@ -9,7 +9,7 @@
 !   call pmtrace_observe('residual', 1.0e-3)   ! or by name, for some more of them
 !
 ! Every verb is one generic subroutine. It takes a pmtrace_tag or a character value, whose trailing
-! blanks are left out, and a value of any of four kinds. All kinds are explicit, so the module is
+! blanks are left out, and a value of any of six kinds. All kinds are explicit, so the module is
 ! the same for programs compiled with -fdefault-integer-8 or -fdefault-real-8. The optional last
 ! argument `status` is 0 or a negative code. See pcp_trace_fortran(3).
 !
@@ -18,11 +18,11 @@
 module pcp_trace
   use, intrinsic :: iso_c_binding, only: c_char, c_double, c_int, c_int32_t, c_int64_t, &
     c_null_char, c_null_ptr, c_ptr, c_size_t, c_sizeof
-  use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
+  use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64, real32, real64
   implicit none
   private
 
-  public :: pmtrace_tag, pmtrace_transaction, pmtrace_statistics
+  public :: pmtrace_tag, pmtrace_transaction, pmtrace_scope, pmtrace_statistics
   public :: pmtrace_begin, pmtrace_end, pmtrace_abort
   public :: pmtrace_point, pmtrace_observe, pmtrace_count
   public :: pmtrace_state, pmtrace_flush, pmtrace_stats, pmtrace_error_message
@@ -66,6 +66,13 @@ module pcp_trace
     integer(c_int64_t) :: opaque(8) = 0
   end type
 
+  ! A transaction that ends with the block or the procedure in which the variable is declared,
+  ! unless it has ended before. Not to be assigned: both would end.
+  type, extends(pmtrace_transaction) :: pmtrace_scope
+  contains
+    final :: leave_scope
+  end type
+
   ! The library's own counters, as C's pmtrace_stats_t.
   type, bind(c) :: pmtrace_statistics
     integer(c_int64_t) :: recorded       ! calls
@@ -91,17 +98,20 @@ module pcp_trace
   ! Opens a transaction. By tag, in a variable of the caller's, whatever was in it: any number of
   ! the same tag at once. By name, as the calling thread's: one of each name at a time.
   interface pmtrace_begin
-    module procedure begin_tag, begin_name, begin_tag_wide, begin_name_wide
+    module procedure begin_tag, begin_name, begin_tag_wide, begin_name_wide, begin_scope, &
+      begin_scope_wide
   end interface
 
   ! Closes a transaction, given as the variable or by name: counted and timed.
   interface pmtrace_end
-    module procedure end_transaction, end_name, end_transaction_wide, end_name_wide
+    module procedure end_transaction, end_name, end_transaction_wide, end_name_wide, end_scope, &
+      end_scope_wide
   end interface
 
   ! Closes a transaction that is counted as aborted, and not timed.
   interface pmtrace_abort
-    module procedure abort_transaction, abort_name, abort_transaction_wide, abort_name_wide
+    module procedure abort_transaction, abort_name, abort_transaction_wide, abort_name_wide, &
+      abort_scope, abort_scope_wide
   end interface
 
   ! Marks that a point was passed.
@@ -109,11 +119,14 @@ module pcp_trace
     module procedure point_tag, point_name, point_tag_wide, point_name_wide
   end interface
 
-  ! Records a value, such as a size or a residual.
+  ! Records a value, such as a size or a residual. A real(16) is refused: write
+  ! real(value, real64).
   interface pmtrace_observe
     module procedure observe_tag_real64, observe_tag_real64_wide, observe_name_real64, &
       observe_name_real64_wide, observe_tag_real32, observe_tag_real32_wide, observe_name_real32, &
-      observe_name_real32_wide, observe_tag_int32, observe_tag_int32_wide, observe_name_int32, &
+      observe_name_real32_wide, observe_tag_int8, observe_tag_int8_wide, observe_name_int8, &
+      observe_name_int8_wide, observe_tag_int16, observe_tag_int16_wide, observe_name_int16, &
+      observe_name_int16_wide, observe_tag_int32, observe_tag_int32_wide, observe_name_int32, &
       observe_name_int32_wide, observe_tag_int64, observe_tag_int64_wide, observe_name_int64, &
       observe_name_int64_wide
   end interface
@@ -122,7 +135,9 @@ module pcp_trace
   interface pmtrace_count
     module procedure count_tag_real64, count_tag_real64_wide, count_name_real64, &
       count_name_real64_wide, count_tag_real32, count_tag_real32_wide, count_name_real32, &
-      count_name_real32_wide, count_tag_int32, count_tag_int32_wide, count_name_int32, &
+      count_name_real32_wide, count_tag_int8, count_tag_int8_wide, count_name_int8, &
+      count_name_int8_wide, count_tag_int16, count_tag_int16_wide, count_name_int16, &
+      count_name_int16_wide, count_tag_int32, count_tag_int32_wide, count_name_int32, &
       count_name_int32_wide, count_tag_int64, count_tag_int64_wide, count_name_int64, &
       count_name_int64_wide
   end interface
@@ -238,6 +253,10 @@ module pcp_trace
       integer(c_size_t), intent(in), value :: size
       integer(c_int) :: code
     end function
+    subroutine c_complain_once(text) bind(c, name='pmtrace_complain_once')
+      import :: c_char
+      character(kind=c_char), intent(in) :: text(*)
+    end subroutine
     subroutine c_error_message(code, text, length) bind(c, name='pmtraceerrstr_')
       import :: c_char, c_int, c_size_t
       integer(c_int), intent(in) :: code
@@ -310,6 +329,24 @@ contains
     integer(c_int), intent(in) :: code
     integer(int32), intent(out), optional :: status
     if (present(status)) status = code
+  end subroutine
+
+  ! Who does not ask for the status would never learn that nothing is traced.
+  subroutine give_of_tag(code, status)
+    integer(c_int), intent(in) :: code
+    integer(int32), intent(out), optional :: status
+    if (present(status)) then
+      status = code
+    else if (code == PMTRACE_ERR_TAGNAME) then
+      call c_complain_once('a pmtrace_tag that was never set is not traced: first write ' // &
+        'tag = pmtrace_tag(''name''), with a name of 1 to 254 bytes' // c_null_char)
+    end if
+  end subroutine
+
+  subroutine leave_scope(scope)
+    type(pmtrace_scope), intent(inout) :: scope
+    integer(c_int) :: is_none_open
+    is_none_open = c_end(scope%opaque)
   end subroutine
 
   include 'pcp_trace_kinds.inc'

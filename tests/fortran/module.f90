@@ -2,7 +2,7 @@
 ! Every procedure of the module with every kind of argument it takes. All that has no kind here has
 ! the compiler's default; built with the usual ones and with 64 bits.
 program everything
-  use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
+  use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64, real32, real64
   use pcp_trace
   implicit none
   integer :: status
@@ -45,6 +45,8 @@ contains
     call pmtrace_observe(tag, 2.0, status)
     call pmtrace_observe(tag, 4_int32, status32)
     call pmtrace_observe(tag, 8_int64, status64)
+    call pmtrace_observe(tag, 64_int8, status64)
+    call pmtrace_observe(tag, 128_int16)
     call pmtrace_observe(tag, 16.0_real32, status64)
     call pmtrace_observe(tag, 32.25_real64, status32)
     call expect('observe', int(status64), 0)
@@ -52,6 +54,8 @@ contains
     call pmtrace_count(tag, 2.0, status)
     call pmtrace_count(tag, 4_int32, status64)
     call pmtrace_count(tag, 8_int64, status32)
+    call pmtrace_count(tag, 64_int8, status64)
+    call pmtrace_count(tag, 128_int16)
     call pmtrace_count(tag, 16.0_real32, status32)
     call pmtrace_count(tag, 32.25_real64, status64)
     call expect('count', int(status32), 0)
@@ -76,6 +80,8 @@ contains
     call pmtrace_observe(tag, 2.0)
     call pmtrace_observe(tag, 4_int32, status64)
     call pmtrace_observe(tag, 8_int64, status32)
+    call pmtrace_observe(tag, 64_int8, status64)
+    call pmtrace_observe(tag, 128_int16)
     call pmtrace_observe(tag, 16.0_real32, status32)
     call pmtrace_observe(tag, 32.25_real64, status64)
     call expect('observe by name', int(status32), 0)
@@ -83,6 +89,8 @@ contains
     call pmtrace_count(tag, 2.0)
     call pmtrace_count(tag, 4_int32, status32)
     call pmtrace_count(tag, 8_int64, status64)
+    call pmtrace_count(tag, 64_int8, status64)
+    call pmtrace_count(tag, 128_int16)
     call pmtrace_count(tag, 16.0_real32, status64)
     call pmtrace_count(tag, 32.25_real64, status32)
     call expect('count by name', int(status64), 0)
@@ -133,8 +141,8 @@ contains
     if (.not. pmtrace_flush(30_int32)) error stop 'flush, int32'
     if (.not. pmtrace_flush(30_int64)) error stop 'flush, int64'
     call pmtrace_stats(stats)
-    call expect('recorded', int(stats%recorded), 37)
-    call expect('acknowledged', int(stats%acknowledged), 37)
+    call expect('recorded', int(stats%recorded), 45)
+    call expect('acknowledged', int(stats%acknowledged), 45)
     call expect('aborted', int(stats%aborted), 4)
     call expect('connected', int(stats%connected), 1)
     call expect('version', int(stats%version), 2)

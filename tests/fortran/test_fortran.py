@@ -47,10 +47,10 @@ class Module(FortranTestCase):
              "transact.aborts": {"handle": 2, "name": 2, "twice": 0},
              # The agent shows blanks before a tag like this.
              "point.count": {"handle": 2, "name": 2, r"\x20\x20blanks before and within": 1},
-             "observe.count": {"handle": 6, "name": 6},
-             "observe.sum": {"handle": 63.25, "name": 63.25},
+             "observe.count": {"handle": 8, "name": 8},
+             "observe.sum": {"handle": 255.25, "name": 255.25},
              "observe.value": {"handle": 32.25, "name": 32.25},
-             "counter.count": {"handle": 6, "name": 6},
+             "counter.count": {"handle": 8, "name": 8},
              "counter.value": {"handle": 32.25, "name": 32.25}})
 
     def test_takes_the_usual_default_kinds(self):
@@ -58,6 +58,24 @@ class Module(FortranTestCase):
 
     def test_takes_default_kinds_of_64_bits(self):
         self.check("fortran_module_wide")
+
+    def test_ends_scopes_however_they_are_left(self):
+        for name in ("fortran_scopes", "fortran_scopes_optimised"):
+            self.pmcd.pmstore("trace.control.reset", 1)
+            self.assertEqual(self.run_program(program(name)), "")
+            counts = self.values("transact.count", "transact.aborts")
+            self.assertEqual(counts["transact.count"], {
+                "end of a block": 1, "cycle in a block": 3, "exit from a block": 1, "return": 2,
+                "outer return": 1, "inner return": 1, "nested": 2, "aborted": 0, "ended": 1,
+                "begun twice": 2}, name)
+            self.assertEqual({tag for tag, aborts in counts["transact.aborts"].items() if aborts},
+                             {"aborted"})
+
+    def test_tells_once_of_a_tag_that_was_never_set(self):
+        self.assertEqual(self.run_program(program("fortran_unset")).splitlines(), [
+            "not said yet",
+            "pcp_trace: a pmtrace_tag that was never set is not traced: first write "
+            "tag = pmtrace_tag('name'), with a name of 1 to 254 bytes"])
 
 
 class LegacyCalls(FortranTestCase):

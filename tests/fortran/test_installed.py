@@ -25,6 +25,12 @@ class Installed(TraceTestCase):
         run(demo, "0.1", env=self.environment(pmcd))
         self.assertIn(tag, pmcd.values("trace.transact.count"))
 
+    def assert_traces_nothing(self, demo):
+        self.assertNotIn("libpcp_trace", run("readelf", "--dynamic", demo))
+        pmcd = self.start_pmcd()
+        self.assertIn("steps", run(demo, "0.1", env=self.environment(pmcd)))
+        self.assertEqual(pmcd.value("trace.agent.accepted"), 0)
+
     def build(self, *arguments):
         demo = os.path.join(installed.work, self.id())
         run(FC, "-o", demo, *arguments)
@@ -51,6 +57,18 @@ class Installed(TraceTestCase):
             f"-DDEMO={find('solver.f90')}")
         run(CMAKE, "--build", build)
         self.assert_traces(os.path.join(build, "solver"), "step")
+        self.assert_traces_nothing(os.path.join(build, "solver_disabled"))
+
+    def test_module_that_does_nothing_needs_no_library(self):
+        package = flags("libpcp_trace_fortran_disabled", "--cflags", "--libs")
+        self.assert_traces_nothing(self.build(find("solver.f90"), *package))
+
+    def test_module_refuses_a_real_of_128_bits_when_it_is_compiled(self):
+        source = os.path.join(installed.work, "quad.f90")
+        with open(source, "w", encoding="ascii") as file:
+            file.write("use pcp_trace\ncall pmtrace_observe('a', 1.0_16)\nend\n")
+        with self.assertRaisesRegex(AssertionError, "no specific subroutine for the generic"):
+            run(FC, "-c", "-o", os.devnull, source, *flags("libpcp_trace_fortran", "--cflags"))
 
     def test_calls_by_name_without_the_module(self):
         package = flags("libpcp_trace", "--libs")

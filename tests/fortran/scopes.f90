@@ -1,0 +1,73 @@
+! SPDX-License-Identifier: LGPL-2.1-or-later
+! Each way to leave the block or the procedure in which a scope is declared. The tags say how often
+! each transaction has to be counted.
+program scopes
+  use pcp_trace
+  implicit none
+  integer :: i
+
+  block
+    type(pmtrace_scope) :: scope
+    call pmtrace_begin(pmtrace_tag('end of a block'), scope)
+  end block
+  do i = 1, 3
+    block
+      type(pmtrace_scope) :: scope
+      call pmtrace_begin(pmtrace_tag('cycle in a block'), scope)
+      if (i < 3) cycle
+    end block
+  end do
+  left: block
+    type(pmtrace_scope) :: scope
+    call pmtrace_begin(pmtrace_tag('exit from a block'), scope)
+    if (i > 3) exit left
+    error stop 'not left'
+  end block left
+  call return_early(1)
+  call return_early(2)
+  call return_from_block()
+  call nest()
+  call go_by_hand()
+  block
+    type(pmtrace_scope) :: never_begun
+    call pmtrace_end(never_begun, i)
+    if (i /= PMTRACE_ERR_NOPROGRESS) error stop 'what never began has ended'
+  end block
+
+contains
+
+  subroutine return_early(where)
+    integer, intent(in) :: where
+    type(pmtrace_scope) :: scope
+    call pmtrace_begin(pmtrace_tag('return'), scope)
+    if (where == 1) return
+    call pmtrace_point('past it')
+  end subroutine
+
+  subroutine return_from_block()
+    type(pmtrace_scope) :: outer
+    call pmtrace_begin(pmtrace_tag('outer return'), outer)
+    block
+      type(pmtrace_scope) :: inner
+      call pmtrace_begin(pmtrace_tag('inner return'), inner)
+      return
+    end block
+  end subroutine
+
+  recursive subroutine nest(depth)
+    integer, intent(in), optional :: depth
+    type(pmtrace_scope) :: scope
+    call pmtrace_begin(pmtrace_tag('nested'), scope)
+    if (.not. present(depth)) call nest(1)
+  end subroutine
+
+  subroutine go_by_hand()
+    type(pmtrace_scope) :: aborted, ended, begun_twice
+    call pmtrace_begin(pmtrace_tag('aborted'), aborted)
+    call pmtrace_abort(aborted)
+    call pmtrace_begin(pmtrace_tag('ended'), ended)
+    call pmtrace_end(ended)
+    call pmtrace_begin(pmtrace_tag('begun twice'), begun_twice)
+    call pmtrace_begin(pmtrace_tag('begun twice'), begun_twice)
+  end subroutine
+end program
