@@ -3,11 +3,16 @@
 
 import os
 import re
+import shutil
+import subprocess
 import sys
+import tempfile
 import unittest
 from unittest import mock
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../demos"))
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+sys.path.insert(0, os.path.join(SOURCE, "demos"))
+import live_table  # noqa: E402
 import show  # noqa: E402
 
 METRICS = {
@@ -28,12 +33,12 @@ METRICS = {
 
 class Table(unittest.TestCase):
     def line(self, tag):
-        return re.split(r"\s{2,}", next(line for line in show.table(METRICS) if f" {tag}" in line))
+        return re.split(r"\s{2,}", next(line for line in live_table.table(METRICS) if f" {tag}" in line))
 
     def test_shows_durations_in_a_unit_that_says_something(self):
         for seconds, text in ((0, "0 ns"), (3e-7, "300 ns"), (0.00002, "20.0 us"), (0.00123, "1.23 ms"),
                               (0.9996, "1.00 s"), (123.4, "123 s")):
-            self.assertEqual(show.duration(seconds), text)
+            self.assertEqual(live_table.duration(seconds), text)
 
     def test_shows_the_value_of_observations_and_counters(self):
         self.assertIn("-1,234", self.line("queue"))
@@ -45,23 +50,131 @@ class Table(unittest.TestCase):
         self.assertNotEqual(self.line("search")[-1], "0")
 
     def test_fits_the_terminal_and_breaks_no_number(self):
-        for line in show.table(METRICS):
-            self.assertLessEqual(len(line), show.WIDTH)
-        for width in (show.WIDTH, 110, 200):
-            for line in show.table(METRICS, width=width):
+        for line in live_table.table(METRICS):
+            self.assertLessEqual(len(line), live_table.WIDTH)
+        for width in (10, 40, 70, live_table.WIDTH, 110, 200):
+            for line in live_table.table(METRICS, width=width):
                 self.assertLessEqual(len(line), width)
 
+    def test_leaves_out_the_last_columns_where_there_is_no_room(self):
+        head, *lines = live_table.table(METRICS, width=70)
+        self.assertTrue(head.endswith("99%"))
+        self.assertTrue(any(line.endswith("500 ms") for line in lines))
+
+    def test_says_what_each_mark_and_the_scale_mean(self):
+        head, *lines = live_table.table(METRICS, width=120)
+        marks = {mark for line in lines for mark in line if mark in "█▓─▏▎▍▌▋▊▉"}
+        self.assertEqual(marks, set("█▓─"))
+        title = live_table.title_line("10000 s of 10000 s", 105)
+        self.assertLessEqual(marks, set(title))
+        self.assertLessEqual(len(title), 105)
+        self.assertRegex(head, r"200 ns +1\.50 s$")
+        self.assertEqual(live_table.title_line("1 s of 2 s", 80), "1 s of 2 s")
+
+    def test_has_pictures_of_durations_only(self):
+        queue = next(line for line in live_table.table(METRICS, width=120) if "queue" in line)
+        self.assertTrue(queue.endswith("-1,234"))
+
+    def test_shows_as_much_of_a_tag_as_there_is_room_for(self):
+        tag = "a-tag-that-is-thirty-chars-long"
+        metrics = METRICS | {"trace.point.count": {tag: 1}}
+        for width, shown in ((79, "a-tag-that…"), (90, "a-tag-that-is-thirty-…"), (100, tag),
+                             (119, "a-tag-that-is-thirty-cha…"), (160, tag)):
+            lines = live_table.table(metrics, width=width)
+            self.assertIn(f"point    {shown} ", "\n".join(lines))
+            self.assertLessEqual(max(map(len, lines)), width)
+
     def test_has_pictures_where_there_is_room_and_colours_where_they_are_wanted(self):
-        wide = "\n".join(show.table(METRICS, width=120))
+        wide = "\n".join(live_table.table(METRICS, width=120))
         self.assertIn("▓", wide)
         self.assertNotIn("\x1b", wide)
-        self.assertNotIn("▓", "\n".join(show.table(METRICS, colour=True)))
-        self.assertIn("\x1b[36mtransact", "\n".join(show.table(METRICS, colour=True)))
+        self.assertNotIn("▓", "\n".join(live_table.table(METRICS, colour=True)))
+        self.assertIn("\x1b[36mtransact", "\n".join(live_table.table(METRICS, colour=True)))
 
     def test_divides_by_the_time_that_has_passed(self):
         metrics = {"trace.point.rate": {"a": 2.0}, "trace.point.count": {"a": 10}}
         self.assertEqual(show.correct_rates(metrics, 1)["trace.point.rate"], {"a": 10.0})
         self.assertEqual(show.correct_rates(metrics, 60)["trace.point.rate"], {"a": 10.0})
+
+
+class Frame(unittest.TestCase):
+    """What a terminal is sent each second."""
+
+    MANY = {"trace.point.count": {f"tag-{number}": number for number in range(40)}}
+
+    def setUp(self):
+        self.screen = live_table.Screen("first line\nsecond line\n")
+
+    def frame(self, columns, height):
+        return self.screen.frame("1 s", self.MANY, (columns, height))
+
+    def test_is_as_high_as_the_terminal_and_no_higher(self):
+        for columns, height in ((80, 24), (120, 40)):
+            rows = self.frame(columns, height).split("\n")
+            self.assertEqual(len(rows), height)
+            shown = sum("tag-" in row for row in rows)
+            self.assertIn(f"… {40 - shown} more", rows[-1])
+
+    def test_counts_the_rows_of_wrapped_lines(self):
+        self.assertEqual(live_table.height_of("12345678\n\n123456789\n", 8), 4)
+
+    def test_clears_all_when_the_size_has_changed_and_only_then(self):
+        self.assertIn(live_table.CLEAR + "first line", self.frame(120, 40))
+        self.assertNotIn("first line", self.frame(120, 40))
+        self.assertIn(live_table.CLEAR + "first line", self.frame(70, 40))
+
+    def test_gives_the_table_the_room_where_there_is_little(self):
+        self.assertNotIn("first line", self.frame(80, 9))
+        self.assertEqual(len(self.frame(80, 8).split("\n")), 8)
+
+
+class Watch(unittest.TestCase):
+    def test_says_that_the_agent_has_ended(self):
+        a_second = subprocess.TimeoutExpired("program", 1)
+        program = mock.Mock(communicate=mock.Mock(side_effect=[a_second, a_second, ("done\n", None)]))
+        pmcd = mock.Mock(agent_pid=mock.Mock(side_effect=[17, None]))
+        screen = mock.Mock()
+        with mock.patch("show.read_metrics", return_value=METRICS):
+            self.assertEqual(show.watch(pmcd, program, 3, screen), ["done"])
+        (before, first), (after, last) = (call.args for call in screen.show.call_args_list)
+        self.assertNotIn("agent has ended", before)
+        self.assertIn("agent has ended", after)
+        self.assertEqual(first, last)
+
+
+class Farewell(unittest.TestCase):
+    def test_goes_on_in_the_same_language_and_names_the_others(self):
+        for name, language, others in (("fortran", "fortran", "c|cpp|java|shell"),
+                                       ("c-by-name", "c", "cpp|fortran|java|shell")):
+            text = show.farewell(name)
+            self.assertIn(f"./run demo {language} 600 ", text)
+            self.assertIn(f"./run demo {others} ", text)
+
+    def test_fits_a_terminal(self):
+        for name in show.DEMOS:
+            self.assertLess(max(map(len, show.farewell(name).splitlines())), 80)
+
+
+class Run(unittest.TestCase):
+    def refusal(self, *arguments):
+        """Of ./run demo, which finds nothing here to build with, should it try."""
+        with tempfile.TemporaryDirectory() as directory:
+            for tool in ("dirname", "readlink", "rm"):
+                os.symlink(shutil.which(tool), os.path.join(directory, tool))
+            done = subprocess.run(["/bin/bash", os.path.join(SOURCE, "run"), "demo", *arguments],
+                                  env={"PATH": directory}, capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1), done)
+        return done.stderr
+
+    def test_says_in_one_line_what_is_wrong_with_a_language(self):
+        self.assertIn("'perl'; there are: c, cpp (the default), fortran, java, shell", self.refusal("perl"))
+        self.assertIn("'c-by-name'; there are: c,", self.refusal("c-by-name", "10"))
+
+    def test_says_in_one_line_what_is_wrong_with_the_seconds(self):
+        for arguments in (["10", "c"], ["c", "abc"], ["c", "0"], ["-5"], ["c", "10", "20"], ["c", ""]):
+            seconds = " ".join(arguments).removeprefix("c").strip()
+            self.assertIn(f"not '{seconds}'; wanted: ./run demo [LANGUAGE] [SECONDS]",
+                          self.refusal(*arguments))
 
 
 class Check(unittest.TestCase):
@@ -72,6 +185,14 @@ class Check(unittest.TestCase):
             show.check(pmcd, show.DEMOS["c"], metrics, "served 10 requests")
             with self.assertRaises(SystemExit):
                 show.check(pmcd, show.DEMOS["c"], metrics, "served 11 requests")
+
+    def test_writes_all_numbers_alike(self):
+        pmcd = mock.Mock(values=lambda metric: {"answer": 1})
+        metrics = {"trace.transact.count": {"answer": 5676}}
+        with mock.patch("builtins.print") as printed:
+            show.check(pmcd, show.DEMOS["c"], metrics, "served 5677 requests, 1322 of 0.12345")
+        self.assertEqual(re.findall(r"\d[\d,.]*\d", printed.call_args[0][0]),
+                         ["5,677", "1,322", "0.12345", "5,676", "5,677"])
 
 
 if __name__ == "__main__":

@@ -106,6 +106,12 @@ class Readme(unittest.TestCase):
                               (SOURCE / "libtrace/src/delivery/options.cpp").read_text(encoding="utf-8")))
         self.assertEqual(listed, read)
 
+    def test_the_packages_to_build_with_are_those_of_run(self):
+        named = re.search(r"with these packages: ([^:]+):", README)[1]
+        (of_run,) = re.findall(r"^readonly build_packages=\((.*?)\)",
+                               (SOURCE / "run").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+        self.assertEqual(re.split(r",\s+", named), of_run.split())
+
     def test_links_lead_somewhere(self):
         for target in re.findall(r"\]\(([^)]+)\)", README):
             self.assertTrue((SOURCE / target).exists(), target)
