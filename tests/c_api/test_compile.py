@@ -59,7 +59,7 @@ class Cpp(CompileTestCase):
             const std::atomic<int> atomic{8};
             observation(atomic), counter.record(atomic);"""
         self.assertEqual(self.compile("c++", "c++17", lines, "-Wconversion", "-Wsign-conversion",
-                                      "-Wshadow"), "")
+                                      "-Wshadow", "-include", "atomic"), "")
 
     def test_what_is_no_number_is_no_value(self):
         for value in ("\"1\"", "&observation", "std::string_view()"):

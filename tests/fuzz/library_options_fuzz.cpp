@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The environment of a traced program: whatever is in it, what comes out is within the ranges that
-// options.hpp states, and each variable but that of the labels is complained of once at most.
+// options.hpp states, and each variable is complained of once at most, but those with several words
+// once for each.
 #include <sys/un.h>
 
 #include <map>
@@ -8,6 +9,7 @@
 
 #include "delivery/options.hpp"
 #include "fuzz/input.hpp"
+#include "record/state.hpp"
 #include "wire/label_name.hpp"
 
 namespace {
@@ -20,7 +22,8 @@ using pcp::trace::fuzz::require;
 constexpr const char* kVariables[] = {
     "PCP_TRACE_HOST",       "PCP_TRACE_PORT",   "PCP_TRACE_SOCKET",    "PCP_TRACE_TIMEOUT",
     "PCP_TRACE_REQTIMEOUT", "PCP_TRACE_FLUSH",  "PCP_TRACE_RECONNECT", "PCP_TRACE_QUEUE",
-    "PCP_TRACE_SERVICE",    "PCP_TRACE_LABELS", "PCP_TRACE_NOAGENT",   "PCP_RUN_DIR"};
+    "PCP_TRACE_SERVICE",    "PCP_TRACE_LABELS", "PCP_TRACE_NOAGENT",   "PCP_RUN_DIR",
+    "PCP_TRACE_DEBUG"};
 
 bool is_wait(std::chrono::nanoseconds time) { return time >= 0ns && time <= 24h; }
 
@@ -39,6 +42,8 @@ void check(const Options& options, bool has_path) {
   }
   require(bytes <= 16 * 1024);  // or the agent hangs up
   require(options.socket_only == has_path);
+  require((options.demanded_state() & ~(kDiagnosticFlags | PMTRACE_STATE_NOAGENT)) == 0);
+  require(options.debug_file.empty() || options.debug_file.starts_with('/'));
   require(options.socket_path.size() < sizeof(sockaddr_un::sun_path));
 }
 
@@ -59,10 +64,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
         return found == variables.end() ? nullptr : found->second.c_str();
       },
       [&](const std::string& complaint) {
-        require(complaint.starts_with("pcp_trace: PCP_TRACE_"));
-        const std::string name = complaint.substr(11, complaint.find_first_of("= ", 11) - 11);
+        require(complaint.starts_with("PCP_TRACE_"));
+        const std::string name = complaint.substr(0, complaint.find_first_of("= "));
         require(variables.contains(name));
-        require(++complaints[name] == 1 || name == "PCP_TRACE_LABELS");  // of each label
+        require(++complaints[name] == 1 || name == "PCP_TRACE_LABELS" || name == "PCP_TRACE_DEBUG");
       });
   check(options,
         variables.contains("PCP_TRACE_SOCKET") && !complaints.contains("PCP_TRACE_SOCKET"));

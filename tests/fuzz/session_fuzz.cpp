@@ -17,6 +17,7 @@
 
 #include "collector/ingest/dialogue.hpp"
 #include "fuzz/input.hpp"
+#include "support/all_tags.hpp"
 #include "wire/legacy.hpp"
 
 namespace {
@@ -71,24 +72,21 @@ class Totals {
     shown_ = 0;
   }
 
-  void check(Engine& engine) const {
+  void check(const Reader& reader) const {
     std::size_t instances = 0;
     for (const TraceType type : kTraceTypes) {
-      std::vector<TagValues> values;
-      while (engine.snapshot(type, values.size(), 100, now, values) > 0) continue;
-      std::vector<InstanceName> names;
-      engine.instances(type, 0, 100, names);
-      require(names.size() == values.size());
-      for (std::size_t i = 0; i < names.size(); ++i) {
-        require(names[i].instance == values[i].instance);
-        const bool overflow = names[i].instance == kOverflowInstance;
-        const auto expected = values_.find({type, overflow ? std::string() : names[i].tag});
+      const std::vector<KnownTag> tags = all_tags(reader, type, now);
+      require(tags.size() == reader.instance_count(type));
+      for (const auto& [name, values] : tags) {
+        require(name.instance == values.instance);
+        const bool overflow = name.instance == kOverflowInstance;
+        const auto expected = values_.find({type, overflow ? std::string() : name.tag});
         require(expected != values_.end());
-        check_same(expected->second, values[i]);
+        check_same(expected->second, values);
       }
-      instances += names.size();
+      instances += tags.size();
     }
-    require(instances == values_.size() && engine.counters().tags == shown_);
+    require(instances == values_.size() && reader.engine_counters().tags == shown_);
   }
 
  private:
@@ -97,6 +95,7 @@ class Totals {
 
   Key find_or_begin(TraceType type, const std::string& name) {
     const Key key{type, name};
+    if (name == kOverflowName) return {type, {}};
     if (values_.contains(key)) return key;
     const bool is_known = known_.contains(key) || known_.size() < 2 * kMaxTags;
     if (is_known) known_.insert(key);
@@ -365,25 +364,29 @@ class House {
 
   void pass_time(Time time) { now += time; }
   void rotate(std::size_t tags) {
-    shared_.engine.rotate(now, tags);
-    shared_.engine.take_discarded();
+    Turn turn(shared_);
+    turn.engine().rotate(now, tags);
+    turn.engine().take_discarded();
   }
   void forget_old() {
     context_.sessions.forget_old(now);
     model_.forget_old();
   }
   void reset() {
-    shared_.engine.reset(now);
+    Turn(shared_).engine().reset(now);
     model_.totals.reset();
   }
 
   void check() {
-    model_.totals.check(shared_.engine);
-    const IngestCounters& counters = shared_.counters;
+    const Reader reader(shared_);
+    model_.totals.check(reader);
+    const IngestCounters& counters = reader.ingest_counters();
     require(counters.records == model_.records && counters.batches == model_.batches);
     require(counters.duplicates == model_.duplicates);
     require(counters.sessions == model_.sessions());
-    require(shared_.clients.size() == model_.clients());
+    std::size_t clients = 0;
+    reader.clients([&](std::uint64_t, ClientView&&) { ++clients; });
+    require(clients == model_.clients());
   }
 
  private:

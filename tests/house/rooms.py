@@ -28,7 +28,8 @@ WITHOUT_PCP = ("pmda/collector", "libtrace/src", "libtrace/wire")
 CODE = {".c", ".cpp", ".h", ".hpp"}
 SOURCES = CODE | {".cmake", ".f", ".f90", ".inc", ".java", ".proto", ".py", ".sh"}
 SOURCE_NAMES = {"CMakeLists.txt", "Install", "Remove", "run"}
-CLOCKS = "pmda/collector/engine/clock.hpp"
+STEADY_CLOCK = "libtrace/wire/steady_clock.hpp"
+AGENT_CLOCKS = "pmda/collector/engine/clock.hpp"
 LONGEST_WALK = 37  # files, from a call to a metric
 LINES_WITH_LICENCE = 20  # what the file is may be said first
 
@@ -118,10 +119,16 @@ class House:
                     yield f"{path}: no SPDX line at its top"
 
     def clocks(self):
-        readers = [path for path, text in self.code.items() if is_in(path, "pmda")
-                   and re.search(r"_clock::now|clock_gettime|gettimeofday", text)]
-        if readers != [CLOCKS]:
-            yield f"clocks are read in {readers}, not in {CLOCKS} alone"
+        def readers(calls, *rooms):
+            return [path for path, text in self.code.items() if re.search(calls, text)
+                    and any(is_in(path, room) for room in rooms)]
+
+        found = readers(r"(?<!system_)[Cc]lock::now|CLOCK_MONOTONIC", "libtrace/src", "libtrace/wire", "pmda")
+        if found != [STEADY_CLOCK]:
+            yield f"the steady clock is read in {found}, not in {STEADY_CLOCK} alone"
+        found = readers("[Cc]lock::now|clock_gettime|gettimeofday", "pmda")
+        if found != [AGENT_CLOCKS]:
+            yield f"the agent reads clocks in {found}, not in {AGENT_CLOCKS} alone"
 
     def walk(self):
         """The files that design.md leads a newcomer through are there, and not too many."""

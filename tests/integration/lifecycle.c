@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pcp/trace.h>
 #include <pthread.h>
 #include <signal.h>
@@ -141,7 +142,10 @@ static int daemonized(void) {
   if (getcwd(directory, sizeof directory) == NULL || strcmp(directory, "/") != 0) return 96;
   if (getsid(0) != getpid() || fputs("still there\n", stdout) < 0) return 95;
   fflush(stdout);
+  close(STDIN_FILENO);
   if (daemon(1, 0) != 0) return 94;
+  if (fork() == 0) _exit(fcntl(STDIN_FILENO, F_GETFD) < 0); /* the program's, not the library's */
+  if (status_of(-1) != 0) return 92;
   pmtracepoint("grandchild");
   return fputs("nobody reads this\n", stdout) < 0 ? 93 : 0;
 }
@@ -165,6 +169,15 @@ static int impatient(void) {
 
 /* A child that has nothing to say leaves at once, and no child of vfork ends its parent's tracing.
  */
+static void trace_at_quick_exit(void) { pmtracepoint("handler"); }
+
+/* Handlers are called in the opposite order: this one must still come before the library's. */
+static int left_quickly(void) {
+  at_quick_exit(trace_at_quick_exit);
+  pmtracepoint("main");
+  quick_exit(0);
+}
+
 static int left_without_a_word(void) {
   const int has_agent = getenv("LIFECYCLE_NO_AGENT") == NULL;
   pmtrace_stats_t stats;
@@ -444,6 +457,7 @@ int main(int argc, char** argv) {
       {"threadless", threadless},
       {"threadless-flush", threadless_flush},
       {"threadless-at-first", threadless_at_first},
+      {"left-quickly", left_quickly},
       {"main-left", main_left},
       {"main-left-alone", main_left_alone},
       {"main-left-untraced", main_left_untraced},

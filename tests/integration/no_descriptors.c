@@ -25,6 +25,11 @@ int socket(int domain, int type, int protocol) {
   return there_are_none() ? -1 : next(domain, type, protocol);
 }
 
+int socketpair(int domain, int type, int protocol, int ends[2]) {
+  int (*next)(int, int, int, int*) = (int (*)(int, int, int, int[2]))dlsym(RTLD_NEXT, "socketpair");
+  return there_are_none() ? -1 : next(domain, type, protocol, ends);
+}
+
 int accept4(int fd, struct sockaddr* restrict address, socklen_t* restrict length, int flags) {
   int (*next)(int, struct sockaddr*, socklen_t*, int) =
       (int (*)(int, struct sockaddr*, socklen_t*, int))dlsym(RTLD_NEXT, "accept4");

@@ -152,7 +152,7 @@ class Ending(TraceTestCase):
         pmcd.kill_agent(signal.SIGTERM)
         self.assertFalse(os.path.exists(path))
         self.assertTrue(os.path.exists(pmcd.path("var/config/pmda/10.trace")))
-        self.assertIn("Log finished", pmcd.agent_log())
+        self.assertRegex(pmcd.agent_log(), r"ended by SIGTERM\n(.*\n)*.*Log finished")
 
     def test_by_pmcds_end_is_clean(self):
         pmcd = self.start_pmcd()

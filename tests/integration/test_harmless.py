@@ -2,8 +2,11 @@
 """The library leaves its process alone: signals, timers, the wall clock, the speed of its calls."""
 
 import os
+import pathlib
+import re
 import signal
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -41,6 +44,47 @@ class Signals(TraceTestCase):
         process = self.start_undisturbed(self.environment(pmcd))
         pmcd.kill_agent()
         self.assert_undisturbed(process)
+
+
+class Sandbox(TraceTestCase):
+    def live(self, pmcd, what):
+        done = subprocess.run([program("sandbox"), what], env=self.environment(pmcd), text=True,
+                              capture_output=True, timeout=PATIENCE_S, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertLess(int(done.stdout), 1000, "ms, of two seconds")
+
+    def test_that_forbids_epoll_costs_next_to_nothing(self):
+        self.live(self.start_pmcd(), "epoll")
+
+    def test_that_forbids_poll_changes_nothing(self):
+        pmcd = self.start_pmcd()
+        self.live(pmcd, "poll")
+        self.assertEqual(pmcd.values("trace.point.count"), {"in a sandbox": 1})
+
+
+class MainsEnd(TraceTestCase):
+    def test_destroys_the_thread_local_objects_of_main_and_runs_its_handlers(self):
+        pmcd = self.start_pmcd()
+        for _ in range(5):
+            done = subprocess.run([program("main_leaves")], env=self.environment(pmcd), text=True,
+                                  capture_output=True, timeout=PATIENCE_S, check=False)
+            self.assertEqual((done.returncode, done.stdout, done.stderr),
+                             (0, "destroyed\nhandled\n", ""))
+        self.assertEqual(pmcd.values("trace.point.count"), {"main": 5, "handler": 5})
+
+
+class LookUp(TraceTestCase):
+    def test_leaves_no_descriptor_to_a_child(self):
+        pmcd = self.start_pmcd()
+        with tempfile.TemporaryDirectory(prefix="trace-") as directory:
+            file = pathlib.Path(directory, "look-up")
+            file.touch()
+            environment = self.environment(pmcd, PCP_TRACE_HOST="localhost", SLOW_LOOK_UP=file,
+                                           LD_PRELOAD=program("slow_resolver.so"))
+            done = subprocess.run([program("forks_meanwhile")], env=environment, text=True,
+                                  capture_output=True, timeout=2 * PATIENCE_S, check=False)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "0\n", ""))
+        self.assertEqual(pmcd.values("trace.point.count"), {"meanwhile": 1})
 
 
 class WallClock(TraceTestCase):
@@ -102,6 +146,31 @@ class Suspended(TraceTestCase):
         self.assert_values(pmcd, "trace.transact.count", {"a": 1})
         self.assert_values(pmcd, "trace.point.count", {"a": 1})
         self.assertTrue(1 <= pmcd.value("trace.transact.total_time", "a") < between)
+
+
+class Configuration(TraceTestCase):
+    def test_is_not_left_open_to_programs_that_are_started_meanwhile(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "pcp.conf")
+            os.mkfifo(path)
+            environment = library_environment(self.library, PCP_CONF=path, PCP_TRACE_NOAGENT=1)
+            environment.pop("PCP_RUN_DIR", None)
+            with subprocess.Popen([program("traced")], env=environment, text=True,
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+                self.addCleanup(process.kill)
+                process.stdin.write("point a\n")
+                process.stdin.flush()
+                with open(path, "w", encoding="ascii") as file:  # waits until it is read
+                    self.assertTrue(self.flags_of(process.pid, path) & os.O_CLOEXEC)
+                    file.write("PCP_RUN_DIR=/somewhere\n")
+                self.assertEqual(process.communicate(timeout=PATIENCE_S)[0], "0\n")
+
+    def flags_of(self, pid, path):
+        """Gives the flags with which a process has a file open."""
+        (number,) = [number for number in os.listdir(f"/proc/{pid}/fd")
+                     if os.readlink(f"/proc/{pid}/fd/{number}") == path]
+        with open(f"/proc/{pid}/fdinfo/{number}", encoding="ascii") as file:
+            return int(re.search(r"flags:\s+(\d+)", file.read())[1], 8)
 
 
 class SilentAgent(TraceTestCase):

@@ -23,6 +23,7 @@ MOMENTS = {
     "dlopened": {"dlopened": 3},
     "changed-user": {"before": 1, "after": 1},
     "pre-forked": {"parent": 1, "child": 140},
+    "left-quickly": {"main": 1, "handler": 1},
     "left-without-a-word": {"parent": 2},
     "daemonized": {"parent": 1, "child": 1, "grandchild": 1},
     "impatient": {"impatient": 200},

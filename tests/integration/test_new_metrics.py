@@ -62,6 +62,13 @@ class Metrics(TraceTestCase):
         self.assertEqual(pmcd.values("trace.observe.sum"), {"c": 10, "(overflow)": 50})
         self.assertEqual(pmcd.values("trace.agent.overflowed"), {None: 30})
 
+    def test_gather_there_what_was_too_much_for_a_process(self):
+        """Which sends it under that name."""
+        pmcd = self.start_pmcd(["--max-tags=1"])
+        self.trace(self.environment(pmcd), "point (overflow)", "point a", "point b")
+        self.assertEqual(pmcd.values("trace.point.count"), {"(overflow)": 2, "a": 1})
+        self.assertEqual(pmcd.value("trace.agent.overflowed"), 2)
+
     def test_count_refusals_by_cause(self):
         pmcd = self.start_pmcd(["-A", "disallow:127.0.0.2", "-A", "allow:127.0.0.3:1"])
         clients = [socket.create_connection(("127.0.0.1", pmcd.trace_port), PATIENCE_S,

@@ -2,6 +2,7 @@
 """What a user of the installed package gets: outside projects, built and run against it."""
 
 import os
+import pathlib
 import re
 import unittest
 
@@ -212,6 +213,15 @@ class InstalledTree(PackageTestCase):
             text = run("man", "-M", os.path.join(installed.prefix, "share/man"), "3", page,
                        env=dict(os.environ, MANPAGER="cat", MANWIDTH="100"))
             self.assertIn(page, text)
+
+    def test_every_manual_page_fits_a_terminal(self):
+        pages = [page for page in pathlib.Path(installed.prefix, "share/man").rglob("*.[1-8]")
+                 if not page.read_text(encoding="utf-8").startswith(".so ")]
+        self.assertGreaterEqual({page.name for page in pages}, {"pmtrace.1", "pmtrace.3"})
+        for page in pages:
+            text = run("man", "-l", page, env=dict(os.environ, MANPAGER="cat", MANWIDTH="80"))
+            for line in text.splitlines():
+                self.assertLessEqual(len(line), 80, f"{page.name}: {line}")
 
 
 if __name__ == "__main__":

@@ -14,8 +14,9 @@ struct KnownTag {
   TagValues values;
 };
 
-inline std::vector<KnownTag> all_tags(const Reader& reader, TraceType type) {
-  TagValueSlices slices = reader.tag_values(type, steady_now());
+inline std::vector<KnownTag> all_tags(const Reader& reader, TraceType type,
+                                      Time now = steady_now()) {
+  TagValueSlices slices = reader.tag_values(type, now);
   std::vector<KnownTag> tags;
   for (std::vector<TagValues> slice; slices.next(slice);)
     for (const TagValues& values : slice) tags.push_back({{}, values});

@@ -226,9 +226,10 @@ class PrivatePmcd:
                    # An agent may take its time on a busy machine.
                    "-q", f"{PATIENCE_S:g}", "-t", f"{PATIENCE_S:g}",
                    "-l", self.path("log/pmcd.log")]
+        # In a session of its own: a terminal's Ctrl-C is for us, who then end both in order.
         self._pmcd = subprocess.Popen(
             command, env=self.pcp_environment(), stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
 
     def _write_configuration(self, pcp):
         agent = [self.agent, "-d", "10", "-I", str(self.trace_port), "-l",

@@ -60,6 +60,9 @@ class Ends(TraceTestCase):
             with self.assertRaisesRegex(RuntimeError, "agent ended with wait status"):
                 pmcd.end_pmcd()
 
+    def test_come_from_us_and_from_no_ctrl_c_of_a_terminal(self):
+        self.assertNotEqual(os.getsid(self.start_pmcd().agent_pid()), os.getsid(0))
+
     def test_that_must_be_forced(self):
         pmcd = self.start_pmcd()
         agent = pmcd.agent_pid()

@@ -3,11 +3,13 @@
 // that no file stands for.
 #include "delivery/agent_output.hpp"
 
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -228,7 +230,52 @@ TEST_F(AgentOutputTest, DoesNotComeBackSoonTwiceToAnAgentThatGreetsOnly) {
   agent.greet(2);
   work();
   hang_up();
+  const std::uint64_t took = pause();
+  EXPECT_GE(took, 4 * kSecond);
+  EXPECT_LE(took, 6 * kSecond);
+}
+
+TEST_F(AgentOutputTest, DoesNotPauseAsLongAsAllOthers) {
+  agent.come();
+  connect();
+  std::set<std::uint64_t> pauses;
+  for (int refusals = 0; refusals < 50; ++refusals) {
+    ASSERT_TRUE(agent.accept());
+    agent.greet(PMTRACE_ERR_PERMISSION);
+    work();
+    agent.hang_up();
+    const std::uint64_t took = pause();
+    if (refusals > 0) pauses.insert(took);
+  }
+  EXPECT_LT(*pauses.begin(), 9 * kSecond);
+  EXPECT_GT(*pauses.rbegin(), 11 * kSecond);
+}
+
+// There it is not so cheap to look.
+TEST_F(AgentOutputTest, LooksByTheStepsOnlyForAnAgentOfAnotherHost) {
+  const int nobody = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof address;
+  ASSERT_EQ(::bind(nobody, reinterpret_cast<const sockaddr*>(&address), length), 0);
+  ASSERT_EQ(::getsockname(nobody, reinterpret_cast<sockaddr*>(&address), &length), 0);
+  options.socket_only = false;
+  options.tcp_only = true;
+  options.host = "127.0.0.1";
+  options.port = ntohs(address.sin_port);
+  connect();
+  EXPECT_EQ(attempts, std::vector{-ECONNREFUSED});
   EXPECT_GE(pause(), 4 * kSecond);
+  ::close(nobody);
+}
+
+TEST_F(AgentOutputTest, DoesNothingBeforeItsTime) {
+  connect();
+  const std::uint64_t next = output.next_call_ns();
+  output.on_timer();
+  work();
+  EXPECT_EQ(output.next_call_ns(), next);
 }
 
 TEST_F(AgentOutputTest, LeavesTheNetworkAloneIfThereIsNothingToDeliver) {
@@ -273,6 +320,19 @@ TEST_F(AgentOutputTest, DeliversAndTakesItsLeave) {
   output.say_goodbye();
   work();
   EXPECT_EQ(agent.hear(), std::vector{wire::PduType::Bye});
+}
+
+TEST_F(AgentOutputTest, GivesAnAgentThatIsThereAllTheTimeItTakes) {
+  options.connect_timeout = 500ms;
+  agent.come();
+  connect_to_agent();
+  asio::steady_timer later(loop, options.connect_timeout);
+  bool is_later = false;
+  later.async_wait([&](const asio::error_code&) { is_later = true; });
+  loop.restart();
+  while (!is_later) loop.run_one();
+  EXPECT_TRUE(counters.connected);
+  EXPECT_EQ(put_back, 0);
 }
 
 TEST_F(AgentOutputTest, SpeaksTheAgentsVersion) {

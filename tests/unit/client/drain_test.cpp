@@ -2,23 +2,19 @@
 #include "process/drain.hpp"
 
 #include <atomic>
+#include <iterator>
+#include <string>
 #include <thread>
+#include <vector>
 
-#include <gtest/gtest.h>
+#include "one_recorder.hpp"
 
 namespace pcp::trace::client {
 namespace {
 
-struct DrainTest : testing::Test {
-  static constexpr std::uint32_t kCapacity = 16;
-  RecordQueue queue{0};
-  Doorbell doorbell;
-  Recorder recorder{queue, doorbell, kCapacity};
+struct DrainTest : OneRecorder {
   Pending pending;
   Drain drain{pending};
-  const Tag* tag = intern_tag("drained");
-
-  void record(double value) { ASSERT_EQ(recorder.record(tag, value, RecordKind::Observe), 0); }
 
   // What was recorded since the last time.
   Pending::Entry take() {
@@ -58,6 +54,38 @@ TEST_F(DrainTest, LetsTheOwnerGoBackToItsQueue) {
   EXPECT_EQ(take().delta.last, 100);
 }
 
+TEST_F(DrainTest, TakesCellsOnceRoundAfterRound) {
+  for (int round = 0; round < 4; ++round) {
+    for (std::uint32_t i = 0; i < kCapacity + 5; ++i) record(i);
+    EXPECT_EQ(take().delta.count, kCapacity + 5) << round;
+  }
+}
+
+TEST_F(DrainTest, TakesCellsWhereNothingIsQueued) {
+  for (std::uint32_t i = 0; i < kCapacity + 5; ++i) record(i);
+  std::vector<Record> queued;
+  recorder.take(kCapacity, std::back_inserter(queued));
+  EXPECT_TRUE(drain.take(recorder, 1));
+  EXPECT_EQ(pending.front().delta.count, 5u);
+}
+
+TEST_F(DrainTest, TakesMoreThanItTakesAtOnce) {
+  Recorder wide(queue, doorbell, 1024);
+  for (int i = 0; i < 200; ++i) ASSERT_EQ(wide.record(tag, 1, RecordKind::Observe), 0);
+  EXPECT_TRUE(drain.take(wide, 1));
+  EXPECT_EQ(pending.front().delta.count, 200u);
+}
+
+TEST_F(DrainTest, MakesRoomForTheCellsOfManyTags) {
+  for (std::uint32_t i = 0; i < kCapacity; ++i) record(i);
+  for (int i = 0; i < 1000; ++i) {
+    const Tag* other = intern_tag("cell " + std::to_string(i));
+    ASSERT_EQ(recorder.record(other, 1, RecordKind::Observe), 0);
+  }
+  EXPECT_TRUE(drain.take(recorder, 1));
+  EXPECT_EQ(pending.queued(), 1001u);
+}
+
 TEST_F(DrainTest, GivesTheCellsOfOneThreadToTheNext) {
   Recorder other(queue, doorbell, 2);
   for (std::uint32_t i = 0; i < kCapacity + 1; ++i) record(1);
@@ -66,6 +94,31 @@ TEST_F(DrainTest, GivesTheCellsOfOneThreadToTheNext) {
   ASSERT_TRUE(drain.take(other, 1));
   EXPECT_EQ(pending.front().delta.count, 5u);
   EXPECT_EQ(pending.front().delta.min, 2);
+}
+
+// While the records that were queued at first are taken the owner fills its queue again and goes on
+// with cells. Tried until that has happened in time.
+TEST_F(DrainTest, TakesWhatIsQueuedMeanwhileBeforeTheCells) {
+  Recorder wide(queue, doorbell, 4096);
+  const auto go_on = [&] { return wide.record(tag, 1, RecordKind::Observe) == 0; };
+  for (bool has_happened = false; !has_happened;) {
+    const std::uint64_t begun = wide.taken();
+    const std::uint64_t merged = wide.merged();
+    for (int i = 0; i < 3000; ++i) ASSERT_TRUE(go_on());
+    const std::uint64_t at_first = wide.queued();
+    std::thread owner([&] {
+      while (wide.taken() == begun) continue;
+      while (wide.merged() == merged && go_on()) continue;
+    });
+    EXPECT_TRUE(drain.take(wide, 1));
+    owner.join();
+    if (pending.front().delta.count > wide.taken() - begun) {  // cells are among them
+      ASSERT_EQ(wide.taken(), wide.queued());
+      has_happened = wide.taken() > at_first;
+    }
+    while (drain.take(wide, 1)) continue;
+    pending.pop();
+  }
 }
 
 // The owner counts upwards without a pause while another thread drains: nothing is lost, nothing

@@ -139,7 +139,7 @@ struct FlusherTest : testing::Test {
     return ticket;
   }
   bool has_delivered(std::uint64_t ticket) {
-    return link.await(ticket, 0s, Link::Patience::Fixed, [](Link::Clock::time_point) {
+    return link.await(ticket, 0s, Link::Patience::Fixed, [](SteadyTime) {
       return false;  // no time to wait
     });
   }
@@ -343,7 +343,7 @@ TEST_F(FlusherTest, TakesOnlyWhatSettlesCallsForProgress) {
   int pauses = 0;
   const auto wait = [&](auto what_happens) {
     pauses = 0;
-    return link.await(ticket, 0s, Link::Patience::Progress, [&](Link::Clock::time_point) {
+    return link.await(ticket, 0s, Link::Patience::Progress, [&](SteadyTime) {
       if (++pauses == 1) what_happens();
       return false;
     });

@@ -92,7 +92,7 @@ TEST(Link, APatientWaitGoesOnAsLongAsThereIsProgress) {
   Link link;
   int pauses = 0;
   // Each pause takes all the time that there is.
-  const auto pause = [&](Link::Clock::time_point) {
+  const auto pause = [&](SteadyTime) {
     if (++pauses <= 3) link.made_progress();
     return false;
   };
@@ -107,7 +107,7 @@ TEST(Link, APatientWaitGoesOnAsLongAsThereIsProgress) {
 TEST(Link, AWaitThatPollsTakesNoLock) {
   Link link;
   const std::uint64_t ticket = link.request_delivery();
-  EXPECT_TRUE(link.await(ticket, kForEver, Link::Patience::Fixed, [&](Link::Clock::time_point) {
+  EXPECT_TRUE(link.await(ticket, kForEver, Link::Patience::Fixed, [&](SteadyTime) {
     link.settle(ticket, true);  // which would wait for a lock that the waiting one held
     return true;
   }));

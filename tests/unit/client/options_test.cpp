@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <utility>
@@ -74,6 +75,29 @@ TEST(Options, TakeWhatIsSet) {
   EXPECT_EQ(options.labels, (decltype(options.labels){{"tier", "web"}, {"region", "eu=west"}}));
 }
 
+TEST(Options, DebugWordsAreTheStateFlags) {
+  const std::map<std::string, int> words = {{"api", PMTRACE_STATE_API},
+                                            {"comms", PMTRACE_STATE_COMMS},
+                                            {"pdu", PMTRACE_STATE_PDU},
+                                            {"pdubuf", PMTRACE_STATE_PDUBUF},
+                                            {"all", 15},
+                                            {"pdu,api", 5},
+                                            {"comms,loud", 2},
+                                            {"file=/x/%p,api", 1}};
+  for (const auto& [text, flags] : words)
+    EXPECT_EQ(read({{"PCP_TRACE_DEBUG", text}}).options.demanded_state(), flags) << text;
+  EXPECT_EQ(read({{"PCP_TRACE_DEBUG", "api"}, {"PCP_TRACE_NOAGENT", ""}}).options.demanded_state(),
+            PMTRACE_STATE_API | PMTRACE_STATE_NOAGENT);
+}
+
+TEST(Options, ADebugFileIsThereWhereverTheProgramGoes) {
+  const auto file = [](const char* words) {
+    return read({{"PCP_TRACE_DEBUG", words}}).options.debug_file;
+  };
+  EXPECT_EQ(file("file=/x/%p,api"), "/x/%p");
+  EXPECT_EQ(file("api,file=x"), std::filesystem::current_path().string() + "/x");
+}
+
 TEST(Options, ASocketPathIsMeantAlone) {
   const auto [options, complaints] = read({{"PCP_TRACE_SOCKET", "/tmp/x.sock"}});
   EXPECT_TRUE(complaints.empty());
@@ -106,7 +130,7 @@ TEST(Options, LeaveOutLabelsThatPcpWouldRefuseAndNoOthers) {
             (decltype(options.labels){{"zone", "eu"}, {longest, "1"}, {"tier", "a=b"}}));
   ASSERT_EQ(complaints.size(), 6u);
   EXPECT_EQ(complaints[0],
-            "pcp_trace: PCP_TRACE_LABELS=\"k8s.pod=x\" ignored: expected name=value with a name of "
+            "PCP_TRACE_LABELS=\"k8s.pod=x\" ignored: expected name=value with a name of "
             "letters, digits and '_' that is none of PCP's own");
   EXPECT_NE(complaints[1].find("\"hostname=other\""), std::string::npos);
 }
@@ -124,8 +148,7 @@ TEST(Options, CutAServiceThatIsTooLongBetweenTwoCharacters) {
   EXPECT_TRUE(read({{"PCP_TRACE_SERVICE", longest}}).complaints.empty());
   const auto [options, complaints] = read({{"PCP_TRACE_SERVICE", std::string(1022, 's') + "€uro"}});
   EXPECT_EQ(options.service, std::string(1022, 's'));
-  EXPECT_EQ(complaints,
-            std::vector<std::string>{"pcp_trace: PCP_TRACE_SERVICE is cut after 1024 bytes"});
+  EXPECT_EQ(complaints, std::vector<std::string>{"PCP_TRACE_SERVICE is cut after 1024 bytes"});
   const std::string no_text(5000, '\x80');
   EXPECT_EQ(read({{"PCP_TRACE_SERVICE", no_text}}).options.service, no_text.substr(0, 1024));
 }
@@ -136,9 +159,8 @@ TEST(Options, LeaveOutLabelsThatAnAgentWouldNotTake) {
   const auto [options, complaints] =
       read({{"PCP_TRACE_LABELS", "a=1,b=" + huge + ",c=" + large + ",d=" + large + ",e=2"}});
   EXPECT_EQ(options.labels, (decltype(options.labels){{"a", "1"}, {"c", large}, {"e", "2"}}));
-  EXPECT_EQ(complaints,
-            std::vector<std::string>{"pcp_trace: PCP_TRACE_LABELS has too much: labels beyond "
-                                     "12288 bytes are left out"});
+  EXPECT_EQ(complaints, std::vector<std::string>{"PCP_TRACE_LABELS has too much: labels beyond "
+                                                 "12288 bytes are left out"});
 }
 
 TEST(Options, FitAnAgentHoweverManyLabelsThereAre) {
@@ -160,8 +182,7 @@ TEST(Options, CutTheNameOfTheProgram) {
   program_invocation_short_name = before;
   EXPECT_EQ(options.process, name.substr(0, 1024));
   EXPECT_EQ(options.service, options.process);
-  EXPECT_EQ(complaints,
-            std::vector<std::string>{"pcp_trace: the program's name is cut after 1024 bytes"});
+  EXPECT_EQ(complaints, std::vector<std::string>{"the program's name is cut after 1024 bytes"});
 }
 
 class MalformedVariable : public testing::TestWithParam<std::pair<const char*, const char*>> {};
@@ -183,6 +204,8 @@ TEST_P(MalformedVariable, IsNamedOnceAndTheDefaultIsUsed) {
   EXPECT_EQ(options.labels, defaults.labels);
   EXPECT_EQ(options.socket_path, defaults.socket_path);
   EXPECT_EQ(options.tcp_only, defaults.tcp_only);
+  EXPECT_EQ(options.demanded_state(), defaults.demanded_state());
+  EXPECT_EQ(options.debug_file, defaults.debug_file);
   EXPECT_EQ(options.socket_only, defaults.socket_only);
 }
 
@@ -203,7 +226,9 @@ INSTANTIATE_TEST_SUITE_P(
                     std::pair{"PCP_TRACE_SERVICE", ""}, std::pair{"PCP_TRACE_LABELS", ""},
                     std::pair{"PCP_TRACE_LABELS", "a"}, std::pair{"PCP_TRACE_LABELS", "=v"},
                     std::pair{"PCP_TRACE_LABELS", "1a=1"}, std::pair{"PCP_TRACE_SOCKET", ""},
-                    std::pair{"PCP_TRACE_SOCKET", kLongPath.c_str()}));
+                    std::pair{"PCP_TRACE_SOCKET", kLongPath.c_str()},
+                    std::pair{"PCP_TRACE_DEBUG", ""}, std::pair{"PCP_TRACE_DEBUG", "7"},
+                    std::pair{"PCP_TRACE_DEBUG", "file="}));
 
 }  // namespace
 }  // namespace pcp::trace::client

@@ -8,18 +8,12 @@
 #include <numeric>
 #include <vector>
 
-#include <gtest/gtest.h>
+#include "one_recorder.hpp"
 
 namespace pcp::trace::client {
 namespace {
 
-struct RecorderTest : testing::Test {
-  static constexpr std::uint32_t kCapacity = 16;
-  RecordQueue queue{0};
-  Doorbell doorbell;
-  Recorder recorder{queue, doorbell, kCapacity};
-  const Tag* tag = intern_tag("recorded");
-
+struct RecorderTest : OneRecorder {
   // What is in the queue, in the order in which it comes out.
   std::vector<double> take_queued() {
     std::vector<Record> records;
@@ -28,7 +22,6 @@ struct RecorderTest : testing::Test {
     for (const Record& record : records) values.push_back(record.value);
     return values;
   }
-  void record(double value) { ASSERT_EQ(recorder.record(tag, value, RecordKind::Observe), 0); }
   bool is_rung() const {
     pollfd bell{doorbell.descriptor(), POLLIN, 0};
     return ::poll(&bell, 1, 0) == 1;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What the two senders say to their agents, and what they make of the answers.
+#include <unistd.h>
+
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -60,13 +63,23 @@ struct BatchSenderTest : testing::Test {
     EXPECT_EQ(transport.take_types(), std::vector{wire::PduType::Hello});
   }
   bool welcome(std::uint64_t agent, bool knows_session, std::uint64_t last_sequence,
-               std::uint64_t now_ns = kNow) {
+               const wire::FeatureSet& features = {}, std::uint64_t now_ns = kNow) {
     const wire::Welcome welcome{.agent_instance = agent,
                                 .session_known = knows_session,
                                 .last_sequence = last_sequence,
                                 .max_pdu_bytes = 1 << 20,
-                                .features = {}};
+                                .features = features};
     return sender.on_pdu(Answer(wire::append_welcome, welcome).frame(), now_ns);
+  }
+  // With an agent that knows nothing of us.
+  void begin(const wire::FeatureSet& features = {}) {
+    connect();
+    EXPECT_TRUE(welcome(1, false, 0, features));
+  }
+  void reconnect() {
+    transport.take();
+    sender.disconnected();
+    connect();
   }
   bool acknowledge(std::uint64_t sequence) {
     return sender.on_pdu(Answer(wire::append_batch_ack, sequence).frame(), kNow);
@@ -116,22 +129,19 @@ TEST_F(BatchSenderTest, SendsNothingBeforeItIsWelcome) {
 }
 
 TEST_F(BatchSenderTest, DefinesATagOnceAConnection) {
-  connect();
-  welcome(1, false, 0);
+  begin();
   record_batches(1);
   EXPECT_EQ(transport.take_types(), (std::vector{wire::PduType::Tags, wire::PduType::Batch}));
   record_batches(1);
   EXPECT_EQ(transport.take_types(), std::vector{wire::PduType::Batch});
-  sender.disconnected();
-  connect();
+  reconnect();
   welcome(1, true, 2);
   record_batches(1);
   EXPECT_EQ(transport.take_types(), (std::vector{wire::PduType::Tags, wire::PduType::Batch}));
 }
 
 TEST_F(BatchSenderTest, HasFourBatchesOnTheirWayAtMost) {
-  connect();
-  welcome(1, false, 0);
+  begin();
   record_batches(6);
   EXPECT_EQ(take_sequences(), (Sequences{1, 2, 3, 4}));
   EXPECT_TRUE(acknowledge(2));
@@ -142,8 +152,7 @@ TEST_F(BatchSenderTest, HasFourBatchesOnTheirWayAtMost) {
 }
 
 TEST_F(BatchSenderTest, SettlesWhatIsAcknowledged) {
-  connect();
-  welcome(1, false, 0);
+  begin();
   record_batches(3);
   EXPECT_FALSE(sender.has_settled(1));
   EXPECT_TRUE(acknowledge(2));
@@ -155,12 +164,10 @@ TEST_F(BatchSenderTest, SettlesWhatIsAcknowledged) {
 }
 
 TEST_F(BatchSenderTest, SendsAgainWhatTheAgentHasNotApplied) {
-  connect();
-  welcome(1, false, 0);
+  begin();
   record_batches(3);
   EXPECT_EQ(take_sequences(), (Sequences{1, 2, 3}));
-  sender.disconnected();
-  connect();
+  reconnect();
   EXPECT_TRUE(welcome(1, true, 2));
   EXPECT_EQ(take_sequences(), Sequences{3});
   EXPECT_EQ(counters.acknowledged, 2u);
@@ -169,12 +176,9 @@ TEST_F(BatchSenderTest, SendsAgainWhatTheAgentHasNotApplied) {
 }
 
 TEST_F(BatchSenderTest, SendsAllAgainToAnotherAgent) {
-  connect();
-  welcome(1, false, 0);
+  begin();
   record_batches(2);
-  take_batches();
-  sender.disconnected();
-  connect();
+  reconnect();
   EXPECT_TRUE(welcome(2, false, 0));
   EXPECT_EQ(take_sequences(), (Sequences{1, 2}));
   EXPECT_EQ(counters.uncertain, 0u);
@@ -182,12 +186,9 @@ TEST_F(BatchSenderTest, SendsAllAgainToAnotherAgent) {
 
 // It may have applied them before it forgot.
 TEST_F(BatchSenderTest, SendsNothingAgainToAnAgentThatHasForgottenTheSession) {
-  connect();
-  welcome(1, false, 0);
+  begin();
   record_batches(2);
-  take_batches();
-  sender.disconnected();
-  connect();
+  reconnect();
   EXPECT_TRUE(welcome(1, false, 0));
   EXPECT_TRUE(take_sequences().empty());
   EXPECT_EQ(counters.uncertain, 2u);
@@ -195,8 +196,7 @@ TEST_F(BatchSenderTest, SendsNothingAgainToAnAgentThatHasForgottenTheSession) {
 }
 
 TEST_F(BatchSenderTest, HangsUpOnAnAgentThatAcknowledgesWhatItNeverGot) {
-  connect();
-  welcome(1, false, 0);
+  begin();
   record_batches(1);
   EXPECT_FALSE(acknowledge(2));
   EXPECT_EQ(counters.acknowledged, 0u);
@@ -204,43 +204,44 @@ TEST_F(BatchSenderTest, HangsUpOnAnAgentThatAcknowledgesWhatItNeverGot) {
 
 TEST_F(BatchSenderTest, HangsUpOnAnAgentThatTakesTooLittle) {
   connect();
-  const wire::Welcome small{
+  wire::Welcome small{
       .agent_instance = 1, .max_pdu_bytes = wire::kLeastMaxPduBytes - 1, .features = {}};
   EXPECT_FALSE(sender.on_pdu(Answer(wire::append_welcome, small).frame(), kNow));
   EXPECT_FALSE(sender.is_ready());
+  ++small.max_pdu_bytes;
+  EXPECT_TRUE(sender.on_pdu(Answer(wire::append_welcome, small).frame(), kNow));
+  EXPECT_TRUE(sender.is_ready());
+}
+
+TEST_F(BatchSenderTest, HangsUpOnASecondWelcome) {
+  begin();
+  EXPECT_FALSE(welcome(1, true, 0));
 }
 
 TEST_F(BatchSenderTest, GivesUpTheBatchThatTheAgentCannotRead) {
-  connect();
-  welcome(1, false, 0);
+  begin();
   record_batches(2);
   EXPECT_FALSE(sender.on_pdu(Answer(wire::append_bye, wire::ByeReason::Malformed).frame(), kNow));
   EXPECT_EQ(counters.uncertain, 1u);
-  take_batches();
-  sender.disconnected();
-  connect();
+  reconnect();
   welcome(1, true, 0);
   EXPECT_EQ(take_sequences(), Sequences{2});
 }
 
 TEST_F(BatchSenderTest, GivesUpNothingForAnyOtherGoodbye) {
-  connect();
-  welcome(1, false, 0);
+  begin();
   record_batches(1);
   EXPECT_FALSE(sender.on_pdu(Answer(wire::append_bye, wire::ByeReason::Done).frame(), kNow));
   EXPECT_EQ(counters.uncertain, 0u);
 }
 
 TEST_F(BatchSenderTest, SaysHowOldItsCallsAreEachTimeItSendsThem) {
-  connect();
-  welcome(1, false, 0);
+  begin();
   record("old", kNow - 10);
   record("older", kNow - 30);
   flush();
-  take_batches();
-  sender.disconnected();
-  connect();
-  welcome(1, true, 0, kNow + 100);
+  reconnect();
+  welcome(1, true, 0, {}, kNow + 100);
   const auto batches = take_batches();
   ASSERT_EQ(batches.size(), 1u);
   EXPECT_EQ(batches.front().age.first_ns, 130u);
@@ -248,8 +249,7 @@ TEST_F(BatchSenderTest, SaysHowOldItsCallsAreEachTimeItSendsThem) {
 }
 
 TEST_F(BatchSenderTest, MakesAsManyBatchesAsAnyAgentTakes) {
-  connect();
-  welcome(1, false, 0);
+  begin();
   std::vector<Record> records;
   for (int tag = 0; tag < 500; ++tag)
     for (int value = 1; value < 200; ++value)
@@ -269,6 +269,89 @@ TEST_F(BatchSenderTest, MakesAsManyBatchesAsAnyAgentTakes) {
   EXPECT_EQ(calls, counters.sent);
 }
 
+TEST_F(BatchSenderTest, DefinesTagsInPdusThatAnyAgentTakes) {
+  begin();
+  for (int tag = 0; tag < 500; ++tag) record(std::string(250, 'x') + std::to_string(tag));
+  flush();
+  std::size_t defined = 0;
+  const auto pdus = transport.take();
+  for (const KeptPdu& pdu : pdus) {
+    EXPECT_LE(pdu.payload.size() + wire::kHeaderBytes, wire::kLeastMaxPduBytes);
+    std::vector<wire::TagDefinition> definitions;
+    if (pdu.type == wire::PduType::Tags && wire::decode_tags(pdu.payload, definitions))
+      defined += definitions.size();
+  }
+  EXPECT_EQ(defined, 500u);
+}
+
+// Its 131,000 bins take more bytes than any agent has to take.
+TEST_F(BatchSenderTest, CoarsensADistributionThatIsTooWide) {
+  begin();
+  std::vector<Record> records;
+  for (int exponent = -1022; exponent < 1024; ++exponent)
+    for (int bin = 0; bin < 32; ++bin)
+      for (const double sign : {-1.0, 1.0})
+        records.emplace_back(intern_tag("all"), std::ldexp(sign * (1 + bin / 32.0), exponent),
+                             RecordKind::Observe);
+  add_records(pending, records, kNow);
+  flush();
+  const auto batches = take_batches();
+  ASSERT_EQ(batches.size(), 1u);
+  Histogram histogram;
+  EXPECT_TRUE(histogram.merge_packed(batches.front().entries.front().histogram));
+  EXPECT_EQ(histogram.total(), records.size());
+  EXPECT_EQ(counters.thinned, 0u);
+}
+
+TEST_F(BatchSenderTest, CountsAbortsAndValuesThatAreInNoDistribution) {
+  begin();
+  OverflowCell cell{intern_tag("merged"), TraceType::Observe, {}};
+  for (const double value : {1.0, 2.0, HUGE_VAL}) cell.delta.add(value);
+  pending.make_room(1);
+  pending.add(cell, kNow);
+  add_records(pending, std::vector<Record>(4, {intern_tag("aborted"), 1, RecordKind::Abort}), kNow);
+  flush();
+  const auto batches = take_batches();
+  ASSERT_EQ(batches.size(), 1u);
+  EXPECT_EQ(batches.front().entries.front().delta.unbinned, 2u);
+  EXPECT_EQ(counters.thinned, 2u);
+  EXPECT_EQ(counters.aborted, 4u);
+}
+
+TEST_F(BatchSenderTest, SaysWhoItIs) {
+  Options options;
+  options.process = "program";
+  options.service = "shop";
+  options.labels = {{"zone", "eu"}};
+  BatchSender{transport, pending, counters, options, [] { return wire::ClientCounters{}; }}
+      .connected();
+  const auto pdus = transport.take();
+  const auto hello = wire::decode_hello(pdus.front().payload);
+  ASSERT_TRUE(hello);
+  EXPECT_EQ(hello->process, options.process);
+  EXPECT_EQ(hello->service, options.service);
+  EXPECT_EQ(hello->labels, options.labels);
+  EXPECT_EQ(hello->pid, static_cast<std::uint32_t>(::getpid()));
+}
+
+TEST_F(BatchSenderTest, KnowsWhatTheAgentHasOfItsWelcome) {
+  EXPECT_FALSE(sender.agent_has(3));
+  begin(wire::FeatureSet().set(3));
+  EXPECT_TRUE(sender.agent_has(3));
+  EXPECT_FALSE(sender.agent_has(4));
+  reconnect();
+  EXPECT_FALSE(sender.agent_has(3));
+  EXPECT_TRUE(welcome(2, false, 0, wire::FeatureSet().set(4)));
+  EXPECT_FALSE(sender.agent_has(3));
+  EXPECT_TRUE(sender.agent_has(4));
+}
+
+TEST_F(BatchSenderTest, PassesOverPdusFromATimeToCome) {
+  begin();
+  EXPECT_TRUE(sender.on_pdu({wire::PduType{0x7099}, 1, "news"}, kNow));
+  EXPECT_TRUE(sender.is_ready());
+}
+
 TEST_F(BatchSenderTest, TakesItsLeaveOnlyWhereItIsWelcome) {
   connect();
   sender.say_goodbye();
@@ -284,10 +367,12 @@ struct LegacySenderTest : testing::Test {
   DeliveryCounters counters;
   LegacySender sender{transport, pending, counters};
 
-  void record(const std::string& name, int calls, RecordKind kind = RecordKind::Observe) {
-    add_records(pending,
-                std::vector<Record>(static_cast<std::size_t>(calls), {intern_tag(name), 2, kind}),
-                kNow);
+  void record(const std::string& name, int calls, RecordKind kind = RecordKind::Observe,
+              double value = 2) {
+    add_records(
+        pending,
+        std::vector<Record>(static_cast<std::size_t>(calls), {intern_tag(name), value, kind}),
+        kNow);
   }
   void flush() { sender.send_pending(pending.queued(), kNow); }
   bool acknowledge(std::int32_t code) {
@@ -306,9 +391,30 @@ TEST_F(LegacySenderTest, HasOneChunkOnItsWay) {
   for (const KeptPdu& pdu : first) bytes += wire::kHeaderBytes + pdu.payload.size();
   EXPECT_LE(bytes, 1024u);
   EXPECT_LT(first.size(), 100u);
+  for (const KeptPdu& pdu : first)  // the answer to the last one stands for all
+    EXPECT_EQ(wire::decode_data(pdu.payload)->wants_ack, &pdu == &first.back());
   EXPECT_TRUE(acknowledge(0));
   EXPECT_EQ(counters.acknowledged, first.size());
   EXPECT_FALSE(transport.take().empty());
+}
+
+TEST_F(LegacySenderTest, SendsNothingBeforeItIsConnected) {
+  record("early", 1);
+  flush();
+  EXPECT_TRUE(transport.take().empty());
+  sender.connected();
+  flush();
+  EXPECT_EQ(transport.take().size(), 1u);
+}
+
+TEST_F(LegacySenderTest, SendsAllThatItWasEverAskedFor) {
+  sender.connected();
+  record("first", 100);
+  record("second", 1);
+  flush();
+  sender.send_pending(1, kNow);
+  for (int chunk = 0; chunk < 100 && !sender.has_settled(2); ++chunk) EXPECT_TRUE(acknowledge(0));
+  EXPECT_EQ(counters.acknowledged, 101u);
 }
 
 TEST_F(LegacySenderTest, SettlesAllInTheEnd) {
@@ -322,13 +428,40 @@ TEST_F(LegacySenderTest, SettlesAllInTheEnd) {
 
 TEST_F(LegacySenderTest, DoubtsAChunkWhoseAnswerIsLostAndPutsTheRestBack) {
   sender.connected();
-  record("doubted", 100);
+  record("doubted", 1, RecordKind::Observe, 5);
+  record("doubted", 99);
   flush();
   const std::size_t sent = transport.take().size();
   sender.disconnected();
   EXPECT_EQ(counters.uncertain, sent);
-  EXPECT_EQ(pending.front().delta.count, 100 - sent);
   EXPECT_TRUE(sender.has_settled(1));
+  // All of an observation that goes out has its last value; so has what is left.
+  const Pending::Entry& rest = pending.front();
+  EXPECT_EQ(rest.delta.count, 100 - sent);
+  EXPECT_EQ(rest.delta.sum, 2.0 * static_cast<double>(rest.delta.count));
+  EXPECT_EQ(rest.delta.max, 2);
+  EXPECT_EQ(rest.first_ns, kNow);
+  EXPECT_EQ(rest.last_ns, kNow);
+  sender.disconnected();  // which changes nothing
+  EXPECT_EQ(counters.uncertain, sent);
+}
+
+TEST_F(LegacySenderTest, PutsBackValuesThatAreNotFiniteAndNoAborts) {
+  sender.connected();
+  record("not finite", 100, RecordKind::Observe, HUGE_VAL);
+  flush();
+  sender.disconnected();
+  EXPECT_GT(pending.front().delta.count, 0u);
+  EXPECT_EQ(pending.front().delta.nonfinite, pending.front().delta.count);
+  pending.pop();
+
+  sender.connected();
+  record("both", 2, RecordKind::Abort);
+  record("both", 100, RecordKind::Transact);
+  flush();
+  sender.disconnected();
+  EXPECT_GT(pending.front().delta.count, 0u);
+  EXPECT_EQ(pending.front().delta.aborts, 0u);
 }
 
 TEST_F(LegacySenderTest, HangsUpOnAnAnswerToNothing) {
@@ -344,9 +477,11 @@ TEST_F(LegacySenderTest, CountsWhatAStockAgentCannotTake) {
   record(std::string(125, 'x'), 3);
   record("aborted", 2, RecordKind::Abort);
   record("taken", 1);
+  record(std::string(124, 'x'), 1);
   flush();
-  EXPECT_EQ(transport.take().size(), 1u);
+  EXPECT_EQ(transport.take().size(), 2u);
   EXPECT_EQ(counters.undeliverable, 3u);
+  EXPECT_EQ(counters.aborted, 2u);
   EXPECT_EQ(counters.acknowledged, 2u);  // aborts, which it does not count
 }
 

@@ -2,7 +2,6 @@
 #include "collector/engine/courteous_mutex.hpp"
 
 #include <atomic>
-#include <mutex>
 #include <string>
 #include <thread>
 
@@ -27,7 +26,7 @@ TEST(CourteousMutex, LetsWhoeverLocksItPlainlyGoFirst) {
       order += 'c';
     });
     std::thread plain([&] {
-      const std::lock_guard lock(mutex);
+      const Lock lock(mutex);
       order += 'p';
     });
     wait_until_wanted(mutex);
@@ -43,7 +42,7 @@ TEST(CourteousMutex, TellsTheHolderThatItIsWantedUntilItIsGivenUp) {
   CourteousMutex mutex;
   mutex.lock_courteously();
   EXPECT_FALSE(mutex.wanted());
-  std::thread other([&] { const std::lock_guard lock(mutex); });
+  std::thread other([&] { const Lock lock(mutex); });
   wait_until_wanted(mutex);
   mutex.unlock();
   other.join();
@@ -62,7 +61,7 @@ TEST(CourteousMutex, ExcludesEverybodyElse) {
     }
   });
   for (int i = 0; i < kRounds; ++i) {
-    const std::lock_guard lock(mutex);
+    const Lock lock(mutex);
     ++sum;
   }
   courteous.join();

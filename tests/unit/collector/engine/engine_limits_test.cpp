@@ -53,19 +53,23 @@ TEST(EngineOverflow, IsNotSavedAndHasTheSameNumberInEveryLife) {
   EXPECT_EQ(second.shown(TraceType::Point), (std::vector<std::string>{"2 c", "0 (overflow)"}));
 }
 
-TEST(EngineOverflow, IsNotConfusedByATagOfThatName) {
-  World world(at_most(2));
-  world.value(TraceType::Point, "(overflow)", 1);
+TEST(EngineOverflow, HasWhatProcessesCountInTheirs) {
+  World world(at_most(1));
+  world.value(TraceType::Point, "(overflow)");
   world.value(TraceType::Point, "a");
   world.value(TraceType::Point, "b");
-  EXPECT_EQ(world.shown(TraceType::Point),
-            (std::vector<std::string>{"1 (overflow)#1", "2 a", "0 (overflow)"}));
-  const auto values = world.snapshot(TraceType::Point);
-  EXPECT_EQ(values[0].total.count, 1u);
-  EXPECT_EQ(values[2].total.count, 1u);
-  World second(at_most(2), world.known());
-  second.value(TraceType::Point, "(overflow)");
-  EXPECT_EQ(second.shown(TraceType::Point), (std::vector<std::string>{"1 (overflow)#1"}));
+  EXPECT_EQ(world.shown(TraceType::Point), (std::vector<std::string>{"0 (overflow)", "1 a"}));
+  EXPECT_EQ(world.find(TraceType::Point, "(overflow)")->total.count, 2u);
+  EXPECT_EQ(world.engine.counters().overflowed, 2u);
+  EXPECT_EQ(world.engine.counters().tags, 1u);
+  ASSERT_EQ(world.known().size(), 1u);
+}
+
+TEST(EngineOverflow, DoesWithoutTheNumberThatAnEarlierAgentGaveToATagOfThatName) {
+  World world(at_most(1), {{TraceType::Point, "(overflow)", 7, 0}});
+  world.value(TraceType::Point, "(overflow)");
+  world.value(TraceType::Point, "a");
+  EXPECT_EQ(world.shown(TraceType::Point), (std::vector<std::string>{"0 (overflow)", "8 a"}));
 }
 
 TEST(EngineOverflow, EndsForATagWhenAResetHasMadeRoom) {

@@ -10,24 +10,29 @@ namespace {
 
 TEST(Turn, LocksWhenItIsUsedAndNotBefore) {
   Shared shared({}, {}, steady_now());
-  Turn turn(shared);
-  { const std::lock_guard lock(shared.mutex); }
-  EXPECT_EQ(&turn.shared(), &shared);
-  turn.end();
-  { const std::lock_guard lock(shared.mutex); }
+  const auto use_engine = [](Turn& turn) { turn.engine(); };
+  const auto use_clients = [](Turn& turn) { turn.clients(); };
+  for (void (*use)(Turn&) : {+use_engine, +use_clients}) {
+    Turn turn(shared, [] { return Time{7}; });
+    { const Lock lock(shared.mutex); }
+    use(turn);
+    EXPECT_EQ(turn.now(), Time{7});
+    turn.end();
+    { const Lock lock(shared.mutex); }
+  }
 }
 
 TEST(Turn, LetsTheMainThreadInAtItsNextStep) {
   Shared shared({}, {}, steady_now());
   bool was_in = false;
   Turn turn(shared);
-  turn.shared();
+  turn.engine();
   std::thread main_thread([&] {
-    const std::lock_guard lock(shared.mutex);
+    const Lock lock(shared.mutex);
     was_in = true;
   });
   while (!shared.mutex.wanted()) std::this_thread::yield();
-  turn.shared();
+  turn.engine();
   EXPECT_TRUE(was_in);
   turn.end();
   main_thread.join();
@@ -36,11 +41,11 @@ TEST(Turn, LetsTheMainThreadInAtItsNextStep) {
 TEST(Turn, KeepsTheMutexWhileNobodyWantsIt) {
   Shared shared({}, {}, steady_now());
   Turn turn(shared);
-  turn.shared();
+  turn.engine();
   const Time began = turn.now();
   while (steady_now() == began) {
   }
-  turn.shared();
+  turn.engine();
   EXPECT_EQ(turn.now(), began);
 }
 

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A program that closes descriptors which it does not know, the library's, in the way that its
+ * first argument names. It traces before and after, and its exit status says whether all went well:
+ * that nothing was done to the files which it puts in their places, too.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <fcntl.h>
+#include <pcp/trace.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PATIENCE_S = 60, MOST = 64 };
+
+static int is_delivered(void) { return pmtrace_flush(PATIENCE_S) == 1; }
+
+static void pause_ms(long time) {
+  const struct timespec pause = {time / 1000, time % 1000 * 1000000};
+  nanosleep(&pause, NULL);
+}
+
+/* Gives the descriptors beyond the first three, the library's all. */
+static int find_unknown(int* found) {
+  DIR* directory = opendir("/proc/self/fd");
+  struct dirent* entry;
+  int count = 0;
+  while (count < MOST && (entry = readdir(directory)) != NULL) {
+    const int fd = atoi(entry->d_name);
+    if (fd > 2 && fd != dirfd(directory)) found[count++] = fd;
+  }
+  closedir(directory);
+  return count;
+}
+
+static int all_at_once(void) {
+  close_range(3, ~0U, 0);
+  pmtracepoint("after");
+  return is_delivered() ? 0 : 10;
+}
+
+/* The flusher has long gone to sleep. */
+static int while_it_sleeps(void) {
+  pause_ms(1000);
+  return all_at_once();
+}
+
+static int one_after_the_other(void) {
+  int fds[MOST], i;
+  const int count = find_unknown(fds);
+  if (count < 4) return 11;
+  for (i = 0; i < count; i++) {
+    close(fds[i]);
+    pmtracepoint("after");
+    if (!is_delivered()) return 12;
+  }
+  return 0;
+}
+
+/* As it happens at the very end: nothing but exit() delivers. */
+static int before_exit(void) {
+  pmtracepoint("after");
+  close_range(3, ~0U, 0);
+  return 0;
+}
+
+static int again_and_again(void) {
+  struct timespec now, end;
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  end.tv_sec += 2;
+  do {
+    close_range(3, ~0U, 0);
+    pmtracepoint("after");
+    clock_gettime(CLOCK_MONOTONIC, &now);
+  } while (now.tv_sec < end.tv_sec || (now.tv_sec == end.tv_sec && now.tv_nsec < end.tv_nsec));
+  return is_delivered() ? 0 : 13;
+}
+
+/* Puts a file of the program's own in the place of each, and looks at it afterwards. */
+static int taken_by(int (*make)(int* own_end), int (*is_untouched)(int fd, int own_end)) {
+  int fds[MOST], own_ends[MOST], i;
+  const int count = find_unknown(fds);
+  for (i = 0; i < count; i++) {
+    const int fd = make(&own_ends[i]);
+    if (fd < 0 || dup2(fd, fds[i]) != fds[i]) return 14;
+    close(fd);
+  }
+  for (i = 0; i < 100; i++) {
+    pmtracepoint("after");
+    if (i % 10 == 0) pause_ms(20);
+  }
+  if (!is_delivered()) return 15;
+  for (i = 0; i < count; i++)
+    if (!is_untouched(fds[i], own_ends[i])) return 16;
+  return 0;
+}
+
+static int make_file(int* own_end) {
+  *own_end = -1;
+  return open("/tmp", O_TMPFILE | O_RDWR, 0600);
+}
+
+static int is_empty_file(int fd, int own_end) {
+  struct stat file;
+  (void)own_end;
+  return fstat(fd, &file) == 0 && S_ISREG(file.st_mode) && file.st_size == 0;
+}
+
+/* With a word in it that nobody but the program may read. */
+static int make_socket(int* own_end) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) != 0) return -1;
+  *own_end = ends[0];
+  return send(ends[0], "word", 4, 0) == 4 ? ends[1] : -1;
+}
+
+static int is_quiet_socket(int fd, int own_end) {
+  char bytes[16];
+  return recv(own_end, bytes, sizeof bytes, 0) < 0 && recv(fd, bytes, sizeof bytes, 0) == 4;
+}
+
+/* Ready, and with what the library would take for an address. */
+static int make_epoll(int* own_end) {
+  struct epoll_event event = {EPOLLIN, {.u64 = 4242}};
+  const int fd = epoll_create1(0);
+  *own_end = eventfd(1, 0);
+  return epoll_ctl(fd, EPOLL_CTL_ADD, *own_end, &event) == 0 ? fd : -1;
+}
+
+static int is_same_epoll(int fd, int own_end) {
+  struct epoll_event event;
+  (void)own_end;
+  return epoll_wait(fd, &event, 1, 0) == 1 && event.data.u64 == 4242;
+}
+
+static int make_eventfd(int* own_end) {
+  *own_end = -1;
+  return eventfd(5, EFD_NONBLOCK);
+}
+
+static int is_same_eventfd(int fd, int own_end) {
+  uint64_t count = 0;
+  (void)own_end;
+  return read(fd, &count, sizeof count) == sizeof count && count == 5;
+}
+
+static int taken_by_epolls(void) { return taken_by(make_epoll, is_same_epoll); }
+static int taken_by_eventfds(void) { return taken_by(make_eventfd, is_same_eventfd); }
+static int taken_by_files(void) { return taken_by(make_file, is_empty_file); }
+static int taken_by_sockets(void) { return taken_by(make_socket, is_quiet_socket); }
+
+int main(int argc, char** argv) {
+  static const struct {
+    const char* name;
+    int (*run)(void);
+  } ways[] = {
+      {"all-at-once", all_at_once},
+      {"while-it-sleeps", while_it_sleeps},
+      {"one-after-the-other", one_after_the_other},
+      {"before-exit", before_exit},
+      {"again-and-again", again_and_again},
+      {"taken-by-epolls", taken_by_epolls},
+      {"taken-by-eventfds", taken_by_eventfds},
+      {"taken-by-files", taken_by_files},
+      {"taken-by-sockets", taken_by_sockets},
+  };
+  size_t i;
+  int status = 97;
+  pmtrace_stats_t stats;
+  pmtracepoint("before");
+  if (!is_delivered()) return 96;
+  for (i = 0; argc > 1 && i < sizeof ways / sizeof *ways; i++)
+    if (strcmp(argv[1], ways[i].name) == 0) status = ways[i].run();
+  /* What must have been counted. */
+  pmtrace_stats(&stats, sizeof stats);
+  printf("%llu\n", (unsigned long long)stats.recorded);
+  return status;
+}

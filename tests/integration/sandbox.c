@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A program that lives for two seconds in a sandbox that forbids to wait in an epoll, or by poll(),
+ * as its argument says. Prints how much of the processor's time it has used, in milliseconds.
+ */
+#define _GNU_SOURCE
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pcp/trace.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifdef SYS_poll
+enum { OLD_POLL = SYS_poll, OLD_EPOLL = SYS_epoll_wait };
+#else /* newer machines have only the other two */
+enum { OLD_POLL = SYS_ppoll, OLD_EPOLL = SYS_epoll_pwait };
+#endif
+
+int main(int argc, char** argv) {
+  const int is_poll = argc > 1 && strcmp(argv[1], "poll") == 0;
+  struct sock_filter rules[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, is_poll ? OLD_POLL : OLD_EPOLL, 1, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, is_poll ? SYS_ppoll : SYS_epoll_pwait, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 1 /* EPERM */),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const struct sock_fprog filter = {sizeof rules / sizeof *rules, rules};
+  struct timespec used;
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+      prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+    return 2;
+  pmtracepoint("in a sandbox");
+  sleep(2);
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  printf("%ld\n", used.tv_sec * 1000L + used.tv_nsec / 1000000);
+  return 0;
+}

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A program that closes descriptors which it does not know, the library's (closing.c): tracing goes
+on, nothing is lost, and the files that the program opens in their places stay as they are."""
+
+import subprocess
+import unittest
+
+from private_pmcd import PATIENCE_S
+from trace_test import TraceTestCase, program
+
+WAYS = ["all-at-once", "while-it-sleeps", "one-after-the-other", "before-exit", "again-and-again",
+        "taken-by-epolls", "taken-by-eventfds", "taken-by-files", "taken-by-sockets"]
+
+
+class ClosedDescriptors(TraceTestCase):
+    def test_are_made_anew(self):
+        pmcd = self.start_pmcd()
+        for way in WAYS:
+            with self.subTest(way):
+                pmcd.pmstore("trace.control.reset", 1)
+                done = subprocess.run([program("closing"), way], env=self.environment(pmcd),
+                                      text=True, capture_output=True, timeout=3 * PATIENCE_S,
+                                      check=False)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assert_values(pmcd, "trace.point.count",
+                                   {"before": 1, "after": int(done.stdout) - 1})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""PCP_TRACE_DEBUG asks a program why its data do not arrive; and no word of the library's, asked for
+or not, does any harm to the program."""
+
+import fcntl
+import os
+import pathlib
+import re
+import select
+import stat
+import subprocess
+import tempfile
+import unittest
+
+from private_pmcd import PATIENCE_S, ReservedPort
+from trace_test import OUR_LIBRARY, TraceTestCase, library_environment, program
+
+LINES_OF_MANY = 4 * 2000  # as in debugged.c
+PAGE = 4096
+
+
+def without_agent(debug=None, **variables):
+    """Gives the environment of a program whose calls are printed, perhaps, and go nowhere."""
+    if debug is not None:
+        variables["PCP_TRACE_DEBUG"] = debug
+    return library_environment(OUR_LIBRARY, PCP_TRACE_NOAGENT=1, **variables)
+
+
+class DebugTestCase(TraceTestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = pathlib.Path(directory.name)
+
+    def debug(self, environment, *acts, **options):
+        """Runs a program to its good end; gives what it wrote on standard error, or elsewhere."""
+        # The leak sanitizer finds what is none in a forked child.
+        sanitizer = os.environ.get("ASAN_OPTIONS", "")
+        environment = environment | {"ASAN_OPTIONS": f"{sanitizer}:detect_leaks=0"}
+        options = {"stderr": subprocess.PIPE, "cwd": self.directory} | options
+        done = subprocess.run([program("debugged"), *acts], env=environment, text=True, check=False,
+                              stdout=subprocess.PIPE, timeout=PATIENCE_S, **options)
+        self.assertEqual(done.returncode, 0, f"{done.stdout}{done.stderr}")
+        self.printed = done.stdout
+        return done.stderr
+
+
+class Words(DebugTestCase):
+    def test_say_what_the_flags_say_and_the_program_cannot_take_them_back(self):
+        pmcd = self.start_pmcd()
+        lines = self.debug(self.environment(pmcd, PCP_TRACE_DEBUG="api,comms,pdu"),
+                           "print-nothing", "point", "print-nothing", "point")
+        for wanted in ("connecting to ", "connected, protocol version 2", "PDU sent: type "):
+            self.assertIn(f"pcp_trace: {wanted}", lines)
+        self.assertEqual(lines.count('pcp_trace: point "place"\n'), 2)
+        self.assertNotIn("payload", lines)
+        self.assert_values(pmcd, "trace.point.count", {"place": 2})
+
+    def test_add_to_the_programs_own(self):
+        lines = self.debug(without_agent("pdubuf"), "print-calls", "point", "print-nothing", "point")
+        self.assertEqual(lines.count('point "place"'), 1)
+
+    def test_all_is_all_of_them(self):
+        lines = self.debug(self.environment(self.start_pmcd(), PCP_TRACE_DEBUG="all"), "point")
+        for wanted in ("connected", "point", "PDU sent: type 0x7060", "payload"):
+            self.assertIn(wanted, lines)
+
+    def test_tell_why_there_is_no_connection(self):
+        with ReservedPort() as port:
+            lines = self.debug(library_environment(
+                OUR_LIBRARY, PCP_TRACE_HOST="127.0.0.1", PCP_TRACE_PORT=port.number,
+                PCP_TRACE_DEBUG="comms"), "point")
+            self.assertIn(f"connecting to 127.0.0.1 port {port.number}\n", lines)
+            self.assertIn(f"no connection to 127.0.0.1 port {port.number}: Connection refused\n",
+                          lines)
+
+    def test_tell_which_calls_are_refused(self):
+        lines = self.debug(without_agent("api"), "refused")
+        self.assertEqual(lines.replace("pcp_trace: ", "").splitlines(), [
+            "point refused: Invalid tag: it is NULL or empty",
+            "end refused: Transaction is not in progress",
+            'point "" refused: Invalid tag: it is NULL or empty',
+            'end "typo" refused: Transaction tag has never begun',
+            'begin "twice"',
+            'begin "twice" refused: Transaction is already in progress'])
+
+    def test_say_the_same_of_each_attempt_only_once(self):
+        socket = self.directory / "socket"
+        lines = self.debug(library_environment(
+            OUR_LIBRARY, PCP_TRACE_SOCKET=socket, PCP_TRACE_DEBUG="comms", PCP_TRACE_RECONNECT="0.05"),
+            "point", "pause", "point")
+        self.assertEqual(lines, f"pcp_trace: connecting to {socket}\n"
+                         f"pcp_trace: no connection to {socket}: No such file or directory\n")
+
+    def test_say_nothing_of_a_connection_that_ends_well(self):
+        pmcd = self.start_pmcd()
+        for _ in range(10):
+            lines = self.debug(self.environment(pmcd, PCP_TRACE_DEBUG="comms"), "point")
+            self.assertRegex(lines, r"^pcp_trace: connecting to .*\n"
+                                    r"pcp_trace: connected, protocol version 2\n$")
+
+    def test_say_that_a_connection_is_lost(self):
+        pmcd = self.start_pmcd()
+        process = subprocess.Popen(
+            [program("debugged"), "point", "wait"], stdin=subprocess.PIPE, stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL, text=True,
+            env=self.environment(pmcd, PCP_TRACE_DEBUG="comms"))
+        self.addCleanup(process.communicate, "\n")
+        self.assertIn("connecting to ", process.stderr.readline())
+        self.assertIn("connected", process.stderr.readline())
+        pmcd.kill_agent()
+        self.assertRegex(process.stderr.readline(), "^pcp_trace: connection lost: ")
+
+    def test_that_name_a_file_and_nothing_to_print_are_told(self):
+        lines = self.debug(without_agent(f"file={self.directory / 'lines'}"), "point")
+        self.assertEqual(lines, "pcp_trace: PCP_TRACE_DEBUG names a file, but nothing to print:"
+                                " add api or comms\n")
+
+    def test_tell_that_the_program_has_switched_tracing_off(self):
+        lines = self.debug(library_environment(OUR_LIBRARY, PCP_TRACE_DEBUG="api"), "switch-off",
+                           "point")
+        self.assertEqual(lines, 'pcp_trace: point "place" (no agent: dropped)\n')
+
+    def test_that_are_none_are_said_once_each_and_the_rest_is_used(self):
+        lines = self.debug(without_agent("loud,api,file="), "point", "fork").splitlines()
+        expected = "ignored: expected api, comms, pdu, pdubuf, all or file=PATH"
+        self.assertEqual(lines, [f'pcp_trace: PCP_TRACE_DEBUG="loud" {expected}',
+                                 f'pcp_trace: PCP_TRACE_DEBUG="file=" {expected}',
+                                 'pcp_trace: point "place" (no agent: dropped)',
+                                 'pcp_trace: point "child" (no agent: dropped)'])
+
+
+class File(DebugTestCase):
+    def test_takes_the_lines_of_parent_and_child_each_in_its_own(self):
+        self.assertEqual(self.debug(without_agent("api,file=trace.%p.%p"), "point", "fork",
+                                    "leave-directory", "point"), "")
+        child = int(re.search(r"^child (\d+)$", self.printed, re.MULTILINE)[1])
+        files = {path.name: path for path in self.directory.iterdir()}
+        own = files.pop(f"trace.{child}.{child}")
+        (others,) = files.values()
+        self.assertEqual(own.read_text(), 'pcp_trace: point "child" (no agent: dropped)\n')
+        self.assertEqual(others.read_text(), 'pcp_trace: point "place" (no agent: dropped)\n' * 2)
+        self.assertEqual(stat.S_IMODE(own.stat().st_mode), 0o600)
+
+    def test_is_appended_to(self):
+        path = self.directory / "lines"
+        path.write_text("before\n")
+        self.debug(without_agent(f"file={path},api"), "point", "many")
+        lines = path.read_text().splitlines()
+        self.assertEqual(lines[0], "before")
+        self.assertEqual(lines[1:], ['pcp_trace: point "place" (no agent: dropped)'] *
+                         (1 + LINES_OF_MANY))
+
+    def check_refused(self, path, why):
+        lines = self.debug(without_agent(f"api,file={path}"), "point", "point", "fork").splitlines()
+        self.assertEqual(lines, [
+            f'pcp_trace: PCP_TRACE_DEBUG goes to standard error, not to "{path}": {why}',
+            'pcp_trace: point "place" (no agent: dropped)',
+            'pcp_trace: point "place" (no agent: dropped)',
+            'pcp_trace: point "child" (no agent: dropped)'])
+
+    def test_that_cannot_be_opened_is_told_once_and_standard_error_takes_its_place(self):
+        self.check_refused(self.directory / "none" / "lines", "No such file or directory")
+
+    def test_is_not_where_a_symbolic_link_leads(self):
+        (self.directory / "link").symlink_to(self.directory / "target")
+        self.check_refused(self.directory / "link", "Too many levels of symbolic links")
+
+    def test_may_be_a_pipe_that_nobody_reads(self):
+        os.mkfifo(self.directory / "pipe")
+        self.check_refused(self.directory / "pipe", "No such device or address")
+
+
+class Harmless(DebugTestCase):
+    """The pipe at standard error is closed or full, or the file must not grow."""
+
+    def pipe(self):
+        ends = os.pipe()
+        fcntl.fcntl(ends[1], fcntl.F_SETPIPE_SZ, PAGE)
+        for end in ends:
+            self.addCleanup(os.close, end)
+        return ends
+
+    def closed_pipe(self):
+        reader, writer = os.pipe()
+        os.close(reader)
+        self.addCleanup(os.close, writer)
+        return writer
+
+    def test_diagnostics_into_a_closed_pipe(self):
+        for acts in (("print-calls", "point"), ("print-calls", "keep-errno"),
+                     ("print-calls", "keep-signals"), ("print-calls", "point", "fork")):
+            with self.subTest(acts):
+                self.debug(without_agent(), *acts, stderr=self.closed_pipe())
+
+    def test_diagnostics_of_the_librarys_thread_into_a_closed_pipe(self):
+        pmcd = self.start_pmcd()
+        self.debug(self.environment(pmcd, PCP_TRACE_DEBUG="all"), "point",
+                   stderr=self.closed_pipe())
+        self.assert_values(pmcd, "trace.point.count", {"place": 1})
+
+    def test_complaints_into_a_closed_pipe(self):
+        self.debug(without_agent(PCP_TRACE_PORT="none"), "keep-errno", "keep-signals",
+                   stderr=self.closed_pipe())
+
+    def test_diagnostics_into_a_file_that_must_not_grow(self):
+        for where in ("stderr", "file"):
+            with self.subTest(where), open(self.directory / "stderr", "wb") as file:
+                self.debug(without_agent(f"api,file={self.directory / where}"), "no-growth",
+                           "keep-errno", "keep-signals", stderr=file)
+
+    def test_complaints_into_a_file_that_must_not_grow(self):
+        with open(self.directory / "stderr", "wb") as file:
+            self.debug(without_agent(PCP_TRACE_PORT="none"), "no-growth", "point", stderr=file)
+
+    def test_a_full_pipe_delays_no_call_and_the_next_line_counts_what_it_has_cost(self):
+        reader, writer = self.pipe()
+        os.write(writer, b"x" * PAGE)
+        process = subprocess.Popen([program("debugged"), "many", "wait", "point"],
+                                   env=without_agent("api"), stderr=writer, text=True,
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        self.assertTrue(select.select([process.stdout], [], [], PATIENCE_S)[0], "it waits")
+        self.assertEqual(process.stdout.readline(), "many\n")
+        self.assertEqual(os.read(reader, 2 * PAGE), b"x" * PAGE)
+        process.communicate("\n", timeout=PATIENCE_S)
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual(os.read(reader, PAGE).decode(), (
+            f"pcp_trace: {LINES_OF_MANY} lines before this one are lost\n"
+            'pcp_trace: point "place" (no agent: dropped)\n'))
+
+    def test_threads_that_fill_a_pipe_together_do_not_wait_for_its_reader(self):
+        for _ in range(20):
+            self.debug(without_agent("api"), "many", stderr=self.pipe()[1])
+
+    def test_a_full_pipe_delays_neither_delivery_nor_the_end(self):
+        pmcd = self.start_pmcd()
+        self.debug(self.environment(pmcd, PCP_TRACE_DEBUG="all"), "many", stderr=self.pipe()[1])
+        self.assert_values(pmcd, "trace.point.count", {"place": LINES_OF_MANY})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The recorder of one thread, with little room, and a tag.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "record/recorder.hpp"
+
+namespace pcp::trace::client {
+
+struct OneRecorder : testing::Test {
+  static constexpr std::uint32_t kCapacity = 16;
+  RecordQueue queue{0};
+  Doorbell doorbell;
+  Recorder recorder{queue, doorbell, kCapacity};
+  const Tag* tag = intern_tag("recorded");
+
+  void record(double value) { ASSERT_EQ(recorder.record(tag, value, RecordKind::Observe), 0); }
+};
+
+}  // namespace pcp::trace::client
