@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <tuple>
 #include <utility>
 
 #include "collector/engine/tag_registry.hpp"
@@ -34,7 +33,9 @@ void copy_in_slices(Copy copy, Take take) {
 // Leaves of each tag only the greatest number.
 void drop_repeated(std::vector<KnownInstance>& numbers) {
   std::sort(numbers.begin(), numbers.end(), [](const KnownInstance& a, const KnownInstance& b) {
-    return std::tie(a.type, a.tag, b.instance) < std::tie(b.type, b.tag, a.instance);
+    if (a.type != b.type) return a.type < b.type;
+    const int order = a.tag.compare(b.tag);
+    return order != 0 ? order < 0 : a.instance > b.instance;
   });
   const auto same_tag = [](const KnownInstance& a, const KnownInstance& b) {
     return a.type == b.type && a.tag == b.tag;

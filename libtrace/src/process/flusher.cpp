@@ -155,20 +155,20 @@ void Flusher::step() {
 void Flusher::take_flush_request() {
   const std::uint64_t ticket = shared_.link.requested();
   if (request_ || ticket == shared_.link.settled()) return;
+  const bool is_ending = shared_.link.is_ending();  // then what follows finds all that there is
   drain();
-  if (!has_drained_all_ && !shared_.link.is_ending()) return;  // the next flush tries again
-  shared_.link.made_progress();                                // it may have been much
+  if (!has_drained_all_ && !is_ending) return;  // the next flush tries again
+  shared_.link.made_progress();                 // it may have been much
   flushed_until_ = pending_.queued();
-  request_ = FlushRequest{ticket, flushed_until_, doubtful_calls()};
+  request_ = FlushRequest{ticket, flushed_until_, doubtful_calls(), is_ending};
 }
 
 void Flusher::settle_flush_request() {
   if (!request_ || pending_.popped() < request_->until || !output_.has_settled(request_->until))
     return;
   const bool certain = doubtful_calls() == request_->doubtful;
-  // Not for a flush before the last one, after which there may be more to say.
-  const bool is_last = request_->ticket == shared_.link.requested();
-  if (certain && is_last && shared_.link.is_ending() && pending_.empty()) output_.say_goodbye();
+  const bool is_last = request_->at_end && request_->ticket == shared_.link.requested();
+  if (certain && is_last && pending_.empty()) output_.say_goodbye();
   close_flush_request(certain);
 }
 

@@ -98,6 +98,7 @@ class Flusher final : private Output::Listener {
     std::uint64_t ticket;
     std::uint64_t until;     // entries of pending_ that it covers
     std::uint64_t doubtful;  // calls lost from sight before it began
+    bool at_end;             // it covers all that the process had to say
   };
   std::optional<FlushRequest> request_;
 };

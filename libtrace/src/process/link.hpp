@@ -46,8 +46,8 @@ class Link {
     return requested_.fetch_add(1, std::memory_order_release) + 1;
   }
 
-  // The process ends: what is asked for from now on is the last. Thread: any.
-  void say_end() { is_ending_.store(true, std::memory_order_relaxed); }
+  // The process ends: what this thread has recorded by now is its last. Thread: any.
+  void say_end() { is_ending_.store(true, std::memory_order_release); }
 
   // How long a wait may take: `Progress` begins the time anew whenever something was delivered.
   enum class Patience { Fixed, Progress };
@@ -81,7 +81,7 @@ class Link {
   // the flusher any more.
   bool has_waiters() const { return waiters_.load() > 0; }
 
-  bool is_ending() const { return is_ending_.load(std::memory_order_relaxed); }
+  bool is_ending() const { return is_ending_.load(std::memory_order_acquire); }
 
   // Tickets given out so far, and how far they are settled. A ticket fails if something that was
   // sent before it is not certain to have arrived.
@@ -99,7 +99,7 @@ class Link {
   std::atomic<bool> reported_{false};            // stands for itself
   std::atomic<std::uint64_t> requested_{
       0};                               // released by request_delivery(), acquired by requested()
-  std::atomic<bool> is_ending_{false};  // seen with the request that follows
+  std::atomic<bool> is_ending_{false};  // released by say_end(), acquired by is_ending()
   std::atomic<std::uint64_t> settled_{0};   // released by settle(), acquired by is_settled()
   std::atomic<std::uint64_t> failed_{0};    // the last ticket that failed; written before settled_
   std::atomic<std::uint64_t> progress_{0};  // stands for itself

@@ -395,6 +395,19 @@ TEST_F(FlusherTest, SaysGoodbyeAtTheEndWhenAllIsDelivered) {
   EXPECT_EQ(output.goodbyes, 1);
 }
 
+TEST_F(FlusherTest, SaysNoGoodbyeForAFlushThatBeganBeforeTheEnd) {
+  output.hurries_allowed = 100;
+  record();
+  ask_for_delivery();
+  record();
+  link.say_end();  // and before the last delivery is asked for
+  output.acknowledge();
+  EXPECT_EQ(output.goodbyes, 0);
+  ask_for_delivery();
+  output.acknowledge();
+  EXPECT_EQ(output.goodbyes, 1);
+}
+
 TEST_F(FlusherTest, SaysNoGoodbyeToAnAgentThatLostSomething) {
   output.hurries_allowed = 100;
   record();
