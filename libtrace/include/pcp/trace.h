@@ -48,6 +48,12 @@ extern "C" {
 /* A tag, looked up once. Never freed; valid in a forked child. */
 typedef const struct pmtrace_tag_record* pmtrace_handle;
 
+/* One of the labels of a tag: what sets it apart from others of its name. */
+typedef struct {
+  const char* name;
+  const char* value;
+} pmtrace_label;
+
 /* An open transaction. The memory is the caller's, the contents are the library's. All zero: none
  * is open. */
 typedef struct {
@@ -68,6 +74,8 @@ typedef struct {
   uint64_t reconnects;    /* connections made after the first one */
   int32_t connected;      /* 1: an agent is connected now */
   int32_t version;        /* of the protocol it speaks: 1 stock, 2 ours; 0: none yet */
+  uint64_t labels_cut;    /* tags asked for with labels that got their bare name: too long */
+  uint64_t labels_over;   /* the same, because their name had too many sets of labels */
 } pmtrace_stats_t;
 
 #ifndef PMTRACE_DISABLE
@@ -89,11 +97,25 @@ extern char* pmtraceerrstr(int code);
 /* NULL if this is not a tag (1 to 254 bytes), or if there is no memory. */
 extern pmtrace_handle pmtrace_tag(const char* name);
 
+/* The same for a name with labels, in any order: name{route=/cart;zone=eu}. Where that is too long,
+ * or the name has too many sets of labels, it is the bare name's handle. NULL also if the name of a
+ * label is not [a-z][a-z0-9_]*, is one that PCP gives, or comes twice; or if there are more
+ * than 16. */
+extern pmtrace_handle pmtrace_tag_with(const char* name, const pmtrace_label* labels, size_t count);
+
+/* Says what a tag's values are measured in ("ms", "bytes"), and what it stands for. Either may be
+ * NULL. 0, or a negative error code. */
+extern int pmtrace_describe(pmtrace_handle tag, const char* unit, const char* text);
+
 /* The calls by handle. Outside the state SYNC they never wait and never report the connection. 0,
  * or a negative error code. */
 extern int pmtrace_point(pmtrace_handle tag);
 extern int pmtrace_observe(pmtrace_handle tag, double value);
 extern int pmtrace_count(pmtrace_handle tag, double value);
+
+/* Adds to what all threads and programs have added to this tag. `increment` is finite and not
+ * negative, else -EINVAL. */
+extern int pmtrace_add(pmtrace_handle tag, double increment);
 
 /* Opens a transaction in *tx, whatever was there before. End and abort set it to zero; they may
  * come on another thread. */

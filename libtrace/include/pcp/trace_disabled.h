@@ -40,6 +40,16 @@ PMTRACE_FUNCTION_ char* pmtraceerrstr(PMTRACE_UNUSED_ int code) {
   return text;
 }
 PMTRACE_FUNCTION_ pmtrace_handle pmtrace_tag(PMTRACE_UNUSED_ const char* name) { return NULL; }
+PMTRACE_FUNCTION_ pmtrace_handle pmtrace_tag_with(PMTRACE_UNUSED_ const char* name,
+                                                  PMTRACE_UNUSED_ const pmtrace_label* labels,
+                                                  PMTRACE_UNUSED_ size_t count) {
+  return NULL;
+}
+PMTRACE_FUNCTION_ int pmtrace_describe(PMTRACE_UNUSED_ pmtrace_handle tag,
+                                       PMTRACE_UNUSED_ const char* unit,
+                                       PMTRACE_UNUSED_ const char* text) {
+  return 0;
+}
 PMTRACE_FUNCTION_ int pmtrace_point(PMTRACE_UNUSED_ pmtrace_handle tag) { return 0; }
 PMTRACE_FUNCTION_ int pmtrace_observe(PMTRACE_UNUSED_ pmtrace_handle tag,
                                       PMTRACE_UNUSED_ double value) {
@@ -47,6 +57,10 @@ PMTRACE_FUNCTION_ int pmtrace_observe(PMTRACE_UNUSED_ pmtrace_handle tag,
 }
 PMTRACE_FUNCTION_ int pmtrace_count(PMTRACE_UNUSED_ pmtrace_handle tag,
                                     PMTRACE_UNUSED_ double value) {
+  return 0;
+}
+PMTRACE_FUNCTION_ int pmtrace_add(PMTRACE_UNUSED_ pmtrace_handle tag,
+                                  PMTRACE_UNUSED_ double increment) {
   return 0;
 }
 PMTRACE_FUNCTION_ int pmtrace_begin(PMTRACE_UNUSED_ pmtrace_handle tag,
@@ -89,9 +103,12 @@ using namespace pmtrace_disabled;
 #define pmtracestate(...) pmtrace_code_(0 ? (pmtracestate)(__VA_ARGS__) : 0)
 #define pmtraceerrstr(...) pmtrace_text_(0 ? (pmtraceerrstr)(__VA_ARGS__) : (pmtraceerrstr)(0))
 #define pmtrace_tag(...) pmtrace_no_tag_(0 ? (pmtrace_tag)(__VA_ARGS__) : NULL)
+#define pmtrace_tag_with(...) pmtrace_no_tag_(0 ? (pmtrace_tag_with)(__VA_ARGS__) : NULL)
+#define pmtrace_describe(...) pmtrace_code_(0 ? (pmtrace_describe)(__VA_ARGS__) : 0)
 #define pmtrace_point(...) pmtrace_code_(0 ? (pmtrace_point)(__VA_ARGS__) : 0)
 #define pmtrace_observe(...) pmtrace_code_(0 ? (pmtrace_observe)(__VA_ARGS__) : 0)
 #define pmtrace_count(...) pmtrace_code_(0 ? (pmtrace_count)(__VA_ARGS__) : 0)
+#define pmtrace_add(...) pmtrace_code_(0 ? (pmtrace_add)(__VA_ARGS__) : 0)
 #define pmtrace_begin(...) pmtrace_code_(0 ? (pmtrace_begin)(__VA_ARGS__) : 0)
 #define pmtrace_end(...) pmtrace_code_(0 ? (pmtrace_end)(__VA_ARGS__) : 0)
 #define pmtrace_abort(...) pmtrace_code_(0 ? (pmtrace_abort)(__VA_ARGS__) : 0)

@@ -48,6 +48,19 @@ EXPORT pmtrace_handle pmtrace_tag(const char* name) {
   (void)name;
   return NULL;
 }
+EXPORT pmtrace_handle pmtrace_tag_with(const char* name, const pmtrace_label* labels,
+                                       size_t count) {
+  (void)name;
+  (void)labels;
+  (void)count;
+  return NULL;
+}
+EXPORT int pmtrace_describe(pmtrace_handle tag, const char* unit, const char* text) {
+  (void)tag;
+  (void)unit;
+  (void)text;
+  return 0;
+}
 EXPORT int pmtrace_point(pmtrace_handle tag) {
   (void)tag;
   return 0;
@@ -60,6 +73,11 @@ EXPORT int pmtrace_observe(pmtrace_handle tag, double value) {
 EXPORT int pmtrace_count(pmtrace_handle tag, double value) {
   (void)tag;
   (void)value;
+  return 0;
+}
+EXPORT int pmtrace_add(pmtrace_handle tag, double increment) {
+  (void)tag;
+  (void)increment;
   return 0;
 }
 EXPORT int pmtrace_begin(pmtrace_handle tag, pmtrace_tx* tx) {
