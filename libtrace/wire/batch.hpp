@@ -73,6 +73,7 @@ inline constexpr std::uint64_t kMaxDeltaCalls = std::uint64_t{1} << 60;
 struct DeltaEntry {
   std::uint32_t tag_id = 0;
   TraceType type{};
+  bool is_added = false;  // of a counter: `delta` is of increments, and sum what they add up to
   Delta delta;
   std::string_view histogram;  // packed
 };
@@ -104,6 +105,8 @@ void append_bye(std::string& out, std::uint32_t pid, ByeReason reason);
 // made afresh.
 void append_delta(std::string& body, std::uint32_t tag_id, TraceType type, const Delta& delta,
                   const Histogram& histogram);
+// The same for increments of a counter: how many, their sum, and in `last` the process's total.
+void append_increments(std::string& body, std::uint32_t tag_id, const Delta& delta);
 void append_batch(std::string& out, std::uint32_t pid, std::uint64_t sequence, const BatchAge& age,
                   const ClientCounters& counters, std::string_view body);
 

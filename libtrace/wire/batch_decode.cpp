@@ -206,6 +206,9 @@ void read_delta(protozero::data_view bytes, DeltaEntry& entry, RawDelta& raw) {
       case tag_and_type(DeltaField::Histogram, Type::length_delimited):
         entry.histogram = view_of(message.get_view());
         break;
+      case tag_and_type(DeltaField::Added, Type::varint):
+        entry.is_added = message.get_bool();
+        break;
       default:
         message.skip();
     }
@@ -219,13 +222,20 @@ bool has_sane_last(const Delta& delta, std::uint64_t finite) {
 }
 
 // A client may have added up to infinity, where ours stays at the greatest number. False if these
-// values cannot add up to that.
-bool make_sum_finite(Delta& delta, std::uint64_t finite) {
+// values, none of which is beyond `farthest`, cannot add up to that.
+bool make_sum_finite(Delta& delta, std::uint64_t finite, double farthest) {
   if (std::isfinite(delta.sum)) return true;
-  const double farthest = delta.sum > 0 ? delta.max : delta.min;
   if (static_cast<double>(finite) * farthest != delta.sum) return false;
   delta.sum = std::copysign(std::numeric_limits<double>::max(), delta.sum);
   return true;
+}
+
+// What increments need: of them nothing but what they add up to is of use.
+bool complete_increments(DeltaEntry& entry, const RawDelta& raw) {
+  Delta& delta = entry.delta;
+  if (entry.type != TraceType::Counter || delta.nonfinite > 0) return false;
+  delta.sum = raw.sum.value_or(delta.last);
+  return delta.sum >= 0 && make_sum_finite(delta, delta.count, std::numeric_limits<double>::max());
 }
 
 // Fills what follows from other fields, and refuses what contradicts them.
@@ -239,6 +249,7 @@ bool complete(DeltaEntry& entry, const RawDelta& raw) {
 
   std::uint64_t binned = 0;
   if (!Histogram::read_packed_total(entry.histogram, binned)) return false;
+  if (entry.is_added && !complete_increments(entry, raw)) return false;
   if (!has_histogram(entry.type)) return entry.histogram.empty();
   const std::uint64_t finite = delta.count - delta.nonfinite;
   if (binned > finite) return false;
@@ -250,7 +261,8 @@ bool complete(DeltaEntry& entry, const RawDelta& raw) {
   delta.min = raw.min.value_or(delta.last);
   delta.max = raw.max.value_or(delta.last);
   return std::isfinite(delta.min) && std::isfinite(delta.max) && delta.min <= delta.max &&
-         has_sane_last(delta, finite) && make_sum_finite(delta, finite);
+         has_sane_last(delta, finite) &&
+         make_sum_finite(delta, finite, delta.sum > 0 ? delta.max : delta.min);
 }
 
 bool read_batch(std::string_view payload, Batch& batch) {

@@ -120,6 +120,17 @@ void append_delta(std::string& body, std::uint32_t tag_id, TraceType type, const
   histogram.pack(body);
 }
 
+void append_increments(std::string& body, std::uint32_t tag_id, const Delta& delta) {
+  protozero::pbf_builder<BatchField> batch(body);
+  protozero::pbf_builder<DeltaField> message(batch, BatchField::Deltas);
+  add_nonzero(message, DeltaField::Tag, tag_id);
+  add_nonzero(message, DeltaField::Type, static_cast<std::uint64_t>(TraceType::Counter));
+  add_nonzero(message, DeltaField::Count, delta.count);
+  message.add_double(DeltaField::Last, delta.last);
+  if (delta.sum != delta.last) message.add_double(DeltaField::Sum, delta.sum);
+  message.add_bool(DeltaField::Added, true);
+}
+
 void append_batch(std::string& out, std::uint32_t pid, std::uint64_t sequence, const BatchAge& age,
                   const ClientCounters& counters, std::string_view body) {
   append_message(out, PduType::Batch, pid, [&] {

@@ -57,7 +57,8 @@ enum class DeltaField : protozero::pbf_tag_type {
   Sum = 7,
   Min = 8,
   Max = 9,
-  Histogram = 10
+  Histogram = 10,
+  Added = 11
 };
 
 enum class BatchAckField : protozero::pbf_tag_type { Sequence = 1 };

@@ -104,6 +104,9 @@ void check_entry(const DeltaEntry& entry) {
   require(delta.aborts == 0 || entry.type == TraceType::Transact);
   std::uint64_t binned = 0;
   require(Histogram::read_packed_total(entry.histogram, binned));
+  if (entry.is_added)
+    require(entry.type == TraceType::Counter && delta.nonfinite == 0 && delta.sum >= 0 &&
+            std::isfinite(delta.sum));
   if (!has_histogram(entry.type)) {
     require(entry.histogram.empty());
     return;
@@ -119,10 +122,12 @@ void check_entry(const DeltaEntry& entry) {
 void check_same(const DeltaEntry& entry, const DeltaEntry& again) {
   const Delta& a = entry.delta;
   const Delta& b = again.delta;
-  require(again.tag_id == entry.tag_id && again.type == entry.type && b.count == a.count &&
-          b.aborts == a.aborts && again.histogram == entry.histogram);
+  require(again.tag_id == entry.tag_id && again.type == entry.type &&
+          again.is_added == entry.is_added && b.count == a.count && b.aborts == a.aborts &&
+          again.histogram == entry.histogram);
   if (entry.type == TraceType::Point || a.count == 0) return;
   require(b.nonfinite == a.nonfinite && same(b.last, a.last));
+  if (entry.is_added) require(b.sum == a.sum);
   if (!has_histogram(entry.type)) return;
   require(b.unbinned == a.unbinned && same(b.sum, a.sum) && same(b.min, a.min) &&
           same(b.max, a.max));
@@ -135,7 +140,10 @@ void check_batch(const Batch& batch) {
     check_entry(entry);
     Histogram histogram;
     require(histogram.merge_packed(entry.histogram));
-    append_delta(body, entry.tag_id, entry.type, entry.delta, histogram);
+    if (entry.is_added)
+      append_increments(body, entry.tag_id, entry.delta);
+    else
+      append_delta(body, entry.tag_id, entry.type, entry.delta, histogram);
   }
   std::string pdu;
   append_batch(pdu, kPid, batch.sequence, batch.age, batch.counters, body);
@@ -214,7 +222,7 @@ void encode_and_check(Input input) {
   require(decode_batch(payload_of(pdu, PduType::Batch), batch));
   require(batch.entries.size() == deltas.size());
   for (std::uint32_t i = 0; i < deltas.size(); ++i)
-    check_same({i, types[i], deltas[i], batch.entries[i].histogram}, batch.entries[i]);
+    check_same({i, types[i], false, deltas[i], batch.entries[i].histogram}, batch.entries[i]);
   check_batch(batch);
 }
 

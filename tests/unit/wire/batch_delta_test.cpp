@@ -118,8 +118,39 @@ TEST(Delta, OfASingleCallTakesAtMost32Bytes) {
   }
 }
 
+TEST(Delta, OfIncrementsIsTheirSumAndAllThatTheProcessHasAdded) {
+  for (const double total : {6.0, 100.0}) {
+    Delta delta;
+    delta.count = 3;
+    delta.sum = 6;
+    delta.last = total;
+    std::string body;
+    append_increments(body, 7, delta);
+    std::string pdu;
+    append_batch(pdu, kPid, 1, {}, {}, body);
+    Batch batch;
+    ASSERT_TRUE(decode_batch(payload_of(pdu), batch));
+    const DeltaEntry& entry = batch.entries.at(0);
+    EXPECT_TRUE(entry.is_added);
+    EXPECT_EQ(entry.type, TraceType::Counter);
+    expect_equal(entry.delta, delta);
+  }
+}
+
 // Below, deltas as our encoder does not write them.
-enum Field : std::uint32_t { Tag = 1, Type, Count, Aborts, Nonfinite, Last, Sum, Min, Max, Bins };
+enum Field : std::uint32_t {
+  Tag = 1,
+  Type,
+  Count,
+  Aborts,
+  Nonfinite,
+  Last,
+  Sum,
+  Min,
+  Max,
+  Bins,
+  Added
+};
 
 template <typename Fill>
 std::string batch_of(Fill fill) {
@@ -188,6 +219,38 @@ TEST(Delta, IsRefusedWithMoreNonfiniteValuesThanValues) {
       delta.add_uint64(Nonfinite, 3);
     }));
   }
+}
+
+TEST(Delta, OfIncrementsIsRefusedIfTheyAreNone) {
+  const auto added = [](TraceType type, double sum, std::uint64_t nonfinite, std::uint64_t count) {
+    return accepts([&](Writer& delta) {
+      begin(delta, type, count);
+      delta.add_uint64(Nonfinite, nonfinite);
+      delta.add_double(Last, 5);
+      delta.add_double(Sum, sum);
+      delta.add_bool(Added, true);
+    });
+  };
+  EXPECT_TRUE(added(TraceType::Counter, 0, 0, 2));
+  EXPECT_TRUE(added(TraceType::Counter, 5, 0, 2));
+  EXPECT_FALSE(added(TraceType::Observe, 5, 0, 1));
+  EXPECT_FALSE(added(TraceType::Counter, -1, 0, 2));
+  EXPECT_FALSE(added(TraceType::Counter, kNaN, 0, 2));
+  EXPECT_FALSE(added(TraceType::Counter, 5, 1, 2));
+  EXPECT_TRUE(added(TraceType::Counter, kInfinity, 0, 2));
+  EXPECT_FALSE(added(TraceType::Counter, kInfinity, 0, 1));
+}
+
+TEST(Delta, OfIncrementsStaysAtTheGreatestNumber) {
+  Batch batch;
+  ASSERT_TRUE(accepts(
+      [](Writer& delta) {
+        begin(delta, TraceType::Counter, 2);
+        delta.add_double(Sum, kInfinity);
+        delta.add_bool(Added, true);
+      },
+      batch));
+  EXPECT_EQ(batch.entries[0].delta.sum, kGreatest);
 }
 
 TEST(Delta, IsRefusedWithExtremaThatAreNot) {

@@ -135,7 +135,7 @@ TEST(Batch, ReturnsFromTheWireAsItWas) {
   EXPECT_EQ(batch.counters.thinned, 10u);
   EXPECT_EQ(batch.counters.uncertain, 5u);
   EXPECT_EQ(batch.counters.reconnects, 2u);
-  ASSERT_EQ(batch.entries.size(), 4u);
+  ASSERT_EQ(batch.entries.size(), 5u);
   EXPECT_EQ(batch.entries[0].tag_id, 1u);
   EXPECT_EQ(batch.entries[0].type, TraceType::Transact);
   EXPECT_EQ(batch.entries[1].tag_id, 0u);
@@ -144,6 +144,9 @@ TEST(Batch, ReturnsFromTheWireAsItWas) {
   EXPECT_EQ(batch.entries[2].type, TraceType::Observe);
   EXPECT_EQ(batch.entries[3].tag_id, 300u);
   EXPECT_EQ(batch.entries[3].type, TraceType::Counter);
+  EXPECT_EQ(batch.entries[4].tag_id, 2u);
+  EXPECT_EQ(batch.entries[4].type, TraceType::Counter);
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(batch.entries[i].is_added, i == 4);
 }
 
 TEST(Batch, LeavesNothingOfTheOneBefore) {
@@ -199,7 +202,7 @@ TEST(Messages, OfANewerPeerAreUnderstood) {
   EXPECT_TRUE(decode_tags(with(tags_pdu()), tags));
   EXPECT_EQ(tags.size(), 2u);
   EXPECT_TRUE(decode_batch(with(batch_pdu()), batch));
-  EXPECT_EQ(batch.entries.size(), 4u);
+  EXPECT_EQ(batch.entries.size(), 5u);
   EXPECT_EQ(decode_batch_ack(with(batch_ack_pdu())), 8u);
   EXPECT_EQ(decode_bye(with(bye_pdu())), ByeReason::Malformed);
 }

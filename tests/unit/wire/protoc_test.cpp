@@ -114,6 +114,14 @@ deltas {
   count: 2
   last: 11
 }
+deltas {
+  tag: 2
+  type: COUNTER
+  count: 2
+  last: 8
+  sum: 3
+  added: true
+}
 )";
 
 TEST_F(Protoc, ReadsHello) { EXPECT_EQ(decode("Hello", payload_of(hello_pdu())), kHelloText); }
@@ -177,7 +185,7 @@ TEST_F(Protoc, WritesABatchThatWeRead) {
   EXPECT_EQ(batch.sequence, 8u);
   EXPECT_EQ(batch.age.first_ns, 200'000'000u);
   EXPECT_EQ(batch.counters.reconnects, 2u);
-  ASSERT_EQ(batch.entries.size(), 4u);
+  ASSERT_EQ(batch.entries.size(), 5u);
   const DeltaEntry& transaction = batch.entries[0];
   EXPECT_EQ(transaction.tag_id, 1u);
   EXPECT_EQ(transaction.delta.count, 3u);

@@ -53,7 +53,8 @@ struct Collected {
   }
 };
 
-// A transaction with three values and an abort, a point, an observation of one value, a counter.
+// A transaction with three values and an abort, a point, an observation of one value, a counter,
+// and two increments of another.
 inline std::string sample_body() {
   std::string body;
   Collected transaction{0.5, 0.25, 1.0};
@@ -65,6 +66,11 @@ inline std::string sample_body() {
   append_delta(body, 2, TraceType::Observe, observation.delta, observation.histogram);
   const Collected counter{10, 11};
   append_delta(body, 300, TraceType::Counter, counter.delta, {});
+  Delta added;
+  added.count = 2;
+  added.sum = 3;
+  added.last = 8;
+  append_increments(body, 2, added);
   return body;
 }
 
