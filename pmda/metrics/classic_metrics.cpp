@@ -74,19 +74,21 @@ program gave it. The agent's option -U says in which units.
 
     {0, 17, "trace.counter.count", kCounterIndom, PM_SEM_COUNTER, kCount, count,
      {"reports of a counter, by tag",
-      R"(How often programs have reported a value of each counter since the agent
-first heard of its tag, or since the last reset.
+      R"(How often programs have reported a value of each counter, or added to it,
+since the agent first heard of its tag, or since the last reset.
 )"}},
     {0, 18, "trace.counter.rate", kCounterIndom, PM_SEM_INSTANT, kPerSecond, as_float(rate),
      {"reports of a counter per second over the window, by tag",
-      R"(How often a value of the counter was reported in the window, divided by the
-length of the window (trace.control.period). This is not the rate at which
-the counter itself grows: PCP's tools derive that from trace.counter.value.
+      R"(How often a value of the counter was reported in the window, or added to it,
+divided by the length of the window (trace.control.period). This is not the
+rate at which the counter itself grows: PCP's tools derive that from
+trace.counter.value and trace.counter.total.
 )"}},
-    {0, 19, "trace.counter.value", kCounterIndom, PM_SEM_COUNTER, units.counter, last,
+    {0, 19, "trace.counter.value", kCounterIndom, PM_SEM_COUNTER, units.counter, last_reported,
      {"value last reported for a counter, by tag",
       R"(The most recent value of each counter, shown at once. The agent's option -V
-says in which units.
+says in which units. No value for a tag to which programs only add; see
+trace.counter.total.
 )"}},
 
     {0, 11, "trace.control.period", kNoIndom, PM_SEM_DISCRETE, kSeconds,

@@ -26,7 +26,7 @@ std::string help_file(const std::vector<Metric>& table);
 
 // Parts of metric_table, by cluster.
 std::vector<Metric> classic_metrics(const ValueUnits& units);  // 0: those of every trace agent
-std::vector<Metric> window_metrics(const ValueUnits& units);   // 1 and 2: distributions
+std::vector<Metric> window_metrics(const ValueUnits& units);   // 1, 2 and 6: distributions
 std::vector<Metric> status_metrics();                          // 3: the agent's own health
 std::vector<Metric> client_metrics();                          // 4: the traced processes
 

@@ -18,6 +18,17 @@ inline constexpr auto count = [](const TagValues& tag, double) { return tag.tota
 inline constexpr auto sum = [](const TagValues& tag, double) { return tag.total.sum; };
 inline constexpr auto last = [](const TagValues& tag, double) { return tag.total.last; };
 
+// None of a counter to which programs only add.
+inline constexpr auto last_reported = [](const TagValues& tag, double) -> std::optional<double> {
+  if (tag.increments.calls == tag.total.count) return {};
+  return tag.total.last;
+};
+
+inline constexpr auto added = [](const TagValues& tag, double) -> std::optional<double> {
+  if (tag.increments.calls == 0) return {};
+  return tag.increments.sum;
+};
+
 inline constexpr auto rate = [](const TagValues& tag, double period_s) -> std::optional<double> {
   if (!tag.in_window || tag.window.count == 0) return {};
   return static_cast<double>(tag.window.count) / period_s;

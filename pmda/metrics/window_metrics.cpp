@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Clusters 1 and 2: how the durations of transactions and the values of observations are
-// distributed over the window, and what else cluster 0 lacks.
+// Clusters 1, 2 and 6: how the durations of transactions and the values of observations are
+// distributed over the window, and what else cluster 0 lacks, for counters as well.
 #include "metrics/metric_table.hpp"
 #include "metrics/tag_values.hpp"
 #include "metrics/units.hpp"
@@ -102,6 +102,15 @@ the true value. Usually 0.016; it doubles with each step by which they had to
 become coarser, because the agent was short of memory (see
 trace.agent.coarsenings) or a process sent more different values than fit into
 its message.
+)"}},
+
+    {6, 0, "trace.counter.total", kCounterIndom, PM_SEM_COUNTER, units.counter, added,
+     {"sum of all that programs have added to a counter, by tag",
+      R"(What all programs together have added to each counter (pmtrace_add) since the
+agent first heard of the tag, or since the last reset: exact for whole numbers
+up to 2^53. The agent's option -V says in which units. No value for a tag to
+which nothing was ever added; what programs report as a counter's value is in
+trace.counter.value.
 )"}},
   };
   // clang-format on

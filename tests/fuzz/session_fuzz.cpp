@@ -62,9 +62,16 @@ IngestOptions ingest_options() {
 // What must be in the engine: values by type and tag, or those of the type's "(overflow)".
 class Totals {
  public:
-  void add(TraceType type, const std::string& name, const Delta& delta) {
+  void add(TraceType type, const std::string& name, const Delta& delta, bool is_added = false) {
     if (delta.empty()) return;
-    values_[find_or_begin(type, name)].merge(delta);
+    Values& values = values_[find_or_begin(type, name)];
+    if (is_added) {
+      add_calls(values.total.count, delta.count);
+      add_calls(values.increments.calls, delta.count);
+      add_value(values.increments.sum, delta.sum);
+    } else {
+      values.total.merge(delta);
+    }
   }
 
   void reset() {
@@ -92,6 +99,10 @@ class Totals {
  private:
   // The empty name stands for "(overflow)".
   using Key = std::pair<TraceType, std::string>;
+  struct Values {
+    Delta total;
+    Increments increments;
+  };
 
   Key find_or_begin(TraceType type, const std::string& name) {
     const Key key{type, name};
@@ -106,7 +117,10 @@ class Totals {
 
   static bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
-  static void check_same(const Delta& expected, const TagValues& values) {
+  static void check_same(const Values& all_expected, const TagValues& values) {
+    require(values.increments.calls == all_expected.increments.calls);
+    require(values.increments.sum == all_expected.increments.sum);
+    const Delta& expected = all_expected.total;
     const Delta& total = values.total;
     require(total.count == expected.count && total.aborts == expected.aborts);
     require(total.nonfinite == expected.nonfinite);
@@ -119,7 +133,7 @@ class Totals {
         require(each >= values.window.min && each <= values.window.max);
   }
 
-  std::map<Key, Delta> values_;
+  std::map<Key, Values> values_;
   std::set<Key> known_;    // names that have a number for ever
   std::size_t shown_ = 0;  // tags with values, without "(overflow)"
 };
@@ -296,7 +310,7 @@ class Model {
     if (batch.sequence > session.last_sequence) {
       session.last_sequence = batch.sequence;
       for (const wire::DeltaEntry& entry : batch.entries) {
-        totals.add(entry.type, session.tags[entry.tag_id], entry.delta);
+        totals.add(entry.type, session.tags[entry.tag_id], entry.delta, entry.is_added);
         add_calls(records, entry.delta.count + entry.delta.aborts);
       }
     } else {
@@ -507,7 +521,8 @@ class Talk {
     std::string body;
     for (unsigned count = input_.pick(4); count > 0; --count) {
       const std::uint32_t tag = input_.pick(8);
-      const TraceType type = kTraceTypes[input_.pick(4)];
+      const unsigned kind = input_.pick(8);
+      const TraceType type = kTraceTypes[kind % 4];
       Delta delta;
       Histogram histogram;
       if (type == TraceType::Transact) delta.aborts = input_.pick(3);
@@ -516,7 +531,10 @@ class Talk {
         if (delta.add(value)) histogram.add(value);
       }
       if (input_.pick(8) == 0) delta.count += input_.number() >> 4;  // absurd, but not false
-      wire::append_delta(body, tag, type, delta, histogram);
+      if (kind == 7)  // of a counter; not always sane
+        wire::append_increments(body, tag, delta);
+      else
+        wire::append_delta(body, tag, type, delta, histogram);
     }
     std::uint64_t ages[2] = {age(), age()};
     if (ages[0] < ages[1]) std::swap(ages[0], ages[1]);

@@ -89,6 +89,19 @@ struct Engine::Implementation {
     return history;
   }
 
+  void add(TagHistory& history, const Delta& delta, std::string_view histogram,
+           const wire::BatchAge& age, Time now) {
+    const auto recent = static_cast<std::uint64_t>(clock.interval_length().count());
+    if (age.first_ns <= recent || delta.count == 0) {
+      history.add(delta, histogram, pool);
+    } else {
+      const BatchShares shares(age, clock, current, now);
+      add_calls(counters.late, history.add_late(delta, histogram, shares, options.buckets, pool));
+    }
+    activate(history);
+    coarsen_next();
+  }
+
   // How much work it is to go through the buckets: 1 for a usual tag. One of a very fine window
   // counts for several.
   static std::size_t work_of(const TagHistory& history) {
@@ -228,17 +241,16 @@ void Engine::apply(TagIndex tag, const Delta& delta, std::string_view histogram,
   if (delta.empty()) return;
   Implementation& my = *implementation_;
   my.advance_to(now);
-  TagHistory& history = my.history_of(tag, delta.count + delta.aborts);
-  const auto recent = static_cast<std::uint64_t>(my.clock.interval_length().count());
-  if (age.first_ns <= recent || delta.count == 0) {
-    history.add(delta, histogram, my.pool);
-  } else {
-    const BatchShares shares(age, my.clock, my.current, now);
-    add_calls(my.counters.late,
-              history.add_late(delta, histogram, shares, my.options.buckets, my.pool));
-  }
-  my.activate(history);
-  my.coarsen_next();
+  my.add(my.history_of(tag, delta.count + delta.aborts), delta, histogram, age, now);
+}
+
+void Engine::apply_increments(TagIndex tag, const Delta& delta, const wire::BatchAge& age,
+                              Time now) {
+  if (delta.empty()) return;
+  Implementation& my = *implementation_;
+  my.advance_to(now);
+  TagHistory& history = my.history_of(tag, delta.count);
+  my.add(history, history.take_increments(delta), {}, age, now);
 }
 
 void Engine::reset(Time now) {

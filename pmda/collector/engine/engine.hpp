@@ -55,6 +55,9 @@ class Engine {
   void apply(TagIndex tag, const Delta& delta, std::string_view histogram,
              const wire::BatchAge& age, Time now);
 
+  // The same for increments of a counter: their number, and what they add up to.
+  void apply_increments(TagIndex tag, const Delta& delta, const wire::BatchAge& age, Time now);
+
   // Forgets all values and instances, sets their memory aside, and starts the interval afresh.
   // Numbers stay with their tags as long as there is room; else those that are absent for longest
   // give theirs up, and no other tag ever gets them.

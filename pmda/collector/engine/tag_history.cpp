@@ -29,6 +29,15 @@ void TagHistory::add(const Delta& delta, std::string_view histogram, HistogramPo
     add_calls(total_.unbinned, binned);
 }
 
+Delta TagHistory::take_increments(const Delta& delta) {
+  add_calls(increments_.calls, delta.count);
+  add_value(increments_.sum, delta.sum);
+  Delta calls;
+  calls.count = delta.count;
+  calls.last = total_.last;
+  return calls;
+}
+
 std::uint64_t TagHistory::add_late(const Delta& delta, std::string_view histogram,
                                    const BatchShares& shares, std::size_t buckets,
                                    HistogramPool& pool) {
@@ -61,6 +70,7 @@ void TagHistory::add_late(DealtHistogram& values, const BatchShare& share, Histo
 
 void TagHistory::copy_to(TagValues& values) const {
   values.total = total_;
+  values.increments = increments_;
   values.in_window = summary_.count > 0;
   values.window = {};
   values.window.count = summary_.count;

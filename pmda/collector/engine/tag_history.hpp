@@ -39,6 +39,10 @@ class TagHistory {
   }
   void add(const Delta& delta, std::string_view histogram, HistogramPool& pool);
 
+  // Adds increments to a counter's. Gives what there is left to add of them: calls, which leave the
+  // last value as it is.
+  Delta take_increments(const Delta& delta);
+
   // Gives how many calls were too old for the window.
   std::uint64_t add_late(const Delta& delta, std::string_view histogram, const BatchShares& shares,
                          std::size_t buckets, HistogramPool& pool);
@@ -74,6 +78,7 @@ class TagHistory {
   TraceType type_;
   std::int64_t interval_ = 0;
   Delta total_;
+  Increments increments_;
   WindowBuckets window_;
   std::unique_ptr<WindowHistograms> histograms_;  // none if the window has none
   WindowSums summary_;

@@ -37,10 +37,17 @@ struct Origin {
 
 inline constexpr std::array kQuantiles{0.50, 0.90, 0.95, 0.99, 0.999};
 
+// What was added to a counter. The calls are in its count, too, and leave its last value alone.
+struct Increments {
+  std::uint64_t calls = 0;
+  double sum = 0;
+};
+
 // Everything the metrics of one instance need.
 struct TagValues {
   std::int32_t instance = 0;
   Delta total;  // since the tag appeared or came back after a reset; `last` is the last value
+  Increments increments;  // in that time
 
   // Over the completed buckets; meaningless if the window holds nothing for this tag. Of `window`
   // count, nonfinite, sum, min and max are kept.

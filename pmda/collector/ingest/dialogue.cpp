@@ -199,7 +199,11 @@ void Dialogue::apply(const wire::DeltaEntry& entry, SessionTag& tag, Turn& turn)
     index = engine.tag(entry.type, tag.name);
     engine.note_origin(index, session_->origin);
   }
-  engine.apply(index, entry.delta, entry.histogram, context_.batch.age, turn.now());
+  const wire::BatchAge& age = context_.batch.age;
+  if (entry.is_added)
+    engine.apply_increments(index, entry.delta, age, turn.now());
+  else
+    engine.apply(index, entry.delta, entry.histogram, age, turn.now());
   count(context_.shared.counters.records, entry.delta.count + entry.delta.aborts);
 }
 

@@ -69,6 +69,22 @@ TEST_F(Fetch, KeepsWhatIsNotFiniteOutOfMeansButShowsItAsLastValue) {
   EXPECT_EQ(fetch("trace.observe.value")[2], HUGE_VAL);
 }
 
+TEST_F(Fetch, GivesACounterTheValuesThatItHas) {
+  const auto add = [this](const char* tag, double sum) {
+    Delta delta;
+    delta.count = 2;
+    delta.sum = sum;
+    shared_.engine.apply_increments(shared_.engine.tag(TraceType::Counter, tag), delta, {}, now_);
+  };
+  apply(TraceType::Counter, "set", 7);
+  add("added", 40);
+  add("both", 1);
+  apply(TraceType::Counter, "both", 9);
+  EXPECT_EQ(fetch("trace.counter.value"), (Values{{1, 7}, {3, 9}}));
+  EXPECT_EQ(fetch("trace.counter.total"), (Values{{2, 40}, {3, 1}}));
+  EXPECT_EQ(fetch("trace.counter.count"), (Values{{1, 1}, {2, 2}, {3, 3}}));
+}
+
 TEST_F(Fetch, GivesNoRateForATagThatOnlyAborts) {
   Delta aborted;
   aborted.aborts = 3;

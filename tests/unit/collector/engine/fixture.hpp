@@ -46,6 +46,13 @@ struct World {
     engine.apply(engine.tag(type, name), delta, packed, age, now);
   }
 
+  void add(std::string_view name, std::uint64_t calls, double sum, const wire::BatchAge& age = {}) {
+    Delta delta;
+    delta.count = calls;
+    delta.sum = delta.last = sum;
+    engine.apply_increments(engine.tag(TraceType::Counter, name), delta, age, now);
+  }
+
   std::vector<TagValues> snapshot(TraceType type) {
     std::vector<TagValues> values;
     while (engine.snapshot(type, values.size(), kAll, now, values) > 0) continue;

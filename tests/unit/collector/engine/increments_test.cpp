@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What programs add to counters.
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "fixture.hpp"
+
+namespace pcp::trace::agent {
+namespace {
+
+TEST(Increments, AddUpAndCountAsCalls) {
+  World world;
+  world.add("a", 2, 10);
+  world.add("a", 3, 0.5);
+  const auto values = world.find(TraceType::Counter, "a");
+  EXPECT_EQ(values->increments.calls, 5u);
+  EXPECT_EQ(values->increments.sum, 10.5);
+  EXPECT_EQ(values->total.count, 5u);
+  world.at(5s);
+  EXPECT_EQ(world.in_window(TraceType::Counter, "a"), 5u);
+}
+
+TEST(Increments, LeaveTheLastValueAlone) {
+  World world;
+  world.value(TraceType::Counter, "both", 7);
+  world.add("both", 1, 100);
+  const auto values = world.find(TraceType::Counter, "both");
+  EXPECT_EQ(values->total.last, 7);
+  EXPECT_EQ(values->total.count, 2u);
+  EXPECT_EQ(values->increments.calls, 1u);
+  world.value(TraceType::Counter, "both", 8);
+  EXPECT_EQ(world.find(TraceType::Counter, "both")->increments.sum, 100);
+}
+
+TEST(Increments, OfALateBatchCountInTheWindowOfTheirTime) {
+  World world;
+  world.at(30s);
+  world.add("late", 4, 20, {20'000'000'000, 20'000'000'000});
+  world.add("too late", 4, 20, {3'600'000'000'000, 3'600'000'000'000});
+  world.at(35s);
+  for (const char* name : {"late", "too late"}) {
+    EXPECT_EQ(world.find(TraceType::Counter, name)->increments.calls, 4u) << name;
+    EXPECT_EQ(world.find(TraceType::Counter, name)->increments.sum, 20) << name;
+  }
+  EXPECT_EQ(world.in_window(TraceType::Counter, "late"), 4u);
+  EXPECT_EQ(world.in_window(TraceType::Counter, "too late"), 0u);
+  EXPECT_EQ(world.engine.counters().late, 4u);
+}
+
+TEST(Increments, BeyondTheGreatestNumberStayThere) {
+  World world;
+  constexpr double kGreatest = std::numeric_limits<double>::max();
+  for (int i = 0; i < 3; ++i) world.add("great", 1, kGreatest);
+  EXPECT_EQ(world.find(TraceType::Counter, "great")->increments.sum, kGreatest);
+}
+
+TEST(Increments, WithoutRoomGoToOverflow) {
+  EngineOptions options;
+  options.max_tags = 1;
+  World world(options);
+  world.add("a", 1, 1);
+  world.add("b", 2, 5);
+  EXPECT_EQ(world.find(TraceType::Counter, "(overflow)")->increments.sum, 5);
+  EXPECT_EQ(world.engine.counters().overflowed, 2u);
+}
+
+TEST(Increments, AreForgottenByAReset) {
+  World world;
+  world.add("a", 2, 10);
+  world.engine.reset(world.now);
+  world.value(TraceType::Counter, "a", 3);
+  EXPECT_EQ(world.find(TraceType::Counter, "a")->increments.calls, 0u);
+  EXPECT_EQ(world.find(TraceType::Counter, "a")->increments.sum, 0);
+}
+
+}  // namespace
+}  // namespace pcp::trace::agent
