@@ -38,6 +38,7 @@ int main(void) {
   failed |= pmtrace_point(handle);
   failed |= pmtrace_observe(handle, 1.0);
   failed |= pmtrace_count(handle, 1.0);
+  failed |= pmtrace_add(handle, 1.0);
   failed |= pmtrace_begin(handle, &tx);
   failed |= pmtrace_end(&tx);
   failed |= pmtrace_abort(&tx);

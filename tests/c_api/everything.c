@@ -69,6 +69,10 @@ static void calls_by_handle(void) {
   CHECK(pmtrace_point(NULL) == PMTRACE_ERR_TAGNAME);
   CHECK(pmtrace_observe(NULL, 1) == PMTRACE_ERR_TAGNAME);
   CHECK(pmtrace_count(NULL, 1) == PMTRACE_ERR_TAGNAME);
+  CHECK(pmtrace_add(pmtrace_tag("added"), 5) == 0);
+  CHECK(pmtrace_add(pmtrace_tag("added"), 2.5) == 0);
+  CHECK(pmtrace_add(tag, -1) == -EINVAL);
+  CHECK(pmtrace_add(NULL, 1) == PMTRACE_ERR_TAGNAME);
 }
 
 static void transactions(void) {

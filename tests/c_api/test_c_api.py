@@ -26,13 +26,15 @@ class EveryCall:
                          {"named": 1, "handled": 1, "forked": 3, "acknowledged": 2})
         self.assertEqual(pmcd.values("trace.observe.count"), {"named": 1, "handled": 2})
         self.assertEqual(pmcd.values("trace.observe.value"), {"named": 2.5, "handled": 4})
-        self.assertEqual(pmcd.values("trace.counter.count"), {"named": 2, "handled": 1})
-        self.assertEqual(pmcd.values("trace.counter.value"), {"named": 20, "handled": 30})
+        self.assertEqual(pmcd.values("trace.counter.count"), {"named": 2, "handled": 1, "added": 2})
+        self.assertEqual(pmcd.values("trace.counter.value"),
+                         {"named": 20, "handled": 30, **self.value_of_what_was_added})
         return pmcd
 
 
 class EveryCallWithStockAgent(EveryCall, TraceTestCase):
     agent = STOCK_AGENT
+    value_of_what_was_added = {"added": 7.5}
 
     def test_does_what_the_header_says(self):
         self.run_everything()
@@ -40,10 +42,12 @@ class EveryCallWithStockAgent(EveryCall, TraceTestCase):
 
 class EveryCallWithOurAgent(EveryCall, TraceTestCase):
     agent = OUR_AGENT
+    value_of_what_was_added = {}
 
     def test_does_what_the_header_says(self):
         pmcd = self.run_everything()
         self.assertEqual(pmcd.values("trace.observe.sum"), {"named": 2.5, "handled": 2.5})
+        self.assertEqual(pmcd.values("trace.counter.total"), {"added": 7.5})
         self.assertEqual(pmcd.value("trace.transact.aborts", "named"), 1)
         self.assertEqual(pmcd.value("trace.transact.aborts", "handled"), 1)
 

@@ -7,11 +7,12 @@
 namespace pcp::trace {
 
 // One round of each kind, by handle and by name. Requires: the handle is not null.
-inline constexpr int kCallsInRound = 10;
+inline constexpr int kCallsInRound = 11;
 inline void call_everything(pmtrace_handle tag, const char* name, double value) {
   pmtrace_point(tag);
   pmtrace_observe(tag, value);
   pmtrace_count(tag, value);
+  pmtrace_add(tag, value);
   pmtrace_tx transaction;
   pmtrace_begin(tag, &transaction);
   pmtrace_end(&transaction);

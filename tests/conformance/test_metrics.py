@@ -29,16 +29,16 @@ class Values(TraceTestCase):
     def test_counts(self):
         self.run_program("point login", "point login", "point logout", "obs 1.5 size",
                          "obs -2.5 size",
-                         "counter 10 bytes", "counter 30 bytes", "counter 25 bytes")
+                         "counter 10 bytes", "counter 30 bytes", "counter 35 bytes")
         self.assertEqual(self.pmcd.values("trace.point.count"), {"login": 2, "logout": 1})
         self.assertEqual(self.pmcd.values("trace.observe.count"), {"size": 2})
         self.assertEqual(self.pmcd.values("trace.counter.count"), {"bytes": 3})
 
     def test_the_last_value_counts(self):
         self.run_program("obs 1.5 size", "obs -2.25 size", "counter 10 bytes", "counter 30 bytes",
-                         "counter 25 bytes")
+                         "counter 35 bytes")
         self.assertEqual(self.pmcd.values("trace.observe.value"), {"size": -2.25})
-        self.assertEqual(self.pmcd.values("trace.counter.value"), {"bytes": 25})
+        self.assertEqual(self.pmcd.values("trace.counter.value"), {"bytes": 35})
 
     def test_transactions(self):
         started = time.monotonic()

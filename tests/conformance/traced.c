@@ -4,6 +4,7 @@
  * call returned is one line of standard output.
  *
  *   point TAG   begin TAG   end TAG   abort TAG   obs VALUE TAG   counter VALUE TAG
+ *   add VALUE TAG      pmtrace_add, if the library has it
  *   null CALL          the call with a NULL tag
  *   state FLAGS        pmtracestate
  *   errstr CODE        prints the text
@@ -37,6 +38,15 @@ static int step_clock(double seconds) {
   return 0;
 }
 
+static int add(double value, const char* tag) {
+  const void* (*look_up)(const char*);
+  int (*add_to)(const void*, double);
+  *(void**)&look_up = dlsym(RTLD_DEFAULT, "pmtrace_tag");
+  *(void**)&add_to = dlsym(RTLD_DEFAULT, "pmtrace_add");
+  if (look_up == NULL || add_to == NULL) return -1;
+  return add_to(look_up(tag), value);
+}
+
 static int call(const char* name, double value, const char* tag) {
   if (strcmp(name, "point") == 0) return pmtracepoint(tag);
   if (strcmp(name, "begin") == 0) return pmtracebegin(tag);
@@ -44,6 +54,7 @@ static int call(const char* name, double value, const char* tag) {
   if (strcmp(name, "abort") == 0) return pmtraceabort(tag);
   if (strcmp(name, "obs") == 0) return pmtraceobs(tag, value);
   if (strcmp(name, "counter") == 0) return pmtracecounter(tag, value);
+  if (strcmp(name, "add") == 0) return add(value, tag);
   fprintf(stderr, "traced: no such call: %s\n", name);
   exit(2);
 }
@@ -54,7 +65,7 @@ static int obey(const char* name, char* rest) {
   if (strcmp(name, "state") == 0) return pmtracestate(atoi(rest));
   if (strcmp(name, "sleep") == 0) return sleep_for(atof(rest));
   if (strcmp(name, "step") == 0) return step_clock(atof(rest));
-  if (strcmp(name, "obs") == 0 || strcmp(name, "counter") == 0) {
+  if (strcmp(name, "obs") == 0 || strcmp(name, "counter") == 0 || strcmp(name, "add") == 0) {
     value = strtod(rest, &rest);
     rest += *rest == ' ';
   }

@@ -179,7 +179,10 @@ class Agent {
     std::string body;
     for (const wire::DeltaEntry& entry : batch.entries) {
       require(names_.contains(entry.tag_id));
-      wire::append_delta(body, entry.tag_id, entry.type, entry.delta, {});
+      if (entry.is_added)
+        wire::append_increments(body, entry.tag_id, entry.delta);
+      else
+        wire::append_delta(body, entry.tag_id, entry.type, entry.delta, {});
       body += entry.histogram;
     }
     const auto [before, is_new] = bodies_.emplace(batch.sequence, body);
@@ -235,7 +238,11 @@ class Library {
   void record_merged(const OverflowCell& cell, Totals& totals) {
     pending_.make_room(1);
     pending_.add(cell, now_);
-    totals[{cell.type, std::string(name_of(*cell.tag))}].merge(cell.delta);
+    Delta& total = totals[{type_of(cell.kind), std::string(name_of(*cell.tag))}];
+    if (cell.kind == RecordKind::Add)
+      add_increments(total, cell.delta.count, cell.delta.sum);
+    else
+      total.merge(cell.delta);
   }
 
   // Somebody waits for all that was recorded, while the time goes on.
@@ -311,9 +318,14 @@ class Library {
                    surroundings()};
 };
 
+// To some tags' counters the program only adds.
+RecordKind kind_for(unsigned tag, RecordKind kind) {
+  return kind == RecordKind::Counter && tag % 2 == 1 ? RecordKind::Add : kind;
+}
+
 // Integers, so that sums are exact in any order. A transaction's is a duration.
-double value_of(TraceType type, unsigned choice) {
-  if (type == TraceType::Transact) return choice;
+double value_of(RecordKind kind, unsigned choice) {
+  if (type_of(kind) == TraceType::Transact || kind == RecordKind::Add) return choice;
   if (choice == 0) return std::numeric_limits<double>::quiet_NaN();
   if (choice == 1) return -std::numeric_limits<double>::infinity();
   return static_cast<double>(choice) - 100;
@@ -334,17 +346,22 @@ class Story {
   void act(Input& input) {
     switch (input.pick(16)) {
       case 0: {
-        const Tag* tag = all_tags()[input.pick(7)];
-        const auto kind = static_cast<RecordKind>(1 + input.pick(5));
-        const double value = value_of(type_of(kind), input.byte());
-        library_.record(std::vector<Record>(1 + input.pick(100), {tag, value, kind}), recorded_);
+        constexpr RecordKind kKinds[] = {RecordKind::Transact, RecordKind::Point,
+                                         RecordKind::Observe, RecordKind::Counter,
+                                         RecordKind::Abort};
+        const unsigned tag = input.pick(7);
+        const RecordKind kind = kind_for(tag, kKinds[input.pick(5)]);
+        const double value = value_of(kind, input.byte());
+        library_.record(std::vector<Record>(1 + input.pick(100), {all_tags()[tag], value, kind}),
+                        recorded_);
         break;
       }
       case 1: {
         OverflowCell cell;
-        cell.tag = all_tags()[input.pick(7)];
-        cell.type = kTraceTypes[input.pick(4)];
-        const double value = value_of(cell.type, input.byte());
+        const unsigned tag = input.pick(7);
+        cell.tag = all_tags()[tag];
+        cell.kind = kind_for(tag, static_cast<RecordKind>(1 + input.pick(4)));
+        const double value = value_of(cell.kind, input.byte());
         for (unsigned times = 1 + input.pick(100); times > 0; --times) cell.delta.add(value);
         library_.record_merged(cell, recorded_);
         break;
@@ -515,6 +532,9 @@ class Story {
     require(received.nonfinite == recorded.nonfinite);
     require(received.last == recorded.last ||
             (std::isnan(received.last) && std::isnan(recorded.last)));
+    const bool is_added = recorded.min > recorded.max;  // which nobody asks of increments
+    if (type == TraceType::Counter && recorded.nonfinite == 0 && is_added)
+      require(received.sum == recorded.sum);
     if (!has_histogram(type)) return;
     require(received.min == recorded.min && received.max == recorded.max);
     require(is_rounded_ || received.sum == recorded.sum);

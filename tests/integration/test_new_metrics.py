@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What our agent shows beyond stock: aborts, sums, percentiles, clients, its own health."""
 
+import errno
 import os
 import signal
 import socket
@@ -8,7 +9,7 @@ import unittest
 
 import legacy_wire
 from private_pmcd import PATIENCE_S, wait_until
-from trace_test import TraceTestCase
+from trace_test import STOCK_AGENT, TraceTestCase
 
 QUANTILES = {"p50": 500, "p90": 900, "p95": 950, "p99": 990, "p999": 999}
 
@@ -79,6 +80,48 @@ class Metrics(TraceTestCase):
             legacy_wire.read_ack(client)
         self.assertEqual(pmcd.values("trace.agent.refused.permission"), {None: 1})
         self.assertEqual(pmcd.values("trace.agent.refused.limit"), {None: 1})
+
+
+class Increments(TraceTestCase):
+    def test_add_up_over_programs(self):
+        pmcd = self.start_pmcd()
+        for _ in range(2):
+            self.trace(self.environment(pmcd), "add 2 a", "add 0.5 a", "add 9007199254740991 great")
+        self.assertEqual(pmcd.values("trace.counter.total"), {"a": 5, "great": 2 * (2**53 - 1)})
+        self.assertEqual(pmcd.values("trace.counter.count"), {"a": 4, "great": 2})
+        self.assertEqual(pmcd.values("trace.counter.value"), {})
+
+    def test_stand_beside_a_counters_value(self):
+        pmcd = self.start_pmcd()
+        self.trace(self.environment(pmcd), "counter 7 a", "add 2 a", "counter 8 b")
+        self.assertEqual(pmcd.values("trace.counter.value"), {"a": 7, "b": 8})
+        self.assertEqual(pmcd.values("trace.counter.total"), {"a": 2})
+        status, output = pmcd.pmstore("trace.control.reset", 1)
+        self.assertEqual(status, 0, output)
+        self.trace(self.environment(pmcd), "counter 9 a")
+        self.assertEqual(pmcd.values("trace.counter.total"), {})
+
+    def test_are_refused_if_they_are_none(self):
+        pmcd = self.start_pmcd()
+        traced = self.start_traced(self.environment(pmcd))
+        for value in ("-1", "nan", "inf"):
+            self.assertEqual(traced.call(f"add {value} a"), -errno.EINVAL)
+        traced.end()
+        self.assertEqual(pmcd.values("trace.counter.count"), {})
+
+    def test_are_a_value_to_an_agent_that_does_not_know_them(self):
+        pmcd = self.start_pmcd(agent=STOCK_AGENT)
+        traced = self.start_traced(self.environment(pmcd))
+        for total in (2, 4, 6):
+            self.assertEqual(traced.call("add 2 a"), 0)
+            self.assert_values(pmcd, "trace.counter.value", {"a": total})
+        self.assertEqual(pmcd.values("trace.counter.count"), {"a": 3})
+
+    def test_are_named_to_who_counts_by_values(self):
+        pmcd = self.start_pmcd()
+        _, complaints = self.trace_loudly(self.environment(pmcd), *["counter 1 a"] * 1000,
+                                          "counter 3 b", "counter 2 b")
+        self.assertRegex(complaints, r'^pcp_trace: the counter "a" .*pmtrace_add.*\n$')
 
 
 class Clients(TraceTestCase):

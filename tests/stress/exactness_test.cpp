@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The promise "exact": what the programs recorded equals what the agent counted.
 #include <atomic>
+#include <cerrno>
 #include <cmath>
 #include <string>
 #include <thread>
@@ -42,6 +43,11 @@ TEST(Exactness, EveryKindOfCallArrives) {
   EXPECT_EQ(pmtrace_point(tag), 0);
   EXPECT_EQ(pmtrace_observe(tag, -1), 0);
   EXPECT_EQ(pmtrace_count(tag, 7), 0);
+  EXPECT_EQ(pmtrace_add(pmtrace_tag("added"), 2.5), 0);
+  EXPECT_EQ(pmtrace_add(pmtrace_tag("added"), 0), 0);
+  for (const double wrong : {-1.0, std::nan(""), HUGE_VAL})
+    EXPECT_EQ(pmtrace_add(pmtrace_tag("added"), wrong), -EINVAL);
+  EXPECT_EQ(pmtrace_add(nullptr, 1), PMTRACE_ERR_TAGNAME);
   EXPECT_EQ(pmtrace_begin(tag, &tx), 0);
   EXPECT_EQ(pmtrace_end(&tx), 0);
   EXPECT_EQ(pmtrace_end(&tx), PMTRACE_ERR_NOPROGRESS);
@@ -55,8 +61,10 @@ TEST(Exactness, EveryKindOfCallArrives) {
   }
   EXPECT_EQ(agent.total(TraceType::Observe, "by name").last, 2.5);
   EXPECT_EQ(agent.total(TraceType::Counter, "by handle").last, 7);
-  EXPECT_EQ(stats().recorded, 10u);
-  EXPECT_EQ(stats().acknowledged, 10u);
+  EXPECT_EQ(agent.total(TraceType::Counter, "added").count, 2u);
+  EXPECT_EQ(agent.total(TraceType::Counter, "added").sum, 2.5);
+  EXPECT_EQ(stats().recorded, 12u);
+  EXPECT_EQ(stats().acknowledged, 12u);
   EXPECT_EQ(stats().pending, 0u);
   EXPECT_EQ(stats().aborted, 2u);
   EXPECT_EQ(stats().version, 2);

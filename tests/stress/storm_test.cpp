@@ -42,7 +42,7 @@ constexpr int kTags = 200;
 
 // What all processes have recorded, in memory that they share.
 struct Done {
-  std::atomic<std::uint64_t> points, observed, observed_sum, counted, ended, aborted;
+  std::atomic<std::uint64_t> points, observed, observed_sum, counted, added_sum, ended, aborted;
 };
 using AllDone = std::array<Done, kTags>;
 
@@ -62,7 +62,7 @@ void call_something(std::minstd_rand& random, AllDone& all) {
   Done& done = all[tag];
   const std::uint64_t value = random() % 1000;
   const std::string name = name_of(tag);
-  switch (random() % 6) {
+  switch (random() % 7) {
     case 0:
       if (pmtracepoint(name.c_str()) == 0) ++done.points;
       break;
@@ -84,6 +84,12 @@ void call_something(std::minstd_rand& random, AllDone& all) {
       if (pmtrace_abort(&transaction) == 0) ++done.aborted;
       break;
     }
+    case 5:
+      if (pmtrace_add(pmtrace_tag(name.c_str()), static_cast<double>(value)) == 0) {
+        ++done.counted;
+        done.added_sum += value;
+      }
+      break;
     default:
       for (int i = 0; i < 100; ++i)
         if (pmtrace_point(pmtrace_tag(name.c_str())) == 0) ++done.points;
@@ -154,6 +160,7 @@ TEST(Storm, EveryCallOfAllThreadsAndProcessesIsCounted) {
     EXPECT_EQ(total(TraceType::Observe).count, done.observed) << name;
     EXPECT_EQ(total(TraceType::Observe).sum, static_cast<double>(done.observed_sum));
     EXPECT_EQ(total(TraceType::Counter).count, done.counted) << name;
+    EXPECT_EQ(total(TraceType::Counter).sum, static_cast<double>(done.added_sum)) << name;
     EXPECT_EQ(total(TraceType::Transact).count, done.ended) << name;
     EXPECT_EQ(total(TraceType::Transact).aborts, done.aborted) << name;
     calls += done.points + done.observed + done.counted + done.ended + done.aborted;

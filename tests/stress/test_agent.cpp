@@ -48,8 +48,10 @@ void TestAgent::stop() { collector_->stop(); }
 
 std::map<std::string, Delta> TestAgent::totals(TraceType type) {
   std::map<std::string, Delta> totals;
-  for (const agent::KnownTag& known : agent::all_tags(collector_->reader(), type))
-    totals[known.name.tag] = known.values.total;
+  for (const agent::KnownTag& known : agent::all_tags(collector_->reader(), type)) {
+    Delta& total = totals[known.name.tag] = known.values.total;
+    if (type == TraceType::Counter) total.sum = known.values.increments.sum;
+  }
   return totals;
 }
 

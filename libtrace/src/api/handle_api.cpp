@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <exception>
+#include <limits>
 
 #include "api/api.hpp"
 #include "api/recording.hpp"
@@ -89,6 +90,14 @@ PMTRACE_EXPORT int pmtrace_observe(pmtrace_handle tag, double value) {
 
 PMTRACE_EXPORT int pmtrace_count(pmtrace_handle tag, double value) {
   return record_by_handle(tag, RecordKind::Counter, value);
+}
+
+PMTRACE_EXPORT int pmtrace_add(pmtrace_handle tag, double increment) {
+  if (is_switched_off()) return 0;
+  const bool is_valid = increment >= 0 && increment <= std::numeric_limits<double>::max();
+  if (!is_valid) [[unlikely]]
+    return refuse(RecordKind::Add, tag != nullptr ? tag->text() : nullptr, -EINVAL);
+  return record_switched_on(tag, RecordKind::Add, increment);
 }
 
 PMTRACE_EXPORT int pmtrace_begin(pmtrace_handle tag, pmtrace_tx* tx) {

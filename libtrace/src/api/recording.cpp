@@ -11,14 +11,16 @@ namespace pcp::trace::client {
 namespace {
 
 const char* verb_of(RecordKind kind) {
-  constexpr std::array kVerbs{"", "transaction", "point", "observation", "counter", "abort"};
+  constexpr std::array kVerbs{"",        "transaction", "point", "observation",
+                              "counter", "increment",   "abort"};
   return kVerbs[static_cast<std::size_t>(kind)];
 }
 
 std::string describe_call(const Record& record) {
   std::string line = std::string(verb_of(record.kind())) + " \"" + record.tag()->text() + '"';
   if (record.kind() == RecordKind::Transact) line += ", seconds " + std::to_string(record.value);
-  if (record.kind() == RecordKind::Observe || record.kind() == RecordKind::Counter)
+  if (record.kind() == RecordKind::Observe || record.kind() == RecordKind::Counter ||
+      record.kind() == RecordKind::Add)
     line += ", value " + std::to_string(record.value);
   if (has_state(PMTRACE_STATE_NOAGENT)) line += " (no agent: dropped)";
   return line;

@@ -38,12 +38,13 @@ wire::Hello introduce(const Options& options) {
 
 // Encodes an entry so that it fits: a histogram of absurd width is coarsened, in the end left out.
 void append_entry(std::string& body, Pending::Entry& entry, std::size_t max_bytes) {
+  if (entry.is_added()) return wire::append_increments(body, entry.tag->id, entry.delta);
   const std::size_t before = body.size();
   for (;;) {
-    entry.delta.unbinned = has_histogram(entry.type)
+    entry.delta.unbinned = has_histogram(entry.type())
                                ? entry.delta.count - entry.delta.nonfinite - entry.histogram.total()
                                : 0;
-    wire::append_delta(body, entry.tag->id, entry.type, entry.delta, entry.histogram);
+    wire::append_delta(body, entry.tag->id, entry.type(), entry.delta, entry.histogram);
     if (body.size() - before <= max_bytes || entry.histogram.empty()) return;
     body.resize(before);
     if (entry.histogram.coarseness() < Histogram::kMaxCoarseness)

@@ -55,7 +55,7 @@ void LegacySender::disconnected() {
   if (rest_.delta.count > 0) {
     // Of observations and counters it is the last value that goes out each time; what is left is
     // the same.
-    if (rest_.type == TraceType::Observe || rest_.type == TraceType::Counter)
+    if (rest_.series == RecordKind::Observe || rest_.series == RecordKind::Counter)
       rest_.delta = repeated(rest_.delta.last, rest_.delta.count);
     pending_.add_again(rest_);
   }
@@ -71,7 +71,8 @@ void LegacySender::send_pending(std::uint64_t until, std::uint64_t) {
     bytes += wire::data_pdu_bytes(rest_.tag->length);
     if (bytes > kChunkBytes) break;
     values.push_back(
-        {rest_.type, false, take_legacy_value(rest_.type, rest_.delta), name_of(*rest_.tag)});
+        {rest_.type(), false, take_legacy_value(rest_.type(), rest_.delta), name_of(*rest_.tag)});
+    if (rest_.is_added()) rest_.delta.sum = 0;  // all of it is in the value
   }
   if (values.empty()) return;
   values.back().wants_ack = true;
@@ -92,7 +93,7 @@ bool LegacySender::take_entry(std::uint64_t until) {
     rest_entry_ = pending_.popped();
     const bool fits = entry.tag->length <= kMaxLegacyTag;
     rest_.tag = entry.tag;
-    rest_.type = entry.type;
+    rest_.series = entry.series;
     rest_.first_ns = entry.first_ns;
     rest_.last_ns = entry.last_ns;
     rest_.delta = fits ? entry.delta : Delta{};

@@ -7,20 +7,22 @@
 namespace pcp::trace::client {
 
 void Pending::make_room(std::size_t records) {
-  const std::size_t possible = std::size_t{end_of_tag_ids()} * kTraceTypes.size();
+  const std::uint32_t end_of_ids = end_of_tag_ids();
+  const std::size_t possible = std::size_t{end_of_ids} * kSeries;
+  watch_.make_room(end_of_ids);
   if (possible > by_tag_.size()) by_tag_.resize(possible);
   const std::size_t needed = std::min(taken_ + records, possible);
   while (entries_.size() < needed) entries_.emplace_back();
 }
 
 // Not in add()'s loop, which is faster without all this.
-[[gnu::noinline]] Pending::Entry& Pending::queued_entry(const Tag* tag, TraceType type,
+[[gnu::noinline]] Pending::Entry& Pending::queued_entry(const Tag* tag, RecordKind series,
                                                         std::uint64_t first_ns) {
-  Entry*& entry = by_tag_[index_of(tag, type)];
+  Entry*& entry = by_tag_[index_of(tag, series)];
   if (entry == nullptr) {
     entry = &entries_[taken_++];
     entry->tag = tag;
-    entry->type = type;
+    entry->series = series;
   }
   if (!entry->is_queued) {
     (empty() ? first_ : last_->next_queued) = entry;
@@ -32,12 +34,14 @@ void Pending::make_room(std::size_t records) {
   return *entry;
 }
 
-void Pending::add(std::span<const Fetched> some, std::uint64_t now_ns) {
+void Pending::add(std::span<const Fetched> some, const Recorder& recorder, std::uint64_t now_ns) {
   for (const auto& [entry, record] : some) {
     Entry* target = entry;
     if (target == nullptr || target->last_ns == 0) [[unlikely]]
-      target = &queued_entry(record.tag(), type_of(record.kind()), now_ns);
+      target = &queued_entry(record.tag(), series_of(record.kind()), now_ns);
     target->last_ns = now_ns;
+    if (record.kind() == RecordKind::Counter)
+      watch_.look(*record.tag(), target->delta.last, record.value, recorder);
     if (!add_to(target->delta, record)) continue;
     try {
       target->histogram.add(record.value);
@@ -47,24 +51,32 @@ void Pending::add(std::span<const Fetched> some, std::uint64_t now_ns) {
 }
 
 void Pending::add(const OverflowCell& cell, std::uint64_t now_ns) {
-  Entry& target = queued_entry(cell.tag, cell.type, now_ns);
+  Entry& target = queued_entry(cell.tag, series_of(cell.kind), now_ns);
   target.last_ns = now_ns;
+  if (target.is_added()) {
+    add_increments(target.delta, cell.delta.count, cell.delta.sum);
+    return;
+  }
   target.delta.merge(cell.delta);
+  if (cell.kind == RecordKind::Counter) watch_.look_away(*cell.tag);
 }
 
 void Pending::add_again(const Entry& old) {
-  Entry& target = queued_entry(old.tag, old.type, old.first_ns);
+  Entry& target = queued_entry(old.tag, old.series, old.first_ns);
   target.first_ns = std::min(target.first_ns, old.first_ns);
   target.last_ns = std::max(target.last_ns, old.last_ns);
   Delta delta = old.delta;
-  delta.unbinned = delta.count - delta.nonfinite;
-  if (target.delta.count > 0) delta.last = target.delta.last;  // what is there came later
+  if (has_histogram(old.type())) delta.unbinned = delta.count - delta.nonfinite;
+  if (target.delta.count > 0 || target.is_added())
+    delta.last = target.delta.last;  // what is there came later
   target.delta.merge(delta);
 }
 
 void Pending::pop() {
   Entry& done = front();
+  const double last = done.delta.last;
   done.delta = {};
+  done.delta.last = last;
   done.histogram.clear();
   done.last_ns = 0;
   done.is_queued = false;

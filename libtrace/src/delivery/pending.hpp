@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "delivery/counter_watch.hpp"
 #include "record/overflow.hpp"
 #include "record/record.hpp"
 #include "wire/delta.hpp"
@@ -23,15 +24,17 @@ class Pending {
   // What a record needs lies in the first two cache lines: the delta, the time, and what comes
   // first of the histogram.
   struct alignas(64) Entry {
-    Delta delta;
+    Delta delta;  // `last` outlives pop(); of increments it is all that the process has ever added
     std::uint64_t last_ns = 0;  // when the flusher saw the last record of it; 0: there is none
     Histogram histogram;
     std::uint64_t first_ns = 0;
     const Tag* tag = nullptr;
     Entry* next_queued = nullptr;
-    TraceType type{};
+    RecordKind series{};
     bool is_queued = false;
 
+    TraceType type() const { return type_of(series); }
+    bool is_added() const { return series == RecordKind::Add; }
     std::uint64_t records() const { return delta.count + delta.aborts; }
   };
   static_assert(sizeof(Delta) == 64);
@@ -43,7 +46,7 @@ class Pending {
   };
   Fetched fetch(const Record& record) const noexcept {
     Fetched fetched;
-    fetched.entry = find(record.tag(), type_of(record.kind()));
+    fetched.entry = find(record.tag(), series_of(record.kind()));
     fetched.record = record;
     const auto address = reinterpret_cast<std::uintptr_t>(fetched.entry);  // null does no harm
     __builtin_prefetch(reinterpret_cast<const void*>(address), 1);
@@ -55,8 +58,9 @@ class Pending {
   // memory for it: then nothing has changed.
   void make_room(std::size_t records);
 
-  // Add what was recorded. Requires: there was room made for it.
-  void add(std::span<const Fetched> some, std::uint64_t now_ns);
+  // Add what was recorded: records, by this recorder's owner, or a cell. Requires: there was room
+  // made for it.
+  void add(std::span<const Fetched> some, const Recorder& recorder, std::uint64_t now_ns);
   void add(const OverflowCell& cell, std::uint64_t now_ns);
 
   // Puts back what could not be sent after all. Its values are not in any histogram any more.
@@ -64,7 +68,8 @@ class Pending {
 
   bool empty() const { return queued_ == popped_; }
 
-  // The entry that has waited longest. pop() forgets its numbers and keeps its memory.
+  // The entry that has waited longest. pop() forgets its numbers, but for the last one, and keeps
+  // its memory.
   Entry& front() { return *first_; }
   void pop();
 
@@ -75,18 +80,19 @@ class Pending {
 
  private:
   // Null if there is none yet.
-  Entry* find(const Tag* tag, TraceType type) const {
-    const std::size_t index = index_of(tag, type);
+  Entry* find(const Tag* tag, RecordKind series) const {
+    const std::size_t index = index_of(tag, series);
     return index < by_tag_.size() ? by_tag_[index] : nullptr;
   }
-  static std::size_t index_of(const Tag* tag, TraceType type) {
-    return std::size_t{tag->id} * kTraceTypes.size() + trace::index_of(type);
+  static std::size_t index_of(const Tag* tag, RecordKind series) {
+    return std::size_t{tag->id} * kSeries + static_cast<std::size_t>(series) - 1;
   }
 
   // Gives the entry, taken and queued if need be. Requires: there is room for it.
-  Entry& queued_entry(const Tag* tag, TraceType type, std::uint64_t first_ns);
+  Entry& queued_entry(const Tag* tag, RecordKind series, std::uint64_t first_ns);
 
   std::vector<Entry*> by_tag_;
+  CounterWatch watch_;
   std::deque<Entry> entries_;  // never shrinks; gives stable addresses
   std::size_t taken_ = 0;      // of entries_; those after them are room for new tags
 

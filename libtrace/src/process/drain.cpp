@@ -38,7 +38,7 @@ bool Drain::take_records(Recorder& recorder, std::uint64_t until, std::uint64_t 
     const std::size_t wanted = std::min<std::uint64_t>(until - recorder.taken(), std::size(some));
     pending_.make_room(wanted);
     const std::size_t got = recorder.take(wanted, Outlet{pending_, some});
-    pending_.add(std::span<const Pending::Fetched>(some, got), now_ns);
+    pending_.add(std::span<const Pending::Fetched>(some, got), recorder, now_ns);
   }
   return any;
 }

@@ -111,7 +111,7 @@ bool OverflowSlab::add(const Record& record) {
 OverflowCell OverflowSlab::read(const Cell& cell) const {
   if ((cell.kind & kNotFinite) != 0) return {cell.tag, {}, {}};
   const auto kind = static_cast<RecordKind>(cell.kind);
-  OverflowCell result{cell.tag, type_of(kind), {}};
+  OverflowCell result{cell.tag, kind, {}};
   Delta& delta = result.delta;
   if (kind == RecordKind::Abort) {
     delta.aborts = cell.count;
@@ -122,7 +122,7 @@ OverflowCell OverflowSlab::read(const Cell& cell) const {
   if (has_nonfinite_)
     if (const std::uint32_t found = index_[slot_of(cell.tag, cell.kind | kNotFinite)]; found != 0)
       delta.nonfinite = at(found - 1).count;
-  if (has_histogram(result.type)) delta.unbinned = delta.count - delta.nonfinite;
+  if (has_histogram(type_of(kind))) delta.unbinned = delta.count - delta.nonfinite;
   delta.sum = cell.sum;
   delta.min = cell.min;
   delta.max = cell.max;

@@ -32,7 +32,7 @@ namespace pcp::trace::client {
 // What a thread has added up of one tag. Aborts come apart from the transactions that ended.
 struct OverflowCell {
   const Tag* tag;
-  TraceType type;
+  RecordKind kind;
   Delta delta;
 };
 

@@ -12,17 +12,25 @@
 
 namespace pcp::trace::client {
 
-// The trace types with their numbers, and one that only the client knows.
+// The trace types with their numbers, and two that only the client knows. What is added up apart, a
+// series, is each of them but aborts, which go with transactions.
 enum class RecordKind : std::uint64_t {
   Transact = 1,
   Point = 2,
   Observe = 3,
   Counter = 4,
-  Abort = 5
+  Add = 5,  // an increment of a counter
+  Abort = 6
 };
 
+inline constexpr std::size_t kSeries = 5;
+
+constexpr RecordKind series_of(RecordKind kind) {
+  return kind == RecordKind::Abort ? RecordKind::Transact : kind;
+}
+
 constexpr TraceType type_of(RecordKind kind) {
-  return kind == RecordKind::Abort ? TraceType::Transact : static_cast<TraceType>(kind);
+  return kind == RecordKind::Add ? TraceType::Counter : static_cast<TraceType>(series_of(kind));
 }
 
 // The compiler's own prefetch asks for writing only if it is told that every processor can do that.
@@ -64,6 +72,13 @@ class Record {
   std::uintptr_t tag_and_kind_ = 0;
 };
 
+// Adds increments to a delta, whose `last` is all that this process has ever added to the tag.
+inline void add_increments(Delta& delta, std::uint64_t count, double sum) {
+  add_calls(delta.count, count);
+  add_value(delta.sum, sum);
+  add_value(delta.last, sum);
+}
+
 // Adds a record to its tag's delta. Tells whether its value belongs into a histogram.
 inline bool add_to(Delta& delta, const Record& record) {
   switch (record.kind()) {
@@ -72,6 +87,9 @@ inline bool add_to(Delta& delta, const Record& record) {
       return false;
     case RecordKind::Point:
       ++delta.count;
+      return false;
+    case RecordKind::Add:
+      add_increments(delta, 1, record.value);
       return false;
     default:
       return delta.add(record.value) && has_histogram(type_of(record.kind()));

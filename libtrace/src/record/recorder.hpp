@@ -106,9 +106,15 @@ class Recorder {
   // Ownership passes from an ended thread to a new one: released here, acquired there.
   void give_up();
   bool try_take_over() {
-    return !owned_.load(std::memory_order_relaxed) &&
-           !owned_.exchange(true, std::memory_order_acquire);
+    if (owned_.load(std::memory_order_relaxed) || owned_.exchange(true, std::memory_order_acquire))
+      return false;
+    has_changed_hands_.store(true, std::memory_order_relaxed);
+    return true;
   }
+
+  // Not all of its records are of the same thread. Known to whoever has taken one of a later owner:
+  // the store comes before what publishes the record, queued_ or the cells' flag.
+  bool has_changed_hands() const { return has_changed_hands_.load(std::memory_order_relaxed); }
 
   Recorder* next = nullptr;  // in the client's list, which only grows
 
@@ -140,6 +146,7 @@ class Recorder {
   TagCache tags_;
   OpenTransactions transactions_;
   std::atomic<bool> owned_{true};
+  std::atomic<bool> has_changed_hands_{false};
 
   // The flusher's.
   alignas(64) std::atomic<std::uint64_t> taken_{0};

@@ -22,7 +22,7 @@ Cells take(Overflow& overflow, OverflowSlab& spare) {
   if (!overflow.is_written()) return cells;
   EXPECT_EQ(overflow.exchange(spare, overflow.needed_room()), Overflow::Exchanged::Yes);
   spare.for_each([&](const OverflowCell& cell) {
-    cells[{cell.tag->text(), cell.type}].merge(cell.delta);
+    cells[{cell.tag->text(), type_of(cell.kind)}].merge(cell.delta);
   });
   spare.clear();
   return cells;
@@ -54,6 +54,21 @@ TEST(Overflow, AddsUpWhatItIsGiven) {
   EXPECT_EQ((cells[{"b", TraceType::Point}].count), 1u);
   EXPECT_EQ((cells[{"b", TraceType::Transact}].count), 1u);
   EXPECT_EQ((cells[{"b", TraceType::Transact}].aborts), 1u);
+}
+
+TEST(Overflow, KeepsIncrementsApartFromACountersValues) {
+  Overflow overflow;
+  overflow.add({tag("both"), 7, RecordKind::Counter}, 0);
+  for (const double value : {1, 2, 4}) overflow.add({tag("both"), value, RecordKind::Add}, 0);
+  OverflowSlab slab;
+  ASSERT_EQ(overflow.exchange(slab, overflow.needed_room()), Overflow::Exchanged::Yes);
+  std::map<RecordKind, Delta> cells;
+  slab.for_each([&](const OverflowCell& cell) { cells[cell.kind] = cell.delta; });
+  ASSERT_EQ(cells.size(), 2u);
+  EXPECT_EQ(cells[RecordKind::Counter].last, 7);
+  EXPECT_EQ(cells[RecordKind::Counter].count, 1u);
+  EXPECT_EQ(cells[RecordKind::Add].count, 3u);
+  EXPECT_EQ(cells[RecordKind::Add].sum, 7);
 }
 
 TEST(Overflow, KeepsASumFinite) {

@@ -58,7 +58,7 @@ TEST(Pending, AddsUpPerTagAndType) {
   add(pending, {tag("t"), 0.0, RecordKind::Point}, 40);
   EXPECT_EQ(pending.queued(), 2u);
   const Pending::Entry& entry = pending.front();
-  EXPECT_EQ(entry.type, TraceType::Transact);
+  EXPECT_EQ(entry.type(), TraceType::Transact);
   EXPECT_EQ(entry.delta.count, 2u);
   EXPECT_EQ(entry.delta.aborts, 1u);
   EXPECT_EQ(entry.delta.sum, 2.0);
@@ -105,10 +105,40 @@ TEST(Pending, MergesCellsWithoutAHistogram) {
   delta.unbinned = 2;
   const Tag* cell = tag("cell");
   pending.make_room(1);
-  pending.add(OverflowCell{cell, TraceType::Observe, delta}, 1);
+  pending.add(OverflowCell{cell, RecordKind::Observe, delta}, 1);
   EXPECT_EQ(pending.front().delta.count, 2u);
   EXPECT_EQ(pending.front().delta.last, 3.0);
   EXPECT_EQ(pending.front().histogram.total(), 0u);
+}
+
+TEST(Pending, KeepsIncrementsApartWithAllThatWasEverAdded) {
+  Pending pending;
+  add(pending, {tag("t"), 7, RecordKind::Counter}, 1);
+  add(pending, {tag("t"), 2, RecordKind::Add}, 2);
+  add(pending, {tag("t"), 3, RecordKind::Add}, 3);
+  EXPECT_EQ(pending.front().delta.last, 7);
+  pending.pop();
+  EXPECT_TRUE(pending.front().is_added());
+  EXPECT_EQ(pending.front().type(), TraceType::Counter);
+  EXPECT_EQ(pending.front().delta.count, 2u);
+  EXPECT_EQ(pending.front().delta.sum, 5);
+  EXPECT_EQ(pending.front().delta.last, 5);
+  const Pending::Entry sent = pending.front();
+  pending.pop();
+
+  OverflowCell cell{tag("t"), RecordKind::Add, {}};
+  add_increments(cell.delta, 4, 10);
+  pending.make_room(1);
+  pending.add(cell, 4);
+  EXPECT_EQ(pending.front().delta.count, 4u);
+  EXPECT_EQ(pending.front().delta.sum, 10);
+  EXPECT_EQ(pending.front().delta.last, 15);
+  pending.pop();
+  pending.add_again(sent);  // nothing came after it that still waits
+  EXPECT_EQ(pending.front().delta.count, 2u);
+  EXPECT_EQ(pending.front().delta.sum, 5);
+  EXPECT_EQ(pending.front().delta.last, 15);
+  EXPECT_EQ(pending.front().delta.unbinned, 0u);  // thinned is only what percentiles would miss
 }
 
 TEST(Pending, WhatComesBackDoesNotReplaceALaterLastValue) {

@@ -305,7 +305,7 @@ TEST_F(BatchSenderTest, CoarsensADistributionThatIsTooWide) {
 
 TEST_F(BatchSenderTest, CountsAbortsAndValuesThatAreInNoDistribution) {
   begin();
-  OverflowCell cell{intern_tag("merged"), TraceType::Observe, {}};
+  OverflowCell cell{intern_tag("merged"), RecordKind::Observe, {}};
   for (const double value : {1.0, 2.0, HUGE_VAL}) cell.delta.add(value);
   pending.make_room(1);
   pending.add(cell, kNow);
@@ -316,6 +316,23 @@ TEST_F(BatchSenderTest, CountsAbortsAndValuesThatAreInNoDistribution) {
   EXPECT_EQ(batches.front().entries.front().delta.unbinned, 2u);
   EXPECT_EQ(counters.thinned, 2u);
   EXPECT_EQ(counters.aborted, 4u);
+}
+
+TEST_F(BatchSenderTest, SendsIncrementsWithAllThatWasEverAdded) {
+  begin();
+  const std::vector<Record> records(3, {intern_tag("added"), 2, RecordKind::Add});
+  for (const double total : {6, 12}) {
+    add_records(pending, records, kNow);
+    flush();
+    const auto batches = take_batches();
+    ASSERT_EQ(batches.size(), 1u);
+    const wire::DeltaEntry& entry = batches.front().entries.front();
+    EXPECT_TRUE(entry.is_added);
+    EXPECT_EQ(entry.type, TraceType::Counter);
+    EXPECT_EQ(entry.delta.count, 3u);
+    EXPECT_EQ(entry.delta.sum, 6);
+    EXPECT_EQ(entry.delta.last, total);
+  }
 }
 
 TEST_F(BatchSenderTest, SaysWhoItIs) {
@@ -444,6 +461,36 @@ TEST_F(LegacySenderTest, DoubtsAChunkWhoseAnswerIsLostAndPutsTheRestBack) {
   EXPECT_EQ(rest.last_ns, kNow);
   sender.disconnected();  // which changes nothing
   EXPECT_EQ(counters.uncertain, sent);
+}
+
+TEST_F(LegacySenderTest, SendsAllThatWasAddedAsACountersValue) {
+  sender.connected();
+  record("added", 3, RecordKind::Add);
+  flush();
+  const auto sent = transport.take();
+  ASSERT_EQ(sent.size(), 3u);
+  for (const KeptPdu& pdu : sent) {
+    EXPECT_EQ(wire::decode_data(pdu.payload)->type, TraceType::Counter);
+    EXPECT_EQ(wire::decode_data(pdu.payload)->value, 6);
+  }
+}
+
+TEST_F(LegacySenderTest, PutsBackIncrementsOfWhichOnlyTheSumHasArrived) {
+  sender.connected();
+  record("added", 100, RecordKind::Add);
+  record("waiting", 1, RecordKind::Add);
+  flush();
+  const std::size_t sent = transport.take().size();
+  sender.disconnected();
+  const auto expect_front = [&](std::uint64_t count, double sum, double total) {
+    EXPECT_TRUE(pending.front().is_added());
+    EXPECT_EQ(pending.front().delta.count, count);
+    EXPECT_EQ(pending.front().delta.sum, sum);
+    EXPECT_EQ(pending.front().delta.last, total);
+    pending.pop();
+  };
+  expect_front(1, 2, 2);
+  expect_front(100 - sent, 0, 200);
 }
 
 TEST_F(LegacySenderTest, PutsBackValuesThatAreNotFiniteAndNoAborts) {
