@@ -59,7 +59,8 @@ class Worker {
       std::size_t tag = random_.between(0, kCommonTags - 1);
       const TraceType type = kTraceTypes[random_.between(0, kTraceTypes.size() - 1)];
       // The last value of a counter is only known if one thread sets it.
-      if (type == TraceType::Counter && tag % number_of_workers != own_number) continue;
+      if (type == TraceType::Counter && !is_added_to(tag) && tag % number_of_workers != own_number)
+        continue;
       call(tag, type);
     }
     raise(account_.longest_call_ns);
@@ -83,6 +84,7 @@ class Worker {
         });
       }
       case TraceType::Counter: {
+        if (is_added_to(tag)) return increment(cell, name);
         const auto number = static_cast<double>(cell.begun.count + 1);
         return record(cell, {1, 0, 0}, [&] {
           by_name ? pmtracecounter(name.c_str(), number) : pmtrace_count(handle, number);
@@ -103,6 +105,12 @@ class Worker {
       record(cell, {0, 1, 0}, [&] { handle ? pmtrace_abort(&open) : pmtraceabort(name.c_str()); });
     else
       record(cell, {1, 0, 0}, [&] { handle ? pmtrace_end(&open) : pmtraceend(name.c_str()); });
+  }
+
+  void increment(Cell& cell, const std::string& name) {
+    const std::uint64_t value = random_.between(0, 100);
+    const pmtrace_handle handle = pmtrace_tag(name.c_str());
+    record(cell, {1, 0, value}, [&] { pmtrace_add(handle, static_cast<double>(value)); });
   }
 
   template <typename Call>

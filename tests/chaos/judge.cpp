@@ -10,7 +10,7 @@ namespace {
 struct Three {
   std::uint64_t count = 0;
   std::uint64_t aborts = 0;
-  std::uint64_t sum = 0;  // of observations; of nothing else it is known
+  std::uint64_t sum = 0;  // of observations and increments; of nothing else it is known
 
   bool operator==(const Three&) const = default;
   bool within(const Three& most) const {
@@ -30,7 +30,9 @@ Three of(const Numbers& numbers) { return {numbers.count, numbers.aborts, number
 
 Three of(const Delta& delta, TraceType type) {
   return {delta.count, delta.aborts,
-          type == TraceType::Observe ? static_cast<std::uint64_t>(delta.sum) : 0};
+          type == TraceType::Observe || type == TraceType::Counter
+              ? static_cast<std::uint64_t>(delta.sum)
+              : 0};
 }
 
 class Judge {
@@ -78,7 +80,7 @@ class Judge {
       all.add(last);
       if (!last.within(begun))
         complain_(text(plan, name, type, "counted more than recorded", last, begun));
-      judge_values(name, type, total, begun);
+      judge_values(name, type, tag, total, begun);
     }
     if (!covered.within(all))
       complain_(text(plan, name, type, "lost what was acknowledged", all, covered));
@@ -88,7 +90,7 @@ class Judge {
       complain_of_loss(plan, text(plan, name, type, "not exact", last, done));
   }
 
-  void judge_values(const std::string& name, TraceType type, const Delta& total,
+  void judge_values(const std::string& name, TraceType type, std::size_t tag, const Delta& total,
                     const Three& begun) {
     const auto check = [&](bool good, const char* what) {
       if (!good) complain_(name + ": " + what);
@@ -98,7 +100,7 @@ class Judge {
     if (type == TraceType::Transact) check(total.min >= 0 && total.max >= total.min, "durations");
     if (type == TraceType::Observe)
       check(total.min >= 1 && total.max <= 100 && total.last >= 1 && total.last <= 100, "values");
-    if (type == TraceType::Counter)
+    if (type == TraceType::Counter && !is_added_to(tag))
       check(total.last >= 1 && total.last <= static_cast<double>(begun.count), "last value");
   }
 
@@ -117,7 +119,7 @@ class Judge {
       for (const TraceType type : kTraceTypes) {
         const auto found = agents_.back().find({type, tag_name(plan.number, tag)});
         if (found != agents_.back().end()) by_last += found->second.count + found->second.aborts;
-        if (type == TraceType::Counter && found != agents_.back().end())
+        if (type == TraceType::Counter && !is_added_to(tag) && found != agents_.back().end())
           judge_last(plan, account.cell(tag, type), found->second);
       }
     if (by_last + account.acknowledged_before != own)

@@ -29,6 +29,9 @@ inline std::string tag_name(std::size_t client, std::size_t tag) {
   return name;
 }
 
+// The threads add to these tags' counters, and set those of the others.
+inline bool is_added_to(std::size_t tag) { return tag % 2 == 1; }
+
 // Values are whole numbers, so that their sums are exact in whatever order they are added.
 struct Numbers {
   std::atomic<std::uint64_t> count{0};
