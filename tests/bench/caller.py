@@ -92,7 +92,7 @@ def _figures(ns):
 
     for threads in THREADS:
         event = ns("LTTng", "lttng_event", threads)
-        for kind in KINDS:
+        for kind in (*KINDS, "add"):
             yield figure(f"{kind} by handle, {plural(threads)}",
                          ns("by handle", f"{kind}_by_handle", threads), 0.20 * event,
                          "0.20 of LTTng-UST's event", LTTng=event,

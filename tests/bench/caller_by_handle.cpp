@@ -25,6 +25,12 @@ void count_by_handle(benchmark::State& state) {
 }
 BENCHMARK(count_by_handle)->Apply(bench::in_bursts_of_threads);
 
+void add_by_handle(benchmark::State& state) {
+  double value = 0;
+  bench::bursts(state, [&] { pmtrace_add(tag, value += 0.001); });
+}
+BENCHMARK(add_by_handle)->Apply(bench::in_bursts_of_threads);
+
 void begin_end_by_handle(benchmark::State& state) {
   pmtrace_tx transaction;
   bench::bursts(state, [&] {

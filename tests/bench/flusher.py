@@ -23,7 +23,7 @@ def measure(tools, brief):
 
 
 def _figures(value):
-    for kind in ("observations", "transactions", "points", "counters"):
+    for kind in ("observations", "transactions", "points", "counters", "increments"):
         for tags in (1, 100, 1000):
             yield Figure(PART, f"draining {kind} of {tags:,} tag{'s' * (tags > 1)}, a record", "ns",
                          value(f"drain/{kind}/{tags}", "ns"), MOST_NS_A_RECORD, "12 ns")

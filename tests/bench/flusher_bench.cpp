@@ -63,7 +63,8 @@ class RecordingThread {
     for (wanted_.acquire(); !ends_; wanted_.acquire()) {
       for (int i = 0; i < kRecords; ++i) {
         const Workload::Call& call = workload_.next();
-        recorder_.record(call.tag, call.value, kind_);
+        counted_ += call.value;
+        recorder_.record(call.tag, kind_ == RecordKind::Counter ? counted_ : call.value, kind_);
       }
       done_.release();
     }
@@ -71,6 +72,7 @@ class RecordingThread {
 
   Workload workload_;
   const RecordKind kind_;
+  double counted_ = 0;  // a counter only grows
   RecordQueue queue_{0};
   Doorbell doorbell_;
   Recorder recorder_{queue_, doorbell_, 2 * kRecords};
@@ -108,6 +110,7 @@ BENCHMARK_CAPTURE(drain, observations, RecordKind::Observe)->Apply(draining);
 BENCHMARK_CAPTURE(drain, transactions, RecordKind::Transact)->Apply(draining);
 BENCHMARK_CAPTURE(drain, points, RecordKind::Point)->Apply(draining);
 BENCHMARK_CAPTURE(drain, counters, RecordKind::Counter)->Apply(draining);
+BENCHMARK_CAPTURE(drain, increments, RecordKind::Add)->Apply(draining);
 
 void histogram_add(benchmark::State& state) {
   Workload workload(1);
