@@ -13,13 +13,16 @@ import sys
 
 # From the top down. A file includes what is in its own room or in a lower one of its floor, and
 # nothing else of ours. A single file may be a room.
+BELOW_THE_AGENT = (
+    "pmda/metrics", "pmda/collector/collector.cpp", "pmda/collector/collector.hpp",
+    "pmda/collector/ingest", "pmda/collector/reader.cpp", "pmda/collector/reader.hpp",
+    "pmda/collector/shared.hpp", "pmda/collector/types.hpp", "pmda/collector/engine",
+    "libtrace/wire", "libtrace/include")
 FLOORS = (
     ("libtrace/src/api", "libtrace/src/process", "libtrace/src/delivery", "libtrace/src/record",
      "libtrace/src/fork", "libtrace/wire", "libtrace/include"),
-    ("pmda/agent", "pmda/metrics", "pmda/collector/collector.cpp", "pmda/collector/collector.hpp",
-     "pmda/collector/ingest", "pmda/collector/reader.cpp", "pmda/collector/reader.hpp",
-     "pmda/collector/shared.hpp", "pmda/collector/types.hpp", "pmda/collector/engine",
-     "libtrace/wire", "libtrace/include"),
+    ("pmda/agent", *BELOW_THE_AGENT),
+    ("pmda/command", *BELOW_THE_AGENT),
 )
 INCLUDE_DIRECTORIES = ("libtrace/src", "libtrace", "libtrace/include", "pmda")
 INSIDE_COLLECTOR = ("collector/shared.hpp", "collector/ingest/server.hpp")

@@ -16,7 +16,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LEAST_PERCENT = 90
 PARTS = {"client": "libtrace/src", "wire": "libtrace/wire", "collector": "pmda/collector",
-         "metrics": "pmda/metrics", "agent": "pmda/agent"}
+         "metrics": "pmda/metrics", "agent": "pmda/agent", "command": "pmda/command"}
 # A stand-in without code of its own to speak of, and what writes the agent's help.
 NOT_COUNTED = {"libtrace/src/api/stub.c", "pmda/metrics/metadata.cpp"}
 
