@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The program that is recorded: a child of this process, which waits for its end and meanwhile
+// hands on the signals that others send to us and mean for it.
+//
+// Thread: the main one. One at a time, and before there are other threads: they would not have the
+// signals blocked.
+#pragma once
+
+#include <sys/types.h>
+
+#include <csignal>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collector/engine/descriptor.hpp"
+#include "collector/engine/types.hpp"
+
+namespace pcp::trace::command {
+
+// What differs from our own environment; without a value: not in it.
+using EnvironmentChanges = std::map<std::string, std::optional<std::string>>;
+
+class Child {
+ public:
+  Child();
+  ~Child();
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  // Runs a command, found as a shell finds it. Gives 0 or the errno of why it cannot be executed.
+  // Requires: there are words, and it was not called before.
+  int start(const std::vector<std::string>& words, const EnvironmentChanges& changes);
+
+  // What a shell's exit status would be for such an errno.
+  static int status_of_failed_start(int error);
+
+  // Waits for the end, but only until then. Tells whether it has ended.
+  bool wait_until(agent::Time until);
+
+  // As a shell gives it: 128 and the signal's number if one has ended it. Requires: it has ended.
+  int exit_status() const { return *exit_status_; }
+
+ private:
+  void take_signal();
+
+  agent::Descriptor signals_;  // those that are blocked, to be read
+  sigset_t blocked_before_{};  // what the child is to begin with, as we did
+  void (*on_interruption_before_)(int) = nullptr;
+  pid_t pid_ = -1;
+  std::optional<int> exit_status_;
+};
+
+}  // namespace pcp::trace::command

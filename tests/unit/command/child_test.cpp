@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/child.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "collector/engine/clock.hpp"
+
+namespace pcp::trace::command {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A wait that lasts so long has failed, by the test's time-out.
+constexpr auto kForEver = 1h;
+
+int status_of(const std::vector<std::string>& words, const EnvironmentChanges& changes = {}) {
+  Child child;
+  EXPECT_EQ(child.start(words, changes), 0);
+  EXPECT_TRUE(child.wait_until(agent::steady_now() + kForEver));
+  return child.exit_status();
+}
+
+int status_of_script(const std::string& script, const EnvironmentChanges& changes = {}) {
+  return status_of({"sh", "-c", script}, changes);
+}
+
+TEST(Child, GivesItsStatusOrItsSignalAsAShellDoes) {
+  EXPECT_EQ(status_of({"true"}), 0);
+  EXPECT_EQ(status_of_script("exit 7"), 7);
+  EXPECT_EQ(status_of_script("kill -KILL $$"), 128 + SIGKILL);
+}
+
+TEST(Child, HasOurEnvironmentButForTheChanges) {
+  ::setenv("CHILD_KEPT", "kept", 1);
+  ::setenv("CHILD_GONE", "here", 1);
+  ::setenv("CHILD_OTHER", "old", 1);
+  EXPECT_EQ(
+      status_of_script(R"(test "$CHILD_KEPT $CHILD_GONE $CHILD_OTHER $CHILD_NEW" = "kept  new =")",
+                       {{"CHILD_GONE", {}}, {"CHILD_OTHER", "new"}, {"CHILD_NEW", "="}}),
+      0);
+}
+
+TEST(Child, ThatCannotBeExecutedSaysWhy) {
+  EXPECT_EQ(Child().start({"there-is-no-such-program"}, {}), ENOENT);
+  EXPECT_EQ(Child::status_of_failed_start(ENOENT), 127);
+  EXPECT_EQ(Child().start({"/etc/passwd"}, {}), EACCES);
+  EXPECT_EQ(Child::status_of_failed_start(EACCES), 126);
+  errno = 0;
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);  // no zombie
+  EXPECT_EQ(errno, ECHILD);
+}
+
+TEST(Child, IsWaitedForOnlySoLong) {
+  Child child;
+  ASSERT_EQ(child.start({"sleep", "3600"}, {}), 0);
+  EXPECT_FALSE(child.wait_until(agent::steady_now() + 1ms));
+  EXPECT_FALSE(child.wait_until(agent::steady_now() - 1s));
+  ::kill(::getpid(), SIGTERM);
+  EXPECT_TRUE(child.wait_until(agent::steady_now() + kForEver));
+}
+
+TEST(Child, GetsTheSignalsThatSomebodySendsUs) {
+  for (const int signal : {SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
+    Child child;
+    ASSERT_EQ(child.start({"sleep", "3600"}, {}), 0);
+    ::kill(::getpid(), signal);
+    ASSERT_TRUE(child.wait_until(agent::steady_now() + kForEver));
+    EXPECT_EQ(child.exit_status(), 128 + signal);
+  }
+}
+
+TEST(Child, BeginsWithTheSignalsAsTheyWere) {
+  std::signal(SIGINT, SIG_IGN);
+  std::signal(SIGCHLD, SIG_IGN);
+  EXPECT_EQ(status_of_script("kill -INT $$; exit 3"), 3);
+  std::signal(SIGINT, SIG_DFL);
+}
+
+// The terminal sends it to both of us.
+TEST(Child, IsEndedByInterruptionsAndWeAreNot) {
+  Child child;
+  ASSERT_EQ(child.start({"sh", "-c", "kill -INT $PPID; kill -INT $$; exit 3"}, {}), 0);
+  ASSERT_TRUE(child.wait_until(agent::steady_now() + kForEver));
+  EXPECT_EQ(child.exit_status(), 128 + SIGINT);
+}
+
+TEST(Child, HasNoDescriptorOfOurs) {
+  const auto count = [](const char* redirection) {
+    return status_of_script(std::string("exit $(ls /proc/self/fd | wc -l) ") + redirection);
+  };
+  const int before = count("");
+  Child another;  // with its descriptor
+  EXPECT_EQ(count(""), before);
+}
+
+}  // namespace
+}  // namespace pcp::trace::command
