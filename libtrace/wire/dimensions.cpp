@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "wire/dimensions.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "wire/label_name.hpp"
+
+namespace pcp::trace {
+namespace {
+
+constexpr bool is_plain_ascii(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         std::string_view("_./:@+-").find(c) != std::string_view::npos;
+}
+
+constexpr auto kPlainAscii = [] {
+  std::array<bool, 256> plain{};
+  for (int c = 0; c < 128; ++c) plain[c] = is_plain_ascii(static_cast<char>(c));
+  return plain;
+}();
+
+// What is no letter above U+00C0, roughly: signs, punctuation, surrogates, private use.
+struct Range {
+  std::uint32_t first, last;
+};
+constexpr std::array kNoLetters{
+    Range{0xd7, 0xd7},     Range{0xf7, 0xf7},     Range{0x2000, 0x2bff}, Range{0x3000, 0x3004},
+    Range{0xd800, 0xf8ff}, Range{0xfe00, 0xfe0f}, Range{0xfff0, 0xffff}, Range{0xe0000, 0x10ffff}};
+
+unsigned byte_at(std::string_view text, std::size_t i) {
+  return static_cast<unsigned char>(text[i]);
+}
+
+// The bytes of the letter at the front of the text, from two to four; 0 if none is there.
+std::size_t letter_bytes(std::string_view text) {
+  const unsigned lead = byte_at(text, 0);
+  if (lead < 0xc3 || lead > 0xf4) return 0;
+  const std::size_t length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  if (text.size() < length) return 0;
+  std::uint32_t letter = lead & (0xffu >> (length + 1));
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte_at(text, i) & 0xc0) != 0x80) return 0;
+    letter = letter << 6 | (byte_at(text, i) & 0x3f);
+  }
+  constexpr std::array<std::uint32_t, 5> kLeast{0, 0, 0xc0, 0x800, 0x10000};  // shorter otherwise
+  if (letter < kLeast[length] || letter > 0x10ffff) return 0;
+  for (const auto [first, last] : kNoLetters) {
+    if (letter >= first && letter <= last) return 0;
+  }
+  return length;
+}
+
+// How many bytes at the front of a value stay as they are. Requires: it is not empty.
+std::size_t plain_bytes(std::string_view text) {
+  return kPlainAscii[byte_at(text, 0)] ? 1 : letter_bytes(text);
+}
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool is_escape(std::string_view text) {
+  return text.size() >= 3 && text[0] == '%' && hex_digit(text[1]) >= 0 && hex_digit(text[2]) >= 0;
+}
+
+bool is_escaped_value(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t taken = is_escape(text) ? 3 : plain_bytes(text);
+    if (taken == 0) return false;
+    text.remove_prefix(taken);
+  }
+  return true;
+}
+
+std::string unescaped(std::string_view text) {
+  std::string value;
+  while (!text.empty()) {
+    const bool is_hex = is_escape(text);
+    value += is_hex ? static_cast<char>(hex_digit(text[1]) << 4 | hex_digit(text[2])) : text[0];
+    text.remove_prefix(is_hex ? 3 : 1);
+  }
+  return value;
+}
+
+// Takes key=value off the front, and the semicolon after it. The value is empty, and the key bad,
+// if there is no equals sign.
+DimensionView take_label(std::string_view& rest) {
+  const std::string_view label = rest.substr(0, rest.find(';'));
+  rest.remove_prefix(std::min(label.size() + 1, rest.size()));
+  const std::size_t equals = label.find('=');
+  if (equals == label.npos) return {};
+  return {label.substr(0, equals), label.substr(equals + 1)};
+}
+
+// Where the { of the labels is; npos for a tag without.
+std::size_t find_labels(std::string_view tag) {
+  if (tag.empty() || tag.back() != '}') return tag.npos;
+  const std::size_t brace = tag.rfind('{');
+  if (brace == tag.npos || brace == 0) return tag.npos;
+  std::string_view rest = tag.substr(brace + 1, tag.size() - brace - 2);
+  if (rest.empty() || rest.back() == ';') return tag.npos;
+  std::string_view before;
+  for (std::size_t count = 0; !rest.empty(); ++count) {
+    const auto [key, value] = take_label(rest);
+    if (count == kMaxDimensions || key <= before || !is_dimension_key(key) ||
+        !is_escaped_value(value))
+      return tag.npos;
+    before = key;
+  }
+  return brace;
+}
+
+// Takes text up to its end. What does not fit is lost, and counted.
+class Room {
+ public:
+  explicit Room(std::span<char> bytes) : bytes_(bytes) {}
+
+  void add(char c) {
+    if (used_ < bytes_.size()) bytes_[used_] = c;
+    ++used_;
+  }
+  void add(std::string_view text) {
+    if (used_ < bytes_.size()) text.copy(bytes_.data() + used_, bytes_.size() - used_);
+    used_ += text.size();
+  }
+  void add_escaped(std::string_view value) {
+    while (!value.empty()) {
+      const std::size_t plain = plain_bytes(value);
+      if (plain != 0) {
+        add(value.substr(0, plain));
+      } else {
+        constexpr char kDigits[] = "0123456789ABCDEF";
+        add('%');
+        add(kDigits[byte_at(value, 0) >> 4]);
+        add(kDigits[byte_at(value, 0) & 15]);
+      }
+      value.remove_prefix(std::max<std::size_t>(plain, 1));
+    }
+  }
+  std::size_t used() const { return used_; }
+  bool is_exceeded() const { return used_ > bytes_.size(); }
+
+ private:
+  std::span<char> bytes_;
+  std::size_t used_ = 0;
+};
+
+}  // namespace
+
+bool is_dimension_key(std::string_view key) {
+  const auto is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
+  const auto may_follow = [&](char c) { return is_lower(c) || (c >= '0' && c <= '9') || c == '_'; };
+  return !key.empty() && is_lower(key.front()) && std::all_of(key.begin(), key.end(), may_follow) &&
+         (!is_reserved_label(key) || key == "service" || key == "pid");
+}
+
+std::optional<Dimensions> parse_dimensions(std::string_view tag) {
+  const std::size_t brace = find_labels(tag);
+  if (brace == tag.npos) return std::nullopt;
+  Dimensions found{tag.substr(0, brace), {}};
+  std::string_view rest = tag.substr(brace + 1, tag.size() - brace - 2);
+  while (!rest.empty()) {
+    const auto [key, value] = take_label(rest);
+    found.labels.push_back({key, unescaped(value)});
+  }
+  return found;
+}
+
+std::string_view bare_name(std::string_view tag) { return tag.substr(0, find_labels(tag)); }
+
+Composed compose_dimensions(std::span<char> room, std::size_t& length, std::string_view name,
+                            std::span<const DimensionView> labels) {
+  std::array<const DimensionView*, kMaxDimensions> sorted;
+  if (labels.size() > sorted.size()) return Composed::BadLabels;
+  std::size_t count = 0;
+  for (const DimensionView& label : labels) {
+    if (!is_dimension_key(label.first)) return Composed::BadLabels;
+    std::size_t at = count++;
+    for (; at > 0 && sorted[at - 1]->first >= label.first; --at) {
+      if (sorted[at - 1]->first == label.first) return Composed::BadLabels;
+      sorted[at] = sorted[at - 1];
+    }
+    sorted[at] = &label;
+  }
+
+  Room text(room);
+  text.add(name);
+  char before = '{';
+  for (std::size_t i = 0; i < count; ++i, before = ';') {
+    text.add(before);
+    text.add(sorted[i]->first);
+    text.add('=');
+    text.add_escaped(sorted[i]->second);
+  }
+  if (count != 0) text.add('}');
+  length = text.used();
+  return text.is_exceeded() ? Composed::TooLong : Composed::Done;
+}
+
+bool compose_dimensions(std::string& out, std::string_view name,
+                        std::span<const DimensionView> labels, std::size_t most) {
+  const std::size_t before = out.size();
+  out.resize(before + most);
+  std::size_t length = 0;
+  const bool is_done =
+      compose_dimensions(std::span(out).subspan(before), length, name, labels) == Composed::Done;
+  out.resize(before + (is_done ? length : 0));
+  return is_done;
+}
+
+}  // namespace pcp::trace

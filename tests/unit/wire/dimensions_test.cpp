@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "wire/dimensions.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace pcp::trace {
+namespace {
+
+std::string compose(std::string_view name, const std::vector<DimensionView>& labels) {
+  std::string text;
+  return compose_dimensions(text, name, labels) ? text : "(none)";
+}
+
+// name|key=value|key=value, unescaped.
+std::string parse(std::string_view tag) {
+  const std::optional<Dimensions> found = parse_dimensions(tag);
+  EXPECT_EQ(bare_name(tag), found ? found->name : tag) << tag;
+  if (!found) return "(none)";
+  std::string text(found->name);
+  for (const auto& [key, value] : found->labels) text += '|' + std::string(key) + '=' + value;
+  return text;
+}
+
+TEST(Dimensions, AreOneTextInWhateverOrderTheyAreGiven) {
+  EXPECT_EQ(compose("request", {{"zone", "eu"}, {"route", "/cart"}}),
+            "request{route=/cart;zone=eu}");
+  EXPECT_EQ(compose("request", {{"b", "2"}, {"c", "3"}, {"a", ""}}), "request{a=;b=2;c=3}");
+  EXPECT_EQ(compose("request", {}), "request");
+}
+
+TEST(Dimensions, EscapeAllThatCouldBeMisunderstood) {
+  EXPECT_EQ(compose("x", {{"k", "a b{;=,}\"%\\\n"}}), "x{k=a%20b%7B%3B%3D%2C%7D%22%25%5C%0A}");
+  EXPECT_EQ(compose("x", {{"k", "aZ09_./:@+-"}}), "x{k=aZ09_./:@+-}");
+}
+
+TEST(Dimensions, LeaveLettersAsTheyAre) {
+  for (const char* letters : {"gr\u00f6\u00df", "\u00c0", "\u6771\u4eac", "\u0416", "\U00020000"})
+    EXPECT_EQ(compose("x", {{"k", letters}}), "x{k=" + std::string(letters) + "}");
+  // A sign of multiplication, a quote, an ideographic blank, a replacement character.
+  EXPECT_EQ(compose("x", {{"k", "\u00d7\u201c\u3000\ufffd"}}),
+            "x{k=%C3%97%E2%80%9C%E3%80%80%EF%BF%BD}");
+  // No UTF-8: cut off, overlong, a surrogate, beyond the last; and what is no letter in Latin-1.
+  EXPECT_EQ(compose("x", {{"k", "\xc3"}}), "x{k=%C3}");
+  EXPECT_EQ(compose("x", {{"k", "\xe0\x83\x80"}}), "x{k=%E0%83%80}");
+  EXPECT_EQ(compose("x", {{"k", "\xed\xa0\x80"}}), "x{k=%ED%A0%80}");
+  EXPECT_EQ(compose("x", {{"k", "\xf4\x90\x80\x80"}}), "x{k=%F4%90%80%80}");
+  EXPECT_EQ(compose("x", {{"k", "\u00a0\u00bf"}}), "x{k=%C2%A0%C2%BF}");
+}
+
+TEST(Dimensions, ComeBackAsTheyWereGiven) {
+  for (int c = 1; c < 256; ++c) {
+    const std::string value(1, static_cast<char>(c));
+    EXPECT_EQ(parse(compose("x{}", {{"k", value}})), "x{}|k=" + value);
+  }
+  EXPECT_EQ(parse(compose("x", {{"b", "gr\u00f6\u00df=1;"}, {"a", ""}})),
+            "x|a=|b=gr\u00f6\u00df=1;");
+}
+
+TEST(Dimensions, HaveKeysThatAreNamesOfLabelsAndNotPcpsOwn) {
+  for (const char* key : {"", "Zone", "_a", "9", "a-b", "a b", "tag", "userid", "trace_type"}) {
+    EXPECT_EQ(compose("x", {{key, "1"}}), "(none)") << key;
+    EXPECT_EQ(parse("x{" + std::string(key) + "=1}"), "(none)") << key;
+  }
+  for (const char* key : {"zone", "a", "a_", "k8s_pod", "service", "pid"})
+    EXPECT_EQ(parse(compose("x", {{key, "1"}})), "x|" + std::string(key) + "=1");
+  EXPECT_EQ(compose("x", {{"a", "1"}, {"b", "1"}, {"a", "2"}}), "(none)");
+}
+
+TEST(Dimensions, AreSixteenAtMost) {
+  std::vector<DimensionView> labels;
+  const std::string alphabet = "abcdefghijklmnopqrstuvwxyz";
+  for (std::size_t i = 0; i < 16; ++i)
+    labels.push_back({std::string_view(alphabet).substr(i, 1), ""});
+  const std::string sixteen = compose("x", labels);
+  EXPECT_EQ(parse_dimensions(sixteen).value().labels.size(), 16u);
+  labels.push_back({"z", ""});
+  EXPECT_EQ(compose("x", labels), "(none)");
+  EXPECT_EQ(parse(sixteen.substr(0, sixteen.size() - 1) + ";z=}"), "(none)");
+}
+
+TEST(Dimensions, OfAnyOtherFormAreNone) {
+  for (const char* tag :
+       {"",           "x",          "{a=1}",       "x{}",         "x{a}",       "x{a=1",
+        "x{a=1}y",    "x{a=1;}",    "x{;a=1}",     "x{a=1;;b=2}", "x{b=1;a=2}", "x{a=1;a=2}",
+        "x{a=1,b=2}", "x{a=\"1\"}", "x{a=b c}",    "x{a=1=2}",    "x{a=%4}",    "x{a=%G0}",
+        "x{a=%}",     "x{a=\xc3}",  "x{a=\u00d7}", "}",           "x}",         "x{=1}"})
+    EXPECT_EQ(parse(tag), "(none)") << tag;
+  EXPECT_EQ(parse("x{y{a=1}"), "x{y|a=1");
+  EXPECT_EQ(parse("x{a=1}{b=2}"), "x{a=1}|b=2");
+  EXPECT_EQ(parse("x{a=%41%4a%c3%B6}"), "x|a=AJ\u00f6");
+}
+
+TEST(Dimensions, StayWithinTheLengthOfATag) {
+  const std::string name(kMaxTagLength - 5, 'n');
+  const std::vector<DimensionView> one{{"a", "1"}};
+  const std::vector<DimensionView> blank{{"a", " "}};
+  std::string text = "before ";
+  EXPECT_TRUE(compose_dimensions(text, name, one));
+  EXPECT_EQ(text, "before " + name + "{a=1}");
+  text = "before ";
+  EXPECT_FALSE(compose_dimensions(text, name + "n", one));
+  EXPECT_FALSE(compose_dimensions(text, name, blank));
+  EXPECT_EQ(text, "before ");
+  EXPECT_TRUE(compose_dimensions(text, "x", one, 6));
+  EXPECT_FALSE(compose_dimensions(text, "x", one, 5));
+}
+
+}  // namespace
+}  // namespace pcp::trace
