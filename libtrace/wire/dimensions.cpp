@@ -130,9 +130,8 @@ class Room {
   void add_escaped(std::string_view value) {
     while (!value.empty()) {
       const std::size_t plain = plain_bytes(value);
-      if (plain != 0) {
-        add(value.substr(0, plain));
-      } else {
+      for (std::size_t i = 0; i < plain; ++i) add(value[i]);
+      if (plain == 0) {
         constexpr char kDigits[] = "0123456789ABCDEF";
         add('%');
         add(kDigits[byte_at(value, 0) >> 4]);
