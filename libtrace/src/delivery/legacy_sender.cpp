@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "delivery/diagnostics.hpp"
+#include "wire/dimensions.hpp"
 #include "wire/legacy.hpp"
 
 namespace pcp::trace::client {
@@ -68,10 +69,10 @@ void LegacySender::send_pending(std::uint64_t until, std::uint64_t) {
   std::vector<wire::LegacyData> values;
   std::size_t bytes = 0;
   while (rest_.delta.count > 0 || take_entry(until_)) {
-    bytes += wire::data_pdu_bytes(rest_.tag->length);
+    bytes += wire::data_pdu_bytes(rest_name_.size());
     if (bytes > kChunkBytes) break;
     values.push_back(
-        {rest_.type(), false, take_legacy_value(rest_.type(), rest_.delta), name_of(*rest_.tag)});
+        {rest_.type(), false, take_legacy_value(rest_.type(), rest_.delta), rest_name_});
     if (rest_.is_added()) rest_.delta.sum = 0;  // all of it is in the value
   }
   if (values.empty()) return;
@@ -86,12 +87,21 @@ void LegacySender::send_pending(std::uint64_t until, std::uint64_t) {
   transport_.send(chunk);
 }
 
+// A tag with too many labels goes by its bare name, since it must go somewhere. Empty if that is
+// too long as well.
+std::string_view LegacySender::name_for_stock(const Tag& tag) {
+  const std::string_view whole = name_of(tag);
+  const std::string_view name = whole.size() <= kMaxLegacyTag ? whole : bare_name(whole);
+  return name.size() <= kMaxLegacyTag ? name : std::string_view();
+}
+
 // Takes the next entry that a stock agent understands.
 bool LegacySender::take_entry(std::uint64_t until) {
   while (pending_.popped() < until) {
     Pending::Entry& entry = pending_.front();
     rest_entry_ = pending_.popped();
-    const bool fits = entry.tag->length <= kMaxLegacyTag;
+    rest_name_ = name_for_stock(*entry.tag);
+    const bool fits = !rest_name_.empty();
     rest_.tag = entry.tag;
     rest_.series = entry.series;
     rest_.first_ns = entry.first_ns;

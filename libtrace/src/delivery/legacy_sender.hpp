@@ -5,6 +5,8 @@
 // chunk whose ACK is lost is in doubt: it is not sent again.
 #pragma once
 
+#include <string_view>
+
 #include "delivery/sender.hpp"
 
 namespace pcp::trace::client {
@@ -29,6 +31,7 @@ class LegacySender final : public Sender {
   static constexpr std::size_t kMaxLegacyTag = 124;
 
   bool take_entry(std::uint64_t until);
+  static std::string_view name_for_stock(const Tag& tag);
 
   Transport& transport_;
   Pending& pending_;
@@ -36,6 +39,7 @@ class LegacySender final : public Sender {
 
   bool is_connected_ = false;
   Pending::Entry rest_;              // what is left of the entry being sent
+  std::string_view rest_name_;       // as a stock agent takes it
   std::uint64_t rest_entry_ = 0;     // its number in Pending
   std::uint64_t chunk_records_ = 0;  // of the chunk under way; 0: none is
   std::uint64_t until_ = 0;

@@ -532,5 +532,21 @@ TEST_F(LegacySenderTest, CountsWhatAStockAgentCannotTake) {
   EXPECT_EQ(counters.acknowledged, 2u);  // aborts, which it does not count
 }
 
+TEST_F(LegacySenderTest, SendsATagWithTooManyLabelsUnderItsBareName) {
+  sender.connected();
+  const std::string value(120, 'v');
+  record("bare{k=" + value.substr(0, 124 - 8) + "}", 1);
+  record("bare{k=" + value + "}", 2);
+  record(std::string(125, 'x') + "{k=1}", 3);
+  flush();
+  std::vector<std::string> tags;
+  for (const KeptPdu& pdu : transport.take())
+    tags.emplace_back(wire::decode_data(pdu.payload)->tag);
+  EXPECT_EQ(tags, (std::vector<std::string>{"bare{k=" + value.substr(4) + "}", "bare", "bare"}));
+  EXPECT_TRUE(acknowledge(0));
+  EXPECT_EQ(counters.acknowledged, 3u);
+  EXPECT_EQ(counters.undeliverable, 3u);
+}
+
 }  // namespace
 }  // namespace pcp::trace::client
