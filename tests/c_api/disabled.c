@@ -21,7 +21,8 @@ int main(void) {
   pmtrace_tx tx;
   pmtrace_stats_t stats;
   pmtrace_handle handle = pmtrace_tag(tag());
-  int failed = 0;
+  pmtrace_label label = {"name", "value"};
+  int failed = pmtrace_tag_with(tag(), &label, 1) != NULL;
   (void)handle;
   (void)tx;
   (void)stats;

@@ -60,6 +60,23 @@ static void tags(void) {
   CHECK(pmtrace_tag("handled") != pmtrace_tag("other"));
 }
 
+static void tags_with_labels(void) {
+  const pmtrace_label labels[] = {{"zone", "eu"}, {"route", "/a b"}};
+  char value[300];
+  pmtrace_label longest = {"k", value};
+  pmtrace_stats_t stats;
+  memset(value, 'v', sizeof value);
+  value[299] = '\0';
+  CHECK(pmtrace_tag_with("handled", labels, 2) == pmtrace_tag("handled{route=/a%20b;zone=eu}"));
+  CHECK(pmtrace_tag_with("handled", NULL, 0) == pmtrace_tag("handled"));
+  CHECK(pmtrace_tag_with("handled", &longest, 1) == pmtrace_tag("handled"));
+  CHECK(pmtrace_stats(&stats, sizeof stats) == 0);
+  CHECK(stats.labels_cut == 1);
+  CHECK(stats.labels_over == 0);
+  CHECK(pmtrace_point(pmtrace_tag_with("handled", labels, 2)) == 0);
+  CHECK(pmtrace_point(pmtrace_tag_with("handled", labels, 1)) == 0);
+}
+
 static void calls_by_handle(void) {
   pmtrace_handle tag = pmtrace_tag("handled");
   CHECK(pmtrace_point(tag) == 0);
@@ -111,6 +128,7 @@ static void transaction_that_ends_on_another_thread(void) {
 static void forked_child(void) {
   pmtrace_handle tag = pmtrace_tag("forked");
   pmtrace_tx tx;
+  pmtrace_stats_t stats;
   int status;
   pid_t child;
   CHECK(pmtrace_point(tag) == 0); /* still queued, and not the child's to send */
@@ -122,6 +140,9 @@ static void forked_child(void) {
     CHECK(pmtracepoint("forked") == 0);
     CHECK(pmtrace_end(&tx) == 0);
     CHECK(pmtrace_flush(60) == 1);
+    CHECK(pmtrace_stats(&stats, sizeof stats) == 0);
+    CHECK(stats.recorded == 3);
+    CHECK(stats.labels_cut == 0); /* its parent's */
     _exit(0); /* a leak checker cannot see what the parent's other threads held */
   }
   CHECK(waitpid(child, &status, 0) == child);
@@ -160,6 +181,7 @@ static void flush_and_statistics(void) {
 int main(void) {
   calls_by_name();
   tags();
+  tags_with_labels();
   calls_by_handle();
   transactions();
   transaction_that_ends_on_another_thread();

@@ -23,7 +23,8 @@ class EveryCall:
         self.assertEqual(pmcd.values("trace.transact.count"),
                          {"named": 1, "handled": 2, "across threads": 1, "forked": 1})
         self.assertEqual(pmcd.values("trace.point.count"),
-                         {"named": 1, "handled": 1, "forked": 3, "acknowledged": 2})
+                         {"named": 1, "handled": 1, "forked": 3, "acknowledged": 2,
+                          "handled{zone=eu}": 1, "handled{route=/a%20b;zone=eu}": 1})
         self.assertEqual(pmcd.values("trace.observe.count"), {"named": 1, "handled": 2})
         self.assertEqual(pmcd.values("trace.observe.value"), {"named": 2.5, "handled": 4})
         self.assertEqual(pmcd.values("trace.counter.count"), {"named": 2, "handled": 1, "added": 2})

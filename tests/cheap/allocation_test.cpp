@@ -74,6 +74,15 @@ TEST(Allocations, AreNotMadeForKnownTagsIfTheQueueIsAlwaysFull) {
   expect_no_allocations_for_known_tags();
 }
 
+TEST(Allocations, AreNotMadeByLookingUpATagByItsLabels) {
+  const pmtrace_label labels[] = {{"route", "/a b"}, {"city", "K\u00f6ln"}};
+  const pmtrace_handle tag = pmtrace_tag_with("labelled", labels, 2);
+  ASSERT_NE(tag, nullptr);
+  const std::uint64_t before = heap_calls();
+  EXPECT_EQ(pmtrace_tag_with("labelled", labels, 2), tag);
+  EXPECT_EQ(heap_calls(), before);
+}
+
 TEST(Allocations, AreNotMadeByTheCellsOfAThousandTags) {
   using namespace client;
   const Names names(1000);

@@ -17,6 +17,7 @@ MALFORMED = {
     "PCP_TRACE_RECONNECT": ["abc", "-1", "1,x", "1,,2"],
     "PCP_TRACE_FLUSH": ["abc", "-1", "100ms"],
     "PCP_TRACE_QUEUE": ["abc", "-1", "0x"],
+    "PCP_TRACE_MAX_LABEL_SETS": ["abc", "-1", "1e3"],
 }
 
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "api/api.hpp"
-#include "record/tag_registry.hpp"
+#include "api/find_tag.hpp"
 #include "wire/trace_type.hpp"
 
 namespace {
@@ -31,7 +31,7 @@ int call_with_tag(const char* text, size_t length, Call call) {
   name = name.substr(0, name.find_last_not_of(' ') + 1);
   if (name.empty()) return call("");
   if (name.size() > kMaxTagLength) return call(kTooLong.data());
-  const client::Tag* tag = client::intern_tag(name);
+  const client::Tag* tag = client::find_tag(name);
   return tag != nullptr ? call(tag->text()) : -ENOMEM;
 }
 

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "api/api.hpp"
+#include "api/find_tag.hpp"
 #include "api/recording.hpp"
 #include "delivery/diagnostics.hpp"
 #include "record/clock.hpp"
@@ -77,7 +78,7 @@ extern "C" {
 PMTRACE_EXPORT pmtrace_handle pmtrace_tag(const char* name) {
   if (name == nullptr) return nullptr;
   const std::string_view text(name, ::strnlen(name, kMaxTagLength + 1));
-  return is_tag(text) ? intern_tag(text) : nullptr;
+  return is_tag(text) ? find_tag(text) : nullptr;
 }
 
 PMTRACE_EXPORT int pmtrace_point(pmtrace_handle tag) {
@@ -138,6 +139,10 @@ PMTRACE_EXPORT void pmtrace_complain_once(const char* text) {
 PMTRACE_EXPORT int pmtrace_stats(pmtrace_stats_t* stats, size_t size) {
   if (stats == nullptr) return -EINVAL;
   pmtrace_stats_t now{};
+  if (const LabelCounts* labels = Client::label_counts()) {
+    now.labels_cut = labels->cut.load(std::memory_order_relaxed);
+    now.labels_over = labels->over.load(std::memory_order_relaxed);
+  }
   if (Client* client = Client::get_if_made()) {
     // What became of the calls is read before the calls: more can only have been recorded since.
     const DeliveryCounters& delivered = client->delivered();

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "api/api.hpp"
+#include "api/find_tag.hpp"
 #include "api/recording.hpp"
 #include "delivery/diagnostics.hpp"
 #include "record/clock.hpp"
@@ -28,7 +29,7 @@ TagCache::Entry* look_up(const char* name, Recorder*& recorder, int& error) {
   error = PMTRACE_ERR_TAGLENGTH;
   if (text.size() > kMaxTagLength) return nullptr;
   error = -ENOMEM;
-  const Tag* tag = intern_tag(text);
+  const Tag* tag = find_tag(text);
   if (tag == nullptr) return nullptr;
   entry = {name, tag, nullptr};
   return &entry;

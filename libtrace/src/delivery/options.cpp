@@ -11,9 +11,11 @@
 #include <cerrno>
 #include <charconv>
 #include <climits>
+#include <limits>
 #include <optional>
 #include <string_view>
 
+#include "record/label_set_limit.hpp"
 #include "record/state.hpp"
 #include "wire/label_name.hpp"
 
@@ -81,6 +83,20 @@ std::optional<std::pair<std::string, std::string>> parse_label(std::string_view 
   const std::string_view name = text.substr(0, equals);
   if (equals == text.npos || !is_label_name(name) || is_reserved_label(name)) return {};
   return std::pair{std::string(name), std::string(text.substr(equals + 1))};
+}
+
+// Which of the processes of a job this is, by the word of the first one that starts such jobs.
+void add_rank(Options& options, const Environment& environment) {
+  constexpr std::string_view kRank = "rank";
+  for (const auto& label : options.labels)
+    if (label.first == kRank) return;
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+    const char* text = environment(name);
+    if (text == nullptr) continue;
+    if (const auto rank = parse_number(text, 0, std::numeric_limits<std::uint32_t>::max()))
+      options.labels.emplace_back(kRank, std::to_string(*rank));
+    return;
+  }
 }
 
 // As much of a text as `most` allows, cut between two characters of UTF-8.
@@ -227,6 +243,9 @@ Options read_options(const Environment& environment,
   options.flush_interval = std::chrono::milliseconds(flush_ms);
   take("PCP_TRACE_QUEUE", number(2, 1 << 20), options.queue_capacity,
        "a number of records from 2 to 1048576");
+  std::uint32_t checked_only = 0;  // tags are made before this
+  take("PCP_TRACE_MAX_LABEL_SETS", parse_label_set_limit, checked_only,
+       "a number from 0 to 100000");
   const bool has_service = take("PCP_TRACE_SERVICE", non_empty, options.service, "a name");
   if (const char* const labels = environment("PCP_TRACE_LABELS"))
     for_each_part(labels, ',', [&](std::string_view part) {
@@ -236,6 +255,7 @@ Options read_options(const Environment& environment,
         ignore("PCP_TRACE_LABELS", part,
                "name=value with a name of letters, digits and '_' that is none of PCP's own");
     });
+  add_rank(options, environment);
   cut_to_what_agents_take(options, has_service ? "PCP_TRACE_SERVICE" : "the program's name",
                           complain);
   options.no_agent = environment("PCP_TRACE_NOAGENT") != nullptr;

@@ -45,7 +45,7 @@ struct Options {
   // What the process says of itself. It fits an agent's limits.
   std::string process;  // the program's name
   std::string service;  // PCP_TRACE_SERVICE, else the program's name
-  std::vector<std::pair<std::string, std::string>> labels;  // PCP_TRACE_LABELS
+  std::vector<std::pair<std::string, std::string>> labels;  // PCP_TRACE_LABELS, and the rank
 };
 
 // Reads one variable; null if it is not set.

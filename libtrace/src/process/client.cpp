@@ -42,6 +42,7 @@ constexpr std::uint64_t kStartPauseNs = 100'000'000;
 struct Process {
   std::atomic<Client*> client;  // released by the thread that made it
   std::atomic<bool> is_making;
+  LabelCounts label_counts;
 };
 
 // Set once, by whoever comes first; acquired, since the memory is fresh.
@@ -116,6 +117,11 @@ Client* Client::make_if_debugged() {
   if (client != nullptr || ::secure_getenv("PCP_TRACE_DEBUG") == nullptr) return client;
   const NoCancellation guard;
   return get();
+}
+
+LabelCounts* Client::label_counts() {
+  Process* process = find_process();
+  return process != nullptr ? &process->label_counts : nullptr;
 }
 
 Client* Client::get_to_finish() {

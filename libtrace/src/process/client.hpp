@@ -21,6 +21,13 @@ namespace pcp::trace::client {
 
 class FlusherLoop;
 
+// Tags asked for with labels that got their bare name. Written by any thread; each stands for
+// itself.
+struct LabelCounts {
+  std::atomic<std::uint64_t> cut;   // too long
+  std::atomic<std::uint64_t> over;  // too many
+};
+
 class Client {
  public:
   // Gives this process's client, and makes it if need be. Null if there is no memory. Thread: any.
@@ -33,6 +40,9 @@ class Client {
 
   // Gives the client whose calls the end of this process has to wait for; null if there is none.
   static Client* get_to_finish();
+
+  // Of this process, whether it has a client or not. Null if there is no memory.
+  static LabelCounts* label_counts();
 
   // Starts the flusher's thread unless somebody runs the flusher already. If that fails, one of the
   // next calls tries again. Thread: any.

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <new>
 
+#include "record/label_set_limit.hpp"
+#include "wire/dimensions.hpp"
 #include "wire/trace_type.hpp"
 
 namespace pcp::trace::client {
@@ -53,6 +55,17 @@ Tag* make_tag(std::string_view name) {
   return tag;
 }
 
+void give_label_set_back(const Tag* named) {
+  if (named != nullptr) named->label_sets.fetch_sub(1, std::memory_order_relaxed);
+}
+
+// Counts one more; false if the name has as many as it may.
+bool take_label_set(const Tag& named) {
+  if (named.label_sets.fetch_add(1, std::memory_order_relaxed) < label_set_limit()) return true;
+  give_label_set_back(&named);
+  return false;
+}
+
 }  // namespace
 
 const Tag* intern_tag(std::string_view name) {
@@ -60,18 +73,26 @@ const Tag* intern_tag(std::string_view name) {
   const Tag* seen = head.load(std::memory_order_acquire);
   if (const Tag* found = find_in(seen, name)) return found;
 
+  const std::string_view bare = bare_name(name);
+  const Tag* named = bare.size() < name.size() ? intern_tag(bare) : nullptr;
+
   // The last id is kept for "(overflow)" itself.
   if (tag_count.load(std::memory_order_relaxed) >= kMaxTags - 1 && name != kOverflowName)
-    return intern_tag(kOverflowName);
+    return named != nullptr ? named : intern_tag(kOverflowName);
+  if (named != nullptr && !take_label_set(*named)) return named;
 
   Tag* tag = make_tag(name);
-  if (tag == nullptr) return nullptr;
+  if (tag == nullptr) {
+    give_label_set_back(named);
+    return nullptr;
+  }
   tag->id = tag_count.fetch_add(1, std::memory_order_relaxed);
   tag->next = seen;
   while (!head.compare_exchange_weak(seen, tag, std::memory_order_release,
                                      std::memory_order_acquire)) {
     if (const Tag* found = find_in(seen, name)) {  // another thread was faster; the id stays unused
       std::free(tag);
+      give_label_set_back(named);
       return found;
     }
     tag->next = seen;

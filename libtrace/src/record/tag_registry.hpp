@@ -16,7 +16,8 @@ struct pmtrace_tag_record {
   const pmtrace_tag_record* next;  // in its bucket
   std::uint32_t id;                // 0, 1, 2 ... in order of creation
   std::uint32_t length;
-  mutable std::atomic<bool> has_begun;  // ever opened as a transaction by name
+  mutable std::atomic<bool> has_begun;            // ever opened as a transaction by name
+  mutable std::atomic<std::uint32_t> label_sets;  // tags that are this name with labels
 
   // With its NUL. Seven bytes before it and after it can be read, too.
   const char* text() const { return reinterpret_cast<const char*>(this + 1); }
@@ -32,7 +33,9 @@ inline std::string_view name_of(const Tag& tag) { return {tag.text(), tag.length
 // in sum and bounds the memory of a program that invents names.
 inline constexpr std::uint32_t kMaxTags = 100'000;
 
-// Finds a tag or makes it. Null if there is no memory. Requires: is_tag(name).
+// Finds a tag or makes it. Null if there is no memory. A name with labels for which there is no
+// room (label_set_limit.hpp), or beyond the tags of a process, gives the bare name's. Requires:
+// is_tag(name).
 const Tag* intern_tag(std::string_view name);
 
 // All tags that anybody has seen have lower ids than this. Thread: any.

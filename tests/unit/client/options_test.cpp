@@ -135,6 +135,26 @@ TEST(Options, LeaveOutLabelsThatPcpWouldRefuseAndNoOthers) {
   EXPECT_NE(complaints[1].find("\"hostname=other\""), std::string::npos);
 }
 
+using Labels = decltype(Options::labels);
+
+TEST(Options, TakeTheRankFromWhateverHasStartedTheJob) {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"})
+    EXPECT_EQ(read({{name, "12"}}).options.labels, (Labels{{"rank", "12"}})) << name;
+  EXPECT_EQ(read({{"PMI_RANK", "3"}, {"SLURM_PROCID", "0"}, {"PCP_TRACE_LABELS", "zone=eu"}})
+                .options.labels,
+            (Labels{{"zone", "eu"}, {"rank", "3"}}));
+  EXPECT_EQ(read({{"PMI_RANK", "3"}, {"PCP_TRACE_LABELS", "rank=own"}}).options.labels,
+            (Labels{{"rank", "own"}}));
+}
+
+TEST(Options, TakeNoRankThatIsNoNumberAndAreSilentAboutIt) {
+  for (const char* rank : {"", "-1", "0x1", "1 ", "99999999999"}) {
+    const auto [options, complaints] = read({{"PMI_RANK", rank}});
+    EXPECT_TRUE(options.labels.empty()) << rank;
+    EXPECT_TRUE(complaints.empty()) << rank;
+  }
+}
+
 std::size_t bytes_of(const Options& options) {
   std::size_t bytes = options.process.size() + options.service.size();
   for (const auto& [name, value] : options.labels) bytes += name.size() + value.size();
@@ -223,9 +243,12 @@ INSTANTIATE_TEST_SUITE_P(
                     std::pair{"PCP_TRACE_RECONNECT", "5,"}, std::pair{"PCP_TRACE_RECONNECT", "5,x"},
                     std::pair{"PCP_TRACE_FLUSH", "0"}, std::pair{"PCP_TRACE_FLUSH", "1.5"},
                     std::pair{"PCP_TRACE_QUEUE", "1"}, std::pair{"PCP_TRACE_QUEUE", "1048577"},
-                    std::pair{"PCP_TRACE_SERVICE", ""}, std::pair{"PCP_TRACE_LABELS", ""},
-                    std::pair{"PCP_TRACE_LABELS", "a"}, std::pair{"PCP_TRACE_LABELS", "=v"},
-                    std::pair{"PCP_TRACE_LABELS", "1a=1"}, std::pair{"PCP_TRACE_SOCKET", ""},
+                    std::pair{"PCP_TRACE_MAX_LABEL_SETS", "100001"},
+                    std::pair{"PCP_TRACE_MAX_LABEL_SETS", "-1"},
+                    std::pair{"PCP_TRACE_MAX_LABEL_SETS", ""}, std::pair{"PCP_TRACE_SERVICE", ""},
+                    std::pair{"PCP_TRACE_LABELS", ""}, std::pair{"PCP_TRACE_LABELS", "a"},
+                    std::pair{"PCP_TRACE_LABELS", "=v"}, std::pair{"PCP_TRACE_LABELS", "1a=1"},
+                    std::pair{"PCP_TRACE_SOCKET", ""},
                     std::pair{"PCP_TRACE_SOCKET", kLongPath.c_str()},
                     std::pair{"PCP_TRACE_DEBUG", ""}, std::pair{"PCP_TRACE_DEBUG", "7"},
                     std::pair{"PCP_TRACE_DEBUG", "file="}));

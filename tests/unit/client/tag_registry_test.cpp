@@ -44,6 +44,23 @@ TEST(TagRegistry, GivesAllThreadsTheSameTags) {
   EXPECT_EQ(ids.size(), std::size_t{kNames});
 }
 
+TEST(TagRegistry, CountsLabelsOfANameByWhoeverMakesThem) {
+  constexpr int kThreads = 4;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t)
+    threads.emplace_back([] {
+      for (int i = 0; i < 1500; ++i) intern_tag("labelled{i=" + std::to_string(i) + "}");
+    });
+  for (auto& thread : threads) thread.join();
+  const Tag* bare = intern_tag("labelled");
+  EXPECT_EQ(bare->label_sets, 1000u);
+  int found = 0;
+  for (int i = 0; i < 1500; ++i)
+    found += intern_tag("labelled{i=" + std::to_string(i) + "}") != bare ? 1 : 0;
+  EXPECT_EQ(found, 1000);
+  EXPECT_EQ(name_of(*intern_tag("labelled{no labels}")), "labelled{no labels}");
+}
+
 TEST(TagRegistry, SharesOneTagAmongAllNamesBeyondTheLimit) {
   for (std::uint32_t i = 0; i < kMaxTags; ++i) intern_tag("invented " + std::to_string(i));
   const Tag* beyond = intern_tag("one too many");
@@ -51,6 +68,8 @@ TEST(TagRegistry, SharesOneTagAmongAllNamesBeyondTheLimit) {
   EXPECT_EQ(intern_tag("another one"), beyond);
   EXPECT_EQ(name_of(*intern_tag("invented 0")), "invented 0");
   EXPECT_LT(beyond->id, kMaxTags);
+  EXPECT_EQ(name_of(*intern_tag("invented 0{a=1}")), "invented 0");
+  EXPECT_EQ(intern_tag("one too many{a=1}"), beyond);
 }
 
 }  // namespace
