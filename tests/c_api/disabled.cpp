@@ -20,5 +20,8 @@ int main() {
   const std::function<int(const char*)> call = &pmtracepoint;
   failed |= call("tag");
   pcp::trace::Transaction{"tag"}.begin().abort();
+  const pcp::trace::Counter counter{"tag", {{"route", "/cart"}, {"zone", std::string("eu")}}};
+  counter.describe("bytes", std::string("what it counts"));
+  counter.add(1);
   return failed | evaluated;
 }

@@ -77,6 +77,9 @@ void name() {
   trace::Counter{std::string_view("named, not to its end").substr(0, 5)}(1ULL << 50);
   trace::measure(text, [] {});
   trace::measure(std::string(254, 'n'), [] {});
+  trace::Point{"labelled", {{"route", "/cart"}, {"b", text}}}.hit();
+  trace::Point{text, {{"a", std::string_view("1 and more").substr(0, 1)}}}.hit();
+  trace::Observation{std::string_view("labelled"), {}}.record(5);
   for (const std::string& none : {std::string("a\0b", 3), std::string(255, 'n'), std::string()})
     trace::Point{none}.hit();
   trace::Point{""}.hit();
@@ -84,6 +87,9 @@ void name() {
 }
 
 }  // namespace
+
+static_assert(sizeof(trace::Counter) == sizeof(pmtrace_handle) &&
+              std::is_trivially_copyable_v<trace::Counter>);
 
 int main() {
   end_or_abort();

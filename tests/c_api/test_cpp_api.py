@@ -29,8 +29,9 @@ class CppApi(TraceTestCase):
                 "transact.count": {"scope": 4 + thrown, "measured": 3, "named": 1, "n" * 254: 1},
                 "transact.aborts": {"scope": 1 + thrown, "measured": thrown, "named": 0,
                                     "n" * 254: 0},
-                "point.count": {"everything": 1, "named": 1},
-                "observe.value": {"everything": 2, "named": 2**40},
+                "point.count": {"everything": 1, "named": 1, "labelled{b=named;route=/cart}": 1,
+                                "named{a=1}": 1},
+                "observe.value": {"everything": 2, "named": 2**40, "labelled": 5},
                 "counter.value": {"everything": 3, "named": 2**50}})
 
     def test_with_exceptions(self):

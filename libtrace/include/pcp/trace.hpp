@@ -22,6 +22,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <initializer_list>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -33,6 +34,12 @@ namespace pcp::trace {
 inline namespace disabled {  // other classes than those of units that trace
 #endif
 
+// What sets one tag of a name apart from another: Transaction{"request", {{"route", "/cart"}}}.
+struct Label {
+  std::string_view name;
+  std::string_view value;
+};
+
 namespace detail {
 
 #ifdef PMTRACE_DISABLE
@@ -40,6 +47,11 @@ template <typename Name>
 constexpr pmtrace_handle find_tag(const Name&) noexcept {
   return nullptr;
 }
+template <typename Name>
+constexpr pmtrace_handle find_tag(const Name&, std::initializer_list<Label>) noexcept {
+  return nullptr;
+}
+inline void describe(pmtrace_handle, std::string_view, std::string_view) noexcept {}
 #else
 extern "C" void pmtrace_complain_once(const char* text);
 
@@ -71,11 +83,60 @@ inline pmtrace_handle find_tag(std::string_view name) noexcept {
   if (*text == '\0') tell_unless_tag(name);
   return pmtrace_tag(text);
 }
+
+// Copies a text for C, and one byte of it more than a tag may have. Gives null, which C refuses, if
+// there is a NUL in it.
+using TextForC = char[kLongestTag + 2];
+inline const char* copy_text(std::string_view from, TextForC& to) noexcept {
+  if (from.find('\0') != std::string_view::npos) return nullptr;
+  to[from.copy(to, sizeof to - 1)] = '\0';
+  return to;
+}
+
+// What is no tag, or no label, the library tells.
+inline pmtrace_handle find_tag(std::string_view name,
+                               std::initializer_list<Label> labels) noexcept {
+  constexpr std::size_t kMostLabels = 16;  // C refuses more
+  TextForC texts[2 * kMostLabels + 1];
+  pmtrace_label given[kMostLabels];
+  std::size_t text = 0;
+  for (std::size_t i = 0; i < labels.size() && i < kMostLabels; ++i) {
+    given[i].name = copy_text(labels.begin()[i].name, texts[text++]);
+    given[i].value = copy_text(labels.begin()[i].value, texts[text++]);
+  }
+  return pmtrace_tag_with(copy_text(name, texts[text]), given, labels.size());
+}
+
+inline void describe(pmtrace_handle tag, std::string_view unit, std::string_view text) noexcept {
+  TextForC texts[2];
+  pmtrace_describe(tag, unit.empty() ? nullptr : copy_text(unit, texts[0]),
+                   text.empty() ? nullptr : copy_text(text, texts[1]));
+}
 #endif
 
 // What becomes a double where a value is recorded, however many bits it has.
 template <typename Number>
 using IfNumber = std::enable_if_t<std::is_arithmetic_v<Number>>;
+
+// What the four kinds have in common.
+class Tagged {
+ public:
+  explicit Tagged(const char* tag) noexcept : tag_(find_tag(tag)) {}
+  explicit Tagged(std::string_view tag) noexcept : tag_(find_tag(tag)) {}
+  explicit Tagged(const char* tag, std::initializer_list<Label> labels) noexcept
+      : Tagged(std::string_view(tag != nullptr ? tag : ""), labels) {}
+  explicit Tagged(std::string_view tag, std::initializer_list<Label> labels) noexcept
+      : tag_(find_tag(tag, labels)) {}
+
+  // Says what the values are measured in, and what the tag stands for. Either may be empty; what
+  // was said first stays.
+  void describe(std::string_view unit, std::string_view text) const noexcept {
+    detail::describe(tag_, unit, text);
+  }
+
+ protected:
+  pmtrace_handle tag_;
+};
 
 }  // namespace detail
 
@@ -115,15 +176,11 @@ class [[nodiscard]] Running {
 };
 
 // Something that takes time: counted, timed, with rate, average, extrema and percentiles.
-class Transaction {
+class Transaction : public detail::Tagged {
  public:
-  explicit Transaction(const char* tag) noexcept : tag_(detail::find_tag(tag)) {}
-  explicit Transaction(std::string_view tag) noexcept : tag_(detail::find_tag(tag)) {}
+  using Tagged::Tagged;
 
   [[nodiscard]] Running begin() const noexcept { return Running(tag_); }
-
- private:
-  pmtrace_handle tag_;
 };
 
 // Calls `work` in a transaction and gives what it gives. An exception aborts the transaction.
@@ -144,23 +201,18 @@ decltype(auto) measure(std::string_view tag, Work&& work) {
 }
 
 // A place that the program passes: counted.
-class Point {
+class Point : public detail::Tagged {
  public:
-  explicit Point(const char* tag) noexcept : tag_(detail::find_tag(tag)) {}
-  explicit Point(std::string_view tag) noexcept : tag_(detail::find_tag(tag)) {}
+  using Tagged::Tagged;
 
   void hit() const noexcept { pmtrace_point(tag_); }
   void operator()() const noexcept { hit(); }
-
- private:
-  pmtrace_handle tag_;
 };
 
 // A value that goes up and down, such as the length of a queue.
-class Observation {
+class Observation : public detail::Tagged {
  public:
-  explicit Observation(const char* tag) noexcept : tag_(detail::find_tag(tag)) {}
-  explicit Observation(std::string_view tag) noexcept : tag_(detail::find_tag(tag)) {}
+  using Tagged::Tagged;
 
   void record(double value) const noexcept { pmtrace_observe(tag_, value); }
   template <typename Number, typename = detail::IfNumber<Number>>
@@ -172,16 +224,20 @@ class Observation {
   void operator()(Number value) const noexcept {
     record(value);
   }
-
- private:
-  pmtrace_handle tag_;
 };
 
-// A value that only grows, such as bytes written so far.
-class Counter {
+// What only grows: either by what each call adds, or to a value that the program keeps, such as the
+// bytes written so far.
+class Counter : public detail::Tagged {
  public:
-  explicit Counter(const char* tag) noexcept : tag_(detail::find_tag(tag)) {}
-  explicit Counter(std::string_view tag) noexcept : tag_(detail::find_tag(tag)) {}
+  using Tagged::Tagged;
+
+  // Adds to what all threads and programs have added; not negative.
+  void add(double increment) const noexcept { pmtrace_add(tag_, increment); }
+  template <typename Number, typename = detail::IfNumber<Number>>
+  void add(Number increment) const noexcept {
+    add(static_cast<double>(increment));
+  }
 
   void record(double value) const noexcept { pmtrace_count(tag_, value); }
   template <typename Number, typename = detail::IfNumber<Number>>
@@ -193,9 +249,6 @@ class Counter {
   void operator()(Number value) const noexcept {
     record(value);
   }
-
- private:
-  pmtrace_handle tag_;
 };
 
 #ifdef PMTRACE_DISABLE
