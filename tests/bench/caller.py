@@ -113,6 +113,10 @@ def _figures(ns):
     yield figure("begin + end by handle", ns("by handle", "begin_end_by_handle"),
                  2 * ns("floor", "time_stamp_counter") + 1.5 * observe,
                  "two time-stamp reads and 1.5 of observe", LTTng=event)
+    yield figure("observe by handle, a tag with labels",
+                 ns("by handle", "observe_labelled_by_handle"), 1.25 * observe, "1.25 of observe")
+    yield figure("tag_with, a known tag with two labels", ns("by handle", "tag_with"), 150,
+                 "150")
     yield figure("begin + end by name", ns("by name", "begin_end_by_name"), event,
                  "LTTng-UST's single event", LTTng=event, stock=ns("stock", "begin_end_by_name"),
                  stock_async=ns("stock async", "begin_end_by_name"))

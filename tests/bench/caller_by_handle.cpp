@@ -40,6 +40,22 @@ void begin_end_by_handle(benchmark::State& state) {
 }
 BENCHMARK(begin_end_by_handle)->Apply(bench::in_bursts);
 
+constexpr pmtrace_label kLabels[] = {{"route", "/cart"}, {"zone", "eu-central-1"}};
+
+void observe_labelled_by_handle(benchmark::State& state) {
+  const pmtrace_handle labelled = pmtrace_tag_with("bench.handle", kLabels, 2);
+  double value = 0;
+  bench::bursts(state, [&] { pmtrace_observe(labelled, value += 0.001); });
+}
+BENCHMARK(observe_labelled_by_handle)->Apply(bench::in_bursts);
+
+// Of a tag that there is, with two labels.
+void tag_with(benchmark::State& state) {
+  bench::bursts(state,
+                [] { benchmark::DoNotOptimize(pmtrace_tag_with("bench.handle", kLabels, 2)); });
+}
+BENCHMARK(tag_with)->Apply(bench::in_bursts);
+
 // Faster than the flusher: nearly all calls find their thread's queue full.
 void observe_flat_out(benchmark::State& state) {
   constexpr int kCalls = 200'000;
