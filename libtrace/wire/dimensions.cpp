@@ -17,7 +17,7 @@ constexpr bool is_plain_ascii(char c) {
 
 constexpr auto kPlainAscii = [] {
   std::array<bool, 256> plain{};
-  for (int c = 0; c < 128; ++c) plain[c] = is_plain_ascii(static_cast<char>(c));
+  for (std::size_t c = 0; c < 128; ++c) plain[c] = is_plain_ascii(static_cast<char>(c));
   return plain;
 }();
 
