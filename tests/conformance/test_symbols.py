@@ -15,7 +15,7 @@ FUNCTIONS = {"pmtracebegin", "pmtraceend", "pmtraceabort", "pmtracepoint", "pmtr
 LEGACY = FUNCTIONS | {name + "_" for name in FUNCTIONS}
 NODE = "PCP_TRACE_2.0"
 NEW_CALLS = {"pmtrace_" + name for name in
-             ("tag", "point", "observe", "count", "begin", "end", "abort", "flush", "stats", "complain_once")}
+             ("tag", "point", "observe", "count", "add", "begin", "end", "abort", "flush", "stats", "complain_once")}
 
 
 def readelf(*arguments):

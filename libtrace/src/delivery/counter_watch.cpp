@@ -8,24 +8,31 @@
 
 namespace pcp::trace::client {
 
-// A counter of what never happens is reported as 0 for ever: nobody means "add 0".
-void CounterWatch::look_closer(const Tag& tag, double before, double value,
-                               const Recorder& recorder) noexcept {
-  Watched& watched = tags_[tag.id];
-  if (is_said_) return;
-  const bool is_equal = value == before && value != 0;
-  const bool is_down =
-      value < before && watched.recorder == &recorder && !recorder.has_changed_hands();
-  watched.repeats = is_equal ? watched.repeats + 1 : 0;
-  if (!is_down && watched.repeats + 1 < kEqualValues) return;
-  is_said_ = true;
+void CounterWatch::look_at(const Record& record, const Recorder& recorder) noexcept {
+  const Tag& tag = *record.tag();
+  Last& last = last_[tag.id];
+  const bool is_down = last.recorder == &recorder && record.value < last.value;
+  // A counter of what never happens is 0 for ever: nobody means "add 0".
+  last.times = record.value == last.value && record.value != 0 ? last.times + 1 : 1;
+  last.value = record.value;
+  last.recorder = &recorder;
+  if (is_down && !recorder.has_changed_hands())
+    end_with(tag, "goes down");
+  else if (last.times == kEqualValues)
+    end_with(tag, "has had the same value 1000 times");
+  else if (--values_left_ == 0)
+    last_ = {};
+}
+
+void CounterWatch::end_with(const Tag& tag, const char* what) noexcept {
+  values_left_ = 0;
   try {
-    complain("the counter \"" + std::string(name_of(tag)) + "\" " +
-             (is_down ? "goes down" : "has had the same value 1000 times") +
+    complain("the counter \"" + std::string(name_of(tag)) + "\" " + what +
              ". pmtrace_count() and pmtracecounter() take its value so far;"
              " to add to it, call pmtrace_add().");
   } catch (const std::exception&) {
   }
+  last_ = {};
 }
 
 }  // namespace pcp::trace::client

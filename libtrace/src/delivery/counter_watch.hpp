@@ -3,7 +3,9 @@
 // more" leaves it at 1. Many equal values in a row, or one that goes down, are said once, with the
 // name of the call that adds.
 //
-// Values of several threads come in any order, so down is only what goes down in one recorder.
+// Values of several threads come in any order, so a value is compared with the one before it in the
+// same recorder's queue. Only the first million of a process are looked at: who makes the mistake
+// makes it from the beginning, and nobody else has to pay for it for ever.
 //
 // Thread: the flusher's.
 #pragma once
@@ -21,32 +23,27 @@ class CounterWatch {
 
   // For tags below this id. Throws if there is no memory for it.
   void make_room(std::uint32_t end_of_ids) {
-    if (end_of_ids > tags_.size()) tags_.resize(end_of_ids);
+    if (values_left_ > 0 && end_of_ids > last_.size()) last_.resize(end_of_ids);
   }
 
-  // Takes a counter's value, of which the last one was `before`. Requires: there is room.
-  void look(const Tag& tag, double before, double value, const Recorder& recorder) {
-    Watched& watched = tags_[tag.id];
-    if (!(value > before)) [[unlikely]]
-      look_closer(tag, before, value, recorder);
-    else
-      watched.repeats = 0;
-    watched.recorder = &recorder;
+  // Takes a counter's value out of this recorder. Requires: there is room for its tag.
+  void look(const Record& record, const Recorder& recorder) {
+    if (values_left_ > 0) [[unlikely]]
+      look_at(record, recorder);
   }
-
-  // The last value was none that a queue has kept.
-  void look_away(const Tag& tag) { tags_[tag.id] = {}; }
 
  private:
-  struct Watched {
-    const Recorder* recorder = nullptr;  // that the last value is from
-    std::uint32_t repeats = 0;           // of the last value
+  struct Last {
+    const Recorder* recorder = nullptr;
+    double value = 0;
+    std::uint32_t times = 0;  // in a row
   };
 
-  void look_closer(const Tag& tag, double before, double value, const Recorder& recorder) noexcept;
+  void look_at(const Record& record, const Recorder& recorder) noexcept;
+  void end_with(const Tag& tag, const char* what) noexcept;
 
-  std::vector<Watched> tags_;  // by id
-  bool is_said_ = false;
+  std::vector<Last> last_;  // by the tag's id
+  std::uint32_t values_left_ = 1'000'000;
 };
 
 }  // namespace pcp::trace::client

@@ -40,9 +40,10 @@ void Pending::add(std::span<const Fetched> some, const Recorder& recorder, std::
     if (target == nullptr || target->last_ns == 0) [[unlikely]]
       target = &queued_entry(record.tag(), series_of(record.kind()), now_ns);
     target->last_ns = now_ns;
-    if (record.kind() == RecordKind::Counter)
-      watch_.look(*record.tag(), target->delta.last, record.value, recorder);
-    if (!add_to(target->delta, record)) continue;
+    if (!add_to(target->delta, record)) {
+      if (record.kind() == RecordKind::Counter) watch_.look(record, recorder);
+      continue;
+    }
     try {
       target->histogram.add(record.value);
     } catch (const std::bad_alloc&) {  // one value that percentiles miss; the sender counts it
@@ -58,7 +59,6 @@ void Pending::add(const OverflowCell& cell, std::uint64_t now_ns) {
     return;
   }
   target.delta.merge(cell.delta);
-  if (cell.kind == RecordKind::Counter) watch_.look_away(*cell.tag);
 }
 
 void Pending::add_again(const Entry& old) {
@@ -76,7 +76,7 @@ void Pending::pop() {
   Entry& done = front();
   const double last = done.delta.last;
   done.delta = {};
-  done.delta.last = last;
+  if (done.is_added()) done.delta.last = last;
   done.histogram.clear();
   done.last_ns = 0;
   done.is_queued = false;

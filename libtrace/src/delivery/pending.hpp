@@ -24,7 +24,7 @@ class Pending {
   // What a record needs lies in the first two cache lines: the delta, the time, and what comes
   // first of the histogram.
   struct alignas(64) Entry {
-    Delta delta;  // `last` outlives pop(); of increments it is all that the process has ever added
+    Delta delta;  // of increments `last` is all that the process has ever added: pop() keeps it
     std::uint64_t last_ns = 0;  // when the flusher saw the last record of it; 0: there is none
     Histogram histogram;
     std::uint64_t first_ns = 0;
@@ -68,8 +68,7 @@ class Pending {
 
   bool empty() const { return queued_ == popped_; }
 
-  // The entry that has waited longest. pop() forgets its numbers, but for the last one, and keeps
-  // its memory.
+  // The entry that has waited longest. pop() forgets its numbers and keeps its memory.
   Entry& front() { return *first_; }
   void pop();
 
