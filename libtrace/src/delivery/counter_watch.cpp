@@ -21,7 +21,7 @@ void CounterWatch::look_at(const Record& record, const Recorder& recorder) noexc
   else if (last.times == kEqualValues)
     end_with(tag, "has had the same value 1000 times");
   else if (--values_left_ == 0)
-    last_ = {};
+    std::vector<Last>().swap(last_);
 }
 
 void CounterWatch::end_with(const Tag& tag, const char* what) noexcept {
@@ -32,7 +32,7 @@ void CounterWatch::end_with(const Tag& tag, const char* what) noexcept {
              " to add to it, call pmtrace_add().");
   } catch (const std::exception&) {
   }
-  last_ = {};
+  std::vector<Last>().swap(last_);
 }
 
 }  // namespace pcp::trace::client

@@ -84,6 +84,10 @@ inline void add_increments(Delta& delta, std::uint64_t count, double sum) {
 // in which it is the fastest, all in all.
 inline bool add_to(Delta& delta, const Record& record) {
   const RecordKind kind = record.kind();
+  if (kind == RecordKind::Point) {
+    ++delta.count;
+    return false;
+  }
   if (kind == RecordKind::Transact || kind == RecordKind::Observe) return delta.add(record.value);
   switch (kind) {
     case RecordKind::Abort:
@@ -99,7 +103,7 @@ inline bool add_to(Delta& delta, const Record& record) {
       ++delta.count;
       break;
     default:
-      ++delta.count;
+      break;
   }
   return false;
 }

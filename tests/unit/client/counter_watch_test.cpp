@@ -90,17 +90,6 @@ TEST_F(CounterWatchTest, SaysNothingWhereAThreadEndsBeforeAnotherBegins) {
             "");
 }
 
-TEST_F(CounterWatchTest, SaysNothingOfWhatWentIntoCells) {
-  EXPECT_EQ(said([&] {
-              for (std::uint32_t i = 0; i < kCapacity; ++i)
-                recorder.record(tag, 1, RecordKind::Counter);
-              recorder.record(tag, 9, RecordKind::Counter);
-              drain.take(recorder, 1);
-              report(4);
-            }),
-            "");
-}
-
 TEST_F(CounterWatchTest, SaysNothingOfIncrements) {
   EXPECT_EQ(said([&] {
               for (int i = 0; i < 2000; ++i) report(recorder, 1, RecordKind::Add);
