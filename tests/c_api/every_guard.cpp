@@ -100,5 +100,11 @@ int main() {
   trace::Point("everything")();
   trace::Observation("everything")(2);
   trace::Counter("everything")(3);
+  const trace::Counter added{"added", {{"by", "call"}}};
+  added.add(1);
+  added.add(2.5);
+  added.add(1ULL << 40);
+  added.describe("bytes", std::string("What was added, ") + std::string(300, '.'));
+  added.describe("", std::string_view());
   return pmtrace_flush(30) == 1 ? 0 : 1;
 }

@@ -18,9 +18,10 @@ class CppApi(TraceTestCase):
         done = subprocess.run([program(name)], env=self.environment(pmcd), text=True,
                               capture_output=True, timeout=PATIENCE_S, check=False)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", told), name)
+        self.labels = pmcd.pminfo("-l", "trace.counter.total")
         return {metric: pmcd.values(f"trace.{metric}")
                 for metric in ("transact.count", "transact.aborts", "point.count", "observe.value",
-                               "counter.value")}
+                               "counter.value", "counter.total")}
 
     def check(self, exceptions, thrown):
         """`thrown` exceptions leave a scope, and as many a measured function."""
@@ -32,7 +33,10 @@ class CppApi(TraceTestCase):
                 "point.count": {"everything": 1, "named": 1, "labelled{b=named;route=/cart}": 1,
                                 "named{a=1}": 1},
                 "observe.value": {"everything": 2, "named": 2**40, "labelled": 5},
-                "counter.value": {"everything": 3, "named": 2**50}})
+                "counter.value": {"everything": 3, "named": 2**50},
+                "counter.total": {"added{by=call}": 2**40 + 3.5}})
+            self.assertRegex(self.labels, r'"by":"call".*"description":"What was added, \.+".*'
+                             r'"tag":"added".*"unit":"bytes"')
 
     def test_with_exceptions(self):
         self.check("exceptions", thrown=1)
