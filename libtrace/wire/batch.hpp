@@ -47,7 +47,13 @@ struct Welcome {
 struct TagDefinition {
   std::uint32_t id = 0;
   std::string_view name;
+  std::string_view unit{};         // what it is measured in
+  std::string_view description{};  // what it stands for
 };
+
+// Of what is said of a tag; the rest is cut off.
+inline constexpr std::size_t kMaxUnitLength = 32;
+inline constexpr std::size_t kMaxDescriptionLength = 254;
 
 // The library's own counters, all since the start of the process.
 struct ClientCounters {

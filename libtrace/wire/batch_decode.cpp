@@ -129,6 +129,12 @@ bool read_tag(protozero::data_view bytes, TagDefinition& tag) {
       case tag_and_type(TagField::Name, Type::length_delimited):
         tag.name = view_of(message.get_view());
         break;
+      case tag_and_type(TagField::Unit, Type::length_delimited):
+        tag.unit = view_of(message.get_view());
+        break;
+      case tag_and_type(TagField::Description, Type::length_delimited):
+        tag.description = view_of(message.get_view());
+        break;
       default:
         message.skip();
     }

@@ -81,6 +81,11 @@ void append_tags(std::string& out, std::uint32_t pid, const std::vector<TagDefin
       protozero::pbf_builder<TagField> tag(message, TagsField::Tags);
       add_nonzero(tag, TagField::Id, definition.id);
       tag.add_bytes(TagField::Name, definition.name.data(), definition.name.size());
+      const auto add = [&tag](TagField field, std::string_view text) {
+        if (!text.empty()) tag.add_bytes(field, text.data(), text.size());
+      };
+      add(TagField::Unit, definition.unit);
+      add(TagField::Description, definition.description);
     }
   });
 }

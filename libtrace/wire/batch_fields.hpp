@@ -28,7 +28,7 @@ enum class WelcomeField : protozero::pbf_tag_type {
 
 enum class TagsField : protozero::pbf_tag_type { Tags = 1 };
 
-enum class TagField : protozero::pbf_tag_type { Id = 1, Name = 2 };
+enum class TagField : protozero::pbf_tag_type { Id = 1, Name = 2, Unit = 4, Description = 5 };
 
 enum class BatchField : protozero::pbf_tag_type {
   Sequence = 1,

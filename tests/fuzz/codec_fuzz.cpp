@@ -81,6 +81,7 @@ void check_tags(const std::vector<TagDefinition>& tags) {
   for (std::size_t i = 0; i < tags.size(); ++i) {
     require(is_tag(tags[i].name));
     require(again[i].id == tags[i].id && again[i].name == tags[i].name);
+    require(again[i].unit == tags[i].unit && again[i].description == tags[i].description);
   }
 }
 

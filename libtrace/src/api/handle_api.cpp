@@ -14,6 +14,7 @@
 #include "api/recording.hpp"
 #include "delivery/diagnostics.hpp"
 #include "record/clock.hpp"
+#include "record/description.hpp"
 
 using namespace pcp::trace;
 using namespace pcp::trace::client;
@@ -114,6 +115,14 @@ PMTRACE_EXPORT int pmtrace_end(pmtrace_tx* tx) {
 
 PMTRACE_EXPORT int pmtrace_abort(pmtrace_tx* tx) {
   return close_transaction(tx, RecordKind::Abort);
+}
+
+PMTRACE_EXPORT int pmtrace_describe(pmtrace_handle tag, const char* unit, const char* text) {
+  if (tag == nullptr) return refuse("describe", nullptr, PMTRACE_ERR_TAGNAME);
+  const auto view = [](const char* given) {
+    return given != nullptr ? std::string_view(given) : std::string_view();
+  };
+  return describe(*tag, view(unit), view(text)) ? 0 : -ENOMEM;
 }
 
 PMTRACE_EXPORT int pmtrace_flush(double timeout) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "delivery/diagnostics.hpp"
+#include "record/description.hpp"
 #include "wire/steady_clock.hpp"
 
 namespace pcp::trace::client {
@@ -186,8 +187,12 @@ void BatchSender::send(const Batch& batch, std::uint64_t now_ns) {
   transport_.send(out);
 }
 
+// A tag that was described only after it had been defined is defined again.
 void BatchSender::define_tags(const std::vector<const Tag*>& tags, std::string& out) {
   std::vector<wire::TagDefinition> definitions;
+  constexpr std::size_t kAroundDefinition = 24;
+  constexpr std::size_t kMostOfDefinition =
+      kMaxTagLength + wire::kMaxUnitLength + wire::kMaxDescriptionLength + kAroundDefinition;
   std::size_t bytes = 0;
   const auto flush = [&] {
     if (!definitions.empty()) wire::append_tags(out, own_pid(), definitions);
@@ -196,11 +201,14 @@ void BatchSender::define_tags(const std::vector<const Tag*>& tags, std::string& 
   };
   for (const Tag* tag : tags) {
     if (tag->id >= defined_.size()) defined_.resize(tag->id + 1);
-    if (defined_[tag->id]) continue;
-    defined_[tag->id] = true;
-    definitions.push_back({tag->id, name_of(*tag)});
-    bytes += tag->length + 16;
-    if (bytes > kMaxBodyBytes - kMaxTagLength) flush();
+    const Description* const description = description_of(*tag);
+    const Defined wanted = description != nullptr ? Defined::WithDescription : Defined::ByName;
+    if (defined_[tag->id] >= wanted) continue;
+    defined_[tag->id] = wanted;
+    const auto [unit, text] = description != nullptr ? *description : Description{};
+    definitions.push_back({tag->id, name_of(*tag), unit, text});
+    bytes += tag->length + unit.size() + text.size() + kAroundDefinition;
+    if (bytes > kMaxBodyBytes - kMostOfDefinition) flush();
   }
   flush();
 }

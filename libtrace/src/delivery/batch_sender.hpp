@@ -72,7 +72,8 @@ class BatchSender final : public Sender {
   // Of the present connection.
   bool welcomed_ = false;
   wire::FeatureSet features_;
-  std::vector<bool> defined_;  // at the tag's id
+  enum class Defined : std::uint8_t { No, ByName, WithDescription };
+  std::vector<Defined> defined_;  // at the tag's id
 };
 
 }  // namespace pcp::trace::client

@@ -11,6 +11,10 @@
 #include <cstdint>
 #include <string_view>
 
+namespace pcp::trace::client {
+struct Description;
+}
+
 // The C API's opaque handle points here.
 struct pmtrace_tag_record {
   const pmtrace_tag_record* next;  // in its bucket
@@ -18,6 +22,7 @@ struct pmtrace_tag_record {
   std::uint32_t length;
   mutable std::atomic<bool> has_begun;            // ever opened as a transaction by name
   mutable std::atomic<std::uint32_t> label_sets;  // tags that are this name with labels
+  mutable std::atomic<const pcp::trace::client::Description*> description;  // description.hpp
 
   // With its NUL. Seven bytes before it and after it can be read, too.
   const char* text() const { return reinterpret_cast<const char*>(this + 1); }

@@ -11,6 +11,7 @@
 
 #include "delivery/batch_sender.hpp"
 #include "delivery/legacy_sender.hpp"
+#include "record/description.hpp"
 #include "support/add_records.hpp"
 #include "support/pdus.hpp"
 #include "wire/legacy.hpp"
@@ -267,6 +268,33 @@ TEST_F(BatchSenderTest, MakesAsManyBatchesAsAnyAgentTakes) {
   }
   EXPECT_GT(counters.batches, 1u);
   EXPECT_EQ(calls, counters.sent);
+}
+
+TEST_F(BatchSenderTest, SaysWhatATagStandsForOnceOnEachConnection) {
+  begin();
+  const auto said = [this] {
+    record("described later");
+    flush();
+    std::vector<std::string> texts;
+    for (const KeptPdu& pdu : transport.take()) {
+      std::vector<wire::TagDefinition> definitions;
+      if (pdu.type == wire::PduType::Tags && wire::decode_tags(pdu.payload, definitions))
+        for (const auto& each : definitions)
+          texts.push_back(std::string(each.unit) + ":" + std::string(each.description));
+    }
+    return texts;
+  };
+  using Said = std::vector<std::string>;
+  EXPECT_EQ(said(), Said{":"});
+  const Tag* const tag = intern_tag("described later");
+  ASSERT_TRUE(describe(*tag, "ms", std::string(253, 'x') + "ö"));
+  ASSERT_TRUE(describe(*tag, "s", "too late"));
+  const Said whole{"ms:" + std::string(253, 'x')};
+  EXPECT_EQ(said(), whole);
+  EXPECT_EQ(said(), Said{});
+  reconnect();
+  welcome(1, true, 0, {}, kNow);
+  EXPECT_EQ(said(), whole);
 }
 
 TEST_F(BatchSenderTest, DefinesTagsInPdusThatAnyAgentTakes) {

@@ -28,8 +28,9 @@ TEST(GoldenBytes, OfWelcome) {
 
 TEST(GoldenBytes, OfTags) {
   EXPECT_EQ(to_hex(tags_pdu()),
-            "00000024 00007062 00001234 "
-            "0a051203 6f6e650a 0f08ac02 120a6275 79206120 626f6f6b");
+            "00000033 00007062 00001234 "
+            "0a051203 6f6e650a 1e08ac02 120a6275 79206120 626f6f6b 22026d73 2a09616c 6c206f66 "
+            "206974");
 }
 
 TEST(GoldenBytes, OfABatchWithADeltaOfEachType) {

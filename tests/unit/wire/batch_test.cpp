@@ -106,7 +106,11 @@ TEST(Tags, ReturnFromTheWireAsTheyWere) {
   EXPECT_EQ(tags[0].id, 0u);
   EXPECT_EQ(tags[0].name, "one");
   EXPECT_EQ(tags[1].id, 300u);
+  EXPECT_EQ(tags[0].unit, "");
+  EXPECT_EQ(tags[0].description, "");
   EXPECT_EQ(tags[1].name, "buy a book");
+  EXPECT_EQ(tags[1].unit, "ms");
+  EXPECT_EQ(tags[1].description, "all of it");
 }
 
 TEST(Tags, AreRefusedIfOneIsNotATag) {

@@ -73,6 +73,8 @@ constexpr const char* kTagsText = R"(tags {
 tags {
   id: 300
   name: "buy a book"
+  unit: "ms"
+  description: "all of it"
 }
 )";
 
@@ -171,6 +173,8 @@ TEST_F(Protoc, WritesTagsThatWeRead) {
   EXPECT_EQ(tags[0].name, "one");
   EXPECT_EQ(tags[1].id, 300u);
   EXPECT_EQ(tags[1].name, "buy a book");
+  EXPECT_EQ(tags[1].unit, "ms");
+  EXPECT_EQ(tags[1].description, "all of it");
 }
 
 // It writes the fields in the same order, so its bytes are ours.

@@ -37,7 +37,9 @@ inline Welcome sample_welcome() {
   return welcome;
 }
 
-inline std::vector<TagDefinition> sample_tags() { return {{0, "one"}, {300, "buy a book"}}; }
+inline std::vector<TagDefinition> sample_tags() {
+  return {{0, "one"}, {300, "buy a book", "ms", "all of it"}};
+}
 
 // A tag's values and, of the types that have one, their histogram.
 struct Collected {
