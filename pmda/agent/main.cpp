@@ -97,6 +97,7 @@ IngestOptions ingest_options(Options& options) {
   ingest.port = options.port;
   ingest.socket_path = options.socket_path;
   ingest.access = std::move(options.access);
+  ingest.split = std::move(options.split);
   return ingest;
 }
 

@@ -36,6 +36,7 @@ pmLongOptions long_options[] = {
     {"observe-units", 1, 'U', "UNITS", "units of observations, six integers (default 0,0,0,0,0,0)"},
     {"counter-units", 1, 'V', "UNITS", "units of counters, six integers (default 0,0,0,0,0,0)"},
     {"max-tags", 1, 0, "COUNT", "tags to keep apart (default 100000)"},
+    {"split", 1, 0, "LABELS", "labels of programs to keep their tags apart by, as in service,rank"},
     {"help", 0, 'h', nullptr, "show this usage message and exit"},
     {"version", 0, 'v', nullptr, "show the version and exit"},
     PMDA_OPTIONS_END,
@@ -77,7 +78,8 @@ Result<void> take_user(const char* name, std::string& target) {
   return Error{"\"" + target + "\" is not a user of this system"};
 }
 
-Result<void> take_option(int letter, const char* text, Options& options) {
+// Takes one option over; `name` is as one writes it.
+Result<void> take_option(int letter, const std::string& name, const char* text, Options& options) {
   switch (letter) {
     case 'A':
       return options.access.add(text);
@@ -105,13 +107,14 @@ Result<void> take_option(int letter, const char* text, Options& options) {
       return take(parse_units(text), options.units.observation);
     case 'V':
       return take(parse_units(text), options.units.counter);
-    default:  // the one without a letter
+    default:  // those without a letter
+      if (name == "--split") return take(parse_keys(text), options.split);
       return take(parse_number(text, 1, kMostTags), options.engine.max_tags);
   }
 }
 
-std::string name_of(int letter) {
-  return letter == 0 ? "--max-tags" : std::string{'-', static_cast<char>(letter)};
+std::string name_of(int letter, const char* long_name) {
+  return letter == 0 ? long_name : std::string{'-', static_cast<char>(letter)};
 }
 
 Result<void> named(const std::string& name, const Result<void>& taken) {
@@ -121,16 +124,17 @@ Result<void> named(const std::string& name, const Result<void>& taken) {
 
 // What pmgetopt_r gave a letter for, or the marks of what it did not understand.
 Result<void> take_result(int letter, const pmOptions& state, char* const* argv, Options& options) {
-  const int letter_in_question = state.optopt;
+  const std::string in_question = name_of(state.optopt, argv[state.optind - 1]);
   switch (letter) {
     case ':':
-      return Error{name_of(letter_in_question) + ": needs an argument"};
-    case '?':  // a long one has no letter
-      return Error{(letter_in_question != 0 ? name_of(letter_in_question)
-                                            : std::string(argv[state.optind - 1])) +
-                   ": is not an option"};
-    default:
-      return named(name_of(letter), take_option(letter, state.optarg, options));
+      return Error{in_question + ": needs an argument"};
+    case '?':
+      return Error{in_question + ": is not an option"};
+    default: {
+      const std::string long_name = std::string("--") + long_options[state.index].long_opt;
+      const std::string name = name_of(letter, long_name.c_str());
+      return named(name, take_option(letter, name, state.optarg, options));
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "collector/engine/types.hpp"
 #include "collector/ingest/access.hpp"
@@ -21,6 +22,7 @@ struct Options {
   std::string socket_path;            // -i: Unix socket for traced programs
   AccessList access;                  // -A
   EngineOptions engine;               // -T, -N, --max-tags
+  std::vector<std::string> split;     // --split
   ValueUnits units;                   // -U, -V
   std::string debug;                  // -D
   bool adopts_numbers = false;        // -a: does that and no more

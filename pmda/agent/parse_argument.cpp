@@ -3,11 +3,13 @@
 
 #include <netdb.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <limits>
-#include <vector>
+
+#include "wire/dimensions.hpp"
 
 namespace pcp::trace::agent {
 
@@ -82,6 +84,21 @@ Result<Time> parse_period(const std::string& text) {
                           : Time::zero();
   if (period <= Time::zero()) return invalid;
   return period;
+}
+
+Result<std::vector<std::string>> parse_keys(const std::string& text) {
+  std::vector<std::string> keys = split(text, ',');
+  if (keys.size() > kMaxDimensions)
+    return Error{quoted(text) + " has more than " + std::to_string(kMaxDimensions) + " labels"};
+  std::sort(keys.begin(), keys.end());
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (!is_dimension_key(keys[i]))
+      return Error{quoted(keys[i]) +
+                   " is not service, pid, or the name of a label that a program " +
+                   "may give: a small letter, then small letters, digits and underscores"};
+    if (i > 0 && keys[i] == keys[i - 1]) return Error{quoted(keys[i]) + " is there twice"};
+  }
+  return keys;
 }
 
 Result<pmUnits> parse_units(const std::string& text) {

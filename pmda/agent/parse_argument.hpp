@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "collector/engine/types.hpp"
 #include "wire/result.hpp"
@@ -20,6 +21,9 @@ Result<std::uint16_t> parse_port(const std::string& text);
 
 // An interval as PCP's tools take it, as in "30 seconds" or "500msec".
 Result<Time> parse_period(const std::string& text);
+
+// Comma-separated keys of labels, as tags may have them, none of them twice.
+Result<std::vector<std::string>> parse_keys(const std::string& text);
 
 // Six comma-separated integers: dimension in space, time and count, then the scales.
 Result<pmUnits> parse_units(const std::string& text);

@@ -45,6 +45,7 @@ struct IngestCounters {
   Counter sessions{0};    // now, connected or remembered
   Counter busy_ns{0};     // CPU time of the ingest thread
   Counter labels_refused{0};
+  Counter unsplit{0};  // tags that would be too long with the labels of their process
 };
 
 }  // namespace pcp::trace::agent

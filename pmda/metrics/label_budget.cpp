@@ -18,10 +18,11 @@ std::size_t bytes_of(const Origin& origin) {
 
 }  // namespace
 
-void LabelBudget::want(const Origin& origin) {
+void LabelBudget::want(const Origin& origin, std::size_t more) {
   Share& session = sessions_[&origin];
-  session.unit = bytes_of(origin);
-  session.wanted += session.unit;
+  const std::size_t bytes = bytes_of(origin) + more;
+  session.unit = std::max(session.unit, bytes);
+  session.wanted += bytes;
 }
 
 void LabelBudget::Group::add(Share& member) {
@@ -57,11 +58,12 @@ void LabelBudget::divide(std::size_t bytes, std::vector<Share*> among) {
   }
 }
 
-bool LabelBudget::takes(const Origin& origin) {
+bool LabelBudget::takes(const Origin& origin, std::size_t more) {
   Share& session = sessions_[&origin];
-  const bool has_room = session.left >= session.unit;
+  const std::size_t bytes = bytes_of(origin) + more;
+  const bool has_room = session.left >= bytes;
   if (has_room) {
-    session.left -= session.unit;
+    session.left -= bytes;
   } else {
     ++left_out_;
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Which instances of an answer show what their programs say of themselves. All of that may take so
-// many bytes and no more, or a few programs could make an answer that takes pmcd seconds. The bytes
-// are shared out equally to the users whose programs they are, a user's to the processes, and a
-// process's to its sessions; who wants less than an equal part leaves the rest to others. So
-// nobody's labels go because of another one's.
+// Which instances of an answer show what their programs say of them and of themselves. All of that
+// may take so many bytes and no more, or a few programs could make an answer that takes pmcd
+// seconds. The bytes are shared out equally to the users whose programs they are, a user's to the
+// processes, and a process's to its sessions; who wants less than an equal part leaves the rest to
+// others. So nobody's labels go because of another one's.
 //
 // Use: want() for each instance, share_out(), then takes() for each instance.
 #pragma once
@@ -23,12 +23,12 @@ class LabelBudget {
 
   explicit LabelBudget(std::size_t bytes = kMaxBytes) : bytes_(bytes) {}
 
-  // Requires: `origin` lives as long as this.
-  void want(const Origin& origin);
+  // `more` are bytes beside those of the origin's labels. Requires: `origin` lives as long as this.
+  void want(const Origin& origin, std::size_t more = 0);
   void share_out();
 
-  // False if this instance has to do without its program's labels.
-  bool takes(const Origin& origin);
+  // False if this instance has to do without its program's labels. `more` is what want() was told.
+  bool takes(const Origin& origin, std::size_t more = 0);
 
   std::size_t left_out() const { return left_out_; }
 
@@ -36,7 +36,7 @@ class LabelBudget {
   struct Share {
     std::size_t wanted = 0;  // bytes
     std::size_t left = 0;    // of those that it gets
-    std::size_t unit = 1;    // what it can make use of is a multiple of this
+    std::size_t unit = 1;    // what it can make use of is about a multiple of this
   };
   struct Group {
     Share share;

@@ -27,6 +27,24 @@ int one_label(const char* name, const char* value, pmLabelSet** sets) {
   return labels.release(sets);
 }
 
+// What is to be known of an instance before its labels are made.
+struct LabelFacts {
+  int number;
+  std::size_t bytes;     // of its own labels, beside the one that every instance has
+  const Origin* origin;  // null for nobody's
+  LabelText::Set kept;   // of the origin's labels
+
+  bool has_more() const { return origin != nullptr || bytes != 0; }
+};
+
+// An instance's own labels win over what its program says of itself.
+void add_labels(LabelSets& sets, int instance, const LabelText& own, const LabelText& common,
+                LabelText::Set kept) {
+  const LabelText::Set shown = kept & common.not_named_in(own);
+  const bool is_whole = shown == common.all();
+  sets.add(static_cast<unsigned>(instance), own, is_whole ? common : common.part(shown));
+}
+
 }  // namespace
 
 Metrics::Metrics(const Settings& settings, Reader reader, Time now)
@@ -92,23 +110,25 @@ int Metrics::labels(int identifier, int type, pmLabelSet** sets, Time now) {
   return serial == kClientIndom ? client_labels(sets, now) : tag_labels(kTraceTypes[serial], sets);
 }
 
-// The functions give an instance's number, the agent's own labels, and whose it is, null for
-// nobody's.
-template <typename Instances, typename NumberOf, typename LabelsOf, typename OriginOf>
-int Metrics::answer_labels(const Instances& instances, NumberOf number_of, LabelsOf labels_of,
-                           OriginOf origin_of, pmLabelSet** sets) {
-  const LabelText none;
+// `facts_of` gives an instance's facts, and `labels_of` the agent's own labels, all or as few as
+// there are of any instance.
+template <typename Instances, typename FactsOf, typename LabelsOf>
+int Metrics::answer_labels(const Instances& instances, FactsOf facts_of, LabelsOf labels_of,
+                           pmLabelSet** sets) {
+  static const Origin nobody;
   LabelBudget budget;
   for (const auto& instance : instances) {
-    if (const Origin* const origin = origin_of(instance)) budget.want(*origin);
+    const LabelFacts facts = facts_of(instance);
+    if (facts.has_more()) budget.want(facts.origin ? *facts.origin : nobody, facts.bytes);
   }
   budget.share_out();
   LabelSets labels(instances.size());
   for (const auto& instance : instances) {
-    const Origin* const origin = origin_of(instance);
-    const bool shown = origin && budget.takes(*origin);
-    labels.add(static_cast<unsigned>(number_of(instance)), labels_of(instance),
-               shown ? origin->labels : none);
+    const LabelFacts facts = facts_of(instance);
+    const Origin& origin = facts.origin ? *facts.origin : nobody;
+    const bool shown = facts.has_more() && budget.takes(origin, facts.bytes);
+    add_labels(labels, facts.number, labels_of(instance, shown),
+               shown ? origin.labels : nobody.labels, facts.kept);
   }
   labels_left_out_ += budget.left_out();
   return labels.release(sets);
@@ -118,17 +138,21 @@ int Metrics::tag_labels(TraceType type, pmLabelSet** sets) {
   std::vector<InstanceName> instances;
   reader_.instances(type, 0, [&](InstanceName&& each) { instances.push_back(std::move(each)); });
   return answer_labels(
-      instances, [](const InstanceName& tag) { return tag.instance; },
-      [](const InstanceName& tag) { return labels_of_tag(tag.tag); },
-      [](const InstanceName& tag) { return tag.origin.get(); }, sets);
+      instances,
+      [](const InstanceName& tag) {
+        return LabelFacts{tag.instance, bytes_of_labels(tag), tag.origin.get(), tag.labels_kept};
+      },
+      [](const InstanceName& tag, bool all) { return labels_of_tag(tag, all); }, sets);
 }
 
 int Metrics::client_labels(pmLabelSet** sets, Time now) {
   clients_.refresh(reader_, now);
   return answer_labels(
-      clients_.all(), [](const ClientInstance& client) { return client.number; },
-      [](const ClientInstance& client) { return labels_of_process(client.view); },
-      [](const ClientInstance& client) { return client.view.origin.get(); }, sets);
+      clients_.all(),
+      [](const ClientInstance& client) {
+        return LabelFacts{client.number, 0, client.view.origin.get(), LabelText::kAll};
+      },
+      [](const ClientInstance& client, bool) { return labels_of_process(client.view); }, sets);
 }
 
 bool Metrics::labels_changed() {

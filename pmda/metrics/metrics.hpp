@@ -56,9 +56,9 @@ class Metrics {
   AgentStatus status(Time now) const;
   int tag_labels(TraceType type, pmLabelSet** sets);
   int client_labels(pmLabelSet** sets, Time now);
-  template <typename Instances, typename NumberOf, typename LabelsOf, typename OriginOf>
-  int answer_labels(const Instances& instances, NumberOf number_of, LabelsOf labels_of,
-                    OriginOf origin_of, pmLabelSet** sets);
+  template <typename Instances, typename FactsOf, typename LabelsOf>
+  int answer_labels(const Instances& instances, FactsOf facts_of, LabelsOf labels_of,
+                    pmLabelSet** sets);
 
   Reader reader_;
   std::uint16_t port_;

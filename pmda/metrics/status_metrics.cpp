@@ -189,10 +189,22 @@ with them; everything else of it is.
     {3, 29, "trace.agent.labels.left_out", kNoIndom, PM_SEM_COUNTER, kCount,
      [](const AgentStatus& status) { return status.labels_left_out; },
      {"instances whose program's labels were left out of an answer",
-      R"(The labels that programs give take a limited number of bytes in one answer,
-shared out fairly to users and their processes. Each time that labels were
-asked for, this grows by the number of instances that were shown without
-those of their program, with the label "tag" or "pid" only.
+      R"(The labels of tags and of programs take a limited number of bytes in one
+answer, shared out fairly to users and their processes. Each time that labels
+were asked for, this grows by the number of instances that were shown without
+them, with the label "tag" or "pid" only.
+)"}},
+    {3, 30, "trace.agent.folded", kNoIndom, PM_SEM_COUNTER, kCount, engine<&EngineCounters::folded>,
+     {"trace calls whose tag had labels and no room",
+      R"(Calls whose tag, as in request{route=/cart}, got no instance of its own because
+there were too many tags: the instance of the name before the labels has them,
+and nothing is lost but the labels.
+)"}},
+    {3, 31, "trace.agent.unsplit", kNoIndom, PM_SEM_COUNTER, kCount,
+     ingest<&IngestCounters::unsplit>,
+     {"tags that were too long to be split",
+      R"(Tags of processes that the agent's option --split should have given labels, and
+that stayed as they are: they would have more than 254 bytes or 16 labels.
 )"}},
   };
   // clang-format on

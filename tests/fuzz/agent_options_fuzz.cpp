@@ -4,12 +4,14 @@
 #include <pcp/pmapi.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "agent/options.hpp"
 #include "fuzz/input.hpp"
+#include "wire/dimensions.hpp"
 
 namespace {
 
@@ -36,6 +38,7 @@ void check(const Options& options) {
   require(options.engine.period / options.engine.buckets >= 1ms);
   require(options.engine.max_tags >= 1 && options.engine.max_tags <= 10'000'000);
   require(options.socket_path.size() < sizeof(sockaddr_un::sun_path));
+  require(std::all_of(options.split.begin(), options.split.end(), pcp::trace::is_dimension_key));
   check(options.units.observation);
   check(options.units.counter);
 }

@@ -30,7 +30,7 @@ struct Engine::Implementation {
         clock(options.period, options.buckets, now),
         interval_end(clock.begin_of(1)),
         pool(options.max_histogram_bytes),
-        tags(options.max_tags, known) {
+        tags(options, known) {
     latest.reserve(tags.max_size());
     latest.resize(tags.size());
   }
@@ -47,15 +47,20 @@ struct Engine::Implementation {
     pool.refine();
   }
 
-  // Gives the history that this tag's values go to, at the current interval: its own, or that of
-  // "(overflow)".
+  // Gives the history that this tag's values go to, at the current interval: its own or, where
+  // there is no room, that of its bare name or of "(overflow)".
   TagHistory& history_of(TagIndex tag, std::uint64_t calls) {
-    TagHistory* history = history_in_this_life(tag);
-    if (history == nullptr) [[unlikely]] {
+    const TagIndex named = TagRegistry::without_mark(tag);
+    TagHistory* history = history_in_this_life(named);
+    if (named != tag) [[unlikely]] {
+      history = &history_of_bare(named);
+    } else if (history == nullptr) [[unlikely]] {
       history = &begin_history(tag);
     }
     if (TagRegistry::is_overflow(history->tag())) [[unlikely]] {
       add_calls(counters.overflowed, calls);
+    } else if (history->tag() != tag) [[unlikely]] {
+      add_calls(counters.folded, calls);
     }
     bring_up(*history);
     return *history;
@@ -65,17 +70,50 @@ struct Engine::Implementation {
     return latest[tag].life == tags.life() ? latest[tag].history : nullptr;
   }
 
+  void make_latest() { latest.resize(tags.size()); }
+
+  void note_origin_change(TagIndex tag) {
+    ++origin_changes[index_of(tags.type(tag))];
+    note_change();
+  }
+
   void note_change() { changes.fetch_add(1, std::memory_order_relaxed); }
 
   [[gnu::noinline]] TagHistory& begin_history(TagIndex tag) {
-    if (!TagRegistry::is_overflow(tag)) {
-      if (counters.tags < options.max_tags && tags.note_values(tag)) {
-        ++counters.tags;
-      } else {
-        tag = TagRegistry::overflow_tag(tags.type(tag));
-        if (TagHistory* overflow = history_in_this_life(tag)) return *overflow;
-      }
-    }
+    if (take_in(tag, options.max_tags)) return add_history(tag);
+    const TagIndex bare = tags.find_or_add_bare(tag);
+    make_latest();
+    TagHistory& history = bare == tag ? overflow_history(tags.type(tag)) : history_of_bare(bare);
+    latest[tag] = {tags.life(), &history};
+    if (tags.note_origin_of(history.tag(), tag)) note_origin_change(history.tag());
+    return history;
+  }
+
+  // For the calls of its tags with labels: those may have a little more room.
+  TagHistory& history_of_bare(TagIndex bare) {
+    TagHistory* const history = history_in_this_life(bare);
+    if (history != nullptr && history->tag() == bare) return *history;
+    if (take_in(bare, most_tags())) return add_history(bare);
+    return overflow_history(tags.type(bare));
+  }
+
+  TagHistory& overflow_history(TraceType type) {
+    const TagIndex tag = TagRegistry::overflow_tag(type);
+    TagHistory* const history = history_in_this_life(tag);
+    return history != nullptr ? *history : add_history(tag);
+  }
+
+  std::uint32_t most_tags() const { return options.max_tags + options.room_for_bare_names(); }
+
+  // False if so many have been taken in already.
+  bool take_in(TagIndex tag, std::uint64_t most) {
+    if (TagRegistry::is_overflow(tag)) return true;
+    if (counters.tags >= most || !tags.note_values(tag)) return false;
+    ++counters.tags;
+    return true;
+  }
+
+  TagHistory& add_history(TagIndex tag) {
     brake_resets();
     if (histories.empty() || histories.back()->size() == kBlock) {
       auto block = std::make_unique<Block>();
@@ -161,7 +199,7 @@ struct Engine::Implementation {
   // While more than one whole life waits to be freed each new history frees two old ones: so resets
   // that come faster than take_discarded() cannot fill the memory.
   void brake_resets() {
-    const std::size_t blocks_of_a_life = options.max_tags / kBlock + kTraceTypes.size();
+    const std::size_t blocks_of_a_life = most_tags() / kBlock + kTraceTypes.size();
     for (int i = 0; i < 2 && discarded.size() > blocks_of_a_life; ++i) {
       discarded.back()->pop_back();
       if (discarded.back()->empty()) discarded.pop_back();
@@ -216,15 +254,32 @@ TagIndex Engine::tag(TraceType type, std::string_view name) {
   assert(is_tag(name));
   Implementation& my = *implementation_;
   const TagIndex found = my.tags.find_or_add(type, name);
-  my.latest.resize(my.tags.size());
+  my.make_latest();
   return found;
 }
 
 void Engine::note_origin(TagIndex tag, const std::shared_ptr<const Origin>& origin) {
   Implementation& my = *implementation_;
-  if (!my.tags.note_origin(tag, origin)) return;
-  ++my.origin_changes[index_of(my.tags.type(tag))];
-  my.note_change();
+  tag = TagRegistry::without_mark(tag);
+  if (my.tags.note_origin(tag, origin)) my.note_origin_change(tag);
+  const TagHistory* const history = my.history_in_this_life(tag);
+  if (history == nullptr || history->tag() == tag) return;  // else its calls go there
+  if (my.tags.note_origin(history->tag(), origin)) my.note_origin_change(history->tag());
+}
+
+bool Engine::describe(TagIndex tag, std::shared_ptr<const LabelText>& description) {
+  Implementation& my = *implementation_;
+  if (TagRegistry::is_folded(tag)) return true;  // it says nothing of the bare name
+  switch (my.tags.describe(tag, description)) {
+    case TagRegistry::Described::First:
+      my.note_origin_change(tag);
+      return true;
+    case TagRegistry::Described::Again:
+      return true;
+    case TagRegistry::Described::Otherwise:
+      return false;
+  }
+  return true;
 }
 
 void Engine::apply_value(TagIndex tag, double value, Time now) {

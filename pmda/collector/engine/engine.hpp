@@ -38,11 +38,17 @@ class Engine {
   std::uint32_t life() const;
 
   // Finds a tag, or takes it in. Shows nothing yet: an instance appears with its first
-  // values. Requires: is_tag(name). Gives the type's "(overflow)" if there is no room.
+  // values. Requires: is_tag(name). If there is no room, what is applied goes to the name before
+  // its labels, or to the type's "(overflow)".
   TagIndex tag(TraceType type, std::string_view name);
 
   // Notes a process that defines this tag.
   void note_origin(TagIndex tag, const std::shared_ptr<const Origin>& origin);
+
+  // Notes what a process says of this tag: its unit and its description, as labels. Those of the
+  // first one stay, and equal ones are kept once: `description` is the one that is kept. False if
+  // it is the first that differs.
+  bool describe(TagIndex tag, std::shared_ptr<const LabelText>& description);
 
   // Adds one call's value, which happened now.
   void apply_value(TagIndex tag, double value, Time now);

@@ -26,9 +26,17 @@ class LabelText {
     std::uint16_t value_length;
   };
 
+  // Which of the labels: bit i is the i-th of labels().
+  using Set = std::uint64_t;
+  static constexpr Set kAll = ~Set{0};
+  static_assert(kMaxLabels <= 64);
+
   // Adds a label, with its value made printable and cut at `most` bytes; or gives false: there is
   // one of this name already, or no room for another. Requires: is_label_name(name).
   bool add(std::string_view name, std::string_view value, std::size_t most = kMaxBytes);
+
+  // Adds those whose names are not here.
+  void add(const LabelText& more);
 
   // Without the braces.
   const std::string& members() const { return members_; }
@@ -39,9 +47,26 @@ class LabelText {
     return std::string_view(members_).substr(label.name, label.name_length);
   }
 
+  Set all() const { return labels_.size() == kMaxLabels ? kAll : (Set{1} << labels_.size()) - 1; }
+
+  // Those that `other` has with the same value, and those whose names it does not have.
+  Set in_common_with(const LabelText& other) const;
+  Set not_named_in(const LabelText& other) const;
+
+  // These alone.
+  LabelText part(Set set) const;
+
   bool operator==(const LabelText& other) const { return members_ == other.members_; }
 
  private:
+  std::string_view value_of(const Label& label) const {
+    return std::string_view(members_).substr(label.value, label.value_length);
+  }
+  // Where the label of this name is, or would be.
+  std::vector<Label>::const_iterator place_of(std::string_view name) const;
+  const Label* find(std::string_view name) const;  // null if there is none
+  bool insert(std::string_view name, std::string_view json);
+
   std::string members_;
   std::vector<Label> labels_;
 };

@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "collector/engine/slice.hpp"
 #include "wire/trace_type.hpp"
@@ -33,8 +34,11 @@ std::vector<KnownInstance> least_absent(std::vector<KnownInstance> known, std::s
   return known;
 }
 
-TagRegistry::TagRegistry(std::size_t max_tags, const std::vector<KnownInstance>& known)
-    : max_names_(2 * max_tags), table_(max_names_), names_(max_size()) {
+TagRegistry::TagRegistry(const EngineOptions& options, const std::vector<KnownInstance>& known)
+    : max_names_(std::size_t{2} * options.max_tags),
+      max_bare_(options.room_for_bare_names()),
+      table_(max_names_ + max_bare_),
+      names_(max_size()) {
   tags_.reserve(max_size());
   for (const TraceType type : kTraceTypes) {
     Tag& tag = tags_.emplace_back();
@@ -46,7 +50,7 @@ TagRegistry::TagRegistry(std::size_t max_tags, const std::vector<KnownInstance>&
     std::int32_t& highest = highest_[index_of(each.type)];
     highest = std::max(highest, each.instance);
   }
-  for (const KnownInstance& each : least_absent(known, max_tags)) {
+  for (const KnownInstance& each : least_absent(known, options.max_tags)) {
     if (each.tag == kOverflowName) continue;  // from a time when it could be a tag like any
     const TagIndex index = find_or_add(each.type, each.tag);
     tags_[index].life = -std::int64_t{each.absent};
@@ -64,25 +68,38 @@ void TagRegistry::begin_life() {
 TagIndex TagRegistry::find_or_add_again(TraceType type, std::string_view name) {
   // A process that has too many tags sends what is beyond them under this name.
   if (name == kOverflowName) return overflow_tag(type);
-  TagIndex index = 0;
-  if (const auto found = table_.find(type, name)) {
-    index = *found;
-    use(index);
-  } else if (const auto free = index_for_new()) {
-    index = *free;
-    Tag& tag = tags_[index];
-    tag.type = type;
-    tag.name = table_.insert(type, name, index);
-    tag.life = life_;
-  } else {
-    return overflow_tag(type);
+  if (const auto found = find_or_add(type, name, max_names_)) {
+    recent_.entry_of(type, name) = {tags_[*found].name, type, *found};
+    return *found;
   }
-  recent_.entry_of(type, name) = {tags_[index].name, type, index};
+  const std::string_view bare = bare_name(name);
+  if (bare.size() == name.size()) return overflow_tag(type);
+  const TagIndex index = find_or_add_bare(type, bare);
+  return is_overflow(index) ? index : folded(index);
+}
+
+TagIndex TagRegistry::find_or_add_bare(TraceType type, std::string_view name) {
+  if (name == kOverflowName) return overflow_tag(type);
+  return find_or_add(type, name, max_names_ + max_bare_).value_or(overflow_tag(type));
+}
+
+std::optional<TagIndex> TagRegistry::find_or_add(TraceType type, std::string_view name,
+                                                 std::size_t max_names) {
+  if (const auto found = table_.find(type, name)) {
+    use(*found);
+    return found;
+  }
+  const auto index = index_for_new(max_names);
+  if (!index) return std::nullopt;
+  Tag& tag = tags_[*index];
+  tag.type = type;
+  tag.name = table_.insert(type, name, *index);
+  tag.life = life_;
   return index;
 }
 
-std::optional<TagIndex> TagRegistry::index_for_new() {
-  if (!table_.full()) return add_index();
+std::optional<TagIndex> TagRegistry::index_for_new(std::size_t max_names) {
+  if (table_.size() < max_names) return add_index();
   for (const Order* const order : {&unnumbered_, &numbered_}) {
     if (order->empty() || tags_[order->front()].life == life_) continue;
     const TagIndex index = order->front();
@@ -104,6 +121,7 @@ void TagRegistry::forget(TagIndex index) {
   unnumbered_.splice(unnumbered_.end(), order, tag.use);
   if (tag.instance != 0) names_.release(tag.type, tag.name, tag.instance, tag.suffixes);
   table_.erase(tag.type, tag.name);
+  descriptions_.erase(index);
   const auto use = tag.use;
   tag = {};
   tag.use = use;
@@ -113,13 +131,19 @@ void TagRegistry::use(TagIndex index) {
   Tag& tag = tags_[index];
   if (tag.life == life_) return;
   tag.life = life_;
+  tag.origin = nullptr;
+  tag.origins_differ = false;
+  tag.is_described = false;
   Order& order = tag.instance == 0 ? unnumbered_ : numbered_;
   order.splice(order.end(), order, tag.use);
 }
 
 InstanceName TagRegistry::instance_name(TagIndex index) const {
   const Tag& tag = tags_[index];
-  return {tag.instance, tag.suffixes, std::string(tag.name), tag.origin};
+  InstanceName name{tag.instance, tag.suffixes,    std::string(tag.name),
+                    tag.origin,   tag.labels_kept, nullptr};
+  if (tag.is_described) name.description = descriptions_.at(index).labels;
+  return name;
 }
 
 bool TagRegistry::note_values(TagIndex index) {
@@ -145,12 +169,49 @@ bool TagRegistry::note_origin(TagIndex index, const std::shared_ptr<const Origin
   if (tag.origins_differ || is_overflow(index)) return false;
   if (tag.origin == nullptr) {
     tag.origin = origin;
+    if (origin != nullptr) tag.labels_kept = origin->labels.all();
     return origin != nullptr;
   }
-  if (origin != nullptr && (tag.origin == origin || tag.origin->labels == origin->labels))
-    return false;
-  tag.origins_differ = true;
-  tag.origin = nullptr;
+  if (origin == nullptr) return keep_labels(tag, 0);
+  if (tag.origin == origin || tag.origin->labels == origin->labels) return false;
+  return keep_labels(tag, tag.origin->labels.in_common_with(origin->labels));
+}
+
+TagRegistry::Described TagRegistry::describe(TagIndex index,
+                                             std::shared_ptr<const LabelText>& description) {
+  Tag& tag = tags_[index];
+  if (is_overflow(index)) return Described::Again;
+  if (!tag.is_described) {
+    descriptions_[index] = {description};
+    tag.is_described = true;
+    return Described::First;
+  }
+  Description& known = descriptions_.at(index);
+  if (*known.labels == *description) {
+    description = known.labels;
+    return Described::Again;
+  }
+  return std::exchange(known.others_differ, true) ? Described::Again : Described::Otherwise;
+}
+
+bool TagRegistry::note_origin_of(TagIndex index, TagIndex other) {
+  const Tag& from = tags_[other];
+  Tag& tag = tags_[index];
+  if (is_overflow(index)) return false;
+  if (from.origin == nullptr) return from.origins_differ && keep_labels(tag, 0);
+  const bool changed = note_origin(index, from.origin);
+  if (tag.origin == nullptr) return changed;
+  const LabelText kept = from.origin->labels.part(from.labels_kept);
+  return keep_labels(tag, tag.origin->labels.in_common_with(kept)) || changed;
+}
+
+bool TagRegistry::keep_labels(Tag& tag, LabelText::Set set) {
+  const LabelText::Set before = std::exchange(tag.labels_kept, tag.labels_kept & set);
+  if (tag.origin == nullptr || tag.labels_kept == before) return false;
+  if (tag.labels_kept == 0) {
+    tag.origins_differ = true;
+    tag.origin = nullptr;
+  }
   return true;
 }
 

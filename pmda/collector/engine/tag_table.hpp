@@ -18,7 +18,7 @@ class TagTable {
  public:
   // Takes the memory for its index at once: growing it later would take too long. A few tags touch
   // all of the index, so it is a small one.
-  explicit TagTable(std::size_t max_names) : max_names_(max_names) {
+  explicit TagTable(std::size_t max_names) {
     tags_.max_load_factor(2);
     tags_.reserve(max_names);
   }
@@ -29,7 +29,7 @@ class TagTable {
     return found->second;
   }
 
-  bool full() const { return tags_.size() >= max_names_; }
+  std::size_t size() const { return tags_.size(); }
 
   // Gives the name as it is kept here, until it is erased. Requires: it is new.
   std::string_view insert(TraceType type, std::string_view name, TagIndex tag) {
@@ -63,7 +63,6 @@ class TagTable {
     bool operator()(NameView a, NameView b) const { return a.type == b.type && a.text == b.text; }
   };
 
-  std::size_t max_names_;
   std::unordered_map<Name, TagIndex, Hash, Equal> tags_;
 };
 

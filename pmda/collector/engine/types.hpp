@@ -2,6 +2,7 @@
 // The words that the engine and those who use it have in common.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -23,6 +24,9 @@ struct EngineOptions {
   std::uint32_t buckets = 12;                   // -N
   std::uint32_t max_tags = 100'000;             // of all types together; beyond it: kOverflowName
   std::size_t max_histogram_bytes = 64u << 20;  // beyond it histograms are coarsened
+
+  // Beyond max_tags there is a little room for names whose tags with labels have none.
+  std::uint32_t room_for_bare_names() const { return std::max(max_tags / 100, 1u); }
 };
 
 // What the engine calls a tag, until the next reset.
@@ -69,7 +73,9 @@ struct InstanceName {
   std::int32_t instance = 0;
   std::uint8_t suffixes = 0;             // what shown_name() wants to know, for PCP's tools
   std::string tag;                       // as the program gave it
-  std::shared_ptr<const Origin> origin;  // null if unknown, or if processes disagree
+  std::shared_ptr<const Origin> origin;  // null if unknown, or if processes have nothing in common
+  LabelText::Set labels_kept = 0;        // those of its labels that all processes have
+  std::shared_ptr<const LabelText> description;  // null if nobody gave one
 };
 
 // A number of each type.
@@ -86,8 +92,9 @@ struct KnownInstance {
 };
 
 struct EngineCounters {
-  std::uint64_t tags = 0;         // active ones
-  std::uint64_t overflowed = 0;   // calls that went to "(overflow)" for want of room for their tag
+  std::uint64_t tags = 0;        // active ones
+  std::uint64_t overflowed = 0;  // calls that went to "(overflow)" for want of room for their tag
+  std::uint64_t folded = 0;      // calls whose tag had labels and no room: their bare name has them
   std::uint64_t coarsenings = 0;  // times that histograms lost half of their resolution
   std::uint64_t histogram_bytes = 0;
   std::uint64_t late = 0;       // calls that were too old for the window: in the totals only

@@ -78,9 +78,11 @@ std::optional<Ending> Dialogue::take(const wire::Frame& frame, Turn& turn, std::
 std::optional<Ending> Dialogue::take_data(const wire::Frame& frame, Turn& turn, std::string& out) {
   const auto data = wire::decode_data(frame.payload);
   if (!data) return malformed("a malformed DATA PDU");
+  if (speaks_ == Speaks::Nothing)
+    split_.begin(context_.options.split, peer_.pid != 0 ? peer_.pid : frame.pid);
   speaks_ = Speaks::Version1;
   Engine& engine = turn.engine();
-  engine.apply_value(engine.tag(data->type, data->tag), data->value, turn.now());
+  engine.apply_value(engine.tag(data->type, split(data->tag)), data->value, turn.now());
   count(context_.shared.counters.records);
   if (data->wants_ack) wire::append_ack(out, context_.pid, static_cast<std::int32_t>(data->type));
   return {};
@@ -107,6 +109,7 @@ std::optional<Ending> Dialogue::take_hello(const wire::Frame& frame, Turn& turn,
   process_ = hello->process.substr(0, kMaxShownBytes + 1);
   const std::uint32_t pid = peer_.pid != 0 ? peer_.pid : hello->pid;
   session_->origin = context_.origins.make(*hello, user, pid);
+  split_.begin(options.split, pid, *hello);
   show_client(pid, turn);
 
   wire::Welcome welcome;
@@ -147,6 +150,7 @@ std::optional<Ending> Dialogue::take_tags(const wire::Frame& frame) {
   for (const wire::TagDefinition& definition : definitions) {
     switch (context_.sessions.define(*session_, definition.id, definition.name)) {
       case SessionTable::Defined::Yes:
+        describe(definition);
         break;
       case SessionTable::Defined::OtherName:
         return malformed("TAGS that give id " + std::to_string(definition.id) + " a second name");
@@ -159,6 +163,16 @@ std::optional<Ending> Dialogue::take_tags(const wire::Frame& frame) {
     }
   }
   return {};
+}
+
+// With a tag's next values the engine is told.
+void Dialogue::describe(const wire::TagDefinition& definition) {
+  if (definition.unit.empty() && definition.description.empty()) return;
+  SessionTag& tag = *session_->tags.find(definition.id);
+  if (tag.description != nullptr) return;
+  tag.description =
+      context_.origins.describe(definition.unit, definition.description, session_->user->name);
+  tag.in_engine = SessionTag::kAllUnknown;
 }
 
 std::optional<Ending> Dialogue::take_batch(const wire::Frame& frame, Turn& turn, std::string& out) {
@@ -194,10 +208,12 @@ void Dialogue::apply(const wire::DeltaEntry& entry, SessionTag& tag, Turn& turn)
     tag.life = life;
     tag.in_engine = SessionTag::kAllUnknown;
   }
+  bool disagrees = false;
   TagIndex& index = tag.in_engine[index_of(entry.type)];
   if (index == SessionTag::kUnknown) {
-    index = engine.tag(entry.type, tag.name);
+    index = engine.tag(entry.type, split(tag.name));
     engine.note_origin(index, session_->origin);
+    disagrees = tag.description != nullptr && !engine.describe(index, tag.description);
   }
   const wire::BatchAge& age = context_.batch.age;
   if (entry.is_added)
@@ -205,6 +221,18 @@ void Dialogue::apply(const wire::DeltaEntry& entry, SessionTag& tag, Turn& turn)
   else
     engine.apply(index, entry.delta, entry.histogram, age, turn.now());
   count(context_.shared.counters.records, entry.delta.count + entry.delta.aborts);
+  if (!disagrees) [[likely]]
+    return;
+  turn.end();
+  context_.say(peer_, "describes \"" + for_log(tag.name) +
+                          "\" otherwise than a program before it, whose words stay");
+}
+
+// Gives the tag with what --split adds to it, valid until the next call.
+std::string_view Dialogue::split(std::string_view tag) {
+  if (split_.empty() || tag == kOverflowName) return tag;
+  if (!split_.write(tag, context_.split_tag)) count(context_.shared.counters.unsplit);
+  return context_.split_tag;
 }
 
 std::optional<Ending> Dialogue::take_bye(const wire::Frame& frame) {

@@ -16,6 +16,7 @@
 #include "collector/ingest/origin_store.hpp"
 #include "collector/ingest/peer.hpp"
 #include "collector/ingest/session_table.hpp"
+#include "collector/ingest/split.hpp"
 #include "collector/ingest/turn.hpp"
 #include "wire/batch.hpp"
 #include "wire/frame.hpp"
@@ -34,6 +35,9 @@ struct DialogueContext {
   wire::Batch batch{};                                  // kept, so that decoding allocates nothing
   std::vector<SessionTag*> tags{};                      // of the batch's entries; likewise
   std::vector<wire::TagDefinition> definitions{};       // likewise
+  std::string split_tag{};                              // with what --split adds; likewise
+  // A line of the log about a peer, rate-limited.
+  std::function<void(const Peer&, const std::string&)> say{};
 };
 
 class Dialogue {
@@ -75,10 +79,13 @@ class Dialogue {
   bool take_over(const std::string& user, const wire::SessionId& id, Turn& turn);
   void show_client(std::uint32_t pid, Turn& turn);
   void apply(const wire::DeltaEntry& entry, SessionTag& tag, Turn& turn);
+  std::string_view split(std::string_view tag);
+  void describe(const wire::TagDefinition& definition);
 
   DialogueContext& context_;
   const Peer& peer_;
   Speaks speaks_ = Speaks::Nothing;
+  Split split_;
   Session* session_ = nullptr;  // version 2
   std::string process_;         // version 2
 };

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "collector/ingest/access.hpp"
 #include "wire/defaults.hpp"
@@ -21,6 +22,8 @@ struct IngestOptions {
   AccessList access;
   // Between two look-ups of a host in `access` that has no address yet.
   std::chrono::milliseconds look_up_pause = std::chrono::seconds(5);
+
+  std::vector<std::string> split;  // labels of a process that its tags get; valid keys
 
   // Limits. A peer that goes over one loses its connection, except where another word is said. A
   // user is a uid on the Unix socket and an address over TCP, all loopback addresses being one.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "collector/ingest/origin_store.hpp"
 
+#include <utility>
+
 #include "collector/ingest/count.hpp"
 #include "wire/label_name.hpp"
 
@@ -11,10 +13,9 @@ namespace {
 // Three users may have all that they want.
 constexpr std::size_t kUsers = 3;
 
-std::size_t bytes_of(const Origin& origin) {
+std::size_t bytes_of(const LabelText& labels) {
   constexpr std::size_t kAround = 200;  // the object, its owner's name, the heap's own
-  return kAround + origin.labels.members().size() +
-         origin.labels.labels().size() * sizeof(LabelText::Label);
+  return kAround + labels.members().size() + labels.labels().size() * sizeof(LabelText::Label);
 }
 
 }  // namespace
@@ -28,21 +29,39 @@ std::shared_ptr<const Origin> OriginStore::make(const wire::Hello& hello, const 
     if (!allowed || !origin.labels.add(name, value)) count(refused_);
   }
 
+  const std::size_t labels = origin.labels.labels().size();
+  if (auto kept = keep(origin, bytes_of(origin.labels), owner)) return kept;
+  count(refused_, labels);
+  return std::make_shared<const Origin>(Origin{owner, pid, {}});
+}
+
+std::shared_ptr<const LabelText> OriginStore::describe(std::string_view unit,
+                                                       std::string_view description,
+                                                       const std::string& owner) {
+  LabelText labels;
+  if (!unit.empty()) labels.add("unit", unit, wire::kMaxUnitLength);
+  if (!description.empty()) labels.add("description", description, wire::kMaxDescriptionLength);
+  const std::size_t bytes = bytes_of(labels);
+  auto kept = keep(std::move(labels), bytes, owner);
+  if (kept == nullptr) count(refused_);
+  return kept;
+}
+
+template <typename Kept>
+std::shared_ptr<const Kept> OriginStore::keep(Kept kept, std::size_t bytes,
+                                              const std::string& owner) {
   if (of_users_.size() >= most_users_) {
     std::erase_if(of_users_, [](const auto& user) { return *user.second == 0; });
     most_users_ = 2 * of_users_.size() + kFewUsers;
   }
   std::shared_ptr<Bytes>& of_user = of_users_[owner];
   if (of_user == nullptr) of_user = std::make_shared<Bytes>(0);
-  const std::size_t bytes = bytes_of(origin);
   if (*of_user + bytes > options_.max_kept_label_bytes ||
-      *all_ + bytes > kUsers * options_.max_kept_label_bytes) {
-    count(refused_, origin.labels.labels().size());
-    return std::make_shared<const Origin>(Origin{owner, pid, {}});
-  }
+      *all_ + bytes > kUsers * options_.max_kept_label_bytes)
+    return nullptr;
   *of_user += bytes;
   *all_ += bytes;
-  return {new Origin(origin), [bytes, all = all_, of_user = of_user](const Origin* gone) {
+  return {new Kept(std::move(kept)), [bytes, all = all_, of_user = of_user](const Kept* gone) {
             delete gone;
             *of_user -= bytes;
             *all -= bytes;

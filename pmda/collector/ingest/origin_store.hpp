@@ -29,9 +29,17 @@ class OriginStore {
   std::shared_ptr<const Origin> make(const wire::Hello& hello, const std::string& owner,
                                      std::uint32_t pid);
 
+  // Makes the labels of a tag's description, each if it is not empty. Null if there is no room.
+  std::shared_ptr<const LabelText> describe(std::string_view unit, std::string_view description,
+                                            const std::string& owner);
+
  private:
   // Added to by make(), taken from by whoever drops an origin. Each stands for itself.
   using Bytes = std::atomic<std::size_t>;
+
+  // Keeps it as one of the owner's. Null if there is no room.
+  template <typename Kept>
+  std::shared_ptr<const Kept> keep(Kept kept, std::size_t bytes, const std::string& owner);
 
   const IngestOptions& options_;
   IngestCounters::Counter& refused_;

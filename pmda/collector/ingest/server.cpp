@@ -152,6 +152,7 @@ Server::Implementation::Implementation(IngestOptions given, Shared& with, LogLin
     const auto connection = open->second.connection;
     connection->close();
   };
+  context.say = host.say;
   list_request.assign(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 }
 

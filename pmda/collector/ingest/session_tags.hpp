@@ -9,6 +9,7 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -29,6 +30,7 @@ struct SessionTag {
   std::string name;
   // What the engine calls it, for each type; asked for when the first values come.
   Indexes in_engine = kAllUnknown;
+  std::shared_ptr<const LabelText> description;  // null if there is none
 };
 
 class SessionTags {

@@ -48,7 +48,18 @@ TEST_F(OptionsTest, HaveDefaults) {
   EXPECT_EQ(options.engine.period, 60s);
   EXPECT_EQ(options.engine.buckets, 12);
   EXPECT_EQ(options.engine.max_tags, 100'000);
+  EXPECT_TRUE(options.split.empty());
   EXPECT_FALSE(options.adopts_numbers);
+}
+
+TEST_F(OptionsTest, NameTheLabelsThatSplitTags) {
+  using Keys = std::vector<std::string>;
+  EXPECT_EQ(good({"--split=service,rank", "--max-tags", "7"}).split, (Keys{"rank", "service"}));
+  EXPECT_EQ(good({"--split", "pid"}).split, Keys{"pid"});
+  EXPECT_EQ(error({"--split"}), "--split: needs an argument");
+  EXPECT_EQ(error({"--split", "rank,rank"}), "--split: \"rank\" is there twice");
+  for (const char* bad : {"", "rank,", "Rank", "hostname", "tag", "_x", "a b"})
+    EXPECT_TRUE(error({"--split", bad}).starts_with("--split: \"")) << bad;
 }
 
 TEST_F(OptionsTest, AreTakenFromTheCommandLine) {

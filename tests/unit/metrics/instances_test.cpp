@@ -136,6 +136,23 @@ TEST_F(Labels, OfInstancesHaveTheTagAndWhoSendsIt) {
       (Sets{{1, R"({"tag":"read me"})"}, {2, R"({"tag":"b","service":"shop","zone":"eu"})"}}));
 }
 
+TEST_F(Labels, OfATagWinOverItsDescriptionAndThisOverWhatAProgramSaysOfItself) {
+  apply(TraceType::Point, "b{unit=own;zone=us}", -1);
+  apply(TraceType::Point, "c", -1);
+  LabelText text;
+  text.add("unit", "ms");
+  text.add("service", "described");
+  auto description = std::make_shared<const LabelText>(text);
+  for (const char* name : {"b{unit=own;zone=us}", "c"}) {
+    const TagIndex tag = shared_.engine.tag(TraceType::Point, name);
+    shared_.engine.note_origin(tag, shop());
+    shared_.engine.describe(tag, description);
+  }
+  EXPECT_EQ(labels(static_cast<int>(indom(1)), PM_LABEL_INSTANCES),
+            (Sets{{1, R"({"tag":"b","unit":"own","zone":"us","service":"described"})"},
+                  {2, R"({"tag":"c","service":"described","unit":"ms","zone":"eu"})"}}));
+}
+
 TEST_F(Labels, OfProcessesHaveThePidAndWhatItSays) {
   ClientView view;
   view.pid = 77;

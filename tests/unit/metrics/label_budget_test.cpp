@@ -54,6 +54,16 @@ TEST_F(LabelBudgetTest, EndsAProcessesLabelsWhereItsShareEnds) {
   EXPECT_EQ(shown(LabelBudget(99), {{&process("uid 1", 100), 11}}), std::vector{0});
 }
 
+TEST_F(LabelBudgetTest, CountsTheLabelsThatAreATagsOwn) {
+  const Origin& origin = process("uid 1", 100);
+  LabelBudget budget(2000);
+  for (int i = 0; i < 10; ++i) budget.want(origin, 150);
+  budget.share_out();
+  int shown = 0;
+  for (int i = 0; i < 10; ++i) shown += budget.takes(origin, 150) ? 1 : 0;
+  EXPECT_EQ(shown, 8);
+}
+
 TEST_F(LabelBudgetTest, LeavesAModestProcessWhatItWantsBesideAGreedyOne) {
   const Origin& greedy = process("uid 1", 100);
   const Origin& modest = process("uid 1", 20);

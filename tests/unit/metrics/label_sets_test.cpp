@@ -82,6 +82,18 @@ TEST(LabelSets, NameTheTagEscaped) {
   EXPECT_EQ(json(labels_of_tag("größe")), R"({"tag":"größe"})");
 }
 
+TEST(LabelSets, NameTheLabelsOfTheTagUnescaped) {
+  EXPECT_EQ(json(labels_of_tag("request{route=/cart;zone=}")),
+            R"({"tag":"request","route":"/cart","zone":""})");
+  EXPECT_EQ(json(labels_of_tag("a{k=%22%0A%5C}")), R"({"tag":"a","k":"\"\\x0a\\"})");
+  EXPECT_EQ(json(labels_of_tag("a{K=1}")), R"({"tag":"a{K=1}"})");
+  EXPECT_EQ(json(labels_of_tag("a{tag=1}")), R"({"tag":"a{tag=1}"})");
+  std::string most = "a{";
+  for (char key = 'a'; key < 'q'; ++key) most += std::string{key} + "=%01%01%01;";
+  most.back() = '}';
+  expect_as_pcp_makes_it(labels_of_tag(most));
+}
+
 TEST(LabelSets, OfAProcessSayWhoItIsAsTheKernelKnowsIt) {
   ClientView client;
   client.pid = 77;

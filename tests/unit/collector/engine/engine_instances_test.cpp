@@ -173,7 +173,7 @@ TEST(EngineInstances, CountTheirChanges) {
   EXPECT_TRUE(changed());
 }
 
-TEST(EngineOrigins, AreShownUnlessProcessesDisagree) {
+TEST(EngineOrigins, AreShownUnlessProcessesHaveNothingInCommon) {
   World world;
   const auto in_zone = [](const char* user, const char* zone) {
     Origin origin{user, {}};
@@ -198,6 +198,78 @@ TEST(EngineOrigins, AreShownUnlessProcessesDisagree) {
   EXPECT_NE(world.engine.generation(TraceType::Point), known);
   world.engine.note_origin(tag, shop);
   EXPECT_EQ(world.instances(TraceType::Point)[0].origin, nullptr);
+}
+
+// A process with these labels.
+std::shared_ptr<const Origin> process(
+    std::initializer_list<std::pair<const char*, const char*>> labels) {
+  Origin origin{"uid 1", 1, {}};
+  for (const auto& [name, value] : labels) origin.labels.add(name, value);
+  return std::make_shared<const Origin>(origin);
+}
+
+// What is left of them on the only instance.
+std::string kept(World& world) {
+  const InstanceName name = world.instances(TraceType::Point).at(0);
+  return name.origin ? name.origin->labels.part(name.labels_kept).members() : "none";
+}
+
+TEST(EngineOrigins, KeepTheLabelsThatAllProcessesHave) {
+  World world;
+  world.value(TraceType::Point, "p");
+  const TagIndex tag = world.engine.tag(TraceType::Point, "p");
+  const auto first = process({{"zone", "eu"}, {"rank", "1"}, {"service", "shop"}});
+  world.engine.note_origin(tag, first);
+  EXPECT_EQ(kept(world), R"("rank":"1","service":"shop","zone":"eu")");
+  world.engine.note_origin(tag, process({{"service", "shop"}, {"zone", "eu"}, {"rank", "2"}}));
+  EXPECT_EQ(kept(world), R"("service":"shop","zone":"eu")");
+  world.engine.note_origin(tag, process({{"service", "shop"}, {"more", "x"}}));
+  EXPECT_EQ(kept(world), R"("service":"shop")");
+  world.engine.note_origin(tag, first);  // it does not grow again
+  EXPECT_EQ(kept(world), R"("service":"shop")");
+  world.engine.note_origin(tag, process({{"service", "other"}}));
+  EXPECT_EQ(kept(world), "none");
+}
+
+TEST(EngineOrigins, BeginAnewWithAReset) {
+  World world;
+  const auto note = [&world](const std::shared_ptr<const Origin>& origin) {
+    const TagIndex tag = world.engine.tag(TraceType::Point, "p");
+    world.engine.note_origin(tag, origin);
+    world.engine.apply_value(tag, 1, world.now);
+  };
+  note(process({{"rank", "1"}}));
+  note(process({{"rank", "2"}}));
+  EXPECT_EQ(kept(world), "none");
+  world.engine.reset(world.now);
+  note(process({{"rank", "2"}}));
+  EXPECT_EQ(kept(world), R"("rank":"2")");
+}
+
+TEST(EngineDescriptions, OfTheFirstProcessStayUntilAReset) {
+  World world;
+  const auto text = [](const char* unit) {
+    LabelText labels;
+    labels.add("unit", unit);
+    return std::make_shared<const LabelText>(labels);
+  };
+  const auto first = text("ms");
+  auto own = first;
+  auto same = text("ms");
+  auto other = text("s");
+  const TagIndex tag = world.engine.tag(TraceType::Point, "p");
+  world.value(TraceType::Point, "p");
+  EXPECT_TRUE(world.engine.describe(tag, own));
+  EXPECT_TRUE(world.engine.describe(tag, same));
+  EXPECT_EQ(same, first);  // kept once
+  EXPECT_FALSE(world.engine.describe(tag, other));
+  EXPECT_TRUE(world.engine.describe(tag, other));  // said once
+  EXPECT_EQ(world.instances(TraceType::Point)[0].description, first);
+  world.engine.reset(world.now);
+  world.value(TraceType::Point, "p");
+  EXPECT_EQ(world.instances(TraceType::Point)[0].description, nullptr);
+  EXPECT_TRUE(world.engine.describe(tag, other));
+  EXPECT_EQ(world.instances(TraceType::Point)[0].description, other);
 }
 
 }  // namespace

@@ -81,6 +81,78 @@ TEST(EngineOverflow, EndsForATagWhenAResetHasMadeRoom) {
   EXPECT_EQ(world.shown(TraceType::Point), (std::vector<std::string>{"2 b"}));
 }
 
+TEST(EngineFolding, GivesTheBareNameTheCallsOfTagsWithLabelsThatHaveNoRoom) {
+  World world(at_most(2));
+  world.batch(TraceType::Observe, "a", {1.0});
+  world.batch(TraceType::Observe, "b{k=0}", {2.0});
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 1; i < 4; ++i)
+      world.batch(TraceType::Observe, "b{k=" + std::to_string(i) + "}", {1.0 * i});
+    world.batch(TraceType::Observe, "c", {10.0});
+    world.batch(TraceType::Observe, "b{k=0}", {2.0});
+  }
+  EXPECT_EQ(world.shown(TraceType::Observe),
+            (std::vector<std::string>{"1 a", "2 b{k=0}", "3 b", "0 (overflow)"}));
+  const auto folded = world.find(TraceType::Observe, "b");
+  EXPECT_EQ(folded->total.count, 6u);
+  EXPECT_EQ(folded->total.sum, 12.0);
+  EXPECT_EQ(world.find(TraceType::Observe, "b{k=0}")->total.count, 3u);
+  EXPECT_EQ(world.engine.counters().folded, 6u);
+  EXPECT_EQ(world.engine.counters().overflowed, 2u);
+  EXPECT_EQ(world.engine.counters().tags, 3u);
+}
+
+TEST(EngineFolding, EndsInOverflowWhereBareNamesHaveNoRoomEither) {
+  World world(at_most(1));
+  world.value(TraceType::Point, "a");
+  world.value(TraceType::Point, "b");  // overflows, and has room when labels come
+  for (const char* tag : {"b{k=1}", "c{k=1}", "c{k=2}", "(overflow){k=1}", "b", "a{k=1}"})
+    world.value(TraceType::Point, tag);
+  EXPECT_EQ(world.shown(TraceType::Point),
+            (std::vector<std::string>{"1 a", "0 (overflow)", "2 b"}));
+  EXPECT_EQ(world.find(TraceType::Point, "a")->total.count, 2u);
+  EXPECT_EQ(world.find(TraceType::Point, "b")->total.count, 2u);
+  EXPECT_EQ(world.find(TraceType::Point, "(overflow)")->total.count, 4u);
+  EXPECT_EQ(world.engine.counters().folded, 2u);
+  EXPECT_EQ(world.engine.counters().overflowed, 4u);
+}
+
+// Beyond twice as many names as there may be tags the engine does not even know the name.
+TEST(EngineFolding, IsExactForNamesThatTheEngineDoesNotKnow) {
+  World world(at_most(10));
+  const auto name = [](int i) { return "b{k=" + std::to_string(i) + "}"; };
+  for (int i = 0; i < 100; ++i) world.engine.tag(TraceType::Point, name(i));
+  for (int i = 99; i >= 0; --i) world.value(TraceType::Point, name(i));
+  EXPECT_EQ(world.engine.counters().folded, 91u);
+  EXPECT_EQ(world.engine.counters().overflowed, 0u);
+  EXPECT_EQ(world.find(TraceType::Point, "b")->total.count, 91u);
+  EXPECT_EQ(world.engine.counters().tags, 10u);
+}
+
+TEST(EngineFolding, KeepsOfTheLabelsOfProcessesWhatAllHaveWhoseCallsCameTogether) {
+  World world(at_most(1));
+  const auto process = [](const char* rank) {
+    Origin origin{"uid 1", 1, {}};
+    origin.labels.add("rank", rank);
+    origin.labels.add("service", "shop");
+    return std::make_shared<const Origin>(origin);
+  };
+  const auto send = [&](const char* tag, const char* rank) {
+    const TagIndex index = world.engine.tag(TraceType::Point, tag);
+    world.engine.note_origin(index, process(rank));
+    world.engine.apply_value(index, 1, world.now);
+  };
+  const auto kept = [&world] {
+    const InstanceName name = world.instances(TraceType::Point).at(1);
+    return name.origin->labels.part(name.labels_kept).members();
+  };
+  send("a", "1");
+  send("b{k=1}", "1");
+  EXPECT_EQ(kept(), R"("rank":"1","service":"shop")");
+  send("b{k=1}", "2");
+  EXPECT_EQ(kept(), R"("service":"shop")");
+}
+
 TEST(EngineLimits, NamesThatAreOnlyInventedCostBoundedMemory) {
   World world(at_most(100));
   for (int i = 0; i < 1000; ++i) world.engine.tag(TraceType::Point, "x" + std::to_string(i));

@@ -21,6 +21,22 @@ TEST(LabelText, KnowsTheNamesInTheirOrder) {
   EXPECT_EQ(names, "B a ab b b_ ");
 }
 
+TEST(LabelText, KnowsWhatItHasInCommonWithAnother) {
+  const auto text = [](std::initializer_list<std::pair<const char*, const char*>> labels) {
+    LabelText made;
+    for (const auto& [name, value] : labels) made.add(name, value);
+    return made;
+  };
+  const LabelText labels = text({{"z", "1"}, {"a", "2"}, {"m", "\n"}});
+  const LabelText other = text({{"m", "\n"}, {"z", "2"}, {"b", ""}});
+  EXPECT_EQ(labels.part(labels.in_common_with(other)).members(), R"("m":"\\x0a")");
+  EXPECT_EQ(labels.part(labels.not_named_in(other)).members(), R"("a":"2")");
+  EXPECT_EQ(labels.part(labels.all()).members(), R"("a":"2","m":"\\x0a","z":"1")");
+  LabelText sum = other;
+  sum.add(labels);
+  EXPECT_EQ(sum.members(), R"("m":"\\x0a","z":"2","b":"","a":"2")");
+}
+
 TEST(LabelText, KeepsTheFirstOfTwoLabelsOfOneName) {
   LabelText labels;
   EXPECT_TRUE(labels.add("zone", "eu"));

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What of a process becomes part of its tags (--split), and what it says of them.
+#include "collector/ingest/split.hpp"
+
+#include <unistd.h>
+
+#include "collector/engine/clock.hpp"
+#include "unit/collector/ingest/collector_fixture.hpp"
+#include "wire/legacy.hpp"
+
+namespace pcp::trace::agent {
+namespace {
+
+using enum TraceType;
+
+std::string split(const std::vector<std::string>& keys, std::string_view tag) {
+  wire::Hello hello;
+  hello.service = "shop";
+  hello.labels = {{"rank", "3"}, {"zone", "north east"}, {"rank", "4"}};
+  Split split;
+  split.begin(keys, 77, hello);
+  std::string out;
+  return split.write(tag, out) ? out : "too long: " + out;
+}
+
+TEST(Split, AddsTheLabelsThatTheProcessHas) {
+  EXPECT_EQ(split({"pid", "rank", "service", "zone"}, "a"),
+            "a{pid=77;rank=3;service=shop;zone=north%20east}");
+  EXPECT_EQ(split({"absent", "rank"}, "a b"), "a b{rank=3}");
+  EXPECT_EQ(split({"absent"}, "a"), "a");
+  Split stock;
+  stock.begin({"pid", "rank", "service"}, 77);
+  std::string out;
+  EXPECT_TRUE(stock.write("a", out));
+  EXPECT_EQ(out, "a{pid=77}");
+  stock.begin({"pid"}, 0);
+  EXPECT_TRUE(stock.empty());
+}
+
+TEST(Split, LeavesATagTheLabelsThatItHas) {
+  EXPECT_EQ(split({"rank", "service"}, "a{m=%0A;rank=own}"), "a{m=%0A;rank=own;service=shop}");
+  EXPECT_EQ(split({"rank"}, "a{no labels}"), "a{no labels}{rank=3}");
+}
+
+TEST(Split, LeavesATagAsItIsIfThatWouldBeTooLong) {
+  const std::string longest(254 - std::string("{rank=3}").size(), 'x');
+  EXPECT_EQ(split({"rank"}, longest), longest + "{rank=3}");
+  EXPECT_EQ(split({"rank"}, longest + "x"), "too long: " + longest + "x");
+}
+
+class SplitOf : public CollectorFixture {
+ protected:
+  void start_with(std::vector<std::string> keys) {
+    IngestOptions with = options();
+    with.split = std::move(keys);
+    start(std::move(with));
+  }
+  static wire::Hello hello(std::uint8_t session, const std::string& rank) {
+    wire::Hello hello = hello_of(session);
+    hello.labels = {{"rank", rank}};
+    return hello;
+  }
+};
+
+TEST_F(SplitOf, ProcessesOfVersion2CountApart) {
+  start_with({"rank"});
+  TestPeer first = unix_socket();
+  TestPeer second = unix_socket();
+  ASSERT_TRUE(first.hello(hello(1, "1")));
+  ASSERT_TRUE(second.hello(hello(2, "2")));
+  const std::string tags = tags_pdu({{1, "tag"}, {2, "(overflow)"}, {3, std::string(254, 'x')}});
+  for (TestPeer* const peer : {&first, &second}) {
+    ASSERT_TRUE(peer->send(tags + batch_pdu(1, entry(1, Point, {-1}) + entry(2, Point, {-1}) +
+                                                   entry(3, Point, {-1}))));
+    EXPECT_EQ(peer->next_batch_ack(), 1u);
+  }
+  EXPECT_EQ(count_of(Point, "tag{rank=1}"), 1u);
+  EXPECT_EQ(count_of(Point, "tag{rank=2}"), 1u);
+  EXPECT_EQ(count_of(Point, "(overflow)"), 2u);
+  EXPECT_EQ(count_of(Point, std::string(254, 'x')), 2u);
+  EXPECT_EQ(counters().unsplit, 2u);
+}
+
+TEST_F(SplitOf, StockProgramsCountApartByTheirPid) {
+  start_with({"pid", "service"});
+  TestPeer local = unix_socket();
+  TestPeer remote = tcp();
+  for (TestPeer* const peer : {&local, &remote}) {
+    EXPECT_TRUE(peer->next_ack());
+    ASSERT_TRUE(peer->send(data_pdu(Observe, "tag", 1) + data_pdu(Observe, "tag", 1, true)));
+    EXPECT_EQ(peer->next_ack(), ack_of(Observe));
+  }
+  // As the kernel says, and as the PDU does.
+  EXPECT_EQ(count_of(Observe, "tag{pid=" + std::to_string(::getpid()) + "}"), 2u);
+  EXPECT_EQ(count_of(Observe, "tag{pid=4711}"), 2u);
+}
+
+using DescriptionOf = CollectorFixture;
+
+TEST_F(DescriptionOf, ATagIsTheFirstProcessesUntilAReset) {
+  start();
+  TestPeer first = unix_socket();
+  TestPeer second = unix_socket();
+  ASSERT_TRUE(first.hello(1));
+  ASSERT_TRUE(second.hello(2));
+  const auto described = [this] {
+    const auto name = instance(Point, "tag");
+    return name && name->description ? name->description->members() : "";
+  };
+  const auto send = [](TestPeer& peer, std::uint64_t sequence, const std::string& before) {
+    EXPECT_TRUE(peer.send(before + batch_pdu(sequence, entry(1, Point, {-1}))));
+    EXPECT_EQ(peer.next_batch_ack(), sequence);
+  };
+  send(first, 1, tags_pdu({{1, "tag"}}));
+  EXPECT_EQ(described(), "");
+  send(first, 2, tags_pdu({{1, "tag", "ms", "all of \"it\""}}));  // defined again
+  const std::string whole = R"("unit":"ms","description":"all of \"it\"")";
+  EXPECT_EQ(described(), whole);
+  send(second, 1, tags_pdu({{1, "tag", "s", ""}}));
+  EXPECT_EQ(described(), whole);
+  EXPECT_NE(log_line_with("describes \"tag\" otherwise"), "");
+  EXPECT_EQ(log().size(), 1u);
+
+  collector_->reset(steady_now());
+  send(second, 2, "");
+  EXPECT_EQ(described(), R"("unit":"s")");
+  send(first, 3, "");
+  EXPECT_EQ(log().size(), 2u);
+}
+
+TEST_F(DescriptionOf, AUsersTagsMayTakeSoMuchMemory) {
+  IngestOptions little = options();
+  little.max_kept_label_bytes = 2000;
+  start(std::move(little));
+  TestPeer peer = unix_socket();
+  ASSERT_TRUE(peer.hello(1));
+  std::vector<wire::TagDefinition> tags;
+  const std::string text(1000, 'x');  // cut
+  std::vector<std::string> names;
+  for (std::uint32_t i = 1; i <= 10; ++i) names.push_back("tag" + std::to_string(i));
+  for (std::uint32_t i = 1; i <= 10; ++i) tags.push_back({i, names[i - 1], text, text});
+  std::string entries;
+  for (std::uint32_t i = 1; i <= 10; ++i) entries += entry(i, Point, {-1});
+  ASSERT_TRUE(peer.send(tags_pdu(tags) + batch_pdu(1, entries)));
+  EXPECT_EQ(peer.next_batch_ack(), 1u);
+  std::size_t described = 0;
+  for (const std::string& name : names) {
+    const auto known = instance(Point, name);
+    ASSERT_TRUE(known);
+    if (!known->description) continue;
+    ++described;
+    EXPECT_LT(known->description->members().size(), 320u);
+  }
+  EXPECT_EQ(described, 3u);
+  EXPECT_EQ(counters().labels_refused, 7u);
+}
+
+}  // namespace
+}  // namespace pcp::trace::agent
