@@ -40,6 +40,8 @@ def measure(tools, brief):
     times_of_few = yield from _few_tags(tools, few, rounds, wait=not brief)
     yield from _many_tags(tools, many, times_of_few * many / few, rounds, wait=not brief)
     yield _names(tools, few, 3 * rounds, wait=not brief)
+    yield from _label_sets(tools, 2 if brief else 100, 20 if brief else 1000, 3 * rounds,
+                           wait=not brief)
     yield from _under_load(tools, seconds=0.1 if brief else 10)
 
 
@@ -113,6 +115,48 @@ def _names(tools, count, rounds, wait):
         ours=took[slowest], limit=1.5 * plain, bar="1.5 of tags that are short words",
         notes=[f"Words of their own {plain:.1f} ms, "
                + ", ".join(f"{kind} {value:.1f} ms" for kind, value in took.items()) + "."])
+
+
+def _label_sets(tools, processes, tags, rounds, wait):
+    """Fetches of sets of labels, beside those of as many tags without: both of many processes."""
+    count = processes * tags
+    samples, resident, wrong = {"plain": [], "labels": []}, {}, 0
+    with contextlib.ExitStack() as stack:
+        pmcds = {kind: stack.enter_context(_agent(tools, tools.agent)) for kind in samples}
+        for kind, pmcd in pmcds.items():
+            tools.progress(f"{count:,} tags of {processes} processes, {kind}")
+            wrong += _count_by_processes(tools, pmcd, processes, tags, kind == "labels")
+        _wait_for_window(wait)
+        for number in range(rounds):
+            tools.progress(f"fetches of sets of labels, round {number + 1} of {rounds}")
+            for kind, pmcd in pmcds.items():
+                samples[kind] += _fetch(tools, pmcd, 1, ["trace"])[0]
+        for kind, pmcd in pmcds.items():
+            resident[kind] = pmcd.value("trace.agent.memory.resident") / 2**20
+    took = {kind: median(values) / 1000 for kind, values in samples.items()}
+    name = f"{count:,} sets of labels of {processes} processes"
+    yield Figure(part=PART, name=f"a fetch of all trace.* of {name}", unit="ms",
+                 ours=took["labels"], limit=1.1 * took["plain"],
+                 bar="a tenth more than of as many tags without labels",
+                 notes=[f"Without labels {took['plain']:.1f} ms."])
+    yield Figure(part=PART, name=f"memory of {name}", unit="MiB", ours=resident["labels"],
+                 limit=1.25 * resident["plain"],
+                 bar="a quarter more than for as many tags without, whose names are a third as long",
+                 notes=[f"Without labels {resident['plain']:.1f} MiB."])
+    yield Figure(part=PART, name=f"calls that {name} miss or have too many", unit="calls",
+                 ours=wrong, limit=0, bar="none")
+
+
+def _count_by_processes(tools, pmcd, processes, tags, labels):
+    """Has each of so many processes count tags of its own. Gives by how many calls the agent is
+    wrong."""
+    command = [tools.program("our_clients"), "--socket", pmcd.path("run/trace.socket"), "--own-tags",
+               "--clients", processes, "--tags", tags, "--events", tags, "--seconds", 0.001]
+    output = subprocess.run([str(word) for word in command + ["--labels"] * labels], text=True,
+                            capture_output=True, timeout=180, check=True).stdout
+    sent = dict(line.split() for line in output.splitlines())
+    return sum(abs(int(sent[kind]) - sum(pmcd.values(f"trace.{kind}.count").values()))
+               for kind in TYPES)
 
 
 # Under load ---------------------------------------------------------------------------------------

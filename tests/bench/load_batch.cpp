@@ -70,8 +70,12 @@ LoadBatch::LoadBatch(const BatchShape& shape, int seed) {
 void LoadBatch::append_tags(std::string& out, std::uint32_t pid, const BatchShape& shape,
                             int owner) {
   std::vector<std::string> names;
-  for (std::uint32_t tag = 0; tag < shape.tags; ++tag)
-    names.push_back("load." + std::to_string(owner) + "." + std::to_string(tag));
+  for (std::uint32_t tag = 0; tag < shape.tags; ++tag) {
+    const std::string of = std::to_string(owner);
+    const std::string number = std::to_string(tag);
+    names.push_back(shape.labels ? "load." + number + "{owner=" + of + ";route=/cart}"
+                                 : "load." + of + "." + number);
+  }
   std::vector<wire::TagDefinition> definitions;
   for (std::uint32_t tag = 0; tag < shape.tags; ++tag) definitions.push_back({tag + 1, names[tag]});
   wire::append_tags(out, pid, definitions);

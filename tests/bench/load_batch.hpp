@@ -28,7 +28,8 @@ struct LoadTotals {
 struct BatchShape {
   std::uint32_t tags = 100;
   std::uint64_t events = 100'000;
-  double spread = 1;  // of times, on their logarithmic scale
+  double spread = 1;    // of times, on their logarithmic scale
+  bool labels = false;  // tags have two labels, one of them their owner
 };
 
 // Of ten tags four are transactions, three observations, two points, and one is a counter; each has

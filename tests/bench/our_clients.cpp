@@ -189,6 +189,7 @@ void print_help() {
       "  -i, --interval MS    from one batch of a client to its next (100)\n"
       "  -f, --flat-out       without pauses: the next batch follows the acknowledgement\n"
       "  -o, --own-tags       each client has tags of its own; else all have the same\n"
+      "  -l, --labels         tags have two labels, one of them for whose they are\n"
       "  -w, --spread FACTOR  times are so many times as far apart (1)\n"
       "  -s, --seconds S      for so long (5)\n"
       "The end: the calls and sums of values that were acknowledged, by type; batches; bytes; and\n"
@@ -202,20 +203,21 @@ double number(const char* text) {
 }
 
 Options parse_options(int argc, char** argv) {
-  static constexpr std::array<option, 11> kOptions{{{"socket", required_argument, nullptr, 'u'},
+  static constexpr std::array<option, 12> kOptions{{{"socket", required_argument, nullptr, 'u'},
                                                     {"clients", required_argument, nullptr, 'c'},
                                                     {"tags", required_argument, nullptr, 't'},
                                                     {"events", required_argument, nullptr, 'e'},
                                                     {"interval", required_argument, nullptr, 'i'},
                                                     {"flat-out", no_argument, nullptr, 'f'},
                                                     {"own-tags", no_argument, nullptr, 'o'},
+                                                    {"labels", no_argument, nullptr, 'l'},
                                                     {"spread", required_argument, nullptr, 'w'},
                                                     {"seconds", required_argument, nullptr, 's'},
                                                     {"help", no_argument, nullptr, 'h'},
                                                     {nullptr, 0, nullptr, 0}}};
   Options options;
   for (int found = 0;
-       (found = getopt_long(argc, argv, "u:c:t:e:i:fow:s:h", kOptions.data(), nullptr)) != -1;) {
+       (found = getopt_long(argc, argv, "u:c:t:e:i:folw:s:h", kOptions.data(), nullptr)) != -1;) {
     switch (found) {
       case 'u':
         options.path = optarg;
@@ -237,6 +239,9 @@ Options parse_options(int argc, char** argv) {
         break;
       case 'o':
         options.own_tags = true;
+        break;
+      case 'l':
+        options.shape.labels = true;
         break;
       case 'w':
         options.shape.spread = number(optarg);
