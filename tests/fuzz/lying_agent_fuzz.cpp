@@ -168,7 +168,8 @@ class Agent {
   void take_tags(const wire::Frame& pdu) {
     std::vector<wire::TagDefinition> definitions;
     require(wire::decode_tags(pdu.payload, definitions));
-    for (const auto& [id, name] : definitions) require(names_.emplace(id, name).second);
+    for (const wire::TagDefinition& each : definitions)
+      require(names_.emplace(each.id, each.name).second);
   }
 
   void take_batch(const wire::Frame& pdu) {
