@@ -33,6 +33,8 @@ int main(void) {
   failed |= pmtraceobs(tag(), 1.0);
   failed |= pmtracecounter(tag(), 1.0);
   failed |= pmtracecount(tag(), 1.0);
+  failed |= pmtraceadd(tag(), 1.0);
+  failed |= pmtrace_tag_text(handle) != NULL;
   failed |= pmtraceobs("tag", queue.waiting);
   failed |= address_is_taken(pmtracepoint) | address_is_taken(&pmtracebegin);
   failed |= pmtracestate(PMTRACE_STATE_ASYNC);

@@ -6,6 +6,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
+#include <math.h>
 #include <pcp/trace.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -35,6 +36,12 @@ static void calls_by_name(void) {
   CHECK(pmtraceobs("named", 2.5) == 0);
   CHECK(pmtracecounter("named", 10) == 0);
   CHECK(pmtracecount("named", 20) == 0); /* the guide's name for it */
+  CHECK(pmtraceadd("sum", 5) == 0);
+  CHECK(pmtraceadd("sum", 0) == 0);
+  CHECK(pmtraceadd("sum", -5) == -EINVAL);
+  CHECK(pmtraceadd("sum", NAN) == -EINVAL);
+  CHECK(pmtraceadd("sum", INFINITY) == -EINVAL);
+  CHECK(pmtraceadd("", 5) == PMTRACE_ERR_TAGNAME);
   CHECK(pmtracebegin("named") == 0);
   CHECK(pmtracebegin("named") == PMTRACE_ERR_INPROGRESS);
   CHECK(pmtraceend("named") == 0);
@@ -58,6 +65,8 @@ static void tags(void) {
   CHECK(pmtrace_tag(longest) != NULL);
   CHECK(pmtrace_tag("handled") == pmtrace_tag("handled"));
   CHECK(pmtrace_tag("handled") != pmtrace_tag("other"));
+  CHECK(strcmp(pmtrace_tag_text(pmtrace_tag("handled")), "handled") == 0);
+  CHECK(pmtrace_tag_text(NULL) == NULL);
 }
 
 static void tags_with_labels(void) {

@@ -27,7 +27,8 @@ class EveryCall:
                           "handled{zone=eu}": 1, "handled{route=/a%20b;zone=eu}": 1})
         self.assertEqual(pmcd.values("trace.observe.count"), {"named": 1, "handled": 2})
         self.assertEqual(pmcd.values("trace.observe.value"), {"named": 2.5, "handled": 4})
-        self.assertEqual(pmcd.values("trace.counter.count"), {"named": 2, "handled": 1, "added": 2})
+        self.assertEqual(pmcd.values("trace.counter.count"), {"named": 2, "handled": 1, "added": 2,
+                                                            "sum": 2})
         self.assertEqual(pmcd.values("trace.counter.value"),
                          {"named": 20, "handled": 30, **self.value_of_what_was_added})
         return pmcd
@@ -35,7 +36,7 @@ class EveryCall:
 
 class EveryCallWithStockAgent(EveryCall, TraceTestCase):
     agent = STOCK_AGENT
-    value_of_what_was_added = {"added": 7.5}
+    value_of_what_was_added = {"added": 7.5, "sum": 5}
 
     def test_does_what_the_header_says(self):
         self.run_everything()
@@ -48,7 +49,7 @@ class EveryCallWithOurAgent(EveryCall, TraceTestCase):
     def test_does_what_the_header_says(self):
         pmcd = self.run_everything()
         self.assertEqual(pmcd.values("trace.observe.sum"), {"named": 2.5, "handled": 2.5})
-        self.assertEqual(pmcd.values("trace.counter.total"), {"added": 7.5})
+        self.assertEqual(pmcd.values("trace.counter.total"), {"added": 7.5, "sum": 5})
         self.assertEqual(pmcd.value("trace.transact.aborts", "named"), 1)
         self.assertEqual(pmcd.value("trace.transact.aborts", "handled"), 1)
 

@@ -14,8 +14,10 @@ FUNCTIONS = {"pmtracebegin", "pmtraceend", "pmtraceabort", "pmtracepoint", "pmtr
              "pmtracecounter", "pmtracestate", "pmtraceerrstr"}
 LEGACY = FUNCTIONS | {name + "_" for name in FUNCTIONS}
 NODE = "PCP_TRACE_2.0"
-NEW_CALLS = {"pmtrace_" + name for name in
-             ("tag", "point", "observe", "count", "add", "begin", "end", "abort", "flush", "stats", "complain_once")}
+NEW_CALLS = {"pmtraceadd", "pmtraceadd_", "pmtracedescribe_"} | {
+    "pmtrace_" + name for name in
+    ("tag", "tag_with", "tag_text", "describe", "point", "observe", "count", "add", "begin", "end", "abort",
+     "flush", "stats", "complain_once")}
 
 
 def readelf(*arguments):
@@ -64,6 +66,10 @@ class OurLibrary(TraceTestCase):
         for name, (kind, binding, node) in added.items():
             self.assertEqual((kind, binding), ("FUNC", "GLOBAL"), name)
             self.assertNotIn(node, (NODE, None), name)
+
+    def test_has_a_stub_of_all_its_calls(self):
+        stub = os.path.join(os.path.dirname(OUR_LIBRARY), "stub", os.path.basename(OUR_LIBRARY))
+        self.assertEqual({name for name in exported(OUR_LIBRARY) if name.startswith("pmtrace")}, set(exported(stub)))
 
     def test_needs_nothing_but_libc(self):
         self.assertLessEqual(set(dynamic(OUR_LIBRARY, "NEEDED")),

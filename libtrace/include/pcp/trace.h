@@ -87,6 +87,7 @@ extern int pmtraceabort(const char* tag);
 extern int pmtracepoint(const char* tag);
 extern int pmtraceobs(const char* tag, double value);
 extern int pmtracecounter(const char* tag, double value);
+extern int pmtraceadd(const char* tag, double increment); /* as pmtrace_add; not in PCP's own */
 
 /* Replaces the state flags; gives the old ones. ASYNC after a connection was made: -EINVAL. */
 extern int pmtracestate(int flags);
@@ -102,6 +103,10 @@ extern pmtrace_handle pmtrace_tag(const char* name);
  * label is not [a-z][a-z0-9_]*, is one that PCP gives, or comes twice; or if there are more
  * than 16. */
 extern pmtrace_handle pmtrace_tag_with(const char* name, const pmtrace_label* labels, size_t count);
+
+/* The tag as text, by which the calls by name find it: its name, with its labels as above. NULL for
+ * NULL. */
+extern const char* pmtrace_tag_text(pmtrace_handle tag);
 
 /* Says what a tag's values are measured in ("ms", "bytes"), and what it stands for. Either may be
  * NULL. 0, or a negative error code. */

@@ -34,6 +34,10 @@ PMTRACE_FUNCTION_ int pmtracecounter(PMTRACE_UNUSED_ const char* tag,
                                      PMTRACE_UNUSED_ double value) {
   return 0;
 }
+PMTRACE_FUNCTION_ int pmtraceadd(PMTRACE_UNUSED_ const char* tag,
+                                 PMTRACE_UNUSED_ double increment) {
+  return 0;
+}
 PMTRACE_FUNCTION_ int pmtracestate(PMTRACE_UNUSED_ int flags) { return 0; }
 PMTRACE_FUNCTION_ char* pmtraceerrstr(PMTRACE_UNUSED_ int code) {
   static char text[] = "No error.";
@@ -45,6 +49,7 @@ PMTRACE_FUNCTION_ pmtrace_handle pmtrace_tag_with(PMTRACE_UNUSED_ const char* na
                                                   PMTRACE_UNUSED_ size_t count) {
   return NULL;
 }
+PMTRACE_FUNCTION_ const char* pmtrace_tag_text(PMTRACE_UNUSED_ pmtrace_handle tag) { return NULL; }
 PMTRACE_FUNCTION_ int pmtrace_describe(PMTRACE_UNUSED_ pmtrace_handle tag,
                                        PMTRACE_UNUSED_ const char* unit,
                                        PMTRACE_UNUSED_ const char* text) {
@@ -79,6 +84,7 @@ PMTRACE_FUNCTION_ int pmtrace_stats(pmtrace_stats_t* stats, size_t size) {
 /* Give what they get. A macro's text that begins with a name may have "::" before it. */
 PMTRACE_FUNCTION_ int pmtrace_code_(int code) { return code; }
 PMTRACE_FUNCTION_ char* pmtrace_text_(char* text) { return text; }
+PMTRACE_FUNCTION_ const char* pmtrace_no_text_(const char* text) { return text; }
 PMTRACE_FUNCTION_ pmtrace_handle pmtrace_no_tag_(pmtrace_handle tag) { return tag; }
 
 #undef PMTRACE_UNUSED_
@@ -100,10 +106,12 @@ using namespace pmtrace_disabled;
 #define pmtracepoint(...) pmtrace_code_(0 ? (pmtracepoint)(__VA_ARGS__) : 0)
 #define pmtraceobs(...) pmtrace_code_(0 ? (pmtraceobs)(__VA_ARGS__) : 0)
 #define pmtracecounter(...) pmtrace_code_(0 ? (pmtracecounter)(__VA_ARGS__) : 0)
+#define pmtraceadd(...) pmtrace_code_(0 ? (pmtraceadd)(__VA_ARGS__) : 0)
 #define pmtracestate(...) pmtrace_code_(0 ? (pmtracestate)(__VA_ARGS__) : 0)
 #define pmtraceerrstr(...) pmtrace_text_(0 ? (pmtraceerrstr)(__VA_ARGS__) : (pmtraceerrstr)(0))
 #define pmtrace_tag(...) pmtrace_no_tag_(0 ? (pmtrace_tag)(__VA_ARGS__) : NULL)
 #define pmtrace_tag_with(...) pmtrace_no_tag_(0 ? (pmtrace_tag_with)(__VA_ARGS__) : NULL)
+#define pmtrace_tag_text(...) pmtrace_no_text_(0 ? (pmtrace_tag_text)(__VA_ARGS__) : NULL)
 #define pmtrace_describe(...) pmtrace_code_(0 ? (pmtrace_describe)(__VA_ARGS__) : 0)
 #define pmtrace_point(...) pmtrace_code_(0 ? (pmtrace_point)(__VA_ARGS__) : 0)
 #define pmtrace_observe(...) pmtrace_code_(0 ? (pmtrace_observe)(__VA_ARGS__) : 0)

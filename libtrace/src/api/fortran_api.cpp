@@ -22,13 +22,31 @@ constexpr auto kTooLong = [] {
   return text;
 }();
 
+// Without what follows a NUL, and without trailing blanks.
+std::string_view trim(const char* text, size_t length) {
+  std::string_view trimmed(text, length);
+  trimmed = trimmed.substr(0, trimmed.find('\0'));
+  return trimmed.substr(0, trimmed.find_last_not_of(' ') + 1);
+}
+
+// As C wants it: with a NUL, or null where there is nothing. Twice the room of the longest
+// description: the library itself says where one is cut.
+class TextForC {
+ public:
+  TextForC(const char* text, size_t length) {
+    room_[trim(text, length).copy(room_.data(), room_.size() - 1)] = '\0';
+  }
+  const char* text() const { return room_[0] != '\0' ? room_.data() : nullptr; }
+
+ private:
+  std::array<char, 2 * kMaxTagLength> room_;
+};
+
 // Makes a call with the tag as C wants it. The registry has it with a NUL, and always at the same
 // address, by which the call then finds it at once; a copy would have that of all other copies.
 template <typename Call>
 int call_with_tag(const char* text, size_t length, Call call) {
-  std::string_view name(text, length);
-  name = name.substr(0, name.find('\0'));
-  name = name.substr(0, name.find_last_not_of(' ') + 1);
+  const std::string_view name = trim(text, length);
   if (name.empty()) return call("");
   if (name.size() > kMaxTagLength) return call(kTooLong.data());
   const client::Tag* tag = client::find_tag(name);
@@ -62,6 +80,19 @@ PMTRACE_EXPORT int pmtraceobs_(const char* tag, const double* value, size_t leng
 PMTRACE_EXPORT int pmtracecounter_(const char* tag, const double* value, size_t length) {
   return call_with_tag(tag, length,
                        [value](const char* name) { return pmtracecounter(name, *value); });
+}
+
+PMTRACE_EXPORT int pmtraceadd_(const char* tag, const double* increment, size_t length) {
+  return call_with_tag(tag, length,
+                       [increment](const char* name) { return pmtraceadd(name, *increment); });
+}
+
+PMTRACE_EXPORT int pmtracedescribe_(const char* tag, const char* unit, const char* text,
+                                    size_t tag_length, size_t unit_length, size_t text_length) {
+  return call_with_tag(tag, tag_length, [&](const char* name) {
+    return pmtrace_describe(pmtrace_tag(name), TextForC(unit, unit_length).text(),
+                            TextForC(text, text_length).text());
+  });
 }
 
 PMTRACE_EXPORT void pmtraceerrstr_(const int* code, char* text, size_t length) {

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstring>
 #include <exception>
-#include <limits>
 
 #include "api/api.hpp"
 #include "api/find_tag.hpp"
@@ -82,6 +81,10 @@ PMTRACE_EXPORT pmtrace_handle pmtrace_tag(const char* name) {
   return is_tag(text) ? find_tag(text) : nullptr;
 }
 
+PMTRACE_EXPORT const char* pmtrace_tag_text(pmtrace_handle tag) {
+  return tag != nullptr ? tag->text() : nullptr;
+}
+
 PMTRACE_EXPORT int pmtrace_point(pmtrace_handle tag) {
   return record_by_handle(tag, RecordKind::Point, 0);
 }
@@ -96,8 +99,7 @@ PMTRACE_EXPORT int pmtrace_count(pmtrace_handle tag, double value) {
 
 PMTRACE_EXPORT int pmtrace_add(pmtrace_handle tag, double increment) {
   if (is_switched_off()) return 0;
-  const bool is_valid = increment >= 0 && increment <= std::numeric_limits<double>::max();
-  if (!is_valid) [[unlikely]]
+  if (!is_increment(increment)) [[unlikely]]
     return refuse(RecordKind::Add, tag != nullptr ? tag->text() : nullptr, -EINVAL);
   return record_switched_on(tag, RecordKind::Add, increment);
 }

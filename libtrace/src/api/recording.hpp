@@ -2,6 +2,8 @@
 // One call, from the API to the recorder: what handle calls and string calls have in common.
 #pragma once
 
+#include <limits>
+
 #include "process/client.hpp"
 #include "record/state.hpp"
 
@@ -13,6 +15,11 @@ int record_specially(Recorder& recorder, const Tag* tag, RecordKind kind, double
 // Gives the error with which a call is refused, and prints that if calls are printed.
 [[gnu::cold]] int refuse(const char* call, const char* tag, int error);
 [[gnu::cold]] int refuse(RecordKind kind, const char* tag, int error);
+
+// What can be added to a counter: finite and not negative.
+inline bool is_increment(double value) {
+  return value >= 0 && value <= std::numeric_limits<double>::max();
+}
 
 // Records a call of the calling thread, which owns the recorder. 0, or a negative error code. To be
 // inlined with all of the queue's code (gnu::flatten), for the reason that Recorder::record()

@@ -141,6 +141,12 @@ PMTRACE_EXPORT int pmtracecounter(const char* name, double value) {
   return record_by_name(name, RecordKind::Counter, value);
 }
 
+PMTRACE_EXPORT int pmtraceadd(const char* name, double increment) {
+  if (!is_increment(increment) && !is_switched_off()) [[unlikely]]
+    return refuse(RecordKind::Add, name, -EINVAL);
+  return record_by_name(name, RecordKind::Add, increment);
+}
+
 PMTRACE_EXPORT int pmtracestate(int flags) {
   Client* client = Client::make_if_debugged();
   const bool was_connected = client != nullptr && client->link().first_connection() == 0;

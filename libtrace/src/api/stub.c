@@ -34,6 +34,11 @@ EXPORT int pmtracecounter(const char* tag, double value) {
   (void)value;
   return 0;
 }
+EXPORT int pmtraceadd(const char* tag, double increment) {
+  (void)tag;
+  (void)increment;
+  return 0;
+}
 EXPORT int pmtracestate(int flags) {
   (void)flags;
   return 0;
@@ -53,6 +58,10 @@ EXPORT pmtrace_handle pmtrace_tag_with(const char* name, const pmtrace_label* la
   (void)name;
   (void)labels;
   (void)count;
+  return NULL;
+}
+EXPORT const char* pmtrace_tag_text(pmtrace_handle tag) {
+  (void)tag;
   return NULL;
 }
 EXPORT int pmtrace_describe(pmtrace_handle tag, const char* unit, const char* text) {
@@ -127,6 +136,19 @@ EXPORT_TAG(pmtraceabort_)
 EXPORT_TAG(pmtracepoint_)
 EXPORT_VALUE(pmtraceobs_)
 EXPORT_VALUE(pmtracecounter_)
+EXPORT_VALUE(pmtraceadd_)
+int pmtracedescribe_(const char* tag, const char* unit, const char* text, size_t tag_length,
+                     size_t unit_length, size_t text_length);
+EXPORT int pmtracedescribe_(const char* tag, const char* unit, const char* text, size_t tag_length,
+                            size_t unit_length, size_t text_length) {
+  (void)tag;
+  (void)unit;
+  (void)text;
+  (void)tag_length;
+  (void)unit_length;
+  (void)text_length;
+  return 0;
+}
 int pmtracestate_(const int* flags);
 EXPORT int pmtracestate_(const int* flags) {
   (void)flags;
