@@ -17,14 +17,14 @@
 ! SPDX-License-Identifier: LGPL-2.1-or-later
 module pcp_trace
   use, intrinsic :: iso_c_binding, only: c_char, c_double, c_int, c_int32_t, c_int64_t, &
-    c_null_char, c_null_ptr, c_ptr, c_size_t, c_sizeof
+    c_loc, c_null_char, c_null_ptr, c_ptr, c_size_t, c_sizeof
   use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64, real32, real64
   implicit none
   private
 
   public :: pmtrace_tag, pmtrace_transaction, pmtrace_scope, pmtrace_statistics
   public :: pmtrace_begin, pmtrace_end, pmtrace_abort
-  public :: pmtrace_point, pmtrace_observe, pmtrace_count
+  public :: pmtrace_point, pmtrace_observe, pmtrace_count, pmtrace_add, pmtrace_describe
   public :: pmtrace_state, pmtrace_flush, pmtrace_stats, pmtrace_error_message
 
   ! Codes that `status` may have, besides 0 and negative values of errno.
@@ -87,12 +87,21 @@ module pcp_trace
     integer(c_int64_t) :: reconnects     ! connections made after the first one
     integer(c_int32_t) :: connected      ! 1: an agent is connected now
     integer(c_int32_t) :: version        ! of its protocol: 1 stock, 2 ours; 0: none yet
+    integer(c_int64_t) :: labels_cut     ! tags with labels that got their bare name: too long
+    integer(c_int64_t) :: labels_over    ! the same, because their name had too many sets of labels
   end type
 
-  ! Looks a tag up, by a name of 1 to 254 bytes. What is not a tag makes calls fail with
-  ! PMTRACE_ERR_TAGNAME.
+  ! C's pmtrace_label: two texts, each with its NUL.
+  type, bind(c) :: label_texts
+    type(c_ptr) :: name = c_null_ptr
+    type(c_ptr) :: value = c_null_ptr
+  end type
+
+  ! Looks a tag up, by a name of 1 to 254 bytes; or by a name with labels, whose names and values
+  ! are two arrays of one length: pmtrace_tag('solve', ['grid  ', 'method'], ['fine', 'cg  ']).
+  ! What is not a tag makes calls fail with PMTRACE_ERR_TAGNAME.
   interface pmtrace_tag
-    module procedure tag_named
+    module procedure tag_named, tag_with_label, tag_with_labels
   end interface
 
   ! Opens a transaction. By tag, in a variable of the caller's, whatever was in it: any number of
@@ -142,6 +151,22 @@ module pcp_trace
       count_name_int64_wide
   end interface
 
+  ! Adds to what all threads and processes have added to a counter, such as the bytes just written:
+  ! a value that is not negative.
+  interface pmtrace_add
+    module procedure add_tag_real64, add_tag_real64_wide, add_name_real64, add_name_real64_wide, &
+      add_tag_real32, add_tag_real32_wide, add_name_real32, add_name_real32_wide, add_tag_int8, &
+      add_tag_int8_wide, add_name_int8, add_name_int8_wide, add_tag_int16, add_tag_int16_wide, &
+      add_name_int16, add_name_int16_wide, add_tag_int32, add_tag_int32_wide, add_name_int32, &
+      add_name_int32_wide, add_tag_int64, add_tag_int64_wide, add_name_int64, add_name_int64_wide
+  end interface
+
+  ! Says what a tag's values are measured in, as 's' or 'bytes', and what it stands for; blank: not
+  ! said.
+  interface pmtrace_describe
+    module procedure describe_tag, describe_name, describe_tag_wide, describe_name_wide
+  end interface
+
   ! Replaces the state flags; gives the old ones, or a negative code.
   interface pmtrace_state
     module procedure state_int32, state_int64
@@ -165,6 +190,19 @@ module pcp_trace
       import :: c_char, c_ptr
       character(kind=c_char), intent(in) :: name(*)
       type(c_ptr) :: handle
+    end function
+    function c_tag_with(name, labels, count) bind(c, name='pmtrace_tag_with') result(handle)
+      import :: c_char, c_ptr, c_size_t, label_texts
+      character(kind=c_char), intent(in) :: name(*)
+      type(label_texts), intent(in) :: labels(*)
+      integer(c_size_t), intent(in), value :: count
+      type(c_ptr) :: handle
+    end function
+    function c_describe(tag, unit, text) bind(c, name='pmtrace_describe') result(code)
+      import :: c_char, c_int, c_ptr
+      type(c_ptr), intent(in), value :: tag
+      character(kind=c_char), intent(in) :: unit(*), text(*)
+      integer(c_int) :: code
     end function
     function c_begin(tag, transaction) bind(c, name='pmtrace_begin') result(code)
       import :: c_int, c_int64_t, c_ptr
@@ -194,6 +232,12 @@ module pcp_trace
       integer(c_int) :: code
     end function
     function c_count(tag, number) bind(c, name='pmtrace_count') result(code)
+      import :: c_double, c_int, c_ptr
+      type(c_ptr), intent(in), value :: tag
+      real(c_double), intent(in), value :: number
+      integer(c_int) :: code
+    end function
+    function c_add(tag, number) bind(c, name='pmtrace_add') result(code)
       import :: c_double, c_int, c_ptr
       type(c_ptr), intent(in), value :: tag
       real(c_double), intent(in), value :: number
@@ -237,6 +281,20 @@ module pcp_trace
       integer(c_size_t), intent(in), value :: length
       integer(c_int) :: code
     end function
+    function c_add_name(tag, number, length) bind(c, name='pmtraceadd_') result(code)
+      import :: c_char, c_double, c_int, c_size_t
+      character(kind=c_char), intent(in) :: tag(*)
+      real(c_double), intent(in) :: number
+      integer(c_size_t), intent(in), value :: length
+      integer(c_int) :: code
+    end function
+    function c_describe_name(tag, unit, text, tag_length, unit_length, text_length) &
+      bind(c, name='pmtracedescribe_') result(code)
+      import :: c_char, c_int, c_size_t
+      character(kind=c_char), intent(in) :: tag(*), unit(*), text(*)
+      integer(c_size_t), intent(in), value :: tag_length, unit_length, text_length
+      integer(c_int) :: code
+    end function
     function c_state(flags) bind(c, name='pmtracestate') result(old_flags)
       import :: c_int
       integer(c_int), intent(in), value :: flags
@@ -271,6 +329,31 @@ contains
     character(*), intent(in) :: name
     type(pmtrace_tag) :: tag
     tag%handle = c_tag(trim(name) // c_null_char)
+  end function
+
+  function tag_with_label(name, label, value) result(tag)
+    character(*), intent(in) :: name, label, value
+    type(pmtrace_tag) :: tag
+    tag = tag_with_labels(name, [label], [value])
+  end function
+
+  ! Where one array is longer, a label has no name or no value, and this is no tag.
+  function tag_with_labels(name, labels, values) result(tag)
+    character(*), intent(in) :: name, labels(:), values(:)
+    type(pmtrace_tag) :: tag
+    character(len(labels) + 1, c_char), target :: label_text(size(labels))
+    character(len(values) + 1, c_char), target :: value_text(size(values))
+    type(label_texts) :: pairs(max(size(labels), size(values)))
+    integer :: i
+    do i = 1, size(labels)
+      label_text(i) = trim(labels(i)) // c_null_char
+      pairs(i)%name = c_loc(label_text(i))
+    end do
+    do i = 1, size(values)
+      value_text(i) = trim(values(i)) // c_null_char
+      pairs(i)%value = c_loc(value_text(i))
+    end do
+    tag%handle = c_tag_with(trim(name) // c_null_char, pairs, size(pairs, kind=c_size_t))
   end function
 
   ! Fills the library's own counters in.

@@ -3,8 +3,10 @@ C     A program as old ones are: it declares the calls by itself.
       PROGRAM OLD
       INTEGER PMTRACEBEGIN, PMTRACEEND, PMTRACEABORT, PMTRACEPOINT
       INTEGER PMTRACEOBS, PMTRACECOUNTER, PMTRACESTATE
+      INTEGER PMTRACEADD, PMTRACEDESCRIBE
       EXTERNAL PMTRACEBEGIN, PMTRACEEND, PMTRACEABORT, PMTRACEPOINT
       EXTERNAL PMTRACEOBS, PMTRACECOUNTER, PMTRACESTATE
+      EXTERNAL PMTRACEADD, PMTRACEDESCRIBE
       INTEGER I
       REAL*8 X
       CHARACTER*40 TEXT
@@ -23,6 +25,8 @@ C     A program as old ones are: it declares the calls by itself.
       X = 2.5D0
       PRINT *, PMTRACEOBS(TAG, X)
       PRINT *, PMTRACECOUNTER(TAG, 42D0)
+      PRINT *, PMTRACEADD('f77{added=}', 2D0)
+      PRINT *, PMTRACEDESCRIBE(TAG, 'bytes', 'what is read')
       PRINT *, PMTRACEPOINT(' ')
       TEXT = '########################################'
       CALL PMTRACEERRSTR(-12001, TEXT)

@@ -17,6 +17,8 @@ C     SPDX-License-Identifier: LGPL-2.1-or-later
       print *, pmtracepoint(tag)
       print *, pmtraceobs(tag, 2.5d0)
       print *, pmtracecounter(tag, 42d0)
+      print *, pmtraceadd('fixed{added=}', 2d0)
+      print *, pmtracedescribe(tag, 'bytes', 'what is read')
       print *, pmtracepoint(' ')
       text = '########################################'
       call pmtraceerrstr(PMTRACE_ERR_INPROGRESS, text)

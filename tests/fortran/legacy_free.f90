@@ -17,6 +17,8 @@ program free
   print *, pmtracepoint(tag)
   print *, pmtraceobs(tag, 2.5_8)
   print *, pmtracecounter(tag, 42.0_8)
+  print *, pmtraceadd('free{added=}', 2.0_8)
+  print *, pmtracedescribe(tag, 'bytes', 'what is read')
   print *, pmtracepoint(' ')
   call pmtraceerrstr(PMTRACE_ERR_INPROGRESS, text)
   print *, '[', text, ']'

@@ -11,6 +11,7 @@ program everything
   call expect('the state before', int(pmtrace_state(PMTRACE_STATE_SYNC)), 0)
   call trace_by_handle()
   call trace_by_name()
+  call trace_with_labels()
   call make_mistakes()
   call read_messages()
   call look_at_library()
@@ -54,11 +55,21 @@ contains
     call pmtrace_count(tag, 2.0, status)
     call pmtrace_count(tag, 4_int32, status64)
     call pmtrace_count(tag, 8_int64, status32)
-    call pmtrace_count(tag, 64_int8, status64)
-    call pmtrace_count(tag, 128_int16)
     call pmtrace_count(tag, 16.0_real32, status32)
     call pmtrace_count(tag, 32.25_real64, status64)
+    call pmtrace_count(tag, 64_int8, status64)
+    call pmtrace_count(tag, 128_int16)
     call expect('count', int(status32), 0)
+    tag = pmtrace_tag('handle-sum')
+    call pmtrace_add(tag, 1)
+    call pmtrace_add(tag, 2.0, status)
+    call pmtrace_add(tag, 4_int32, status64)
+    call pmtrace_add(tag, 8_int64, status32)
+    call pmtrace_add(tag, 64_int8, status64)
+    call pmtrace_add(tag, 128_int16)
+    call pmtrace_add(tag, 16.0_real32, status32)
+    call pmtrace_add(tag, 32.25_real64, status64)
+    call expect('add', int(status32), 0)
   end subroutine
 
   subroutine trace_by_name()
@@ -67,6 +78,10 @@ contains
     integer(int64) :: status64
 
     tag = 'name'
+    call pmtrace_describe(tag, 'K', 'how warm it is')
+    call pmtrace_describe('name', 'K', 'how warm it is', status32)
+    call pmtrace_describe('name', '', '', status64)
+    call expect('describe by name', int(status32 + status64), 0)
     call pmtrace_begin(tag)
     call pmtrace_end('name', status)
     call expect('end by name', status, 0)
@@ -89,12 +104,38 @@ contains
     call pmtrace_count(tag, 2.0)
     call pmtrace_count(tag, 4_int32, status32)
     call pmtrace_count(tag, 8_int64, status64)
-    call pmtrace_count(tag, 64_int8, status64)
-    call pmtrace_count(tag, 128_int16)
     call pmtrace_count(tag, 16.0_real32, status64)
     call pmtrace_count(tag, 32.25_real64, status32)
+    call pmtrace_count(tag, 64_int8, status64)
+    call pmtrace_count(tag, 128_int16)
     call expect('count by name', int(status64), 0)
+    tag = 'name-sum'
+    call pmtrace_add(tag, 1, status)
+    call pmtrace_add(tag, 2.0)
+    call pmtrace_add(tag, 4_int32, status32)
+    call pmtrace_add(tag, 8_int64, status64)
+    call pmtrace_add(tag, 64_int8, status64)
+    call pmtrace_add(tag, 128_int16)
+    call pmtrace_add(tag, 16.0_real32, status64)
+    call pmtrace_add(tag, 32.25_real64, status32)
+    call expect('add by name', int(status64), 0)
     call pmtrace_point('  blanks before and within  ')
+  end subroutine
+
+  subroutine trace_with_labels()
+    type(pmtrace_tag) :: tag
+    integer(int32) :: status32
+    integer(int64) :: status64
+
+    ! In any order, without the blanks at the end of each.
+    tag = pmtrace_tag('solve ', [character(8) :: 'method', 'grid'], [character(8) :: 'cg', 'a b'])
+    call pmtrace_describe(tag, 's', 'what it takes')
+    call pmtrace_describe(tag, 's', '', status32)
+    call pmtrace_describe(tag, '', 'what it takes', status64)
+    call expect('describe', int(status32 + status64), 0)
+    call pmtrace_point(tag)
+    call pmtrace_point('solve{grid=a%20b;method=cg}')
+    call pmtrace_point(pmtrace_tag('solve', 'grid', ''))
   end subroutine
 
   subroutine make_mistakes()
@@ -111,6 +152,20 @@ contains
     call expect('an empty name', status, int(PMTRACE_ERR_TAGNAME))
     call pmtrace_count(repeat('x', 255), 1, status)
     call expect('a long name', status, int(PMTRACE_ERR_TAGLENGTH))
+    call pmtrace_add('name', -1, status)
+    call expect('what is less than nothing', status, -22)
+    call pmtrace_add(pmtrace_tag('handle'), -0.5, status)
+    call expect('what is less than nothing, by handle', status, -22)
+    call pmtrace_point(pmtrace_tag('name', 'Not a label', ''), status)
+    call expect('what is no label', status, int(PMTRACE_ERR_TAGNAME))
+    call pmtrace_point(pmtrace_tag('name', ['a', 'b'], ['a']), status)
+    call expect('a label without a value', status, int(PMTRACE_ERR_TAGNAME))
+    call pmtrace_point(pmtrace_tag('name', ['a'], ['a', 'b']), status)
+    call expect('a value without a label', status, int(PMTRACE_ERR_TAGNAME))
+    call pmtrace_describe(never_set, 's', '', status)
+    call expect('a description of no tag', status, int(PMTRACE_ERR_TAGNAME))
+    call pmtrace_describe(' ', 's', '', status)
+    call expect('a description of a blank name', status, int(PMTRACE_ERR_TAGNAME))
     call pmtrace_end(never_begun, status)
     call expect('end of nothing', status, int(PMTRACE_ERR_NOPROGRESS))
     call pmtrace_end('never begun', status64)
@@ -141,11 +196,13 @@ contains
     if (.not. pmtrace_flush(30_int32)) error stop 'flush, int32'
     if (.not. pmtrace_flush(30_int64)) error stop 'flush, int64'
     call pmtrace_stats(stats)
-    call expect('recorded', int(stats%recorded), 45)
-    call expect('acknowledged', int(stats%acknowledged), 45)
+    call expect('recorded', int(stats%recorded), 64)
+    call expect('acknowledged', int(stats%acknowledged), 64)
     call expect('aborted', int(stats%aborted), 4)
     call expect('connected', int(stats%connected), 1)
     call expect('version', int(stats%version), 2)
+    call expect('labels cut', int(stats%labels_cut), 0)
+    call expect('labels over', int(stats%labels_over), 0)
     call expect('the state', int(pmtrace_state(64_int64)), int(PMTRACE_STATE_SYNC))
   end subroutine
 

@@ -33,25 +33,37 @@ class FortranTestCase(TraceTestCase):
     def run_program(self, *command):
         return self.result_of(self.start(*command))
 
+    def assert_labels(self, metric, *labels):
+        shown = self.pmcd.pminfo("-l", f"trace.{metric}")
+        for label in labels:
+            self.assertIn(label, shown)
+
     def values(self, *metrics):
         return {metric: self.pmcd.values(f"trace.{metric}") for metric in metrics}
 
 
 class Module(FortranTestCase):
     def check(self, name):
-        self.assertEqual(self.run_program(program(name)), "well\n")
+        self.assertRegex(self.run_program(program(name)),
+                         r'^pcp_trace: "name" with labels is not traced: .*\nwell\n$')
         self.assertEqual(
             self.values("transact.count", "transact.aborts", "point.count", "observe.count",
-                        "observe.sum", "observe.value", "counter.count", "counter.value"),
+                        "observe.sum", "observe.value", "counter.count", "counter.value",
+                        "counter.total"),
             {"transact.count": {"handle": 2, "name": 1, "twice": 1},
              "transact.aborts": {"handle": 2, "name": 2, "twice": 0},
              # The agent shows blanks before a tag like this.
-             "point.count": {"handle": 2, "name": 2, r"\x20\x20blanks before and within": 1},
+             "point.count": {"handle": 2, "name": 2, r"\x20\x20blanks before and within": 1,
+                             "solve{grid=a%20b;method=cg}": 2, "solve{grid=}": 1},
              "observe.count": {"handle": 8, "name": 8},
              "observe.sum": {"handle": 255.25, "name": 255.25},
              "observe.value": {"handle": 32.25, "name": 32.25},
-             "counter.count": {"handle": 8, "name": 8},
-             "counter.value": {"handle": 32.25, "name": 32.25}})
+             "counter.count": {"handle": 8, "name": 8, "handle-sum": 8, "name-sum": 8},
+             "counter.value": {"handle": 128, "name": 128},
+             "counter.total": {"handle-sum": 255.25, "name-sum": 255.25}})
+        self.assert_labels("point.count", '"grid":"a b"', '"method":"cg"', '"unit":"s"',
+                           '"description":"what it takes"')
+        self.assert_labels("observe.count", '"unit":"K"', '"description":"how warm it is"')
 
     def test_takes_the_usual_default_kinds(self):
         self.check("fortran_module")
@@ -82,14 +94,16 @@ class LegacyCalls(FortranTestCase):
     def check(self, name, tag):
         lines = self.run_program(program(name)).splitlines()
         statuses = [int(line) for line in lines[:-2]]
-        self.assertEqual(statuses, [0, 0, -12001, 0, -12002, 0, 0, 0, 0, -12000])
+        self.assertEqual(statuses, [0, 0, -12001, 0, -12002, 0, 0, 0, 0, 0, 0, -12000])
         message = "Transaction is already in progress"
         self.assertEqual(lines[-2:], [f" [{message:40}]", " [Tran]"])
         self.assertEqual(
             self.values("transact.count", "transact.aborts", "point.count", "observe.value",
-                        "counter.value"),
+                        "counter.value", "counter.total"),
             {"transact.count": {tag: 1}, "transact.aborts": {tag: 1}, "point.count": {tag: 1},
-             "observe.value": {tag: 2.5}, "counter.value": {tag: 42}})
+             "observe.value": {tag: 2.5}, "counter.value": {tag: 42},
+             "counter.total": {tag + "{added=}": 2}})
+        self.assert_labels("point.count", '"unit":"bytes"', '"description":"what is read"')
 
     def test_declared_by_an_f77_program(self):
         self.check("fortran_f77", "f77")

@@ -16,4 +16,6 @@ program unset
   call pmtrace_point(forgotten)
   call pmtrace_observe(forgotten, 1)
   call pmtrace_count(forgotten, 1)
+  call pmtrace_add(forgotten, 1)
+  call pmtrace_describe(forgotten, 's', 'nothing')
 end program
