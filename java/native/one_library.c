@@ -17,9 +17,12 @@
 
 static const JNINativeMethod kMethods[] = {
     METHOD(tag, "(Ljava/lang/String;)J"),
+    METHOD(tagWith, "([B)J"),
+    METHOD(describe, "(J[B)V"),
     METHOD(point, "(J)V"),
     METHOD(observe, "(JD)V"),
     METHOD(count, "(JD)V"),
+    METHOD(add, "(JD)V"),
     METHOD(begin, "(J)J"),
     METHOD(end, "(JJ)V"),
     METHOD(abort, "(JJ)V"),

@@ -2,7 +2,8 @@
  * The native half of the Java binding: io.pcp.trace.internal.Native over the C API.
  *
  * A call passes primitive values only, or a tag whose bytes go into the stack: nothing is allocated
- * here, and nothing is kept from one call to the next.
+ * here, and nothing is kept from one call to the next. (Labels and descriptions, which belong to no
+ * call, are allocated.)
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -24,6 +25,7 @@
 
 enum {
   kLongestTag = 254, /* bytes, so as many UTF-16 units at most */
+  kMostLabels = 16,
   kPlaces = 64
 };
 
@@ -155,6 +157,38 @@ JNIEXPORT jlong JNICALL NATIVE(tag)(JNIEnv* env, jclass class, jstring name) {
   return tag != NULL ? (jlong)(uintptr_t)tag : -ENOMEM;
 }
 
+static const char* next(const char* text) { return text + strlen(text) + 1; }
+
+/* Java has looked at them all, so without a handle there was no memory. */
+JNIEXPORT jlong JNICALL NATIVE(tagWith)(JNIEnv* env, jclass class, jbyteArray texts) {
+  (void)class;
+  jbyte* bytes = (*env)->GetByteArrayElements(env, texts, NULL);
+  if (bytes == NULL) return -ENOMEM;
+  const char* const name = (const char*)bytes;
+  const char* const end = name + (*env)->GetArrayLength(env, texts);
+  pmtrace_label labels[kMostLabels];
+  size_t count = 0;
+  for (const char* label = next(name); label < end && count < kMostLabels; ++count) {
+    labels[count].name = label;
+    labels[count].value = next(label);
+    label = next(labels[count].value);
+  }
+  const pmtrace_handle tag = pmtrace_tag_with(name, labels, count);
+  (*env)->ReleaseByteArrayElements(env, texts, bytes, JNI_ABORT);
+  return tag != NULL ? (jlong)(uintptr_t)tag : -ENOMEM;
+}
+
+static const char* unless_empty(const char* text) { return *text != '\0' ? text : NULL; }
+
+JNIEXPORT void JNICALL NATIVE(describe)(JNIEnv* env, jclass class, jlong tag, jbyteArray texts) {
+  (void)class;
+  jbyte* bytes = (*env)->GetByteArrayElements(env, texts, NULL);
+  if (bytes == NULL) return;
+  const char* const unit = (const char*)bytes;
+  pmtrace_describe(to_handle(tag), unless_empty(unit), unless_empty(next(unit)));
+  (*env)->ReleaseByteArrayElements(env, texts, bytes, JNI_ABORT);
+}
+
 JNIEXPORT void JNICALL NATIVE(point)(JNIEnv* env, jclass class, jlong tag) {
   (void)env, (void)class;
   pmtrace_point(to_handle(tag));
@@ -168,6 +202,11 @@ JNIEXPORT void JNICALL NATIVE(observe)(JNIEnv* env, jclass class, jlong tag, jdo
 JNIEXPORT void JNICALL NATIVE(count)(JNIEnv* env, jclass class, jlong tag, jdouble value) {
   (void)env, (void)class;
   pmtrace_count(to_handle(tag), value);
+}
+
+JNIEXPORT void JNICALL NATIVE(add)(JNIEnv* env, jclass class, jlong tag, jdouble increment) {
+  (void)env, (void)class;
+  pmtrace_add(to_handle(tag), increment);
 }
 
 /* The calls by name. */
@@ -222,7 +261,8 @@ JNIEXPORT jlongArray JNICALL NATIVE(stats)(JNIEnv* env, jclass class) {
   const jlong values[] = {(jlong)now.recorded,      (jlong)now.acknowledged, (jlong)now.pending,
                           (jlong)now.uncertain,     (jlong)now.merged,       (jlong)now.thinned,
                           (jlong)now.undeliverable, (jlong)now.aborted,      (jlong)now.batches,
-                          (jlong)now.reconnects,    now.connected,           now.version};
+                          (jlong)now.reconnects,    now.connected,           now.version,
+                          (jlong)now.labels_cut,    (jlong)now.labels_over};
   const jsize count = sizeof values / sizeof values[0];
   jlongArray array = (*env)->NewLongArray(env, count);
   if (array != NULL) (*env)->SetLongArrayRegion(env, array, 0, count, values);

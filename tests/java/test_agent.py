@@ -10,6 +10,7 @@ from java_test import JavaTestCase, java
 
 THREADS = 4
 CALLS = 5000
+ADDED = "added{by=größe%20%E2%82%AC;kind=a%20b}"
 
 
 class Exactness(JavaTestCase):
@@ -22,6 +23,7 @@ class Exactness(JavaTestCase):
         calls = THREADS * CALLS
         aborts = calls // 10
         self.assert_values(self.pmcd, "trace.counter.value", {"total": calls})
+        self.assertEqual(self.pmcd.values("trace.counter.total"), {ADDED: calls})
         self.assert_values(self.pmcd, "trace.point.count", {"größe 😀": 2 * calls})
         self.assert_values(self.pmcd, "trace.observe.count", {"value": calls})
         self.assert_values(self.pmcd, "trace.observe.sum",
@@ -74,6 +76,14 @@ class Interfaces(JavaTestCase):
         pmcd = self.start_pmcd()
         self.run_java(self.environment(pmcd), "FromTheManual")
         self.assertIn('"service":"FromTheManual"', pmcd.pminfo("-l", "trace.point.count"))
+
+    def test_labels_and_descriptions_are_pcps_labels(self):
+        pmcd = self.start_pmcd()
+        self.run_java(self.environment(pmcd), "ManyThreads", "1", "1", "return")
+        shown = pmcd.pminfo("-l", "trace.counter.total")
+        for label in ('"by":"größe €"', '"kind":"a b"', '"unit":"calls"',
+                      '"description":"one for each"'):
+            self.assertIn(label, shown)
 
     def test_durations_are_those_of_javas_clock(self):
         pmcd = self.start_pmcd()

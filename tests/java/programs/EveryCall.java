@@ -6,6 +6,7 @@ import io.pcp.trace.Trace;
 import io.pcp.trace.Transaction;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import sgi.pcp.trace;
 
 /** Makes every call there is, and prints what each gives. */
@@ -14,6 +15,7 @@ final class EveryCall {
         Point.of("point").hit();
         Observation.of("observation").record(1.5);
         Counter.of("counter").record(2.5);
+        Counter.of("added", Map.of("route", "/cart")).describe("bytes", null).add(2.5);
         Transaction transaction = Transaction.of("größe 😀");
         long started = transaction.start();
         transaction.end(started);
@@ -40,6 +42,13 @@ final class EveryCall {
         for (String name : List.of("", "a\0", "\ud83d", "€".repeat(85))) {
             try {
                 System.out.println(Point.of(name));
+            } catch (IllegalArgumentException e) {
+                System.out.print("refused ");
+            }
+        }
+        for (String label : List.of("Route", "agent")) {
+            try {
+                System.out.println(Point.of("a", Map.of(label, "")));
             } catch (IllegalArgumentException e) {
                 System.out.print("refused ");
             }

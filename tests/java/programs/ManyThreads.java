@@ -4,6 +4,7 @@ import io.pcp.trace.Observation;
 import io.pcp.trace.Point;
 import io.pcp.trace.Transaction;
 import java.util.ArrayList;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import sgi.pcp.trace;
 
@@ -17,11 +18,14 @@ final class ManyThreads {
     private static final Observation VALUE = Observation.of("value");
     private static final Transaction REQUEST = Transaction.of("request");
     private static final Counter TOTAL = Counter.of("total");
+    private static final Counter ADDED = Counter.of("added", Map.of("by", "größe €", "kind", "a b"))
+            .describe("calls", "one for each");
 
     private static void call(int calls) {
         for (int i = 1; i <= calls; i++) {
             PASSED.hit();
             VALUE.record(i);
+            ADDED.add(1);
             trace.pmtracepoint("größe 😀");
             try (var running = REQUEST.begin()) {
                 if (i % 10 == 0) {

@@ -2,18 +2,19 @@
 package io.pcp.trace;
 
 import io.pcp.trace.internal.Calls;
+import java.util.Map;
 
 /**
  * A value that goes up and down, such as the length of a queue: counted, with its last value,
  * average, extrema and percentiles. Thread-safe. Make one per tag.
  */
 public final class Observation {
-    private final String tag;
     private final long handle;
+    private final String tag;
 
-    private Observation(String tag) {
+    private Observation(long handle, String tag) {
+        this.handle = handle;
         this.tag = tag;
-        this.handle = Tags.find(tag);
     }
 
     /**
@@ -24,7 +25,32 @@ public final class Observation {
      * @throws IllegalArgumentException if this is no tag
      */
     public static Observation of(String tag) {
-        return new Observation(tag);
+        return new Observation(Tags.find(tag), tag);
+    }
+
+    /**
+     * Looks a tag with labels up, once and for all: each set of labels is counted apart.
+     *
+     * @param tag 1 to 254 bytes of UTF-8, without NUL
+     * @param labels from names, {@code [a-z][a-z0-9_]*} and none that PCP gives, to values; at most
+     *     16. The {@linkplain io.pcp.trace package} says what does not belong there
+     * @return the observation of this tag with these labels
+     * @throws IllegalArgumentException if this is no tag, or one of these is no label
+     */
+    public static Observation of(String tag, Map<String, String> labels) {
+        return new Observation(Tags.find(tag, labels), Tags.text(tag, labels));
+    }
+
+    /**
+     * Says what the tag is about: PCP shows it as labels. Of what two places say, the first counts.
+     *
+     * @param unit what its values are measured in, such as "bytes"; null if that is not said
+     * @param text what it stands for; null if that is not said
+     * @return this
+     */
+    public Observation describe(String unit, String text) {
+        Calls.describe(handle, unit, text);
+        return this;
     }
 
     /**
@@ -40,7 +66,7 @@ public final class Observation {
     /**
      * Gives the tag.
      *
-     * @return as it was given to {@link #of}
+     * @return as it was given to {@code of}, with its labels as {@code tag{name=value;name=value}}
      */
     public String tag() {
         return tag;

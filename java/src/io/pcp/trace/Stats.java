@@ -16,6 +16,8 @@ package io.pcp.trace;
  * @param reconnects connections made after the first one
  * @param connected whether an agent is connected now
  * @param version of the protocol that the agent speaks: 1 PCP's own, 2 ours; 0: none yet
+ * @param labelsCut tags with labels that got their bare name: too long
+ * @param labelsOver the same, because their name had too many sets of labels
  */
 public record Stats(
         long recorded,
@@ -29,4 +31,6 @@ public record Stats(
         long batches,
         long reconnects,
         boolean connected,
-        int version) {}
+        int version,
+        long labelsCut,
+        long labelsOver) {}

@@ -2,13 +2,34 @@
 package io.pcp.trace;
 
 import io.pcp.trace.internal.Calls;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /** From a tag to the native library's handle of it. */
 final class Tags {
     private Tags() {}
 
     static long find(String tag) {
-        long handle = Calls.tag(tag);
+        return check(tag, Calls.tag(tag));
+    }
+
+    static long find(String tag, Map<String, String> labels) {
+        String problem = Calls.problemOf(labels);
+        if (problem != null) {
+            throw new IllegalArgumentException(problem);
+        }
+        return check(tag, Calls.tagWith(tag, labels));
+    }
+
+    /** Gives a tag with labels as a person reads it. */
+    static String text(String tag, Map<String, String> labels) {
+        return labels.isEmpty() ? tag
+                : new TreeMap<>(labels).entrySet().stream().map(Map.Entry::toString)
+                        .collect(Collectors.joining(";", tag + "{", "}"));
+    }
+
+    private static long check(String tag, long handle) {
         if (handle >= 0) { // 0: the library is not loaded
             return handle;
         }

@@ -2,6 +2,7 @@
 package io.pcp.trace;
 
 import io.pcp.trace.internal.Calls;
+import java.util.Map;
 import java.util.concurrent.Callable;
 
 /**
@@ -9,12 +10,12 @@ import java.util.concurrent.Callable;
  * Thread-safe. Make one per tag.
  */
 public final class Transaction {
-    private final String tag;
     private final long handle;
+    private final String tag;
 
-    private Transaction(String tag) {
+    private Transaction(long handle, String tag) {
+        this.handle = handle;
         this.tag = tag;
-        this.handle = Tags.find(tag);
     }
 
     /**
@@ -25,7 +26,32 @@ public final class Transaction {
      * @throws IllegalArgumentException if this is no tag
      */
     public static Transaction of(String tag) {
-        return new Transaction(tag);
+        return new Transaction(Tags.find(tag), tag);
+    }
+
+    /**
+     * Looks a tag with labels up, once and for all: each set of labels is counted apart.
+     *
+     * @param tag 1 to 254 bytes of UTF-8, without NUL
+     * @param labels from names, {@code [a-z][a-z0-9_]*} and none that PCP gives, to values; at most
+     *     16. The {@linkplain io.pcp.trace package} says what does not belong there
+     * @return the transaction of this tag with these labels
+     * @throws IllegalArgumentException if this is no tag, or one of these is no label
+     */
+    public static Transaction of(String tag, Map<String, String> labels) {
+        return new Transaction(Tags.find(tag, labels), Tags.text(tag, labels));
+    }
+
+    /**
+     * Says what the tag is about: PCP shows it as labels. Of what two places say, the first counts.
+     *
+     * @param unit what its values are measured in, such as "bytes"; null if that is not said
+     * @param text what it stands for; null if that is not said
+     * @return this
+     */
+    public Transaction describe(String unit, String text) {
+        Calls.describe(handle, unit, text);
+        return this;
     }
 
     /**
@@ -111,7 +137,7 @@ public final class Transaction {
     /**
      * Gives the tag.
      *
-     * @return as it was given to {@link #of}
+     * @return as it was given to {@code of}, with its labels as {@code tag{name=value;name=value}}
      */
     public String tag() {
         return tag;

@@ -27,6 +27,16 @@
  * library sends the numbers, ten times a second and when the JVM exits. Nothing here throws once
  * the objects are made, and all of them may be used by any number of threads.
  *
+ * <h2>Labels</h2>
+ *
+ * {@code Transaction.of("request", Map.of("route", "/cart"))} is counted apart from other requests;
+ * PCP's tools show it as the instance <code>request{route=/cart}</code>, with the label {@code
+ * route}. Make one object per set of labels: to look one up allocates. Each set is an instance for
+ * as long as the agent runs, so labels are for what has few values, such as routes, methods and
+ * results: not for users, requests or moments. Sets beyond 1000 of one tag, and those that are
+ * longer than 254 bytes as text, are counted under the bare tag ({@link
+ * io.pcp.trace.Stats#labelsOver}, {@link io.pcp.trace.Stats#labelsCut}).
+ *
  * <h2>Allocation</h2>
  *
  * Calls allocate nothing, in Java or in native memory, but for one thing: {@link

@@ -2,6 +2,11 @@
 package io.pcp.trace.internal;
 
 import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -32,6 +37,44 @@ public final class Calls {
         return TagName.isValid(name) ? 0 : ERR_TAGNAME;
     }
 
+    /**
+     * The same for a tag with labels.
+     *
+     * @param labels those that {@link #problemOf(Map)} finds nothing wrong with
+     */
+    public static long tagWith(String name, Map<String, String> labels) {
+        if (!TagName.isValid(name)) {
+            return tag(name);
+        }
+        if (!LOADED) {
+            return 0;
+        }
+        var texts = new ArrayList<String>();
+        texts.add(name);
+        labels.forEach((label, value) -> Collections.addAll(texts, label, value));
+        return Native.tagWith(bytesOf(texts));
+    }
+
+    /** Says what is wrong with labels; null if nothing is. */
+    public static String problemOf(Map<String, String> labels) {
+        return Labels.problemOf(labels);
+    }
+
+    /** Says what a tag is about; null where that is not said. */
+    public static void describe(long tag, String unit, String text) {
+        if (LOADED) {
+            Native.describe(tag, bytesOf(List.of(unit != null ? unit : "",
+                    text != null ? text : "")));
+        }
+    }
+
+    /** Gives C strings, one after another. None has NUL in it: nobody's words end early. */
+    private static byte[] bytesOf(List<String> texts) {
+        var bytes = new StringBuilder();
+        texts.forEach(text -> bytes.append(text.replace('\0', ' ')).append('\0'));
+        return bytes.toString().getBytes(StandardCharsets.UTF_8);
+    }
+
     /** Says why {@link #tag} gave an error. */
     public static String problemOf(String name, int error) {
         String problem = TagName.problemOf(name);
@@ -53,6 +96,12 @@ public final class Calls {
     public static void count(long tag, double value) {
         if (LOADED) {
             Native.count(tag, value);
+        }
+    }
+
+    public static void add(long tag, double increment) {
+        if (LOADED) {
+            Native.add(tag, increment);
         }
     }
 
@@ -113,7 +162,7 @@ public final class Calls {
 
     /** Gives the members of pmtrace_stats_t, in their order. */
     public static long[] stats() {
-        return LOADED ? Native.stats() : new long[12];
+        return LOADED ? Native.stats() : new long[14];
     }
 
     /** Gives the text of an error code. */

@@ -11,18 +11,26 @@ final class Native {
      * Of this class and the library's side of it. Whoever changes a method raises it, here and in
      * CMakeLists.txt, so that a class never meets a library of another version.
      */
-    static final int VERSION = 2;
+    static final int VERSION = 3;
 
     private Native() {}
 
     /** Gives a handle, or a negative error code. */
     static native long tag(String name);
 
+    /** The same for C strings, one after another: the name, then the name and value of each label. */
+    static native long tagWith(byte[] texts);
+
+    /** Two C strings: the unit and the description, empty where there is none. */
+    static native void describe(long tag, byte[] texts);
+
     static native void point(long tag);
 
     static native void observe(long tag, double value);
 
     static native void count(long tag, double value);
+
+    static native void add(long tag, double increment);
 
     /** Gives the moment of the beginning, 0 if tracing is switched off. */
     static native long begin(long tag);

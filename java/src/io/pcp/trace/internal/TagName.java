@@ -16,14 +16,17 @@ final class TagName {
 
     /** Says what only Java's strings can have wrong with them; null if it is not that. */
     static String problemOf(String name) {
-        if (name == null || name.isEmpty()) {
-            return null;
+        String flaw = name != null ? flawOf(name) : null;
+        return flaw != null ? "Invalid tag: it " + flaw : null;
+    }
+
+    /** Says why a text cannot be one of C's in UTF-8; null if it can. */
+    static String flawOf(String text) {
+        if (text.indexOf(0) >= 0) {
+            return "has NUL in it";
         }
-        if (name.indexOf(0) >= 0) {
-            return "Invalid tag: it has NUL in it";
-        }
-        return StandardCharsets.UTF_8.newEncoder().canEncode(name) ? null
-                : "Invalid tag: it has half a surrogate pair in it";
+        return StandardCharsets.UTF_8.newEncoder().canEncode(text) ? null
+                : "has half a surrogate pair in it";
     }
 
     static boolean isValid(String name) {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import sgi.pcp.trace;
 
@@ -21,6 +22,7 @@ class AllocationTest {
     private static final Point POINT = Point.of("point");
     private static final Observation OBSERVATION = Observation.of("observation");
     private static final Counter COUNTER = Counter.of("counter");
+    private static final Counter LABELLED = Counter.of("added", Map.of("route", "/cart"));
 
     private interface Calls {
         void make(int count);
@@ -75,6 +77,15 @@ class AllocationTest {
         assertNeverAllocates(count -> {
             for (int i = 0; i < count; i++) {
                 COUNTER.record(i);
+            }
+        });
+    }
+
+    @Test
+    void increment() {
+        assertNeverAllocates(count -> {
+            for (int i = 0; i < count; i++) {
+                LABELLED.add(i);
             }
         });
     }

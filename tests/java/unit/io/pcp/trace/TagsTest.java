@@ -2,14 +2,23 @@
 package io.pcp.trace;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
 class TagsTest {
     private static final List<Function<String, Object>> FACTORIES =
+            List.of(Transaction::of, Point::of, Observation::of, Counter::of);
+    private static final List<BiFunction<String, Map<String, String>, Object>> LABELLED_FACTORIES =
             List.of(Transaction::of, Point::of, Observation::of, Counter::of);
 
     private static String refuse(Function<String, Object> factory, String tag) {
@@ -56,11 +65,74 @@ class TagsTest {
     }
 
     @Test
+    void labelsAreTextInAnyOrder() {
+        var labels = new LinkedHashMap<String, String>();
+        labels.put("zone", "größe €");
+        labels.put("a", "");
+        labels.put("route", "/a b");
+        long found = Tags.find("request", labels);
+        assertEquals(Tags.find("request{a=;route=/a%20b;zone=größe%20%E2%82%AC}"), found);
+        assertEquals(Tags.find("request", new TreeMap<>(labels)), found);
+        assertNotEquals(Tags.find("request"), found);
+        assertEquals(Tags.find("request"), Tags.find("request", Map.of()));
+    }
+
+    @Test
+    void labelsThatAreTooLongAreLeftOut() {
+        long before = Trace.stats().labelsCut();
+        assertEquals(Tags.find("request"),
+                Tags.find("request", Map.of("route", "/".repeat(100_000))));
+        assertEquals(1, Trace.stats().labelsCut() - before);
+    }
+
+    @Test
+    void refusesWhatIsNoLabel() {
+        for (var factory : LABELLED_FACTORIES) {
+            refuse(tag -> factory.apply(tag, Map.of("route", "/")), null);
+            assertEquals("Invalid tag: it is NULL or empty",
+                    refuse(tag -> factory.apply(tag, Map.of("route", "/")), ""));
+            for (var name : List.of("Route", "größe", "", "1st", "_a", "a-b", "r".repeat(255))) {
+                assertEquals("Invalid label \"" + name + "\": its name is not [a-z][a-z0-9_]*",
+                        refuse(tag -> factory.apply(tag, Map.of(name, "")), "a"));
+            }
+            assertEquals("Invalid label \"hostname\": PCP gives one of this name",
+                    refuse(tag -> factory.apply(tag, Map.of("hostname", "a")), "a"));
+            assertEquals("Invalid label \"route\": its value has NUL in it",
+                    refuse(tag -> factory.apply(tag, Map.of("route", "\0")), "a"));
+            assertEquals("Invalid label \"route\": its value is null",
+                    refuse(tag -> factory.apply(tag, Collections.singletonMap("route", null)), "a"));
+        }
+    }
+
+    @Test
+    void takes16LabelsAndNoMore() {
+        var labels = new TreeMap<String, String>();
+        for (char label = 'a'; label <= 'p'; label++) {
+            labels.put(String.valueOf(label), "");
+        }
+        assertNotEquals(Tags.find("request"), Tags.find("request", labels));
+        labels.put("q", "");
+        assertEquals("A tag has at most 16 labels", refuse(tag -> Point.of(tag, labels), "a"));
+    }
+
+    @Test
+    void descriptionsNeverThrow() {
+        var counter = Counter.of("described");
+        assertSame(counter, counter.describe("bytes", null).describe(null, "what was sent")
+                .describe("\0", "\ud83d".repeat(100_000)));
+        Transaction.of("described").describe(null, null);
+        Point.of("described").describe("", "");
+        Observation.of("described").describe("größe", "😀");
+    }
+
+    @Test
     void objectsSayWhatTheyAre() {
         assertEquals("größe", Point.of("größe").tag());
         assertEquals("Point[größe]", Point.of("größe").toString());
         assertEquals("Transaction[a b]", Transaction.of("a b").toString());
         assertEquals("Observation[a]", Observation.of("a").toString());
         assertEquals("Counter[a]", Counter.of("a").toString());
+        assertEquals("Counter[a{b=, ü;c=d}]", Counter.of("a", Map.of("c", "d", "b", ", ü")).toString());
+        assertEquals("a", Counter.of("a", Map.of()).tag());
     }
 }

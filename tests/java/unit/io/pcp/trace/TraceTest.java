@@ -33,10 +33,21 @@ class TraceTest {
 
     @Test
     void everyKindIsRecorded() throws Exception {
-        assertEquals(new Counted(3, 0), Counted.by(() -> {
+        assertEquals(new Counted(4, 0), Counted.by(() -> {
             point.hit();
             Observation.of("observation").record(1.5);
             Counter.of("counter").record(2.5);
+            Counter.of("added").add(2.5);
+        }));
+    }
+
+    @Test
+    void whatIsNegativeOrNotFiniteIsNotAdded() throws Exception {
+        Counter added = Counter.of("added");
+        assertEquals(new Counted(1, 0), Counted.by(() -> {
+            for (double increment : new double[] {-1, Double.NaN, Double.POSITIVE_INFINITY, 0}) {
+                added.add(increment);
+            }
         }));
     }
 

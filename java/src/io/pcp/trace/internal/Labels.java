@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+package io.pcp.trace.internal;
+
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/** What may be a label: said here in words, and also where there is no native library. */
+final class Labels {
+    private static final int MOST = 16;
+    private static final int LONGEST_NAME = 254;
+    private static final Pattern NAME = Pattern.compile("[a-z][a-z0-9_]*");
+
+    /** Those that PCP and the agent give: is_dimension_key in libtrace/wire/dimensions.cpp. */
+    private static final Set<String> RESERVED = Set.of(
+            "hostname", "domainname", "machineid", "machineid_sha256", "container", "userid",
+            "groupid", "agent", "trace_type", "tag");
+
+    private Labels() {}
+
+    /** Says what is wrong with a tag's labels; null if nothing is. */
+    static String problemOf(Map<String, String> labels) {
+        if (labels.size() > MOST) {
+            return "A tag has at most " + MOST + " labels";
+        }
+        for (var label : labels.entrySet()) {
+            String flaw = flawOf(label.getKey(), label.getValue());
+            if (flaw != null) {
+                return "Invalid label \"" + label.getKey() + "\": " + flaw;
+            }
+        }
+        return null;
+    }
+
+    private static String flawOf(String name, String value) {
+        if (name == null || name.length() > LONGEST_NAME || !NAME.matcher(name).matches()) {
+            return "its name is not [a-z][a-z0-9_]*";
+        }
+        if (RESERVED.contains(name)) {
+            return "PCP gives one of this name";
+        }
+        String flaw = value == null ? "is null" : TagName.flawOf(value);
+        return flaw != null ? "its value " + flaw : null;
+    }
+}
