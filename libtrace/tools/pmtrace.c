@@ -25,17 +25,20 @@ enum {
   kExitCannotRun = 127,
   kExitSignal = 128,
   kAllStateFlags = 127,
-  kLongestTag = 254
+  kLongestTag = 254,
+  kMostLabels = 16
 };
 
 /* What getopt gives for the long options: no letter. */
 enum { kHelp = 256, kVersion };
 
 typedef struct {
-  int kind; /* the option letter: 'c', 'v', 'e', or 0 for a point */
+  int kind; /* the option letter: 'a', 'c', 'v', 'e', or 0 for a point */
   double value;
   const char* command;
   const char* tag;
+  pmtrace_label labels[kMostLabels];
+  size_t label_count;
   int state;
   bool any_status; /* a command that fails completes its transaction, too */
   bool quiet;
@@ -43,14 +46,17 @@ typedef struct {
 } Options;
 
 static const char kUsage[] =
-    "Usage: pmtrace [-aqx] [-c VALUE | -e COMMAND | -v VALUE] [-h HOST] [-S STATE] TAG\n"
+    "Usage: pmtrace [-fqx] [-a N | -c VALUE | -e COMMAND | -v VALUE] [-L LABEL=VALUE]...\n"
+    "               [-h HOST] [-S STATE] TAG\n"
     "\n"
-    "Traces TAG once: a point, unless one of -c, -e, -v says otherwise.\n"
+    "Traces TAG once: a point, unless one of -a, -c, -e, -v says otherwise.\n"
     "\n"
+    "  -a N        a counter to which N is added\n"
     "  -c VALUE    a counter with this value\n"
     "  -e COMMAND  a transaction: the time that the shell command takes; aborted if it fails\n"
-    "  -a          with -e: completed even if the command fails\n"
+    "  -f          with -e: completed even if the command fails\n"
     "  -v VALUE    an observation of this value\n"
+    "  -L LABEL=VALUE  a label that sets this TAG apart from others; up to 16 of them\n"
     "  -h HOST     the agent's host; otherwise $PCP_TRACE_HOST, otherwise this machine\n"
     "  -q          say nothing when all went well\n"
     "  -x          exit with 1 if the agent has not received the trace\n"
@@ -106,14 +112,24 @@ static void use_host(const char* host) {
 }
 
 static void set_kind(Options* options, int kind) {
-  if (options->kind != 0) usage_error("only one of -c, -e and -v", "");
+  if (options->kind != 0) usage_error("only one of -a, -c, -e and -v", "");
   options->kind = kind;
+}
+
+static void add_label(Options* options, char* text) {
+  char* equals = strchr(text, '=');
+  if (equals == NULL) usage_error("-L takes LABEL=VALUE, not ", text);
+  if (options->label_count == kMostLabels) usage_error("a TAG has at most 16 labels", "");
+  *equals = '\0';
+  options->labels[options->label_count++] = (pmtrace_label){text, equals + 1};
 }
 
 static void take_option(Options* options, int letter) {
   switch (letter) {
     case 'a':
-      options->any_status = true;
+      set_kind(options, letter);
+      options->value = number(optarg, "-a takes a finite number from 0 on, not ");
+      if (options->value < 0) usage_error("-a takes a finite number from 0 on, not ", optarg);
       break;
     case 'c':
       set_kind(options, letter);
@@ -127,8 +143,14 @@ static void take_option(Options* options, int letter) {
       set_kind(options, letter);
       options->command = optarg;
       break;
+    case 'f':
+      options->any_status = true;
+      break;
     case 'h':
       use_host(optarg);
+      break;
+    case 'L':
+      add_label(options, optarg);
       break;
     case 'q':
       options->quiet = true;
@@ -163,7 +185,7 @@ static Options parse(int argc, char** argv) {
   Options options = {0};
   int letter;
   opterr = 0; /* the messages are ours */
-  while ((letter = getopt_long(argc, argv, ":ac:e:h:qS:v:x", kLong, NULL)) != -1) {
+  while ((letter = getopt_long(argc, argv, ":a:c:e:fh:L:qS:v:x", kLong, NULL)) != -1) {
     switch (letter) {
       case kHelp:
         say(kUsage);
@@ -179,6 +201,18 @@ static Options parse(int argc, char** argv) {
   }
   options.tag = only_tag(argc - optind, argv + optind);
   return options;
+}
+
+/* Gives the tag with its labels as text. The library says itself which label is none. */
+static const char* with_labels(const Options* options) {
+  if (options->label_count == 0) return options->tag;
+  pmtrace_handle tag = pmtrace_tag_with(options->tag, options->labels, options->label_count);
+  if (tag == NULL && pmtrace_tag(options->tag) == NULL) return options->tag; /* the stub library */
+  if (tag == NULL) usage_error("no tag has these labels: ", options->tag);
+  const char* text = pmtrace_tag_text(tag);
+  if (strcmp(text, options->tag) == 0)
+    fprintf(stderr, "pmtrace: traced without its labels, which are too much: %s\n", text);
+  return text;
 }
 
 /* Seconds that the agent may take to acknowledge. The library complains of a malformed value. */
@@ -212,7 +246,7 @@ static bool report(const Options* options, const char* what, const char* done, i
   bool sent = to_be_sent(options);
   if (!options->quiet) {
     printf("pmtrace: %s %s (tag=\"%s\"", what, sent ? done : "not sent", options->tag);
-    if (options->kind == 'c' || options->kind == 'v') printf(", value=%f", options->value);
+    if (options->kind != 0 && options->kind != 'e') printf(", value=%f", options->value);
     printf(")\n");
   }
   return sent;
@@ -294,7 +328,12 @@ int main(int argc, char** argv) {
 
   /* Calls that never report the connection would be of no use here. */
   pmtracestate(options.state & ~PMTRACE_STATE_ASYNC);
+  options.tag = with_labels(&options);
   switch (options.kind) {
+    case 'a':
+      traced = report(&options, "increment", "complete",
+                      delivered(&options, pmtraceadd(options.tag, options.value)));
+      break;
     case 'c':
       traced = report(&options, "counter", "complete",
                       delivered(&options, pmtracecounter(options.tag, options.value)));

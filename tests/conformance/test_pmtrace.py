@@ -118,7 +118,7 @@ class OurProgramAborts(PmtraceTestCase):
 
     def test_but_not_a_command_that_may_fail(self):
         pmcd = self.start_pmcd()
-        self.assertEqual(self.pmtrace(self.environment(pmcd), "-a", "-e", "exit 3", "foo"),
+        self.assertEqual(self.pmtrace(self.environment(pmcd), "-f", "-e", "exit 3", "foo"),
                          (3, 'pmtrace: transaction complete (tag="foo")\n', ""))
         self.assert_transactions(pmcd, aborted=0, completed=1)
 
@@ -178,28 +178,97 @@ class OurProgram(PmtraceTestCase):
         for arguments, unwanted in ((["-S", "16"], {}), ([], {"PCP_TRACE_NOAGENT": "1"})):
             for kind, what, value in (([], "point", ""), (["-e", "true"], "transaction", ""),
                                       (["-v", "1"], "observation", ", value=1.000000"),
-                                      (["-c", "1"], "counter", ", value=1.000000")):
+                                      (["-c", "1"], "counter", ", value=1.000000"),
+                                      (["-a", "1"], "increment", ", value=1.000000")):
                 done = self.pmtrace(environment | unwanted, *arguments, *kind, "foo")
                 self.assertEqual(done, (0, f'pmtrace: {what} not sent (tag="foo"{value})\n', ""))
                 done = self.pmtrace(environment | unwanted, "-qx", *arguments, *kind, "foo")
                 self.assertEqual(done, (1, "", ""))
 
+    def refuse(self, complaint, *arguments):
+        """With -e nothing runs, either."""
+        status, output, complaints = self.pmtrace(library_environment(self.library), *arguments)
+        self.assertEqual((status, output), (2, ""))
+        self.assertEqual(complaints.splitlines()[0], f"pmtrace: {complaint}")
+
     def test_refuses_what_is_no_tag(self):
         for tag in ("", "t" * 255):
             for arguments in ([], ["-e", "echo hello"]):
-                status, output, complaints = self.pmtrace(library_environment(self.library),
-                                                          *arguments, tag)
-                self.assertEqual((status, output), (2, ""))
-                self.assertEqual(complaints.splitlines()[0], "pmtrace: a TAG has 1 to 254 bytes")
+                self.refuse("a TAG has 1 to 254 bytes", *arguments, tag)
 
     def test_refuses_a_value_that_is_not_finite(self):
-        for letter in ("-v", "-c"):
+        for letter, wanted in (("-v", ""), ("-c", ""), ("-a", " from 0 on")):
             for value in ("nan", "inf", "-infinity", "1e400", "-1e400"):
-                status, output, complaints = self.pmtrace(library_environment(self.library),
-                                                          letter, value, "foo")
-                self.assertEqual((status, output), (2, ""))
-                self.assertEqual(complaints.splitlines()[0],
-                                 f"pmtrace: {letter} takes a finite number, not {value}")
+                self.refuse(f"{letter} takes a finite number{wanted}, not {value}",
+                            letter, value, "foo")
+
+    def test_refuses_to_add_less_than_nothing(self):
+        self.refuse("-a takes a finite number from 0 on, not -1", "-a", "-1", "foo")
+        self.refuse("-a takes a finite number from 0 on, not -e", "-a", "-e", "echo hello", "foo")
+
+    def test_makes_one_call_only(self):
+        for arguments in (["-a", "1", "-e", "echo hello"], ["-e", "echo hello", "-a", "1"]):
+            self.refuse("only one of -a, -c, -e and -v", *arguments, "foo")
+
+    def test_refuses_what_is_no_label(self):
+        self.refuse("-L takes LABEL=VALUE, not route", "-L", "route", "-e", "echo hello", "foo")
+        self.refuse("a TAG has at most 16 labels", *(f"-Ll{number}=" for number in range(17)),
+                    "-e", "echo hello", "foo")
+        for labels in (["-LRoute=/"], ["-L=/"], ["-L", "tag=a"], ["-La=1", "-La=2"]):
+            status, output, complaints = self.pmtrace(library_environment(self.library),
+                                                      *labels, "-e", "echo hello", "foo")
+            self.assertEqual((status, output), (2, ""))
+            of_library, ours, _ = complaints.splitlines()
+            self.assertRegex(of_library, "^pcp_trace: .*foo")
+            self.assertEqual(ours, "pmtrace: no tag has these labels: foo")
+
+    def test_gives_each_kind_its_labels(self):
+        pmcd = self.start_pmcd()
+        labels = ["-L", "zone=eu west", "-L", "route=/a=b", "-Ltime="]
+        tag = "foo{route=/a%3Db;time=;zone=eu%20west}"
+        for kind, what, value in (([], "point", ""), (["-e", "true"], "transaction", ""),
+                                  (["-v", "1"], "observation", ", value=1.000000"),
+                                  (["-c", "2"], "counter", ", value=2.000000"),
+                                  (["-a", "3"], "increment", ", value=3.000000")):
+            done = self.pmtrace(self.environment(pmcd), *kind, *labels, "foo")
+            self.assertEqual(done, (0, f'pmtrace: {what} complete (tag="{tag}"{value})\n', ""))
+        for metric, value in (("point.count", 1), ("transact.count", 1), ("observe.value", 1),
+                              ("counter.value", 2), ("counter.total", 3)):
+            self.assertEqual(pmcd.values(f"trace.{metric}"), {tag: value}, metric)
+
+    def test_leaves_labels_out_that_are_too_long(self):
+        pmcd = self.start_pmcd()
+        done = self.pmtrace(self.environment(pmcd), "-x", "-L", "route=" + "/" * 300, "foo")
+        self.assertEqual(done, (0, 'pmtrace: point complete (tag="foo")\n',
+                                "pmtrace: traced without its labels, which are too much: foo\n"))
+        self.assertEqual(pmcd.values("trace.point.count"), {"foo": 1})
+
+    def test_runs_the_command_with_a_library_that_does_nothing(self):
+        stub = os.path.join(os.path.dirname(OUR_LIBRARY), "stub", os.path.basename(OUR_LIBRARY))
+        done = self.pmtrace(library_environment(stub), "-q", "-La=1", "-e", "echo hello", "foo")
+        self.assertEqual((done[1], done[2]), ("hello\n", ""))
+
+    def test_adds_up_what_several_add(self):
+        pmcd = self.start_pmcd()
+        for number in ("1", "2.5", "0"):
+            self.assertEqual(self.pmtrace(self.environment(pmcd), "-q", "-a", number, "foo"),
+                             (0, "", ""))
+        self.assertEqual(pmcd.values("trace.counter.total"), {"foo": 3.5})
+        self.assertEqual(pmcd.values("trace.counter.count"), {"foo": 3})
+        self.assertEqual(pmcd.values("trace.counter.value"), {})
+
+    def test_adds_without_an_agent_as_it_does_all_else(self):
+        with ReservedPort() as port:
+            nobody = library_environment(self.library, PCP_TRACE_HOST="127.0.0.1",
+                                         PCP_TRACE_PORT=port.number)
+            self.assertEqual(self.pmtrace(nobody, "-a", "1", "foo"),
+                             (0, "", "pmtrace: increment error: Connection refused\n"))
+
+    def test_gives_a_stock_agent_what_was_added_as_the_value(self):
+        pmcd = self.start_pmcd(agent=STOCK_AGENT)
+        self.assertEqual(self.pmtrace(self.environment(pmcd), "-qx", "-a", "3", "-La=b", "foo"),
+                         (0, "", ""))
+        self.assertEqual(pmcd.values("trace.counter.value"), {"foo{a=b}": 3})
 
     def test_fails_if_its_words_are_lost(self):
         environment = self.environment(self.start_pmcd())

@@ -46,7 +46,7 @@ class Readme(unittest.TestCase):
             self.assertEqual(done.stderr, "")
             return done.stdout, {metric: pmcd.values(f"trace.{metric}") for metric in (
                 "transact.count", "transact.aborts", "point.count", "observe.value",
-                "counter.value")}
+                "counter.value", "counter.total")}
 
     def run_example(self, language, suffix, compiler, standard, *libraries):
         source = self.write("example" + suffix, example(language))
@@ -74,31 +74,35 @@ class Readme(unittest.TestCase):
         self.assertEqual(printed, "")
         self.assertEqual(counts, {
             "transact.count": {"request": 1}, "transact.aborts": {"request": 1},
-            "point.count": {}, "observe.value": {"queue-length": 170}, "counter.value": {}})
+            "point.count": {}, "observe.value": {"queue-length": 170}, "counter.value": {},
+            "counter.total": {}})
 
     def test_the_shell_example(self):
         _, counts = self.counts_of("sh", self.write("example.sh", example("sh")))
         self.assertEqual(counts, {
-            "transact.count": {"nap": 1}, "transact.aborts": {"nap": 0}, "point.count": {"done": 1},
-            "observe.value": {"queue-length": 17}, "counter.value": {}})
+            "transact.count": {"nap": 1}, "transact.aborts": {"nap": 0},
+            "point.count": {"done{disk=sda}": 1}, "observe.value": {"queue-length": 17},
+            "counter.value": {}, "counter.total": {"files": 3}})
 
     def test_the_example_of_a_binding(self):
         source = self.write("example.py", example("python", BINDINGS))
         printed, counts = self.counts_of(sys.executable, source)
         self.assertEqual(printed, "")
-        self.assertEqual(counts["transact.count"], {"request": 1})
-        self.assertEqual(counts["observe.value"], {"request": 17})
+        self.assertEqual(counts["transact.count"], {"request{route=/cart}": 1})
+        self.assertEqual(counts["observe.value"], {"request{route=/cart}": 17})
+        self.assertEqual(counts["counter.total"], {"bytes-sent": 4096})
 
     def test_the_c_example(self):
         self.assertEqual(self.run_example("c", ".c", os.environ["TRACE_CC"], "c99"), {
             "transact.count": {"request": 1}, "transact.aborts": {"request": 0},
             "point.count": {"cache-miss": 1}, "observe.value": {"queue-length": 17},
-            "counter.value": {"bytes-sent": 4096}})
+            "counter.value": {"bytes-sent": 4096}, "counter.total": {}})
 
     def test_the_cpp_example(self):
         self.assertEqual(self.run_example("cpp", ".cpp", os.environ["TRACE_CXX"], "c++17"), {
             "transact.count": {"request": 1}, "transact.aborts": {"request": 1},
-            "point.count": {}, "observe.value": {"queue-length": 170}, "counter.value": {}})
+            "point.count": {}, "observe.value": {"queue-length": 170}, "counter.value": {},
+            "counter.total": {}})
 
     def test_the_table_of_variables_is_complete(self):
         listed = set(re.findall(r"^\| (PCP_TRACE_\w+)", README, re.MULTILINE))
