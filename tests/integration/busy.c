@@ -48,7 +48,7 @@ static void call_everything(struct worker* self, unsigned long value) {
   double took;
   pmtracepoint("busy point");
   pmtraceobs("busy observation", (double)value);
-  pmtracecounter("busy counter", (double)value);
+  pmtracecounter("busy counter", (double)(self->counted + 1));
   pmtracebegin("busy transaction");
   pmtraceend("busy transaction");
   took = now() - began;
