@@ -21,13 +21,14 @@ constexpr auto kPlainAscii = [] {
   return plain;
 }();
 
-// What is no letter above U+00C0, roughly: signs, punctuation, surrogates, private use.
+// What is no letter above U+00C0, roughly: signs, punctuation, surrogates, private use, pictures.
 struct Range {
   std::uint32_t first, last;
 };
 constexpr std::array kNoLetters{
-    Range{0xd7, 0xd7},     Range{0xf7, 0xf7},     Range{0x2000, 0x2bff}, Range{0x3000, 0x3004},
-    Range{0xd800, 0xf8ff}, Range{0xfe00, 0xfe0f}, Range{0xfff0, 0xffff}, Range{0xe0000, 0x10ffff}};
+    Range{0xd7, 0xd7},     Range{0xf7, 0xf7},       Range{0x2000, 0x2bff},
+    Range{0x3000, 0x3004}, Range{0xd800, 0xf8ff},   Range{0xfe00, 0xfe0f},
+    Range{0xfff0, 0xffff}, Range{0x1f000, 0x1faff}, Range{0xe0000, 0x10ffff}};
 
 unsigned byte_at(std::string_view text, std::size_t i) {
   return static_cast<unsigned char>(text[i]);

@@ -15,6 +15,7 @@
 #include <optional>
 #include <string_view>
 
+#include "record/cut_text.hpp"
 #include "record/label_set_limit.hpp"
 #include "record/state.hpp"
 #include "wire/label_name.hpp"
@@ -99,24 +100,13 @@ void add_rank(Options& options, const Environment& environment) {
   }
 }
 
-// As much of a text as `most` allows, cut between two characters of UTF-8.
-std::string_view cut(std::string_view text, std::size_t most) {
-  if (text.size() <= most) return text;
-  const auto continues = [text](std::size_t at) {
-    return (static_cast<unsigned char>(text[at]) & 0xC0u) == 0x80u;
-  };
-  std::size_t end = most;
-  while (end + 3 > most && continues(end)) --end;
-  return text.substr(0, continues(end) ? most : end);
-}
-
 // An agent hangs up on a process that says more of itself.
 void cut_to_what_agents_take(Options& options, const char* name_of_service,
                              const std::function<void(const std::string&)>& complain) {
   const auto bytes_of = [](std::size_t most) { return std::to_string(most) + " bytes"; };
-  options.process = cut(options.process, kMaxNameBytes);
+  options.process = cut_text(options.process, kMaxNameBytes);
   if (options.service.size() > kMaxNameBytes) {
-    options.service = cut(options.service, kMaxNameBytes);
+    options.service = cut_text(options.service, kMaxNameBytes);
     complain(std::string(name_of_service) + " is cut after " + bytes_of(kMaxNameBytes));
   }
   std::vector<std::pair<std::string, std::string>> kept;

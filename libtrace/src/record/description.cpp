@@ -4,24 +4,14 @@
 #include <cstdlib>
 #include <new>
 
+#include "record/cut_text.hpp"
 #include "wire/batch.hpp"
 
 namespace pcp::trace::client {
-namespace {
-
-// Between two characters of UTF-8.
-std::string_view cut(std::string_view text, std::size_t most) {
-  if (text.size() <= most) return text;
-  const auto goes_on = [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0) == 0x80; };
-  while (most > 0 && goes_on(text[most])) --most;
-  return text.substr(0, most);
-}
-
-}  // namespace
 
 bool describe(const Tag& tag, std::string_view unit, std::string_view text) {
-  unit = cut(unit, wire::kMaxUnitLength);
-  text = cut(text, wire::kMaxDescriptionLength);
+  unit = cut_text(unit, wire::kMaxUnitLength);
+  text = cut_text(text, wire::kMaxDescriptionLength);
   if ((unit.empty() && text.empty()) || description_of(tag) != nullptr) return true;
   void* memory = std::malloc(sizeof(Description) + unit.size() + text.size());
   if (memory == nullptr) return false;

@@ -41,9 +41,9 @@ TEST(Dimensions, EscapeAllThatCouldBeMisunderstood) {
 TEST(Dimensions, LeaveLettersAsTheyAre) {
   for (const char* letters : {"gr\u00f6\u00df", "\u00c0", "\u6771\u4eac", "\u0416", "\U00020000"})
     EXPECT_EQ(compose("x", {{"k", letters}}), "x{k=" + std::string(letters) + "}");
-  // A sign of multiplication, a quote, an ideographic blank, a replacement character.
-  EXPECT_EQ(compose("x", {{"k", "\u00d7\u201c\u3000\ufffd"}}),
-            "x{k=%C3%97%E2%80%9C%E3%80%80%EF%BF%BD}");
+  // A sign of multiplication, a quote, an ideographic blank, a replacement character, a picture.
+  EXPECT_EQ(compose("x", {{"k", "\u00d7\u201c\u3000\ufffd\U0001f600"}}),
+            "x{k=%C3%97%E2%80%9C%E3%80%80%EF%BF%BD%F0%9F%98%80}");
   // No UTF-8: cut off, overlong, a surrogate, beyond the last; and what is no letter in Latin-1.
   EXPECT_EQ(compose("x", {{"k", "\xc3"}}), "x{k=%C3}");
   EXPECT_EQ(compose("x", {{"k", "\xe0\x83\x80"}}), "x{k=%E0%83%80}");
