@@ -315,7 +315,7 @@ class FullDisk {
 
 TEST_P(Archive, IsReadableAsFarAsItWentWhenTheDiskIsFull) {
   for (const std::size_t letters :
-       {1, 1000}) {  // of names: the metadata fills the disk, or the samples
+       {1U, 1000U}) {  // of names: the metadata fills the disk, or the samples
     path_ = (directory_ / std::to_string(letters)).string();
     ArchiveWriter writer = create();
     describe(writer);
