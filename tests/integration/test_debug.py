@@ -5,11 +5,13 @@ or not, does any harm to the program."""
 import fcntl
 import os
 import pathlib
+import pty
 import re
 import select
 import stat
 import subprocess
 import tempfile
+import termios
 import unittest
 
 from private_pmcd import PATIENCE_S, ReservedPort
@@ -17,6 +19,7 @@ from trace_test import OUR_LIBRARY, TraceTestCase, library_environment, program
 
 LINES_OF_MANY = 4 * 2000  # as in debugged.c
 PAGE = 4096
+STRANGER = 65534 if os.getuid() == 0 else os.getuid()
 
 
 def without_agent(debug=None, **variables):
@@ -233,6 +236,39 @@ class Harmless(DebugTestCase):
     def test_threads_that_fill_a_pipe_together_do_not_wait_for_its_reader(self):
         for _ in range(20):
             self.debug(without_agent("api"), "many", stderr=self.pipe()[1])
+
+    def test_a_terminal_that_nobody_reads_delays_no_call(self):
+        reader, terminal = os.openpty()
+        self.addCleanup(os.close, reader)
+        self.addCleanup(os.close, terminal)
+        self.debug(without_agent("api"), "many", stderr=terminal)
+
+    def check_shown_in_the_background(self, prepare, user=None):
+        """Runs the program on a terminal of its own, but not in the terminal's group."""
+        shell, terminal = pty.fork()
+        if shell == 0:
+            prepare(2)
+            background = subprocess.Popen([program("debugged"), "point"], process_group=0,
+                                          user=user, env=without_agent("api"),
+                                          stdout=subprocess.DEVNULL)
+            _, status = os.waitpid(background.pid, os.WUNTRACED)
+            background.kill()
+            os._exit(status & 0xff)
+        with open(terminal, "rb", buffering=0) as screen:
+            self.assertEqual(screen.read(PAGE), b'pcp_trace: point "place" (no agent: dropped)\r\n')
+            self.assertEqual(os.waitpid(shell, 0)[1], 0)
+
+    def test_on_a_terminal_that_stops_its_background(self):
+        def stty_tostop(terminal):
+            settings = termios.tcgetattr(terminal)
+            settings[3] |= termios.TOSTOP
+            termios.tcsetattr(terminal, termios.TCSANOW, settings)
+
+        self.check_shown_in_the_background(stty_tostop)
+
+    def test_on_a_terminal_that_the_process_may_not_open(self):
+        """As after su."""
+        self.check_shown_in_the_background(lambda terminal: os.fchmod(terminal, 0), STRANGER)
 
     def test_a_full_pipe_delays_neither_delivery_nor_the_end(self):
         pmcd = self.start_pmcd()

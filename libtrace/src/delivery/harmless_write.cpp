@@ -1,25 +1,31 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "delivery/harmless_write.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <ctime>
 
 namespace pcp::trace::client {
 namespace {
 
-// Keeps the two signals that a write may cause from the program. Both come to the thread that
-// writes, before the call returns.
+// Keeps the signals that a write may cause from the program. Two come to the thread that writes,
+// before the call returns. The third would stop what writes in the background of a terminal with
+// `stty tostop`; where the thread has it blocked, the kernel writes instead.
 class NoSignal {
  public:
   NoSignal() {
     ::sigemptyset(&ours_);
     ::sigaddset(&ours_, SIGPIPE);  // nobody reads
     ::sigaddset(&ours_, SIGXFSZ);  // the file is as long as the process may make it
-    ::pthread_sigmask(SIG_BLOCK, &ours_, &before_);
+    sigset_t blocked = ours_;
+    ::sigaddset(&blocked, SIGTTOU);
+    ::pthread_sigmask(SIG_BLOCK, &blocked, &before_);
     sigset_t pending;
     ::sigpending(&pending);
     for (const int signal : {SIGPIPE, SIGXFSZ})
@@ -37,7 +43,7 @@ class NoSignal {
   bool write(int fd, std::string_view text) {
     const ssize_t written = ::write(fd, text.data(), text.size());
     has_caused_ = written < 0 && (errno == EPIPE || errno == EFBIG);
-    return written >= 0;
+    return written == static_cast<ssize_t>(text.size());
   }
 
  private:
@@ -52,12 +58,38 @@ bool has_room(int fd) {
   return ::poll(&output, 1, 0) == 1 && (output.revents & POLLOUT) != 0;
 }
 
+bool is_same_terminal(int one, int other) {
+  unsigned device, others_device;
+  return ::ioctl(one, TIOCGDEV, &device) == 0 && ::ioctl(other, TIOCGDEV, &others_device) == 0 &&
+         device == others_device;
+}
+
+// Opens a terminal again, for writes that do not wait: it has room for a line or for a part of one,
+// and does not say so. Another user's, after su, is found as the process's own. -1: neither.
+int open_without_waiting(int terminal) {
+  constexpr int kFlags = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+  char path[32];
+  std::snprintf(path, sizeof path, "/proc/self/fd/%d", terminal);
+  const int again = ::open(path, kFlags);
+  if (again >= 0) return again;
+  const int own = ::open("/dev/tty", kFlags);
+  if (own < 0 || is_same_terminal(own, terminal)) return own;
+  ::close(own);
+  return -1;
+}
+
 }  // namespace
 
 bool write_harmlessly(int fd, std::string_view text) {
   NoSignal quietly;
-  // Whoever fills the pipe between the two makes us wait for its reader after all.
-  return has_room(fd) && quietly.write(fd, text);
+  if (::isatty(fd) == 0)
+    // Whoever fills the pipe between the two makes us wait for its reader after all.
+    return has_room(fd) && quietly.write(fd, text);
+  const int terminal = open_without_waiting(fd);
+  if (terminal < 0) return false;
+  const bool is_written = quietly.write(terminal, text);
+  ::close(terminal);
+  return is_written;
 }
 
 }  // namespace pcp::trace::client

@@ -7,7 +7,8 @@
 
 namespace pcp::trace::client {
 
-// Writes PIPE_BUF bytes at most; false if there was no room, or nobody who reads. Changes errno.
+// Writes PIPE_BUF bytes at most; false if there was not room for all, or nobody who reads. Changes
+// errno.
 bool write_harmlessly(int fd, std::string_view text);
 
 }  // namespace pcp::trace::client
