@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A program that lives for two seconds in a sandbox that forbids to wait in an epoll, or by poll(),
- * as its argument says. Prints how much of the processor's time it has used, in milliseconds.
+ * or to receive, as its argument says. Makes a call at once, and one when the library's thread
+ * sleeps. Prints how much of the processor's time it has used, in milliseconds.
  */
 #define _GNU_SOURCE
 #include <linux/filter.h>
@@ -21,12 +22,20 @@ enum { OLD_POLL = SYS_poll, OLD_EPOLL = SYS_epoll_wait };
 enum { OLD_POLL = SYS_ppoll, OLD_EPOLL = SYS_epoll_pwait };
 #endif
 
+static const struct {
+  const char* name;
+  int calls[2];
+} forbidden[] = {{"epoll", {OLD_EPOLL, SYS_epoll_pwait}},
+                 {"poll", {OLD_POLL, SYS_ppoll}},
+                 {"receive", {SYS_recvfrom, SYS_recvfrom}}};
+
 int main(int argc, char** argv) {
-  const int is_poll = argc > 1 && strcmp(argv[1], "poll") == 0;
+  size_t which = 0;
+  while (argc > 1 && which < 2 && strcmp(forbidden[which].name, argv[1]) != 0) which++;
   struct sock_filter rules[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, is_poll ? OLD_POLL : OLD_EPOLL, 1, 0),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, is_poll ? SYS_ppoll : SYS_epoll_pwait, 0, 1),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)forbidden[which].calls[0], 1, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)forbidden[which].calls[1], 0, 1),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 1 /* EPERM */),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
@@ -36,7 +45,9 @@ int main(int argc, char** argv) {
       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
     return 2;
   pmtracepoint("in a sandbox");
-  sleep(2);
+  sleep(1);
+  pmtracepoint("in a sandbox");
+  sleep(1);
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
   printf("%ld\n", used.tv_sec * 1000L + used.tv_nsec / 1000000);
   return 0;

@@ -127,10 +127,19 @@ void FlusherLoop::wait_for_bell() {
                      if (error) return;
                      bell_awaited_ = false;
                      const bool is_urgent = doorbell_.silence();
+                     if (doorbell_.is_stuck()) remove_bell();
                      wait_for_bell();
                      on_bell(is_urgent);
                    }));
   bell_awaited_ = true;
+}
+
+// It would ring for ever. The flusher polls instead.
+void FlusherLoop::remove_bell() {
+  diagnose(PMTRACE_STATE_COMMS, [] { return "the doorbell cannot be read: polling"; });
+  bell_.release();
+  watch_descriptor(-1);
+  doorbell_.remove();
 }
 
 void FlusherLoop::on_bell(bool is_urgent) {

@@ -49,6 +49,7 @@ class FlusherLoop {
 
   void listen_to_bell();
   void wait_for_bell();
+  void remove_bell();
   void on_bell(bool is_urgent);
   void set_timer(std::uint64_t ns);
   void on_timer();

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 
 #include "record/errno_stays.hpp"
 #include "record/no_cancellation.hpp"
@@ -25,9 +26,13 @@ Doorbell::Doorbell(EnsureFlusher ensure_flusher)
   renew();
 }
 
-void Doorbell::renew() {
+void Doorbell::remove() {
   for (std::atomic<int>* end : {&rung_, &heard_})
     if (const int fd = end->exchange(-1, std::memory_order_relaxed); fd >= 0) ::close(fd);
+}
+
+void Doorbell::renew() {
+  remove();
   std::array<int, 2> ends;
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0)
     return;
@@ -78,7 +83,10 @@ bool Doorbell::is_rung() const {
 
 bool Doorbell::silence() {
   std::array<char, 64> rings;
-  while (::recv(descriptor(), rings.data(), rings.size(), 0) == ssize_t{rings.size()}) continue;
+  ssize_t taken;
+  do taken = ::recv(descriptor(), rings.data(), rings.size(), 0);
+  while (taken == ssize_t{rings.size()});
+  is_stuck_ = taken < 0 && errno != EAGAIN && errno != EINTR && errno != EBADF;
   return is_urgent_.exchange(false, std::memory_order_relaxed);
 }
 

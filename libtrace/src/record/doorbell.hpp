@@ -57,11 +57,18 @@ class Doorbell {
   // After the program has closed the descriptors, or one of them: makes new ones.
   void renew();
 
+  // From now on there are none.
+  void remove();
+
   bool is_rung() const;  // not taken back yet
 
   // Takes the ring back. True if it was a ring(), and not only a sleeper's wake-up, after which the
   // caller had better be left alone: looking at what it is just writing would slow it down.
   bool silence();
+
+  // The last ring could not be taken back, and not since the program has closed the descriptor: a
+  // sandbox forbids it.
+  bool is_stuck() const { return is_stuck_; }
 
  private:
   void wake_sleeper();
@@ -74,6 +81,7 @@ class Doorbell {
   std::atomic<int> rung_{-1};
   std::atomic<int> heard_{-1};
   const bool has_membarrier_;
+  bool is_stuck_ = false;
   std::atomic<bool> is_urgent_{
       false};  // stands for itself: the ring that follows it is a system call
   alignas(64) std::atomic<bool> asleep_{false};
