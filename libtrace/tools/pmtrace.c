@@ -103,6 +103,7 @@ static int state_flags(const char* text) {
 }
 
 static void use_host(const char* host) {
+  if (*host == '\0') usage_error("-h takes the name of a host", "");
   /* PCP_TRACE_SOCKET would win over the host that the user has just named. */
   unsetenv("PCP_TRACE_SOCKET");
   if (setenv("PCP_TRACE_HOST", host, 1) != 0) {
@@ -227,12 +228,17 @@ static bool to_be_sent(const Options* options) {
   return !(options->state & PMTRACE_STATE_NOAGENT) && getenv("PCP_TRACE_NOAGENT") == NULL;
 }
 
+static pmtrace_stats_t statistics(void) {
+  pmtrace_stats_t stats;
+  pmtrace_stats(&stats, sizeof stats);
+  return stats;
+}
+
 /* Turns the result of a call into that of its delivery, if it shall be delivered at all. */
 static int delivered(const Options* options, int status) {
   if (status < 0 || !to_be_sent(options)) return status;
   if (!pmtrace_flush(patience())) return PMTRACE_ERR_TIMEOUT;
-  pmtrace_stats_t stats;
-  pmtrace_stats(&stats, sizeof stats);
+  pmtrace_stats_t stats = statistics();
   if (stats.undeliverable > 0) return PMTRACE_ERR_TAGLENGTH;
   return stats.uncertain > 0 ? PMTRACE_ERR_TIMEOUT : status;
 }
@@ -313,7 +319,10 @@ static int transaction(const Options* options, bool* traced) {
   if (begun < 0) *traced = report(options, "transaction begin", "", begun);
   int exit_status = run(options->command);
   bool completed = exit_status == 0 || options->any_status;
-  int ended = delivered(options, completed ? pmtraceend(options->tag) : pmtraceabort(options->tag));
+  int ended = completed ? pmtraceend(options->tag) : pmtraceabort(options->tag);
+  /* An abort does not tell of the connection. */
+  if (ended == 0 && begun < 0 && !statistics().connected) ended = begun;
+  ended = delivered(options, ended);
   if (ended >= 0)
     *traced = report(options, "transaction", completed ? "complete" : "aborted", ended);
   else if (begun >= 0)

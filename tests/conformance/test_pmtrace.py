@@ -270,6 +270,11 @@ class OurProgram(PmtraceTestCase):
                          (0, "", ""))
         self.assertEqual(pmcd.values("trace.counter.value"), {"foo{a=b}": 3})
 
+    def test_refuses_a_host_without_a_name(self):
+        self.assertEqual(self.pmtrace(library_environment(self.library), "-h", "", "foo"),
+                         (2, "", "pmtrace: -h takes the name of a host\n"
+                                 "Try 'pmtrace --help'.\n"))
+
     def test_fails_if_its_words_are_lost(self):
         environment = self.environment(self.start_pmcd())
         for arguments, status in ((["foo"], 1), (["-q", "foo"], 0), (["-e", "exit 3", "foo"], 3),
@@ -294,6 +299,13 @@ class OurProgram(PmtraceTestCase):
             nobody = library_environment(self.library, PCP_TRACE_HOST="127.0.0.1",
                                          PCP_TRACE_PORT=port.number)
             self.assertEqual(self.pmtrace(nobody, "-e", "exit 3", "foo")[0], 3)
+
+    def test_does_not_wait_for_an_agent_that_is_not_there(self):
+        nobody = library_environment(self.library, PCP_TRACE_SOCKET="/nonexistent/socket",
+                                     PCP_TRACE_REQTIMEOUT=10 * PATIENCE_S)
+        for status in (0, 3):
+            self.assertEqual(self.pmtrace(nobody, "-e", f"exit {status}", "foo"), (
+                status, "", "pmtrace: transaction begin error: No such file or directory\n"))
 
     def test_tells_of_an_error_in_its_status_only_when_asked(self):
         with ReservedPort() as port:
