@@ -118,6 +118,19 @@ static void transactions(void) {
   memset(&none, 1, sizeof none);
   CHECK(pmtrace_begin(NULL, &none) == PMTRACE_ERR_TAGNAME);
   CHECK(is_zero(&none));
+  CHECK(pmtrace_begin(tag, NULL) == -EINVAL);
+}
+
+static void transaction_that_is_open_when_tracing_is_switched_off(void) {
+  pmtrace_tx tx;
+  memset(&tx, 0, sizeof tx);
+  CHECK(pmtrace_begin(pmtrace_tag("switched off"), &tx) == 0);
+  CHECK(pmtracestate(PMTRACE_STATE_NOAGENT) == PMTRACE_STATE_NONE);
+  CHECK(pmtrace_end(&tx) == 0);
+  CHECK(is_zero(&tx));
+  CHECK(pmtrace_abort(NULL) == 0);
+  CHECK(pmtracestate(PMTRACE_STATE_NONE) == PMTRACE_STATE_NOAGENT);
+  CHECK(pmtrace_end(&tx) == PMTRACE_ERR_NOPROGRESS);
 }
 
 static void* end_it(void* tx) {
@@ -169,6 +182,7 @@ static void acknowledged_calls(void) {
 static void flush_and_statistics(void) {
   pmtrace_stats_t stats, part;
   CHECK(pmtrace_flush(60) == 1);
+  CHECK(pmtrace_stats(NULL, sizeof stats) == -EINVAL);
   memset(&stats, 0xff, sizeof stats);
   CHECK(pmtrace_stats(&stats, sizeof stats) == 0);
   CHECK(stats.connected == 1);
@@ -193,6 +207,7 @@ int main(void) {
   tags_with_labels();
   calls_by_handle();
   transactions();
+  transaction_that_is_open_when_tracing_is_switched_off();
   transaction_that_ends_on_another_thread();
   forked_child();
   acknowledged_calls();

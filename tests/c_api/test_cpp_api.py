@@ -49,6 +49,14 @@ class CppApi(TraceTestCase):
                               stderr=writer, timeout=PATIENCE_S, check=False)
         self.assertEqual(done.returncode, 0)
 
+    def test_closes_no_transaction_that_is_not_open(self):
+        done = subprocess.run([program("cpp17-exceptions")], env=self.environment(
+            self.start_pmcd(), PCP_TRACE_DEBUG="api"), text=True, capture_output=True,
+            timeout=PATIENCE_S, check=False)
+        self.assertIn('abort "scope"', done.stderr)
+        for close in ("end refused", "abort refused"):
+            self.assertNotIn(close, done.stderr)
+
     def test_without_exceptions(self):
         self.check("no-exceptions", thrown=0)
 

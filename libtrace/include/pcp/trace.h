@@ -54,8 +54,8 @@ typedef struct {
   const char* value;
 } pmtrace_label;
 
-/* An open transaction. The memory is the caller's, the contents are the library's. All zero: none
- * is open. */
+/* An open transaction. The memory is the caller's, the contents are the library's. None is open
+ * while the first word is zero. */
 typedef struct {
   uint64_t opaque[8];
 } pmtrace_tx;

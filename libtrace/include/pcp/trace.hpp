@@ -165,12 +165,18 @@ class [[nodiscard]] Running {
   }
 
   // Ends the transaction now. Later calls and the destructor do nothing.
-  void end() noexcept { pmtrace_end(&transaction_); }
+  void end() noexcept {
+    if (is_open()) pmtrace_end(&transaction_);
+  }
 
   // Gives it up: it counts as aborted, and its time does not count.
-  void abort() noexcept { pmtrace_abort(&transaction_); }
+  void abort() noexcept {
+    if (is_open()) pmtrace_abort(&transaction_);
+  }
 
  private:
+  bool is_open() const noexcept { return transaction_.opaque[0] != 0; }
+
   pmtrace_tx transaction_{};
   int exceptions_;  // those under way when it began
 };
