@@ -60,7 +60,7 @@ module pcp_trace
   end type
 
   ! A transaction, open between pmtrace_begin and pmtrace_end or pmtrace_abort. It is
-  ! C's pmtrace_tx.
+  ! C's pmtrace_tx: none is open while the first word is zero.
   type :: pmtrace_transaction
     private
     integer(c_int64_t) :: opaque(8) = 0
@@ -421,15 +421,17 @@ contains
     if (present(status)) then
       status = code
     else if (code == PMTRACE_ERR_TAGNAME) then
-      call c_complain_once('a pmtrace_tag that was never set is not traced: first write ' // &
-        'tag = pmtrace_tag(''name''), with a name of 1 to 254 bytes' // c_null_char)
+      call c_complain_once('a pmtrace_tag that was never set, or whose name is blank, is not ' // &
+        'traced: first write tag = pmtrace_tag(''name''), with a name of 1 to 254 bytes' // &
+        c_null_char)
     end if
   end subroutine
 
-  subroutine leave_scope(scope)
+  ! Elemental, since nothing else ends all scopes of an array, of any rank.
+  impure elemental subroutine leave_scope(scope)
     type(pmtrace_scope), intent(inout) :: scope
-    integer(c_int) :: is_none_open
-    is_none_open = c_end(scope%opaque)
+    integer(c_int) :: never_fails
+    if (scope%opaque(1) /= 0) never_fails = c_end(scope%opaque)
   end subroutine
 
   include 'pcp_trace_kinds.inc'

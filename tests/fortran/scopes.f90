@@ -28,6 +28,7 @@ program scopes
   call return_from_block()
   call nest()
   call go_by_hand()
+  call leave_arrays(3)
   block
     type(pmtrace_scope) :: never_begun
     call pmtrace_end(never_begun, i)
@@ -69,5 +70,23 @@ contains
     call pmtrace_end(ended)
     call pmtrace_begin(pmtrace_tag('begun twice'), begun_twice)
     call pmtrace_begin(pmtrace_tag('begun twice'), begun_twice)
+  end subroutine
+
+  subroutine leave_arrays(n)
+    integer, intent(in) :: n
+    type(pmtrace_scope) :: fixed(2), automatic(n), square(2, 2)
+    type(pmtrace_scope), allocatable :: allocated(:), deallocated(:)
+    integer :: i
+    allocate(allocated(n), deallocated(n))
+    do i = 1, 2
+      call pmtrace_begin(pmtrace_tag('fixed array'), fixed(i))
+      call pmtrace_begin(pmtrace_tag('square'), square(1, i))
+    end do
+    do i = 1, n
+      call pmtrace_begin(pmtrace_tag('automatic array'), automatic(i))
+      call pmtrace_begin(pmtrace_tag('allocated array'), allocated(i))
+      call pmtrace_begin(pmtrace_tag('deallocated array'), deallocated(i))
+    end do
+    deallocate(deallocated)
   end subroutine
 end program

@@ -17,8 +17,8 @@ class FortranTestCase(TraceTestCase):
     def setUp(self):
         self.pmcd = self.start_pmcd()
 
-    def start(self, *command):
-        process = subprocess.Popen(command, env=self.environment(self.pmcd), text=True,
+    def start(self, *command, **variables):
+        process = subprocess.Popen(command, env=self.environment(self.pmcd, **variables), text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
@@ -30,8 +30,8 @@ class FortranTestCase(TraceTestCase):
         self.assertEqual(process.returncode, 0, printed)
         return printed
 
-    def run_program(self, *command):
-        return self.result_of(self.start(*command))
+    def run_program(self, *command, **variables):
+        return self.result_of(self.start(*command, **variables))
 
     def assert_labels(self, metric, *labels):
         shown = self.pmcd.pminfo("-l", f"trace.{metric}")
@@ -79,15 +79,21 @@ class Module(FortranTestCase):
             self.assertEqual(counts["transact.count"], {
                 "end of a block": 1, "cycle in a block": 3, "exit from a block": 1, "return": 2,
                 "outer return": 1, "inner return": 1, "nested": 2, "aborted": 0, "ended": 1,
-                "begun twice": 2}, name)
+                "begun twice": 2, "fixed array": 2, "square": 2, "automatic array": 3,
+                "allocated array": 3, "deallocated array": 3}, name)
             self.assertEqual({tag for tag, aborts in counts["transact.aborts"].items() if aborts},
                              {"aborted"})
+
+    def test_ends_no_scope_that_is_not_open(self):
+        lines = self.run_program(program("fortran_scopes"), PCP_TRACE_DEBUG="api").splitlines()
+        self.assertEqual([line for line in lines if "refused" in line],  # what the program asks for
+                         ["pcp_trace: end refused: Transaction is not in progress"])
 
     def test_tells_once_of_a_tag_that_was_never_set(self):
         self.assertEqual(self.run_program(program("fortran_unset")).splitlines(), [
             "not said yet",
-            "pcp_trace: a pmtrace_tag that was never set is not traced: first write "
-            "tag = pmtrace_tag('name'), with a name of 1 to 254 bytes"])
+            "pcp_trace: a pmtrace_tag that was never set, or whose name is blank, is not traced: "
+            "first write tag = pmtrace_tag('name'), with a name of 1 to 254 bytes"])
 
 
 class LegacyCalls(FortranTestCase):
