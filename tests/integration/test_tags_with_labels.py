@@ -2,9 +2,11 @@
 """Tags with labels, as text that any call takes: where there is no room for the labels, all is counted
 under the bare name."""
 
+import subprocess
 import unittest
 
-from trace_test import STOCK_AGENT, TraceTestCase
+from private_pmcd import PATIENCE_S
+from trace_test import STOCK_AGENT, TraceTestCase, library_environment, program
 
 
 def points(*tags):
@@ -29,6 +31,20 @@ class SetsOfLabels(TraceTestCase):
 
     def test_may_be_switched_off(self):
         self.assertEqual(self.counts(self.THREE, PCP_TRACE_MAX_LABEL_SETS=0), {"a": 6, "b": 1})
+
+    def test_without_room_have_their_own_transactions(self):
+        pmcd = self.start_pmcd()
+        calls = ("point a{i=1}", "begin a{i=2}", "begin a{i=3}", "end a{i=2}", "begin a{i=2}", "end a{i=3}",
+                 "end a{i=2}")
+        returned, _ = self.trace_loudly(self.environment(pmcd, PCP_TRACE_MAX_LABEL_SETS=1), *calls)
+        self.assertEqual(set(returned), {0})
+        self.assert_values(pmcd, "trace.transact.count", {"a": 3})
+
+    def test_have_room_whichever_thread_is_first(self):
+        environment = library_environment(self.library, PCP_TRACE_NOAGENT=1, PCP_TRACE_MAX_LABEL_SETS=4)
+        done = subprocess.run([program("same_labels")], env=environment, capture_output=True, text=True,
+                              timeout=PATIENCE_S, check=True)
+        self.assertEqual((done.stdout, done.stderr), ("0\n", ""))
 
     def test_may_be_a_thousand(self):
         lines = points(*(f"a{{i={i}}}" for i in range(1002)))

@@ -13,6 +13,13 @@ using namespace pcp::trace::client;
 
 namespace {
 
+// Tells names apart that have no tag of their own.
+std::uint64_t key_of(std::string_view name) {
+  std::uint64_t key = 0xCBF29CE484222325u;
+  for (const char c : name) key = (key ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
+  return key | 1;
+}
+
 // Finds the tag that the caller's string names, by the thread's cache if possible. Null with an
 // error code in `error` if there is none.
 TagCache::Entry* look_up(const char* name, Recorder*& recorder, int& error) {
@@ -31,13 +38,14 @@ TagCache::Entry* look_up(const char* name, Recorder*& recorder, int& error) {
   error = -ENOMEM;
   const Tag* tag = find_tag(text);
   if (tag == nullptr) return nullptr;
-  entry = {name, tag, nullptr};
+  entry = {name, tag, name_of(*tag) == text ? 0 : key_of(text), nullptr};
   return &entry;
 }
 
 // The thread's slot for a transaction of this tag; null if there is no memory.
 OpenTransactions::Slot* slot_of(TagCache::Entry& entry, Recorder& recorder) {
-  if (entry.slot == nullptr) entry.slot = recorder.transactions().find_or_make(entry.tag);
+  if (entry.slot == nullptr)
+    entry.slot = recorder.transactions().find_or_make(entry.tag, entry.key);
   return entry.slot;
 }
 
@@ -81,7 +89,8 @@ Moment close_transaction(TagCache::Entry& entry, Recorder& recorder) {
     return begun;
   Client::get_if_made()->recorders().for_each([&](Recorder& each) {
     if (begun != 0) return;
-    if (OpenTransactions::Slot* slot = each.transactions().find(entry.tag)) begun = slot->close();
+    if (OpenTransactions::Slot* slot = each.transactions().find(entry.tag, entry.key))
+      begun = slot->close();
   });
   return begun;
 }

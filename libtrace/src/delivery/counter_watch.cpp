@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "delivery/counter_watch.hpp"
 
+#include <unistd.h>
+
+#include <atomic>
 #include <exception>
 #include <string>
 
@@ -10,6 +13,7 @@ namespace pcp::trace::client {
 
 void CounterWatch::look_at(const Record& record, const Recorder& recorder) noexcept {
   const Tag& tag = *record.tag();
+  if (tag.stands_for_others.load(std::memory_order_relaxed)) return;  // values of many counters
   Last& last = last_[tag.id];
   const bool is_down = last.recorder == &recorder && record.value < last.value;
   // A counter of what never happens is 0 for ever: nobody means "add 0".
@@ -26,13 +30,16 @@ void CounterWatch::look_at(const Record& record, const Recorder& recorder) noexc
 
 void CounterWatch::end_with(const Tag& tag, const char* what) noexcept {
   values_left_ = 0;
+  std::vector<Last>().swap(last_);
+  static std::atomic<pid_t> who_said{0};  // this process, or one that it was forked from
+  const pid_t said = who_said.exchange(::getpid(), std::memory_order_relaxed);
+  if (said != 0 && said != ::getpid()) return;
   try {
     complain("the counter \"" + std::string(name_of(tag)) + "\" " + what +
              ". pmtrace_count() and pmtracecounter() take its value so far;"
              " to add to it, call pmtrace_add().");
   } catch (const std::exception&) {
   }
-  std::vector<Last>().swap(last_);
 }
 
 }  // namespace pcp::trace::client

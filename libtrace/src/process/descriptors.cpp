@@ -67,20 +67,28 @@ Kept* find(int fd) {
   return nullptr;
 }
 
-int move_out_of_the_way(int fd) {
+bool is_file(int fd, const struct stat& wanted) {
+  struct stat file {};
+  return ::fstat(fd, &file) == 0 && file.st_dev == wanted.st_dev && file.st_ino == wanted.st_ino;
+}
+
+// Meanwhile the program may close it, and open a file of its own that gets the number.
+int move_out_of_the_way(int fd, const struct stat& file) {
   const int least =
       kFirstNumber + static_cast<int>(made.fetch_add(1, std::memory_order_relaxed) % kNumbers);
   const int high = ::fcntl(fd, F_DUPFD_CLOEXEC, least);
   if (high < 0) return errno == EBADF ? -1 : fd;  // closed already; or it may not have so many
-  ::close(fd);
-  return high;
+  if (is_file(fd, file)) ::close(fd);
+  if (is_file(high, file)) return high;
+  ::close(high);
+  return -1;
 }
 
 int keep(int fd, bool is_epoll) {
-  if (fd >= 0) fd = move_out_of_the_way(fd);
-  if (fd < 0) return fd;
   struct stat file {};
-  ::fstat(fd, &file);
+  if (fd < 0 || ::fstat(fd, &file) != 0) return -1;
+  fd = move_out_of_the_way(fd, file);
+  if (fd < 0) return fd;
   if (Kept* before = find(fd)) {
     before->number.store(0, std::memory_order_relaxed);
     has_lost.store(true, std::memory_order_relaxed);

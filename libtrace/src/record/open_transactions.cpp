@@ -5,16 +5,24 @@
 
 namespace pcp::trace::client {
 
-OpenTransactions::Slot* OpenTransactions::find(const Tag* tag) const {
+OpenTransactions::Slot* OpenTransactions::find(const Tag* tag, std::uint64_t key) const {
   Slot* slot = buckets_[tag->id % kBuckets].load(std::memory_order_acquire);
-  while (slot != nullptr && slot->tag != tag) slot = slot->next;
+  while (slot != nullptr && (slot->tag != tag || slot->key.load(std::memory_order_relaxed) != key))
+    slot = slot->next;
   return slot;
 }
 
-OpenTransactions::Slot* OpenTransactions::find_or_make(const Tag* tag) {
-  if (Slot* slot = find(tag)) return slot;
+OpenTransactions::Slot* OpenTransactions::find_or_make(const Tag* tag, std::uint64_t key) {
+  if (Slot* slot = find(tag, key)) return slot;
   std::atomic<Slot*>& bucket = buckets_[tag->id % kBuckets];
-  Slot* slot = new (std::nothrow) Slot{tag, bucket.load(std::memory_order_relaxed)};
+  Slot* const first = bucket.load(std::memory_order_relaxed);
+  for (Slot* slot = first; key != 0 && slot != nullptr; slot = slot->next) {
+    if (slot->tag != tag || slot->key.load(std::memory_order_relaxed) == 0 || slot->is_open())
+      continue;
+    slot->key.store(key, std::memory_order_relaxed);
+    return slot;
+  }
+  Slot* slot = new (std::nothrow) Slot{tag, first, key};
   if (slot != nullptr) bucket.store(slot, std::memory_order_release);
   return slot;
 }

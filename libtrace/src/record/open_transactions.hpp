@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The transactions that one thread has opened by name. Each tag has a slot with the time of its
 // begin. The owner begins; anybody may end, since the stock library lets another thread do so.
+//
+// A name for which there is no room, so that its calls go to another tag, has a slot of its own as
+// well, with a key that tells it from others. Such names may be many: slots that are not open are
+// used again.
 #pragma once
 
 #include <array>
@@ -18,6 +22,7 @@ class OpenTransactions {
   struct Slot {
     const Tag* tag;
     Slot* next;
+    std::atomic<std::uint64_t> key{0};  // 0: of the tag's own name; stands for itself
     // The moment of the begin, shifted by one, plus one if a further begin may replace it; 0:
     // not open. Written with release and taken with acquire, one value handed from thread to
     // thread.
@@ -42,9 +47,9 @@ class OpenTransactions {
     Moment close() { return begun.exchange(0, std::memory_order_acquire) >> 1; }
   };
 
-  // Null if there is no memory, or none yet.
-  Slot* find_or_make(const Tag* tag);
-  Slot* find(const Tag* tag) const;
+  // Null if there is no memory, or none yet. The key is that of TagCache::Entry.
+  Slot* find_or_make(const Tag* tag, std::uint64_t key = 0);
+  Slot* find(const Tag* tag, std::uint64_t key = 0) const;
 
   // The owner ends: its open transactions stay open for others to end, and stop nobody from
   // beginning.

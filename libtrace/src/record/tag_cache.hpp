@@ -18,6 +18,7 @@ class TagCache {
   struct Entry {
     const char* address = nullptr;  // of the caller's string
     const Tag* tag = nullptr;
+    std::uint64_t key = 0;  // of the text, if it is not the tag's own: there was no room for it
     OpenTransactions::Slot* slot =
         nullptr;  // the thread's, once a transaction of the tag was looked up
   };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "record/tag_registry.hpp"
 
+#include <sched.h>
+
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +16,10 @@ namespace pcp::trace::client {
 namespace {
 
 constexpr std::size_t kBuckets = 1 << 14;
+
+// Looks at a name that is being given its last sets of labels. A thread that is interrupted there,
+// perhaps by the handler that asks, is not waited for.
+constexpr int kMostTries = 1000;
 
 // Zero pages until they are used. A bucket's head is written with release and read with acquire, so
 // whoever sees a tag sees all of it.
@@ -79,7 +85,16 @@ const Tag* intern_tag(std::string_view name) {
   // The last id is kept for "(overflow)" itself.
   if (tag_count.load(std::memory_order_relaxed) >= kMaxTags - 1 && name != kOverflowName)
     return named != nullptr ? named : intern_tag(kOverflowName);
-  if (named != nullptr && !take_label_set(*named)) return named;
+  for (int tries = 0; named != nullptr && !take_label_set(*named); ++tries) {
+    // Some may be taken for this very tag, by threads of which only one makes it. What was made by
+    // now is found: so this comes first.
+    const bool is_full =
+        named->label_sets_made.load(std::memory_order_acquire) >= label_set_limit();
+    seen = head.load(std::memory_order_acquire);
+    if (const Tag* found = find_in(seen, name)) return found;
+    if (is_full || tries == kMostTries) return named;
+    ::sched_yield();
+  }
 
   Tag* tag = make_tag(name);
   if (tag == nullptr) {
@@ -97,6 +112,7 @@ const Tag* intern_tag(std::string_view name) {
     }
     tag->next = seen;
   }
+  if (named != nullptr) named->label_sets_made.fetch_add(1, std::memory_order_release);
   return tag;
 }
 

@@ -167,12 +167,15 @@ void TagRegistry::number(TagIndex index, std::int32_t instance) {
 bool TagRegistry::note_origin(TagIndex index, const std::shared_ptr<const Origin>& origin) {
   Tag& tag = tags_[index];
   if (tag.origins_differ || is_overflow(index)) return false;
+  if (origin == nullptr) {  // a program of which nothing is known has no labels
+    tag.origins_differ = tag.origins_differ || tag.origin == nullptr;
+    return keep_labels(tag, 0);
+  }
   if (tag.origin == nullptr) {
     tag.origin = origin;
-    if (origin != nullptr) tag.labels_kept = origin->labels.all();
-    return origin != nullptr;
+    tag.labels_kept = origin->labels.all();
+    return true;
   }
-  if (origin == nullptr) return keep_labels(tag, 0);
   if (tag.origin == origin || tag.origin->labels == origin->labels) return false;
   return keep_labels(tag, tag.origin->labels.in_common_with(origin->labels));
 }

@@ -82,7 +82,9 @@ std::optional<Ending> Dialogue::take_data(const wire::Frame& frame, Turn& turn, 
     split_.begin(context_.options.split, peer_.pid != 0 ? peer_.pid : frame.pid);
   speaks_ = Speaks::Version1;
   Engine& engine = turn.engine();
-  engine.apply_value(engine.tag(data->type, split(data->tag)), data->value, turn.now());
+  const TagIndex tag = engine.tag(data->type, split(data->tag));
+  engine.note_origin(tag, nullptr);
+  engine.apply_value(tag, data->value, turn.now());
   count(context_.shared.counters.records);
   if (data->wants_ack) wire::append_ack(out, context_.pid, static_cast<std::int32_t>(data->type));
   return {};

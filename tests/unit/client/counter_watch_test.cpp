@@ -47,6 +47,15 @@ TEST_F(CounterWatchTest, SaysOnceThatAValueIsRepeatedForEver) {
             "");
 }
 
+TEST_F(CounterWatchTest, SaysNothingOfATagThatStandsForOthers) {
+  tag->stands_for_others = true;
+  EXPECT_EQ(said([&] {
+              report(5);
+              report(3);
+            }),
+            "");
+}
+
 TEST_F(CounterWatchTest, SaysThatAValueGoesDown) {
   const std::string text = said([&] {
     report(5);

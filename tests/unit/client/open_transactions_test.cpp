@@ -15,6 +15,23 @@ OpenTransactions& make_transactions() {
   return *kept.emplace_back(new OpenTransactions);
 }
 
+TEST(OpenTransactions, OfNamesWithoutATagOfTheirOwnAreToldApartAndUseClosedOnesAgain) {
+  OpenTransactions transactions;
+  const Tag* tag = intern_tag("stands for others");
+  auto* own = transactions.find_or_make(tag);
+  auto* one = transactions.find_or_make(tag, 1);
+  one->begin(10, false);
+  auto* two = transactions.find_or_make(tag, 3);
+  EXPECT_TRUE(own != one && own != two && one != two);
+  EXPECT_EQ(transactions.find(tag, 1), one);
+  two->begin(20, false);
+  EXPECT_EQ(transactions.find(tag, 1)->close(), 10U);
+  EXPECT_EQ(transactions.find_or_make(tag, 5), one);  // used again
+  EXPECT_EQ(transactions.find(tag, 1), nullptr);
+  EXPECT_EQ(transactions.find(tag, 3)->close(), 20U);
+  EXPECT_EQ(transactions.find(tag), own);
+}
+
 TEST(OpenTransactions, RememberWhenEachTagBegan) {
   OpenTransactions& transactions = make_transactions();
   auto* one = transactions.find_or_make(intern_tag("open one"));
