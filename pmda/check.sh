@@ -1,7 +1,19 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=sh
-# Whether pmcd and the trace agent run. For Install, Remove and pcp-trace-system, which have read
-# pcp.env.
+# What Install and Remove refuse; and whether pmcd and the trace agent run, for pcp-trace-system as
+# well. They have read pcp.env.
+
+# refuse_arguments USAGE ARGUMENT...: exits if there is any; --help alone is no mistake.
+refuse_arguments() {
+    usage="Usage: $0
+$1"
+    shift
+    case "$#$*" in
+    0) ;;
+    1-h | 1--help) echo "$usage" && exit ;;
+    *) echo "$usage" >&2 && exit 2 ;;
+    esac
+}
 
 pmcd_runs() { pminfo -v pmcd.version >/dev/null 2>&1; }
 

@@ -24,8 +24,7 @@ NO_UNITS = "y\n"
 
 
 class InstallTestCase(TraceTestCase):
-    def install(self, answers):
-        """Gives the options that the agent would be run with."""
+    def run_script(self, script, *arguments, answers=""):
         with tempfile.TemporaryDirectory() as root:
             os.makedirs(f"{root}/etc")
             os.makedirs(f"{root}/lib")
@@ -37,12 +36,18 @@ class InstallTestCase(TraceTestCase):
                 open(f"{root}/{name}", "w", encoding="utf-8").close()
             with open(f"{root}/lib/pmdaproc.sh", "w", encoding="utf-8") as file:
                 file.write(PMDAPROC)
-            script = os.path.join(os.path.dirname(self.agent.namespace), "Install")
-            done = subprocess.run(["/bin/sh", script], input=answers, capture_output=True,
-                                  text=True, env={"PATH": "/usr/bin:/bin", "PCP_DIR": root},
-                                  cwd=f"{root}/empty", timeout=PATIENCE_S, check=True)
-            [options] = [line for line in done.stdout.splitlines() if line.startswith("OPTIONS:")]
-            return options.split()[1:]
+            path = os.path.join(os.path.dirname(self.agent.namespace), script)
+            return subprocess.run(["/bin/sh", path, *arguments], input=answers,
+                                  capture_output=True, text=True,
+                                  env={"PATH": "/usr/bin:/bin", "PCP_DIR": root},
+                                  cwd=f"{root}/empty", timeout=PATIENCE_S, check=False)
+
+    def install(self, answers):
+        """Gives the options that the agent would be run with."""
+        done = self.run_script("Install", answers=answers)
+        self.assertEqual(done.returncode, 0, done)
+        [options] = [line for line in done.stdout.splitlines() if line.startswith("OPTIONS:")]
+        return options.split()[1:]
 
 
 @with_each_agent
@@ -83,6 +88,25 @@ class Install(InstallTestCase):
         self.assertEqual(self.install("n\n\n\n\n" + NO_UNITS * 2 + rules),
                          ["-A", "allow:10.0.0.1:5", "-A", "allow:10.0.0.2:0",
                           "-A", "disallow:10.0.*"])
+
+
+class Arguments(InstallTestCase):
+    agent = OUR_AGENT
+
+    def test_of_help_only_print_the_usage(self):
+        for script in ("Install", "Remove"):
+            for argument in ("-h", "--help"):
+                done = self.run_script(script, argument)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), done)
+                self.assertRegex(done.stdout, rf"\AUsage: .*/{script}\n(.*\n)+\Z")
+                self.assertNotIn("OPTIONS", done.stdout)
+
+    def test_are_otherwise_refused(self):
+        for script in ("Install", "Remove"):
+            for arguments in (["-x"], ["5000"], [""], ["--help", "me"], ["--register"]):
+                done = self.run_script(script, *arguments)
+                self.assertEqual((done.returncode, done.stdout), (2, ""), done)
+                self.assertRegex(done.stderr, rf"\AUsage: .*/{script}\n")
 
 
 class Both(InstallTestCase):
