@@ -22,6 +22,7 @@ int main() {
   pcp::trace::Transaction{"tag"}.begin().abort();
   const pcp::trace::Counter counter{"tag", {{"route", "/cart"}, {"zone", std::string("eu")}}};
   counter.describe("bytes", std::string("what it counts"));
+  counter.describe(nullptr, nullptr);
   counter.add(1);
   return failed | evaluated;
 }

@@ -106,5 +106,6 @@ int main() {
   added.add(1ULL << 40);
   added.describe("bytes", std::string("What was added, ") + std::string(300, '.'));
   added.describe("", std::string_view());
+  added.describe(nullptr, static_cast<const char*>(nullptr));
   return pmtrace_flush(30) == 1 ? 0 : 1;
 }

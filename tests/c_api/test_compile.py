@@ -61,6 +61,24 @@ class Cpp(CompileTestCase):
         self.assertEqual(self.compile("c++", "c++17", lines, "-Wconversion", "-Wsign-conversion",
                                       "-Wshadow", "-include", "atomic"), "")
 
+    def test_a_description_is_any_text_or_none(self):
+        lines = """
+            const char* none = nullptr;
+            const char array[] = "an array";
+            std::string string = "string";
+            struct Text { operator std::string_view() const { return "other"; } };
+            const pcp::trace::Counter counter{"tag"};
+            const auto both = [&](const auto& text) { counter.describe(text, "text"), counter.describe("unit", text); };
+            both("literal"), both(none), both(nullptr), both(array), both(string), both(Text());
+            both(std::string_view(string)), counter.describe(std::move(string), {}), counter.describe({}, "");"""
+        for standard in ("c++17", "c++20", "c++23"):
+            for option in ("-UPMTRACE_DISABLE", "-DPMTRACE_DISABLE"):
+                self.assertEqual(self.compile("c++", standard, lines, option, "-Wshadow",
+                                              "-include", "string"), "", standard)
+        for wrong in ("1", "'u'", "0.5", "&counter"):
+            self.assertIn("error", self.compile("c++", "c++17", "const pcp::trace::Counter counter{\"tag\"};"
+                                                f" counter.describe({wrong}, \"text\");"))
+
     def test_what_is_no_number_is_no_value(self):
         for value in ("\"1\"", "&observation", "std::string_view()"):
             lines = f"pcp::trace::Observation observation{{\"tag\"}}; observation.record({value});"

@@ -42,6 +42,18 @@ struct Label {
 
 namespace detail {
 
+// A text that may be left out: any string, or a null pointer.
+struct OptionalText {
+  std::string_view view;
+
+  constexpr OptionalText() noexcept = default;
+  constexpr OptionalText(const char* text) noexcept : view(text != nullptr ? text : "") {}
+  template <typename Text,
+            typename = std::enable_if_t<std::is_class_v<Text> &&
+                                        std::is_convertible_v<const Text&, std::string_view>>>
+  constexpr OptionalText(const Text& text) noexcept : view(text) {}
+};
+
 #ifdef PMTRACE_DISABLE
 template <typename Name>
 constexpr pmtrace_handle find_tag(const Name&) noexcept {
@@ -128,10 +140,10 @@ class Tagged {
   explicit Tagged(std::string_view tag, std::initializer_list<Label> labels) noexcept
       : tag_(find_tag(tag, labels)) {}
 
-  // Says what the values are measured in, and what the tag stands for. Either may be empty; what
-  // was said first stays.
-  void describe(std::string_view unit, std::string_view text) const noexcept {
-    detail::describe(tag_, unit, text);
+  // Says what the values are measured in, and what the tag stands for. Either may be empty or null;
+  // what was said first stays.
+  void describe(OptionalText unit, OptionalText text) const noexcept {
+    detail::describe(tag_, unit.view, text.view);
   }
 
  protected:
