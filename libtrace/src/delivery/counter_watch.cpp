@@ -37,7 +37,7 @@ void CounterWatch::end_with(const Tag& tag, const char* what) noexcept {
   try {
     complain("the counter \"" + std::string(name_of(tag)) + "\" " + what +
              ". pmtrace_count() and pmtracecounter() take its value so far;"
-             " to add to it, call pmtrace_add().");
+             " to add to it, call pmtrace_add() (C++ and Java: add; pmtrace: -a).");
   } catch (const std::exception&) {
   }
 }

@@ -62,7 +62,7 @@ TEST_F(CounterWatchTest, SaysThatAValueGoesDown) {
     report(3);
   });
   EXPECT_TRUE(contains(text, "\"recorded\" goes down"));
-  EXPECT_TRUE(contains(text, "pmtrace_add"));
+  EXPECT_TRUE(contains(text, "call pmtrace_add() (C++ and Java: add; pmtrace: -a).\n")) << text;
 }
 
 TEST_F(CounterWatchTest, SaysNothingOfACounterThatGrowsOrRests) {
