@@ -204,16 +204,14 @@ static Options parse(int argc, char** argv) {
   return options;
 }
 
-/* Gives the tag with its labels as text. The library says itself which label is none. */
+/* Gives the tag with its labels as text. The library says itself which label is none, and where
+ * they are left out. */
 static const char* with_labels(const Options* options) {
   if (options->label_count == 0) return options->tag;
   pmtrace_handle tag = pmtrace_tag_with(options->tag, options->labels, options->label_count);
   if (tag == NULL && pmtrace_tag(options->tag) == NULL) return options->tag; /* the stub library */
   if (tag == NULL) usage_error("no tag has these labels: ", options->tag);
-  const char* text = pmtrace_tag_text(tag);
-  if (strcmp(text, options->tag) == 0)
-    fprintf(stderr, "pmtrace: traced without its labels, which are too much: %s\n", text);
-  return text;
+  return pmtrace_tag_text(tag);
 }
 
 /* Seconds that the agent may take to acknowledge. The library complains of a malformed value. */

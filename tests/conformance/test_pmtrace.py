@@ -214,12 +214,16 @@ class OurProgram(PmtraceTestCase):
         self.refuse("-L takes LABEL=VALUE, not route", "-L", "route", "-e", "echo hello", "foo")
         self.refuse("a TAG has at most 16 labels", *(f"-Ll{number}=" for number in range(17)),
                     "-e", "echo hello", "foo")
-        for labels in (["-LRoute=/"], ["-L=/"], ["-L", "tag=a"], ["-La=1", "-La=2"]):
+        not_a_name = "is not [a-z][a-z0-9_]*"
+        for labels, why in ((["-LRoute=/"], f'label "Route" {not_a_name}'),
+                            (["-L=/"], f'label "" {not_a_name}'),
+                            (["-L", "tag=a"], 'label "tag" is PCP\'s own'),
+                            (["-La=1", "-La=2"], 'label "a" comes twice')):
             status, output, complaints = self.pmtrace(library_environment(self.library),
                                                       *labels, "-e", "echo hello", "foo")
             self.assertEqual((status, output), (2, ""))
             of_library, ours, _ = complaints.splitlines()
-            self.assertRegex(of_library, "^pcp_trace: .*foo")
+            self.assertEqual(of_library, f'pcp_trace: "foo" is not traced: {why}')
             self.assertEqual(ours, "pmtrace: no tag has these labels: foo")
 
     def test_gives_each_kind_its_labels(self):
@@ -240,7 +244,8 @@ class OurProgram(PmtraceTestCase):
         pmcd = self.start_pmcd()
         done = self.pmtrace(self.environment(pmcd), "-x", "-L", "route=" + "/" * 300, "foo")
         self.assertEqual(done, (0, 'pmtrace: point complete (tag="foo")\n',
-                                "pmtrace: traced without its labels, which are too much: foo\n"))
+                                'pcp_trace: "foo" with its labels is longer than 254 bytes:'
+                                " recorded without them\n"))
         self.assertEqual(pmcd.values("trace.point.count"), {"foo": 1})
 
     def test_runs_the_command_with_a_library_that_does_nothing(self):

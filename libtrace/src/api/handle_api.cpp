@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
-#include <exception>
 
 #include "api/api.hpp"
 #include "api/find_tag.hpp"
@@ -108,7 +107,7 @@ PMTRACE_EXPORT int pmtrace_count(pmtrace_handle tag, double value) {
 PMTRACE_EXPORT int pmtrace_add(pmtrace_handle tag, double increment) {
   if (is_switched_off()) return 0;
   if (!is_increment(increment)) [[unlikely]]
-    return refuse(RecordKind::Add, tag != nullptr ? tag->text() : nullptr, -EINVAL);
+    return refuse_increment(tag != nullptr ? tag->text() : nullptr, increment);
   return record_switched_on(tag, RecordKind::Add, increment);
 }
 
@@ -148,11 +147,7 @@ PMTRACE_EXPORT int pmtrace_flush(double timeout) {
 // For bindings, which say by it that a tag is none. Only the first one of the process is told.
 PMTRACE_EXPORT void pmtrace_complain_once(const char* text) {
   static std::atomic<bool> is_said{false};
-  if (is_said.exchange(true, std::memory_order_relaxed)) return;
-  try {
-    complain(text);
-  } catch (const std::exception&) {
-  }
+  complain_once(is_said, [&] { return text; });
 }
 
 PMTRACE_EXPORT int pmtrace_stats(pmtrace_stats_t* stats, size_t size) {

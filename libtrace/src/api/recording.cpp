@@ -3,6 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <string>
 
 #include "delivery/diagnostics.hpp"
@@ -53,6 +57,17 @@ int refuse(const char* call, const char* tag, int error) {
 int refuse(RecordKind kind, const char* tag, int error) {
   const bool is_end = kind == RecordKind::Transact;
   return refuse(is_end ? "end" : verb_of(kind), tag, error);
+}
+
+int refuse_increment(const char* tag, double increment) {
+  static std::atomic<bool> is_said{false};
+  complain_once(is_said, [&] {
+    char number[32];
+    std::snprintf(number, sizeof number, "%g", increment);
+    const std::string name(tag != nullptr ? tag : "", tag != nullptr ? ::strnlen(tag, 254) : 0);
+    return '"' + name + "\": an increment is finite and not negative; " + number + " was not added";
+  });
+  return refuse(RecordKind::Add, tag, -EINVAL);
 }
 
 int record_specially(Recorder& recorder, const Tag* tag, RecordKind kind, double value) {

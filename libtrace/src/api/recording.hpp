@@ -16,6 +16,9 @@ int record_specially(Recorder& recorder, const Tag* tag, RecordKind kind, double
 [[gnu::cold]] int refuse(const char* call, const char* tag, int error);
 [[gnu::cold]] int refuse(RecordKind kind, const char* tag, int error);
 
+// Says the first one without being asked: few look at what an add returns.
+[[gnu::cold]] int refuse_increment(const char* tag, double increment);
+
 // What can be added to a counter: finite and not negative.
 inline bool is_increment(double value) {
   return value >= 0 && value <= std::numeric_limits<double>::max();

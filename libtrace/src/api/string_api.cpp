@@ -152,7 +152,7 @@ PMTRACE_EXPORT int pmtracecounter(const char* name, double value) {
 
 PMTRACE_EXPORT int pmtraceadd(const char* name, double increment) {
   if (!is_increment(increment) && !is_switched_off()) [[unlikely]]
-    return refuse(RecordKind::Add, name, -EINVAL);
+    return refuse_increment(name, increment);
   return record_by_name(name, RecordKind::Add, increment);
 }
 

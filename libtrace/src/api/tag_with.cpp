@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tags with labels: composed on the caller's stack, then looked up as any other.
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
-#include <exception>
 #include <string>
 
 #include "api/api.hpp"
@@ -12,6 +12,7 @@
 #include "process/client.hpp"
 #include "record/label_set_limit.hpp"
 #include "wire/dimensions.hpp"
+#include "wire/label_name.hpp"
 
 using namespace pcp::trace;
 using namespace pcp::trace::client;
@@ -21,21 +22,43 @@ namespace {
 // No more of a text than tells that it is too long for a tag.
 std::string_view text_of(const char* text) { return {text, ::strnlen(text, kMaxTagLength + 1)}; }
 
-// Once in a process and its children.
-void complain_once(std::atomic<bool>& is_said, std::string_view name, const char* problem) {
-  if (is_said.exchange(true, std::memory_order_relaxed)) return;
-  try {
-    complain('"' + std::string(name) + "\" " + problem);
-  } catch (const std::exception&) {
+std::string quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
+
+// Why labels, one of which is bad, are none.
+std::string problem_of(const pmtrace_label* labels, size_t count) {
+  if (labels == nullptr) return "its labels are NULL";
+  if (count > kMaxDimensions)
+    return std::to_string(count) + " labels, at most " + std::to_string(kMaxDimensions);
+  for (size_t i = 0;; ++i) {
+    if (labels[i].name == nullptr) return "a label has no name";
+    const std::string_view key = text_of(labels[i].name);
+    const std::string label = "label " + quoted(key);
+    if (!is_dimension_key(key))
+      return label + (is_reserved_label(key) ? " is PCP's own" : " is not [a-z][a-z0-9_]*");
+    if (labels[i].value == nullptr) return label + " has no value";
+    if (std::any_of(labels, labels + i, [&](auto& other) { return text_of(other.name) == key; }))
+      return label + " comes twice";
   }
 }
 
-[[gnu::cold]] pmtrace_handle refuse_labels(const char* name) {
+[[gnu::cold]] pmtrace_handle refuse(const char* name, const pmtrace_label* labels, size_t count) {
   static std::atomic<bool> is_said{false};
-  complain_once(is_said, name != nullptr ? text_of(name) : "",
-                "with labels is not traced: a tag has 1 to 254 bytes, and at most 16 labels, with "
-                "a value and a name of a-z, 0-9 and '_', no two the same and none of PCP's own");
+  complain_once(is_said, [&] {
+    const std::string_view bare = name != nullptr ? text_of(name) : "";
+    return quoted(bare) + " is not traced: " +
+           (is_tag(bare) ? problem_of(labels, count) : "a tag has 1 to 254 bytes");
+  });
   return nullptr;
+}
+
+[[gnu::cold]] pmtrace_handle find_without_labels(std::string_view name) {
+  if (LabelCounts* counts = Client::label_counts())
+    counts->cut.fetch_add(1, std::memory_order_relaxed);
+  static std::atomic<bool> is_said{false};
+  complain_once(is_said, [&] {
+    return quoted(name) + " with its labels is longer than 254 bytes: recorded without them";
+  });
+  return find_tag(name);
 }
 
 }  // namespace
@@ -49,9 +72,11 @@ void note_other_name(const Tag& tag) {
     counts->over.fetch_add(1, std::memory_order_relaxed);
   static std::atomic<bool> is_said{false};
   if (label_set_limit() != 0)
-    complain_once(is_said, name_of(tag),
-                  "has too many sets of labels: the rest is recorded without. Labels are not for "
-                  "what never ends, such as numbers of requests (PCP_TRACE_MAX_LABEL_SETS)");
+    complain_once(is_said, [&] {
+      return quoted(name_of(tag)) +
+             " has too many sets of labels: the rest is recorded without. Labels are not for "
+             "what never ends, such as numbers of requests (PCP_TRACE_MAX_LABEL_SETS)";
+    });
 }
 
 }  // namespace pcp::trace::client
@@ -61,18 +86,16 @@ extern "C" PMTRACE_EXPORT pmtrace_handle pmtrace_tag_with(const char* name,
                                                           size_t count) {
   std::array<DimensionView, kMaxDimensions> given;
   if (name == nullptr || count > given.size() || (labels == nullptr && count != 0))
-    return refuse_labels(name);
+    return refuse(name, labels, count);
   for (size_t i = 0; i < count; ++i) {
-    if (labels[i].name == nullptr || labels[i].value == nullptr) return refuse_labels(name);
+    if (labels[i].name == nullptr || labels[i].value == nullptr) return refuse(name, labels, count);
     given[i] = {text_of(labels[i].name), text_of(labels[i].value)};
   }
   const std::string_view bare = text_of(name);
   std::array<char, kMaxTagLength> text;
   size_t length = 0;
   const Composed composed = compose_dimensions(text, length, bare, {given.data(), count});
-  if (composed == Composed::BadLabels || !is_tag(bare)) return refuse_labels(name);
+  if (composed == Composed::BadLabels || !is_tag(bare)) return refuse(name, labels, count);
   if (composed == Composed::Done) return find_tag({text.data(), length});
-  if (LabelCounts* counts = Client::label_counts())
-    counts->cut.fetch_add(1, std::memory_order_relaxed);
-  return find_tag(bare);
+  return find_without_labels(bare);
 }

@@ -4,6 +4,7 @@
 // and errno stays. Thread: any.
 #pragma once
 
+#include <atomic>
 #include <exception>
 #include <string>
 
@@ -19,6 +20,16 @@ void print_line(const std::string& text);
 
 // What nobody has asked for, on standard error.
 void complain(const std::string& text);
+
+// Complains of what make_text() gives, once in a process and its children.
+template <typename MakeText>
+void complain_once(std::atomic<bool>& is_said, MakeText make_text) noexcept {
+  if (is_said.exchange(true, std::memory_order_relaxed)) return;
+  try {
+    complain(make_text());
+  } catch (const std::exception&) {
+  }
+}
 
 // Prints what make_text() gives, if the flag is set. No trouble with it is the caller's.
 template <typename MakeText>
