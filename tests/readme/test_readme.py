@@ -5,6 +5,7 @@ are seen in the metrics, like the one in bindings.md; the variables that it list
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -96,13 +97,31 @@ class Readme(unittest.TestCase):
         self.assertEqual(self.run_example("c", ".c", os.environ["TRACE_CC"], "c99"), {
             "transact.count": {"request": 1}, "transact.aborts": {"request": 0},
             "point.count": {"cache-miss": 1}, "observe.value": {"queue-length": 17},
-            "counter.value": {"bytes-sent": 4096}, "counter.total": {}})
+            "counter.value": {"log-length": 81920}, "counter.total": {"bytes-sent": 4096}})
 
     def test_the_cpp_example(self):
         self.assertEqual(self.run_example("cpp", ".cpp", os.environ["TRACE_CXX"], "c++17"), {
             "transact.count": {"request": 1}, "transact.aborts": {"request": 1},
             "point.count": {}, "observe.value": {"queue-length": 170}, "counter.value": {},
-            "counter.total": {}})
+            "counter.total": {"bytes-sent": 8192}})
+
+    def test_labels_are_looked_at_as_shown(self):
+        (section,) = re.findall(r"^### Looking at labels\n(.*?)^PCP's", README, re.MULTILINE | re.DOTALL)
+        with PrivatePmcd(agent=OUR_AGENT.path, namespace=OUR_AGENT.namespace) as pmcd:
+            for route, status in (("cart", 200), ("cart", 500), ("login", 200)):
+                subprocess.run([OUR_PMTRACE, "-q", "-a1", f"-Lroute=/{route}", f"-Lstatus={status}",
+                                "requests"], env=pmcd.environment(OUR_LIBRARY), check=True)
+            shown = []
+            for tool, *arguments in (shlex.split(line, comments=True) for line in section.splitlines() if line):
+                samples = [] if tool == "pminfo" else ["-s", "2", "-t", "0.1"]
+                done = subprocess.run([tool, "-h", pmcd.host(), *samples, *arguments], check=True,
+                                      env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True,
+                                      timeout=60)
+                self.assertEqual(done.stderr, "", tool)
+                shown.append((tool, set(re.findall(r"requests\{.*?\}", done.stdout))))
+        cart = {"requests{route=/cart;status=200}", "requests{route=/cart;status=500}"}
+        self.assertEqual(shown, [("pminfo", cart | {"requests{route=/login;status=200}"}),
+                                 ("pmrep", cart), ("pmval", {"requests{route=/cart;status=200}"})])
 
     def test_the_table_of_variables_is_complete(self):
         listed = set(re.findall(r"^\| (PCP_TRACE_\w+)", README, re.MULTILINE))
