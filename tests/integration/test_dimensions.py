@@ -51,6 +51,16 @@ class Dimensions(TraceTestCase):
         self.trace_as(pmcd, "model", "rank=7", "point a")
         self.assertEqual(self.labels(pmcd)["a"], {"tag": "a", "rank": "7", "service": "model"})
 
+    def test_leave_with_a_program_of_pcps_own_library(self):
+        pmcd = self.start_pmcd()
+        self.trace_as(pmcd, "shop", "zone=eu", "point a")
+        self.assertEqual(self.labels(pmcd)["a"], {"tag": "a", "service": "shop", "zone": "eu"})
+        with socket.create_connection(("127.0.0.1", pmcd.trace_port)) as stock:
+            legacy_wire.read_ack(stock)
+            stock.sendall(legacy_wire.encode_data("point", "a"))
+            pmcd.wait_for("trace.agent.records", {None: 2})
+        self.assertEqual(self.labels(pmcd)["a"], {"tag": "a"})
+
     def test_without_room_count_under_the_bare_name(self):
         pmcd = self.start_pmcd(["--max-tags=2"])
         self.trace(self.environment(pmcd), "point a", "point b{k=0}", "point c",

@@ -231,6 +231,18 @@ TEST(EngineOrigins, KeepTheLabelsThatAllProcessesHave) {
   EXPECT_EQ(kept(world), "none");
 }
 
+TEST(EngineOrigins, OfProgramsThatSayNothingOfThemselvesLeaveNone) {
+  for (const bool is_first : {true, false}) {
+    World world;
+    world.value(TraceType::Point, "p");
+    const TagIndex tag = world.engine.tag(TraceType::Point, "p");
+    if (is_first) world.engine.note_origin(tag, nullptr);
+    world.engine.note_origin(tag, process({{"zone", "eu"}}));
+    if (!is_first) world.engine.note_origin(tag, nullptr);
+    EXPECT_EQ(kept(world), "none");
+  }
+}
+
 TEST(EngineOrigins, BeginAnewWithAReset) {
   World world;
   const auto note = [&world](const std::shared_ptr<const Origin>& origin) {
