@@ -107,5 +107,6 @@ int main() {
   added.describe("bytes", std::string("What was added, ") + std::string(300, '.'));
   added.describe("", std::string_view());
   added.describe(nullptr, static_cast<const char*>(nullptr));
+  trace::Counter("added", {{"by", static_cast<const char*>(nullptr)}}).add(1);
   return pmtrace_flush(30) == 1 ? 0 : 1;
 }

@@ -9,7 +9,8 @@ from private_pmcd import PATIENCE_S
 from trace_test import TraceTestCase, program
 
 
-TOLD = "pcp_trace: \"a\" is not traced: a tag has 1 to 254 bytes, without NUL\n"
+TOLD = ('pcp_trace: "a" is not traced: a tag has 1 to 254 bytes, without NUL\n'
+        'pcp_trace: "added" is not traced: label "by" has no value\n')
 
 
 class CppApi(TraceTestCase):

@@ -34,25 +34,31 @@ namespace pcp::trace {
 inline namespace disabled {  // other classes than those of units that trace
 #endif
 
-// What sets one tag of a name apart from another: Transaction{"request", {{"route", "/cart"}}}.
-struct Label {
-  std::string_view name;
-  std::string_view value;
-};
-
 namespace detail {
 
 // A text that may be left out: any string, or a null pointer.
 struct OptionalText {
   std::string_view view;
+  bool is_null = false;
 
   constexpr OptionalText() noexcept = default;
-  constexpr OptionalText(const char* text) noexcept : view(text != nullptr ? text : "") {}
+  constexpr OptionalText(const char* text) noexcept
+      : view(text != nullptr ? text : ""), is_null(text == nullptr) {}
   template <typename Text,
             typename = std::enable_if_t<std::is_class_v<Text> &&
                                         std::is_convertible_v<const Text&, std::string_view>>>
   constexpr OptionalText(const Text& text) noexcept : view(text) {}
 };
+
+}  // namespace detail
+
+// What sets one tag of a name apart from another: Transaction{"request", {{"route", "/cart"}}}.
+struct Label {
+  detail::OptionalText name;
+  detail::OptionalText value;  // a null pointer is none: such a tag is refused, and that is told
+};
+
+namespace detail {
 
 #ifdef PMTRACE_DISABLE
 template <typename Name>
@@ -99,8 +105,9 @@ inline pmtrace_handle find_tag(std::string_view name) noexcept {
 // Copies a text for C, and one byte of it more than a tag may have. Gives null, which C refuses, if
 // there is a NUL in it.
 using TextForC = char[kLongestTag + 2];
-inline const char* copy_text(std::string_view from, TextForC& to) noexcept {
-  if (from.find('\0') != std::string_view::npos) return nullptr;
+inline const char* copy_text(OptionalText given, TextForC& to) noexcept {
+  const std::string_view from = given.view;
+  if (given.is_null || from.find('\0') != std::string_view::npos) return nullptr;
   to[from.copy(to, sizeof to - 1)] = '\0';
   return to;
 }
