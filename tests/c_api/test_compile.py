@@ -71,7 +71,7 @@ class Cpp(CompileTestCase):
             const auto both = [&](const auto& text) { counter.describe(text, "text"), counter.describe("unit", text); };
             both("literal"), both(none), both(nullptr), both(array), both(string), both(Text());
             both(std::string_view(string)), counter.describe(std::move(string), {}), counter.describe({}, "");"""
-        for standard in ("c++17", "c++20", "c++23"):
+        for standard in ("c++17", "c++20", "c++2b"):
             for option in ("-UPMTRACE_DISABLE", "-DPMTRACE_DISABLE"):
                 self.assertEqual(self.compile("c++", standard, lines, option, "-Wshadow",
                                               "-include", "string"), "", standard)

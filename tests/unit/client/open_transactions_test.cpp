@@ -15,8 +15,22 @@ OpenTransactions& make_transactions() {
   return *kept.emplace_back(new OpenTransactions);
 }
 
+TEST(OpenTransactions, RememberWhenEachTagBegan) {
+  OpenTransactions& transactions = make_transactions();
+  auto* one = transactions.find_or_make(intern_tag("open one"));
+  auto* two = transactions.find_or_make(intern_tag("open two"));
+  one->begin(100, false);
+  two->begin(200, false);
+  EXPECT_EQ(transactions.find(intern_tag("open one")), one);
+  EXPECT_TRUE(one->blocks_begin());
+  EXPECT_EQ(one->close(), 100u);
+  EXPECT_EQ(one->close(), 0u);
+  EXPECT_FALSE(one->is_open());
+  EXPECT_EQ(two->close(), 200u);
+}
+
 TEST(OpenTransactions, OfNamesWithoutATagOfTheirOwnAreToldApartAndUseClosedOnesAgain) {
-  OpenTransactions transactions;
+  OpenTransactions& transactions = make_transactions();
   const Tag* tag = intern_tag("stands for others");
   auto* own = transactions.find_or_make(tag);
   auto* one = transactions.find_or_make(tag, 1);
@@ -30,20 +44,6 @@ TEST(OpenTransactions, OfNamesWithoutATagOfTheirOwnAreToldApartAndUseClosedOnesA
   EXPECT_EQ(transactions.find(tag, 1), nullptr);
   EXPECT_EQ(transactions.find(tag, 3)->close(), 20U);
   EXPECT_EQ(transactions.find(tag), own);
-}
-
-TEST(OpenTransactions, RememberWhenEachTagBegan) {
-  OpenTransactions& transactions = make_transactions();
-  auto* one = transactions.find_or_make(intern_tag("open one"));
-  auto* two = transactions.find_or_make(intern_tag("open two"));
-  one->begin(100, false);
-  two->begin(200, false);
-  EXPECT_EQ(transactions.find(intern_tag("open one")), one);
-  EXPECT_TRUE(one->blocks_begin());
-  EXPECT_EQ(one->close(), 100u);
-  EXPECT_EQ(one->close(), 0u);
-  EXPECT_FALSE(one->is_open());
-  EXPECT_EQ(two->close(), 200u);
 }
 
 TEST(OpenTransactions, KeepAnyNumberOfTags) {
