@@ -101,10 +101,10 @@ int main() {
   trace::Observation("everything")(2);
   trace::Counter("everything")(3);
   const trace::Counter added{"added", {{"by", "call"}}};
+  added.describe("bytes", std::string("What was added, ") + std::string(300, '.'));
   added.add(1);
   added.add(2.5);
   added.add(1ULL << 40);
-  added.describe("bytes", std::string("What was added, ") + std::string(300, '.'));
   added.describe("", std::string_view());
   added.describe(nullptr, static_cast<const char*>(nullptr));
   trace::Counter("added", {{"by", static_cast<const char*>(nullptr)}}).add(1);

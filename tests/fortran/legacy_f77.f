@@ -15,6 +15,7 @@ C     A program as old ones are: it declares the calls by itself.
       DATA TAG /'f77'/
 
       PRINT *, PMTRACESTATE(0)
+      PRINT *, PMTRACEDESCRIBE(TAG, 'bytes', 'what is read')
       PRINT *, PMTRACEBEGIN(TAG)
       PRINT *, PMTRACEBEGIN('f77')
       PRINT *, PMTRACEEND('f77 ')
@@ -26,7 +27,6 @@ C     A program as old ones are: it declares the calls by itself.
       PRINT *, PMTRACEOBS(TAG, X)
       PRINT *, PMTRACECOUNTER(TAG, 42D0)
       PRINT *, PMTRACEADD('f77{added=}', 2D0)
-      PRINT *, PMTRACEDESCRIBE(TAG, 'bytes', 'what is read')
       PRINT *, PMTRACEPOINT(' ')
       TEXT = '########################################'
       CALL PMTRACEERRSTR(-12001, TEXT)

@@ -8,6 +8,7 @@ C     SPDX-License-Identifier: LGPL-2.1-or-later
       integer*4 code
       tag = 'fixed'
       print *, pmtracestate(PMTRACE_STATE_NONE)
+      print *, pmtracedescribe(tag, 'bytes', 'what is read')
       print *, pmtracebegin(tag)
       print *, pmtracebegin('fixed')
       print *, pmtraceend('fixed ')
@@ -18,7 +19,6 @@ C     SPDX-License-Identifier: LGPL-2.1-or-later
       print *, pmtraceobs(tag, 2.5d0)
       print *, pmtracecounter(tag, 42d0)
       print *, pmtraceadd('fixed{added=}', 2d0)
-      print *, pmtracedescribe(tag, 'bytes', 'what is read')
       print *, pmtracepoint(' ')
       text = '########################################'
       call pmtraceerrstr(PMTRACE_ERR_INPROGRESS, text)

@@ -8,6 +8,7 @@ program free
   character(40) :: text = repeat('#', 40)
   integer(4) :: code
   print *, pmtracestate(PMTRACE_STATE_NONE)
+  print *, pmtracedescribe(tag, 'bytes', 'what is read')
   print *, pmtracebegin(tag)
   print *, pmtracebegin('free')
   print *, pmtraceend('free ')
@@ -18,7 +19,6 @@ program free
   print *, pmtraceobs(tag, 2.5_8)
   print *, pmtracecounter(tag, 42.0_8)
   print *, pmtraceadd('free{added=}', 2.0_8)
-  print *, pmtracedescribe(tag, 'bytes', 'what is read')
   print *, pmtracepoint(' ')
   call pmtraceerrstr(PMTRACE_ERR_INPROGRESS, text)
   print *, '[', text, ']'

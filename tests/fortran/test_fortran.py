@@ -102,7 +102,7 @@ class LegacyCalls(FortranTestCase):
     def check(self, name, tag):
         lines = self.run_program(program(name)).splitlines()
         statuses = [int(line) for line in lines[:-2]]
-        self.assertEqual(statuses, [0, 0, -12001, 0, -12002, 0, 0, 0, 0, 0, 0, -12000])
+        self.assertEqual(statuses, [0, 0, 0, -12001, 0, -12002, 0, 0, 0, 0, 0, -12000])
         message = "Transaction is already in progress"
         self.assertEqual(lines[-2:], [f" [{message:40}]", " [Tran]"])
         self.assertEqual(
