@@ -14,11 +14,7 @@ using namespace pcp::trace::client;
 namespace {
 
 // Tells names apart that have no tag of their own.
-std::uint64_t key_of(std::string_view name) {
-  std::uint64_t key = 0xCBF29CE484222325u;
-  for (const char c : name) key = (key ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
-  return key | 1;
-}
+std::uint64_t key_of(std::string_view name) { return hash_of_name(name) | 1; }
 
 // Finds the tag that the caller's string names, by the thread's cache if possible. Null with an
 // error code in `error` if there is none.

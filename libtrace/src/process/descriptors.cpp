@@ -52,12 +52,16 @@ bool has_ours_in_it(int epoll) {
   });
 }
 
+bool is_file(int fd, dev_t device, ino_t inode) {
+  struct stat file {};
+  return ::fstat(fd, &file) == 0 && file.st_dev == device && file.st_ino == inode;
+}
+
 bool Kept::is_ours() const {
   const ErrnoStays errno_stays;
   const int fd = number.load(std::memory_order_acquire) - 1;
-  struct stat file {};
-  return ::fstat(fd, &file) == 0 && file.st_dev == device.load(std::memory_order_relaxed) &&
-         file.st_ino == inode.load(std::memory_order_relaxed) &&
+  return is_file(fd, device.load(std::memory_order_relaxed),
+                 inode.load(std::memory_order_relaxed)) &&
          (!is_epoll.load(std::memory_order_relaxed) || has_ours_in_it(fd));
 }
 
@@ -67,19 +71,14 @@ Kept* find(int fd) {
   return nullptr;
 }
 
-bool is_file(int fd, const struct stat& wanted) {
-  struct stat file {};
-  return ::fstat(fd, &file) == 0 && file.st_dev == wanted.st_dev && file.st_ino == wanted.st_ino;
-}
-
 // Meanwhile the program may close it, and open a file of its own that gets the number.
 int move_out_of_the_way(int fd, const struct stat& file) {
   const int least =
       kFirstNumber + static_cast<int>(made.fetch_add(1, std::memory_order_relaxed) % kNumbers);
   const int high = ::fcntl(fd, F_DUPFD_CLOEXEC, least);
   if (high < 0) return errno == EBADF ? -1 : fd;  // closed already; or it may not have so many
-  if (is_file(fd, file)) ::close(fd);
-  if (is_file(high, file)) return high;
+  if (is_file(fd, file.st_dev, file.st_ino)) ::close(fd);
+  if (is_file(high, file.st_dev, file.st_ino)) return high;
   ::close(high);
   return -1;
 }

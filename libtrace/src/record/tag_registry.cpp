@@ -26,25 +26,6 @@ constexpr int kMostTries = 1000;
 std::array<std::atomic<const Tag*>, kBuckets> buckets;
 std::atomic<std::uint32_t> tag_count;
 
-// Eight bytes at a time: every call by name from Fortran comes this way.
-std::size_t bucket_of(std::string_view name) {
-  std::uint64_t hash = name.size();
-  std::uint64_t word;
-  const auto mix_in_word = [&] {
-    hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
-    hash ^= hash >> 32;
-  };
-  std::size_t at = 0;
-  for (; name.size() - at >= sizeof word; at += sizeof word) {
-    std::memcpy(&word, name.data() + at, sizeof word);
-    mix_in_word();
-  }
-  word = 0;
-  for (; at < name.size(); ++at) word = word << 8 | static_cast<unsigned char>(name[at]);
-  mix_in_word();
-  return hash % kBuckets;
-}
-
 const Tag* find_in(const Tag* list, std::string_view name) {
   while (list != nullptr && name_of(*list) != name) list = list->next;
   return list;
@@ -74,8 +55,27 @@ bool take_label_set(const Tag& named) {
 
 }  // namespace
 
+// Eight bytes at a time: every call by name from Fortran comes this way.
+std::uint64_t hash_of_name(std::string_view name) {
+  std::uint64_t hash = name.size();
+  std::uint64_t word;
+  const auto mix_in_word = [&] {
+    hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
+    hash ^= hash >> 32;
+  };
+  std::size_t at = 0;
+  for (; name.size() - at >= sizeof word; at += sizeof word) {
+    std::memcpy(&word, name.data() + at, sizeof word);
+    mix_in_word();
+  }
+  word = 0;
+  for (; at < name.size(); ++at) word = word << 8 | static_cast<unsigned char>(name[at]);
+  mix_in_word();
+  return hash;
+}
+
 const Tag* intern_tag(std::string_view name) {
-  std::atomic<const Tag*>& head = buckets[bucket_of(name)];
+  std::atomic<const Tag*>& head = buckets[hash_of_name(name) % kBuckets];
   const Tag* seen = head.load(std::memory_order_acquire);
   if (const Tag* found = find_in(seen, name)) return found;
 

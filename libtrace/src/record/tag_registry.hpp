@@ -40,6 +40,8 @@ inline std::string_view name_of(const Tag& tag) { return {tag.text(), tag.length
 // in sum and bounds the memory of a program that invents names.
 inline constexpr std::uint32_t kMaxTags = 100'000;
 
+std::uint64_t hash_of_name(std::string_view name);
+
 // Finds a tag or makes it. Null if there is no memory. A name with labels for which there is no
 // room (label_set_limit.hpp), or beyond the tags of a process, gives the bare name's. Requires:
 // is_tag(name).
