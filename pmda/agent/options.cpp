@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "agent/parse_argument.hpp"
+#include "metrics/parse_argument.hpp"
 #include "metrics/debug_options.hpp"
 
 namespace pcp::trace::agent {

@@ -27,6 +27,7 @@ Result<void> Collector::listen() { return parts_->server.listen(); }
 std::uint16_t Collector::port() const { return parts_->server.port(); }
 void Collector::start() { parts_->server.start(); }
 void Collector::stop() { parts_->server.stop(); }
+bool Collector::is_quiet() { return parts_->server.is_quiet(); }
 
 Reader Collector::reader() const { return Reader(parts_->shared); }
 

@@ -82,6 +82,10 @@ void Acceptor::wait() {
 }
 
 void Acceptor::accept() {
+  if (take_waiting()) wait();
+}
+
+bool Acceptor::take_waiting() {
   for (int i = 0; i < kMostAtOnce && listening_.is_open(); ++i) {
     sockaddr_storage address{};
     socklen_t length = sizeof address;
@@ -91,7 +95,8 @@ void Acceptor::accept() {
       if (errno == EAGAIN || errno == EWOULDBLOCK) break;
       // Errors that are one connection's, which has ended before it was taken.
       if (errno == EINTR || errno == ECONNABORTED || errno == EPROTO) continue;
-      return pause(errno);
+      pause(errno);
+      return false;
     }
     in_trouble_ = false;
     if (address.ss_family != AF_UNIX) set_tcp_options(socket.get());
@@ -99,12 +104,14 @@ void Acceptor::accept() {
     try {
       taken_(std::move(socket), std::move(peer));
     } catch (const std::system_error& problem) {
-      return pause(problem.code().value());
+      pause(problem.code().value());
+      return false;
     } catch (const std::bad_alloc&) {
-      return pause(ENOMEM);
+      pause(ENOMEM);
+      return false;
     }
   }
-  wait();
+  return true;
 }
 
 void Acceptor::pause(int error) {

@@ -28,6 +28,9 @@ class Acceptor {
   void start() { wait(); }
   void stop();
 
+  // Takes connections that wait. False if there is a pause because it could not.
+  bool take_waiting();
+
  private:
   void wait();
   void accept();

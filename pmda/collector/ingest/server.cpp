@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstring>
 #include <exception>
+#include <future>
 #include <list>
 #include <map>
 #include <random>
@@ -28,6 +29,7 @@
 #include "collector/ingest/host_finder.hpp"
 #include "collector/ingest/listener.hpp"
 #include "collector/ingest/rotation.hpp"
+#include "collector/ingest/tcp_owner.hpp"
 #include "collector/shared.hpp"
 #include "pcp/trace.h"
 
@@ -78,6 +80,7 @@ struct Server::Implementation {
   void accept_from(Descriptor listening);
   void start();
   void stop();
+  bool is_quiet();
 
   void run();
   void tick();
@@ -96,7 +99,8 @@ struct Server::Implementation {
   };
 
   void take(Descriptor socket, Peer peer);
-  void receive(Connection& connection, OpenConnection& open);
+  bool is_users(int socket, const Peer& peer) const;
+  void receive(Connection& connection, OpenConnection& open, bool is_welcome);
   bool has_room_for(const Peer& peer) const;
 
   IngestOptions options;
@@ -266,19 +270,27 @@ void Server::Implementation::tick() {
 
 void Server::Implementation::take(Descriptor socket, Peer peer) {
   peer.number = ++last_number;
+  const bool is_welcome = is_users(socket.get(), peer);
   const auto connection = std::make_shared<Connection>(io, std::move(socket), peer, host);
   OpenConnection& open = connections[peer.number];
   open.connection = connection;
   try {
-    receive(*connection, open);
+    receive(*connection, open, is_welcome);
   } catch (...) {
     connection->close();
     throw;
   }
 }
 
-void Server::Implementation::receive(Connection& connection, OpenConnection& open) {
-  open.admission = options.access.acquire(connection.peer().address);
+bool Server::Implementation::is_users(int socket, const Peer& peer) const {
+  if (!options.only_user) return true;
+  return (peer.uid == kUnknownUid ? tcp_owner(socket) : peer.uid) == options.only_user;
+}
+
+void Server::Implementation::receive(Connection& connection, OpenConnection& open,
+                                     bool is_welcome) {
+  open.admission = is_welcome ? options.access.acquire(connection.peer().address)
+                              : Admission{Access::NotPermitted, {}};
   Access access = open.admission.access;
   if (access == Access::Allowed && !has_room_for(connection.peer())) {
     options.access.release(open.admission);
@@ -294,7 +306,8 @@ void Server::Implementation::receive(Connection& connection, OpenConnection& ope
       break;
     case Access::NotPermitted:
       count(shared.counters.refused_permission);
-      host.say(connection.peer(), "refused: the access rules (-A) do not let it in");
+      host.say(connection.peer(), is_welcome ? "refused: the access rules (-A) do not let it in"
+                                             : "refused: it is not this user's");
       connection.refuse(PMTRACE_ERR_PERMISSION);
       break;
     case Access::TooManyConnections:
@@ -358,6 +371,16 @@ void Server::Implementation::stop() {
   unix_listener.close();
 }
 
+// Whoever has ended may still wait to be accepted, with all that he has sent.
+bool Server::Implementation::is_quiet() {
+  std::promise<bool> quiet;
+  asio::post(io, [this, &quiet] {
+    for (Acceptor& acceptor : acceptors) acceptor.take_waiting();
+    quiet.set_value(connections.empty());
+  });
+  return quiet.get_future().get();
+}
+
 void Server::Implementation::begin_stop() {
   stopping = true;
   for (Acceptor& acceptor : acceptors) acceptor.stop();
@@ -389,6 +412,7 @@ Result<void> Server::listen() { return implementation_->listen(); }
 std::uint16_t Server::port() const { return implementation_->port; }
 void Server::start() { implementation_->start(); }
 void Server::stop() { implementation_->stop(); }
+bool Server::is_quiet() { return implementation_->is_quiet(); }
 
 void Server::request_client_log() {
   ::eventfd_write(implementation_->list_request.native_handle(), 1);

@@ -26,6 +26,7 @@ class Server {
 
   void start();
   void stop();
+  bool is_quiet();
   void request_client_log();
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "agent/parse_argument.hpp"
+#include "metrics/parse_argument.hpp"
 
 #include <netdb.h>
 
