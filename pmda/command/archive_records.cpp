@@ -112,12 +112,10 @@ void add_block(Bytes& out, const pmValueBlock& block) {
   }
 }
 
-std::size_t bytes_before_blocks(const pmResult& values) {
+std::size_t bytes_before_blocks(const Sample& sample) {
   std::size_t bytes = 0;
-  for (int i = 0; i < values.numpmid; ++i) {
-    const int count = values.vset[i]->numval;
-    bytes += 8 + (count > 0 ? 4 + 8 * static_cast<std::size_t>(count) : 0);
-  }
+  for (const MetricValues& each : sample)
+    bytes += 8 + (each.values.empty() ? 0 : 4 + 8 * each.values.size());
   return bytes;
 }
 
@@ -196,28 +194,28 @@ std::string ArchiveRecords::labels(Stamp at, unsigned type, unsigned of,
   return out.take();
 }
 
-std::string ArchiveRecords::values(Stamp at, const pmResult& values) const {
+std::string ArchiveRecords::values(Stamp at, const Sample& sample) const {
   Bytes out;
   add_time(out, at, is_v3());
-  out.u32(values.numpmid);
+  out.size(sample.size());
   // Where a block is, is told in words from eight bytes before the record's length, which is one
   // word itself.
   constexpr std::size_t kBefore = 12;
-  const std::size_t first_block = out.size() + bytes_before_blocks(values);
+  const std::size_t first_block = out.size() + bytes_before_blocks(sample);
   Bytes blocks;
-  for (const pmValueSet* set : std::span(values.vset, static_cast<std::size_t>(values.numpmid))) {
-    out.u32(set->pmid);
-    out.u32(set->numval);
-    if (set->numval <= 0) continue;
-    const bool in_situ = set->valfmt == PM_VAL_INSITU;
+  for (const MetricValues& each : sample) {
+    out.u32(each.metric);
+    out.size(each.values.size());
+    if (each.values.empty()) continue;
+    const bool in_situ = each.format == PM_VAL_INSITU;
     out.u32(in_situ ? PM_VAL_INSITU : PM_VAL_DPTR);
-    for (const pmValue& each : std::span(set->vlist, static_cast<std::size_t>(set->numval))) {
-      out.u32(each.inst);
+    for (const pmValue& value : each.values) {
+      out.u32(value.inst);
       if (in_situ) {
-        out.u32(each.value.lval);
+        out.u32(value.value.lval);
       } else {
         out.size((kBefore + first_block + blocks.size()) / 4);
-        add_block(blocks, *each.value.pval);
+        add_block(blocks, *value.value.pval);
       }
     }
   }

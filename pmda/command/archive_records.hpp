@@ -8,10 +8,12 @@
 #include <pcp/pmapi.h>
 
 #include <cstdint>
-#include <map>
 #include <span>
 #include <string>
 #include <string_view>
+
+#include "command/sample.hpp"
+#include "command/source.hpp"
 
 namespace pcp::trace::command {
 
@@ -33,9 +35,6 @@ struct ArchiveLabel {
   std::string time_zone;  // 39 and 255
 };
 
-// Names by number: of an instance domain, all those that were ever there.
-using Instances = std::map<int, std::string>;
-
 class ArchiveRecords {
  public:
   explicit ArchiveRecords(ArchiveVersion version) : version_(version) {}
@@ -56,8 +55,8 @@ class ArchiveRecords {
 
   std::string labels(Stamp at, unsigned type, unsigned of, std::span<const pmLabelSet> sets) const;
 
-  // A sample. Requires: what pmFetch() may give, without events.
-  std::string values(Stamp at, const pmResult& values) const;
+  // Requires: no events. One of no metric at all tells that nothing is known of the time before.
+  std::string values(Stamp at, const Sample& sample) const;
 
   // Where a volume and the metadata are at this time.
   struct Place {

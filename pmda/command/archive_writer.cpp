@@ -69,15 +69,16 @@ void ArchiveWriter::add_labels(Stamp at, unsigned type, unsigned of,
 void ArchiveWriter::add_instances(Stamp at, pmInDom domain, const Instances& added) {
   if (added.empty()) return;
   Instances& all = instances_[domain];
-  const bool is_first = all.empty();
-  all.insert(added.begin(), added.end());
-  add_metadata(at, is_first || label_.version == ArchiveVersion::V2
-                       ? records_.instances(at, domain, all)
-                       : records_.more_instances(at, domain, added));
+  const std::size_t before = all.size();
+  for (const auto& [number, name] : added) all[number] = name;
+  const bool are_all_new = all.size() == before + added.size();
+  add_metadata(at, before > 0 && are_all_new && adds_instances_cheaply()
+                       ? records_.more_instances(at, domain, added)
+                       : records_.instances(at, domain, all));
 }
 
-void ArchiveWriter::add_sample(Stamp at, const pmResult& values) {
-  const std::string record = framed(records_.values(at, values));
+void ArchiveWriter::add_sample(Stamp at, const Sample& sample) {
+  const std::string record = framed(records_.values(at, sample));
   if (volume_.bytes + record.size() > max_volume_bytes_ && marked_at_ > 0) begin_volume(at);
   if (!marked_ || volume_.bytes - marked_at_ > kBytesBetweenMarks) mark(at);
   append(volume_, record);

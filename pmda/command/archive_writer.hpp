@@ -36,11 +36,14 @@ class ArchiveWriter {
   // Of a domain or an instance they are those from now on, until the next ones.
   void add_labels(Stamp at, unsigned type, unsigned of, std::span<const pmLabelSet> sets);
 
-  // These have come to the domain. None ever leaves it, or changes its name.
+  // These have come to the domain, or have a new name from now on. None ever leaves it.
   void add_instances(Stamp at, pmInDom domain, const Instances& added);
 
+  // Whether that takes no more bytes the more there are already.
+  bool adds_instances_cheaply() const { return label_.version == ArchiveVersion::V3; }
+
   // Stamps of samples, and of what belongs to them, must not go backwards. Requires: no events.
-  void add_sample(Stamp at, const pmResult& values);
+  void add_sample(Stamp at, const Sample& sample);
 
   // Nothing may be added after it. Gives what went wrong first, if anything did.
   Result<void> finish();

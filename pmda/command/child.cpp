@@ -19,13 +19,13 @@ namespace pcp::trace::command {
 
 namespace {
 
-// Sent by somebody, and not by the terminal to all of its programs, as SIGINT is.
 constexpr std::array kHandedOn{SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
 sigset_t signals_that_are_read() {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGCHLD);
+  sigaddset(&signals, SIGINT);
   for (const int signal : kHandedOn) sigaddset(&signals, signal);
   return signals;
 }
@@ -62,14 +62,10 @@ Child::Child() {
   pthread_sigmask(SIG_BLOCK, &signals, &blocked_before_);
   signals_.reset(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals_) throw std::system_error(errno, std::generic_category(), "signalfd");
-  on_interruption_before_ = std::signal(SIGINT, SIG_IGN);
   std::signal(SIGCHLD, SIG_DFL);  // who has it ignored learns of no child's status
 }
 
-Child::~Child() {
-  std::signal(SIGINT, on_interruption_before_);
-  pthread_sigmask(SIG_SETMASK, &blocked_before_, nullptr);
-}
+Child::~Child() { pthread_sigmask(SIG_SETMASK, &blocked_before_, nullptr); }
 
 int Child::start(const std::vector<std::string>& words, const EnvironmentChanges& changes) {
   const Strings arguments(words);
@@ -82,7 +78,6 @@ int Child::start(const std::vector<std::string>& words, const EnvironmentChanges
   if (pid_ < 0) return errno;
   if (pid_ == 0) {
     pthread_sigmask(SIG_SETMASK, &blocked_before_, nullptr);
-    std::signal(SIGINT, on_interruption_before_);
     ::execvpe(arguments.get()[0], arguments.get(), environment.get());
     const int error = errno;
     const bool is_told = ::write(write_end.get(), &error, sizeof error) == sizeof error;
@@ -103,23 +98,40 @@ int Child::status_of_failed_start(int error) {
 
 bool Child::wait_until(agent::Time until) {
   while (!exit_status_) {
-    const agent::Time now = agent::steady_now();
-    const agent::Time left = std::max(until - now, agent::Time(0));
-    const timespec timeout{left.count() / 1'000'000'000, left.count() % 1'000'000'000};
-    pollfd signals{signals_.get(), POLLIN, 0};
-    if (::ppoll(&signals, 1, &timeout, nullptr) > 0)
-      take_signal();
-    else if (now >= until)
-      break;
+    const int signal = next_signal(until);
+    if (signal == 0) break;
+    act_on(signal);
   }
   return exit_status_.has_value();
 }
 
-void Child::take_signal() {
-  signalfd_siginfo signal{};
-  if (::read(signals_.get(), &signal, sizeof signal) != sizeof signal) return;
-  if (signal.ssi_signo != SIGCHLD) {
-    ::kill(pid_, static_cast<int>(signal.ssi_signo));
+bool Child::is_interrupted_before(agent::Time until) {
+  int signal = next_signal(until);
+  while (signal == SIGCHLD || signal == SIGUSR1 || signal == SIGUSR2) signal = next_signal(until);
+  return signal != 0;
+}
+
+// Gives 0 if there is none until then.
+int Child::next_signal(agent::Time until) {
+  for (;;) {
+    const agent::Time now = agent::steady_now();
+    const agent::Time left = std::max(until - now, agent::Time(0));
+    const timespec timeout{left.count() / 1'000'000'000, left.count() % 1'000'000'000};
+    pollfd signals{signals_.get(), POLLIN, 0};
+    signalfd_siginfo signal{};
+    if (::ppoll(&signals, 1, &timeout, nullptr) > 0) {
+      if (::read(signals_.get(), &signal, sizeof signal) == sizeof signal)
+        return static_cast<int>(signal.ssi_signo);
+    } else if (now >= until) {
+      return 0;
+    }
+  }
+}
+
+void Child::act_on(int signal) {
+  if (signal == SIGINT) return;
+  if (signal != SIGCHLD) {
+    ::kill(pid_, signal);
     return;
   }
   int status = 0;

@@ -38,37 +38,29 @@ pmDesc described(pmID id, int type, pmInDom domain = kDomain) {
   return metric;
 }
 
-// What a fetch gives, put together by hand.
-class Sample {
+// A sample put together by hand.
+class Reading {
  public:
   using Value = std::variant<std::int32_t, std::uint64_t, float, double, std::string>;
 
-  Sample& add(pmID metric, const std::vector<std::pair<int, Value>>& values) {
-    const std::size_t more = values.size() * sizeof(pmValue);
-    auto* set = static_cast<pmValueSet*>(keep(std::calloc(1, sizeof(pmValueSet) + more)));
-    set->pmid = metric;
-    set->numval = static_cast<int>(values.size());
-    set->valfmt = PM_VAL_INSITU;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      set->vlist[i].inst = values[i].first;
-      if (const auto* number = std::get_if<std::int32_t>(&values[i].second)) {
-        set->vlist[i].value.lval = *number;
+  Reading& add(pmID metric, const std::vector<std::pair<int, Value>>& values) {
+    MetricValues set{metric, PM_VAL_INSITU, {}};
+    for (const auto& [instance, value] : values) {
+      pmValue entry{};
+      entry.inst = instance;
+      if (const auto* number = std::get_if<std::int32_t>(&value)) {
+        entry.value.lval = *number;
       } else {
-        set->valfmt = PM_VAL_DPTR;
-        set->vlist[i].value.pval = block_of(values[i].second);
+        set.format = PM_VAL_DPTR;
+        entry.value.pval = block_of(value);
       }
+      set.values.push_back(entry);
     }
-    sets_.push_back(set);
+    sample_.push_back(std::move(set));
     return *this;
   }
 
-  const pmResult& result() {
-    const std::size_t bytes = sizeof(pmResult) + sets_.size() * sizeof(pmValueSet*);
-    auto* result = static_cast<pmResult*>(keep(std::calloc(1, bytes)));
-    result->numpmid = static_cast<int>(sets_.size());
-    std::copy(sets_.begin(), sets_.end(), result->vset);
-    return *result;
-  }
+  const Sample& sample() const { return sample_; }
 
  private:
   pmValueBlock* block_of(const Value& value) {
@@ -92,7 +84,7 @@ class Sample {
     return memory;
   }
 
-  std::vector<pmValueSet*> sets_;
+  Sample sample_;
   std::vector<std::unique_ptr<void, void (*)(void*)>> kept_;
 };
 
@@ -181,13 +173,13 @@ TEST_P(Archive, GivesBackWhatWasWritten) {
   describe(writer);
   writer.add_text(PM_TEXT_PMID | PM_TEXT_ONELINE, kCount, "calls");
   writer.add_instances(at(1), kDomain, {{1, "a"}, {7, "with blanks, and \"quotes\""}});
-  writer.add_sample(at(1), Sample()
+  writer.add_sample(at(1), Reading()
                                .add(kCount, {{1, std::uint64_t{1} << 40}, {7, std::uint64_t{2}}})
                                .add(kRate, {{1, 0.5F}})
                                .add(kShape, {{7, std::string("seven")}})
                                .add(kMean, {{1, 0.25}, {7, -3.5}})
-                               .result());
-  writer.add_sample(at(2), Sample().add(kCount, {}).add(kRate, {{7, 8.0F}}).result());
+                               .sample());
+  writer.add_sample(at(2), Reading().add(kCount, {}).add(kRate, {{7, 8.0F}}).sample());
   const Result<void> finished = writer.finish();
   ASSERT_TRUE(finished) << finished.error().message;
 
@@ -217,7 +209,7 @@ TEST_P(Archive, GivesInstancesThatComeLaterAllTheirNames) {
   for (int second = 1; second <= 5; ++second) {
     writer.add_instances(at(second), kDomain, {{second, "tag " + std::to_string(second)}});
     writer.add_sample(at(second),
-                      Sample().add(kCount, {{second, static_cast<std::uint64_t>(1)}}).result());
+                      Reading().add(kCount, {{second, static_cast<std::uint64_t>(1)}}).sample());
   }
   ASSERT_TRUE(writer.finish());
   open();
@@ -249,10 +241,10 @@ TEST_P(Archive, GivesTheLabelsOfInstancesThatComeLater) {
   }
   writer.add_instances(at(1), kDomain, {{1, "a"}});
   writer.add_labels(at(1), PM_LABEL_INSTANCES, kDomain, std::span(sets).first(1));
-  writer.add_sample(at(1), Sample().add(kRate, {{1, 1.0F}}).result());
+  writer.add_sample(at(1), Reading().add(kRate, {{1, 1.0F}}).sample());
   writer.add_instances(at(2), kDomain, {{2, "a"}});
   writer.add_labels(at(2), PM_LABEL_INSTANCES, kDomain, sets);
-  writer.add_sample(at(2), Sample().add(kRate, {{2, 1.0F}}).result());
+  writer.add_sample(at(2), Reading().add(kRate, {{2, 1.0F}}).sample());
   ASSERT_TRUE(writer.finish());
 
   open();
@@ -269,7 +261,7 @@ TEST_P(Archive, GoesOnInANewVolumeWhenOneIsFull) {
   writer.add_instances(at(1), kDomain, {{1, "a"}});
   constexpr int kSamples = 100;
   for (int second = 1; second <= kSamples; ++second)
-    writer.add_sample(at(second), Sample().add(kShape, {{1, std::string(100, 'x')}}).result());
+    writer.add_sample(at(second), Reading().add(kShape, {{1, std::string(100, 'x')}}).sample());
   ASSERT_TRUE(writer.finish());
   EXPECT_TRUE(std::filesystem::exists(path_ + ".5"));
   for (const auto& file : std::filesystem::directory_iterator(directory_)) {
@@ -288,7 +280,7 @@ TEST_P(Archive, CanBeReadAtAnyTime) {
   ArchiveWriter writer = create();
   describe(writer);
   writer.add_instances(at(1), kDomain, {{1, "a"}});
-  writer.add_sample(at(1), Sample().add(kRate, {{1, 1.0F}}).result());
+  writer.add_sample(at(1), Reading().add(kRate, {{1, 1.0F}}).sample());
   open();
   EXPECT_EQ(read_all().size(), 1U);
 }
@@ -325,7 +317,7 @@ TEST_P(Archive, IsReadableAsFarAsItWentWhenTheDiskIsFull) {
       writer.add_instances(at(second), kDomain,
                            {{second, std::to_string(second) + std::string(letters, 'x')}});
       writer.add_sample(at(second),
-                        Sample().add(kShape, {{second, std::string(500, 'x')}}).result());
+                        Reading().add(kShape, {{second, std::string(500, 'x')}}).sample());
       if (!writer.failure()) ++samples;
     }
     const Result<void> finished = writer.finish();

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// pcp-trace, which PCP's own `pcp` finds as `pcp trace`: one word tells what it does.
+#include <pcp/pmapi.h>
+
+#include <array>
+#include <cstdlib>
+#include <iostream>
+#include <string_view>
+
+#include "command/record.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+struct Word {
+  const char* name;
+  int (*run)(int argc, char* const* argv);
+};
+
+constexpr std::array kWords{Word{"record", record}};
+
+constexpr const char* kUsage =
+    R"(Usage: pcp trace WORD [ARGUMENT...]
+
+Shows where the time of traced programs goes.
+
+  record   run a program, or watch a host, and keep what is traced
+  report   show what was recorded: a summary here, and a page to look at
+
+  pcp trace WORD --help    what a word can do
+  pcp trace --version
+
+Begin with: pcp trace record ./your-program
+See pcp-trace(1).
+)";
+
+constexpr int kWrongUsage = 2;
+
+int start(int argc, char** argv) {
+  pmSetProgname("pcp-trace");
+  const std::string_view word = argc > 1 ? argv[1] : "";
+  for (const Word& each : kWords)
+    if (word == each.name) return each.run(argc - 1, argv + 1);
+  if (word == "--help" || word == "-?" || word == "help") {
+    std::cout << kUsage;
+    return EXIT_SUCCESS;
+  }
+  if (word == "--version" || word == "-V") {
+    std::cout << "pcp-trace " PCP_TRACE_VERSION << std::endl;
+    return EXIT_SUCCESS;
+  }
+  if (word.empty())
+    std::cerr << kUsage;
+  else
+    std::cerr << "pcp trace: what is \"" << word << "\"? See: pcp trace --help" << std::endl;
+  return kWrongUsage;
+}
+
+}  // namespace
+
+}  // namespace pcp::trace::command
+
+int main(int argc, char** argv) { return pcp::trace::command::start(argc, argv); }

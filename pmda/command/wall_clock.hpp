@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Stamps for an archive, which must never go backwards although the wall clock may be set.
+#pragma once
+
+#include <time.h>
+
+#include <algorithm>
+
+#include "command/archive_records.hpp"
+
+namespace pcp::trace::command {
+
+class WallClock {
+ public:
+  // Not before the last one.
+  Stamp now() {
+    timespec now{};
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    last_ = std::max(last_, Stamp{now.tv_sec, static_cast<std::int32_t>(now.tv_nsec)});
+    return last_;
+  }
+
+ private:
+  Stamp last_;
+};
+
+}  // namespace pcp::trace::command
