@@ -3,6 +3,7 @@
 
 #include <getopt.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <utility>
@@ -112,29 +113,26 @@ Result<void> check(const RecordOptions& options) {
   return {};
 }
 
-// What getopt_long() has just looked at, as one writes it.
-std::string name_of(int which, char* const* argv) {
-  const std::string word = argv[optind - 1];
-  for (const option& each : kLongOptions)
-    if (each.name != nullptr && each.val == which &&
-        (which >= kArchiveVersion || word == each.name))
-      return std::string("--") + each.name;
-  return word.starts_with("--") ? word : std::string{'-', static_cast<char>(which)};
+// The option of a word as one writes it.
+std::string name_of(const std::string& word, int letter) {
+  if (word.starts_with("--")) return word.substr(0, word.find('='));
+  return std::string{'-', static_cast<char>(letter)};
 }
 
 Result<void> take_options(int argc, char* const* argv, RecordOptions& options) {
   opterr = 0;
-  optind = 1;
-  // The plus: all from the first word on that is no option is the command. The colon: say which
-  // argument is missing.
+  optind = 0;  // begins anew, whatever was read before
   for (;;) {
+    const std::string word = argv[std::min(std::max(optind, 1), argc - 1)];
+    // The plus: all from the first word on that is no option is the command. The colon: say which
+    // argument is missing.
     const int which = ::getopt_long(argc, argv, "+:h:o:qs:t:", kLongOptions.data(), nullptr);
     if (which == -1) break;
-    if (which == ':') return Error{name_of(optopt, argv) + ": needs an argument"};
-    if (which == '?' && optopt != '?') return Error{name_of(optopt, argv) + ": is not an option"};
+    if (which == ':') return Error{name_of(word, optopt) + ": needs an argument"};
+    if (which == '?' && optopt != '?') return Error{name_of(word, optopt) + ": is not an option"};
     if (const Result<void> taken = take_option(which == '?' ? kHelp : which, optarg, options);
         !taken)
-      return Error{name_of(which, argv) + ": " + taken.error().message};
+      return Error{name_of(word, which) + ": " + taken.error().message};
   }
   options.command.assign(argv + optind, argv + argc);
   return {};

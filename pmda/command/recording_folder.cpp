@@ -46,6 +46,10 @@ std::string as_file_name(std::string_view text) {
 Result<RecordingFolder> RecordingFolder::open(const std::string& path) {
   const bool is_new = ::mkdir(path.c_str(), 0777) == 0;
   if (!is_new && errno != EEXIST) return cannot_make(path);
+  if (!std::filesystem::is_directory(path)) {
+    errno = ENOTDIR;
+    return cannot_make(path);
+  }
   RecordingFolder folder(path, is_new);
   for (const char* const suffix : kArchiveFiles)
     if (std::filesystem::exists(folder.archive() + suffix))

@@ -2,10 +2,9 @@
 // Stamps for an archive, which must never go backwards although the wall clock may be set.
 #pragma once
 
-#include <time.h>
-
 #include <algorithm>
 
+#include "collector/engine/clock.hpp"
 #include "command/archive_records.hpp"
 
 namespace pcp::trace::command {
@@ -14,9 +13,10 @@ class WallClock {
  public:
   // Not before the last one.
   Stamp now() {
-    timespec now{};
-    ::clock_gettime(CLOCK_REALTIME, &now);
-    last_ = std::max(last_, Stamp{now.tv_sec, static_cast<std::int32_t>(now.tv_nsec)});
+    constexpr std::int64_t kNanoseconds = 1'000'000'000;
+    const std::int64_t now = agent::wall_now().count();
+    last_ =
+        std::max(last_, Stamp{now / kNanoseconds, static_cast<std::int32_t>(now % kNanoseconds)});
     return last_;
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The two clocks of the agent.
+// The clocks of the agent.
 #pragma once
 
 #include <time.h>
@@ -14,6 +14,13 @@ namespace pcp::trace::agent {
 
 // The clock that the engine's times are read from.
 inline Time steady_now() { return present_time().time_since_epoch(); }
+
+// Since 1970. It may be set, also backwards.
+inline std::chrono::nanoseconds wall_now() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
 
 // What the calling thread has used of a processor.
 inline std::uint64_t thread_cpu_ns() {

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/record_options.hpp"
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "support/error_of.hpp"
+
+namespace pcp::trace::command {
+namespace {
+
+using namespace std::chrono_literals;
+
+Result<RecordOptions> parse(std::vector<std::string> words) {
+  words.insert(words.begin(), "record");
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  return parse_record_options(static_cast<int>(words.size()), argv.data());
+}
+
+using Words = std::vector<std::string>;
+
+TEST(RecordOptions, TheFirstWordThatIsNoOptionBeginsTheCommand) {
+  const auto options = parse({"-t", "100ms", "-o", "here", "app", "-t", "--help"});
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(options->command, (Words{"app", "-t", "--help"}));
+  EXPECT_EQ(options->interval, 100ms);
+  EXPECT_EQ(options->folder, "here");
+  EXPECT_FALSE(options->wants_help);
+  EXPECT_EQ(parse({"--", "-odd"})->command, (Words{"-odd"}));
+}
+
+TEST(RecordOptions, AHostIsRecordedForATime) {
+  const auto options = parse({"--host=shop", "--size", "2min", "--archive-version", "3"});
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(options->host, "shop");
+  EXPECT_EQ(options->duration, 2min);
+  EXPECT_EQ(options->version, ArchiveVersion::V3);
+  EXPECT_EQ(options->interval, 1s);
+}
+
+TEST(RecordOptions, TakesWhatPcpGivesInTheEnvironment) {
+  ::setenv("PCP_HOST", "shop", 1);
+  ::setenv("PCP_INTERVAL", "5sec", 1);
+  const auto host = parse({});
+  const auto command = parse({"-t", "2", "app"});
+  ::setenv("PCP_INTERVAL", "soon", 1);
+  const std::string problem = error_of(parse({"app"}));
+  ::unsetenv("PCP_HOST");
+  ::unsetenv("PCP_INTERVAL");
+  ASSERT_TRUE(host) << host.error().message;
+  EXPECT_EQ(host->host, "shop");
+  EXPECT_EQ(host->interval, 5s);
+  ASSERT_TRUE(command) << command.error().message;
+  EXPECT_EQ(command->host, "");
+  EXPECT_EQ(command->interval, 2s);
+  EXPECT_NE(problem.find("PCP_INTERVAL: \"soon\""), std::string::npos) << problem;
+}
+
+TEST(RecordOptions, AMistakeIsNamed) {
+  const std::vector<std::pair<Words, std::string>> mistakes{
+      {{}, "what is to be recorded?"},
+      {{"-h", "shop", "app"}, "on this machine"},
+      {{"-s", "5s", "app"}, "-s: "},
+      {{"-h", "shop", "--wait"}, "--wait: "},
+      {{"-t"}, "-t: needs an argument"},
+      {{"--output"}, "--output: needs an argument"},
+      {{"-z", "app"}, "-z: is not an option"},
+      {{"--fast", "app"}, "--fast: is not an option"},
+      {{"-t", "1ms", "app"}, "-t: \"1ms\" is shorter"},
+      {{"--interval=x", "app"}, "\"x\""},
+      {{"-h", "shop", "-s", "-3"}, "-s: \"-3\""},
+      {{"--archive-version", "4", "app"}, "--archive-version: \"4\""},
+  };
+  for (const auto& [words, part] : mistakes) {
+    const std::string error = error_of(parse(words));
+    EXPECT_NE(error.find(part), std::string::npos) << part << " is not in: " << error;
+  }
+}
+
+TEST(RecordOptions, HelpNeedsNothingElse) {
+  EXPECT_TRUE(parse({"--help"})->wants_help);
+  EXPECT_TRUE(parse({"-?"})->wants_help);
+}
+
+}  // namespace
+}  // namespace pcp::trace::command
