@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -63,9 +64,13 @@ Child::Child() {
   signals_.reset(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals_) throw std::system_error(errno, std::generic_category(), "signalfd");
   std::signal(SIGCHLD, SIG_DFL);  // who has it ignored learns of no child's status
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-Child::~Child() { pthread_sigmask(SIG_SETMASK, &blocked_before_, nullptr); }
+Child::~Child() {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+  pthread_sigmask(SIG_SETMASK, &blocked_before_, nullptr);
+}
 
 int Child::start(const std::vector<std::string>& words, const EnvironmentChanges& changes) {
   const Strings arguments(words);
@@ -134,9 +139,20 @@ void Child::act_on(int signal) {
     ::kill(pid_, signal);
     return;
   }
-  int status = 0;
-  if (::waitpid(pid_, &status, WNOHANG) != pid_) return;  // stopped, or another child
-  exit_status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  take_ends();
 }
+
+// Gives false if there is no child any more.
+bool Child::take_ends() {
+  for (;;) {
+    int status = 0;
+    const pid_t ended = ::waitpid(-1, &status, WNOHANG);
+    if (ended <= 0) return ended == 0;
+    if (ended == pid_)
+      exit_status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+}
+
+bool Child::has_descendants() { return take_ends(); }
 
 }  // namespace pcp::trace::command

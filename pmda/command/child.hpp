@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The program that is recorded: a child of this process, which waits for its end and meanwhile
 // hands on the signals that others send to us and mean for it. What a terminal sends to all of its
-// programs, SIGINT, is the child's affair as long as there is one.
+// programs, SIGINT, is the child's affair as long as there is one. Its orphans are ours.
 //
 // Thread: the main one. One at a time, and before there are other threads: they would not have the
 // signals blocked.
@@ -43,12 +43,16 @@ class Child {
   // Waits until then, or until a signal tells us to end: then true. Requires: it has ended.
   bool is_interrupted_before(agent::Time until);
 
+  // Whether any process that it has started, or that those have, is still there.
+  bool has_descendants();
+
   // As a shell gives it: 128 and the signal's number if one has ended it. Requires: it has ended.
   int exit_status() const { return *exit_status_; }
 
  private:
   int next_signal(agent::Time until);
   void act_on(int signal);
+  bool take_ends();
 
   agent::Descriptor signals_;  // those that are blocked, to be read
   sigset_t blocked_before_{};  // what the child is to begin with, as we did

@@ -65,7 +65,9 @@ Recording::Settings settings(const RecordOptions& options) {
 void record_until_end(Child& child, PrivateCollector& collector, Recording& recording, bool waits) {
   while (!child.wait_until(recording.next())) recording.take_next();
   const agent::Time end = agent::steady_now();
-  while (!collector.is_quiet() && (waits || agent::steady_now() < end + kPatience)) {
+  // First the processes, then what they have sent.
+  while ((child.has_descendants() || !collector.is_quiet()) &&
+         (waits || agent::steady_now() < end + kPatience)) {
     if (child.is_interrupted_before(agent::steady_now() + kLook)) break;
     if (agent::steady_now() >= recording.next()) recording.take_next();
   }
@@ -74,11 +76,11 @@ void record_until_end(Child& child, PrivateCollector& collector, Recording& reco
 
 // What is known of a recording at its end is said on standard error: standard output is the
 // program's.
-int conclude(Recording& recording) {
+int conclude(Recording& recording, const RecordOptions& options) {
   const Result<void> finished = recording.finish();
   std::cerr << collectors_log();
   if (!finished) return fail("the recording has ended too early: " + finished.error().message);
-  std::cerr << "recorded: " << recording.folder().path() << std::endl;
+  if (!options.is_quiet) std::cerr << "recorded: " << recording.folder().path() << std::endl;
   return 0;
 }
 
@@ -102,7 +104,7 @@ int record_command(const RecordOptions& options) {
     return Child::status_of_failed_start(error);
   }
   record_until_end(child, collector, **recording, options.waits);
-  const int status = conclude(**recording);
+  const int status = conclude(**recording, options);
   return child.exit_status() != 0 ? child.exit_status() : status;
 }
 
@@ -121,7 +123,7 @@ int record_host(const RecordOptions& options) {
   while (recording.next() < end && !interruption.comes_before(recording.next()))
     recording.take_next();
   if (!interruption.has_come()) interruption.comes_before(end);
-  return conclude(recording);
+  return conclude(recording, options);
 }
 
 }  // namespace

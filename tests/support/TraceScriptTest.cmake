@@ -16,6 +16,7 @@ function(trace_script_test name label script)
       TRACE_AGENT=$<TARGET_FILE:pmdatrace>
       TRACE_NAMESPACE=${PROJECT_SOURCE_DIR}/pmda/root
       TRACE_PMTRACE=$<TARGET_FILE:pmtrace>
+      TRACE_COMMAND=$<TARGET_FILE:pcp-trace>
       TRACE_PROGRAMS=${TRACE_TEST_PROGRAMS})
   if(PCP_TRACE_SANITIZE)  # some scripts preload a library before the run-time library
     list(APPEND environment ASAN_OPTIONS=verify_asan_link_order=0)

@@ -381,5 +381,56 @@ TEST_F(Lifecycle, WithoutTcpAUnixSocketThatCannotBeMadeIsAnError) {
                                               ": something is there that is not a socket");
 }
 
+// Even of those who had gone before anybody looked at them.
+TEST_F(Lifecycle, IsQuietWhenAllThatWasSentIsCounted) {
+  start();
+  EXPECT_TRUE(collector_->is_quiet());
+  constexpr std::uint64_t kPeers = 300;
+  for (std::uint64_t i = 1; i <= kPeers; ++i) {
+    TestPeer peer = i % 2 == 0 ? tcp() : unix_socket();
+    ASSERT_TRUE(peer.next_ack());
+    EXPECT_FALSE(collector_->is_quiet());
+    ASSERT_TRUE(peer.send(data_pdu(Point, "tag", 1, false)));
+    peer.close();
+    ASSERT_TRUE(eventually([&] { return collector_->is_quiet(); }));
+    ASSERT_EQ(count_of(Point, "tag"), i);
+  }
+}
+
+// The one whom nobody has accepted yet is known to the kernel alone.
+TEST_F(Lifecycle, IsNotQuietWhenSomebodyWaits) {
+  start();
+  for (int i = 0; i < 300; ++i) {
+    TestPeer peer = unix_socket();
+    ASSERT_FALSE(collector_->is_quiet());
+    peer.close();
+    ASSERT_TRUE(eventually([&] { return collector_->is_quiet(); }));
+  }
+}
+
+TEST_F(Lifecycle, TakesProgramsOfOneUserIfItIsToldTo) {
+  IngestOptions mine = options();
+  mine.only_user = ::geteuid();
+  start(std::move(mine));
+  EXPECT_EQ(tcp().next_ack(), 2);
+  EXPECT_EQ(unix_socket().next_ack(), 2);
+  if (has_ipv6()) {
+    EXPECT_EQ(TestPeer::tcp(collector_->port(), "::1").next_ack(), 2);
+  }
+}
+
+TEST_F(Lifecycle, RefusesProgramsOfOtherUsersIfItIsToldTo) {
+  IngestOptions others = options();
+  others.only_user = ::geteuid() + 1;
+  start(std::move(others));
+  EXPECT_EQ(tcp().next_ack(), PMTRACE_ERR_PERMISSION);
+  EXPECT_EQ(unix_socket().next_ack(), PMTRACE_ERR_PERMISSION);
+  if (has_ipv6()) {
+    EXPECT_EQ(TestPeer::tcp(collector_->port(), "::1").next_ack(), PMTRACE_ERR_PERMISSION);
+  }
+  EXPECT_NE(log_line_with("it is not this user's"), "");
+  EXPECT_EQ(counters().refused_permission, has_ipv6() ? 3U : 2U);
+}
+
 }  // namespace
 }  // namespace pcp::trace::agent

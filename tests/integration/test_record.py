@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""`pcp trace record`: whatever program it is and however that ends, the last sample has all of its
+calls, PCP's tools read the archive, and nobody else is disturbed."""
+
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+import recorded
+from private_pmcd import PATIENCE_S, is_running, pcp_configuration, wait_until
+from test_lifecycle import MOMENTS
+from trace_test import (OUR_LIBRARY, OUR_PMTRACE, STOCK_AGENT, STOCK_LIBRARY, STOCK_PMTRACE, TraceTestCase,
+                        library_environment, program)
+
+
+class Recording(TraceTestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory(prefix="trace-record-")
+        self.addCleanup(directory.cleanup)
+        self.directory = directory.name
+        self.folder = os.path.join(self.directory, "run.trace")
+
+    def plain_environment(self, library=OUR_LIBRARY, **variables):
+        return library_environment(library, **variables)
+
+    def record(self, *command, library=OUR_LIBRARY, options=(), folder=None, **arguments):
+        return recorded.record(folder or self.folder, *command, options=options,
+                               environment=self.plain_environment(library), **arguments)
+
+    def record_well(self, *command, **arguments):
+        """Gives what the program wrote."""
+        done = self.record(*command, **arguments)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def last(self, metric):
+        return recorded.last_values(self.folder, metric)
+
+
+class Programs(Recording):
+    """All calls of a program are in the last sample."""
+
+    def test_of_either_library(self):
+        calls = ["point a", "begin b", "end b", "begin b", "abort b", "obs 2.5 c", "counter 7 d",
+                 "sleep 0.3", "obs -4 c", "point a"]
+        for name, library in (("ours", OUR_LIBRARY), ("stock", STOCK_LIBRARY)):
+            with self.subTest(library=name):
+                self.folder = os.path.join(self.directory, name)
+                self.record_well(program("traced"), input="\n".join(calls) + "\n",
+                                 library=library, options=["-t", "100ms"])
+                self.assertEqual(self.last("trace.point.count"), {"a": 2})
+                self.assertEqual(self.last("trace.transact.count"), {"b": 1})
+                self.assertEqual(self.last("trace.observe.count"), {"c": 2})
+                self.assertEqual(self.last("trace.observe.value"), {"c": -4})
+                self.assertEqual(self.last("trace.counter.value"), {"d": 7})
+                self.assertEqual(recorded.complaints(self.folder), "")
+
+    def test_that_live_unusually(self):
+        environment = self.plain_environment(
+            ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0")
+        for moment, counts in MOMENTS.items():
+            if moment == "changed-user":
+                continue  # another user's programs are not recorded
+            extra = {"LIFECYCLE_CONSTRUCTOR": "1"} if moment == "constructor" else {}
+            with self.subTest(moment=moment):
+                self.folder = os.path.join(self.directory, moment)
+                done = recorded.record(self.folder, program("lifecycle"), moment,
+                                       environment=environment | extra)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertEqual(self.last("trace.point.count"), counts)
+
+    def test_of_threads_and_their_children(self):
+        self.record_well("sh", "-c", "$0 4 20000 point & $0 2 30000 transaction; wait",
+                         program("threads"), options=["-t", "50ms"])
+        self.assertEqual(self.last("trace.point.count"), {"shared": 80000})
+        self.assertEqual(self.last("trace.transact.count"), {"shared": 60000})
+
+    def test_of_a_moment(self):
+        self.record_well(program("traced"), input="point a\n")
+        self.assertEqual(self.last("trace.point.count"), {"a": 1})
+
+    def test_of_ten_thousand_tags(self):
+        lines = "".join(f"point tag{number}\n" for number in range(10_000))
+        self.record_well(program("traced"), input=lines)
+        self.assertEqual(self.last("trace.point.count"),
+                         {f"tag{number}": 1 for number in range(10_000)})
+
+    def test_that_are_scripts(self):
+        self.record_well("sh", "-c", "for i in 1 2 3; do $0 -q job; $0 -q -a 4 rows; done",
+                         OUR_PMTRACE)
+        self.assertEqual(self.last("trace.point.count"), {"job": 3})
+        self.assertEqual(self.last("trace.counter.total"), {"rows": 12})
+
+    def test_that_a_signal_ends(self):
+        """All that was flushed is there; the rest would be lost with an agent as well."""
+        recording = recorded.start(self.folder, program("traced"), stdin=subprocess.PIPE,
+                                   environment=self.plain_environment(), options=["-t", "50ms"])
+        recording.stdin.write("point a\n")
+        recording.stdin.flush()
+        recording.stdout.readline()
+        wait_until(lambda: any(sample.get("trace.point.count") for sample in
+                               recorded.samples(self.folder)), what="a sample")
+        recording.send_signal(signal.SIGTERM)
+        _, errors = recording.communicate(timeout=PATIENCE_S)
+        self.assertEqual((recording.returncode, errors), (128 + signal.SIGTERM, ""))
+        self.assertEqual(self.last("trace.point.count"), {"a": 1})
+
+    def test_side_by_side(self):
+        folders = [os.path.join(self.directory, str(number)) for number in range(5)]
+        recordings = [recorded.start(folder, program("traced"), stdin=subprocess.PIPE,
+                                     environment=self.plain_environment())
+                      for folder in folders]
+        for number, recording in enumerate(recordings):
+            recording.communicate("point a\n" * (number + 1), timeout=PATIENCE_S)
+        for number, folder in enumerate(folders):
+            self.assertEqual(recorded.last_values(folder, "trace.point.count"), {"a": number + 1})
+
+    def test_that_go_on_in_the_background(self):
+        """--wait is for those."""
+        self.record_well("sh", "-c", "(sleep 3; $0 -q late) >/dev/null 2>&1 & $0 -q soon",
+                         OUR_PMTRACE, options=["--wait"])
+        self.assertEqual(self.last("trace.point.count"), {"soon": 1, "late": 1})
+
+    def test_do_not_hear_from_it(self):
+        """Standard output and error are the program's."""
+        done = self.record("sh", "-c", "echo out; echo error >&2; sleep 0.3; exit 7",
+                           options=["-t", "50ms"])
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (7, "out\n", "error\n"))
+
+    def test_of_other_users_are_kept_out(self):
+        if os.getuid() != 0:
+            self.skipTest("only root can become somebody else")
+        done = self.record("sh", "-c", "$0 -q friend; setpriv --reuid=65534 --clear-groups $0 -q"
+                           " stranger", STOCK_PMTRACE, library=STOCK_LIBRARY)
+        self.assertEqual(self.last("trace.point.count"), {"friend": 1})
+        self.assertRegex(done.stderr, "client 127.0.0.1 port [0-9]+: refused: it is not this user's")
+
+
+class Ends(Recording):
+    def test_without_a_folder_if_there_is_no_such_program(self):
+        done = self.record("there-is-no-such-program")
+        self.assertEqual(done.returncode, 127)
+        self.assertEqual(done.stderr, "pcp trace record: cannot execute there-is-no-such-program:"
+                         " No such file or directory\n")
+        self.assertFalse(os.path.exists(self.folder))
+        self.assertEqual(self.record("/etc/passwd").returncode, 126)
+        self.assertFalse(os.path.exists(self.folder))
+
+    def test_with_a_mistake_on_the_command_line(self):
+        done = subprocess.run([recorded.COMMAND, "record", "-t", "soon", "true"], text=True,
+                              capture_output=True, check=False, timeout=PATIENCE_S)
+        self.assertEqual(done.returncode, 125)
+        self.assertRegex(done.stderr, r"^pcp trace record: -t: \"soon\" .*\n$")
+
+    def test_with_a_kill_leave_a_readable_archive_and_the_program_alone(self):
+        recording = recorded.start(
+            self.folder, "sh", "-c", "echo $$; exec $0", program("traced"),
+            environment=self.plain_environment(), options=["-t", "20ms"], stdin=subprocess.PIPE)
+        pid = int(recording.stdout.readline())
+        for number in range(100):
+            recording.stdin.write(f"point tag{number}\n")
+            recording.stdin.flush()
+            recording.stdout.readline()
+            time.sleep(0.005)
+        recording.kill()
+        recording.wait(PATIENCE_S)
+        self.assertEqual(recorded.complaints(self.folder), "")
+        self.assertTrue(is_running(pid))
+        self.assertGreater(len(recorded.samples(self.folder)), 2)
+        recording.communicate("point a\n", timeout=PATIENCE_S)
+        wait_until(lambda: not is_running(pid), what="the program's end")
+
+    def test_when_the_disk_is_full_but_not_the_program(self):
+        script = ("mount -t tmpfs -o size=64k none \"$1\" && cd \"$1\" &&"
+                  " \"$2\" record -q -t 20ms -o run \"$3\"; status=$?;"
+                  " pmlogcheck run/trace >&2; ls run; exit $status")
+        unshare = ["unshare", "--mount"] + ([] if os.getuid() == 0 else ["--map-root-user"])
+        if subprocess.run([*unshare, "true"], check=False, capture_output=True).returncode != 0:
+            self.skipTest("no name spaces for mounts here")
+        lines = "".join(f"point tag{number}\nsleep 0.001\n" for number in range(2000))
+        done = subprocess.run([*unshare, "sh", "-c", script, "sh", self.directory,
+                               recorded.COMMAND, program("traced")], input=lines, text=True,
+                              env=self.plain_environment(), capture_output=True, check=False,
+                              timeout=4 * PATIENCE_S)
+        self.assertEqual(done.returncode, 125, done.stderr)
+        self.assertRegex(done.stderr, r"\Apcp trace record: the recording has ended too early:"
+                         r" run/trace\.\w+: No space left on device\n\Z")
+        self.assertEqual(len(done.stdout.split()), 4000 + 3)  # one of each call, and the files
+
+    def test_leave_nothing_behind(self):
+        before = set(os.listdir("/tmp"))
+        self.record_well("true")
+        self.record("there-is-no-such-program", folder=self.folder + "2")
+        left = [name for name in set(os.listdir("/tmp")) - before if name.startswith("pcp-trace-")]
+        self.assertEqual(left, [])
+
+
+class Archives(Recording):
+    """Each of PCP's tools reads what was recorded."""
+
+    CALLS = ["begin plain", "sleep 0.12", "end plain", "obs 3 request{route=/cart;zone=a%20b}",
+             "point with blanks and \"quotes\"", "point \xe4\xf6\xfc", "counter 4 late", "obs 5 late"]
+
+    def tool(self, *words):
+        path = "/usr/bin:/bin:" + pcp_configuration()["PCP_BINADM_DIR"]
+        done = subprocess.run(words, text=True, capture_output=True, check=False,
+                              timeout=4 * PATIENCE_S, errors="replace",
+                              env=os.environ | {"TZ": "UTC", "PATH": path})
+        self.assertEqual(done.returncode, 0, (words, done.stderr))
+        return done.stdout
+
+    def test_with_each_tool(self):
+        for version in "23":
+            with self.subTest(version=version):
+                self.folder = os.path.join(self.directory, version)
+                self.record_well(program("traced"), input="\n".join(self.CALLS) + "\nsleep 0.3\n",
+                                 options=["-t", "50ms", "--archive-version", version])
+                self.try_tools(os.path.join(self.folder, "trace"))
+
+    def try_tools(self, archive):
+        self.assertEqual(recorded.complaints(self.folder), "")
+        dump = self.tool("pmdumplog", "-ae", archive)
+        for text in ('"route":"/cart"', '"zone":"a b"', '"trace_type":"observe"', "\"plain\""):
+            self.assertIn(text, dump)
+        summary = self.tool("pmlogsummary", "-l", archive)
+        self.assertIn("trace.transact.count", summary)
+        self.assertIn("plain", self.tool("pminfo", "-f", "-a", archive, "-O", "-0.01",
+                                         "trace.transact.count"))
+        values = self.tool("pmval", "-r", "-t", "0.05", "-a", archive, "-i", "plain",
+                           "trace.transact.count")
+        self.assertRegex(values, r"\n\S+ +1\b")
+        self.assertIn("plain", self.tool("pmrep", "-a", archive, "-t", "0.05",
+                                         "trace.transact.count"))
+        for tool in (["pmlogextract"], ["pmlogreduce", "-t", "0.1"], ["pmlogrewrite"]):
+            made = os.path.join(self.folder, tool[0])
+            self.tool(*tool, archive, made)
+            self.assertIn("trace.observe.count", self.tool("pmdumplog", "-d", made))
+            self.tool("pmlogcheck", made)
+
+
+class Hosts(Recording):
+    def test_what_a_host_shows_is_recorded(self):
+        for name, agent in (("ours", self.agent), ("stock", STOCK_AGENT)):
+            with self.subTest(agent=name):
+                self.folder = os.path.join(self.directory, name)
+                pmcd = self.start_pmcd(agent=agent)
+                self.trace(self.environment(pmcd), "point a", "obs 3 b{x=y}")
+                self.assert_values(pmcd, "trace.point.count", {"a": 1})
+                recording = subprocess.Popen(
+                    [recorded.COMMAND, "record", "-q", "-t", "100ms", "-h", pmcd.host(), "-o",
+                     self.folder], env=pmcd.pcp_environment(), text=True, stderr=subprocess.PIPE)
+                wait_until(lambda: os.path.exists(f"{self.folder}/trace.0"), what="the recording")
+                self.trace(self.environment(pmcd), "point a", "point late")
+                self.assert_values(pmcd, "trace.point.count", {"a": 2, "late": 1})
+                recording.send_signal(signal.SIGINT)
+                self.assertEqual(recording.communicate(timeout=PATIENCE_S)[1], "")
+                self.assertEqual(recording.returncode, 0)
+                self.assertEqual(self.last("trace.point.count"), {"a": 2, "late": 1})
+                self.assertEqual(list(self.last("trace.observe.count").values()), [1])
+                self.assertEqual(recorded.complaints(self.folder), "")
+
+    def test_that_are_not_there_are_named(self):
+        done = subprocess.run([recorded.COMMAND, "record", "-h", "local:/no/socket"], text=True,
+                              capture_output=True, check=False, timeout=PATIENCE_S,
+                              cwd=self.directory)
+        self.assertEqual(done.returncode, 125)
+        self.assertRegex(done.stderr, r"^pcp trace record: cannot connect to pmcd on .*\n$")
+        self.assertEqual(os.listdir(self.directory), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The last sample of a recording has each call, whenever and in whatever processes it was made, and
+whatever happened to the recorder meanwhile, short of its end. TRACE_RECORDINGS says how many."""
+
+import os
+import random
+import signal
+import tempfile
+import time
+import unittest
+
+import recorded
+from private_pmcd import PATIENCE_S
+from trace_test import OUR_LIBRARY, STOCK_LIBRARY, TraceTestCase, library_environment, program
+
+RECORDINGS = int(os.environ.get("TRACE_RECORDINGS", 15))
+
+
+class Schedule:
+    """A tree of processes as a shell script, and what they trace all together."""
+
+    def __init__(self, dice):
+        self.dice = dice
+        self.counts = {"point": 0, "transact": 0}
+        self.script = f"{self._processes(3)}; wait"
+
+    def _processes(self, depth):
+        """Some of them one after the other, and some beside each other."""
+        parts = [self._process(depth) for _ in range(self.dice.randint(1, 4))]
+        return self.dice.choice([" ; ", " & "]).join(parts)
+
+    def _process(self, depth):
+        if depth > 0 and self.dice.random() < 0.3:
+            return f"( {self._processes(depth - 1)} ; wait )"
+        if self.dice.random() < 0.2:
+            return f"sleep {self.dice.random() / 5}"
+        is_stock = self.dice.random() < 0.3
+        threads = 1 if is_stock else self.dice.randint(1, 4)
+        calls = self.dice.randint(1, 50 if is_stock else 20_000)
+        kind = self.dice.choice(["point", "transaction"])
+        self.counts["point" if kind == "point" else "transact"] += threads * calls
+        library = os.path.dirname(STOCK_LIBRARY if is_stock else OUR_LIBRARY)
+        # A daemon is nobody's child: the recorder has to know of it all the same.
+        daemon = "setsid " if self.dice.random() < 0.2 else ""
+        return (f"LD_LIBRARY_PATH={library} {daemon}{program('threads')} {threads} {calls} {kind}"
+                " >/dev/null")
+
+
+def disturb(dice, recording):
+    """Stops the recorder now and then, until it has ended."""
+    while recording.poll() is None:
+        time.sleep(dice.random() / 10)
+        if dice.random() < 0.5:
+            recording.send_signal(signal.SIGSTOP)
+            time.sleep(dice.random() / 5)
+            recording.send_signal(signal.SIGCONT)
+
+
+class Chaos(TraceTestCase):
+    def test_the_last_sample_has_each_call(self):
+        seed = random.randrange(1 << 32)
+        for number in range(RECORDINGS):
+            with self.subTest(seed=seed, number=number), \
+                    tempfile.TemporaryDirectory(prefix="trace-record-") as directory:
+                self.record(random.Random(seed + number), os.path.join(directory, "run"))
+
+    def record(self, dice, folder):
+        schedule = Schedule(dice)
+        interval = f"{dice.randint(10, 300)}ms"
+        recording = recorded.start(
+            folder, "sh", "-c", schedule.script, environment=library_environment(OUR_LIBRARY),
+            options=["-t", interval, "--archive-version", dice.choice("23")])
+        if dice.random() < 0.7:
+            disturb(dice, recording)
+        _, errors = recording.communicate(timeout=4 * PATIENCE_S)
+        self.assertEqual((recording.returncode, errors), (0, ""), schedule.script)
+        for kind, count in schedule.counts.items():
+            self.assertEqual(recorded.last_values(folder, f"trace.{kind}.count"),
+                             {"shared": count} if count else {}, schedule.script)
+        self.assertEqual(recorded.complaints(folder), "")
+        never_less = [sample["trace.point.count"]["shared"] for sample in recorded.samples(folder)
+                      if sample.get("trace.point.count")]
+        self.assertEqual(never_less, sorted(never_less))
+
+
+if __name__ == "__main__":
+    unittest.main()

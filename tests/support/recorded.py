@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Runs `pcp trace record`, and reads what it has recorded with PCP's own tools."""
+
+import os
+import re
+import subprocess
+
+from private_pmcd import PATIENCE_S, parse_value
+
+COMMAND = os.environ["TRACE_COMMAND"]
+
+
+def start(folder, *command, environment, options=(), **arguments):
+    """Starts to record a command into a folder."""
+    return subprocess.Popen([COMMAND, "record", "-q", "-o", folder, *options, "--", *command],
+                            env=environment, text=True, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, **arguments)
+
+
+def record(folder, *command, environment, options=(), **arguments):
+    """Records a command to its end. Gives the process that has ended, with what it wrote."""
+    return subprocess.run([COMMAND, "record", "-q", "-o", folder, *options, "--", *command],
+                          env=environment, text=True, capture_output=True,
+                          timeout=4 * PATIENCE_S, check=False, **arguments)
+
+
+def samples(folder):
+    """Gives the samples of an archive: {metric: {instance or None: value}} for each."""
+    dump = subprocess.run(["pmdumplog", os.path.join(folder, "trace")], text=True,
+                          capture_output=True, timeout=4 * PATIENCE_S, check=True,
+                          errors="surrogateescape").stdout
+    all_samples = []
+    values = None
+    for line in dump.splitlines():
+        if re.fullmatch(r"\d\d:\d\d:\d\d\.\d+\s+\d+ metrics?", line):
+            all_samples.append({})
+        elif match := re.fullmatch(r"    [\d.]+ \(([\w.]+)\): ?(.*)", line):
+            values = all_samples[-1].setdefault(match[1], {})
+            line = "    " + match[2]
+        if match := re.fullmatch(r'\s+(?:inst \[\d+ or "(.*)"\] )?value (.*)', line):
+            values[match[1]] = parse_value(match[2])
+    return all_samples
+
+
+def last_values(folder, metric):
+    return samples(folder)[-1].get(metric, {})
+
+
+def complaints(folder):
+    """Gives what PCP's checker has to say against an archive."""
+    done = subprocess.run(["pmlogcheck", os.path.join(folder, "trace")], text=True,
+                          capture_output=True, timeout=PATIENCE_S, check=False)
+    return done.stdout + done.stderr
