@@ -11,6 +11,7 @@ from private_machine import PrivateMachine
 
 CONF = "/etc/pcp/pmcd/pmcd.conf"
 NAMES = "/var/lib/pcp/pmns/root"
+COMMAND = "/usr/lib/pcp/bin/pcp-trace"
 LINKER_CONF = "/etc/ld.so.conf.d/000-pcp-trace.conf"
 
 
@@ -54,7 +55,7 @@ class SystemTestCase(unittest.TestCase):
     def state(self):
         """All that Install and pcp-trace-system change."""
         return {path: self.machine.read(path)
-                for path in (CONF, NAMES, "/var/lib/pcp/pmns/trace", LINKER_CONF)}
+                for path in (CONF, NAMES, "/var/lib/pcp/pmns/trace", LINKER_CONF, COMMAND)}
 
     def value(self, metric):
         return self.machine.run(f"pmprobe -v {metric}").stdout.split()[2:]

@@ -7,7 +7,7 @@ import unittest
 
 import installed
 from installed import find
-from system_test import CONF, LINKER_CONF, NAMES, SystemTestCase
+from system_test import COMMAND, CONF, LINKER_CONF, NAMES, SystemTestCase
 
 setUpModule = installed.set_up
 
@@ -21,6 +21,18 @@ class System(SystemTestCase):
         self.must(self.switch("off"))
         self.assertEqual(self.state(), before)
         self.assertEqual(self.library(), library)
+
+    def test_pcp_knows_the_word_trace(self):
+        self.machine.start_pmcd()
+        self.assertNotEqual(self.run_script("pcp trace --version")[0], 0)
+        self.must(self.switch("on"))
+        self.assertRegex(self.must("pcp trace --version"), r"^pcp-trace \d")
+        self.must(self.switch("off"))
+        self.assertNotEqual(self.run_script("pcp trace --version")[0], 0)
+        self.must(f"echo theirs >{COMMAND}")
+        self.assertIn("is somebody else's", self.must(self.switch("on")))
+        self.must(self.switch("off"))
+        self.assertEqual(self.machine.read(COMMAND), "theirs\n")
 
     def test_an_agent_that_cannot_start_leaves_the_library_as_well(self):
         self.machine.start_pmcd()

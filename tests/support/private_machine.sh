@@ -4,7 +4,7 @@
 # in a file system of its own that is mounted on $1, take the place of the originals.
 set -e
 mount -t tmpfs private "$1"
-for place in etc var/lib/pcp; do
+for place in etc var/lib/pcp usr/lib/pcp/bin; do
     mkdir -p "$1/$place"
     cp -a "/$place/." "$1/$place" 2>/dev/null || : # an ordinary user may not read all, nor give away
     mount --bind "$1/$place" "/$place"
