@@ -4,10 +4,12 @@
 import os
 import re
 import subprocess
+import tempfile
 import unittest
 
+import recorded
 from private_pmcd import PATIENCE_S
-from trace_test import TraceTestCase, program
+from trace_test import OUR_LIBRARY, TraceTestCase, library_environment, program
 
 THREADS = 4
 ROUNDS = 10_000  # as in ranks.f90
@@ -124,6 +126,17 @@ class LegacyCalls(FortranTestCase):
 
     def test_declared_by_the_include_file_with_default_kinds_of_64_bits(self):
         self.check("fortran_free_wide", "free")
+
+
+class Recorded(unittest.TestCase):
+    def test_with_the_module_and_by_name(self):
+        with tempfile.TemporaryDirectory(prefix="trace-record-") as directory:
+            for name, points in (("ranks", {"shared": THREADS * ROUNDS}), ("f77", {"f77": 1})):
+                folder = os.path.join(directory, name)
+                done = recorded.record(folder, program(f"fortran_{name}"),
+                                       environment=library_environment(OUR_LIBRARY))
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertEqual(recorded.last_values(folder, "trace.point.count"), points)
 
 
 class Ranks(FortranTestCase):
