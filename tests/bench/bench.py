@@ -21,7 +21,7 @@ import chart
 import table
 
 # Each has a function measure(tools, brief) that yields figures.
-PARTS = ["caller", "flusher", "memory", "engine", "ingest", "fetch", "hostile"]
+PARTS = ["caller", "flusher", "memory", "engine", "ingest", "fetch", "hostile", "record"]
 
 
 class Tools:
@@ -30,6 +30,7 @@ class Tools:
     def __init__(self, build):
         self.build = build
         self.agent = str(build / "pmda/agent/pmdatrace")
+        self.command = str(build / "pmda/command/pcp-trace")
         self.namespace = str(HERE.parent.parent / "pmda/root")
         self.library_directory = str(build / "libtrace/src")
         self.stock_library_directory = "/usr/lib"

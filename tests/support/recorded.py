@@ -7,7 +7,7 @@ import subprocess
 
 from private_pmcd import PATIENCE_S, parse_value
 
-COMMAND = os.environ["TRACE_COMMAND"]
+COMMAND = os.environ.get("TRACE_COMMAND")
 
 
 def start(folder, *command, environment, options=(), **arguments):
