@@ -60,17 +60,29 @@ std::size_t plain_bytes(std::string_view text) {
 
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
 bool is_escape(std::string_view text) {
   return text.size() >= 3 && text[0] == '%' && hex_digit(text[1]) >= 0 && hex_digit(text[2]) >= 0;
 }
 
+char unescaped_byte(std::string_view escape) {
+  return static_cast<char>(hex_digit(escape[1]) << 4 | hex_digit(escape[2]));
+}
+
+// What may stay as it is must not be escaped: so a value has one text only.
+bool is_needed_escape(std::string_view text) {
+  std::array<char, 4> bytes;  // as many as the longest letter has
+  std::size_t count = 0;
+  for (; count < bytes.size() && is_escape(text); text.remove_prefix(3))
+    bytes[count++] = unescaped_byte(text);
+  return count > 0 && plain_bytes({bytes.data(), count}) == 0;
+}
+
 bool is_escaped_value(std::string_view text) {
   while (!text.empty()) {
-    const std::size_t taken = is_escape(text) ? 3 : plain_bytes(text);
+    const std::size_t taken = is_needed_escape(text) ? 3 : plain_bytes(text);
     if (taken == 0) return false;
     text.remove_prefix(taken);
   }
@@ -81,7 +93,7 @@ std::string unescaped(std::string_view text) {
   std::string value;
   while (!text.empty()) {
     const bool is_hex = is_escape(text);
-    value += is_hex ? static_cast<char>(hex_digit(text[1]) << 4 | hex_digit(text[2])) : text[0];
+    value += is_hex ? unescaped_byte(text) : text[0];
     text.remove_prefix(is_hex ? 3 : 1);
   }
   return value;

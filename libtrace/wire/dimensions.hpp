@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // A tag with labels is text like any other: name{key=value;key=value}, the keys in ascending order.
-// What a value may not have as it is, is %XX in it. Shared by the library, which makes such tags,
-// and the agent, which shows their labels.
+// What a value may not have as it is, and nothing else, is %XX in it, in upper case: so the same
+// labels are always the same tag. Shared by the library, which makes such tags, and the agent,
+// which shows their labels.
 #pragma once
 
 #include <cstddef>

@@ -92,7 +92,16 @@ TEST(Dimensions, OfAnyOtherFormAreNone) {
     EXPECT_EQ(parse(tag), "(none)") << tag;
   EXPECT_EQ(parse("x{y{a=1}"), "x{y|a=1");
   EXPECT_EQ(parse("x{a=1}{b=2}"), "x{a=1}|b=2");
-  EXPECT_EQ(parse("x{a=%41%4a%c3%B6}"), "x|a=AJ\u00f6");
+}
+
+TEST(Dimensions, AreWrittenInOneWayOnly) {
+  EXPECT_EQ(parse("x{a=/}"), "x|a=/");
+  EXPECT_EQ(parse("x{a=\u00f6}"), "x|a=\u00f6");
+  for (const char* tag : {"x{a=%2F}", "x{a=%2f}", "x{a=%3d}", "x{a=%C3%B6}", "x{a=%20%41}",
+                          "x{a=%C3%C3%B6}", "x{a=%F0%A0%80%80}"})
+    EXPECT_EQ(parse(tag), "(none)") << tag;
+  for (const char* tag : {"x{a=%3D}", "x{a=%C3A}", "x{a=%C3\u00f6}", "x{a=%F0%9F%98%80}"})
+    EXPECT_NE(parse(tag), "(none)") << tag;
 }
 
 TEST(Dimensions, StayWithinTheLengthOfATag) {
