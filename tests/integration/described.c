@@ -1,11 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Counts a tag, says what it stands for, and counts it again: described UNIT TEXT. */
+/* Counts two tags, and says only then what they stand for: of one while the library sleeps, of the
+ * other as its last word. Usage: PCP_TRACE_FLUSH=1 described UNIT TEXT. */
 #include <pcp/trace.h>
+#include <unistd.h>
+
+static unsigned long long batches(void) {
+  pmtrace_stats_t stats;
+  return pmtrace_stats(&stats, sizeof stats) == 0 ? stats.batches : 0;
+}
 
 int main(int argc, char** argv) {
   pmtrace_handle tag = pmtrace_tag("read{disk=sda}");
-  if (argc != 3 || pmtrace_point(tag) != 0 || pmtrace_flush(30) != 1) return 1;
+  pmtrace_handle other = pmtrace_tag("written");
+  if (argc != 3 || pmtrace_point(tag) != 0 || pmtrace_point(other) != 0 || pmtrace_flush(30) != 1)
+    return 1;
+  usleep(200000); /* now it sleeps */
+  const unsigned long long before = batches();
   if (pmtrace_describe(tag, argv[1], argv[2]) != 0 || pmtrace_describe(tag, "late", "") != 0)
     return 1;
-  return pmtrace_point(tag) == 0 && pmtrace_describe(NULL, "x", "y") < 0 ? 0 : 1;
+  for (int tries = 0; batches() == before; ++tries) {
+    if (tries == 3000) return 2;
+    usleep(10000);
+  }
+  if (pmtrace_flush(30) != 1 || batches() != before + 1) return 3;
+  return pmtrace_describe(other, argv[1], 0) == 0 && pmtrace_describe(0, "x", "y") < 0 ? 0 : 4;
 }

@@ -97,12 +97,13 @@ class Dimensions(TraceTestCase):
 
     def test_say_what_a_tag_stands_for(self):
         pmcd = self.start_pmcd()
-        environment = self.environment(pmcd, PCP_TRACE_SERVICE="shop")
+        environment = self.environment(pmcd, PCP_TRACE_SERVICE="shop", PCP_TRACE_FLUSH=1)
         for unit, text in (("KiB", "bytes that were read"), ("MiB", "")):
             subprocess.run([program("described"), unit, text], env=environment, check=True)
-        self.assertEqual(self.labels(pmcd), {"read{disk=sda}": {
-            "tag": "read", "disk": "sda", "service": "shop", "unit": "KiB",
-            "description": "bytes that were read"}})
+        self.assertEqual(self.labels(pmcd), {
+            "read{disk=sda}": {"tag": "read", "disk": "sda", "service": "shop", "unit": "KiB",
+                               "description": "bytes that were read"},
+            "written": {"tag": "written", "service": "shop", "unit": "KiB"}})
         self.assertEqual(pmcd.agent_log().count('describes "read{disk=sda}" otherwise'), 1)
 
 

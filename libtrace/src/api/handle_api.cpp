@@ -131,7 +131,11 @@ PMTRACE_EXPORT int pmtrace_describe(pmtrace_handle tag, const char* unit, const 
   const auto view = [](const char* given) {
     return given != nullptr ? std::string_view(given) : std::string_view();
   };
-  return describe(*tag, view(unit), view(text)) ? 0 : -ENOMEM;
+  if (!describe(*tag, view(unit), view(text))) return -ENOMEM;
+  // Without a client nothing was called yet, and it goes with the first call.
+  if (Client* client = Client::get_if_made(); client != nullptr && !is_switched_off())
+    client->doorbell().ring_if_asleep();
+  return 0;
 }
 
 PMTRACE_EXPORT int pmtrace_flush(double timeout) {

@@ -38,7 +38,9 @@ wire::Hello introduce(const Options& options) {
 }
 
 // Encodes an entry so that it fits: a histogram of absurd width is coarsened, in the end left out.
+// Of a mention there is nothing but its tag.
 void append_entry(std::string& body, Pending::Entry& entry, std::size_t max_bytes) {
+  if (entry.records() == 0) return;
   if (entry.is_added()) return wire::append_increments(body, entry.tag->id, entry.delta);
   const std::size_t before = body.size();
   for (;;) {
@@ -139,7 +141,7 @@ void BatchSender::send_pending(std::uint64_t until, std::uint64_t now_ns) {
       batch.body.reserve(last_body_bytes_);
       fill(batch, until);
     } catch (...) {
-      if (batch.records == 0) in_flight_.pop_back();  // nothing has left Pending
+      if (batch.first_entry == pending_.popped()) in_flight_.pop_back();  // nothing has left it
       throw;
     }
     counters_.batches += 1;
@@ -151,7 +153,7 @@ void BatchSender::send_pending(std::uint64_t until, std::uint64_t now_ns) {
 // Moves entries from Pending into the batch, each as a whole: should there be no memory for the
 // next one, both are as they ought to be, and what is in the batch goes out after a new connection.
 void BatchSender::fill(Batch& batch, std::uint64_t until) {
-  while (pending_.popped() < until) {
+  while (pending_.popped() < until && batch.tags.size() < kMaxTags) {
     Pending::Entry& entry = pending_.front();
     const std::size_t before = batch.body.size();
     batch.tags.push_back(entry.tag);
@@ -169,8 +171,10 @@ void BatchSender::fill(Batch& batch, std::uint64_t until) {
     counters_.sent += entry.records();
     counters_.thinned += entry.delta.unbinned;
     counters_.aborted += entry.delta.aborts;
-    batch.first_ns = std::min(batch.first_ns, entry.first_ns);
-    batch.last_ns = std::max(batch.last_ns, entry.last_ns);
+    if (entry.records() > 0) {
+      batch.first_ns = std::min(batch.first_ns, entry.first_ns);
+      batch.last_ns = std::max(batch.last_ns, entry.last_ns);
+    }
     pending_.pop();
   }
 }
@@ -178,8 +182,8 @@ void BatchSender::fill(Batch& batch, std::uint64_t until) {
 void BatchSender::send(const Batch& batch, std::uint64_t now_ns) {
   std::string out;
   define_tags(batch.tags, out);
-  const auto age = [now_ns](std::uint64_t then_ns) {
-    return now_ns > then_ns ? now_ns - then_ns : 0;
+  const auto age = [&](std::uint64_t then_ns) {
+    return now_ns > then_ns && batch.records > 0 ? now_ns - then_ns : 0;
   };
   wire::append_batch(out, own_pid(), batch.sequence, {age(batch.first_ns), age(batch.last_ns)},
                      client_counters_(), batch.body);
@@ -205,9 +209,13 @@ void BatchSender::define_tags(const std::vector<const Tag*>& tags, std::string& 
     const Defined wanted = description != nullptr ? Defined::WithDescription : Defined::ByName;
     if (defined_[tag->id] >= wanted) continue;
     defined_[tag->id] = wanted;
-    const auto [unit, text] = description != nullptr ? *description : Description{};
-    definitions.push_back({tag->id, name_of(*tag), unit, text});
-    bytes += tag->length + unit.size() + text.size() + kAroundDefinition;
+    auto& definition = definitions.emplace_back(wire::TagDefinition{tag->id, name_of(*tag)});
+    if (description != nullptr) {
+      definition.unit = description->unit;
+      definition.description = description->text;
+    }
+    bytes +=
+        tag->length + definition.unit.size() + definition.description.size() + kAroundDefinition;
     if (bytes > kMaxBodyBytes - kMostOfDefinition) flush();
   }
   flush();

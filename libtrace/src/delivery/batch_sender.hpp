@@ -51,6 +51,9 @@ class BatchSender final : public Sender {
   // So many batches may be unacknowledged; what comes later is merged in Pending meanwhile.
   static constexpr std::size_t kMaxInFlight = 4;
 
+  // More than a body has room for, since mentions take none: it bounds the definitions.
+  static constexpr std::size_t kMaxTags = 8192;
+
   bool take_welcome(const wire::Welcome& welcome, std::uint64_t now_ns);
   bool take_ack(std::uint64_t sequence);
   void give_up_first();

@@ -15,6 +15,13 @@ void Pending::make_room(std::size_t records) {
   while (entries_.size() < needed) entries_.emplace_back();
 }
 
+void Pending::queue(Entry& entry) {
+  (empty() ? first_ : last_->next_queued) = &entry;
+  last_ = &entry;
+  ++queued_;
+  entry.is_queued = true;
+}
+
 // Not in add()'s loop, which is faster without all this.
 [[gnu::noinline]] Pending::Entry& Pending::queued_entry(const Tag* tag, RecordKind series,
                                                         std::uint64_t first_ns) {
@@ -24,13 +31,8 @@ void Pending::make_room(std::size_t records) {
     entry->tag = tag;
     entry->series = series;
   }
-  if (!entry->is_queued) {
-    (empty() ? first_ : last_->next_queued) = entry;
-    last_ = entry;
-    ++queued_;
-    entry->is_queued = true;
-    entry->first_ns = first_ns;
-  }
+  if (!entry->is_queued) queue(*entry);
+  if (entry->last_ns == 0) entry->first_ns = first_ns;
   return *entry;
 }
 
@@ -59,6 +61,18 @@ void Pending::add(const OverflowCell& cell, std::uint64_t now_ns) {
     return;
   }
   target.delta.merge(cell.delta);
+}
+
+bool Pending::mention(const Tag& tag) {
+  Entry* known = nullptr;
+  for (std::size_t series = 1; series <= kSeries; ++series) {
+    Entry* const entry = find(&tag, static_cast<RecordKind>(series));
+    if (entry == nullptr) continue;
+    if (entry->is_queued) return true;
+    known = entry;
+  }
+  if (known != nullptr) queue(*known);
+  return known != nullptr;
 }
 
 void Pending::add_again(const Entry& old) {

@@ -35,7 +35,7 @@ class Pending {
 
     TraceType type() const { return type_of(series); }
     bool is_added() const { return series == RecordKind::Add; }
-    std::uint64_t records() const { return delta.count + delta.aborts; }
+    std::uint64_t records() const { return delta.count + delta.aborts; }  // 0: a mention
   };
   static_assert(sizeof(Delta) == 64);
 
@@ -63,6 +63,10 @@ class Pending {
   void add(std::span<const Fetched> some, const Recorder& recorder, std::uint64_t now_ns);
   void add(const OverflowCell& cell, std::uint64_t now_ns);
 
+  // Queues a tag of which anything was ever recorded, so that it is defined once more: with an
+  // entry that is empty unless something comes meanwhile. True if it is queued. Allocates nothing.
+  bool mention(const Tag& tag);
+
   // Puts back what could not be sent after all. Its values are not in any histogram any more.
   void add_again(const Entry& entry);
 
@@ -86,6 +90,8 @@ class Pending {
   static std::size_t index_of(const Tag* tag, RecordKind series) {
     return std::size_t{tag->id} * kSeries + static_cast<std::size_t>(series) - 1;
   }
+
+  void queue(Entry& entry);
 
   // Gives the entry, taken and queued if need be. Requires: there is room for it.
   Entry& queued_entry(const Tag* tag, RecordKind series, std::uint64_t first_ns);

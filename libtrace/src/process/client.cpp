@@ -17,6 +17,7 @@
 #include "process/descriptors.hpp"
 #include "process/flusher_loop.hpp"
 #include "process/place_of_flusher.hpp"
+#include "record/description.hpp"
 #include "record/errno_stays.hpp"
 #include "record/no_cancellation.hpp"
 #include "wire/steady_clock.hpp"
@@ -274,7 +275,7 @@ void Client::finish() {
 }
 
 void Client::finish_in_handler() {
-  if (::getpid() != pid_ || pending_calls() == 0) return;
+  if (::getpid() != pid_ || (pending_calls() == 0 && !has_new_descriptions())) return;
   if (Recorder* own = known_recorder()) own->release_for_exit();
   link_.say_end();
   const Link::Waiter waiter(link_);

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <span>
 
+#include "record/description.hpp"
+
 namespace pcp::trace::client {
 namespace {
 
@@ -29,6 +31,13 @@ bool Drain::take(Recorder& recorder, std::uint64_t now_ns) {
   if (!overflow.is_written()) return any;
   const bool more = take_records(recorder, overflow.queued_before(), now_ns);
   return take_cells(overflow, now_ns) || any || more;
+}
+
+bool Drain::take_descriptions() {
+  bool any = false;
+  for (const Description* each = take_new_descriptions(); each != nullptr; each = each->next)
+    any |= pending_.mention(*each->tag);
+  return any;
 }
 
 bool Drain::take_records(Recorder& recorder, std::uint64_t until, std::uint64_t now_ns) {

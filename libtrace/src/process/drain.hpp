@@ -20,6 +20,10 @@ class Drain {
   // stays with the recorder. Cells stay there, too, while their owner is busy (was_busy()).
   bool take(Recorder& recorder, std::uint64_t now_ns);
 
+  // Takes what was said of tags. True if any of it has to be sent by itself: of a tag that nobody
+  // has called yet it goes with the first call. To be called after take().
+  bool take_descriptions();
+
  private:
   bool take_records(Recorder& recorder, std::uint64_t until, std::uint64_t now_ns);
   bool take_cells(Overflow& overflow, std::uint64_t now_ns);

@@ -137,7 +137,7 @@ bool Flusher::drain() {
       if (each.overflow().was_busy()) has_drained_all_ &= drain_one(each);
     });
   }
-  return any;
+  return drain_.take_descriptions() || any;
 }
 
 // Does all that can be done now. Everything that happens ends here.

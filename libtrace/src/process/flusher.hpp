@@ -67,7 +67,7 @@ class Flusher final : private Output::Listener {
   void flush();
   void fall_asleep();
   void leave_if_last();
-  bool drain();  // true if anything was recorded
+  bool drain();  // true if anything was recorded, or described
   void step();
   void ask_for_next_call();
 

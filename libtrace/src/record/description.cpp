@@ -8,6 +8,11 @@
 #include "wire/batch.hpp"
 
 namespace pcp::trace::client {
+namespace {
+
+std::atomic<const Description*> newest{nullptr};
+
+}  // namespace
 
 bool describe(const Tag& tag, std::string_view unit, std::string_view text) {
   unit = cut_text(unit, wire::kMaxUnitLength);
@@ -18,13 +23,25 @@ bool describe(const Tag& tag, std::string_view unit, std::string_view text) {
   char* const bytes = static_cast<char*>(memory) + sizeof(Description);
   unit.copy(bytes, unit.size());
   text.copy(bytes + unit.size(), text.size());
-  const auto* made =
-      new (memory) Description{{bytes, unit.size()}, {bytes + unit.size(), text.size()}};
+  auto* const made =
+      new (memory) Description{{bytes, unit.size()}, {bytes + unit.size(), text.size()}, &tag};
   const Description* none = nullptr;
   if (!tag.description.compare_exchange_strong(none, made, std::memory_order_release,
-                                               std::memory_order_relaxed))
+                                               std::memory_order_relaxed)) {
     std::free(memory);  // another thread was first
+    return true;
+  }
+  made->next = newest.load(std::memory_order_relaxed);
+  while (!newest.compare_exchange_weak(made->next, made, std::memory_order_release,
+                                       std::memory_order_relaxed))
+    continue;
   return true;
+}
+
+bool has_new_descriptions() { return newest.load(std::memory_order_relaxed) != nullptr; }
+
+const Description* take_new_descriptions() {
+  return newest.exchange(nullptr, std::memory_order_acquire);
 }
 
 }  // namespace pcp::trace::client

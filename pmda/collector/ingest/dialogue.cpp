@@ -67,7 +67,7 @@ std::optional<Ending> Dialogue::take(const wire::Frame& frame, Turn& turn, std::
   if (type == PduType::Hello && speaks_ == Speaks::Nothing) return take_hello(frame, turn, out);
   if (speaks_ == Speaks::Version2) {
     if (type == PduType::Batch) return take_batch(frame, turn, out);
-    if (type == PduType::Tags) return take_tags(frame);
+    if (type == PduType::Tags) return take_tags(frame, turn);
     if (type == PduType::Bye) return take_bye(frame);
     return malformed(name_of(type) + " where TAGS, BATCH or BYE may come");
   }
@@ -146,13 +146,13 @@ void Dialogue::show_client(std::uint32_t pid, Turn& turn) {
   clients[peer_.number] = std::move(view);
 }
 
-std::optional<Ending> Dialogue::take_tags(const wire::Frame& frame) {
+std::optional<Ending> Dialogue::take_tags(const wire::Frame& frame, Turn& turn) {
   auto& definitions = context_.definitions;
   if (!wire::decode_tags(frame.payload, definitions)) return malformed("a malformed TAGS");
   for (const wire::TagDefinition& definition : definitions) {
     switch (context_.sessions.define(*session_, definition.id, definition.name)) {
       case SessionTable::Defined::Yes:
-        describe(definition);
+        describe(definition, turn);
         break;
       case SessionTable::Defined::OtherName:
         return malformed("TAGS that give id " + std::to_string(definition.id) + " a second name");
@@ -167,14 +167,25 @@ std::optional<Ending> Dialogue::take_tags(const wire::Frame& frame) {
   return {};
 }
 
-// With a tag's next values the engine is told.
-void Dialogue::describe(const wire::TagDefinition& definition) {
+// The engine is told at once of the types that have values, of others with their first ones.
+void Dialogue::describe(const wire::TagDefinition& definition, Turn& turn) {
   if (definition.unit.empty() && definition.description.empty()) return;
   SessionTag& tag = *session_->tags.find(definition.id);
   if (tag.description != nullptr) return;
   tag.description =
       context_.origins.describe(definition.unit, definition.description, session_->user->name);
-  tag.in_engine = SessionTag::kAllUnknown;
+  Engine& engine = turn.engine();
+  if (tag.description == nullptr || tag.life != engine.life()) return;
+  bool agrees = true;
+  for (const TagIndex index : tag.in_engine)
+    if (index != SessionTag::kUnknown) agrees &= engine.describe(index, tag.description);
+  if (!agrees) say_disagreement(tag, turn);
+}
+
+void Dialogue::say_disagreement(const SessionTag& tag, Turn& turn) {
+  turn.end();
+  context_.say(peer_, "describes \"" + for_log(tag.name) +
+                          "\" otherwise than a program before it, whose words stay");
 }
 
 std::optional<Ending> Dialogue::take_batch(const wire::Frame& frame, Turn& turn, std::string& out) {
@@ -223,11 +234,8 @@ void Dialogue::apply(const wire::DeltaEntry& entry, SessionTag& tag, Turn& turn)
   else
     engine.apply(index, entry.delta, entry.histogram, age, turn.now());
   count(context_.shared.counters.records, entry.delta.count + entry.delta.aborts);
-  if (!disagrees) [[likely]]
-    return;
-  turn.end();
-  context_.say(peer_, "describes \"" + for_log(tag.name) +
-                          "\" otherwise than a program before it, whose words stay");
+  if (disagrees) [[unlikely]]
+    say_disagreement(tag, turn);
 }
 
 // Gives the tag with what --split adds to it, valid until the next call.

@@ -73,14 +73,15 @@ class Dialogue {
 
   std::optional<Ending> take_data(const wire::Frame& frame, Turn& turn, std::string& out);
   std::optional<Ending> take_hello(const wire::Frame& frame, Turn& turn, std::string& out);
-  std::optional<Ending> take_tags(const wire::Frame& frame);
+  std::optional<Ending> take_tags(const wire::Frame& frame, Turn& turn);
   std::optional<Ending> take_batch(const wire::Frame& frame, Turn& turn, std::string& out);
   std::optional<Ending> take_bye(const wire::Frame& frame);
   bool take_over(const std::string& user, const wire::SessionId& id, Turn& turn);
   void show_client(std::uint32_t pid, Turn& turn);
   void apply(const wire::DeltaEntry& entry, SessionTag& tag, Turn& turn);
   std::string_view split(std::string_view tag);
-  void describe(const wire::TagDefinition& definition);
+  void describe(const wire::TagDefinition& definition, Turn& turn);
+  void say_disagreement(const SessionTag& tag, Turn& turn);
 
   DialogueContext& context_;
   const Peer& peer_;

@@ -12,6 +12,8 @@
 
 #include <gtest/gtest.h>
 
+#include "record/description.hpp"
+
 namespace pcp::trace::client {
 namespace {
 
@@ -190,6 +192,19 @@ TEST_F(FlusherTest, IsWokenByTheFirstRecordOnly) {
   EXPECT_TRUE(hear());
   record();
   EXPECT_FALSE(hear());
+}
+
+TEST_F(FlusherTest, SendsWhatIsSaidOfATagThatNobodyCallsAnyMore) {
+  tag = intern_tag("said late");
+  record();
+  fall_asleep();
+  ASSERT_TRUE(describe(*intern_tag("never called"), "s", ""));
+  ASSERT_TRUE(describe(*tag, "s", ""));
+  doorbell.ring_if_asleep();
+  ASSERT_TRUE(hear());
+  pass_time();
+  EXPECT_EQ(pending.popped(), 2u);
+  EXPECT_EQ(output.taken, 1u);
 }
 
 // What is recorded after the last look, by a caller that does not know yet that it has to ring.

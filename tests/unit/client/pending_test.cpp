@@ -170,6 +170,19 @@ TEST(Pending, WhatComesBackWidensTheTime) {
   EXPECT_EQ(pending.front().last_ns, 20u);
 }
 
+TEST(Pending, WhatIsRecordedAfterAMentionIsAsOldAsItself) {
+  Pending pending;
+  add(pending, {tag("mentioned"), 3.0, RecordKind::Add}, 10);
+  pending.pop();
+  EXPECT_TRUE(pending.mention(*tag("mentioned")));
+  EXPECT_EQ(pending.front().records(), 0u);
+  add(pending, {tag("mentioned"), 4.0, RecordKind::Add}, 20);
+  EXPECT_EQ(pending.front().first_ns, 20u);
+  EXPECT_EQ(pending.front().delta.last, 7.0);
+  pending.pop();
+  EXPECT_TRUE(pending.empty());
+}
+
 TEST(Pending, HasRoomForAsManyTagsAsItWasAskedFor) {
   Pending pending;
   std::vector<Record> records;

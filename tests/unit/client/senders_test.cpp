@@ -297,6 +297,43 @@ TEST_F(BatchSenderTest, SaysWhatATagStandsForOnceOnEachConnection) {
   EXPECT_EQ(said(), whole);
 }
 
+// In a batch without calls, so that it is acknowledged, and sent again.
+TEST_F(BatchSenderTest, SaysWhatATagStandsForThatNobodyCallsAnyMore) {
+  begin();
+  const Tag* const tag = intern_tag("described last");
+  EXPECT_FALSE(pending.mention(*tag));
+  record("described last");
+  EXPECT_TRUE(pending.mention(*tag));  // goes with what was recorded
+  flush();
+  EXPECT_EQ(transport.take_types(), (std::vector{wire::PduType::Tags, wire::PduType::Batch}));
+  EXPECT_TRUE(acknowledge(1));
+
+  ASSERT_TRUE(describe(*tag, "ms", "all of it"));
+  EXPECT_TRUE(pending.mention(*tag));
+  EXPECT_TRUE(pending.mention(*tag));
+  for (const std::uint64_t now_ns : {kNow, kNow + 100}) {
+    flush();
+    const auto pdus = transport.take();
+    ASSERT_EQ(pdus.size(), 2u);
+    std::vector<wire::TagDefinition> definitions;
+    ASSERT_TRUE(wire::decode_tags(pdus[0].payload, definitions));
+    ASSERT_EQ(definitions.size(), 1u);
+    EXPECT_EQ(definitions.front().description, "all of it");
+    wire::Batch batch;
+    ASSERT_TRUE(wire::decode_batch(pdus[1].payload, batch));
+    EXPECT_TRUE(batch.entries.empty());
+    EXPECT_EQ(batch.sequence, 2u);
+    EXPECT_FALSE(sender.has_settled(pending.popped()));
+    if (now_ns == kNow) {
+      reconnect();
+      EXPECT_TRUE(welcome(1, true, 1, {}, now_ns));
+    }
+  }
+  EXPECT_TRUE(acknowledge(2));
+  EXPECT_TRUE(sender.has_settled(pending.popped()));
+  EXPECT_EQ(counters.sent, 1u);
+}
+
 TEST_F(BatchSenderTest, DefinesTagsInPdusThatAnyAgentTakes) {
   begin();
   for (int tag = 0; tag < 500; ++tag) record(std::string(250, 'x') + std::to_string(tag));
@@ -460,6 +497,19 @@ TEST_F(LegacySenderTest, SendsAllThatItWasEverAskedFor) {
   sender.send_pending(1, kNow);
   for (int chunk = 0; chunk < 100 && !sender.has_settled(2); ++chunk) EXPECT_TRUE(acknowledge(0));
   EXPECT_EQ(counters.acknowledged, 101u);
+}
+
+TEST_F(LegacySenderTest, PassesOverWhatIsSaidOfATag) {
+  sender.connected();
+  record("mentioned", 1);
+  flush();
+  EXPECT_TRUE(acknowledge(0));
+  EXPECT_TRUE(pending.mention(*intern_tag("mentioned")));
+  transport.take();
+  flush();
+  EXPECT_TRUE(transport.take().empty());
+  EXPECT_TRUE(pending.empty());
+  EXPECT_TRUE(sender.has_settled(2));
 }
 
 TEST_F(LegacySenderTest, SettlesAllInTheEnd) {

@@ -128,6 +128,30 @@ TEST_F(DescriptionOf, ATagIsTheFirstProcessesUntilAReset) {
   EXPECT_EQ(log().size(), 2u);
 }
 
+TEST_F(DescriptionOf, ATagMayComeAfterItsLastValues) {
+  start();
+  TestPeer first = unix_socket();
+  TestPeer second = unix_socket();
+  ASSERT_TRUE(first.hello(1));
+  ASSERT_TRUE(second.hello(2));
+  const std::string values = entry(1, Point, {-1}) + entry(1, Observe, {3});
+  ASSERT_TRUE(first.send(tags_pdu({{1, "tag"}}) + batch_pdu(1, values)));
+  EXPECT_EQ(first.next_batch_ack(), 1u);
+  ASSERT_TRUE(first.send(tags_pdu({{1, "tag", "ms", ""}}) + batch_pdu(2, "")));
+  EXPECT_EQ(first.next_batch_ack(), 2u);
+  for (const TraceType type : {Point, Observe}) {
+    const auto name = instance(type, "tag");
+    ASSERT_TRUE(name && name->description);
+    EXPECT_EQ(name->description->members(), R"("unit":"ms")");
+  }
+  ASSERT_TRUE(second.send(tags_pdu({{1, "tag"}}) + batch_pdu(1, values) +
+                          tags_pdu({{1, "tag", "s", ""}}) + batch_pdu(2, "")));
+  EXPECT_EQ(second.next_batch_ack(), 1u);
+  EXPECT_EQ(second.next_batch_ack(), 2u);
+  EXPECT_NE(log_line_with("describes \"tag\" otherwise"), "");
+  EXPECT_EQ(log().size(), 1u);
+}
+
 TEST_F(DescriptionOf, AUsersTagsMayTakeSoMuchMemory) {
   IngestOptions little = options();
   little.max_kept_label_bytes = 2000;
