@@ -197,8 +197,9 @@ them, with the label "tag" or "pid" only.
     {3, 30, "trace.agent.folded", kNoIndom, PM_SEM_COUNTER, kCount, engine<&EngineCounters::folded>,
      {"trace calls whose tag had labels and no room",
       R"(Calls whose tag, as in request{route=/cart}, got no instance of its own because
-there were too many tags: the instance of the name before the labels has them,
-and nothing is lost but the labels.
+there were too many tags, in the agent or in the programs of their user: the
+instance of the name before the labels has them, and nothing is lost but the
+labels.
 )"}},
     {3, 31, "trace.agent.unsplit", kNoIndom, PM_SEM_COUNTER, kCount,
      ingest<&IngestCounters::unsplit>,

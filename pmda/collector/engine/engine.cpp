@@ -258,6 +258,14 @@ TagIndex Engine::tag(TraceType type, std::string_view name) {
   return found;
 }
 
+TagIndex Engine::folded_tag(TraceType type, std::string_view bare_name) {
+  assert(is_tag(bare_name));
+  Implementation& my = *implementation_;
+  const TagIndex found = my.tags.find_or_add_folded(type, bare_name);
+  my.make_latest();
+  return found;
+}
+
 void Engine::note_origin(TagIndex tag, const std::shared_ptr<const Origin>& origin) {
   Implementation& my = *implementation_;
   tag = TagRegistry::without_mark(tag);

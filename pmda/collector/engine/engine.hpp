@@ -42,6 +42,10 @@ class Engine {
   // its labels, or to the type's "(overflow)".
   TagIndex tag(TraceType type, std::string_view name);
 
+  // The same for tags with labels that nobody keeps apart: what is applied goes to their bare name,
+  // and counts as folded.
+  TagIndex folded_tag(TraceType type, std::string_view bare_name);
+
   // Notes a process that defines this tag.
   void note_origin(TagIndex tag, const std::shared_ptr<const Origin>& origin);
 

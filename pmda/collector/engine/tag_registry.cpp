@@ -74,8 +74,7 @@ TagIndex TagRegistry::find_or_add_again(TraceType type, std::string_view name) {
   }
   const std::string_view bare = bare_name(name);
   if (bare.size() == name.size()) return overflow_tag(type);
-  const TagIndex index = find_or_add_bare(type, bare);
-  return is_overflow(index) ? index : folded(index);
+  return find_or_add_folded(type, bare);
 }
 
 TagIndex TagRegistry::find_or_add_bare(TraceType type, std::string_view name) {

@@ -49,6 +49,12 @@ class TagRegistry {
     return find_or_add_bare(tags_[index].type, bare_name(tags_[index].name));
   }
 
+  // The index of a bare name, marked since it stands for tags with labels; or the overflow_tag().
+  TagIndex find_or_add_folded(TraceType type, std::string_view bare) {
+    const TagIndex index = find_or_add_bare(type, bare);
+    return is_overflow(index) ? index : folded(index);
+  }
+
   // Marks the index of a bare name that stands for a tag with labels.
   static constexpr TagIndex folded(TagIndex bare) { return bare | kFolded; }
   static constexpr bool is_folded(TagIndex index) { return (index & kFolded) != 0; }

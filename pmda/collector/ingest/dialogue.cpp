@@ -224,7 +224,7 @@ void Dialogue::apply(const wire::DeltaEntry& entry, SessionTag& tag, Turn& turn)
   bool disagrees = false;
   TagIndex& index = tag.in_engine[index_of(entry.type)];
   if (index == SessionTag::kUnknown) {
-    index = engine.tag(entry.type, split(tag.name));
+    index = look_up(engine, entry.type, tag);
     engine.note_origin(index, session_->origin);
     disagrees = tag.description != nullptr && !engine.describe(index, tag.description);
   }
@@ -236,6 +236,10 @@ void Dialogue::apply(const wire::DeltaEntry& entry, SessionTag& tag, Turn& turn)
   count(context_.shared.counters.records, entry.delta.count + entry.delta.aborts);
   if (disagrees) [[unlikely]]
     say_disagreement(tag, turn);
+}
+
+TagIndex Dialogue::look_up(Engine& engine, TraceType type, const SessionTag& tag) {
+  return tag.is_folded ? engine.folded_tag(type, tag.name) : engine.tag(type, split(tag.name));
 }
 
 // Gives the tag with what --split adds to it, valid until the next call.

@@ -79,6 +79,7 @@ class Dialogue {
   bool take_over(const std::string& user, const wire::SessionId& id, Turn& turn);
   void show_client(std::uint32_t pid, Turn& turn);
   void apply(const wire::DeltaEntry& entry, SessionTag& tag, Turn& turn);
+  TagIndex look_up(Engine& engine, TraceType type, const SessionTag& tag);
   std::string_view split(std::string_view tag);
   void describe(const wire::TagDefinition& definition, Turn& turn);
   void say_disagreement(const SessionTag& tag, Turn& turn);

@@ -31,6 +31,8 @@ struct IngestOptions {
   // Limits. A peer that goes over one loses its connection, except where another word is said. A
   // user is a uid on the Unix socket and an address over TCP, all loopback addresses being one.
   std::uint32_t max_pdu_bytes = 1u << 20;  // not below wire::kLeastMaxPduBytes
+  // Of tags with labels those that go over fold to their bare name, for which there is 1% more
+  // room; only ids of such tags may be four times as many.
   std::uint32_t max_tags_per_session = 100'000;
   std::uint32_t max_tags_per_user = 1'000'000;
   std::uint32_t max_tags_in_sessions = 2'000'000;  // all users together

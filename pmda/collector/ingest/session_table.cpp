@@ -3,7 +3,23 @@
 
 #include <cassert>
 
+#include "wire/dimensions.hpp"
+
 namespace pcp::trace::agent {
+
+namespace {
+
+// For each tag of a limit.
+constexpr std::size_t kMostIds = 4;
+
+// Whether the name that a known id has got once more is its own.
+bool stands_for(const SessionTag& tag, std::string_view name) {
+  if (!tag.is_folded) return tag.name == name;
+  const std::string_view bare = bare_name(name);
+  return bare == tag.name && bare.size() < name.size();
+}
+
+}  // namespace
 
 Session* SessionTable::find(const std::string& user, const wire::SessionId& id) {
   const auto owner = users_.find(user);
@@ -48,8 +64,10 @@ void SessionTable::detach(Session& session, Time now) {
 void SessionTable::forget(Session& session) {
   User& user = *session.user;
   (session.connection == 0 ? user.remembered : user.connected).erase(session.in_list);
-  user.tags -= session.tags.size();
-  tags_ -= session.tags.size();
+  for (Use* const use : {&user.use, &use_}) {
+    use->tags -= session.tags.size();
+    use->ids -= session.tags.ids();
+  }
   --size_;
   user.sessions.erase(user.sessions.find(session.id));
   if (user.sessions.empty()) users_.erase(users_.find(user.name));
@@ -67,17 +85,52 @@ void SessionTable::forget_old(Time now) {
   }
 }
 
+template <typename Fits>
+bool SessionTable::fits_all_limits(const Session& session, Fits fits) const {
+  return fits(Use{session.tags.size(), session.tags.ids()}, options_.max_tags_per_session) &&
+         fits(session.user->use, options_.max_tags_per_user) &&
+         fits(use_, options_.max_tags_in_sessions);
+}
+
+// Labels never take the last of the room from names without.
+bool SessionTable::has_room_for_tag(const Session& session, bool is_bare) const {
+  return fits_all_limits(session, [is_bare](const Use& use, std::size_t most) {
+    return use.tags < most + (is_bare ? most / 100 : 0);
+  });
+}
+
+bool SessionTable::has_room_for_id(const Session& session) const {
+  return fits_all_limits(
+      session, [](const Use& use, std::size_t most) { return use.ids < kMostIds * most; });
+}
+
 SessionTable::Defined SessionTable::define(Session& session, std::uint32_t id,
                                            std::string_view name) {
   if (const SessionTag* known = session.tags.find(id))
-    return known->name == name ? Defined::Yes : Defined::OtherName;
-  User& user = *session.user;
-  if (session.tags.size() >= options_.max_tags_per_session ||
-      user.tags >= options_.max_tags_per_user || tags_ >= options_.max_tags_in_sessions)
-    return Defined::TooMany;
-  session.tags.add(id, name);
-  ++user.tags;
-  ++tags_;
+    return stands_for(*known, name) ? Defined::Yes : Defined::OtherName;
+  const std::size_t tags = session.tags.size();
+  const Defined defined = define_new(session, id, name);
+  if (defined != Defined::Yes) return defined;
+  for (Use* const use : {&session.user->use, &use_}) {
+    use->tags += session.tags.size() - tags;
+    ++use->ids;
+  }
+  return defined;
+}
+
+SessionTable::Defined SessionTable::define_new(Session& session, std::uint32_t id,
+                                               std::string_view name) {
+  if (!has_room_for_id(session)) return Defined::TooMany;
+  const std::string_view bare = bare_name(name);
+  const bool is_bare = bare.size() == name.size();
+  if (has_room_for_tag(session, is_bare)) {
+    session.tags.add(id, name);
+    return Defined::Yes;
+  }
+  if (is_bare) return Defined::TooMany;
+  if (session.tags.share_folded(id, bare)) return Defined::Yes;
+  if (!has_room_for_tag(session, true)) return Defined::TooMany;
+  session.tags.add_folded(id, bare);
   return Defined::Yes;
 }
 

@@ -26,6 +26,12 @@ class SessionTable {
  public:
   struct User;
 
+  // What is limited. An id of a tag with labels that has no room takes little more than itself.
+  struct Use {
+    std::size_t tags = 0;
+    std::size_t ids = 0;
+  };
+
   struct Session {
     wire::SessionId id{};
     User* user = nullptr;
@@ -42,7 +48,7 @@ class SessionTable {
     std::map<wire::SessionId, Session> sessions;
     std::list<Session*> connected;
     std::list<Session*> remembered;  // the oldest first
-    std::size_t tags = 0;
+    Use use;
   };
 
   // `size` is kept at the number of sessions.
@@ -62,14 +68,21 @@ class SessionTable {
   void forget(Session& session);
   void forget_old(Time now);
 
+  // A tag with labels for which there is no room is one with all others of its name.
   enum class Defined { Yes, OtherName, TooMany };
   Defined define(Session& session, std::uint32_t id, std::string_view name);
 
  private:
+  template <typename Fits>
+  bool fits_all_limits(const Session& session, Fits fits) const;
+  bool has_room_for_tag(const Session& session, bool is_bare) const;
+  bool has_room_for_id(const Session& session) const;
+  Defined define_new(Session& session, std::uint32_t id, std::string_view name);
+
   const IngestOptions& options_;
   std::map<std::string, User> users_;
   std::atomic<std::uint64_t>& size_;
-  std::size_t tags_ = 0;
+  Use use_;  // of all sessions
 };
 
 using Session = SessionTable::Session;

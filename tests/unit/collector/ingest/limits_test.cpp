@@ -228,6 +228,67 @@ TEST_F(Limits, AllUsersTogetherDefineSoManyTags) {
   EXPECT_EQ(next_bye(another_user), ByeReason::TooManyTags);
 }
 
+// So many sets of labels of one name, with ids that count up, and a batch of a point for each.
+std::string sets_of_labels(const std::string& name, std::uint32_t first_id, std::uint32_t count,
+                           std::uint64_t sequence) {
+  std::vector<std::string> names;
+  for (std::uint32_t i = 0; i < count; ++i)
+    names.push_back(name + "{i=" + std::to_string(first_id + i) + "}");
+  std::vector<wire::TagDefinition> tags;
+  std::string entries;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    tags.push_back({first_id + i, names[i]});
+    entries += entry(first_id + i, Point, {-1});
+  }
+  return tags_pdu(tags) + batch_pdu(sequence, entries);
+}
+
+TEST_F(Limits, SetsOfLabelsBeyondThemCountForTheirName) {
+  IngestOptions few = options();
+  few.max_tags_per_user = 200;
+  start(std::move(few));
+  TestPeer happy = unix_socket();
+  ASSERT_TRUE(happy.hello(1));
+  ASSERT_TRUE(happy.send(sets_of_labels("a", 0, 210, 1)));
+  EXPECT_EQ(happy.next_batch_ack(), 1u);
+  EXPECT_EQ(count_of(Point, "a{i=199}"), 1u);
+  EXPECT_EQ(count_of(Point, "a{i=200}"), 0u);
+  EXPECT_EQ(count_of(Point, "a"), 10u);
+
+  // Its ids stay what they were, and what is said of one of them is not said of the others.
+  ASSERT_TRUE(happy.send(tags_pdu({{205, "a{i=205}", "s", ""}}) +
+                         batch_pdu(2, entry(205, Point, {-1, -1}))));
+  EXPECT_EQ(happy.next_batch_ack(), 2u);
+  EXPECT_EQ(count_of(Point, "a"), 12u);
+  EXPECT_EQ(instance(Point, "a")->description, nullptr);
+  EXPECT_EQ(collector_->reader().engine_counters().folded, 12u);
+  EXPECT_EQ(collector_->reader().engine_counters().overflowed, 0u);
+
+  TestPeer plain = unix_socket();
+  ASSERT_TRUE(plain.hello(2));
+  ASSERT_TRUE(plain.send(tags_pdu({{1, "plain"}}) + batch_pdu(1, entry(1, Point, {-1}))));
+  EXPECT_EQ(plain.next_batch_ack(), 1u);
+  EXPECT_EQ(count_of(Point, "plain"), 1u);
+  ASSERT_TRUE(plain.send(tags_pdu({{2, "beyond 1%"}})));
+  EXPECT_EQ(next_bye(plain), ByeReason::TooManyTags);
+
+  ASSERT_TRUE(happy.send(tags_pdu({{205, "b{i=205}"}})));
+  EXPECT_EQ(next_bye(happy), ByeReason::Malformed);
+}
+
+TEST_F(Limits, ASessionDefinesFourTimesAsManyIds) {
+  IngestOptions few = options();
+  few.max_tags_per_session = 100;
+  start(std::move(few));
+  TestPeer peer = unix_socket();
+  ASSERT_TRUE(peer.hello(1));
+  ASSERT_TRUE(peer.send(sets_of_labels("a", 0, 400, 1)));
+  EXPECT_EQ(peer.next_batch_ack(), 1u);
+  EXPECT_EQ(count_of(Point, "a"), 300u);
+  ASSERT_TRUE(peer.send(tags_pdu({{400, "a{i=400}"}})));
+  EXPECT_EQ(next_bye(peer), ByeReason::TooManyTags);
+}
+
 TEST_F(Limits, LabelsMayHaveSoManyBytes) {
   IngestOptions few = options();
   few.max_label_bytes = 100;

@@ -36,5 +36,26 @@ TEST(SessionTags, AreFoundWhateverTheIds) {
   expect_found({0xffffffff, 0, 1, 0xfffffffe, 0x80000000});
 }
 
+TEST(SessionTags, ShareOneTagWhereSetsOfLabelsHaveNoRoom) {
+  SessionTags tags;
+  tags.add(1, "a{k=1}");
+  EXPECT_FALSE(tags.share_folded(2, "a"));
+  tags.add_folded(7, "a");
+  EXPECT_TRUE(tags.share_folded(2, "a"));
+  EXPECT_TRUE(tags.share_folded(3, "a"));
+  EXPECT_FALSE(tags.share_folded(4, "b"));
+  tags.add(4, "a");
+  for (const std::uint32_t id : {2, 3, 7}) {
+    ASSERT_EQ(tags.find(id), tags.find(7)) << id;
+    EXPECT_TRUE(tags.find(id)->is_folded);
+    EXPECT_EQ(tags.find(id)->name, "a");
+  }
+  EXPECT_FALSE(tags.find(1)->is_folded);
+  EXPECT_FALSE(tags.find(4)->is_folded);
+  EXPECT_EQ(tags.find(5), nullptr);
+  EXPECT_EQ(tags.size(), 3u);
+  EXPECT_EQ(tags.ids(), 5u);
+}
+
 }  // namespace
 }  // namespace pcp::trace::agent
