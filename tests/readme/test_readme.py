@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 from private_pmcd import PrivatePmcd
-from trace_test import OUR_AGENT, OUR_LIBRARY, OUR_PMTRACE
+from trace_test import OUR_AGENT, OUR_LIBRARY, OUR_PMTRACE, library_environment
 
 SOURCE = pathlib.Path(os.environ["TRACE_SOURCE"])
 README = (SOURCE / "README.md").read_text(encoding="utf-8")
@@ -92,6 +92,8 @@ class Readme(unittest.TestCase):
         self.assertEqual(counts["transact.count"], {"request{route=/cart}": 1})
         self.assertEqual(counts["observe.value"], {"request{route=/cart}": 17})
         self.assertEqual(counts["counter.total"], {"bytes-sent": 4096})
+        stub = os.path.join(os.path.dirname(OUR_LIBRARY), "stub", os.path.basename(OUR_LIBRARY))
+        subprocess.run([sys.executable, source], env=library_environment(stub), check=True, timeout=60)
 
     def test_the_c_example(self):
         self.assertEqual(self.run_example("c", ".c", os.environ["TRACE_CC"], "c99"), {
