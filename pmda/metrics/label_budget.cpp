@@ -8,19 +8,8 @@
 
 namespace pcp::trace::agent {
 
-namespace {
-
-// In an answer: the text with a comma, and PCP's index to it.
-std::size_t bytes_of(const Origin& origin) {
-  return 1 + origin.labels.members().size() +
-         origin.labels.labels().size() * sizeof(LabelText::Label);
-}
-
-}  // namespace
-
-void LabelBudget::want(const Origin& origin, std::size_t more) {
+void LabelBudget::want(const Origin& origin, std::size_t bytes) {
   Share& session = sessions_[&origin];
-  const std::size_t bytes = bytes_of(origin) + more;
   session.unit = std::max(session.unit, bytes);
   session.wanted += bytes;
 }
@@ -58,16 +47,15 @@ void LabelBudget::divide(std::size_t bytes, std::vector<Share*> among) {
   }
 }
 
-bool LabelBudget::takes(const Origin& origin, std::size_t more) {
+bool LabelBudget::takes(const Origin& origin, std::size_t bytes) {
   Share& session = sessions_[&origin];
-  const std::size_t bytes = bytes_of(origin) + more;
-  const bool has_room = session.left >= bytes;
-  if (has_room) {
-    session.left -= bytes;
-  } else {
+  if (session.left < bytes) {
     ++left_out_;
+    return false;
   }
-  return has_room;
+  session.left -= bytes;
+  taken_ += bytes;
+  return true;
 }
 
 }  // namespace pcp::trace::agent

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Which instances of an answer show what their programs say of them and of themselves. All of that
+// Which instances of an answer show what their programs say of them, or of themselves. All of that
 // may take so many bytes and no more, or a few programs could make an answer that takes pmcd
 // seconds. The bytes are shared out equally to the users whose programs they are, a user's to the
 // processes, and a process's to its sessions; who wants less than an equal part leaves the rest to
@@ -23,14 +23,15 @@ class LabelBudget {
 
   explicit LabelBudget(std::size_t bytes = kMaxBytes) : bytes_(bytes) {}
 
-  // `more` are bytes beside those of the origin's labels. Requires: `origin` lives as long as this.
-  void want(const Origin& origin, std::size_t more = 0);
+  // Requires: `origin` lives as long as this.
+  void want(const Origin& origin, std::size_t bytes);
   void share_out();
 
-  // False if this instance has to do without its program's labels. `more` is what want() was told.
-  bool takes(const Origin& origin, std::size_t more = 0);
+  // False if an instance of this origin has to do without.
+  bool takes(const Origin& origin, std::size_t bytes);
 
-  std::size_t left_out() const { return left_out_; }
+  std::size_t left_out() const { return left_out_; }  // instances
+  std::size_t left() const { return bytes_ - taken_; }
 
  private:
   struct Share {
@@ -48,6 +49,7 @@ class LabelBudget {
 
   std::size_t bytes_;
   std::unordered_map<const Origin*, Share> sessions_;
+  std::size_t taken_ = 0;
   std::size_t left_out_ = 0;
 };
 

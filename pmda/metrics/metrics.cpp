@@ -30,12 +30,32 @@ int one_label(const char* name, const char* value, pmLabelSet** sets) {
 // What is to be known of an instance before its labels are made.
 struct LabelFacts {
   int number;
-  std::size_t bytes;     // of its own labels, beside the one that every instance has
-  const Origin* origin;  // null for nobody's
-  LabelText::Set kept;   // of the origin's labels
-
-  bool has_more() const { return origin != nullptr || bytes != 0; }
+  std::size_t labels;       // bytes of its own, beside the one that every instance has
+  std::size_t description;  // bytes
+  const Origin* origin;     // null for nobody's
+  LabelText::Set kept;      // of the origin's labels
+  bool shows_labels = true;
 };
+
+const Origin nobody;
+
+const Origin& origin_of(const LabelFacts& facts) { return facts.origin ? *facts.origin : nobody; }
+
+std::size_t bytes_of_labels(const LabelFacts& facts) {
+  return facts.labels + (facts.origin ? bytes_of_labels(*facts.origin) : 0);
+}
+
+// Finds out which labels there is room for. Descriptions have what these leave.
+LabelBudget share_out_room(std::vector<LabelFacts>& instances) {
+  LabelBudget labels;
+  for (const LabelFacts& each : instances)
+    if (bytes_of_labels(each) != 0) labels.want(origin_of(each), bytes_of_labels(each));
+  labels.share_out();
+  for (LabelFacts& each : instances)
+    if (bytes_of_labels(each) != 0)
+      each.shows_labels = labels.takes(origin_of(each), bytes_of_labels(each));
+  return labels;
+}
 
 // An instance's own labels win over what its program says of itself.
 void add_labels(LabelSets& sets, int instance, const LabelText& own, const LabelText& common,
@@ -110,28 +130,31 @@ int Metrics::labels(int identifier, int type, pmLabelSet** sets, Time now) {
   return serial == kClientIndom ? client_labels(sets, now) : tag_labels(kTraceTypes[serial], sets);
 }
 
-// `facts_of` gives an instance's facts, and `labels_of` the agent's own labels, all or as few as
-// there are of any instance.
+// `facts_of` gives an instance's facts, and `labels_of` the agent's own labels, as many as there is
+// room for.
 template <typename Instances, typename FactsOf, typename LabelsOf>
 int Metrics::answer_labels(const Instances& instances, FactsOf facts_of, LabelsOf labels_of,
                            pmLabelSet** sets) {
-  static const Origin nobody;
-  LabelBudget budget;
+  std::vector<LabelFacts> all;
+  all.reserve(instances.size());
+  for (const auto& instance : instances) all.push_back(facts_of(instance));
+  const LabelBudget labels = share_out_room(all);
+  LabelBudget descriptions(labels.left());
+  for (const LabelFacts& each : all)
+    if (each.description != 0) descriptions.want(origin_of(each), each.description);
+  descriptions.share_out();
+
+  LabelSets answer(instances.size());
+  auto facts = all.begin();
   for (const auto& instance : instances) {
-    const LabelFacts facts = facts_of(instance);
-    if (facts.has_more()) budget.want(facts.origin ? *facts.origin : nobody, facts.bytes);
+    const bool is_described =
+        facts->description != 0 && descriptions.takes(origin_of(*facts), facts->description);
+    add_labels(answer, facts->number, labels_of(instance, facts->shows_labels, is_described),
+               (facts->shows_labels ? origin_of(*facts) : nobody).labels, facts->kept);
+    ++facts;
   }
-  budget.share_out();
-  LabelSets labels(instances.size());
-  for (const auto& instance : instances) {
-    const LabelFacts facts = facts_of(instance);
-    const Origin& origin = facts.origin ? *facts.origin : nobody;
-    const bool shown = facts.has_more() && budget.takes(origin, facts.bytes);
-    add_labels(labels, facts.number, labels_of(instance, shown),
-               shown ? origin.labels : nobody.labels, facts.kept);
-  }
-  labels_left_out_ += budget.left_out();
-  return labels.release(sets);
+  labels_left_out_ += labels.left_out() + descriptions.left_out();
+  return answer.release(sets);
 }
 
 int Metrics::tag_labels(TraceType type, pmLabelSet** sets) {
@@ -140,9 +163,13 @@ int Metrics::tag_labels(TraceType type, pmLabelSet** sets) {
   return answer_labels(
       instances,
       [](const InstanceName& tag) {
-        return LabelFacts{tag.instance, bytes_of_labels(tag), tag.origin.get(), tag.labels_kept};
+        return LabelFacts{tag.instance, bytes_of_labels(tag), bytes_of_description(tag),
+                          tag.origin.get(), tag.labels_kept};
       },
-      [](const InstanceName& tag, bool all) { return labels_of_tag(tag, all); }, sets);
+      [](const InstanceName& tag, bool shows_labels, bool shows_description) {
+        return labels_of_tag(tag, shows_labels, shows_description);
+      },
+      sets);
 }
 
 int Metrics::client_labels(pmLabelSet** sets, Time now) {
@@ -150,9 +177,10 @@ int Metrics::client_labels(pmLabelSet** sets, Time now) {
   return answer_labels(
       clients_.all(),
       [](const ClientInstance& client) {
-        return LabelFacts{client.number, 0, client.view.origin.get(), LabelText::kAll};
+        return LabelFacts{client.number, 0, 0, client.view.origin.get(), LabelText::kAll};
       },
-      [](const ClientInstance& client, bool) { return labels_of_process(client.view); }, sets);
+      [](const ClientInstance& client, bool, bool) { return labels_of_process(client.view); },
+      sets);
 }
 
 bool Metrics::labels_changed() {

@@ -8,6 +8,15 @@
 
 namespace pcp::trace::agent {
 
+namespace {
+
+// In an answer: the text with a comma, and PCP's index to it.
+std::size_t bytes_of(const LabelText& labels) {
+  return 1 + labels.members().size() + labels.labels().size() * sizeof(LabelText::Label);
+}
+
+}  // namespace
+
 LabelText labels_of_tag(std::string_view tag) {
   LabelText labels;
   const auto parsed = parse_dimensions(tag);
@@ -17,19 +26,22 @@ LabelText labels_of_tag(std::string_view tag) {
   return labels;
 }
 
-LabelText labels_of_tag(const InstanceName& tag, bool all) {
-  if (!all) return labels_of_tag(bare_name(tag.tag));
-  LabelText labels = labels_of_tag(tag.tag);
-  if (tag.description) labels.add(*tag.description);
+LabelText labels_of_tag(const InstanceName& tag, bool shows_labels, bool shows_description) {
+  LabelText labels = labels_of_tag(shows_labels ? tag.tag : bare_name(tag.tag));
+  if (shows_description && tag.description) labels.add(*tag.description);
   return labels;
 }
 
+// Quotes, colons and PCP's index to it are about as much as the text.
 std::size_t bytes_of_labels(const InstanceName& tag) {
-  // Quotes, colons and PCP's index to it are about as much as the text.
-  const std::size_t of_the_tag = 2 * (tag.tag.size() - bare_name(tag.tag).size());
-  constexpr std::size_t kIndex = 2 * sizeof(LabelText::Label);
-  return of_the_tag + (tag.description ? tag.description->members().size() + kIndex : 0);
+  return 2 * (tag.tag.size() - bare_name(tag.tag).size());
 }
+
+std::size_t bytes_of_description(const InstanceName& tag) {
+  return tag.description ? bytes_of(*tag.description) : 0;
+}
+
+std::size_t bytes_of_labels(const Origin& origin) { return bytes_of(origin.labels); }
 
 LabelText labels_of_process(const ClientView& client) {
   LabelText labels;

@@ -192,7 +192,8 @@ with them; everything else of it is.
       R"(The labels of tags and of programs take a limited number of bytes in one
 answer, shared out fairly to users and their processes. Each time that labels
 were asked for, this grows by the number of instances that were shown without
-them, with the label "tag" or "pid" only.
+them, with the label "tag" or "pid" only, or without their unit and
+description, for which there is only the room that all other labels leave.
 )"}},
     {3, 30, "trace.agent.folded", kNoIndom, PM_SEM_COUNTER, kCount, engine<&EngineCounters::folded>,
      {"trace calls whose tag had labels and no room",

@@ -99,6 +99,9 @@ TEST_F(Instances, BelongToKnownDomainsOnly) {
 
 class Labels : public MetricsFixture {
  protected:
+  static constexpr int kMostTags = 60'000;
+  Labels() : MetricsFixture(kMostTags) {}
+
   std::map<int, std::string> labels(int identifier, int type) {
     pmLabelSet* sets = nullptr;
     const int count = metrics_.labels(identifier, type, &sets, now_);
@@ -185,6 +188,27 @@ TEST_F(Labels, ThatAnAnswerHasNoRoomForAreCountedAndThePidStays) {
   EXPECT_LT(bytes, LabelBudget::kMaxBytes + 5000 * 20);
   EXPECT_GT(bytes, LabelBudget::kMaxBytes - 5000 * 20);
   EXPECT_EQ(fetch("trace.agent.labels.left_out"), (std::map<int, double>{{kAll, without}}));
+}
+
+// With some 200 bytes of labels and 290 of descriptions each.
+TEST_F(Labels, OfATagHaveRoomBeforeAnyDescription) {
+  LabelText text;
+  text.add("description", std::string(254, 'x'));
+  auto description = std::make_shared<const LabelText>(text);
+  for (int i = 0; i < kMostTags; ++i) {
+    const std::string name = "b{k=" + std::string(90, 'v') + std::to_string(i) + "}";
+    apply(TraceType::Point, name, -1);
+    shared_.engine.describe(shared_.engine.tag(TraceType::Point, name), description);
+  }
+  int described = 0;
+  for (const auto& [number, json] : labels(static_cast<int>(indom(1)), PM_LABEL_INSTANCES)) {
+    ASSERT_TRUE(json.starts_with(R"({"tag":"b","k":"vvv)")) << json;
+    described += json.ends_with(R"(x"})") ? 1 : 0;
+  }
+  EXPECT_GT(described, 10'000);
+  EXPECT_LT(described, 30'000);
+  EXPECT_EQ(fetch("trace.agent.labels.left_out"),
+            (std::map<int, double>{{kAll, kMostTags - described}}));
 }
 
 TEST_F(Labels, AreAnnouncedWhenTheyChange) {

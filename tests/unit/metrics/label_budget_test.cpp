@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "metrics/own_labels.hpp"
+
 namespace pcp::trace::agent {
 
 namespace {
@@ -29,13 +31,14 @@ class LabelBudgetTest : public testing::Test {
   std::vector<int> shown(LabelBudget budget,
                          const std::vector<std::pair<const Origin*, int>>& instances) {
     for (const auto& [origin, count] : instances)
-      for (int i = 0; i < count; ++i) budget.want(*origin);
+      for (int i = 0; i < count; ++i) budget.want(*origin, bytes_of_labels(*origin));
     budget.share_out();
     std::vector<int> shown;
     int left_out = 0;
     for (const auto& [origin, count] : instances) {
       shown.push_back(0);
-      for (int i = 0; i < count; ++i) ++(budget.takes(*origin) ? shown.back() : left_out);
+      for (int i = 0; i < count; ++i)
+        ++(budget.takes(*origin, bytes_of_labels(*origin)) ? shown.back() : left_out);
     }
     EXPECT_EQ(budget.left_out(), static_cast<std::size_t>(left_out));
     return shown;
@@ -54,14 +57,18 @@ TEST_F(LabelBudgetTest, EndsAProcessesLabelsWhereItsShareEnds) {
   EXPECT_EQ(shown(LabelBudget(99), {{&process("uid 1", 100), 11}}), std::vector{0});
 }
 
-TEST_F(LabelBudgetTest, CountsTheLabelsThatAreATagsOwn) {
+TEST_F(LabelBudgetTest, SaysWhatIsLeft) {
   const Origin& origin = process("uid 1", 100);
   LabelBudget budget(2000);
-  for (int i = 0; i < 10; ++i) budget.want(origin, 150);
+  for (int i = 0; i < 10; ++i) budget.want(origin, 250);
   budget.share_out();
   int shown = 0;
-  for (int i = 0; i < 10; ++i) shown += budget.takes(origin, 150) ? 1 : 0;
-  EXPECT_EQ(shown, 8);
+  for (int i = 0; i < 7; ++i) shown += budget.takes(origin, 250) ? 1 : 0;
+  EXPECT_EQ(shown, 7);
+  EXPECT_EQ(budget.left(), 250u);
+  EXPECT_TRUE(budget.takes(origin, 250));
+  EXPECT_FALSE(budget.takes(origin, 250));
+  EXPECT_EQ(budget.left(), 0u);
 }
 
 TEST_F(LabelBudgetTest, LeavesAModestProcessWhatItWantsBesideAGreedyOne) {

@@ -17,11 +17,14 @@ class MetricsFixture : public testing::Test {
  protected:
   static constexpr int kDomain = 10;
 
-  static EngineOptions engine_options() {
+  explicit MetricsFixture(std::uint32_t max_tags = 100)
+      : shared_(engine_options(max_tags), {}, now_) {}
+
+  static EngineOptions engine_options(std::uint32_t max_tags = 100) {
     EngineOptions options;
     options.period = std::chrono::seconds(10);
     options.buckets = 5;
-    options.max_tags = 100;
+    options.max_tags = max_tags;
     return options;
   }
 
@@ -64,7 +67,7 @@ class MetricsFixture : public testing::Test {
   }
 
   Time now_ = std::chrono::hours(1);
-  Shared shared_{engine_options(), {}, now_};
+  Shared shared_;
   Reader reader_{shared_};
   Metrics metrics_{{kDomain, {}, 4323}, reader_, now_};
 };
