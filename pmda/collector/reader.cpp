@@ -139,7 +139,7 @@ std::vector<KnownInstance> Reader::numbers() const {
     std::move(slice.begin(), slice.end(), std::back_inserter(numbers));
   }
   drop_repeated(numbers);
-  return least_absent(std::move(numbers), engine_options().max_tags);
+  return least_absent(std::move(numbers), engine_options().most_tags());
 }
 
 }  // namespace pcp::trace::agent

@@ -93,7 +93,7 @@ struct Engine::Implementation {
   TagHistory& history_of_bare(TagIndex bare) {
     TagHistory* const history = history_in_this_life(bare);
     if (history != nullptr && history->tag() == bare) return *history;
-    if (take_in(bare, most_tags())) return add_history(bare);
+    if (take_in(bare, options.most_tags())) return add_history(bare);
     return overflow_history(tags.type(bare));
   }
 
@@ -102,8 +102,6 @@ struct Engine::Implementation {
     TagHistory* const history = history_in_this_life(tag);
     return history != nullptr ? *history : add_history(tag);
   }
-
-  std::uint32_t most_tags() const { return options.max_tags + options.room_for_bare_names(); }
 
   // False if so many have been taken in already.
   bool take_in(TagIndex tag, std::uint64_t most) {
@@ -199,7 +197,7 @@ struct Engine::Implementation {
   // While more than one whole life waits to be freed each new history frees two old ones: so resets
   // that come faster than take_discarded() cannot fill the memory.
   void brake_resets() {
-    const std::size_t blocks_of_a_life = most_tags() / kBlock + kTraceTypes.size();
+    const std::size_t blocks_of_a_life = options.most_tags() / kBlock + kTraceTypes.size();
     for (int i = 0; i < 2 && discarded.size() > blocks_of_a_life; ++i) {
       discarded.back()->pop_back();
       if (discarded.back()->empty()) discarded.pop_back();

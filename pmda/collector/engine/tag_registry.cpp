@@ -50,7 +50,7 @@ TagRegistry::TagRegistry(const EngineOptions& options, const std::vector<KnownIn
     std::int32_t& highest = highest_[index_of(each.type)];
     highest = std::max(highest, each.instance);
   }
-  for (const KnownInstance& each : least_absent(known, options.max_tags)) {
+  for (const KnownInstance& each : least_absent(known, options.most_tags())) {
     if (each.tag == kOverflowName) continue;  // from a time when it could be a tag like any
     const TagIndex index = find_or_add(each.type, each.tag);
     tags_[index].life = -std::int64_t{each.absent};

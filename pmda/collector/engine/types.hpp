@@ -27,6 +27,7 @@ struct EngineOptions {
 
   // Beyond max_tags there is a little room for names whose tags with labels have none.
   std::uint32_t room_for_bare_names() const { return std::max(max_tags / 100, 1u); }
+  std::uint32_t most_tags() const { return max_tags + room_for_bare_names(); }
 };
 
 // What the engine calls a tag, until the next reset.

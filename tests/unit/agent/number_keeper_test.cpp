@@ -96,7 +96,7 @@ TEST_F(NumberKeeperTest, KeepsTheNumbersOfAsManyTagsAsMayBeShown) {
   add_tags(0, 1000);
   keeper.save_at_end();
   const auto known = file().load().instances;
-  ASSERT_EQ(known.size(), shared_.engine.options().max_tags);
+  ASSERT_EQ(known.size(), shared_.engine.options().most_tags());
   EXPECT_EQ(known.back().tag, "tag999");
   EXPECT_EQ(known.back().instance, 1000);
 }

@@ -107,11 +107,24 @@ TEST(EngineInstances, AbsentForLongestAreForgottenWhenThereAreTooMany) {
   options.max_tags = 2;
   World world(options, {{TraceType::Point, "a", 1, 0},
                         {TraceType::Point, "b", 2, 5},
-                        {TraceType::Point, "c", 3, 2}});
-  ASSERT_EQ(world.known().size(), 2u);
+                        {TraceType::Point, "c", 3, 2},
+                        {TraceType::Point, "d", 4, 3}});
+  ASSERT_EQ(world.known().size(), 3u);  // one of them may be a bare name
   world.value(TraceType::Point, "b");
   world.value(TraceType::Point, "c");
-  EXPECT_EQ(world.shown(TraceType::Point), (Names{"4 b", "3 c"}));
+  EXPECT_EQ(world.shown(TraceType::Point), (Names{"5 b", "3 c"}));
+}
+
+TEST(EngineInstances, OfBareNamesBeyondTheOthersKeepTheirNumbersAsWell) {
+  EngineOptions options;
+  options.max_tags = 2;
+  World first(options);
+  for (const char* tag : {"a{k=1}", "a{k=2}", "a{k=3}"}) first.value(TraceType::Point, tag);
+  const Names names{"1 a{k=1}", "2 a{k=2}", "3 a"};
+  EXPECT_EQ(first.shown(TraceType::Point), names);
+  World second(options, first.known());
+  for (const char* tag : {"a{k=1}", "a{k=2}", "a{k=3}"}) second.value(TraceType::Point, tag);
+  EXPECT_EQ(second.shown(TraceType::Point), names);
 }
 
 TEST(EngineInstances, ComeInSlicesThatMakeUpTheWhole) {
