@@ -34,11 +34,11 @@ class Dimensions(TraceTestCase):
 
     def test_of_a_tag_are_labels_of_its_instance(self):
         pmcd = self.start_pmcd()
-        tag = "request{route=/café%20%22x%22;zone=own}"
+        tag = "request{route=%20%20/café%20%22x%22%0A%1B;zone=own}"
         self.trace_as(pmcd, "shop", "zone=eu,tier=web", f"point {tag}", "point plain")
         self.assertEqual(pmcd.values("trace.point.count"), {tag: 1, "plain": 1})
         self.assertEqual(self.labels(pmcd), {
-            tag: {"tag": "request", "route": '/café "x"', "zone": "own", "tier": "web",
+            tag: {"tag": "request", "route": '  /café "x"\n\x1b', "zone": "own", "tier": "web",
                   "service": "shop"},
             "plain": {"tag": "plain", "zone": "eu", "tier": "web", "service": "shop"}})
 

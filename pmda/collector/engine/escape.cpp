@@ -34,6 +34,10 @@ std::size_t stays_in_name(std::string_view text) {
   return control || overlong || surrogate || too_great ? 0 : length;
 }
 
+std::size_t stays_in_label(std::string_view text) {
+  return static_cast<unsigned char>(text.front()) < 0x80 ? 1 : stays_in_name(text);
+}
+
 std::size_t stays_in_log(std::string_view text) {
   const char c = text.front();
   return is_printable_ascii(c) && c != '\\' && c != '"' ? 1 : 0;

@@ -13,8 +13,11 @@ namespace pcp::trace::agent {
 // Requires: the text is not empty.
 using EscapeRule = std::size_t (*)(std::string_view text);
 
-// PCP's tools and JSON: valid UTF-8 without control characters.
+// PCP's tools: valid UTF-8 without control characters.
 std::size_t stays_in_name(std::string_view text);
+
+// JSON, which has escapes of its own for ASCII's control characters.
+std::size_t stays_in_label(std::string_view text);
 
 // A line of a log, in quotes: printable ASCII without what could pass for their end.
 std::size_t stays_in_log(std::string_view text);

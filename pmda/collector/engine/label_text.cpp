@@ -7,26 +7,8 @@
 
 namespace pcp::trace::agent {
 
-namespace {
-
-// Gives a string of JSON. An answer may have 100,000 of the longest, so no byte asks for room.
-std::string quoted(std::string_view text, std::size_t most) {
-  const std::string shown = printable(text, most);
-  std::string result(2 * shown.size() + 2, '"');
-  char* end = result.data() + 1;
-  for (const char c : shown) {
-    if (c == '"' || c == '\\') *end++ = '\\';
-    *end++ = c;
-  }
-  *end++ = '"';
-  result.resize(static_cast<std::size_t>(end - result.data()));
-  return result;
-}
-
-}  // namespace
-
 bool LabelText::add(std::string_view name, std::string_view value, std::size_t most) {
-  return find(name) == nullptr && insert(name, quoted(value, most));
+  return find(name) == nullptr && insert(name, json_string(value, most));
 }
 
 void LabelText::add(const LabelText& more) {

@@ -31,8 +31,8 @@ class LabelText {
   static constexpr Set kAll = ~Set{0};
   static_assert(kMaxLabels <= 64);
 
-  // Adds a label, with its value made printable and cut at `most` bytes; or gives false: there is
-  // one of this name already, or no room for another. Requires: is_label_name(name).
+  // Adds a label, with its value made a string of JSON and cut at `most` bytes; or gives false:
+  // there is one of this name already, or no room for another. Requires: is_label_name(name).
   bool add(std::string_view name, std::string_view value, std::size_t most = kMaxBytes);
 
   // Adds those whose names are not here.

@@ -9,8 +9,18 @@ namespace {
 TEST(LabelText, IsMembersOfAJsonObject) {
   LabelText labels;
   EXPECT_TRUE(labels.add("service", "shop"));
-  EXPECT_TRUE(labels.add("zone", "a\"b\\\n\xff"));
-  EXPECT_EQ(labels.members(), R"("service":"shop","zone":"a\"b\\\\x0a\\xff")");
+  EXPECT_TRUE(labels.add("zone", "  a\"b\\\n\xff\x7f\u0085"));
+  EXPECT_EQ(labels.members(), R"("service":"shop","zone":"  a\"b\\\u000a\\xff\u007f\\xc2\\x85")");
+}
+
+TEST(LabelText, IsCutBetweenCharacters) {
+  LabelText labels;
+  EXPECT_TRUE(labels.add("a", "\n\n\n\n", 4));
+  EXPECT_TRUE(labels.add("b", "\n\n\n\n\n", 4));
+  EXPECT_TRUE(labels.add("c", "xxö", 4));
+  EXPECT_TRUE(labels.add("d", "öxxx", 4));
+  EXPECT_EQ(labels.members(),
+            R"("a":"\u000a\u000a\u000a\u000a","b":"\u000a...","c":"xxö","d":"...")");
 }
 
 TEST(LabelText, KnowsTheNamesInTheirOrder) {
@@ -29,12 +39,12 @@ TEST(LabelText, KnowsWhatItHasInCommonWithAnother) {
   };
   const LabelText labels = text({{"z", "1"}, {"a", "2"}, {"m", "\n"}});
   const LabelText other = text({{"m", "\n"}, {"z", "2"}, {"b", ""}});
-  EXPECT_EQ(labels.part(labels.in_common_with(other)).members(), R"("m":"\\x0a")");
+  EXPECT_EQ(labels.part(labels.in_common_with(other)).members(), R"("m":"\u000a")");
   EXPECT_EQ(labels.part(labels.not_named_in(other)).members(), R"("a":"2")");
-  EXPECT_EQ(labels.part(labels.all()).members(), R"("a":"2","m":"\\x0a","z":"1")");
+  EXPECT_EQ(labels.part(labels.all()).members(), R"("a":"2","m":"\u000a","z":"1")");
   LabelText sum = other;
   sum.add(labels);
-  EXPECT_EQ(sum.members(), R"("m":"\\x0a","z":"2","b":"","a":"2")");
+  EXPECT_EQ(sum.members(), R"("m":"\u000a","z":"2","b":"","a":"2")");
 }
 
 TEST(LabelText, KeepsTheFirstOfTwoLabelsOfOneName) {
