@@ -8,7 +8,6 @@ import java.util.regex.Pattern;
 /** What may be a label: said here in words, and also where there is no native library. */
 final class Labels {
     private static final int MOST = 16;
-    private static final int LONGEST_NAME = 254;
     private static final Pattern NAME = Pattern.compile("[a-z][a-z0-9_]*");
 
     /** Those that PCP and the agent give: is_dimension_key in libtrace/wire/dimensions.cpp. */
@@ -33,7 +32,7 @@ final class Labels {
     }
 
     private static String flawOf(String name, String value) {
-        if (name == null || name.length() > LONGEST_NAME || !NAME.matcher(name).matches()) {
+        if (name == null || !NAME.matcher(name).matches()) {
             return "its name is not [a-z][a-z0-9_]*";
         }
         if (RESERVED.contains(name)) {

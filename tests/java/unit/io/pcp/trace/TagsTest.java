@@ -82,7 +82,8 @@ class TagsTest {
         long before = Trace.stats().labelsCut();
         assertEquals(Tags.find("request"),
                 Tags.find("request", Map.of("route", "/".repeat(100_000))));
-        assertEquals(1, Trace.stats().labelsCut() - before);
+        assertEquals(Tags.find("request"), Tags.find("request", Map.of("r".repeat(300), "/")));
+        assertEquals(2, Trace.stats().labelsCut() - before);
     }
 
     @Test
@@ -91,7 +92,7 @@ class TagsTest {
             refuse(tag -> factory.apply(tag, Map.of("route", "/")), null);
             assertEquals("Invalid tag: it is NULL or empty",
                     refuse(tag -> factory.apply(tag, Map.of("route", "/")), ""));
-            for (var name : List.of("Route", "größe", "", "1st", "_a", "a-b", "r".repeat(255))) {
+            for (var name : List.of("Route", "größe", "", "1st", "_a", "a-b")) {
                 assertEquals("Invalid label \"" + name + "\": its name is not [a-z][a-z0-9_]*",
                         refuse(tag -> factory.apply(tag, Map.of(name, "")), "a"));
             }

@@ -13,7 +13,7 @@ class LabelsTest {
         for (String name : List.of("route", "a1_", "z", "tags", "unit", "description", "", "Route",
                 "1", "_a", "a b", "a-b", "größe", "hostname", "domainname", "machineid",
                 "machineid_sha256", "container", "userid", "groupid", "agent", "trace_type", "tag",
-                "pid", "service", "r".repeat(200))) {
+                "pid", "service", "r".repeat(300))) {
             var label = Map.of(name, "value");
             assertEquals(Calls.tagWith("tag", label) > 0, Calls.problemOf(label) == null, name);
         }
