@@ -19,6 +19,12 @@ enum { THREADS = 4, ROUNDS = 2000 };
 
 static int point(void) { return pmtracepoint("place") > 0; }
 
+/* Before any call. */
+static int describe(void) {
+  pmtrace_handle tag = pmtrace_tag("place");
+  return pmtrace_describe(tag, "ms", NULL) != 0 || pmtrace_describe(tag, "", "all of it") != 0;
+}
+
 static int print_calls(void) { return pmtracestate(PMTRACE_STATE_API) < 0; }
 
 static int print_nothing(void) { return pmtracestate(PMTRACE_STATE_NONE) < 0; }
@@ -112,6 +118,7 @@ int main(int argc, char** argv) {
     const char* name;
     int (*act)(void);
   } acts[] = {{"point", point},
+              {"describe", describe},
               {"print-calls", print_calls},
               {"print-nothing", print_nothing},
               {"switch-off", switch_off},

@@ -87,6 +87,11 @@ class Words(DebugTestCase):
             'begin "twice"',
             'begin "twice" refused: Transaction is already in progress'])
 
+    def test_say_what_is_said_of_a_tag(self):
+        lines = self.debug(self.environment(self.start_pmcd(), PCP_TRACE_DEBUG="api"), "describe")
+        self.assertEqual(lines, 'pcp_trace: description "place", unit "ms"\n'
+                         'pcp_trace: description "place", text "all of it"\n')
+
     def test_say_the_same_of_each_attempt_only_once(self):
         socket = self.directory / "socket"
         lines = self.debug(library_environment(

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <string>
 
 #include "api/api.hpp"
 #include "api/find_tag.hpp"
@@ -74,6 +75,13 @@ int close_transaction(pmtrace_tx* tx, RecordKind kind) {
   return 0;
 }
 
+std::string description_line(const Tag& tag, std::string_view unit, std::string_view text) {
+  std::string line = "description \"" + std::string(tag.text()) + '"';
+  if (!unit.empty()) line.append(", unit \"").append(unit) += '"';
+  if (!text.empty()) line.append(", text \"").append(text) += '"';
+  return line;
+}
+
 int record_by_handle(pmtrace_handle tag, RecordKind kind, double value) {
   return is_switched_off() ? 0 : record_switched_on(tag, kind, value);
 }
@@ -131,10 +139,11 @@ PMTRACE_EXPORT int pmtrace_describe(pmtrace_handle tag, const char* unit, const 
   const auto view = [](const char* given) {
     return given != nullptr ? std::string_view(given) : std::string_view();
   };
+  Client* const client = Client::make_if_debugged();
+  diagnose(PMTRACE_STATE_API, [&] { return description_line(*tag, view(unit), view(text)); });
   if (!describe(*tag, view(unit), view(text))) return -ENOMEM;
   // Without a client nothing was called yet, and it goes with the first call.
-  if (Client* client = Client::get_if_made(); client != nullptr && !is_switched_off())
-    client->doorbell().ring_if_asleep();
+  if (client != nullptr && !is_switched_off()) client->doorbell().ring_if_asleep();
   return 0;
 }
 
