@@ -100,7 +100,8 @@ recognised and not counted twice.
 
     {3, 14, "trace.agent.tags", kNoIndom, PM_SEM_INSTANT, kCount, engine<&EngineCounters::tags>,
      {"tags that have values",
-      R"(Tags of all types together, which is the number of instances shown.
+      R"(Tags of all types together: so many instances are shown, and of each type that
+has had too many the one of the name (overflow).
 )"}},
     {3, 15, "trace.agent.max_tags", kNoIndom, PM_SEM_DISCRETE, kCount,
      [](const AgentStatus& status) { return std::uint64_t{status.options.max_tags}; },
