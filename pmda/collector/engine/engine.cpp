@@ -154,6 +154,21 @@ struct Engine::Implementation {
     return work;
   }
 
+  // Goes through some of a type, as far as the work allows that each visit says it was. Gives how
+  // many it visited.
+  template <typename Visit>
+  std::size_t visit(TraceType type, std::size_t from, std::size_t max, Time now, Visit visit_one) {
+    advance_to(now);
+    std::size_t visited = 0;
+    std::size_t work = 0;
+    for (TagHistory* history : slice(arrivals[index_of(type)], from, max)) {
+      if (work >= kMostWork) break;
+      work += visit_one(*history);
+      ++visited;
+    }
+    return visited;
+  }
+
   void activate(TagHistory& history) {
     if (history.active_index != TagHistory::kInactive || history.window_empty()) return;
     history.active_index = static_cast<std::uint32_t>(active.size());
@@ -360,37 +375,26 @@ Time Engine::next_rotation(Time now) const {
 std::size_t Engine::snapshot(TraceType type, std::size_t from, std::size_t max, Time now,
                              std::vector<TagValues>& out) {
   Implementation& my = *implementation_;
-  my.advance_to(now);
-  std::size_t copied = 0;
-  std::size_t work = 0;
-  for (TagHistory* history : slice(my.arrivals[index_of(type)], from, max)) {
-    if (work >= kMostWork) break;
-    work += my.bring_up(*history);
+  return my.visit(type, from, max, now, [&](TagHistory& history) {
+    const std::size_t work = my.bring_up(history);
     TagValues& values = out.emplace_back();
-    values.instance = my.tags.instance(history->tag());
-    history->copy_to(values);
-    ++copied;
-  }
-  return copied;
+    values.instance = my.tags.instance(history.tag());
+    history.copy_to(values);
+    return work;
+  });
 }
 
 std::size_t Engine::histograms(TraceType type, std::size_t from, std::size_t max, Time now,
                                std::vector<IntervalHistogram>& out) {
   Implementation& my = *implementation_;
-  my.advance_to(now);
-  std::size_t looked_at = 0;
-  std::size_t work = 0;
-  for (TagHistory* history : slice(my.arrivals[index_of(type)], from, max)) {
-    if (work >= kMostWork) break;
-    my.bring_up(*history);
-    work += Implementation::work_of(*history);
-    ++looked_at;
-    const std::string_view packed = history->last_histogram();
-    if (packed.empty()) continue;
-    out.push_back(
-        {my.tags.instance(history->tag()), my.clock.begin_of(my.current), std::string(packed)});
-  }
-  return looked_at;
+  return my.visit(type, from, max, now, [&](TagHistory& history) {
+    my.bring_up(history);
+    const std::string_view packed = history.last_histogram();
+    if (!packed.empty())
+      out.push_back(
+          {my.tags.instance(history.tag()), my.clock.begin_of(my.current), std::string(packed)});
+    return Implementation::work_of(history);
+  });
 }
 
 std::size_t Engine::instances(TraceType type, std::size_t from, std::size_t max,
