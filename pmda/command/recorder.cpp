@@ -105,6 +105,12 @@ void Recorder::add_instances(pmInDom domain, Domain& its, Stamp at) {
   writer_.add_instances(at, domain, its.added);
 }
 
+std::size_t Recorder::instances() const {
+  std::size_t all = 0;
+  for (const auto& [domain, its] : domains_) all += its.described.size();
+  return all;
+}
+
 Sample Recorder::part(Sample all, Extent extent) const {
   const InstanceChanges::Number previous = samples_ - 1;
   for (MetricValues& each : all) {

@@ -25,6 +25,9 @@ class Recorder {
   // Writes a sample. Fails if the source does; whether it could be written, the writer knows.
   Result<void> sample(Extent extent, Stamp at, agent::Time now);
 
+  // How many instances the archive has.
+  std::size_t instances() const;
+
  private:
   struct Domain {
     InstanceChanges changes;

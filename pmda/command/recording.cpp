@@ -19,7 +19,11 @@ namespace {
 // What a program has sent before the end of an interval has arrived by then.
 constexpr agent::Time kGrace = std::chrono::milliseconds(20);
 
-constexpr agent::Time kBetweenDistributions = std::chrono::seconds(60);
+// A picture of a run has at least so many columns, while that takes no more than one each minute:
+// distributions are large. Of many tags there is one each minute from the beginning.
+constexpr int kColumns = 60;
+constexpr agent::Time kLongestColumn = std::chrono::seconds(60);
+constexpr std::size_t kManyInstances = 1000;
 
 // As PCP's own loggers take it.
 ArchiveVersion configured_version() {
@@ -93,9 +97,14 @@ agent::Time Recording::next() const {
   return boundary(intervals_ + 1) + std::min(kGrace, interval_ / 2);
 }
 
+agent::Time Recording::between_distributions(agent::Time now) const {
+  if (recorder_.instances() > kManyInstances) return kLongestColumn;
+  return std::min((now - begin_) / kColumns, kLongestColumn);
+}
+
 void Recording::take_next() {
   const agent::Time now = agent::steady_now();
-  const bool with_distributions = now >= distributions_at_ + kBetweenDistributions;
+  const bool with_distributions = now >= distributions_at_ + between_distributions(now);
   if (with_distributions) distributions_at_ = now;
   static_cast<void>(take(
       with_distributions ? Recorder::Extent::ChangesAndDistributions : Recorder::Extent::Changes,

@@ -47,6 +47,7 @@ class Recording {
             WallClock clock, Stamp begin);
   Result<void> take(Recorder::Extent extent, agent::Time now);
   agent::Time boundary(std::int64_t interval) const;
+  agent::Time between_distributions(agent::Time now) const;
 
   agent::Time interval_;
   agent::Time begin_;
