@@ -22,7 +22,7 @@ bool Histogram::read_packed_total(std::string_view packed, std::uint64_t& total)
 
 // Gives what turns bins of the packed histogram into ours.
 unsigned Histogram::make_as_coarse_as(std::string_view packed) {
-  while (coarseness_ < packed_coarseness(packed)) coarsen();
+  coarsen_to(packed_coarseness(packed));
   return coarseness_ - packed_coarseness(packed);
 }
 
@@ -53,7 +53,7 @@ bool Histogram::merge_checked(std::string_view packed, std::uint64_t total) {
 }
 
 void Histogram::add_bin(std::int32_t bin, unsigned coarseness, std::uint64_t count) {
-  while (coarseness_ < coarseness) coarsen();
+  coarsen_to(coarseness);
   add_to(place_of(bin >> (coarseness_ - coarseness)), count);
   total_ += count;
 }
@@ -113,7 +113,7 @@ void Histogram::carry(std::size_t place, std::uint64_t count) {
 }
 
 void Histogram::merge(const Histogram& other) {
-  while (coarseness_ < other.coarseness_) coarsen();
+  coarsen_to(other.coarseness_);
   const unsigned shift = coarseness_ - other.coarseness_;
   const auto per_chunk = static_cast<std::int32_t>(bins_per_chunk());
   for (const Chunk& chunk : other.chunks_) {

@@ -65,6 +65,11 @@ class Histogram {
   void coarsen();
   unsigned coarseness() const { return coarseness_; }
 
+  // Coarsens until it is at least so coarse. Requires: no more than kMaxCoarseness.
+  void coarsen_to(unsigned coarseness) {
+    while (coarseness_ < coarseness) coarsen();
+  }
+
   // Gives the value below or at which the share `q` (0 to 1) of all values lies: the middle of its
   // bin. Requires: not empty.
   double quantile(double q) const;

@@ -6,14 +6,6 @@
 
 namespace pcp::trace::agent {
 
-namespace {
-
-void coarsen_to(unsigned coarseness, Histogram& histogram) {
-  while (histogram.coarseness() < coarseness) histogram.coarsen();
-}
-
-}  // namespace
-
 // Changes the working histogram and has the pool note what that does to its memory.
 template <typename Change>
 void WindowHistograms::change_working(HistogramPool& pool, Change change) {
@@ -24,7 +16,7 @@ void WindowHistograms::change_working(HistogramPool& pool, Change change) {
 
 bool WindowHistograms::make_ready(HistogramPool& pool) {
   if (pool.full()) return false;
-  change_working(pool, [&] { coarsen_to(pool.coarseness(), working_); });
+  change_working(pool, [&] { working_.coarsen_to(pool.coarseness()); });
   return true;
 }
 
@@ -43,7 +35,7 @@ void WindowHistograms::merge_late(std::int64_t interval, DealtHistogram& values,
                                   std::uint64_t until, HistogramPool& pool) {
   if (pool.full()) return;
   Histogram& sum = pool.scratch();
-  coarsen_to(pool.coarseness(), sum);
+  sum.coarsen_to(pool.coarseness());
   sum.merge_packed(completed_.find(interval));
   if (values.deal(until, sum) && !sum.empty()) put(interval, sum, pool);
 }
@@ -66,11 +58,11 @@ void WindowHistograms::advance(std::int64_t interval, std::int64_t oldest, Histo
 }
 
 void WindowHistograms::coarsen(HistogramPool& pool) {
-  change_working(pool, [&] { coarsen_to(pool.coarseness(), working_); });
+  change_working(pool, [&] { working_.coarsen_to(pool.coarseness()); });
   PackedBuckets coarser;
   completed_.for_each([&](std::int64_t interval, std::string_view packed) {
     Histogram& histogram = pool.scratch();
-    coarsen_to(pool.coarseness(), histogram);
+    histogram.coarsen_to(pool.coarseness());
     histogram.merge_packed(packed);
     coarser.put(interval, pool.pack(histogram));
   });
