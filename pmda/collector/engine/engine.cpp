@@ -19,6 +19,9 @@ namespace {
 // Tags whose buckets are gone through for each hold of the mutex.
 constexpr std::size_t kMostWork = 32;
 
+// Tags whose cumulative histograms are coarsened in a step: more than one, since many have none.
+constexpr std::size_t kCoarsenedAtOnce = 4;
+
 }  // namespace
 
 // A life begins at the start and at each reset. Histories belong to one life; a reset only sets
@@ -30,6 +33,7 @@ struct Engine::Implementation {
         clock(options.period, options.buckets, now),
         interval_end(clock.begin_of(1)),
         pool(options.max_histogram_bytes),
+        cumulative(options.max_cumulative_bytes),
         tags(options, known) {
     latest.reserve(tags.max_size());
     latest.resize(tags.size());
@@ -45,17 +49,18 @@ struct Engine::Implementation {
     interval_end = clock.begin_of(current + 1);
     to_rotate = active.size();
     pool.refine();
+    cumulative.memory().refine();
   }
 
   // Gives the history that this tag's values go to, at the current interval: its own or, where
   // there is no room, that of its bare name or of "(overflow)".
-  TagHistory& history_of(TagIndex tag, std::uint64_t calls) {
+  TagHistory& history_of(TagIndex tag, std::uint64_t calls, Time now) {
     const TagIndex named = TagRegistry::without_mark(tag);
     TagHistory* history = history_in_this_life(named);
     if (named != tag) [[unlikely]] {
-      history = &history_of_bare(named);
+      history = &history_of_bare(named, now);
     } else if (history == nullptr) [[unlikely]] {
-      history = &begin_history(tag);
+      history = &begin_history(tag, now);
     }
     if (TagRegistry::is_overflow(history->tag())) [[unlikely]] {
       add_calls(counters.overflowed, calls);
@@ -79,28 +84,29 @@ struct Engine::Implementation {
 
   void note_change() { changes.fetch_add(1, std::memory_order_relaxed); }
 
-  [[gnu::noinline]] TagHistory& begin_history(TagIndex tag) {
-    if (take_in(tag, options.max_tags)) return add_history(tag);
+  [[gnu::noinline]] TagHistory& begin_history(TagIndex tag, Time now) {
+    if (take_in(tag, options.max_tags)) return add_history(tag, now);
     const TagIndex bare = tags.find_or_add_bare(tag);
     make_latest();
-    TagHistory& history = bare == tag ? overflow_history(tags.type(tag)) : history_of_bare(bare);
+    TagHistory& history =
+        bare == tag ? overflow_history(tags.type(tag), now) : history_of_bare(bare, now);
     latest[tag] = {tags.life(), &history};
     if (tags.note_origin_of(history.tag(), tag)) note_origin_change(history.tag());
     return history;
   }
 
   // For the calls of its tags with labels: those may have a little more room.
-  TagHistory& history_of_bare(TagIndex bare) {
+  TagHistory& history_of_bare(TagIndex bare, Time now) {
     TagHistory* const history = history_in_this_life(bare);
     if (history != nullptr && history->tag() == bare) return *history;
-    if (take_in(bare, options.most_tags())) return add_history(bare);
-    return overflow_history(tags.type(bare));
+    if (take_in(bare, options.most_tags())) return add_history(bare, now);
+    return overflow_history(tags.type(bare), now);
   }
 
-  TagHistory& overflow_history(TraceType type) {
+  TagHistory& overflow_history(TraceType type, Time now) {
     const TagIndex tag = TagRegistry::overflow_tag(type);
     TagHistory* const history = history_in_this_life(tag);
-    return history != nullptr ? *history : add_history(tag);
+    return history != nullptr ? *history : add_history(tag, now);
   }
 
   // False if so many have been taken in already.
@@ -111,7 +117,7 @@ struct Engine::Implementation {
     return true;
   }
 
-  TagHistory& add_history(TagIndex tag) {
+  TagHistory& add_history(TagIndex tag, Time now) {
     brake_resets();
     if (histories.empty() || histories.back()->size() == kBlock) {
       auto block = std::make_unique<Block>();
@@ -119,6 +125,7 @@ struct Engine::Implementation {
       histories.push_back(std::move(block));
     }
     TagHistory& history = histories.back()->emplace_back(tag, tags.type(tag));
+    if (cumulative.begun()) history.begin_cumulative(now, cumulative);
     latest[tag] = {tags.life(), &history};
     arrivals[index_of(tags.type(tag))].push_back(&history);
     note_change();
@@ -132,7 +139,9 @@ struct Engine::Implementation {
       history.add(delta, histogram, pool);
     } else {
       const BatchShares shares(age, clock, current, now);
-      add_calls(counters.late, history.add_late(delta, histogram, shares, options.buckets, pool));
+      add_calls(counters.late,
+                history.add_late(delta, histogram, shares, options.buckets, pool, cumulative));
+      coarsen_cumulative();
     }
     activate(history);
     coarsen_next();
@@ -150,7 +159,8 @@ struct Engine::Implementation {
     if (history.interval() == current) [[likely]]
       return 0;
     const std::size_t work = work_of(history);
-    if (!history.advance(current, options.buckets, pool)) deactivate(history);
+    if (!history.advance(current, options.buckets, pool, cumulative)) deactivate(history);
+    coarsen_cumulative();
     return work;
   }
 
@@ -200,6 +210,27 @@ struct Engine::Implementation {
     }
   }
 
+  // The same for the cumulative ones, of tags in the window or not, by whatever may have added to
+  // one.
+  void coarsen_cumulative() {
+    if (!cumulative.memory().coarsening()) [[likely]]
+      return;
+    const auto& transactions = arrivals[index_of(TraceType::Transact)];
+    const auto& observations = arrivals[index_of(TraceType::Observe)];
+    for (std::size_t i = 0; i < kCoarsenedAtOnce; ++i) {
+      const std::size_t next = cumulative.next_to_coarsen++;
+      if (next < transactions.size()) {
+        transactions[next]->coarsen_cumulative(cumulative.memory());
+      } else if (next - transactions.size() < observations.size()) {
+        observations[next - transactions.size()]->coarsen_cumulative(cumulative.memory());
+      } else {
+        cumulative.next_to_coarsen = 0;
+        cumulative.memory().coarsening_done();
+        return;
+      }
+    }
+  }
+
   void set_aside() {
     if (discarded.empty()) {
       discarded.swap(histories);
@@ -223,7 +254,8 @@ struct Engine::Implementation {
   WindowClock clock;
   std::int64_t current = 0;  // interval
   Time interval_end;         // of the current one
-  HistogramPool pool;
+  HistogramPool pool;        // the window's
+  CumulativePool cumulative;
   TagRegistry tags;
   mutable EngineCounters counters;
   std::array<std::uint64_t, kTraceTypes.size()> origin_changes{};
@@ -306,7 +338,7 @@ bool Engine::describe(TagIndex tag, std::shared_ptr<const LabelText>& descriptio
 void Engine::apply_value(TagIndex tag, double value, Time now) {
   Implementation& my = *implementation_;
   my.advance_to(now);
-  TagHistory& history = my.history_of(tag, 1);
+  TagHistory& history = my.history_of(tag, 1, now);
   history.add(value, my.pool);
   my.activate(history);
   my.coarsen_next();
@@ -317,7 +349,7 @@ void Engine::apply(TagIndex tag, const Delta& delta, std::string_view histogram,
   if (delta.empty()) return;
   Implementation& my = *implementation_;
   my.advance_to(now);
-  my.add(my.history_of(tag, delta.count + delta.aborts), delta, histogram, age, now);
+  my.add(my.history_of(tag, delta.count + delta.aborts, now), delta, histogram, age, now);
 }
 
 void Engine::apply_increments(TagIndex tag, const Delta& delta, const wire::BatchAge& age,
@@ -325,7 +357,7 @@ void Engine::apply_increments(TagIndex tag, const Delta& delta, const wire::Batc
   if (delta.empty()) return;
   Implementation& my = *implementation_;
   my.advance_to(now);
-  TagHistory& history = my.history_of(tag, delta.count);
+  TagHistory& history = my.history_of(tag, delta.count, now);
   my.add(history, history.take_increments(delta), {}, age, now);
 }
 
@@ -339,6 +371,7 @@ void Engine::reset(Time now) {
   my.to_rotate = 0;
   my.next_to_coarsen = 0;
   my.pool.clear();
+  my.cumulative.reset();
   my.counters.tags = 0;
   for (auto& each : my.arrivals) each.clear();
   my.tags.begin_life();
@@ -397,6 +430,29 @@ std::size_t Engine::histograms(TraceType type, std::size_t from, std::size_t max
   });
 }
 
+void Engine::begin_cumulative(Time now) {
+  Implementation& my = *implementation_;
+  if (my.cumulative.begun()) return;
+  my.advance_to(now);
+  my.cumulative.begin(now, my.current);
+}
+
+std::size_t Engine::cumulative(TraceType type, std::size_t from, std::size_t max, Time now,
+                               const std::function<bool(std::int32_t)>& wanted,
+                               std::vector<CumulativeSample>& out) {
+  Implementation& my = *implementation_;
+  if (!my.cumulative.begun()) return 0;
+  return my.visit(type, from, max, now, [&](TagHistory& history) -> std::size_t {
+    const std::int32_t instance = my.tags.instance(history.tag());
+    if (!wanted(instance)) return 0;
+    const std::size_t work = 1 + my.bring_up(history);
+    CumulativeSample& sample = out.emplace_back();
+    sample.instance = instance;
+    history.copy_to(sample, my.cumulative);
+    return work;
+  });
+}
+
 std::size_t Engine::instances(TraceType type, std::size_t from, std::size_t max,
                               std::vector<InstanceName>& out) const {
   const Implementation& my = *implementation_;
@@ -427,6 +483,7 @@ const EngineCounters& Engine::counters() const {
   EngineCounters& counters = implementation_->counters;
   counters.coarsenings = implementation_->pool.coarsenings();
   counters.histogram_bytes = implementation_->pool.bytes();
+  counters.cumulative_bytes = implementation_->cumulative.memory().bytes();
   return counters;
 }
 

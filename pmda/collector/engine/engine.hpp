@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -100,6 +101,18 @@ class Engine {
   // one. Gives how many it looked at.
   std::size_t histograms(TraceType type, std::size_t from, std::size_t max, Time now,
                          std::vector<IntervalHistogram>& out);
+
+  // From now on cumulative histograms are kept, with the interval that is running: before this they
+  // cost nothing. Once is enough; a reset forgets what is in them, but goes on keeping them.
+  void begin_cumulative(Time now);
+
+  // Copies those of at most `max` instances, if they are `wanted`. Gives how many it looked at:
+  // none only at the end, or if they are not kept. What they hold is what the completed intervals
+  // have got since then, late values included; each finite value that is in none, or had no room,
+  // is unbinned.
+  std::size_t cumulative(TraceType type, std::size_t from, std::size_t max, Time now,
+                         const std::function<bool(std::int32_t)>& wanted,
+                         std::vector<CumulativeSample>& out);
 
   // The same for their names; here, fewer than `max` are the end.
   std::size_t instances(TraceType type, std::size_t from, std::size_t max,

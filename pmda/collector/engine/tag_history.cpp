@@ -1,13 +1,29 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "collector/engine/tag_history.hpp"
 
+#include <algorithm>
+
 namespace pcp::trace::agent {
 
-bool TagHistory::advance(std::int64_t interval, std::size_t buckets, HistogramPool& pool) {
+namespace {
+
+std::uint64_t finite(std::uint64_t count, std::uint64_t nonfinite) {
+  return count - std::min(count, nonfinite);  // counts that are as great as can be may be equal
+}
+
+}  // namespace
+
+bool TagHistory::advance(std::int64_t interval, std::size_t buckets, HistogramPool& pool,
+                         CumulativePool& cumulative) {
   const std::int64_t oldest = interval - static_cast<std::int64_t>(buckets);
+  const bool is_kept =
+      cumulative.begun() && interval_ >= cumulative.first_interval() && window_.working().count > 0;
+  TagCumulative* const kept = is_kept ? this->cumulative(cumulative) : nullptr;
   window_.advance(interval_, oldest, buckets);
   if (histograms_) {
-    histograms_->advance(interval_, oldest, pool);
+    histograms_->complete(interval_, oldest, pool);
+    if (kept != nullptr) kept->add(histograms_->working(), cumulative.memory());
+    histograms_->clear_working(pool);
     if (window_.empty()) {
       histograms_->leave(pool);
       histograms_.reset();
@@ -40,11 +56,13 @@ Delta TagHistory::take_increments(const Delta& delta) {
 
 std::uint64_t TagHistory::add_late(const Delta& delta, std::string_view histogram,
                                    const BatchShares& shares, std::size_t buckets,
-                                   HistogramPool& pool) {
+                                   HistogramPool& pool, CumulativePool& cumulative) {
+  TagCumulative* const kept = cumulative.begun() ? this->cumulative(cumulative) : nullptr;
   total_.merge(delta);
   if (shares.get().empty()) return delta.count;
   DealtHistogram values(has_histogram(type_) ? histogram : std::string_view());
   values.drop(part_of(values.total(), 0, shares.get().front().from));
+  Histogram late;  // what completed buckets get of it
   std::uint64_t in_window = 0;
   for (const BatchShare& share : shares.get()) {
     const WindowSums part = part_of(delta, share);
@@ -52,20 +70,55 @@ std::uint64_t TagHistory::add_late(const Delta& delta, std::string_view histogra
     WindowSums& bucket = share.interval == interval_ ? window_.working()
                                                      : window_.completed(share.interval, buckets);
     bucket.merge(part);
-    add_late(values, share, pool);
+    add_late(values, share, kept != nullptr ? &late : nullptr, pool);
     in_window += part.count;
   }
+  if (kept != nullptr) kept->add(late, cumulative.memory());
   add_calls(total_.unbinned, values.left());
   return delta.count - in_window;
 }
 
-void TagHistory::add_late(DealtHistogram& values, const BatchShare& share, HistogramPool& pool) {
+// What goes to a completed bucket is added to `completed` as well, if that is not null.
+void TagHistory::add_late(DealtHistogram& values, const BatchShare& share, Histogram* completed,
+                          HistogramPool& pool) {
   if (values.left() == 0 || !has_room_for_histograms(pool)) return;
   const std::uint64_t until = part_of(values.total(), 0, share.to);
-  if (share.interval == interval_)
+  if (share.interval == interval_) {
     histograms_->merge(values, until, pool);
-  else
+  } else if (completed == nullptr) {
     histograms_->merge_late(share.interval, values, until, pool);
+  } else {
+    DealtHistogram same = values;
+    histograms_->merge_late(share.interval, values, until, pool);
+    same.deal(same.total() - values.left(), *completed);
+  }
+}
+
+// The finite values that are in no working bucket.
+std::uint64_t TagHistory::completed() const {
+  const std::uint64_t all = finite(total_.count, total_.nonfinite);
+  const WindowSums& working = window_.working();
+  return all - std::min(all, finite(working.count, working.nonfinite));
+}
+
+// Gives the one of this tag, from its first value on; null if its type has none. To be called
+// before the value is counted as completed.
+TagCumulative* TagHistory::cumulative(CumulativePool& cumulative) {
+  if (!cumulative_ && has_histogram(type_)) {
+    cumulative_ =
+        std::make_unique<TagCumulative>(cumulative.since(), completed(), cumulative.memory());
+  }
+  return cumulative_.get();
+}
+
+void TagHistory::copy_to(CumulativeSample& sample, const CumulativePool& cumulative) const {
+  sample.since = cumulative.since();
+  if (!cumulative_) return;
+  sample.left_out = cumulative_->left_out();
+  sample.since = cumulative_->since();
+  sample.count = cumulative_->count();
+  sample.unbinned = cumulative_->unbinned(completed());
+  sample.packed = cumulative_->packed();
 }
 
 void TagHistory::copy_to(TagValues& values) const {

@@ -8,7 +8,9 @@
 #include <string_view>
 
 #include "collector/engine/batch_shares.hpp"
+#include "collector/engine/cumulative_pool.hpp"
 #include "collector/engine/histogram_pool.hpp"
+#include "collector/engine/tag_cumulative.hpp"
 #include "collector/engine/types.hpp"
 #include "collector/engine/window_histograms.hpp"
 #include "collector/engine/window_sums.hpp"
@@ -27,7 +29,8 @@ class TagHistory {
 
   // Completes the working bucket, forgets the buckets older than the window and makes the summary.
   // False if the window holds nothing any more; all of its memory was given back then.
-  bool advance(std::int64_t interval, std::size_t buckets, HistogramPool& pool);
+  bool advance(std::int64_t interval, std::size_t buckets, HistogramPool& pool,
+               CumulativePool& cumulative);
 
   // These add to the totals, and to the working bucket or, late, to whichever the time asks for.
   // Requires: the interval is the current one.
@@ -45,7 +48,16 @@ class TagHistory {
 
   // Gives how many calls were too old for the window.
   std::uint64_t add_late(const Delta& delta, std::string_view histogram, const BatchShares& shares,
-                         std::size_t buckets, HistogramPool& pool);
+                         std::size_t buckets, HistogramPool& pool, CumulativePool& cumulative);
+
+  // Begins the cumulative histogram of a tag that is new.
+  void begin_cumulative(Time now, CumulativePool& cumulative) {
+    if (has_histogram(type_))
+      cumulative_ = std::make_unique<TagCumulative>(now, 0, cumulative.memory());
+  }
+  void coarsen_cumulative(HistogramPool& pool) {
+    if (cumulative_) cumulative_->coarsen(pool);
+  }
 
   void coarsen(HistogramPool& pool) {
     if (histograms_) histograms_->coarsen(pool);
@@ -55,6 +67,9 @@ class TagHistory {
   std::size_t window_size() const { return window_.size(); }
 
   void copy_to(TagValues& values) const;
+
+  // Requires: cumulative histograms are kept.
+  void copy_to(CumulativeSample& sample, const CumulativePool& cumulative) const;
 
   // Of the interval before this one; empty if it has none.
   std::string_view last_histogram() const {
@@ -72,7 +87,10 @@ class TagHistory {
       histograms_ = std::make_unique<WindowHistograms>(pool);
     return histograms_ != nullptr;
   }
-  void add_late(DealtHistogram& values, const BatchShare& share, HistogramPool& pool);
+  void add_late(DealtHistogram& values, const BatchShare& share, Histogram* completed,
+                HistogramPool& pool);
+  std::uint64_t completed() const;
+  TagCumulative* cumulative(CumulativePool& cumulative);
 
   TagIndex tag_;
   TraceType type_;
@@ -81,6 +99,7 @@ class TagHistory {
   Increments increments_;
   WindowBuckets window_;
   std::unique_ptr<WindowHistograms> histograms_;  // none if the window has none
+  std::unique_ptr<TagCumulative> cumulative_;     // none before the first value that is kept
   WindowSums summary_;
 };
 

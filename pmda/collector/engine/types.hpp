@@ -20,10 +20,11 @@ namespace pcp::trace::agent {
 using Time = std::chrono::nanoseconds;
 
 struct EngineOptions {
-  Time period = std::chrono::seconds(60);       // -T
-  std::uint32_t buckets = 12;                   // -N
-  std::uint32_t max_tags = 100'000;             // of all types together; beyond it: kOverflowName
-  std::size_t max_histogram_bytes = 64u << 20;  // beyond it histograms are coarsened
+  Time period = std::chrono::seconds(60);        // -T
+  std::uint32_t buckets = 12;                    // -N
+  std::uint32_t max_tags = 100'000;              // of all types together; beyond it: kOverflowName
+  std::size_t max_histogram_bytes = 64u << 20;   // beyond it histograms are coarsened
+  std::size_t max_cumulative_bytes = 64u << 20;  // --histogram-memory: of the cumulative ones
 
   // Beyond max_tags there is a little room for names whose tags with labels have none.
   std::uint32_t room_for_bare_names() const { return std::max(max_tags / 100, 1u); }
@@ -70,6 +71,16 @@ struct IntervalHistogram {
   std::string packed;  // as histogram_codec.hpp says; never empty
 };
 
+// The distribution of one instance's values since some time.
+struct CumulativeSample {
+  std::int32_t instance = 0;
+  bool left_out = false;  // there was no room for it: the rest says nothing
+  Time since{};
+  std::uint64_t count = 0;     // values that are binned
+  std::uint64_t unbinned = 0;  // finite ones that are not
+  std::string packed;          // as histogram_codec.hpp says
+};
+
 struct InstanceName {
   std::int32_t instance = 0;
   std::uint8_t suffixes = 0;             // what shown_name() wants to know, for PCP's tools
@@ -98,6 +109,7 @@ struct EngineCounters {
   std::uint64_t folded = 0;      // calls whose tag had labels and no room: their bare name has them
   std::uint64_t coarsenings = 0;  // times that histograms lost half of their resolution
   std::uint64_t histogram_bytes = 0;
+  std::uint64_t cumulative_bytes = 0;
   std::uint64_t late = 0;       // calls that were too old for the window: in the totals only
   std::uint64_t rotations = 0;  // intervals completed
 };

@@ -46,11 +46,14 @@ void WindowHistograms::put(std::int64_t interval, const Histogram& histogram, Hi
   pool.account(before, completed_.memory_bytes());
 }
 
-void WindowHistograms::advance(std::int64_t interval, std::int64_t oldest, HistogramPool& pool) {
+void WindowHistograms::complete(std::int64_t interval, std::int64_t oldest, HistogramPool& pool) {
   const std::size_t before = completed_.memory_bytes();
   completed_.drop_before(oldest);
   pool.account(before, completed_.memory_bytes());
   if (!working_.empty() && interval >= oldest) put(interval, working_, pool);
+}
+
+void WindowHistograms::clear_working(HistogramPool& pool) {
   change_working(pool, [&] {
     working_.clear();
     if (pool.coarseness() > 0) working_ = {};  // memory is scarce: what is packed needs it more

@@ -51,8 +51,10 @@ class WindowHistograms {
                   HistogramPool& pool);
 
   // Completes the working bucket, which is this interval's, and forgets what is older than
-  // `oldest`.
-  void advance(std::int64_t interval, std::int64_t oldest, HistogramPool& pool);
+  // `oldest`. It stays to be looked at until it is cleared for the next interval.
+  void complete(std::int64_t interval, std::int64_t oldest, HistogramPool& pool);
+  const Histogram& working() const { return working_; }
+  void clear_working(HistogramPool& pool);
 
   // Brings everything down to the pool's coarseness.
   void coarsen(HistogramPool& pool);

@@ -48,6 +48,7 @@ struct WindowSums {
 class WindowBuckets {
  public:
   WindowSums& working() { return working_; }
+  const WindowSums& working() const { return working_; }
 
   // Gives a completed interval's bucket, made if necessary, for something to be added. `most` is
   // how many there can be. Requires: what is older than the window has been dropped.

@@ -69,6 +69,14 @@ struct World {
     return std::nullopt;
   }
 
+  std::vector<CumulativeSample> cumulative(TraceType type) {
+    std::vector<CumulativeSample> samples;
+    const auto all = [](std::int32_t) { return true; };
+    for (std::size_t at = 0, more = 1; more > 0; at += more)
+      more = engine.cumulative(type, at, kAll, now, all, samples);
+    return samples;
+  }
+
   // How many calls the window holds; 0 if nothing.
   std::uint64_t in_window(TraceType type, std::string_view tag) {
     const auto values = find(type, tag);

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Distributions of all values since some time.
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "collector/engine/cumulative_histogram.hpp"
+#include "fixture.hpp"
+
+namespace pcp::trace::agent {
+namespace {
+
+constexpr TraceType kObserve = TraceType::Observe;
+
+std::string packed(const std::vector<double>& values) {
+  Histogram histogram;
+  for (const double value : values) histogram.add(value);
+  std::string bytes;
+  histogram.pack(bytes);
+  return bytes;
+}
+
+wire::BatchAge age(Time first, Time last) {
+  return {static_cast<std::uint64_t>(first.count()), static_cast<std::uint64_t>(last.count())};
+}
+
+// Intervals of two seconds.
+struct EngineCumulative : testing::Test {
+  static EngineOptions options() {
+    EngineOptions options;
+    options.period = 10s;
+    options.buckets = 5;
+    return options;
+  }
+
+  void begin_at(Time time) {
+    world.at(time);
+    world.engine.begin_cumulative(world.now);
+  }
+
+  void value_at(Time time, double value) {
+    world.at(time);
+    world.value(kObserve, "x", value);
+  }
+
+  // Of the only tag.
+  CumulativeSample sample_at(Time time) {
+    world.at(time);
+    const auto samples = world.cumulative(kObserve);
+    EXPECT_EQ(samples.size(), 1u);
+    return samples.empty() ? CumulativeSample{} : samples.front();
+  }
+
+  void expect_at(Time time, Time since, const std::vector<double>& values,
+                 std::uint64_t unbinned = 0) {
+    const CumulativeSample sample = sample_at(time);
+    EXPECT_EQ(sample.since, World::kStart + since);
+    EXPECT_EQ(sample.count, values.size());
+    EXPECT_EQ(sample.unbinned, unbinned);
+    EXPECT_EQ(sample.packed, packed(values));
+    EXPECT_FALSE(sample.left_out);
+  }
+
+  World world{options()};
+};
+
+TEST_F(EngineCumulative, IsNotThereBeforeItBegins) {
+  for (int i = 0; i < 10; ++i) value_at(i * 1s, i);
+  EXPECT_EQ(world.cumulative(kObserve).size(), 0u);
+  EXPECT_EQ(world.engine.counters().cumulative_bytes, 0u);
+}
+
+TEST_F(EngineCumulative, BeginsWithTheIntervalThatIsRunning) {
+  value_at(1s, 1);
+  value_at(3s, 2);
+  begin_at(3500ms);
+  expect_at(3500ms, 3500ms, {});
+  value_at(3900ms, 3);
+  expect_at(3999ms, 3500ms, {});
+  expect_at(4s, 3500ms, {2, 3});
+  value_at(5s, 4);
+  expect_at(1h, 3500ms, {2, 3, 4});
+}
+
+TEST_F(EngineCumulative, BeginsOnce) {
+  value_at(1s, 1);
+  begin_at(1s);
+  begin_at(3s);
+  expect_at(4s, 1s, {1});
+}
+
+// Neither a snapshot nor the rotation has come to this tag in the meantime.
+TEST_F(EngineCumulative, LeavesOutAnIntervalThatHadEndedThen) {
+  value_at(1s, 1);
+  begin_at(2s);
+  expect_at(10s, 2s, {});
+  value_at(11s, 2);
+  expect_at(12s, 2s, {2});
+}
+
+TEST_F(EngineCumulative, OfASilentTagTakesNoMemory) {
+  value_at(1s, 1);
+  begin_at(20s);
+  for (int i = 20; i < 100; ++i) expect_at(i * 1s, 20s, {});
+  EXPECT_EQ(world.engine.counters().cumulative_bytes, 0u);
+}
+
+TEST_F(EngineCumulative, OfATagThatComesLaterIsSinceItsStart) {
+  begin_at(1s);
+  value_at(7s, 1);
+  expect_at(7s, 7s, {});
+  value_at(7500ms, 2);
+  expect_at(8s, 7s, {1, 2});
+}
+
+TEST_F(EngineCumulative, GoesOnWhenTheWindowIsEmpty) {
+  begin_at(0s);
+  value_at(1s, 1);
+  value_at(100s, 2);  // the first one's interval was never in a window
+  expect_at(102s, 1s, {1, 2});
+  expect_at(1h, 1s, {1, 2});
+  EXPECT_EQ(world.in_window(kObserve, "x"), 0u);
+}
+
+TEST_F(EngineCumulative, IsKeptByTheRotationAlone) {
+  begin_at(0s);
+  for (int i = 0; i < 100; ++i) {
+    value_at(i * 1s, i);
+    world.engine.rotate(world.now, kAll);
+  }
+  EXPECT_EQ(sample_at(100s).count, 100u);
+}
+
+TEST_F(EngineCumulative, IsOfTransactionsAndObservations) {
+  world.value(TraceType::Point, "old", 1);
+  begin_at(0s);
+  for (const char* tag : {"old", "new"}) world.value(TraceType::Point, tag, 1);
+  world.at(2s);
+  EXPECT_EQ(world.cumulative(TraceType::Point).size(), 2u);
+  EXPECT_EQ(world.engine.counters().cumulative_bytes, 0u);
+  for (const TraceType type : {TraceType::Transact, TraceType::Observe, TraceType::Counter})
+    world.value(type, "x", 1);
+  world.at(4s);
+  for (const TraceType type : {TraceType::Transact, TraceType::Observe, TraceType::Counter}) {
+    const auto samples = world.cumulative(type);
+    ASSERT_EQ(samples.size(), 1u);
+    EXPECT_EQ(samples.front().count, has_histogram(type) ? 1u : 0u);
+  }
+}
+
+TEST_F(EngineCumulative, HasLateValuesAtOnceAndOnce) {
+  value_at(1s, 1);
+  begin_at(11s);
+  std::vector<double> values{1, 2, 3, 4, 5, 6, 7, 8};
+  world.batch(kObserve, "x", values, age(8s, 3s));  // all of it belongs to completed intervals
+  expect_at(11s, 11s, values);
+  expect_at(12s, 11s, values);
+  expect_at(1h, 11s, values);
+}
+
+TEST_F(EngineCumulative, HasALateBatchOfWhichThePresentIntervalHasAPart) {
+  begin_at(11s);
+  const std::vector<double> values{1, 2, 3, 4, 5, 6, 7, 8};
+  world.batch(kObserve, "x", values, age(8s, 0s));
+  EXPECT_EQ(sample_at(11s).count, 7u);  // the last second's is to come
+  expect_at(12s, 11s, values);
+}
+
+TEST_F(EngineCumulative, CountsWhatIsTooOldAsUnbinned) {
+  begin_at(101s);
+  world.batch(kObserve, "x", {1, 2, 3, std::nan("")}, age(30s, 20s));
+  expect_at(101s, 101s, {}, 3);
+  world.batch(kObserve, "x", {1, 2, 3, 4}, age(18s, 0s));  // half of it
+  const CumulativeSample sample = sample_at(102s);
+  EXPECT_EQ(sample.count, 2u);
+  EXPECT_EQ(sample.unbinned, 5u);
+}
+
+TEST_F(EngineCumulative, LeavesOutWhatIsNotFinite) {
+  begin_at(0s);
+  for (const double value : {1.0, std::nan(""), HUGE_VAL, -HUGE_VAL, 2.0}) value_at(1s, value);
+  expect_at(2s, 1s, {1, 2});
+}
+
+TEST_F(EngineCumulative, CountsWhatAClientThinnedAsUnbinned) {
+  value_at(0s, 1);
+  begin_at(1s);
+  Delta delta;
+  for (int i = 0; i < 10; ++i) delta.add(1);
+  delta.unbinned = 7;
+  const TagIndex tag = world.engine.tag(kObserve, "x");
+  world.engine.apply(tag, delta, packed({1, 1, 1}), {}, world.now);
+  expect_at(1s, 1s, {});
+  expect_at(2s, 1s, {1, 1, 1, 1}, 7);
+  delta.unbinned = 10;
+  world.engine.apply(tag, delta, {}, {}, world.now);
+  expect_at(4s, 1s, {1, 1, 1, 1}, 17);
+}
+
+TEST_F(EngineCumulative, IsForgottenByAReset) {
+  begin_at(21s);
+  value_at(21s, 1);
+  expect_at(22s, 21s, {1});
+  world.at(27s);
+  world.engine.reset(world.now);
+  EXPECT_EQ(world.engine.counters().cumulative_bytes, 0u);
+  EXPECT_EQ(world.cumulative(kObserve).size(), 0u);
+  value_at(27500ms, 5);
+  expect_at(29s, 27500ms, {5});
+}
+
+TEST_F(EngineCumulative, IsAsCoarseAsTheCoarsestThatIsInIt) {
+  begin_at(0s);
+  Delta delta;
+  delta.add(1);
+  Histogram coarse;
+  coarse.add(1);
+  coarse.coarsen_to(2);
+  std::string bytes;
+  coarse.pack(bytes);
+  world.engine.apply(world.engine.tag(kObserve, "x"), delta, bytes, {}, world.now);
+  value_at(3s, 1);
+  const CumulativeSample sample = sample_at(4s);
+  EXPECT_EQ(sample.packed.front(), 2);
+  EXPECT_EQ(sample.count, 2u);
+}
+
+TEST_F(EngineCumulative, IsCopiedInSlicesOfThoseThatAreWanted) {
+  begin_at(0s);
+  for (int i = 1; i <= 100; ++i) world.value(kObserve, "tag" + std::to_string(i), i);
+  world.at(2s);
+  std::vector<CumulativeSample> samples;
+  const auto wanted = [](std::int32_t instance) { return instance % 3 == 0; };
+  std::size_t at = 0;
+  for (std::size_t more = 1; more > 0; at += more) {
+    more = world.engine.cumulative(kObserve, at, 7, world.now, wanted, samples);
+    ASSERT_LE(more, 7u);
+  }
+  EXPECT_EQ(at, 100u);
+  ASSERT_EQ(samples.size(), 33u);
+  for (const CumulativeSample& each : samples) {
+    EXPECT_EQ(each.packed, packed({static_cast<double>(each.instance)}));
+  }
+}
+
+// How values arrive: one by one or in batches, which may be late, or thinned by the client.
+struct Arrival {
+  std::vector<double> values;
+  std::size_t thinned = 0;
+  wire::BatchAge age;
+  bool alone = false;
+};
+
+Arrival random_arrival(std::mt19937& random, Time oldest) {
+  std::lognormal_distribution<double> distribution(0, 2);
+  Arrival arrival;
+  arrival.alone = random() % 2 == 0;
+  const std::size_t count = arrival.alone ? 1 : random() % 30;
+  for (std::size_t i = 0; i < count; ++i) {
+    arrival.values.push_back(distribution(random));
+    if (random() % 50 == 0) arrival.values.back() = std::numeric_limits<double>::infinity();
+  }
+  if (arrival.alone) return arrival;
+  arrival.thinned = random() % 3 == 0 ? random() % 4 : 0;
+  const auto within = [&random](Time most) {
+    return Time{static_cast<std::int64_t>(random() % 1000) * most.count() / 1000};
+  };
+  const Time first = within(oldest);
+  if (random() % 2 == 0) arrival.age = agent::age(first, within(first + 1ns));
+  return arrival;
+}
+
+// All that has arrived, as a histogram of our own.
+struct Arrived {
+  Histogram binned;
+  std::uint64_t finite = 0;
+
+  void arrive(World& world, const Arrival& arrival) {
+    Delta delta;
+    Histogram histogram;
+    for (const double value : arrival.values) {
+      if (!delta.add(value)) continue;
+      ++finite;
+      if (delta.unbinned < arrival.thinned)
+        ++delta.unbinned;
+      else
+        histogram.add(value);
+    }
+    binned.merge(histogram);
+    const TagIndex tag = world.engine.tag(kObserve, "x");
+    if (arrival.alone) {
+      world.engine.apply_value(tag, arrival.values.front(), world.now);
+      return;
+    }
+    std::string bytes;
+    histogram.pack(bytes);
+    world.engine.apply(tag, delta, bytes, arrival.age, world.now);
+  }
+};
+
+CumulativeHistogram histogram_of(const CumulativeSample& sample) {
+  CumulativeHistogram parsed{1, sample.unbinned, {}};
+  EXPECT_TRUE(parsed.histogram.merge_packed(sample.packed));
+  EXPECT_EQ(parsed.histogram.total(), sample.count);
+  return parsed;
+}
+
+// Each sample has all of the one before: what comes between two is never less than nothing.
+void expect_between(const CumulativeSample& newer, const CumulativeSample& older) {
+  const CumulativeHistogram between = subtract(histogram_of(newer), histogram_of(older));
+  ASSERT_EQ(between.histogram.total(), newer.count - older.count);
+  ASSERT_EQ(between.unbinned, newer.unbinned - older.unbinned);
+}
+
+void expect_exact(std::uint32_t seed, Time oldest) {
+  std::mt19937 random(seed);
+  World world(EngineCumulative::options());
+  Arrived arrived;
+  CumulativeSample before;
+  for (int step = 0; step < 1000; ++step) {
+    if (step * 170ms > 4s && world.now < World::kStart + 4s) {  // an interval begins
+      world.at(4s);
+      world.engine.begin_cumulative(world.now);
+      arrived = {};
+    }
+    world.at(step * 170ms);
+    if (step % 200 < 150) arrived.arrive(world, random_arrival(random, oldest));
+    if (random() % 3 == 0) world.engine.rotate(world.now, kAll);
+    if (step < 30 || random() % 4 != 0) continue;
+    const auto samples = world.cumulative(kObserve);
+    ASSERT_EQ(samples.size(), 1u);
+    expect_between(samples.front(), before);
+    before = samples.front();
+    if (step % 200 < 170) continue;
+    ASSERT_EQ(before.count + before.unbinned, arrived.finite) << seed << ' ' << step;
+    if (oldest > 8s) continue;
+    std::string all;
+    arrived.binned.pack(all);
+    ASSERT_EQ(before.packed, all);
+  }
+}
+
+TEST(EngineCumulativeExactness, IsThatOfAllValuesHoweverTheyArrive) {
+  for (std::uint32_t seed = 0; seed < 30; ++seed) expect_exact(seed, 7s);
+}
+
+TEST(EngineCumulativeExactness, CountsAllValuesAlsoIfManyAreTooOld) {
+  for (std::uint32_t seed = 0; seed < 30; ++seed) expect_exact(seed, 60s);
+}
+
+}  // namespace
+}  // namespace pcp::trace::agent
