@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "collector/engine/clock.hpp"
 #include "collector/ingest/server.hpp"
 #include "collector/shared.hpp"
 
@@ -10,7 +11,8 @@ namespace pcp::trace::agent {
 
 struct Collector::Parts {
   Parts(Options options, LogLine log, Time now)
-      : shared(options.engine, options.known, now), server(std::move(options.ingest), shared, log) {
+      : shared(options.engine, options.known, now, wall_now()),
+        server(std::move(options.ingest), shared, log) {
     shared.engine.begin_numbers_after(options.reserved);
   }
 

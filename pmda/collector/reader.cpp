@@ -30,6 +30,20 @@ void copy_in_slices(Copy copy, Take take) {
   } while (slice.size() == kAtOnce);
 }
 
+// The same where copy(from, max, out) gives how many instances it looked at, out of which it took
+// what there was: for `count` of them, or fewer if there are no more.
+template <typename Element, typename Copy, typename Take>
+void copy_of_instances(std::size_t count, Copy copy, Take take) {
+  std::vector<Element> slice;
+  slice.reserve(kAtOnce);
+  std::size_t looked_at = 1;
+  for (std::size_t from = 0; from < count && looked_at > 0; from += looked_at) {
+    slice.clear();
+    looked_at = copy(from, std::min(kAtOnce, count - from), slice);
+    for (Element& element : slice) take(std::move(element));
+  }
+}
+
 // Leaves of each tag only the greatest number.
 void drop_repeated(std::vector<KnownInstance>& numbers) {
   std::sort(numbers.begin(), numbers.end(), [](const KnownInstance& a, const KnownInstance& b) {
@@ -57,19 +71,32 @@ bool TagValueSlices::next(std::vector<TagValues>& slice) {
 
 void Reader::histograms(TraceType type, Time now,
                         const std::function<void(IntervalHistogram&&)>& take) const {
-  const std::size_t count = instance_count(type);
-  std::vector<IntervalHistogram> slice;
-  slice.reserve(kAtOnce);
-  std::size_t looked_at = 1;
-  for (std::size_t from = 0; from < count && looked_at > 0; from += looked_at) {
-    slice.clear();
-    {
-      const Lock lock(shared_->mutex);
-      looked_at =
-          shared_->engine.histograms(type, from, std::min(kAtOnce, count - from), now, slice);
-    }
-    for (IntervalHistogram& histogram : slice) take(std::move(histogram));
-  }
+  copy_of_instances<IntervalHistogram>(
+      instance_count(type),
+      [&](std::size_t from, std::size_t max, std::vector<IntervalHistogram>& out) {
+        const Lock lock(shared_->mutex);
+        return shared_->engine.histograms(type, from, max, now, out);
+      },
+      take);
+}
+
+void Reader::begin_cumulative(Time now) const {
+  const Lock lock(shared_->mutex);
+  shared_->engine.begin_cumulative(now);
+}
+
+void Reader::cumulative(TraceType type, Time now, const std::function<bool(std::int32_t)>& wanted,
+                        const std::function<void(CumulativeSample&&)>& take) const {
+  copy_of_instances<CumulativeSample>(
+      instance_count(type),
+      [&](std::size_t from, std::size_t max, std::vector<CumulativeSample>& out) {
+        const Lock lock(shared_->mutex);
+        return shared_->engine.cumulative(type, from, max, now, wanted, out);
+      },
+      [&](CumulativeSample&& sample) {
+        sample.since += shared_->wall_offset;
+        take(std::move(sample));
+      });
 }
 
 void Reader::instances(TraceType type, std::size_t from,

@@ -52,6 +52,14 @@ class Reader {
   void histograms(TraceType type, Time now,
                   const std::function<void(IntervalHistogram&&)>& take) const;
 
+  // From the first call on the distributions of all values are kept, which are handed out below.
+  void begin_cumulative(Time now) const;
+
+  // Hands out those of all tags that are `wanted`; their `since` is as the wall clock has it.
+  // `wanted` is called with the mutex held.
+  void cumulative(TraceType type, Time now, const std::function<bool(std::int32_t)>& wanted,
+                  const std::function<void(CumulativeSample&&)>& take) const;
+
   // Hands out the names of a type's instances from the `from`th on, in the same order.
   void instances(TraceType type, std::size_t from,
                  const std::function<void(InstanceName&&)>& take) const;

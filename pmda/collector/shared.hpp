@@ -16,13 +16,16 @@
 namespace pcp::trace::agent {
 
 struct Shared {
-  Shared(const EngineOptions& options, const std::vector<KnownInstance>& known, Time now)
-      : engine(options, known, now) {}
+  // `wall` is what the wall clock shows at that time.
+  Shared(const EngineOptions& options, const std::vector<KnownInstance>& known, Time now,
+         Time wall = {})
+      : engine(options, known, now), wall_offset(wall - now) {}
 
   CourteousMutex mutex;  // main thread: a Lock; ingest thread: a Turn; disk: a CourteousLock
   Engine engine TRACE_GUARDED_BY(mutex);
   std::map<std::uint64_t, ClientView> clients TRACE_GUARDED_BY(mutex);  // by connection number
   IngestCounters counters;
+  const Time wall_offset;  // of the wall clock, as it was at the start, to the engine's
 };
 
 }  // namespace pcp::trace::agent

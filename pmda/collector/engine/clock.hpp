@@ -15,12 +15,8 @@ namespace pcp::trace::agent {
 // The clock that the engine's times are read from.
 inline Time steady_now() { return present_time().time_since_epoch(); }
 
-// Since 1970. It may be set, also backwards.
-inline std::chrono::nanoseconds wall_now() {
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
-}
+// The wall clock's, since 1970. It may be set, also backwards.
+inline Time wall_now() { return std::chrono::system_clock::now().time_since_epoch(); }
 
 // What the calling thread has used of a processor.
 inline std::uint64_t thread_cpu_ns() {

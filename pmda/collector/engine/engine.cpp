@@ -434,7 +434,7 @@ void Engine::begin_cumulative(Time now) {
   Implementation& my = *implementation_;
   if (my.cumulative.begun()) return;
   my.advance_to(now);
-  my.cumulative.begin(now, my.current);
+  my.cumulative.begin(std::max(now, my.clock.begin_of(my.current)), my.current);
 }
 
 std::size_t Engine::cumulative(TraceType type, std::size_t from, std::size_t max, Time now,

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -15,6 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Time kStart = 1h;
+constexpr Time kWall = 400'000h;
 
 // Intervals of two seconds.
 class ReaderTest : public testing::Test {
@@ -42,7 +44,7 @@ class ReaderTest : public testing::Test {
   }
 
   Time now_ = kStart;
-  Shared shared_{options(), {}, now_};
+  Shared shared_{options(), {}, now_, kWall};
   Reader reader_{shared_};
 };
 
@@ -94,6 +96,24 @@ TEST_F(ReaderTest, GivesAllDistributionsHoweverManySlicesTheyTake) {
   }
   now_ += 2s;
   EXPECT_EQ(totals(TraceType::Observe, kStart + 2s), expected);
+}
+
+TEST_F(ReaderTest, GivesWhatIsKeptSinceATimeOfTheWallClock) {
+  const auto all = [](std::int32_t) { return true; };
+  const auto nobody = [](CumulativeSample&&) { FAIL() << "none is kept"; };
+  for (int i = 1; i <= 1000; ++i) apply(TraceType::Observe, "tag" + std::to_string(i), i);
+  reader_.cumulative(TraceType::Observe, now_, all, nobody);
+  now_ += 1s;
+  reader_.begin_cumulative(now_);
+  now_ += 1s;
+  std::int32_t expected = 0;
+  const auto odd = [](std::int32_t instance) { return instance % 2 == 1; };
+  reader_.cumulative(TraceType::Observe, now_, odd, [&](CumulativeSample&& sample) {
+    EXPECT_EQ(sample.instance, std::exchange(expected, expected + 2) + 1);
+    EXPECT_EQ(sample.since, kWall + 1s);
+    EXPECT_EQ(sample.count, 1u);
+  });
+  EXPECT_EQ(expected, 1000);
 }
 
 }  // namespace
