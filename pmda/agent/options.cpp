@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::int64_t kMostBuckets = 1000;
 constexpr std::int64_t kMostTags = 10'000'000;
+constexpr std::int64_t kMostMiB = 1 << 20;
 constexpr Time kShortestInterval = std::chrono::milliseconds(1);
 
 pmLongOptions long_options[] = {
@@ -36,6 +37,8 @@ pmLongOptions long_options[] = {
     {"observe-units", 1, 'U', "UNITS", "units of observations, six integers (default 0,0,0,0,0,0)"},
     {"counter-units", 1, 'V', "UNITS", "units of counters, six integers (default 0,0,0,0,0,0)"},
     {"max-tags", 1, 0, "COUNT", "tags to keep apart (default 100000)"},
+    {"histogram-memory", 1, 0, "MIB",
+     "memory for tracing.histogram, which is in use once somebody asks for it (default 64)"},
     {"split", 1, 0, "LABELS", "labels of programs to keep their tags apart by, as in service,rank"},
     {"help", 0, 'h', nullptr, "show this usage message and exit"},
     {"version", 0, 'v', nullptr, "show the version and exit"},
@@ -78,6 +81,12 @@ Result<void> take_user(const char* name, std::string& target) {
   return Error{"\"" + target + "\" is not a user of this system"};
 }
 
+Result<void> take_mebibytes(const char* text, std::size_t& target) {
+  const Result<void> taken = take(parse_number(text, 1, kMostMiB), target);
+  target <<= 20;
+  return taken;
+}
+
 // Takes one option over; `name` is as one writes it.
 Result<void> take_option(int letter, const std::string& name, const char* text, Options& options) {
   switch (letter) {
@@ -109,6 +118,8 @@ Result<void> take_option(int letter, const std::string& name, const char* text, 
       return take(parse_units(text), options.units.counter);
     default:  // those without a letter
       if (name == "--split") return take(parse_keys(text), options.split);
+      if (name == "--histogram-memory")
+        return take_mebibytes(text, options.engine.max_cumulative_bytes);
       return take(parse_number(text, 1, kMostTags), options.engine.max_tags);
   }
 }

@@ -21,7 +21,7 @@ struct Options {
   std::uint16_t port = kDefaultPort;  // -I, else PCP_TRACE_PORT
   std::string socket_path;            // -i: Unix socket for traced programs
   AccessList access;                  // -A
-  EngineOptions engine;               // -T, -N, --max-tags
+  EngineOptions engine;               // -T, -N, --max-tags, --histogram-memory
   std::vector<std::string> split;     // --split
   ValueUnits units;                   // -U, -V
   std::string debug;                  // -D

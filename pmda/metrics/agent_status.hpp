@@ -21,7 +21,8 @@ struct AgentStatus {
   double uptime_s = 0;
   std::uint64_t main_cpu_ns = 0;
   std::uint64_t resident_bytes = 0;
-  std::uint64_t labels_left_out = 0;  // instances, of all answers
+  std::uint64_t labels_left_out = 0;      // instances, of all answers
+  std::uint64_t histograms_left_out = 0;  // the same
 
   double period_s() const { return static_cast<double>(options.period.count()) / 1e9; }
   double interval_s() const { return period_s() / options.buckets; }

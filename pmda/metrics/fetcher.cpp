@@ -22,21 +22,28 @@ Fetcher::Fetcher(const std::vector<Metric>& table, int domain, Reader reader,
       reader_(reader),
       client_instances_(clients),
       gather_status_(std::move(status)),
-      period_s_(std::chrono::duration<double>(reader.engine_options().period).count()) {
+      period_s_(std::chrono::duration<double>(reader.engine_options().period).count()),
+      histograms_(reader) {
   for (const Metric& metric : table) metrics_[pmid_of(domain, metric)] = &metric;
 }
 
 pmResult* Fetcher::fetch(const pmID* pmids, std::size_t count, const pmProfile* profile, Time now) {
   result_.begin(count);
   std::array<std::vector<Asked>, kIndomCount + 1> asked;
+  std::array<std::vector<Asked>, kIndomCount + 1> asked_histograms;
   for (std::size_t index = 0; index < count; ++index) {
     if (const Metric* const metric = find(pmids[index])) {
-      asked[metric->indom].push_back({pmids[index], metric, index});
+      auto& of_this_kind = metric->read.reads<HistogramText>() ? asked_histograms : asked;
+      of_this_kind[metric->indom].push_back({pmids[index], metric, index});
     } else {
       result_.put(index, ValueSet::failed(pmids[index], PM_ERR_PMID));
     }
   }
-  for (const TraceType type : kTraceTypes) add_tags(type, asked[index_of(type)], profile, now);
+  histograms_.begin_answer();
+  for (const TraceType type : kTraceTypes) {
+    add_tags(type, asked[index_of(type)], profile, now);
+    add_histograms(type, asked_histograms[index_of(type)], profile, now);
+  }
   add_clients(asked[kClientIndom], profile, now);
   add_status(asked[kNoIndom], now);
   return result_.get();
@@ -65,6 +72,20 @@ void Fetcher::add_tags(TraceType type, AskedOfIndom asked, const pmProfile* prof
       }
     }
   }
+}
+
+void Fetcher::add_histograms(TraceType type, AskedOfIndom asked, const pmProfile* profile,
+                             Time now) {
+  if (asked.empty()) return;
+  const InstanceFilter filter(profile, indom(static_cast<unsigned>(index_of(type))));
+  const std::vector<ValueSet*> sets = make_sets(asked, reader_.instance_count(type));
+  histograms_.of(
+      type, asked.size(), now, [&](std::int32_t instance) { return filter.includes(instance); },
+      [&](std::int32_t instance, const HistogramText& text) {
+        pmAtomValue atom;
+        for (std::size_t i = 0; i < asked.size(); ++i)
+          if (asked[i].metric->read(atom, text)) sets[i]->add(instance, atom);
+      });
 }
 
 void Fetcher::add_clients(AskedOfIndom asked, const pmProfile* profile, Time now) {

@@ -15,6 +15,7 @@
 #include "collector/reader.hpp"
 #include "metrics/agent_status.hpp"
 #include "metrics/client_instances.hpp"
+#include "metrics/histogram_texts.hpp"
 #include "metrics/metric.hpp"
 #include "metrics/value_set.hpp"
 
@@ -31,6 +32,9 @@ class Fetcher {
   pmResult* fetch(const pmID* pmids, std::size_t count, const pmProfile* profile, Time now);
   void release();
 
+  // How many histograms were left out, of all answers.
+  std::uint64_t histograms_left_out() const { return histograms_.left_out(); }
+
   // Null if there is no such metric.
   const Metric* find(pmID pmid) const;
 
@@ -44,6 +48,7 @@ class Fetcher {
   using AskedOfIndom = std::span<const Asked>;
 
   void add_tags(TraceType type, AskedOfIndom asked, const pmProfile* profile, Time now);
+  void add_histograms(TraceType type, AskedOfIndom asked, const pmProfile* profile, Time now);
   void add_clients(AskedOfIndom asked, const pmProfile* profile, Time now);
   void add_status(AskedOfIndom asked, Time now);
   std::vector<ValueSet*> make_sets(AskedOfIndom asked, std::size_t capacity);
@@ -55,6 +60,7 @@ class Fetcher {
   ClientInstances& client_instances_;
   std::function<AgentStatus(Time)> gather_status_;
   double period_s_;
+  HistogramTexts histograms_;
   std::vector<TagValues> slice_;  // kept, so that a fetch need not get its memory again
   FetchResult result_;
 };

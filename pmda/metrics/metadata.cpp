@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Writes the files `pmns` and `help`, which repeat the metric table for PCP's Install procedures,
-// into a directory. The target `pmda_metadata` does that for the ones in the source tree.
+// Writes the files `pmns`, `pmns.tracing` and `help`, which repeat the metric table for PCP's
+// Install procedures, into a directory. The target `pmda_metadata` does that for the ones in the
+// source tree.
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -15,11 +16,14 @@ int main(int argc, char** argv) {
   }
   const std::string directory = argv[1];
   const std::vector<Metric> table = metric_table({});
-  std::ofstream pmns(directory + "/pmns");
-  std::ofstream help(directory + "/help");
-  pmns << pmns_file(table);
-  help << help_file(table);
-  pmns.close();
-  help.close();
-  return pmns && help ? EXIT_SUCCESS : EXIT_FAILURE;
+  const auto write = [&directory](const char* name, const std::string& text) {
+    std::ofstream file(directory + "/" + name);
+    file << text;
+    file.close();
+    return !file.fail();
+  };
+  const bool written = write("pmns", pmns_file(table, "trace")) &&
+                       write("pmns.tracing", pmns_file(table, "tracing")) &&
+                       write("help", help_file(table));
+  return written ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -34,8 +34,8 @@ near it if two machines or containers have the same.
 
 std::vector<Metric> metric_table(const ValueUnits& units) {
   std::vector<Metric> table;
-  for (auto part :
-       {classic_metrics(units), window_metrics(units), status_metrics(), client_metrics()}) {
+  for (auto part : {classic_metrics(units), window_metrics(units), status_metrics(),
+                    client_metrics(), histogram_metrics()}) {
     table.insert(table.end(), std::make_move_iterator(part.begin()),
                  std::make_move_iterator(part.end()));
   }
@@ -66,21 +66,22 @@ std::string identifier(const Metric& metric) {
 
 }  // namespace
 
-std::string pmns_file(const std::vector<Metric>& table) {
+std::string pmns_file(const std::vector<Metric>& table, const std::string& top) {
   NameSpace names;
   for (const Metric& metric : table) {
     const std::string name = metric.name;
+    if (!name.starts_with(top + ".")) continue;
     const std::size_t dot = name.rfind('.');
     names.lines_of(name.substr(0, dot)) +=
         "    " + name.substr(dot + 1) + "\t" + identifier(metric) + "\n";
   }
   std::string text =
       "/* The names of the trace agent's metrics, as its metric table has them. */\n";
-  // A parent's line is known before the child's own node is, so `trace` is not the first in
+  // A parent's line is known before the child's own node is, so the top is not the first in
   // `order`.
-  text += "\ntrace {\n" + names.lines["trace"] + "}\n";
+  text += "\n" + top + " {\n" + names.lines[top] + "}\n";
   for (const std::string& path : names.order) {
-    if (path != "trace") text += "\n" + path + " {\n" + names.lines[path] + "}\n";
+    if (path != top) text += "\n" + path + " {\n" + names.lines[path] + "}\n";
   }
   return text;
 }

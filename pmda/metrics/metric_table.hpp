@@ -21,7 +21,8 @@ std::vector<Metric> metric_table(const ValueUnits& units);
 extern const std::array<Text, kIndomCount> kIndomTexts;
 
 // The files that PCP's Install procedures read. The committed ones must be equal; see the test.
-std::string pmns_file(const std::vector<Metric>& table);
+// Of `pmns` there is one for each name at the top.
+std::string pmns_file(const std::vector<Metric>& table, const std::string& top);
 std::string help_file(const std::vector<Metric>& table);
 
 // Parts of metric_table, by cluster.
@@ -29,5 +30,6 @@ std::vector<Metric> classic_metrics(const ValueUnits& units);  // 0: those of ev
 std::vector<Metric> window_metrics(const ValueUnits& units);   // 1, 2 and 6: distributions
 std::vector<Metric> status_metrics();                          // 3: the agent's own health
 std::vector<Metric> client_metrics();                          // 4: the traced processes
+std::vector<Metric> histogram_metrics();                       // 7: distributions since some time
 
 }  // namespace pcp::trace::agent

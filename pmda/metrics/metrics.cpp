@@ -91,6 +91,7 @@ AgentStatus Metrics::status(Time now) const {
   status.main_cpu_ns = thread_cpu_ns();
   status.resident_bytes = resident_bytes();
   status.labels_left_out = labels_left_out_;
+  status.histograms_left_out = fetcher_.histograms_left_out();
   return status;
 }
 

@@ -209,6 +209,20 @@ labels.
       R"(Tags of processes that the agent's option --split should have given labels, and
 that stayed as they are: they would have more than 254 bytes or 16 labels.
 )"}},
+    {3, 32, "trace.agent.histograms.left_out", kNoIndom, PM_SEM_COUNTER, kCount,
+     [](const AgentStatus& status) { return status.histograms_left_out; },
+     {"values of tracing.histogram that were left out of an answer",
+      R"(Each time that tracing.histogram.transact or tracing.histogram.observe was asked
+for, this grows by the number of tags that had no value: all values of an answer
+take at most 16 MiB together, that of a tag 4 KiB before it is written as text,
+and all that the agent keeps for them what its option --histogram-memory says.
+)"}},
+    {3, 33, "trace.agent.memory.cumulative", kNoIndom, PM_SEM_INSTANT, kBytes,
+     engine<&EngineCounters::cumulative_bytes>,
+     {"memory in use for tracing.histogram",
+      R"(What the histograms of all values since some time take, beside those of the
+window in trace.agent.memory.histograms: nothing before somebody asked for one.
+)"}},
   };
   // clang-format on
 }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <variant>
 
@@ -41,9 +42,15 @@ struct Unwrapped<std::optional<Value>> {
   using Type = Value;
 };
 
+// A tag's cumulative histogram, as cumulative_histogram.hpp writes it.
+struct HistogramText {
+  std::string text;
+};
+
 // Reads one value of a metric, and knows its type. Made from a lambda without captures that gives
-// the value, or an optional one, from its source, which is one of three:
+// the value, or an optional one, from its source, which is one of four:
 // - (const TagValues&, double period_s)
+// - (const HistogramText&)
 // - (const wire::ClientCounters&)
 // - (const AgentStatus&)
 class ValueReader {
@@ -52,6 +59,8 @@ class ValueReader {
   constexpr ValueReader(Function) {
     if constexpr (std::is_invocable_v<Function, const TagValues&, double>) {
       use<Function, TagValues, double>();
+    } else if constexpr (std::is_invocable_v<Function, const HistogramText&>) {
+      use<Function, HistogramText>();
     } else if constexpr (std::is_invocable_v<Function, const wire::ClientCounters&>) {
       use<Function, wire::ClientCounters>();
     } else {
@@ -60,6 +69,11 @@ class ValueReader {
   }
 
   int type() const { return type_; }
+
+  template <typename... Source>
+  bool reads() const {
+    return std::holds_alternative<Read<Source...>>(read_);
+  }
 
   // False if there is no value just now. Requires: the metric's source is this one.
   template <typename... Source>
@@ -83,7 +97,9 @@ class ValueReader {
   }
 
   int type_ = PM_TYPE_UNKNOWN;
-  std::variant<Read<TagValues, double>, Read<wire::ClientCounters>, Read<AgentStatus>> read_;
+  std::variant<Read<TagValues, double>, Read<HistogramText>, Read<wire::ClientCounters>,
+               Read<AgentStatus>>
+      read_;
 };
 
 }  // namespace pcp::trace::agent

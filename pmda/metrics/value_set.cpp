@@ -48,17 +48,18 @@ void ValueSet::add(int instance, const pmAtomValue& value) {
     entry->value.lval = value.l;
   } else if (type_ == PM_TYPE_STRING) {
     const std::size_t bytes = std::strlen(value.cp) + 1;
-    blocks_ = std::make_unique<char[]>(PM_VAL_HDR_SIZE + (bytes + 3) / 4 * 4);  // whole words
-    entry->value.pval = next_block(value.cp, bytes);
+    strings_.push_back(
+        std::make_unique<char[]>(PM_VAL_HDR_SIZE + (bytes + 3) / 4 * 4));  // whole words
+    entry->value.pval = make_block(strings_.back().get(), value.cp, bytes);
   } else {
-    entry->value.pval = next_block(&value, block_bytes(type_) - PM_VAL_HDR_SIZE);
+    entry->value.pval =
+        make_block(blocks_.get() + used_, &value, block_bytes(type_) - PM_VAL_HDR_SIZE);
+    used_ += block_bytes(type_);
   }
   ++set_->numval;
 }
 
-pmValueBlock* ValueSet::next_block(const void* value, std::size_t bytes) {
-  char* const address = blocks_.get() + used_;
-  used_ += PM_VAL_HDR_SIZE + bytes;
+pmValueBlock* ValueSet::make_block(char* address, const void* value, std::size_t bytes) const {
   // Made elsewhere and copied: setting a bit field reads the rest, of memory that comes from afar.
   pmValueBlock header{};
   header.vtype = static_cast<unsigned char>(type_);

@@ -15,7 +15,7 @@ class ValueSet {
  public:
   ValueSet() = default;
 
-  // Makes room for `capacity` values of a type, of strings for one.
+  // Makes room for `capacity` values of a type.
   ValueSet(pmID pmid, int type, std::size_t capacity);
 
   // Makes a set that says why there are no values.
@@ -26,12 +26,13 @@ class ValueSet {
   pmValueSet* get() const { return set_; }
 
  private:
-  pmValueBlock* next_block(const void* value, std::size_t bytes);
+  pmValueBlock* make_block(char* address, const void* value, std::size_t bytes) const;
 
   int type_ = PM_TYPE_UNKNOWN;
   std::unique_ptr<char[]> memory_;  // the set and its list of values
-  std::unique_ptr<char[]> blocks_;  // what does not fit into the list
+  std::unique_ptr<char[]> blocks_;  // numbers that do not fit into the list
   std::size_t used_ = 0;            // of blocks_
+  std::vector<std::unique_ptr<char[]>> strings_;
   pmValueSet* set_ = nullptr;
 };
 

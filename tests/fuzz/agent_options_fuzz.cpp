@@ -37,6 +37,8 @@ void check(const Options& options) {
   require(options.engine.period > 0s && options.engine.period <= 366 * 24h);
   require(options.engine.period / options.engine.buckets >= 1ms);
   require(options.engine.max_tags >= 1 && options.engine.max_tags <= 10'000'000);
+  require(options.engine.max_cumulative_bytes >= 1u << 20 &&
+          options.engine.max_cumulative_bytes <= std::size_t{1} << 40);
   require(options.socket_path.size() < sizeof(sockaddr_un::sun_path));
   require(std::all_of(options.split.begin(), options.split.end(), pcp::trace::is_dimension_key));
   check(options.units.observation);

@@ -55,7 +55,8 @@ class SystemTestCase(unittest.TestCase):
     def state(self):
         """All that Install and pcp-trace-system change."""
         return {path: self.machine.read(path)
-                for path in (CONF, NAMES, "/var/lib/pcp/pmns/trace", LINKER_CONF, COMMAND)}
+                for path in (CONF, NAMES, *map("/var/lib/pcp/pmns/".__add__, ("trace", "tracing")),
+                             LINKER_CONF, COMMAND)}
 
     def value(self, metric):
         return self.machine.run(f"pmprobe -v {metric}").stdout.split()[2:]

@@ -3,11 +3,12 @@
 
 import os
 import re
+import time
 import unittest
 
 import installed
 from installed import find
-from system_test import SystemTestCase
+from system_test import NAMES, SystemTestCase
 
 setUpModule = installed.set_up
 
@@ -84,6 +85,17 @@ class Install(SystemTestCase):
             self.assertIn("runs again, as before", said)
             self.assertEqual(self.state(), before)
             self.assertEqual(self.value("trace.control.port"), ["5000"])
+
+    def test_distributions_are_kept_from_the_first_fetch_on_which_is_not_installs(self):
+        self.machine.start_pmcd()
+        self.assertIn("Check tracing metrics have appeared ... 2 metrics", self.must(self.install()))
+        self.machine.run("pmtrace -q -v 7 queue")
+        asked = time.time_ns()
+        [text] = re.findall(r'value "1 (.*)"', self.machine.run("pminfo -f tracing").stdout)
+        self.assertGreaterEqual(int(text.split()[0]), asked, text)
+        self.must(f"cd {os.path.dirname(find('pmdatrace'))} && ./Remove </dev/null")
+        self.assertNotIn("tracing", self.machine.read(NAMES))
+        self.assertEqual(self.machine.read(f"{os.path.dirname(NAMES)}/tracing"), "")
 
     def installed_in(self, place):
         """Gives the agent's directory, a copy."""

@@ -48,6 +48,7 @@ TEST_F(OptionsTest, HaveDefaults) {
   EXPECT_EQ(options.engine.period, 60s);
   EXPECT_EQ(options.engine.buckets, 12);
   EXPECT_EQ(options.engine.max_tags, 100'000);
+  EXPECT_EQ(options.engine.max_cumulative_bytes, 64u << 20);
   EXPECT_TRUE(options.split.empty());
   EXPECT_FALSE(options.adopts_numbers);
 }
@@ -63,9 +64,11 @@ TEST_F(OptionsTest, NameTheLabelsThatSplitTags) {
 }
 
 TEST_F(OptionsTest, AreTakenFromTheCommandLine) {
-  const Options options =
-      good({"-d", "11", "-l", "some.log", "-M", "root", "-I", "4444", "-i", "/tmp/s", "-T",
-            "30 seconds", "-N", "6", "--max-tags=5", "-U", "1,0,0,1,0,0", "-V", "0,1,0,0,3,0"});
+  const Options options = good({"-d", "11",          "-l",           "some.log",
+                                "-M", "root",        "-I",           "4444",
+                                "-i", "/tmp/s",      "-T",           "30 seconds",
+                                "-N", "6",           "--max-tags=5", "--histogram-memory=3",
+                                "-U", "1,0,0,1,0,0", "-V",           "0,1,0,0,3,0"});
   EXPECT_EQ(options.domain, 11);
   EXPECT_EQ(options.log, "some.log");
   EXPECT_EQ(options.user, "root");
@@ -74,6 +77,7 @@ TEST_F(OptionsTest, AreTakenFromTheCommandLine) {
   EXPECT_EQ(options.engine.period, 30s);
   EXPECT_EQ(options.engine.buckets, 6);
   EXPECT_EQ(options.engine.max_tags, 5);
+  EXPECT_EQ(options.engine.max_cumulative_bytes, 3u << 20);
   EXPECT_EQ(options.units.observation.dimSpace, 1);
   EXPECT_EQ(options.units.counter.dimTime, 1);
 }
@@ -107,7 +111,9 @@ TEST_F(OptionsTest, NameTheArgumentThatIsWrong) {
                                                        {"-T", "soon"},
                                                        {"-U", "1,2"},
                                                        {"-V", "0,0,0,0,99,0"},
-                                                       {"--max-tags", "0"}};
+                                                       {"--max-tags", "0"},
+                                                       {"--histogram-memory", "0"},
+                                                       {"--histogram-memory", "1048577"}};
   for (const auto& [option, argument] : cases) {
     const std::string message = error({option, argument});
     EXPECT_EQ(message.find(option), 0) << message;

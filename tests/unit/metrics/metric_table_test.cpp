@@ -18,8 +18,10 @@ std::string committed(const std::string& name) {
   return text.str();
 }
 
-TEST(MetricTable, IsWhatTheFilePmnsSays) {
-  EXPECT_EQ(pmns_file(metric_table({})), committed("pmns")) << "build the target pmda_metadata";
+TEST(MetricTable, IsWhatTheFilesPmnsSay) {
+  const std::vector<Metric> table = metric_table({});
+  EXPECT_EQ(pmns_file(table, "trace"), committed("pmns")) << "build the target pmda_metadata";
+  EXPECT_EQ(pmns_file(table, "tracing"), committed("pmns.tracing"));
 }
 
 TEST(MetricTable, IsWhatTheFileHelpSays) {

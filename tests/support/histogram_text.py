@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The values of tracing.histogram.*, read as protocol.md says."""
+
+import base64
+import collections
+import math
+import struct
+
+
+class Distribution(collections.namedtuple("Distribution", "since coarseness unbinned bins")):
+    """`bins` is {number: count}."""
+
+    @property
+    def count(self):
+        return sum(self.bins.values())
+
+    def coarsened(self, coarseness):
+        bins = collections.Counter()
+        for number, count in self.bins.items():
+            bins[number >> coarseness - self.coarseness] += count
+        return self._replace(coarseness=coarseness, bins=dict(bins))
+
+    def __add__(self, other):
+        """Of two hosts; `since` means nothing then."""
+        coarseness = max(self.coarseness, other.coarseness)
+        bins = collections.Counter(self.coarsened(coarseness).bins)
+        bins.update(other.coarsened(coarseness).bins)
+        return Distribution(None, coarseness, self.unbinned + other.unbinned, dict(bins))
+
+    def __sub__(self, older):
+        if self.since != older.since:
+            return self
+        coarseness = max(self.coarseness, older.coarseness)
+        bins = collections.Counter(self.coarsened(coarseness).bins)
+        bins.subtract(older.coarsened(coarseness).bins)
+        if min(bins.values(), default=0) < 0 or self.unbinned < older.unbinned:
+            return self
+        return Distribution(self.since, coarseness, self.unbinned - older.unbinned,
+                            {number: count for number, count in bins.items() if count > 0})
+
+    def quantile(self, share):
+        """Gives the middle of the bin in which it is."""
+        passed = 0
+        for number, count in sorted(self.bins.items()):
+            passed += count
+            if passed >= math.ceil(share * self.count):
+                return middle_of(number, self.coarseness)
+        raise ValueError("nothing counted")
+
+
+def bin_of(value):
+    bits, = struct.unpack(">Q", struct.pack(">d", value))
+    magnitude = bits >> 47 & 0xffff
+    if magnitude < 32:
+        return 0
+    return ~magnitude if bits >> 63 else magnitude
+
+
+def middle_of(number, coarseness):
+    if number == 0:
+        return 0.0
+    magnitude = ~number if number < 0 else number
+    middle, = struct.unpack(">d", struct.pack(">Q", 2 * magnitude + 1 << 46 + coarseness))
+    return -middle if number < 0 else middle
+
+
+def bins_of(values):
+    return dict(collections.Counter(map(bin_of, values)))
+
+
+def _varints(data):
+    number = shift = 0
+    for byte in data:
+        number |= (byte & 0x7f) << shift
+        shift += 7
+        if byte < 0x80:
+            yield number
+            number = shift = 0
+
+
+def _unpack(data):
+    """Gives {bin: count} of a packed histogram, without its first byte."""
+    numbers = _varints(data)
+    first = next(numbers)
+    number = (first >> 1 ^ -(first & 1)) - 1
+    bins = {}
+    for token in numbers:
+        number += 1 + (next(numbers) + 1 if token & 1 else 0)
+        bins[number] = token >> 1
+    return bins
+
+
+def parse(text):
+    version, since, coarseness, count, unbinned, encoded = text.split(" ")
+    if version != "1":
+        raise ValueError(f"unknown version: {text}")
+    bins = {}
+    if encoded != "-":
+        packed = base64.b64decode(encoded, validate=True)
+        bins = _unpack(packed[1:])
+        if packed[0] != int(coarseness):
+            raise ValueError(f"two values of coarseness: {text}")
+    distribution = Distribution(int(since), int(coarseness), int(unbinned), bins)
+    if distribution.count != int(count):
+        raise ValueError(f"two values of count: {text}")
+    return distribution

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "metrics/histogram_texts.hpp"
+
+#include "collector/engine/cumulative_histogram.hpp"
+#include "unit/metrics/metrics_fixture.hpp"
+
+namespace pcp::trace::agent {
+
+namespace {
+
+using std::chrono::seconds;
+
+constexpr Time kWall = std::chrono::hours(500'000);
+
+// One agent with more room than the fixture's, whose wall clock shows kWall at its start.
+class HistogramTextsTest : public MetricsFixture {
+ protected:
+  static EngineOptions options(std::size_t max_bytes) {
+    EngineOptions options = engine_options();
+    options.max_tags = 10'000;
+    options.max_cumulative_bytes = max_bytes;
+    return options;
+  }
+
+  struct Agent {
+    Agent(Time now, std::size_t max_bytes = 64 << 20)
+        : shared(options(max_bytes), {}, now, kWall),
+          metrics({kDomain, {}, 0}, Reader(shared), now) {}
+
+    Shared shared;
+    Metrics metrics;
+  };
+
+  void observe(const std::string& tag, double value) {
+    agent_.shared.engine.apply_value(agent_.shared.engine.tag(TraceType::Observe, tag), value,
+                                     now_);
+  }
+
+  // A histogram of so many bins, two bytes each.
+  void observe_many(Agent& agent, TraceType type, const std::string& tag, int bins) {
+    Histogram histogram;
+    for (int i = 0; i < bins; ++i) histogram.add_bin(32736 + 2 * i, 0, 1);
+    Delta delta;
+    delta.count = histogram.total();
+    std::string packed;
+    histogram.pack(packed);
+    agent.shared.engine.apply(agent.shared.engine.tag(type, tag), delta, packed, {}, now_);
+  }
+
+  using Texts = std::map<int, std::string>;
+
+  static Texts texts_of(const pmValueSet& set) {
+    Texts texts;
+    for (int i = 0; i < set.numval; ++i) {
+      EXPECT_EQ(set.vlist[i].value.pval->vtype, PM_TYPE_STRING);
+      const std::size_t size = set.vlist[i].value.pval->vlen - PM_VAL_HDR_SIZE;
+      texts[set.vlist[i].inst] = std::string(set.vlist[i].value.pval->vbuf, size - 1);
+    }
+    return texts;
+  }
+
+  std::vector<Texts> fetch_all(Agent& agent, const std::vector<std::string>& names,
+                               const pmProfile* profile = nullptr) {
+    std::vector<pmID> ids;
+    for (const std::string& name : names) ids.push_back(pmid(name));
+    const pmResult* const result = agent.metrics.fetch(ids.data(), ids.size(), profile, now_);
+    std::vector<Texts> texts;
+    for (int i = 0; i < result->numpmid; ++i) texts.push_back(texts_of(*result->vset[i]));
+    agent.metrics.release();
+    return texts;
+  }
+
+  Texts observed(const pmProfile* profile = nullptr) {
+    return fetch_all(agent_, {"tracing.histogram.observe"}, profile).front();
+  }
+
+  std::uint64_t status(Agent& agent, const std::string& name) {
+    const pmID id = pmid(name);
+    const pmResult* const result = agent.metrics.fetch(&id, 1, nullptr, now_);
+    pmAtomValue atom{};
+    EXPECT_EQ(pmExtractValue(result->vset[0]->valfmt, &result->vset[0]->vlist[0], PM_TYPE_U64,
+                             &atom, PM_TYPE_U64),
+              0);
+    return atom.ull;
+  }
+
+  Agent agent_{now_};
+};
+
+TEST_F(HistogramTextsTest, AreOfWhatIsCompletedSinceTheFirstFetch) {
+  observe("a", 1);
+  now_ += seconds(2);
+  observe("a", 2);
+  const std::string since = std::to_string((kWall + seconds(2)).count());
+  EXPECT_EQ(observed(), (Texts{{1, "1 " + since + " 0 0 0 -"}}));
+  observe("a", 3);
+  now_ += seconds(2);
+  Histogram expected;
+  expected.add(2);
+  expected.add(3);
+  const auto parsed = parse_cumulative_histogram(observed()[1]);
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(std::to_string(parsed->since_ns), since);
+  EXPECT_EQ(parsed->histogram.total(), 2u);
+  EXPECT_EQ(parsed->histogram.quantile(0), expected.quantile(0));
+  EXPECT_EQ(parsed->histogram.quantile(1), expected.quantile(1));
+}
+
+TEST_F(HistogramTextsTest, CostNothingAsLongAsOnlyOtherMetricsAreFetched) {
+  for (int i = 0; i < 10; ++i, now_ += seconds(1)) {
+    observe("a", i);
+    for (const Metric& metric : agent_.metrics.table()) {
+      if (std::string_view(metric.name).starts_with("tracing.")) continue;
+      const pmID id = pmid(metric.name);
+      agent_.metrics.fetch(&id, 1, nullptr, now_);
+    }
+  }
+  EXPECT_EQ(status(agent_, "trace.agent.memory.cumulative"), 0u);
+  observed();
+  observe("a", 1);
+  now_ += seconds(2);
+  observed();
+  EXPECT_GT(status(agent_, "trace.agent.memory.cumulative"), 0u);
+}
+
+TEST_F(HistogramTextsTest, AreOfTheTagsThatTheProfileIncludes) {
+  for (const char* tag : {"a", "b", "c"}) observe(tag, 1);
+  int some[] = {3, 1};
+  pmInDomProfile observations{indom(kObserveIndom), PM_PROFILE_EXCLUDE, 2, some};
+  pmProfile profile{PM_PROFILE_INCLUDE, 1, &observations};
+  const Texts shown = observed(&profile);
+  ASSERT_EQ(shown.size(), 2u);
+  EXPECT_TRUE(shown.contains(1) && shown.contains(3));
+}
+
+TEST_F(HistogramTextsTest, ComeBesideOtherValuesAndAsOftenAsTheyAreAsked) {
+  observe("a", 1);
+  const std::vector<pmID> ids{pmid("tracing.histogram.observe"), pmid("trace.observe.count"),
+                              pmid("tracing.histogram.observe"),
+                              pmid("tracing.histogram.transact")};
+  const pmResult* const result = agent_.metrics.fetch(ids.data(), ids.size(), nullptr, now_);
+  EXPECT_EQ(result->vset[1]->numval, 1);
+  EXPECT_EQ(result->vset[3]->numval, 0);
+  EXPECT_EQ(texts_of(*result->vset[0]).size(), 1u);
+  EXPECT_EQ(texts_of(*result->vset[0]), texts_of(*result->vset[2]));
+}
+
+std::size_t bytes_of(const std::map<int, std::string>& texts) {
+  std::size_t bytes = 0;
+  for (const auto& [instance, text] : texts) bytes += text.size();
+  return bytes;
+}
+
+TEST_F(HistogramTextsTest, BeyondWhatAnAnswerTakesAreLeftOutAndCounted) {
+  const std::vector<std::string> both{"tracing.histogram.transact", "tracing.histogram.observe"};
+  fetch_all(agent_, both);
+  constexpr int kTags = 2000;
+  for (int i = 0; i < kTags; ++i) {
+    observe_many(agent_, TraceType::Transact, std::to_string(i), 2000);
+    observe_many(agent_, TraceType::Observe, std::to_string(i), 2000);
+  }
+  now_ += seconds(2);
+  const auto texts = fetch_all(agent_, both);
+  EXPECT_EQ(texts[0].size(), std::size_t{kTags});
+  const std::size_t bytes = bytes_of(texts[0]) + bytes_of(texts[1]);
+  EXPECT_LE(bytes, HistogramTexts::kMaxBytes);
+  EXPECT_GT(bytes, HistogramTexts::kMaxBytes - 10'000);
+  const std::uint64_t left_out = kTags - texts[1].size();
+  EXPECT_GT(left_out, 0u);
+  EXPECT_EQ(status(agent_, "trace.agent.histograms.left_out"), left_out);
+  EXPECT_EQ(texts[1].rbegin()->first, static_cast<int>(texts[1].size()));  // those that came last
+  EXPECT_EQ(fetch_all(agent_, {both[1]}).front().size(), std::size_t{kTags});
+  EXPECT_EQ(status(agent_, "trace.agent.histograms.left_out"), left_out);
+}
+
+TEST_F(HistogramTextsTest, ForWhichTheAgentHadNoRoomAreLeftOutAndCounted) {
+  Agent agent(now_, 1);
+  fetch_all(agent, {"tracing.histogram.observe"});
+  for (int i = 0; i < 20; ++i, now_ += seconds(2)) {  // in a few steps all is as coarse as can be
+    observe_many(agent, TraceType::Observe, "a", 10);
+    while (agent.shared.engine.rotate(now_, 1)) continue;
+  }
+  for (std::uint64_t i = 1; i < 4; ++i) {
+    EXPECT_EQ(fetch_all(agent, {"tracing.histogram.observe"}).front(), Texts{});
+    EXPECT_EQ(status(agent, "trace.agent.histograms.left_out"), i);
+  }
+}
+
+}  // namespace
+
+}  // namespace pcp::trace::agent
