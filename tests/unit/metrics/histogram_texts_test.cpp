@@ -157,7 +157,7 @@ TEST_F(HistogramTextsTest, BeyondWhatAnAnswerTakesAreLeftOutAndCounted) {
   constexpr int kTags = 2000;
   for (int i = 0; i < kTags; ++i) {
     observe_many(agent_, TraceType::Transact, std::to_string(i), 2000);
-    observe_many(agent_, TraceType::Observe, std::to_string(i), 2000);
+    observe_many(agent_, TraceType::Observe, std::to_string(i), i + 1 < kTags ? 2000 : 1);
   }
   now_ += seconds(2);
   const auto texts = fetch_all(agent_, both);
@@ -168,9 +168,13 @@ TEST_F(HistogramTextsTest, BeyondWhatAnAnswerTakesAreLeftOutAndCounted) {
   const std::uint64_t left_out = kTags - texts[1].size();
   EXPECT_GT(left_out, 0u);
   EXPECT_EQ(status(agent_, "trace.agent.histograms.left_out"), left_out);
-  EXPECT_EQ(texts[1].rbegin()->first, static_cast<int>(texts[1].size()));  // those that came last
+  // Those that came last: also one that would still fit.
+  EXPECT_EQ(texts[1].rbegin()->first, static_cast<int>(texts[1].size()));
   EXPECT_EQ(fetch_all(agent_, {both[1]}).front().size(), std::size_t{kTags});
   EXPECT_EQ(status(agent_, "trace.agent.histograms.left_out"), left_out);
+  const auto twice = fetch_all(agent_, {both[1], both[1]});
+  EXPECT_EQ(twice[0], twice[1]);
+  EXPECT_LE(2 * bytes_of(twice[0]), HistogramTexts::kMaxBytes);
 }
 
 TEST_F(HistogramTextsTest, ForWhichTheAgentHadNoRoomAreLeftOutAndCounted) {
