@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Writes a JSON document, piece by piece. What is not known is null.
+#pragma once
+
+#include <concepts>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pcp::trace::command {
+
+class JsonWriter {
+ public:
+  // Calls write() for what is inside.
+  template <typename Write>
+  void object(Write write) {
+    bracket('{', '}', write);
+  }
+  template <typename Write>
+  void array(Write write) {
+    bracket('[', ']', write);
+  }
+
+  // Of the value that comes next.
+  void key(std::string_view name) {
+    text(name);
+    text_ += ':';
+    is_first_ = true;
+  }
+
+  // The text is valid UTF-8 in the document, whatever it is here.
+  void text(std::string_view value);
+  void number(double value);  // infinite ones are not known, either
+  void number(const std::optional<double>& value) { value ? number(*value) : null(); }
+  void truth(std::same_as<bool> auto value) { literal(value ? "true" : "false"); }
+  void null() { literal("null"); }
+
+  const std::string& document() const { return text_; }
+
+ private:
+  template <typename Write>
+  void bracket(char open, char close, Write write) {
+    separate();
+    text_ += open;
+    is_first_ = true;
+    write();
+    text_ += close;
+    is_first_ = false;
+  }
+  void literal(std::string_view value) {
+    separate();
+    text_ += value;
+  }
+  void separate() {
+    if (!is_first_) text_ += ',';
+    is_first_ = false;
+  }
+
+  std::string text_;
+  bool is_first_ = true;  // nothing stands before it that needs a comma
+};
+
+}  // namespace pcp::trace::command
