@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Charts over time. All show the same part of the run, and the same moment when the pointer is over
+// one of them. dygraphs draws lines and scales; pointer, keys, and labels beside lines are ours.
+'use strict';
+
+function lineSample({color, dash, width = 1.8, fill}) {
+  const sample = svg('svg', {width: 22, height: 10, 'aria-hidden': 'true', class: 'sample'});
+  if (fill)
+    sample.append(svg('rect', {width: 22, height: 10, rx: 2, fill: color, 'fill-opacity': fill}));
+  sample.append(svg('line', {
+    x1: 0,
+    x2: 22,
+    y1: 5,
+    y2: 5,
+    stroke: color,
+    'stroke-width': width,
+    'stroke-dasharray': (dash || []).join(' ')
+  }));
+  return sample;
+}
+
+function chartFrame(host, {title, help, height}) {
+  const key = element('div', {class: 'key'});
+  const plot = element('div', {class: 'plot', style: `height:${height}px`});
+  const frame = element(
+      'figure', {class: 'chart'},
+      element('figcaption', {}, element('h3', {title: help}, title), key), plot);
+  host.append(frame);
+  return {frame, key, plot};
+}
+
+// Words beside the place in a chart that the pointer is over.
+function showTip(tip, plot, x, ...words) {
+  tip.replaceChildren(...words);
+  tip.hidden = false;
+  const isRight = x > plot.clientWidth / 2;
+  tip.style.cssText =
+      `top:10px;${isRight ? 'right' : 'left'}:${(isRight ? plot.clientWidth - x : x) + 12}px`;
+}
+
+class TimeChart {
+  // A line: {label, short, values, color, dash, width, fill, merge: see thinning.js, isHidden: it
+  // only has a say in the range}. `paint(context, area, graph, chart)` draws below them.
+  constructor(host, options) {
+    Object.assign(
+        this, {log: false, stacked: false, height: 230, format: formatPlain, valueRange: null},
+        options);
+    this.parts = chartFrame(host, this);
+    this.canvasHost = element('div', {class: 'canvas'});
+    this.cross = element('div', {class: 'cross', hidden: true});
+    this.brush = element('div', {class: 'brush', hidden: true});
+    this.labels = element('div', {class: 'labels', 'aria-hidden': 'true'});
+    this.tip = element('div', {class: 'tip', hidden: true});
+    this.parts.plot.append(this.canvasHost, this.labels, this.cross, this.brush, this.tip);
+    this.parts.plot.tabIndex = 0;
+    this.parts.plot.setAttribute('role', 'img');
+    this.parts.plot.setAttribute('aria-label', this.describe());
+    this.thin();
+    this.showKey();
+    this.graph = new Dygraph(this.canvasHost, this.rows(), this.dygraphsOptions());
+    view.charts.add(this);
+    this.listen();
+  }
+
+  describe() {
+    const names = this.named().map(({label}) => visibleName(label)).join(', ');
+    return `${this.title}: ${names}, over time. Arrows move, + and - zoom, 0 shows the whole run.`;
+  }
+
+  named() { return this.lines.filter(({label}) => label); }
+
+  // Chooses the points that are shown. True if they are others than before.
+  thin() {
+    const step = stepFor(this.grid, view.range(), Math.max(this.canvasHost.clientWidth, 300) / 3);
+    if (step === this.shown?.step) return false;
+    this.shown = thinned(this.grid, this.lines, step);
+    this.drawn = this.shown.lines.filter(({isHidden}) => !isHidden);
+    return true;
+  }
+
+  rows() {
+    const {middles, count} = this.shown.grid;
+    const rows = new Array(count);
+    for (let i = 0; i < count; ++i) {
+      rows[i] = [middles[i] + clock.offset];
+      for (const {values} of this.drawn) {
+        const value = values[i];
+        rows[i].push(Number.isNaN(value) || (this.log && value <= 0) ? null : value);
+      }
+    }
+    return rows.length ? rows : [[view.run.begin + clock.offset, ...this.drawn.map(() => null)]];
+  }
+
+  dygraphsOptions() {
+    const series = {};
+    this.drawn.forEach(({color, dash, width = 1.6, fill}, i) => {
+      series[`s${i}`] = {
+        color,
+        strokePattern: dash || null,
+        strokeWidth: width,
+        fillGraph: Boolean(fill),
+        fillAlpha: fill || 0
+      };
+    });
+    return {
+      labels: ['time', ...this.drawn.map((_, i) => `s${i}`)],
+      series,
+      colors: this.drawn.map(({color}) => color),
+      legend: 'never',
+      interactionModel: {},
+      logscale: this.log,
+      stackedGraph: this.stacked,
+      stackedGraphNaNFill: 'none',
+      valueRange: this.rangeShown(),
+      dateWindow: this.shifted(),
+      drawGapEdgePoints: true,
+      pointSize: 1.6,
+      highlightCircleSize: 2.5,
+      rightGap: this.rightGap(),
+      gridLineWidth: 0.6,
+      gridLineColor: ink('grid'),
+      axisLineColor: ink('grid'),
+      axisLineWidth: 0.6,
+      axisTickSize: 4,
+      underlayCallback: (...how) => this.underlay(...how),
+      drawCallback: (graph) => this.placeLabels(graph),
+      axes: {
+        x: {ticker: timeTicks, drawGrid: false, pixelsPerLabel: 80},
+        y: {ticker: (this.log ? logTicks : linearTicks)(this.format), axisLabelWidth: 58},
+      },
+    };
+  }
+
+  // Of the values that are shown. Nothing may touch the upper edge: dygraphs would not fill below
+  // it.
+  rangeShown() {
+    if (this.valueRange) return this.valueRange;
+    const [begin, end] = view.range();
+    const {grid: {edges, count}, lines} = this.shown;
+    const all = lines.map(({values}) => values);
+    let [least, greatest] = this.log ? [Infinity, 0] : [0, 0];
+    for (let i = 0; i < count; ++i) {
+      if (edges[i + 1] < begin || edges[i] > end) continue;
+      const values =
+          all.map((each) => each[i]).filter((value) => this.log ? value > 0 : !Number.isNaN(value));
+      if (this.stacked) values.push(values.reduce((sum, value) => sum + value, 0));
+      least = Math.min(least, ...values);
+      greatest = Math.max(greatest, ...values);
+    }
+    if (this.log) return greatest > 0 ? [least / 1.2, greatest * 1.2] : [1e-6, 1];
+    const room = (greatest - least || 1) * 0.06;
+    return [least < 0 ? least - room : 0, greatest + room];
+  }
+
+  rightGap() {
+    if (this.stacked) return 8;
+    const longest = Math.max(...this.drawn.map((line) => (line.short || line.label).length));
+    return Math.min(14 + 6.6 * longest, this.canvasHost.clientWidth / 5, 120);
+  }
+  shifted() { return view.range().map((at) => at + clock.offset); }
+
+  underlay(context, area, graph) {
+    context.save();
+    context.beginPath();
+    context.rect(area.x, area.y, area.w, area.h);
+    context.clip();
+    if (this.paint) this.paint(context, area, graph, this);
+    context.fillStyle = ink('gap');
+    for (const [begin, end] of view.run.gaps) {
+      const [left, right] = [begin, end].map((at) => graph.toDomXCoord(at + clock.offset));
+      context.fillRect(left, area.y, Math.max(1, right - left), area.h);
+    }
+    context.restore();
+  }
+
+  // Names each line where it ends, as far as there is room.
+  placeLabels(graph) {
+    if (this.stacked) return this.nameLayers(graph);
+    const {x, y, w, h} = graph.getArea();
+    const to = view.range()[1];
+    const ends = this.drawn.map((line) => ({line, at: this.endOf(graph, line, to)}))
+                     .filter(({at}) => at !== null);
+    ends.sort((a, b) => a.at - b.at);
+    let free = y;
+    for (const end of ends) {
+      end.top = Math.max(end.at - 7, free);
+      free = end.top + 13;
+    }
+    let limit = y + h;
+    for (const end of ends.reverse()) {
+      end.top = Math.min(end.top, limit - 13);
+      limit = end.top;
+    }
+    const shown = ends.filter(({top}) => top >= y - 14);
+    this.labels.replaceChildren(...shown.map(
+        ({line, top}) => element(
+            'span', {style: `top:${top}px;left:${x + w + 6}px;right:0;color:${line.color}`},
+            visibleName(line.short || line.label))));
+  }
+
+  endOf(graph, line, to) {
+    const {middles, count} = this.shown.grid;
+    let i = count - 1;
+    while (i >= 0 && (middles[i] > to || !(line.values[i] > (this.log ? 0 : -Infinity)))) --i;
+    if (i < 0 || middles[i] < view.range()[0]) return null;
+    return graph.toDomYCoord(line.values[i]);
+  }
+
+  // Names each layer where it is thickest, if it is thick enough there.
+  nameLayers(graph) {
+    const {x, w} = graph.getArea();
+    const {middles, count} = this.shown.grid;
+    const best = this.drawn.map(() => ({thickness: 15}));
+    for (let i = 0; i < count; ++i) {
+      const left = graph.toDomXCoord(middles[i] + clock.offset);
+      if (left < x + 40 || left > x + w - 40) continue;
+      let below = 0;
+      for (let k = this.drawn.length - 1; k >= 0;
+           --k) {  // dygraphs stacks the last one at the bottom
+        const above = below + (this.drawn[k].values[i] || 0);
+        const [top, bottom] = [above, below].map((value) => graph.toDomYCoord(value));
+        if (bottom - top > best[k].thickness)
+          best[k] = {thickness: bottom - top, left, top: (top + bottom) / 2};
+        below = above;
+      }
+    }
+    this.labels.replaceChildren(...best.flatMap(({left, top}, k) => left === undefined ? [] : [
+      element(
+          'span', {class: 'inside', style: `left:${left}px;top:${top}px`},
+          visibleName(this.drawn[k].label))
+    ]));
+  }
+
+  keyEntry(line, ...more) {
+    return element(
+        'span', {class: 'entry'}, lineSample(line), element('bdi', {}, visibleName(line.label)),
+        ...more);
+  }
+
+  showKey() {
+    const {step} = this.shown;
+    const note = step > 1 ?
+        [element('span', {title: 'Zoom in to see each'}, `points of ${step} intervals`)] :
+        [];
+    const drawn = this.named().filter(({isHidden}) => !isHidden);
+    this.parts.key.replaceChildren(
+        ...drawn.map((line) => this.keyEntry(line)), ...(this.extraKey ? [this.extraKey()] : []),
+        ...note);
+  }
+
+  // What is known of a point of the grid, in words.
+  read(row) {
+    return [
+      element('time', {}, clock.time(this.shown.grid.edges[row + 1])),
+      ...this.drawn.filter(({label}) => label)
+          .map((line) => this.keyEntry(line, element('b', {}, this.format(line.values[row]))))
+    ];
+  }
+
+  rowAt(time) {
+    const {edges, count} = this.shown.grid;
+    if (count === 0 || time < edges[0] || time > edges[count]) return null;
+    let [low, high] = [0, count];
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (edges[middle] <= time)
+        low = middle;
+      else
+        high = middle;
+    }
+    return low;
+  }
+
+  pointAt(time) {
+    const row = time === null ? null : this.rowAt(time);
+    this.cross.hidden = row === null;
+    this.tip.hidden = true;
+    if (row === null) return this.graph.clearSelection();
+    const {y, h} = this.graph.getArea();
+    const left = this.graph.toDomXCoord(this.shown.grid.middles[row] + clock.offset);
+    this.cross.style.cssText = `left:${left}px;top:${y}px;height:${h}px`;
+    this.graph.setSelection(row);
+    if (view.pointed === this) showTip(this.tip, this.parts.plot, left, ...this.read(row));
+  }
+
+  showWindow() {
+    const points = this.thin() ? {file: this.rows()} : {};
+    this.showKey();
+    this.graph.updateOptions(
+        {dateWindow: this.shifted(), valueRange: this.rangeShown(), ...points});
+  }
+
+  timeAt(event) {
+    const {x, w} = this.graph.getArea();
+    const left =
+        Math.min(Math.max(event.clientX - this.parts.plot.getBoundingClientRect().left, x), x + w);
+    return this.graph.toDataXCoord(left) - clock.offset;
+  }
+
+  listen() {
+    const {plot} = this.parts;
+    plot.addEventListener('pointermove', (event) => this.moved(event));
+    plot.addEventListener('pointerleave', () => view.pointAt(null));
+    plot.addEventListener('pointerdown', (event) => this.pressed(event));
+    plot.addEventListener('pointerup', (event) => this.released(event));
+    plot.addEventListener('pointercancel', () => this.stopBrush());
+    plot.addEventListener('dblclick', () => view.zoom(null));
+    plot.addEventListener('keydown', (event) => {
+      const moves =
+          {ArrowLeft: [-0.25, 1], ArrowRight: [0.25, 1], '+': [0, 0.5], '=': [0, 0.5], '-': [0, 2]};
+      if (event.key in moves)
+        view.move(...moves[event.key]);
+      else if (event.key === '0' || event.key === 'Escape')
+        view.zoom(null);
+      else
+        return;
+      event.preventDefault();
+    });
+  }
+
+  pressed(event) {
+    if (event.button !== 0 || event.pointerType === 'touch') return;
+    this.brushFrom = {time: this.timeAt(event), x: event.clientX};
+    this.parts.plot.setPointerCapture(event.pointerId);
+  }
+
+  moved(event) {
+    view.pointed = this;
+    view.pointAt(this.timeAt(event));
+    if (!this.brushFrom) return;
+    const {y, h} = this.graph.getArea();
+    const [from, to] = [this.brushFrom.time, this.timeAt(event)]
+                           .map((at) => this.graph.toDomXCoord(at + clock.offset))
+                           .sort((a, b) => a - b);
+    this.brush.hidden = false;
+    this.brush.style.cssText = `left:${from}px;width:${to - from}px;top:${y}px;height:${h}px`;
+  }
+
+  released(event) {
+    if (!this.brushFrom) return;
+    const from = this.brushFrom;
+    this.stopBrush();
+    if (Math.abs(event.clientX - from.x) >= 6)
+      view.zoom([from.time, this.timeAt(event)].sort((a, b) => a - b));
+  }
+
+  stopBrush() {
+    this.brushFrom = null;
+    this.brush.hidden = true;
+  }
+
+  remove() {
+    view.charts.delete(this);
+    this.graph.destroy();
+    this.parts.frame.remove();
+  }
+}

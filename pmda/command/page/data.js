@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The data of the page: what page_data.cpp has packed, unpacked. A blob of gzip in base64 holds
+//
+//   | length of the document, 4 bytes | document, JSON | first bytes of all floats | second ... |
+//
+// Numbers that are not known are null in the document, and NaN in series.
+'use strict';
+
+const percentileNames = ['p50', 'p90', 'p95', 'p99', 'p999'];
+
+async function unpack(base64) {
+  const text = atob(base64);
+  const packed = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; ++i) packed[i] = text.charCodeAt(i);
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+// Puts the bytes of each float together again.
+function joinPlanes(planes) {
+  const count = planes.length / 4;
+  const bytes = new Uint8Array(planes.length);
+  for (let plane = 0; plane < 4; ++plane)
+    for (let i = 0; i < count; ++i) bytes[4 * i + plane] = planes[plane * count + i];
+  const view = new DataView(bytes.buffer);
+  const floats = new Float32Array(count);
+  for (let i = 0; i < count; ++i) floats[i] = view.getFloat32(4 * i, true);
+  return floats;
+}
+
+// One object for each tag, out of the document's columns.
+function tagsOf(columns) {
+  const tags = columns.name.map((name, index) => ({index, name}));
+  for (const [key, values] of Object.entries(columns))
+    for (const tag of tags) tag[key] = values[tag.index];
+  return tags;
+}
+
+// The points of a grid: where they are drawn, and how long each lasts in seconds.
+function gridOf(edges) {
+  const count = Math.max(0, edges.length - 1);
+  const middles = new Float64Array(count);
+  const seconds = new Float64Array(count);
+  for (let i = 0; i < count; ++i) {
+    middles[i] = (edges[i] + edges[i + 1]) / 2;
+    seconds[i] = (edges[i + 1] - edges[i]) / 1000;
+  }
+  return {edges, count, middles, seconds};
+}
+
+// Bins come as distances, each from the one before it.
+function readBins({bins, ...others}) {
+  let last = 0;
+  return {...others, bins: bins.map((distance) => last += distance)};
+}
+
+function seriesOf(packed, data, floats) {
+  const grid = packed.coarse ? data.coarse : data.fine;
+  const series = {tag: packed.tag, grid, heat: packed.heat?.map(readBins)};
+  for (const [name, place] of Object.entries(packed.columns))
+    series[name] = floats.subarray(place, place + grid.count);
+  return series;
+}
+
+async function readData() {
+  const bytes = await unpack(document.getElementById('data').textContent.trim());
+  const length = new DataView(bytes.buffer).getUint32(0, true);
+  const document_ = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+  const floats = joinPlanes(bytes.subarray(4 + length));
+  const data = {run: document_.run, whole: document_.whole, tags: tagsOf(document_.tags)};
+  data.fine = gridOf(document_.fine);
+  data.coarse = gridOf(document_.coarse);
+  for (const packed of document_.series)
+    data.tags[packed.tag].series = seriesOf(packed, data, floats);
+  for (const {tag, ...distribution} of document_.distributions)
+    data.tags[tag].distribution = readBins(distribution);
+  if (document_.base) data.base = {...document_.base, tags: tagsOf(document_.base.tags)};
+  return data;
+}
+
+// Where a histogram's bin begins: histogram_bins.hpp says how bins are numbered.
+function lowerEdge(bin, coarseness) {
+  if (bin < 0) return -lowerEdge(~bin + 1, coarseness);
+  const magnitude = bin * 2 ** coarseness;
+  if (magnitude < 32) return 0;
+  return 2 ** (Math.floor(magnitude / 32) - 1023) * (1 + (magnitude % 32) / 32);
+}
+
+function upperEdge(bin, coarseness) {
+  return bin < 0 ? -lowerEdge(~bin, coarseness) : bin === 0 ? 0 : lowerEdge(bin + 1, coarseness);
+}

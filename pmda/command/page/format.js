@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Numbers and times as people read them, and elements whose text is never taken for anything else:
+// names of tags come from programs, and are hostile.
+'use strict';
+
+const unknown = '–';
+
+// Gives an element. Children that are no nodes become text.
+function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes))
+    if (value !== null && value !== undefined && value !== false) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+function svg(name, attributes = {}, ...children) {
+  const made = document.createElementNS('http://www.w3.org/2000/svg', name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+// A tag's name, whatever is in it: its direction of writing stays inside, what cannot be seen is
+// shown.
+function nameElement(tag) { return element('bdi', {class: 'name'}, visibleName(tag.name)); }
+
+function visibleName(name) {
+  const shown =
+      name.replace(/[\u0000-\u001f]/g, (c) => String.fromCharCode(0x2400 + c.charCodeAt(0)))
+          .replace(/\u007f/g, '\u2421')
+          .replace(
+              /[\u0080-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
+              (c) => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0'));
+  return shown.trim() === '' ? `“${shown}”` : shown;
+}
+
+const isKnown = (value) => value !== null && value !== undefined && !Number.isNaN(value);
+
+// At least `digits` digits that matter, and no needless ones.
+function significant(value, digits = 3) {
+  const size = Math.abs(value);
+  if (size === 0) return '0';
+  if (size >= 1e15 || size < 1e-6) return value.toExponential(digits - 1);
+  const places = Math.max(0, digits - 1 - Math.floor(Math.log10(size) + 1e-12));
+  return value.toLocaleString('en-US', {maximumFractionDigits: places, minimumFractionDigits: 0});
+}
+
+const timeUnits = [[1, 's'], [1e-3, 'ms'], [1e-6, 'µs'], [1e-9, 'ns']];
+
+function formatSeconds(seconds, digits = 3) {
+  if (!isKnown(seconds)) return unknown;
+  if (seconds === 0) return '0\u202fs';
+  const size = Math.abs(seconds) * (1 + 1e-9);
+  if (size >= 600) return formatElapsed(seconds);
+  const [scale, unit] = timeUnits.find(([scale]) => size >= scale) || timeUnits[3];
+  return significant(seconds / scale, digits) + '\u202f' + unit;
+}
+
+function formatElapsed(seconds) {
+  if (seconds < 60) return significant(seconds) + '\u202fs';
+  const whole = Math.round(seconds);
+  const [hours, minutes, rest] =
+      [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  const two = (number) => String(number).padStart(2, '0');
+  return hours ? `${hours}:${two(minutes)}:${two(rest)}\u202fh` :
+                 `${minutes}:${two(rest)}\u202fmin`;
+}
+
+function formatCount(value) {
+  if (!isKnown(value)) return unknown;
+  return Math.abs(value) < 1e12 ? value.toLocaleString('en-US', {maximumFractionDigits: 2}) :
+                                  significant(value, 4);
+}
+
+function plural(count, word) { return `${formatCount(count)} ${word}${count === 1 ? '' : 's'}`; }
+
+function formatRate(value) { return isKnown(value) ? significant(value) + '/s' : unknown; }
+
+// Of a large number a factor is taken out: "318.2 M".
+function scaled(value, least, digits) {
+  const factors = [[1e15, 'P'], [1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k']];
+  const size = Math.abs(value);
+  const [factor, letter] = (size >= least && factors.find(([each]) => size >= each)) || [1, ''];
+  return [significant(value / factor, digits), letter];
+}
+
+function formatPlain(value) {
+  return isKnown(value) ? scaled(value, 1e6, 4).filter(Boolean).join('\u202f') : unknown;
+}
+
+// Where there is room for few digits only.
+function formatShort(value) { return value >= 1e7 ? formatPlain(value) : formatCount(value); }
+
+function formatFew(value) { return isKnown(value) ? significant(value) : unknown; }
+
+function formatPercent(share) {
+  if (!isKnown(share)) return unknown;
+  const percent = share * 100;
+  if (percent > 0 && percent < 0.01) return '<0.01%';
+  return (percent >= 99.995 || percent < 10 ? significant(percent, 2) : significant(percent, 3)) +
+      '%';
+}
+
+// With its unit, if it has one: "4.2 kB".
+function formatValue(tag) {
+  if (tag.type === 'transact') return formatSeconds;
+  if (!tag.unit) return formatPlain;
+  const isBytes = tag.unit === 'byte';
+  return (value) => {
+    if (!isKnown(value)) return unknown;
+    const [number, letter] = scaled(value, isBytes ? 1e3 : 1e6, 4);
+    return isBytes ? `${number}\u202f${letter}B` :
+                     [number, letter, tag.unit].filter(Boolean).join('\u202f');
+  };
+}
+
+// The clock of the run's time zone: dates are moved by its distance from UTC, and then read as UTC.
+const clock = {
+  offset: 0,  // ms
+  isFine: false,
+  time(at, isFine = this.isFine) {
+    const text = new Date(at + this.offset).toISOString();
+    return text.slice(11, isFine ? 23 : 19);
+  },
+  distance() {
+    const minutes = Math.abs(this.offset) / 60000;
+    const two = (number) => String(Math.floor(number)).padStart(2, '0');
+    return `UTC${this.offset < 0 ? '−' : '+'}${two(minutes / 60)}:${two(minutes % 60)}`;
+  },
+  date(at) { return new Date(at + this.offset).toISOString().slice(0, 10); },
+};
+
+// Why a tag's percentiles are not there, in words.
+const reasons = {
+  noCalls: 'there was no call',
+  notRecorded: 'no percentiles were recorded for this tag',
+  severalWindows:
+      'the agent gives percentiles of one window at a time, and those of several cannot be put together; ' +
+      'record with histograms to know it',
+  severalHosts:
+      'percentiles of several hosts cannot be put together; record with histograms to know it',
+  incompleteHistogram: 'the histogram lacks some of the calls',
+  severalTags:
+      'percentiles of several tags cannot be put together unless there is a histogram of each',
+};
+
+function whyNoPercentile(tag) {
+  return 'Unknown: ' + (reasons[tag.source] || 'it was not recorded');
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What is painted below the lines of a chart over time: how calls spread over latency and time,
+// from histograms; or, where there are none, bands between the percentiles.
+'use strict';
+
+// Colours from few calls to many, of this theme.
+function heatColors() {
+  const stops = ink('heat').split(/\s+/).map(
+      (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)));
+  return Array.from({length: 64}, (_, i) => {
+    const place = i / 63 * (stops.length - 1);
+    const low = Math.min(Math.floor(place), stops.length - 2);
+    const parts =
+        stops[low].map((part, k) => Math.round(part + (stops[low + 1][k] - part) * (place - low)));
+    return `rgb(${parts.join(',')})`;
+  });
+}
+
+class HeatMap {
+  constructor(heat) {
+    this.columns = heat.map(
+        ({begin, end, coarseness, bins, counts}) => (
+            {begin, end, bins: binsOf({coarseness, bins, counts}), seconds: (end - begin) / 1000}));
+    const all = this.columns.flatMap(({bins}) => bins);
+    this.most = Math.max(...this.columns.map(
+        ({bins, seconds}) => Math.max(...bins.map(({count}) => count)) / seconds));
+    const positive = all.filter(({low}) => low > 0);
+    this.range = positive.length ?
+        [Math.min(...positive.map(({low}) => low)), Math.max(...positive.map(({high}) => high))] :
+        [1e-9, 1];
+    this.log = positive.length === all.length && needsLog(...this.range);
+    if (!this.log)
+      this.range =
+          [Math.min(0, ...all.map(({low}) => low)), Math.max(...all.map(({high}) => high))];
+  }
+
+  paint(context, area, graph) {
+    const colors = heatColors();
+    const [begin, end] = view.range();
+    for (const column of this.columns) {
+      if (column.end < begin || column.begin > end) continue;
+      const [left, right] =
+          [column.begin, column.end].map((at) => graph.toDomXCoord(at + clock.offset));
+      for (const {low, high, count} of column.bins) {
+        const [bottom, top] = [low, high].map((value) => graph.toDomYCoord(value));
+        const share = Math.log1p(count) / Math.log1p(this.most * column.seconds);
+        context.fillStyle = colors[Math.min(63, Math.floor(share * 64))];
+        context.fillRect(
+            left, top, Math.max(1, right - left + 0.3), Math.max(1, bottom - top + 0.3));
+      }
+    }
+  }
+
+  key() {
+    const colors = heatColors().filter((_, i) => i % 9 === 0 || i === 63);
+    return element(
+        'span', {class: 'entry'}, 'few',
+        element(
+            'i', {class: 'ramp', style: `background:linear-gradient(90deg,${colors.join(',')})`}),
+        'many calls');
+  }
+}
+
+// Fills between neighbouring lines, the darker the more calls lie there.
+function paintBands(color) {
+  const shades = {min: 0, p50: 0.3, p90: 0.22, p95: 0.17, p99: 0.12, p999: 0.08, max: 0.05};
+  return (context, area, graph, {shown: {grid: {middles, count}, lines}}) => {
+    for (let band = 1; band < lines.length; ++band) {
+      const [below, above] = [lines[band - 1].values, lines[band].values];
+      context.fillStyle = color;
+      context.globalAlpha = shades[lines[band].name];
+      for (let i = 0; i < count;) {
+        let last = i;
+        while (last < count && below[last] > 0 && above[last] > 0) ++last;
+        if (last > i) fillBetween(context, graph, middles, below, above, i, last);
+        i = last + 1;
+      }
+    }
+    context.globalAlpha = 1;
+  };
+}
+
+function fillBetween(context, graph, middles, below, above, from, to) {
+  const x = (i) => graph.toDomXCoord(middles[i] + clock.offset);
+  context.beginPath();
+  for (let i = from; i < to; ++i) context.lineTo(x(i), graph.toDomYCoord(above[i]));
+  for (let i = to - 1; i >= from; --i) context.lineTo(x(i), graph.toDomYCoord(below[i]));
+  context.fill();
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The page as a whole. `pcpTrace` is there for tests and for those who want the numbers: once
+// `pcpTrace.ready` has come true, `pcpTrace.data` is what data.js gives, `pcpTrace.view` what part
+// of the run is shown, and `pcpTrace.page` what is chosen.
+'use strict';
+
+const byId = (id) => document.getElementById(id);
+const mostChosen = 6;
+
+const page = {
+  data: null,
+  chosen: [],
+  kind: null,
+
+  choose(tags) {
+    this.chosen = tags.filter(({type}) => type === tags[0].type);
+    if (tags.length && this.kind !== tags[0].type) this.showKind(tags[0].type);
+    this.table.mark(new Map(
+        this.chosen.map((tag, i) => [tag, this.chosen.length > 1 ? tagColor(i) : ink('accent')])));
+    showDetail(this.chosen);
+  },
+
+  add(tag) {
+    const others = this.chosen.filter((each) => each !== tag);
+    const isNew = others.length === this.chosen.length;
+    this.choose(isNew ? [...others, tag].slice(-mostChosen) : others.length ? others : [tag]);
+  },
+
+  showKind(kind) {
+    this.kind = kind;
+    for (const button of byId('kinds').children)
+      button.setAttribute('aria-pressed', String(button.dataset.kind === kind));
+    const {columns, sortedBy} = columnsOf(kind, this.data);
+    this.table = new Table(byId('tags'), {
+      label: `All tags: ${kindNames[kind]}s`,
+      columns,
+      sortedBy,
+      rows: this.data.tags.filter(({type}) => type === kind),
+      onChoose: (tag, isMore) => isMore ? this.add(tag) : this.choose([tag])
+    });
+    this.search();
+  },
+
+  search() {
+    const wanted = byId('search').value.toLowerCase().split(/\s+/).filter(Boolean);
+    const matches = ({name}) => wanted.every((word) => name.toLowerCase().includes(word));
+    this.table.filter(matches);
+    for (const button of byId('kinds').children) {
+      const tags = this.data.tags.filter(({type}) => type === button.dataset.kind);
+      const shown = wanted.length ? `${formatCount(tags.filter(matches).length)} of ` : '';
+      button.querySelector('span').textContent = shown + formatCount(tags.length);
+    }
+  },
+};
+
+function card(label, value, note, why, kind) {
+  return element(
+      'div', {class: `card ${kind || ''}`, title: value === unknown ? why : null},
+      element('span', {class: 'label'}, label), element('strong', {}, value),
+      element('span', {class: 'note'}, note || '\u00a0'));
+}
+
+function showCards({run, whole, tags}) {
+  const share = failedShare(whole);
+  const failed = isKnown(whole.failed) ?
+      `${formatCount(whole.failed)} of ${formatCount(whole.calls + whole.failed)}` :
+      '';
+  const why = whyNoPercentile(whole);
+  const elapsed =
+      card('Elapsed', formatElapsed((run.end - run.begin) / 1000), plural(run.samples, 'sample'));
+  if (whole.tags === 0) return byId('cards').replaceChildren(...callCards(tags), elapsed);
+  byId('cards').replaceChildren(
+      card('Transactions', formatShort(whole.calls), `of ${plural(whole.tags, 'tag')}`),
+      card(
+          'Rate', formatRate(run.elapsed > 0 ? whole.calls / run.elapsed : null), 'completed',
+          'Unknown: no time has passed'),
+      card(
+          'Failed', isKnown(share) ? formatPercent(share) : unknown, failed || '',
+          'Unknown: aborts were not recorded', share > 0 ? 'bad' : ''),
+      ...['p50', 'p95', 'p99'].map(
+          (name) => card(name, formatSeconds(whole[name]), 'of all transactions', why)),
+      elapsed);
+}
+
+// Of a run without transactions.
+function callCards(tags) {
+  return Object.keys(kindNames).flatMap((kind) => {
+    const all = tags.filter(({type}) => type === kind);
+    return all.length ?
+        [card(
+            kindName(kind), formatShort(all.reduce((sum, {calls}) => sum + calls, 0)),
+            `of ${plural(all.length, 'tag')}`)] :
+        [];
+  });
+}
+
+function showFacts({run, tags}) {
+  const title =
+      run.command || (run.hosts.length ? `Traced on ${run.hosts.join(', ')}` : 'A traced run');
+  document.title = `${visibleName(title)} · pcp trace`;
+  byId('title').replaceChildren(element('bdi', {}, visibleName(title)));
+  const day = clock.date(run.begin);
+  const facts = [
+    run.hosts.join(', '),
+    `${day} ${clock.time(run.begin, false)} – ${
+        clock.date(run.end) === day ?
+            '' :
+            clock.date(run.end) + ' '}${clock.time(run.end, false)} ${run.zone.name}`,
+    plural(tags.length, 'tag'), isKnown(run.interval) ? `every ${formatSeconds(run.interval)}` : ''
+  ];
+  byId('facts').replaceChildren(
+      ...facts.filter(Boolean).map((fact) => element('span', {}, visibleName(fact))));
+  const gaps = run.gaps.length ?
+      ` ${plural(run.gaps.length, 'gap')} in the recording, shaded in the charts.` :
+      '';
+  byId('foot').replaceChildren(
+      `${run.archives.map(visibleName).join(', ')}. Times are of ${run.zone.name} (${
+          clock.distance()}).${gaps} ` +
+      `A ${
+          unknown} is a value that is not known: its tooltip says why. Percentiles out of histograms are at most 2% off. ` +
+      `Drag over a chart to zoom, double-click for the whole run. ${run.generator}`);
+}
+
+// How many of each were under way; the rest of the tags in one.
+function showLoad({tags, fine}) {
+  const measured = tags.filter(({type, series}) => type === 'transact' && series && series.sum);
+  if (measured.length === 0 || fine.count === 0) return;
+  const onFine = measured.filter(({series}) => series.grid === fine);
+  const shown = onFine.slice(0, onFine.length > 8 || measured.length > onFine.length ? 7 : 8);
+  const lines = shown.map((tag, i) => ({
+                            label: tag.name,
+                            values: perSecond(tag.series.sum, fine),
+                            color: tagColor(i),
+                            width: 1,
+                            fill: 0.55,
+                            merge: 'rate'
+                          }));
+  const rest = onFine.slice(shown.length);
+  if (rest.length) {
+    const values = new Float32Array(fine.count);
+    for (const {series} of rest)
+      perSecond(series.sum, fine).forEach((value, i) => {
+        values[i] += value || 0;
+      });
+    lines.push({
+      label: `${plural(rest.length, 'other')}`,
+      values,
+      color: ink('others'),
+      width: 1,
+      fill: 0.55,
+      merge: 'rate'
+    });
+  }
+  page.load?.remove();
+  page.load = new TimeChart(
+      byId('load'),
+      {title: '', grid: fine, lines, stacked: true, height: 236, help: '', format: formatFew});
+}
+
+function showSlowest({tags}) {
+  const known = tags.filter(({type, slowestValue}) => type === 'transact' && isKnown(slowestValue));
+  known.sort((a, b) => b.slowestValue - a.slowestValue);
+  byId('slowest').replaceChildren(
+      ...known.slice(0, 7).map((tag) => momentElement(tag, tag.slowestAt, tag.slowestValue, true)));
+}
+
+function showKinds({tags}) {
+  const kinds = Object.keys(kindNames).filter((kind) => tags.some(({type}) => type === kind));
+  byId('kinds').replaceChildren(...kinds.map((kind) => {
+    const button = element(
+        'button', {type: 'button', 'data-kind': kind}, kindName(kind) + ' ', element('span'));
+    button.addEventListener('click', () => page.choose([firstOf(tags, kind)]));
+    return button;
+  }));
+  return kinds;
+}
+
+const firstOf = (tags, kind) => tags.find(({type}) => type === kind);
+
+function showZoom() {
+  byId('zoomed').hidden = view.window === null;
+  if (view.window)
+    byId('zoom-range').textContent = view.window.map((at) => clock.time(at)).join(' – ');
+}
+
+function showTheme(theme) {
+  document.documentElement.dataset.theme = theme;
+  if (page.data) drawAll();
+}
+
+function drawAll() {
+  showLoad(page.data);
+  if (page.chosen.length) page.choose(page.chosen);
+  showZoom();
+}
+
+function showRun(data) {
+  Object.assign(view, {
+    run: data.run,
+    shortest: Math.max(2, (isKnown(data.run.interval) ? data.run.interval : 1) * 2000)
+  });
+  clock.offset = data.run.zone.offset;
+  clock.isFine = data.run.interval < 1;
+  page.data = data;
+  showFacts(data);
+  showCards(data);
+  if (data.tags.length === 0) {
+    byId('notice').hidden = false;
+    byId('notice').textContent =
+        'Nothing was traced in this run: no program that uses the library made a call. ' +
+        'Programs that are linked with libpcp_trace, or use pmtrace, show here. To see what becomes of a program\'s calls, ' +
+        'start it with PCP_TRACE_DEBUG=api,comms in its environment.';
+    return;
+  }
+  byId('tags-panel').hidden = false;
+  byId('overview').hidden = !data.tags.some(({type}) => type === 'transact');
+  const kinds = showKinds(data);
+  showSlowest(data);
+  showComparison(data);
+  page.choose([firstOf(data.tags, kinds[0])]);
+  showLoad(data);
+}
+
+function listen() {
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  showTheme(dark.matches ? 'dark' : 'light');
+  dark.addEventListener('change', () => showTheme(dark.matches ? 'dark' : 'light'));
+  byId('theme').addEventListener(
+      'click',
+      () => showTheme(document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark'));
+  byId('search').addEventListener('input', () => page.search());
+  byId('whole-run').addEventListener('click', () => view.zoom(null));
+  view.listeners.push(showZoom);
+  let themeBefore = null;
+  addEventListener('beforeprint', () => {
+    themeBefore = document.documentElement.dataset.theme;
+    showTheme('light');
+  });
+  addEventListener('afterprint', () => showTheme(themeBefore));
+}
+
+async function start() {
+  listen();
+  showRun(await readData());
+  window.pcpTrace.data = page.data;
+}
+
+window.pcpTrace = {
+  data: null,
+  view,
+  page,
+  clock
+};
+window.pcpTrace.ready = start().catch((error) => {
+  byId('notice').hidden = false;
+  byId('notice').textContent =
+      `This page cannot be shown: ${error.message}. It needs a browser of 2023 or later.`;
+  throw error;
+});

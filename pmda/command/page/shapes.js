@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What is not over time: distributions, latency by percentile, and the small lines in the table.
+'use strict';
+
+// A scale from values to pixels, and back to nothing: shapes are drawn once per width.
+function scaleOf(from, to, [left, right], log) {
+  const of = log ? Math.log : (value) => value;
+  const [a, b] = [of(from), of(to)];
+  return (value) => left + (right - left) * (b === a ? 0.5 : (of(value) - a) / (b - a));
+}
+
+// Whether values spread so far that only logarithms show them all.
+const needsLog = (least, greatest) => least > 0 && greatest / least > 8;
+
+// Draws again whenever the width changes. `draw(width, height)` gives {children} of an SVG, and
+// read(x): what is there, in words.
+class Shape {
+  constructor(host, {title, help, height = 230, draw, key = []}) {
+    Object.assign(this, {title, height, draw, parts: chartFrame(host, {title, help, height})});
+    const {plot} = this.parts;
+    this.observer = new ResizeObserver(() => this.resized(plot.clientWidth));
+    this.observer.observe(plot);
+    plot.addEventListener(
+        'pointermove', (event) => this.pointAt(event.clientX - plot.getBoundingClientRect().left));
+    plot.addEventListener('pointerleave', () => this.pointAt(null));
+    this.parts.key.append(...key);
+  }
+
+  resized(width) {
+    if (width <= 0 || width === this.width) return;
+    this.width = width;
+    this.drawn = this.draw(width, this.height);
+    this.cross = element(
+        'div', {class: 'cross', hidden: true, style: `top:8px;height:${this.height - 32}px`});
+    this.tip = element('div', {class: 'tip', hidden: true});
+    this.parts.plot.replaceChildren(
+        svg('svg', {width, height: this.height, role: 'img', 'aria-label': this.title},
+            ...this.drawn.children),
+        this.cross, this.tip);
+  }
+
+  pointAt(x) {
+    if (!this.drawn) return;
+    const words = x === null ? null : this.drawn.read(x);
+    this.cross.hidden = this.tip.hidden = !words;
+    if (!words) return;
+    this.cross.style.left = `${x}px`;
+    showTip(this.tip, this.parts.plot, x, element('b', {}, words));
+  }
+
+  remove() {
+    this.observer.disconnect();
+    this.parts.frame.remove();
+  }
+}
+
+const margin = {
+  left: 66,
+  right: 14,
+  top: 8,
+  bottom: 24
+};
+
+function xTick(x, label, height) {
+  return [
+    svg('line', {x1: x, x2: x, y1: margin.top, y2: height - margin.bottom, class: 'grid'}),
+    svg('text', {x, y: height - 7, 'text-anchor': 'middle'}, label)
+  ];
+}
+
+function yTick(y, label, width) {
+  return [
+    svg('line', {x1: margin.left, x2: width - margin.right, y1: y, y2: y, class: 'grid'}),
+    svg('text', {x: margin.left - 8, y: y + 4, 'text-anchor': 'end'}, label)
+  ];
+}
+
+// A distribution's bins as {low, high, count}, ascending.
+function binsOf({coarseness, bins, counts}) {
+  return bins.map(
+      (bin, i) =>
+          ({low: lowerEdge(bin, coarseness), high: upperEdge(bin, coarseness), count: counts[i]}));
+}
+
+// Joins neighbours until no more than `most` are left in the range: bars must be wide enough to be
+// seen.
+function coarser(distribution, most) {
+  let {coarseness, bins, counts} = distribution;
+  while (coarseness < 5 && bins[bins.length - 1] - bins[0] > most) {
+    const joined = new Map();
+    bins.forEach((bin, i) => joined.set(bin >> 1, (joined.get(bin >> 1) || 0) + counts[i]));
+    [coarseness, bins, counts] = [coarseness + 1, [...joined.keys()], [...joined.values()]];
+  }
+  return {coarseness, bins, counts};
+}
+
+// `marks`: {label, value, color, dash}, lines where percentiles are.
+function drawDistribution(distribution, marks, format, width, height) {
+  const total = distribution.counts.reduce((sum, count) => sum + count, 0);
+  const bars = binsOf(coarser(distribution, Math.min(width / 4, 12 + 3 * Math.sqrt(total))));
+  const [least, greatest] = [bars[0].low, bars[bars.length - 1].high];
+  const log = needsLog(least, greatest);
+  const x = scaleOf(least, greatest, [margin.left, width - margin.right], log);
+  const heightOf = ({low, high, count}) =>
+      count / Math.max(log ? Math.log(high / low) : high - low, 1e-300);
+  const y =
+      scaleOf(0, Math.max(...bars.map(heightOf)), [height - margin.bottom, margin.top + 14], false);
+  const drawn = bars.map((bar) => {
+    const [left, right, top] = [x(bar.low), x(bar.high), y(heightOf(bar))];
+    return svg('rect', {
+      x: left,
+      width: Math.max(0.8, right - left - 0.6),
+      y: top,
+      rx: 1,
+      class: 'bar',
+      height: Math.max(0.8, height - margin.bottom - top)
+    });
+  });
+  const ticks = (log ? logTicks : linearTicks)(format)(least, greatest, (width - 80) / 2.4)
+                    .flatMap(({v, label}) => xTick(x(v), label, height));
+  const read = (at) => {
+    const bar = bars.find(({low, high}) => x(low) <= at && at <= x(high));
+    return bar && `${formatCount(bar.count)} from ${format(bar.low)} to ${format(bar.high)}`;
+  };
+  return {
+    children: [...ticks, ...drawn, ...markLines(marks, x, width - margin.right, height)],
+    read
+  };
+}
+
+// Labels that would lie over each other go up and down by turns.
+function markLines(marks, x, right, height) {
+  let last = -Infinity;
+  return marks.filter(({value}) => isKnown(value)).flatMap(({label, value, color, dash}) => {
+    const at = x(value);
+    const isNear = at - last < 34;
+    if (!isNear) last = at;
+    return [
+      svg('line', {
+        x1: at,
+        x2: at,
+        y1: margin.top + 10,
+        y2: height - margin.bottom,
+        stroke: color,
+        'stroke-width': 1.4,
+        'stroke-dasharray': (dash || []).join(' ')
+      }),
+      ...(isNear ? [] : [svg(
+                            'text', {
+                              x: at,
+                              y: margin.top + 6,
+                              'text-anchor': at > right - 20 ? 'end' : 'middle',
+                              style: `fill:${color}`,
+                              class: 'mark'
+                            },
+                            label)])
+    ];
+  });
+}
+
+// How many nines: 0 is 0%, 1 is 90%, 2 is 99%.
+const ninesOf = (share) => -Math.log10(1 - share);
+
+// Points of a curve {nines, value}: from the distribution, or from the few percentiles that are
+// known.
+function ninesCurve(tag) {
+  if (tag.distribution) {
+    const bins = binsOf(tag.distribution);
+    const total = bins.reduce((sum, {count}) => sum + count, 0);
+    let below = 0;
+    const curve = bins.flatMap(({low, high, count}) => {
+      const from = below / total;
+      below += count;
+      const to = Math.min(below / total, 1 - 0.5 / total);
+      return [
+        {nines: ninesOf(from), value: (low + high) / 2},
+        {nines: ninesOf(to), value: (low + high) / 2}
+      ];
+    });
+    return curve;
+  }
+  const shares = {p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999};
+  return percentileNames.filter((name) => isKnown(tag[name]))
+      .map((name) => ({nines: ninesOf(shares[name]), value: tag[name]}));
+}
+
+const ninesTicks = [
+  [0, '0%'], [ninesOf(0.5), '50%'], [1, '90%'], [2, '99%'], [3, '99.9%'], [4, '99.99%'],
+  [5, '99.999%'], [6, '99.9999%'], [7, '99.99999%']
+];
+
+// `curves`: {points, color, dash}
+function drawNines(curves, format, width, height) {
+  const points = curves.flatMap((curve) => curve.points);
+  const values = points.map(({value}) => value).filter((value) => value > 0);
+  const [least, greatest] = [Math.min(...values), Math.max(...values)];
+  const most = Math.max(2, Math.max(...points.map(({nines}) => nines)));
+  const log = needsLog(least, greatest);
+  const x = scaleOf(0, most, [margin.left, width - margin.right - 8], false);
+  const y = scaleOf(
+      log ? least : Math.min(0, least), greatest, [height - margin.bottom, margin.top + 4], log);
+  const yTicks = (log ? logTicks : linearTicks)(format)(
+                     log ? least : Math.min(0, least), greatest, height - 40)
+                     .flatMap(({v, label}) => yTick(y(v), label, width));
+  let last = -Infinity;
+  const xTicks = ninesTicks.filter(([nines]) => nines <= most).flatMap(([nines, label]) => {
+    if (x(nines) - last < 10 + 6 * label.length) return [];
+    last = x(nines);
+    return xTick(last, label, height);
+  });
+  const lines = curves.map(
+      ({points: all, color, dash}) => svg('polyline', {
+        points: all.filter(({value}) => !log || value > 0)
+                    .map(({nines, value}) => `${x(nines).toFixed(1)},${y(value).toFixed(1)}`)
+                    .join(' '),
+        fill: 'none',
+        stroke: color,
+        'stroke-width': 2,
+        'stroke-linejoin': 'round',
+        'stroke-dasharray': (dash || []).join(' ')
+      }));
+  const known = curves.flatMap(
+      ({points: all, color, isSparse}) => isSparse ?
+          all.map(
+              ({nines, value}) => svg('circle', {cx: x(nines), cy: y(value), r: 3, fill: color})) :
+          []);
+  const nineAt = scaleOf(margin.left, width - margin.right - 8, [0, most], false);
+  return {
+    children: [...yTicks, ...xTicks, ...lines, ...known],
+    read: (at) => readNines(curves, nineAt(at), format)
+  };
+}
+
+function readNines(curves, nines, format) {
+  if (nines < 0) return null;
+  const share = 100 * (1 - 10 ** -nines);
+  const digits = Math.max(1, Math.ceil(nines));
+  const values = curves.map(({points}) => points.find((point) => point.nines >= nines))
+                     .filter(Boolean)
+                     .map(({value}) => format(value));
+  return values.length ? `${share.toFixed(digits)}% within ${values.join(', ')}` : null;
+}
+
+// A rate over the run in a cell of the table; nothing where it is not known.
+function sparkline(series, [width, height] = [92, 22]) {
+  const made = svg('svg', {width, height, class: 'spark', 'aria-hidden': 'true'});
+  if (!series || !series.calls || series.grid.count < 2) return made;
+  const columns = Math.min(46, series.grid.count);
+  const rates = new Float64Array(columns);
+  for (let i = 0; i < columns; ++i) {
+    const [from, to] = [i, i + 1].map((each) => Math.floor(each * series.grid.count / columns));
+    let [calls, seconds] = [0, 0];
+    for (let k = from; k < to; ++k) {
+      calls += series.calls[k] || 0;
+      seconds += series.grid.seconds[k];
+    }
+    rates[i] = seconds > 0 ? calls / seconds : 0;
+  }
+  const top = Math.max(...rates) || 1;
+  const at = (i) =>
+      [(i * (width - 2) / (columns - 1) + 1).toFixed(1),
+       (height - 2 - (height - 5) * rates[i] / top).toFixed(1)];
+  const line = Array.from(rates, (_, i) => at(i).join(',')).join(' ');
+  made.append(
+      svg('polygon', {points: `1,${height - 1} ${line} ${width - 1},${height - 1}`, class: 'area'}),
+      svg('polyline', {points: line, class: 'line'}));
+  return made;
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A table of any length that sorts: only the rows that can be seen are in the document.
+//
+// A column: {title, help, value(row) to sort by, cell(row) what is shown, width, wide: where there
+// is little room those with the greatest go first, isText, unknown(row): why there is no value}.
+// The first one has what room is left.
+'use strict';
+
+const rowHeight = 34;  // as page.css has it
+const mostRowsShown = 12;
+const leastNameWidth = 190;
+
+class Table {
+  constructor(host, {label, columns, rows, sortedBy, onChoose = null}) {
+    Object.assign(this, {host, columns, all: rows, rows, onChoose, chosen: new Map(), cursor: 0});
+    this.sorted = {column: sortedBy, descending: true};
+    this.frame =
+        element('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': label});
+    this.table = element('table', {'aria-label': label});
+    this.frame.append(this.table);
+    host.replaceChildren(this.frame);
+    this.frame.addEventListener('scroll', () => this.showRows());
+    this.frame.addEventListener('keydown', (event) => this.pressed(event));
+    this.table.addEventListener('click', (event) => this.clicked(event));
+    new ResizeObserver(() => this.draw()).observe(host);
+    this.sort();
+  }
+
+  // Shows the rows for which this is true.
+  filter(isShown) {
+    this.rows = this.all.filter(isShown);
+    this.cursor = 0;
+    this.frame.scrollTop = 0;
+    this.sort();
+  }
+
+  sort() {
+    const {column, descending} = this.sorted;
+    const key = new Map(this.rows.map((row) => [row, column.value(row)]));
+    const sign = descending ? -1 : 1;
+    this.rows.sort((a, b) => {
+      const [left, right] = [key.get(a), key.get(b)];
+      if (!isKnown(left) || !isKnown(right)) return isKnown(right) - isKnown(left);
+      return sign * (typeof left === 'string' ? (left < right ? -1 : left > right) : left - right);
+    });
+    this.draw();
+  }
+
+  sortBy(column) {
+    const again = this.sorted.column === column;
+    this.sorted = {column, descending: again ? !this.sorted.descending : !column.isText};
+    this.sort();
+    this.table.querySelectorAll('thead button')[this.shown.indexOf(column)]?.focus();
+  }
+
+  draw() {
+    this.shown = this.columnsThatFit();
+    const groups = this.shown.map(
+        (column) => element('col', {style: column.width ? `width:${column.width}px` : null}));
+    this.body = element('tbody');
+    this.table.replaceChildren(
+        element('colgroup', {}, ...groups),
+        element(
+            'thead', {}, element('tr', {}, ...this.shown.map((column) => this.heading(column)))),
+        this.body);
+    this.table.setAttribute('aria-rowcount', this.rows.length + 1);
+    this.frame.style.maxHeight = `${(mostRowsShown + 1) * rowHeight + 18}px`;
+    this.drawn = null;
+    this.showRows();
+  }
+
+  columnsThatFit() {
+    const shown = [...this.columns];
+    const wanted = () => shown.reduce((sum, {width = leastNameWidth}) => sum + width, 0);
+    while (wanted() > this.host.clientWidth) {
+      const least = shown.reduce((a, b) => ((b.wide || 0) > (a.wide || 0) ? b : a));
+      if (!least.wide) break;
+      shown.splice(shown.indexOf(least), 1);
+    }
+    return shown;
+  }
+
+  heading(column) {
+    const {column: by, descending} = this.sorted;
+    const state = by !== column ? 'none' : descending ? 'descending' : 'ascending';
+    const mark = element(
+        'span', {class: 'mark', 'aria-hidden': 'true'},
+        state === 'none' ? '' :
+            descending   ? '▼' :
+                           '▲');
+    const button = element('button', {type: 'button', title: column.help}, mark, column.title);
+    button.addEventListener('click', () => this.sortBy(column));
+    return element(
+        'th', {scope: 'col', 'aria-sort': state, class: column.isText ? 'text' : null}, button);
+  }
+
+  showRows() {
+    const first = Math.max(0, Math.floor(this.frame.scrollTop / rowHeight) - 4);
+    const last = Math.min(this.rows.length, first + mostRowsShown + 12);
+    if (this.drawn && this.drawn[0] === first && this.drawn[1] === last) return;
+    this.drawn = [first, last];
+    const space = (rows) => {
+      const cell =
+          element('td', {colspan: this.shown.length, style: `height:${rows * rowHeight}px`});
+      return element('tr', {class: 'space', 'aria-hidden': 'true'}, cell);
+    };
+    const rows = this.rows.slice(first, last).map((row, i) => this.rowElement(row, first + i));
+    if (this.rows.length === 0)
+      rows.push(element(
+          'tr', {},
+          element('td', {colspan: this.shown.length, class: 'none'}, 'Nothing matches.')));
+    this.body.replaceChildren(
+        ...(first > 0 ? [space(first)] : []), ...rows,
+        ...(last < this.rows.length ? [space(this.rows.length - last)] : []));
+  }
+
+  rowElement(row, index) {
+    const color = this.chosen.get(row);
+    const made = element('tr', {
+      'aria-rowindex': index + 2,
+      'aria-selected': this.onChoose ? String(Boolean(color)) : null,
+      class: this.onChoose ? 'choice' : null,
+      'data-at': index,
+      style: color ? `--mark:${color}` : null
+    });
+    for (const column of this.shown) {
+      const why = column.unknown && !isKnown(column.value(row)) ? column.unknown(row) : null;
+      made.append(
+          element('td', {class: column.isText ? 'text' : null, title: why}, column.cell(row)));
+    }
+    return made;
+  }
+
+  // Marks rows with colours, and makes sure that the first one can be seen.
+  mark(chosen) {
+    this.chosen = chosen;
+    this.drawn = null;
+    const [first] = chosen.keys();
+    const at = this.rows.indexOf(first);
+    if (at >= 0) this.cursor = at;
+    this.showRows();
+  }
+
+  reveal(index) {
+    const top = index * rowHeight;
+    const room = this.frame.clientHeight - rowHeight - 20;  // without the headings
+    if (top < this.frame.scrollTop)
+      this.frame.scrollTop = top;
+    else if (top > this.frame.scrollTop + room - rowHeight)
+      this.frame.scrollTop = top - room + rowHeight;
+  }
+
+  clicked(event) {
+    const at = event.target.closest('tr.choice')?.dataset.at;
+    if (at === undefined) return;
+    this.cursor = Number(at);
+    this.onChoose(this.rows[this.cursor], event.ctrlKey || event.metaKey || event.shiftKey);
+  }
+
+  pressed(event) {
+    if (!this.onChoose || event.target !== this.frame || this.rows.length === 0) return;
+    const steps =
+        {ArrowUp: -1, ArrowDown: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity};
+    if (event.key in steps) {
+      this.cursor = Math.min(Math.max(this.cursor + steps[event.key], 0), this.rows.length - 1);
+      this.reveal(this.cursor);
+      this.onChoose(this.rows[this.cursor], false);
+    } else if (event.key === '+' || event.key === ' ') {
+      this.onChoose(this.rows[this.cursor], true);
+    } else {
+      return;
+    }
+    event.preventDefault();
+  }
+}

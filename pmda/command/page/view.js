@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What part of the run all charts show, and the moment that the pointer is at.
+'use strict';
+
+const ink = (name) =>
+    getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+
+// `window`: begin and end in ms, null: the whole run.
+const view = {
+  run: null,
+  window: null,
+  charts: new Set(),
+  range() {
+    return this.window || [this.run.begin, Math.max(this.run.end, this.run.begin + 1)];
+  },
+  listeners: [],
+
+  zoom(window) {
+    const [begin, end] = [this.run.begin, this.run.end];
+    if (window) {
+      const length = Math.min(Math.max(window[1] - window[0], this.shortest), end - begin);
+      const from = Math.min(Math.max(window[0], begin), end - length);
+      window = length >= end - begin ? null : [from, from + length];
+    }
+    this.window = window;
+    for (const chart of this.charts) chart.showWindow();
+    for (const listener of this.listeners) listener();
+  },
+  // Puts the middle of what is shown elsewhere, or makes it so many times as long.
+  move(share, factor) {
+    const [from, to] = this.range();
+    const middle = (from + to) / 2 + share * (to - from);
+    const half = (to - from) * factor / 2;
+    this.zoom([middle - half, middle + half]);
+  },
+  pointAt(time) {
+    for (const chart of this.charts) chart.pointAt(time);
+  },
+};

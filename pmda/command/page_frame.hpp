@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The page without its data: what page/ holds, and dygraphs, put together by CMake.
+#pragma once
+
+#include <string_view>
+
+namespace pcp::trace::command {
+
+extern const std::string_view kPageBeforeData;
+extern const std::string_view kPageAfterData;
+
+}  // namespace pcp::trace::command

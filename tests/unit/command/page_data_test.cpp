@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What a browser makes of the data is tested in tests/views.
+#include "command/page_data.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace pcp::trace::command {
+namespace {
+
+constexpr Moment kBegin{std::chrono::seconds(1'790'000'000)};
+constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
+
+// The data, taken apart again.
+struct Unpacked {
+  std::string document;
+  std::vector<float> floats;
+  bool has(std::string_view part) const { return document.find(part) != document.npos; }
+};
+
+Unpacked unpacked(const Model& model) {
+  const std::string bytes = page_data(model);
+  const auto byte = [&](std::size_t at) {
+    return std::uint32_t{static_cast<unsigned char>(bytes.at(at))};
+  };
+  const std::size_t length = byte(0) | byte(1) << 8 | byte(2) << 16 | byte(3) << 24;
+  Unpacked data{bytes.substr(4, length), {}};
+  const std::size_t begin = 4 + length;
+  const std::size_t count = (bytes.size() - begin) / 4;
+  EXPECT_EQ(begin + 4 * count, bytes.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint32_t bits = 0;
+    for (std::size_t plane = 0; plane < 4; ++plane)
+      bits |= byte(begin + plane * count + i) << 8 * plane;
+    data.floats.push_back(std::bit_cast<float>(bits));
+  }
+  return data;
+}
+
+Tag transaction(const std::string& name, double calls, std::initializer_list<double> values = {}) {
+  Tag tag;
+  tag.name = name;
+  tag.type = TraceType::Transact;
+  tag.calls = calls;
+  tag.failed = 1;
+  tag.percentile_source = PercentileSource::SeveralWindows;
+  if (values.size() == 0) return tag;
+  tag.percentile_source = PercentileSource::Histogram;
+  tag.distribution.emplace();
+  for (const double each : values) tag.distribution->add(each);
+  tag.percentiles[kP50] = tag.distribution->quantile(0.5);
+  return tag;
+}
+
+Model model_of(std::vector<Tag> tags) {
+  Model model;
+  model.run.begin = kBegin;
+  model.run.end = kBegin + std::chrono::seconds(2);
+  model.run.time_zone = "UTC";
+  model.tags = std::move(tags);
+  model.fine.edges = {kBegin, kBegin + std::chrono::seconds(1), model.run.end};
+  return model;
+}
+
+TEST(PageData, AnEmptyRunHasAllThatAPageLooksFor) {
+  const Unpacked data = unpacked(Model{});
+  for (const char* key : {"run", "whole", "tags", "fine", "coarse", "series", "distributions"})
+    EXPECT_TRUE(data.has('"' + std::string(key) + "\":")) << key;
+  EXPECT_TRUE(data.floats.empty());
+}
+
+TEST(PageData, SeriesKeepEveryBit) {
+  Model model = model_of({transaction("a", 3)});
+  Series series;
+  series.calls = {1, 2};
+  series.max = {0.1F, kUnknown};
+  model.series.push_back(series);
+  const Unpacked data = unpacked(model);
+  EXPECT_TRUE(data.has(R"("columns":{"calls":0,"max":2})")) << data.document;
+  ASSERT_EQ(data.floats.size(), 4U);
+  EXPECT_EQ(data.floats[1], 2);
+  EXPECT_EQ(data.floats[2], 0.1F);
+  EXPECT_TRUE(data.floats[3] != data.floats[3]);
+}
+
+TEST(PageData, WhatIsNotKnownIsNullAndSaysWhy) {
+  const Unpacked data = unpacked(model_of({transaction("a", 3)}));
+  EXPECT_TRUE(data.has(R"("p99":[null])")) << data.document;
+  EXPECT_TRUE(data.has(R"("source":["severalWindows"])"));
+  EXPECT_TRUE(data.has(R"("max":[null],"maxExact":[false])"));
+}
+
+TEST(PageData, PercentilesOfAllTransactionsNeedAHistogramOfEach) {
+  const Tag slow = transaction("slow", 2, {1, 1});
+  const Tag fast = transaction("fast", 3, {0.001, 0.001, 0.001});
+  EXPECT_TRUE(unpacked(model_of({slow, fast})).has(R"("calls":5,"failed":2,"p50":0.00)"));
+  EXPECT_TRUE(unpacked(model_of({slow, fast, transaction("other", 1)}))
+                  .has(R"("p999":null,"source":"severalTags")"));
+  EXPECT_TRUE(unpacked(model_of({slow, fast, transaction("silent", 0)})).has(R"("p50":0.00)"));
+  EXPECT_TRUE(unpacked(model_of({transaction("other", 1)}))
+                  .has(R"("p999":null,"source":"severalWindows")"));
+  EXPECT_TRUE(unpacked(model_of({})).has(R"("tags":0,"calls":0,"failed":0,"p50":null)"));
+}
+
+TEST(PageData, FailuresOfAllAreUnknownIfThoseOfOneAre) {
+  Tag unknown = transaction("a", 1);
+  unknown.failed.reset();
+  EXPECT_TRUE(unpacked(model_of({unknown, transaction("b", 1)})).has(R"("calls":2,"failed":null)"));
+}
+
+TEST(PageData, ADistributionIsItsBins) {
+  Model model = model_of({transaction("a", 3, {1, 1, 2})});
+  model.series.emplace_back();
+  EXPECT_TRUE(unpacked(model).has(
+      R"("distributions":[{"tag":0,"coarseness":0,"bins":[32736,32],"counts":[2,1]}])"));
+}
+
+TEST(PageData, TheOlderRunIsThereOnlyIfThereIsOne) {
+  Model model = model_of({transaction("a", 3)});
+  EXPECT_FALSE(unpacked(model).has(R"("base":)"));
+  model.base = Totals{model.run, {transaction("older", 1)}};
+  EXPECT_TRUE(unpacked(model).has(R"("name":["older"])"));
+}
+
+TEST(PageData, TheZoneIsTheRuns) {
+  Model model = model_of({});
+  model.run.time_zone = "CET-1CEST,M3.5.0,M10.5.0/3";
+  EXPECT_TRUE(unpacked(model).has(R"("zone":{"name":"CEST","offset":7200000})"));
+  model.run.time_zone = "EST5";
+  EXPECT_TRUE(unpacked(model).has(R"("zone":{"name":"EST","offset":-1.8e+07})"));
+}
+
+}  // namespace
+}  // namespace pcp::trace::command

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/page.hpp"
+
+#include <sys/resource.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+namespace pcp::trace::command {
+namespace {
+
+class Page : public testing::Test {
+ protected:
+  Page() {
+    std::string name = (std::filesystem::temp_directory_path() / "page-XXXXXX").string();
+    directory_ = ::mkdtemp(name.data());
+    path_ = directory_ / "trace.html";
+  }
+  ~Page() override { std::filesystem::remove_all(directory_); }
+
+  std::string text() const {
+    std::ostringstream text;
+    text << std::ifstream(path_).rdbuf();
+    return text.str();
+  }
+  long files() const { return std::distance(std::filesystem::directory_iterator(directory_), {}); }
+
+  std::filesystem::path directory_, path_;
+};
+
+Model with_tag(const std::string& name) {
+  Model model;
+  Tag tag;
+  tag.name = name;
+  tag.type = TraceType::Point;
+  model.tags.push_back(tag);
+  return model;
+}
+
+TEST_F(Page, IsOneWholeDocument) {
+  ASSERT_TRUE(write_page(Model{}, path_));
+  const std::string page = text();
+  EXPECT_TRUE(page.starts_with("<!doctype html>"));
+  EXPECT_TRUE(page.ends_with("</html>\n"));
+  EXPECT_EQ(page.find("@PAGE_"), page.npos);
+  EXPECT_EQ(page.find("<script src"), page.npos);
+  EXPECT_NE(page.find("Dan Vanderkam"), page.npos) << "the licence of dygraphs asks for it";
+}
+
+TEST_F(Page, NoNameIsPartOfTheDocument) {
+  ASSERT_TRUE(write_page(with_tag("</script><b>wanted-nowhere"), path_));
+  EXPECT_EQ(text().find("wanted-nowhere"), std::string::npos);
+}
+
+TEST_F(Page, ReplacesTheOneThatIsThere) {
+  ASSERT_TRUE(write_page(Model{}, path_));
+  const std::string before = text();
+  ASSERT_TRUE(write_page(with_tag("a"), path_));
+  EXPECT_NE(text(), before);
+  EXPECT_EQ(files(), 1);
+}
+
+TEST_F(Page, WithoutAPlaceTheErrorNamesTheFile) {
+  const std::string path = directory_ / "absent/trace.html";
+  const Result<void> written = write_page(Model{}, path);
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().message, path + ": cannot write the page: No such file or directory");
+}
+
+TEST_F(Page, WithoutRoomTheOldOneStays) {
+  std::ofstream(path_) << "the old one";
+  const auto before = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit limit{};
+  ::getrlimit(RLIMIT_FSIZE, &limit);
+  const rlimit small{1000, limit.rlim_max};
+  ::setrlimit(RLIMIT_FSIZE, &small);
+  const Result<void> written = write_page(Model{}, path_);
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+  std::signal(SIGXFSZ, before);
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().message, path_.string() + ": cannot write the page: File too large");
+  EXPECT_EQ(text(), "the old one");
+  EXPECT_EQ(files(), 1);
+}
+
+TEST_F(Page, AFolderIsNoPlaceForIt) {
+  std::filesystem::create_directory(path_);
+  EXPECT_FALSE(write_page(Model{}, path_));
+  EXPECT_EQ(files(), 1);
+}
+
+}  // namespace
+}  // namespace pcp::trace::command

@@ -1,0 +1,365 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The page of a report, as a headless Chromium shows it. The runs are made up by page_maker.cpp."""
+
+import functools
+import json
+import math
+import os
+import subprocess
+import tempfile
+import time
+import unittest
+
+from browser import Browser
+
+MAKER = os.environ["PAGE_MAKER"]
+MOST_BYTES = 20_000_000  # of a page
+CONTROL = 2  # the modifier
+
+
+directory = tempfile.TemporaryDirectory(prefix="views-")
+unittest.addModuleCleanup(directory.cleanup)
+
+
+@functools.cache
+def browser():
+    return unittest.enterModuleContext(Browser())
+
+
+@functools.cache
+def made(run):
+    """Gives the path of a run's page, and what is in it."""
+    path = os.path.join(directory.name, run + ".html")
+    done = subprocess.run([MAKER, run, path], check=True, capture_output=True, text=True)
+    return path, json.loads(done.stdout)
+
+
+class PageTestCase(unittest.TestCase):
+    """Tests of one page each; all share a browser."""
+
+    maxDiff = None
+
+    def setUp(self):
+        self.browser = browser()
+
+    def page(self, run):
+        """Makes a page and opens it. Gives what page_maker says that it shows."""
+        self.path, shown = made(run)
+        self.browser.open(self.path)
+        self.addCleanup(self.assert_calm)
+        return shown
+
+    def assert_calm(self):
+        """Neither a complaint nor a request, but for the page itself."""
+        self.assertEqual(self.browser.complaints(), [])
+        self.assertEqual(self.browser.requests(), ["file://" + self.path])
+
+    def evaluate(self, expression):
+        return self.browser.evaluate(expression)
+
+    def texts(self, selector):
+        """Gives the text of each element that is shown."""
+        return self.evaluate(f"""[...document.querySelectorAll({json.dumps(selector)})]
+            .filter((it) => it.getClientRects().length).map((it) => it.textContent)""")
+
+    def click(self, selector, **how):
+        x, y, _, _ = self.browser.place(selector)
+        self.browser.click(x, y, **how)
+
+    def drag_over(self, selector, begin, end):
+        """Draws the pointer from one part of a chart's width to another."""
+        x, y, width, _ = self.browser.place(selector)
+        left = x - width / 2
+        self.browser.mouse("mousePressed", left + begin * width, y)
+        for share in (0.3, 0.6, 1):
+            self.browser.mouse("mouseMoved", left + (begin + share * (end - begin)) * width, y)
+        self.browser.mouse("mouseReleased", left + end * width, y)
+        self.browser.settle()
+
+    def windows(self):
+        """Gives the parts of the run that the charts show, in ms; one if all show the same."""
+        return self.evaluate("""[...new Set([...pcpTrace.view.charts].map(({graph}) =>
+            graph.xAxisRange().map((at) => Math.round(at - pcpTrace.clock.offset)).join(" ")))]""")
+
+
+class Values(PageTestCase):
+    def assert_same(self, run):
+        expected = self.page(run)
+        found = self.evaluate(f"""pcpTrace.data.tags.map((tag) => Object.fromEntries(
+            {json.dumps(list(expected["tags"][0]))}.map((name) => [name, tag[name]])))""")
+        self.assertEqual(found, expected["tags"])
+        self.assertEqual(self.evaluate("pcpTrace.data.tags.filter(({series}) => series).length"), len(expected["series"]))
+        for series in expected["series"][:60]:
+            found = self.evaluate(f"""(() => {{ const {{series}} = pcpTrace.data.tags[{series["tag"]}];
+                return Object.fromEntries(Object.entries(series).filter(([, it]) => it instanceof Float32Array)
+                    .map(([name, values]) => [name, [...values].map((it) => Number.isNaN(it) ? null : it)])); }})()""")
+            self.assertEqual(found, {name: values for name, values in series.items() if name != "tag"})
+
+    def test_are_those_of_the_run(self):
+        self.assert_same("shop")
+
+    def test_are_those_of_a_run_without_histograms(self):
+        self.assert_same("bands")
+
+    def test_are_those_of_a_large_run_and_the_page_is_not_too_large(self):
+        self.assert_same("large")
+        size = os.path.getsize(self.path)
+        began = time.monotonic()
+        self.browser.open(self.path)
+        print(f"10,000 tags, 50 of them with 3,600 points: {size / 1e6:.1f} MB, open in {time.monotonic() - began:.1f} s")
+        self.assertLess(size, MOST_BYTES)
+
+    def test_distributions_have_all_calls(self):
+        expected = self.page("shop")
+        sums = self.evaluate("""pcpTrace.data.tags.map(({distribution}) =>
+            distribution ? distribution.counts.reduce((a, b) => a + b) : null)""")
+        self.assertEqual(sums[:7], [tag["calls"] for tag in expected["tags"][:7]])
+        heat = self.evaluate("""pcpTrace.data.tags[0].series.heat.flatMap(({counts}) => counts).reduce((a, b) => a + b)""")
+        self.assertEqual(heat, expected["tags"][0]["calls"])
+
+    def test_bins_begin_and_end_where_the_library_has_them(self):
+        self.page("shop")
+        for bin_, coarseness, low, high in ((1023 * 32, 0, 1, 1 + 1 / 32), (1023 * 8, 2, 1, 1.125), (1024, 5, 2, 4),
+                                            (0, 0, 0, 0), (~(1023 * 32), 0, -1 - 1 / 32, -1)):
+            found = self.evaluate(f"[lowerEdge({bin_}, {coarseness}), upperEdge({bin_}, {coarseness})]")
+            self.assertEqual(found, [low, high], bin_)
+
+    def test_times_are_of_the_runs_zone(self):
+        self.page("shop")
+        self.assertIn("2026-09-21 16:13:20 – 16:16:20 CEST", self.texts("#facts")[0])
+
+
+class Text(PageTestCase):
+    def test_numbers_can_be_read(self):
+        self.page("only_points")
+        for expression, text in (("formatSeconds(0.0012345)", "1.23 ms"), ("formatSeconds(0.000000012)", "12 ns"),
+                                 ("formatSeconds(0.00098)", "980 µs"), ("formatSeconds(59.94)", "59.9 s"),
+                                 ("formatSeconds(3725)", "1:02:05 h"), ("formatSeconds(null)", "–"),
+                                 ("formatSeconds(0)", "0 s"), ("formatSeconds(0.001)", "1 ms"),
+                                 ("formatCount(1234567)", "1,234,567"), ("formatShort(68900000)", "68.9 M"),
+                                 ("formatPlain(318169088)", "318.2 M"), ("formatPlain(-1234.5)", "-1,235"),
+                                 ("formatValue({type: 'counter', unit: 'byte'})(318169088)", "318.2 MB"),
+                                 ("formatValue({type: 'counter', unit: 'row'})(12)", "12 row"),
+                                 ("formatRate(0.0213)", "0.0213/s"), ("formatPercent(0.00001)", "<0.01%"),
+                                 ("formatPercent(1)", "100%"), ("formatPercent(0)", "0%")):
+            self.assertEqual(self.evaluate(expression).replace("\u202f", " "), text, expression)
+
+    def test_what_is_unknown_says_why(self):
+        self.page("bands")
+        self.assertIn("Unknown: the agent gives percentiles of one window",
+                      self.evaluate("document.querySelector('tr.choice td[title]').title"))
+        self.assertIn("Unknown: percentiles of several tags cannot",
+                      self.evaluate("[...document.querySelectorAll('.card')].find((it) => it.textContent.startsWith('p50')).title"))
+
+    def test_hostile_names_are_text(self):
+        self.page("hostile")
+        names = self.texts("#tags .name")
+        for name in ("</script><script>window.broken = 1</script>", '<img src=x onerror="window.broken = 2">',
+                     "\"'`${window.broken = 3}\\", "\\u202egnp.exe", "w" * 250, "\\x01\\x1b[31mred\\x7f\\x09\\x0a",
+                     "\\xff\\xfe not UTF-8", "\\x20leading blank", "@PAGE_DATA@ {{x}} %s", "מחיר سعر", "🐟"):
+            self.assertIn(name, names)
+        for tag in range(len(names)):
+            self.evaluate(f"pcpTrace.page.choose([pcpTrace.data.tags[{tag}]])")
+        self.evaluate("pcpTrace.page.choose(pcpTrace.data.tags.slice(0, 6))")
+        self.browser.settle()
+        self.assertIsNone(self.evaluate("window.broken"))
+        self.assertEqual(self.evaluate("document.querySelectorAll('script').length"), 3)
+        self.assertEqual(self.evaluate("document.querySelectorAll('main img, main b b, #title b').length"), 0)
+        self.assertEqual(self.texts("#title"), ["./app '</title><script>window.broken = 4</script>'"])
+
+    def test_an_empty_run_says_so(self):
+        self.page("empty")
+        self.assertIn("Nothing was traced in this run", self.texts("#notice")[0])
+        self.assertEqual(self.texts("#tags-panel"), [])
+
+    def test_a_run_of_points_only_shows_no_latencies(self):
+        self.page("only_points")
+        self.assertEqual(self.texts(".card .label"), ["Points", "Elapsed"])
+        self.assertEqual(self.texts("#charts h3"), ["Rate"])
+
+
+class Tags(PageTestCase):
+    def first_names(self):
+        return self.texts("#tags .name")[:3]
+
+    def test_are_sorted_by_any_column(self):
+        self.page("shop")
+        self.assertEqual(self.first_names(), ["checkout", "search{index=products}", "payment"])
+        self.evaluate("[...document.querySelectorAll('#tags th button')].find((it) => it.textContent === 'Calls').click()")
+        self.assertEqual(self.first_names(), ["render", "search{index=products}", "sql{table=orders}"])
+        self.evaluate("[...document.querySelectorAll('#tags th button')].find((it) => it.textContent.endsWith('Calls')).click()")
+        self.assertEqual(self.first_names(), ["login", "cache-fill", "payment"])
+        self.assertEqual(self.evaluate("document.querySelector('th[aria-sort=ascending]').textContent"), "▲Calls")
+        self.evaluate("document.querySelector('#tags th button').click()")
+        self.assertEqual(self.first_names(), ["cache-fill", "checkout", "login"])
+
+    def test_are_searched(self):
+        self.page("shop")
+        self.evaluate("document.getElementById('search').focus()")
+        for letter in "C H":
+            self.browser.press(letter)
+        self.assertEqual(sorted(self.texts("#tags .name")), ["cache-fill", "checkout", "search{index=products}"])
+        self.assertIn("Points 1 of 1", self.texts("#kinds button"))
+        self.browser.press("x", "x")
+        self.assertEqual(self.texts("#tags td"), ["Nothing matches."])
+
+    def test_of_ten_thousand_only_those_that_are_seen_are_in_the_document(self):
+        self.page("large")
+        self.assertLess(self.evaluate("document.querySelectorAll('#tags tr').length"), 40)
+        self.evaluate("document.querySelector('.scroll').focus()")
+        self.browser.press("End")
+        self.assertEqual(self.texts("tr[aria-selected=true] .name"), ["total-0{route=/catalogue;zone=eu}"])
+        self.assertEqual(self.texts("#detail-title .name"), ["total-0{route=/catalogue;zone=eu}"])
+        self.assertLess(self.evaluate("document.querySelectorAll('#tags tr').length"), 40)
+
+    def test_are_chosen_by_keys(self):
+        self.page("shop")
+        self.evaluate("document.querySelector('.scroll').focus()")
+        self.browser.press("ArrowDown")
+        self.assertEqual(self.texts("#detail-title .name"), ["search{index=products}"])
+        self.browser.press("ArrowUp")
+        self.assertEqual(self.texts("#detail-title .name"), ["checkout"])
+
+    def test_stand_side_by_side(self):
+        self.page("shop")
+        self.click("#tags tr.choice:nth-child(3)", modifiers=CONTROL)
+        self.assertEqual(self.texts("#detail-title .name"), ["checkout", "payment"])
+        self.assertEqual(self.texts("#charts h3"), ["Median latency", "p99 latency", "Greatest latency", "Rate", "Latency by percentile"])
+        self.click("#tags tr.choice:nth-child(3)", modifiers=CONTROL)
+        self.assertEqual(self.texts("#detail-title .name"), ["checkout"])
+
+    def test_of_each_kind_have_charts_that_fit(self):
+        self.page("shop")
+        for kind, charts in (("transact", ["Latency", "Heat map", "Rate", "Distribution", "Latency by percentile", "Slowest moments"]),
+                             ("observe", ["Values", "Heat map", "Rate", "Value", "Distribution", "Value by percentile"]),
+                             ("counter", ["Rate", "Added per second", "Value"]), ("point", ["Rate"])):
+            self.click(f"#kinds button[data-kind={kind}]")
+            self.assertEqual(self.texts("#charts h3"), charts)
+
+    def test_two_runs_are_compared(self):
+        self.page("compared")
+        rows = self.texts("#compared tbody tr")
+        self.assertIn("payment", rows[0])
+        self.assertIn("▲\u202f+67%", rows[0])
+        self.assertTrue(any("sign-in" in row and "absent" in row for row in rows))
+
+
+class Time(PageTestCase):
+    def test_zooms_all_charts_together_and_back(self):
+        self.page("shop")
+        whole = self.windows()
+        self.assertEqual(len(whole), 1)
+        self.drag_over("#charts .plot", 0.4, 0.6)
+        zoomed = self.windows()
+        self.assertEqual(len(zoomed), 1)
+        begin, end = map(int, zoomed[0].split())
+        self.assertTrue(25_000 < end - begin < 60_000, zoomed)
+        self.assertTrue(self.texts("#zoomed"))
+        self.click("#whole-run")
+        self.assertEqual(self.windows(), whole)
+        self.assertEqual(self.texts("#zoomed"), [])
+        self.drag_over("#load .plot", 0.4, 0.6)
+        self.assertNotEqual(self.windows(), whole)
+        x, y, _, _ = self.browser.place("#load .plot")
+        self.browser.click(x, y)
+        self.browser.click(x, y, clicks=2)
+        self.assertEqual(self.windows(), whole)
+
+    def test_moves_by_keys(self):
+        self.page("shop")
+        whole = self.windows()
+        self.evaluate("document.querySelector('#charts .plot').focus()")
+        self.browser.press("+")
+        begin, end = map(int, self.windows()[0].split())
+        self.assertEqual(end - begin, 90_000)
+        self.browser.press("-")
+        self.assertEqual(self.windows(), whole)
+        self.browser.press("+")
+        self.browser.press("Escape")
+        self.assertEqual(self.windows(), whole)
+
+    def test_a_slowest_moment_leads_there(self):
+        self.page("shop")
+        self.click("#slowest li:nth-child(2) button")
+        self.assertEqual(self.texts("#detail-title .name"), ["payment"])
+        begin, end = map(int, self.windows()[0].split())
+        moment = self.evaluate("pcpTrace.data.tags[2].slowestAt")
+        self.assertTrue(begin <= moment <= end)
+        self.assertLess(end - begin, 30_000)
+
+    def test_the_pointer_reads_what_is_there(self):
+        expected = self.page("shop")
+        x, y, _, _ = self.browser.place("#charts .plot")
+        self.browser.mouse("mouseMoved", x, y)
+        self.browser.settle()
+        row = self.evaluate("[...pcpTrace.view.charts].find((it) => !it.tip.hidden).graph.getSelection()")
+        median = self.evaluate(f"formatSeconds({expected['series'][0]['p50'][row]})")
+        self.assertIn("p50" + median, self.texts("#charts .tip")[0])
+        crosses = self.evaluate("[...document.querySelectorAll('#load .cross, #charts .cross')].filter((it) => !it.hidden).length")
+        self.assertGreater(crosses, 3)
+
+    def test_more_points_than_pixels_become_fewer_and_zooming_shows_each(self):
+        self.page("large")
+        self.assertGreater(self.evaluate("[...pcpTrace.view.charts][0].shown.step"), 1)
+        self.evaluate("pcpTrace.view.zoom([pcpTrace.view.run.begin, pcpTrace.view.run.begin + 100000])")
+        self.assertEqual(self.evaluate("[...pcpTrace.view.charts].map(({shown}) => shown.step)"), [1] * 4)
+
+    def test_what_can_be_added_up_stays_exact_when_points_are_joined(self):
+        self.page("shop")
+        sums = self.evaluate("""(() => { const {series} = pcpTrace.data.tags[0];
+            const line = {values: perSecond(series.calls, series.grid), merge: "rate"};
+            return [1, 4, 7].map((step) => { const {grid, lines} = thinned(series.grid, [line], step);
+                return lines[0].values.reduce((sum, value, i) => sum + value * grid.seconds[i], 0); }); })()""")
+        for sum_ in sums[1:]:
+            self.assertTrue(math.isclose(sum_, sums[0], rel_tol=1e-6), sums)
+
+
+class Look(PageTestCase):
+    def theme(self):
+        return self.evaluate("[document.documentElement.dataset.theme, getComputedStyle(document.body).backgroundColor]")
+
+    def test_is_dark_or_light_as_the_reader_has_it_or_chooses(self):
+        self.page("shop")
+        light = self.theme()
+        self.assertEqual(light[0], "light")
+        self.click("#theme")
+        dark = self.theme()
+        self.assertEqual(dark[0], "dark")
+        self.assertNotEqual(light[1], dark[1])
+        self.browser.look(1280, 900, "dark")
+        self.browser.open(self.path)
+        self.assertEqual(self.theme(), dark)
+        self.browser.look(1280, 900, "light")
+
+    def test_fits_narrow_and_wide_windows(self):
+        for width in (390, 700, 1280, 2000):
+            self.browser.look(width, 900, "light")
+            for run in ("shop", "hostile"):
+                self.page(run)
+                self.assertLessEqual(self.evaluate("document.documentElement.scrollWidth"), width, f"{run} at {width}")
+                self.assertLessEqual(self.evaluate("document.querySelector('.scroll').scrollWidth"), width, f"{run} at {width}")
+        self.browser.look(1280, 900, "light")
+
+    def test_everything_that_is_chosen_has_a_name_and_is_reached_by_keys(self):
+        self.page("shop")
+        unnamed = self.evaluate("""[...document.querySelectorAll("button, input, [tabindex]")]
+            .filter((it) => it.getClientRects().length && !(it.textContent.trim() || it.getAttribute("aria-label"))).map((it) => it.outerHTML)""")
+        self.assertEqual(unnamed, [])
+        self.assertEqual(self.evaluate("document.querySelectorAll('h1').length"), 1)
+        self.assertEqual(self.evaluate("document.title"), "./shop --port 8080 · pcp trace")
+
+    def test_lines_differ_without_colour(self):
+        self.page("shop")
+        styles = self.evaluate("""[...document.querySelectorAll("#charts .chart:first-child .sample line")]
+            .map((it) => it.getAttribute("stroke-width") + " " + it.getAttribute("stroke-dasharray"))""")
+        self.assertEqual(len(styles), 6)
+        self.assertEqual(len(set(styles)), 6)
+
+    def test_is_printed_light_and_comes_back(self):
+        self.browser.look(1280, 900, "dark")
+        self.page("shop")
+        self.evaluate("dispatchEvent(new Event('beforeprint'))")
+        self.assertEqual(self.theme()[0], "light")
+        self.evaluate("dispatchEvent(new Event('afterprint'))")
+        self.assertEqual(self.theme()[0], "dark")
+        self.browser.look(1280, 900, "light")
