@@ -90,14 +90,17 @@ struct Run {
   std::vector<std::string> archives;  // as they were named
   std::vector<std::string> hosts;     // each once
   std::string command;                // that was recorded; empty if unknown
-  std::string time_zone;              // in which times are to be shown, as TZ has it
+  std::string time_zone;              // to show times in, as TZ has it; empty: this machine's
   Moment begin{};
   Moment end{};
   std::size_t samples = 0;                           // of all archives
   std::optional<std::chrono::nanoseconds> interval;  // usual time between two samples
   std::vector<Gap> gaps;                             // by time
+  std::chrono::nanoseconds unrecorded{};             // in which all hosts have gaps
 
-  double elapsed_s() const { return std::chrono::duration<double>(end - begin).count(); }
+  double elapsed_s() const {
+    return std::chrono::duration<double>(end - begin - unrecorded).count();
+  }
 };
 
 // Edges of intervals, ascending: point i of a series is of the time from edge i to edge i + 1. Not

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The metrics of archives that a report is made of, by name: the stock agent's, ours, and what each
+// of them says about a tag.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "wire/trace_type.hpp"
+
+namespace pcp::trace::command {
+
+// In the order in which the metrics of one sample have to be looked at.
+enum class Quantity : std::uint8_t {
+  Uptime,  // of the agent, seconds
+  WholePeriod,
+  Period,  // the length of its window, seconds
+  Calls,   // from here on of tags; these four only grow, until the agent or the tag begins anew
+  Failed,
+  Sum,
+  Counted,
+  Last,
+  Rate,  // from here on of the calls in the window
+  Min,
+  Max,
+  P50,
+  P90,
+  P95,
+  P99,
+  P999,
+  Histogram,  // text
+};
+
+constexpr bool is_of_tags(Quantity quantity) { return quantity >= Quantity::Calls; }
+constexpr bool only_grows(Quantity quantity) {
+  return quantity >= Quantity::Calls && quantity <= Quantity::Counted;
+}
+constexpr std::size_t index_of(Quantity quantity) {
+  return static_cast<std::size_t>(quantity) - static_cast<std::size_t>(Quantity::Calls);
+}
+constexpr std::size_t kGrowing = index_of(Quantity::Last);  // how many only grow
+
+// Gives the place of p50 to p999 in kPercentiles.
+constexpr std::optional<std::size_t> percentile_of(Quantity quantity) {
+  if (quantity < Quantity::P50 || quantity > Quantity::P999) return {};
+  return index_of(quantity) - index_of(Quantity::P50);
+}
+
+struct RecordedQuantity {
+  const char* metric;
+  TraceType type;  // without meaning unless it is of tags
+  Quantity quantity;
+};
+
+std::span<const RecordedQuantity> recorded_quantities();
+
+}  // namespace pcp::trace::command

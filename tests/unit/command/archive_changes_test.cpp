@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/archive_changes.hpp"
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "unit/command/archive_of_tags.hpp"
+
+namespace pcp::trace::command {
+namespace {
+
+constexpr const char* kCalls = "trace.transact.count";
+constexpr const char* kTime = "trace.transact.total_time";
+constexpr const char* kMost = "trace.transact.max_time";
+
+// What was told, a line for each: "TAG QUANTITY VALUE FROM-AT", and "from zero" where it is.
+class Told : public ChangeTaker {
+ public:
+  explicit Told(const TagNames& names) : names_(names) {}
+
+  void take_sample(const SampleTime& time) override { at_ = time.at; }
+  void take(const Change& change) override {
+    std::ostringstream line;
+    line << names_.name(change.tag) << ' ' << static_cast<int>(index_of(change.quantity)) << ' '
+         << change.value << ' ' << second(change.from) << '-' << second(at_)
+         << (change.is_from_zero ? " from zero" : "");
+    lines.push_back(line.str());
+  }
+  void take_histogram(std::size_t tag, std::string_view text) override {
+    lines.push_back(names_.name(tag) + " " + std::string(text));
+  }
+
+  std::vector<std::string> lines;
+
+ private:
+  static double second(Moment at) { return std::chrono::duration<double>(at - moment(0)).count(); }
+
+  const TagNames& names_;
+  Moment at_{};
+};
+
+class ArchiveChangesOf : public OfArchives {
+ protected:
+  using Lines = std::vector<std::string>;
+
+  Lines told(const Window& window = {}) const {
+    Result<ArchiveSource> source = ArchiveSource::open(path());
+    EXPECT_TRUE(source) << source.error().message;
+    TagNames names;
+    Told taker(names);
+    ArchiveChanges changes(*source, names, window);
+    EXPECT_TRUE(changes.read_all(taker));
+    return taker.lines;
+  }
+};
+
+TEST_F(ArchiveChangesOf, ATagThatComesLateBeginsAtZero) {
+  ArchiveOfTags archive(path());
+  archive.begin(0).sample(1, {{kCalls, {{"a", 5.0}}}}).sample(2, {{kCalls, {{"a", 7.0}}}});
+  archive.finish();
+  EXPECT_EQ(told(), (Lines{"a 0 5 0-1 from zero", "a 0 2 1-2"}));
+}
+
+TEST_F(ArchiveChangesOf, TheFirstSampleTellsOfNothing) {
+  ArchiveOfTags archive(path());
+  archive.sample(0, {{kCalls, {{"a", 100.0}}}, {kMost, {{"a", 9.0}}}});
+  archive.sample(1, {{kCalls, {{"a", 101.0}}}, {kMost, {{"a", 3.0}}}});
+  archive.finish();
+  EXPECT_EQ(told(), (Lines{"a 0 0 0-0", "a 0 1 0-1", "a 7 3 0-1"}));
+}
+
+TEST_F(ArchiveChangesOf, WhatHasNotChangedNeedNotBeInASample) {
+  ArchiveOfTags archive(path());
+  archive.begin(0).sample(1, {{kCalls, {{"a", 1.0}}}});
+  archive.sample(2, {{"trace.agent.period", {{"", 1.0}}}})
+      .sample(3, {{kCalls, {{"b", 1.0}}}})
+      .sample(4, {{kCalls, {{"a", 2.0}}}});
+  archive.finish();
+  EXPECT_EQ(told(), (Lines{"a 0 1 0-1 from zero", "b 0 1 2-3 from zero", "a 0 1 3-4"}));
+}
+
+TEST_F(ArchiveChangesOf, APmloggerMayLogMetricsAtTheirOwnTimes) {
+  ArchiveOfTags archive(path(), {"saturn", true});
+  archive.sample(0, {{kCalls, {{"a", 1.0}}}, {kTime, {{"a", 1.0}}}});
+  archive.sample(1, {{kCalls, {{"a", 2.0}}}});
+  archive.sample(2, {{kCalls, {{"a", 3.0}}}, {kTime, {{"a", 5.0}}}});
+  archive.finish();
+  EXPECT_EQ(told(), (Lines{"a 0 0 0-0", "a 2 0 0-0", "a 0 1 0-1", "a 0 1 1-2", "a 2 4 0-2"}));
+}
+
+TEST_F(ArchiveChangesOf, WhatFallsHasBegunAnew) {
+  ArchiveOfTags archive(path());
+  archive.begin(0).sample(1, {{kCalls, {{"a", 10.0}}}, {kTime, {{"a", 1.0}}}});
+  archive.sample(2, {{kCalls, {{"a", 4.0}}}, {kTime, {{"a", 2.0}}}});
+  archive.finish();
+  EXPECT_EQ(told(), (Lines{"a 0 10 0-1 from zero", "a 2 1 0-1 from zero", "a 0 4 1-2 from zero",
+                           "a 2 2 1-2 from zero"}));
+}
+
+TEST_F(ArchiveChangesOf, ANewAgentBeginsAtZeroEvenIfItHasMore) {
+  ArchiveOfTags archive(path());
+  const std::string uptime = "trace.agent.uptime";
+  archive.begin(0).sample(1, {{uptime, {{"", 100.0}}}, {kCalls, {{"a", 10.0}}}});
+  archive.sample(2, {{uptime, {{"", 1.0}}}, {kCalls, {{"a", 12.0}}}});
+  archive.finish();
+  EXPECT_EQ(told(), (Lines{"a 0 10 0-1 from zero", "a 0 12 1-2 from zero"}));
+}
+
+TEST_F(ArchiveChangesOf, ASumOfObservationsMayFall) {
+  ArchiveOfTags archive(path());
+  archive.begin(0);
+  archive.sample(1, {{"trace.observe.count", {{"o", 1.0}}}, {"trace.observe.sum", {{"o", 5.0}}}});
+  archive.sample(2, {{"trace.observe.count", {{"o", 2.0}}}, {"trace.observe.sum", {{"o", -3.0}}}});
+  archive.finish();
+  EXPECT_EQ(told().back(), "o 2 -8 1-2");
+}
+
+TEST_F(ArchiveChangesOf, AfterAMarkNumbersAreTakenAsTheyAre) {
+  ArchiveOfTags archive(path());
+  archive.begin(0).sample(1, {{kCalls, {{"a", 10.0}}}}).mark(2);
+  archive.sample(5, {{kCalls, {{"a", 50.0}}}}).sample(6, {{kCalls, {{"a", 51.0}, {"b", 2.0}}}});
+  archive.finish();
+  EXPECT_EQ(told(),
+            (Lines{"a 0 10 0-1 from zero", "a 0 0 5-5", "a 0 1 5-6", "b 0 2 5-6 from zero"}));
+}
+
+TEST_F(ArchiveChangesOf, NumbersMayMeanOtherTagsAfterARestart) {
+  ArchiveOfTags archive(path());
+  archive.begin(0).sample(1, {{kCalls, {{"a", 10.0}}}});
+  archive.rename(TraceType::Transact, 2, 1, "b");
+  archive.sample(2, {{kCalls, {{"b", 3.0}}}});
+  archive.finish();
+  EXPECT_EQ(told(), (Lines{"a 0 10 0-1 from zero", "b 0 3 1-2 from zero"}));
+}
+
+TEST_F(ArchiveChangesOf, AWindowBeginsWithASampleThatTellsOfNothing) {
+  ArchiveOfTags archive(path());
+  archive.begin(0);
+  for (int second = 1; second <= 5; ++second)
+    archive.sample(second, {{kCalls, {{"a", 10.0 * second}}}});
+  archive.finish();
+  EXPECT_EQ(told({moment(1.5), moment(4)}), (Lines{"a 0 0 2-2", "a 0 10 2-3", "a 0 10 3-4"}));
+}
+
+TEST_F(ArchiveChangesOf, TextsComeAsTheyAre) {
+  ArchiveOfTags archive(path());
+  archive.begin(0);
+  archive.sample(1, {{"tracing.histogram.transact", {{"a", std::string("1 2 3")}}}});
+  archive.finish();
+  EXPECT_EQ(told(), (Lines{"a 1 2 3"}));
+}
+
+TEST_F(ArchiveChangesOf, ADamagedArchiveIsNotReadAsIfItEndedThere) {
+  ArchiveOfTags archive(path());
+  archive.begin(0);
+  for (int second = 1; second <= 5; ++second)
+    archive.sample(second, {{kCalls, {{"a", 10.0 * second}}}});
+  archive.finish();
+  const std::string volume = path() + ".0";
+  std::filesystem::resize_file(volume, std::filesystem::file_size(volume) - 30);
+  Result<ArchiveSource> source = ArchiveSource::open(path());
+  ASSERT_TRUE(source) << source.error().message;
+  TagNames names;
+  Told taker(names);
+  const Result<void> read = ArchiveChanges(*source, names, {}).read_all(taker);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().message, path() + ": is damaged: Corrupted record in a PCP archive log");
+}
+
+}  // namespace
+}  // namespace pcp::trace::command

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Archives of tags as a report finds them, made sample by sample.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "command/archive_reader.hpp"
+#include "command/archive_writer.hpp"
+#include "command/recorded_metrics.hpp"
+#include "unit/command/archive_fixture.hpp"
+
+namespace pcp::trace::command {
+
+// 16:53:20, 1 January 2025, UTC, and so many seconds.
+inline constexpr std::int64_t kSecond0 = 1'735'750'400;
+inline Moment moment(double second) {
+  return Moment(
+      std::chrono::nanoseconds(static_cast<std::int64_t>(second * 1e9) + kSecond0 * 1'000'000'000));
+}
+
+struct ArchiveKind {
+  std::string host = "saturn";
+  bool is_pmloggers = false;
+  std::set<std::string> metrics{};  // none: all that a report knows
+};
+
+class ArchiveOfTags {
+ public:
+  explicit ArchiveOfTags(const std::string& path, const ArchiveKind& kind = {})
+      : writer_(std::move(
+            *ArchiveWriter::create(path, {ArchiveVersion::V3, 1, stamp(0), kind.host, "CET-1"}))) {
+    if (kind.is_pmloggers)
+      writer_.add_metric(described(pmID_build(2, 3, 3), PM_TYPE_STRING, PM_INDOM_NULL),
+                         "pmcd.pmlogger.host");
+    unsigned item = 0;
+    for (const RecordedQuantity& what : recorded_quantities()) {
+      ++item;
+      if (!kind.metrics.empty() && !kind.metrics.contains(what.metric)) continue;
+      const pmInDom domain = is_of_tags(what.quantity)
+                                 ? pmInDom_build(10, static_cast<unsigned>(index_of(what.type)))
+                                 : PM_INDOM_NULL;
+      const int type = what.quantity == Quantity::Histogram ? PM_TYPE_STRING : PM_TYPE_DOUBLE;
+      metrics_[what.metric] = described(pmID_build(10, 0, item), type, domain);
+      writer_.add_metric(metrics_[what.metric], what.metric);
+    }
+  }
+
+  using Values = std::map<std::string, Reading::Value>;  // by tag
+
+  // One with all metrics and no values, as `record` begins.
+  ArchiveOfTags& begin(double second) {
+    Reading reading;
+    for (const auto& [name, metric] : metrics_) reading.add(metric.pmid, {});
+    writer_.add_sample(stamp(second), reading.sample());
+    return *this;
+  }
+
+  ArchiveOfTags& sample(double second, const std::map<std::string, Values>& values) {
+    Reading reading;
+    for (const auto& [name, of_tags] : values) {
+      const pmDesc& metric = metrics_.at(name);
+      std::vector<std::pair<int, Reading::Value>> numbered;
+      for (const auto& [tag, value] : of_tags)
+        numbered.emplace_back(number_of(metric.indom, tag, second), value);
+      reading.add(metric.pmid, numbered);
+    }
+    writer_.add_sample(stamp(second), reading.sample());
+    return *this;
+  }
+
+  ArchiveOfTags& mark(double second) {
+    writer_.add_sample(stamp(second), {});
+    return *this;
+  }
+
+  // The instance is another one from then on.
+  void rename(TraceType type, double second, int number, const std::string& name) {
+    const pmInDom domain = pmInDom_build(10, static_cast<unsigned>(index_of(type)));
+    writer_.add_instances(stamp(second), domain, {{number, name}});
+    numbers_[domain][name] = number;
+  }
+
+  void finish() { ASSERT_TRUE(writer_.finish()); }
+
+ private:
+  static Stamp stamp(double second) {
+    const auto since_1970 = moment(second).time_since_epoch();
+    const auto whole = std::chrono::floor<std::chrono::seconds>(since_1970);
+    return {whole.count(), static_cast<std::int32_t>((since_1970 - whole).count())};
+  }
+
+  int number_of(pmInDom domain, const std::string& tag, double second) {
+    if (domain == PM_INDOM_NULL) return PM_IN_NULL;
+    auto& numbers = numbers_[domain];
+    const auto [found, is_new] = numbers.try_emplace(tag, static_cast<int>(numbers.size()) + 1);
+    if (is_new) writer_.add_instances(stamp(second), domain, {{found->second, tag}});
+    return found->second;
+  }
+
+  ArchiveWriter writer_;
+  std::map<std::string, pmDesc> metrics_;
+  std::map<pmInDom, std::map<std::string, int>> numbers_;
+};
+
+// A directory of a test's own.
+class OfArchives : public testing::Test {
+ protected:
+  OfArchives() {
+    std::string name = (std::filesystem::temp_directory_path() / "trace-XXXXXX").string();
+    directory_ = ::mkdtemp(name.data());
+  }
+  ~OfArchives() override { std::filesystem::remove_all(directory_); }
+
+  std::string path(const std::string& name = "run") const { return (directory_ / name).string(); }
+
+  Totals totals(const std::vector<std::string>& names = {"run"}, const Window& window = {}) const {
+    Result<Totals> read = read_totals(request(names, window));
+    EXPECT_TRUE(read) << read.error().message;
+    return read ? *std::move(read) : Totals();
+  }
+  Model model(const std::vector<std::string>& names = {"run"}) const {
+    Result<Model> read = read_model(request(names, {}));
+    EXPECT_TRUE(read) << read.error().message;
+    return read ? *std::move(read) : Model();
+  }
+
+  ReadRequest request(const std::vector<std::string>& names, const Window& window) const {
+    ReadRequest request;
+    for (const std::string& name : names) request.archives.push_back(path(name));
+    request.window = window;
+    return request;
+  }
+
+  std::filesystem::path directory_;
+};
+
+// Requires: there is one.
+inline const Tag& tag_of(const std::vector<Tag>& tags, const std::string& name) {
+  for (const Tag& tag : tags)
+    if (tag.name == name) return tag;
+  throw std::out_of_range(name);
+}
+
+}  // namespace pcp::trace::command

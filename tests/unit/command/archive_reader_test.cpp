@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What a run's archives say of it, read from files.
+#include "command/archive_reader.hpp"
+
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "collector/engine/cumulative_histogram.hpp"
+#include "unit/command/archive_of_tags.hpp"
+
+namespace pcp::trace::command {
+namespace {
+
+constexpr const char* kCalls = "trace.transact.count";
+constexpr const char* kFailed = "trace.transact.aborts";
+constexpr const char* kTime = "trace.transact.total_time";
+constexpr const char* kRate = "trace.transact.rate";
+constexpr const char* kLeast = "trace.transact.min_time";
+constexpr const char* kMost = "trace.transact.max_time";
+constexpr const char* kP99Time = "trace.transact.p99";
+constexpr const char* kShape = "tracing.histogram.transact";
+constexpr const char* kPeriod = "trace.agent.period";
+
+const std::set<std::string> kStock{"trace.control.period", kCalls, kRate, kTime, kLeast, kMost};
+
+class TotalsOf : public OfArchives {};
+class SeriesOf : public OfArchives {};
+
+// The text of a distribution since some second.
+std::string shape(double since, const Histogram& histogram) {
+  std::string packed;
+  histogram.pack(packed);
+  const auto since_ns = static_cast<std::uint64_t>(moment(since).time_since_epoch().count());
+  return agent::cumulative_histogram_text(since_ns, histogram.total(), 0, packed);
+}
+
+Histogram of_values(const std::vector<double>& values) {
+  Histogram histogram;
+  for (const double value : values) histogram.add(value);
+  return histogram;
+}
+
+TEST_F(TotalsOf, ATagAreAllItsCallsAndTheirTime) {
+  ArchiveOfTags archive(path());
+  archive.begin(0);
+  archive.sample(1, {{kCalls, {{"a", 10.0}}}, {kFailed, {{"a", 1.0}}}, {kTime, {{"a", 0.5}}}});
+  archive.sample(4, {{kCalls, {{"a", 40.0}}}, {kFailed, {{"a", 3.0}}}, {kTime, {{"a", 2.0}}}});
+  archive.finish();
+  const Totals all = totals();
+  ASSERT_EQ(all.tags.size(), 1U);
+  const Tag& tag = all.tags[0];
+  EXPECT_EQ(tag.name, "a");
+  EXPECT_EQ(tag.unit, "s");
+  EXPECT_EQ(tag.calls, 40);
+  EXPECT_EQ(tag.failed, 3);
+  EXPECT_EQ(tag.sum, 2);
+  EXPECT_EQ(tag.mean, 0.05);
+  EXPECT_EQ(tag.rate, 10);
+  EXPECT_EQ(tag.concurrency, 0.5);
+  EXPECT_EQ(all.run.begin, moment(0));
+  EXPECT_EQ(all.run.end, moment(4));
+  EXPECT_EQ(all.run.samples, 3U);
+  EXPECT_EQ(all.run.hosts, std::vector<std::string>{"saturn"});
+}
+
+TEST_F(TotalsOf, TagsWithMostTimeComeFirstThenThoseWithMostCalls) {
+  ArchiveOfTags archive(path());
+  archive.begin(0);
+  archive.sample(1, {{kCalls, {{"often", 100.0}, {"long", 1.0}}},
+                     {kTime, {{"often", 1.0}, {"long", 5.0}}},
+                     {"trace.point.count", {{"few", 3.0}, {"many", 1e6}}}});
+  archive.finish();
+  std::vector<std::string> names;
+  for (const Tag& tag : totals().tags) names.push_back(tag.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"long", "often", "many", "few"}));
+}
+
+TEST_F(TotalsOf, CountersAndObservationsHaveTheirOwn) {
+  ArchiveOfTags archive(path());
+  archive.begin(0);
+  archive.sample(1, {{"trace.counter.count", {{"c", 2.0}}},
+                     {"trace.counter.total", {{"c", 8192.0}}},
+                     {"trace.observe.count", {{"o", 2.0}}},
+                     {"trace.observe.sum", {{"o", 7.0}}},
+                     {"trace.observe.value", {{"o", 4.0}}}});
+  archive.finish();
+  const Totals all = totals();
+  EXPECT_EQ(tag_of(all.tags, "c").counted, 8192);
+  EXPECT_EQ(tag_of(all.tags, "c").sum, std::nullopt);
+  EXPECT_EQ(tag_of(all.tags, "o").last, 4);
+  EXPECT_EQ(tag_of(all.tags, "o").mean, 3.5);
+  EXPECT_EQ(tag_of(all.tags, "o").concurrency, std::nullopt);
+}
+
+TEST_F(TotalsOf, WindowsThatHoldAllCallsGiveTheExtremes) {
+  ArchiveOfTags archive(path());
+  archive.begin(0);
+  for (int second = 1; second <= 3; ++second)
+    archive.sample(second, {{kPeriod, {{"", 1.0}}},
+                            {kCalls, {{"a", 10.0 * second}}},
+                            {kRate, {{"a", 10.0}}},
+                            {kLeast, {{"a", 0.1 * second}}},
+                            {kMost, {{"a", second == 2 ? 9.0 : 1.0}}}});
+  archive.finish();
+  const Tag tag = totals().tags.at(0);
+  ASSERT_TRUE(tag.min && tag.max && tag.slowest);
+  EXPECT_EQ(tag.min->value, 0.1);
+  EXPECT_EQ(tag.max->value, 9);
+  EXPECT_TRUE(tag.min->is_exact && tag.max->is_exact);
+  EXPECT_EQ(tag.slowest->at, moment(2));
+  EXPECT_EQ(tag.slowest->value, 9);
+  EXPECT_EQ(tag.percentile_source, PercentileSource::NotRecorded);
+}
+
+TEST_F(TotalsOf, ExtremesOfSomeCallsAreNotExact) {
+  ArchiveOfTags archive(path());
+  archive.begin(0);
+  for (int second = 10; second <= 30; second += 10)  // of every ten seconds one is seen
+    archive.sample(second, {{kPeriod, {{"", 1.0}}},
+                            {kCalls, {{"a", 10.0 * second}}},
+                            {kRate, {{"a", 10.0}}},
+                            {kMost, {{"a", 1.0}}}});
+  archive.finish();
+  const Tag tag = totals().tags.at(0);
+  ASSERT_TRUE(tag.max);
+  EXPECT_FALSE(tag.max->is_exact);
+}
+
+TEST_F(TotalsOf, AWindowThatReachesBackBeforeTheRunSaysNothing) {
+  ArchiveOfTags archive(path(), {"saturn", true});
+  for (int second = 0; second <= 20; second += 10)
+    archive.sample(second, {{kPeriod, {{"", 60.0}}},
+                            {kCalls, {{"a", 100.0 + second}}},
+                            {kRate, {{"a", 1.0}}},
+                            {kMost, {{"a", 77.0}}}});
+  archive.finish();
+  const Tag tag = totals().tags.at(0);
+  EXPECT_EQ(tag.calls, 20);
+  EXPECT_FALSE(tag.max);
+  EXPECT_FALSE(tag.slowest);
+}
+
+TEST_F(TotalsOf, OneWindowOfAllCallsGivesItsPercentiles) {
+  ArchiveOfTags archive(path());
+  archive.begin(0);
+  archive.sample(10, {{kPeriod, {{"", 60.0}}},
+                      {kCalls, {{"a", 30.0}}},
+                      {kRate, {{"a", 0.5}}},
+                      {kMost, {{"a", 3.0}}},
+                      {kP99Time, {{"a", 2.5}}}});
+  // It has moved on, and the agent has not been called since.
+  archive.sample(70, {{kPeriod, {{"", 60.0}}}, {kCalls, {{"a", 30.0}}}});
+  archive.finish();
+  const Tag tag = totals().tags.at(0);
+  EXPECT_EQ(tag.percentile_source, PercentileSource::OneWindow);
+  EXPECT_EQ(tag.percentiles[kP99], 2.5);
+  ASSERT_TRUE(tag.max);
+  EXPECT_TRUE(tag.max->is_exact);
+}
+
+TEST_F(TotalsOf, PercentilesOfManyWindowsStayUnknown) {
+  ArchiveOfTags archive(path());
+  archive.begin(0);
+  for (int second = 1; second <= 2; ++second)
+    archive.sample(second, {{kPeriod, {{"", 1.0}}},
+                            {kCalls, {{"a", 10.0 * second}}},
+                            {kRate, {{"a", 10.0}}},
+                            {kP99Time, {{"a", 2.5}}}});
+  archive.finish();
+  const Tag tag = totals().tags.at(0);
+  EXPECT_EQ(tag.percentile_source, PercentileSource::SeveralWindows);
+  EXPECT_EQ(tag.percentiles[kP99], std::nullopt);
+  ASSERT_TRUE(tag.slowest);
+  EXPECT_TRUE(tag.slowest->is_p99);
+}
+
+TEST_F(TotalsOf, AHistogramOfAllCallsGivesPercentiles) {
+  std::vector<double> values;
+  for (int i = 1; i <= 1000; ++i) values.push_back(i * 0.001);
+  ArchiveOfTags archive(path());
+  archive.begin(0);
+  archive.sample(1, {{kCalls, {{"a", 1000.0}}}, {kShape, {{"a", shape(0.5, of_values(values))}}}});
+  archive.finish();
+  const Tag tag = totals().tags.at(0);
+  EXPECT_EQ(tag.percentile_source, PercentileSource::Histogram);
+  EXPECT_NEAR(tag.percentiles[kP50].value(), 0.5, 0.01);
+  EXPECT_NEAR(tag.percentiles[kP99].value(), 0.99, 0.02);
+  ASSERT_TRUE(tag.distribution);
+  EXPECT_EQ(tag.distribution->total(), 1000U);
+}
+
+TEST_F(TotalsOf, AHistogramThatLacksCallsGivesNoPercentiles) {
+  ArchiveOfTags archive(path());
+  archive.begin(0);
+  archive.sample(1, {{kCalls, {{"a", 4.0}}}, {kShape, {{"a", shape(0, of_values({1, 2, 3}))}}}});
+  archive.finish();
+  const Tag tag = totals().tags.at(0);
+  EXPECT_EQ(tag.percentile_source, PercentileSource::IncompleteHistogram);
+  EXPECT_EQ(tag.percentiles[kP50], std::nullopt);
+  EXPECT_TRUE(tag.distribution);
+}
+
+TEST_F(TotalsOf, WhatAHistogramHadBeforeTheRunIsTakenOffIt) {
+  ArchiveOfTags archive(path(), {"saturn", true});
+  archive.sample(0, {{kCalls, {{"a", 2.0}}}, {kShape, {{"a", shape(-9, of_values({8, 8}))}}}});
+  archive.sample(1, {{kCalls, {{"a", 3.0}}}, {kShape, {{"a", shape(-9, of_values({8, 8, 1}))}}}});
+  archive.finish();
+  const Tag tag = totals().tags.at(0);
+  EXPECT_EQ(tag.percentile_source, PercentileSource::Histogram);
+  EXPECT_NEAR(tag.percentiles[kP99].value(), 1, 0.02);
+}
+
+TEST_F(TotalsOf, HistogramsOfSeveralLivesOfTheAgentAddUp) {
+  ArchiveOfTags archive(path());
+  archive.begin(0);
+  archive.sample(1, {{kCalls, {{"a", 2.0}}}, {kShape, {{"a", shape(0, of_values({1, 1}))}}}});
+  archive.sample(2, {{kCalls, {{"a", 1.0}}}, {kShape, {{"a", shape(1.5, of_values({9}))}}}});
+  archive.finish();
+  const Tag tag = totals().tags.at(0);
+  EXPECT_EQ(tag.calls, 3);
+  ASSERT_EQ(tag.percentile_source, PercentileSource::Histogram);
+  EXPECT_EQ(tag.distribution->total(), 3U);
+}
+
+TEST_F(TotalsOf, ATextThatIsNoHistogramIsNone) {
+  ArchiveOfTags archive(path());
+  archive.begin(0);
+  archive.sample(1, {{kCalls, {{"a", 1.0}}}, {kShape, {{"a", std::string("1 17 what")}}}});
+  archive.finish();
+  const Tag tag = totals().tags.at(0);
+  EXPECT_FALSE(tag.distribution);
+  EXPECT_EQ(tag.percentiles[kP50], std::nullopt);
+}
+
+// Two hosts, whose values differ: percentiles of all of them are not what lies between theirs.
+TEST_F(TotalsOf, HistogramsOfSeveralHostsMerge) {
+  std::mt19937 random(4711);
+  std::lognormal_distribution<double> durations(-3, 1);
+  std::vector<double> all;
+  for (const char* const host : {"saturn", "jupiter"}) {
+    std::vector<double> values;
+    const int count = host == std::string("saturn") ? 20'000 : 2'000;
+    for (int i = 0; i < count; ++i)
+      values.push_back(durations(random) * (host == std::string("saturn") ? 1 : 10));
+    all.insert(all.end(), values.begin(), values.end());
+    ArchiveOfTags archive(path(host), {host});
+    archive.begin(0);
+    archive.sample(
+        1, {{kCalls, {{"a", 1.0 * count}}}, {kShape, {{"a", shape(0, of_values(values))}}}});
+    archive.finish();
+  }
+  std::sort(all.begin(), all.end());
+  const Totals merged = totals({"saturn", "jupiter"});
+  const Tag& tag = merged.tags.at(0);
+  EXPECT_EQ(tag.calls, 22'000);
+  EXPECT_EQ(tag.hosts.size(), 2U);
+  ASSERT_EQ(tag.percentile_source, PercentileSource::Histogram);
+  for (std::size_t i = 0; i < kPercentiles.size(); ++i) {
+    const auto rank =
+        static_cast<std::size_t>(std::ceil(kPercentiles[i] * static_cast<double>(all.size())));
+    const double truth = all[rank - 1];
+    EXPECT_NEAR(tag.percentiles[i].value(), truth, 0.02 * truth) << kPercentileNames[i];
+  }
+}
+
+TEST_F(TotalsOf, OfSeveralHostsWithoutHistogramsCountsAddUpAndPercentilesAreUnknown) {
+  for (const char* const host : {"saturn", "jupiter"}) {
+    ArchiveOfTags archive(path(host), {host});
+    archive.begin(0);
+    archive.sample(1, {{kPeriod, {{"", 1.0}}},
+                       {kCalls, {{"a", 5.0}}},
+                       {kRate, {{"a", 5.0}}},
+                       {kMost, {{"a", host == std::string("saturn") ? 1.0 : 2.0}}},
+                       {kP99Time, {{"a", 1.0}}}});
+    archive.finish();
+  }
+  const Tag tag = totals({"saturn", "jupiter"}).tags.at(0);
+  EXPECT_EQ(tag.calls, 10);
+  EXPECT_EQ(tag.percentile_source, PercentileSource::SeveralHosts);
+  ASSERT_TRUE(tag.max);
+  EXPECT_EQ(tag.max->value, 2);
+  EXPECT_TRUE(tag.max->is_exact);
+}
+
+TEST_F(TotalsOf, WhatTheStockAgentDoesNotSayStaysUnknown) {
+  ArchiveOfTags stock(path("stock"), {"saturn", true, kStock});
+  stock.sample(0, {{kCalls, {{"a", 0.0}}}}).sample(1, {{kCalls, {{"a", 4.0}}}});
+  stock.finish();
+  EXPECT_EQ(totals({"stock"}).tags.at(0).failed, std::nullopt);
+  ArchiveOfTags ours(path("ours"), {"jupiter"});
+  ours.begin(0).sample(1, {{kCalls, {{"a", 4.0}}}, {kFailed, {{"a", 1.0}}}});
+  ours.finish();
+  EXPECT_EQ(totals({"ours"}).tags.at(0).failed, 1);
+  EXPECT_EQ(totals({"stock", "ours"}).tags.at(0).failed, std::nullopt);
+}
+
+TEST_F(TotalsOf, GapsAreNoTimeOfTheRun) {
+  ArchiveOfTags archive(path());
+  archive.begin(0).sample(10, {{kCalls, {{"a", 10.0}}}}).mark(11);
+  archive.sample(90, {{kCalls, {{"a", 50.0}}}}).sample(100, {{kCalls, {{"a", 60.0}}}});
+  archive.finish();
+  const Totals all = totals();
+  EXPECT_EQ(all.run.elapsed_s(), 20);
+  ASSERT_EQ(all.run.gaps.size(), 1U);
+  EXPECT_EQ(all.run.gaps[0].begin, moment(10));
+  EXPECT_EQ(all.run.gaps[0].end, moment(90));
+  EXPECT_EQ(all.tags.at(0).rate, 1);
+}
+
+TEST_F(TotalsOf, AnArchiveWithoutSamplesOfThatTimeIsAnError) {
+  ArchiveOfTags archive(path());
+  archive.begin(0).sample(1, {{kCalls, {{"a", 1.0}}}});
+  archive.finish();
+  const Result<Totals> read = read_totals(request({"run"}, {moment(50), moment(60)}));
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().message, path() + ": has no samples of the time that is asked for");
+}
+
+TEST_F(TotalsOf, AnArchiveOfAnotherProgramIsAnError) {
+  ArchiveOfTags archive(path(), {"saturn", true, {"trace.control.period"}});
+  archive.sample(0, {{"trace.control.period", {{"", 60.0}}}});
+  archive.finish();
+  const Result<Totals> read = read_totals(request({"run"}, {}));
+  ASSERT_FALSE(read);
+  EXPECT_NE(read.error().message.find("has no counts of a trace agent"), std::string::npos)
+      << read.error().message;
+}
+
+TEST_F(SeriesOf, PointsAreTheTimesBetweenSamples) {
+  ArchiveOfTags archive(path());
+  archive.begin(0).sample(1, {{kCalls, {{"a", 10.0}}}, {kMost, {{"a", 0.5}}}});
+  archive.sample(2, {{kPeriod, {{"", 1.0}}}});
+  archive.sample(4, {{kCalls, {{"a", 30.0}}}, {kMost, {{"a", 0.25}}}});
+  archive.finish();
+  const Model all = model();
+  EXPECT_EQ(all.fine.edges, (std::vector<Moment>{moment(0), moment(1), moment(2), moment(4)}));
+  ASSERT_EQ(all.series.size(), 1U);
+  EXPECT_EQ(all.series[0].calls, (std::vector<float>{10, 0, 20}));
+  ASSERT_EQ(all.series[0].max.size(), 3U);
+  EXPECT_EQ(all.series[0].max[0], 0.5F);
+  EXPECT_TRUE(std::isnan(all.series[0].max[1]));
+  EXPECT_EQ(all.series[0].max[2], 0.25F);
+  EXPECT_TRUE(all.series[0].min.empty());
+}
+
+TEST_F(SeriesOf, NothingIsKnownOfGaps) {
+  ArchiveOfTags archive(path());
+  archive.begin(0).sample(1, {{kCalls, {{"a", 10.0}}}}).mark(2);
+  archive.sample(5, {{kCalls, {{"a", 30.0}}}}).sample(6, {{kCalls, {{"a", 31.0}}}});
+  archive.finish();
+  const Model all = model();
+  const std::vector<float>& calls = all.series.at(0).calls;
+  ASSERT_EQ(calls.size(), 3U);
+  EXPECT_EQ(calls[0], 10);
+  EXPECT_TRUE(std::isnan(calls[1]));
+  EXPECT_EQ(calls[2], 1);
+}
+
+TEST_F(SeriesOf, ALastValueStaysUntilThereIsAnother) {
+  ArchiveOfTags archive(path());
+  const auto values = [](double count, double last) {
+    return std::map<std::string, ArchiveOfTags::Values>{{"trace.observe.count", {{"o", count}}},
+                                                        {"trace.observe.value", {{"o", last}}}};
+  };
+  archive.begin(0).sample(1, {{kPeriod, {{"", 1.0}}}}).sample(2, values(1, 7));
+  archive.sample(3, {{kPeriod, {{"", 1.0}}}}).sample(4, values(2, 8));
+  archive.finish();
+  const std::vector<float> value = model().series.at(0).value;
+  ASSERT_EQ(value.size(), 4U);
+  EXPECT_TRUE(std::isnan(value[0]));
+  EXPECT_EQ(std::vector<float>(value.begin() + 1, value.end()), (std::vector<float>{7, 7, 8}));
+}
+
+TEST_F(SeriesOf, DistributionsAreCutIntoSlices) {
+  ArchiveOfTags archive(path());
+  archive.begin(0);
+  archive.sample(1, {{kCalls, {{"a", 2.0}}}, {kShape, {{"a", shape(0.5, of_values({1, 1}))}}}});
+  archive.sample(2, {{kCalls, {{"a", 3.0}}}, {kShape, {{"a", shape(0.5, of_values({1, 1, 4}))}}}});
+  archive.sample(3, {{kCalls, {{"a", 1.0}}}, {kShape, {{"a", shape(2.5, of_values({9}))}}}});
+  archive.finish();
+  const std::vector<TimedHistogram> slices = model().series.at(0).histograms;
+  ASSERT_EQ(slices.size(), 3U);
+  EXPECT_EQ(slices[0].begin, moment(0));
+  EXPECT_EQ(slices[0].end, moment(1));
+  EXPECT_EQ(slices[0].values.total(), 2U);
+  EXPECT_EQ(slices[1].values.total(), 1U);
+  EXPECT_NEAR(slices[1].values.quantile(0.5), 4, 0.1);
+  EXPECT_EQ(slices[2].begin, moment(2.5));
+  EXPECT_NEAR(slices[2].values.quantile(0.5), 9, 0.2);
+}
+
+TEST_F(SeriesOf, TheFirstFiftyAreFineTheNextFiveHundredAreCoarse) {
+  constexpr int kTags = 600;
+  constexpr int kSamples = 4000;
+  ArchiveOfTags archive(path());
+  archive.begin(0);
+  ArchiveOfTags::Values values;
+  for (int i = 0; i < kTags; ++i) values["tag " + std::to_string(i)] = 1.0 * (kTags - i);
+  archive.sample(1, {{kCalls, values}});
+  for (int second = 2; second <= kSamples; ++second)
+    archive.sample(second, {{kCalls, {{"tag 0", 1000.0 + second}}}});
+  archive.finish();
+  const Model all = model();
+  EXPECT_LE(all.fine.points(), 3600U);
+  EXPECT_GT(all.fine.points(), 1800U);
+  EXPECT_LE(all.coarse.points(), 120U);
+  EXPECT_GT(all.coarse.points(), 60U);
+  ASSERT_EQ(all.series.size(), 550U);
+  EXPECT_FALSE(all.series[49].is_coarse);
+  EXPECT_TRUE(all.series[50].is_coarse);
+  for (const std::size_t i : {0U, 300U}) {
+    double sum = 0;
+    for (const float calls : all.series[i].calls) sum += static_cast<double>(calls);
+    EXPECT_EQ(sum, all.tags[all.series[i].tag].calls) << i;
+  }
+}
+
+TEST_F(SeriesOf, HostsThatAreSampledAtOtherTimesAddUp) {
+  for (const double shift : {0.0, 0.5}) {
+    const std::string host = shift == 0 ? "saturn" : "jupiter";
+    ArchiveOfTags archive(path(host), {host});
+    archive.begin(shift);
+    for (int second = 1; second <= 10; ++second)
+      archive.sample(second + shift, {{kCalls, {{"a", 10.0 * second}}}, {kP99Time, {{"a", 1.0}}}});
+    archive.finish();
+  }
+  const Model all = model({"saturn", "jupiter"});
+  const Series& series = all.series.at(0);
+  double sum = 0;
+  for (const float calls : series.calls) sum += static_cast<double>(calls);
+  EXPECT_NEAR(sum, 200, 1e-3);
+  EXPECT_NEAR(series.calls[5], 20, 1.5);
+  EXPECT_TRUE(series.percentiles[kP99].empty());
+}
+
+}  // namespace
+}  // namespace pcp::trace::command
