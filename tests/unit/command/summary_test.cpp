@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/summary.hpp"
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace pcp::trace::command {
+namespace {
+
+constexpr Terminal kPlain{false, false, 80};
+
+Run an_hour() {
+  Run run;
+  run.archives = {"app.trace/trace"};
+  run.hosts = {"saturn"};
+  run.command = "./app --fast";
+  run.begin = Moment(std::chrono::seconds(1'800'000'000));
+  run.end = run.begin + std::chrono::hours(1);
+  run.samples = 3601;
+  run.interval = std::chrono::seconds(1);
+  return run;
+}
+
+Tag transaction(const std::string& name) {
+  Tag tag;
+  tag.name = name;
+  tag.type = TraceType::Transact;
+  tag.calls = 12'345;
+  tag.rate = 3.43;
+  tag.failed = 0;
+  tag.concurrency = 0.27;
+  tag.max = Extreme{0.0201, true};
+  tag.percentiles = {0.0012, 0.003, 0.0034, 0.0088, 0.01};
+  tag.percentile_source = PercentileSource::Histogram;
+  tag.slowest = SlowestMoment{Moment(std::chrono::seconds(1'800'000'060)), 0.0201, false};
+  return tag;
+}
+
+Tag of_type(TraceType type, const std::string& name) {
+  Tag tag;
+  tag.name = name;
+  tag.type = type;
+  tag.calls = 5;
+  tag.rate = 1;
+  return tag;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(Summary, ShowsOfATagWhatOneWantsToKnow) {
+  const std::vector<std::string> lines =
+      lines_of(summary(an_hour(), {transaction("checkout")}, "app.trace/trace.html", kPlain));
+  ASSERT_EQ(lines.size(), 9U);
+  EXPECT_EQ(lines[0], "./app --fast  on saturn");
+  EXPECT_NE(lines[1].find(", 60.0 min, 3601 samples 1.00 s apart"), std::string::npos);
+  EXPECT_EQ(lines[3],
+            "Transactions               calls      /s     p50     p95     p99      max   busy");
+  EXPECT_EQ(lines[4],
+            "checkout                  12,345    3.43 1.20 ms 3.40 ms 8.80 ms  20.1 ms   0.27");
+  EXPECT_TRUE(lines[6].starts_with("slowest  20.1 ms in checkout, at ")) << lines[6];
+  EXPECT_TRUE(lines[6].ends_with(", 60.0 s from the start")) << lines[6];
+  EXPECT_EQ(lines[7], "archive  app.trace/trace");
+  EXPECT_EQ(lines[8], "page     app.trace/trace.html");
+}
+
+TEST(Summary, ShowsFailuresWhereThereAreAny) {
+  Tag tag = transaction("checkout");
+  tag.failed = 17;
+  const std::string text = summary(an_hour(), {tag, transaction("login")}, "", kPlain);
+  EXPECT_NE(text.find("failed"), std::string::npos);
+  EXPECT_NE(text.find("    3.43     17 1.20 ms"), std::string::npos) << text;
+}
+
+TEST(Summary, SaysWhyAValueIsUnknown) {
+  Tag tag = transaction("checkout");
+  tag.percentiles = {};
+  tag.percentile_source = PercentileSource::SeveralHosts;
+  tag.max->is_exact = false;
+  const std::string text = summary(an_hour(), {tag}, "", kPlain);
+  EXPECT_NE(text.find("       -       -       - >20.1 ms"), std::string::npos) << text;
+  EXPECT_NE(text.find("-        percentiles of several hosts"), std::string::npos) << text;
+  EXPECT_NE(text.find(">        or more"), std::string::npos) << text;
+}
+
+TEST(Summary, HasAtMostTwentyFiveLinesOfEightyColumns) {
+  std::vector<Tag> tags;
+  for (int i = 0; i < 1000; ++i) {
+    tags.push_back(
+        transaction("transaction " + std::string(static_cast<std::size_t>(i % 200), 'x')));
+    tags.back().failed = 1e9;
+    tags.back().percentiles = {};
+    tags.back().percentile_source = PercentileSource::SeveralWindows;
+    tags.back().max->is_exact = false;
+    tags.push_back(of_type(TraceType::Observe, "observation \xe2\x82\xac" + std::to_string(i)));
+    tags.push_back(of_type(TraceType::Counter, "counter" + std::to_string(i)));
+    tags.push_back(of_type(TraceType::Point, "point\n" + std::to_string(i)));
+  }
+  command::Run run = an_hour();
+  run.command = std::string(300, 'c');
+  run.hosts = {"a", std::string(300, 'h')};
+  run.archives = std::vector<std::string>(9, std::string(300, 'a'));
+  for (const bool is_utf8 : {false, true}) {
+    const auto lines = lines_of(summary(run, tags, std::string(300, 'p'), {is_utf8, false, 80}));
+    EXPECT_LE(lines.size(), 25U);
+    EXPECT_GE(lines.size(), 22U);
+    for (const std::string& line : lines) EXPECT_LE(columns_of(line), 80U) << line;
+    for (const char* const title : {"Transactions", "Observations", "Points, counters"})
+      EXPECT_TRUE(std::any_of(lines.begin(), lines.end(), [title](const auto& line) {
+        return line.starts_with(title);
+      })) << title;
+  }
+}
+
+TEST(Summary, SaysHowManyTagsItDoesNotShow) {
+  std::vector<Tag> tags(100, transaction("checkout"));
+  const std::string text = summary(an_hour(), tags, "", kPlain);
+  const auto shown = std::count(text.begin(), text.end(), '\n');
+  EXPECT_LE(shown, 25);
+  EXPECT_NE(text.find("more tags: see the page"), std::string::npos) << text;
+}
+
+TEST(Summary, OfNothingSaysWhatToDo) {
+  const std::string text = summary(an_hour(), {}, "", kPlain);
+  EXPECT_NE(text.find("Nothing was traced."), std::string::npos);
+  EXPECT_NE(text.find("PCP_TRACE_DEBUG"), std::string::npos);
+}
+
+TEST(Summary, IsPlainTextWithoutColoursWhateverTagsAreCalled) {
+  Tag tag = transaction("\033[31m\xff\xe2\x80\xae");
+  tag.failed = 1;
+  const std::string text = summary(an_hour(), {tag}, "", kPlain);
+  EXPECT_TRUE(std::all_of(text.begin(), text.end(), [](char c) {
+    return c == '\n' || (c >= ' ' && c <= '~');
+  })) << text;
+  EXPECT_NE(summary(an_hour(), {tag}, "", {false, true, 80}).find("\033[31m"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace pcp::trace::command
