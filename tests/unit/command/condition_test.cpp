@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/condition.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace pcp::trace::command {
+namespace {
+
+using Outcome = Condition::Outcome;
+
+Tag checkout() {
+  Tag tag;
+  tag.name = "checkout";
+  tag.type = TraceType::Transact;
+  tag.calls = 900;
+  tag.failed = 100;
+  tag.rate = 90;
+  tag.mean = 0.020;
+  tag.max = Extreme{0.5, true};
+  tag.percentiles = {0.010, 0.030, 0.040, 0.060, 0.100};
+  tag.percentile_source = PercentileSource::Histogram;
+  return tag;
+}
+
+Tag named(Tag tag, const std::string& name) {
+  tag.name = name;
+  return tag;
+}
+
+Tag queue() {
+  Tag tag;
+  tag.name = "queue";
+  tag.type = TraceType::Observe;
+  tag.calls = 10;
+  tag.percentiles[kP99] = 17;
+  return tag;
+}
+
+std::vector<Condition::Finding> findings(const std::string& text, const std::vector<Tag>& tags) {
+  const Result<Condition> condition = Condition::parse(text);
+  EXPECT_TRUE(condition) << condition.error().message;
+  return condition->check(tags);
+}
+
+Outcome outcome(const std::string& text, const std::vector<Tag>& tags) {
+  const auto found = findings(text, tags);
+  EXPECT_EQ(found.size(), 1U) << text;
+  return found.at(0).outcome;
+}
+
+TEST(Condition, IsBrokenWhereItIsTrue) {
+  for (const char* const broken :
+       {"checkout p99 > 50ms", "checkout p99>50ms", "checkout p99 >= 0.06 s", "checkout p50 < 11ms",
+        "checkout p90 == 30ms", "checkout p999 != 99ms", "checkout p95 <= 40000us",
+        "checkout count > 899", "checkout rate < 91", "checkout failed == 100",
+        "checkout failed% >= 10", "checkout failed > 9.9%", "checkout mean > 19ms",
+        "checkout max > 499ms", "ch*t p99 > 50ms", "\"checkout\" p99 > 5e7ns"})
+    EXPECT_EQ(outcome(broken, {checkout()}), Outcome::Broken) << broken;
+  for (const char* const passed :
+       {"checkout p99 > 61ms", "checkout p99 < 60ms", "checkout count != 900",
+        "checkout failed% > 10", "checkout max >= 1s", "checkout mean == 21ms"})
+    EXPECT_EQ(outcome(passed, {checkout()}), Outcome::Passed) << passed;
+}
+
+TEST(Condition, SaysWhichTagBrokeItAndWithWhat) {
+  EXPECT_EQ(findings("* p99 > 50ms", {checkout()})[0].line,
+            "broken: * p99 > 50ms: checkout has 60.0 ms");
+}
+
+TEST(Condition, IsOfEachTagThatMatches) {
+  const auto found = findings("check* p99 > 50ms",
+                              {checkout(), named(checkout(), "check"), named(checkout(), "other")});
+  EXPECT_EQ(found.size(), 2U);
+}
+
+TEST(Condition, InQuotesATagIsTakenAsItIs) {
+  EXPECT_EQ(outcome("\"my * tag\" count > 1", {named(checkout(), "my * tag")}), Outcome::Broken);
+  EXPECT_EQ(outcome("\"my * tag\" count > 1", {named(checkout(), "my own tag")}), Outcome::Unknown);
+  EXPECT_EQ(outcome(R"("say \"hi\" \\" count > 1)", {named(checkout(), R"(say "hi" \)")}),
+            Outcome::Broken);
+}
+
+TEST(Condition, OfNoTagIsUnknown) {
+  EXPECT_EQ(findings("chekcout p99 > 50ms", {checkout()})[0].line,
+            "unknown: chekcout p99 > 50ms: no tag matches");
+  EXPECT_EQ(outcome("* p99 > 50ms", {}), Outcome::Unknown);
+}
+
+TEST(Condition, OfAnUnknownValueIsUnknown) {
+  Tag tag = checkout();
+  tag.percentiles = {};
+  tag.percentile_source = PercentileSource::SeveralWindows;
+  tag.failed.reset();
+  EXPECT_EQ(findings("checkout p99 > 50ms", {tag})[0].line,
+            "unknown: checkout p99 > 50ms: checkout has percentiles of single windows only, "
+            "and no histogram");
+  EXPECT_EQ(outcome("checkout failed > 0", {tag}), Outcome::Unknown);
+  EXPECT_EQ(outcome("checkout failed% > 0", {tag}), Outcome::Unknown);
+}
+
+TEST(Condition, OfAMaximumThatMayBeGreaterIsKnownAsFarAsItIs) {
+  Tag tag = checkout();
+  tag.max->is_exact = false;
+  EXPECT_EQ(outcome("checkout max > 499ms", {tag}), Outcome::Broken);
+  EXPECT_EQ(outcome("checkout max > 501ms", {tag}), Outcome::Unknown);
+  EXPECT_EQ(outcome("checkout max < 499ms", {tag}), Outcome::Passed);
+  EXPECT_EQ(outcome("checkout max < 501ms", {tag}), Outcome::Unknown);
+  EXPECT_EQ(outcome("checkout max >= 500ms", {tag}), Outcome::Broken);
+  EXPECT_EQ(outcome("checkout max <= 499ms", {tag}), Outcome::Passed);
+  EXPECT_EQ(outcome("checkout max == 501ms", {tag}), Outcome::Unknown);
+  EXPECT_EQ(outcome("checkout max == 499ms", {tag}), Outcome::Passed);
+  EXPECT_EQ(outcome("checkout max != 499ms", {tag}), Outcome::Broken);
+  EXPECT_EQ(outcome("checkout max != 501ms", {tag}), Outcome::Unknown);
+}
+
+TEST(Condition, WithATimeIsOfTransactionsWithoutOfObservations) {
+  EXPECT_EQ(findings("* p99 > 10ms", {checkout(), queue()}).size(), 1U);
+  EXPECT_EQ(outcome("* p99 > 16", {checkout(), queue()}), Outcome::Broken);
+  EXPECT_EQ(findings("checkout p99 > 50", {checkout()})[0].line,
+            "unknown: checkout p99 > 50: no observation matches; for a transaction give a unit: "
+            "ns, us, ms, s");
+  EXPECT_EQ(outcome("queue failed > 0", {queue()}), Outcome::Unknown);
+}
+
+TEST(Condition, SharesOfNothingAreUnknown) {
+  Tag tag = checkout();
+  tag.calls = 0;
+  tag.failed = 0;
+  EXPECT_EQ(outcome("checkout failed% > 0", {tag}), Outcome::Unknown);
+}
+
+TEST(Condition, ThatIsNoneSaysWhatIsMissing) {
+  for (const auto& [text, part] : std::vector<std::pair<std::string, std::string>>{
+           {"", "A condition is 'TAG WHAT OP NUMBER[UNIT]'"},
+           {"checkout", "after the tag comes count"},
+           {"checkout p98 > 1ms", "not \"p98\""},
+           {"checkout p99 =< 1ms", "one of < <= > >= == !="},
+           {"checkout p99 > fast", "\"fast\" is no number"},
+           {"checkout p99 > nan", "is no number"},
+           {"checkout p99 > 1 parsec", "\"parsec\" is no unit"},
+           {"checkout count > 1ms", "\"ms\" is no unit"},
+           {"checkout p99 > 1%", "\"%\" is no unit"},
+           {"checkout p99 > 1ms and more", "\"ms and more\" is no unit"},
+           {"\"checkout p99 > 1ms", "second quotation mark"}}) {
+    const Result<Condition> condition = Condition::parse(text);
+    ASSERT_FALSE(condition) << text;
+    EXPECT_NE(condition.error().message.find(part), std::string::npos) << condition.error().message;
+  }
+}
+
+}  // namespace
+}  // namespace pcp::trace::command
