@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "command/record.hpp"
+#include "command/report.hpp"
 
 namespace pcp::trace::command {
 
@@ -18,7 +19,7 @@ struct Word {
   int (*run)(int argc, char* const* argv);
 };
 
-constexpr std::array kWords{Word{"record", record}};
+constexpr std::array kWords{Word{"record", record}, Word{"report", report}};
 
 constexpr const char* kUsage =
     R"(Usage: pcp trace WORD [ARGUMENT...]

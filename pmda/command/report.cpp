@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/report.hpp"
+
+#include <algorithm>
+#include <clocale>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "command/archive_reader.hpp"
+#include "command/comparison.hpp"
+#include "command/condition.hpp"
+#include "command/report_input.hpp"
+#include "command/report_json.hpp"
+#include "command/report_options.hpp"
+#include "command/shown.hpp"
+#include "command/summary.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+enum Status { kPassed = 0, kBroken = 1, kFailed = 2 };
+
+using Findings = std::vector<Condition::Finding>;
+
+int fail(const std::string& why) {
+  std::cerr << "pcp trace report: " << why << std::endl;
+  return kFailed;
+}
+
+Result<std::optional<Totals>> read_base(const ReportOptions& options) {
+  if (options.base.empty()) return std::optional<Totals>();
+  Result<std::string> archive = find_archive(options.base);
+  if (!archive) return archive.error();
+  Result<Totals> totals = read_totals({{*std::move(archive)}, {}, options.time_zone});
+  if (!totals) return totals.error();
+  return std::optional(*std::move(totals));
+}
+
+Findings check(const std::vector<Condition>& conditions, const std::vector<Tag>& tags) {
+  Findings all;
+  for (const Condition& condition : conditions) {
+    Findings some = condition.check(tags);
+    std::move(some.begin(), some.end(), std::back_inserter(all));
+  }
+  return all;
+}
+
+bool has(const Findings& findings, Condition::Outcome outcome) {
+  return std::any_of(findings.begin(), findings.end(),
+                     [outcome](const auto& finding) { return finding.outcome == outcome; });
+}
+
+// What holds is worse than what one cannot know.
+int status_of(const Findings& findings) {
+  if (has(findings, Condition::Outcome::Broken)) return kBroken;
+  return has(findings, Condition::Outcome::Unknown) ? kFailed : kPassed;
+}
+
+void print(const Findings& findings, std::ostream& out) {
+  for (const Condition::Finding& finding : findings)
+    if (finding.outcome != Condition::Outcome::Passed) out << finding.line << '\n';
+}
+
+int run(const ReportOptions& options) {
+  const Result<ReadRequest> request = make_request(options);
+  if (!request) return fail(request.error().message);
+  const Result<Totals> now = read_totals(*request);
+  if (!now) return fail(now.error().message);
+  const Result<std::optional<Totals>> base = read_base(options);
+  if (!base) return fail(base.error().message);
+
+  const Findings findings = check(options.conditions, now->tags);
+  if (options.is_json) {
+    std::cout << report_json(now->run, now->tags, *base ? &**base : nullptr, findings);
+    print(findings, std::cerr);
+  } else {
+    const Terminal terminal = this_terminal();
+    std::cout << (*base ? comparison(**base, *now, terminal)
+                        : summary(now->run, now->tags, "", terminal));
+    print(findings, std::cout);
+  }
+  if (!std::cout.flush()) return fail("what was to be shown could not be written");
+  return status_of(findings);
+}
+
+}  // namespace
+
+int report(int argc, char* const* argv) {
+  std::setlocale(LC_CTYPE, "");
+  const Result<ReportOptions> options = parse_report_options(argc, argv);
+  if (!options) return fail(options.error().message + " (pcp trace report --help)");
+  if (options->wants_help) {
+    std::cout << kReportUsage;
+    return kPassed;
+  }
+  return run(*options);
+}
+
+}  // namespace pcp::trace::command

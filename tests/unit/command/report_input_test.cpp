@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/report_input.hpp"
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "command/archive_source.hpp"
+#include "unit/command/archive_of_tags.hpp"
+
+namespace pcp::trace::command {
+namespace {
+
+constexpr const char* kCalls = "trace.transact.count";
+
+class ReportInput : public OfArchives {
+ protected:
+  // Made at a time so many hours after the others.
+  void make_folder(const std::string& name, int hours) {
+    const std::filesystem::path index = directory_ / name / "trace.index";
+    std::filesystem::create_directory(index.parent_path());
+    std::ofstream(index) << "made";
+    std::filesystem::last_write_time(
+        index, std::filesystem::file_time_type::clock::now() + std::chrono::hours(hours));
+  }
+  void make_archive() {
+    ArchiveOfTags archive(path());
+    archive.begin(0);
+    for (int second = 1; second <= 100; ++second)
+      archive.sample(second, {{kCalls, {{"a", 1.0 * second}}}});
+    archive.finish();
+  }
+  Result<ReadRequest> request_for(std::vector<std::string> words) {
+    words.insert(words.begin(), "report");
+    words.push_back(path());
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    const auto options = parse_report_options(static_cast<int>(words.size()), arguments.data());
+    if (!options) return options.error();
+    return make_request(*options);
+  }
+};
+
+TEST_F(ReportInput, IsTheNewestRecording) {
+  make_folder("old.trace", 1);
+  make_folder("new.trace", 3);
+  make_folder("middle.trace", 2);
+  make_folder("not a recording", 9);
+  std::filesystem::create_directory(directory_ / "empty.trace");
+  const Result<std::string> newest = newest_recording(directory_.string());
+  ASSERT_TRUE(newest) << newest.error().message;
+  EXPECT_EQ(*newest, path("new.trace/trace"));
+}
+
+TEST_F(ReportInput, WithoutARecordingSaysHowToMakeOne) {
+  const Result<std::string> newest = newest_recording(directory_.string());
+  ASSERT_FALSE(newest);
+  EXPECT_NE(newest.error().message.find("pcp trace record"), std::string::npos);
+}
+
+TEST_F(ReportInput, MayBeAFolderAnArchiveOrOneOfItsFiles) {
+  make_folder("a.trace", 0);
+  EXPECT_EQ(*find_archive(path("a.trace")), path("a.trace/trace"));
+  EXPECT_EQ(*find_archive("some/run"), "some/run");
+  for (const char* const suffix : {".0", ".meta", ".index"})
+    EXPECT_EQ(*find_archive(std::string("some/run") + suffix), "some/run");
+  EXPECT_FALSE(find_archive(directory_.string()));
+}
+
+TEST_F(ReportInput, HasAllOfTheTimeUnlessItIsTold) {
+  make_archive();
+  const auto request = request_for({});
+  ASSERT_TRUE(request) << request.error().message;
+  EXPECT_EQ(request->window.begin, Moment::min());
+  EXPECT_EQ(request->window.end, Moment::max());
+}
+
+TEST_F(ReportInput, HasATimeAsPcpUnderstandsIt) {
+  make_archive();
+  const auto window = [this](std::vector<std::string> words) {
+    const auto request = request_for(std::move(words));
+    EXPECT_TRUE(request) << request.error().message;
+    return request ? std::pair(request->window.begin, request->window.end)
+                   : std::pair<Moment, Moment>();
+  };
+  EXPECT_EQ(window({"-S", "10s"}), std::pair(moment(10), Moment::max()));
+  EXPECT_EQ(window({"-S", "10s", "-T", "20s"}), std::pair(moment(10), moment(30)));
+  EXPECT_EQ(window({"-T", "-20s"}), std::pair(Moment::min(), moment(80)));
+  EXPECT_EQ(window({"-O", "5s"}), std::pair(moment(5), Moment::max()));
+  EXPECT_EQ(window({"-S", "7s", "-A", "10s"}), std::pair(moment(10), Moment::max()));
+  EXPECT_EQ(window({"-z", "-S", "@17:53:40"}).first, moment(20));
+}
+
+TEST_F(ReportInput, ThatIsNoTimeIsAnError) {
+  make_archive();
+  const auto request = request_for({"-S", "sometime"});
+  ASSERT_FALSE(request);
+  EXPECT_TRUE(request.error().message.starts_with("-S, -T, -A, -O: no such time: "))
+      << request.error().message;
+}
+
+TEST_F(ReportInput, NamesWhatItDoesNotUnderstand) {
+  for (const auto& [words, part] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"--nonsense"}, "\"--nonsense\""},
+           {{"-x"}, "\"-x\""},
+           {{"-h", "saturn"}, "pcp trace record -h HOST"},
+           {{"-z", "-Z", "UTC"}, "these options do not go together"},
+           {{"--fail-if", "what"}, "--fail-if: 'what': after the tag"},
+           {{"--compare", ""}, "--compare: needs"}}) {
+    const auto request = request_for(words);
+    ASSERT_FALSE(request) << part;
+    EXPECT_NE(request.error().message.find(part), std::string::npos) << request.error().message;
+  }
+}
+
+}  // namespace
+}  // namespace pcp::trace::command
