@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 namespace pcp::trace::command {
 
@@ -21,6 +22,7 @@ Result<void> ArchiveChanges::read_all(ChangeTaker& taker) {
 
 // Who knows what the agent's numbers did meanwhile: they are taken as they will be found.
 void ArchiveChanges::take_mark() {
+  if (samples_ > 0 && !before_mark_) before_mark_ = at_;
   last_.reset();
   sampled_.fill({});
   uptime_s_.reset();
@@ -38,10 +40,23 @@ void ArchiveChanges::take_sample(const ArchiveSample& sample, ChangeTaker& taker
   // A pmlogger may log the rest at other times.
   if (!has_tags && !source_.is_sparse()) return;
 
+  if (before_mark_) begin_with_agent(taker);
   if (at_ >= window_.begin) taker.take_sample({at_, last_, period_s_});
   for (const QuantityValues& values : sample.quantities)
     if (is_of_tags(values.what.quantity)) take_values(values, at_, taker);
   if (at_ >= window_.begin) last_ = at_;
+}
+
+// An agent that has begun after the last sample before a mark had nothing then.
+void ArchiveChanges::begin_with_agent(ChangeTaker& taker) {
+  const Moment before_mark = *std::exchange(before_mark_, std::nullopt);
+  if (!uptime_s_) return;
+  const Moment begin = at_ - std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                 std::chrono::duration<double>(*uptime_s_));
+  if (begin <= before_mark || begin < window_.begin || begin >= at_) return;
+  taker.take_sample({begin, {}, period_s_});
+  last_ = begin;
+  sampled_.fill(begin);
 }
 
 void ArchiveChanges::take_facts_of_agent(const QuantityValues& values) {

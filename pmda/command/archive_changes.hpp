@@ -63,6 +63,7 @@ class ArchiveChanges {
   };
 
   void take_mark();
+  void begin_with_agent(ChangeTaker& taker);
   void take_sample(const ArchiveSample& sample, ChangeTaker& taker);
   void take_facts_of_agent(const QuantityValues& values);
   void take_values(const QuantityValues& values, Moment at, ChangeTaker& taker);
@@ -81,7 +82,8 @@ class ArchiveChanges {
 
   std::uint64_t samples_ = 0;
   Moment at_{};
-  std::optional<Moment> last_;                           // sample of this stretch
+  std::optional<Moment> last_;         // sample of this stretch
+  std::optional<Moment> before_mark_;  // the last sample, as long as there is none after the mark
   std::array<std::optional<Moment>, kSlots> sampled_{};  // of each metric
   std::optional<double> period_s_;
   std::optional<double> uptime_s_;

@@ -127,6 +127,16 @@ TEST_F(ArchiveChangesOf, AfterAMarkNumbersAreTakenAsTheyAre) {
             (Lines{"a 0 10 0-1 from zero", "a 0 0 5-5", "a 0 1 5-6", "b 0 2 5-6 from zero"}));
 }
 
+TEST_F(ArchiveChangesOf, AfterAMarkANewAgentHasBegunAtZero) {
+  ArchiveOfTags archive(path());
+  const std::string uptime = "trace.agent.uptime";
+  archive.begin(0).sample(1, {{uptime, {{"", 100.0}}}, {kCalls, {{"a", 10.0}}}}).mark(2);
+  archive.sample(5, {{uptime, {{"", 1.0}}}, {kCalls, {{"a", 12.0}}}}).mark(6);
+  archive.sample(9, {{uptime, {{"", 5.0}}}, {kCalls, {{"a", 20.0}}}});
+  archive.finish();
+  EXPECT_EQ(told(), (Lines{"a 0 10 0-1 from zero", "a 0 12 4-5 from zero", "a 0 0 9-9"}));
+}
+
 TEST_F(ArchiveChangesOf, NumbersMayMeanOtherTagsAfterARestart) {
   ArchiveOfTags archive(path());
   archive.begin(0).sample(1, {{kCalls, {{"a", 10.0}}}});
