@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""pcp trace report, of what `record` and real pmloggers have written."""
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+import private_pmcd
+import recorded
+from private_pmcd import PATIENCE_S, wait_until
+from trace_test import STOCK_AGENT, STOCK_LIBRARY, TraceTestCase, library_environment, program
+
+CALLS = ["begin a", "end a", "point p", "obs 7 o", "counter 3 c"]
+
+
+def report(*arguments, environment=None, directory=None):
+    """Gives the process, which has ended, with what it wrote."""
+    return subprocess.run([recorded.COMMAND, "report", *arguments], text=True, capture_output=True,
+                          timeout=PATIENCE_S, check=False, env=environment, cwd=directory,
+                          stdin=subprocess.DEVNULL)
+
+
+def tags_of(*arguments):
+    """Gives the tags of a report: {(type, name): what is known}."""
+    done = report("--json", *arguments)
+    assert done.returncode == 0, done.stderr
+    return {(tag["type"], tag["name"]): tag for tag in json.loads(done.stdout)["tags"]}
+
+
+class ReportTestCase(TraceTestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory(prefix="trace-")
+        self.addCleanup(directory.cleanup)
+        self.directory = directory.name
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def record(self, *lines, name="run.trace"):
+        """Records a program that makes these calls."""
+        done = recorded.record(self.path(name), program("traced"),
+                               environment=library_environment(self.library),
+                               input="".join(line + "\n" for line in lines))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return self.path(name)
+
+    def start_pmlogger(self, pmcd, name, metrics="trace"):
+        """Starts to log all of some metrics of a pmcd, ten times a second."""
+        with open(self.path(name + ".conf"), "w", encoding="utf-8") as file:
+            file.write("log mandatory on 100 msec { %s }\n" % metrics)
+        binaries = private_pmcd.pcp_configuration()["PCP_BINADM_DIR"]
+        logger = subprocess.Popen(
+            [f"{binaries}/pmlogger", "-h", pmcd.host(), "-c", self.path(name + ".conf"), "-u",
+             "-l", self.path(name + ".log"), self.path(name)],
+            env=pmcd.pcp_environment() | {"PMLOGGER_LOCAL": "1"}, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(self.end, logger)
+        self.wait_for_samples(name)
+        return logger
+
+    def wait_for_samples(self, name, more=2):
+        """Waits for samples that are begun from now on."""
+        volume = self.path(name + ".0")
+
+        def size():
+            return os.path.getsize(volume) if os.path.exists(volume) else 0
+        for _ in range(more):
+            before = size()
+            wait_until(lambda: size() > before, what="another sample")
+
+    def end(self, logger):
+        if logger.poll() is None:
+            logger.terminate()
+        logger.wait(PATIENCE_S)
+
+    def log(self, pmcd, name, *lines):
+        """Logs a pmcd while a program makes these calls."""
+        logger = self.start_pmlogger(pmcd, name)
+        self.trace(self.environment(pmcd), *lines)
+        count = sum(line.startswith("end") for line in lines)
+        self.assert_values(pmcd, "trace.transact.count", {"a": count})
+        self.wait_for_samples(name)
+        self.end(logger)
+        return self.path(name)
+
+
+class OfARecording(ReportTestCase):
+    def test_has_all_calls(self):
+        tags = tags_of(self.record(*CALLS * 3))
+        self.assertEqual({key: tag["count"] for key, tag in tags.items()},
+                         {("transact", "a"): 3, ("point", "p"): 3, ("observe", "o"): 3,
+                          ("counter", "c"): 3})
+        self.assertEqual(tags["transact", "a"]["failed"], 0)
+        self.assertTrue(tags["transact", "a"]["max"]["exact"])
+        self.assertEqual(tags["observe", "o"]["max"], {"value": 7, "exact": True})
+        self.assertEqual(tags["observe", "o"]["sum"], 21)
+        self.assertEqual(tags["observe", "o"]["last"], 7)
+
+    def test_without_a_name_is_of_the_newest_one_here(self):
+        self.record(*CALLS)
+        done = report(directory=self.directory)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("archive  run.trace/trace\n", done.stdout)
+        self.assertLessEqual(done.stdout.count("\n"), 25)
+
+    def test_without_a_recording_says_how_to_make_one(self):
+        done = report(directory=self.directory)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("pcp trace record", done.stderr)
+
+    def test_is_plain_ascii_where_the_locale_is(self):
+        folder = self.record("begin a\x1b[31m", "end a\x1b[31m", "begin µ", "end µ")
+        done = report(folder, environment=os.environ | {"LC_ALL": "C"})
+        self.assertTrue(done.stdout.isascii() and "\x1b" not in done.stdout, done.stdout)
+        self.assertIn("a\\x1b[31m", done.stdout)
+        self.assertIn("µ", report(folder, environment=os.environ | {"LC_ALL": "C.UTF-8"}).stdout)
+
+    def test_can_be_compared(self):
+        before = self.record(*CALLS, "point gone", name="before.trace")
+        done = report("--compare", before, self.record(*CALLS, "point come"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("only before (1): gone\nonly now (1): come\n", done.stdout)
+
+    def test_fails_if_it_shall(self):
+        folder = self.record(*CALLS)
+        for condition, status in (("a count > 0", 1), ("a count != 1", 0), ("b count > 0", 2),
+                                  ("a max > 1h", 2), ("a max > 50s", 0), ("a p98 > 1s", 2)):
+            self.assertEqual(report("--fail-if", condition, folder).returncode, status, condition)
+        done = report("--fail-if", "a count > 0", "--fail-if", "b count > 0", folder)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stdout.splitlines()[-2:],
+                         ["broken: a count > 0: a has 1", "unknown: b count > 0: no tag matches"])
+
+
+class OfPmloggers(ReportTestCase):
+    def test_has_the_calls_made_meanwhile(self):
+        pmcd = self.start_pmcd(["-T", "60", "-N", "12"])
+        self.trace(self.environment(pmcd), *CALLS * 5)
+        self.assert_values(pmcd, "trace.transact.count", {"a": 5})
+        logger = self.start_pmlogger(pmcd, "log")
+        self.trace(self.environment(pmcd), *CALLS * 2, "begin late", "end late")
+        self.assert_values(pmcd, "trace.transact.count", {"a": 7, "late": 1})
+        self.wait_for_samples("log")
+        self.end(logger)
+        tags = tags_of(self.path("log"))
+        self.assertEqual({key: tag["count"] for key, tag in tags.items()},
+                         {("transact", "a"): 2, ("transact", "late"): 1, ("point", "p"): 2,
+                          ("observe", "o"): 2, ("counter", "c"): 2})
+        self.assertEqual(tags["observe", "o"]["sum"], 14)
+
+    def test_of_an_agent_that_begins_anew_has_the_calls_of_both(self):
+        pmcd = self.start_pmcd()
+        logger = self.start_pmlogger(pmcd, "log")
+        self.trace(self.environment(pmcd), *CALLS * 5)
+        self.assert_values(pmcd, "trace.transact.count", {"a": 5})
+        self.wait_for_samples("log")
+        pmcd.restart_agent()
+        self.trace(self.environment(pmcd), *CALLS * 2)
+        self.assert_values(pmcd, "trace.transact.count", {"a": 2})
+        self.wait_for_samples("log")
+        self.end(logger)
+        self.assertEqual(tags_of(self.path("log"))["transact", "a"]["count"], 7)
+
+    def test_of_two_hosts_add_up(self):
+        archives = [self.log(self.start_pmcd(), name, *CALLS * count)
+                    for name, count in (("one", 3), ("other", 4))]
+        self.assertEqual(tags_of(*archives)["transact", "a"]["count"], 7)
+
+
+class OfStockAgents(ReportTestCase):
+    agent = STOCK_AGENT
+    library = STOCK_LIBRARY
+
+    def test_has_what_such_an_agent_knows(self):
+        archive = self.log(self.start_pmcd(["-T", "60", "-N", "60"]), "log", *CALLS * 3)
+        tags = tags_of(archive)
+        self.assertEqual({key: tag["count"] for key, tag in tags.items()},
+                         {("transact", "a"): 3, ("point", "p"): 3, ("observe", "o"): 3,
+                          ("counter", "c"): 3})
+        tag = tags["transact", "a"]
+        self.assertIsNone(tag["failed"])
+        self.assertIsNone(tag["p99"])
+        self.assertEqual(tag["percentiles_from"], "not recorded")
+        self.assertGreater(tag["sum"], 0)
+        done = report("--fail-if", "a p99 > 1ns", archive)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("unknown: a p99 > 1ns: a has no percentiles", done.stdout)
+
+
+class OfWhatIsNoArchive(ReportTestCase):
+    def assert_one_line(self, done, part):
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertTrue(done.stderr.startswith("pcp trace report: "), done.stderr)
+        self.assertIn(part, done.stderr)
+
+    def test_says_so(self):
+        for name, content in (("empty", b""), ("text", b"hello\n" * 1000), ("zeros", bytes(5000))):
+            for suffix in (".0", ".index", ".meta"):
+                with open(self.path(name + suffix), "wb") as file:
+                    file.write(content)
+            self.assert_one_line(report(self.path(name)), self.path(name) + ": ")
+        self.assert_one_line(report(self.path("nowhere")), self.path("nowhere") + ": ")
+        self.assert_one_line(report(self.directory), self.directory + ": ")
+
+    def test_says_that_one_is_damaged(self):
+        archive = os.path.join(self.record(*CALLS), "trace")
+        for suffix in (".0", ".meta"):
+            with open(archive + suffix, "rb+") as file:
+                content = file.read()
+                for size in range(0, len(content), max(1, len(content) // 20)):
+                    file.truncate(size)
+                    done = report(archive)
+                    self.assertIn(done.returncode, (0, 2), f"{suffix} {size}: {done.stderr}")
+                    if done.returncode == 2:
+                        self.assert_one_line(done, archive)
+                    file.seek(0)
+                    file.write(content)
+                    file.flush()
+
+    def test_says_that_one_has_no_trace(self):
+        logger = self.start_pmlogger(self.start_pmcd(), "other", "pmcd.numagents")
+        self.end(logger)
+        self.assert_one_line(report(self.path("other")), "has no counts of a trace agent")
+
+    def test_says_what_is_wrong_with_the_command_line(self):
+        self.assert_one_line(report("--nonsense"), '"--nonsense"')
+        self.assert_one_line(report("--fail-if"), "--fail-if")
+        self.assertEqual(report("--help").returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
