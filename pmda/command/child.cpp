@@ -68,6 +68,9 @@ Child::Child() {
 }
 
 Child::~Child() {
+  // What the terminal sent to the child as well must not end us now.
+  signalfd_siginfo signal{};
+  while (::read(signals_.get(), &signal, sizeof signal) == sizeof signal) continue;
   ::prctl(PR_SET_CHILD_SUBREAPER, 0);
   pthread_sigmask(SIG_SETMASK, &blocked_before_, nullptr);
 }

@@ -143,9 +143,7 @@ struct Totals {
   std::vector<Tag> tags;  // most total time first, then most calls, then by name
 };
 
-struct Model {
-  Run run;
-  std::vector<Tag> tags;  // as in Totals
+struct Model : Totals {
   Grid fine;
   Grid coarse;
   std::vector<Series> series;  // of the tags that come first

@@ -5,19 +5,25 @@
 
 #include <algorithm>
 #include <array>
+#include <clocale>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "collector/engine/clock.hpp"
+#include "command/archive_reader.hpp"
 #include "command/embedded_source.hpp"
 #include "command/host_source.hpp"
 #include "command/interruption.hpp"
+#include "command/page.hpp"
 #include "command/private_collector.hpp"
 #include "command/record_options.hpp"
 #include "command/recording.hpp"
+#include "command/report_json.hpp"
+#include "command/summary.hpp"
 
 namespace pcp::trace::command {
 
@@ -74,18 +80,32 @@ void record_until_end(Child& child, PrivateCollector& collector, Recording& reco
   collector.stop();
 }
 
-// What is known of a recording at its end is said on standard error: standard output is the
-// program's.
-int conclude(Recording& recording, const RecordOptions& options) {
-  const Result<void> finished = recording.finish();
+// Standard output is the program's, so the summary goes to standard error.
+Result<void> show(const RecordingFolder& folder, const RecordOptions& options) {
+  const Result<Model> model = read_model({{folder.archive()}, {}, {}});
+  if (!model) return model.error();
+  const std::string page = options.page.empty() ? folder.page() : options.page;
+  if (Result<void> written = write_page(*model, page); !written) return written;
+  if (options.is_json)
+    std::cout << report_json(model->run, model->tags, nullptr, {}) << std::flush;
+  else if (!options.is_quiet)
+    std::cerr << summary(model->run, model->tags, page, this_terminal(STDERR_FILENO));
+  return {};
+}
+
+// Gives the exit status.
+int conclude(const Result<void>& finished, const RecordingFolder& folder,
+             const RecordOptions& options) {
   std::cerr << collectors_log();
+  // What is there can be shown, though it may not be all.
+  const Result<void> shown = show(folder, options);
   if (!finished) return fail("the recording has ended too early: " + finished.error().message);
-  if (!options.is_quiet) std::cerr << "recorded: " << recording.folder().path() << std::endl;
+  if (!shown) return fail(shown.error().message);
   return 0;
 }
 
 int record_command(const RecordOptions& options) {
-  Child child;  // before there are threads
+  std::optional<Child> child(std::in_place);  // before there are threads
   Result<std::unique_ptr<PrivateCollector>> made = PrivateCollector::create(options.interval);
   if (!made) return fail(made.error().message);
   PrivateCollector& collector = **made;
@@ -98,18 +118,21 @@ int record_command(const RecordOptions& options) {
   Result<std::unique_ptr<Recording>> recording = Recording::begin(with, source);
   if (!recording) return fail(recording.error().message);
   collector.start();
-  if (const int error = child.start(options.command, collector.environment()); error != 0) {
+  if (const int error = child->start(options.command, collector.environment()); error != 0) {
     (*recording)->take_back();
     fail("cannot execute " + options.command.front() + ": " + std::strerror(error));
     return Child::status_of_failed_start(error);
   }
-  record_until_end(child, collector, **recording, options.waits);
-  const int status = conclude(**recording, options);
-  return child.exit_status() != 0 ? child.exit_status() : status;
+  record_until_end(*child, collector, **recording, options.waits);
+  const int status_of_program = child->exit_status();
+  const Result<void> finished = (*recording)->finish();
+  child.reset();  // from here on ^C is for us
+  const int status = conclude(finished, (*recording)->folder(), options);
+  return status_of_program != 0 ? status_of_program : status;
 }
 
 int record_host(const RecordOptions& options) {
-  Interruption interruption;
+  std::optional<Interruption> interruption(std::in_place);
   Result<std::unique_ptr<HostSource>> source = HostSource::connect(options.host);
   if (!source) return fail(source.error().message);
   Recording::Settings with = settings(options);
@@ -120,15 +143,18 @@ int record_host(const RecordOptions& options) {
   if (!made) return fail(made.error().message);
   Recording& recording = **made;
   const agent::Time end = options.duration ? with.begin + *options.duration : agent::Time::max();
-  while (recording.next() < end && !interruption.comes_before(recording.next()))
+  while (recording.next() < end && !interruption->comes_before(recording.next()))
     recording.take_next();
-  if (!interruption.has_come()) interruption.comes_before(end);
-  return conclude(recording, options);
+  if (!interruption->has_come()) interruption->comes_before(end);
+  const Result<void> finished = recording.finish();
+  interruption.reset();
+  return conclude(finished, recording.folder(), options);
 }
 
 }  // namespace
 
 int record(int argc, char* const* argv) {
+  std::setlocale(LC_CTYPE, "");
   const Result<RecordOptions> options = parse_record_options(argc, argv);
   if (!options) return fail(options.error().message + " (pcp trace record --help)");
   if (options->wants_help) {

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/report.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <clocale>
 #include <iostream>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "command/archive_reader.hpp"
 #include "command/comparison.hpp"
 #include "command/condition.hpp"
+#include "command/page.hpp"
 #include "command/report_input.hpp"
 #include "command/report_json.hpp"
 #include "command/report_options.hpp"
@@ -37,6 +41,16 @@ Result<std::optional<Totals>> read_base(const ReportOptions& options) {
   Result<Totals> totals = read_totals({{*std::move(archive)}, {}, options.time_zone});
   if (!totals) return totals.error();
   return std::optional(*std::move(totals));
+}
+
+// Without series, which take a second reading, where nobody will look at them.
+Result<Model> read_run(const ReadRequest& request, bool with_series) {
+  if (with_series) return read_model(request);
+  Result<Totals> totals = read_totals(request);
+  if (!totals) return totals.error();
+  Model model;
+  static_cast<Totals&>(model) = *std::move(totals);
+  return model;
 }
 
 Findings check(const std::vector<Condition>& conditions, const std::vector<Tag>& tags) {
@@ -67,19 +81,24 @@ void print(const Findings& findings, std::ostream& out) {
 int run(const ReportOptions& options) {
   const Result<ReadRequest> request = make_request(options);
   if (!request) return fail(request.error().message);
-  const Result<Totals> now = read_totals(*request);
-  if (!now) return fail(now.error().message);
-  const Result<std::optional<Totals>> base = read_base(options);
+  Result<Model> read = read_run(*request, !options.page.empty());
+  if (!read) return fail(read.error().message);
+  Model& model = *read;
+  Result<std::optional<Totals>> base = read_base(options);
   if (!base) return fail(base.error().message);
+  model.base = *std::move(base);
+  if (!options.page.empty())
+    if (const Result<void> written = write_page(model, options.page); !written)
+      return fail(written.error().message);
 
-  const Findings findings = check(options.conditions, now->tags);
+  const Findings findings = check(options.conditions, model.tags);
   if (options.is_json) {
-    std::cout << report_json(now->run, now->tags, *base ? &**base : nullptr, findings);
+    std::cout << report_json(model.run, model.tags, model.base ? &*model.base : nullptr, findings);
     print(findings, std::cerr);
   } else {
-    const Terminal terminal = this_terminal();
-    std::cout << (*base ? comparison(**base, *now, terminal)
-                        : summary(now->run, now->tags, "", terminal));
+    const Terminal terminal = this_terminal(STDOUT_FILENO);
+    std::cout << (model.base ? comparison(*model.base, model, terminal)
+                             : summary(model.run, model.tags, options.page, terminal));
     print(findings, std::cout);
   }
   if (!std::cout.flush()) return fail("what was to be shown could not be written");

@@ -14,13 +14,14 @@ namespace {
 constexpr std::string_view kNoHosts =
     "-h: a report is made of archives. For a host: pcp trace record -h HOST";
 
-enum LongOption { kCompare, kFailIf, kHelp, kJson };
+enum LongOption { kCompare, kFailIf, kHelp, kHtml, kJson };
 
 // PCP's own are in PCP's environment variables as well, where `pcp -a ... trace report` puts them.
 pmLongOptions long_options[] = {
     {"compare", 1, 0, "BASE", nullptr},
     {"fail-if", 1, 0, "CONDITION", nullptr},
     {"help", 0, 0, nullptr, nullptr},
+    {"html", 1, 0, "FILE", nullptr},
     {"json", 0, 0, nullptr, nullptr},
     PMOPT_ALIGN,
     PMOPT_ARCHIVE,
@@ -68,6 +69,10 @@ Result<void> take_long_option(int which, const char* argument, ReportOptions& op
     }
     case kHelp:
       options.wants_help = true;
+      return {};
+    case kHtml:
+      options.page = argument;
+      if (options.page.empty()) return Error{"--html: needs a file"};
       return {};
     default:
       options.is_json = true;
@@ -120,6 +125,7 @@ Several archives are put together. Without a name: the newest *.trace folder
 here. Archives may be those of `pcp trace record` or of any pmlogger that has
 logged "trace", of our agent or PCP's own.
 
+  --html FILE         make a page to look at, which needs no network
   --json              all tags, and all that is known of them, as JSON
   --compare BASE      beside an older run; BASE is an archive or a folder
   --fail-if CONDITION end with status 1 if it is true; may be repeated
@@ -145,6 +151,7 @@ an archive that cannot be read, or a condition of which one cannot know.
 
 Examples:
   pcp trace report
+  pcp trace report --html page.html shop1.trace shop2.trace
   pcp trace report --compare before.trace after.trace
   pcp trace report --fail-if '* p99 > 50ms' --fail-if 'checkout failed% > 0.1'
   pcp trace report -S @10:00 -T @10:05 /var/log/pcp/pmlogger/web/20261122

@@ -15,6 +15,7 @@ struct ReportOptions {
   std::vector<std::string> archives;  // and folders; none: the newest folder here
   std::string base;                   // --compare; empty: nothing is compared
   std::vector<Condition> conditions;  // --fail-if
+  std::string page;                   // --html; empty: none is made
   bool is_json = false;               // --json
 
   // -S, -T, -A, -O, as they were written.

@@ -146,16 +146,16 @@ std::string formatted_time(const char* format, Moment moment) {
 
 }  // namespace
 
-Terminal this_terminal() {
+Terminal this_terminal(int descriptor) {
   Terminal terminal;
   terminal.is_utf8 = std::string_view(::nl_langinfo(CODESET)) == "UTF-8";
-  if (::isatty(STDOUT_FILENO) == 0) return terminal;
+  if (::isatty(descriptor) == 0) return terminal;
   const char* const kind = std::getenv("TERM");
   const char* const no_color = std::getenv("NO_COLOR");
   terminal.has_colors = kind != nullptr && std::string_view(kind) != "dumb" &&
                         (no_color == nullptr || *no_color == '\0');
   winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+  if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0)
     terminal.columns = std::clamp<std::size_t>(size.ws_col, kFewestColumns, kMostColumns);
   return terminal;
 }
