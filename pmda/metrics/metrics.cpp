@@ -37,9 +37,9 @@ struct LabelFacts {
   bool shows_labels = true;
 };
 
-const Origin nobody;
+const Origin kNobody;
 
-const Origin& origin_of(const LabelFacts& facts) { return facts.origin ? *facts.origin : nobody; }
+const Origin& origin_of(const LabelFacts& facts) { return facts.origin ? *facts.origin : kNobody; }
 
 std::size_t bytes_of_labels(const LabelFacts& facts) {
   return facts.labels + (facts.origin ? bytes_of_labels(*facts.origin) : 0);
@@ -151,7 +151,7 @@ int Metrics::answer_labels(const Instances& instances, FactsOf facts_of, LabelsO
     const bool is_described =
         facts->description != 0 && descriptions.takes(origin_of(*facts), facts->description);
     add_labels(answer, facts->number, labels_of(instance, facts->shows_labels, is_described),
-               (facts->shows_labels ? origin_of(*facts) : nobody).labels, facts->kept);
+               (facts->shows_labels ? origin_of(*facts) : kNobody).labels, facts->kept);
     ++facts;
   }
   labels_left_out_ += labels.left_out() + descriptions.left_out();

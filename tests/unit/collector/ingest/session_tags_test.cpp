@@ -45,7 +45,7 @@ TEST(SessionTags, ShareOneTagWhereSetsOfLabelsHaveNoRoom) {
   EXPECT_TRUE(tags.share_folded(3, "a"));
   EXPECT_FALSE(tags.share_folded(4, "b"));
   tags.add(4, "a");
-  for (const std::uint32_t id : {2, 3, 7}) {
+  for (const std::uint32_t id : {2u, 3u, 7u}) {
     ASSERT_EQ(tags.find(id), tags.find(7)) << id;
     EXPECT_TRUE(tags.find(id)->is_folded);
     EXPECT_EQ(tags.find(id)->name, "a");
