@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +17,12 @@
 namespace pcp::trace::command {
 
 namespace {
+
+using namespace std::chrono_literals;
+
+constexpr const char* kFlush = "PCP_TRACE_FLUSH";
+constexpr agent::Time kIntervalOfUsualFlushes = 1s;
+constexpr int kFlushesInAnInterval = 10;
 
 // The terminal is the program's as long as it runs; what is to be said waits here.
 struct Log {
@@ -60,6 +67,7 @@ Result<std::unique_ptr<PrivateCollector>> PrivateCollector::create(agent::Time i
   Result<std::string> directory = make_directory();
   if (!directory) return directory.error();
   std::unique_ptr<PrivateCollector> made(new PrivateCollector(*std::move(directory)));
+  made->interval_ = interval;
   made->begin_ = agent::steady_now();
   made->collector_ = std::make_unique<agent::Collector>(
       collector_options(interval, made->socket_path()), add_to_log, made->begin_);
@@ -75,10 +83,15 @@ PrivateCollector::~PrivateCollector() {
 }
 
 EnvironmentChanges PrivateCollector::environment() const {
-  return {{"PCP_TRACE_SOCKET", socket_path()},
-          {"PCP_TRACE_HOST", "127.0.0.1"},
-          {"PCP_TRACE_PORT", std::to_string(port())},
-          {"PCP_TRACE_NOAGENT", std::nullopt}};
+  EnvironmentChanges changes{{"PCP_TRACE_SOCKET", socket_path()},
+                             {"PCP_TRACE_HOST", "127.0.0.1"},
+                             {"PCP_TRACE_PORT", std::to_string(port())},
+                             {"PCP_TRACE_NOAGENT", std::nullopt}};
+  // Else some intervals would have one batch more than others.
+  if (std::getenv(kFlush) == nullptr && interval_ < kIntervalOfUsualFlushes)
+    changes[kFlush] =
+        std::to_string(std::max<std::int64_t>(interval_ / kFlushesInAnInterval / 1ms, 10));
+  return changes;
 }
 
 std::string collectors_log() {

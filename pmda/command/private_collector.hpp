@@ -39,6 +39,7 @@ class PrivateCollector {
   std::string socket_path() const { return directory_ + "/socket"; }
 
   std::string directory_;
+  agent::Time interval_{};
   agent::Time begin_{};
   std::unique_ptr<agent::Collector> collector_;
 };

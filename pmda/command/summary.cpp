@@ -93,7 +93,10 @@ std::string Table::failed(const Tag& tag) const {
 }
 
 std::string Table::max(const Tag& tag) const {
-  if (!has_histogram(tag.type)) return tag.counted ? Shown::number(*tag.counted) : "";
+  if (!has_histogram(tag.type)) {
+    const bool was_added_to = tag.counted && (*tag.counted != 0 || !tag.last);
+    return was_added_to ? Shown::number(*tag.counted) : "";
+  }
   if (!tag.max) return shown_.nothing();
   return (tag.max->is_exact ? "" : shown_.at_least()) + value(tag, tag.max->value);
 }
