@@ -78,29 +78,49 @@ void print(const Findings& findings, std::ostream& out) {
     if (finding.outcome != Condition::Outcome::Passed) out << finding.line << '\n';
 }
 
-int run(const ReportOptions& options) {
+// The course of tags is read for the page only.
+Result<Model> read(const ReportOptions& options) {
   const Result<ReadRequest> request = make_request(options);
-  if (!request) return fail(request.error().message);
-  Result<Model> read = read_run(*request, !options.page.empty());
-  if (!read) return fail(read.error().message);
-  Model& model = *read;
+  if (!request) return request.error();
+  Model model;
+  if (options.page.empty()) {
+    Result<Totals> totals = read_totals(*request);
+    if (!totals) return totals.error();
+    model.run = std::move(totals->run);
+    model.tags = std::move(totals->tags);
+  } else {
+    Result<Model> all = read_model(*request);
+    if (!all) return all.error();
+    model = *std::move(all);
+  }
   Result<std::optional<Totals>> base = read_base(options);
-  if (!base) return fail(base.error().message);
+  if (!base) return base.error();
   model.base = *std::move(base);
-  if (!options.page.empty())
-    if (const Result<void> written = write_page(model, options.page); !written)
-      return fail(written.error().message);
+  return model;
+}
 
-  const Findings findings = check(options.conditions, model.tags);
+void show(const Model& model, const ReportOptions& options, const Findings& findings) {
   if (options.is_json) {
     std::cout << report_json(model.run, model.tags, model.base ? &*model.base : nullptr, findings);
-    print(findings, std::cerr);
-  } else {
-    const Terminal terminal = this_terminal(STDOUT_FILENO);
-    std::cout << (model.base ? comparison(*model.base, model, terminal)
-                             : summary(model.run, model.tags, options.page, terminal));
-    print(findings, std::cout);
+    return print(findings, std::cerr);
   }
+  const Terminal terminal = this_terminal();
+  if (model.base)
+    std::cout << comparison(*model.base, {model.run, model.tags}, terminal);
+  else
+    std::cout << summary(model.run, model.tags, options.page, terminal);
+  print(findings, std::cout);
+}
+
+int run(const ReportOptions& options) {
+  const Result<Model> model = read(options);
+  if (!model) return fail(model.error().message);
+  const Findings findings = check(options.conditions, model->tags);
+  if (!options.page.empty()) {
+    const Result<void> written = write_page(*model, options.page);
+    if (!written) return fail(written.error().message);
+  }
+  show(*model, options, findings);
   if (!std::cout.flush()) return fail("what was to be shown could not be written");
   return status_of(findings);
 }

@@ -125,7 +125,7 @@ Several archives are put together. Without a name: the newest *.trace folder
 here. Archives may be those of `pcp trace record` or of any pmlogger that has
 logged "trace", of our agent or PCP's own.
 
-  --html FILE         make a page to look at, which needs no network
+  --html FILE         a page to look at with a browser, in one file
   --json              all tags, and all that is known of them, as JSON
   --compare BASE      beside an older run; BASE is an archive or a folder
   --fail-if CONDITION end with status 1 if it is true; may be repeated

@@ -123,6 +123,17 @@ class OfARecording(ReportTestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("only before (1): gone\nonly now (1): come\n", done.stdout)
 
+    def test_can_be_a_page(self):
+        page = self.path("page.html")
+        done = report("--html", page, self.record(*CALLS))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"page     {page}\n", done.stdout)
+        with open(page, encoding="utf-8") as file:
+            self.assertIn("<html", file.read())
+        done = report("--html", self.path("nowhere/page.html"), self.path("run.trace"))
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("nowhere/page.html", done.stderr)
+
     def test_fails_if_it_shall(self):
         folder = self.record(*CALLS)
         for condition, status in (("a count > 0", 1), ("a count != 1", 0), ("b count > 0", 2),
