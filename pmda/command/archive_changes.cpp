@@ -144,12 +144,27 @@ std::size_t ArchiveChanges::tag_of(const QuantityValues& values, int instance) {
   const TraceType type = values.what.type;
   auto& tags = tags_[index_of(type)];
   if (const auto found = tags.find(instance); found != tags.end()) return found->second;
-  for (const auto& [number, name] : source_.instances(values.metric.indom))
+  if (std::uint64_t& read_at = names_read_at_[index_of(type)]; read_at != samples_) {
+    read_at = samples_;
+    read_names(values);
+    if (const auto found = tags.find(instance); found != tags.end()) return found->second;
+  }
+  return tags[instance] = names_.find_or_add(type, "instance " + std::to_string(instance));
+}
+
+// Reading them takes long. A name that is given at another time only is better than none.
+void ArchiveChanges::read_names(const QuantityValues& values) {
+  const TraceType type = values.what.type;
+  const pmInDom domain = values.metric.indom;
+  auto& tags = tags_[index_of(type)];
+  for (const auto& [number, name] : source_.instances(domain))
     tags[number] = names_.find_or_add(type, name);
-  const auto [found, is_without_name] = tags.try_emplace(instance, 0);
-  if (is_without_name)
-    found->second = names_.find_or_add(type, source_.instance(values.metric.indom, instance));
-  return found->second;
+  const auto all = values.values();
+  if (std::all_of(all.begin(), all.end(),
+                  [&](const pmValue& each) { return tags.contains(each.inst); }))
+    return;
+  for (const auto& [number, name] : source_.instances_ever(domain))
+    if (!tags.contains(number)) tags[number] = names_.find_or_add(type, name);
 }
 
 ArchiveChanges::Known& ArchiveChanges::known(std::size_t tag) {

@@ -72,6 +72,7 @@ class ArchiveChanges {
   double growth(const QuantityValues& values, Known& known, double now) const;
   void forget_names_if_begun_anew(const QuantityValues& calls);
   std::size_t tag_of(const QuantityValues& values, int instance);
+  void read_names(const QuantityValues& values);
   Known& known(std::size_t tag);
   std::optional<Moment>& sampled_at(const RecordedQuantity& what);
   std::optional<Moment> since(const QuantityValues& values);
@@ -89,6 +90,7 @@ class ArchiveChanges {
   std::optional<double> uptime_s_;
   std::vector<Known> known_;                                                   // by tag
   std::array<std::unordered_map<int, std::size_t>, kTraceTypes.size()> tags_;  // by instance
+  std::array<std::uint64_t, kTraceTypes.size()> names_read_at_{};              // sample
 };
 
 }  // namespace pcp::trace::command

@@ -32,6 +32,18 @@ std::string label_of(const pmLabelSet& set, std::string_view name) {
   return "";
 }
 
+std::map<int, std::string> instances_by(int (*get)(pmInDom, int**, char***), pmInDom domain) {
+  int* numbers = nullptr;
+  char** names = nullptr;
+  const int count = get(domain, &numbers, &names);
+  std::map<int, std::string> found;
+  if (count <= 0) return found;
+  for (int i = 0; i < count; ++i) found.emplace(numbers[i], names[i]);
+  std::free(numbers);
+  std::free(names);
+  return found;
+}
+
 }  // namespace
 
 std::span<const pmValue> QuantityValues::values() const {
@@ -159,24 +171,12 @@ ArchiveSample ArchiveSource::sorted_sample() const {
 
 std::map<int, std::string> ArchiveSource::instances(pmInDom domain) const {
   pmUseContext(context_.number());
-  int* numbers = nullptr;
-  char** names = nullptr;
-  const int count = pmGetInDom(domain, &numbers, &names);
-  std::map<int, std::string> found;
-  if (count <= 0) return found;
-  for (int i = 0; i < count; ++i) found.emplace(numbers[i], names[i]);
-  std::free(numbers);
-  std::free(names);
-  return found;
+  return instances_by(pmGetInDom, domain);
 }
 
-std::string ArchiveSource::instance(pmInDom domain, int number) const {
+std::map<int, std::string> ArchiveSource::instances_ever(pmInDom domain) const {
   pmUseContext(context_.number());
-  char* name = nullptr;
-  if (pmNameInDomArchive(domain, number, &name) < 0) return "instance " + std::to_string(number);
-  std::string found(name);
-  std::free(name);
-  return found;
+  return instances_by(pmGetInDomArchive, domain);
 }
 
 }  // namespace pcp::trace::command

@@ -69,8 +69,8 @@ class ArchiveSource {
   // The names of a domain's instances at the time of the last sample.
   std::map<int, std::string> instances(pmInDom domain) const;
 
-  // The name that an instance has at any time, its number if it has none.
-  std::string instance(pmInDom domain, int number) const;
+  // The same of any time.
+  std::map<int, std::string> instances_ever(pmInDom domain) const;
 
  private:
   class Context {

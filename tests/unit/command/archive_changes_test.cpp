@@ -146,6 +146,17 @@ TEST_F(ArchiveChangesOf, NumbersMayMeanOtherTagsAfterARestart) {
   EXPECT_EQ(told(), (Lines{"a 0 10 0-1 from zero", "b 0 3 1-2 from zero"}));
 }
 
+// PCP's library takes one of several entries of a time for all there are.
+TEST_F(ArchiveChangesOf, ANameThatIsNotGivenForATimeIsLookedForInAll) {
+  ArchiveOfTags archive(path());
+  archive.begin(0);
+  archive.rename(TraceType::Transact, 1, 1, "a");
+  archive.rename(TraceType::Transact, 1, 2, "b");
+  archive.sample(1, {{kCalls, {{"a", 1.0}, {"b", 1.0}}}});
+  archive.finish();
+  EXPECT_EQ(told(), (Lines{"a 0 1 0-1 from zero", "b 0 1 0-1 from zero"}));
+}
+
 TEST_F(ArchiveChangesOf, AWindowBeginsWithASampleThatTellsOfNothing) {
   ArchiveOfTags archive(path());
   archive.begin(0);

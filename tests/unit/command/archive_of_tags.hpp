@@ -70,9 +70,11 @@ class ArchiveOfTags {
       const pmDesc& metric = metrics_.at(name);
       std::vector<std::pair<int, Reading::Value>> numbered;
       for (const auto& [tag, value] : of_tags)
-        numbered.emplace_back(number_of(metric.indom, tag, second), value);
+        numbered.emplace_back(number_of(metric.indom, tag), value);
       reading.add(metric.pmid, numbered);
     }
+    for (const auto& [domain, added] : added_) writer_.add_instances(stamp(second), domain, added);
+    added_.clear();
     writer_.add_sample(stamp(second), reading.sample());
     return *this;
   }
@@ -98,17 +100,18 @@ class ArchiveOfTags {
     return {whole.count(), static_cast<std::int32_t>((since_1970 - whole).count())};
   }
 
-  int number_of(pmInDom domain, const std::string& tag, double second) {
-    if (domain == PM_INDOM_NULL) return PM_IN_NULL;
+  int number_of(pmInDom domain, const std::string& tag) {
+    if (domain == PM_INDOM_NULL) return static_cast<int>(PM_IN_NULL);
     auto& numbers = numbers_[domain];
     const auto [found, is_new] = numbers.try_emplace(tag, static_cast<int>(numbers.size()) + 1);
-    if (is_new) writer_.add_instances(stamp(second), domain, {{found->second, tag}});
+    if (is_new) added_[domain].emplace(found->second, tag);
     return found->second;
   }
 
   ArchiveWriter writer_;
   std::map<std::string, pmDesc> metrics_;
   std::map<pmInDom, std::map<std::string, int>> numbers_;
+  std::map<pmInDom, Instances> added_;  // with the next sample
 };
 
 // A directory of a test's own.
