@@ -86,8 +86,7 @@ Result<Model> read(const ReportOptions& options) {
   if (options.page.empty()) {
     Result<Totals> totals = read_totals(*request);
     if (!totals) return totals.error();
-    model.run = std::move(totals->run);
-    model.tags = std::move(totals->tags);
+    static_cast<Totals&>(model) = *std::move(totals);
   } else {
     Result<Model> all = read_model(*request);
     if (!all) return all.error();
@@ -104,9 +103,9 @@ void show(const Model& model, const ReportOptions& options, const Findings& find
     std::cout << report_json(model.run, model.tags, model.base ? &*model.base : nullptr, findings);
     return print(findings, std::cerr);
   }
-  const Terminal terminal = this_terminal();
+  const Terminal terminal = this_terminal(STDOUT_FILENO);
   if (model.base)
-    std::cout << comparison(*model.base, {model.run, model.tags}, terminal);
+    std::cout << comparison(*model.base, model, terminal);
   else
     std::cout << summary(model.run, model.tags, options.page, terminal);
   print(findings, std::cout);

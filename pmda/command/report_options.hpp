@@ -17,7 +17,6 @@ struct ReportOptions {
   std::vector<Condition> conditions;  // --fail-if
   std::string page;                   // --html; empty: none is made
   bool is_json = false;               // --json
-  std::string page;                   // --html; empty: none is written
 
   // -S, -T, -A, -O, as they were written.
   std::optional<std::string> start;
