@@ -11,7 +11,7 @@ namespace pcp::trace::command {
 inline constexpr std::size_t kMaxHeatColumns = 240;
 inline constexpr unsigned kHeatCoarseness = 2;  // eight bins for each power of two
 
-// Neighbours are merged where there are too many.
+// Neighbours are merged where there are too many; over a pause only if it is too short to be seen.
 std::vector<TimedHistogram> heat_columns(const std::vector<TimedHistogram>& histograms);
 
 }  // namespace pcp::trace::command

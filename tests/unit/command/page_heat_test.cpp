@@ -33,10 +33,22 @@ TEST(HeatColumns, AreMergedWhereThereAreTooMany) {
   EXPECT_EQ(columns.back().end, histograms.back().end);
 }
 
-TEST(HeatColumns, DoNotReachOverATimeOfWhichNothingIsKnown) {
+TEST(HeatColumns, AreMergedOverShortPausesAndNotOverLongOnes) {
   std::vector<TimedHistogram> histograms;
-  for (int i = 0; i < static_cast<int>(kMaxHeatColumns) * 4; ++i)
-    histograms.push_back(column(2 * i, 2 * i + 1, 1.0));
+  const int count = static_cast<int>(kMaxHeatColumns) * 4;
+  for (int i = 0; i < count; ++i) histograms.push_back(column(2 * i, 2 * i + 1, 1.0));
+  histograms.push_back(column(4 * count, 4 * count + 1, 1.0));
+  const auto columns = heat_columns(histograms);
+  EXPECT_LE(columns.size(), kMaxHeatColumns);
+  EXPECT_GT(columns.size(), kMaxHeatColumns / 3);
+  EXPECT_EQ(columns.back().begin, histograms.back().begin);
+  EXPECT_EQ(columns[columns.size() - 2].end, histograms[histograms.size() - 2].end);
+}
+
+TEST(HeatColumns, StayAsTheyAreWhereThereAreFew) {
+  std::vector<TimedHistogram> histograms;
+  for (int i = 0; i < static_cast<int>(kMaxHeatColumns); ++i)
+    histograms.push_back(column(i * i, i * i + 1, 1.0));
   EXPECT_EQ(heat_columns(histograms).size(), histograms.size());
 }
 
