@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "command/json_writer.hpp"
+#include "command/model_names.hpp"
 #include "command/page_heat.hpp"
 #include "command/run_zone.hpp"
 #include "wire/histogram_codec.hpp"
@@ -21,28 +22,6 @@
 namespace pcp::trace::command {
 
 namespace {
-
-constexpr std::array kTypeNames{"transact", "point", "observe", "counter"};
-
-std::string_view name_of(PercentileSource source) {
-  switch (source) {
-    case PercentileSource::Histogram:
-      return "histogram";
-    case PercentileSource::OneWindow:
-      return "oneWindow";
-    case PercentileSource::NoCalls:
-      return "noCalls";
-    case PercentileSource::NotRecorded:
-      return "notRecorded";
-    case PercentileSource::SeveralWindows:
-      return "severalWindows";
-    case PercentileSource::SeveralHosts:
-      return "severalHosts";
-    case PercentileSource::IncompleteHistogram:
-      break;
-  }
-  return "incompleteHistogram";
-}
 
 // As Javascript has times.
 double milliseconds(Moment at) {
@@ -87,7 +66,7 @@ std::optional<double> percentile_of(const Whole& whole, std::size_t which) {
 std::string_view source_of(const Whole& whole) {
   if (whole.called.empty()) return name_of(PercentileSource::NoCalls);
   if (whole.called.size() == 1) return name_of(whole.called.front()->percentile_source);
-  return whole.distribution ? name_of(PercentileSource::Histogram) : "severalTags";
+  return whole.distribution ? name_of(PercentileSource::Histogram) : "several tags";
 }
 
 class Packer {
@@ -229,7 +208,7 @@ class Packer {
   void write_tags(const std::vector<Tag>& tags) {
     json_.object([&] {
       write_list("name", tags, [&](const Tag& tag) { json_.text(tag.name); });
-      write_list("type", tags, [&](const Tag& tag) { json_.text(kTypeNames[index_of(tag.type)]); });
+      write_list("type", tags, [&](const Tag& tag) { json_.text(name_of(tag.type)); });
       write_list("unit", tags, [&](const Tag& tag) { json_.text(tag.unit); });
       write_list("calls", tags, [&](const Tag& tag) { json_.number(tag.calls); });
       write_numbers(tags);

@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "command/json_writer.hpp"
+#include "command/model_names.hpp"
 
 namespace pcp::trace::command {
 
@@ -28,32 +29,7 @@ std::string as_text(Moment moment) {
   return std::string(date.data()) + fraction.data();
 }
 
-const char* name_of(TraceType type) {
-  constexpr std::array kNames{"transact", "point", "observe", "counter"};
-  return kNames[index_of(type)];
-}
-
-const char* name_of(PercentileSource source) {
-  switch (source) {
-    case PercentileSource::Histogram:
-      return "histogram";
-    case PercentileSource::OneWindow:
-      return "one window";
-    case PercentileSource::NoCalls:
-      return "no calls";
-    case PercentileSource::NotRecorded:
-      return "not recorded";
-    case PercentileSource::SeveralWindows:
-      return "several windows";
-    case PercentileSource::SeveralHosts:
-      return "several hosts";
-    case PercentileSource::IncompleteHistogram:
-      return "incomplete histogram";
-  }
-  return "";
-}
-
-const char* name_of(Condition::Outcome outcome) {
+const char* word_for(Condition::Outcome outcome) {
   constexpr std::array kNames{"passed", "broken", "unknown"};
   return kNames[static_cast<std::size_t>(outcome)];
 }
@@ -178,7 +154,7 @@ void Document::findings(const std::vector<Condition::Finding>& findings) {
   json.array([&] {
     for (const Condition::Finding& finding : findings)
       json.object([&] {
-        text("outcome", name_of(finding.outcome));
+        text("outcome", word_for(finding.outcome));
         text("text", finding.line);
       });
   });

@@ -253,7 +253,7 @@ function showValue(host, tag) {
 
 function showDistribution(host, tag) {
   const counted = tag.distribution.counts.reduce((sum, count) => sum + count, 0);
-  const key = tag.source === 'incompleteHistogram' ?
+  const key = tag.source === 'incomplete histogram' ?
       [element(
           'span', {class: 'entry'},
           `of ${formatCount(counted)} of ${formatCount(tag.calls)} calls`)] :

@@ -133,15 +133,15 @@ const clock = {
 
 // Why a tag's percentiles are not there, in words.
 const reasons = {
-  noCalls: 'there was no call',
-  notRecorded: 'no percentiles were recorded for this tag',
-  severalWindows:
+  'no calls': 'there was no call',
+  'not recorded': 'no percentiles were recorded for this tag',
+  'several windows':
       'the agent gives percentiles of one window at a time, and those of several cannot be put together; ' +
       'record with histograms to know it',
-  severalHosts:
+  'several hosts':
       'percentiles of several hosts cannot be put together; record with histograms to know it',
-  incompleteHistogram: 'the histogram lacks some of the calls',
-  severalTags:
+  'incomplete histogram': 'the histogram lacks some of the calls',
+  'several tags':
       'percentiles of several tags cannot be put together unless there is a histogram of each',
 };
 

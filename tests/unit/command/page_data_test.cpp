@@ -90,7 +90,7 @@ TEST(PageData, SeriesKeepEveryBit) {
 TEST(PageData, WhatIsNotKnownIsNullAndSaysWhy) {
   const Unpacked data = unpacked(model_of({transaction("a", 3)}));
   EXPECT_TRUE(data.has(R"("p99":[null])")) << data.document;
-  EXPECT_TRUE(data.has(R"("source":["severalWindows"])"));
+  EXPECT_TRUE(data.has(R"("source":["several windows"])"));
   EXPECT_TRUE(data.has(R"("max":[null],"maxExact":[false])"));
 }
 
@@ -99,10 +99,10 @@ TEST(PageData, PercentilesOfAllTransactionsNeedAHistogramOfEach) {
   const Tag fast = transaction("fast", 3, {0.001, 0.001, 0.001});
   EXPECT_TRUE(unpacked(model_of({slow, fast})).has(R"("calls":5,"failed":2,"p50":0.00)"));
   EXPECT_TRUE(unpacked(model_of({slow, fast, transaction("other", 1)}))
-                  .has(R"("p999":null,"source":"severalTags")"));
+                  .has(R"("p999":null,"source":"several tags")"));
   EXPECT_TRUE(unpacked(model_of({slow, fast, transaction("silent", 0)})).has(R"("p50":0.00)"));
   EXPECT_TRUE(unpacked(model_of({transaction("other", 1)}))
-                  .has(R"("p999":null,"source":"severalWindows")"));
+                  .has(R"("p999":null,"source":"several windows")"));
   EXPECT_TRUE(unpacked(model_of({})).has(R"("tags":0,"calls":0,"failed":0,"p50":null)"));
 }
 
