@@ -68,7 +68,7 @@ Result<void> replace_file(const std::string& path, std::string_view bytes) {
 }
 
 Result<std::string> page_of(const Model& model) {
-  const Result<std::string> packed = gzipped(page_data(model));
+  Result<std::string> packed = gzipped(page_data(model));
   if (!packed) return packed;
   std::string page(kPageBeforeData);
   agent::encode_base64(*packed, page);  // of which no letter means anything to HTML

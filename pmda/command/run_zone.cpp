@@ -18,7 +18,7 @@ RunZone zone_of(const std::string& time_zone, Moment at) {
     pmLocaltime(&seconds, &local);
   else
     ::localtime_r(&seconds, &local);
-  const RunZone zone{local.tm_zone, std::chrono::seconds(local.tm_gmtoff)};
+  RunZone zone{local.tm_zone, std::chrono::seconds(local.tm_gmtoff)};
   if (is_set && before >= 0) pmUseZone(before);
   return zone;
 }

@@ -3,7 +3,6 @@
 
 import functools
 import json
-import math
 import os
 import subprocess
 import tempfile
@@ -109,13 +108,21 @@ class Values(PageTestCase):
         print(f"10,000 tags, 50 of them with 3,600 points: {size / 1e6:.1f} MB, open in {time.monotonic() - began:.1f} s")
         self.assertLess(size, MOST_BYTES)
 
-    def test_distributions_have_all_calls(self):
+    def test_distributions_and_heat_maps_have_all_calls(self):
+        for run in ("shop", "large"):
+            calls = [tag["calls"] for tag in self.page(run)["tags"][:7]]
+            for counts in ("distribution.counts", "series.heat.flatMap(({counts}) => counts)"):
+                found = self.evaluate(f"pcpTrace.data.tags.slice(0, 7).map((tag) => tag.{counts}.reduce((a, b) => a + b))")
+                self.assertEqual(found, calls, f"{counts} of {run}")
+
+    def test_percentiles_lie_where_the_distributions_have_them(self):
         expected = self.page("shop")
-        sums = self.evaluate("""pcpTrace.data.tags.map(({distribution}) =>
-            distribution ? distribution.counts.reduce((a, b) => a + b) : null)""")
-        self.assertEqual(sums[:7], [tag["calls"] for tag in expected["tags"][:7]])
-        heat = self.evaluate("""pcpTrace.data.tags[0].series.heat.flatMap(({counts}) => counts).reduce((a, b) => a + b)""")
-        self.assertEqual(heat, expected["tags"][0]["calls"])
+        for name, share in (("p50", 0.5), ("p99", 0.99)):
+            found = self.evaluate(f"""pcpTrace.data.tags.slice(0, 7).map(({{distribution}}) => {{
+                const bins = binsOf(distribution);
+                let left = Math.ceil({share} * bins.reduce((sum, {{count}}) => sum + count, 0));
+                return bins.find(({{count}}) => (left -= count) <= 0); }}).map(({{low, high}}) => (low + high) / 2)""")
+            self.assertEqual(found, [tag[name] for tag in expected["tags"][:7]])
 
     def test_bins_begin_and_end_where_the_library_has_them(self):
         self.page("shop")
@@ -305,14 +312,18 @@ class Time(PageTestCase):
         self.assertEqual(self.evaluate("[...pcpTrace.view.charts].map(({shown}) => shown.step)"), [1] * 4)
 
     def test_what_can_be_added_up_stays_exact_when_points_are_joined(self):
-        self.page("shop")
-        sums = self.evaluate("""(() => { const {series} = pcpTrace.data.tags[0];
-            const line = {values: perSecond(series.calls, series.grid), merge: "rate"};
-            return [1, 4, 7].map((step) => { const {grid, lines} = thinned(series.grid, [line], step);
-                return lines[0].values.reduce((sum, value, i) => sum + value * grid.seconds[i], 0); }); })()""")
-        for sum_ in sums[1:]:
-            self.assertTrue(math.isclose(sum_, sums[0], rel_tol=1e-6), sums)
+        self.page("only_points")
+        joined = self.evaluate("""(() => {
+            const grid = gridOf([0, 1000, 3000, 3500, 5500, 6000]);
+            const line = {values: Float32Array.of(10, 1, 4, NaN, 6), merge: "rate"};
+            return [2, 3].map((step) => [...thinned(grid, [line], step).lines[0].values]); })()""")
+        self.assertEqual(joined, [[4, 4, 6], [4, 6]])  # 10 + 2 in 3 s; 2 in 0.5 s; 3 in 0.5 s; 14 in 3.5 s
 
+    def test_of_joined_percentiles_the_middle_one_is_shown_and_the_greatest_maximum(self):
+        self.page("only_points")
+        joined = self.evaluate("""["middle", "greatest", "least", "last"].map((merge) =>
+            thinned(gridOf([0, 1, 2, 3]), [{values: Float32Array.of(2, 9, 5), merge}], 3).lines[0].values[0])""")
+        self.assertEqual(joined, [5, 9, 2, 5])
 
 class Look(PageTestCase):
     def theme(self):
