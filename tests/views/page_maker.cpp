@@ -4,12 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <functional>
 #include <limits>
-#include <map>
 #include <random>
 #include <string>
 
+#include "command/archive_reader.hpp"
 #include "command/json_writer.hpp"
 #include "command/page.hpp"
 
@@ -361,26 +360,33 @@ std::string expected(const Model& model) {
   return json.document();
 }
 
+Result<Model> model_named(const std::string& name) {
+  if (name == "shop") return shop();
+  if (name == "bands") return shop(false);
+  if (name == "compared") return compared();
+  if (name == "hostile") return hostile();
+  if (name == "large") return large();
+  if (name == "empty") return empty();
+  if (name == "only_points") return only_points();
+  return read_model({{name}, {}, "UTC"});
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::map<std::string, std::function<Model()>> runs{{"shop", [] { return shop(); }},
-                                                           {"bands", [] { return shop(false); }},
-                                                           {"compared", compared},
-                                                           {"hostile", hostile},
-                                                           {"large", large},
-                                                           {"empty", empty},
-                                                           {"only_points", only_points}};
-  const auto run = argc == 3 ? runs.find(argv[1]) : runs.end();
-  if (run == runs.end()) {
-    std::fprintf(stderr, "usage: page_maker RUN FILE\n");
+  if (argc != 3) {
+    std::fprintf(stderr, "usage: page_maker RUN|ARCHIVE FILE\n");
     return 2;
   }
-  const Model model = run->second();
-  if (const Result<void> written = write_page(model, argv[2]); !written) {
+  const Result<Model> model = model_named(argv[1]);
+  if (!model) {
+    std::fprintf(stderr, "%s\n", model.error().message.c_str());
+    return 1;
+  }
+  if (const Result<void> written = write_page(*model, argv[2]); !written) {
     std::fprintf(stderr, "%s\n", written.error().message.c_str());
     return 1;
   }
-  std::puts(expected(model).c_str());
+  std::puts(expected(*model).c_str());
   return 0;
 }

@@ -27,8 +27,8 @@ def browser():
 
 @functools.cache
 def made(run):
-    """Gives the path of a run's page, and what is in it."""
-    path = os.path.join(directory.name, run + ".html")
+    """Gives the path of a run's page, and what is in it. The run is one of page_maker's or an archive."""
+    path = os.path.join(directory.name, os.path.basename(run) + ".html")
     done = subprocess.run([MAKER, run, path], check=True, capture_output=True, text=True)
     return path, json.loads(done.stdout)
 
@@ -93,12 +93,22 @@ class Values(PageTestCase):
                 return Object.fromEntries(Object.entries(series).filter(([, it]) => it instanceof Float32Array)
                     .map(([name, values]) => [name, [...values].map((it) => Number.isNaN(it) ? null : it)])); }})()""")
             self.assertEqual(found, {name: values for name, values in series.items() if name != "tag"})
+        return expected
 
     def test_are_those_of_the_run(self):
         self.assert_same("shop")
 
     def test_are_those_of_a_run_without_histograms(self):
         self.assert_same("bands")
+
+    def test_are_those_of_an_archive(self):
+        folder = os.path.join(directory.name, "demo.trace")
+        subprocess.run([os.environ["PCP_TRACE"], "record", "-o", folder, "-t", "200ms", os.environ["WORKER_POOL"], "2"],
+                       check=True, stdout=subprocess.DEVNULL)
+        expected = self.assert_same(os.path.join(folder, "trace"))
+        self.assertGreater(sum(tag["calls"] for tag in expected["tags"]), 1000)
+        self.assertEqual(self.texts("#title"), [os.environ["WORKER_POOL"] + " 2"])
+        self.assertEqual(self.texts("#charts h3"), ["Latency", "Rate", "Distribution", "Latency by percentile", "Slowest moments"])
 
     def test_are_those_of_a_large_run_and_the_page_is_not_too_large(self):
         self.assert_same("large")
@@ -143,6 +153,7 @@ class Text(PageTestCase):
                                  ("formatSeconds(0.00098)", "980 µs"), ("formatSeconds(59.94)", "59.9 s"),
                                  ("formatSeconds(3725)", "1:02:05 h"), ("formatSeconds(null)", "–"),
                                  ("formatSeconds(0)", "0 s"), ("formatSeconds(0.001)", "1 ms"),
+                                 ("formatSeconds(0.99996)", "1 s"), ("formatSeconds(0.9989)", "999 ms"),
                                  ("formatCount(1234567)", "1,234,567"), ("formatShort(68900000)", "68.9 M"),
                                  ("formatPlain(318169088)", "318.2 M"), ("formatPlain(-1234.5)", "-1,235"),
                                  ("formatValue({type: 'counter', unit: 'byte'})(318169088)", "318.2 MB"),

@@ -140,11 +140,14 @@ function showFigures(tags) {
 
 function add(part) { detail.parts.push(part); }
 
+// With a few columns only it would tell no more than the distribution does.
+const hasHeatMap = ({heat}) => heat && heat.length >= 8;
+
 function showOne(host, tag) {
   const {series, distribution} = tag;
   const measures = tag.type === 'transact' || tag.type === 'observe';
   if (series && measures) showPercentiles(host, tag);
-  if (series && series.heat) showHeat(host, tag);
+  if (series && hasHeatMap(series)) showHeat(host, tag);
   if (series && series.calls) showRate(host, tag);
   if (series && series.counted) showCounted(host, tag);
   if (series && series.value) showValue(host, tag);
@@ -165,7 +168,7 @@ function showPercentiles(host, tag) {
     lines: names.map((name) => percentileLine(name, series[name])),
     log: tag.type === 'transact' || needsLog(...spreadOf(series, names)),
   };
-  if (!series.heat) {
+  if (!hasHeatMap(series)) {
     options.paint = paintBands(ink('p90'));
     if (series.min)
       options.lines.unshift(

@@ -51,7 +51,7 @@ const timeUnits = [[1, 's'], [1e-3, 'ms'], [1e-6, 'µs'], [1e-9, 'ns']];
 function formatSeconds(seconds, digits = 3) {
   if (!isKnown(seconds)) return unknown;
   if (seconds === 0) return '0\u202fs';
-  const size = Math.abs(seconds) * (1 + 1e-9);
+  const size = Math.abs(seconds) / 0.9995;  // what is rounded up to 1,000 ms is 1 s
   if (size >= 600) return formatElapsed(seconds);
   const [scale, unit] = timeUnits.find(([scale]) => size >= scale) || timeUnits[3];
   return significant(seconds / scale, digits) + '\u202f' + unit;

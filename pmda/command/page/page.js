@@ -200,7 +200,7 @@ function showRun(data) {
     shortest: Math.max(2, (isKnown(data.run.interval) ? data.run.interval : 1) * 2000)
   });
   clock.offset = data.run.zone.offset;
-  clock.isFine = data.run.interval < 1;
+  clock.isFine = data.run.interval < 0.95;
   page.data = data;
   showFacts(data);
   showCards(data);
