@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <limits>
 #include <random>
 #include <string>
@@ -105,6 +106,27 @@ class Maker {
       note_extremes(tag, series, i, grid);
     }
     finish(tag, series, sum, all, has_histogram);
+  }
+
+  void observe(const std::string& name, const std::function<double()>& next) {
+    Tag tag = tag_of(name, TraceType::Observe);
+    Series series = empty_series(model_.fine.points(), false);
+    Histogram all;
+    double sum = 0;
+    for (std::size_t i = 0; i < model_.fine.points(); ++i) {
+      std::vector<double> values(50);
+      std::generate(values.begin(), values.end(), next);
+      Histogram here;
+      for (const double each : values) here.add(each);
+      fill(series, i, 50, values);
+      sum += static_cast<double>(series.sum[i]);
+      tag.calls += 50;
+      all.merge(here);
+      series.histograms.push_back(
+          {model_.fine.edges[i], model_.fine.edges[i + 1], std::move(here)});
+      note_extremes(tag, series, i, model_.fine);
+    }
+    finish(tag, series, sum, all, true);
   }
 
   void count(const std::string& name, TraceType type, double per_second, double step,
@@ -294,6 +316,21 @@ Model empty() {
   return model;
 }
 
+// What is observed may be zero or negative, or always the same.
+Model values() {
+  Model model = model_of(20, seconds(1));
+  Maker maker(model);
+  std::mt19937 random(3);
+  maker.observe("whole numbers", [&] { return std::poisson_distribution<int>(3)(random); });
+  maker.observe("balance", [&] { return std::normal_distribution<double>(-2, 5)(random); });
+  maker.observe("always zero", [] { return 0; });
+  maker.observe("always one", [] { return 1; });
+  maker.observe("far apart", [&] {
+    return std::ldexp(random() % 2 == 0 ? -1 : 1, static_cast<int>(random() % 600));
+  });
+  return model;
+}
+
 Model only_points() {
   Model model = model_of(20, milliseconds(100));
   Maker maker(model);
@@ -367,6 +404,7 @@ Result<Model> model_named(const std::string& name) {
   if (name == "hostile") return hostile();
   if (name == "large") return large();
   if (name == "empty") return empty();
+  if (name == "values") return values();
   if (name == "only_points") return only_points();
   return read_model({{name}, {}, "UTC"});
 }

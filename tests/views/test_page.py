@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The page of a report, as a headless Chromium shows it. The runs are made up by page_maker.cpp."""
 
+import base64
 import functools
 import json
 import os
+import re
 import subprocess
 import tempfile
 import time
@@ -254,6 +256,21 @@ class Tags(PageTestCase):
             self.click(f"#kinds button[data-kind={kind}]")
             self.assertEqual(self.texts("#charts h3"), charts)
 
+    def test_of_zeros_negative_and_equal_values_have_charts(self):
+        self.page("values")
+        names = self.texts("#tags .name")
+        self.assertEqual(len(names), 5)
+        for name in names:
+            self.evaluate(f"pcpTrace.page.choose([pcpTrace.data.tags.find(({{name}}) => name === {json.dumps(name)})])")
+            self.browser.settle()
+            self.assertEqual(self.texts("#charts h3"), ["Values", "Heat map", "Rate", "Value", "Distribution", "Value by percentile"])
+            bars = self.evaluate("[...document.querySelectorAll('.plot .bar')].map((it) => it.height.baseVal.value)")
+            self.assertGreater(max(bars), 150, name)
+            widths = self.evaluate("[...document.querySelectorAll('.plot .bar')].map((it) => it.width.baseVal.value)")
+            self.assertLess(max(widths) - min(widths), 0.1, name)
+            broken = self.evaluate("document.getElementById('charts').innerHTML.match(/NaN|Infinity/)")
+            self.assertIsNone(broken, name)
+
     def test_two_runs_are_compared(self):
         self.page("compared")
         rows = self.texts("#compared tbody tr")
@@ -376,6 +393,11 @@ class Look(PageTestCase):
             .map((it) => it.getAttribute("stroke-width") + " " + it.getAttribute("stroke-dasharray"))""")
         self.assertEqual(len(styles), 6)
         self.assertEqual(len(set(styles)), 6)
+
+    def test_ten_thousand_tags_are_printed_on_a_few_pages(self):
+        self.page("large")
+        printed = base64.b64decode(self.browser.call("Page.printToPDF", paperWidth=8.27, paperHeight=11.7)["data"])
+        self.assertLess(max(map(int, re.findall(rb"/Count (\d+)", printed))), 10)
 
     def test_is_printed_light_and_comes_back(self):
         self.browser.look(1280, 900, "dark")

@@ -94,18 +94,37 @@ function coarser(distribution, most) {
   return {coarseness, bins, counts};
 }
 
+// Bars of one width, for values of which some are zero or negative: there bins are narrow about
+// zero.
+function equalBars(bins, most) {
+  let [least, greatest] = [bins[0].low, bins[bins.length - 1].high];
+  if (least === greatest) [least, greatest] = [least - 0.5, greatest + 0.5];
+  const width = (greatest - least) / most;
+  const bars = Array.from(
+      {length: most},
+      (_, i) => ({low: least + i * width, high: least + (i + 1) * width, count: 0}));
+  for (const {low, high, count} of bins)
+    bars[Math.min(most - 1, Math.floor(((low + high) / 2 - least) / width))].count += count;
+  return bars;
+}
+
+function barsOf(distribution, width) {
+  const bins = binsOf(distribution);
+  const total = distribution.counts.reduce((sum, count) => sum + count, 0);
+  const most = Math.floor(Math.min(width / 4, 12 + 3 * Math.sqrt(total)));
+  const log = needsLog(bins[0].low, bins[bins.length - 1].high);
+  return {log, bars: log ? binsOf(coarser(distribution, most)) : equalBars(bins, most)};
+}
+
 // `marks`: {label, value, color, dash}, lines where percentiles are.
 function drawDistribution(distribution, marks, format, width, height) {
-  const total = distribution.counts.reduce((sum, count) => sum + count, 0);
-  const bars = binsOf(coarser(distribution, Math.min(width / 4, 12 + 3 * Math.sqrt(total))));
+  const {log, bars} = barsOf(distribution, width);
   const [least, greatest] = [bars[0].low, bars[bars.length - 1].high];
-  const log = needsLog(least, greatest);
   const x = scaleOf(least, greatest, [margin.left, width - margin.right], log);
-  const heightOf = ({low, high, count}) =>
-      count / Math.max(log ? Math.log(high / low) : high - low, 1e-300);
+  const heightOf = ({low, high, count}) => log ? count / Math.log(high / low) : count;
   const y =
       scaleOf(0, Math.max(...bars.map(heightOf)), [height - margin.bottom, margin.top + 14], false);
-  const drawn = bars.map((bar) => {
+  const drawn = bars.filter(({count}) => count > 0).map((bar) => {
     const [left, right, top] = [x(bar.low), x(bar.high), y(heightOf(bar))];
     return svg('rect', {
       x: left,
@@ -192,15 +211,14 @@ const ninesTicks = [
 // `curves`: {points, color, dash}
 function drawNines(curves, format, width, height) {
   const points = curves.flatMap((curve) => curve.points);
-  const values = points.map(({value}) => value).filter((value) => value > 0);
-  const [least, greatest] = [Math.min(...values), Math.max(...values)];
+  const values = points.map(({value}) => value);
+  const greatest = Math.max(...values);
+  const log = needsLog(Math.min(...values), greatest);
+  const least = log ? Math.min(...values) : Math.min(0, ...values);
   const most = Math.max(2, Math.max(...points.map(({nines}) => nines)));
-  const log = needsLog(least, greatest);
   const x = scaleOf(0, most, [margin.left, width - margin.right - 8], false);
-  const y = scaleOf(
-      log ? least : Math.min(0, least), greatest, [height - margin.bottom, margin.top + 4], log);
-  const yTicks = (log ? logTicks : linearTicks)(format)(
-                     log ? least : Math.min(0, least), greatest, height - 40)
+  const y = scaleOf(least, greatest, [height - margin.bottom, margin.top + 4], log);
+  const yTicks = (log ? logTicks : linearTicks)(format)(least, greatest, height - 40)
                      .flatMap(({v, label}) => yTick(y(v), label, width));
   let last = -Infinity;
   const xTicks = ninesTicks.filter(([nines]) => nines <= most).flatMap(([nines, label]) => {
@@ -210,9 +228,8 @@ function drawNines(curves, format, width, height) {
   });
   const lines = curves.map(
       ({points: all, color, dash}) => svg('polyline', {
-        points: all.filter(({value}) => !log || value > 0)
-                    .map(({nines, value}) => `${x(nines).toFixed(1)},${y(value).toFixed(1)}`)
-                    .join(' '),
+        points:
+            all.map(({nines, value}) => `${x(nines).toFixed(1)},${y(value).toFixed(1)}`).join(' '),
         fill: 'none',
         stroke: color,
         'stroke-width': 2,

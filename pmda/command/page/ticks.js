@@ -29,6 +29,7 @@ function timeTicks(from, to, pixels) {
 
 function linearTicks(format) {
   return (from, to, pixels) => {
+    if (!(to > from)) return [{v: from, label: format(from)}];
     const least = (to - from) / Math.max(2, pixels / 36);
     const power = 10 ** Math.floor(Math.log10(least));
     const step = power * [1, 2, 5, 10].find((each) => each * power >= least * (1 - 1e-9));
