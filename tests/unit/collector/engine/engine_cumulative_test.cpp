@@ -91,6 +91,13 @@ TEST_F(EngineCumulative, BeginsOnce) {
   expect_at(4s, 1s, {1});
 }
 
+// Somebody read the clock, and then had to wait for the mutex.
+TEST_F(EngineCumulative, IsSinceNoTimeBeforeItsFirstInterval) {
+  value_at(2100ms, 1);
+  begin_at(1900ms);
+  expect_at(4s, 2s, {1});
+}
+
 // Neither a snapshot nor the rotation has come to this tag in the meantime.
 TEST_F(EngineCumulative, LeavesOutAnIntervalThatHadEndedThen) {
   value_at(1s, 1);
@@ -343,11 +350,11 @@ void expect_exact(std::uint32_t seed, Time oldest) {
 }
 
 TEST(EngineCumulativeExactness, IsThatOfAllValuesHoweverTheyArrive) {
-  for (std::uint32_t seed = 0; seed < 30; ++seed) expect_exact(seed, 7s);
+  for (std::uint32_t seed = 0; seed < 10; ++seed) expect_exact(seed, 7s);
 }
 
 TEST(EngineCumulativeExactness, CountsAllValuesAlsoIfManyAreTooOld) {
-  for (std::uint32_t seed = 0; seed < 30; ++seed) expect_exact(seed, 60s);
+  for (std::uint32_t seed = 0; seed < 10; ++seed) expect_exact(seed, 60s);
 }
 
 }  // namespace
