@@ -82,9 +82,10 @@ Result<void> take_user(const char* name, std::string& target) {
 }
 
 Result<void> take_mebibytes(const char* text, std::size_t& target) {
-  const Result<void> taken = take(parse_number(text, 1, kMostMiB), target);
-  target <<= 20;
-  return taken;
+  const Result<std::int64_t> mebibytes = parse_number(text, 1, kMostMiB);
+  if (!mebibytes) return mebibytes.error();
+  target = static_cast<std::size_t>(*mebibytes) << 20;
+  return {};
 }
 
 // Takes one option over; `name` is as one writes it.
