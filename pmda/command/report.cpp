@@ -43,16 +43,6 @@ Result<std::optional<Totals>> read_base(const ReportOptions& options) {
   return std::optional(*std::move(totals));
 }
 
-// Without series, which take a second reading, where nobody will look at them.
-Result<Model> read_run(const ReadRequest& request, bool with_series) {
-  if (with_series) return read_model(request);
-  Result<Totals> totals = read_totals(request);
-  if (!totals) return totals.error();
-  Model model;
-  static_cast<Totals&>(model) = *std::move(totals);
-  return model;
-}
-
 Findings check(const std::vector<Condition>& conditions, const std::vector<Tag>& tags) {
   Findings all;
   for (const Condition& condition : conditions) {

@@ -19,7 +19,7 @@ void WindowBuckets::advance(std::int64_t interval, std::int64_t oldest, std::siz
   drop_before(oldest);
   if (working_.count > 0 && interval >= oldest) completed(interval, most) = working_;
   working_ = {};
-  if (completed_.empty()) completed_ = {};
+  if (completed_.empty()) completed_.shrink_to_fit();
 }
 
 void WindowBuckets::drop_before(std::int64_t interval) {
