@@ -24,7 +24,6 @@ void HistogramSlices::take(std::string_view text, Moment at, Moment before) {
     begin_ = before;
   } else if (since_of(last) != since_ns) {
     cut();
-    before_.clear();
     begin_ = std::max(begin_, since);
   }
   if (pending_.empty()) begin_ = std::max(begin_, before);

@@ -127,6 +127,14 @@ TEST_F(ArchiveChangesOf, AfterAMarkNumbersAreTakenAsTheyAre) {
             (Lines{"a 0 10 0-1 from zero", "a 0 0 5-5", "a 0 1 5-6", "b 0 2 5-6 from zero"}));
 }
 
+TEST_F(ArchiveChangesOf, AfterAMarkOfAPmloggersNumbersAreTakenAsTheyAre) {
+  ArchiveOfTags archive(path(), {"saturn", true});
+  archive.sample(0, {{kCalls, {{"a", 1.0}}}}).mark(2);
+  archive.sample(5, {{kCalls, {{"a", 50.0}}}}).sample(6, {{kCalls, {{"a", 51.0}}}});
+  archive.finish();
+  EXPECT_EQ(told(), (Lines{"a 0 0 0-0", "a 0 0 5-5", "a 0 1 5-6"}));
+}
+
 TEST_F(ArchiveChangesOf, AfterAMarkANewAgentHasBegunAtZero) {
   ArchiveOfTags archive(path());
   const std::string uptime = "trace.agent.uptime";
