@@ -89,7 +89,7 @@ Result<void> show(const RecordingFolder& folder, const RecordOptions& options) {
   if (options.is_json)
     std::cout << report_json(model->run, model->tags, nullptr, {}) << std::flush;
   else if (!options.is_quiet)
-    std::cerr << summary(model->run, model->tags, page, this_terminal(STDERR_FILENO));
+    std::cerr << summary(model->run, model->tags, page, terminal_of(STDERR_FILENO));
   return {};
 }
 

@@ -93,7 +93,7 @@ void show(const Model& model, const ReportOptions& options, const Findings& find
     std::cout << report_json(model.run, model.tags, model.base ? &*model.base : nullptr, findings);
     return print(findings, std::cerr);
   }
-  const Terminal terminal = this_terminal(STDOUT_FILENO);
+  const Terminal terminal = terminal_of(STDOUT_FILENO);
   if (model.base)
     std::cout << comparison(*model.base, model, terminal);
   else

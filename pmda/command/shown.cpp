@@ -146,7 +146,7 @@ std::string formatted_time(const char* format, Moment moment) {
 
 }  // namespace
 
-Terminal this_terminal(int descriptor) {
+Terminal terminal_of(int descriptor) {
   Terminal terminal;
   terminal.is_utf8 = std::string_view(::nl_langinfo(CODESET)) == "UTF-8";
   if (::isatty(descriptor) == 0) return terminal;

@@ -18,9 +18,9 @@ struct Terminal {
   std::size_t columns = 80;
 };
 
-// What a descriptor, of the standard output or error, is connected to, as the locale and the
-// environment have it. Requires: setlocale() was called.
-Terminal this_terminal(int descriptor);
+// Where this descriptor leads to, as the locale and the environment have it. Requires: setlocale()
+// was called.
+Terminal terminal_of(int descriptor);
 
 class Shown {
  public:
