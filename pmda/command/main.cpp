@@ -7,8 +7,8 @@
 #include <iostream>
 #include <string_view>
 
-#include "command/record.hpp"
-#include "command/report.hpp"
+#include "command/record/record.hpp"
+#include "command/report/report.hpp"
 
 namespace pcp::trace::command {
 

@@ -9,9 +9,9 @@
 #include <random>
 #include <string>
 
-#include "command/archive_reader.hpp"
 #include "command/json_writer.hpp"
-#include "command/page.hpp"
+#include "command/model/archive_reader.hpp"
+#include "command/page/page.hpp"
 
 using namespace pcp::trace;
 using namespace pcp::trace::command;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/archive_changes.hpp"
+#include "command/model/archive_changes.hpp"
 
 #include <sstream>
 #include <string>

@@ -16,7 +16,7 @@
 
 #include <gtest/gtest.h>
 
-#include "command/archive_writer.hpp"
+#include "command/archive/archive_writer.hpp"
 
 namespace pcp::trace::command {
 

@@ -13,9 +13,9 @@
 
 #include <gtest/gtest.h>
 
-#include "command/archive_reader.hpp"
-#include "command/archive_writer.hpp"
-#include "command/recorded_metrics.hpp"
+#include "command/archive/archive_writer.hpp"
+#include "command/model/archive_reader.hpp"
+#include "command/model/recorded_metrics.hpp"
 #include "unit/command/archive_fixture.hpp"
 
 namespace pcp::trace::command {

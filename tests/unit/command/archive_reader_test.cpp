@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What a run's archives say of it, read from files.
-#include "command/archive_reader.hpp"
+#include "command/model/archive_reader.hpp"
 
 #include <cmath>
 #include <random>

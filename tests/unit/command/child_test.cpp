@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/child.hpp"
+#include "command/record/child.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>

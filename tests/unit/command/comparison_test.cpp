@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/comparison.hpp"
+#include "command/report/comparison.hpp"
 
 #include <sstream>
 #include <string>

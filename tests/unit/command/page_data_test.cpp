@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What a browser makes of the data is tested in tests/views.
-#include "command/page_data.hpp"
+#include "command/page/page_data.hpp"
 
 #include <bit>
 #include <cstdint>

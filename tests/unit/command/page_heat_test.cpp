@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/page_heat.hpp"
+#include "command/page/page_heat.hpp"
 
 #include <gtest/gtest.h>
 

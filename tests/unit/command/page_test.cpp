@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/page.hpp"
+#include "command/page/page.hpp"
 
 #include <sys/resource.h>
 

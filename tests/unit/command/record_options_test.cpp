@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/record_options.hpp"
+#include "command/record/record_options.hpp"
 
 #include <cstdlib>
 #include <string>

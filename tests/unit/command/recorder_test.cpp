@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/recorder.hpp"
+#include "command/record/recorder.hpp"
 
 #include <functional>
 

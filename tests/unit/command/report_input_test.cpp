@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/report_input.hpp"
+#include "command/report/report_input.hpp"
 
 #include <fstream>
 #include <string>
@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "command/archive_source.hpp"
+#include "command/model/archive_source.hpp"
 #include "unit/command/archive_of_tags.hpp"
 
 namespace pcp::trace::command {

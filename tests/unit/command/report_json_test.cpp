@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/report_json.hpp"
+#include "command/report/report_json.hpp"
 
 #include <string>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/shown.hpp"
+#include "command/report/shown.hpp"
 
 #include <string>
 

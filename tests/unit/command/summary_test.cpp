@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/summary.hpp"
+#include "command/report/summary.hpp"
 
 #include <algorithm>
 #include <sstream>

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/archive/archive_writer.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+namespace pcp::trace::command {
+
+namespace {
+
+// So much of a volume a reader that looks for a time has to go through.
+constexpr std::uint64_t kBytesBetweenMarks = 100'000;
+
+// Version 2 has 31 bits for where something is.
+constexpr std::uint64_t kMostBytesV2 = std::numeric_limits<std::int32_t>::max();
+
+// Each record has its length before and behind it, which count themselves.
+std::string framed(const std::string& record) {
+  const auto length = static_cast<std::uint32_t>(record.size() + 8);
+  std::string edge;
+  for (const int shift : {24, 16, 8, 0}) edge += static_cast<char>(length >> shift & 0xff);
+  return edge + record + edge;
+}
+
+}  // namespace
+
+Result<ArchiveWriter> ArchiveWriter::create(const std::string& path, const ArchiveLabel& label,
+                                            std::uint64_t max_volume_bytes) {
+  ArchiveWriter writer(path, label, max_volume_bytes);
+  writer.open(writer.volume_, ".0", 0);
+  writer.open(writer.metadata_, ".meta", ArchiveRecords::kMetadata);
+  writer.open(writer.index_, ".index", ArchiveRecords::kIndex);
+  if (writer.failure_) return *writer.failure_;
+  return writer;
+}
+
+void ArchiveWriter::open(File& file, const std::string& suffix, std::int32_t number) {
+  if (failure_) return;
+  file = {};
+  file.path = path_ + suffix;
+  file.descriptor.reset(::open(file.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (!file.descriptor) return fail(file, errno);
+  append_framed(file, records_.label(label_, number));
+}
+
+void ArchiveWriter::add_metric(const pmDesc& metric, std::string_view name) {
+  append_framed(metadata_, ArchiveRecords::metric(metric, name));
+}
+
+void ArchiveWriter::add_text(unsigned type, unsigned of, std::string_view text) {
+  append_framed(metadata_, ArchiveRecords::text(type, of, text));
+}
+
+void ArchiveWriter::add_labels(Stamp at, unsigned type, unsigned of,
+                               std::span<const pmLabelSet> sets) {
+  if (sets.empty()) return;
+  add_metadata(at, records_.labels(at, type, of, sets));
+  // PCP 6.0.3 leaves sets out of a record that are as in the one before, but looks only at the
+  // newest record. After one without any sets nothing is as before.
+  if (type == PM_LABEL_INSTANCES) add_metadata(at, records_.labels(at, type, of, {}));
+}
+
+void ArchiveWriter::add_instances(Stamp at, pmInDom domain, const Instances& added) {
+  if (added.empty()) return;
+  Instances& all = instances_[domain];
+  const std::size_t before = all.size();
+  for (const auto& [number, name] : added) all[number] = name;
+  const bool are_all_new = all.size() == before + added.size();
+  add_metadata(at, before > 0 && are_all_new && adds_instances_cheaply()
+                       ? records_.more_instances(at, domain, added)
+                       : records_.instances(at, domain, all));
+}
+
+void ArchiveWriter::add_sample(Stamp at, const Sample& sample) {
+  const std::string record = framed(records_.values(at, sample));
+  if (volume_.bytes + record.size() > max_volume_bytes_ && marked_at_ > 0) begin_volume(at);
+  if (!marked_ || volume_.bytes - marked_at_ > kBytesBetweenMarks) mark(at);
+  append(volume_, record);
+  last_ = at;
+}
+
+Result<void> ArchiveWriter::finish() {
+  mark(last_);
+  for (File* const file : {&volume_, &metadata_, &index_})
+    if (file->descriptor && !file->descriptor.close() && !failure_) fail(*file, errno);
+  if (failure_) return *failure_;
+  return {};
+}
+
+// What readers need to know of a time they look for from the place that the index gives for it.
+void ArchiveWriter::add_metadata(Stamp at, const std::string& record) {
+  mark(at);
+  append_framed(metadata_, record);
+  last_ = at;
+}
+
+void ArchiveWriter::mark(Stamp at) {
+  if (marked_ == at) return;
+  append(index_, records_.index_entry(at, {volume_number_, metadata_.bytes, volume_.bytes}));
+  marked_ = at;
+  marked_at_ = volume_.bytes;
+}
+
+void ArchiveWriter::begin_volume(Stamp at) {
+  mark(last_);
+  ++volume_number_;
+  open(volume_, "." + std::to_string(volume_number_), volume_number_);
+  marked_.reset();
+  mark(at);
+}
+
+void ArchiveWriter::append_framed(File& file, const std::string& record) {
+  append(file, framed(record));
+}
+
+void ArchiveWriter::append(File& file, std::string_view bytes) {
+  if (failure_) return;
+  if (label_.version == ArchiveVersion::V2 && file.bytes + bytes.size() > kMostBytesV2)
+    return fail(file, EFBIG);
+  std::string_view rest = bytes;
+  while (!rest.empty()) {
+    const ssize_t written = ::write(file.descriptor.get(), rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) break;
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (rest.empty()) {
+    file.bytes += bytes.size();
+    return;
+  }
+  fail(file, errno);
+  // Half a record would make all of the file unreadable.
+  if (::ftruncate(file.descriptor.get(), static_cast<off_t>(file.bytes)) != 0)
+    failure_->message += ", and what was written of it cannot be taken back";
+}
+
+void ArchiveWriter::fail(const File& file, int error) {
+  if (!failure_) failure_ = Error{file.path + ": " + std::strerror(error)};
+}
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The folder of one recording: NAME.trace with the archive `trace` and the page `trace.html`.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "command/archive/archive_records.hpp"
+#include "wire/result.hpp"
+
+namespace pcp::trace::command {
+
+class RecordingFolder {
+ public:
+  static constexpr std::string_view kSuffix = ".trace";
+
+  // Makes this folder, or uses it if it is there and has no recording yet.
+  static Result<RecordingFolder> open(const std::string& path);
+
+  // Makes one here that is named after what is recorded and when.
+  static Result<RecordingFolder> create(std::string_view what, Stamp at);
+
+  const std::string& path() const { return path_; }
+  std::string archive() const { return path_ + "/trace"; }
+  std::string page() const { return path_ + "/trace.html"; }
+
+  // Takes the recording back, and the folder if it was not there before.
+  void remove() const;
+
+ private:
+  RecordingFolder(std::string path, bool is_new) : path_(std::move(path)), is_new_(is_new) {}
+
+  std::string path_;
+  bool is_new_;
+};
+
+// A file's name for any text.
+std::string as_file_name(std::string_view text);
+
+}  // namespace pcp::trace::command

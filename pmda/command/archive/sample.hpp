@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// One reading of metrics: of each its values, one for each instance that has any.
+#pragma once
+
+#include <pcp/pmapi.h>
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace pcp::trace::command {
+
+struct MetricValues {
+  pmID metric = PM_ID_NULL;
+  int format = PM_VAL_INSITU;   // or PM_VAL_DPTR: they point to memory of whoever has read them
+  std::vector<pmValue> values;  // none: nothing has a value just now
+};
+
+using Sample = std::vector<MetricValues>;
+
+// The names of a domain's instances, by number.
+using Instances = std::map<int, std::string>;
+
+inline std::span<const pmValueSet* const> sets_of(const pmResult& result) {
+  return {result.vset, static_cast<std::size_t>(result.numpmid)};
+}
+
+inline std::span<const pmValue> values_of(const pmValueSet& set) {
+  return {set.vlist, static_cast<std::size_t>(set.numval)};
+}
+
+// Leaves out metrics that could not be read.
+inline Sample to_sample(const pmResult& result) {
+  Sample sample;
+  for (const pmValueSet* const set : sets_of(result)) {
+    if (set->numval < 0) continue;
+    const auto values = values_of(*set);
+    sample.push_back({set->pmid, set->valfmt, {values.begin(), values.end()}});
+  }
+  return sample;
+}
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/model/archive_changes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+namespace pcp::trace::command {
+
+Result<void> ArchiveChanges::read_all(ChangeTaker& taker) {
+  while (true) {
+    Result<std::optional<ArchiveSample>> sample = source_.next();
+    if (!sample) return sample.error();
+    if (!*sample || (*sample)->at > window_.end) return {};
+    if ((*sample)->is_mark)
+      take_mark();
+    else
+      take_sample(**sample, taker);
+  }
+}
+
+// Who knows what the agent's numbers did meanwhile: they are taken as they will be found.
+void ArchiveChanges::take_mark() {
+  if (samples_ > 0 && !before_mark_) before_mark_ = at_;
+  last_.reset();
+  sampled_.fill({});
+  uptime_s_.reset();
+  for (Known& each : known_) each.is_known.fill(false);
+}
+
+void ArchiveChanges::take_sample(const ArchiveSample& sample, ChangeTaker& taker) {
+  ++samples_;
+  at_ = sample.at;
+  for (const QuantityValues& values : sample.quantities)
+    if (!is_of_tags(values.what.quantity)) take_facts_of_agent(values);
+  const bool has_tags =
+      std::any_of(sample.quantities.begin(), sample.quantities.end(),
+                  [](const auto& values) { return is_of_tags(values.what.quantity); });
+  // A pmlogger may log the rest at other times.
+  if (!has_tags && !source_.is_sparse()) return;
+
+  if (before_mark_) begin_with_agent(taker);
+  if (at_ >= window_.begin) taker.take_sample({at_, last_, period_s_});
+  for (const QuantityValues& values : sample.quantities)
+    if (is_of_tags(values.what.quantity)) take_values(values, at_, taker);
+  if (at_ >= window_.begin) last_ = at_;
+}
+
+// An agent that has begun after the last sample before a mark had nothing then.
+void ArchiveChanges::begin_with_agent(ChangeTaker& taker) {
+  const Moment before_mark = *std::exchange(before_mark_, std::nullopt);
+  if (!uptime_s_) return;
+  const Moment begin = at_ - std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                 std::chrono::duration<double>(*uptime_s_));
+  if (begin <= before_mark || begin < window_.begin || begin >= at_) return;
+  taker.take_sample({begin, {}, period_s_});
+  last_ = begin;
+  sampled_.fill(begin);
+}
+
+void ArchiveChanges::take_facts_of_agent(const QuantityValues& values) {
+  if (values.values().empty()) return;
+  const double value = values.number(values.values().front());
+  if (!std::isfinite(value)) return;
+  if (values.what.quantity != Quantity::Uptime) {
+    period_s_ = value;
+    return;
+  }
+  if (uptime_s_ && value < *uptime_s_)  // another one, whose tags all come anew
+    for (Known& each : known_) each.is_known.fill(false);
+  uptime_s_ = value;
+}
+
+// Since when a metric's values have become what they are: as it was read last. Where samples have
+// only what has changed, all of them were read in each.
+std::optional<Moment> ArchiveChanges::since(const QuantityValues& values) {
+  const std::optional<Moment>& own = sampled_at(values.what);
+  if (!own || *own < window_.begin || at_ < window_.begin) return {};
+  return source_.is_sparse() ? last_ : own;
+}
+
+void ArchiveChanges::take_values(const QuantityValues& values, Moment at, ChangeTaker& taker) {
+  const Quantity quantity = values.what.quantity;
+  const std::optional<Moment> from = since(values);
+  if (quantity == Quantity::Calls) forget_names_if_begun_anew(values);
+  for (const pmValue& value : values.values()) {
+    if (only_grows(quantity)) {
+      take_growing(values, value, from, taker);
+    } else if (at >= window_.begin) {
+      const std::size_t tag = tag_of(values, value.inst);
+      if (quantity == Quantity::Histogram) taker.take_histogram(tag, values.text(value));
+      // Windows of the first sample are of the time before.
+      else if (const double number = values.number(value);
+               (from || quantity == Quantity::Last) && !std::isnan(number))
+        taker.take({tag, quantity, number, from.value_or(at), false});
+    }
+  }
+  sampled_at(values.what) = at;
+}
+
+void ArchiveChanges::take_growing(const QuantityValues& values, const pmValue& value,
+                                  std::optional<Moment> from, ChangeTaker& taker) {
+  const double now = values.number(value);
+  if (!std::isfinite(now)) return;
+  const std::size_t tag = tag_of(values, value.inst);
+  const std::size_t index = index_of(values.what.quantity);
+  Known& its = known(tag);
+  const bool was_sampled = sampled_at(values.what).has_value();
+  const bool is_new = !its.is_known[index];
+  if (is_new) its.last[index] = was_sampled ? 0 : now;
+  const double grown = growth(values, its, now);
+  its.is_known[index] = true;
+  its.last[index] = now;
+  if (at_ < window_.begin) return;
+  const bool is_from_zero = (is_new && was_sampled) || its.began_anew == samples_;
+  taker.take(
+      {tag, values.what.quantity, from ? grown : 0, from.value_or(at_), from && is_from_zero});
+}
+
+// What falls has begun anew. Sums may fall otherwise, too, where values are negative.
+double ArchiveChanges::growth(const QuantityValues& values, Known& known, double now) const {
+  const auto [metric, type, quantity] = values.what;
+  const double before = known.last[index_of(quantity)];
+  const bool may_fall =
+      quantity == Quantity::Counted || (quantity == Quantity::Sum && type == TraceType::Observe);
+  if (now < before && !may_fall) known.began_anew = samples_;
+  return known.began_anew == samples_ ? now : now - before;
+}
+
+// An agent that begins anew may give its tags other numbers.
+void ArchiveChanges::forget_names_if_begun_anew(const QuantityValues& calls) {
+  const auto all = calls.values();
+  const bool has_fallen = std::any_of(all.begin(), all.end(), [&](const pmValue& value) {
+    const auto tag = tags_[index_of(calls.what.type)].find(value.inst);
+    if (tag == tags_[index_of(calls.what.type)].end()) return false;
+    const Known& its = known(tag->second);
+    return its.is_known[0] && calls.number(value) < its.last[0];
+  });
+  if (has_fallen) tags_[index_of(calls.what.type)].clear();
+}
+
+std::size_t ArchiveChanges::tag_of(const QuantityValues& values, int instance) {
+  const TraceType type = values.what.type;
+  auto& tags = tags_[index_of(type)];
+  if (const auto found = tags.find(instance); found != tags.end()) return found->second;
+  if (std::uint64_t& read_at = names_read_at_[index_of(type)]; read_at != samples_) {
+    read_at = samples_;
+    read_names(values);
+    if (const auto found = tags.find(instance); found != tags.end()) return found->second;
+  }
+  return tags[instance] = names_.find_or_add(type, "instance " + std::to_string(instance));
+}
+
+// Reading them takes long. A name that is given at another time only is better than none.
+void ArchiveChanges::read_names(const QuantityValues& values) {
+  const TraceType type = values.what.type;
+  const pmInDom domain = values.metric.indom;
+  auto& tags = tags_[index_of(type)];
+  for (const auto& [number, name] : source_.instances(domain))
+    tags[number] = names_.find_or_add(type, name);
+  const auto all = values.values();
+  if (std::all_of(all.begin(), all.end(),
+                  [&](const pmValue& each) { return tags.contains(each.inst); }))
+    return;
+  for (const auto& [number, name] : source_.instances_ever(domain))
+    if (!tags.contains(number)) tags[number] = names_.find_or_add(type, name);
+}
+
+ArchiveChanges::Known& ArchiveChanges::known(std::size_t tag) {
+  if (tag >= known_.size()) known_.resize(std::max(tag + 1, names_.size()));
+  return known_[tag];
+}
+
+std::optional<Moment>& ArchiveChanges::sampled_at(const RecordedQuantity& what) {
+  return sampled_[index_of(what.quantity) * kTraceTypes.size() + index_of(what.type)];
+}
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Goes through an archive, and tells what has happened to each tag from one sample to the next.
+//
+// Thread: one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "command/model/archive_source.hpp"
+#include "command/model/tag_names.hpp"
+
+namespace pcp::trace::command {
+
+// The part of the time that a report is of; both ends are in it.
+struct Window {
+  Moment begin = Moment::min();
+  Moment end = Moment::max();
+};
+
+struct Change {
+  std::size_t tag = 0;
+  Quantity quantity{};
+  double value = 0;           // of what only grows: by how much; else what it is now
+  Moment from{};              // of the sample before; of this one if there is none
+  bool is_from_zero = false;  // it only grows, and began in this time
+};
+
+struct SampleTime {
+  Moment at{};
+  std::optional<Moment> from;      // of the sample before; none: the first, or after a gap
+  std::optional<double> period_s;  // that the agent's windows cover
+};
+
+// Whom it is told. A sample comes first, then what is in it: what only grows before all else.
+class ChangeTaker {
+ public:
+  virtual ~ChangeTaker() = default;
+  virtual void take_sample(const SampleTime& time) = 0;
+  virtual void take(const Change& change) = 0;
+  virtual void take_histogram(std::size_t tag, std::string_view text) = 0;
+};
+
+class ArchiveChanges {
+ public:
+  ArchiveChanges(ArchiveSource& source, TagNames& names, const Window& window)
+      : source_(source), names_(names), window_(window) {}
+
+  Result<void> read_all(ChangeTaker& taker);
+
+ private:
+  static constexpr std::size_t kSlots = kTraceTypes.size() * (index_of(Quantity::Histogram) + 1);
+
+  // What a tag's metrics were when they were last seen. Agents begin at 0.
+  struct Known {
+    std::array<double, kGrowing> last{};
+    std::array<bool, kGrowing> is_known{};
+    std::uint64_t began_anew = 0;  // in this sample
+  };
+
+  void take_mark();
+  void begin_with_agent(ChangeTaker& taker);
+  void take_sample(const ArchiveSample& sample, ChangeTaker& taker);
+  void take_facts_of_agent(const QuantityValues& values);
+  void take_values(const QuantityValues& values, Moment at, ChangeTaker& taker);
+  void take_growing(const QuantityValues& values, const pmValue& value, std::optional<Moment> from,
+                    ChangeTaker& taker);
+  double growth(const QuantityValues& values, Known& known, double now) const;
+  void forget_names_if_begun_anew(const QuantityValues& calls);
+  std::size_t tag_of(const QuantityValues& values, int instance);
+  void read_names(const QuantityValues& values);
+  Known& known(std::size_t tag);
+  std::optional<Moment>& sampled_at(const RecordedQuantity& what);
+  std::optional<Moment> since(const QuantityValues& values);
+
+  ArchiveSource& source_;
+  TagNames& names_;
+  Window window_;
+
+  std::uint64_t samples_ = 0;
+  Moment at_{};
+  std::optional<Moment> last_;         // sample of this stretch
+  std::optional<Moment> before_mark_;  // the last sample, as long as there is none after the mark
+  std::array<std::optional<Moment>, kSlots> sampled_{};  // of each metric
+  std::optional<double> period_s_;
+  std::optional<double> uptime_s_;
+  std::vector<Known> known_;                                                   // by tag
+  std::array<std::unordered_map<int, std::size_t>, kTraceTypes.size()> tags_;  // by instance
+  std::array<std::uint64_t, kTraceTypes.size()> names_read_at_{};              // sample
+};
+
+}  // namespace pcp::trace::command

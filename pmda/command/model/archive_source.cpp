@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/model/archive_source.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+
+namespace pcp::trace::command {
+
+namespace {
+
+Moment moment_of(const timespec& time) {
+  return Moment(std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec));
+}
+
+pmID find_metric(const char* name) {
+  pmID metric = PM_ID_NULL;
+  return pmLookupName(1, &name, &metric) < 0 ? PM_ID_NULL : metric;
+}
+
+// Of JSON text the value of one label, without its quotes.
+std::string label_of(const pmLabelSet& set, std::string_view name) {
+  for (int i = 0; i < set.nlabels; ++i) {
+    const pmLabel& label = set.labels[i];
+    if (std::string_view(set.json + label.name, label.namelen) != name) continue;
+    std::string_view value(set.json + label.value, label.valuelen);
+    if (value.starts_with('"')) value = value.substr(1, value.size() - 2);
+    return std::string(value);
+  }
+  return "";
+}
+
+std::map<int, std::string> instances_by(int (*get)(pmInDom, int**, char***), pmInDom domain) {
+  int* numbers = nullptr;
+  char** names = nullptr;
+  const int count = get(domain, &numbers, &names);
+  std::map<int, std::string> found;
+  if (count <= 0) return found;
+  for (int i = 0; i < count; ++i) found.emplace(numbers[i], names[i]);
+  std::free(numbers);
+  std::free(names);
+  return found;
+}
+
+}  // namespace
+
+std::span<const pmValue> QuantityValues::values() const {
+  return {set->vlist, static_cast<std::size_t>(std::max(set->numval, 0))};
+}
+
+double QuantityValues::number(const pmValue& value) const {
+  pmAtomValue found;
+  const int error = pmExtractValue(set->valfmt, &value, metric.type, &found, PM_TYPE_DOUBLE);
+  return error < 0 ? std::numeric_limits<double>::quiet_NaN() : found.d;
+}
+
+std::string_view QuantityValues::text(const pmValue& value) const {
+  if (metric.type != PM_TYPE_STRING || set->valfmt == PM_VAL_INSITU) return {};
+  const pmValueBlock& block = *value.value.pval;
+  if (block.vlen <= PM_VAL_HDR_SIZE) return {};
+  const std::size_t room = block.vlen - PM_VAL_HDR_SIZE;
+  return {block.vbuf, strnlen(block.vbuf, room)};
+}
+
+Result<ArchiveSource> ArchiveSource::open(const std::string& path) {
+  const int context = pmNewContext(PM_CONTEXT_ARCHIVE, path.c_str());
+  if (context < 0) return Error{path + ": not a readable archive of PCP: " + pmErrStr(context)};
+  ArchiveSource source(path, context);
+  if (const Result<void> found = source.find_bounds(); !found) return found.error();
+  if (const Result<void> found = source.find_metrics(); !found) return found.error();
+  const timespec from_the_start{};
+  if (const int error = pmSetModeHighRes(PM_MODE_FORW, &from_the_start, nullptr); error < 0)
+    return source.failed(pmErrStr(error));
+  return source;
+}
+
+Result<void> ArchiveSource::find_bounds() {
+  pmHighResLogLabel label;
+  if (const int error = pmGetHighResArchiveLabel(&label); error < 0) return failed(pmErrStr(error));
+  timespec end;
+  if (const int error = pmGetHighResArchiveEnd(&end); error < 0)
+    return failed(std::string("is damaged: ") + pmErrStr(error));
+  time_zone_ = label.timezone;
+  begin_ = moment_of(label.start);
+  end_ = moment_of(end);
+  return {};
+}
+
+Result<void> ArchiveSource::find_metrics() {
+  bool has_tags = false;
+  for (const RecordedQuantity& what : recorded_quantities()) {
+    Metric metric{what, {}};
+    const pmID id = find_metric(what.metric);
+    if (id == PM_ID_NULL || pmLookupDesc(id, &metric.description) < 0) continue;
+    metrics_.emplace(id, metric);
+    if (what.quantity == Quantity::Calls) has_tags = true;
+  }
+  is_sparse_ = find_metric("pmcd.pmlogger.host") == PM_ID_NULL;  // every pmlogger writes that
+  if (has_tags) return {};
+  return failed(
+      "has no counts of a trace agent. Record with `pcp trace record`, or let pmlogger log "
+      "\"trace\"");
+}
+
+std::string ArchiveSource::host() const {
+  char name[PM_MAX_HOSTNAMELEN];
+  return pmGetContextHostName_r(context_.number(), name, sizeof name);
+}
+
+std::string ArchiveSource::command() const {
+  pmUseContext(context_.number());
+  pmLabelSet* sets = nullptr;
+  const int count = pmGetContextLabels(&sets);
+  if (count <= 0) return "";
+  std::string command = label_of(sets[0], "command");
+  pmFreeLabelSets(sets, count);
+  return command;
+}
+
+bool ArchiveSource::has(TraceType type, Quantity quantity) const {
+  return std::any_of(metrics_.begin(), metrics_.end(), [&](const auto& metric) {
+    return metric.second.what.type == type && metric.second.what.quantity == quantity;
+  });
+}
+
+std::string ArchiveSource::unit_of(TraceType type) const {
+  if (type == TraceType::Transact) return "s";
+  for (const auto& [id, metric] : metrics_) {
+    const Quantity quantity = metric.what.quantity;
+    if (metric.what.type != type || !is_of_tags(quantity)) continue;
+    if (quantity != Quantity::Last && quantity != Quantity::Counted) continue;
+    const std::string unit = pmUnitsStr(&metric.description.units);
+    return unit == "none" ? "" : unit;
+  }
+  return "";
+}
+
+Result<void> ArchiveSource::use_its_time_zone() const {
+  pmUseContext(context_.number());
+  if (const int error = pmNewContextZone(); error < 0) return failed(pmErrStr(error));
+  return {};
+}
+
+Result<std::optional<ArchiveSample>> ArchiveSource::next() {
+  pmUseContext(context_.number());
+  pmHighResResult* read = nullptr;
+  const int error = pmFetchHighResArchive(&read);
+  if (error == PM_ERR_EOL) return std::optional<ArchiveSample>();
+  if (error < 0) return failed(std::string("is damaged: ") + pmErrStr(error));
+  result_.reset(read);
+  return std::optional(sorted_sample());
+}
+
+ArchiveSample ArchiveSource::sorted_sample() const {
+  ArchiveSample sample;
+  sample.at = moment_of(result_->timestamp);
+  sample.is_mark = result_->numpmid == 0;
+  for (const pmValueSet* set :
+       std::span(result_->vset, static_cast<std::size_t>(result_->numpmid))) {
+    const auto metric = metrics_.find(set->pmid);
+    if (metric == metrics_.end() || set->numval < 0) continue;
+    sample.quantities.push_back({metric->second.what, metric->second.description, set});
+  }
+  std::stable_sort(
+      sample.quantities.begin(), sample.quantities.end(),
+      [](const auto& one, const auto& other) { return one.what.quantity < other.what.quantity; });
+  return sample;
+}
+
+std::map<int, std::string> ArchiveSource::instances(pmInDom domain) const {
+  pmUseContext(context_.number());
+  return instances_by(pmGetInDom, domain);
+}
+
+std::map<int, std::string> ArchiveSource::instances_ever(pmInDom domain) const {
+  pmUseContext(context_.number());
+  return instances_by(pmGetInDomArchive, domain);
+}
+
+}  // namespace pcp::trace::command

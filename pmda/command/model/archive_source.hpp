@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// An archive of PCP's, record by record as it was written: nothing is interpolated. Whoever wrote
+// it: `record`, or a pmlogger that asked our agent or the stock one.
+//
+// Thread: one. PCP's library knows one current archive: the one that was used last.
+#pragma once
+
+#include <pcp/pmapi.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "command/model/model.hpp"
+#include "command/model/recorded_metrics.hpp"
+#include "wire/result.hpp"
+
+namespace pcp::trace::command {
+
+// The values of one metric in a sample.
+struct QuantityValues {
+  RecordedQuantity what{};
+  pmDesc metric{};
+  const pmValueSet* set = nullptr;
+
+  std::span<const pmValue> values() const;
+  double number(const pmValue& value) const;          // NaN if it is none
+  std::string_view text(const pmValue& value) const;  // empty if it is none
+};
+
+struct ArchiveSample {
+  Moment at{};
+  bool is_mark = false;  // nothing is known of the time between the last sample and the next
+
+  // The quantities that could be read, ascending; good until the next sample is read.
+  std::vector<QuantityValues> quantities;
+};
+
+class ArchiveSource {
+ public:
+  // `path` as PCP has it: without .0, .meta and .index.
+  static Result<ArchiveSource> open(const std::string& path);
+
+  const std::string& path() const { return path_; }
+  std::string host() const;
+  std::string command() const;  // that was recorded; empty if unknown
+  Moment begin() const { return begin_; }
+  Moment end() const { return end_; }
+
+  // Where the metrics that did not change are not in every sample.
+  bool is_sparse() const { return is_sparse_; }
+  bool has(TraceType type, Quantity quantity) const;
+  std::string unit_of(TraceType type) const;
+
+  // The archive's zone, as TZ has it.
+  const std::string& time_zone() const { return time_zone_; }
+
+  // Makes PCP show times in it.
+  Result<void> use_its_time_zone() const;
+
+  // Reads on. Nothing: it is the end.
+  Result<std::optional<ArchiveSample>> next();
+
+  // The names of a domain's instances at the time of the last sample.
+  std::map<int, std::string> instances(pmInDom domain) const;
+
+  // The same of any time.
+  std::map<int, std::string> instances_ever(pmInDom domain) const;
+
+ private:
+  class Context {
+   public:
+    explicit Context(int number) : number_(number) {}
+    Context(Context&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+    Context& operator=(Context&&) = delete;
+    ~Context() {
+      if (number_ >= 0) pmDestroyContext(number_);
+    }
+    int number() const { return number_; }
+
+   private:
+    int number_;
+  };
+  struct FreeResult {
+    void operator()(pmHighResResult* result) const { pmFreeHighResResult(result); }
+  };
+  struct Metric {
+    RecordedQuantity what{};
+    pmDesc description{};
+  };
+
+  ArchiveSource(std::string path, int context) : path_(std::move(path)), context_(context) {}
+  Result<void> find_bounds();
+  Result<void> find_metrics();
+  ArchiveSample sorted_sample() const;
+  Error failed(const std::string& why) const { return {path_ + ": " + why}; }
+
+  std::string path_;
+  Context context_;
+  std::unique_ptr<pmHighResResult, FreeResult> result_;
+  std::map<pmID, Metric> metrics_;
+  std::string time_zone_;
+  Moment begin_{};
+  Moment end_{};
+  bool is_sparse_ = false;
+};
+
+}  // namespace pcp::trace::command

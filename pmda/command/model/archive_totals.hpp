@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What one archive says of each tag over all of the time that is asked for.
+//
+// Thread: one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "command/model/archive_changes.hpp"
+#include "command/model/run_distribution.hpp"
+
+namespace pcp::trace::command {
+
+// A time in which each sample tells what happened since the one before.
+struct Stretch {
+  Moment begin{};
+  Moment end{};
+};
+
+// One window of the agent's.
+struct AgentWindow {
+  Moment at{};
+  double calls = 0;
+  std::optional<double> min;
+  std::optional<double> max;
+  std::array<std::optional<double>, kPercentiles.size()> percentiles;
+};
+
+struct TagInArchive {
+  bool is_there = false;
+  std::array<double, kGrowing> grown{};
+  std::optional<double> last;
+  Moment last_at{};
+
+  // Of windows that hold calls of this time only.
+  std::optional<AgentWindow> fullest;
+  double calls_in_windows = 0;
+  std::optional<double> least;
+  std::optional<double> greatest;
+  std::optional<SlowestMoment> slowest;
+  bool has_percentiles = false;
+
+  RunDistribution distribution;
+  StretchNumber from_zero_in = 0;  // 0: it did not begin in any
+
+  double grown_by(Quantity quantity) const { return grown[index_of(quantity)]; }
+};
+
+class ArchiveTotals : public ChangeTaker {
+ public:
+  void take_sample(const SampleTime& time) override;
+  void take(const Change& change) override;
+  void take_histogram(std::size_t tag, std::string_view text) override;
+
+  // By number; there may be more that are not there.
+  std::vector<TagInArchive>& tags() { return tags_; }
+
+  const std::vector<Stretch>& stretches() const { return stretches_; }
+  const std::vector<Moment>& samples() const { return samples_; }
+  std::optional<double> period_s() const { return time_.period_s; }  // the last known one
+
+ private:
+  void take_of_window(TagInArchive& tag, const Change& change);
+  void note_slowness(TagInArchive& tag, double value, bool is_p99) const;
+  bool is_of_this_time_only(const TagInArchive& tag) const;
+  TagInArchive& in_archive(std::size_t tag);
+
+  SampleTime time_;
+  std::vector<TagInArchive> tags_;
+  std::vector<Stretch> stretches_;
+  std::vector<Moment> samples_;
+};
+
+// The usual time between two.
+std::optional<std::chrono::nanoseconds> usual_interval(const std::vector<Moment>& samples);
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What the kinds of things in a model are called in the documents that are made of it.
+#pragma once
+
+#include <array>
+
+#include "command/model/model.hpp"
+
+namespace pcp::trace::command {
+
+inline const char* name_of(TraceType type) {
+  constexpr std::array kNames{"transact", "point", "observe", "counter"};
+  return kNames[index_of(type)];
+}
+
+inline const char* name_of(PercentileSource source) {
+  switch (source) {
+    case PercentileSource::Histogram:
+      return "histogram";
+    case PercentileSource::OneWindow:
+      return "one window";
+    case PercentileSource::NoCalls:
+      return "no calls";
+    case PercentileSource::NotRecorded:
+      return "not recorded";
+    case PercentileSource::SeveralWindows:
+      return "several windows";
+    case PercentileSource::SeveralHosts:
+      return "several hosts";
+    case PercentileSource::IncompleteHistogram:
+      return "incomplete histogram";
+  }
+  return "";
+}
+
+}  // namespace pcp::trace::command

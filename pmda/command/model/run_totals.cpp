@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/model/run_totals.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+namespace pcp::trace::command {
+
+namespace {
+
+// Rates have seven digits, so a number of calls that is made of one is the same if it is that near.
+bool is_same_count(double one, double other) {
+  return std::abs(one - other) < 0.5 + 1e-7 * std::max(one, other);
+}
+
+void add_known(std::optional<double>& sum, bool is_first, bool is_known, double value) {
+  if (!is_known)
+    sum.reset();
+  else if (is_first || sum)
+    sum = sum.value_or(0) + value;
+}
+
+// A run's least or greatest value, of parts of it. Both have to be exact.
+template <typename Better>
+void join(std::optional<Extreme>& all, const std::optional<double>& part, bool is_exact,
+          bool is_first, Better better) {
+  if (!part) {
+    if (all) all->is_exact = false;
+    return;
+  }
+  if (!all)
+    all = Extreme{*part, is_exact && is_first};
+  else
+    all = Extreme{better(all->value, *part), all->is_exact && is_exact};
+}
+
+// Joins those that touch. They become ascending.
+std::vector<Stretch> joined(std::vector<Stretch> stretches) {
+  std::sort(stretches.begin(), stretches.end(),
+            [](const Stretch& one, const Stretch& other) { return one.begin < other.begin; });
+  std::vector<Stretch> all;
+  for (const Stretch& each : stretches) {
+    if (!all.empty() && each.begin <= all.back().end)
+      all.back().end = std::max(all.back().end, each.end);
+    else
+      all.push_back(each);
+  }
+  return all;
+}
+
+}  // namespace
+
+void RunTotals::add(const ArchiveSource& source, ArchiveTotals& archive) {
+  run_.archives.push_back(source.path());
+  run_.samples += archive.samples().size();
+  if (run_.command.empty()) run_.command = source.command();
+  const std::uint16_t host = host_number(source.host());
+  auto& of_host = stretches_[host];
+  of_host.insert(of_host.end(), archive.stretches().begin(), archive.stretches().end());
+
+  // Windows that follow each other without gap and overlap.
+  const auto interval = usual_interval(archive.samples());
+  const bool is_in_step =
+      interval && archive.period_s() &&
+      *archive.period_s() <= 1.05 * std::chrono::duration<double>(*interval).count();
+  if (interval && (!run_.interval || *interval > *run_.interval)) run_.interval = interval;
+  samples_.push_back(archive.samples());
+
+  tags_.resize(std::max(tags_.size(), names_.size()));
+  for (std::size_t i = 0; i < archive.tags().size(); ++i) {
+    if (!archive.tags()[i].is_there) continue;
+    tags_[i].tag.type = names_.type(i);
+    add_tag(tags_[i], archive.tags()[i], source, is_in_step);
+    auto& hosts = tags_[i].tag.hosts;
+    if (hosts.empty() || hosts.back() != host) hosts.push_back(host);
+  }
+}
+
+std::uint16_t RunTotals::host_number(const std::string& host) {
+  const auto found = std::find(run_.hosts.begin(), run_.hosts.end(), host);
+  const auto number = static_cast<std::uint16_t>(found - run_.hosts.begin());
+  if (found == run_.hosts.end()) {
+    run_.hosts.push_back(host);
+    stretches_.emplace_back();
+  }
+  return number;
+}
+
+void RunTotals::add_tag(Merged& merged, TagInArchive& its, const ArchiveSource& source,
+                        bool is_in_step) {
+  Tag& tag = merged.tag;
+  const bool is_first = merged.archives++ == 0;
+  const double calls = its.grown_by(Quantity::Calls);
+  const auto add = [&](std::optional<double>& sum, Quantity quantity) {
+    add_known(sum, is_first, source.has(tag.type, quantity), its.grown_by(quantity));
+  };
+  tag.calls += calls;
+  add(tag.failed, Quantity::Failed);
+  add(tag.sum, Quantity::Sum);
+  add(tag.counted, Quantity::Counted);
+  if (tag.unit.empty()) tag.unit = source.unit_of(tag.type);
+  if (its.last && (!tag.last || its.last_at >= merged.last_at)) {
+    tag.last = its.last;
+    merged.last_at = its.last_at;
+  }
+  merged.has_percentiles = merged.has_percentiles || its.has_percentiles;
+  if (calls == 0) return;
+
+  add_extremes(tag, its, calls, is_in_step);
+  if (its.slowest && (!tag.slowest || its.slowest->value > tag.slowest->value))
+    tag.slowest = its.slowest;
+  const bool is_only = merged.archives_with_calls++ == 0;
+  merged.only_window.reset();
+  if (is_only && its.fullest && is_same_count(its.fullest->calls, calls))
+    merged.only_window = its.fullest;
+  add_distribution(merged, its);
+}
+
+void RunTotals::add_extremes(Tag& tag, const TagInArchive& its, double calls, bool is_in_step) {
+  const bool is_first = tag.calls == calls;
+  const bool in_one = its.fullest && is_same_count(its.fullest->calls, calls);
+  const bool in_all = is_in_step && is_same_count(its.calls_in_windows, calls);
+  join(tag.min, in_one ? its.fullest->min : its.least, in_one || in_all, is_first,
+       [](double one, double other) { return std::min(one, other); });
+  join(tag.max, in_one ? its.fullest->max : its.greatest, in_one || in_all, is_first,
+       [](double one, double other) { return std::max(one, other); });
+}
+
+void RunTotals::add_distribution(Merged& merged, TagInArchive& its) {
+  if (its.distribution.empty()) return;
+  const auto values = its.distribution.finish();
+  if (!values) return;
+  ++merged.distributions;
+  merged.unbinned += static_cast<double>(values->unbinned);
+  if (!merged.tag.distribution) merged.tag.distribution.emplace();
+  merged.tag.distribution->merge(values->histogram);
+}
+
+Totals RunTotals::finish() {
+  finish_times();
+  for (std::size_t i = 0; i < tags_.size(); ++i) {
+    if (tags_[i].archives == 0) continue;
+    tags_[i].tag.name = names_.name(i);
+    finish_tag(tags_[i]);
+    order_.push_back(i);
+  }
+  sort();
+  Totals totals{run_, {}};
+  for (const std::size_t number : order_) totals.tags.push_back(std::move(tags_[number].tag));
+  return totals;
+}
+
+void RunTotals::finish_times() {
+  std::vector<Stretch> all;
+  for (std::size_t host = 0; host < stretches_.size(); ++host) {
+    const std::vector<Stretch> its = joined(std::move(stretches_[host]));
+    for (std::size_t i = 1; i < its.size(); ++i)
+      run_.gaps.push_back({its[i - 1].end, its[i].begin, static_cast<std::uint16_t>(host)});
+    all.insert(all.end(), its.begin(), its.end());
+  }
+  std::sort(run_.gaps.begin(), run_.gaps.end(),
+            [](const Gap& one, const Gap& other) { return one.begin < other.begin; });
+  all_stretches_ = joined(std::move(all));
+  if (all_stretches_.empty()) return;
+  run_.begin = all_stretches_.front().begin;
+  run_.end = all_stretches_.back().end;
+  run_.unrecorded = run_.end - run_.begin;
+  for (const Stretch& each : all_stretches_) run_.unrecorded -= each.end - each.begin;
+}
+
+void RunTotals::finish_tag(Merged& merged) const {
+  Tag& tag = merged.tag;
+  const double elapsed_s = run_.elapsed_s();
+  if (elapsed_s > 0) tag.rate = tag.calls / elapsed_s;
+  if (tag.sum && tag.calls > 0) tag.mean = *tag.sum / tag.calls;
+  if (tag.sum && tag.type == TraceType::Transact && elapsed_s > 0)
+    tag.concurrency = *tag.sum / elapsed_s;
+  if (has_histogram(tag.type)) find_percentiles(merged);
+}
+
+void RunTotals::find_percentiles(Merged& merged) {
+  Tag& tag = merged.tag;
+  const bool is_complete = merged.distributions == merged.archives_with_calls && tag.distribution &&
+                           merged.unbinned == 0 &&
+                           static_cast<double>(tag.distribution->total()) == tag.calls;
+  if (tag.calls == 0) {
+    tag.percentile_source = PercentileSource::NoCalls;
+  } else if (is_complete) {
+    tag.percentile_source = PercentileSource::Histogram;
+    for (std::size_t i = 0; i < kPercentiles.size(); ++i) {
+      double value = tag.distribution->quantile(kPercentiles[i]);
+      // The middle of a bin may lie beyond all values.
+      if (tag.max && tag.max->is_exact) value = std::min(value, tag.max->value);
+      if (tag.min && tag.min->is_exact) value = std::max(value, tag.min->value);
+      tag.percentiles[i] = value;
+    }
+  } else if (merged.only_window && merged.has_percentiles) {
+    tag.percentile_source = PercentileSource::OneWindow;
+    tag.percentiles = merged.only_window->percentiles;
+  } else if (tag.distribution) {
+    tag.percentile_source = PercentileSource::IncompleteHistogram;
+  } else if (merged.has_percentiles) {
+    tag.percentile_source = merged.archives_with_calls > 1 ? PercentileSource::SeveralHosts
+                                                           : PercentileSource::SeveralWindows;
+  }
+}
+
+void RunTotals::sort() {
+  const auto key = [this](std::size_t number) {
+    const Tag& tag = tags_[number].tag;
+    const double time_s = tag.type == TraceType::Transact ? tag.sum.value_or(0) : 0;
+    return std::tuple<double, double, const std::string&, TraceType>(-time_s, -tag.calls, tag.name,
+                                                                     tag.type);
+  };
+  std::sort(order_.begin(), order_.end(),
+            [&key](std::size_t one, std::size_t other) { return key(one) < key(other); });
+}
+
+}  // namespace pcp::trace::command

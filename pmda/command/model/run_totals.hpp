@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Puts together what several archives say of one run: counts add up, distributions merge, and what
+// cannot be put together stays unknown.
+//
+// Thread: one.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "command/model/archive_source.hpp"
+#include "command/model/archive_totals.hpp"
+#include "command/model/model.hpp"
+#include "command/model/tag_names.hpp"
+
+namespace pcp::trace::command {
+
+class RunTotals {
+ public:
+  explicit RunTotals(const TagNames& names) : names_(names) {}
+
+  // Takes what was read of an archive.
+  void add(const ArchiveSource& source, ArchiveTotals& archive);
+
+  // Gives all, in the order of a model. Nothing is to be added after it.
+  Totals finish();
+
+  // The number in TagNames of each tag that finish() gave.
+  const std::vector<std::size_t>& order() const { return order_; }
+
+  // When samples were taken, one list for each archive.
+  const std::vector<std::vector<Moment>>& samples() const { return samples_; }
+  const std::vector<Stretch>& stretches() const { return all_stretches_; }
+
+  // How many archives have the tag of this number.
+  std::size_t archives_with(std::size_t tag) const { return tags_[tag].archives; }
+
+ private:
+  struct Merged {
+    Tag tag;
+    std::size_t archives = 0;
+    std::size_t archives_with_calls = 0;
+    std::size_t distributions = 0;  // in how many archives it has one
+    double unbinned = 0;
+    Moment last_at{};
+    bool has_percentiles = false;
+    std::optional<AgentWindow> only_window;  // that holds all calls, of the only archive with calls
+  };
+
+  std::uint16_t host_number(const std::string& host);
+  void add_tag(Merged& merged, TagInArchive& its, const ArchiveSource& source, bool is_in_step);
+  static void add_extremes(Tag& tag, const TagInArchive& its, double calls, bool is_in_step);
+  static void add_distribution(Merged& merged, TagInArchive& its);
+  void finish_times();
+  void finish_tag(Merged& merged) const;
+  static void find_percentiles(Merged& merged);
+  void sort();
+
+  const TagNames& names_;
+  Run run_;
+  std::vector<Merged> tags_;  // by number
+  std::vector<std::size_t> order_;
+  std::vector<std::vector<Moment>> samples_;
+  std::vector<std::vector<Stretch>> stretches_;  // by host
+  std::vector<Stretch> all_stretches_;           // of whatever host, not overlapping, by time
+};
+
+}  // namespace pcp::trace::command

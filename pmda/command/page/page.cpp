@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/page/page.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+
+#include "collector/engine/base64.hpp"
+#include "collector/engine/descriptor.hpp"
+#include "command/page/page_data.hpp"
+#include "command/page/page_frame.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+// A page is a third as large with it, and any browser unpacks it.
+Result<std::string> gzipped(std::string bytes) {
+  constexpr int kGzip = 16;
+  constexpr int kMemoryLevel = 8;
+  z_stream stream{};
+  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS + kGzip, kMemoryLevel,
+                   Z_DEFAULT_STRATEGY) != Z_OK)
+    return Error{"no memory to pack it"};
+  std::string packed(deflateBound(&stream, bytes.size()), '\0');
+  // zlib counts in 32 bits: a page has to stay far below that.
+  stream.next_in = reinterpret_cast<Bytef*>(bytes.data());
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  const int status = deflate(&stream, Z_FINISH);
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  if (status != Z_STREAM_END) return Error{"it is too large to be packed"};
+  return packed;
+}
+
+Error system_error() { return Error{std::strerror(errno)}; }
+
+Result<void> write_all(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno != EINTR) return system_error();
+    if (written > 0) bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+Result<void> write_file(const std::string& path, std::string_view bytes) {
+  agent::Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (!file) return system_error();
+  if (Result<void> written = write_all(file.get(), bytes); !written) return written;
+  if (!file.close()) return system_error();
+  return {};
+}
+
+Result<void> replace_file(const std::string& path, std::string_view bytes) {
+  const std::string temporary = path + '.' + std::to_string(::getpid()) + ".new";
+  Result<void> saved = write_file(temporary, bytes);
+  if (saved && std::rename(temporary.c_str(), path.c_str()) != 0) saved = system_error();
+  if (!saved) ::unlink(temporary.c_str());
+  return saved;
+}
+
+Result<std::string> page_of(const Model& model) {
+  Result<std::string> packed = gzipped(page_data(model));
+  if (!packed) return packed;
+  std::string page(kPageBeforeData);
+  agent::encode_base64(*packed, page);  // of which no letter means anything to HTML
+  page += kPageAfterData;
+  return page;
+}
+
+}  // namespace
+
+Result<void> write_page(const Model& model, const std::string& path) {
+  const Result<std::string> page = page_of(model);
+  if (!page) return Error{path + ": cannot write the page: " + page.error().message};
+  if (const Result<void> saved = replace_file(path, *page); !saved)
+    return Error{path + ": cannot write the page: " + saved.error().message};
+  return {};
+}
+
+}  // namespace pcp::trace::command

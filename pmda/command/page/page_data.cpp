@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/page/page_data.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "command/json_writer.hpp"
+#include "command/model/model_names.hpp"
+#include "command/model/run_zone.hpp"
+#include "command/page/page_heat.hpp"
+#include "wire/histogram_codec.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+// As Javascript has times.
+double milliseconds(Moment at) {
+  return std::chrono::duration<double, std::milli>(at.time_since_epoch()).count();
+}
+
+// All transactions as if they were of one tag.
+struct Whole {
+  std::size_t tags = 0;
+  double calls = 0;
+  std::optional<double> failed = 0;
+  std::vector<const Tag*> called;
+  std::optional<Histogram> distribution;  // if there is one of each
+};
+
+Whole whole_of(const std::vector<Tag>& tags) {
+  Whole whole;
+  for (const Tag& tag : tags) {
+    if (tag.type != TraceType::Transact) continue;
+    ++whole.tags;
+    whole.calls += tag.calls;
+    whole.failed =
+        whole.failed && tag.failed ? std::optional(*whole.failed + *tag.failed) : std::nullopt;
+    if (tag.calls > 0) whole.called.push_back(&tag);
+  }
+  const auto has_histogram = [](const Tag* tag) {
+    return tag->percentile_source == PercentileSource::Histogram && tag->distribution;
+  };
+  if (whole.called.empty() || !std::ranges::all_of(whole.called, has_histogram)) return whole;
+  whole.distribution.emplace();
+  for (const Tag* tag : whole.called) whole.distribution->merge(*tag->distribution);
+  return whole;
+}
+
+// Of a single tag they are its own, which do not need a histogram.
+std::optional<double> percentile_of(const Whole& whole, std::size_t which) {
+  if (whole.called.size() == 1) return whole.called.front()->percentiles[which];
+  if (whole.distribution) return whole.distribution->quantile(kPercentiles[which]);
+  return std::nullopt;
+}
+
+std::string_view source_of(const Whole& whole) {
+  if (whole.called.empty()) return name_of(PercentileSource::NoCalls);
+  if (whole.called.size() == 1) return name_of(whole.called.front()->percentile_source);
+  return whole.distribution ? name_of(PercentileSource::Histogram) : "several tags";
+}
+
+class Packer {
+ public:
+  explicit Packer(const Model& model) : model_(model) {}
+
+  std::string pack() {
+    json_.object([&] { write_document(); });
+    const std::string& document = json_.document();
+    std::string bytes;
+    bytes.reserve(sizeof(std::uint32_t) * (1 + floats_.size()) + document.size());
+    for (unsigned i = 0; i < sizeof(std::uint32_t); ++i)
+      bytes += static_cast<char>(document.size() >> 8 * i);
+    bytes += document;
+    for (unsigned plane = 0; plane < sizeof(float); ++plane)
+      for (const float each : floats_)
+        bytes += static_cast<char>(std::bit_cast<std::uint32_t>(each) >> 8 * plane);
+    return bytes;
+  }
+
+ private:
+  void write_document() {
+    json_.key("run");
+    write_run(model_.run);
+    json_.key("whole");
+    write_whole(whole_of(model_.tags));
+    json_.key("tags");
+    write_tags(model_.tags);
+    write_times("fine", model_.fine);
+    write_times("coarse", model_.coarse);
+    write_list("series", model_.series, [&](const Series& series) { write_series(series); });
+    write_list("distributions", model_.series,
+               [&](const Series& series) { write_distribution_of(series.tag); });
+    if (model_.base) write_base(*model_.base);
+  }
+
+  template <typename Items, typename Write>
+  void write_list(std::string_view name, const Items& items, Write write) {
+    json_.key(name);
+    json_.array([&] {
+      for (const auto& each : items) write(each);
+    });
+  }
+
+  template <typename Value>
+  void write_number(std::string_view name, Value value) {
+    json_.key(name);
+    json_.number(static_cast<double>(value));
+  }
+
+  void write_text(std::string_view name, std::string_view value) {
+    json_.key(name);
+    json_.text(value);
+  }
+
+  void write_texts(std::string_view name, const std::vector<std::string>& values) {
+    write_list(name, values, [&](const std::string& each) { json_.text(each); });
+  }
+
+  void write_run(const Run& run) {
+    json_.object([&] {
+      write_text("command", run.command);
+      write_texts("hosts", run.hosts);
+      write_texts("archives", run.archives);
+      write_number("begin", milliseconds(run.begin));
+      write_number("end", milliseconds(run.end));
+      write_number("elapsed", run.elapsed_s());
+      write_number("samples", run.samples);
+      json_.key("interval");
+      json_.number(run.interval
+                       ? std::optional(std::chrono::duration<double>(*run.interval).count())
+                       : std::nullopt);
+      write_list("gaps", run.gaps, [&](const Gap& gap) {
+        json_.array([&] {
+          json_.number(milliseconds(gap.begin));
+          json_.number(milliseconds(gap.end));
+        });
+      });
+      const RunZone zone = zone_of(run.time_zone, run.begin);
+      json_.key("zone");
+      json_.object([&] {
+        write_text("name", zone.name);
+        write_number("offset", std::chrono::milliseconds(zone.east_of_utc).count());
+      });
+      write_text("generator", "pcp trace " PCP_TRACE_VERSION);
+    });
+  }
+
+  void write_whole(const Whole& whole) {
+    json_.object([&] {
+      write_number("tags", whole.tags);
+      write_number("calls", whole.calls);
+      json_.key("failed");
+      json_.number(whole.failed);
+      for (std::size_t i = 0; i < kPercentiles.size(); ++i) {
+        json_.key(kPercentileNames[i]);
+        json_.number(percentile_of(whole, i));
+      }
+      write_text("source", source_of(whole));
+    });
+  }
+
+  void write_numbers(const std::vector<Tag>& tags) {
+    const std::pair<std::string_view, std::optional<double> Tag::*> columns[] = {
+        {"failed", &Tag::failed},
+        {"sum", &Tag::sum},
+        {"rate", &Tag::rate},
+        {"mean", &Tag::mean},
+        {"concurrency", &Tag::concurrency},
+        {"last", &Tag::last},
+        {"counted", &Tag::counted}};
+    for (const auto& [name, member] : columns)
+      write_list(name, tags, [&, wanted = member](const Tag& tag) { json_.number(tag.*wanted); });
+    for (std::size_t i = 0; i < kPercentiles.size(); ++i)
+      write_list(kPercentileNames[i], tags,
+                 [&](const Tag& tag) { json_.number(tag.percentiles[i]); });
+  }
+
+  void write_extreme(const std::string& name, const std::vector<Tag>& tags,
+                     std::optional<Extreme> Tag::*extreme) {
+    write_list(name, tags, [&](const Tag& tag) {
+      json_.number(tag.*extreme ? std::optional((tag.*extreme)->value) : std::nullopt);
+    });
+    write_list(name + "Exact", tags,
+               [&](const Tag& tag) { json_.truth(tag.*extreme && (tag.*extreme)->is_exact); });
+  }
+
+  void write_slowest(const std::vector<Tag>& tags) {
+    write_list("slowestAt", tags, [&](const Tag& tag) {
+      json_.number(tag.slowest ? std::optional(milliseconds(tag.slowest->at)) : std::nullopt);
+    });
+    write_list("slowestValue", tags, [&](const Tag& tag) {
+      json_.number(tag.slowest ? std::optional(tag.slowest->value) : std::nullopt);
+    });
+    write_list("slowestIsP99", tags,
+               [&](const Tag& tag) { json_.truth(tag.slowest && tag.slowest->is_p99); });
+  }
+
+  void write_tags(const std::vector<Tag>& tags) {
+    json_.object([&] {
+      write_list("name", tags, [&](const Tag& tag) { json_.text(tag.name); });
+      write_list("type", tags, [&](const Tag& tag) { json_.text(name_of(tag.type)); });
+      write_list("unit", tags, [&](const Tag& tag) { json_.text(tag.unit); });
+      write_list("calls", tags, [&](const Tag& tag) { json_.number(tag.calls); });
+      write_numbers(tags);
+      write_extreme("min", tags, &Tag::min);
+      write_extreme("max", tags, &Tag::max);
+      write_slowest(tags);
+      write_list("source", tags,
+                 [&](const Tag& tag) { json_.text(name_of(tag.percentile_source)); });
+      write_list("hosts", tags, [&](const Tag& tag) {
+        json_.array([&] {
+          for (const std::uint16_t host : tag.hosts) json_.number(host);
+        });
+      });
+    });
+  }
+
+  void write_times(std::string_view name, const Grid& grid) {
+    write_list(name, grid.edges, [&](Moment edge) { json_.number(milliseconds(edge)); });
+  }
+
+  void write_values(std::string_view name, const std::vector<float>& values) {
+    if (values.empty()) return;
+    write_number(name, floats_.size());
+    floats_.insert(floats_.end(), values.begin(), values.end());
+  }
+
+  void write_series(const Series& series) {
+    json_.object([&] {
+      write_number("tag", series.tag);
+      json_.key("coarse");
+      json_.truth(series.is_coarse);
+      json_.key("columns");
+      json_.object([&] {
+        write_values("calls", series.calls);
+        write_values("failed", series.failed);
+        write_values("sum", series.sum);
+        write_values("min", series.min);
+        write_values("max", series.max);
+        for (std::size_t i = 0; i < kPercentiles.size(); ++i)
+          write_values(kPercentileNames[i], series.percentiles[i]);
+        write_values("value", series.value);
+        write_values("counted", series.counted);
+      });
+      if (!series.histograms.empty())
+        write_list("heat", heat_columns(series.histograms), [&](const TimedHistogram& column) {
+          json_.object([&] {
+            write_number("begin", milliseconds(column.begin));
+            write_number("end", milliseconds(column.end));
+            write_bins(column.values);
+          });
+        });
+    });
+  }
+
+  void write_distribution_of(std::size_t tag) {
+    const std::optional<Histogram>& distribution = model_.tags[tag].distribution;
+    if (!distribution || distribution->empty()) return;
+    json_.object([&] {
+      write_number("tag", tag);
+      write_bins(*distribution);
+    });
+  }
+
+  void write_bins(const Histogram& histogram) {
+    std::string packed;
+    histogram.pack(packed);
+    write_number("coarseness", histogram.coarseness());
+    json_.key("bins");  // each as its distance from the one before it, which is mostly 1
+    json_.array([&] {
+      std::int32_t last = 0;
+      for_each_packed_bin(packed, [&](std::int32_t bin, std::uint64_t) {
+        json_.number(bin - std::exchange(last, bin));
+      });
+    });
+    json_.key("counts");
+    json_.array([&] {
+      for_each_packed_bin(packed, [&](std::int32_t, std::uint64_t count) {
+        json_.number(static_cast<double>(count));
+      });
+    });
+  }
+
+  void write_base(const Totals& base) {
+    json_.key("base");
+    json_.object([&] {
+      json_.key("run");
+      write_run(base.run);
+      json_.key("tags");
+      write_tags(base.tags);
+    });
+  }
+
+  const Model& model_;
+  JsonWriter json_;
+  std::vector<float> floats_;
+};
+
+}  // namespace
+
+std::string page_data(const Model& model) { return Packer(model).pack(); }
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/record/private_collector.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+#include <utility>
+
+#include "collector/engine/clock.hpp"
+#include "collector/engine/heap.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr const char* kFlush = "PCP_TRACE_FLUSH";
+constexpr agent::Time kIntervalOfUsualFlushes = 1s;
+constexpr int kFlushesInAnInterval = 10;
+
+// The terminal is the program's as long as it runs; what is to be said waits here.
+struct Log {
+  static constexpr std::size_t kMostBytes = 4096;
+  std::mutex mutex;
+  std::string lines;
+};
+
+Log& log() {
+  static Log only;
+  return only;
+}
+
+void add_to_log(const std::string& line) {
+  Log& to = log();
+  const std::lock_guard lock(to.mutex);
+  if (to.lines.size() < Log::kMostBytes) to.lines += line + '\n';
+}
+
+// A socket's path may have 107 bytes, and TMPDIR may have more.
+Result<std::string> make_directory() {
+  std::string name = "/tmp/pcp-trace-XXXXXX";
+  if (::mkdtemp(name.data()) != nullptr) return name;
+  return Error{"cannot make a directory in /tmp: " + std::string(std::strerror(errno))};
+}
+
+agent::Collector::Options collector_options(agent::Time interval, std::string socket_path) {
+  agent::Collector::Options options;
+  options.engine.period = interval;
+  options.engine.buckets = 1;
+  options.ingest.tcp = agent::Tcp::Loopback;
+  options.ingest.port = 0;
+  options.ingest.socket_path = std::move(socket_path);
+  options.ingest.only_user = ::geteuid();
+  return options;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<PrivateCollector>> PrivateCollector::create(agent::Time interval) {
+  agent::free_without_delay();
+  Result<std::string> directory = make_directory();
+  if (!directory) return directory.error();
+  std::unique_ptr<PrivateCollector> made(new PrivateCollector(*std::move(directory)));
+  made->interval_ = interval;
+  made->begin_ = agent::steady_now();
+  made->collector_ = std::make_unique<agent::Collector>(
+      collector_options(interval, made->socket_path()), add_to_log, made->begin_);
+  if (const Result<void> listening = made->collector_->listen(); !listening)
+    return listening.error();
+  return made;
+}
+
+PrivateCollector::~PrivateCollector() {
+  collector_.reset();
+  std::error_code ignored;
+  std::filesystem::remove_all(directory_, ignored);
+}
+
+EnvironmentChanges PrivateCollector::environment() const {
+  EnvironmentChanges changes{{"PCP_TRACE_SOCKET", socket_path()},
+                             {"PCP_TRACE_HOST", "127.0.0.1"},
+                             {"PCP_TRACE_PORT", std::to_string(port())},
+                             {"PCP_TRACE_NOAGENT", std::nullopt}};
+  // Else some intervals would have one batch more than others.
+  if (std::getenv(kFlush) == nullptr && interval_ < kIntervalOfUsualFlushes)
+    changes[kFlush] =
+        std::to_string(std::max<std::int64_t>(interval_ / kFlushesInAnInterval / 1ms, 10));
+  return changes;
+}
+
+std::string collectors_log() {
+  Log& from = log();
+  const std::lock_guard lock(from.mutex);
+  return from.lines;
+}
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A collector in this process, for one program and its children: nobody else reaches it. Its Unix
+// socket is in a directory of its own, its TCP port, for programs of PCP's own library, on the
+// loopback addresses only, and it takes programs of this user only.
+//
+// Thread: the main one.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "collector/collector.hpp"
+#include "command/record/child.hpp"
+
+namespace pcp::trace::command {
+
+class PrivateCollector {
+ public:
+  static Result<std::unique_ptr<PrivateCollector>> create(agent::Time interval);
+  ~PrivateCollector();  // stops
+  PrivateCollector(const PrivateCollector&) = delete;
+  PrivateCollector& operator=(const PrivateCollector&) = delete;
+
+  // Makes a program find it.
+  EnvironmentChanges environment() const;
+
+  void start() { collector_->start(); }
+  void stop() { collector_->stop(); }
+
+  // Nobody is connected, and all that was sent by those who were has been counted.
+  bool is_quiet() { return collector_->is_quiet(); }
+
+  agent::Time begin() const { return begin_; }  // of the first interval
+  agent::Reader reader() const { return collector_->reader(); }
+  std::uint16_t port() const { return collector_->port(); }
+
+ private:
+  explicit PrivateCollector(std::string directory) : directory_(std::move(directory)) {}
+  std::string socket_path() const { return directory_ + "/socket"; }
+
+  std::string directory_;
+  agent::Time interval_{};
+  agent::Time begin_{};
+  std::unique_ptr<agent::Collector> collector_;
+};
+
+// What collectors had to say, the first lines of it.
+std::string collectors_log();
+
+}  // namespace pcp::trace::command

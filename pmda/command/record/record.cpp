@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/record/record.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <clocale>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "collector/engine/clock.hpp"
+#include "command/model/archive_reader.hpp"
+#include "command/page/page.hpp"
+#include "command/record/embedded_source.hpp"
+#include "command/record/host_source.hpp"
+#include "command/record/interruption.hpp"
+#include "command/record/private_collector.hpp"
+#include "command/record/record_options.hpp"
+#include "command/record/recording.hpp"
+#include "command/report/report_json.hpp"
+#include "command/report/summary.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+constexpr int kOwnFailure = 125;
+
+// After the program's end, for what others that it has started still have to say.
+constexpr agent::Time kPatience = std::chrono::seconds(2);
+constexpr agent::Time kLook = std::chrono::milliseconds(5);
+
+int fail(const std::string& why) {
+  std::cerr << "pcp trace record: " << why << std::endl;
+  return kOwnFailure;
+}
+
+std::string this_host() {
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+std::string as_typed(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
+  return line;
+}
+
+agent::LabelText labels_of_run(const RecordOptions& options) {
+  constexpr std::size_t kMostBytes = 1000;
+  agent::LabelText labels;
+  labels.add("hostname", this_host());
+  labels.add("command", as_typed(options.command), kMostBytes);
+  return labels;
+}
+
+Recording::Settings settings(const RecordOptions& options) {
+  Recording::Settings settings;
+  settings.folder = options.folder;
+  settings.version = options.version;
+  settings.interval = options.interval;
+  return settings;
+}
+
+void record_until_end(Child& child, PrivateCollector& collector, Recording& recording, bool waits) {
+  while (!child.wait_until(recording.next())) recording.take_next();
+  const agent::Time end = agent::steady_now();
+  // First the processes, then what they have sent.
+  while ((child.has_descendants() || !collector.is_quiet()) &&
+         (waits || agent::steady_now() < end + kPatience)) {
+    if (child.is_interrupted_before(agent::steady_now() + kLook)) break;
+    if (agent::steady_now() >= recording.next()) recording.take_next();
+  }
+  collector.stop();
+}
+
+// Standard output is the program's, so the summary goes to standard error.
+Result<void> show(const RecordingFolder& folder, const RecordOptions& options) {
+  const Result<Model> model = read_model({{folder.archive()}, {}, {}});
+  if (!model) return model.error();
+  const std::string page = options.page.empty() ? folder.page() : options.page;
+  if (Result<void> written = write_page(*model, page); !written) return written;
+  if (options.is_json)
+    std::cout << report_json(model->run, model->tags, nullptr, {}) << std::flush;
+  else if (!options.is_quiet)
+    std::cerr << summary(model->run, model->tags, page, terminal_of(STDERR_FILENO));
+  return {};
+}
+
+// Gives the exit status.
+int conclude(const Result<void>& finished, const RecordingFolder& folder,
+             const RecordOptions& options) {
+  std::cerr << collectors_log();
+  // What is there can be shown, though it may not be all.
+  const Result<void> shown = show(folder, options);
+  if (!finished) return fail("the recording has ended too early: " + finished.error().message);
+  if (!shown) return fail(shown.error().message);
+  return 0;
+}
+
+int record_command(const RecordOptions& options) {
+  std::optional<Child> child(std::in_place);  // before there are threads
+  Result<std::unique_ptr<PrivateCollector>> made = PrivateCollector::create(options.interval);
+  if (!made) return fail(made.error().message);
+  PrivateCollector& collector = **made;
+  EmbeddedSource source(collector.reader(), collector.port(), labels_of_run(options),
+                        collector.begin());
+  Recording::Settings with = settings(options);
+  with.what = std::filesystem::path(options.command.front()).filename();
+  with.host = this_host();
+  with.begin = collector.begin();
+  Result<std::unique_ptr<Recording>> recording = Recording::begin(with, source);
+  if (!recording) return fail(recording.error().message);
+  collector.start();
+  if (const int error = child->start(options.command, collector.environment()); error != 0) {
+    (*recording)->take_back();
+    fail("cannot execute " + options.command.front() + ": " + std::strerror(error));
+    return Child::status_of_failed_start(error);
+  }
+  record_until_end(*child, collector, **recording, options.waits);
+  const int status_of_program = child->exit_status();
+  const Result<void> finished = (*recording)->finish();
+  child.reset();  // from here on ^C is for us
+  const int status = conclude(finished, (*recording)->folder(), options);
+  return status_of_program != 0 ? status_of_program : status;
+}
+
+int record_host(const RecordOptions& options) {
+  std::optional<Interruption> interruption(std::in_place);
+  Result<std::unique_ptr<HostSource>> source = HostSource::connect(options.host);
+  if (!source) return fail(source.error().message);
+  Recording::Settings with = settings(options);
+  with.what = options.host;
+  with.host = (*source)->host_name();
+  with.begin = agent::steady_now();
+  Result<std::unique_ptr<Recording>> made = Recording::begin(with, **source);
+  if (!made) return fail(made.error().message);
+  Recording& recording = **made;
+  const agent::Time end = options.duration ? with.begin + *options.duration : agent::Time::max();
+  while (recording.next() < end && !interruption->comes_before(recording.next()))
+    recording.take_next();
+  if (!interruption->has_come()) interruption->comes_before(end);
+  const Result<void> finished = recording.finish();
+  interruption.reset();
+  return conclude(finished, recording.folder(), options);
+}
+
+}  // namespace
+
+int record(int argc, char* const* argv) {
+  std::setlocale(LC_CTYPE, "");
+  const Result<RecordOptions> options = parse_record_options(argc, argv);
+  if (!options) return fail(options.error().message + " (pcp trace record --help)");
+  if (options->wants_help) {
+    std::cout << kRecordUsage;
+    return 0;
+  }
+  return options->host.empty() ? record_command(*options) : record_host(*options);
+}
+
+}  // namespace pcp::trace::command

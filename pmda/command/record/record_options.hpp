@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The command line of `pcp trace record`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collector/engine/types.hpp"
+#include "command/archive/archive_records.hpp"
+#include "wire/result.hpp"
+
+namespace pcp::trace::command {
+
+struct RecordOptions {
+  std::string folder;  // -o; empty: a new one, named after what is recorded
+  std::string page;    // --html; empty: in the folder
+  agent::Time interval = std::chrono::seconds(1);  // -t
+  std::string host;                                // -h; empty: a command is recorded
+  std::optional<agent::Time> duration;             // -s, of a host
+  std::optional<ArchiveVersion> version;  // --archive-version; else what PCP is configured for
+  bool waits = false;                     // --wait
+  bool is_json = false;                   // --json
+  bool is_quiet = false;                  // --quiet
+  std::vector<std::string> command;
+
+  bool wants_help = false;
+};
+
+// An error names the argument, and says what is valid.
+Result<RecordOptions> parse_record_options(int argc, char* const* argv);
+
+extern const char* const kRecordUsage;
+
+}  // namespace pcp::trace::command

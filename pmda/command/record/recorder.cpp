@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/record/recorder.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace pcp::trace::command {
+
+namespace {
+
+// What describes all instances of a domain is written as a whole, and so the more seldom the more
+// there are: a second for each hundred.
+bool may_be_described(std::size_t instances, Stamp last, Stamp at) {
+  constexpr std::size_t kInASecond = 100;
+  return at.seconds - last.seconds >= static_cast<std::int64_t>(instances / kInASecond);
+}
+
+}  // namespace
+
+Recorder::Recorder(Source& source, ArchiveWriter& writer, Stamp at)
+    : source_(source), writer_(writer) {
+  describe_metrics(at);
+}
+
+void Recorder::describe_metrics(Stamp at) {
+  writer_.add_labels(at, PM_LABEL_CONTEXT, PM_IN_NULL,
+                     source_.labels(PM_LABEL_CONTEXT, PM_IN_NULL).all());
+  const auto add_texts = [this](unsigned of_what, unsigned of) {
+    for (const unsigned length : {PM_TEXT_ONELINE, PM_TEXT_HELP})
+      if (const std::string text = source_.text(of_what | length, of); !text.empty())
+        writer_.add_text(of_what | length, of, text);
+  };
+  const auto add_labels = [this, at](unsigned type, unsigned of) {
+    writer_.add_labels(at, type, of, source_.labels(type, of).all());
+  };
+  for (const auto& [name, description] : source_.metrics()) {
+    const pmID metric = description.pmid;
+    writer_.add_metric(description, name);
+    add_texts(PM_TEXT_PMID, metric);
+    if (all_.empty()) add_labels(PM_LABEL_DOMAIN, pmID_domain(metric));
+    metrics_[metric] = description;
+    all_.push_back(metric);
+    const bool of_instances = description.indom != PM_INDOM_NULL;
+    if (!of_instances || !is_distribution(metric)) without_distributions_.push_back(metric);
+    if (of_instances && domains_.try_emplace(description.indom).second) {
+      add_texts(PM_TEXT_INDOM, description.indom);
+      add_labels(PM_LABEL_INDOM, description.indom);
+    }
+  }
+}
+
+Result<void> Recorder::sample(Extent extent, Stamp at, agent::Time now) {
+  Result<Sample> all = source_.read(extent == Extent::Changes ? without_distributions_ : all_, now);
+  if (!all) return all.error();
+  ++samples_;
+  note(*all);
+  const bool labels_changed = source_.labels_changed();
+  for (auto& [domain, its] : domains_) {
+    if (labels_changed) its.labels_are_due = true;
+    describe_instances(domain, its, extent, at);
+  }
+  writer_.add_sample(at, part(*std::move(all), extent));
+  if (extent != Extent::Changes) with_distributions_ = samples_;
+  return {};
+}
+
+void Recorder::note(const Sample& all) {
+  for (const MetricValues& each : all) {
+    const pmDesc& metric = metrics_.at(each.metric);
+    if (metric.indom == PM_INDOM_NULL || is_distribution(each.metric)) continue;
+    InstanceChanges& changes = domains_.at(metric.indom).changes;
+    for (const pmValue& value : each.values)
+      changes.note(value.inst, each.metric, value_as_number(each.format, value));
+  }
+  for (auto& [domain, its] : domains_) {
+    its.changes.end_sample(samples_);
+    its.added.clear();
+    if (its.changes.has_newcomers()) its.instances_are_due = its.labels_are_due = true;
+  }
+}
+
+void Recorder::describe_instances(pmInDom domain, Domain& its, Extent extent, Stamp at) {
+  const bool may_all =
+      extent == Extent::Everything || may_be_described(its.described.size(), its.described_at, at);
+  if (its.instances_are_due && (may_all || writer_.adds_instances_cheaply())) {
+    add_instances(domain, its, at);
+    its.instances_are_due = false;
+    if (may_all) its.described_at = at;
+  }
+  if (its.labels_are_due && may_all && !its.described.empty()) {
+    writer_.add_labels(at, PM_LABEL_INSTANCES, domain,
+                       source_.labels(PM_LABEL_INSTANCES, domain).all());
+    its.labels_are_due = false;
+    its.described_at = at;
+  }
+}
+
+void Recorder::add_instances(pmInDom domain, Domain& its, Stamp at) {
+  for (auto& [number, name] : source_.instances(domain)) {
+    const auto known = its.described.find(number);
+    if (known == its.described.end() || known->second != name) its.added[number] = name;
+  }
+  for (const auto& [number, name] : its.added) its.described[number] = name;
+  writer_.add_instances(at, domain, its.added);
+}
+
+std::size_t Recorder::instances() const {
+  std::size_t all = 0;
+  for (const auto& [domain, its] : domains_) all += its.described.size();
+  return all;
+}
+
+Sample Recorder::part(Sample all, Extent extent) const {
+  const InstanceChanges::Number previous = samples_ - 1;
+  for (MetricValues& each : all) {
+    const pmInDom domain = metrics_.at(each.metric).indom;
+    if (domain == PM_INDOM_NULL) continue;
+    const Domain& its = domains_.at(domain);
+    const auto since = is_distribution(each.metric) ? with_distributions_ : previous;
+    std::erase_if(each.values, [&](const pmValue& value) {
+      const int instance = value.inst;
+      if (!its.described.contains(instance)) return true;
+      return extent != Extent::Everything && !its.added.contains(instance) &&
+             its.changes.last_change(instance) <= since;
+    });
+  }
+  if (extent != Extent::Everything && samples_ > 1)
+    std::erase_if(all, [](const MetricValues& each) { return each.values.empty(); });
+  return all;
+}
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Writes what a source tells into an archive, sample by sample. An instance is in a sample only if
+// something of it is otherwise than in the one before, and what describes it comes first.
+//
+// Thread: one.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "command/archive/archive_writer.hpp"
+#include "command/record/changes.hpp"
+#include "command/record/source.hpp"
+
+namespace pcp::trace::command {
+
+class Recorder {
+ public:
+  // Writes what describes the metrics.
+  Recorder(Source& source, ArchiveWriter& writer, Stamp at);
+
+  // What a sample holds: what has changed, perhaps with distributions, which are large; or all.
+  enum class Extent { Changes, ChangesAndDistributions, Everything };
+
+  // Writes a sample. Fails if the source does; whether it could be written, the writer knows.
+  Result<void> sample(Extent extent, Stamp at, agent::Time now);
+
+  // How many instances the archive has.
+  std::size_t instances() const;
+
+ private:
+  struct Domain {
+    InstanceChanges changes;
+    Instances described;  // in the archive
+    Instances added;      // to it with this sample
+    bool labels_are_due = true;
+    bool instances_are_due = true;
+    Stamp described_at{};
+  };
+
+  void describe_metrics(Stamp at);
+  void note(const Sample& all);
+  void describe_instances(pmInDom domain, Domain& its, Extent extent, Stamp at);
+  void add_instances(pmInDom domain, Domain& its, Stamp at);
+  Sample part(Sample all, Extent extent) const;
+  bool is_distribution(pmID metric) const { return type_of(metric) == PM_TYPE_STRING; }
+  int type_of(pmID metric) const { return metrics_.at(metric).type; }
+
+  Source& source_;
+  ArchiveWriter& writer_;
+  std::unordered_map<pmID, pmDesc> metrics_;
+  std::vector<pmID> all_;
+  std::vector<pmID> without_distributions_;
+  std::unordered_map<pmInDom, Domain> domains_;
+  InstanceChanges::Number samples_ = 0;
+  InstanceChanges::Number with_distributions_ = 0;  // the last one
+};
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/record/recording.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <ctime>
+#include <string_view>
+#include <utility>
+
+#include "collector/engine/clock.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+// What a program has sent before the end of an interval has arrived by then.
+constexpr agent::Time kGrace = std::chrono::milliseconds(20);
+
+// A picture of a run has at least so many columns, while that takes no more than one each minute:
+// distributions are large. Of many tags there is one each minute from the beginning.
+constexpr int kColumns = 60;
+constexpr agent::Time kLongestColumn = std::chrono::seconds(60);
+constexpr std::size_t kManyInstances = 1000;
+
+// As PCP's own loggers take it.
+ArchiveVersion configured_version() {
+  const char* const version = pmGetOptionalConfig("PCP_ARCHIVE_VERSION");
+  return version != nullptr && version == std::string_view("3") ? ArchiveVersion::V3
+                                                                : ArchiveVersion::V2;
+}
+
+// The time zone as it is just now, as TZ has it: hours are counted to the west there.
+std::string time_zone(Stamp at) {
+  const auto seconds = static_cast<std::time_t>(at.seconds);
+  std::tm parts{};
+  ::localtime_r(&seconds, &parts);
+  const std::string name(parts.tm_zone);
+  const bool is_plain = name.size() >= 3 && std::all_of(name.begin(), name.end(), [](char letter) {
+                          return std::isalpha(static_cast<unsigned char>(letter)) != 0;
+                        });
+  const long minutes = std::abs(parts.tm_gmtoff) / 60;
+  std::string text = (is_plain ? name : "LOC") + (parts.tm_gmtoff > 0 ? "-" : "");
+  text += std::to_string(minutes / 60);
+  if (minutes % 60 != 0) text += ':' + std::to_string(minutes % 60);
+  return text;
+}
+
+Result<RecordingFolder> make_folder(const Recording::Settings& settings, Stamp at) {
+  return settings.folder.empty() ? RecordingFolder::create(settings.what, at)
+                                 : RecordingFolder::open(settings.folder);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Recording>> Recording::begin(const Settings& settings, Source& source) {
+  WallClock clock;
+  const Stamp at = clock.now();
+  Result<RecordingFolder> folder = make_folder(settings, at);
+  if (!folder) return folder.error();
+  const ArchiveLabel label{settings.version.value_or(configured_version()),
+                           static_cast<std::uint32_t>(::getpid()), at, settings.host,
+                           time_zone(at)};
+  Result<ArchiveWriter> writer = ArchiveWriter::create(folder->archive(), label);
+  if (!writer) {
+    folder->remove();
+    return writer.error();
+  }
+  std::unique_ptr<Recording> made(
+      new Recording(settings, *std::move(folder), *std::move(writer), source, clock, at));
+  if (const Result<void> taken =
+          made->take(Recorder::Extent::ChangesAndDistributions, settings.begin);
+      !taken) {
+    made->take_back();
+    return taken.error();
+  }
+  return made;
+}
+
+Recording::Recording(const Settings& settings, RecordingFolder folder, ArchiveWriter writer,
+                     Source& source, WallClock clock, Stamp begin)
+    : interval_(settings.interval),
+      begin_(settings.begin),
+      distributions_at_(settings.begin),
+      folder_(std::move(folder)),
+      clock_(clock),
+      writer_(std::move(writer)),
+      recorder_(source, writer_, begin) {}
+
+agent::Time Recording::boundary(std::int64_t interval) const {
+  return begin_ + interval * interval_;
+}
+
+agent::Time Recording::next() const {
+  return boundary(intervals_ + 1) + std::min(kGrace, interval_ / 2);
+}
+
+agent::Time Recording::between_distributions(agent::Time now) const {
+  if (recorder_.instances() > kManyInstances) return kLongestColumn;
+  return std::min((now - begin_) / kColumns, kLongestColumn);
+}
+
+void Recording::take_next() {
+  const agent::Time now = agent::steady_now();
+  const bool with_distributions = now >= distributions_at_ + between_distributions(now);
+  if (with_distributions) distributions_at_ = now;
+  static_cast<void>(take(
+      with_distributions ? Recorder::Extent::ChangesAndDistributions : Recorder::Extent::Changes,
+      now));
+  intervals_ = (now - begin_) / interval_;
+}
+
+Result<void> Recording::finish() {
+  const std::int64_t interval = (agent::steady_now() - begin_) / interval_;
+  // One that has ended, but whose sample is not due yet.
+  if (interval > intervals_) take_next();
+  // And the one that has not ended is taken as if it had.
+  const Result<void> taken =
+      take(Recorder::Extent::Everything, boundary(std::max(interval, intervals_) + 1));
+  const Result<void> finished = writer_.finish();
+  return finished ? taken : finished;
+}
+
+// A source that fails may be back the next time; then readers are told that there is a gap.
+Result<void> Recording::take(Recorder::Extent extent, agent::Time now) {
+  if (writer_.failure()) return {};
+  const Stamp at = clock_.now();
+  if (std::exchange(has_gap_, false)) writer_.add_sample(at, {});
+  Result<void> taken = recorder_.sample(extent, at, now);
+  has_gap_ = !taken;
+  return taken;
+}
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// One recording: the folder, the archive in it, and the samples that a recorder writes, in step
+// with the intervals of what is recorded.
+//
+// Thread: the main one.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "command/archive/recording_folder.hpp"
+#include "command/record/recorder.hpp"
+#include "command/record/wall_clock.hpp"
+
+namespace pcp::trace::command {
+
+class Recording {
+ public:
+  struct Settings {
+    std::string folder;  // empty: one named after `what`
+    std::string what;
+    std::string host;  // whose numbers they are
+    std::optional<ArchiveVersion> version;
+    agent::Time interval{};
+    agent::Time begin{};  // of the first interval
+  };
+
+  // Makes the folder, and writes a first sample of what there is before the first interval.
+  static Result<std::unique_ptr<Recording>> begin(const Settings& settings, Source& source);
+
+  // When the next sample is due: when an interval has ended, and some time for what is on its way.
+  agent::Time next() const;
+  void take_next();
+
+  // The last sample, with all that there is: nothing more will happen. Gives what has ended the
+  // recording before, if anything has.
+  Result<void> finish();
+
+  // As if it had never begun.
+  void take_back() const { folder_.remove(); }
+
+  const RecordingFolder& folder() const { return folder_; }
+
+ private:
+  Recording(const Settings& settings, RecordingFolder folder, ArchiveWriter writer, Source& source,
+            WallClock clock, Stamp begin);
+  Result<void> take(Recorder::Extent extent, agent::Time now);
+  agent::Time boundary(std::int64_t interval) const;
+  agent::Time between_distributions(agent::Time now) const;
+
+  agent::Time interval_;
+  agent::Time begin_;
+  std::int64_t intervals_ = 0;  // that are in the archive
+  agent::Time distributions_at_;
+  RecordingFolder folder_;
+  WallClock clock_;
+  ArchiveWriter writer_;
+  Recorder recorder_;
+  bool has_gap_ = false;
+};
+
+}  // namespace pcp::trace::command

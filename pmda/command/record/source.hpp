@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Where a recorder has its numbers from: a collector in this process, or a host's pmcd.
+#pragma once
+
+#include <pcp/pmapi.h>
+
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "collector/engine/types.hpp"
+#include "command/archive/sample.hpp"
+#include "wire/result.hpp"
+
+namespace pcp::trace::command {
+
+struct RecordedMetric {
+  std::string name;
+  pmDesc description{};
+};
+
+// Label sets that are PCP's to free.
+class OwnedLabels {
+ public:
+  OwnedLabels() = default;
+  OwnedLabels(pmLabelSet* sets, int count) : sets_(sets), count_(count > 0 ? count : 0) {}
+  OwnedLabels(OwnedLabels&& other) noexcept
+      : sets_(std::exchange(other.sets_, nullptr)), count_(std::exchange(other.count_, 0)) {}
+  OwnedLabels& operator=(OwnedLabels&&) = delete;
+  ~OwnedLabels() {
+    if (sets_ != nullptr) pmFreeLabelSets(sets_, count_);
+  }
+
+  std::span<const pmLabelSet> all() const { return {sets_, static_cast<std::size_t>(count_)}; }
+
+ private:
+  pmLabelSet* sets_ = nullptr;
+  int count_ = 0;
+};
+
+// Thread: one.
+class Source {
+ public:
+  virtual ~Source() = default;
+
+  // What there is to record.
+  virtual std::vector<RecordedMetric> metrics() = 0;
+
+  // A text or labels, `type` and `of` as pmLookupText() and PCP's archives have them; empty if
+  // there is none.
+  virtual std::string text(unsigned type, unsigned of) = 0;
+  virtual OwnedLabels labels(unsigned type, unsigned of) = 0;
+
+  // Of those who have values now, at least.
+  virtual Instances instances(pmInDom domain) = 0;
+
+  // Reads all values, of a time not before the last one's. They are good until the next time.
+  virtual Result<Sample> read(std::span<const pmID> metrics, agent::Time now) = 0;
+
+  // Tells whether labels of instances have changed since it was asked last.
+  virtual bool labels_changed() = 0;
+};
+
+}  // namespace pcp::trace::command

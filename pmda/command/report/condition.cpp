@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/report/condition.hpp"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+#include "command/report/shown.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+constexpr std::string_view kBlanks = " \t";
+constexpr std::string_view kForm =
+    "'TAG WHAT OP NUMBER[UNIT]', as in 'checkout p99 > 50ms' or '\"my tag\" failed% > 1'";
+
+void skip_blanks(std::string_view& rest) {
+  rest.remove_prefix(std::min(rest.find_first_not_of(kBlanks), rest.size()));
+}
+
+template <typename Belongs>
+std::string_view take_while(std::string_view& rest, Belongs belongs) {
+  const auto end = std::find_if_not(rest.begin(), rest.end(), belongs);
+  const std::string_view taken = rest.substr(0, static_cast<std::size_t>(end - rest.begin()));
+  rest.remove_prefix(taken.size());
+  return taken;
+}
+
+bool is_letter_of_what(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '%';
+}
+
+// Escapes go through: a tag is matched byte by byte, and may not be of this locale's letters.
+bool matches_glob(const std::string& pattern, const std::string& name) {
+  return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+}
+
+struct Unit {
+  std::string_view name;
+  double length_s;
+};
+constexpr std::array kTimeUnits{Unit{"ns", 1e-9}, Unit{"us", 1e-6}, Unit{"µs", 1e-6},
+                                Unit{"ms", 1e-3}, Unit{"s", 1},     Unit{"min", 60}};
+
+// For a line of a log: nothing of a terminal's is obeyed.
+std::string shown_name(const std::string& name) {
+  return Shown(Terminal{true, false, 80}).name(name, std::numeric_limits<std::size_t>::max());
+}
+
+}  // namespace
+
+Result<Condition> Condition::parse(const std::string& text) {
+  Condition condition;
+  condition.text_ = text;
+  std::string_view rest = text;
+  for (const auto take : {&Condition::take_tag, &Condition::take_what, &Condition::take_operator,
+                          &Condition::take_number}) {
+    skip_blanks(rest);
+    if (const Result<void> taken = (condition.*take)(rest); !taken)
+      return Error{"'" + shown_name(text) + "': " + taken.error().message};
+  }
+  return condition;
+}
+
+Result<void> Condition::take_tag(std::string_view& rest) {
+  if (!rest.starts_with('"')) {
+    is_glob_ = true;
+    tag_ = take_while(rest, [](char c) { return kBlanks.find(c) == kBlanks.npos; });
+    if (tag_.empty()) return Error{"is empty. A condition is " + std::string(kForm)};
+    return {};
+  }
+  rest.remove_prefix(1);
+  while (!rest.empty() && !rest.starts_with('"')) {
+    if (rest.starts_with('\\') && rest.size() > 1) rest.remove_prefix(1);
+    tag_ += rest.front();
+    rest.remove_prefix(1);
+  }
+  if (rest.empty()) return Error{"the tag's second quotation mark is missing"};
+  rest.remove_prefix(1);
+  return {};
+}
+
+Result<void> Condition::take_what(std::string_view& rest) {
+  struct Word {
+    std::string_view name;
+    What what;
+  };
+  constexpr std::array kWords{Word{"count", What::Count},   Word{"rate", What::Rate},
+                              Word{"failed", What::Failed}, Word{"failed%", What::FailedShare},
+                              Word{"mean", What::Mean},     Word{"max", What::Max}};
+  const std::string_view word = take_while(rest, is_letter_of_what);
+  for (const Word& each : kWords) {
+    if (word != each.name) continue;
+    what_ = each.what;
+    return {};
+  }
+  for (std::size_t i = 0; i < kPercentileNames.size(); ++i) {
+    if (word != kPercentileNames[i]) continue;
+    what_ = What::Percentile;
+    percentile_ = i;
+    return {};
+  }
+  return Error{
+      "after the tag comes count, rate, failed, failed%, mean, p50, p90, p95, p99, p999 "
+      "or max, not \"" +
+      shown_name(std::string(word.empty() ? rest : word)) + "\""};
+}
+
+Result<void> Condition::take_operator(std::string_view& rest) {
+  struct Sign {
+    std::string_view text;
+    Operator meaning;
+  };
+  constexpr std::array kSigns{
+      Sign{"<=", Operator::LessOrEqual}, Sign{">=", Operator::GreaterOrEqual},
+      Sign{"==", Operator::Equal},       Sign{"!=", Operator::NotEqual},
+      Sign{"<", Operator::Less},         Sign{">", Operator::Greater}};
+  for (const Sign& sign : kSigns) {
+    if (!rest.starts_with(sign.text)) continue;
+    operator_ = sign.meaning;
+    rest.remove_prefix(sign.text.size());
+    return {};
+  }
+  return Error{"before the number comes one of < <= > >= == !="};
+}
+
+Result<void> Condition::take_number(std::string_view& rest) {
+  const auto [end, error] = std::from_chars(rest.begin(), rest.end(), number_);
+  if (error != std::errc() || !std::isfinite(number_))
+    return Error{"\"" + shown_name(std::string(rest)) + "\" is no number"};
+  rest.remove_prefix(static_cast<std::size_t>(end - rest.begin()));
+  skip_blanks(rest);
+  const std::string_view unit = rest.substr(0, rest.find_last_not_of(kBlanks) + 1);
+  if (unit.empty()) return {};
+  if (unit == "%" && (what_ == What::Failed || what_ == What::FailedShare)) {
+    what_ = What::FailedShare;
+    return {};
+  }
+  const bool may_be_time = what_ == What::Mean || what_ == What::Percentile || what_ == What::Max;
+  for (const Unit& each : kTimeUnits) {
+    if (unit != each.name || !may_be_time) continue;
+    number_ *= each.length_s;
+    is_time_ = true;
+    return {};
+  }
+  return Error{"\"" + shown_name(std::string(unit)) + "\" is no unit of it. Valid are " +
+               (may_be_time ? "ns, us, ms, s and min" : "% of failed, and none")};
+}
+
+bool Condition::matches(const Tag& tag) const {
+  return is_glob_ ? matches_glob(tag_, tag.name) : tag_ == tag.name;
+}
+
+// With a unit of time values are those of transactions, without they are what was observed.
+bool Condition::applies_to(TraceType type) const {
+  switch (what_) {
+    case What::Count:
+    case What::Rate:
+      return true;
+    case What::Failed:
+    case What::FailedShare:
+      return type == TraceType::Transact;
+    default:
+      return type == (is_time_ ? TraceType::Transact : TraceType::Observe);
+  }
+}
+
+std::vector<Condition::Finding> Condition::check(const std::vector<Tag>& tags) const {
+  std::vector<Finding> findings;
+  bool has_matched = false;
+  for (const Tag& tag : tags) {
+    if (!matches(tag)) continue;
+    has_matched = true;
+    if (applies_to(tag.type)) findings.push_back(finding(tag));
+  }
+  if (!findings.empty()) return findings;
+  std::string why = "no tag matches";
+  if (has_matched)
+    why = what_ == What::Failed || what_ == What::FailedShare ? "no transaction matches"
+          : is_time_ ? "no transaction matches; of observations there are no units of time"
+                     : "no observation matches; for a transaction give a unit: ns, us, ms, s";
+  return {{Outcome::Unknown, "unknown: " + shown_name(text_) + ": " + why}};
+}
+
+Condition::Finding Condition::finding(const Tag& tag) const {
+  const std::string what = shown_name(text_) + ": " + shown_name(tag.name);
+  const std::optional<Range> range = value_of(tag);
+  const std::optional<bool> is_met = range ? holds(*range) : std::nullopt;
+  if (!range) return {Outcome::Unknown, "unknown: " + what + " has " + why_unknown(tag)};
+  const std::string value =
+      (range->least == range->greatest ? "" : "at least ") + shown_value(range->least);
+  if (!is_met) return {Outcome::Unknown, "unknown: " + what + " has " + value};
+  if (*is_met) return {Outcome::Broken, "broken: " + what + " has " + value};
+  return {Outcome::Passed, "passed: " + what + " has " + value};
+}
+
+std::optional<Condition::Range> Condition::value_of(const Tag& tag) const {
+  const auto known = [](const std::optional<double>& value) -> std::optional<Range> {
+    if (!value) return {};
+    return Range{*value, *value};
+  };
+  switch (what_) {
+    case What::Count:
+      return known(tag.calls);
+    case What::Rate:
+      return known(tag.rate);
+    case What::Failed:
+      return known(tag.failed);
+    case What::FailedShare:
+      if (!tag.failed || *tag.failed + tag.calls == 0) return {};
+      return known(*tag.failed / (*tag.failed + tag.calls) * 100);
+    case What::Mean:
+      return known(tag.mean);
+    case What::Percentile:
+      return known(tag.percentiles[percentile_]);
+    case What::Max:
+      if (!tag.max) return {};
+      if (tag.max->is_exact) return known(tag.max->value);
+      return Range{tag.max->value, std::numeric_limits<double>::infinity()};
+  }
+  return {};
+}
+
+// Nothing if it does for some values of the range only.
+std::optional<bool> Condition::holds(const Range& range) const {
+  const auto [least, greatest] = range;
+  const auto decide = [](bool for_all, bool for_some) -> std::optional<bool> {
+    if (for_all == for_some) return for_all;
+    return {};
+  };
+  const bool is_number = least == number_ && greatest == number_;
+  const bool may_be_number = least <= number_ && number_ <= greatest;
+  switch (operator_) {
+    case Operator::Less:
+      return decide(greatest < number_, least < number_);
+    case Operator::LessOrEqual:
+      return decide(greatest <= number_, least <= number_);
+    case Operator::Greater:
+      return decide(least > number_, greatest > number_);
+    case Operator::GreaterOrEqual:
+      return decide(least >= number_, greatest >= number_);
+    case Operator::Equal:
+      return decide(is_number, may_be_number);
+    case Operator::NotEqual:
+      return decide(!may_be_number, !is_number);
+  }
+  return {};
+}
+
+std::string Condition::shown_value(double value) const {
+  if (is_time_) return Shown(Terminal{false, false, 80}).duration(value);
+  return Shown::number(value) + (what_ == What::FailedShare ? "%" : "");
+}
+
+std::string Condition::why_unknown(const Tag& tag) const {
+  if (tag.calls == 0) return "no calls";
+  if (what_ != What::Percentile) return "no such value in this recording";
+  switch (tag.percentile_source) {
+    case PercentileSource::SeveralWindows:
+      return "percentiles of single windows only, and no histogram";
+    case PercentileSource::SeveralHosts:
+      return "percentiles of single hosts only, and no histogram";
+    case PercentileSource::IncompleteHistogram:
+      return "a histogram that lacks some calls";
+    default:
+      return "no percentiles in this recording";
+  }
+}
+
+}  // namespace pcp::trace::command

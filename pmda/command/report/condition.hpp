@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What must not be true of a run: the conditions of --fail-if. What cannot be known of a run
+// neither holds nor fails: a gate must not pass by accident.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "command/model/model.hpp"
+#include "wire/result.hpp"
+
+namespace pcp::trace::command {
+
+class Condition {
+ public:
+  // 'TAG WHAT OP NUMBER[UNIT]'. An error says what is valid.
+  static Result<Condition> parse(const std::string& text);
+
+  enum class Outcome { Passed, Broken, Unknown };
+
+  // Of one tag, or of all if none matches.
+  struct Finding {
+    Outcome outcome{};
+    std::string line;
+  };
+
+  // One for each tag that matches, in their order; or why nothing can be said.
+  std::vector<Finding> check(const std::vector<Tag>& tags) const;
+
+ private:
+  enum class What { Count, Rate, Failed, FailedShare, Mean, Percentile, Max };
+  enum class Operator { Less, LessOrEqual, Greater, GreaterOrEqual, Equal, NotEqual };
+
+  // Where a value lies; both ends are the same if it is known.
+  struct Range {
+    double least;
+    double greatest;
+  };
+
+  Result<void> take_tag(std::string_view& rest);
+  Result<void> take_what(std::string_view& rest);
+  Result<void> take_operator(std::string_view& rest);
+  Result<void> take_number(std::string_view& rest);
+
+  bool matches(const Tag& tag) const;
+  bool applies_to(TraceType type) const;
+  std::optional<Range> value_of(const Tag& tag) const;
+  std::optional<bool> holds(const Range& range) const;
+  Finding finding(const Tag& tag) const;
+  std::string shown_value(double value) const;
+  std::string why_unknown(const Tag& tag) const;
+
+  std::string text_;
+  std::string tag_;
+  bool is_glob_ = false;
+  What what_{};
+  std::size_t percentile_ = 0;
+  Operator operator_{};
+  double number_ = 0;  // in seconds, if it is a time
+  bool is_time_ = false;
+};
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/report/report.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <clocale>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "command/model/archive_reader.hpp"
+#include "command/page/page.hpp"
+#include "command/report/comparison.hpp"
+#include "command/report/condition.hpp"
+#include "command/report/report_input.hpp"
+#include "command/report/report_json.hpp"
+#include "command/report/report_options.hpp"
+#include "command/report/shown.hpp"
+#include "command/report/summary.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+enum Status { kPassed = 0, kBroken = 1, kFailed = 2 };
+
+using Findings = std::vector<Condition::Finding>;
+
+int fail(const std::string& why) {
+  std::cerr << "pcp trace report: " << why << std::endl;
+  return kFailed;
+}
+
+Result<std::optional<Totals>> read_base(const ReportOptions& options) {
+  if (options.base.empty()) return std::optional<Totals>();
+  Result<std::string> archive = find_archive(options.base);
+  if (!archive) return archive.error();
+  Result<Totals> totals = read_totals({{*std::move(archive)}, {}, options.time_zone});
+  if (!totals) return totals.error();
+  return std::optional(*std::move(totals));
+}
+
+Findings check(const std::vector<Condition>& conditions, const std::vector<Tag>& tags) {
+  Findings all;
+  for (const Condition& condition : conditions) {
+    Findings some = condition.check(tags);
+    std::move(some.begin(), some.end(), std::back_inserter(all));
+  }
+  return all;
+}
+
+bool has(const Findings& findings, Condition::Outcome outcome) {
+  return std::any_of(findings.begin(), findings.end(),
+                     [outcome](const auto& finding) { return finding.outcome == outcome; });
+}
+
+// What holds is worse than what one cannot know.
+int status_of(const Findings& findings) {
+  if (has(findings, Condition::Outcome::Broken)) return kBroken;
+  return has(findings, Condition::Outcome::Unknown) ? kFailed : kPassed;
+}
+
+void print(const Findings& findings, std::ostream& out) {
+  for (const Condition::Finding& finding : findings)
+    if (finding.outcome != Condition::Outcome::Passed) out << finding.line << '\n';
+}
+
+// The course of tags is read for the page only.
+Result<Model> read(const ReportOptions& options) {
+  const Result<ReadRequest> request = make_request(options);
+  if (!request) return request.error();
+  Model model;
+  if (options.page.empty()) {
+    Result<Totals> totals = read_totals(*request);
+    if (!totals) return totals.error();
+    static_cast<Totals&>(model) = *std::move(totals);
+  } else {
+    Result<Model> all = read_model(*request);
+    if (!all) return all.error();
+    model = *std::move(all);
+  }
+  Result<std::optional<Totals>> base = read_base(options);
+  if (!base) return base.error();
+  model.base = *std::move(base);
+  return model;
+}
+
+void show(const Model& model, const ReportOptions& options, const Findings& findings) {
+  if (options.is_json) {
+    std::cout << report_json(model.run, model.tags, model.base ? &*model.base : nullptr, findings);
+    return print(findings, std::cerr);
+  }
+  const Terminal terminal = terminal_of(STDOUT_FILENO);
+  if (model.base)
+    std::cout << comparison(*model.base, model, terminal);
+  else
+    std::cout << summary(model.run, model.tags, options.page, terminal);
+  print(findings, std::cout);
+}
+
+int run(const ReportOptions& options) {
+  const Result<Model> model = read(options);
+  if (!model) return fail(model.error().message);
+  const Findings findings = check(options.conditions, model->tags);
+  if (!options.page.empty()) {
+    const Result<void> written = write_page(*model, options.page);
+    if (!written) return fail(written.error().message);
+  }
+  show(*model, options, findings);
+  if (!std::cout.flush()) return fail("what was to be shown could not be written");
+  return status_of(findings);
+}
+
+}  // namespace
+
+int report(int argc, char* const* argv) {
+  std::setlocale(LC_CTYPE, "");
+  const Result<ReportOptions> options = parse_report_options(argc, argv);
+  if (!options) return fail(options.error().message + " (pcp trace report --help)");
+  if (options->wants_help) {
+    std::cout << kReportUsage;
+    return kPassed;
+  }
+  return run(*options);
+}
+
+}  // namespace pcp::trace::command

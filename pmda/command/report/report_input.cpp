@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/report/report_input.hpp"
+
+#include <pcp/pmapi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+#include "command/archive/recording_folder.hpp"
+#include "command/model/archive_source.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kIndex = ".index";
+
+// The archive in a folder that `record` has made.
+std::string archive_in(const fs::path& folder) { return (folder / "trace").string(); }
+
+timespec to_timespec(Moment moment) {
+  const auto since_1970 = moment.time_since_epoch();
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(since_1970);
+  return {static_cast<time_t>(seconds.count()), static_cast<long>((since_1970 - seconds).count())};
+}
+
+Moment to_moment(const timespec& time) {
+  return Moment(std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec));
+}
+
+const char* to_c(const std::optional<std::string>& text) { return text ? text->c_str() : nullptr; }
+
+// What the options mean, if the archives reach from `begin` to `end`.
+Result<Window> parse_window(const ReportOptions& options, Moment begin, Moment end) {
+  const timespec first = to_timespec(begin);
+  const timespec last = to_timespec(end);
+  timespec start{};
+  timespec finish{};
+  timespec origin{};
+  char* problem = nullptr;
+  if (pmParseHighResTimeWindow(to_c(options.start), to_c(options.finish), to_c(options.align),
+                               to_c(options.origin), &first, &last, &start, &finish, &origin,
+                               &problem) < 0) {
+    Error error{"-S, -T, -A, -O: no such time: " + std::string(problem)};
+    std::free(problem);
+    error.message.erase(error.message.find_last_not_of("\n ^") + 1);
+    return error;
+  }
+  Window window;
+  if (options.align || options.origin)
+    window.begin = to_moment(origin);
+  else if (options.start)
+    window.begin = to_moment(start);
+  if (options.finish) window.end = to_moment(finish);
+  return window;
+}
+
+Result<void> use_zone(const ReportOptions& options, const ArchiveSource& first) {
+  if (options.has_archives_zone) return first.use_its_time_zone();
+  if (options.time_zone.empty()) return {};
+  if (const int error = pmNewZone(options.time_zone.c_str()); error < 0)
+    return Error{"-Z: " + options.time_zone + ": " + pmErrStr(error)};
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> find_archive(const std::string& name) {
+  std::error_code ignored;
+  if (!fs::is_directory(name, ignored)) {
+    for (const std::string_view suffix :
+         {kIndex, std::string_view(".meta"), std::string_view(".0")})
+      if (name.ends_with(suffix)) return name.substr(0, name.size() - suffix.size());
+    return name;
+  }
+  std::string archive = archive_in(name);
+  if (fs::exists(archive + std::string(kIndex), ignored)) return archive;
+  return Error{name + ": has no recording, that is to say no file trace.index"};
+}
+
+Result<std::string> newest_recording(const std::string& directory) {
+  std::error_code error;
+  std::optional<fs::file_time_type> newest_at;
+  std::string newest;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
+    if (entry.path().extension() != RecordingFolder::kSuffix) continue;
+    const std::string archive =
+        archive_in(directory == "." ? entry.path().filename() : entry.path());
+    const auto at = fs::last_write_time(archive + std::string(kIndex), error);
+    if (error || (newest_at && at <= *newest_at)) continue;
+    newest_at = at;
+    newest = archive;
+  }
+  if (newest_at) return newest;
+  return Error{"there is no *.trace folder here. Make one with: pcp trace record ./your-program"};
+}
+
+Result<ReadRequest> make_request(const ReportOptions& options) {
+  ReadRequest request;
+  if (options.archives.empty()) {
+    Result<std::string> newest = newest_recording(".");
+    if (!newest) return newest.error();
+    request.archives.push_back(*std::move(newest));
+  }
+  for (const std::string& name : options.archives) {
+    Result<std::string> archive = find_archive(name);
+    if (!archive) return archive.error();
+    request.archives.push_back(*std::move(archive));
+  }
+  request.time_zone = options.time_zone;
+  Moment begin = Moment::max();
+  Moment end = Moment::min();
+  for (const std::string& archive : request.archives) {
+    const Result<ArchiveSource> source = ArchiveSource::open(archive);
+    if (!source) return source.error();
+    if (begin == Moment::max()) {
+      if (const Result<void> used = use_zone(options, *source); !used) return used.error();
+      if (options.has_archives_zone) request.time_zone = source->time_zone();
+    }
+    begin = std::min(begin, source->begin());
+    end = std::max(end, source->end());
+  }
+  Result<Window> window = parse_window(options, begin, end);
+  if (!window) return window.error();
+  request.window = *window;
+  return request;
+}
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/report/report_json.hpp"
+
+#include <array>
+#include <cstdio>
+#include <ctime>
+
+#include "command/json_writer.hpp"
+#include "command/model/model_names.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+constexpr double kFormat = 1;  // of the document; a reader may rely on what is there
+
+// RFC 3339, always of UTC.
+std::string as_text(Moment moment) {
+  const auto since_1970 = moment.time_since_epoch();
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(since_1970);
+  const auto time = static_cast<std::time_t>(seconds.count());
+  std::tm parts{};
+  ::gmtime_r(&time, &parts);
+  std::array<char, 32> date{};
+  std::strftime(date.data(), date.size(), "%Y-%m-%dT%H:%M:%S", &parts);
+  std::array<char, 16> fraction{};
+  std::snprintf(fraction.data(), fraction.size(), ".%09lldZ",
+                static_cast<long long>((since_1970 - seconds).count()));
+  return std::string(date.data()) + fraction.data();
+}
+
+const char* word_for(Condition::Outcome outcome) {
+  constexpr std::array kNames{"passed", "broken", "unknown"};
+  return kNames[static_cast<std::size_t>(outcome)];
+}
+
+class Document {
+ public:
+  void run(const Run& run);
+  void tags(const std::vector<Tag>& tags, const Run& run);
+  void findings(const std::vector<Condition::Finding>& findings);
+
+  JsonWriter json;
+
+ private:
+  void texts(const char* key, const std::vector<std::string>& texts);
+  void text(const char* key, const std::string& value) {
+    json.key(key);
+    json.text(value);
+  }
+  template <typename Number>
+  void number(const char* key, const Number& value) {
+    json.key(key);
+    json.number(value);
+  }
+  void gaps(const Run& run);
+  void tag(const Tag& tag, const Run& run);
+  void extreme(const char* key, const std::optional<Extreme>& extreme);
+  void slowest(const Tag& tag);
+};
+
+void Document::texts(const char* key, const std::vector<std::string>& texts) {
+  json.key(key);
+  json.array([&] {
+    for (const std::string& each : texts) json.text(each);
+  });
+}
+
+void Document::run(const Run& run) {
+  json.key("run");
+  json.object([&] {
+    texts("archives", run.archives);
+    texts("hosts", run.hosts);
+    json.key("command");
+    run.command.empty() ? json.null() : json.text(run.command);
+    text("begin", as_text(run.begin));
+    text("end", as_text(run.end));
+    number("elapsed_s", run.elapsed_s());
+    number("samples", static_cast<double>(run.samples));
+    json.key("interval_s");
+    if (run.interval)
+      json.number(std::chrono::duration<double>(*run.interval).count());
+    else
+      json.null();
+    gaps(run);
+  });
+}
+
+void Document::gaps(const Run& run) {
+  json.key("gaps");
+  json.array([&] {
+    for (const Gap& gap : run.gaps)
+      json.object([&] {
+        text("host", run.hosts[gap.host]);
+        text("begin", as_text(gap.begin));
+        text("end", as_text(gap.end));
+      });
+  });
+}
+
+void Document::tags(const std::vector<Tag>& tags, const Run& run) {
+  json.key("tags");
+  json.array([&] {
+    for (const Tag& each : tags) tag(each, run);
+  });
+}
+
+void Document::tag(const Tag& tag, const Run& run) {
+  json.object([&] {
+    text("name", tag.name);
+    text("type", name_of(tag.type));
+    text("unit", tag.unit);
+    std::vector<std::string> hosts;
+    for (const std::uint16_t host : tag.hosts) hosts.push_back(run.hosts[host]);
+    texts("hosts", hosts);
+    number("count", tag.calls);
+    number("rate", tag.rate);
+    number("failed", tag.failed);
+    number("sum", tag.sum);
+    number("mean", tag.mean);
+    number("concurrency", tag.concurrency);
+    extreme("min", tag.min);
+    extreme("max", tag.max);
+    for (std::size_t i = 0; i < kPercentiles.size(); ++i)
+      number(kPercentileNames[i], tag.percentiles[i]);
+    if (has_histogram(tag.type)) text("percentiles_from", name_of(tag.percentile_source));
+    number("last", tag.last);
+    number("added", tag.counted);
+    slowest(tag);
+  });
+}
+
+void Document::extreme(const char* key, const std::optional<Extreme>& extreme) {
+  json.key(key);
+  if (!extreme) return json.null();
+  json.object([&] {
+    number("value", extreme->value);
+    json.key("exact");
+    json.truth(extreme->is_exact);
+  });
+}
+
+void Document::slowest(const Tag& tag) {
+  json.key("slowest");
+  if (!tag.slowest) return json.null();
+  json.object([&] {
+    text("at", as_text(tag.slowest->at));
+    number(tag.slowest->is_p99 ? "p99" : "max", tag.slowest->value);
+  });
+}
+
+void Document::findings(const std::vector<Condition::Finding>& findings) {
+  json.key("conditions");
+  json.array([&] {
+    for (const Condition::Finding& finding : findings)
+      json.object([&] {
+        text("outcome", word_for(finding.outcome));
+        text("text", finding.line);
+      });
+  });
+}
+
+}  // namespace
+
+std::string report_json(const Run& run, const std::vector<Tag>& tags, const Totals* base,
+                        const std::vector<Condition::Finding>& findings) {
+  Document document;
+  JsonWriter& json = document.json;
+  json.object([&] {
+    json.key("format");
+    json.number(kFormat);
+    document.run(run);
+    document.tags(tags, run);
+    json.key("base");
+    if (base == nullptr)
+      json.null();
+    else
+      json.object([&] {
+        document.run(base->run);
+        document.tags(base->tags, base->run);
+      });
+    document.findings(findings);
+  });
+  return json.document() + "\n";
+}
+
+}  // namespace pcp::trace::command

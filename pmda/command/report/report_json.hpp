@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A run's totals as one JSON document, for programs. What is unknown is null.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "command/model/model.hpp"
+#include "command/report/condition.hpp"
+
+namespace pcp::trace::command {
+
+// Ends with a newline. `base` may be null.
+std::string report_json(const Run& run, const std::vector<Tag>& tags, const Totals* base,
+                        const std::vector<Condition::Finding>& findings);
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The command line of `pcp trace report`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "command/report/condition.hpp"
+#include "wire/result.hpp"
+
+namespace pcp::trace::command {
+
+struct ReportOptions {
+  std::vector<std::string> archives;  // and folders; none: the newest folder here
+  std::string base;                   // --compare; empty: nothing is compared
+  std::vector<Condition> conditions;  // --fail-if
+  std::string page;                   // --html; empty: none is made
+  bool is_json = false;               // --json
+
+  // -S, -T, -A, -O, as they were written.
+  std::optional<std::string> start;
+  std::optional<std::string> finish;
+  std::optional<std::string> align;
+  std::optional<std::string> origin;
+
+  std::string time_zone;           // -Z
+  bool has_archives_zone = false;  // -z
+
+  bool wants_help = false;
+};
+
+// An error names the argument, and says what is valid.
+Result<ReportOptions> parse_report_options(int argc, char* const* argv);
+
+extern const char* const kReportUsage;
+
+}  // namespace pcp::trace::command

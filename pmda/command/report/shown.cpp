@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/report/shown.hpp"
+
+#include <langinfo.h>
+#include <pcp/pmapi.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <vector>
+
+#include "collector/engine/escape.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+constexpr std::size_t kFewestColumns = 80;
+constexpr std::size_t kMostColumns = 120;
+
+template <typename... Arguments>
+std::string formatted(const char* format, Arguments... arguments) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), format, arguments...);
+  return text.data();
+}
+
+// Three digits, of a number from 0 to 999.
+std::string three_digits(double number) {
+  const double size = std::abs(number);
+  return formatted(size < 9.995 ? "%.2f" : size < 99.95 ? "%.1f" : "%.0f", number);
+}
+
+std::string with_commas(double number) {
+  std::string digits = formatted("%.0f", std::abs(number));
+  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
+  return number < 0 ? "-" + digits : digits;
+}
+
+// "1.23 M", of what is a million at least.
+std::string in_millions(double number) {
+  constexpr std::array kSigns{"M", "G", "T", "P", "E"};
+  double size = number / 1e6;
+  std::size_t sign = 0;
+  while (std::abs(size) >= 999.5 && sign + 1 < kSigns.size()) {
+    size /= 1000;
+    ++sign;
+  }
+  if (std::abs(size) >= 999.5) return formatted("%.2g", number);
+  return three_digits(size) + " " + kSigns[sign];
+}
+
+// The first character of valid UTF-8, and its number.
+struct Character {
+  std::string_view bytes;
+  wchar_t number;
+};
+
+Character first_character(std::string_view text) {
+  const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return {text.substr(0, 1), static_cast<wchar_t>(lead)};
+  const std::size_t length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  unsigned number = lead & (0x7fU >> length);
+  for (std::size_t i = 1; i < length && i < text.size(); ++i)
+    number = number << 6 | (byte(i) & 0x3fU);
+  return {text.substr(0, length), static_cast<wchar_t>(number)};
+}
+
+// What a terminal would not show, but obey: marks of the direction of writing, invisible ones.
+bool is_invisible(wchar_t c) {
+  return c == 0xad || c == 0x61c || (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
+         (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb) ||
+         (c >= 0xe0000 && c <= 0xe0fff);
+}
+
+std::size_t stays_in_utf8_terminal(std::string_view text) {
+  const std::size_t length = agent::stays_in_name(text);
+  return length > 0 && !is_invisible(first_character(text).number) ? length : 0;
+}
+
+std::size_t stays_in_ascii_terminal(std::string_view text) {
+  return agent::stays_in_name(text) == 1 ? 1 : 0;
+}
+
+std::size_t width_of(const Character& character) {
+  const int columns = ::wcwidth(character.number);
+  return columns < 0 ? 1 : static_cast<std::size_t>(columns);
+}
+
+// A character as it is shown.
+struct Piece {
+  std::string text;
+  std::size_t columns;
+};
+
+std::vector<Piece> pieces_of(std::string_view text, bool is_utf8) {
+  const auto stays = is_utf8 ? stays_in_utf8_terminal : stays_in_ascii_terminal;
+  std::vector<Piece> pieces;
+  while (!text.empty()) {
+    Piece piece{"", stays(text) > 0 ? width_of(first_character(text)) : 4};
+    agent::take_escaped(text, piece.text, stays);
+    pieces.push_back(std::move(piece));
+  }
+  return pieces;
+}
+
+// Names often differ at their ends, where labels are.
+void cut_in_the_middle(std::vector<Piece>& pieces, std::size_t columns, const std::string& mark) {
+  std::size_t room = columns - std::min(columns, columns_of(mark));
+  std::size_t head = 0;
+  std::size_t tail = pieces.size();
+  for (bool is_head = true; head < tail; is_head = !is_head) {
+    const Piece& next = is_head ? pieces[head] : pieces[tail - 1];
+    if (next.columns > room) break;
+    room -= next.columns;
+    is_head ? ++head : --tail;
+  }
+  const auto at = [&pieces](std::size_t i) {
+    return pieces.begin() + static_cast<std::ptrdiff_t>(i);
+  };
+  const auto rest = pieces.erase(at(head), at(tail));
+  pieces.insert(rest, {mark, columns_of(mark)});
+}
+
+std::tm broken_down(Moment moment) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(moment.time_since_epoch());
+  const auto time = static_cast<std::time_t>(seconds.count());
+  std::tm parts{};
+  pmLocaltime(&time, &parts);
+  return parts;
+}
+
+std::string formatted_time(const char* format, Moment moment) {
+  const std::tm parts = broken_down(moment);
+  std::array<char, 64> text{};
+  std::strftime(text.data(), text.size(), format, &parts);
+  return text.data();
+}
+
+}  // namespace
+
+Terminal terminal_of(int descriptor) {
+  Terminal terminal;
+  terminal.is_utf8 = std::string_view(::nl_langinfo(CODESET)) == "UTF-8";
+  if (::isatty(descriptor) == 0) return terminal;
+  const char* const kind = std::getenv("TERM");
+  const char* const no_color = std::getenv("NO_COLOR");
+  terminal.has_colors = kind != nullptr && std::string_view(kind) != "dumb" &&
+                        (no_color == nullptr || *no_color == '\0');
+  winsize size{};
+  if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0)
+    terminal.columns = std::clamp<std::size_t>(size.ws_col, kFewestColumns, kMostColumns);
+  return terminal;
+}
+
+std::string Shown::duration(double seconds) const {
+  struct Unit {
+    double most_s;
+    double length_s;
+    std::string name;
+  };
+  const std::array units{Unit{999.5e-9, 1e-9, "ns"},  Unit{999.5e-6, 1e-6, sign("µs", "us")},
+                         Unit{0.9995, 1e-3, "ms"},    Unit{999.5, 1, "s"},
+                         Unit{99.95 * 60, 60, "min"}, Unit{99.95 * 3600, 3600, "h"},
+                         Unit{1e300, 86'400, "d"}};
+  if (seconds == 0) return "0 s";
+  for (const Unit& unit : units) {
+    const double size = seconds / unit.length_s;
+    if (std::abs(seconds) >= unit.most_s) continue;
+    if (std::abs(size) >= 999.5) return with_commas(size) + " " + unit.name;
+    return three_digits(size) + " " + unit.name;
+  }
+  return nothing();
+}
+
+std::string Shown::count(double number) {
+  return std::abs(number) < 999'999.5 ? with_commas(number) : in_millions(number);
+}
+
+std::string Shown::number(double number) {
+  const double size = std::abs(number);
+  if (number == 0) return "0";
+  if (!std::isfinite(number)) return formatted("%f", number);
+  if (size < 0.0001) return formatted("%.1e", number);
+  if (size < 0.9995) return formatted("%.3g", number);
+  if (size < 999'999.5 && (number == std::round(number) || size >= 999.5))
+    return with_commas(number);
+  if (size < 999.5) return three_digits(number);
+  return in_millions(number);
+}
+
+std::string Shown::measured(double number) {
+  const double size = std::abs(number);
+  return size >= 0.9995 && size < 999.5 ? three_digits(number) : Shown::number(number);
+}
+
+std::string Shown::change(double before, double now) const {
+  if (before == now) return sign("±0%", "0%");
+  if (before == 0) return "new";
+  const double percent = (now - before) / std::abs(before) * 100;
+  if (percent >= 999.5) {
+    const double times = now / before;
+    return sign("×", "x") + (times < 999.5 ? formatted("%.0f", times) : ">999");
+  }
+  return formatted(std::abs(percent) < 9.95 ? "%+.1f%%" : "%+.0f%%", percent);
+}
+
+std::string Shown::name(std::string_view text, std::size_t columns) const {
+  std::vector<Piece> pieces = pieces_of(text, terminal_.is_utf8);
+  std::size_t used = 0;
+  for (const Piece& piece : pieces) used += piece.columns;
+  if (used > columns) cut_in_the_middle(pieces, columns, sign("…", ".."));
+  std::string shown;
+  for (const Piece& piece : pieces) shown += piece.text;
+  return shown;
+}
+
+std::string Shown::right(std::string_view text, std::size_t columns) {
+  const std::size_t used = columns_of(text);
+  return std::string(columns - std::min(used, columns), ' ').append(text);
+}
+
+std::string Shown::left(std::string_view text, std::size_t columns) {
+  const std::size_t used = columns_of(text);
+  return std::string(text).append(columns - std::min(used, columns), ' ');
+}
+
+std::string Shown::date(Moment moment) { return formatted_time("%-d %b %Y %H:%M:%S", moment); }
+std::string Shown::time(Moment moment) { return formatted_time("%H:%M:%S", moment); }
+
+std::string Shown::marked(std::string_view code, std::string_view text) const {
+  if (!terminal_.has_colors || text.empty()) return std::string(text);
+  return std::string("\033[").append(code).append("m").append(text).append("\033[0m");
+}
+
+std::size_t columns_of(std::string_view text) {
+  std::size_t columns = 0;
+  while (!text.empty()) {
+    if (text.starts_with("\033[")) {
+      text.remove_prefix(std::min(text.find('m') + 1, text.size()));
+      continue;
+    }
+    const Character first = first_character(text);
+    columns += width_of(first);
+    text.remove_prefix(first.bytes.size());
+  }
+  return columns;
+}
+
+}  // namespace pcp::trace::command

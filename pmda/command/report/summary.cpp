@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/report/summary.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace pcp::trace::command {
+
+namespace {
+
+constexpr std::size_t kMostLines = 25;
+constexpr std::size_t kMostArchives = 2;  // that are named
+
+constexpr std::size_t kWide = 8;
+constexpr std::size_t kFailed = 7;
+constexpr std::size_t kMax = 9;
+constexpr std::size_t kLast = 7;
+constexpr std::size_t kLabel = 9;  // of the lines at the end
+
+using Tags = std::vector<const Tag*>;
+
+// What is shown together: a heading and a line for each tag.
+struct Section {
+  std::string_view title;
+  std::string_view calls;  // what its calls are called
+  std::string_view last;   // the last column
+  Tags tags;
+  std::size_t rows = 0;  // that are shown
+};
+
+class Table {
+ public:
+  Table(const Shown& shown, bool shows_failed)
+      : shown_(shown),
+        shows_failed_(shows_failed),
+        name_columns_(shown.terminal().columns - kWide * 5 - kMax - kLast -
+                      (shows_failed ? kFailed : 0)) {}
+
+  std::string heading(const Section& section) const;
+  std::string row(const Tag& tag) const;
+
+ private:
+  std::string value(const Tag& tag, double value) const {
+    return tag.type == TraceType::Transact ? shown_.duration(value) : Shown::number(value);
+  }
+  std::string percentile(const Tag& tag, std::size_t which) const {
+    const auto& known = tag.percentiles[which];
+    return known ? value(tag, *known) : has_histogram(tag.type) ? shown_.nothing() : "";
+  }
+  std::string failed(const Tag& tag) const;
+  std::string max(const Tag& tag) const;
+  std::string last(const Tag& tag) const;
+
+  const Shown& shown_;
+  bool shows_failed_;
+  std::size_t name_columns_;
+};
+
+std::string in_column(std::string_view text, std::size_t columns) {
+  return " " + Shown::right(text, columns - 1);
+}
+
+std::string Table::heading(const Section& section) const {
+  const bool has_distribution = has_histogram(section.tags.front()->type);
+  std::string line = Shown::left(section.title, name_columns_);
+  line += in_column(section.calls, kWide) + in_column("/s", kWide);
+  if (shows_failed_)
+    line += in_column(section.tags.front()->type == TraceType::Transact ? "failed" : "", kFailed);
+  for (const char* const name : {"p50", "p95", "p99"})
+    line += in_column(has_distribution ? name : "", kWide);
+  line += in_column(has_distribution ? "max" : "added", kMax) + in_column(section.last, kLast);
+  return shown_.bold(line) + "\n";
+}
+
+std::string Table::row(const Tag& tag) const {
+  std::string line = Shown::left(shown_.name(tag.name, name_columns_), name_columns_);
+  line += in_column(Shown::count(tag.calls), kWide);
+  line += in_column(tag.rate ? Shown::measured(*tag.rate) : shown_.nothing(), kWide);
+  if (shows_failed_) line += failed(tag);
+  for (const std::size_t which : {kP50, kP95, kP99})
+    line += in_column(percentile(tag, which), kWide);
+  line += in_column(max(tag), kMax) + in_column(last(tag), kLast);
+  return Shown::trimmed(line) + "\n";
+}
+
+std::string Table::failed(const Tag& tag) const {
+  if (tag.type != TraceType::Transact) return std::string(kFailed, ' ');
+  const std::string text =
+      in_column(tag.failed ? Shown::count(*tag.failed) : shown_.nothing(), kFailed);
+  return tag.failed.value_or(0) > 0 ? shown_.bad(text) : text;
+}
+
+std::string Table::max(const Tag& tag) const {
+  if (!has_histogram(tag.type)) {
+    const bool was_added_to = tag.counted && (*tag.counted != 0 || !tag.last);
+    return was_added_to ? Shown::number(*tag.counted) : "";
+  }
+  if (!tag.max) return shown_.nothing();
+  return (tag.max->is_exact ? "" : shown_.at_least()) + value(tag, tag.max->value);
+}
+
+std::string Table::last(const Tag& tag) const {
+  if (tag.type == TraceType::Transact)
+    return tag.concurrency ? Shown::measured(*tag.concurrency) : "";
+  return tag.last ? Shown::number(*tag.last) : "";
+}
+
+std::vector<Section> sections_of(const std::vector<Tag>& tags) {
+  std::vector<Section> sections{{"Transactions", "calls", "busy", {}},
+                                {"Observations", "values", "last", {}},
+                                {"Points, counters", "calls", "value", {}}};
+  for (const Tag& tag : tags)
+    sections[tag.type == TraceType::Transact  ? 0
+             : tag.type == TraceType::Observe ? 1
+                                              : 2]
+        .tags.push_back(&tag);
+  std::erase_if(sections, [](const Section& section) { return section.tags.empty(); });
+  return sections;
+}
+
+// Deals so many lines out; whoever is first gets two for each of the others'.
+void deal_rows(std::vector<Section>& sections, std::size_t lines) {
+  for (bool dealt = true; dealt && lines > 0;) {
+    dealt = false;
+    for (std::size_t i = 0; i < sections.size(); ++i) {
+      Section& section = sections[i];
+      const std::size_t more =
+          std::min({lines, section.tags.size() - section.rows, std::size_t{i == 0 ? 2U : 1U}});
+      section.rows += more;
+      lines -= more;
+      dealt = dealt || more > 0;
+    }
+  }
+}
+
+std::string labelled(const Shown& shown, std::string_view label, const std::string& text) {
+  return shown.faint(Shown::left(label, kLabel)) + text + "\n";
+}
+
+std::string slowest_line(const Run& run, const std::vector<Tag>& tags, const Shown& shown) {
+  const Tag* slowest = nullptr;
+  for (const Tag& tag : tags) {
+    if (tag.type != TraceType::Transact || !tag.slowest) continue;
+    if (slowest == nullptr || tag.slowest->value > slowest->slowest->value) slowest = &tag;
+  }
+  if (slowest == nullptr) return "";
+  const SlowestMoment& moment = *slowest->slowest;
+  const double since_begin_s = std::chrono::duration<double>(moment.at - run.begin).count();
+  const std::string when =
+      ", at " + Shown::time(moment.at) + ", " + shown.duration(since_begin_s) + " from the start";
+  const std::string what = (moment.is_p99 ? "p99 " : "") + shown.duration(moment.value) + " in ";
+  const std::size_t used = kLabel + columns_of(what) + columns_of(when);
+  return labelled(shown, "slowest",
+                  what + shown.name(slowest->name, shown.terminal().columns - used) + when);
+}
+
+const char* why_unknown(PercentileSource source) {
+  switch (source) {
+    case PercentileSource::NotRecorded:
+      return "the stock agent and some recordings have no percentiles";
+    case PercentileSource::SeveralWindows:
+      return "percentiles of many windows cannot be put together, histograms can";
+    case PercentileSource::SeveralHosts:
+      return "percentiles of several hosts cannot be put together, histograms can";
+    case PercentileSource::IncompleteHistogram:
+      return "the histogram lacks some calls: recorded for too short a time";
+    default:
+      return nullptr;
+  }
+}
+
+// What the signs of the rows that are shown mean.
+std::string notes(const std::vector<Section>& sections, const Shown& shown) {
+  const char* unknown = nullptr;
+  bool is_inexact = false;
+  for (const Section& section : sections) {
+    for (std::size_t i = 0; i < section.rows; ++i) {
+      const Tag& tag = *section.tags[i];
+      if (!has_histogram(tag.type)) continue;
+      if (unknown == nullptr) unknown = why_unknown(tag.percentile_source);
+      is_inexact = is_inexact || (tag.max && !tag.max->is_exact);
+    }
+  }
+  std::string lines;
+  if (unknown != nullptr) lines += labelled(shown, shown.nothing(), shown.faint(unknown));
+  if (is_inexact)
+    lines += labelled(shown, shown.at_least(),
+                      shown.faint("or more: the agent's windows do not show all calls"));
+  return lines;
+}
+
+std::string files(const Run& run, const std::string& page, const Shown& shown) {
+  const std::size_t room = shown.terminal().columns - kLabel;
+  std::string lines;
+  for (std::size_t i = 0; i < std::min(run.archives.size(), kMostArchives); ++i) {
+    const std::size_t more = run.archives.size() - kMostArchives;
+    const bool is_last = i + 1 == kMostArchives && run.archives.size() > kMostArchives;
+    const std::string rest = is_last ? " and " + std::to_string(more) + " more" : "";
+    lines += labelled(shown, i == 0 ? "archive" : "",
+                      shown.name(run.archives[i], room - rest.size()) + rest);
+  }
+  if (!page.empty()) lines += labelled(shown, "page", shown.name(page, room));
+  return lines;
+}
+
+std::size_t lines_of(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+std::string table(std::vector<Section>& sections, std::size_t lines, const Shown& shown) {
+  const bool shows_failed = std::any_of(sections.front().tags.begin(), sections.front().tags.end(),
+                                        [](const Tag* tag) { return tag->failed.value_or(0) > 0; });
+  std::size_t all = 0;
+  for (const Section& section : sections) all += section.tags.size();
+  const std::size_t around = 2 * sections.size() - 1;
+  const bool is_cut = all + around > lines;
+  deal_rows(sections, lines - around - (is_cut ? 1 : 0));
+
+  const Table table(shown, shows_failed);
+  std::string text;
+  for (const Section& section : sections) {
+    text += (text.empty() ? "" : "\n") + table.heading(section);
+    for (std::size_t i = 0; i < section.rows; ++i) text += table.row(*section.tags[i]);
+    all -= section.rows;
+  }
+  if (is_cut)
+    text += shown.faint("and " + Shown::count(static_cast<double>(all)) +
+                        " more tags: see the page (--html FILE), or --json") +
+            "\n";
+  return text;
+}
+
+std::string hosts_of(const Run& run, const Shown& shown, std::size_t room) {
+  if (run.hosts.size() == 1) return "on " + shown.name(run.hosts.front(), room);
+  std::string names;
+  for (const std::string& host : run.hosts) names += (names.empty() ? "" : ", ") + host;
+  return "on " + std::to_string(run.hosts.size()) + " hosts: " + shown.name(names, room);
+}
+
+}  // namespace
+
+std::string summary_head(const Run& run, const Shown& shown) {
+  const std::size_t columns = shown.terminal().columns;
+  std::string samples = std::to_string(run.samples) + (run.samples == 1 ? " sample" : " samples");
+  if (run.interval)
+    samples +=
+        " " + shown.duration(std::chrono::duration<double>(*run.interval).count()) + " apart";
+  std::string when =
+      Shown::date(run.begin) + ", " + shown.duration(run.elapsed_s()) + ", " + samples;
+  if (!run.gaps.empty())
+    when += ", " + std::to_string(run.gaps.size()) + (run.gaps.size() == 1 ? " gap" : " gaps");
+  const std::string where = hosts_of(run, shown, columns / 2);
+  if (run.command.empty()) return shown.bold(where) + "\n" + when + "\n";
+  const std::size_t room = columns - columns_of(where) - 2;
+  return shown.bold(shown.name(run.command, room)) + "  " + where + "\n" + when + "\n";
+}
+
+std::string summary(const Run& run, const std::vector<Tag>& tags, const std::string& page,
+                    const Terminal& terminal) {
+  const Shown shown(terminal);
+  const std::string head = summary_head(run, shown) + "\n";
+  std::string tail = slowest_line(run, tags, shown) + files(run, page, shown);
+  if (tags.empty())
+    return head +
+           "Nothing was traced. Does the program call a trace library, and does it find the "
+           "agent?\n"
+           "PCP_TRACE_DEBUG=api,comms in its environment tells.\n\n" +
+           tail;
+  std::vector<Section> sections = sections_of(tags);
+  constexpr std::size_t kMostNotes = 2;
+  const std::string rows =
+      table(sections, kMostLines - lines_of(head) - lines_of(tail) - 1 - kMostNotes, shown);
+  return head + rows + "\n" + notes(sections, shown) + tail;
+}
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A run in at most 25 lines of text: where its time went.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "command/model/model.hpp"
+#include "command/report/shown.hpp"
+
+namespace pcp::trace::command {
+
+// Lines end with a newline. `page` is the HTML page's file, empty if there is none.
+std::string summary(const Run& run, const std::vector<Tag>& tags, const std::string& page,
+                    const Terminal& terminal);
+
+// The first lines: what was recorded, where and when.
+std::string summary_head(const Run& run, const Shown& shown);
+
+}  // namespace pcp::trace::command
