@@ -29,12 +29,13 @@ inline constexpr std::size_t kP50 = 0, kP90 = 1, kP95 = 2, kP99 = 3, kP999 = 4;
 // Where a tag's percentiles come from, or why there are none.
 enum class PercentileSource {
   Histogram,            // of all calls of the run, merged over time and hosts: at most 2% off
+  NearlyAllCalls,       // of a histogram that lacks at most one call in a hundred
   OneWindow,            // the agent's own: one window of its has all calls of the run
   NoCalls,              // none: nothing was called
   NotRecorded,          // none: the agent or the recording has none for this tag
   SeveralWindows,       // none: those of several windows cannot be put together
   SeveralHosts,         // none: nor can those of several hosts
-  IncompleteHistogram,  // none: there is a histogram, but it lacks some calls
+  IncompleteHistogram,  // none: there is a histogram, but it lacks more
 };
 
 // The least or greatest value of the run. If it is not exact, it is of some of the calls: the true
@@ -71,8 +72,8 @@ struct Tag {
   std::optional<double> counted;  // added to a counter in this run
   std::optional<SlowestMoment> slowest;
 
-  // The distribution of `distribution->total()` of the finite values: fewer than `calls` if
-  // percentile_source is IncompleteHistogram.
+  // The distribution of `distribution->total()` of the finite values. Calls that a thread had no
+  // room for are in the sums only, and so are those of a time before distributions were taken.
   std::optional<Histogram> distribution;
 
   std::vector<std::uint16_t> hosts;  // that have it, as indices of Run::hosts, ascending

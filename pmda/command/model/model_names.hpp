@@ -17,6 +17,8 @@ inline const char* name_of(PercentileSource source) {
   switch (source) {
     case PercentileSource::Histogram:
       return "histogram";
+    case PercentileSource::NearlyAllCalls:
+      return "histogram of nearly all calls";
     case PercentileSource::OneWindow:
       return "one window";
     case PercentileSource::NoCalls:

@@ -180,22 +180,34 @@ void RunTotals::finish_tag(Merged& merged) const {
   if (has_histogram(tag.type)) find_percentiles(merged);
 }
 
+namespace {
+
+// From the distribution: the middle of a bin, which may lie beyond all values.
+void take_percentiles(Tag& tag) {
+  for (std::size_t i = 0; i < kPercentiles.size(); ++i) {
+    double value = tag.distribution->quantile(kPercentiles[i]);
+    if (tag.max && tag.max->is_exact) value = std::min(value, tag.max->value);
+    if (tag.min && tag.min->is_exact) value = std::max(value, tag.min->value);
+    tag.percentiles[i] = value;
+  }
+}
+
+}  // namespace
+
 void RunTotals::find_percentiles(Merged& merged) {
+  constexpr double kMostMissing = 0.01;  // of all calls
   Tag& tag = merged.tag;
-  const bool is_complete = merged.distributions == merged.archives_with_calls && tag.distribution &&
-                           merged.unbinned == 0 &&
-                           static_cast<double>(tag.distribution->total()) == tag.calls;
+  const bool of_all_archives =
+      tag.distribution && merged.distributions == merged.archives_with_calls;
+  const double binned = of_all_archives ? static_cast<double>(tag.distribution->total()) : 0;
   if (tag.calls == 0) {
     tag.percentile_source = PercentileSource::NoCalls;
-  } else if (is_complete) {
+  } else if (binned == tag.calls && merged.unbinned == 0) {
     tag.percentile_source = PercentileSource::Histogram;
-    for (std::size_t i = 0; i < kPercentiles.size(); ++i) {
-      double value = tag.distribution->quantile(kPercentiles[i]);
-      // The middle of a bin may lie beyond all values.
-      if (tag.max && tag.max->is_exact) value = std::min(value, tag.max->value);
-      if (tag.min && tag.min->is_exact) value = std::max(value, tag.min->value);
-      tag.percentiles[i] = value;
-    }
+    take_percentiles(tag);
+  } else if (binned > 0 && binned <= tag.calls && tag.calls - binned <= kMostMissing * tag.calls) {
+    tag.percentile_source = PercentileSource::NearlyAllCalls;
+    take_percentiles(tag);
   } else if (merged.only_window && merged.has_percentiles) {
     tag.percentile_source = PercentileSource::OneWindow;
     tag.percentiles = merged.only_window->percentiles;

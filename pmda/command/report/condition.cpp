@@ -200,6 +200,21 @@ Condition::Finding Condition::finding(const Tag& tag) const {
   return {Outcome::Passed, "passed: " + what + " has " + value};
 }
 
+// Where it lies, wherever those values lie that the distribution lacks.
+std::optional<Condition::Range> Condition::percentile_of(const Tag& tag) const {
+  const std::optional<double>& value = tag.percentiles[percentile_];
+  if (!value) return {};
+  if (tag.percentile_source != PercentileSource::NearlyAllCalls) return Range{*value, *value};
+  const auto binned = static_cast<double>(tag.distribution->total());
+  const double rank = kPercentiles[percentile_] * tag.calls;
+  const double least = std::max(rank - (tag.calls - binned), 0.0) / binned;
+  const double greatest = rank / binned;
+  const double beyond =
+      tag.max && tag.max->is_exact ? tag.max->value : std::numeric_limits<double>::infinity();
+  return Range{tag.distribution->quantile(least),
+               greatest < 1 ? tag.distribution->quantile(greatest) : beyond};
+}
+
 std::optional<Condition::Range> Condition::value_of(const Tag& tag) const {
   const auto known = [](const std::optional<double>& value) -> std::optional<Range> {
     if (!value) return {};
@@ -218,7 +233,7 @@ std::optional<Condition::Range> Condition::value_of(const Tag& tag) const {
     case What::Mean:
       return known(tag.mean);
     case What::Percentile:
-      return known(tag.percentiles[percentile_]);
+      return percentile_of(tag);
     case What::Max:
       if (!tag.max) return {};
       if (tag.max->is_exact) return known(tag.max->value);

@@ -46,6 +46,7 @@ class Condition {
   bool matches(const Tag& tag) const;
   bool applies_to(TraceType type) const;
   std::optional<Range> value_of(const Tag& tag) const;
+  std::optional<Range> percentile_of(const Tag& tag) const;
   std::optional<bool> holds(const Range& range) const;
   Finding finding(const Tag& tag) const;
   std::string shown_value(double value) const;

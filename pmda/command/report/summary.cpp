@@ -165,7 +165,7 @@ const char* why_unknown(PercentileSource source) {
     case PercentileSource::SeveralHosts:
       return "percentiles of several hosts cannot be put together, histograms can";
     case PercentileSource::IncompleteHistogram:
-      return "the histogram lacks some calls: recorded for too short a time";
+      return "the histogram lacks more than one call in a hundred";
     default:
       return nullptr;
   }
@@ -175,15 +175,22 @@ const char* why_unknown(PercentileSource source) {
 std::string notes(const std::vector<Section>& sections, const Shown& shown) {
   const char* unknown = nullptr;
   bool is_inexact = false;
+  double missing = 0;  // the greatest part of a tag's calls
   for (const Section& section : sections) {
     for (std::size_t i = 0; i < section.rows; ++i) {
       const Tag& tag = *section.tags[i];
       if (!has_histogram(tag.type)) continue;
       if (unknown == nullptr) unknown = why_unknown(tag.percentile_source);
       is_inexact = is_inexact || (tag.max && !tag.max->is_exact);
+      if (tag.percentile_source == PercentileSource::NearlyAllCalls)
+        missing = std::max(missing, 1 - static_cast<double>(tag.distribution->total()) / tag.calls);
     }
   }
   std::string lines;
+  if (missing > 0)
+    lines += labelled(shown, "p50..p99",
+                      shown.faint("miss up to " + Shown::number(missing * 100) +
+                                  "% of a tag's calls, for which a thread had no room"));
   if (unknown != nullptr) lines += labelled(shown, shown.nothing(), shown.faint(unknown));
   if (is_inexact)
     lines += labelled(shown, shown.at_least(),

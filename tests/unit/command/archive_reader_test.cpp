@@ -193,6 +193,21 @@ TEST_F(TotalsOf, AHistogramOfAllCallsGivesPercentiles) {
   EXPECT_EQ(tag.distribution->total(), 1000U);
 }
 
+TEST_F(TotalsOf, AHistogramThatLacksOneInAHundredIsSaidToDoSo) {
+  const std::vector<double> values(990, 2.0);
+  for (const auto& [calls, source] : {std::pair(1000.0, PercentileSource::NearlyAllCalls),
+                                      std::pair(1001.0, PercentileSource::IncompleteHistogram)}) {
+    ArchiveOfTags archive(path());
+    archive.begin(0);
+    archive.sample(1, {{kCalls, {{"a", calls}}}, {kShape, {{"a", shape(0, of_values(values))}}}});
+    archive.finish();
+    const Tag tag = totals().tags.at(0);
+    EXPECT_EQ(tag.percentile_source, source);
+    EXPECT_EQ(tag.percentiles[kP99].has_value(), calls == 1000);
+    for (const char* suffix : {".0", ".meta", ".index"}) std::filesystem::remove(path() + suffix);
+  }
+}
+
 TEST_F(TotalsOf, AHistogramThatLacksCallsGivesNoPercentiles) {
   ArchiveOfTags archive(path());
   archive.begin(0);

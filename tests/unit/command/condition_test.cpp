@@ -116,6 +116,26 @@ TEST(Condition, OfAMaximumThatMayBeGreaterIsKnownAsFarAsItIs) {
   EXPECT_EQ(outcome("checkout max != 501ms", {tag}), Outcome::Unknown);
 }
 
+// Ten of a thousand values are missing: whether they are small or great makes a difference.
+TEST(Condition, OfAPercentileThatLacksCallsIsKnownAsFarAsItIs) {
+  Tag tag = checkout();
+  tag.calls = 1000;
+  tag.distribution.emplace();
+  for (int i = 1; i <= 990; ++i) tag.distribution->add(i * 0.001);
+  tag.percentile_source = PercentileSource::NearlyAllCalls;
+  tag.percentiles[kP95] = 0.94;
+  tag.percentiles[kP999] = 0.99;
+  tag.max = Extreme{2, true};
+  EXPECT_EQ(outcome("checkout p95 > 900ms", {tag}), Outcome::Broken);
+  EXPECT_EQ(outcome("checkout p95 > 955ms", {tag}), Outcome::Unknown);
+  EXPECT_EQ(outcome("checkout p95 > 980ms", {tag}), Outcome::Passed);
+  EXPECT_EQ(outcome("checkout p999 > 950ms", {tag}), Outcome::Broken);
+  EXPECT_EQ(outcome("checkout p999 > 1500ms", {tag}), Outcome::Unknown);
+  EXPECT_EQ(outcome("checkout p999 > 2100ms", {tag}), Outcome::Passed);
+  tag.max->is_exact = false;
+  EXPECT_EQ(outcome("checkout p999 > 2100ms", {tag}), Outcome::Unknown);
+}
+
 TEST(Condition, WithATimeIsOfTransactionsWithoutOfObservations) {
   EXPECT_EQ(findings("* p99 > 10ms", {checkout(), queue()}).size(), 1U);
   EXPECT_EQ(outcome("* p99 > 16", {checkout(), queue()}), Outcome::Broken);
