@@ -8,12 +8,12 @@
 
 namespace pcp::trace::command {
 
-inline const char* name_of(TraceType type) {
+inline const char* type_name(TraceType type) {
   constexpr std::array kNames{"transact", "point", "observe", "counter"};
   return kNames[index_of(type)];
 }
 
-inline const char* name_of(PercentileSource source) {
+inline const char* source_name(PercentileSource source) {
   switch (source) {
     case PercentileSource::Histogram:
       return "histogram";

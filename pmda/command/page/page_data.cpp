@@ -24,7 +24,7 @@ namespace pcp::trace::command {
 namespace {
 
 // As Javascript has times.
-double milliseconds(Moment at) {
+double script_time(Moment at) {
   return std::chrono::duration<double, std::milli>(at.time_since_epoch()).count();
 }
 
@@ -58,16 +58,16 @@ Whole whole_of(const std::vector<Tag>& tags) {
 }
 
 // Of a single tag they are its own, which do not need a histogram.
-std::optional<double> percentile_of(const Whole& whole, std::size_t which) {
+std::optional<double> whole_percentile(const Whole& whole, std::size_t which) {
   if (whole.called.size() == 1) return whole.called.front()->percentiles[which];
   if (whole.distribution) return whole.distribution->quantile(kPercentiles[which]);
   return std::nullopt;
 }
 
 std::string_view source_of(const Whole& whole) {
-  if (whole.called.empty()) return name_of(PercentileSource::NoCalls);
-  if (whole.called.size() == 1) return name_of(whole.called.front()->percentile_source);
-  return whole.distribution ? name_of(PercentileSource::Histogram) : "several tags";
+  if (whole.called.empty()) return source_name(PercentileSource::NoCalls);
+  if (whole.called.size() == 1) return source_name(whole.called.front()->percentile_source);
+  return whole.distribution ? source_name(PercentileSource::Histogram) : "several tags";
 }
 
 class Packer {
@@ -132,8 +132,8 @@ class Packer {
       write_text("command", run.command);
       write_texts("hosts", run.hosts);
       write_texts("archives", run.archives);
-      write_number("begin", milliseconds(run.begin));
-      write_number("end", milliseconds(run.end));
+      write_number("begin", script_time(run.begin));
+      write_number("end", script_time(run.end));
       write_number("elapsed", run.elapsed_s());
       write_number("samples", run.samples);
       json_.key("interval");
@@ -142,8 +142,8 @@ class Packer {
                        : std::nullopt);
       write_list("gaps", run.gaps, [&](const Gap& gap) {
         json_.array([&] {
-          json_.number(milliseconds(gap.begin));
-          json_.number(milliseconds(gap.end));
+          json_.number(script_time(gap.begin));
+          json_.number(script_time(gap.end));
         });
       });
       const RunZone zone = zone_of(run.time_zone, run.begin);
@@ -164,7 +164,7 @@ class Packer {
       json_.number(whole.failed);
       for (std::size_t i = 0; i < kPercentiles.size(); ++i) {
         json_.key(kPercentileNames[i]);
-        json_.number(percentile_of(whole, i));
+        json_.number(whole_percentile(whole, i));
       }
       write_text("source", source_of(whole));
     });
@@ -197,7 +197,7 @@ class Packer {
 
   void write_slowest(const std::vector<Tag>& tags) {
     write_list("slowestAt", tags, [&](const Tag& tag) {
-      json_.number(tag.slowest ? std::optional(milliseconds(tag.slowest->at)) : std::nullopt);
+      json_.number(tag.slowest ? std::optional(script_time(tag.slowest->at)) : std::nullopt);
     });
     write_list("slowestValue", tags, [&](const Tag& tag) {
       json_.number(tag.slowest ? std::optional(tag.slowest->value) : std::nullopt);
@@ -209,7 +209,7 @@ class Packer {
   void write_tags(const std::vector<Tag>& tags) {
     json_.object([&] {
       write_list("name", tags, [&](const Tag& tag) { json_.text(tag.name); });
-      write_list("type", tags, [&](const Tag& tag) { json_.text(name_of(tag.type)); });
+      write_list("type", tags, [&](const Tag& tag) { json_.text(type_name(tag.type)); });
       write_list("unit", tags, [&](const Tag& tag) { json_.text(tag.unit); });
       write_list("calls", tags, [&](const Tag& tag) { json_.number(tag.calls); });
       write_numbers(tags);
@@ -217,7 +217,7 @@ class Packer {
       write_extreme("max", tags, &Tag::max);
       write_slowest(tags);
       write_list("source", tags,
-                 [&](const Tag& tag) { json_.text(name_of(tag.percentile_source)); });
+                 [&](const Tag& tag) { json_.text(source_name(tag.percentile_source)); });
       write_list("hosts", tags, [&](const Tag& tag) {
         json_.array([&] {
           for (const std::uint16_t host : tag.hosts) json_.number(host);
@@ -227,7 +227,7 @@ class Packer {
   }
 
   void write_times(std::string_view name, const Grid& grid) {
-    write_list(name, grid.edges, [&](Moment edge) { json_.number(milliseconds(edge)); });
+    write_list(name, grid.edges, [&](Moment edge) { json_.number(script_time(edge)); });
   }
 
   void write_values(std::string_view name, const std::vector<float>& values) {
@@ -256,8 +256,8 @@ class Packer {
       if (!series.histograms.empty())
         write_list("heat", heat_columns(series.histograms), [&](const TimedHistogram& column) {
           json_.object([&] {
-            write_number("begin", milliseconds(column.begin));
-            write_number("end", milliseconds(column.end));
+            write_number("begin", script_time(column.begin));
+            write_number("end", script_time(column.end));
             write_bins(column.values);
           });
         });

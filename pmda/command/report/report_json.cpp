@@ -108,7 +108,7 @@ void Document::tags(const std::vector<Tag>& tags, const Run& run) {
 void Document::tag(const Tag& tag, const Run& run) {
   json.object([&] {
     text("name", tag.name);
-    text("type", name_of(tag.type));
+    text("type", type_name(tag.type));
     text("unit", tag.unit);
     std::vector<std::string> hosts;
     for (const std::uint16_t host : tag.hosts) hosts.push_back(run.hosts[host]);
@@ -123,7 +123,7 @@ void Document::tag(const Tag& tag, const Run& run) {
     extreme("max", tag.max);
     for (std::size_t i = 0; i < kPercentiles.size(); ++i)
       number(kPercentileNames[i], tag.percentiles[i]);
-    if (has_histogram(tag.type)) text("percentiles_from", name_of(tag.percentile_source));
+    if (has_histogram(tag.type)) text("percentiles_from", source_name(tag.percentile_source));
     number("last", tag.last);
     number("added", tag.counted);
     slowest(tag);
