@@ -349,10 +349,23 @@ class Time(PageTestCase):
     def test_what_can_be_added_up_stays_exact_when_points_are_joined(self):
         self.page("only_points")
         joined = self.evaluate("""(() => {
-            const grid = gridOf([0, 1000, 3000, 3500, 5500, 6000]);
+            const grid = gridOf([0, 1000, 3000, 3500, 5500, 6500]);
             const line = {values: Float32Array.of(10, 1, 4, NaN, 6), merge: "rate"};
             return [2, 3].map((step) => [...thinned(grid, [line], step).lines[0].values]); })()""")
         self.assertEqual(joined, [[4, 4, 6], [4, 6]])  # 10 + 2 in 3 s; 2 in 0.5 s; 3 in 0.5 s; 14 in 3.5 s
+
+    def test_the_rest_of_an_interval_at_the_end_is_no_fall(self):
+        self.page("only_points")
+        joined = self.evaluate("""(() => {
+            const line = {values: Float32Array.of(10, 10, 0), merge: "rate"};
+            const {grid, lines} = thinned(gridOf([0, 1000, 2000, 2100]), [line], 1);
+            return [[...grid.edges], [...lines[0].values].map((value) => value.toFixed(1))]; })()""")
+        self.assertEqual(joined, [[0, 1000, 2100], ["10.0", "9.1"]])
+
+    def test_a_heat_map_is_not_dulled_by_a_few_calls_in_an_instant(self):
+        self.page("shop")
+        self.assertEqual(self.evaluate("""new HeatMap([{begin: 0, end: 1000, coarseness: 2, bins: [8000], counts: [50]},
+            {begin: 1000, end: 1001, coarseness: 2, bins: [8000], counts: [3]}]).most"""), 50)
 
     def test_of_joined_percentiles_the_middle_one_is_shown_and_the_greatest_maximum(self):
         self.page("only_points")

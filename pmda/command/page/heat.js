@@ -22,8 +22,11 @@ class HeatMap {
         ({begin, end, coarseness, bins, counts}) => (
             {begin, end, bins: binsOf({coarseness, bins, counts}), seconds: (end - begin) / 1000}));
     const all = this.columns.flatMap(({bins}) => bins);
-    this.most = Math.max(...this.columns.map(
-        ({bins, seconds}) => Math.max(...bins.map(({count}) => count)) / seconds));
+    // Not of short ones: a few calls in an instant are no measure.
+    const longest = Math.max(...this.columns.map(({seconds}) => seconds));
+    const usual = this.columns.filter(({seconds}) => seconds > longest / 4);
+    this.most = Math.max(
+        ...usual.map(({bins, seconds}) => Math.max(...bins.map(({count}) => count)) / seconds));
     const positive = all.filter(({low}) => low > 0);
     this.range = positive.length ?
         [Math.min(...positive.map(({low}) => low)), Math.max(...positive.map(({high}) => high))] :

@@ -26,21 +26,27 @@ function mergeRange(line, seconds, from, to) {
   return known.length ? merges[line.merge || 'middle'](known) : NaN;
 }
 
+// Where the joined points begin. What is left when a program has ended is part of the one before
+// it: there would seem to be a fall where there was only an end.
+function joinedStarts({edges, count}, step) {
+  const starts = [];
+  for (let i = 0; i < count; i += step) starts.push(i);
+  const length = (start) => edges[Math.min(start + step, count)] - edges[start];
+  const [before, last] = starts.slice(-2);
+  if (starts.length > 1 && length(last) < length(before) / 4) starts.pop();
+  return starts;
+}
+
 // Gives a grid and lines with one point for each `step` of them.
 function thinned(grid, lines, step) {
-  if (step === 1) return {step, grid, lines};
-  const edges = [];
-  for (let i = 0; i < grid.count; i += step) edges.push(grid.edges[i]);
-  edges.push(grid.edges[grid.count]);
-  const thin = gridOf(edges);
-  const merged =
-      lines.map((line) => ({
-                  ...line,
-                  values: Float32Array.from(
-                      thin.middles,
-                      (_, i) => mergeRange(
-                          line, grid.seconds, i * step, Math.min((i + 1) * step, grid.count)))
-                }));
+  const starts = joinedStarts(grid, step);
+  if (starts.length === grid.count) return {step, grid, lines};
+  const ends = [...starts.slice(1), grid.count];
+  const thin = gridOf([...starts, grid.count].map((i) => grid.edges[i]));
+  const merged = lines.map((line) => {
+    const values = ends.map((end, i) => mergeRange(line, grid.seconds, starts[i], end));
+    return {...line, values: Float32Array.from(values)};
+  });
   return {step, grid: thin, lines: merged};
 }
 
