@@ -33,7 +33,8 @@ constexpr int kOwnFailure = 125;
 
 // After the program's end, for what others that it has started still have to say.
 constexpr agent::Time kPatience = std::chrono::seconds(2);
-constexpr agent::Time kLook = std::chrono::milliseconds(5);
+constexpr agent::Time kLook = std::chrono::milliseconds(5);  // between two looks
+constexpr agent::Time kLaterLook = std::chrono::milliseconds(100);
 
 int fail(const std::string& why) {
   std::cerr << "pcp trace record: " << why << std::endl;
@@ -60,7 +61,8 @@ agent::LabelText labels_of_run(const RecordOptions& options) {
   return labels;
 }
 
-Recording::Settings settings(const RecordOptions& options) {
+// What all recordings have in common.
+Recording::Settings settings_of(const RecordOptions& options) {
   Recording::Settings settings;
   settings.folder = options.folder;
   settings.version = options.version;
@@ -74,8 +76,9 @@ void record_until_end(Child& child, PrivateCollector& collector, Recording& reco
   // First the processes, then what they have sent.
   while ((child.has_descendants() || !collector.is_quiet()) &&
          (waits || agent::steady_now() < end + kPatience)) {
-    if (child.is_interrupted_before(agent::steady_now() + kLook)) break;
-    if (agent::steady_now() >= recording.next()) recording.take_next();
+    const agent::Time now = agent::steady_now();
+    if (now >= recording.next()) recording.take_next();
+    if (child.is_interrupted_before(now + (now < end + kPatience ? kLook : kLaterLook))) break;
   }
   collector.stop();
 }
@@ -111,11 +114,11 @@ int record_command(const RecordOptions& options) {
   PrivateCollector& collector = **made;
   EmbeddedSource source(collector.reader(), collector.port(), labels_of_run(options),
                         collector.begin());
-  Recording::Settings with = settings(options);
-  with.what = std::filesystem::path(options.command.front()).filename();
-  with.host = this_host();
-  with.begin = collector.begin();
-  Result<std::unique_ptr<Recording>> recording = Recording::begin(with, source);
+  Recording::Settings settings = settings_of(options);
+  settings.what = std::filesystem::path(options.command.front()).filename();
+  settings.host = this_host();
+  settings.begin = collector.begin();
+  Result<std::unique_ptr<Recording>> recording = Recording::begin(settings, source);
   if (!recording) return fail(recording.error().message);
   collector.start();
   if (const int error = child->start(options.command, collector.environment()); error != 0) {
@@ -135,14 +138,15 @@ int record_host(const RecordOptions& options) {
   std::optional<Interruption> interruption(std::in_place);
   Result<std::unique_ptr<HostSource>> source = HostSource::connect(options.host);
   if (!source) return fail(source.error().message);
-  Recording::Settings with = settings(options);
-  with.what = options.host;
-  with.host = (*source)->host_name();
-  with.begin = agent::steady_now();
-  Result<std::unique_ptr<Recording>> made = Recording::begin(with, **source);
+  Recording::Settings settings = settings_of(options);
+  settings.what = options.host;
+  settings.host = (*source)->host_name();
+  settings.begin = agent::steady_now();
+  Result<std::unique_ptr<Recording>> made = Recording::begin(settings, **source);
   if (!made) return fail(made.error().message);
   Recording& recording = **made;
-  const agent::Time end = options.duration ? with.begin + *options.duration : agent::Time::max();
+  const agent::Time end =
+      options.duration ? settings.begin + *options.duration : agent::Time::max();
   while (recording.next() < end && !interruption->comes_before(recording.next()))
     recording.take_next();
   if (!interruption->has_come()) interruption->comes_before(end);
