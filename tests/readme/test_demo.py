@@ -173,7 +173,7 @@ class Run(unittest.TestCase):
     def test_says_in_one_line_what_is_wrong_with_the_seconds(self):
         for arguments in (["10", "c"], ["c", "abc"], ["c", "0"], ["-5"], ["c", "10", "20"], ["c", ""]):
             seconds = " ".join(arguments).removeprefix("c").strip()
-            self.assertIn(f"not '{seconds}'; wanted: ./run demo [LANGUAGE] [SECONDS]",
+            self.assertIn(f"not '{seconds}'; wanted: ./run demo [record] [LANGUAGE] [SECONDS]",
                           self.refusal(*arguments))
 
 

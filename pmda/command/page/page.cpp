@@ -8,7 +8,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 
 #include "collector/engine/base64.hpp"
 #include "collector/engine/descriptor.hpp"
@@ -59,7 +61,13 @@ Result<void> write_file(const std::string& path, std::string_view bytes) {
   return {};
 }
 
-Result<void> replace_file(const std::string& path, std::string_view bytes) {
+// A device or a pipe is written to; what a link leads to is replaced, not the link.
+Result<void> replace_file(const std::string& given, std::string_view bytes) {
+  std::error_code ignored;
+  const bool is_there = std::filesystem::exists(given, ignored);
+  if (is_there && !std::filesystem::is_regular_file(given, ignored))
+    return write_file(given, bytes);
+  const std::string path = is_there ? std::filesystem::canonical(given, ignored).string() : given;
   const std::string temporary = path + '.' + std::to_string(::getpid()) + ".new";
   Result<void> saved = write_file(temporary, bytes);
   if (saved && std::rename(temporary.c_str(), path.c_str()) != 0) saved = system_error();

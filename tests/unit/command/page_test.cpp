@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/page/page.hpp"
 
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
@@ -10,6 +13,8 @@
 #include <sstream>
 
 #include <gtest/gtest.h>
+
+#include "collector/engine/descriptor.hpp"
 
 namespace pcp::trace::command {
 namespace {
@@ -63,6 +68,28 @@ TEST_F(Page, ReplacesTheOneThatIsThere) {
   ASSERT_TRUE(write_page(with_tag("a"), path_));
   EXPECT_NE(text(), before);
   EXPECT_EQ(files(), 1);
+}
+
+// As root one would else have replaced a device by a file.
+TEST_F(Page, IsWrittenToWhatIsNoFile) {
+  const std::filesystem::path pipe = directory_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0666), 0);
+  const agent::Descriptor reader(::open(pipe.c_str(), O_RDONLY | O_NONBLOCK));
+  ASSERT_EQ(::fcntl(reader.get(), F_SETPIPE_SZ, 1 << 20), 1 << 20);
+  ASSERT_TRUE(write_page(Model{}, pipe));
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+  std::string beginning(15, ' ');
+  ASSERT_EQ(::read(reader.get(), beginning.data(), beginning.size()), 15);
+  EXPECT_EQ(beginning, "<!doctype html>");
+}
+
+TEST_F(Page, IsWhereALinkLeadsTo) {
+  std::ofstream(directory_ / "other.html") << "the old one";
+  std::filesystem::create_symlink("other.html", path_);
+  ASSERT_TRUE(write_page(Model{}, path_));
+  EXPECT_TRUE(std::filesystem::is_symlink(path_));
+  EXPECT_TRUE(text().starts_with("<!doctype html>"));
+  EXPECT_EQ(files(), 2);
 }
 
 TEST_F(Page, WithoutAPlaceTheErrorNamesTheFile) {
