@@ -24,7 +24,7 @@ Result<void> for_each_archive(const ReadRequest& request, TagNames& names, Funct
     Result<ArchiveSource> source = ArchiveSource::open(path);
     if (!source) return source.error();
     ArchiveChanges changes(*source, names, request.window);
-    if (const Result<void> read = function(*source, changes); !read) return read;
+    if (Result<void> read = function(*source, changes); !read) return read;
   }
   return {};
 }

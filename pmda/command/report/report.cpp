@@ -25,13 +25,13 @@ namespace pcp::trace::command {
 
 namespace {
 
-enum Status { kPassed = 0, kBroken = 1, kFailed = 2 };
+enum Status { kPassed = 0, kBroken = 1, kCannotTell = 2 };
 
 using Findings = std::vector<Condition::Finding>;
 
-int fail(const std::string& why) {
+int give_up(const std::string& why) {
   std::cerr << "pcp trace report: " << why << std::endl;
-  return kFailed;
+  return kCannotTell;
 }
 
 Result<std::optional<Totals>> read_base(const ReportOptions& options) {
@@ -60,7 +60,7 @@ bool has(const Findings& findings, Condition::Outcome outcome) {
 // What holds is worse than what one cannot know.
 int status_of(const Findings& findings) {
   if (has(findings, Condition::Outcome::Broken)) return kBroken;
-  return has(findings, Condition::Outcome::Unknown) ? kFailed : kPassed;
+  return has(findings, Condition::Outcome::Unknown) ? kCannotTell : kPassed;
 }
 
 void print(const Findings& findings, std::ostream& out) {
@@ -103,14 +103,14 @@ void show(const Model& model, const ReportOptions& options, const Findings& find
 
 int run(const ReportOptions& options) {
   const Result<Model> model = read(options);
-  if (!model) return fail(model.error().message);
+  if (!model) return give_up(model.error().message);
   const Findings findings = check(options.conditions, model->tags);
   if (!options.page.empty()) {
     const Result<void> written = write_page(*model, options.page);
-    if (!written) return fail(written.error().message);
+    if (!written) return give_up(written.error().message);
   }
   show(*model, options, findings);
-  if (!std::cout.flush()) return fail("what was to be shown could not be written");
+  if (!std::cout.flush()) return give_up("what was to be shown could not be written");
   return status_of(findings);
 }
 
@@ -119,7 +119,7 @@ int run(const ReportOptions& options) {
 int report(int argc, char* const* argv) {
   std::setlocale(LC_CTYPE, "");
   const Result<ReportOptions> options = parse_report_options(argc, argv);
-  if (!options) return fail(options.error().message + " (pcp trace report --help)");
+  if (!options) return give_up(options.error().message + " (pcp trace report --help)");
   if (options->wants_help) {
     std::cout << kReportUsage;
     return kPassed;

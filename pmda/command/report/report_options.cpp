@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kNoHosts =
     "-h: a report is made of archives. For a host: pcp trace record -h HOST";
 
-enum LongOption { kCompare, kFailIf, kHelp, kHtml, kJson };
+enum ReportOption { kBaseOption, kConditionOption, kHelpOption, kPageOption, kJsonOption };
 
 // PCP's own are in PCP's environment variables as well, where `pcp -a ... trace report` puts them.
 pmLongOptions long_options[] = {
@@ -57,20 +57,20 @@ class PcpOptions {
 
 Result<void> take_long_option(int which, const char* argument, ReportOptions& options) {
   switch (which) {
-    case kCompare:
+    case kBaseOption:
       options.base = argument;
       if (options.base.empty()) return Error{"--compare: needs an archive, or its folder"};
       return {};
-    case kFailIf: {
+    case kConditionOption: {
       Result<Condition> condition = Condition::parse(argument);
       if (!condition) return Error{"--fail-if: " + condition.error().message};
       options.conditions.push_back(*std::move(condition));
       return {};
     }
-    case kHelp:
+    case kHelpOption:
       options.wants_help = true;
       return {};
-    case kHtml:
+    case kPageOption:
       options.page = argument;
       if (options.page.empty()) return Error{"--html: needs a file"};
       return {};

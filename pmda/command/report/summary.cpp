@@ -13,10 +13,10 @@ namespace {
 constexpr std::size_t kMostLines = 25;
 constexpr std::size_t kMostArchives = 2;  // that are named
 
-constexpr std::size_t kWide = 8;
-constexpr std::size_t kFailed = 7;
-constexpr std::size_t kMax = 9;
-constexpr std::size_t kLast = 7;
+constexpr std::size_t kWideColumns = 8;
+constexpr std::size_t kFailedColumns = 7;
+constexpr std::size_t kMaxColumns = 9;
+constexpr std::size_t kLastColumns = 7;
 constexpr std::size_t kLabel = 9;  // of the lines at the end
 
 using Tags = std::vector<const Tag*>;
@@ -30,13 +30,13 @@ struct Section {
   std::size_t rows = 0;  // that are shown
 };
 
-class Table {
+class TagTable {
  public:
-  Table(const Shown& shown, bool shows_failed)
+  TagTable(const Shown& shown, bool shows_failed)
       : shown_(shown),
         shows_failed_(shows_failed),
-        name_columns_(shown.terminal().columns - kWide * 5 - kMax - kLast -
-                      (shows_failed ? kFailed : 0)) {}
+        name_columns_(shown.terminal().columns - kWideColumns * 5 - kMaxColumns - kLastColumns -
+                      (shows_failed ? kFailedColumns : 0)) {}
 
   std::string heading(const Section& section) const;
   std::string row(const Tag& tag) const;
@@ -62,37 +62,39 @@ std::string in_column(std::string_view text, std::size_t columns) {
   return " " + Shown::right(text, columns - 1);
 }
 
-std::string Table::heading(const Section& section) const {
+std::string TagTable::heading(const Section& section) const {
   const bool has_distribution = has_histogram(section.tags.front()->type);
   std::string line = Shown::left(section.title, name_columns_);
-  line += in_column(section.calls, kWide) + in_column("/s", kWide);
+  line += in_column(section.calls, kWideColumns) + in_column("/s", kWideColumns);
   if (shows_failed_)
-    line += in_column(section.tags.front()->type == TraceType::Transact ? "failed" : "", kFailed);
+    line += in_column(section.tags.front()->type == TraceType::Transact ? "failed" : "",
+                      kFailedColumns);
   for (const char* const name : {"p50", "p95", "p99"})
-    line += in_column(has_distribution ? name : "", kWide);
-  line += in_column(has_distribution ? "max" : "added", kMax) + in_column(section.last, kLast);
+    line += in_column(has_distribution ? name : "", kWideColumns);
+  line += in_column(has_distribution ? "max" : "added", kMaxColumns) +
+          in_column(section.last, kLastColumns);
   return shown_.bold(line) + "\n";
 }
 
-std::string Table::row(const Tag& tag) const {
+std::string TagTable::row(const Tag& tag) const {
   std::string line = Shown::left(shown_.name(tag.name, name_columns_), name_columns_);
-  line += in_column(Shown::count(tag.calls), kWide);
-  line += in_column(tag.rate ? Shown::measured(*tag.rate) : shown_.nothing(), kWide);
+  line += in_column(Shown::count(tag.calls), kWideColumns);
+  line += in_column(tag.rate ? Shown::measured(*tag.rate) : shown_.nothing(), kWideColumns);
   if (shows_failed_) line += failed(tag);
   for (const std::size_t which : {kP50, kP95, kP99})
-    line += in_column(percentile(tag, which), kWide);
-  line += in_column(max(tag), kMax) + in_column(last(tag), kLast);
+    line += in_column(percentile(tag, which), kWideColumns);
+  line += in_column(max(tag), kMaxColumns) + in_column(last(tag), kLastColumns);
   return Shown::trimmed(line) + "\n";
 }
 
-std::string Table::failed(const Tag& tag) const {
-  if (tag.type != TraceType::Transact) return std::string(kFailed, ' ');
+std::string TagTable::failed(const Tag& tag) const {
+  if (tag.type != TraceType::Transact) return std::string(kFailedColumns, ' ');
   const std::string text =
-      in_column(tag.failed ? Shown::count(*tag.failed) : shown_.nothing(), kFailed);
+      in_column(tag.failed ? Shown::count(*tag.failed) : shown_.nothing(), kFailedColumns);
   return tag.failed.value_or(0) > 0 ? shown_.bad(text) : text;
 }
 
-std::string Table::max(const Tag& tag) const {
+std::string TagTable::max(const Tag& tag) const {
   if (!has_histogram(tag.type)) {
     const bool was_added_to = tag.counted && (*tag.counted != 0 || !tag.last);
     return was_added_to ? Shown::number(*tag.counted) : "";
@@ -101,7 +103,7 @@ std::string Table::max(const Tag& tag) const {
   return (tag.max->is_exact ? "" : shown_.at_least()) + value(tag, tag.max->value);
 }
 
-std::string Table::last(const Tag& tag) const {
+std::string TagTable::last(const Tag& tag) const {
   if (tag.type == TraceType::Transact)
     return tag.concurrency ? Shown::measured(*tag.concurrency) : "";
   return tag.last ? Shown::number(*tag.last) : "";
@@ -225,7 +227,7 @@ std::string table(std::vector<Section>& sections, std::size_t lines, const Shown
   const bool is_cut = all + around > lines;
   deal_rows(sections, lines - around - (is_cut ? 1 : 0));
 
-  const Table table(shown, shows_failed);
+  const TagTable table(shown, shows_failed);
   std::string text;
   for (const Section& section : sections) {
     text += (text.empty() ? "" : "\n") + table.heading(section);
