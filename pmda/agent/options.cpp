@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "metrics/parse_argument.hpp"
 #include "metrics/debug_options.hpp"
+#include "metrics/parse_argument.hpp"
 
 namespace pcp::trace::agent {
 

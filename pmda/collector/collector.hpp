@@ -38,8 +38,8 @@ class Collector {
   void start();  // starts the ingest thread
   void stop();   // says BYE to clients, unlinks the Unix socket, ends the thread
 
-  // Nobody is connected, or waits to be, and all that was sent is counted. Requires: it was started,
-  // and not stopped.
+  // Nobody is connected, or waits to be, and all that was sent is counted. Requires: it was
+  // started, and not stopped.
   bool is_quiet();
 
   // Good until this goes, after stop() too.

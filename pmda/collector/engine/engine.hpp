@@ -27,8 +27,9 @@ namespace pcp::trace::agent {
 
 class Engine {
  public:
-  // Of more known instances than there may be tags those are forgotten that were absent for longest.
-  // Requires: period and buckets are not 0; `known` names no tag and no number of a type twice.
+  // Of more known instances than there may be tags those are forgotten that were absent for
+  // longest. Requires: period and buckets are not 0; `known` names no tag and no number of a type
+  // twice.
   Engine(const EngineOptions& options, const std::vector<KnownInstance>& known, Time now);
   ~Engine();
 

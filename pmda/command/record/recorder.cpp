@@ -27,7 +27,7 @@ void Recorder::describe_metrics(Stamp at) {
   writer_.add_labels(at, PM_LABEL_CONTEXT, PM_IN_NULL,
                      source_.labels(PM_LABEL_CONTEXT, PM_IN_NULL).all());
   const auto add_texts = [this](unsigned of_what, unsigned of) {
-    for (const unsigned length : {PM_TEXT_ONELINE, PM_TEXT_HELP})
+    for (const unsigned length : {unsigned{PM_TEXT_ONELINE}, unsigned{PM_TEXT_HELP}})
       if (const std::string text = source_.text(of_what | length, of); !text.empty())
         writer_.add_text(of_what | length, of, text);
   };
