@@ -22,17 +22,17 @@ struct Word {
 constexpr std::array kWords{Word{"record", record}, Word{"report", report}};
 
 constexpr const char* kUsage =
-    R"(Usage: pcp trace WORD [ARGUMENT...]
+    R"(Usage: pcp-trace WORD [ARGUMENT...]
 
 Shows where the time of traced programs goes.
 
   record   run a program, or watch a host, and keep what is traced
   report   show what was recorded: a summary here, and a page to look at
 
-  pcp trace WORD --help    what a word can do
-  pcp trace --version
+  pcp-trace WORD --help    what a word can do
+  pcp-trace --version
 
-Begin with: pcp trace record ./your-program
+Begin with: pcp-trace record ./your-program
 See pcp-trace(1).
 )";
 
@@ -54,7 +54,8 @@ int start(int argc, char** argv) {
   if (word.empty())
     std::cerr << kUsage;
   else
-    std::cerr << "pcp trace: what is \"" << word << "\"? See: pcp trace --help" << std::endl;
+    std::cerr << "pcp-trace: what is \"" << word << "\"? To record a program: pcp-trace record "
+              << word << "; all words: pcp-trace --help" << std::endl;
   return kWrongUsage;
 }
 

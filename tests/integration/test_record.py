@@ -144,7 +144,7 @@ class Ends(Recording):
     def test_without_a_folder_if_there_is_no_such_program(self):
         done = self.record("there-is-no-such-program")
         self.assertEqual(done.returncode, 127)
-        self.assertEqual(done.stderr, "pcp trace record: cannot execute there-is-no-such-program:"
+        self.assertEqual(done.stderr, "pcp-trace record: cannot execute there-is-no-such-program:"
                          " No such file or directory\n")
         self.assertFalse(os.path.exists(self.folder))
         self.assertEqual(self.record("/etc/passwd").returncode, 126)
@@ -154,7 +154,7 @@ class Ends(Recording):
         done = subprocess.run([recorded.COMMAND, "record", "-t", "soon", "true"], text=True,
                               capture_output=True, check=False, timeout=PATIENCE_S)
         self.assertEqual(done.returncode, 125)
-        self.assertRegex(done.stderr, r"^pcp trace record: -t: \"soon\" .*\n$")
+        self.assertRegex(done.stderr, r"^pcp-trace record: -t: \"soon\" .*\n$")
 
     def test_with_a_kill_leave_a_readable_archive_and_the_program_alone(self):
         recording = recorded.start(
@@ -187,7 +187,7 @@ class Ends(Recording):
                               env=self.plain_environment(), capture_output=True, check=False,
                               timeout=4 * PATIENCE_S)
         self.assertEqual(done.returncode, 125, done.stderr)
-        self.assertRegex(done.stderr, r"\Apcp trace record: the recording has ended too early:"
+        self.assertRegex(done.stderr, r"\Apcp-trace record: the recording has ended too early:"
                          r" run/trace\.\w+: No space left on device\n\Z")
         self.assertEqual(len(done.stdout.split()), 4000 + 3)  # one of each call, and the files
 
@@ -268,7 +268,7 @@ class Hosts(Recording):
                               capture_output=True, check=False, timeout=PATIENCE_S,
                               cwd=self.directory)
         self.assertEqual(done.returncode, 125)
-        self.assertRegex(done.stderr, r"^pcp trace record: cannot connect to pmcd on .*\n$")
+        self.assertRegex(done.stderr, r"^pcp-trace record: cannot connect to pmcd on .*\n$")
         self.assertEqual(os.listdir(self.directory), [])
 
 

@@ -2,6 +2,9 @@
 #include "collector/ingest/tcp_owner.hpp"
 
 #include <arpa/inet.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -11,6 +14,8 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+
+#include "collector/engine/descriptor.hpp"
 
 namespace pcp::trace::agent {
 
@@ -48,23 +53,92 @@ sockaddr_storage address_of(int socket, Name name) {
   return address;
 }
 
+// What the kernel says of a socket.
+struct Listed {
+  std::uint32_t state = 0;
+  std::uint32_t owner = 0;
+  std::uint64_t inode = 0;
+};
+
+void set_address(const sockaddr_storage& address, __be16& port, __be32* words) {
+  if (address.ss_family == AF_INET) {
+    sockaddr_in in;
+    std::memcpy(&in, &address, sizeof in);
+    port = in.sin_port;
+    words[0] = in.sin_addr.s_addr;
+  } else {
+    sockaddr_in6 in6;
+    std::memcpy(&in6, &address, sizeof in6);
+    port = in6.sin6_port;
+    std::memcpy(words, &in6.sin6_addr, sizeof in6.sin6_addr);
+  }
+}
+
+struct Question {
+  nlmsghdr header;
+  inet_diag_req_v2 socket;
+};
+
+Question question_about(const sockaddr_storage& local, const sockaddr_storage& remote) {
+  Question question{};
+  question.header.nlmsg_len = sizeof question;
+  question.header.nlmsg_type = SOCK_DIAG_BY_FAMILY;
+  question.header.nlmsg_flags = NLM_F_REQUEST;
+  question.socket.sdiag_family = static_cast<__u8>(local.ss_family);
+  question.socket.sdiag_protocol = IPPROTO_TCP;
+  question.socket.idiag_states = ~__u32{0};
+  set_address(local, question.socket.id.idiag_sport, question.socket.id.idiag_src);
+  set_address(remote, question.socket.id.idiag_dport, question.socket.id.idiag_dst);
+  question.socket.id.idiag_cookie[0] = question.socket.id.idiag_cookie[1] = INET_DIAG_NOCOOKIE;
+  return question;
+}
+
+// Asks for the one socket. Nothing if there is none, or if this kernel cannot be asked.
+std::optional<Listed> ask_for(const sockaddr_storage& local, const sockaddr_storage& remote) {
+  const Descriptor kernel(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
+  const Question question = question_about(local, remote);
+  if (!kernel || ::send(kernel.get(), &question, sizeof question, 0) != sizeof question) return {};
+  struct {
+    nlmsghdr header;
+    inet_diag_msg socket;
+    std::array<char, 1024> more;
+  } answer{};
+  const ssize_t bytes = ::recv(kernel.get(), &answer, sizeof answer, 0);
+  if (bytes < static_cast<ssize_t>(sizeof answer.header + sizeof answer.socket) ||
+      answer.header.nlmsg_type != SOCK_DIAG_BY_FAMILY)
+    return {};
+  return Listed{answer.socket.idiag_state, answer.socket.idiag_uid, answer.socket.idiag_inode};
+}
+
+// Looks for it in the list of all, which may take milliseconds.
+std::optional<Listed> look_for(const sockaddr_storage& local, const sockaddr_storage& remote) {
+  const std::string its_local = as_listed(local);
+  const std::string its_remote = as_listed(remote);
+  std::ifstream list(local.ss_family == AF_INET ? "/proc/net/tcp" : "/proc/net/tcp6");
+  for (std::string line; std::getline(list, line);) {
+    std::istringstream fields(line);
+    std::string number, first, second, queues, timer, retransmitted, patience;
+    Listed found;
+    if (fields >> number >> first >> second && first == its_local && second == its_remote &&
+        fields >> std::hex >> found.state >> queues >> timer >> retransmitted >> std::dec >>
+            found.owner >> patience >> found.inode)
+      return found;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::optional<std::uint32_t> tcp_owner(int socket) {
   const sockaddr_storage peer = address_of(socket, ::getpeername);
   if (peer.ss_family != AF_INET && peer.ss_family != AF_INET6) return {};
-  const std::string local_of_peer = as_listed(peer);
-  const std::string remote_of_peer = as_listed(address_of(socket, ::getsockname));
-  std::ifstream list(peer.ss_family == AF_INET ? "/proc/net/tcp" : "/proc/net/tcp6");
-  for (std::string line; std::getline(list, line);) {
-    std::istringstream fields(line);
-    std::string number, local, remote, state, queues, timer, retransmitted;
-    std::uint32_t owner = 0;
-    if (fields >> number >> local >> remote && local == local_of_peer && remote == remote_of_peer &&
-        fields >> state >> queues >> timer >> retransmitted >> owner)
-      return owner;
-  }
-  return {};
+  const sockaddr_storage own = address_of(socket, ::getsockname);
+  const std::optional<Listed> asked = ask_for(peer, own);
+  const std::optional<Listed> found = asked ? asked : look_for(peer, own);
+  // Whoever has closed his end already is said to be root, without an inode.
+  constexpr std::uint32_t kEstablished = 1;
+  if (!found || found->state != kEstablished || found->inode == 0) return {};
+  return found->owner;
 }
 
 }  // namespace pcp::trace::agent

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Whose process is at the other end of a TCP connection within this machine: the kernel lists the
-// owners of all its sockets, the peer's among them.
-//
-// Takes as long as the list is: not for those who have many connections.
+// Whose process is at the other end of a TCP connection within this machine: the kernel knows the
+// owner of each of its sockets, the peer's among them.
 #pragma once
 
 #include <cstdint>

@@ -100,7 +100,7 @@ Result<void> ArchiveSource::find_metrics() {
   is_sparse_ = find_metric("pmcd.pmlogger.host") == PM_ID_NULL;  // every pmlogger writes that
   if (has_tags) return {};
   return failed(
-      "has no counts of a trace agent. Record with `pcp trace record`, or let pmlogger log "
+      "has no counts of a trace agent. Record with `pcp-trace record`, or let pmlogger log "
       "\"trace\"");
 }
 

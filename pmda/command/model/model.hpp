@@ -28,13 +28,14 @@ inline constexpr std::size_t kP50 = 0, kP90 = 1, kP95 = 2, kP99 = 3, kP999 = 4;
 
 // Where a tag's percentiles come from, or why there are none.
 enum class PercentileSource {
-  Histogram,            // of all calls of the run, merged over time and hosts: at most 2% off
-  NearlyAllCalls,       // of a histogram that lacks at most one call in a hundred
-  OneWindow,            // the agent's own: one window of its has all calls of the run
-  NoCalls,              // none: nothing was called
-  NotRecorded,          // none: the agent or the recording has none for this tag
-  SeveralWindows,       // none: those of several windows cannot be put together
-  SeveralHosts,         // none: nor can those of several hosts
+  Histogram,       // of all calls of the run, merged over time and hosts: at most 2% off
+  NearlyAllCalls,  // of a histogram that lacks at most one call in a hundred
+  WholeIntervals,  // of a histogram of an agent's intervals: not quite the run's calls at its ends
+  OneWindow,       // the agent's own: one window of its has all calls of the run
+  NoCalls,         // none: nothing was called
+  NotRecorded,     // none: the agent or the recording has none for this tag
+  SeveralWindows,  // none: those of several windows cannot be put together
+  SeveralHosts,    // none: nor can those of several hosts
   IncompleteHistogram,  // none: there is a histogram, but it lacks more
 };
 

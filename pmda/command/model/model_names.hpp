@@ -19,6 +19,8 @@ inline const char* source_name(PercentileSource source) {
       return "histogram";
     case PercentileSource::NearlyAllCalls:
       return "histogram of nearly all calls";
+    case PercentileSource::WholeIntervals:
+      return "histogram of whole intervals";
     case PercentileSource::OneWindow:
       return "one window";
     case PercentileSource::NoCalls:

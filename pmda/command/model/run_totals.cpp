@@ -60,11 +60,12 @@ void RunTotals::add(const ArchiveSource& source, ArchiveTotals& archive) {
   auto& of_host = stretches_[host];
   of_host.insert(of_host.end(), archive.stretches().begin(), archive.stretches().end());
 
-  // Windows that follow each other without gap and overlap.
+  // Windows that follow each other without gap and overlap, as those of a recorded command do.
   const auto interval = usual_interval(archive.samples());
   const bool is_in_step =
-      interval && archive.period_s() &&
-      *archive.period_s() <= 1.05 * std::chrono::duration<double>(*interval).count();
+      !source.command().empty() ||
+      (interval && archive.period_s() &&
+       *archive.period_s() <= 1.05 * std::chrono::duration<double>(*interval).count());
   if (interval && (!run_.interval || *interval > *run_.interval)) run_.interval = interval;
   samples_.push_back(archive.samples());
 
@@ -105,6 +106,7 @@ void RunTotals::add_tag(Merged& merged, TagInArchive& its, const ArchiveSource& 
     tag.last = its.last;
     merged.last_at = its.last_at;
   }
+  merged.is_of_agent = merged.is_of_agent || source.command().empty();
   merged.has_percentiles = merged.has_percentiles || its.has_percentiles;
   if (calls == 0) return;
 
@@ -196,6 +198,7 @@ void take_percentiles(Tag& tag) {
 
 void RunTotals::find_percentiles(Merged& merged) {
   constexpr double kMostMissing = 0.01;  // of all calls
+  constexpr double kFewest = 0.5;
   Tag& tag = merged.tag;
   const bool of_all_archives =
       tag.distribution && merged.distributions == merged.archives_with_calls;
@@ -207,6 +210,10 @@ void RunTotals::find_percentiles(Merged& merged) {
     take_percentiles(tag);
   } else if (binned > 0 && binned <= tag.calls && tag.calls - binned <= kMostMissing * tag.calls) {
     tag.percentile_source = PercentileSource::NearlyAllCalls;
+    take_percentiles(tag);
+  } else if (merged.is_of_agent && binned >= kFewest * tag.calls &&
+             merged.unbinned <= kMostMissing * binned) {
+    tag.percentile_source = PercentileSource::WholeIntervals;
     take_percentiles(tag);
   } else if (merged.only_window && merged.has_percentiles) {
     tag.percentile_source = PercentileSource::OneWindow;

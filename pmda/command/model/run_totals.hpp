@@ -43,6 +43,7 @@ class RunTotals {
     std::size_t archives_with_calls = 0;
     std::size_t distributions = 0;  // in how many archives it has one
     double unbinned = 0;
+    bool is_of_agent = false;  // which goes on, and shows an interval when it is over
     Moment last_at{};
     bool has_percentiles = false;
     std::optional<AgentWindow> only_window;  // that holds all calls, of the only archive with calls

@@ -67,7 +67,7 @@ function showCards({run, whole, tags}) {
       '';
   const why = whyNoPercentile(whole);
   const elapsed =
-      card('Elapsed', formatElapsed((run.end - run.begin) / 1000), plural(run.samples, 'sample'));
+      card('Elapsed', formatElapsed(run.elapsed), plural(run.samples, 'sample'));
   if (whole.tags === 0) return byId('cards').replaceChildren(...callCards(tags), elapsed);
   byId('cards').replaceChildren(
       card('Transactions', formatShort(whole.calls), `of ${plural(whole.tags, 'tag')}`),

@@ -49,7 +49,8 @@ Whole whole_of(const std::vector<Tag>& tags) {
   }
   const auto has_histogram = [](const Tag* tag) {
     return tag->distribution && (tag->percentile_source == PercentileSource::Histogram ||
-                                 tag->percentile_source == PercentileSource::NearlyAllCalls);
+                                 tag->percentile_source == PercentileSource::NearlyAllCalls ||
+                                 tag->percentile_source == PercentileSource::WholeIntervals);
   };
   if (whole.called.empty() || !std::ranges::all_of(whole.called, has_histogram)) return whole;
   whole.distribution.emplace();

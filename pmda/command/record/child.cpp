@@ -45,12 +45,17 @@ class Strings {
   std::vector<char*> pointers_;
 };
 
-std::vector<std::string> changed_environment(const EnvironmentChanges& changes) {
+std::vector<std::string> present_environment() {
+  std::vector<std::string> all;
+  for (char** each = environ; *each != nullptr; ++each) all.emplace_back(*each);
+  return all;
+}
+
+std::vector<std::string> changed(const std::vector<std::string>& environment,
+                                 const EnvironmentChanges& changes) {
   std::vector<std::string> result;
-  for (char** each = environ; *each != nullptr; ++each) {
-    const std::string variable(*each);
+  for (const std::string& variable : environment)
     if (!changes.contains(variable.substr(0, variable.find('=')))) result.push_back(variable);
-  }
   for (const auto& [name, value] : changes)
     if (value) result.push_back(name + '=' + *value);
   return result;
@@ -58,12 +63,16 @@ std::vector<std::string> changed_environment(const EnvironmentChanges& changes) 
 
 }  // namespace
 
-Child::Child() {
+// PCP's library puts all of /etc/pcp.conf into our environment, and a collector raises the limit of
+// descriptors: the child is to have neither.
+Child::Child() : environment_(present_environment()) {
+  ::getrlimit(RLIMIT_NOFILE, &descriptors_before_);
   const sigset_t signals = signals_that_are_read();
   pthread_sigmask(SIG_BLOCK, &signals, &blocked_before_);
   signals_.reset(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals_) throw std::system_error(errno, std::generic_category(), "signalfd");
   std::signal(SIGCHLD, SIG_DFL);  // who has it ignored learns of no child's status
+  on_large_file_before_ = std::signal(SIGXFSZ, SIG_IGN);  // that a file may not grow, write() says
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
@@ -72,12 +81,13 @@ Child::~Child() {
   signalfd_siginfo signal{};
   while (::read(signals_.get(), &signal, sizeof signal) == sizeof signal) continue;
   ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+  std::signal(SIGXFSZ, on_large_file_before_);
   pthread_sigmask(SIG_SETMASK, &blocked_before_, nullptr);
 }
 
 int Child::start(const std::vector<std::string>& words, const EnvironmentChanges& changes) {
   const Strings arguments(words);
-  const Strings environment(changed_environment(changes));
+  const Strings environment(changed(environment_, changes));
   std::array<int, 2> ends{};  // the child's errno comes through it; exec() closes it
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return errno;
   const agent::Descriptor read_end(ends[0]);
@@ -86,6 +96,8 @@ int Child::start(const std::vector<std::string>& words, const EnvironmentChanges
   if (pid_ < 0) return errno;
   if (pid_ == 0) {
     pthread_sigmask(SIG_SETMASK, &blocked_before_, nullptr);
+    std::signal(SIGXFSZ, on_large_file_before_);
+    ::setrlimit(RLIMIT_NOFILE, &descriptors_before_);
     ::execvpe(arguments.get()[0], arguments.get(), environment.get());
     const int error = errno;
     const bool is_told = ::write(write_end.get(), &error, sizeof error) == sizeof error;

@@ -7,6 +7,7 @@
 // signals blocked.
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <csignal>
@@ -55,7 +56,12 @@ class Child {
   bool take_ends();
 
   agent::Descriptor signals_;  // those that are blocked, to be read
-  sigset_t blocked_before_{};  // what the child is to begin with, as we did
+  // What the child is to begin with, as we did.
+  sigset_t blocked_before_{};
+  void (*on_large_file_before_)(int) = nullptr;
+  rlimit descriptors_before_{};
+  std::vector<std::string> environment_;
+
   pid_t pid_ = -1;
   std::optional<int> exit_status_;
 };

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <clocale>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
@@ -37,7 +38,7 @@ constexpr agent::Time kLook = std::chrono::milliseconds(5);  // between two look
 constexpr agent::Time kLaterLook = std::chrono::milliseconds(100);
 
 int fail(const std::string& why) {
-  std::cerr << "pcp trace record: " << why << std::endl;
+  std::cerr << "pcp-trace record: " << why << std::endl;
   return kOwnFailure;
 }
 
@@ -99,12 +100,23 @@ Result<void> show(const RecordingFolder& folder, const RecordOptions& options) {
 // Gives the exit status.
 int conclude(const Result<void>& finished, const RecordingFolder& folder,
              const RecordOptions& options) {
+  std::signal(SIGPIPE, SIG_IGN);  // nobody may read what is said from here on
   std::cerr << collectors_log();
   // What is there can be shown, though it may not be all.
   const Result<void> shown = show(folder, options);
   if (!finished) return fail("the recording has ended too early: " + finished.error().message);
   if (!shown) return fail(shown.error().message);
   return 0;
+}
+
+// What one has to know of the counts.
+void tell_of_end(int status, bool is_left_by_some) {
+  constexpr int kOfSignals = 128;
+  if (status > kOfSignals)
+    std::cerr << "ended by signal " << status - kOfSignals << ": "
+              << ::strsignal(status - kOfSignals) << "; what it had not sent by then is missing\n";
+  if (is_left_by_some)
+    std::cerr << "some of its processes still run, and are not recorded any more (--wait)\n";
 }
 
 int record_command(const RecordOptions& options) {
@@ -128,9 +140,11 @@ int record_command(const RecordOptions& options) {
   }
   record_until_end(*child, collector, **recording, options.waits);
   const int status_of_program = child->exit_status();
+  const bool is_left_by_some = child->has_descendants();
   const Result<void> finished = (*recording)->finish();
   child.reset();  // from here on ^C is for us
   const int status = conclude(finished, (*recording)->folder(), options);
+  if (!options.is_quiet) tell_of_end(status_of_program, is_left_by_some);
   return status_of_program != 0 ? status_of_program : status;
 }
 
@@ -160,7 +174,7 @@ int record_host(const RecordOptions& options) {
 int record(int argc, char* const* argv) {
   std::setlocale(LC_CTYPE, "");
   const Result<RecordOptions> options = parse_record_options(argc, argv);
-  if (!options) return fail(options.error().message + " (pcp trace record --help)");
+  if (!options) return fail(options.error().message + " (pcp-trace record --help)");
   if (options->wants_help) {
     std::cout << kRecordUsage;
     return 0;

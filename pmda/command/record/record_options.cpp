@@ -141,8 +141,8 @@ Result<void> take_options(int argc, char* const* argv, RecordOptions& options) {
 }  // namespace
 
 const char* const kRecordUsage =
-    R"(Usage: pcp trace record [OPTIONS] [--] COMMAND [ARGUMENT...]
-       pcp trace record [OPTIONS] -h HOST [-s TIME]
+    R"(Usage: pcp-trace record [OPTIONS] [--] COMMAND [ARGUMENT...]
+       pcp-trace record [OPTIONS] -h HOST [-s TIME]
 
 Runs COMMAND and records what it and its children trace, or what HOST's trace agent shows: an
 archive for all of PCP's tools, and a page to look at. No agent needs to run for a COMMAND.
@@ -160,10 +160,10 @@ archive for all of PCP's tools, and a page to look at. No agent needs to run for
       --help           show this text
 
 Examples:
-  pcp trace record ./app --fast
-  pcp trace record -t 100ms -o slow.trace ./app
-  pcp trace record -h shop1 -s 60s
-  pcp trace report              what was recorded last
+  pcp-trace record ./app --fast
+  pcp-trace record -t 100ms -o slow.trace ./app
+  pcp-trace record -h shop1 -s 60s
+  pcp-trace report              what was recorded last
 
 The exit status is COMMAND's, or 128 and the number of the signal that has ended it; 126 if COMMAND
 cannot be executed, 127 if it is not found, 125 if recording fails. See pcp-trace(1).

@@ -45,8 +45,9 @@ struct Unit {
   std::string_view name;
   double length_s;
 };
-constexpr std::array kTimeUnits{Unit{"ns", 1e-9}, Unit{"us", 1e-6}, Unit{"µs", 1e-6},
-                                Unit{"ms", 1e-3}, Unit{"s", 1},     Unit{"min", 60}};
+constexpr std::array kTimeUnits{
+    Unit{"ns", 1e-9},   Unit{"us", 1e-6},   Unit{"µs", 1e-6},   Unit{"ms", 1e-3}, Unit{"s", 1},
+    Unit{"nsec", 1e-9}, Unit{"usec", 1e-6}, Unit{"msec", 1e-3}, Unit{"sec", 1},   Unit{"min", 60}};
 
 // For a line of a log: nothing of a terminal's is obeyed.
 std::string shown_name(const std::string& name) {

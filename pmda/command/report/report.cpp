@@ -30,7 +30,7 @@ enum Status { kPassed = 0, kBroken = 1, kCannotTell = 2 };
 using Findings = std::vector<Condition::Finding>;
 
 int give_up(const std::string& why) {
-  std::cerr << "pcp trace report: " << why << std::endl;
+  std::cerr << "pcp-trace report: " << why << std::endl;
   return kCannotTell;
 }
 
@@ -43,10 +43,12 @@ Result<std::optional<Totals>> read_base(const ReportOptions& options) {
   return std::optional(*std::move(totals));
 }
 
-Findings check(const std::vector<Condition>& conditions, const std::vector<Tag>& tags) {
+Findings check(const std::vector<Condition>& conditions, const Totals& run) {
   Findings all;
+  if (!conditions.empty() && run.run.elapsed_s() <= 0)
+    return {{Condition::Outcome::Unknown, "unknown: one sample tells of no time, and of no calls"}};
   for (const Condition& condition : conditions) {
-    Findings some = condition.check(tags);
+    Findings some = condition.check(run.tags);
     std::move(some.begin(), some.end(), std::back_inserter(all));
   }
   return all;
@@ -84,6 +86,8 @@ Result<Model> read(const ReportOptions& options) {
   }
   Result<std::optional<Totals>> base = read_base(options);
   if (!base) return base.error();
+  if (*base && is_among(request->archives, (*base)->run.archives.front()))
+    return Error{options.base + ": is the run itself; name the one to compare with it"};
   model.base = *std::move(base);
   return model;
 }
@@ -104,7 +108,7 @@ void show(const Model& model, const ReportOptions& options, const Findings& find
 int run(const ReportOptions& options) {
   const Result<Model> model = read(options);
   if (!model) return give_up(model.error().message);
-  const Findings findings = check(options.conditions, model->tags);
+  const Findings findings = check(options.conditions, *model);
   if (!options.page.empty()) {
     const Result<void> written = write_page(*model, options.page);
     if (!written) return give_up(written.error().message);
@@ -119,7 +123,7 @@ int run(const ReportOptions& options) {
 int report(int argc, char* const* argv) {
   std::setlocale(LC_CTYPE, "");
   const Result<ReportOptions> options = parse_report_options(argc, argv);
-  if (!options) return give_up(options.error().message + " (pcp trace report --help)");
+  if (!options) return give_up(options.error().message + " (pcp-trace report --help)");
   if (options->wants_help) {
     std::cout << kReportUsage;
     return kPassed;

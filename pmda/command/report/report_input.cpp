@@ -88,7 +88,6 @@ Result<std::string> newest_recording(const std::string& directory) {
   std::optional<fs::file_time_type> newest_at;
   std::string newest;
   for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
-    if (entry.path().extension() != RecordingFolder::kSuffix) continue;
     const std::string archive =
         archive_in(directory == "." ? entry.path().filename() : entry.path());
     const auto at = fs::last_write_time(archive + std::string(kIndex), error);
@@ -97,7 +96,14 @@ Result<std::string> newest_recording(const std::string& directory) {
     newest = archive;
   }
   if (newest_at) return newest;
-  return Error{"there is no *.trace folder here. Make one with: pcp trace record ./your-program"};
+  return Error{"there is no recording here. Make one with: pcp-trace record ./your-program"};
+}
+
+bool is_among(const std::vector<std::string>& archives, const std::string& archive) {
+  std::error_code ignored;
+  return std::any_of(archives.begin(), archives.end(), [&](const std::string& other) {
+    return other == archive || fs::equivalent(other + ".meta", archive + ".meta", ignored);
+  });
 }
 
 Result<ReadRequest> make_request(const ReportOptions& options) {
@@ -110,6 +116,7 @@ Result<ReadRequest> make_request(const ReportOptions& options) {
   for (const std::string& name : options.archives) {
     Result<std::string> archive = find_archive(name);
     if (!archive) return archive.error();
+    if (is_among(request.archives, *archive)) return Error{name + ": is named twice"};
     request.archives.push_back(*std::move(archive));
   }
   request.time_zone = options.time_zone;

@@ -15,6 +15,9 @@ namespace pcp::trace::command {
 // The archive, as PCP has its name, that somebody means by this.
 Result<std::string> find_archive(const std::string& name);
 
+// Whether it is one of these, by this name or another.
+bool is_among(const std::vector<std::string>& archives, const std::string& archive);
+
 // The newest recording in this directory.
 Result<std::string> newest_recording(const std::string& directory);
 

@@ -55,7 +55,7 @@ class Document {
   }
   void gaps(const Run& run);
   void tag(const Tag& tag, const Run& run);
-  void extreme(const char* key, const std::optional<Extreme>& extreme);
+  void extreme(const std::string& key, const std::optional<Extreme>& extreme);
   void slowest(const Tag& tag);
 };
 
@@ -130,14 +130,11 @@ void Document::tag(const Tag& tag, const Run& run) {
   });
 }
 
-void Document::extreme(const char* key, const std::optional<Extreme>& extreme) {
-  json.key(key);
-  if (!extreme) return json.null();
-  json.object([&] {
-    number("value", extreme->value);
-    json.key("exact");
-    json.truth(extreme->is_exact);
-  });
+// A number, for those who compare; and whether there may be one further out.
+void Document::extreme(const std::string& key, const std::optional<Extreme>& extreme) {
+  number(key.c_str(), extreme ? std::optional(extreme->value) : std::nullopt);
+  json.key(key + "_is_exact");
+  json.truth(extreme && extreme->is_exact);
 }
 
 void Document::slowest(const Tag& tag) {

@@ -12,7 +12,7 @@ namespace pcp::trace::command {
 namespace {
 
 constexpr std::string_view kNoHosts =
-    "-h: a report is made of archives. For a host: pcp trace record -h HOST";
+    "-h: a report is made of archives. For a host: pcp-trace record -h HOST";
 
 enum ReportOption { kBaseOption, kConditionOption, kHelpOption, kPageOption, kJsonOption };
 
@@ -118,11 +118,11 @@ Result<ReportOptions> parse_report_options(int argc, char* const* argv) {
 }
 
 const char* const kReportUsage =
-    R"(Usage: pcp trace report [OPTION...] [ARCHIVE|FOLDER...]
+    R"(Usage: pcp-trace report [OPTION...] [ARCHIVE|FOLDER...]
 
 Shows what was recorded: of each tag how often, how long and how it failed.
-Several archives are put together. Without a name: the newest *.trace folder
-here. Archives may be those of `pcp trace record` or of any pmlogger that has
+Several archives are put together. Without a name: the newest recording
+here. Archives may be those of `pcp-trace record` or of any pmlogger that has
 logged "trace", of our agent or PCP's own.
 
   --html FILE         a page to look at with a browser, in one file
@@ -150,12 +150,12 @@ Status: 0 done, and no condition is true; 1 a condition is true; 2 wrong usage,
 an archive that cannot be read, or a condition of which one cannot know.
 
 Examples:
-  pcp trace report
-  pcp trace report --html page.html shop1.trace shop2.trace
-  pcp trace report --compare before.trace after.trace
-  pcp trace report --fail-if '* p99 > 50ms' --fail-if 'checkout failed% > 0.1'
-  pcp trace report -S @10:00 -T @10:05 /var/log/pcp/pmlogger/web/20261122
-  pcp trace report --json | jq '.tags[] | {name, p99}'
+  pcp-trace report
+  pcp-trace report --html page.html shop1.trace shop2.trace
+  pcp-trace report --compare before.trace after.trace
+  pcp-trace report --fail-if '* p99 > 50ms' --fail-if 'checkout failed% > 0.1'
+  pcp-trace report -S @10:00 -T @10:05 /var/log/pcp/pmlogger/web/20261122
+  pcp-trace report --json | jq '.tags[] | {name, p99}'
 )";
 
 }  // namespace pcp::trace::command

@@ -149,7 +149,10 @@ std::string formatted_time(const char* format, Moment moment) {
 Terminal terminal_of(int descriptor) {
   Terminal terminal;
   terminal.is_utf8 = std::string_view(::nl_langinfo(CODESET)) == "UTF-8";
-  if (::isatty(descriptor) == 0) return terminal;
+  if (::isatty(descriptor) == 0) {
+    terminal.columns = kMostColumns;
+    return terminal;
+  }
   const char* const kind = std::getenv("TERM");
   const char* const no_color = std::getenv("NO_COLOR");
   terminal.has_colors = kind != nullptr && std::string_view(kind) != "dumb" &&

@@ -105,7 +105,7 @@ std::string TagTable::max(const Tag& tag) const {
 
 std::string TagTable::last(const Tag& tag) const {
   if (tag.type == TraceType::Transact)
-    return tag.concurrency ? Shown::measured(*tag.concurrency) : "";
+    return tag.concurrency ? Shown::measured(*tag.concurrency < 0.001 ? 0 : *tag.concurrency) : "";
   return tag.last ? Shown::number(*tag.last) : "";
 }
 
@@ -273,8 +273,7 @@ std::string summary(const Run& run, const std::vector<Tag>& tags, const std::str
   std::string tail = slowest_line(run, tags, shown) + files(run, page, shown);
   if (tags.empty())
     return head +
-           "Nothing was traced. Does the program call a trace library, and does it find the "
-           "agent?\n"
+           "Nothing was traced. Does the program call a trace library?\n"
            "PCP_TRACE_DEBUG=api,comms in its environment tells.\n\n" +
            tail;
   std::vector<Section> sections = sections_of(tags);

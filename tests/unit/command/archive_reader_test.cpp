@@ -31,11 +31,11 @@ class TotalsOf : public OfArchives {};
 class SeriesOf : public OfArchives {};
 
 // The text of a distribution since some second.
-std::string shape(double since, const Histogram& histogram) {
+std::string shape(double since, const Histogram& histogram, std::uint64_t unbinned = 0) {
   std::string packed;
   histogram.pack(packed);
   const auto since_ns = static_cast<std::uint64_t>(moment(since).time_since_epoch().count());
-  return agent::cumulative_histogram_text(since_ns, histogram.total(), 0, packed);
+  return agent::cumulative_histogram_text(since_ns, histogram.total(), unbinned, packed);
 }
 
 Histogram of_values(const std::vector<double>& values) {
@@ -199,7 +199,9 @@ TEST_F(TotalsOf, AHistogramThatLacksOneInAHundredIsSaidToDoSo) {
                                       std::pair(1001.0, PercentileSource::IncompleteHistogram)}) {
     ArchiveOfTags archive(path());
     archive.begin(0);
-    archive.sample(1, {{kCalls, {{"a", calls}}}, {kShape, {{"a", shape(0, of_values(values))}}}});
+    const auto missing = static_cast<std::uint64_t>(calls) - 990;
+    const std::string lacking = shape(0, of_values(values), missing);
+    archive.sample(1, {{kCalls, {{"a", calls}}}, {kShape, {{"a", lacking}}}});
     archive.finish();
     const Tag tag = totals().tags.at(0);
     EXPECT_EQ(tag.percentile_source, source);
@@ -211,12 +213,28 @@ TEST_F(TotalsOf, AHistogramThatLacksOneInAHundredIsSaidToDoSo) {
 TEST_F(TotalsOf, AHistogramThatLacksCallsGivesNoPercentiles) {
   ArchiveOfTags archive(path());
   archive.begin(0);
-  archive.sample(1, {{kCalls, {{"a", 4.0}}}, {kShape, {{"a", shape(0, of_values({1, 2, 3}))}}}});
+  archive.sample(1, {{kCalls, {{"a", 4.0}}}, {kShape, {{"a", shape(0, of_values({1, 2, 3}), 1)}}}});
   archive.finish();
   const Tag tag = totals().tags.at(0);
   EXPECT_EQ(tag.percentile_source, PercentileSource::IncompleteHistogram);
   EXPECT_EQ(tag.percentiles[kP50], std::nullopt);
   EXPECT_TRUE(tag.distribution);
+}
+
+// As that of an agent whose interval is not over: its calls are missing, and those of an interval
+// that began before the run are too many.
+TEST_F(TotalsOf, AHistogramOfWholeIntervalsGivesTheirPercentiles) {
+  for (const auto& [calls, source] : {std::pair(6.0, PercentileSource::WholeIntervals),
+                                      std::pair(2.0, PercentileSource::WholeIntervals),
+                                      std::pair(7.0, PercentileSource::IncompleteHistogram)}) {
+    ArchiveOfTags archive(path());
+    archive.begin(0);
+    archive.sample(1,
+                   {{kCalls, {{"a", calls}}}, {kShape, {{"a", shape(0, of_values({1, 2, 3}))}}}});
+    archive.finish();
+    EXPECT_EQ(totals().tags.at(0).percentile_source, source) << calls;
+    for (const char* suffix : {".0", ".meta", ".index"}) std::filesystem::remove(path() + suffix);
+  }
 }
 
 TEST_F(TotalsOf, WhatAHistogramHadBeforeTheRunIsTakenOffIt) {

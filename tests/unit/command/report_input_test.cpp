@@ -48,17 +48,33 @@ TEST_F(ReportInput, IsTheNewestRecording) {
   make_folder("old.trace", 1);
   make_folder("new.trace", 3);
   make_folder("middle.trace", 2);
-  make_folder("not a recording", 9);
   std::filesystem::create_directory(directory_ / "empty.trace");
   const Result<std::string> newest = newest_recording(directory_.string());
   ASSERT_TRUE(newest) << newest.error().message;
   EXPECT_EQ(*newest, path("new.trace/trace"));
 }
 
+TEST_F(ReportInput, IsTheNewestWhateverItsFolderIsCalled) {
+  make_folder("old.trace", 1);
+  make_folder("mine", 3);
+  const Result<std::string> newest = newest_recording(directory_.string());
+  ASSERT_TRUE(newest) << newest.error().message;
+  EXPECT_EQ(*newest, path("mine/trace"));
+}
+
+TEST_F(ReportInput, AnArchiveIsKnownByAnyName) {
+  make_folder("one", 1);
+  make_folder("two", 1);
+  for (const char* folder : {"one", "two"}) std::ofstream(path(folder) + "/trace.meta") << "x";
+  const std::vector<std::string> archives{path("one/trace")};
+  EXPECT_TRUE(is_among(archives, path("./one/../one/trace")));
+  EXPECT_FALSE(is_among(archives, path("two/trace")));
+}
+
 TEST_F(ReportInput, WithoutARecordingSaysHowToMakeOne) {
   const Result<std::string> newest = newest_recording(directory_.string());
   ASSERT_FALSE(newest);
-  EXPECT_NE(newest.error().message.find("pcp trace record"), std::string::npos);
+  EXPECT_NE(newest.error().message.find("pcp-trace record"), std::string::npos);
 }
 
 TEST_F(ReportInput, MayBeAFolderAnArchiveOrOneOfItsFiles) {
@@ -106,7 +122,7 @@ TEST_F(ReportInput, NamesWhatItDoesNotUnderstand) {
   for (const auto& [words, part] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{"--nonsense"}, "\"--nonsense\""},
            {{"-x"}, "\"-x\""},
-           {{"-h", "saturn"}, "pcp trace record -h HOST"},
+           {{"-h", "saturn"}, "pcp-trace record -h HOST"},
            {{"-z", "-Z", "UTC"}, "these options do not go together"},
            {{"--fail-if", "what"}, "--fail-if: 'what': after the tag"},
            {{"--compare", ""}, "--compare: needs"}}) {

@@ -36,7 +36,7 @@ const std::string kRun =
 const std::string kTags =
     R"("tags":[{"name":"say \"hi\"\\x0a","type":"transact","unit":"s","hosts":["saturn"],"count":3,)"
     R"("rate":null,"failed":null,"sum":null,"mean":null,"concurrency":null,"min":null,)"
-    R"("max":{"value":0.25,"exact":false},"p50":null,"p90":null,"p95":null,"p99":null,"p999":null,)"
+    R"("min_is_exact":false,"max":0.25,"max_is_exact":false,"p50":null,"p90":null,"p95":null,"p99":null,"p999":null,)"
     R"("percentiles_from":"several hosts","last":null,"added":null,)"
     R"("slowest":{"at":"2027-01-15T08:00:02.000000001Z","p99":0.25}}])";
 
