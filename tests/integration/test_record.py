@@ -3,9 +3,10 @@
 calls, PCP's tools read the archive, and nobody else is disturbed."""
 
 import os
-import re
+import resource
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -139,6 +140,29 @@ class Programs(Recording):
         self.assertEqual(self.last("trace.point.count"), {"friend": 1})
         self.assertRegex(done.stderr, "client 127.0.0.1 port [0-9]+: refused: it is not this user's")
 
+    def test_of_other_users_are_kept_out_though_they_have_gone(self):
+        """Whom the kernel then takes for root."""
+        if os.getuid() != 0:
+            self.skipTest("only root can become somebody else")
+        attack = ("import os, socket, sys; sys.path.insert(0, sys.argv[1]); import legacy_wire\n"
+                  "os.setgroups([]); os.setuid(65534)\n"
+                  "for _ in range(500):\n"
+                  "    with socket.create_connection(('127.0.0.1', int(os.environ['PCP_TRACE_PORT'])))"
+                  " as peer:\n"
+                  "        peer.sendall(legacy_wire.encode_data('point', 'forged', 1))\n")
+        self.record(sys.executable, "-c", attack, os.path.dirname(recorded.__file__))
+        self.assertEqual(self.last("trace.point.count"), {})
+
+    def test_have_their_own_environment_and_limits(self):
+        environment = {name: value for name, value in self.plain_environment().items()
+                       if not name.startswith("PCP_")}
+        done = recorded.record(self.folder, "sh", "-c", "env | grep -o '^PCP_[A-Z_]*' | sort;"
+                               " ulimit -Sn; kill -XFSZ $$", environment=environment,
+                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE,
+                                                                     (200, 4000)))
+        self.assertEqual(done.stdout, "PCP_TRACE_HOST\nPCP_TRACE_PORT\nPCP_TRACE_SOCKET\n200\n")
+        self.assertEqual(done.returncode, 128 + signal.SIGXFSZ)
+
 
 class Ends(Recording):
     def test_without_a_folder_if_there_is_no_such_program(self):
@@ -190,6 +214,14 @@ class Ends(Recording):
         self.assertRegex(done.stderr, r"\Apcp-trace record: the recording has ended too early:"
                          r" run/trace\.\w+: No space left on device\n\Z")
         self.assertEqual(len(done.stdout.split()), 4000 + 3)  # one of each call, and the files
+
+    def test_when_a_file_may_not_grow(self):
+        done = self.record("sh", "-c", "for i in 1 2 3 4 5 6; do sleep 0.1; done; echo well",
+                           options=["-t", "10ms"], preexec_fn=lambda: resource.setrlimit(
+                               resource.RLIMIT_FSIZE, (40_000, 40_000)))
+        self.assertEqual((done.returncode, done.stdout), (125, "well\n"))
+        self.assertIn("File too large", done.stderr)
+        self.assertEqual(recorded.complaints(self.folder), "")
 
     def test_leave_nothing_behind(self):
         before = set(os.listdir("/tmp"))

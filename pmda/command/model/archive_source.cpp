@@ -79,12 +79,14 @@ Result<ArchiveSource> ArchiveSource::open(const std::string& path) {
 Result<void> ArchiveSource::find_bounds() {
   pmHighResLogLabel label;
   if (const int error = pmGetHighResArchiveLabel(&label); error < 0) return failed(pmErrStr(error));
-  timespec end;
-  if (const int error = pmGetHighResArchiveEnd(&end); error < 0)
+  timespec end{};
+  const int error = pmGetHighResArchiveEnd(&end);
+  if (error < 0 && error != PM_ERR_LOGREC)
     return failed(std::string("is damaged: ") + pmErrStr(error));
   time_zone_ = label.timezone;
   begin_ = moment_of(label.start);
-  end_ = moment_of(end);
+  is_cut_ = error == PM_ERR_LOGREC;
+  end_ = is_cut_ ? Moment::max() : moment_of(end);
   return {};
 }
 
@@ -148,6 +150,10 @@ Result<std::optional<ArchiveSample>> ArchiveSource::next() {
   pmHighResResult* read = nullptr;
   const int error = pmFetchHighResArchive(&read);
   if (error == PM_ERR_EOL) return std::optional<ArchiveSample>();
+  if (error == PM_ERR_LOGREC) {
+    is_cut_ = true;
+    return std::optional<ArchiveSample>();
+  }
   if (error < 0) return failed(std::string("is damaged: ") + pmErrStr(error));
   result_.reset(read);
   return std::optional(sorted_sample());

@@ -52,6 +52,9 @@ class ArchiveSource {
   Moment begin() const { return begin_; }
   Moment end() const { return end_; }
 
+  // The last record is not whole, as when its writer was killed: what comes before it can be read.
+  bool is_cut() const { return is_cut_; }
+
   // Where the metrics that did not change are not in every sample.
   bool is_sparse() const { return is_sparse_; }
   bool has(TraceType type, Quantity quantity) const;
@@ -107,6 +110,7 @@ class ArchiveSource {
   std::string time_zone_;
   Moment begin_{};
   Moment end_{};
+  bool is_cut_ = false;
   bool is_sparse_ = false;
 };
 

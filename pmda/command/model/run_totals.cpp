@@ -54,6 +54,7 @@ std::vector<Stretch> joined(std::vector<Stretch> stretches) {
 
 void RunTotals::add(const ArchiveSource& source, ArchiveTotals& archive) {
   run_.archives.push_back(source.path());
+  if (source.is_cut()) run_.cut.push_back(source.path());
   run_.samples += archive.samples().size();
   if (run_.command.empty()) run_.command = source.command();
   const std::uint16_t host = host_number(source.host());
@@ -172,6 +173,20 @@ void RunTotals::finish_times() {
   for (const Stretch& each : all_stretches_) run_.unrecorded -= each.end - each.begin;
 }
 
+// Values that are no finite numbers are among the calls, and in nothing else.
+void RunTotals::find_nonfinite(Merged& merged) {
+  Tag& tag = merged.tag;
+  const bool is_known = tag.type == TraceType::Observe && tag.distribution && !merged.is_of_agent &&
+                        merged.distributions == merged.archives_with_calls;
+  if (!is_known) return;
+  const double finite = static_cast<double>(tag.distribution->total()) + merged.unbinned;
+  if (finite >= tag.calls) return;
+  merged.has_nonfinite = true;
+  tag.mean = finite > 0 && tag.sum ? std::optional(*tag.sum / finite) : std::nullopt;
+  for (std::optional<Extreme>* const extreme : {&tag.min, &tag.max})
+    if (*extreme) (*extreme)->is_exact = false;
+}
+
 void RunTotals::finish_tag(Merged& merged) const {
   Tag& tag = merged.tag;
   const double elapsed_s = run_.elapsed_s();
@@ -179,6 +194,7 @@ void RunTotals::finish_tag(Merged& merged) const {
   if (tag.sum && tag.calls > 0) tag.mean = *tag.sum / tag.calls;
   if (tag.sum && tag.type == TraceType::Transact && elapsed_s > 0)
     tag.concurrency = *tag.sum / elapsed_s;
+  find_nonfinite(merged);
   if (has_histogram(tag.type)) find_percentiles(merged);
 }
 
@@ -205,6 +221,8 @@ void RunTotals::find_percentiles(Merged& merged) {
   const double binned = of_all_archives ? static_cast<double>(tag.distribution->total()) : 0;
   if (tag.calls == 0) {
     tag.percentile_source = PercentileSource::NoCalls;
+  } else if (merged.has_nonfinite) {
+    tag.percentile_source = PercentileSource::IncompleteHistogram;
   } else if (binned == tag.calls && merged.unbinned == 0) {
     tag.percentile_source = PercentileSource::Histogram;
     take_percentiles(tag);

@@ -43,7 +43,8 @@ class RunTotals {
     std::size_t archives_with_calls = 0;
     std::size_t distributions = 0;  // in how many archives it has one
     double unbinned = 0;
-    bool is_of_agent = false;  // which goes on, and shows an interval when it is over
+    bool has_nonfinite = false;  // values
+    bool is_of_agent = false;    // which goes on, and shows an interval when it is over
     Moment last_at{};
     bool has_percentiles = false;
     std::optional<AgentWindow> only_window;  // that holds all calls, of the only archive with calls
@@ -52,6 +53,7 @@ class RunTotals {
   std::uint16_t host_number(const std::string& host);
   void add_tag(Merged& merged, TagInArchive& its, const ArchiveSource& source, bool is_in_step);
   static void add_extremes(Tag& tag, const TagInArchive& its, double calls, bool is_in_step);
+  static void find_nonfinite(Merged& merged);
   static void add_distribution(Merged& merged, TagInArchive& its);
   void finish_times();
   void finish_tag(Merged& merged) const;

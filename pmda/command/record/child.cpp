@@ -81,7 +81,6 @@ Child::~Child() {
   signalfd_siginfo signal{};
   while (::read(signals_.get(), &signal, sizeof signal) == sizeof signal) continue;
   ::prctl(PR_SET_CHILD_SUBREAPER, 0);
-  std::signal(SIGXFSZ, on_large_file_before_);
   pthread_sigmask(SIG_SETMASK, &blocked_before_, nullptr);
 }
 

@@ -45,6 +45,9 @@ Result<std::optional<Totals>> read_base(const ReportOptions& options) {
 
 Findings check(const std::vector<Condition>& conditions, const Totals& run) {
   Findings all;
+  if (!conditions.empty() && !run.run.cut.empty())
+    all.push_back({Condition::Outcome::Unknown,
+                   "unknown: " + run.run.cut.front() + " is not whole, and may lack calls"});
   if (!conditions.empty() && run.run.elapsed_s() <= 0)
     return {{Condition::Outcome::Unknown, "unknown: one sample tells of no time, and of no calls"}};
   for (const Condition& condition : conditions) {
@@ -108,6 +111,9 @@ void show(const Model& model, const ReportOptions& options, const Findings& find
 int run(const ReportOptions& options) {
   const Result<Model> model = read(options);
   if (!model) return give_up(model.error().message);
+  for (const std::string& archive : model->run.cut)
+    std::cerr << "pcp-trace report: " << archive
+              << ": its end is missing; what comes before it is shown" << std::endl;
   const Findings findings = check(options.conditions, *model);
   if (!options.page.empty()) {
     const Result<void> written = write_page(*model, options.page);

@@ -237,6 +237,20 @@ TEST_F(TotalsOf, AHistogramOfWholeIntervalsGivesTheirPercentiles) {
   }
 }
 
+TEST_F(TotalsOf, AnArchiveWhoseEndIsMissingIsReadUpToThere) {
+  ArchiveOfTags archive(path());
+  archive.begin(0);
+  archive.sample(1, {{kCalls, {{"a", 1.0}}}});
+  archive.sample(2, {{kCalls, {{"a", 2.0}}}});
+  archive.finish();
+  EXPECT_TRUE(totals().run.cut.empty());
+  const std::string volume = path() + ".0";
+  std::filesystem::resize_file(volume, std::filesystem::file_size(volume) - 5);
+  const Totals found = totals();
+  EXPECT_EQ(found.tags.at(0).calls, 1);
+  EXPECT_EQ(found.run.cut, (std::vector<std::string>{path()}));
+}
+
 TEST_F(TotalsOf, WhatAHistogramHadBeforeTheRunIsTakenOffIt) {
   ArchiveOfTags archive(path(), {"saturn", true});
   archive.sample(0, {{kCalls, {{"a", 2.0}}}, {kShape, {{"a", shape(-9, of_values({8, 8}))}}}});
