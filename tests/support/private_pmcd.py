@@ -151,13 +151,16 @@ class PrivatePmcd:
 
     patience_at_end = PATIENCE_S
 
-    def __init__(self, agent=STOCK_AGENT, options=(), namespace=None, environment=None):
+    def __init__(self, agent=STOCK_AGENT, options=(), namespace=None, environment=None,
+                 host_name=None):
         """`options` are the agent's, beside -d, -I and -l. `namespace` is the agent's `root` file;
-        without it, the one that PCP ships. `environment` adds to pmcd's and the agent's."""
+        without it, the one that PCP ships. `environment` adds to pmcd's and the agent's.
+        `host_name` is what pmcd calls this machine."""
         self.agent = agent
         self.options = list(options)
         self._namespace = namespace or STOCK_NAMESPACE
         self._extra_environment = dict(environment or {})
+        self._host_name = host_name
         self._pmcd = None
         self.directory = None
 
@@ -226,6 +229,8 @@ class PrivatePmcd:
                    # An agent may take its time on a busy machine.
                    "-q", f"{PATIENCE_S:g}", "-t", f"{PATIENCE_S:g}",
                    "-l", self.path("log/pmcd.log")]
+        if self._host_name:
+            command += ["-H", self._host_name]
         # In a session of its own: a terminal's Ctrl-C is for us, who then end both in order.
         self._pmcd = subprocess.Popen(
             command, env=self.pcp_environment(), stdin=subprocess.DEVNULL,

@@ -121,10 +121,10 @@ class TraceTestCase(unittest.TestCase):
         self._result = result
         return super().run(result)
 
-    def start_pmcd(self, options=(), agent=None, environment=None):
+    def start_pmcd(self, options=(), agent=None, environment=None, host_name=None):
         """Starts a pmcd with this test's agent, or another; shows its logs if the test fails."""
         path, namespace = agent or self.agent
-        pmcd = PrivatePmcd(path, options, namespace, environment)
+        pmcd = PrivatePmcd(path, options, namespace, environment, host_name)
         pmcd.start()
         self.addCleanup(self._stop, pmcd)
         return pmcd

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""pcp trace report of two hosts: percentiles are those of all values of both, which are not between
+the hosts' own."""
+
+import contextlib
+import random
+import signal
+import subprocess
+import unittest
+
+import histogram_text
+import recorded
+from private_pmcd import PATIENCE_S, wait_until
+from test_histograms import OBSERVED, OFTEN, exact_quantile
+from test_report import ReportTestCase, report, tags_of
+
+SHARES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
+
+
+def values_of_hosts():
+    """A busy host, and one that is slow."""
+    rng = random.Random(7)
+    return {"saturn": [rng.lognormvariate(0, 1) for _ in range(4000)],
+            "jupiter": [rng.lognormvariate(3, 1) for _ in range(400)]}
+
+
+class OfTwoHosts(ReportTestCase):
+    @contextlib.contextmanager
+    def recording(self, pmcd, name):
+        """Gives the archive that `record` makes of a host meanwhile."""
+        folder = self.path(name + ".trace")
+        process = subprocess.Popen(
+            [recorded.COMMAND, "record", "-q", "-t", "100ms", "-h", pmcd.host(), "-o", folder],
+            env=pmcd.pcp_environment(), text=True, stderr=subprocess.PIPE)
+        self.addCleanup(process.wait, PATIENCE_S)
+        self.addCleanup(process.terminate)
+        self.wait_for_samples(f"{name}.trace/trace")
+        yield folder
+        process.send_signal(signal.SIGINT)
+        self.assertEqual((process.communicate(timeout=PATIENCE_S)[1], process.returncode), ("", 0))
+
+    @contextlib.contextmanager
+    def logging(self, pmcd, name):
+        """The same of a pmlogger."""
+        logger = self.start_pmlogger(pmcd, name, "trace tracing.histogram")
+        yield self.path(name)
+        self.wait_for_samples(name)
+        self.end(logger)
+
+    def archives(self, keep):
+        """Gives an archive for each host, in which it has observed its values."""
+        archives = []
+        for name, values in values_of_hosts().items():
+            pmcd = self.start_pmcd(OFTEN, host_name=name)
+            with keep(pmcd, name) as archive:
+                self.trace(self.environment(pmcd), *(f"obs {value!r} a" for value in values))
+                self.wait_for_distribution(pmcd, len(values))
+            archives.append(archive)
+        return archives
+
+    def wait_for_distribution(self, pmcd, count):
+        """Until it has all values, which it has of intervals that are over."""
+        wait_until(lambda: histogram_text.parse(pmcd.values(OBSERVED)["a"]).count == count,
+                   what="the distribution")
+
+    def check(self, archives):
+        values = values_of_hosts()
+        union = sum(values.values(), [])
+        both = tags_of(*archives)["observe", "a"]
+        each = [tags_of(archive)["observe", "a"] for archive in archives]
+        self.assertEqual([tag["count"] for tag in each], [len(its) for its in values.values()])
+        self.assertEqual([tag["hosts"] for tag in each], [[name] for name in values])
+        self.assertEqual(both["count"], len(union))
+        self.assertEqual(both["hosts"], list(values))
+        self.assertAlmostEqual(both["sum"] / sum(union), 1)
+        self.assertEqual(both["percentiles_from"], "histogram")
+        for name, share in SHARES.items():
+            exact = exact_quantile(union, share)
+            self.assertLess(abs(both[name] - exact) / exact, 1 / 64, name)
+            if name != "p999":  # which has values of the slow host only
+                mean = sum(tag[name] for tag in each) / len(each)
+                self.assertGreater(abs(mean - exact) / exact, 0.1, name)
+        # What the busy host alone would pass, and what a mean would break.
+        self.assertEqual(report("--fail-if", f"a p90 > {exact_quantile(union, 0.9) * 0.95}",
+                                *archives).returncode, 1)
+        self.assertEqual(report("--fail-if", f"a p90 > {exact_quantile(union, 0.9) * 1.05}",
+                                *archives).returncode, 0)
+
+    def test_that_were_recorded(self):
+        self.check(self.archives(self.recording))
+
+    def test_that_pmloggers_have_logged(self):
+        self.check(self.archives(self.logging))
+
+
+if __name__ == "__main__":
+    unittest.main()
