@@ -13,8 +13,9 @@
 
 #include <gtest/gtest.h>
 
-#include "command/archive/archive_writer.hpp"
+#include "collector/engine/cumulative_histogram.hpp"
 #include "command/model/archive_reader.hpp"
+#include "command/archive/archive_writer.hpp"
 #include "command/model/recorded_metrics.hpp"
 #include "unit/command/archive_fixture.hpp"
 
@@ -145,6 +146,20 @@ class OfArchives : public testing::Test {
 
   std::filesystem::path directory_;
 };
+
+// The text of a distribution since some second.
+inline std::string shape(double since, const Histogram& histogram, std::uint64_t unbinned = 0) {
+  std::string packed;
+  histogram.pack(packed);
+  const auto since_ns = static_cast<std::uint64_t>(moment(since).time_since_epoch().count());
+  return agent::cumulative_histogram_text(since_ns, histogram.total(), unbinned, packed);
+}
+
+inline Histogram of_values(const std::vector<double>& values) {
+  Histogram histogram;
+  for (const double value : values) histogram.add(value);
+  return histogram;
+}
 
 // Requires: there is one.
 inline const Tag& tag_of(const std::vector<Tag>& tags, const std::string& name) {

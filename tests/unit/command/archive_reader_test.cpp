@@ -9,7 +9,6 @@
 
 #include <gtest/gtest.h>
 
-#include "collector/engine/cumulative_histogram.hpp"
 #include "unit/command/archive_of_tags.hpp"
 
 namespace pcp::trace::command {
@@ -29,20 +28,6 @@ const std::set<std::string> kStock{"trace.control.period", kCalls, kRate, kTime,
 
 class TotalsOf : public OfArchives {};
 class SeriesOf : public OfArchives {};
-
-// The text of a distribution since some second.
-std::string shape(double since, const Histogram& histogram, std::uint64_t unbinned = 0) {
-  std::string packed;
-  histogram.pack(packed);
-  const auto since_ns = static_cast<std::uint64_t>(moment(since).time_since_epoch().count());
-  return agent::cumulative_histogram_text(since_ns, histogram.total(), unbinned, packed);
-}
-
-Histogram of_values(const std::vector<double>& values) {
-  Histogram histogram;
-  for (const double value : values) histogram.add(value);
-  return histogram;
-}
 
 TEST_F(TotalsOf, ATagAreAllItsCallsAndTheirTime) {
   ArchiveOfTags archive(path());

@@ -53,21 +53,32 @@ Outcome outcome(const std::string& text, const std::vector<Tag>& tags) {
 
 TEST(Condition, IsBrokenWhereItIsTrue) {
   for (const char* const broken :
-       {"checkout p99 > 50ms", "checkout p99>50ms", "checkout p99 >= 0.06 s", "checkout p50 < 11ms",
-        "checkout p90 == 30ms", "checkout p999 != 99ms", "checkout p95 <= 40000us",
-        "checkout count > 899", "checkout rate < 91", "checkout failed == 100",
-        "checkout failed% >= 10", "checkout failed > 9.9%", "checkout mean > 19ms",
-        "checkout max > 499ms", "ch*t p99 > 50ms", "\"checkout\" p99 > 5e7ns"})
+       {"checkout p99 > 50ms",      "checkout p99>50ms",         "checkout p99 >= 0.06 s",
+        "checkout p50 < 11ms",      "checkout p90 == 30ms",      "checkout p999 != 99ms",
+        "checkout p95 <= 40000us",  "checkout count > 899",      "checkout rate < 91",
+        "checkout failed == 100",   "checkout failed% >= 10",    "checkout failed > 9.9%",
+        "checkout mean > 19ms",     "checkout max > 499ms",      "ch*t p99 > 50ms",
+        "\"checkout\" p99 > 5e7ns", "checkout p95 == 40000us",   "checkout p95 == 40000µs",
+        "checkout max > 0.008min",  "\tcheckout\tmax > 499ms \t"})
     EXPECT_EQ(outcome(broken, {checkout()}), Outcome::Broken) << broken;
   for (const char* const passed :
        {"checkout p99 > 61ms", "checkout p99 < 60ms", "checkout count != 900",
-        "checkout failed% > 10", "checkout max >= 1s", "checkout mean == 21ms"})
+        "checkout failed% > 10", "checkout max >= 1s", "checkout mean == 21ms",
+        "checkout max > 0.009min"})
     EXPECT_EQ(outcome(passed, {checkout()}), Outcome::Passed) << passed;
 }
 
 TEST(Condition, SaysWhichTagBrokeItAndWithWhat) {
   EXPECT_EQ(findings("* p99 > 50ms", {checkout()})[0].line,
             "broken: * p99 > 50ms: checkout has 60.0 ms");
+  EXPECT_EQ(findings("* failed > 9%", {checkout()})[0].line,
+            "broken: * failed > 9%: checkout has 10%");
+  EXPECT_EQ(findings("* count > 9", {named(checkout(), "red\x1b[31m")})[0].line,
+            "broken: * count > 9: red\\x1b[31m has 900");
+}
+
+TEST(Condition, OfCountsIsOfAllTypes) {
+  EXPECT_EQ(findings("* count > 1", {checkout(), queue()}).size(), 2U);
 }
 
 TEST(Condition, IsOfEachTagThatMatches) {
@@ -97,6 +108,16 @@ TEST(Condition, OfAnUnknownValueIsUnknown) {
   EXPECT_EQ(findings("checkout p99 > 50ms", {tag})[0].line,
             "unknown: checkout p99 > 50ms: checkout has percentiles of single windows only, "
             "and no histogram");
+  for (const auto& [source, why] : std::vector<std::pair<PercentileSource, std::string>>{
+           {PercentileSource::SeveralHosts, "percentiles of single hosts only, and no histogram"},
+           {PercentileSource::IncompleteHistogram, "a histogram that lacks some calls"},
+           {PercentileSource::NotRecorded, "no percentiles in this recording"}}) {
+    tag.percentile_source = source;
+    EXPECT_EQ(findings("* p99 > 1s", {tag})[0].line, "unknown: * p99 > 1s: checkout has " + why);
+  }
+  tag.max.reset();
+  EXPECT_EQ(findings("* max > 1s", {tag})[0].line,
+            "unknown: * max > 1s: checkout has no such value in this recording");
   EXPECT_EQ(outcome("checkout failed > 0", {tag}), Outcome::Unknown);
   EXPECT_EQ(outcome("checkout failed% > 0", {tag}), Outcome::Unknown);
 }
@@ -109,11 +130,15 @@ TEST(Condition, OfAMaximumThatMayBeGreaterIsKnownAsFarAsItIs) {
   EXPECT_EQ(outcome("checkout max < 499ms", {tag}), Outcome::Passed);
   EXPECT_EQ(outcome("checkout max < 501ms", {tag}), Outcome::Unknown);
   EXPECT_EQ(outcome("checkout max >= 500ms", {tag}), Outcome::Broken);
+  EXPECT_EQ(outcome("checkout max >= 501ms", {tag}), Outcome::Unknown);
   EXPECT_EQ(outcome("checkout max <= 499ms", {tag}), Outcome::Passed);
+  EXPECT_EQ(outcome("checkout max <= 501ms", {tag}), Outcome::Unknown);
   EXPECT_EQ(outcome("checkout max == 501ms", {tag}), Outcome::Unknown);
   EXPECT_EQ(outcome("checkout max == 499ms", {tag}), Outcome::Passed);
   EXPECT_EQ(outcome("checkout max != 499ms", {tag}), Outcome::Broken);
   EXPECT_EQ(outcome("checkout max != 501ms", {tag}), Outcome::Unknown);
+  EXPECT_EQ(findings("* max > 501ms", {tag})[0].line,
+            "unknown: * max > 501ms: checkout has at least 500 ms");
 }
 
 // Ten of a thousand values are missing: whether they are small or great makes a difference.
@@ -142,14 +167,16 @@ TEST(Condition, WithATimeIsOfTransactionsWithoutOfObservations) {
   EXPECT_EQ(findings("checkout p99 > 50", {checkout()})[0].line,
             "unknown: checkout p99 > 50: no observation matches; for a transaction give a unit: "
             "ns, us, ms, s");
-  EXPECT_EQ(outcome("queue failed > 0", {queue()}), Outcome::Unknown);
+  EXPECT_EQ(findings("queue failed > 0", {queue()})[0].line,
+            "unknown: queue failed > 0: no transaction matches");
 }
 
 TEST(Condition, SharesOfNothingAreUnknown) {
   Tag tag = checkout();
   tag.calls = 0;
   tag.failed = 0;
-  EXPECT_EQ(outcome("checkout failed% > 0", {tag}), Outcome::Unknown);
+  EXPECT_EQ(findings("* failed% > 0", {tag})[0].line,
+            "unknown: * failed% > 0: checkout has no calls");
 }
 
 TEST(Condition, ThatIsNoneSaysWhatIsMissing) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/report/report_json.hpp"
 
+#include <cstdlib>
+#include <ctime>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -45,6 +47,72 @@ TEST(ReportAsJson, HasAllThatIsKnown) {
   EXPECT_EQ(report_json(run.run, run.tags, nullptr, {{Condition::Outcome::Unknown, "why"}}),
             "{\"format\":1," + kRun + "," + kTags +
                 R"(,"base":null,"conditions":[{"outcome":"unknown","text":"why"}]})" + "\n");
+}
+
+// Each of its numbers is another.
+Totals a_known_run() {
+  Totals totals = a_run();
+  totals.run.hosts = {"saturn", "jupiter"};
+  totals.run.command = "./shop --fast";
+  totals.run.samples = 7;
+  totals.run.interval = std::chrono::milliseconds(500);
+  totals.run.gaps.front().host = 1;
+  Tag& tag = totals.tags.front();
+  tag.name = "a";
+  tag.hosts = {1};
+  tag.failed = 11;
+  tag.sum = 12;
+  tag.rate = 13;
+  tag.mean = 14;
+  tag.concurrency = 15;
+  tag.min = Extreme{16, true};
+  tag.max = Extreme{17, false};
+  tag.percentiles = {18, 19, 20, 21, 22};
+  tag.percentile_source = PercentileSource::Histogram;
+  tag.last = 23;
+  tag.counted = 24;
+  tag.slowest->is_p99 = false;
+  return totals;
+}
+
+TEST(ReportAsJson, HasEachNumberInItsPlace) {
+  const Totals run = a_known_run();
+  const std::string json = report_json(run.run, run.tags, nullptr, {});
+  for (
+      const char* const part :
+      {R"("command":"./shop --fast")", R"("samples":7,"interval_s":0.5,"gaps":[{"host":"jupiter")",
+       R"("hosts":["jupiter"],"count":3,"rate":13,"failed":11,"sum":12,"mean":14,"concurrency":15,)"
+       R"("min":{"value":16,"exact":true},"max":{"value":17,"exact":false},)"
+       R"("p50":18,"p90":19,"p95":20,"p99":21,"p999":22,"percentiles_from":"histogram",)"
+       R"("last":23,"added":24,)",
+       R"("max":0.25}}])"})
+    EXPECT_NE(json.find(part), std::string::npos) << part << "\n" << json;
+}
+
+TEST(ReportAsJson, SaysNothingOfPercentilesWhereThereAreNever) {
+  Totals run = a_run();
+  run.tags.front().type = TraceType::Point;
+  const std::string json = report_json(run.run, run.tags, nullptr, {});
+  EXPECT_EQ(json.find("percentiles_from"), std::string::npos) << json;
+}
+
+TEST(ReportAsJson, HasWhatBecameOfConditions) {
+  using Outcome = Condition::Outcome;
+  const std::string json =
+      report_json({}, {}, nullptr, {{Outcome::Passed, "one"}, {Outcome::Broken, "other"}});
+  EXPECT_NE(json.find(R"("conditions":[{"outcome":"passed","text":"one"},)"
+                      R"({"outcome":"broken","text":"other"}])"),
+            std::string::npos)
+      << json;
+}
+
+TEST(ReportAsJson, TimesAreOfNoZone) {
+  ::setenv("TZ", "CET-1", 1);
+  ::tzset();
+  const std::string json = report_json(a_run().run, {}, nullptr, {});
+  ::unsetenv("TZ");
+  ::tzset();
+  EXPECT_NE(json.find(R"("begin":"2027-01-15T08:00:00.000000001Z")"), std::string::npos) << json;
 }
 
 TEST(ReportAsJson, HasTheOlderRun) {

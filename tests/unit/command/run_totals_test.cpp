@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What becomes of a run whose parts know different things of it.
+#include "command/model/run_totals.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "unit/command/archive_of_tags.hpp"
+
+namespace pcp::trace::command {
+namespace {
+
+constexpr const char* kCalls = "trace.transact.count";
+constexpr const char* kTime = "trace.transact.total_time";
+constexpr const char* kRate = "trace.transact.rate";
+constexpr const char* kLeast = "trace.transact.min_time";
+constexpr const char* kMost = "trace.transact.max_time";
+constexpr const char* kP99Time = "trace.transact.p99";
+constexpr const char* kP999Time = "trace.transact.p999";
+constexpr const char* kShape = "tracing.histogram.transact";
+constexpr const char* kPeriod = "trace.agent.period";
+
+using Values = std::map<std::string, ArchiveOfTags::Values>;
+
+// A window of ten seconds.
+Values window(double calls_so_far, double calls, double max, double p99) {
+  return {{kPeriod, {{"", 10.0}}},      {kCalls, {{"a", calls_so_far}}},
+          {kRate, {{"a", calls / 10}}}, {kLeast, {{"a", max / 10}}},
+          {kMost, {{"a", max}}},        {kP99Time, {{"a", p99}}}};
+}
+
+class RunTotalsOf : public OfArchives {
+ protected:
+  // All of the run is in one sample after its begin.
+  std::string one_sample(const std::string& host, double second, const Values& values) {
+    ArchiveOfTags archive(path(host), {host});
+    archive.begin(0).sample(second, values);
+    archive.finish();
+    return host;
+  }
+  Tag tag(const std::vector<std::string>& names) const { return totals(names).tags.at(0); }
+};
+
+TEST_F(RunTotalsOf, TheWindowWithAllCallsCountsNotThoseBeforeAndAfter) {
+  ArchiveOfTags archive(path());
+  archive.begin(0).sample(1, window(5, 5, 1, 1)).sample(2, window(10, 10, 3, 2));
+  archive.sample(3, window(10, 5, 1, 9));
+  archive.finish();
+  const Tag all = tag({"run"});
+  EXPECT_EQ(all.percentile_source, PercentileSource::OneWindow);
+  EXPECT_EQ(all.percentiles[kP99], 2);
+  ASSERT_TRUE(all.min && all.max);
+  EXPECT_EQ(all.max->value, 3);
+  EXPECT_TRUE(all.max->is_exact && all.min->is_exact);
+}
+
+TEST_F(RunTotalsOf, AWindowWithoutPercentilesGivesNone) {
+  Values values = window(10, 10, 3, 2);
+  values.erase(kP99Time);
+  EXPECT_EQ(tag({one_sample("saturn", 1, values)}).percentile_source,
+            PercentileSource::NotRecorded);
+}
+
+TEST_F(RunTotalsOf, WindowsOfUnknownLengthSayNothing) {
+  Values values = window(10, 10, 3, 2);
+  values.erase(kPeriod);
+  ArchiveOfTags archive(path(), {"saturn", true});
+  archive.sample(0, values).sample(60, values);
+  archive.finish();
+  EXPECT_FALSE(tag({"run"}).max);
+}
+
+TEST_F(RunTotalsOf, AWindowAsLongAsTheRunIsOfTheRun) {
+  ArchiveOfTags archive(path(), {"saturn", true});
+  archive.sample(0, window(1, 1, 5, 5)).sample(10, window(11, 10, 3, 2));
+  archive.finish();
+  ASSERT_TRUE(tag({"run"}).max);
+  EXPECT_EQ(tag({"run"}).max->value, 3);
+  EXPECT_EQ(tag({"run"}).percentiles[kP99], 2);
+}
+
+TEST_F(RunTotalsOf, WindowsThatOverlapShowNotAllCallsThoughTheirSumIsTheSame) {
+  ArchiveOfTags archive(path());
+  archive.begin(0).sample(1, window(2, 2, 1, 1)).sample(2, window(4, 2, 1, 1));
+  archive.finish();
+  ASSERT_TRUE(tag({"run"}).max);
+  EXPECT_FALSE(tag({"run"}).max->is_exact);
+}
+
+TEST_F(RunTotalsOf, RatesAreAsPreciseAsTheyAre) {
+  EXPECT_TRUE(tag({one_sample("saturn", 1, window(1e8, 1e8 + 5, 3, 2))}).max->is_exact);
+}
+
+TEST_F(RunTotalsOf, TheSlowestMomentIsThatOfTheGreatestMaximum) {
+  Values p99_only = window(5, 5, 1, 7);
+  p99_only.erase(kMost);
+  p99_only[kP999Time] = {{"a", 8.0}};
+  EXPECT_EQ(tag({one_sample("jupiter", 1, p99_only)}).slowest->value, 7);
+  ArchiveOfTags archive(path());
+  archive.begin(0).sample(1, p99_only).sample(2, window(10, 5, 3, 4));
+  archive.finish();
+  const Tag all = tag({"run"});
+  ASSERT_TRUE(all.slowest);
+  EXPECT_FALSE(all.slowest->is_p99);
+  EXPECT_EQ(all.slowest->value, 3);
+}
+
+TEST_F(RunTotalsOf, ExtremesOfSeveralHostsAreThoseOfTheFarthest) {
+  const std::string fast = one_sample("fast", 1, window(10, 10, 2, 2));
+  const std::string slow = one_sample("slow", 2, window(10, 10, 8, 8));
+  for (const auto& hosts : {std::vector{fast, slow}, std::vector{slow, fast}}) {
+    const Tag all = tag(hosts);
+    EXPECT_EQ(all.min->value, 0.2);
+    EXPECT_EQ(all.max->value, 8);
+    EXPECT_EQ(all.slowest->at, moment(2));
+    EXPECT_TRUE(all.max->is_exact && all.min->is_exact);
+  }
+}
+
+TEST_F(RunTotalsOf, ExtremesAreExactIfTheyAreOfAllHosts) {
+  const std::string exact = one_sample("exact", 1, window(10, 10, 2, 2));
+  const std::string partly = one_sample("partly", 1, window(10, 5, 2, 2));
+  const std::string none = one_sample("none", 1, {{kCalls, {{"a", 10.0}}}});
+  for (const std::string& other : {partly, none}) {
+    EXPECT_FALSE(tag({exact, other}).max->is_exact) << other;
+    EXPECT_FALSE(tag({other, exact}).max->is_exact) << other;
+  }
+}
+
+TEST_F(RunTotalsOf, AHostWithoutCallsTakesNothingAway) {
+  const std::string idle = one_sample("idle", 1, {{kCalls, {{"a", 0.0}}}});
+  const std::string busy = one_sample("busy", 1, window(10, 10, 3, 2));
+  for (const auto& hosts : {std::vector{idle, busy}, std::vector{busy, idle}}) {
+    const Tag all = tag(hosts);
+    EXPECT_EQ(all.percentile_source, PercentileSource::OneWindow);
+    EXPECT_TRUE(all.max->is_exact);
+  }
+  EXPECT_EQ(tag({idle}).percentile_source, PercentileSource::NoCalls);
+  EXPECT_FALSE(tag({idle}).mean);
+}
+
+TEST_F(RunTotalsOf, ManyWindowsOfOneBusyHostAreNotThoseOfSeveralHosts) {
+  const std::string idle = one_sample("idle", 1, {{kCalls, {{"a", 0.0}}}});
+  const std::string busy = one_sample("busy", 1, window(10, 5, 3, 2));
+  EXPECT_EQ(tag({idle, busy}).percentile_source, PercentileSource::SeveralWindows);
+}
+
+TEST_F(RunTotalsOf, WhatOneOfSeveralDoesNotSayIsUnknown) {
+  ArchiveOfTags stock(path("stock"), {"saturn", true, {kCalls, kTime}});
+  stock.sample(0, {{kCalls, {{"a", 0.0}}}}).sample(1, {{kCalls, {{"a", 4.0}}}});
+  stock.finish();
+  const std::string ours =
+      one_sample("ours", 1, {{kCalls, {{"a", 4.0}}}, {"trace.transact.aborts", {{"a", 1.0}}}});
+  EXPECT_EQ(tag({ours}).failed, 1);
+  EXPECT_EQ(tag({ours, "stock"}).failed, std::nullopt);
+  EXPECT_EQ(tag({"stock", ours}).failed, std::nullopt);
+}
+
+TEST_F(RunTotalsOf, TheLastValueIsTheOneThatCameLast) {
+  const auto value = [](double last) {
+    return Values{{"trace.observe.count", {{"o", 1.0}}}, {"trace.observe.value", {{"o", last}}}};
+  };
+  const std::string early = one_sample("early", 1, value(7));
+  const std::string late = one_sample("late", 2, value(8));
+  EXPECT_EQ(tag({early, late}).last, 8);
+  EXPECT_EQ(tag({late, early}).last, 8);
+}
+
+TEST_F(RunTotalsOf, OneHostMayHaveSeveralArchives) {
+  for (const auto& [name, begin, end] : std::vector<std::tuple<std::string, int, int>>{
+           {"all", 0, 20}, {"part", 5, 10}, {"next", 20, 40}}) {
+    ArchiveOfTags archive(path(name), {"saturn"});
+    archive.begin(begin).sample(end, {{kCalls, {{"a", 10.0}}}});
+    archive.finish();
+  }
+  const Totals all = totals({"all", "part", "next"});
+  EXPECT_EQ(all.run.hosts, std::vector<std::string>{"saturn"});
+  EXPECT_EQ(all.tags.at(0).hosts, std::vector<std::uint16_t>{0});
+  EXPECT_TRUE(all.run.gaps.empty());
+  EXPECT_EQ(all.run.elapsed_s(), 40);
+  EXPECT_EQ(all.run.samples, 6U);
+  EXPECT_EQ(all.run.interval, std::chrono::seconds(20));
+}
+
+TEST_F(RunTotalsOf, TheIntervalIsTheLongestOfAll) {
+  const std::string often = one_sample("often", 1, {{kCalls, {{"a", 1.0}}}});
+  const std::string seldom = one_sample("seldom", 9, {{kCalls, {{"a", 1.0}}}});
+  EXPECT_EQ(totals({seldom, often}).run.interval, std::chrono::seconds(9));
+}
+
+TEST_F(RunTotalsOf, AGapIsOneOfItsHost) {
+  one_sample("saturn", 100, {{kCalls, {{"a", 1.0}}}});
+  ArchiveOfTags archive(path("jupiter"), {"jupiter"});
+  archive.begin(0).sample(10, {{kCalls, {{"a", 1.0}}}}).mark(11);
+  archive.sample(90, {{kCalls, {{"a", 1.0}}}}).sample(95, {{kCalls, {{"a", 1.0}}}});
+  archive.finish();
+  const Totals all = totals({"saturn", "jupiter"});
+  ASSERT_EQ(all.run.gaps.size(), 1U);
+  EXPECT_EQ(all.run.gaps[0].host, 1);
+  EXPECT_EQ(all.run.elapsed_s(), 100);
+}
+
+TEST_F(RunTotalsOf, OfOneSampleThereAreNoRates) {
+  ArchiveOfTags archive(path());
+  archive.sample(0, {{kCalls, {{"a", 4.0}}}, {kTime, {{"a", 1.0}}}});
+  archive.finish();
+  const Totals all = totals();
+  EXPECT_EQ(all.run.interval, std::nullopt);
+  EXPECT_EQ(all.tags.at(0).rate, std::nullopt);
+  EXPECT_EQ(all.tags.at(0).concurrency, std::nullopt);
+}
+
+TEST_F(RunTotalsOf, OnlyTimeOfTransactionsCountsForTheOrder) {
+  one_sample("saturn", 1,
+             {{kCalls, {{"short", 1.0}}},
+              {kTime, {{"short", 0.5}}},
+              {"trace.observe.count", {{"large", 1.0}}},
+              {"trace.observe.sum", {{"large", 1e9}}}});
+  EXPECT_EQ(tag({"saturn"}).name, "short");
+}
+
+TEST_F(RunTotalsOf, AHistogramOfEachHostIsNeeded) {
+  const std::string with = one_sample(
+      "with", 1, {{kCalls, {{"a", 3.0}}}, {kShape, {{"a", shape(0, of_values({1, 2, 3}))}}}});
+  const std::string too_many = one_sample(
+      "too many", 1, {{kCalls, {{"a", 1.0}}}, {kShape, {{"a", shape(0, of_values({1, 2}))}}}});
+  const std::string without = one_sample("without", 1, {{kCalls, {{"a", 1.0}}}});
+  EXPECT_EQ(tag({with}).percentile_source, PercentileSource::Histogram);
+  EXPECT_EQ(tag({with, without}).percentile_source, PercentileSource::IncompleteHistogram);
+  EXPECT_EQ(tag({too_many, without}).percentile_source, PercentileSource::IncompleteHistogram);
+}
+
+TEST_F(RunTotalsOf, AHistogramThatMissesValuesIsIncomplete) {
+  one_sample("saturn", 1,
+             {{kCalls, {{"a", 3.0}}}, {kShape, {{"a", shape(0, of_values({1, 2, 3}), 1)}}}});
+  EXPECT_EQ(tag({"saturn"}).percentile_source, PercentileSource::IncompleteHistogram);
+}
+
+TEST_F(RunTotalsOf, AHistogramOfATagThatIsNewIsOfTheRunWhateverItsBegin) {
+  one_sample("saturn", 1,
+             {{kCalls, {{"a", 2.0}}}, {kShape, {{"a", shape(-9, of_values({1, 2}))}}}});
+  EXPECT_EQ(tag({"saturn"}).percentile_source, PercentileSource::Histogram);
+}
+
+TEST_F(RunTotalsOf, AHistogramThatBeginsInTheRunIsOfTheRun) {
+  ArchiveOfTags archive(path(), {"saturn", true});
+  archive.sample(0, {{kCalls, {{"a", 5.0}}}});
+  archive.sample(1, {{kCalls, {{"a", 7.0}}}, {kShape, {{"a", shape(0.5, of_values({1, 2}))}}}});
+  archive.finish();
+  EXPECT_EQ(tag({"run"}).percentile_source, PercentileSource::Histogram);
+}
+
+// The middle of a bin may lie beyond all values.
+TEST_F(RunTotalsOf, PercentilesLieBetweenExactExtremes) {
+  for (const double value : {1.001, 1.03}) {
+    Values values = window(10, 10, value, value);
+    values[kLeast] = {{"a", value}};
+    values[kShape] = {{"a", shape(0, of_values(std::vector<double>(10, value)))}};
+    const std::string all = one_sample("all " + std::to_string(value), 1, values);
+    EXPECT_EQ(tag({all}).percentiles[kP50], value);
+    values[kRate] = {{"a", 0.5}};  // the window has some of the calls
+    const std::string some = one_sample("some " + std::to_string(value), 1, values);
+    EXPECT_NE(tag({some}).percentiles[kP50], value);
+  }
+}
+
+}  // namespace
+}  // namespace pcp::trace::command
