@@ -3,16 +3,40 @@
 
 import os
 import subprocess
+import sys
 import tempfile
 
 import recorded
 from figures import Figure
 
 PART = "pcp trace"
+HOUR_S = 3600
+MIB = 1 << 20
+
+# Runs a command; prints how long it took, its processor time and its memory. In a process of its
+# own, for a child's memory is never less than what its parent had.
+USAGE = """
+import resource, subprocess, sys, time
+begin = time.monotonic()
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
+took = time.monotonic() - begin
+usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(took, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
+"""
 
 
 def measure(tools, brief):
     yield _recorder(tools, *((50, 1) if brief else (10_000, 20)))
+    seconds = 60 if brief else HOUR_S
+    took, page, _, note = _report(tools, *((50, 1) if brief else (1000, 1)), seconds)
+    yield Figure(PART, "an hour of 1,000 tags reported with its page", "s", took, 10, "10 s",
+                 notes=[note])
+    yield Figure(PART, "that page", "MB", page / 1e6, 20, "20 MB")
+    took, page, resident, note = _report(tools, *((100, 10) if brief else (10_000, 10)), seconds)
+    name = "an hour of 10,000 tags, a sample each 10 s"
+    yield Figure(PART, name, "s", took, 60, "a minute", notes=[note])
+    yield Figure(PART, f"{name}: memory", "MiB", resident / MIB, 1024, "1 GiB")
+    yield Figure(PART, f"{name}: the page", "MB", page / 1e6, 20, "20 MB")
 
 
 def _recorder(tools, tags, seconds):
@@ -32,3 +56,22 @@ def _recorder(tools, tags, seconds):
         unit="% of a core", ours=busy("trace.agent.cpu.main"), limit=5, bar="a twentieth of a core",
         notes=[f"Taking the calls in is another {busy('trace.agent.cpu.ingest'):.1f}%; the archive "
                f"grows by {written / seconds / 1e6:.1f} MB a second."])
+
+
+def _report(tools, tags, interval, seconds):
+    """Makes a page of an archive. Gives the seconds that this took, the size of the page, the
+    memory, and a note."""
+    with tempfile.TemporaryDirectory(prefix="trace-bench-") as directory:
+        archive, page = (os.path.join(directory, name) for name in ("run", "page.html"))
+        tools.progress(f"an archive of {tags:,} tags, {seconds} s")
+        subprocess.run([tools.program("hour_archive"), archive, str(tags), str(seconds),
+                        str(interval)], check=True)
+        tools.progress(f"a report of {tags:,} tags, {seconds} s")
+        done = subprocess.run([sys.executable, "-c", USAGE, tools.command, "report", "--html", page,
+                               archive], check=True, stdout=subprocess.PIPE, text=True)
+        took, busy, resident = map(float, done.stdout.split())
+        written = sum(entry.stat().st_size for entry in os.scandir(directory)
+                      if entry.name.startswith("run."))
+        note = (f"The archive has {written / 1e6:,.0f} MB; processor time {busy:.1f} s, memory "
+                f"{resident / MIB:.0f} MiB.")
+        return took, os.path.getsize(page), resident, note
