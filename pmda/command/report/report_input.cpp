@@ -35,6 +35,15 @@ Moment to_moment(const timespec& time) {
 
 const char* to_c(const std::optional<std::string>& text) { return text ? text->c_str() : nullptr; }
 
+// PCP's library points, in a second line, to what is wrong in the first.
+std::string in_one_line(std::string_view problem) {
+  const std::size_t end = std::min(problem.find('\n'), problem.size());
+  std::string_view why = problem.substr(end);
+  why.remove_prefix(std::min(why.find_first_not_of("\n ^-"), why.size()));
+  why = why.substr(0, why.find_last_not_of('\n') + 1);
+  return std::string(problem.substr(0, end)) + (why.empty() ? "" : ": ") + std::string(why);
+}
+
 // What the options mean, if the archives reach from `begin` to `end`.
 Result<Window> parse_window(const ReportOptions& options, Moment begin, Moment end) {
   const timespec first = to_timespec(begin);
@@ -46,9 +55,8 @@ Result<Window> parse_window(const ReportOptions& options, Moment begin, Moment e
   if (pmParseHighResTimeWindow(to_c(options.start), to_c(options.finish), to_c(options.align),
                                to_c(options.origin), &first, &last, &start, &finish, &origin,
                                &problem) < 0) {
-    Error error{"-S, -T, -A, -O: no such time: " + std::string(problem)};
+    Error error{"-S, -T, -A, -O: no such time: " + in_one_line(problem)};
     std::free(problem);
-    error.message.erase(error.message.find_last_not_of("\n ^") + 1);
     return error;
   }
   Window window;
