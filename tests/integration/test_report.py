@@ -98,6 +98,13 @@ class OfARecording(ReportTestCase):
         self.assertEqual(tags["observe", "o"]["sum"], 21)
         self.assertEqual(tags["observe", "o"]["last"], 7)
 
+    def test_names_the_command_as_it_was_typed(self):
+        done = recorded.record(self.path("run.trace"), "sh", "-c", ': "h\\i" µ\t',
+                               environment=library_environment(self.library))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        run = json.loads(report("--json", self.path("run.trace")).stdout)["run"]
+        self.assertEqual(run["command"], 'sh -c : "h\\i" µ\\x09')
+
     def test_without_a_name_is_of_the_newest_one_here(self):
         self.record(*CALLS)
         done = report(directory=self.directory)
