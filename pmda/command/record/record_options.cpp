@@ -114,7 +114,7 @@ Result<void> check(const RecordOptions& options) {
 }
 
 // The option of a word as one writes it.
-std::string name_of(const std::string& word, int letter) {
+std::string option_name(const std::string& word, int letter) {
   if (word.starts_with("--")) return word.substr(0, word.find('='));
   return std::string{'-', static_cast<char>(letter)};
 }
@@ -128,11 +128,12 @@ Result<void> take_options(int argc, char* const* argv, RecordOptions& options) {
     // argument is missing.
     const int which = ::getopt_long(argc, argv, "+:h:o:qs:t:", kLongOptions.data(), nullptr);
     if (which == -1) break;
-    if (which == ':') return Error{name_of(word, optopt) + ": needs an argument"};
-    if (which == '?' && optopt != '?') return Error{name_of(word, optopt) + ": is not an option"};
+    if (which == ':') return Error{option_name(word, optopt) + ": needs an argument"};
+    if (which == '?' && optopt != '?')
+      return Error{option_name(word, optopt) + ": is not an option"};
     if (const Result<void> taken = take_option(which == '?' ? kHelp : which, optarg, options);
         !taken)
-      return Error{name_of(word, which) + ": " + taken.error().message};
+      return Error{option_name(word, which) + ": " + taken.error().message};
   }
   options.command.assign(argv + optind, argv + argc);
   return {};

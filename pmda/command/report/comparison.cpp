@@ -29,9 +29,9 @@ struct Pair {
 // What is the better: is it the less of it there is?
 enum class Better { Less, Neither };
 
-class Table {
+class ComparisonTable {
  public:
-  explicit Table(const Shown& shown)
+  explicit ComparisonTable(const Shown& shown)
       : shown_(shown), name_columns_(shown.terminal().columns - 3 * kColumn - kRun) {}
 
   std::string heading() const;
@@ -48,7 +48,7 @@ class Table {
   std::size_t name_columns_;
 };
 
-std::string Table::heading() const {
+std::string ComparisonTable::heading() const {
   std::string line = Shown::left("", name_columns_ + kRun);
   for (const char* const name : {"per second", "p50", "p99"}) {
     const std::size_t change = kChange;
@@ -57,12 +57,12 @@ std::string Table::heading() const {
   return shown_.bold(Shown::trimmed(line)) + "\n";
 }
 
-std::string Table::value(const Tag& tag, const Value& value) const {
+std::string ComparisonTable::value(const Tag& tag, const Value& value) const {
   if (!value) return shown_.nothing();
   return tag.type == TraceType::Transact ? shown_.duration(*value) : Shown::number(*value);
 }
 
-std::string Table::change(const Value& before, const Value& now, Better better) const {
+std::string ComparisonTable::change(const Value& before, const Value& now, Better better) const {
   if (!before || !now) return std::string(kChange, ' ');
   std::string text = " " + shown_.change(*before, *now);
   if (*before == *now) return Shown::left(text, kChange);
@@ -71,7 +71,7 @@ std::string Table::change(const Value& before, const Value& now, Better better) 
   return Shown::left(text, kChange);
 }
 
-std::string Table::rows(const Pair& pair) const {
+std::string ComparisonTable::rows(const Pair& pair) const {
   const auto& [before, now] = pair;
   const auto rate = [this](const Value& value) {
     return Shown::right(value ? Shown::measured(*value) : shown_.nothing(), kValue);
@@ -128,7 +128,7 @@ std::string comparison(const Totals& base, const Totals& now, const Terminal& te
   }
   std::string text = shown.faint("was: ") + summary_head(base.run, shown) + shown.faint("is:  ") +
                      summary_head(now.run, shown) + "\n";
-  const Table table(shown);
+  const ComparisonTable table(shown);
   if (pairs.empty())
     text += "No tag is in both.\n";
   else

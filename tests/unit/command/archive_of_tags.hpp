@@ -33,13 +33,14 @@ struct ArchiveKind {
   bool is_pmloggers = false;
   std::set<std::string> metrics{};  // none: all that a report knows
   std::string time_zone = "CET-1";
+  double begin = 0;
 };
 
 class ArchiveOfTags {
  public:
   explicit ArchiveOfTags(const std::string& path, const ArchiveKind& kind = {})
       : writer_(std::move(*ArchiveWriter::create(
-            path, {ArchiveVersion::V3, 1, stamp(0), kind.host, kind.time_zone}))) {
+            path, {ArchiveVersion::V3, 1, stamp(kind.begin), kind.host, kind.time_zone}))) {
     if (kind.is_pmloggers)
       writer_.add_metric(described(pmID_build(2, 3, 3), PM_TYPE_STRING, PM_INDOM_NULL),
                          "pmcd.pmlogger.host");

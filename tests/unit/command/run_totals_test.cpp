@@ -67,7 +67,9 @@ TEST_F(RunTotalsOf, WindowsOfUnknownLengthSayNothing) {
   Values values = window(10, 10, 3, 2);
   values.erase(kPeriod);
   ArchiveOfTags archive(path(), {"saturn", true});
-  archive.sample(0, values).sample(60, values);
+  archive.sample(0, values);
+  values[kCalls] = {{"a", 20.0}};
+  archive.sample(60, values);
   archive.finish();
   EXPECT_FALSE(tag({"run"}).max);
 }
