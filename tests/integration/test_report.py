@@ -102,8 +102,10 @@ class OfARecording(ReportTestCase):
         done = recorded.record(self.path("run.trace"), "sh", "-c", ': "h\\i" µ\t',
                                environment=library_environment(self.library))
         self.assertEqual(done.returncode, 0, done.stderr)
-        run = json.loads(report("--json", self.path("run.trace")).stdout)["run"]
-        self.assertEqual(run["command"], 'sh -c : "h\\i" µ\\x09')
+        first, other = self.path("run.trace"), self.record(*CALLS, name="other.trace")
+        for archives in ([first], [first, other]):
+            run = json.loads(report("--json", *archives).stdout)["run"]
+            self.assertEqual(run["command"], 'sh -c : "h\\i" µ\\x09')
 
     def test_without_a_name_is_of_the_newest_one_here(self):
         self.record(*CALLS)
