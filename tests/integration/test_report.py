@@ -148,10 +148,25 @@ class OfARecording(ReportTestCase):
         for condition, status in (("a count > 0", 1), ("a count != 1", 0), ("b count > 0", 2),
                                   ("a max > 1h", 2), ("a max > 50s", 0), ("a p98 > 1s", 2)):
             self.assertEqual(report("--fail-if", condition, folder).returncode, status, condition)
-        done = report("--fail-if", "a count > 0", "--fail-if", "b count > 0", folder)
+        conditions = [word for text in ("a count > 0", "a count > 1", "b count > 0")
+                      for word in ("--fail-if", text)]
+        lines = "broken: a count > 0: a has 1\nunknown: b count > 0: no tag matches\n"
+        done = report(*conditions, folder)
         self.assertEqual(done.returncode, 1)
-        self.assertEqual(done.stdout.splitlines()[-2:],
-                         ["broken: a count > 0: a has 1", "unknown: b count > 0: no tag matches"])
+        self.assertTrue(done.stdout.endswith("\n" + lines), done.stdout)
+        self.assertNotIn("passed", done.stdout)
+        done = report("--json", *conditions, folder)
+        self.assertEqual((done.returncode, done.stderr), (1, lines))
+        self.assertEqual([each["outcome"] for each in json.loads(done.stdout)["conditions"]],
+                         ["broken", "passed", "unknown"])
+
+    def test_fails_if_what_it_shows_is_lost(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([recorded.COMMAND, "report", self.record(*CALLS)], text=True,
+                                  stdout=full, stderr=subprocess.PIPE, timeout=PATIENCE_S,
+                                  check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("could not be written", done.stderr)
 
 
 class OfPmloggers(ReportTestCase):
@@ -224,6 +239,8 @@ class OfWhatIsNoArchive(ReportTestCase):
             self.assert_one_line(report(self.path(name)), self.path(name) + ": ")
         self.assert_one_line(report(self.path("nowhere")), self.path("nowhere") + ": ")
         self.assert_one_line(report(self.directory), self.directory + ": ")
+        self.assert_one_line(report("--compare", self.path("nowhere"), self.record(*CALLS)),
+                             self.path("nowhere") + ": ")
 
     def test_says_that_one_is_damaged(self):
         archive = os.path.join(self.record(*CALLS), "trace")

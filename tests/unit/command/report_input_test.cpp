@@ -149,14 +149,6 @@ TEST_F(ReportInput, ShowsTimesOfTheFirstArchivesZoneOrOfTheOneItIsTold) {
   EXPECT_EQ(zone({"-Z", "UTC-3"}), "UTC-3");
 }
 
-TEST_F(ReportInput, MayBeNamedWithAnOption) {
-  make_archive();
-  make_archive("next", 200);
-  const auto request = request_for({"-a", path("next")});
-  ASSERT_TRUE(request) << request.error().message;
-  EXPECT_EQ(request->archives, (std::vector{path("next"), path()}));
-}
-
 TEST_F(ReportInput, IsNoHostWhichPcpMayHaveSaidInTheEnvironment) {
   ::setenv("PCP_HOST", "saturn", 1);
   const auto request = request_for({});
