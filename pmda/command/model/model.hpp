@@ -91,7 +91,7 @@ struct Gap {
 struct Run {
   std::vector<std::string> archives;  // as they were named
   std::vector<std::string> hosts;     // each once
-  std::vector<std::string> cut;       // of them, those whose end is missing
+  std::vector<std::string> cut{};     // of them, those whose end is missing
   std::string command;                // that was recorded; empty if unknown
   std::string time_zone;              // to show times in, as TZ has it; empty: this machine's
   Moment begin{};

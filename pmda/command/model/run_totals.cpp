@@ -226,7 +226,8 @@ void RunTotals::find_percentiles(Merged& merged) {
   } else if (binned == tag.calls && merged.unbinned == 0) {
     tag.percentile_source = PercentileSource::Histogram;
     take_percentiles(tag);
-  } else if (binned > 0 && binned <= tag.calls && tag.calls - binned <= kMostMissing * tag.calls) {
+  } else if (binned > 0 && binned <= tag.calls &&
+             std::max(tag.calls - binned, merged.unbinned) <= kMostMissing * tag.calls) {
     tag.percentile_source = PercentileSource::NearlyAllCalls;
     take_percentiles(tag);
   } else if (merged.is_of_agent && binned >= kFewest * tag.calls &&

@@ -66,8 +66,7 @@ function showCards({run, whole, tags}) {
       `${formatCount(whole.failed)} of ${formatCount(whole.calls + whole.failed)}` :
       '';
   const why = whyNoPercentile(whole);
-  const elapsed =
-      card('Elapsed', formatElapsed(run.elapsed), plural(run.samples, 'sample'));
+  const elapsed = card('Elapsed', formatElapsed(run.elapsed), plural(run.samples, 'sample'));
   if (whole.tags === 0) return byId('cards').replaceChildren(...callCards(tags), elapsed);
   byId('cards').replaceChildren(
       card('Transactions', formatShort(whole.calls), `of ${plural(whole.tags, 'tag')}`),

@@ -14,8 +14,8 @@
 #include <gtest/gtest.h>
 
 #include "collector/engine/cumulative_histogram.hpp"
-#include "command/model/archive_reader.hpp"
 #include "command/archive/archive_writer.hpp"
+#include "command/model/archive_reader.hpp"
 #include "command/model/recorded_metrics.hpp"
 #include "unit/command/archive_fixture.hpp"
 

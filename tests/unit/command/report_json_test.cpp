@@ -82,7 +82,7 @@ TEST(ReportAsJson, HasEachNumberInItsPlace) {
       const char* const part :
       {R"("command":"./shop --fast")", R"("samples":7,"interval_s":0.5,"gaps":[{"host":"jupiter")",
        R"("hosts":["jupiter"],"count":3,"rate":13,"failed":11,"sum":12,"mean":14,"concurrency":15,)"
-       R"("min":{"value":16,"exact":true},"max":{"value":17,"exact":false},)"
+       R"("min":16,"min_is_exact":true,"max":17,"max_is_exact":false,)"
        R"("p50":18,"p90":19,"p95":20,"p99":21,"p999":22,"percentiles_from":"histogram",)"
        R"("last":23,"added":24,)",
        R"("max":0.25}}])"})
