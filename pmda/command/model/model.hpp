@@ -39,6 +39,11 @@ enum class PercentileSource {
   IncompleteHistogram,  // none: there is a histogram, but it lacks more
 };
 
+inline bool is_of_histogram(PercentileSource source) {
+  return source == PercentileSource::Histogram || source == PercentileSource::NearlyAllCalls ||
+         source == PercentileSource::WholeIntervals;
+}
+
 // The least or greatest value of the run. If it is not exact, it is of some of the calls: the true
 // one may lie further out, never further in.
 struct Extreme {

@@ -212,37 +212,35 @@ void take_percentiles(Tag& tag) {
 
 }  // namespace
 
-void RunTotals::find_percentiles(Merged& merged) {
+PercentileSource RunTotals::source_of_percentiles(const Merged& merged) {
   constexpr double kMostMissing = 0.01;  // of all calls
   constexpr double kFewest = 0.5;
-  Tag& tag = merged.tag;
+  const Tag& tag = merged.tag;
   const bool of_all_archives =
       tag.distribution && merged.distributions == merged.archives_with_calls;
   const double binned = of_all_archives ? static_cast<double>(tag.distribution->total()) : 0;
-  if (tag.calls == 0) {
-    tag.percentile_source = PercentileSource::NoCalls;
-  } else if (merged.has_nonfinite) {
-    tag.percentile_source = PercentileSource::IncompleteHistogram;
-  } else if (binned == tag.calls && merged.unbinned == 0) {
-    tag.percentile_source = PercentileSource::Histogram;
-    take_percentiles(tag);
-  } else if (binned > 0 && binned <= tag.calls &&
-             std::max(tag.calls - binned, merged.unbinned) <= kMostMissing * tag.calls) {
-    tag.percentile_source = PercentileSource::NearlyAllCalls;
-    take_percentiles(tag);
-  } else if (merged.is_of_agent && binned >= kFewest * tag.calls &&
-             merged.unbinned <= kMostMissing * binned) {
-    tag.percentile_source = PercentileSource::WholeIntervals;
-    take_percentiles(tag);
-  } else if (merged.only_window && merged.has_percentiles) {
-    tag.percentile_source = PercentileSource::OneWindow;
+  if (tag.calls == 0) return PercentileSource::NoCalls;
+  if (merged.has_nonfinite) return PercentileSource::IncompleteHistogram;
+  if (binned == tag.calls && merged.unbinned == 0) return PercentileSource::Histogram;
+  if (binned > 0 && binned <= tag.calls &&
+      std::max(tag.calls - binned, merged.unbinned) <= kMostMissing * tag.calls)
+    return PercentileSource::NearlyAllCalls;
+  if (merged.is_of_agent && binned >= kFewest * tag.calls &&
+      merged.unbinned <= kMostMissing * binned)
+    return PercentileSource::WholeIntervals;
+  if (merged.only_window && merged.has_percentiles) return PercentileSource::OneWindow;
+  if (tag.distribution) return PercentileSource::IncompleteHistogram;
+  if (!merged.has_percentiles) return PercentileSource::NotRecorded;
+  return merged.archives_with_calls > 1 ? PercentileSource::SeveralHosts
+                                        : PercentileSource::SeveralWindows;
+}
+
+void RunTotals::find_percentiles(Merged& merged) {
+  Tag& tag = merged.tag;
+  tag.percentile_source = source_of_percentiles(merged);
+  if (is_of_histogram(tag.percentile_source)) take_percentiles(tag);
+  if (tag.percentile_source == PercentileSource::OneWindow)
     tag.percentiles = merged.only_window->percentiles;
-  } else if (tag.distribution) {
-    tag.percentile_source = PercentileSource::IncompleteHistogram;
-  } else if (merged.has_percentiles) {
-    tag.percentile_source = merged.archives_with_calls > 1 ? PercentileSource::SeveralHosts
-                                                           : PercentileSource::SeveralWindows;
-  }
 }
 
 void RunTotals::sort() {

@@ -57,6 +57,7 @@ class RunTotals {
   static void add_distribution(Merged& merged, TagInArchive& its);
   void finish_times();
   void finish_tag(Merged& merged) const;
+  static PercentileSource source_of_percentiles(const Merged& merged);
   static void find_percentiles(Merged& merged);
   void sort();
 

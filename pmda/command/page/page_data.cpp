@@ -48,9 +48,7 @@ Whole whole_of(const std::vector<Tag>& tags) {
     if (tag.calls > 0) whole.called.push_back(&tag);
   }
   const auto has_histogram = [](const Tag* tag) {
-    return tag->distribution && (tag->percentile_source == PercentileSource::Histogram ||
-                                 tag->percentile_source == PercentileSource::NearlyAllCalls ||
-                                 tag->percentile_source == PercentileSource::WholeIntervals);
+    return tag->distribution && is_of_histogram(tag->percentile_source);
   };
   if (whole.called.empty() || !std::ranges::all_of(whole.called, has_histogram)) return whole;
   whole.distribution.emplace();
