@@ -42,7 +42,8 @@ class Browser:
                      "--disable-dev-shm-usage", "--no-first-run", "--disable-extensions", "--disable-background-networking",
                      "--hide-scrollbars", f"--user-data-dir={self._directory.name}", "about:blank"]
         shell = ["sh", "-c", f'exec "$@" 3<&{to_browser} 4>&{from_browser}', "sh", *arguments]
-        environment = os.environ | {"HOME": self._directory.name, "XDG_CONFIG_HOME": self._directory.name}
+        environment = os.environ | dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "TMPDIR"),
+                                                 self._directory.name)
         with open(os.path.join(self._directory.name, "log"), "wb") as log:
             return subprocess.Popen(shell, pass_fds=(to_browser, from_browser), env=environment,
                                     stdin=subprocess.DEVNULL, stdout=log, stderr=log)
