@@ -14,6 +14,7 @@ namespace pcp::trace::command {
 
 namespace {
 
+constexpr std::string_view kSuffix = ".trace";
 constexpr std::array kArchiveFiles{".0", ".index", ".meta"};
 
 Error cannot_make(const std::string& path) {

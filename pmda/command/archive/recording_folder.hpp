@@ -2,6 +2,7 @@
 // The folder of one recording: NAME.trace with the archive `trace` and the page `trace.html`.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -12,8 +13,6 @@ namespace pcp::trace::command {
 
 class RecordingFolder {
  public:
-  static constexpr std::string_view kSuffix = ".trace";
-
   // Makes this folder, or uses it if it is there and has no recording yet.
   static Result<RecordingFolder> open(const std::string& path);
 
@@ -21,7 +20,8 @@ class RecordingFolder {
   static Result<RecordingFolder> create(std::string_view what, Stamp at);
 
   const std::string& path() const { return path_; }
-  std::string archive() const { return path_ + "/trace"; }
+  static std::string archive_in(const std::filesystem::path& folder) { return folder / "trace"; }
+  std::string archive() const { return archive_in(path_); }
   std::string page() const { return path_ + "/trace.html"; }
 
   // Takes the recording back, and the folder if it was not there before.

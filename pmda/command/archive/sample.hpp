@@ -4,6 +4,7 @@
 
 #include <pcp/pmapi.h>
 
+#include <cstdlib>
 #include <map>
 #include <span>
 #include <string>
@@ -21,6 +22,19 @@ using Sample = std::vector<MetricValues>;
 
 // The names of a domain's instances, by number.
 using Instances = std::map<int, std::string>;
+
+// What pmGetInDom(), or pmGetInDomArchive(), gives of a domain; empty if it fails.
+inline Instances instances_by(int (*get)(pmInDom, int**, char***), pmInDom domain) {
+  int* numbers = nullptr;
+  char** names = nullptr;
+  const int count = get(domain, &numbers, &names);
+  Instances found;
+  if (count <= 0) return found;
+  for (int i = 0; i < count; ++i) found.emplace(numbers[i], names[i]);
+  std::free(numbers);
+  std::free(names);
+  return found;
+}
 
 inline std::span<const pmValueSet* const> sets_of(const pmResult& result) {
   return {result.vset, static_cast<std::size_t>(result.numpmid)};

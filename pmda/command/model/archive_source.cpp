@@ -8,13 +8,11 @@
 #include <cstring>
 #include <limits>
 
+#include "command/archive/sample.hpp"
+
 namespace pcp::trace::command {
 
 namespace {
-
-Moment moment_of(const timespec& time) {
-  return Moment(std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec));
-}
 
 pmID find_metric(const char* name) {
   pmID metric = PM_ID_NULL;
@@ -50,16 +48,14 @@ std::string label_of(const pmLabelSet& set, std::string_view name) {
   return "";
 }
 
-std::map<int, std::string> instances_by(int (*get)(pmInDom, int**, char***), pmInDom domain) {
-  int* numbers = nullptr;
-  char** names = nullptr;
-  const int count = get(domain, &numbers, &names);
-  std::map<int, std::string> found;
-  if (count <= 0) return found;
-  for (int i = 0; i < count; ++i) found.emplace(numbers[i], names[i]);
-  std::free(numbers);
-  std::free(names);
-  return found;
+// Of the present context.
+std::string recorded_command() {
+  pmLabelSet* sets = nullptr;
+  const int count = pmGetContextLabels(&sets);
+  if (count <= 0) return "";
+  std::string command = label_of(sets[0], "command");
+  pmFreeLabelSets(sets, count);
+  return command;
 }
 
 }  // namespace
@@ -88,6 +84,7 @@ Result<ArchiveSource> ArchiveSource::open(const std::string& path) {
   ArchiveSource source(path, context);
   if (const Result<void> found = source.find_bounds(); !found) return found.error();
   if (const Result<void> found = source.find_metrics(); !found) return found.error();
+  source.command_ = recorded_command();
   const timespec from_the_start{};
   if (const int error = pmSetModeHighRes(PM_MODE_FORW, &from_the_start, nullptr); error < 0)
     return source.failed(pmErrStr(error));
@@ -127,16 +124,6 @@ Result<void> ArchiveSource::find_metrics() {
 std::string ArchiveSource::host() const {
   char name[PM_MAX_HOSTNAMELEN];
   return pmGetContextHostName_r(context_.number(), name, sizeof name);
-}
-
-std::string ArchiveSource::command() const {
-  pmUseContext(context_.number());
-  pmLabelSet* sets = nullptr;
-  const int count = pmGetContextLabels(&sets);
-  if (count <= 0) return "";
-  std::string command = label_of(sets[0], "command");
-  pmFreeLabelSets(sets, count);
-  return command;
 }
 
 bool ArchiveSource::has(TraceType type, Quantity quantity) const {

@@ -41,6 +41,10 @@ struct ArchiveSample {
   std::vector<QuantityValues> quantities;
 };
 
+inline Moment moment_of(const timespec& time) {
+  return Moment(std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec));
+}
+
 class ArchiveSource {
  public:
   // `path` as PCP has it: without .0, .meta and .index.
@@ -48,7 +52,7 @@ class ArchiveSource {
 
   const std::string& path() const { return path_; }
   std::string host() const;
-  std::string command() const;  // that was recorded; empty if unknown
+  const std::string& command() const { return command_; }  // that was recorded; empty if unknown
   Moment begin() const { return begin_; }
   Moment end() const { return end_; }
 
@@ -110,6 +114,7 @@ class ArchiveSource {
   std::string time_zone_;
   Moment begin_{};
   Moment end_{};
+  std::string command_;
   bool is_cut_ = false;
   bool is_sparse_ = false;
 };

@@ -50,6 +50,16 @@ std::vector<Stretch> joined(std::vector<Stretch> stretches) {
   return all;
 }
 
+// From the distribution: the middle of a bin, which may lie beyond all values.
+void take_percentiles(Tag& tag) {
+  for (std::size_t i = 0; i < kPercentiles.size(); ++i) {
+    double value = tag.distribution->quantile(kPercentiles[i]);
+    if (tag.max && tag.max->is_exact) value = std::min(value, tag.max->value);
+    if (tag.min && tag.min->is_exact) value = std::max(value, tag.min->value);
+    tag.percentiles[i] = value;
+  }
+}
+
 }  // namespace
 
 void RunTotals::add(const ArchiveSource& source, ArchiveTotals& archive) {
@@ -197,20 +207,6 @@ void RunTotals::finish_tag(Merged& merged) const {
   find_nonfinite(merged);
   if (has_histogram(tag.type)) find_percentiles(merged);
 }
-
-namespace {
-
-// From the distribution: the middle of a bin, which may lie beyond all values.
-void take_percentiles(Tag& tag) {
-  for (std::size_t i = 0; i < kPercentiles.size(); ++i) {
-    double value = tag.distribution->quantile(kPercentiles[i]);
-    if (tag.max && tag.max->is_exact) value = std::min(value, tag.max->value);
-    if (tag.min && tag.min->is_exact) value = std::max(value, tag.min->value);
-    tag.percentiles[i] = value;
-  }
-}
-
-}  // namespace
 
 PercentileSource RunTotals::source_of_percentiles(const Merged& merged) {
   constexpr double kMostMissing = 0.01;  // of all calls

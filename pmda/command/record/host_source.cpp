@@ -9,12 +9,6 @@ namespace pcp::trace::command {
 
 namespace {
 
-struct Free {
-  void operator()(void* memory) const { std::free(memory); }
-};
-template <typename Element>
-using FromPcp = std::unique_ptr<Element, Free>;
-
 Error error_of(const std::string& what, int status) {
   std::array<char, PM_MAXERRMSGLEN> text{};
   return {what + ": " + pmErrStr_r(status, text.data(), static_cast<int>(text.size()))};
@@ -88,7 +82,7 @@ std::string HostSource::text(unsigned type, unsigned of) {
   const int status = (type & PM_TEXT_INDOM) != 0 ? pmLookupInDomText(of, length, &text)
                                                  : pmLookupText(of, length, &text);
   if (status < 0) return {};
-  const FromPcp<char> owned(text);
+  const std::unique_ptr<char, void (*)(void*)> owned(text, std::free);
   return text;
 }
 
@@ -98,17 +92,7 @@ OwnedLabels HostSource::labels(unsigned type, unsigned of) {
   return {sets, count};
 }
 
-Instances HostSource::instances(pmInDom domain) {
-  int* numbers = nullptr;
-  char** names = nullptr;
-  const int count = pmGetInDom(domain, &numbers, &names);
-  if (count <= 0) return {};
-  const FromPcp<int> owned_numbers(numbers);
-  const FromPcp<char*> owned_names(names);
-  Instances all;
-  for (int i = 0; i < count; ++i) all.emplace(numbers[i], names[i]);
-  return all;
-}
+Instances HostSource::instances(pmInDom domain) { return instances_by(pmGetInDom, domain); }
 
 Result<Sample> HostSource::read(std::span<const pmID> metrics, agent::Time) {
   if (is_lost_ && pmReconnectContext(context_) < 0) return Error{"pmcd does not answer"};

@@ -44,11 +44,12 @@ Result<std::optional<Totals>> read_base(const ReportOptions& options) {
 }
 
 Findings check(const std::vector<Condition>& conditions, const Totals& run) {
+  if (conditions.empty()) return {};
   Findings all;
-  if (!conditions.empty() && !run.run.cut.empty())
+  if (!run.run.cut.empty())
     all.push_back({Condition::Outcome::Unknown,
                    "unknown: " + run.run.cut.front() + " is not whole, and may lack calls"});
-  if (!conditions.empty() && run.run.elapsed_s() <= 0)
+  if (run.run.elapsed_s() <= 0)
     return {{Condition::Outcome::Unknown, "unknown: one sample tells of no time, and of no calls"}};
   for (const Condition& condition : conditions) {
     Findings some = condition.check(run.tags);

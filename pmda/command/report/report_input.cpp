@@ -20,17 +20,10 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kIndex = ".index";
 
-// The archive in a folder that `record` has made.
-std::string archive_in(const fs::path& folder) { return (folder / "trace").string(); }
-
 timespec to_timespec(Moment moment) {
   const auto since_1970 = moment.time_since_epoch();
   const auto seconds = std::chrono::floor<std::chrono::seconds>(since_1970);
   return {static_cast<time_t>(seconds.count()), static_cast<long>((since_1970 - seconds).count())};
-}
-
-Moment to_moment(const timespec& time) {
-  return Moment(std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec));
 }
 
 const char* to_c(const std::optional<std::string>& text) { return text ? text->c_str() : nullptr; }
@@ -61,10 +54,10 @@ Result<Window> parse_window(const ReportOptions& options, Moment begin, Moment e
   }
   Window window;
   if (options.align || options.origin)
-    window.begin = to_moment(origin);
+    window.begin = moment_of(origin);
   else if (options.start)
-    window.begin = to_moment(start);
-  if (options.finish) window.end = to_moment(finish);
+    window.begin = moment_of(start);
+  if (options.finish) window.end = moment_of(finish);
   return window;
 }
 
@@ -86,7 +79,7 @@ Result<std::string> find_archive(const std::string& name) {
       if (name.ends_with(suffix)) return name.substr(0, name.size() - suffix.size());
     return name;
   }
-  std::string archive = archive_in(name);
+  std::string archive = RecordingFolder::archive_in(name);
   if (fs::exists(archive + std::string(kIndex), ignored)) return archive;
   return Error{name + ": has no recording, that is to say no file trace.index"};
 }
@@ -97,7 +90,7 @@ Result<std::string> newest_recording(const std::string& directory) {
   std::string newest;
   for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
     const std::string archive =
-        archive_in(directory == "." ? entry.path().filename() : entry.path());
+        RecordingFolder::archive_in(directory == "." ? entry.path().filename() : entry.path());
     const auto at = fs::last_write_time(archive + std::string(kIndex), error);
     if (error || (newest_at && at <= *newest_at)) continue;
     newest_at = at;
