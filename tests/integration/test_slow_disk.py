@@ -117,6 +117,7 @@ class Log(SlowDiskTestCase):
         pmcd = self.start_full()
         for _ in range(self.LINES):
             self.misbehave(pmcd)
+        wait_until(lambda: pmcd.value("trace.agent.clients") == 0, what="the clients to be gone")
         os.kill(pmcd.agent_pid(), signal.SIGHUP)
         self.assert_goes_on(pmcd, "a")
         self.assertEqual(pmcd.pmstore("trace.agent.debug", "libpmda")[0], 0)
