@@ -31,9 +31,15 @@ struct Hello {
   std::uint64_t start_time_ns = 0;                          // of the process, since the epoch
 };
 
-// What an agent understands beyond the first version 2, by number. None is given yet. Numbers for
-// which there is no room here belong to a time to come: they are ignored.
+// What an agent understands beyond the first version 2, by number. Numbers for which there is no
+// room here belong to a time to come: they are ignored.
 using FeatureSet = std::bitset<64>;
+
+enum class Feature : std::size_t {
+  InFlight = 1,  // what batches say of transactions in flight
+};
+
+constexpr std::size_t number_of(Feature feature) { return static_cast<std::size_t>(feature); }
 
 struct Welcome {
   std::uint64_t agent_instance = 0;  // random, not 0, one per start of the agent
@@ -84,10 +90,26 @@ struct DeltaEntry {
   std::string_view histogram;  // packed
 };
 
+// The transactions of one tag that a process has begun and not ended, as a batch was sent.
+struct OpenCount {
+  std::uint32_t tag_id = 0;
+  std::uint64_t open = 0;       // 0: none any more
+  std::uint64_t oldest_ns = 0;  // since the oldest of them began
+  std::uint32_t tid = 0;        // the thread that began it; 0: it has ended, or is not known
+  bool operator==(const OpenCount&) const = default;
+};
+
+// Of one OpenCount at most.
+inline constexpr std::uint64_t kMaxOpen = std::uint64_t{1} << 32;
+inline constexpr std::uint64_t kMaxOpenAgeNs = std::uint64_t{1} << 62;
+
 struct Batch {
   std::uint64_t sequence = 0;
   BatchAge age;
   ClientCounters counters;
+  // What has changed since the connection's last batch that said something of this tag.
+  std::vector<OpenCount> in_flight;
+  bool in_flight_anew = false;  // first forget all that was said, on earlier connections too
   std::vector<DeltaEntry> entries;
 };
 
@@ -113,10 +135,21 @@ void append_delta(std::string& body, std::uint32_t tag_id, TraceType type, const
                   const Histogram& histogram);
 // The same for increments of a counter: how many, their sum, and in `last` the process's total.
 void append_increments(std::string& body, std::uint32_t tag_id, const Delta& delta);
-void append_batch(std::string& out, std::uint32_t pid, std::uint64_t sequence, const BatchAge& age,
-                  const ClientCounters& counters, std::string_view body);
 
-// Bytes that append_batch adds around a body, at most.
+// Appends one to the `in_flight` of a batch's head.
+void append_open_count(std::string& in_flight, const OpenCount& count);
+
+// What is made afresh each time a batch is sent.
+struct BatchHead {
+  BatchAge age;
+  ClientCounters counters;
+  std::string_view in_flight{};  // what append_open_count has made
+  bool in_flight_anew = false;
+};
+void append_batch(std::string& out, std::uint32_t pid, std::uint64_t sequence,
+                  const BatchHead& head, std::string_view body);
+
+// Bytes that append_batch adds around a body and what is in flight, at most.
 inline constexpr std::size_t kBatchOverheadBytes = 192;
 
 std::optional<Hello> decode_hello(std::string_view payload);
@@ -126,7 +159,8 @@ std::optional<ByeReason> decode_bye(std::string_view payload);
 
 // These fill what the caller keeps, so that decoding allocates nothing in the long run. Every name
 // is a valid tag; every entry has a known type, a count or aborts, sane numbers and a histogram
-// that merge_packed takes. False if anything is not so; what they have filled by then is no use.
+// that merge_packed takes; no open count is beyond its limits. False if anything is not so; what
+// they have filled by then is no use.
 bool decode_tags(std::string_view payload, std::vector<TagDefinition>& tags);
 bool decode_batch(std::string_view payload, Batch& batch);
 

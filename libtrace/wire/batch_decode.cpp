@@ -271,6 +271,29 @@ bool complete(DeltaEntry& entry, const RawDelta& raw) {
          make_sum_finite(delta, finite, delta.sum > 0 ? delta.max : delta.min);
 }
 
+bool read_open_count(protozero::data_view bytes, OpenCount& count) {
+  protozero::pbf_message<InFlightField> message(bytes);
+  while (message.next()) {
+    switch (message.tag_and_type()) {
+      case tag_and_type(InFlightField::Tag, Type::varint):
+        count.tag_id = message.get_uint32();
+        break;
+      case tag_and_type(InFlightField::Open, Type::varint):
+        count.open = message.get_uint64();
+        break;
+      case tag_and_type(InFlightField::OldestNs, Type::varint):
+        count.oldest_ns = message.get_uint64();
+        break;
+      case tag_and_type(InFlightField::Tid, Type::varint):
+        count.tid = message.get_uint32();
+        break;
+      default:
+        message.skip();
+    }
+  }
+  return count.open <= kMaxOpen && count.oldest_ns <= kMaxOpenAgeNs;
+}
+
 bool read_batch(std::string_view payload, Batch& batch) {
   protozero::pbf_message<BatchField> message(payload.data(), payload.size());
   while (message.next()) {
@@ -294,6 +317,12 @@ bool read_batch(std::string_view payload, Batch& batch) {
         if (!complete(entry, raw)) return false;
         break;
       }
+      case tag_and_type(BatchField::InFlight, Type::length_delimited):
+        if (!read_open_count(message.get_view(), batch.in_flight.emplace_back())) return false;
+        break;
+      case tag_and_type(BatchField::InFlightAnew, Type::varint):
+        batch.in_flight_anew = message.get_uint64() != 0;
+        break;
       default:
         message.skip();
     }
@@ -334,6 +363,8 @@ bool decode_batch(std::string_view payload, Batch& batch) {
   batch.sequence = 0;
   batch.age = {};
   batch.counters = {};
+  batch.in_flight.clear();
+  batch.in_flight_anew = false;
   batch.entries.clear();
   return decodes([&] { return read_batch(payload, batch); });
 }

@@ -136,14 +136,25 @@ void append_increments(std::string& body, std::uint32_t tag_id, const Delta& del
   message.add_bool(DeltaField::Added, true);
 }
 
-void append_batch(std::string& out, std::uint32_t pid, std::uint64_t sequence, const BatchAge& age,
-                  const ClientCounters& counters, std::string_view body) {
+void append_open_count(std::string& in_flight, const OpenCount& count) {
+  protozero::pbf_builder<BatchField> batch(in_flight);
+  protozero::pbf_builder<InFlightField> message(batch, BatchField::InFlight);
+  message.add_uint32(InFlightField::Tag, count.tag_id);  // also 0: empty messages are not written
+  add_nonzero(message, InFlightField::Open, count.open);
+  add_nonzero(message, InFlightField::OldestNs, count.oldest_ns);
+  add_nonzero(message, InFlightField::Tid, count.tid);
+}
+
+void append_batch(std::string& out, std::uint32_t pid, std::uint64_t sequence,
+                  const BatchHead& head, std::string_view body) {
   append_message(out, PduType::Batch, pid, [&] {
     protozero::pbf_builder<BatchField> message(out);
     message.add_uint64(BatchField::Sequence, sequence);
-    add_nonzero(message, BatchField::FirstNs, age.first_ns);
-    add_nonzero(message, BatchField::LastNs, age.last_ns);
-    add_counters(message, counters);
+    add_nonzero(message, BatchField::FirstNs, head.age.first_ns);
+    add_nonzero(message, BatchField::LastNs, head.age.last_ns);
+    add_counters(message, head.counters);
+    out.append(head.in_flight);
+    if (head.in_flight_anew) message.add_bool(BatchField::InFlightAnew, true);
     out.append(body);
   });
 }

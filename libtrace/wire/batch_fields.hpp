@@ -35,7 +35,9 @@ enum class BatchField : protozero::pbf_tag_type {
   FirstNs = 2,
   LastNs = 3,
   Counters = 4,
-  Deltas = 5
+  Deltas = 5,
+  InFlight = 6,
+  InFlightAnew = 7
 };
 
 enum class CountersField : protozero::pbf_tag_type {
@@ -60,6 +62,8 @@ enum class DeltaField : protozero::pbf_tag_type {
   Histogram = 10,
   Added = 11
 };
+
+enum class InFlightField : protozero::pbf_tag_type { Tag = 1, Open = 2, OldestNs = 3, Tid = 4 };
 
 enum class BatchAckField : protozero::pbf_tag_type { Sequence = 1 };
 

@@ -140,7 +140,7 @@ class Client {
     const auto interval =
         static_cast<std::uint64_t>(std::chrono::nanoseconds(options_.interval).count());
     out_.clear();
-    wire::append_batch(out_, pid(), sequence_, {interval, 0}, counters, batch().body);
+    wire::append_batch(out_, pid(), sequence_, {{interval, 0}, counters}, batch().body);
     write();
   }
 

@@ -146,11 +146,18 @@ void check_batch(const Batch& batch) {
     else
       append_delta(body, entry.tag_id, entry.type, entry.delta, histogram);
   }
+  std::string in_flight;
+  for (const OpenCount& count : batch.in_flight) {
+    require(count.open <= kMaxOpen && count.oldest_ns <= kMaxOpenAgeNs);
+    append_open_count(in_flight, count);
+  }
   std::string pdu;
-  append_batch(pdu, kPid, batch.sequence, batch.age, batch.counters, body);
-  require(pdu.size() <= body.size() + kBatchOverheadBytes);
+  append_batch(pdu, kPid, batch.sequence,
+               {batch.age, batch.counters, in_flight, batch.in_flight_anew}, body);
+  require(pdu.size() <= body.size() + in_flight.size() + kBatchOverheadBytes);
   Batch again;
   require(decode_batch(payload_of(pdu, PduType::Batch), again));
+  require(again.in_flight == batch.in_flight && again.in_flight_anew == batch.in_flight_anew);
   require(again.sequence == batch.sequence && again.age.first_ns == batch.age.first_ns &&
           again.age.last_ns == batch.age.last_ns);
   require(again.counters.recorded == batch.counters.recorded &&
@@ -198,6 +205,7 @@ void encode_and_check(Input input) {
   const std::uint64_t sequence = input.number() | 1;
   const BatchAge age{~std::uint64_t{0}, input.number()};
   const ClientCounters counters{input.number(), input.number(), 1, 2, 3, input.number()};
+  std::string in_flight;
   std::string body;
   std::vector<Delta> deltas;
   std::vector<TraceType> types;
@@ -214,14 +222,16 @@ void encode_and_check(Input input) {
     for (unsigned steps = input.pick(7); steps > 0; --steps) histogram.coarsen();
     delta.unbinned = has_histogram(type) ? delta.count - delta.nonfinite - histogram.total() : 0;
     append_delta(body, static_cast<std::uint32_t>(deltas.size()), type, delta, histogram);
+    append_open_count(
+        in_flight, {static_cast<std::uint32_t>(deltas.size()), delta.aborts, sequence >> 2, kPid});
     deltas.push_back(delta);
     types.push_back(type);
   }
   std::string pdu;
-  append_batch(pdu, kPid, sequence, age, counters, body);
+  append_batch(pdu, kPid, sequence, {age, counters, in_flight, deltas.size() % 2 == 1}, body);
   Batch batch;
   require(decode_batch(payload_of(pdu, PduType::Batch), batch));
-  require(batch.entries.size() == deltas.size());
+  require(batch.entries.size() == deltas.size() && batch.in_flight.size() == deltas.size());
   for (std::uint32_t i = 0; i < deltas.size(); ++i)
     check_same({i, types[i], false, deltas[i], batch.entries[i].histogram}, batch.entries[i]);
   check_batch(batch);

@@ -558,7 +558,7 @@ class Talk {
     if (ages[0] < ages[1]) std::swap(ages[0], ages[1]);
     sequence_ += input_.pick(4);
     std::string pdu;
-    wire::append_batch(pdu, kPid, sequence_ - input_.pick(3), {ages[0], ages[1]}, {}, body);
+    wire::append_batch(pdu, kPid, sequence_ - input_.pick(3), {{ages[0], ages[1]}, {}}, body);
     return pdu;
   }
 

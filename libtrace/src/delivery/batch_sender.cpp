@@ -185,8 +185,8 @@ void BatchSender::send(const Batch& batch, std::uint64_t now_ns) {
   const auto age = [&](std::uint64_t then_ns) {
     return now_ns > then_ns && batch.records > 0 ? now_ns - then_ns : 0;
   };
-  wire::append_batch(out, own_pid(), batch.sequence, {age(batch.first_ns), age(batch.last_ns)},
-                     client_counters_(), batch.body);
+  wire::append_batch(out, own_pid(), batch.sequence,
+                     {{age(batch.first_ns), age(batch.last_ns)}, client_counters_()}, batch.body);
   diagnose_pdus("sent", out);
   transport_.send(out);
 }

@@ -60,7 +60,7 @@ TEST(LegacyValues, WhatIsLeftIsADeltaThatOurAgentTakes) {
       std::string body;
       std::string pdu;
       wire::append_delta(body, 1, TraceType::Transact, delta, {});
-      wire::append_batch(pdu, 1, 1, {}, {}, body);
+      wire::append_batch(pdu, 1, 1, {}, body);
       wire::Batch batch;
       ASSERT_TRUE(wire::decode_batch(std::string_view(pdu).substr(wire::kHeaderBytes), batch))
           << delta.count << " left: " << delta.min << ' ' << delta.last << ' ' << delta.max;

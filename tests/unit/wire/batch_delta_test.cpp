@@ -19,7 +19,7 @@ constexpr double kGreatest = std::numeric_limits<double>::max();
 DeltaEntry through_the_wire(TraceType type, const Collected& collected, std::string& pdu) {
   std::string body;
   append_delta(body, 7, type, collected.delta, collected.histogram);
-  append_batch(pdu, kPid, 1, {}, {}, body);
+  append_batch(pdu, kPid, 1, {}, body);
   Batch batch;
   EXPECT_TRUE(decode_batch(payload_of(pdu), batch));
   EXPECT_EQ(batch.entries.size(), 1u);
@@ -127,7 +127,7 @@ TEST(Delta, OfIncrementsIsTheirSumAndAllThatTheProcessHasAdded) {
     std::string body;
     append_increments(body, 7, delta);
     std::string pdu;
-    append_batch(pdu, kPid, 1, {}, {}, body);
+    append_batch(pdu, kPid, 1, {}, body);
     Batch batch;
     ASSERT_TRUE(decode_batch(payload_of(pdu), batch));
     const DeltaEntry& entry = batch.entries.at(0);

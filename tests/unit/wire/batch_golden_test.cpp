@@ -43,6 +43,12 @@ TEST(GoldenBytes, OfABatchWithADeltaOfEachType) {
             "10041802 31000000 00000020 40390000 00000000 08405801");
 }
 
+TEST(GoldenBytes, OfABatchOfWhatIsInFlight) {
+  EXPECT_EQ(to_hex(in_flight_pdu()),
+            "0000002c 00007063 00001234 "
+            "08092206 08e80710 e807320d 08011002 1880dea0 cb0520b5 24320308 ac023801");
+}
+
 TEST(GoldenBytes, OfBatchAck) {
   EXPECT_EQ(to_hex(batch_ack_pdu()), "0000000e 00007064 00001234 0808");
 }
@@ -70,7 +76,7 @@ TEST(GoldenBytes, AreTheExamplesInTheProtocolPage) {
   std::string done;
   append_bye(done, kPid, ByeReason::Done);
   for (const std::string& pdu : {data_pdu(), ack, hello_pdu(), welcome_pdu(), tags_pdu(),
-                                 batch_pdu(), batch_ack_pdu(), bye_pdu(), done}) {
+                                 batch_pdu(), in_flight_pdu(), batch_ack_pdu(), bye_pdu(), done}) {
     EXPECT_NE(text.find(without_spaces(to_hex(pdu))), text.npos) << to_hex(pdu);
   }
 }

@@ -157,32 +157,90 @@ TEST(Batch, LeavesNothingOfTheOneBefore) {
   Batch batch;
   const std::string full = batch_pdu();
   ASSERT_TRUE(decode_batch(payload_of(full), batch));
-  std::string empty;
-  append_batch(empty, kPid, 9, {}, {}, {});
-  ASSERT_TRUE(decode_batch(payload_of(empty), batch));
+  const std::string in_flight = in_flight_pdu();
+  ASSERT_TRUE(decode_batch(payload_of(in_flight), batch));
   EXPECT_EQ(batch.sequence, 9u);
   EXPECT_EQ(batch.age.first_ns, 0u);
-  EXPECT_EQ(batch.counters.recorded, 0u);
   EXPECT_TRUE(batch.entries.empty());
+  std::string empty;
+  append_batch(empty, kPid, 10, {}, {});
+  ASSERT_TRUE(decode_batch(payload_of(empty), batch));
+  EXPECT_EQ(batch.sequence, 10u);
+  EXPECT_EQ(batch.counters.recorded, 0u);
+  EXPECT_TRUE(batch.in_flight.empty());
+  EXPECT_FALSE(batch.in_flight_anew);
 }
 
 TEST(Batch, AddsNoMoreToItsBodyThanPromised) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
   std::string pdu;
-  append_batch(pdu, kPid, kMost, {kMost, kMost}, {kMost, kMost, kMost, kMost, kMost, kMost}, {});
+  const BatchHead head{
+      {kMost, kMost}, {kMost, kMost, kMost, kMost, kMost, kMost}, {}, /*in_flight_anew=*/true};
+  append_batch(pdu, kPid, kMost, head, {});
   EXPECT_LE(pdu.size(), kBatchOverheadBytes);
+}
+
+TEST(Batch, SaysWhatIsInFlight) {
+  Batch batch;
+  const std::string pdu = in_flight_pdu();
+  ASSERT_TRUE(decode_batch(payload_of(pdu), batch));
+  EXPECT_TRUE(batch.entries.empty());
+  EXPECT_TRUE(batch.in_flight_anew);
+  EXPECT_EQ(batch.in_flight, sample_open_counts());
+}
+
+// All of whose numbers are 0, which are usually left out.
+TEST(Batch, SaysThatNothingIsInFlightOfTagZero) {
+  std::string in_flight;
+  append_open_count(in_flight, {});
+  std::string pdu;
+  append_batch(pdu, kPid, 8, {{}, {}, in_flight, false}, {});
+  Batch batch;
+  ASSERT_TRUE(decode_batch(payload_of(pdu), batch));
+  ASSERT_EQ(batch.in_flight.size(), 1u);
+  EXPECT_EQ(batch.in_flight[0], OpenCount());
+}
+
+// Whatever its body was made for, it is never resent with what was in flight then.
+TEST(Batch, HasWhatIsInFlightOutsideOfItsBody) {
+  std::string in_flight;
+  append_open_count(in_flight, sample_open_counts()[0]);
+  std::string pdu;
+  append_batch(pdu, kPid, 8, {{}, {}, in_flight, false}, sample_body());
+  EXPECT_TRUE(pdu.ends_with(sample_body()));
+  Batch batch;
+  ASSERT_TRUE(decode_batch(payload_of(pdu), batch));
+  EXPECT_EQ(batch.entries.size(), 5u);
+  EXPECT_FALSE(batch.in_flight_anew);
+  ASSERT_EQ(batch.in_flight.size(), 1u);
+  EXPECT_EQ(batch.in_flight[0], sample_open_counts()[0]);
+}
+
+TEST(Batch, IsRefusedIfMoreIsInFlightOrForLongerThanCanBe) {
+  const auto is_taken = [](const OpenCount& count) {
+    std::string in_flight;
+    append_open_count(in_flight, count);
+    std::string pdu;
+    append_batch(pdu, kPid, 1, {{}, {}, in_flight, false}, {});
+    Batch batch;
+    return decode_batch(payload_of(pdu), batch);
+  };
+  constexpr std::uint32_t kAnyTid = ~std::uint32_t{0};
+  EXPECT_TRUE(is_taken({1, kMaxOpen, kMaxOpenAgeNs, kAnyTid}));
+  EXPECT_FALSE(is_taken({1, kMaxOpen + 1, 0, 0}));
+  EXPECT_FALSE(is_taken({1, 1, kMaxOpenAgeNs + 1, 0}));
 }
 
 TEST(Batch, IsRefusedWithoutASequence) {
   std::string pdu;
-  append_batch(pdu, kPid, 0, {}, {}, sample_body());
+  append_batch(pdu, kPid, 0, {}, sample_body());
   Batch batch;
   EXPECT_FALSE(decode_batch(payload_of(pdu), batch));
 }
 
 TEST(Batch, IsRefusedIfItsLastRecordIsOlderThanItsFirst) {
   std::string pdu;
-  append_batch(pdu, kPid, 1, {5, 6}, {}, sample_body());
+  append_batch(pdu, kPid, 1, {{5, 6}, {}}, sample_body());
   Batch batch;
   EXPECT_FALSE(decode_batch(payload_of(pdu), batch));
 }
@@ -233,7 +291,7 @@ TEST(Bye, ReturnsFromTheWireAsItWas) {
 
 TEST(Encoders, AppendToWhatIsThere) {
   std::string two = bye_pdu();
-  append_batch(two, kPid, 8, {200'000'000, 100'000'000}, sample_counters(), sample_body());
+  append_batch(two, kPid, 8, {{200'000'000, 100'000'000}, sample_counters()}, sample_body());
   EXPECT_EQ(two, bye_pdu() + batch_pdu());
 }
 

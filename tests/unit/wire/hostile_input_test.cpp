@@ -31,6 +31,10 @@ void decode_as_everything(std::string_view payload) {
   Batch batch;
   if (!decode_batch(bytes, batch)) return;
   ASSERT_GT(batch.sequence, 0u);
+  for (const OpenCount& count : batch.in_flight) {
+    ASSERT_LE(count.open, kMaxOpen);
+    ASSERT_LE(count.oldest_ns, kMaxOpenAgeNs);
+  }
   for (const DeltaEntry& entry : batch.entries) {
     ASSERT_FALSE(entry.delta.empty());
     ASSERT_TRUE(std::isfinite(entry.delta.sum));
@@ -119,7 +123,7 @@ TEST(Decoders, TakeTheLargestPduOfTinyPartsAtOnce) {
   once.count = 1;
   while (body.size() < (1 << 20)) append_delta(body, 0, TraceType::Point, once, {});
   std::string pdu;
-  append_batch(pdu, kPid, 1, {}, {}, body);
+  append_batch(pdu, kPid, 1, {}, body);
   Batch batch;
   EXPECT_TRUE(decode_batch(payload_of(pdu), batch));
   EXPECT_LT(batch.entries.capacity() * sizeof(DeltaEntry), 64 * pdu.size());

@@ -126,6 +126,23 @@ deltas {
 }
 )";
 
+constexpr const char* kInFlightText = R"(sequence: 9
+counters {
+  recorded: 1000
+  sent: 1000
+}
+in_flight {
+  tag: 1
+  open: 2
+  oldest_ns: 1500000000
+  tid: 4661
+}
+in_flight {
+  tag: 300
+}
+in_flight_anew: true
+)";
+
 TEST_F(Protoc, ReadsHello) { EXPECT_EQ(decode("Hello", payload_of(hello_pdu())), kHelloText); }
 
 TEST_F(Protoc, ReadsWelcome) {
@@ -135,6 +152,10 @@ TEST_F(Protoc, ReadsWelcome) {
 TEST_F(Protoc, ReadsTags) { EXPECT_EQ(decode("Tags", payload_of(tags_pdu())), kTagsText); }
 
 TEST_F(Protoc, ReadsBatch) { EXPECT_EQ(decode("Batch", payload_of(batch_pdu())), kBatchText); }
+
+TEST_F(Protoc, ReadsABatchOfWhatIsInFlight) {
+  EXPECT_EQ(decode("Batch", payload_of(in_flight_pdu())), kInFlightText);
+}
 
 TEST_F(Protoc, ReadsBatchAck) {
   EXPECT_EQ(decode("BatchAck", payload_of(batch_ack_pdu())), "sequence: 8\n");
@@ -178,8 +199,9 @@ TEST_F(Protoc, WritesTagsThatWeRead) {
 }
 
 // It writes the fields in the same order, so its bytes are ours.
-TEST_F(Protoc, WritesTheBatchThatWeWrite) {
+TEST_F(Protoc, WritesTheBatchesThatWeWrite) {
   EXPECT_EQ(encode("Batch", kBatchText), payload_of(batch_pdu()));
+  EXPECT_EQ(encode("Batch", kInFlightText), payload_of(in_flight_pdu()));
 }
 
 TEST_F(Protoc, WritesABatchThatWeRead) {

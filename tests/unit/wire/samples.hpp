@@ -33,7 +33,7 @@ inline Welcome sample_welcome() {
   welcome.last_sequence = 7;
   welcome.max_pdu_bytes = 1 << 20;
   welcome.max_tags = 100'000;
-  welcome.features.set(1).set(40);
+  welcome.features.set(number_of(Feature::InFlight)).set(40);
   return welcome;
 }
 
@@ -95,7 +95,21 @@ inline std::string tags_pdu() {
 }
 inline std::string batch_pdu() {
   std::string pdu;
-  append_batch(pdu, kPid, 8, {200'000'000, 100'000'000}, sample_counters(), sample_body());
+  append_batch(pdu, kPid, 8, {{200'000'000, 100'000'000}, sample_counters()}, sample_body());
+  return pdu;
+}
+
+// Two transactions of one tag, of which the older began 1.5 seconds ago; none any more of another.
+inline std::vector<OpenCount> sample_open_counts() {
+  return {{1, 2, 1'500'000'000, kPid + 1}, {300, 0, 0, 0}};
+}
+
+// A batch of nothing but what is in flight.
+inline std::string in_flight_pdu() {
+  std::string in_flight;
+  for (const OpenCount& count : sample_open_counts()) append_open_count(in_flight, count);
+  std::string pdu;
+  append_batch(pdu, kPid, 9, {{}, {1000, 1000}, in_flight, /*in_flight_anew=*/true}, {});
   return pdu;
 }
 inline std::string batch_ack_pdu() {
@@ -120,8 +134,8 @@ inline std::string ack_pdu() {
 }
 
 inline std::vector<std::string> all_pdus() {
-  return {data_pdu(), ack_pdu(),   hello_pdu(),     welcome_pdu(),
-          tags_pdu(), batch_pdu(), batch_ack_pdu(), bye_pdu()};
+  return {data_pdu(),  ack_pdu(),       hello_pdu(),     welcome_pdu(), tags_pdu(),
+          batch_pdu(), in_flight_pdu(), batch_ack_pdu(), bye_pdu()};
 }
 
 inline std::string_view payload_of(std::string_view pdu) { return pdu.substr(kHeaderBytes); }

@@ -200,7 +200,7 @@ std::string batch_pdu(std::uint64_t sequence, const std::string& entries) {
   std::string out;
   wire::ClientCounters counters;
   counters.recorded = 1000 + sequence;
-  wire::append_batch(out, kPid, sequence, {}, counters, entries);
+  wire::append_batch(out, kPid, sequence, {{}, counters}, entries);
   return out;
 }
 
