@@ -361,6 +361,24 @@ void Engine::apply_increments(TagIndex tag, const Delta& delta, const wire::Batc
   my.add(history, history.take_increments(delta), {}, age, now);
 }
 
+TagIndex Engine::enter(TagIndex tag, const OpenShare& share, Time now) {
+  Implementation& my = *implementation_;
+  my.advance_to(now);
+  TagHistory& history = my.history_of(tag, 0, now);
+  history.enter(share);
+  return history.tag();
+}
+
+void Engine::leave(TagIndex entered, const OpenShare& share) {
+  implementation_->history_in_this_life(entered)->leave(share);
+}
+
+void Engine::vanish(TagIndex tag, std::uint64_t open, Time now) {
+  Implementation& my = *implementation_;
+  my.advance_to(now);
+  my.history_of(tag, 0, now).vanish(open);
+}
+
 void Engine::reset(Time now) {
   Implementation& my = *implementation_;
   my.clock.restart(now);
@@ -412,7 +430,7 @@ std::size_t Engine::snapshot(TraceType type, std::size_t from, std::size_t max, 
     const std::size_t work = my.bring_up(history);
     TagValues& values = out.emplace_back();
     values.instance = my.tags.instance(history.tag());
-    history.copy_to(values);
+    history.copy_to(values, now);
     return work;
   });
 }

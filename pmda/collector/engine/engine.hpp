@@ -70,9 +70,20 @@ class Engine {
   // The same for increments of a counter: their number, and what they add up to.
   void apply_increments(TagIndex tag, const Delta& delta, const wire::BatchAge& age, Time now);
 
-  // Forgets all values and instances, sets their memory aside, and starts the interval afresh.
-  // Numbers stay with their tags as long as there is room; else those that are absent for longest
-  // give theirs up, and no other tag ever gets them.
+  // Adds what a process has in flight to a tag, whose instance appears as with a first value. Gives
+  // the tag that shows it, which is another one if there is no room: leave() wants it back.
+  // Requires: nothing of this holder is in the tag.
+  TagIndex enter(TagIndex tag, const OpenShare& share, Time now);
+
+  // Takes it out again. Requires: this has entered there, in this life.
+  void leave(TagIndex entered, const OpenShare& share);
+
+  // Counts transactions that were in flight when their process was heard of last.
+  void vanish(TagIndex tag, std::uint64_t open, Time now);
+
+  // Forgets all values and instances, also what has entered, sets their memory aside, and starts
+  // the interval afresh. Numbers stay with their tags as long as there is room; else those that are
+  // absent for longest give theirs up, and no other tag ever gets them.
   void reset(Time now);
 
   struct FreeHistories {

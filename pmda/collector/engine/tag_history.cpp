@@ -121,9 +121,10 @@ void TagHistory::copy_to(CumulativeSample& sample, const CumulativePool& cumulat
   sample.packed = cumulative_->packed();
 }
 
-void TagHistory::copy_to(TagValues& values) const {
+void TagHistory::copy_to(TagValues& values, Time now) const {
   values.total = total_;
   values.increments = increments_;
+  if (in_flight_) in_flight_->copy_to(values.in_flight, now);
   values.in_window = summary_.count > 0;
   values.window = {};
   values.window.count = summary_.count;

@@ -11,6 +11,7 @@
 #include "collector/engine/cumulative_pool.hpp"
 #include "collector/engine/histogram_pool.hpp"
 #include "collector/engine/tag_cumulative.hpp"
+#include "collector/engine/tag_in_flight.hpp"
 #include "collector/engine/types.hpp"
 #include "collector/engine/window_histograms.hpp"
 #include "collector/engine/window_sums.hpp"
@@ -63,10 +64,18 @@ class TagHistory {
     if (histograms_) histograms_->coarsen(pool);
   }
 
+  // Transactions in flight; see TagInFlight.
+  void enter(const OpenShare& share) { in_flight().enter(share); }
+  void leave(const OpenShare& share) {
+    in_flight_->leave(share);
+    if (in_flight_->says_nothing()) in_flight_.reset();
+  }
+  void vanish(std::uint64_t open) { in_flight().vanish(open); }
+
   bool window_empty() const { return window_.empty(); }
   std::size_t window_size() const { return window_.size(); }
 
-  void copy_to(TagValues& values) const;
+  void copy_to(TagValues& values, Time now) const;
 
   // Requires: cumulative histograms are kept.
   void copy_to(CumulativeSample& sample, const CumulativePool& cumulative) const;
@@ -91,6 +100,10 @@ class TagHistory {
                 HistogramPool& pool);
   std::uint64_t completed() const;
   TagCumulative* cumulative(CumulativePool& cumulative);
+  TagInFlight& in_flight() {
+    if (!in_flight_) in_flight_ = std::make_unique<TagInFlight>();
+    return *in_flight_;
+  }
 
   TagIndex tag_;
   TraceType type_;
@@ -100,6 +113,7 @@ class TagHistory {
   WindowBuckets window_;
   std::unique_ptr<WindowHistograms> histograms_;  // none if the window has none
   std::unique_ptr<TagCumulative> cumulative_;     // none before the first value that is kept
+  std::unique_ptr<TagInFlight> in_flight_;        // none if it would say nothing
   WindowSums summary_;
 };
 

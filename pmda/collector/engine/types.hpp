@@ -49,6 +49,15 @@ struct Increments {
   double sum = 0;
 };
 
+// What one process has in flight of a tag: transactions that it has begun and not ended.
+struct OpenShare {
+  std::uint64_t holder = 0;  // tells the shares of one tag apart
+  std::uint64_t open = 0;
+  Time began{};           // the oldest of them
+  std::uint32_t pid = 0;  // 0: unknown
+  std::uint32_t tid = 0;  // the thread that began the oldest; 0: it has ended, or is unknown
+};
+
 // Everything the metrics of one instance need.
 struct TagValues {
   std::int32_t instance = 0;
@@ -62,6 +71,16 @@ struct TagValues {
   bool has_quantiles = false;
   std::array<double, kQuantiles.size()> quantiles{};
   double quantile_error = 0;  // at most, as a part of the true value; more where memory is short
+
+  // Transactions that were begun and have not ended.
+  struct InFlight {
+    std::uint64_t open = 0;
+    Time oldest_age{};  // of the oldest; 0 if there is none, as are the next two
+    std::uint32_t pid = 0;
+    std::uint32_t tid = 0;
+    std::uint64_t vanished = 0;  // went with their process, in the time of `total`
+  };
+  InFlight in_flight;
 };
 
 // The distribution of one instance's values in one interval.
