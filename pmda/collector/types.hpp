@@ -45,7 +45,8 @@ struct IngestCounters {
   Counter sessions{0};    // now, connected or remembered
   Counter busy_ns{0};     // CPU time of the ingest thread
   Counter labels_refused{0};
-  Counter unsplit{0};  // tags that would be too long with the labels of their process
+  Counter unsplit{0};             // tags that would be too long with the labels of their process
+  Counter in_flight_left_out{0};  // reports of a session's tag for which there was no room
 };
 
 }  // namespace pcp::trace::agent

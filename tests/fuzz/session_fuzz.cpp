@@ -36,6 +36,8 @@ constexpr std::uint32_t kPid = 5;
 constexpr std::size_t kMaxTags = 6;
 constexpr Time kPeriod = 10s;
 constexpr std::chrono::milliseconds kMemory = 1h;
+constexpr std::chrono::milliseconds kVanishing = 2min;
+constexpr std::uint32_t kMostInFlight = 7;
 
 Time now{};  // what all clocks say
 
@@ -57,17 +59,19 @@ IngestOptions ingest_options() {
   options.max_label_bytes = 24;
   options.max_sessions_per_user = 2;
   options.remember_session = kMemory;
+  options.max_in_flight = kMostInFlight;
+  options.vanish_after = kVanishing;
   return options;
 }
 
 // What must be in the engine: values by type and tag, or those of the type's "(overflow)". Once a
-// tag with labels was counted, which may go to its bare name, only how many calls of a type there
-// are.
+// tag with labels was counted, which may go to its bare name, or something was in flight, only how
+// many calls of a type there are.
 class Totals {
  public:
   void add(TraceType type, const std::string& name, const Delta& delta, bool is_added = false) {
     if (delta.empty()) return;
-    may_fold_ = may_fold_ || bare_name(name).size() != name.size();
+    counts_only_ = counts_only_ || bare_name(name).size() != name.size();
     add_calls(calls_[index_of(type)], delta.count);
     Values& values = values_[find_or_begin(type, name)];
     if (is_added) {
@@ -79,18 +83,26 @@ class Totals {
     }
   }
 
+  // Something is in flight: its tag is shown, but when it comes again after a reset nobody tells.
+  void note_in_flight() { counts_only_ = true; }
+
+  void vanish(std::uint64_t open) { add_calls(vanished_, open); }
+
   void reset() {
     values_.clear();
     shown_ = 0;
     calls_ = {};
+    vanished_ = 0;
   }
 
-  void check(const Reader& reader) const {
+  // `open` is what is in flight.
+  void check(const Reader& reader, std::uint64_t open) const {
+    check_in_flight(reader, open);
     std::size_t instances = 0;
     for (const TraceType type : kTraceTypes) {
       const std::vector<KnownTag> tags = all_tags(reader, type, now);
       require(tags.size() == reader.instance_count(type));
-      if (may_fold_) {
+      if (counts_only_) {
         std::uint64_t calls = 0;
         for (const auto& [name, values] : tags) add_calls(calls, values.total.count);
         require(calls == calls_[index_of(type)]);
@@ -105,7 +117,8 @@ class Totals {
       }
       instances += tags.size();
     }
-    require(may_fold_ || (instances == values_.size() && reader.engine_counters().tags == shown_));
+    require(counts_only_ ||
+            (instances == values_.size() && reader.engine_counters().tags == shown_));
   }
 
  private:
@@ -125,6 +138,18 @@ class Totals {
     if (!is_known || shown_ == kMaxTags) return {type, {}};
     ++shown_;
     return key;
+  }
+
+  void check_in_flight(const Reader& reader, std::uint64_t open) const {
+    std::uint64_t vanished = 0;
+    for (const auto& [name, values] : all_tags(reader, TraceType::Transact, now)) {
+      const TagValues::InFlight& in_flight = values.in_flight;
+      require(in_flight.open <= open && in_flight.oldest_age >= 0ns);
+      require(in_flight.open > 0 || (in_flight.oldest_age == 0ns && in_flight.tid == 0));
+      open -= in_flight.open;
+      add_calls(vanished, in_flight.vanished);
+    }
+    require(open == 0 && vanished == vanished_);
   }
 
   static bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
@@ -149,7 +174,8 @@ class Totals {
   std::set<Key> known_;    // names that have a number for ever
   std::size_t shown_ = 0;  // tags with values, without "(overflow)"
   std::array<std::uint64_t, kTraceTypes.size()> calls_{};
-  bool may_fold_ = false;
+  std::uint64_t vanished_ = 0;
+  bool counts_only_ = false;
 };
 
 // What the agent has to remember, in the simplest form.
@@ -160,6 +186,8 @@ struct SessionModel {
   std::uint64_t last_sequence = 0;
   Time gone_at{};
   std::map<std::uint32_t, std::string> tags;
+  std::map<std::uint32_t, std::uint64_t> in_flight;  // as it was said last
+  bool is_in_flight_now = false;                     // on this connection
 };
 
 // One PDU's consequences.
@@ -182,6 +210,7 @@ class Model {
   std::uint64_t records = 0;
   std::uint64_t batches = 0;
   std::uint64_t duplicates = 0;
+  std::uint64_t left_out = 0;  // of what is in flight
 
   Expected take(std::uint64_t number, const wire::Frame& frame) {
     Connection& connection = connections.at(number);
@@ -203,14 +232,25 @@ class Model {
     if (session == nullptr) return;
     session->connection = 0;
     session->gone_at = now;
+    session->is_in_flight_now = false;
     const auto place = place_of(session);
     sessions_.splice(sessions_.end(), sessions_, place);
   }
 
   void forget_old() {
+    for (SessionModel& each : sessions_)
+      if (each.connection == 0 && now - each.gone_at >= kVanishing) vanish(each);
     std::erase_if(sessions_, [](const SessionModel& session) {
       return session.connection == 0 && now - session.gone_at >= kMemory;
     });
+  }
+
+  std::uint64_t in_flight() const {
+    std::uint64_t open = 0;
+    for (const SessionModel& each : sessions_)
+      if (each.is_in_flight_now)
+        for (const auto& [id, its] : each.in_flight) open += its;
+    return open;
   }
 
   std::size_t sessions() const { return sessions_.size(); }
@@ -255,6 +295,7 @@ class Model {
     welcome.agent_instance = kInstance;
     welcome.max_pdu_bytes = limits_.max_pdu_bytes;
     welcome.max_tags = limits_.max_tags_per_session;
+    welcome.features.set(number_of(wire::Feature::InFlight));
     SessionModel* session = find(connection.user, hello->session);
     welcome.session_known = session != nullptr;
     if (session == nullptr) session = open(connection.user, hello->session);
@@ -285,6 +326,7 @@ class Model {
     }
     if (has == limits_.max_sessions_per_user) {
       if (oldest == sessions_.end()) return nullptr;
+      vanish(*oldest);
       sessions_.erase(oldest);
     }
     SessionModel& session = sessions_.emplace_back();
@@ -320,6 +362,8 @@ class Model {
     if (!wire::decode_batch(payload, batch)) return broken();
     for (const wire::DeltaEntry& entry : batch.entries)
       if (!session.tags.contains(entry.tag_id)) return broken();
+    for (const wire::OpenCount& said : batch.in_flight)
+      if (!session.tags.contains(said.tag_id)) return broken();
     ++batches;
     if (batch.sequence > session.last_sequence) {
       session.last_sequence = batch.sequence;
@@ -330,16 +374,50 @@ class Model {
     } else {
       ++duplicates;
     }
+    take_in_flight(session, batch);
     Expected expected;
     wire::append_batch_ack(expected.answer, kPid, batch.sequence);
     return expected;
   }
 
+  void take_in_flight(SessionModel& session, const wire::Batch& batch) {
+    if (batch.in_flight.empty() && !batch.in_flight_anew) return;
+    totals.note_in_flight();
+    if (batch.in_flight_anew || !session.is_in_flight_now) session.in_flight.clear();
+    session.is_in_flight_now = true;
+    for (const wire::OpenCount& said : batch.in_flight) {
+      if (said.open == 0)
+        session.in_flight.erase(said.tag_id);
+      else if (session.in_flight.contains(said.tag_id) || has_room_in_flight(session))
+        session.in_flight[said.tag_id] = said.open;
+      else
+        ++left_out;
+    }
+  }
+
+  bool has_room_in_flight(const SessionModel& session) const {
+    std::size_t of_user = 0;
+    std::size_t of_all = 0;
+    for (const SessionModel& each : sessions_) {
+      of_all += each.in_flight.size();
+      if (each.user == session.user) of_user += each.in_flight.size();
+    }
+    return of_all < kMostInFlight && of_user < kMostInFlight / 2 &&
+           session.in_flight.size() < limits_.max_tags_per_session;
+  }
+
+  void vanish(SessionModel& session) {
+    for (const auto& [id, open] : session.in_flight) totals.vanish(open);
+    session.in_flight.clear();
+  }
+
   Expected take_bye(Connection& connection, std::string_view payload) {
     const auto reason = wire::decode_bye(payload);
     if (!reason) return broken();
-    if (*reason == ByeReason::Done)
+    if (*reason == ByeReason::Done) {
+      vanish(*connection.session);
       sessions_.erase(place_of(std::exchange(connection.session, nullptr)));
+    }
     return {{}, ByeReason::Done};
   }
 
@@ -397,20 +475,28 @@ class House {
     turn.engine().take_discarded();
   }
   void forget_old() {
-    context_.sessions.forget_old(now);
+    Turn turn(shared_, [] { return now; });
+    context_.sessions.forget_old(now, turn);
     model_.forget_old();
   }
   void reset() {
     Turn(shared_).engine().reset(now);
     model_.totals.reset();
   }
+  void enter_again(std::size_t most) {
+    Turn turn(shared_, [] { return now; });
+    is_entering_ = context_.sessions.in_flight().enter_again(turn, most);
+  }
 
   void check() {
+    do enter_again(3);
+    while (is_entering_);
     const Reader reader(shared_);
-    model_.totals.check(reader);
+    model_.totals.check(reader, model_.in_flight());
     const IngestCounters& counters = reader.ingest_counters();
     require(counters.records == model_.records && counters.batches == model_.batches);
     require(counters.duplicates == model_.duplicates);
+    require(counters.in_flight_left_out == model_.left_out);
     require(counters.sessions == model_.sessions());
     std::size_t clients = 0;
     reader.clients([&](std::uint64_t, ClientView&&) { ++clients; });
@@ -441,6 +527,7 @@ class House {
                            .say = [](const Peer&, const std::string&) {}};
   std::map<std::uint64_t, Line> lines_;
   std::uint64_t connections_ = 0;
+  bool is_entering_ = false;
   Model model_;
 };
 
@@ -462,8 +549,9 @@ class Talk {
         return say(number, tags());
       case 5:
       case 6:
-      case 7:
         return say(number, batch());
+      case 7:
+        return say(number, in_flight());
       case 8:
         if (!sent_.empty()) say(number, sent_[input_.pick(256) % sent_.size()]);
         return;
@@ -489,11 +577,13 @@ class Talk {
 
  private:
   void upkeep() {
-    switch (input_.pick(3)) {
+    switch (input_.pick(4)) {
       case 0:
         return house_.reset();
       case 1:
         return house_.forget_old();
+      case 3:
+        return house_.enter_again(input_.pick(3));
       default:
         return house_.check();
     }
@@ -559,6 +649,18 @@ class Talk {
     sequence_ += input_.pick(4);
     std::string pdu;
     wire::append_batch(pdu, kPid, sequence_ - input_.pick(3), {{ages[0], ages[1]}, {}}, body);
+    return pdu;
+  }
+
+  std::string in_flight() {
+    std::string in_flight;
+    for (unsigned count = input_.pick(5); count > 0; --count) {
+      const unsigned which = input_.byte();
+      wire::append_open_count(in_flight, {which & 7, which >> 3 & 3, age(), which >> 5});
+    }
+    const bool anew = input_.pick(4) == 0;
+    std::string pdu;
+    wire::append_batch(pdu, kPid, sequence_ + input_.pick(2), {{}, {}, in_flight, anew}, {});
     return pdu;
   }
 

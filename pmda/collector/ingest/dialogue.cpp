@@ -68,7 +68,7 @@ std::optional<Ending> Dialogue::take(const wire::Frame& frame, Turn& turn, std::
   if (speaks_ == Speaks::Version2) {
     if (type == PduType::Batch) return take_batch(frame, turn, out);
     if (type == PduType::Tags) return take_tags(frame, turn);
-    if (type == PduType::Bye) return take_bye(frame);
+    if (type == PduType::Bye) return take_bye(frame, turn);
     return malformed(name_of(type) + " where TAGS, BATCH or BYE may come");
   }
   return malformed(name_of(type) + (speaks_ == Speaks::Nothing ? " where DATA or HELLO may come"
@@ -82,7 +82,7 @@ std::optional<Ending> Dialogue::take_data(const wire::Frame& frame, Turn& turn, 
     split_.begin(context_.options.split, peer_.pid != 0 ? peer_.pid : frame.pid);
   speaks_ = Speaks::Version1;
   Engine& engine = turn.engine();
-  const TagIndex tag = engine.tag(data->type, split(data->tag));
+  const TagIndex tag = engine.tag(data->type, context_.tag_finder.split(split_, data->tag));
   engine.note_origin(tag, nullptr);
   engine.apply_value(tag, data->value, turn.now());
   count(context_.shared.counters.records);
@@ -102,7 +102,7 @@ std::optional<Ending> Dialogue::take_hello(const wire::Frame& frame, Turn& turn,
 
   const std::string user = peer_.owner();
   const bool known = take_over(user, hello->session, turn);
-  if (!known) session_ = context_.sessions.open(user, hello->session, peer_.number);
+  if (!known) session_ = context_.sessions.open(user, hello->session, peer_.number, turn);
   if (session_ == nullptr)
     return Ending{ByeReason::QuotaExceeded, "its user has " +
                                                 std::to_string(options.max_sessions_per_user) +
@@ -110,8 +110,9 @@ std::optional<Ending> Dialogue::take_hello(const wire::Frame& frame, Turn& turn,
   // All that is ever shown of it, and a byte to tell that there was more.
   process_ = hello->process.substr(0, kMaxShownBytes + 1);
   const std::uint32_t pid = peer_.pid != 0 ? peer_.pid : hello->pid;
+  session_->pid = pid;
   session_->origin = context_.origins.make(*hello, user, pid);
-  split_.begin(options.split, pid, *hello);
+  session_->split.begin(options.split, pid, *hello);
   show_client(pid, turn);
 
   wire::Welcome welcome;
@@ -120,6 +121,7 @@ std::optional<Ending> Dialogue::take_hello(const wire::Frame& frame, Turn& turn,
   welcome.last_sequence = session_->last_sequence;
   welcome.max_pdu_bytes = options.max_pdu_bytes;
   welcome.max_tags = options.max_tags_per_session;
+  welcome.features.set(number_of(wire::Feature::InFlight));
   wire::append_welcome(out, context_.pid, welcome);
   return {};
 }
@@ -192,14 +194,17 @@ std::optional<Ending> Dialogue::take_batch(const wire::Frame& frame, Turn& turn,
   wire::Batch& batch = context_.batch;
   if (!wire::decode_batch(frame.payload, batch)) return malformed("a malformed BATCH");
   // All or nothing: no entry is applied before all are known to be good.
+  const auto undefined = [](std::uint32_t id) {
+    return malformed("a BATCH with tag id " + std::to_string(id) + ", which no TAGS has defined");
+  };
   context_.tags.clear();
   for (const wire::DeltaEntry& entry : batch.entries) {
     SessionTag* tag = session_->tags.find(entry.tag_id);
-    if (tag == nullptr)
-      return malformed("a BATCH with tag id " + std::to_string(entry.tag_id) +
-                       ", which no TAGS has defined");
+    if (tag == nullptr) return undefined(entry.tag_id);
     context_.tags.push_back(tag);
   }
+  for (const wire::OpenCount& said : batch.in_flight)
+    if (session_->tags.find(said.tag_id) == nullptr) return undefined(said.tag_id);
 
   IngestCounters& counters = context_.shared.counters;
   count(counters.batches);
@@ -210,6 +215,9 @@ std::optional<Ending> Dialogue::take_batch(const wire::Frame& frame, Turn& turn,
   } else {
     count(counters.duplicates);
   }
+  // Not of the deltas' time, but of now.
+  context_.sessions.in_flight().take(*session_, batch, turn,
+                                     [&](const SessionTag& tag) { say_disagreement(tag, turn); });
   turn.clients()[peer_.number].counters = batch.counters;
   wire::append_batch_ack(out, context_.pid, batch.sequence);
   return {};
@@ -217,17 +225,8 @@ std::optional<Ending> Dialogue::take_batch(const wire::Frame& frame, Turn& turn,
 
 void Dialogue::apply(const wire::DeltaEntry& entry, SessionTag& tag, Turn& turn) {
   Engine& engine = turn.engine();
-  if (const std::uint32_t life = engine.life(); tag.life != life) [[unlikely]] {
-    tag.life = life;
-    tag.in_engine = SessionTag::kAllUnknown;
-  }
   bool disagrees = false;
-  TagIndex& index = tag.in_engine[index_of(entry.type)];
-  if (index == SessionTag::kUnknown) {
-    index = look_up(engine, entry.type, tag);
-    engine.note_origin(index, session_->origin);
-    disagrees = tag.description != nullptr && !engine.describe(index, tag.description);
-  }
+  const TagIndex index = context_.tag_finder.find(engine, *session_, tag, entry.type, disagrees);
   const wire::BatchAge& age = context_.batch.age;
   if (entry.is_added)
     engine.apply_increments(index, entry.delta, age, turn.now());
@@ -238,22 +237,11 @@ void Dialogue::apply(const wire::DeltaEntry& entry, SessionTag& tag, Turn& turn)
     say_disagreement(tag, turn);
 }
 
-TagIndex Dialogue::look_up(Engine& engine, TraceType type, const SessionTag& tag) {
-  return tag.is_folded ? engine.folded_tag(type, tag.name) : engine.tag(type, split(tag.name));
-}
-
-// Gives the tag with what --split adds to it, valid until the next call.
-std::string_view Dialogue::split(std::string_view tag) {
-  if (split_.empty() || tag == kOverflowName) return tag;
-  if (!split_.write(tag, context_.split_tag)) count(context_.shared.counters.unsplit);
-  return context_.split_tag;
-}
-
-std::optional<Ending> Dialogue::take_bye(const wire::Frame& frame) {
+std::optional<Ending> Dialogue::take_bye(const wire::Frame& frame, Turn& turn) {
   const auto reason = wire::decode_bye(frame.payload);
   if (!reason) return malformed("a malformed BYE");
   if (*reason == ByeReason::Done) {
-    context_.sessions.forget(*session_);
+    context_.sessions.forget(*session_, turn);
     session_ = nullptr;
   }
   return Ending{};
@@ -261,9 +249,10 @@ std::optional<Ending> Dialogue::take_bye(const wire::Frame& frame) {
 
 void Dialogue::end(Time now) {
   if (speaks_ != Speaks::Version2) return;
-  if (session_ != nullptr) context_.sessions.detach(*session_, now);
+  Turn turn(context_.shared);
+  if (session_ != nullptr) context_.sessions.detach(*session_, now, turn);
   session_ = nullptr;
-  Turn(context_.shared).clients().erase(peer_.number);
+  turn.clients().erase(peer_.number);
 }
 
 void Dialogue::bye(std::string& out, ByeReason reason) const {

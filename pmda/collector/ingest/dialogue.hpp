@@ -17,6 +17,7 @@
 #include "collector/ingest/peer.hpp"
 #include "collector/ingest/session_table.hpp"
 #include "collector/ingest/split.hpp"
+#include "collector/ingest/tag_finder.hpp"
 #include "collector/ingest/turn.hpp"
 #include "wire/batch.hpp"
 #include "wire/frame.hpp"
@@ -27,7 +28,8 @@ namespace pcp::trace::agent {
 struct DialogueContext {
   Shared& shared;
   const IngestOptions& options;
-  SessionTable sessions{options, shared.counters.sessions};
+  TagFinder tag_finder{shared.counters.unsplit};
+  SessionTable sessions{options, tag_finder, shared.counters};
   OriginStore origins{options, shared.counters.labels_refused};
   std::uint64_t agent_instance = 0;
   std::uint32_t pid = 0;                                // the agent's, for the headers of PDUs
@@ -35,7 +37,6 @@ struct DialogueContext {
   wire::Batch batch{};                                  // kept, so that decoding allocates nothing
   std::vector<SessionTag*> tags{};                      // of the batch's entries; likewise
   std::vector<wire::TagDefinition> definitions{};       // likewise
-  std::string split_tag{};                              // with what --split adds; likewise
   // A line of the log about a peer, rate-limited.
   std::function<void(const Peer&, const std::string&)> say{};
 };
@@ -75,19 +76,17 @@ class Dialogue {
   std::optional<Ending> take_hello(const wire::Frame& frame, Turn& turn, std::string& out);
   std::optional<Ending> take_tags(const wire::Frame& frame, Turn& turn);
   std::optional<Ending> take_batch(const wire::Frame& frame, Turn& turn, std::string& out);
-  std::optional<Ending> take_bye(const wire::Frame& frame);
+  std::optional<Ending> take_bye(const wire::Frame& frame, Turn& turn);
   bool take_over(const std::string& user, const wire::SessionId& id, Turn& turn);
   void show_client(std::uint32_t pid, Turn& turn);
   void apply(const wire::DeltaEntry& entry, SessionTag& tag, Turn& turn);
-  TagIndex look_up(Engine& engine, TraceType type, const SessionTag& tag);
-  std::string_view split(std::string_view tag);
   void describe(const wire::TagDefinition& definition, Turn& turn);
   void say_disagreement(const SessionTag& tag, Turn& turn);
 
   DialogueContext& context_;
   const Peer& peer_;
   Speaks speaks_ = Speaks::Nothing;
-  Split split_;
+  Split split_;                 // version 1
   Session* session_ = nullptr;  // version 2
   std::string process_;         // version 2
 };

@@ -49,6 +49,12 @@ struct IngestOptions {
   std::chrono::milliseconds unfinished_pdu = std::chrono::seconds(30);
   // After its connection has gone without a BYE.
   std::chrono::milliseconds remember_session = std::chrono::hours(1);
+
+  // Tags of which something is in flight, of each session: so many of all, half of that of a user,
+  // of a session as many as it may have tags. What goes over is left out.
+  std::uint32_t max_in_flight = 100'000;
+  // What was in flight when the connection has gone without a BYE is given up after this time.
+  std::chrono::milliseconds vanish_after = std::chrono::minutes(2);
 };
 
 }  // namespace pcp::trace::agent

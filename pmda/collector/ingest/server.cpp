@@ -47,6 +47,9 @@ constexpr std::chrono::milliseconds kLongestTick{1000};
 
 constexpr int kMostListedAtOnce = 100;
 
+// Tags: a millisecond or so, in which no peer is read from.
+constexpr std::size_t kMostEnteredAtOnce = 1000;
+
 // Of the connections that there may be, so that a user who comes on the Unix socket and over TCP
 // leaves some to others. Few are no user's alone to take.
 std::size_t share_of_a_user(std::size_t connections) {
@@ -84,6 +87,7 @@ struct Server::Implementation {
 
   void run();
   void tick();
+  void enter_in_flight_again();
   void release(Connection& connection);
   void wait_for_list_request();
   void list_clients();
@@ -127,6 +131,7 @@ struct Server::Implementation {
   std::uint64_t last_number = 0;
   std::size_t talking = 0;                        // connections that are not leaving
   std::map<std::string, std::size_t> talking_of;  // the same by owner
+  bool entering = false;                          // enter_in_flight_again() goes on
   bool stopping = false;
   std::thread thread;
   HostFinder host_finder;
@@ -263,9 +268,21 @@ void Server::Implementation::tick() {
     const auto connection = (next++)->second.connection;
     connection->check_time(now);
   }
-  context.sessions.forget_old(now);
+  {
+    Turn turn(shared);
+    context.sessions.forget_old(now, turn);
+  }
+  if (!entering) enter_in_flight_again();
   shared.counters.busy_ns.store(thread_cpu_ns(), std::memory_order_relaxed);
   limited_log.catch_up(now);
+}
+
+// Some of what a reset has made the engine forget, and then the loop goes on with what peers send.
+void Server::Implementation::enter_in_flight_again() {
+  entering = false;
+  Turn turn(shared);
+  entering = context.sessions.in_flight().enter_again(turn, kMostEnteredAtOnce);
+  if (entering) asio::post(io, [this] { enter_in_flight_again(); });
 }
 
 void Server::Implementation::take(Descriptor socket, Peer peer) {

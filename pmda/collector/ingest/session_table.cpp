@@ -29,42 +29,46 @@ Session* SessionTable::find(const std::string& user, const wire::SessionId& id) 
 }
 
 Session* SessionTable::open(const std::string& name, const wire::SessionId& id,
-                            std::uint64_t connection) {
+                            std::uint64_t connection, Turn& turn) {
   const auto found = users_.find(name);
   if (found != users_.end() && found->second.sessions.size() >= options_.max_sessions_per_user) {
     if (found->second.remembered.empty()) return nullptr;
-    forget(*found->second.remembered.front());  // may forget the user, too
+    forget(*found->second.remembered.front(), turn);  // may forget the user, too
   }
-  User& user = users_[name];
+  SessionUser& user = users_[name];
   user.name = name;
   Session& session = user.sessions[id];
   session.id = id;
   session.user = &user;
   session.connection = connection;
   session.in_list = user.connected.insert(user.connected.end(), &session);
+  in_flight_.begin(session);
   ++size_;
   return &session;
 }
 
 void SessionTable::attach(Session& session, std::uint64_t connection) {
   assert(session.connection == 0);
-  User& user = *session.user;
+  SessionUser& user = *session.user;
   user.connected.splice(user.connected.end(), user.remembered, session.in_list);
   session.connection = connection;
+  in_flight_.attach(session);
 }
 
-void SessionTable::detach(Session& session, Time now) {
+void SessionTable::detach(Session& session, Time now, Turn& turn) {
   session.connection = 0;
   session.remembered_since = now;
-  session.origin.reset();  // the next HELLO says it again
-  User& user = *session.user;
+  SessionUser& user = *session.user;
   user.remembered.splice(user.remembered.end(), user.connected, session.in_list);
+  in_flight_.detach(session, turn);
+  if (session.in_flight.tags.empty()) session.origin.reset();  // the next HELLO says it again
 }
 
-void SessionTable::forget(Session& session) {
-  User& user = *session.user;
+void SessionTable::forget(Session& session, Turn& turn) {
+  in_flight_.end(session, turn);
+  SessionUser& user = *session.user;
   (session.connection == 0 ? user.remembered : user.connected).erase(session.in_list);
-  for (Use* const use : {&user.use, &use_}) {
+  for (SessionUse* const use : {&user.use, &use_}) {
     use->tags -= session.tags.size();
     use->ids -= session.tags.ids();
   }
@@ -73,35 +77,36 @@ void SessionTable::forget(Session& session) {
   if (user.sessions.empty()) users_.erase(users_.find(user.name));
 }
 
-void SessionTable::forget_old(Time now) {
+void SessionTable::forget_old(Time now, Turn& turn) {
+  in_flight_.give_up_old(now, turn);
   for (auto next = users_.begin(); next != users_.end();) {
-    User& user = next++->second;  // goes with its last session
+    SessionUser& user = next++->second;  // goes with its last session
     std::size_t left = user.remembered.size();
     for (; left > 0; --left) {
       Session& oldest = *user.remembered.front();
       if (now - oldest.remembered_since < options_.remember_session) break;
-      forget(oldest);
+      forget(oldest, turn);
     }
   }
 }
 
 template <typename Fits>
 bool SessionTable::fits_all_limits(const Session& session, Fits fits) const {
-  return fits(Use{session.tags.size(), session.tags.ids()}, options_.max_tags_per_session) &&
+  return fits(SessionUse{session.tags.size(), session.tags.ids()}, options_.max_tags_per_session) &&
          fits(session.user->use, options_.max_tags_per_user) &&
          fits(use_, options_.max_tags_in_sessions);
 }
 
 // Labels never take the last of the room from names without.
 bool SessionTable::has_room_for_tag(const Session& session, bool is_bare) const {
-  return fits_all_limits(session, [is_bare](const Use& use, std::size_t most) {
+  return fits_all_limits(session, [is_bare](const SessionUse& use, std::size_t most) {
     return use.tags < most + (is_bare ? most / 100 : 0);
   });
 }
 
 bool SessionTable::has_room_for_id(const Session& session) const {
   return fits_all_limits(
-      session, [](const Use& use, std::size_t most) { return use.ids < kMostIds * most; });
+      session, [](const SessionUse& use, std::size_t most) { return use.ids < kMostIds * most; });
 }
 
 SessionTable::Defined SessionTable::define(Session& session, std::uint32_t id,
@@ -111,7 +116,7 @@ SessionTable::Defined SessionTable::define(Session& session, std::uint32_t id,
   const std::size_t tags = session.tags.size();
   const Defined defined = define_new(session, id, name);
   if (defined != Defined::Yes) return defined;
-  for (Use* const use : {&session.user->use, &use_}) {
+  for (SessionUse* const use : {&session.user->use, &use_}) {
     use->tags += session.tags.size() - tags;
     ++use->ids;
   }

@@ -9,64 +9,42 @@
 
 #include <atomic>
 #include <cstdint>
-#include <list>
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
 
-#include "collector/engine/types.hpp"
+#include "collector/ingest/in_flight.hpp"
 #include "collector/ingest/options.hpp"
-#include "collector/ingest/session_tags.hpp"
+#include "collector/ingest/session.hpp"
+#include "collector/ingest/tag_finder.hpp"
+#include "collector/ingest/turn.hpp"
+#include "collector/types.hpp"
 #include "wire/batch.hpp"
 
 namespace pcp::trace::agent {
 
 class SessionTable {
  public:
-  struct User;
+  SessionTable(const IngestOptions& options, TagFinder& finder, IngestCounters& counters)
+      : options_(options),
+        size_(counters.sessions),
+        in_flight_(options, finder, counters.in_flight_left_out) {}
 
-  // What is limited. An id of a tag with labels that has no room takes little more than itself.
-  struct Use {
-    std::size_t tags = 0;
-    std::size_t ids = 0;
-  };
-
-  struct Session {
-    wire::SessionId id{};
-    User* user = nullptr;
-    std::uint64_t connection = 0;  // 0: none, it is remembered
-    std::uint64_t last_sequence = 0;
-    std::shared_ptr<const Origin> origin;
-    SessionTags tags;
-    Time remembered_since{};
-    std::list<Session*>::iterator in_list;  // one of the two of its user
-  };
-
-  struct User {
-    std::string name;
-    std::map<wire::SessionId, Session> sessions;
-    std::list<Session*> connected;
-    std::list<Session*> remembered;  // the oldest first
-    Use use;
-  };
-
-  // `size` is kept at the number of sessions.
-  SessionTable(const IngestOptions& options, std::atomic<std::uint64_t>& size)
-      : options_(options), size_(size) {}
+  InFlight& in_flight() { return in_flight_; }
 
   // Gives the user's session of this id, or null.
   Session* find(const std::string& user, const wire::SessionId& id);
 
   // Makes a session that belongs to a connection. Null if the user has too many connected ones.
-  Session* open(const std::string& user, const wire::SessionId& id, std::uint64_t connection);
+  Session* open(const std::string& user, const wire::SessionId& id, std::uint64_t connection,
+                Turn& turn);
 
   // A connection takes up a session that has none; its connection has gone.
   void attach(Session& session, std::uint64_t connection);
-  void detach(Session& session, Time now);
+  void detach(Session& session, Time now, Turn& turn);
 
-  void forget(Session& session);
-  void forget_old(Time now);
+  void forget(Session& session, Turn& turn);
+  void forget_old(Time now, Turn& turn);
 
   // A tag with labels for which there is no room is one with all others of its name.
   enum class Defined { Yes, OtherName, TooMany };
@@ -80,11 +58,10 @@ class SessionTable {
   Defined define_new(Session& session, std::uint32_t id, std::string_view name);
 
   const IngestOptions& options_;
-  std::map<std::string, User> users_;
-  std::atomic<std::uint64_t>& size_;
-  Use use_;  // of all sessions
+  std::map<std::string, SessionUser> users_;
+  std::atomic<std::uint64_t>& size_;  // kept at the number of sessions
+  SessionUse use_;                    // of all sessions
+  InFlight in_flight_;
 };
-
-using Session = SessionTable::Session;
 
 }  // namespace pcp::trace::agent

@@ -204,6 +204,15 @@ std::string batch_pdu(std::uint64_t sequence, const std::string& entries) {
   return out;
 }
 
+std::string in_flight_pdu(std::uint64_t sequence, const std::vector<wire::OpenCount>& open,
+                          bool anew) {
+  std::string in_flight;
+  for (const wire::OpenCount& each : open) wire::append_open_count(in_flight, each);
+  std::string out;
+  wire::append_batch(out, kPid, sequence, {{}, {}, in_flight, anew}, {});
+  return out;
+}
+
 std::string bye_pdu(wire::ByeReason reason) {
   std::string out;
   wire::append_bye(out, kPid, reason);

@@ -76,6 +76,9 @@ std::string tags_pdu(const std::vector<wire::TagDefinition>& tags);
 // One tag's share of a batch: these values, with a histogram.
 std::string entry(std::uint32_t tag_id, TraceType type, const std::vector<double>& values);
 std::string batch_pdu(std::uint64_t sequence, const std::string& entries);
+// A batch of nothing but what is in flight.
+std::string in_flight_pdu(std::uint64_t sequence, const std::vector<wire::OpenCount>& open,
+                          bool anew = false);
 std::string bye_pdu(wire::ByeReason reason);
 
 }  // namespace pcp::trace::agent

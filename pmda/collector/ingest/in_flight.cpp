@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "collector/ingest/in_flight.hpp"
+
+#include "collector/ingest/count.hpp"
+
+namespace pcp::trace::agent {
+
+void InFlight::begin(Session& session) {
+  SessionInFlight& its = session.in_flight;
+  auto& silent = list(its.known);
+  its.in_list = silent.insert(silent.end(), &session);
+}
+
+void InFlight::move(Session& session, Known known) {
+  SessionInFlight& its = session.in_flight;
+  auto& to = list(known);
+  to.splice(to.end(), list(its.known), its.in_list);
+  its.known = known;
+}
+
+void InFlight::detach(Session& session, Turn& turn) {
+  SessionInFlight& its = session.in_flight;
+  for (auto& [id, tag] : its.tags) leave(tag, turn.engine());
+  move(session, its.tags.empty() ? Known::Nothing : Known::Before);
+}
+
+void InFlight::end(Session& session, Turn& turn) {
+  vanish_all(session, turn);
+  list(session.in_flight.known).erase(session.in_flight.in_list);
+}
+
+void InFlight::take(Session& session, const wire::Batch& batch, Turn& turn,
+                    const std::function<void(const SessionTag&)>& disagrees) {
+  if (batch.in_flight.empty() && !batch.in_flight_anew) return;
+  SessionInFlight& its = session.in_flight;
+  // What another connection has said is void, whatever this one says.
+  if (batch.in_flight_anew || its.known != Known::Now) {
+    forget_all(session, turn);
+    its.entered_in = turn.engine().life();
+    move(session, Known::Now);
+  }
+  for (const wire::OpenCount& said : batch.in_flight) {
+    SessionTag& tag = *session.tags.find(said.tag_id);
+    if (put(session, tag, said, turn)) disagrees(tag);
+  }
+}
+
+// True if the session disagrees with others about the tag.
+bool InFlight::put(Session& session, SessionTag& tag, const wire::OpenCount& said, Turn& turn) {
+  Tags& tags = session.in_flight.tags;
+  auto found = tags.find(said.tag_id);
+  Engine& engine = turn.engine();
+  if (found != tags.end()) leave(found->second, engine);
+  if (said.open == 0) {
+    if (found != tags.end()) erase(session, found);
+    return false;
+  }
+  if (found == tags.end()) {
+    if (!has_room(session)) {
+      count(left_out_);
+      return false;
+    }
+    found = tags.try_emplace(said.tag_id).first;
+    found->second.share.holder = ++last_holder_;
+    found->second.share.pid = session.pid;
+    ++session.user->in_flight;
+    ++size_;
+  }
+  OpenShare& share = found->second.share;
+  share.open = said.open;
+  share.began = turn.now() - Time{static_cast<std::int64_t>(said.oldest_ns)};
+  share.tid = said.tid;
+  bool disagrees = false;
+  enter(session, tag, found->second, engine, turn.now(), disagrees);
+  return disagrees;
+}
+
+// Half of the room is for others.
+bool InFlight::has_room(const Session& session) const {
+  return size_ < options_.max_in_flight && session.user->in_flight < options_.max_in_flight / 2 &&
+         session.in_flight.tags.size() < options_.max_tags_per_session;
+}
+
+void InFlight::enter(const Session& session, SessionTag& tag, SessionInFlight::Tag& mine,
+                     Engine& engine, Time now, bool& disagrees) {
+  const TagIndex index = finder_.find(engine, session, tag, TraceType::Transact, disagrees);
+  mine.entered = engine.enter(index, mine.share, now);
+  mine.life = engine.life();
+}
+
+void InFlight::leave(SessionInFlight::Tag& mine, Engine& engine) {
+  if (mine.life == engine.life()) engine.leave(mine.entered, mine.share);
+  mine.life = 0;
+}
+
+void InFlight::erase(Session& session, Tags::iterator tag) {
+  session.in_flight.tags.erase(tag);
+  --session.user->in_flight;
+  --size_;
+}
+
+void InFlight::forget_all(Session& session, Turn& turn) {
+  Tags& tags = session.in_flight.tags;
+  while (!tags.empty()) {
+    leave(tags.begin()->second, turn.engine());
+    erase(session, tags.begin());
+  }
+}
+
+void InFlight::vanish_all(Session& session, Turn& turn) {
+  Tags& tags = session.in_flight.tags;
+  while (!tags.empty()) {
+    auto& [id, mine] = *tags.begin();
+    Engine& engine = turn.engine();
+    bool disagrees = false;
+    const TagIndex index =
+        finder_.find(engine, session, *session.tags.find(id), TraceType::Transact, disagrees);
+    engine.vanish(index, mine.share.open, turn.now());
+    leave(mine, engine);
+    erase(session, tags.begin());
+  }
+}
+
+void InFlight::give_up_old(Time now, Turn& turn) {
+  auto& before = list(Known::Before);
+  while (!before.empty() && now - before.front()->remembered_since >= options_.vanish_after) {
+    Session& session = *before.front();
+    vanish_all(session, turn);
+    session.origin.reset();
+    move(session, Known::Nothing);
+  }
+}
+
+bool InFlight::enter_again(Turn& turn, std::size_t most) {
+  auto& sessions = list(Known::Now);
+  while (!sessions.empty()) {
+    Session& session = *sessions.front();
+    SessionInFlight& its = session.in_flight;
+    const std::uint32_t life = turn.engine().life();
+    if (its.entered_in == life) return false;
+    if (its.entering_in != life) its.next_to_enter = 0;
+    its.entering_in = life;
+    for (auto next = its.tags.lower_bound(its.next_to_enter); next != its.tags.end(); ++next) {
+      if (most-- == 0) {
+        its.next_to_enter = next->first;
+        return true;
+      }
+      Engine& engine = turn.engine();
+      if (next->second.life == engine.life()) continue;
+      bool said_before = false;
+      enter(session, *session.tags.find(next->first), next->second, engine, turn.now(),
+            said_before);
+    }
+    its.entered_in = life;  // should that be over by now, it comes once more
+    move(session, Known::Now);
+    if (most == 0) return true;
+    --most;
+  }
+  return false;
+}
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What sessions say of their transactions in flight.
+#include <unistd.h>
+
+#include "collector/engine/clock.hpp"
+#include "unit/collector/ingest/collector_fixture.hpp"
+
+namespace pcp::trace::agent {
+namespace {
+
+using namespace std::chrono_literals;
+using enum TraceType;
+using wire::ByeReason;
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+
+// The fewest tags of a session that leave room for a name of tags with labels.
+constexpr std::uint32_t kFew = 100;
+
+std::string few_tags() {
+  std::vector<std::string> names;
+  for (std::uint32_t id = 0; id < kFew; ++id) names.push_back("tag " + std::to_string(id));
+  std::vector<wire::TagDefinition> tags;
+  for (std::uint32_t id = 0; id < kFew; ++id) tags.push_back({id, names[id]});
+  return tags_pdu(tags);
+}
+
+class InFlightOf : public CollectorFixture {
+ protected:
+  // A program that has said hello and defined tags "one", "two" and so on, and what it says next.
+  struct Program {
+    TestPeer peer;
+    std::uint64_t sequence = 0;
+
+    bool say(const std::vector<wire::OpenCount>& open, bool anew = false) {
+      return peer.send(in_flight_pdu(++sequence, open, anew)) && peer.next_batch_ack() == sequence;
+    }
+  };
+  static Program program(TestPeer peer, std::uint8_t session) {
+    EXPECT_TRUE(peer.hello(session));
+    EXPECT_TRUE(peer.send(tags_pdu({{1, "one"}, {2, "two"}, {3, "three"}, {4, "four"}})));
+    return {std::move(peer)};
+  }
+  Program program(std::uint8_t session) const { return program(unix_socket(), session); }
+
+  void leave(Program& program) {
+    const std::uint64_t before = counters().connections;
+    program.peer.close();
+    ASSERT_TRUE(eventually([&] { return counters().connections == before - 1; }));
+  }
+
+  TagValues::InFlight in_flight(const std::string& tag) {
+    const auto found = values(Transact, tag);
+    return found ? found->in_flight : TagValues::InFlight{};
+  }
+  std::uint64_t open(const std::string& tag) { return in_flight(tag).open; }
+  std::uint64_t vanished(const std::string& tag) { return in_flight(tag).vanished; }
+
+  // Looks at sessions as often as it can.
+  IngestOptions impatient() const {
+    IngestOptions options = this->options();
+    options.unfinished_pdu = 4ms;
+    return options;
+  }
+};
+
+TEST_F(InFlightOf, AnyProcessIsUnderstood) {
+  start();
+  const auto welcome = unix_socket().hello(1);
+  ASSERT_TRUE(welcome);
+  EXPECT_TRUE(welcome->features.test(number_of(wire::Feature::InFlight)));
+}
+
+TEST_F(InFlightOf, AProcessIsShownWithItsNumberAgeAndPlace) {
+  start();
+  Program program = this->program(1);
+  ASSERT_TRUE(program.say({{1, 3, 5 * kSecond, 4712}}, true));
+  const auto shown = in_flight("one");
+  EXPECT_EQ(shown.open, 3u);
+  EXPECT_GE(shown.oldest_age, 5s);
+  EXPECT_LT(shown.oldest_age, 5s + kDeadline);
+  EXPECT_EQ(shown.pid, static_cast<std::uint32_t>(::getpid()));  // as the kernel says
+  EXPECT_EQ(shown.tid, 4712u);
+  EXPECT_EQ(count_of(Transact, "one"), 0u);
+  EXPECT_FALSE(values(Point, "one"));
+
+  Program other = this->program(tcp(), 2);
+  ASSERT_TRUE(other.say({{1, 1, 100 * kSecond, 0}}, true));
+  EXPECT_EQ(open("one"), 4u);
+  EXPECT_EQ(in_flight("one").pid, 4711u);  // as it says
+  EXPECT_EQ(in_flight("one").tid, 0u);
+}
+
+TEST_F(InFlightOf, ATagThatIsNotNamedStaysAsItWas) {
+  start();
+  Program program = this->program(1);
+  ASSERT_TRUE(program.say({{1, 3, 0, 0}, {2, 1, 0, 0}}, true));
+  ASSERT_TRUE(program.say({{2, 5, 0, 0}}));
+  EXPECT_EQ(open("one"), 3u);
+  EXPECT_EQ(open("two"), 5u);
+  ASSERT_TRUE(program.say({{1, 0, 0, 0}, {3, 0, 0, 0}}));
+  EXPECT_EQ(open("one"), 0u);
+  EXPECT_EQ(open("two"), 5u);
+  EXPECT_FALSE(values(Transact, "three"));
+  EXPECT_EQ(vanished("one"), 0u);
+}
+
+TEST_F(InFlightOf, AnewReplacesAllThatWasSaid) {
+  start();
+  Program program = this->program(1);
+  ASSERT_TRUE(program.say({{1, 3, 0, 0}, {2, 1, 0, 0}}, true));
+  ASSERT_TRUE(program.say({{2, 4, 0, 0}}, true));
+  EXPECT_EQ(open("one"), 0u);
+  EXPECT_EQ(open("two"), 4u);
+  ASSERT_TRUE(program.say({}, true));
+  EXPECT_EQ(open("two"), 0u);
+}
+
+TEST_F(InFlightOf, ABatchThatWasAppliedBeforeIsTaken) {
+  start();
+  Program program = this->program(1);
+  ASSERT_TRUE(program.say({{1, 3, 0, 0}}, true));
+  --program.sequence;
+  ASSERT_TRUE(program.say({{1, 2, 0, 0}}));
+  EXPECT_EQ(open("one"), 2u);
+  EXPECT_EQ(counters().duplicates, 1u);
+}
+
+TEST_F(InFlightOf, ATagThatIsNotDefinedBreaksTheProtocol) {
+  start();
+  Program program = this->program(1);
+  EXPECT_FALSE(program.say({{1, 3, 0, 0}, {9, 1, 0, 0}}, true));
+  EXPECT_TRUE(program.peer.at_end());
+  EXPECT_NE(log_line_with("tag id 9"), "");
+  EXPECT_FALSE(values(Transact, "one"));
+}
+
+TEST_F(InFlightOf, AProcessGoesWithItsConnectionAndComesBackWhenItSaysSo) {
+  start();
+  Program before = program(1);
+  ASSERT_TRUE(before.say({{1, 3, 0, 0}, {2, 1, 0, 0}}, true));
+  leave(before);
+  EXPECT_EQ(open("one"), 0u);
+  Program after = program(1);
+  EXPECT_EQ(open("one"), 0u);
+  after.sequence = before.sequence;
+  ASSERT_TRUE(after.say({{2, 7, 0, 0}}, true));
+  EXPECT_EQ(open("one"), 0u);
+  EXPECT_EQ(open("two"), 7u);
+  EXPECT_EQ(vanished("one") + vanished("two"), 0u);
+}
+
+TEST_F(InFlightOf, AnEarlierConnectionIsVoidAlsoIfTheNextDoesNotSaySo) {
+  start();
+  Program before = program(1);
+  ASSERT_TRUE(before.say({{1, 3, 0, 0}}, true));
+  leave(before);
+  Program after = program(1);
+  after.sequence = before.sequence;
+  ASSERT_TRUE(after.say({{2, 7, 0, 0}}));
+  EXPECT_EQ(open("one"), 0u);
+  EXPECT_EQ(open("two"), 7u);
+}
+
+TEST_F(InFlightOf, AConnectionThatIsTakenOverIsGoneAsWell) {
+  start();
+  Program old = program(1);
+  ASSERT_TRUE(old.say({{1, 3, 0, 0}}, true));
+  Program young = program(1);
+  EXPECT_EQ(open("one"), 0u);
+  young.sequence = old.sequence;
+  ASSERT_TRUE(young.say({{1, 2, 0, 0}}, true));
+  EXPECT_EQ(open("one"), 2u);
+}
+
+TEST_F(InFlightOf, AProcessThatEndsVanishes) {
+  start();
+  Program program = this->program(1);
+  ASSERT_TRUE(program.say({{1, 3, 0, 0}, {2, 1, 0, 0}}, true));
+  ASSERT_TRUE(program.say({{2, 0, 0, 0}}));
+  ASSERT_TRUE(program.peer.send(bye_pdu(ByeReason::Done)));
+  EXPECT_TRUE(program.peer.at_end());
+  EXPECT_EQ(open("one"), 0u);
+  EXPECT_EQ(vanished("one"), 3u);
+  EXPECT_EQ(vanished("two"), 0u);
+}
+
+TEST_F(InFlightOf, AProcessThatDoesNotComeBackVanishes) {
+  IngestOptions options = impatient();
+  options.vanish_after = 1ms;
+  start(std::move(options));
+  Program program = this->program(1);
+  ASSERT_TRUE(program.say({{1, 3, 0, 0}}, true));
+  program.peer.close();
+  EXPECT_TRUE(eventually([&] { return vanished("one") == 3; }));
+  EXPECT_EQ(open("one"), 0u);
+  const auto welcome = unix_socket().hello(1);
+  ASSERT_TRUE(welcome);
+  EXPECT_TRUE(welcome->session_known);  // what it has counted is remembered for longer
+}
+
+TEST_F(InFlightOf, ASessionThatMakesRoomForAnotherVanishes) {
+  IngestOptions one = options();
+  one.max_sessions_per_user = 1;
+  start(std::move(one));
+  Program first = program(1);
+  ASSERT_TRUE(first.say({{1, 3, 0, 0}}, true));
+  leave(first);
+  EXPECT_EQ(vanished("one"), 0u);
+  program(2);
+  EXPECT_EQ(vanished("one"), 3u);
+}
+
+TEST_F(InFlightOf, AProcessThatComesBackOnlyToEndVanishes) {
+  start();
+  Program before = program(1);
+  ASSERT_TRUE(before.say({{1, 3, 0, 0}}, true));
+  leave(before);
+  Program after = program(1);
+  ASSERT_TRUE(after.peer.send(bye_pdu(ByeReason::Done)));
+  EXPECT_TRUE(after.peer.at_end());
+  EXPECT_EQ(vanished("one"), 3u);
+}
+
+TEST_F(InFlightOf, AProcessIsShownAgainAfterAReset) {
+  start(impatient());
+  Program program = this->program(1);
+  Program other = this->program(2);
+  ASSERT_TRUE(program.say({{1, 3, 5 * kSecond, 9}, {2, 1, 0, 0}}, true));
+  ASSERT_TRUE(other.say({{1, 10, 0, 0}}, true));
+  for (int reset = 0; reset < 3; ++reset) {
+    collector_->reset(steady_now());
+    ASSERT_TRUE(eventually([&] { return open("one") == 13 && open("two") == 1; }));
+    EXPECT_GE(in_flight("one").oldest_age, 5s);
+    EXPECT_EQ(in_flight("one").tid, 9u);
+  }
+  ASSERT_TRUE(program.say({{1, 0, 0, 0}}));
+  EXPECT_EQ(open("one"), 10u);
+}
+
+TEST_F(InFlightOf, WhatIsGoneIsNotShownAgainAfterAReset) {
+  start(impatient());
+  Program gone = program(1);
+  ASSERT_TRUE(gone.say({{1, 3, 0, 0}}, true));
+  leave(gone);
+  Program silent = program(1);
+  Program here = program(2);
+  ASSERT_TRUE(here.say({{2, 1, 0, 0}}, true));
+  collector_->reset(steady_now());
+  ASSERT_TRUE(eventually([&] { return open("two") == 1; }));
+  EXPECT_FALSE(values(Transact, "one"));
+}
+
+TEST_F(InFlightOf, AProcessThatEndsAfterAResetVanishesAllTheSame) {
+  IngestOptions options = impatient();
+  options.split = {"service"};
+  start(std::move(options));
+  Program program = this->program(1);
+  ASSERT_TRUE(program.say({{1, 3, 0, 0}}, true));
+  EXPECT_EQ(open("one{service=service}"), 3u);
+  leave(program);
+  collector_->reset(steady_now());
+  Program after = this->program(1);
+  ASSERT_TRUE(after.peer.send(bye_pdu(ByeReason::Done)));
+  EXPECT_TRUE(after.peer.at_end());
+  EXPECT_EQ(vanished("one{service=service}"), 3u);
+  const auto name = instance(Transact, "one{service=service}");
+  ASSERT_TRUE(name && name->origin);
+  EXPECT_EQ(name->origin->labels.members(), R"("service":"service")");
+}
+
+TEST_F(InFlightOf, ATagHasItsDescriptionAndItsOrigin) {
+  start();
+  TestPeer peer = unix_socket();
+  ASSERT_TRUE(peer.hello(1));
+  ASSERT_TRUE(
+      peer.send(tags_pdu({{1, "one", "s", "the first"}}) + in_flight_pdu(1, {{1, 1, 0, 0}}, true)));
+  EXPECT_EQ(peer.next_batch_ack(), 1u);
+  const auto name = instance(Transact, "one");
+  ASSERT_TRUE(name && name->origin && name->description);
+  EXPECT_EQ(name->description->members(), R"("unit":"s","description":"the first")");
+}
+
+// Where there is no room for more tags with labels those of a name share one.
+TEST_F(InFlightOf, IdsThatShareATagAddUp) {
+  IngestOptions few = options();
+  few.max_tags_per_session = kFew;
+  start(std::move(few));
+  TestPeer peer = unix_socket();
+  ASSERT_TRUE(peer.hello(1));
+  ASSERT_TRUE(peer.send(few_tags() + tags_pdu({{kFew, "b{k=1}"}, {kFew + 1, "b{k=2}"}}) +
+                        in_flight_pdu(1, {{kFew, 1, 0, 0}, {kFew + 1, 10, 0, 0}}, true)));
+  EXPECT_EQ(peer.next_batch_ack(), 1u);
+  EXPECT_EQ(open("b"), 11u);
+  ASSERT_TRUE(peer.send(in_flight_pdu(2, {{kFew, 0, 0, 0}})));
+  EXPECT_EQ(peer.next_batch_ack(), 2u);
+  EXPECT_EQ(open("b"), 10u);
+}
+
+class InFlightLimits : public InFlightOf {};
+
+TEST_F(InFlightLimits, AUserHasHalfOfTheTagsInFlight) {
+  IngestOptions few = options();
+  few.max_in_flight = 4;
+  start(std::move(few));
+  Program program = this->program(1);
+  Program same_user = this->program(2);
+  ASSERT_TRUE(program.say({{1, 1, 0, 0}}, true));
+  ASSERT_TRUE(same_user.say({{1, 10, 0, 0}, {2, 10, 0, 0}}, true));
+  EXPECT_EQ(open("one"), 11u);
+  EXPECT_FALSE(values(Transact, "two"));
+  EXPECT_EQ(counters().in_flight_left_out, 1u);
+
+  ASSERT_TRUE(same_user.say({{1, 20, 0, 0}}));  // what has room may change
+  EXPECT_EQ(open("one"), 21u);
+  ASSERT_TRUE(program.say({{1, 0, 0, 0}}));
+  ASSERT_TRUE(same_user.say({{2, 10, 0, 0}}));
+  EXPECT_EQ(open("two"), 10u);
+  EXPECT_EQ(counters().in_flight_left_out, 1u);
+}
+
+TEST_F(InFlightLimits, AnotherUserHasTheOtherHalfAndWhatIsRememberedTakesItsRoom) {
+  IngestOptions few = options();
+  few.max_in_flight = 4;
+  start(std::move(few));
+  Program gone = program(1);
+  ASSERT_TRUE(gone.say({{1, 1, 0, 0}, {2, 1, 0, 0}}, true));
+  leave(gone);
+  Program same_user = program(2);
+  ASSERT_TRUE(same_user.say({{3, 1, 0, 0}}, true));
+  EXPECT_FALSE(values(Transact, "three"));
+  EXPECT_EQ(counters().in_flight_left_out, 1u);
+  Program other = program(tcp(), 3);
+  ASSERT_TRUE(other.say({{1, 10, 0, 0}, {2, 10, 0, 0}}, true));
+  EXPECT_EQ(open("one"), 10u);
+  EXPECT_EQ(open("two"), 10u);
+  Program back = program(1);
+  back.sequence = gone.sequence;
+  ASSERT_TRUE(back.say({{4, 1, 0, 0}}, true));
+  EXPECT_EQ(open("four"), 1u);
+  EXPECT_EQ(counters().in_flight_left_out, 1u);
+}
+
+TEST_F(InFlightLimits, SoManyTagsAreInFlightOfASession) {
+  IngestOptions few = options();
+  few.max_tags_per_session = kFew;
+  start(std::move(few));
+  TestPeer peer = unix_socket();
+  ASSERT_TRUE(peer.hello(1));
+  std::vector<wire::OpenCount> all;
+  for (std::uint32_t id = 0; id <= kFew; ++id) all.push_back({id, 1, 0, 0});
+  ASSERT_TRUE(peer.send(few_tags() + tags_pdu({{kFew, "b{k=1}"}}) + in_flight_pdu(1, all, true)));
+  EXPECT_EQ(peer.next_batch_ack(), 1u);
+  EXPECT_EQ(open("tag 99"), 1u);
+  EXPECT_EQ(open("b"), 0u);
+  EXPECT_EQ(counters().in_flight_left_out, 1u);
+}
+
+}  // namespace
+}  // namespace pcp::trace::agent
