@@ -66,9 +66,9 @@ void Fetcher::add_tags(TraceType type, AskedOfIndom asked, const pmProfile* prof
     std::erase_if(slice_, [&](const TagValues& tag) { return !filter.includes(tag.instance); });
     for (std::size_t i = 0; i < asked.size(); ++i) {
       const ValueReader& read = asked[i].metric->read;
-      pmAtomValue atom;
+      ReadValue value;
       for (const TagValues& tag : slice_) {
-        if (read(atom, tag, period_s_)) sets[i]->add(tag.instance, atom);
+        if (read(value, tag, period_s_)) sets[i]->add(tag.instance, value.atom);
       }
     }
   }
@@ -82,9 +82,9 @@ void Fetcher::add_histograms(TraceType type, AskedOfIndom asked, const pmProfile
   histograms_.of(
       type, asked.size(), now, [&](std::int32_t instance) { return filter.includes(instance); },
       [&](std::int32_t instance, const HistogramText& text) {
-        pmAtomValue atom;
+        ReadValue value;
         for (std::size_t i = 0; i < asked.size(); ++i)
-          if (asked[i].metric->read(atom, text)) sets[i]->add(instance, atom);
+          if (asked[i].metric->read(value, text)) sets[i]->add(instance, value.atom);
       });
 }
 
@@ -97,8 +97,8 @@ void Fetcher::add_clients(AskedOfIndom asked, const pmProfile* profile, Time now
     if (!filter.includes(client.number)) continue;
     for (std::size_t i = 0; i < asked.size(); ++i) {
       const ValueReader& read = asked[i].metric->read;
-      pmAtomValue atom;
-      if (read(atom, client.view.counters)) sets[i]->add(client.number, atom);
+      ReadValue value;
+      if (read(value, client.view.counters)) sets[i]->add(client.number, value.atom);
     }
   }
 }
@@ -109,8 +109,8 @@ void Fetcher::add_status(AskedOfIndom asked, Time now) {
   const std::vector<ValueSet*> sets = make_sets(asked, 1);
   for (std::size_t i = 0; i < asked.size(); ++i) {
     const ValueReader& read = asked[i].metric->read;
-    pmAtomValue atom;
-    if (read(atom, status)) sets[i]->add(static_cast<int>(PM_IN_NULL), atom);
+    ReadValue value;
+    if (read(value, status)) sets[i]->add(static_cast<int>(PM_IN_NULL), value.atom);
   }
 }
 

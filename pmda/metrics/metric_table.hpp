@@ -28,6 +28,7 @@ std::string help_file(const std::vector<Metric>& table);
 // Parts of metric_table, by cluster.
 std::vector<Metric> classic_metrics(const ValueUnits& units);  // 0: those of every trace agent
 std::vector<Metric> window_metrics(const ValueUnits& units);   // 1, 2 and 6: distributions
+std::vector<Metric> in_flight_metrics();                       // 1: what has not ended yet
 std::vector<Metric> status_metrics();                          // 3: the agent's own health
 std::vector<Metric> client_metrics();                          // 4: the traced processes
 std::vector<Metric> histogram_metrics();                       // 7: distributions since some time

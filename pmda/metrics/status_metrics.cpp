@@ -223,6 +223,13 @@ and all that the agent keeps for them what its option --histogram-memory says.
       R"(What the histograms of all values since some time take, beside those of the
 window in trace.agent.memory.histograms: nothing before somebody asked for one.
 )"}},
+    {3, 34, "trace.agent.inflight_left_out", kNoIndom, PM_SEM_COUNTER, kCount,
+     ingest<&IngestCounters::in_flight_left_out>,
+     {"reports of open transactions for which there was no room",
+      R"(The agent keeps what 100,000 tags of processes have in flight, half of these for
+one user. Each time that a process told of one more this grew by 1, and
+trace.transact.inflight misses what it told. All counts are as they should be.
+)"}},
   };
   // clang-format on
 }

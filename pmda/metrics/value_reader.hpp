@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <variant>
 
 #include "collector/engine/types.hpp"
@@ -16,12 +17,22 @@
 
 namespace pcp::trace::agent {
 
-inline void set_atom(pmAtomValue& atom, std::int32_t value) { atom.l = value; }
-inline void set_atom(pmAtomValue& atom, std::uint32_t value) { atom.ul = value; }
-inline void set_atom(pmAtomValue& atom, std::uint64_t value) { atom.ull = value; }
-inline void set_atom(pmAtomValue& atom, float value) { atom.f = value; }
-inline void set_atom(pmAtomValue& atom, double value) { atom.d = value; }
-inline void set_atom(pmAtomValue& atom, const char* value) { atom.cp = const_cast<char*>(value); }
+// A value that was read. It may have a text of its own, until the next one is read.
+struct ReadValue {
+  pmAtomValue atom{};
+  std::string text{};
+
+  void set(std::int32_t value) { atom.l = value; }
+  void set(std::uint32_t value) { atom.ul = value; }
+  void set(std::uint64_t value) { atom.ull = value; }
+  void set(float value) { atom.f = value; }
+  void set(double value) { atom.d = value; }
+  void set(const char* value) { atom.cp = const_cast<char*>(value); }
+  void set(std::string value) {
+    text = std::move(value);
+    atom.cp = text.data();
+  }
+};
 
 template <typename Value>
 constexpr int pm_type() {
@@ -31,6 +42,7 @@ constexpr int pm_type() {
   if constexpr (std::is_same_v<Value, float>) return PM_TYPE_FLOAT;
   if constexpr (std::is_same_v<Value, double>) return PM_TYPE_DOUBLE;
   if constexpr (std::is_same_v<Value, const char*>) return PM_TYPE_STRING;
+  if constexpr (std::is_same_v<Value, std::string>) return PM_TYPE_STRING;
 }
 
 template <typename Value>
@@ -77,21 +89,21 @@ class ValueReader {
 
   // False if there is no value just now. Requires: the metric's source is this one.
   template <typename... Source>
-  bool operator()(pmAtomValue& atom, const Source&... source) const {
-    return std::get<Read<Source...>>(read_)(atom, source...);
+  bool operator()(ReadValue& value, const Source&... source) const {
+    return std::get<Read<Source...>>(read_)(value, source...);
   }
 
  private:
   template <typename... Source>
-  using Read = bool (*)(pmAtomValue&, const Source&...);
+  using Read = bool (*)(ReadValue&, const Source&...);
 
   template <typename Function, typename... Source>
   constexpr void use() {
     using Value = typename Unwrapped<std::invoke_result_t<Function, const Source&...>>::Type;
     type_ = pm_type<Value>();
-    read_ = +[](pmAtomValue& atom, const Source&... source) {
-      const std::optional<Value> value = Function{}(source...);
-      if (value) set_atom(atom, *value);
+    read_ = +[](ReadValue& read, const Source&... source) {
+      std::optional<Value> value = Function{}(source...);
+      if (value) read.set(std::move(*value));
       return value.has_value();
     };
   }

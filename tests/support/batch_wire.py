@@ -47,6 +47,16 @@ def encode_points(sequence, counts):
     return legacy_wire.encode_pdu(BATCH, field(1, sequence) + b"".join(deltas))
 
 
+def encode_in_flight(sequence, open_counts, anew=True):
+    """A batch of nothing but what is in flight: for a tag's id how many, for how many seconds the
+    oldest, and its thread."""
+    in_flight = (field(6, field(1, tag) + field(2, count) + field(3, int(seconds * 1e9)) +
+                       field(4, tid))
+                 for tag, (count, seconds, tid) in open_counts.items())
+    return legacy_wire.encode_pdu(
+        BATCH, field(1, sequence) + b"".join(in_flight) + field(7, int(anew)))
+
+
 def encode_welcome():
     """That of an agent which remembers the session, but has applied none of its batches."""
     instance = varint(1 << 3 | 1) + struct.pack("<Q", 4711)
@@ -83,7 +93,16 @@ def connect(path, timeout, **hello):
 
 def send_points(client, sequence, counts):
     """Sends a batch and waits until it is acknowledged."""
-    client.sendall(encode_points(sequence, counts))
+    _send_batch(client, encode_points(sequence, counts))
+
+
+def send_in_flight(client, sequence, open_counts, anew=True):
+    """The same with what is in flight."""
+    _send_batch(client, encode_in_flight(sequence, open_counts, anew))
+
+
+def _send_batch(client, batch):
+    client.sendall(batch)
     answer = legacy_wire.read_pdu(client)
     if answer.type != BATCHACK:
         raise ValueError(f"not a BATCHACK: {answer}")

@@ -95,6 +95,44 @@ TEST_F(Fetch, GivesNoRateForATagThatOnlyAborts) {
   EXPECT_EQ(fetch("trace.transact.rate"), Values{});
 }
 
+TEST_F(Fetch, GivesWhatIsInFlightOfEachTag) {
+  const auto enter = [this](const char* tag, const OpenShare& share) {
+    return shared_.engine.enter(shared_.engine.tag(TraceType::Transact, tag), share, now_);
+  };
+  const auto where = [this] {
+    const pmID id = pmid("trace.transact.oldest_where");
+    const pmValueSet& set = *metrics_.fetch(&id, 1, nullptr, now_)->vset[0];
+    std::map<int, std::string> texts;
+    for (int i = 0; i < set.numval; ++i) texts[set.vlist[i].inst] = set.vlist[i].value.pval->vbuf;
+    metrics_.release();
+    return texts;
+  };
+  apply(TraceType::Transact, "a", 1);
+  const OpenShare of_b{1, 3, now_ - seconds(2), 4711, 4715};
+  const TagIndex b = enter("b", of_b);
+  enter("c", {2, 1, now_, 4000000000, 0});
+  enter("nobody knows", {3, 1, now_, 0, 0});
+  EXPECT_EQ(type_of(pmid("trace.transact.oldest_where")), PM_TYPE_STRING);
+  now_ += seconds(3);
+  EXPECT_EQ(fetch("trace.transact.inflight"), (Values{{1, 0}, {2, 3}, {3, 1}, {4, 1}}));
+  EXPECT_EQ(fetch("trace.transact.oldest"), (Values{{1, 0}, {2, 5}, {3, 3}, {4, 3}}));
+  EXPECT_EQ(where(), (std::map<int, std::string>{{2, "4711/4715"}, {3, "4000000000"}}));
+  shared_.engine.leave(b, of_b);
+  shared_.engine.vanish(b, of_b.open, now_);
+  EXPECT_EQ(fetch("trace.transact.vanished"), (Values{{1, 0}, {2, 3}, {3, 0}, {4, 0}}));
+  EXPECT_EQ(where(), (std::map<int, std::string>{{3, "4000000000"}}));
+}
+
+TEST_F(Fetch, GivesNoRateForATagThatHasNeverEnded) {
+  const TagIndex tag = shared_.engine.tag(TraceType::Transact, "a");
+  shared_.engine.enter(tag, {1, 1, now_, 1, 1}, now_);
+  now_ += seconds(2);
+  EXPECT_EQ(fetch("trace.transact.count"), (Values{{1, 0}}));
+  EXPECT_EQ(fetch("trace.transact.total_time"), (Values{{1, 0}}));
+  for (const char* name : {"rate", "ave_time", "min_time", "max_time", "p50", "percentile_error"})
+    EXPECT_EQ(fetch(std::string("trace.transact.") + name), Values{}) << name;
+}
+
 TEST_F(Fetch, GivesTheInstancesThatTheProfileIncludes) {
   for (const char* tag : {"a", "b", "c"}) apply(TraceType::Point, tag, -1);
   int some[] = {3, 1};
