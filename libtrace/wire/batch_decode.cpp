@@ -213,7 +213,7 @@ void read_delta(protozero::data_view bytes, DeltaEntry& entry, RawDelta& raw) {
         entry.histogram = view_of(message.get_view());
         break;
       case tag_and_type(DeltaField::Added, Type::varint):
-        entry.is_added = message.get_bool();
+        entry.is_added = message.get_uint64() != 0;  // get_bool() looks beyond the end
         break;
       default:
         message.skip();

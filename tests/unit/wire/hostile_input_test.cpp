@@ -68,6 +68,19 @@ TEST(Decoders, SurviveEveryByteInEveryPlace) {
   }
 }
 
+TEST(Decoders, SurviveATruthValueThatIsMissing) {
+  for (const std::string_view payload : {"\x08\x01\x2a\x01\x58", "\x08\x01\x38"})
+    decode_as_everything(payload);
+}
+
+TEST(Decoders, TakeATruthValueOfAnyLength) {
+  Batch batch;
+  ASSERT_TRUE(decode_batch({"\x08\x01\x38\x80\x00", 5}, batch));
+  EXPECT_FALSE(batch.in_flight_anew);
+  ASSERT_TRUE(decode_batch({"\x08\x01\x2a\x08\x10\x04\x18\x01\x58\x80\x80\x00", 12}, batch));
+  EXPECT_FALSE(batch.entries.at(0).is_added);
+}
+
 TEST(Decoders, SurviveRandomMutations) {
   std::mt19937 random(20260101);
   const std::vector<std::string> pdus = all_pdus();
