@@ -14,7 +14,7 @@ namespace {
 constexpr auto where_the_oldest_is = [](const TagValues& tag,
                                         double) -> std::optional<std::string> {
   const TagValues::InFlight& in_flight = tag.in_flight;
-  if (in_flight.open == 0 || in_flight.pid == 0) return {};
+  if (in_flight.pid == 0) return {};
   const std::string pid = std::to_string(in_flight.pid);
   return in_flight.tid == 0 ? pid : pid + "/" + std::to_string(in_flight.tid);
 };

@@ -3,6 +3,9 @@
 #include <unistd.h>
 
 #include "collector/engine/clock.hpp"
+#include "collector/ingest/session_table.hpp"
+#include "collector/shared.hpp"
+#include "support/all_tags.hpp"
 #include "unit/collector/ingest/collector_fixture.hpp"
 
 namespace pcp::trace::agent {
@@ -160,6 +163,10 @@ TEST_F(InFlightOf, AnEarlierConnectionIsVoidAlsoIfTheNextDoesNotSaySo) {
   ASSERT_TRUE(after.say({{2, 7, 0, 0}}));
   EXPECT_EQ(open("one"), 0u);
   EXPECT_EQ(open("two"), 7u);
+  ASSERT_TRUE(after.peer.send(bye_pdu(ByeReason::Done)));
+  EXPECT_TRUE(after.peer.at_end());
+  EXPECT_EQ(vanished("one"), 0u);
+  EXPECT_EQ(vanished("two"), 7u);
 }
 
 TEST_F(InFlightOf, AConnectionThatIsTakenOverIsGoneAsWell) {
@@ -354,6 +361,84 @@ TEST_F(InFlightLimits, SoManyTagsAreInFlightOfASession) {
   EXPECT_EQ(open("tag 99"), 1u);
   EXPECT_EQ(open("b"), 0u);
   EXPECT_EQ(counters().in_flight_left_out, 1u);
+}
+
+// Sessions of any users, without their sockets.
+class InFlightTable : public testing::Test {
+ protected:
+  explicit InFlightTable(std::uint32_t max_in_flight = 100) {
+    options_.max_in_flight = max_in_flight;
+  }
+
+  // What a user's process has in flight: one transaction of each of so many tags.
+  void say(const std::string& user, std::uint32_t tags) {
+    Turn turn(shared_);
+    Session* const session = sessions_.open(user, {}, ++connections_, turn);
+    ASSERT_NE(session, nullptr);
+    wire::Batch batch;
+    batch.in_flight_anew = true;
+    for (std::uint32_t id = 0; id < tags; ++id) {
+      sessions_.define(*session, id, user + " " + std::to_string(id));
+      batch.in_flight.push_back({id, 1, 0, 0});
+    }
+    sessions_.in_flight().take(*session, batch, turn, [](const SessionTag&) {});
+  }
+
+  bool enter_again(std::size_t most) {
+    Turn turn(shared_);
+    return sessions_.in_flight().enter_again(turn, most);
+  }
+
+  void reset() {
+    const Lock lock(shared_.mutex);
+    shared_.engine.reset(steady_now());
+  }
+
+  std::uint64_t open() {
+    std::uint64_t open = 0;
+    for (const KnownTag& tag : all_tags(Reader(shared_), Transact))
+      open += tag.values.in_flight.open;
+    return open;
+  }
+
+  IngestOptions options_;
+  Shared shared_{{}, {}, steady_now()};
+  TagFinder finder_{shared_.counters.unsplit};
+  SessionTable sessions_{options_, finder_, shared_.counters};
+  std::uint64_t connections_ = 0;
+};
+
+TEST_F(InFlightTable, EntersAgainALittleAtATime) {
+  say("a", 5);
+  say("b", 3);
+  EXPECT_FALSE(enter_again(2));
+  reset();
+  EXPECT_EQ(open(), 0u);
+  EXPECT_TRUE(enter_again(2));
+  EXPECT_EQ(open(), 2u);
+  while (enter_again(2)) continue;
+  EXPECT_EQ(open(), 8u);
+}
+
+TEST_F(InFlightTable, EntersAgainFromTheBeginningAfterAnotherReset) {
+  say("a", 5);
+  say("b", 3);
+  reset();
+  EXPECT_TRUE(enter_again(3));
+  reset();
+  while (enter_again(3)) continue;
+  EXPECT_EQ(open(), 8u);
+}
+
+class InFlightOfThreeUsers : public InFlightTable {
+ protected:
+  InFlightOfThreeUsers() : InFlightTable(5) {}
+};
+
+TEST_F(InFlightOfThreeUsers, IsLimitedAsAWhole) {
+  for (const char* user : {"a", "b", "c"}) say(user, 4);
+  EXPECT_EQ(open(), 5u);
+  EXPECT_EQ(shared_.counters.in_flight_left_out, 2u + 2u + 3u);
 }
 
 }  // namespace
