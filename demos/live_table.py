@@ -20,6 +20,7 @@ KINDS = {
 WIDTH = 80
 HEIGHT = 24
 LEAST_TAG_WIDTH = 11
+MOST_IN_FLIGHT = 3
 # The introduction goes where the table would be left with less.
 LEAST_HEIGHT = 8
 PICTURE_WIDTH = 24
@@ -119,6 +120,18 @@ def title_line(title, width):
     return with_legend if fits else title[:width]
 
 
+def in_flight(metrics):
+    """Gives a line for each of the tags whose oldest open transaction is the oldest of all."""
+    oldest = metrics.get("trace.transact.oldest", {})
+    where = metrics.get("trace.transact.oldest_where", {})
+    open_now = {tag: n for tag, n in metrics.get("trace.transact.inflight", {}).items() if n}
+    for tag in sorted(open_now, key=lambda tag: -oldest.get(tag, 0))[:MOST_IN_FLIGHT]:
+        process, _, thread = where.get(tag, "").partition("/")
+        place = f", process {process}" + (f", thread {thread}" if thread else "") if process else ""
+        yield (f"open now: {open_now[tag]} {tag}, the oldest for "
+               f"{duration(oldest.get(tag, 0))}{place}")
+
+
 def table(metrics, colour=False, width=WIDTH):
     """For a terminal that is wide enough, with pictures."""
     found = list(rows(metrics))
@@ -136,7 +149,7 @@ def table(metrics, colour=False, width=WIDTH):
     if colour:
         head = f"\x1b[1m{head}\x1b[0m"
         lines = [f"\x1b[{COLOURS[line.split(' ', 1)[0]]}m{line}\x1b[0m" for line in lines]
-    return [head, *lines]
+    return [head, *lines, *(line[:width] for line in in_flight(metrics))]
 
 
 def cut(lines, height):

@@ -63,7 +63,8 @@ DEMOS = {
 def read_metrics(pmcd):
     """Reads all columns in one go: {metric: {tag: value}}."""
     names = [f"trace.{kind}.{item}" for kind, items in KINDS.items() for item in items if item]
-    names += ["trace.transact.min_time", "trace.transact.p50"]
+    names += [f"trace.transact.{item}" for item in
+              ("min_time", "p50", "inflight", "oldest", "oldest_where")]
     text = pmcd.pminfo("-f", *names)
     # pminfo prints a block per metric, which begins with its name.
     blocks = re.split(r"^(trace\.\S+)$", text, flags=re.MULTILINE)

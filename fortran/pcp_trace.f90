@@ -89,6 +89,7 @@ module pcp_trace
     integer(c_int32_t) :: version        ! of its protocol: 1 stock, 2 ours; 0: none yet
     integer(c_int64_t) :: labels_cut     ! tags with labels that got their bare name: too long
     integer(c_int64_t) :: labels_over    ! the same, because their name had too many sets of labels
+    integer(c_int64_t) :: unlisted       ! begins while so many were open that only their number counts
   end type
 
   ! C's pmtrace_label: two texts, each with its NUL.

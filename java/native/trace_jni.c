@@ -108,21 +108,20 @@ static int record_by_name(JNIEnv* env, jstring tag, double value,
 }
 
 /*
- * Transactions. What the C library keeps in an open pmtrace_tx is two words, the tag and when it
- * began; the others mean nothing. Java knows the tag, so the moment, a jlong, is all that it has to
- * keep: no native memory to be had for each begin and to be lost when nobody calls end, no word
- * that belongs to a thread. This leans on the memory's contents, which the C API calls opaque; so
- * this library contains the tracing library of its own build (see CMakeLists.txt), and no other.
+ * Transactions. Java knows the tag, and keeps the rest of an open one as one word, a jlong: no
+ * native memory to be had for each begin and to be lost when nobody calls end, no word that belongs
+ * to a thread. The library makes that word and reads it (its api/one_word.cpp); so this library
+ * contains the tracing library of its own build (see CMakeLists.txt), and no other.
  */
 
-enum { kTagWord, kMomentWord };
+extern uint64_t pcp_trace_to_word(const pmtrace_tx* transaction);
+extern void pcp_trace_from_word(uint64_t word, pmtrace_handle tag, pmtrace_tx* transaction);
 
 static pmtrace_handle to_handle(jlong tag) { return (pmtrace_handle)(uintptr_t)tag; }
 
 static pmtrace_tx to_transaction(jlong tag, jlong begun) {
-  pmtrace_tx transaction = {{0}};
-  transaction.opaque[kTagWord] = (uint64_t)tag;
-  transaction.opaque[kMomentWord] = (uint64_t)begun;
+  pmtrace_tx transaction;
+  pcp_trace_from_word((uint64_t)begun, to_handle(tag), &transaction);
   return transaction;
 }
 
@@ -130,7 +129,7 @@ JNIEXPORT jlong JNICALL NATIVE(begin)(JNIEnv* env, jclass class, jlong tag) {
   (void)env, (void)class;
   pmtrace_tx transaction;
   pmtrace_begin(to_handle(tag), &transaction);
-  return (jlong)transaction.opaque[kMomentWord];
+  return (jlong)pcp_trace_to_word(&transaction);
 }
 
 JNIEXPORT void JNICALL NATIVE(end)(JNIEnv* env, jclass class, jlong tag, jlong begun) {
@@ -262,7 +261,8 @@ JNIEXPORT jlongArray JNICALL NATIVE(stats)(JNIEnv* env, jclass class) {
                           (jlong)now.uncertain,     (jlong)now.merged,       (jlong)now.thinned,
                           (jlong)now.undeliverable, (jlong)now.aborted,      (jlong)now.batches,
                           (jlong)now.reconnects,    now.connected,           now.version,
-                          (jlong)now.labels_cut,    (jlong)now.labels_over};
+                          (jlong)now.labels_cut,    (jlong)now.labels_over,
+                          (jlong)now.unlisted};
   const jsize count = sizeof values / sizeof values[0];
   jlongArray array = (*env)->NewLongArray(env, count);
   if (array != NULL) (*env)->SetLongArrayRegion(env, array, 0, count, values);

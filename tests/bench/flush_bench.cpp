@@ -154,8 +154,9 @@ class Flushing final : public Connection::Listener {
   Options options_;
   asio::io_context loop_{1};
   Connection connection_{loop_, *this};
+  OpenReport open_;
   DeliveryCounters counters_;
-  BatchSender sender_{connection_, pending, counters_, options_,
+  BatchSender sender_{connection_, pending, open_, counters_, options_,
                       [] { return wire::ClientCounters{}; }};
   wire::Welcome welcome_{
       .agent_instance = 1, .session_known = true, .max_pdu_bytes = 1 << 20, .features = {}};

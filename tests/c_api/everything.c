@@ -82,6 +82,7 @@ static void tags_with_labels(void) {
   CHECK(pmtrace_stats(&stats, sizeof stats) == 0);
   CHECK(stats.labels_cut == 1);
   CHECK(stats.labels_over == 0);
+  CHECK(stats.unlisted == 0);
   CHECK(pmtrace_point(pmtrace_tag_with("handled", labels, 2)) == 0);
   CHECK(pmtrace_point(pmtrace_tag_with("handled", labels, 1)) == 0);
 }

@@ -203,6 +203,7 @@ contains
     call expect('version', int(stats%version), 2)
     call expect('labels cut', int(stats%labels_cut), 0)
     call expect('labels over', int(stats%labels_over), 0)
+    call expect('unlisted', int(stats%unlisted), 0)
     call expect('the state', int(pmtrace_state(64_int64)), int(PMTRACE_STATE_SYNC))
   end subroutine
 

@@ -305,15 +305,18 @@ class Library {
   Link link_;
   DeliveryCounters counters_;
   Pending pending_;
+  OpenReport open_;
   asio::io_context loop_{1};
   AgentOutput output_{loop_,
                       options_,
                       pending_,
+                      open_,
                       counters_,
                       [] { return wire::ClientCounters{}; },
                       [this] { return now_; }};
   Flusher flusher_{{recorders_, bell_, link_, counters_},
                    pending_,
+                   open_,
                    output_,
                    std::chrono::nanoseconds(kInterval),
                    surroundings()};

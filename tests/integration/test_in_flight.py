@@ -1,98 +1,207 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Transactions in flight as monitors see them, of clients that are made by hand."""
+"""What is in flight: transactions that have begun and not ended, seen while they hang."""
 
 import os
+import signal
 import subprocess
-import sys
-import tempfile
+import time
 import unittest
 
-import batch_wire
-import recorded
-from private_pmcd import PATIENCE_S, wait_until
-from trace_test import (OUR_LIBRARY, TraceTestCase, end_well, kill_or_find_ended_well,
-                        library_environment)
-
-# Has two transactions open until its input ends.
-PROGRAM = f"""
-import batch_wire, os, sys
-with batch_wire.connect(os.environ["PCP_TRACE_SOCKET"], {PATIENCE_S}) as client:
-    client.sendall(batch_wire.encode_tags([b"hangs"]))
-    batch_wire.send_in_flight(client, 1, {{1: (2, 3600, 4712)}})
-    print("in flight", flush=True)
-    sys.stdin.read()
-    client.sendall(batch_wire.encode_bye(0))
-    client.recv(1)  # what it has said has been taken
-"""
+from private_pmcd import PATIENCE_S, thread_states, wait_until
+from trace_test import OUR_PMTRACE, STOCK_AGENT, TraceTestCase, Traced, program
 
 
 class InFlight(TraceTestCase):
     def setUp(self):
         self.pmcd = self.start_pmcd()
-        self.program = self.connect()
-        self.program.sendall(batch_wire.encode_tags([b"hangs", b"works"]))
 
-    def connect(self, **hello):
-        return self.enterContext(
-            batch_wire.connect(self.pmcd.path("run/trace.socket"), PATIENCE_S, **hello))
+    def start_program(self, **variables):
+        """One that begins and ends by handle."""
+        traced = Traced(self.environment(self.pmcd, **variables), "in_flight")
+        self.addCleanup(traced.kill)
+        return traced
 
-    def test_is_shown_with_its_age_and_place(self):
-        batch_wire.send_in_flight(self.program, 1, {1: (2, 3600, 4712), 2: (1, 0, 0)})
-        self.assertEqual(self.pmcd.values("trace.transact.inflight"), {"hangs": 2, "works": 1})
-        place = str(os.getpid())
-        self.assertEqual(self.pmcd.values("trace.transact.oldest_where"),
-                         {"hangs": place + "/4712", "works": place})
-        age = self.pmcd.value("trace.transact.oldest", "hangs")
-        self.assertGreaterEqual(age, 3600)
-        self.assertLess(age, 3600 + PATIENCE_S)
-        wait_until(lambda: self.pmcd.value("trace.transact.oldest", "hangs") > age,
-                   what="it to grow older while the program sends nothing")
-        self.assertEqual(self.pmcd.values("trace.transact.count"), {"hangs": 0, "works": 0})
-        self.assertEqual(self.pmcd.values("trace.transact.rate"), {})
+    def assert_in_flight(self, expected):
+        self.assert_values(self.pmcd, "trace.transact.inflight", expected)
 
-    def test_ends(self):
-        batch_wire.send_in_flight(self.program, 1, {1: (2, 3600, 4712), 2: (1, 0, 0)})
-        batch_wire.send_in_flight(self.program, 2, {1: (0, 0, 0)}, anew=False)
-        self.assertEqual(self.pmcd.values("trace.transact.inflight"), {"hangs": 0, "works": 1})
-        self.assertEqual(self.pmcd.value("trace.transact.oldest", "hangs"), 0)
-        self.assertEqual(list(self.pmcd.values("trace.transact.oldest_where")), ["works"])
+    def oldest(self, tag):
+        return self.pmcd.values("trace.transact.oldest")[tag]
 
-    def test_is_shown_again_after_a_reset(self):
-        batch_wire.send_in_flight(self.program, 1, {1: (2, 3600, 4712)})
-        status, output = self.pmcd.pmstore("trace.control.reset", 1)
-        self.assertEqual(status, 0, output)
-        self.assert_values(self.pmcd, "trace.transact.inflight", {"hangs": 2})
-        self.assertGreaterEqual(self.pmcd.value("trace.transact.oldest", "hangs"), 3600)
+    def where(self):
+        return self.pmcd.values("trace.transact.oldest_where")
+
+    def test_is_seen_of_a_new_tag_and_grows_older_until_it_ends(self):
+        traced = self.start_program()
+        self.assertEqual(traced.call("begin 0 request"), 0)
+        begun = time.monotonic()
+        self.assert_in_flight({"request": 1})
+        seen = time.monotonic()
+        first = self.oldest("request")
+        self.assertLessEqual(first, time.monotonic() - begun + 0.01)
+        self.assertEqual(self.where(), {"request": f"{traced.pid}/{traced.pid}"})
+        self.assertEqual(self.pmcd.values("trace.transact.count"), {"request": 0})
+        wait_until(lambda: self.oldest("request") > first + 1.5, what="it to grow older")
+        self.assertGreater(time.monotonic() - seen, 1.4)
+        self.assertEqual(traced.call("end 0"), 0)
+        self.assert_in_flight({"request": 0})
+        self.assertEqual(self.oldest("request"), 0)
+        self.assertEqual(self.where(), {})
+        self.assertEqual(self.pmcd.values("trace.transact.count"), {"request": 1})
+        traced.end()
+        self.assert_values(self.pmcd, "trace.transact.vanished", {"request": 0})
+
+    def test_is_seen_by_name_and_after_a_long_silence(self):
+        traced = self.start_traced(self.environment(self.pmcd, PCP_TRACE_FLUSH=5))
+        self.assertEqual(traced.call("point quiet"), 0)
+        time.sleep(0.5)  # the flusher sleeps by now
+        self.assertEqual(traced.call("begin named"), 0)
+        self.assert_in_flight({"named": 1})
+        self.assertEqual(self.where(), {"named": f"{traced.pid}/{traced.pid}"})
+        self.assertEqual(traced.call("abort named"), 0)
+        self.assert_in_flight({"named": 0})
+
+    def test_is_added_up_over_threads_and_programs_and_the_oldest_is_known(self):
+        first, second = self.start_program(), self.start_program()
+        thread = first.call("thread 0 request")
+        self.assertGreater(thread, 0)
+        self.assert_in_flight({"request": 1})
+        first.call("begin 1 request")
+        second.call("begin 0 request")
+        second.call("begin 1 another")
+        self.assert_in_flight({"request": 3, "another": 1})
+        self.assertEqual(self.where()["request"], f"{first.pid}/{thread}")
+        self.assertGreater(self.oldest("request"), self.oldest("another"))
+        first.call("elsewhere 0")
+        self.assert_in_flight({"request": 2, "another": 1})
+        self.assertEqual(self.where()["request"], f"{first.pid}/{first.pid}")
+
+    def test_outlives_the_thread_that_began_it(self):
+        traced = self.start_program()
+        traced.call("gone 0 request")
+        self.assert_in_flight({"request": 1})
+        self.assertEqual(self.where(), {"request": str(traced.pid)})
+        self.assertEqual(traced.call("end 0"), 0)
+        self.assert_in_flight({"request": 0})
+
+    def test_is_not_ended_twice_by_a_copy(self):
+        traced = self.start_program()
+        traced.call("begin 0 request")
+        traced.call("copy 0 1")
+        traced.call("end 0")
+        traced.call("begin 0 request")  # which has the memory of the first one
+        traced.call("end 1")
+        traced.call("begin 2 later")
+        self.assert_in_flight({"request": 1, "later": 1})
+
+    def test_of_a_parent_is_nothing_to_its_child(self):
+        traced = self.start_program()
+        traced.call("begin 0 parent")
+        child = traced.call("fork 0")
+        self.assertGreater(child, 0)
+        self.assert_in_flight({"parent": 1, "child": 1})
+        self.assertEqual(self.where(), {"parent": f"{traced.pid}/{traced.pid}",
+                                        "child": f"{child}/{child}"})
+        traced.call("end 0")
+        self.assert_in_flight({"parent": 0, "child": 1})
+        os.kill(child, signal.SIGKILL)
+        self.assert_in_flight({"parent": 0, "child": 0})
+
+    def test_is_told_to_the_next_agent(self):
+        traced = self.start_program()
+        traced.call("begin 0 request")
+        self.assert_in_flight({"request": 1})
+        before = self.oldest("request")
+        self.pmcd.restart_agent()
+        self.assert_in_flight({"request": 1})
+        self.assertGreater(self.oldest("request"), before)
+
+    def test_began_without_an_agent_is_told_when_one_comes(self):
+        self.pmcd.kill_agent()
+        traced = self.start_program()
+        traced.call("begin 0 request")
+        time.sleep(0.3)
+        self.pmcd.start_agent()
+        self.assert_in_flight({"request": 1})
+        self.assertGreater(self.oldest("request"), 0.3)
+
+    def test_grows_older_though_its_program_is_stopped(self):
+        traced = self.start_program()
+        traced.call("begin 0 request")
+        self.assert_in_flight({"request": 1})
+        os.kill(traced.pid, signal.SIGSTOP)
+        self.addCleanup(os.kill, traced.pid, signal.SIGCONT)
+        wait_until(lambda: set(thread_states(traced.pid)) == {"T"}, what="the program to stop")
+        before = self.oldest("request")
+        wait_until(lambda: self.oldest("request") > before + 1, what="it to grow older")
+
+    def test_comes_back_after_a_reset(self):
+        traced = self.start_program()
+        traced.call("begin 0 request")
+        self.assert_in_flight({"request": 1})
+        before = self.oldest("request")
+        self.assertEqual(self.pmcd.pmstore("trace.control.reset", 1)[0], 0)
+        self.assert_in_flight({"request": 1})
+        self.assertGreater(self.oldest("request"), before)
 
     def test_vanishes_with_its_program(self):
-        batch_wire.send_in_flight(self.program, 1, {1: (2, 3600, 4712)})
-        self.assertEqual(self.pmcd.values("trace.transact.vanished"), {"hangs": 0})
-        self.program.sendall(batch_wire.encode_bye(0))
-        self.assert_values(self.pmcd, "trace.transact.vanished", {"hangs": 2})
-        self.assertEqual(self.pmcd.values("trace.transact.inflight"), {"hangs": 0})
-        self.assertEqual(self.pmcd.values("trace.agent.inflight_left_out"), {None: 0})
+        traced = self.start_program()
+        traced.call("begin 0 request")
+        traced.call("begin 1 request")
+        traced.call("begin 2 ended")
+        traced.call("end 2")
+        traced.end()
+        self.assert_values(self.pmcd, "trace.transact.vanished", {"request": 2, "ended": 0})
+        self.assert_in_flight({"request": 0, "ended": 0})
 
-    def test_is_in_a_recording(self):
-        directory = self.enterContext(tempfile.TemporaryDirectory(prefix="trace-in-flight-"))
-        folder = os.path.join(directory, "run.trace")
-        recording = recorded.start(folder, sys.executable, "-c", PROGRAM, options=["-t", "50ms"],
-                                   environment=library_environment(OUR_LIBRARY),
-                                   stdin=subprocess.PIPE)
-        self.addCleanup(kill_or_find_ended_well, recording)
-        self.assertEqual(recording.stdout.readline(), "in flight\n")
+    def test_is_gone_at_once_with_a_program_that_is_killed(self):
+        traced = self.start_program()
+        traced.call("begin 0 request")
+        self.assert_in_flight({"request": 1})
+        os.kill(traced.pid, signal.SIGKILL)
+        self.assert_in_flight({"request": 0})
+        self.assertRaises(AssertionError, traced.end)
 
-        def with_it():
-            shown = [sample for sample in recorded.samples(folder)
-                     if sample.get("trace.transact.inflight") == {"hangs": 2}]
-            return shown[1:]
-        wait_until(with_it, what="two samples")
-        shown = with_it()
-        end_well(recording)
-        self.assertRegex(shown[0]["trace.transact.oldest_where"]["hangs"], r"^\d+/4712$")
-        self.assertGreaterEqual(shown[0]["trace.transact.oldest"]["hangs"], 3600)
-        self.assertEqual(recorded.last_values(folder, "trace.transact.inflight"), {"hangs": 0})
-        self.assertEqual(recorded.last_values(folder, "trace.transact.vanished"), {"hangs": 2})
-        self.assertEqual(recorded.complaints(folder), "")
+    def test_is_forgotten_where_tracing_is_switched_off(self):
+        traced = self.start_program()
+        traced.call("begin 0 request")
+        traced.call("name named")
+        self.assert_in_flight({"request": 1, "named": 1})
+        traced.call("state 16")
+        self.assert_in_flight({"request": 0, "named": 0})
+        traced.call("begin 1 request")
+        traced.call("state 0")
+        self.assertEqual(traced.call("end 0"), 0)
+        traced.call("begin 2 later")
+        self.assert_in_flight({"request": 0, "named": 0, "later": 1})
+
+    def test_is_exact_for_a_million(self):
+        traced = self.start_program()
+        self.assertEqual(traced.call("many 1000000 request"), 1000000)
+        self.assert_in_flight({"request": 1000000})
+        self.assertEqual(traced.call("few"), 0)
+        self.assert_in_flight({"request": 0})
+        self.assert_values(self.pmcd, "trace.transact.count", {"request": 1000000})
+
+    def test_of_a_command_that_pmtrace_runs_is_seen(self):
+        environment = self.environment(self.pmcd)
+        with subprocess.Popen([OUR_PMTRACE, "-e", "read nothing", "backup"], env=environment,
+                              stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as tool:
+            self.assert_in_flight({"backup": 1})
+            tool.communicate(timeout=PATIENCE_S)
+        self.assert_in_flight({"backup": 0})
+
+
+class AgentOfPcp(TraceTestCase):
+    agent = STOCK_AGENT
+
+    def test_hears_nothing_of_it(self):
+        pmcd = self.start_pmcd()
+        traced = self.start_traced(self.environment(pmcd))
+        self.assertEqual(traced.call("begin hanging"), 0)
+        self.assertEqual(traced.call("point seen"), 0)
+        self.assert_values(pmcd, "trace.point.count", {"seen": 1})
+        self.assertEqual(traced.call("end hanging"), 0)
+        self.assert_values(pmcd, "trace.transact.count", {"hanging": 1})
 
 
 if __name__ == "__main__":

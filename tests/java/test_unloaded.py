@@ -17,7 +17,7 @@ refused refused refused refused refused refused 86
 [NOAGENT] [NOAGENT, SYNC]
 false
 Stats[recorded=0, acknowledged=0, pending=0, uncertain=0, merged=0, thinned=0, undeliverable=0, \
-aborted=0, batches=0, reconnects=0, connected=false, version=0, labelsCut=0, labelsOver=0]
+aborted=0, batches=0, reconnects=0, connected=false, version=0, labelsCut=0, labelsOver=0, unlisted=0]
 """
 
 # Name spaces of one's own, in which everybody may mount; where the machine allows them.

@@ -84,6 +84,19 @@ class Table(unittest.TestCase):
             self.assertIn(f"point    {shown} ", "\n".join(lines))
             self.assertLessEqual(max(map(len, lines)), width)
 
+    def test_shows_below_what_is_open_now_the_oldest_first(self):
+        tags = {"checkout": 2, "search": 0, "b" * 100: 1, "c": 1, "d": 1}
+        metrics = METRICS | {
+            "trace.transact.inflight": tags,
+            "trace.transact.oldest": {"checkout": 1.5, "search": 0.0, "b" * 100: 0.002, "c": 0.001, "d": 0},
+            "trace.transact.oldest_where": {"checkout": "12/34", "b" * 100: "12", "c": "1/1", "d": "1/1"},
+        }
+        first, second, third = live_table.table(metrics)[-3:]
+        self.assertEqual(first, "open now: 2 checkout, the oldest for 1.50 s, process 12, thread 34")
+        self.assertTrue(second.startswith("open now: 1 bbb"))
+        self.assertEqual(len(second), live_table.WIDTH)
+        self.assertEqual(third, "open now: 1 c, the oldest for 1.00 ms, process 1, thread 1")
+
     def test_has_pictures_where_there_is_room_and_colours_where_they_are_wanted(self):
         wide = "\n".join(live_table.table(METRICS, width=120))
         self.assertIn("▓", wide)

@@ -88,10 +88,10 @@ def kill_or_find_ended_well(process):
 
 
 class Traced:
-    """The program traced.c, doing one call after the other as a test tells it."""
+    """A program that does one call after the other as a test tells it; usually traced.c."""
 
-    def __init__(self, environment):
-        self._process = subprocess.Popen([program("traced")], env=environment, text=True,
+    def __init__(self, environment, name="traced"):
+        self._process = subprocess.Popen([program(name)], env=environment, text=True,
                                          stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                          stderr=subprocess.PIPE, bufsize=1)
         self.pid = self._process.pid

@@ -76,6 +76,7 @@ typedef struct {
   int32_t version;        /* of the protocol it speaks: 1 stock, 2 ours; 0: none yet */
   uint64_t labels_cut;    /* tags asked for with labels that got their bare name: too long */
   uint64_t labels_over;   /* the same, because their name had too many sets of labels */
+  uint64_t unlisted;      /* begins while too many were open: in flight by number, not by age */
 } pmtrace_stats_t;
 
 #ifndef PMTRACE_DISABLE

@@ -5,12 +5,12 @@
 #include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <cstddef>
 #include <cstring>
 #include <string>
 
 #include "api/api.hpp"
 #include "api/find_tag.hpp"
+#include "api/open_transaction.hpp"
 #include "api/recording.hpp"
 #include "delivery/diagnostics.hpp"
 #include "record/clock.hpp"
@@ -21,35 +21,22 @@ using namespace pcp::trace::client;
 
 namespace {
 
-// How the library uses the caller's 64 bytes. The rest is kept for trace and span ids: begin does
-// not touch it, end clears it. The Java binding keeps these two words apart
-// (java/native/trace_jni.c), and would have to keep any other.
-struct OpenTransaction {
-  const Tag* tag;
-  Moment begun;
-};
-static_assert(sizeof(OpenTransaction) <= sizeof(pmtrace_tx));
-static_assert(offsetof(OpenTransaction, tag) == 0,
-              "the word by which the header tells one is open");
-
-// Nothing but these words, which is quick.
-void clear(pmtrace_tx* tx) { std::memset(tx, 0, sizeof(OpenTransaction)); }
-
 // These stand apart, so that a call that is switched off does not prepare for them.
 [[gnu::noinline]] int begin_switched_on(pmtrace_handle tag, pmtrace_tx* tx) {
   if (tag == nullptr) {
     *tx = {};
     return refuse("begin", nullptr, PMTRACE_ERR_TAGNAME);
   }
-  const OpenTransaction open{tag, present_moment()};
-  std::memcpy(tx, &open, sizeof open);
+  OpenTransaction open{tag, 0, OpenTable::kNowhere};
+  Recorder* const recorder = find_recorder();
+  open.begun = recorder != nullptr ? recorder->begin(tag, open.place) : present_moment();
+  write(tx, open);
   return 0;
 }
 
 [[gnu::noinline, gnu::flatten]] int close_switched_on(pmtrace_tx* tx, RecordKind kind) {
   if (tx == nullptr) return refuse(kind, nullptr, PMTRACE_ERR_NOPROGRESS);
-  OpenTransaction open;
-  std::memcpy(&open, tx, sizeof open);
+  const OpenTransaction open = read(tx);
   if (open.tag == nullptr) return refuse(kind, nullptr, PMTRACE_ERR_NOPROGRESS);
   *tx = {};
   // Looked for before the clock is read: the processor does both at once, and reading the clock
@@ -59,7 +46,16 @@ void clear(pmtrace_tx* tx) { std::memset(tx, 0, sizeof(OpenTransaction)); }
   const Moment now = present_moment();
   if (recorder == nullptr) recorder = find_recorder_slowly();
   if (recorder == nullptr) return -ENOMEM;
+  recorder->open().leave(open.place, open.tag, open.begun);
   return record_call(*recorder, open.tag, kind, seconds_since(open.begun, now));
+}
+
+// Takes it out of its table and forgets it, or it would be open when tracing is switched on again.
+[[gnu::noinline]] void drop(pmtrace_tx* tx) {
+  const OpenTransaction open = read(tx);
+  Recorder* const recorder = open.tag != nullptr ? known_recorder() : nullptr;
+  if (recorder != nullptr) recorder->open().leave(open.place, open.tag, open.begun);
+  write(tx, {});
 }
 
 [[gnu::noinline, gnu::flatten]] int record_switched_on(pmtrace_handle tag, RecordKind kind,
@@ -71,7 +67,7 @@ void clear(pmtrace_tx* tx) { std::memset(tx, 0, sizeof(OpenTransaction)); }
 
 int close_transaction(pmtrace_tx* tx, RecordKind kind) {
   if (!is_switched_off()) return close_switched_on(tx, kind);
-  if (tx != nullptr) clear(tx);  // or it would be open when tracing is switched on again
+  if (tx != nullptr) drop(tx);
   return 0;
 }
 
@@ -122,7 +118,7 @@ PMTRACE_EXPORT int pmtrace_add(pmtrace_handle tag, double increment) {
 PMTRACE_EXPORT int pmtrace_begin(pmtrace_handle tag, pmtrace_tx* tx) {
   if (tx == nullptr) return -EINVAL;
   if (!is_switched_off()) return begin_switched_on(tag, tx);
-  clear(tx);
+  write(tx, {});
   return 0;
 }
 
@@ -185,6 +181,7 @@ PMTRACE_EXPORT int pmtrace_stats(pmtrace_stats_t* stats, size_t size) {
     const wire::ClientCounters counters = client->counters();
     now.recorded = counters.recorded;
     now.merged = counters.merged;
+    now.unlisted = client->recorders().open_room().ever_counted();
     now.pending = now.recorded - now.acknowledged - now.uncertain - now.undeliverable;
   }
   std::memcpy(stats, &now, std::min(size, sizeof now));

@@ -77,18 +77,30 @@ int record_by_name(const char* name, RecordKind kind, double value) {
   return record_switched_on(name, kind, value);
 }
 
-// Closes the calling thread's transaction, else another thread's. 0 if nobody has one open.
+// Closes the calling thread's transaction, else another thread's, and takes it out of its table.
+// Gives its begin; 0 if nobody has one open.
 Moment close_transaction(TagCache::Entry& entry, Recorder& recorder) {
   OpenTransactions::Slot* own = slot_of(entry, recorder);
-  Moment begun = own != nullptr && own->is_open() ? own->close() : 0;
-  if (begun != 0) [[likely]]
-    return begun;
-  Client::get_if_made()->recorders().for_each([&](Recorder& each) {
-    if (begun != 0) return;
-    if (OpenTransactions::Slot* slot = each.transactions().find(entry.tag, entry.key))
-      begun = slot->close();
-  });
-  return begun;
+  OpenTransactions::Slot::Closed closed;
+  if (own != nullptr && own->is_open()) closed = own->close();
+  if (closed.begun == 0) [[unlikely]]
+    Client::get_if_made()->recorders().for_each([&](Recorder& each) {
+      if (closed.begun != 0) return;
+      if (OpenTransactions::Slot* slot = each.transactions().find(entry.tag, entry.key))
+        closed = slot->close();
+    });
+  if (closed.begun != 0) recorder.open().leave(closed.place, entry.tag, closed.begun);
+  return closed.begun;
+}
+
+// Opens it, in place of one that may be replaced. What is switched off is nowhere to be seen.
+void open_transaction(TagCache::Entry& entry, Recorder& recorder, bool replaceable) {
+  const OpenTransactions::Slot::Closed before = entry.slot->close();
+  if (before.begun != 0) recorder.open().leave(before.place, entry.tag, before.begun);
+  OpenTable::Place place = OpenTable::kNowhere;
+  const Moment begun =
+      has_state(PMTRACE_STATE_NOAGENT) ? present_moment() : recorder.begin(entry.tag, place);
+  entry.slot->begin(begun, replaceable, place);
 }
 
 // Ends or aborts. An abort, which the stock library keeps to itself, tells nothing of the
@@ -124,7 +136,7 @@ PMTRACE_EXPORT int pmtracebegin(const char* name) {
     entry->tag->has_begun.store(true, std::memory_order_relaxed);
   error = report_connection(*recorder);
   diagnose(PMTRACE_STATE_API, [&] { return std::string("begin \"") + name + '"'; });
-  slot->begin(present_moment(), error != 0);
+  open_transaction(*entry, *recorder, error != 0);
   return error;
 }
 
@@ -158,6 +170,10 @@ PMTRACE_EXPORT int pmtracestate(int flags) {
   if (was_connected && (flags & PMTRACE_STATE_ASYNC) != 0) return -EINVAL;
   const int demanded = client != nullptr ? client->options().demanded_state() : 0;
   const int before = replace_state(flags | demanded);
+  if (client != nullptr && has_state(PMTRACE_STATE_NOAGENT)) {
+    client->recorders().clear_open();  // their ends may not be told any more
+    client->doorbell().ring_if_asleep();
+  }
   if (client != nullptr && !has_state(PMTRACE_STATE_NOAGENT)) client->start_flusher();
   return before;
 }

@@ -59,10 +59,12 @@ void append_entry(std::string& body, Pending::Entry& entry, std::size_t max_byte
 
 }  // namespace
 
-BatchSender::BatchSender(Transport& transport, Pending& pending, DeliveryCounters& counters,
-                         const Options& options, CountersSource client_counters)
+BatchSender::BatchSender(Transport& transport, Pending& pending, OpenReport& open,
+                         DeliveryCounters& counters, const Options& options,
+                         CountersSource client_counters)
     : transport_(transport),
       pending_(pending),
+      open_(open),
       counters_(counters),
       client_counters_(std::move(client_counters)),
       hello_(introduce(options)) {}
@@ -96,6 +98,7 @@ bool BatchSender::take_welcome(const wire::Welcome& welcome, std::uint64_t now_n
   welcomed_ = true;
   features_ = welcome.features;
   defined_.clear();
+  open_.begin_anew();
 
   const bool same_agent = agent_ == welcome.agent_instance;
   agent_ = welcome.agent_instance;
@@ -134,9 +137,7 @@ void BatchSender::give_up_first() {
 
 void BatchSender::send_pending(std::uint64_t until, std::uint64_t now_ns) {
   while (welcomed_ && in_flight_.size() < kMaxInFlight && pending_.popped() < until) {
-    Batch& batch = in_flight_.emplace_back();
-    batch.sequence = next_sequence_++;
-    batch.first_entry = pending_.popped();
+    Batch& batch = add_batch();
     try {
       batch.body.reserve(last_body_bytes_);
       fill(batch, until);
@@ -148,6 +149,18 @@ void BatchSender::send_pending(std::uint64_t until, std::uint64_t now_ns) {
     last_body_bytes_ = batch.body.size();
     send(batch, now_ns);
   }
+  while (agent_has(wire::Feature::InFlight) && in_flight_.size() < kMaxInFlight &&
+         open_.has_news()) {
+    counters_.batches += 1;
+    send(add_batch(), now_ns);
+  }
+}
+
+BatchSender::Batch& BatchSender::add_batch() {
+  Batch& batch = in_flight_.emplace_back();
+  batch.sequence = next_sequence_++;
+  batch.first_entry = pending_.popped();
+  return batch;
 }
 
 // Moves entries from Pending into the batch, each as a whole: should there be no memory for the
@@ -185,8 +198,15 @@ void BatchSender::send(const Batch& batch, std::uint64_t now_ns) {
   const auto age = [&](std::uint64_t then_ns) {
     return now_ns > then_ns && batch.records > 0 ? now_ns - then_ns : 0;
   };
-  wire::append_batch(out, own_pid(), batch.sequence,
-                     {{age(batch.first_ns), age(batch.last_ns)}, client_counters_()}, batch.body);
+  wire::BatchHead head{{age(batch.first_ns), age(batch.last_ns)}, client_counters_()};
+  if (agent_has(wire::Feature::InFlight)) {
+    const OpenReport::Told told =
+        open_.tell(kMaxBodyBytes - std::min(batch.body.size(), kMaxBodyBytes));
+    define_tags(told.tags, out);
+    head.in_flight = told.in_flight;
+    head.in_flight_anew = told.anew;
+  }
+  wire::append_batch(out, own_pid(), batch.sequence, head, batch.body);
   diagnose_pdus("sent", out);
   transport_.send(out);
 }

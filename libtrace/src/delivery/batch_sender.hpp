@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "delivery/open_report.hpp"
 #include "delivery/options.hpp"
 #include "delivery/sender.hpp"
 #include "wire/batch.hpp"
@@ -21,7 +22,7 @@ class BatchSender final : public Sender {
   // Gives the library's counters, which every batch carries.
   using CountersSource = std::function<wire::ClientCounters()>;
 
-  BatchSender(Transport& transport, Pending& pending, DeliveryCounters& counters,
+  BatchSender(Transport& transport, Pending& pending, OpenReport& open, DeliveryCounters& counters,
               const Options& options, CountersSource client_counters);
 
   void connected() override;
@@ -35,7 +36,9 @@ class BatchSender final : public Sender {
   void say_goodbye() override;
 
   // What the agent of the present connection understands; nothing before its WELCOME.
-  bool agent_has(std::size_t feature) const { return welcomed_ && features_.test(feature); }
+  bool agent_has(wire::Feature feature) const {
+    return welcomed_ && features_.test(wire::number_of(feature));
+  }
 
  private:
   struct Batch {
@@ -57,12 +60,14 @@ class BatchSender final : public Sender {
   bool take_welcome(const wire::Welcome& welcome, std::uint64_t now_ns);
   bool take_ack(std::uint64_t sequence);
   void give_up_first();
+  Batch& add_batch();
   void fill(Batch& batch, std::uint64_t until);
   void send(const Batch& batch, std::uint64_t now_ns);
   void define_tags(const std::vector<const Tag*>& tags, std::string& out);
 
   Transport& transport_;
   Pending& pending_;
+  OpenReport& open_;
   DeliveryCounters& counters_;
   CountersSource client_counters_;
   wire::Hello hello_;

@@ -30,10 +30,11 @@ constexpr int kBusyTries = 1000;
 
 }  // namespace
 
-Flusher::Flusher(const Shared& shared, Pending& pending, Output& output, nanoseconds flush_interval,
-                 Surroundings surroundings)
+Flusher::Flusher(const Shared& shared, Pending& pending, OpenReport& open, Output& output,
+                 nanoseconds flush_interval, Surroundings surroundings)
     : shared_(shared),
       pending_(pending),
+      open_(open),
       output_(output),
       flush_interval_(flush_interval),
       surroundings_(std::move(surroundings)),
@@ -81,7 +82,7 @@ void Flusher::ask_for_next_call() {
 
 void Flusher::flush() {
   next_flush_ns_ = kNever;
-  const bool had_work = drain();
+  const bool had_work = drain_and_look();
   idle_rounds_ = had_work ? 0 : idle_rounds_ + 1;
   if (idle_rounds_ < kRoundsBeforeSleep) {
     poll_interval_ = flush_interval_;
@@ -95,7 +96,7 @@ void Flusher::flush() {
 
 void Flusher::fall_asleep() {
   if (shared_.doorbell.prepare_to_sleep()) {
-    if (!drain()) return;
+    if (!drain_and_look()) return;
     shared_.doorbell.stay_awake();
     next_flush_ns_ = after(flush_interval_);
     return;
@@ -110,7 +111,7 @@ void Flusher::leave_if_last() {
   next_end_look_ns_ = kNever;
   if (!shared_.link.has_waiters() && surroundings_.is_last_thread()) {
     shared_.doorbell.prepare_to_leave();
-    has_left_ = !drain();
+    has_left_ = !drain_and_look();
     if (has_left_) return;
     shared_.doorbell.stay_awake();
     if (next_flush_ns_ == kNever) next_flush_ns_ = after(kLeadingEdge);
@@ -140,6 +141,13 @@ bool Flusher::drain() {
   return drain_.take_descriptions() || any;
 }
 
+// Not as often as drain(), which many calls may ring for: what is in flight is told as it is now
+// and then.
+bool Flusher::drain_and_look() {
+  const bool any = drain();
+  return open_.look(shared_.recorders) || any;
+}
+
 // Does all that can be done now. Everything that happens ends here.
 void Flusher::step() {
   take_flush_request();
@@ -147,7 +155,8 @@ void Flusher::step() {
   settle_flush_request();
   if (shared_.link.is_ending() && !output_.hurry() && request_) close_flush_request(false);
   // A program that records nothing any more leaves the network alone, too.
-  if (!pending_.empty() || request_ || !output_.has_settled(kNever)) output_.connect();
+  if (!pending_.empty() || !open_.empty() || request_ || !output_.has_settled(kNever))
+    output_.connect();
 }
 
 // Threads that wait for a flush get one that begins after their request; those that ask during a
@@ -156,7 +165,7 @@ void Flusher::take_flush_request() {
   const std::uint64_t ticket = shared_.link.requested();
   if (request_ || ticket == shared_.link.settled()) return;
   const bool is_ending = shared_.link.is_ending();  // then what follows finds all that there is
-  drain();
+  drain_and_look();
   if (!has_drained_all_ && !is_ending) return;  // the next flush tries again
   shared_.link.made_progress();                 // it may have been much
   flushed_until_ = pending_.queued();

@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "delivery/counters.hpp"
+#include "delivery/open_report.hpp"
 #include "delivery/output.hpp"
 #include "delivery/pending.hpp"
 #include "process/drain.hpp"
@@ -43,7 +44,7 @@ class Flusher final : private Output::Listener {
 
   Flusher(const Flusher&) = delete;
   Flusher& operator=(const Flusher&) = delete;
-  Flusher(const Shared& shared, Pending& pending, Output& output,
+  Flusher(const Shared& shared, Pending& pending, OpenReport& open, Output& output,
           std::chrono::nanoseconds flush_interval, Surroundings surroundings);
 
   // Somebody rang. Urgent: looks at everything at once.
@@ -67,7 +68,8 @@ class Flusher final : private Output::Listener {
   void flush();
   void fall_asleep();
   void leave_if_last();
-  bool drain();  // true if anything was recorded, or described
+  bool drain();           // true if anything was recorded, or described
+  bool drain_and_look();  // the same, or if something else is in flight
   void step();
   void ask_for_next_call();
 
@@ -79,6 +81,7 @@ class Flusher final : private Output::Listener {
 
   const Shared shared_;
   Pending& pending_;
+  OpenReport& open_;
   Drain drain_{pending_};
   Output& output_;
   const std::chrono::nanoseconds flush_interval_;

@@ -61,6 +61,7 @@ class FlusherLoop {
   asio::posix::stream_descriptor bell_;
   asio::steady_timer timer_;
   Pending pending_;
+  OpenReport open_;
   AgentOutput output_;
   Flusher flusher_;
 

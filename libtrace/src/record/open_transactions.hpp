@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "record/clock.hpp"
+#include "record/open_table.hpp"
 #include "record/record.hpp"
 
 namespace pcp::trace::client {
@@ -27,13 +28,17 @@ class OpenTransactions {
     // not open. Written with release and taken with acquire, one value handed from thread to
     // thread.
     std::atomic<std::uint64_t> begun{0};
+    // Where the begin is in its thread's OpenTable. Written before `begun`, and never while that
+    // is open: so whoever closes the one that it saw open has read the place that goes with it.
+    std::atomic<OpenTable::Place> place{OpenTable::kNowhere};
 
     bool is_open() const { return begun.load(std::memory_order_relaxed) != 0; }
     bool blocks_begin() const {
       const std::uint64_t value = begun.load(std::memory_order_relaxed);
       return value != 0 && (value & 1) == 0;
     }
-    void begin(Moment now, bool replaceable) {
+    void begin(Moment now, bool replaceable, OpenTable::Place its_place) {
+      place.store(its_place, std::memory_order_relaxed);
       begun.store(now << 1 | (replaceable ? 1 : 0), std::memory_order_release);
     }
     void allow_replacement() {
@@ -43,8 +48,21 @@ class OpenTransactions {
       }
     }
 
-    // Closes the transaction and gives the time of its begin; 0 if it is not open.
-    Moment close() { return begun.exchange(0, std::memory_order_acquire) >> 1; }
+    // Closes the transaction. Its begin is 0 if it is not open.
+    struct Closed {
+      Moment begun = 0;
+      OpenTable::Place place = OpenTable::kNowhere;
+    };
+    Closed close() {
+      std::uint64_t value = begun.load(std::memory_order_acquire);
+      while (value != 0) {
+        const OpenTable::Place its_place = place.load(std::memory_order_relaxed);
+        if (begun.compare_exchange_weak(value, 0, std::memory_order_acq_rel,
+                                        std::memory_order_acquire))
+          return {value >> 1, its_place};
+      }
+      return {};
+    }
   };
 
   // Null if there is no memory, or none yet. The key is that of TagCache::Entry.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "record/recorder.hpp"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 
@@ -57,7 +60,28 @@ int Recorder::record_slowly(const Tag* tag, double value, RecordKind kind) {
   return 0;
 }
 
+// To ring takes long: the transaction begins after it.
+[[gnu::cold]] Moment Recorder::begin_after_ring(OpenTable::Place place) {
+  const Moment now = present_moment();
+  OpenTable::begin_later(place, now);
+  return now;
+}
+
+void Recorder::note_thread() {
+  owned_since_.store(present_moment(), std::memory_order_relaxed);
+  thread_.store(static_cast<std::uint32_t>(::syscall(SYS_gettid)), std::memory_order_relaxed);
+}
+
+std::uint32_t Recorder::thread_of(Moment begun) const {
+  const Moment now = present_moment();
+  const Moment since = owned_since_.load(std::memory_order_relaxed);
+  return seconds_since(begun, now) <= seconds_since(since, now)
+             ? thread_.load(std::memory_order_relaxed)
+             : 0;
+}
+
 void Recorder::give_up() {
+  thread_.store(0, std::memory_order_relaxed);
   transactions_.orphan();
   owned_.store(false, std::memory_order_release);
 }

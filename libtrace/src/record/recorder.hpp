@@ -14,6 +14,7 @@
 #include <concurrentqueue/concurrentqueue.h>
 
 #include "record/doorbell.hpp"
+#include "record/open_table.hpp"
 #include "record/open_transactions.hpp"
 #include "record/overflow.hpp"
 #include "record/record.hpp"
@@ -25,7 +26,7 @@ struct RecordQueueTraits : moodycamel::ConcurrentQueueDefaultTraits {
   static const std::size_t BLOCK_SIZE = 256;  // 4 KiB
 };
 
-// What the recorders of a process share: the queue, and the room in it.
+// What the recorders of a process share: the queue, and the room in it and in their tables.
 class RecordQueue : public moodycamel::ConcurrentQueue<Record, RecordQueueTraits> {
  public:
   using ConcurrentQueue::ConcurrentQueue;
@@ -35,8 +36,12 @@ class RecordQueue : public moodycamel::ConcurrentQueue<Record, RecordQueueTraits
   // Thread: any.
   bool take_room(std::uint64_t records, std::uint64_t of_all);
 
+  OpenRoom& open_room() { return open_room_; }
+  const OpenRoom& open_room() const { return open_room_; }
+
  private:
   alignas(64) std::atomic<std::uint64_t> room_taken_{0};  // stands for itself: relaxed
+  OpenRoom open_room_;
 };
 
 class Recorder {
@@ -51,7 +56,8 @@ class Recorder {
         doorbell_(&doorbell),
         token_(queue),
         capacity_(capacity),
-        room_(std::min(capacity, kFirstRoom)) {
+        room_(std::min(capacity, kFirstRoom)),
+        open_(queue.open_room()) {
     look_at_room();
   }
 
@@ -65,6 +71,15 @@ class Recorder {
     return record_slowly(tag, value, kind);
   }
 
+  // Enters a transaction that begins into the table, and has the flusher see it if that sleeps:
+  // what hangs from here on makes no other call. Gives the moment of the begin, which is now.
+  // Thread: the owner's.
+  Moment begin(const Tag* tag, OpenTable::Place& place) {
+    const Moment now = present_moment();
+    place = open_.enter(tag, now);
+    return doorbell_->ring_if_asleep() ? begin_after_ring(place) : now;
+  }
+
   // False if there was no memory for its part of the queue.
   bool is_usable() const { return token_.valid(); }
 
@@ -76,6 +91,11 @@ class Recorder {
 
   TagCache& tags() { return tags_; }  // Thread: the owner's.
   OpenTransactions& transactions() { return transactions_; }
+
+  OpenTable& open() { return open_; }
+
+  // The thread that began this one, which is open; 0 if that has ended. Thread: any.
+  std::uint32_t thread_of(Moment begun) const;
 
   // Records that were ever queued, and how many of them were taken. Thread: the flusher's.
   std::uint64_t queued() const { return queued_.load(std::memory_order_acquire); }
@@ -111,6 +131,7 @@ class Recorder {
     has_changed_hands_.store(true, std::memory_order_relaxed);
     return true;
   }
+  void note_thread();  // the calling one is the owner
 
   // Not all of its records are of the same thread. Known to whoever has taken one of a later owner:
   // the store comes before what publishes the record, queued_ or the cells' flag.
@@ -129,6 +150,7 @@ class Recorder {
     return true;
   }
   int record_slowly(const Tag* tag, double value, RecordKind kind);
+  Moment begin_after_ring(OpenTable::Place place);
   void look_at_room();
   bool widen_room();
 
@@ -145,7 +167,13 @@ class Recorder {
   Overflow overflow_;
   TagCache tags_;
   OpenTransactions transactions_;
+  OpenTable open_;
   std::atomic<bool> owned_{true};
+
+  // The owner's number, and since when; 0: none. Each stands for itself: a look between the two
+  // gives a wrong thread at worst.
+  std::atomic<std::uint32_t> thread_{0};
+  std::atomic<Moment> owned_since_{0};
   std::atomic<bool> has_changed_hands_{false};
 
   // The flusher's.

@@ -12,7 +12,9 @@ Recorder* Recorders::reuse_or_make() {
   for_each([&](Recorder& each) {
     if (recorder == nullptr && each.try_take_over()) recorder = &each;
   });
-  return recorder != nullptr ? recorder : make();
+  if (recorder == nullptr) recorder = make();
+  if (recorder != nullptr) recorder->note_thread();
+  return recorder;
 }
 
 Recorder* Recorders::make() {
@@ -25,6 +27,10 @@ Recorder* Recorders::make() {
                                        std::memory_order_relaxed)) {
   }
   return recorder;
+}
+
+void Recorders::clear_open() {
+  for_each([](Recorder& each) { each.open().clear(); });
 }
 
 Recorders::Calls Recorders::calls() const {

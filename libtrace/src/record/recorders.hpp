@@ -34,6 +34,11 @@ class Recorders {
   };
   Calls calls() const;
 
+  const OpenRoom& open_room() const { return queue_.open_room(); }
+
+  // Forgets what is open, in all threads' tables.
+  void clear_open();
+
  private:
   Recorder* make();
 

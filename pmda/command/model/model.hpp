@@ -66,6 +66,7 @@ struct Tag {
 
   double calls = 0;  // completed transactions, points passed, values, reports of a counter
   std::optional<double> failed;       // transactions aborted, which `calls` has not
+  std::optional<double> vanished;     // transactions that were open when their program ended
   std::optional<double> sum;          // of durations, or of observed values
   std::optional<double> rate;         // calls per second of the run
   std::optional<double> mean;         // sum / calls

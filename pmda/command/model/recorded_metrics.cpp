@@ -14,6 +14,7 @@ constexpr RecordedQuantity kQuantities[] = {
 
     {"trace.transact.count", TraceType::Transact, Quantity::Calls},
     {"trace.transact.aborts", TraceType::Transact, Quantity::Failed},
+    {"trace.transact.vanished", TraceType::Transact, Quantity::Vanished},
     {"trace.transact.total_time", TraceType::Transact, Quantity::Sum},
     {"trace.transact.rate", TraceType::Transact, Quantity::Rate},
     {"trace.transact.min_time", TraceType::Transact, Quantity::Min},

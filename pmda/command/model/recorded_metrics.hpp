@@ -17,9 +17,10 @@ enum class Quantity : std::uint8_t {
   Uptime,  // of the agent, seconds
   WholePeriod,
   Period,  // the length of its window, seconds
-  Calls,   // from here on of tags; these four only grow, until the agent or the tag begins anew
+  Calls,   // from here on of tags; these five only grow, until the agent or the tag begins anew
   Failed,
   Sum,
+  Vanished,
   Counted,
   Last,
   Rate,  // from here on of the calls in the window

@@ -110,6 +110,7 @@ void RunTotals::add_tag(Merged& merged, TagInArchive& its, const ArchiveSource& 
   };
   tag.calls += calls;
   add(tag.failed, Quantity::Failed);
+  add(tag.vanished, Quantity::Vanished);
   add(tag.sum, Quantity::Sum);
   add(tag.counted, Quantity::Counted);
   if (tag.unit.empty()) tag.unit = source.unit_of(tag.type);

@@ -116,6 +116,7 @@ void Document::tag(const Tag& tag, const Run& run) {
     number("count", tag.calls);
     number("rate", tag.rate);
     number("failed", tag.failed);
+    number("vanished", tag.vanished);
     number("sum", tag.sum);
     number("mean", tag.mean);
     number("concurrency", tag.concurrency);

@@ -158,6 +158,25 @@ std::string slowest_line(const Run& run, const std::vector<Tag>& tags, const Sho
                   what + shown.name(slowest->name, shown.terminal().columns - used) + when);
 }
 
+// Transactions that hung, or that nobody ends.
+std::string open_line(const std::vector<Tag>& tags, const Shown& shown) {
+  double open = 0;
+  std::size_t others = 0;
+  const Tag* most = nullptr;
+  for (const Tag& tag : tags) {
+    if (tag.vanished.value_or(0) == 0) continue;
+    open += *tag.vanished;
+    if (most == nullptr || *tag.vanished > *most->vanished) most = &tag;
+    ++others;
+  }
+  if (most == nullptr) return "";
+  const std::string before = Shown::count(open) + " had not ended when the program did: ";
+  const std::string after = --others == 0 ? "" : " and " + std::to_string(others) + " more";
+  const std::size_t used = kLabel + columns_of(before) + after.size();
+  return labelled(shown, "open",
+                  before + shown.name(most->name, shown.terminal().columns - used) + after);
+}
+
 const char* why_unknown(PercentileSource source) {
   switch (source) {
     case PercentileSource::NotRecorded:
@@ -270,7 +289,8 @@ std::string summary(const Run& run, const std::vector<Tag>& tags, const std::str
                     const Terminal& terminal) {
   const Shown shown(terminal);
   const std::string head = summary_head(run, shown) + "\n";
-  std::string tail = slowest_line(run, tags, shown) + files(run, page, shown);
+  std::string tail =
+      slowest_line(run, tags, shown) + open_line(tags, shown) + files(run, page, shown);
   if (tags.empty())
     return head +
            "Nothing was traced. Does the program call a trace library?\n"

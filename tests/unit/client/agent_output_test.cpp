@@ -101,11 +101,13 @@ struct AgentOutputTest : testing::Test, private Output::Listener {
   Options options;
   asio::io_context loop{1};
   Pending pending;
+  OpenReport open;
   DeliveryCounters counters;
   Agent agent;
   AgentOutput output{loop,
                      with_address(options),
                      pending,
+                     open,
                      counters,
                      [] { return wire::ClientCounters{}; },
                      [this] { return now; }};

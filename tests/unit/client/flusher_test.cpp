@@ -98,9 +98,11 @@ struct FlusherTest : testing::Test {
   Link link;
   DeliveryCounters delivered;
   Pending pending;
+  OpenReport open;
   FakeOutput output{pending, delivered};
   Flusher flusher{{recorders, doorbell, link, delivered},
                   pending,
+                  open,
                   output,
                   std::chrono::nanoseconds(kInterval),
                   {.now_ns =
@@ -235,8 +237,9 @@ TEST(FlusherWithoutABell, LooksMoreAndMoreRarely) {
   Link link;
   DeliveryCounters delivered;
   Pending pending;
+  OpenReport open;
   FakeOutput output(pending, delivered);
-  Flusher flusher({recorders, doorbell, link, delivered}, pending, output, 100ms,
+  Flusher flusher({recorders, doorbell, link, delivered}, pending, open, output, 100ms,
                   {.now_ns = [&] { return now; },
                    .call_at = [&](std::uint64_t ns) { next = ns; },
                    .pause = [](std::chrono::nanoseconds) {},

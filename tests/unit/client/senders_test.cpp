@@ -55,8 +55,9 @@ struct Answer {
 struct BatchSenderTest : testing::Test {
   FakeTransport transport;
   Pending pending;
+  OpenReport open;
   DeliveryCounters counters;
-  BatchSender sender{transport, pending, counters, Options{},
+  BatchSender sender{transport, pending, open, counters, Options{},
                      [] { return wire::ClientCounters{}; }};
 
   void connect() {
@@ -405,7 +406,7 @@ TEST_F(BatchSenderTest, SaysWhoItIs) {
   options.process = "program";
   options.service = "shop";
   options.labels = {{"zone", "eu"}};
-  BatchSender{transport, pending, counters, options, [] { return wire::ClientCounters{}; }}
+  BatchSender{transport, pending, open, counters, options, [] { return wire::ClientCounters{}; }}
       .connected();
   const auto pdus = transport.take();
   const auto hello = wire::decode_hello(pdus.front().payload);
@@ -417,15 +418,15 @@ TEST_F(BatchSenderTest, SaysWhoItIs) {
 }
 
 TEST_F(BatchSenderTest, KnowsWhatTheAgentHasOfItsWelcome) {
-  EXPECT_FALSE(sender.agent_has(3));
+  EXPECT_FALSE(sender.agent_has(static_cast<wire::Feature>(3)));
   begin(wire::FeatureSet().set(3));
-  EXPECT_TRUE(sender.agent_has(3));
-  EXPECT_FALSE(sender.agent_has(4));
+  EXPECT_TRUE(sender.agent_has(static_cast<wire::Feature>(3)));
+  EXPECT_FALSE(sender.agent_has(static_cast<wire::Feature>(4)));
   reconnect();
-  EXPECT_FALSE(sender.agent_has(3));
+  EXPECT_FALSE(sender.agent_has(static_cast<wire::Feature>(3)));
   EXPECT_TRUE(welcome(2, false, 0, wire::FeatureSet().set(4)));
-  EXPECT_FALSE(sender.agent_has(3));
-  EXPECT_TRUE(sender.agent_has(4));
+  EXPECT_FALSE(sender.agent_has(static_cast<wire::Feature>(3)));
+  EXPECT_TRUE(sender.agent_has(static_cast<wire::Feature>(4)));
 }
 
 TEST_F(BatchSenderTest, PassesOverPdusFromATimeToCome) {

@@ -80,6 +80,24 @@ TEST(Summary, ShowsFailuresWhereThereAreAny) {
   EXPECT_NE(text.find("    3.43     17 1.20 ms"), std::string::npos) << text;
 }
 
+TEST(Summary, SaysWhatHadNotEnded) {
+  Tag hung = transaction("checkout");
+  hung.vanished = 1;
+  Tag leaked = transaction("session");
+  leaked.vanished = 12;
+  const auto text = [](const std::vector<Tag>& tags) {
+    return summary(an_hour(), tags, "", kPlain);
+  };
+  EXPECT_NE(text({hung, leaked})
+                .find("\nopen     13 had not ended when the program did: session and 1 more\n"),
+            std::string::npos)
+      << text({hung, leaked});
+  EXPECT_NE(text({hung}).find("\nopen     1 had not ended when the program did: checkout\n"),
+            std::string::npos)
+      << text({hung});
+  EXPECT_EQ(text({transaction("ended")}).find("had not ended"), std::string::npos);
+}
+
 TEST(Summary, SaysWhyAValueIsUnknown) {
   Tag tag = transaction("checkout");
   tag.percentiles = {};

@@ -18,6 +18,7 @@ package io.pcp.trace;
  * @param version of the protocol that the agent speaks: 1 PCP's own, 2 ours; 0: none yet
  * @param labelsCut tags with labels that got their bare name: too long
  * @param labelsOver the same, because their name had too many sets of labels
+ * @param unlisted transactions begun while so many were open that only their number is known
  */
 public record Stats(
         long recorded,
@@ -33,4 +34,5 @@ public record Stats(
         boolean connected,
         int version,
         long labelsCut,
-        long labelsOver) {}
+        long labelsOver,
+        long unlisted) {}

@@ -75,6 +75,6 @@ public final class Trace {
         long[] now = Calls.stats();
         return new Stats(
                 now[0], now[1], now[2], now[3], now[4], now[5], now[6], now[7], now[8], now[9],
-                now[10] != 0, (int) now[11], now[12], now[13]);
+                now[10] != 0, (int) now[11], now[12], now[13], now[14]);
     }
 }

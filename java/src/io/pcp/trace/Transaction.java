@@ -101,12 +101,11 @@ public final class Transaction {
     }
 
     /**
-     * Begins one without making an object, for code that keeps the moment in an object of its own,
+     * Begins one without making an object, for code that keeps a number in an object of its own,
      * as asynchronous servers do: {@code request.started = CHECKOUT.start()}. Every start is to be
-     * followed by one {@link #end} or {@link #abort}, on whichever thread.
+     * followed by one {@link #end} or {@link #abort}, on whichever thread; a second one does nothing.
      *
-     * @return the moment of the beginning, for {@link #end} and {@link #abort} alone; 0 if tracing
-     *     is switched off
+     * @return a number for {@link #end} and {@link #abort} alone; 0 if tracing is switched off
      */
     public long start() {
         return Calls.begin(handle);

@@ -105,7 +105,7 @@ public final class Calls {
         }
     }
 
-    /** Gives the moment of the beginning, 0 if tracing is switched off. */
+    /** Gives a number that stands for the open transaction, 0 if tracing is switched off. */
     public static long begin(long tag) {
         return LOADED ? Native.begin(tag) : 0;
     }
@@ -162,7 +162,7 @@ public final class Calls {
 
     /** Gives the members of pmtrace_stats_t, in their order. */
     public static long[] stats() {
-        return LOADED ? Native.stats() : new long[14];
+        return LOADED ? Native.stats() : new long[15];
     }
 
     /** Gives the text of an error code. */

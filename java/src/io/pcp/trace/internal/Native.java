@@ -32,7 +32,7 @@ final class Native {
 
     static native void add(long tag, double increment);
 
-    /** Gives the moment of the beginning, 0 if tracing is switched off. */
+    /** Gives a number that stands for the open transaction, 0 if tracing is switched off. */
     static native long begin(long tag);
 
     static native void end(long tag, long begun);

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "record/open_table.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <new>
+
+#include "fork/wiped_memory.hpp"
+
+namespace pcp::trace::client {
+namespace {
+
+// A table of which less is free grows, or is not searched for a while: so a begin pays for a few
+// entries on average.
+constexpr std::uint32_t kWorthKeeping = 4;  // a quarter
+constexpr std::uint32_t kWorthSearching = 64;
+
+// A search that is not worth while comes once in so many parts of the table.
+constexpr std::uint32_t kPause = 16;
+
+// That a begin was only counted, and by which process: a child's ends are nothing to its parent.
+OpenTable::Place counted_here() { return static_cast<OpenTable::Place>(::getpid()) << 1 | 1; }
+
+}  // namespace
+
+OpenRoom::OpenRoom() : blocks_(static_cast<Blocks*>(allocate_wiped_memory(sizeof(Blocks)))) {}
+
+bool OpenRoom::has(std::uint32_t blocks) const {
+  return blocks_ != nullptr && taken_.load(std::memory_order_relaxed) + blocks <= kMostBlocks;
+}
+
+bool OpenRoom::number(OpenEntry* entries, std::uint32_t blocks) {
+  std::uint32_t taken = taken_.load(std::memory_order_relaxed);
+  do {
+    if (blocks_ == nullptr || taken + blocks > kMostBlocks) return false;
+  } while (!taken_.compare_exchange_weak(taken, taken + blocks, std::memory_order_relaxed));
+  for (std::uint32_t i = 0; i < blocks * kInBlock; ++i)
+    entries[i].number = taken * kInBlock + i;
+  for (std::uint32_t i = 0; i < blocks; ++i)
+    (*blocks_)[taken + i].store(entries + i * kInBlock, std::memory_order_release);
+  return true;
+}
+
+OpenEntry* OpenRoom::entry(std::uint32_t number) const {
+  if (blocks_ == nullptr || number >= kMostBlocks * kInBlock) return nullptr;
+  OpenEntry* const block = (*blocks_)[number / kInBlock].load(std::memory_order_acquire);
+  return block != nullptr ? block + number % kInBlock : nullptr;
+}
+
+bool OpenRoom::count(const Tag& tag, int by) {
+  Counts* counts = counts_.load(std::memory_order_acquire);
+  if (counts == nullptr) {
+    auto* const made = static_cast<Counts*>(allocate_wiped_memory(sizeof(Counts)));
+    if (made == nullptr) return false;
+    // Another thread may be faster; then what was made is lost, once.
+    if (counts_.compare_exchange_strong(counts, made, std::memory_order_acq_rel)) counts = made;
+  }
+  if (tag.id >= kMaxTags) return false;
+  Counted& counted = (*counts)[tag.id];
+  counted.tag.store(&tag, std::memory_order_relaxed);
+  counted.open.fetch_add(by, std::memory_order_release);
+  if (by > 0) ever_counted_.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+OpenTable::OpenTable(OpenRoom& room) : room_(room), chunk_(&first_.chunk) {
+  next_ = end_ = chunk_->begin();
+  number(first_.chunk, OpenRoom::kInBlock);
+}
+
+void OpenTable::leave_other(OpenEntry& entry, Moment begun) {
+  entry.begun.compare_exchange_strong(begun, 0, std::memory_order_relaxed);
+}
+
+[[gnu::cold]] OpenTable::Place OpenTable::count(const Tag* tag) {
+  return room_.count(*tag, 1) ? counted_here() : kNowhere;
+}
+
+[[gnu::cold]] void OpenTable::uncount(Place place, const Tag* tag) {
+  if (place != kNowhere && place == counted_here()) room_.count(*tag, -1);
+}
+
+void OpenTable::clear() {
+  for_each_entry([](OpenEntry& entry) { entry.begun.store(0, std::memory_order_relaxed); });
+}
+
+// Makes the next run. False if there is none.
+bool OpenTable::find_room() {
+  if (not_searched_ > 0) {
+    --not_searched_;
+    return false;
+  }
+  for (int rounds = 0; rounds < 2; ++rounds) {
+    if (search_on()) return true;
+    if (in_round_ && found_ * kWorthKeeping <= size_ && extend()) return true;
+    if (in_round_ && found_ * kWorthSearching <= size_) break;
+    in_round_ = true;
+    found_ = 0;
+    chunk_ = &first_.chunk;
+    end_ = chunk_->begin();
+  }
+  in_round_ = false;
+  not_searched_ = size_ / kPause;
+  return false;
+}
+
+// From the end of the run that was used up to the end of the last chunk.
+bool OpenTable::search_on() {
+  if (find_run(end_)) return true;
+  while (Chunk* const next = chunk_->next.load(std::memory_order_relaxed)) {
+    chunk_ = next;
+    if (find_run(chunk_->begin())) return true;
+  }
+  return false;
+}
+
+bool OpenTable::find_run(OpenEntry* from) {
+  const auto is_free = [](const OpenEntry& entry) {
+    return entry.begun.load(std::memory_order_relaxed) == 0;
+  };
+  next_ = std::find_if(from, chunk_->end(), is_free);
+  end_ = std::find_if_not(next_, chunk_->end(), is_free);
+  found_ += static_cast<std::uint32_t>(end_ - next_);
+  return next_ != end_;
+}
+
+// Doubles the table, as far as there is room. Requires: the search is at its end, in the last
+// chunk.
+bool OpenTable::extend() {
+  std::uint32_t size = std::min(std::max(size_, OpenRoom::kInBlock), kMostEntries - size_);
+  while (size >= OpenRoom::kInBlock && !room_.has(size / OpenRoom::kInBlock)) size /= 2;
+  if (size < OpenRoom::kInBlock) return false;
+  void* const memory = allocate_wiped_memory(sizeof(Chunk) + size * sizeof(OpenEntry));
+  if (memory == nullptr) return false;
+  auto* const chunk = new (memory) Chunk;
+  for (std::uint32_t i = 0; i < size; ++i) new (chunk->begin() + i) OpenEntry;
+  if (!number(*chunk, size)) return false;
+  chunk_->next.store(chunk, std::memory_order_release);
+  chunk_ = chunk;
+  next_ = chunk->begin();
+  end_ = chunk->end();
+  in_round_ = false;
+  return true;
+}
+
+bool OpenTable::number(Chunk& chunk, std::uint32_t size) {
+  if (!room_.number(chunk.begin(), size / OpenRoom::kInBlock)) return false;
+  chunk.size = size;
+  size_ += size;
+  for (OpenEntry& entry : chunk) entry.table = this;
+  return true;
+}
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The transactions that are open: each begin enters its own into its thread's table, and whoever
+// ends it takes it out. So the flusher can tell what hangs while it hangs.
+//
+// A table lies in memory that the kernel wipes in a forked child, as do its later chunks: what the
+// parent had open is nothing to the child, whichever of the two ends it.
+//
+// Room. Entries stay where they are, since open transactions know their addresses. The owner goes
+// up through a run of free ones, and comes down again with each end that undoes the last begin: so
+// nested transactions use the same few for ever. Where a run is used up the slow path looks for the
+// next one between those that are open, and makes more room once most of them are. A begin for
+// which there is no room is only counted, by tag.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "record/clock.hpp"
+#include "record/tag_registry.hpp"
+
+namespace pcp::trace::client {
+
+class OpenTable;
+
+struct alignas(32) OpenEntry {
+  // 0: free. The tag is released before the moment, and acquired after it: whoever then still sees
+  // the same moment has seen a pair that belongs together.
+  std::atomic<Moment> begun{0};
+  std::atomic<const Tag*> tag{nullptr};
+  const OpenTable* table = nullptr;
+  std::uint32_t number = 0;  // among all entries of the process
+};
+
+// What the tables of a process share. Thread: any.
+class OpenRoom {
+ public:
+  static constexpr std::uint32_t kInBlock = 16;
+  static constexpr std::uint32_t kMostBlocks = 16'384;  // 262,144 entries
+
+  OpenRoom();
+
+  // Whether so many more may be numbered, unless another thread is faster.
+  bool has(std::uint32_t blocks) const;
+
+  // Gives so many entries their numbers. False if all tables together would have too many.
+  bool number(OpenEntry* entries, std::uint32_t blocks);
+
+  // Null if no entry has this number.
+  OpenEntry* entry(std::uint32_t number) const;
+
+  // Counts a begin without an entry, or its end. False if there is no memory for it.
+  bool count(const Tag& tag, int by);
+
+  // Calls visit(tag, open transactions) for those that are only counted.
+  template <typename Visit>
+  void for_each_counted(Visit visit) const {
+    const Counts* const counts = counts_.load(std::memory_order_acquire);
+    if (counts == nullptr) return;
+    for (const Counted& each : *counts) {
+      const std::int64_t open = each.open.load(std::memory_order_acquire);
+      if (open > 0)
+        visit(*each.tag.load(std::memory_order_relaxed), static_cast<std::uint64_t>(open));
+    }
+  }
+
+  // Begins that were ever only counted.
+  std::uint64_t ever_counted() const { return ever_counted_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Counted {
+    std::atomic<const Tag*> tag;
+    std::atomic<std::int64_t> open;  // released after the tag
+  };
+  using Counts = std::array<Counted, kMaxTags>;                        // by the tag's id
+  using Blocks = std::array<std::atomic<OpenEntry*>, kMostBlocks>;  // released when numbered
+
+  Blocks* const blocks_;                  // null: there was no memory
+  std::atomic<std::uint32_t> taken_{0};   // of them; stands for itself
+  std::atomic<Counts*> counts_{nullptr};  // released by who makes it
+  std::atomic<std::uint64_t> ever_counted_{0};
+};
+
+// Thread: one owner enters; any thread may look, or take out.
+class OpenTable {
+ public:
+  static constexpr std::uint32_t kMostEntries = 65'536;
+
+  // Where a begin has left its trace, as a number that fits into a transaction's memory: the
+  // address of an entry, or, odd, that it was only counted; 0: nowhere.
+  using Place = std::uint64_t;
+  static constexpr Place kNowhere = 0;
+  static bool is_entry(Place place) { return (place & 1) == 0 && place != kNowhere; }
+  static OpenEntry* entry_at(Place place) { return reinterpret_cast<OpenEntry*>(place); }
+
+  explicit OpenTable(OpenRoom& room);
+
+  // Thread: the owner's.
+  Place enter(const Tag* tag, Moment begun) {
+    if (next_ == end_) [[unlikely]]
+      if (!find_room()) return count(tag);
+    OpenEntry* const entry = next_++;
+    entry->tag.store(tag, std::memory_order_release);
+    entry->begun.store(begun, std::memory_order_release);
+    return reinterpret_cast<Place>(entry);
+  }
+
+  // It has begun a little later. Requires: it is open. Thread: the owner's.
+  static void begin_later(Place place, Moment begun) {
+    if (is_entry(place)) entry_at(place)->begun.store(begun, std::memory_order_release);
+  }
+
+  // Takes out what began then, or nothing if that was taken out already. The owner is the only one
+  // that reuses entries, so it needs no more than to look and to store. Called on the table of the
+  // calling thread.
+  void leave(Place place, const Tag* tag, Moment begun) {
+    if (!is_entry(place)) [[unlikely]]
+      return uncount(place, tag);
+    OpenEntry* const entry = entry_at(place);
+    if (entry->table != this) [[unlikely]]
+      return leave_other(*entry, begun);
+    if (entry->begun.load(std::memory_order_relaxed) != begun) [[unlikely]]
+      return;
+    entry->begun.store(0, std::memory_order_relaxed);
+    if (entry + 1 == next_) next_ = entry;
+  }
+
+  // Takes all out. Thread: any.
+  void clear();
+
+  // Calls visit(tag, begun) for what is open. Thread: any.
+  template <typename Visit>
+  void for_each(Visit visit) {
+    for_each_entry([&](OpenEntry& entry) {
+      const Moment begun = entry.begun.load(std::memory_order_acquire);
+      if (begun == 0) return;
+      const Tag* const tag = entry.tag.load(std::memory_order_acquire);
+      if (entry.begun.load(std::memory_order_relaxed) == begun) visit(tag, begun);
+    });
+  }
+
+ private:
+  // A header in front of its entries.
+  struct alignas(OpenEntry) Chunk {
+    std::atomic<Chunk*> next{nullptr};  // released by the owner
+    std::uint32_t size = 0;
+
+    OpenEntry* begin() { return reinterpret_cast<OpenEntry*>(this + 1); }
+    OpenEntry* end() { return begin() + size; }
+  };
+  struct First {
+    Chunk chunk;
+    std::array<OpenEntry, OpenRoom::kInBlock> entries;
+  };
+  static_assert(sizeof(First) == sizeof(Chunk) + OpenRoom::kInBlock * sizeof(OpenEntry));
+
+  template <typename Visit>
+  void for_each_entry(Visit visit) {
+    for (Chunk* chunk = &first_.chunk; chunk != nullptr;
+         chunk = chunk->next.load(std::memory_order_acquire))
+      for (OpenEntry& entry : *chunk) visit(entry);
+  }
+
+  static void leave_other(OpenEntry& entry, Moment begun);
+  Place count(const Tag* tag);
+  void uncount(Place place, const Tag* tag);
+
+  bool find_room();
+  bool search_on();
+  bool find_run(OpenEntry* from);
+  bool extend();
+  bool number(Chunk& chunk, std::uint32_t size);
+
+  OpenRoom& room_;
+  OpenEntry* next_ = nullptr;  // the run of free ones
+  OpenEntry* end_ = nullptr;
+  Chunk* chunk_;                    // in which that run is
+  std::uint32_t size_ = 0;          // of all chunks
+  bool in_round_ = true;            // the search began at the first chunk
+  std::uint32_t found_ = 0;         // free ones, since then
+  std::uint32_t not_searched_ = 0;  // begins that are only counted before the next search
+  First first_;
+};
+
+}  // namespace pcp::trace::client

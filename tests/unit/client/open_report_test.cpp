@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "delivery/open_report.hpp"
+
+#include <map>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "wire/batch.hpp"
+#include "wire/frame.hpp"
+
+namespace pcp::trace::client {
+namespace {
+
+constexpr std::size_t kMuch = 1 << 16;
+
+struct OpenReportTest : testing::Test {
+  Doorbell doorbell;
+  Recorders recorders{doorbell, 64};
+  Recorder& recorder = *recorders.reuse_or_make();
+  Recorder& other = *recorders.reuse_or_make();
+  OpenReport report;
+  const Tag* tag = intern_tag("in flight");
+
+  struct Begun {
+    OpenTable::Place place;
+    Moment moment;
+  };
+  static Begun begin(Recorder& recorder, const Tag* tag) {
+    Begun begun{};
+    begun.moment = recorder.begin(tag, begun.place);
+    return begun;
+  }
+  static void end(Recorder& recorder, const Tag* tag, const Begun& begun) {
+    recorder.open().leave(begun.place, tag, begun.moment);
+  }
+
+  // What is told, as the agent reads it.
+  std::map<std::string, wire::OpenCount> tell(std::size_t bytes = kMuch, bool anew = false) {
+    const OpenReport::Told told = report.tell(bytes);
+    EXPECT_EQ(told.anew, anew);
+    EXPECT_LE(told.in_flight.size(), bytes);
+    std::string pdu;
+    wire::append_batch(pdu, 1, 1, {.age = {}, .counters = {}, .in_flight = told.in_flight}, "");
+    wire::Batch batch;
+    EXPECT_TRUE(wire::decode_batch(std::string_view(pdu).substr(wire::kHeaderBytes), batch));
+    EXPECT_EQ(batch.in_flight.size(), told.tags.size());
+    std::map<std::string, wire::OpenCount> all;
+    for (std::size_t i = 0; i < batch.in_flight.size(); ++i) {
+      EXPECT_EQ(batch.in_flight[i].tag_id, told.tags[i]->id);
+      all[told.tags[i]->text()] = batch.in_flight[i];
+    }
+    return all;
+  }
+};
+
+TEST_F(OpenReportTest, HasNothingToSayOfAProgramInWhichNothingIsOpen) {
+  EXPECT_FALSE(report.look(recorders));
+  EXPECT_TRUE(report.empty());
+  EXPECT_FALSE(report.has_news());
+}
+
+TEST_F(OpenReportTest, TellsHowManyAreOpenAndWhichIsTheOldest) {
+  begin(recorder, tag);
+  begin(other, tag);
+  begin(other, intern_tag("another"));
+  EXPECT_TRUE(report.look(recorders));
+  EXPECT_FALSE(report.empty());
+  EXPECT_TRUE(report.has_news());
+  const auto told = tell(kMuch, true);
+  EXPECT_EQ(told.size(), 2U);
+  EXPECT_EQ(told.at("in flight").open, 2U);
+  EXPECT_EQ(told.at("in flight").tid, static_cast<std::uint32_t>(::gettid()));
+  EXPECT_EQ(told.at("another").open, 1U);
+  EXPECT_GE(told.at("in flight").oldest_ns, told.at("another").oldest_ns);
+}
+
+TEST_F(OpenReportTest, TellsNothingTwice) {
+  begin(recorder, tag);
+  report.look(recorders);
+  tell(kMuch, true);
+  EXPECT_FALSE(report.look(recorders));
+  EXPECT_FALSE(report.has_news());
+  EXPECT_TRUE(tell().empty());
+}
+
+TEST_F(OpenReportTest, TellsOfAnEndAndOfAnotherOneThatIsTheOldestNow) {
+  const Begun first = begin(recorder, tag);
+  report.look(recorders);
+  tell(kMuch, true);
+  begin(recorder, tag);
+  end(recorder, tag, first);
+  EXPECT_TRUE(report.look(recorders));
+  EXPECT_EQ(tell().at("in flight").open, 1U);
+  recorders.clear_open();
+  EXPECT_TRUE(report.look(recorders));
+  EXPECT_TRUE(report.empty());
+  EXPECT_EQ(tell().at("in flight"), (wire::OpenCount{.tag_id = tag->id}));
+}
+
+TEST_F(OpenReportTest, WhatIsAsItWasIsNoNews) {
+  report.look(recorders);
+  const Begun begun = begin(recorder, tag);
+  report.look(recorders);
+  end(recorder, tag, begun);
+  EXPECT_TRUE(report.look(recorders));  // something has happened
+  EXPECT_TRUE(tell(kMuch, true).empty());
+}
+
+TEST_F(OpenReportTest, TellsAllToANewConnection) {
+  begin(recorder, tag);
+  const Begun ended = begin(recorder, intern_tag("another"));
+  report.look(recorders);
+  tell(kMuch, true);
+  end(recorder, intern_tag("another"), ended);
+  report.look(recorders);
+  report.begin_anew();
+  EXPECT_TRUE(report.has_news());
+  const auto told = tell(kMuch, true);
+  EXPECT_EQ(told.size(), 1U);
+  EXPECT_EQ(told.at("in flight").open, 1U);
+}
+
+TEST_F(OpenReportTest, TellsANewConnectionThatNothingIsOpenIfAnEarlierOneHeardOtherwise) {
+  begin(recorder, tag);
+  report.look(recorders);
+  tell(kMuch, true);
+  recorders.clear_open();
+  report.look(recorders);
+  tell();
+  report.begin_anew();
+  EXPECT_TRUE(report.has_news());
+  EXPECT_TRUE(tell(kMuch, true).empty());
+  EXPECT_FALSE(report.has_news());
+}
+
+TEST_F(OpenReportTest, TellsNoMoreThanThereIsRoomForAndTheRestLater) {
+  constexpr int kTags = 1000;
+  for (int i = 0; i < kTags; ++i) begin(recorder, intern_tag("many " + std::to_string(i)));
+  report.look(recorders);
+  std::size_t told = tell(1000, true).size();
+  EXPECT_GT(told, 10U);
+  EXPECT_LT(told, 1000U / 5);
+  for (int rounds = 0; rounds < kTags && report.has_news(); ++rounds) told += tell(1000).size();
+  EXPECT_EQ(told, static_cast<std::size_t>(kTags));
+  EXPECT_TRUE(tell(0).empty());
+}
+
+TEST_F(OpenReportTest, CountsWhatHasNoRoomInTheTable) {
+  for (std::uint32_t i = 0; i < OpenTable::kMostEntries + 10; ++i) begin(recorder, tag);
+  report.look(recorders);
+  EXPECT_EQ(tell(kMuch, true).at("in flight").open, OpenTable::kMostEntries + 10);
+}
+
+TEST_F(OpenReportTest, DoesNotNameAThreadThatHasEnded) {
+  begin(recorder, tag);
+  recorder.give_up();
+  ASSERT_TRUE(recorder.try_take_over());
+  recorder.note_thread();
+  begin(recorder, intern_tag("another"));
+  report.look(recorders);
+  const auto told = tell(kMuch, true);
+  EXPECT_EQ(told.at("in flight").tid, 0U);
+  EXPECT_EQ(told.at("another").tid, static_cast<std::uint32_t>(::gettid()));
+}
+
+}  // namespace
+}  // namespace pcp::trace::client

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "record/open_table.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "fork/wiped_memory.hpp"
+
+namespace pcp::trace::client {
+namespace {
+
+using Place = OpenTable::Place;
+
+struct OpenTableTest : testing::Test {
+  OpenRoom room;
+  OpenTable table{room};
+  OpenTable other{room};  // another thread's
+  const Tag* tag = intern_tag("open");
+  Moment clock = 0;
+
+  Moment tick() { return clock += 2; }
+  static std::vector<Moment> open_in(OpenTable& table) {
+    std::vector<Moment> found;
+    table.for_each([&](const Tag*, Moment begun) { found.push_back(begun); });
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+  std::uint64_t counted() const {
+    std::uint64_t sum = 0;
+    room.for_each_counted([&](const Tag&, std::uint64_t open) { sum += open; });
+    return sum;
+  }
+};
+
+TEST_F(OpenTableTest, ShowsWhatIsOpen) {
+  const Place outer = table.enter(tag, 10);
+  const Place inner = table.enter(intern_tag("inner"), 20);
+  std::map<std::string, Moment> found;
+  table.for_each([&](const Tag* each, Moment begun) { found[each->text()] = begun; });
+  EXPECT_EQ(found, (std::map<std::string, Moment>{{"open", 10}, {"inner", 20}}));
+  table.leave(inner, tag, 20);
+  table.leave(outer, tag, 10);
+  EXPECT_TRUE(open_in(table).empty());
+}
+
+TEST_F(OpenTableTest, NestedOnesUseTheSameEntriesForEver) {
+  std::set<Place> places;
+  for (int i = 0; i < 1000; ++i) {
+    const Place outer = table.enter(tag, 10);
+    const Place inner = table.enter(tag, 20);
+    places.insert({outer, inner});
+    table.leave(inner, tag, 20);
+    table.leave(outer, tag, 10);
+  }
+  EXPECT_EQ(places.size(), 2U);
+}
+
+TEST_F(OpenTableTest, OverlappingOnesUseEntriesAgain) {
+  std::set<Place> places;
+  std::vector<std::pair<Place, Moment>> open;
+  for (int i = 0; i < 100'000; ++i) {
+    const Moment now = tick();
+    open.emplace_back(table.enter(tag, now), now);
+    places.insert(open.back().first);
+    if (open.size() < 10) continue;
+    const auto [place, begun] = open.front();
+    open.erase(open.begin());
+    table.leave(place, tag, begun);
+  }
+  EXPECT_EQ(open_in(table).size(), open.size());
+  EXPECT_LE(places.size(), 64U);
+}
+
+TEST_F(OpenTableTest, TheSecondEndOfACopyDoesNothing) {
+  const Place place = table.enter(tag, 10);
+  table.leave(place, tag, 10);
+  const Place next = table.enter(tag, 20);
+  ASSERT_EQ(next, place);
+  table.leave(place, tag, 10);
+  other.leave(place, tag, 10);
+  EXPECT_EQ(open_in(table), std::vector<Moment>{20});
+}
+
+TEST_F(OpenTableTest, AnotherThreadMayEndAndItsEntryIsUsedAgain) {
+  std::set<Place> places;
+  for (int i = 0; i < 10'000; ++i) {
+    const Moment now = tick();
+    const Place place = table.enter(tag, now);
+    places.insert(place);
+    other.leave(place, tag, now);
+  }
+  EXPECT_TRUE(open_in(table).empty());
+  EXPECT_LE(places.size(), 64U);
+}
+
+TEST_F(OpenTableTest, ABeginMayBeMovedToALaterMoment) {
+  const Place place = table.enter(tag, 10);
+  OpenTable::begin_later(place, 30);
+  EXPECT_EQ(open_in(table), std::vector<Moment>{30});
+  OpenTable::begin_later(OpenTable::kNowhere, 40);
+}
+
+TEST_F(OpenTableTest, CountsWhatHasNoRoom) {
+  const Tag* counted_tag = intern_tag("only counted");
+  std::vector<std::pair<Place, Moment>> open;
+  for (std::uint32_t i = 0; i < OpenTable::kMostEntries + 1000; ++i) {
+    const Moment now = tick();
+    open.emplace_back(table.enter(counted_tag, now), now);
+  }
+  EXPECT_EQ(open_in(table).size(), OpenTable::kMostEntries);
+  EXPECT_EQ(counted(), 1000U);
+  EXPECT_EQ(room.ever_counted(), 1000U);
+  for (const auto& [place, begun] : open) table.leave(place, counted_tag, begun);
+  EXPECT_TRUE(open_in(table).empty());
+  EXPECT_EQ(counted(), 0U);
+  for (std::uint32_t i = 0; i < OpenTable::kMostEntries; ++i) {
+    if (OpenTable::is_entry(table.enter(counted_tag, tick()))) return;  // sooner or later they are found again
+  }
+  FAIL() << "no entry is used again";
+}
+
+TEST_F(OpenTableTest, AllTablesTogetherHaveALimit) {
+  std::vector<std::unique_ptr<OpenTable>> tables;
+  std::size_t open = 0;
+  for (int i = 0; i < 6; ++i) {
+    OpenTable& each = *tables.emplace_back(std::make_unique<OpenTable>(room));
+    for (std::uint32_t j = 0; j < OpenTable::kMostEntries; ++j) each.enter(tag, tick());
+    open += open_in(each).size();
+  }
+  constexpr std::size_t kMost = OpenRoom::kMostBlocks * OpenRoom::kInBlock;
+  EXPECT_LE(open, kMost);
+  EXPECT_GE(open, kMost * 3 / 4);
+  EXPECT_EQ(open + counted(), 6 * OpenTable::kMostEntries);
+}
+
+TEST_F(OpenTableTest, AnEntryIsFoundByItsNumber) {
+  for (int i = 0; i < 1000; ++i) {
+    const Place place = (i % 2 == 0 ? table : other).enter(tag, tick());
+    OpenEntry* const entry = OpenTable::entry_at(place);
+    EXPECT_EQ(room.entry(entry->number), entry);
+  }
+  EXPECT_EQ(room.entry(100'000), nullptr);
+  EXPECT_EQ(room.entry(~std::uint32_t{0}), nullptr);
+}
+
+TEST_F(OpenTableTest, ClearsAll) {
+  for (int i = 0; i < 100; ++i) table.enter(tag, tick());
+  table.clear();
+  EXPECT_TRUE(open_in(table).empty());
+}
+
+// As recorders do.
+TEST(OpenTable, OfAParentIsEmptyInAForkedChildAndTheParentKeepsItsOwn) {
+  struct Both {
+    OpenRoom room;
+    OpenTable table{room};
+  };
+  void* const memory = allocate_wiped_memory(sizeof(Both));
+  ASSERT_NE(memory, nullptr);
+  Both& both = *new (memory) Both;
+  const Tag* tag = intern_tag("parent's");
+  std::vector<Place> places;
+  for (Moment i = 2; i < 400; i += 2) places.push_back(both.table.enter(tag, i));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    Both own;
+    for (std::size_t i = 0; i < places.size(); ++i) own.table.leave(places[i], tag, 2 * (i + 1));
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  std::size_t open = 0;
+  both.table.for_each([&](const Tag*, Moment) { ++open; });
+  EXPECT_EQ(open, places.size());
+}
+
+// One thread begins, others end what they get, one looks on.
+TEST(OpenTable, IsRightAmongThreads) {
+  static OpenRoom& room = *new OpenRoom;
+  static OpenTable& table = *new OpenTable(room);
+  constexpr int kEnders = 2;
+  constexpr int kRounds = 30'000;
+  struct Handed {
+    std::atomic<Place> place{OpenTable::kNowhere};
+    Moment begun = 0;
+  };
+  static std::array<Handed, kEnders> handed;
+  static const std::array<const Tag*, 2> tags{intern_tag("even"), intern_tag("odd")};
+  std::atomic<bool> ends{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kEnders; ++i)
+    threads.emplace_back([&, i] {
+      OpenTable own(room);
+      Handed& mine = handed[static_cast<std::size_t>(i)];
+      while (!ends) {
+        const Place place = mine.place.load(std::memory_order_acquire);
+        if (place == OpenTable::kNowhere) continue;
+        own.leave(place, tags[0], mine.begun);
+        mine.place.store(OpenTable::kNowhere, std::memory_order_release);
+      }
+    });
+  std::size_t mismatched = 0;
+  threads.emplace_back([&] {
+    while (!ends)
+      table.for_each([&](const Tag* tag, Moment begun) {
+        if (tag != tags[begun / 2 % 2]) ++mismatched;
+      });
+  });
+  Moment now = 0;
+  for (int i = 0; i < kRounds; ++i) {
+    now += 2;
+    const Moment begun = now;
+    const Place own = table.enter(tags[begun / 2 % 2], begun);
+    for (Handed& other : handed) {
+      if (other.place.load(std::memory_order_acquire) != OpenTable::kNowhere) continue;
+      now += 2;
+      other.begun = now;
+      other.place.store(table.enter(tags[now / 2 % 2], now), std::memory_order_release);
+    }
+    table.leave(own, tags[0], begun);
+  }
+  for (Handed& other : handed)
+    while (other.place.load(std::memory_order_acquire) != OpenTable::kNowhere)
+      std::this_thread::yield();
+  ends = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(mismatched, 0U);
+  std::size_t open = 0;
+  table.for_each([&](const Tag*, Moment) { ++open; });
+  EXPECT_EQ(open, 0U);
+}
+
+}  // namespace
+}  // namespace pcp::trace::client
