@@ -21,17 +21,35 @@ using namespace pcp::trace::client;
 
 namespace {
 
-// These stand apart, so that a call that is switched off does not prepare for them.
-[[gnu::noinline]] int begin_switched_on(pmtrace_handle tag, pmtrace_tx* tx) {
+[[gnu::noinline]] int begin_slowly(pmtrace_handle tag, pmtrace_tx* tx) {
   if (tag == nullptr) {
     *tx = {};
     return refuse("begin", nullptr, PMTRACE_ERR_TAGNAME);
   }
-  OpenTransaction open{tag, 0, OpenTable::kNowhere};
   Recorder* const recorder = find_recorder();
-  open.begun = recorder != nullptr ? recorder->begin(tag, open.place) : present_moment();
+  const Recorder::Begun begun = recorder != nullptr
+                                    ? recorder->begin(tag)
+                                    : Recorder::Begun{present_moment(), OpenTable::kNowhere};
+  write(tx, {tag, begun.moment, begun.place});
+  return 0;
+}
+
+[[gnu::noinline]] int begin_after_ring(Recorder& recorder, pmtrace_tx* tx) {
+  OpenTransaction open = read(tx);
+  open.begun = recorder.begin_after_ring(open.place);
   write(tx, open);
   return 0;
+}
+
+// These stand apart, so that a call that is switched off does not prepare for them. What this one
+// calls comes last of all, so that it has nothing to save.
+[[gnu::noinline]] int begin_switched_on(pmtrace_handle tag, pmtrace_tx* tx) {
+  Recorder* const recorder = known_recorder();
+  if (tag == nullptr || recorder == nullptr || !recorder->can_begin_quickly()) [[unlikely]]
+    return begin_slowly(tag, tx);
+  const Recorder::Begun begun = recorder->begin_quickly(tag);
+  write(tx, {tag, begun.moment, begun.place});
+  return recorder->must_ring() ? begin_after_ring(*recorder, tx) : 0;
 }
 
 [[gnu::noinline, gnu::flatten]] int close_switched_on(pmtrace_tx* tx, RecordKind kind) {
@@ -67,7 +85,7 @@ namespace {
 
 int close_transaction(pmtrace_tx* tx, RecordKind kind) {
   if (!is_switched_off()) return close_switched_on(tx, kind);
-  if (tx != nullptr) drop(tx);
+  if (tx != nullptr && is_open(tx)) drop(tx);
   return 0;
 }
 

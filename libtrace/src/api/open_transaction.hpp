@@ -4,7 +4,7 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
+#include <cstdint>
 
 #include "pcp/trace.h"
 #include "record/open_table.hpp"
@@ -20,15 +20,16 @@ static_assert(sizeof(OpenTransaction) <= sizeof(pmtrace_tx));
 static_assert(offsetof(OpenTransaction, tag) == 0,
               "the word by which the header tells one is open");
 
-inline OpenTransaction read(const pmtrace_tx* tx) {
-  OpenTransaction open;
-  std::memcpy(&open, tx, sizeof open);
-  return open;
-}
+inline bool is_open(const pmtrace_tx* tx) { return tx->opaque[0] != 0; }
 
-// Nothing but these words, which is quick.
+// Word by word: a processor that has just written words cannot read two of them as one at once.
+inline OpenTransaction read(const pmtrace_tx* tx) {
+  return {reinterpret_cast<const Tag*>(tx->opaque[0]), tx->opaque[1], tx->opaque[2]};
+}
 inline void write(pmtrace_tx* tx, const OpenTransaction& open) {
-  std::memcpy(tx, &open, sizeof open);
+  tx->opaque[0] = reinterpret_cast<std::uintptr_t>(open.tag);
+  tx->opaque[1] = open.begun;
+  tx->opaque[2] = open.place;
 }
 
 }  // namespace pcp::trace::client

@@ -97,10 +97,10 @@ Moment close_transaction(TagCache::Entry& entry, Recorder& recorder) {
 void open_transaction(TagCache::Entry& entry, Recorder& recorder, bool replaceable) {
   const OpenTransactions::Slot::Closed before = entry.slot->close();
   if (before.begun != 0) recorder.open().leave(before.place, entry.tag, before.begun);
-  OpenTable::Place place = OpenTable::kNowhere;
-  const Moment begun =
-      has_state(PMTRACE_STATE_NOAGENT) ? present_moment() : recorder.begin(entry.tag, place);
-  entry.slot->begin(begun, replaceable, place);
+  const Recorder::Begun begun = has_state(PMTRACE_STATE_NOAGENT)
+                                    ? Recorder::Begun{present_moment(), OpenTable::kNowhere}
+                                    : recorder.begin(entry.tag);
+  entry.slot->begin(begun.moment, replaceable, begun.place);
 }
 
 // Ends or aborts. An abort, which the stock library keeps to itself, tells nothing of the

@@ -35,10 +35,14 @@ using Moment = std::uint64_t;
 [[gnu::noinline]] inline Moment moment_by_clock() { return now_ns() << 1 | 1; }
 inline Moment moment_by_counter() { return read_counter() & ~Moment{1}; }
 
+// Whether moments are by the counter. Not "> 0", which would take the detour by way of a vector
+// register.
+inline bool has_counter() {
+  return std::bit_cast<std::uint64_t>(seconds_per_tick.load(std::memory_order_relaxed)) != 0;
+}
+
 inline Moment present_moment() {
-  // Not "> 0", which would take the detour by way of a vector register.
-  const auto rate = std::bit_cast<std::uint64_t>(seconds_per_tick.load(std::memory_order_relaxed));
-  if (rate != 0) [[likely]]
+  if (has_counter()) [[likely]]
     return moment_by_counter();
   return moment_by_clock();
 }

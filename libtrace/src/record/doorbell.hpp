@@ -21,16 +21,17 @@ class Doorbell {
   // Without descriptors, if there are none to be had: then the flusher must poll.
   explicit Doorbell(EnsureFlusher ensure_flusher = [] { return true; });
 
-  // True if it was asleep, and this took long. Thread: any. Requires: what the flusher is to see,
-  // a record or an open transaction, is where it looks.
-  bool ring_if_asleep() {
+  // Thread: any. Requires: what the flusher is to see, a record or an open transaction, is where it
+  // looks.
+  void ring_if_asleep() {
+    if (is_asleep()) [[unlikely]]
+      wake_sleeper();
+  }
+  bool is_asleep() const {
     // The store of the enqueue comes before this load: here for the compiler, and for the processor
     // by the membarrier in prepare_to_sleep().
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    if (!asleep_.load(std::memory_order_relaxed)) [[likely]]
-      return false;
-    wake_sleeper();
-    return true;
+    return asleep_.load(std::memory_order_relaxed);
   }
 
   // Wakes the flusher, asleep or not, to look at the queues at once: one of them fills up, or

@@ -98,8 +98,14 @@ class OpenTable {
 
   // Thread: the owner's.
   Place enter(const Tag* tag, Moment begun) {
-    if (next_ == end_) [[unlikely]]
-      if (!find_room()) return count(tag);
+    if (!has_run() && !find_room()) [[unlikely]]
+      return count(tag);
+    return enter_run(tag, begun);
+  }
+
+  // The same where there is a run of free entries.
+  bool has_run() const { return next_ != end_; }
+  Place enter_run(const Tag* tag, Moment begun) {
     OpenEntry* const entry = next_++;
     entry->tag.store(tag, std::memory_order_release);
     entry->begun.store(begun, std::memory_order_release);

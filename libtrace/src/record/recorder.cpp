@@ -60,8 +60,16 @@ int Recorder::record_slowly(const Tag* tag, double value, RecordKind kind) {
   return 0;
 }
 
+Recorder::Begun Recorder::begin(const Tag* tag) {
+  Begun begun{present_moment(), OpenTable::kNowhere};
+  begun.place = open_.enter(tag, begun.moment);
+  if (must_ring()) begun.moment = begin_after_ring(begun.place);
+  return begun;
+}
+
 // To ring takes long: the transaction begins after it.
-[[gnu::cold]] Moment Recorder::begin_after_ring(OpenTable::Place place) {
+Moment Recorder::begin_after_ring(OpenTable::Place place) {
+  doorbell_->ring_if_asleep();
   const Moment now = present_moment();
   OpenTable::begin_later(place, now);
   return now;

@@ -71,14 +71,23 @@ class Recorder {
     return record_slowly(tag, value, kind);
   }
 
-  // Enters a transaction that begins into the table, and has the flusher see it if that sleeps:
-  // what hangs from here on makes no other call. Gives the moment of the begin, which is now.
-  // Thread: the owner's.
-  Moment begin(const Tag* tag, OpenTable::Place& place) {
-    const Moment now = present_moment();
-    place = open_.enter(tag, now);
-    return doorbell_->ring_if_asleep() ? begin_after_ring(place) : now;
+  // Enters a transaction that begins now into the table, and has the flusher see it if that sleeps:
+  // what hangs from here on makes no other call. Thread: the owner's.
+  struct Begun {
+    Moment moment;
+    OpenTable::Place place;
+  };
+  Begun begin(const Tag* tag);
+
+  // The same in two steps, where nothing is out of the ordinary: the second one if the flusher
+  // sleeps.
+  bool can_begin_quickly() const { return has_counter() && open_.has_run(); }
+  Begun begin_quickly(const Tag* tag) {
+    const Moment now = moment_by_counter();
+    return {now, open_.enter_run(tag, now)};
   }
+  bool must_ring() const { return doorbell_->is_asleep(); }
+  Moment begin_after_ring(OpenTable::Place place);
 
   // False if there was no memory for its part of the queue.
   bool is_usable() const { return token_.valid(); }
@@ -150,7 +159,6 @@ class Recorder {
     return true;
   }
   int record_slowly(const Tag* tag, double value, RecordKind kind);
-  Moment begin_after_ring(OpenTable::Place place);
   void look_at_room();
   bool widen_room();
 

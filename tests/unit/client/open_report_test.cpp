@@ -22,15 +22,8 @@ struct OpenReportTest : testing::Test {
   OpenReport report;
   const Tag* tag = intern_tag("in flight");
 
-  struct Begun {
-    OpenTable::Place place;
-    Moment moment;
-  };
-  static Begun begin(Recorder& recorder, const Tag* tag) {
-    Begun begun{};
-    begun.moment = recorder.begin(tag, begun.place);
-    return begun;
-  }
+  using Begun = Recorder::Begun;
+  static Begun begin(Recorder& recorder, const Tag* tag) { return recorder.begin(tag); }
   static void end(Recorder& recorder, const Tag* tag, const Begun& begun) {
     recorder.open().leave(begun.place, tag, begun.moment);
   }
