@@ -14,8 +14,22 @@ inline std::uint64_t finite_in_window(const TagValues& tag) {
   return tag.in_window ? tag.window.count - tag.window.nonfinite : 0;
 }
 
-inline constexpr auto count = [](const TagValues& tag, double) { return tag.total.count; };
-inline constexpr auto sum = [](const TagValues& tag, double) { return tag.total.sum; };
+// A value, but none of a tag of which nothing has ended yet: it is there since it is in flight.
+template <typename Value>
+std::optional<Value> once_ended(const TagValues& tag, Value value) {
+  if (tag.total.empty()) return {};
+  return value;
+}
+
+inline constexpr auto count = [](const TagValues& tag, double) {
+  return once_ended(tag, tag.total.count);
+};
+inline constexpr auto aborts = [](const TagValues& tag, double) {
+  return once_ended(tag, tag.total.aborts);
+};
+inline constexpr auto sum = [](const TagValues& tag, double) {
+  return once_ended(tag, tag.total.sum);
+};
 inline constexpr auto last = [](const TagValues& tag, double) { return tag.total.last; };
 
 // None of a counter to which programs only add.

@@ -36,8 +36,7 @@ longer.
       R"(Only one in a thousand of the transactions completed in the window took
 longer.
 )"}},
-    {1, 5, "trace.transact.aborts", kTransactIndom, PM_SEM_COUNTER, kCount,
-     [](const TagValues& tag, double) { return tag.total.aborts; },
+    {1, 5, "trace.transact.aborts", kTransactIndom, PM_SEM_COUNTER, kCount, aborts,
      {"transactions aborted, by tag",
       R"(How often a program gave a transaction up with pmtraceabort instead of ending
 it, since the agent first heard of the tag or since the last reset. No other

@@ -74,6 +74,15 @@ class Programs(Recording):
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 self.assertEqual(self.last("trace.point.count"), counts)
 
+    def test_that_leave_transactions_open(self):
+        self.record_well(program("in_flight"),
+                         input="begin 0 hung\nbegin 1 done\nend 1\ngone 2 hung\n")
+        self.assertEqual(self.last("trace.transact.count"), {"done": 1})
+        self.assertEqual(self.last("trace.transact.vanished"), {"hung": 2, "done": 0})
+        shown = subprocess.run([recorded.COMMAND, "report", self.folder], text=True, check=True,
+                               stdout=subprocess.PIPE, timeout=PATIENCE_S).stdout
+        self.assertIn("open     2 had not ended when the program did: hung\n", shown)
+
     def test_of_threads_and_their_children(self):
         self.record_well("sh", "-c", "$0 4 20000 point & $0 2 30000 transaction; wait",
                          program("threads"), options=["-t", "50ms"])

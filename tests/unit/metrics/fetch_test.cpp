@@ -123,13 +123,13 @@ TEST_F(Fetch, GivesWhatIsInFlightOfEachTag) {
   EXPECT_EQ(where(), (std::map<int, std::string>{{3, "4000000000"}}));
 }
 
-TEST_F(Fetch, GivesNoRateForATagThatHasNeverEnded) {
+TEST_F(Fetch, GivesNothingElseOfATagThatHasNeverEnded) {
   const TagIndex tag = shared_.engine.tag(TraceType::Transact, "a");
   shared_.engine.enter(tag, {1, 1, now_, 1, 1}, now_);
   now_ += seconds(2);
-  EXPECT_EQ(fetch("trace.transact.count"), (Values{{1, 0}}));
-  EXPECT_EQ(fetch("trace.transact.total_time"), (Values{{1, 0}}));
-  for (const char* name : {"rate", "ave_time", "min_time", "max_time", "p50", "percentile_error"})
+  EXPECT_EQ(fetch("trace.transact.inflight"), (Values{{1, 1}}));
+  for (const char* name : {"count", "total_time", "aborts", "rate", "ave_time", "min_time",
+                           "max_time", "p50", "percentile_error"})
     EXPECT_EQ(fetch(std::string("trace.transact.") + name), Values{}) << name;
 }
 
