@@ -64,7 +64,8 @@ bool OpenRoom::count(const Tag& tag, int by) {
   return true;
 }
 
-OpenTable::OpenTable(OpenRoom& room) : room_(room), chunk_(&first_.chunk) {
+OpenTable::OpenTable(OpenRoom& room) : room_(room) {
+  chunk_ = &first_.chunk;
   next_ = end_ = chunk_->begin();
   number(first_.chunk, OpenRoom::kInBlock);
 }

@@ -73,7 +73,7 @@ class OpenRoom {
     std::atomic<const Tag*> tag;
     std::atomic<std::int64_t> open;  // released after the tag
   };
-  using Counts = std::array<Counted, kMaxTags>;                        // by the tag's id
+  using Counts = std::array<Counted, kMaxTags>;                     // by the tag's id
   using Blocks = std::array<std::atomic<OpenEntry*>, kMostBlocks>;  // released when numbered
 
   Blocks* const blocks_;                  // null: there was no memory
@@ -181,7 +181,7 @@ class OpenTable {
   OpenRoom& room_;
   OpenEntry* next_ = nullptr;  // the run of free ones
   OpenEntry* end_ = nullptr;
-  Chunk* chunk_;                    // in which that run is
+  Chunk* chunk_ = nullptr;          // in which that run is
   std::uint32_t size_ = 0;          // of all chunks
   bool in_round_ = true;            // the search began at the first chunk
   std::uint32_t found_ = 0;         // free ones, since then
