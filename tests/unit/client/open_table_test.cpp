@@ -125,10 +125,10 @@ TEST_F(OpenTableTest, CountsWhatHasNoRoom) {
   for (const auto& [place, begun] : open) table.leave(place, counted_tag, begun);
   EXPECT_TRUE(open_in(table).empty());
   EXPECT_EQ(counted(), 0U);
-  for (std::uint32_t i = 0; i < OpenTable::kMostEntries; ++i) {
-    if (OpenTable::is_entry(table.enter(counted_tag, tick()))) return;  // sooner or later they are found again
-  }
-  FAIL() << "no entry is used again";
+  std::size_t entries = 0;  // sooner or later all are found again
+  for (std::uint32_t i = 0; i < OpenTable::kMostEntries; ++i)
+    entries += OpenTable::is_entry(table.enter(counted_tag, tick())) ? 1 : 0;
+  EXPECT_GT(entries, OpenTable::kMostEntries / 2);
 }
 
 TEST_F(OpenTableTest, AllTablesTogetherHaveALimit) {
