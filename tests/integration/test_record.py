@@ -232,6 +232,35 @@ class Ends(Recording):
         self.assertIn("File too large", done.stderr)
         self.assertEqual(recorded.complaints(self.folder), "")
 
+    def show(self, *options, status=0, **streams):
+        """Records a program that ends so, with what is shown going to these streams."""
+        return subprocess.run([recorded.COMMAND, "record", "-o", self.folder, *options, "sh", "-c",
+                               f"exit {status}"], env=self.plain_environment(), text=True,
+                              timeout=PATIENCE_S, check=False, **streams)
+
+    def test_with_a_failure_if_what_they_show_is_lost(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            for number, (status, expected) in enumerate(((0, 125), (3, 3))):
+                self.folder = os.path.join(self.directory, str(number))
+                done = self.show("--json", status=status, stdout=full, stderr=subprocess.PIPE)
+                self.assertEqual((done.returncode, done.stderr), (
+                    expected,
+                    "pcp-trace record: cannot write the summary: No space left on device\n"))
+                self.folder += "-summary"
+                done = self.show(status=status, stderr=full)
+                self.assertEqual(done.returncode, expected)
+
+    def test_well_though_nobody_reads_what_they_show(self):
+        read_end, write_end = os.pipe()
+        os.close(read_end)
+        with os.fdopen(write_end, "w") as unread:
+            for number, (options, stream) in enumerate(((["--json"], "stdout"), ([], "stderr"))):
+                self.folder = os.path.join(self.directory, str(number))
+                done = self.show(*options, status=3 * number, **{stream: unread})
+                self.assertEqual(done.returncode, 3 * number)
+                self.assertEqual(recorded.complaints(self.folder), "")
+                self.assertTrue(os.path.exists(self.folder + "/trace.html"))
+
     def test_leave_nothing_behind(self):
         before = set(os.listdir("/tmp"))
         self.record_well("true")

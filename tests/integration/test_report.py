@@ -161,12 +161,14 @@ class OfARecording(ReportTestCase):
                          ["broken", "passed", "unknown"])
 
     def test_fails_if_what_it_shows_is_lost(self):
+        folder = self.record(*CALLS)
         with open("/dev/full", "w", encoding="utf-8") as full:
-            done = subprocess.run([recorded.COMMAND, "report", self.record(*CALLS)], text=True,
-                                  stdout=full, stderr=subprocess.PIPE, timeout=PATIENCE_S,
-                                  check=False)
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("could not be written", done.stderr)
+            for options in ([], ["--json"]):
+                done = subprocess.run([recorded.COMMAND, "report", *options, folder], text=True,
+                                      stdout=full, stderr=subprocess.PIPE, timeout=PATIENCE_S,
+                                      check=False)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn("could not be written", done.stderr)
 
 
 class OfPmloggers(ReportTestCase):

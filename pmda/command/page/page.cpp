@@ -16,6 +16,7 @@
 #include "collector/engine/descriptor.hpp"
 #include "command/page/page_data.hpp"
 #include "command/page/page_frame.hpp"
+#include "command/write_all.hpp"
 
 namespace pcp::trace::command {
 
@@ -44,19 +45,10 @@ Result<std::string> gzipped(std::string bytes) {
 
 Error system_error() { return Error{std::strerror(errno)}; }
 
-Result<void> write_all(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno != EINTR) return system_error();
-    if (written > 0) bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return {};
-}
-
 Result<void> write_file(const std::string& path, std::string_view bytes) {
   agent::Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (!file) return system_error();
-  if (Result<void> written = write_all(file.get(), bytes); !written) return written;
+  if (write_all(file.get(), bytes) != 0) return system_error();
   if (!file.close()) return system_error();
   return {};
 }

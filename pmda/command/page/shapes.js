@@ -262,24 +262,16 @@ function readNines(curves, nines, format) {
 function sparkline(series, [width, height] = [92, 22]) {
   const made = svg('svg', {width, height, class: 'spark', 'aria-hidden': 'true'});
   if (!series || !series.calls || series.grid.count < 2) return made;
-  const columns = Math.min(46, series.grid.count);
-  const rates = new Float64Array(columns);
-  for (let i = 0; i < columns; ++i) {
-    const [from, to] = [i, i + 1].map((each) => Math.floor(each * series.grid.count / columns));
-    let [calls, seconds] = [0, 0];
-    for (let k = from; k < to; ++k) {
-      calls += series.calls[k] || 0;
-      seconds += series.grid.seconds[k];
-    }
-    rates[i] = seconds > 0 ? calls / seconds : 0;
-  }
+  const line = {values: perSecond(series.calls, series.grid), merge: 'rate'};
+  const {lines: [{values}]} = thinned(series.grid, [line], Math.ceil(series.grid.count / 46));
+  const rates = Array.from(values, (rate) => rate || 0);
   const top = Math.max(...rates) || 1;
   const at = (i) =>
-      [(i * (width - 2) / (columns - 1) + 1).toFixed(1),
+      [(i * (width - 2) / (rates.length - 1) + 1).toFixed(1),
        (height - 2 - (height - 5) * rates[i] / top).toFixed(1)];
-  const line = Array.from(rates, (_, i) => at(i).join(',')).join(' ');
+  const points = rates.map((_, i) => at(i).join(',')).join(' ');
   made.append(
-      svg('polygon', {points: `1,${height - 1} ${line} ${width - 1},${height - 1}`, class: 'area'}),
-      svg('polyline', {points: line, class: 'line'}));
+      svg('polygon', {points: `1,${height - 1} ${points} ${width - 1},${height - 1}`, class: 'area'}),
+      svg('polyline', {points, class: 'line'}));
   return made;
 }

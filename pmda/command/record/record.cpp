@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <clocale>
 #include <csignal>
 #include <cstring>
@@ -25,6 +26,7 @@
 #include "command/record/recording.hpp"
 #include "command/report/report_json.hpp"
 #include "command/report/summary.hpp"
+#include "command/write_all.hpp"
 
 namespace pcp::trace::command {
 
@@ -84,6 +86,13 @@ void record_until_end(Child& child, PrivateCollector& collector, Recording& reco
   collector.stop();
 }
 
+// Whoever has left, as `| head` does, has read enough.
+Result<void> print(int descriptor, const std::string& text) {
+  const int error = write_all(descriptor, text);
+  if (error == 0 || error == EPIPE) return {};
+  return Error{std::string("cannot write the summary: ") + std::strerror(error)};
+}
+
 // Standard output is the program's, so the summary goes to standard error.
 Result<void> show(const RecordingFolder& folder, const RecordOptions& options) {
   const Result<Model> model = read_model({{folder.archive()}, {}, {}});
@@ -91,10 +100,10 @@ Result<void> show(const RecordingFolder& folder, const RecordOptions& options) {
   const std::string page = options.page.empty() ? folder.page() : options.page;
   if (Result<void> written = write_page(*model, page); !written) return written;
   if (options.is_json)
-    std::cout << report_json(model->run, model->tags, nullptr, {}) << std::flush;
-  else if (!options.is_quiet)
-    std::cerr << summary(model->run, model->tags, page, terminal_of(STDERR_FILENO));
-  return {};
+    return print(STDOUT_FILENO, report_json(model->run, model->tags, nullptr, {}));
+  if (options.is_quiet) return {};
+  return print(STDERR_FILENO,
+               summary(model->run, model->tags, page, terminal_of(STDERR_FILENO)));
 }
 
 // Gives the exit status.
