@@ -362,6 +362,14 @@ class Time(PageTestCase):
             return [[...grid.edges], [...lines[0].values].map((value) => value.toFixed(1))]; })()""")
         self.assertEqual(joined, [[0, 1000, 2100], ["10.0", "9.1"]])
 
+    def test_a_sparkline_does_not_fall_at_the_end_either(self):
+        self.page("only_points")
+        heights = self.evaluate("""[[0, 1000, 2000, 2100], [0, 1000, 1100], [0]].map((edges) => {
+            const series = {grid: gridOf(edges), calls: Float32Array.of(100, 110, 0).subarray(0, edges.length - 1)};
+            const line = sparkline(series).querySelector("polyline");
+            return line && line.getAttribute("points").split(" ").map((point) => point.split(",")[1]); })""")
+        self.assertEqual(heights, [["3.0", "3.0"], None, None])
+
     def test_a_heat_map_is_not_dulled_by_a_few_calls_in_an_instant(self):
         self.page("shop")
         self.assertEqual(self.evaluate("""new HeatMap([{begin: 0, end: 1000, coarseness: 2, bins: [8000], counts: [50]},

@@ -261,10 +261,11 @@ function readNines(curves, nines, format) {
 // A rate over the run in a cell of the table; nothing where it is not known.
 function sparkline(series, [width, height] = [92, 22]) {
   const made = svg('svg', {width, height, class: 'spark', 'aria-hidden': 'true'});
-  if (!series || !series.calls || series.grid.count < 2) return made;
+  if (!series || !series.calls) return made;
   const line = {values: perSecond(series.calls, series.grid), merge: 'rate'};
   const {lines: [{values}]} = thinned(series.grid, [line], Math.ceil(series.grid.count / 46));
   const rates = Array.from(values, (rate) => rate || 0);
+  if (rates.length < 2) return made;
   const top = Math.max(...rates) || 1;
   const at = (i) =>
       [(i * (width - 2) / (rates.length - 1) + 1).toFixed(1),
