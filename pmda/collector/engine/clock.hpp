@@ -18,6 +18,12 @@ inline Time steady_now() { return present_time().time_since_epoch(); }
 // The wall clock's, since 1970. It may be set, also backwards.
 inline Time wall_now() { return std::chrono::system_clock::now().time_since_epoch(); }
 
+// As system calls take it.
+inline timespec to_timespec(Time time) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
+  return {static_cast<time_t>(seconds.count()), static_cast<long>((time - seconds).count())};
+}
+
 // What the calling thread has used of a processor.
 inline std::uint64_t thread_cpu_ns() {
   timespec used{};

@@ -77,6 +77,12 @@ void ArchiveWriter::add_instances(Stamp at, pmInDom domain, const Instances& add
                        : records_.instances(at, domain, all));
 }
 
+const Instances& ArchiveWriter::instances(pmInDom domain) const {
+  static const Instances none;
+  const auto found = instances_.find(domain);
+  return found == instances_.end() ? none : found->second;
+}
+
 void ArchiveWriter::add_sample(Stamp at, const Sample& sample) {
   const std::string record = framed(records_.values(at, sample));
   if (volume_.bytes + record.size() > max_volume_bytes_ && marked_at_ > 0) begin_volume(at);

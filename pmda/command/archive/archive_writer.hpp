@@ -39,6 +39,9 @@ class ArchiveWriter {
   // These have come to the domain, or have a new name from now on. None ever leaves it.
   void add_instances(Stamp at, pmInDom domain, const Instances& added);
 
+  // All that have come.
+  const Instances& instances(pmInDom domain) const;
+
   // Whether that takes no more bytes the more there are already.
   bool adds_instances_cheaply() const { return label_.version == ArchiveVersion::V3; }
 

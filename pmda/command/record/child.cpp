@@ -134,8 +134,7 @@ bool Child::is_interrupted_before(agent::Time until) {
 int Child::next_signal(agent::Time until) {
   for (;;) {
     const agent::Time now = agent::steady_now();
-    const agent::Time left = std::max(until - now, agent::Time(0));
-    const timespec timeout{left.count() / 1'000'000'000, left.count() % 1'000'000'000};
+    const timespec timeout = agent::to_timespec(std::max(until - now, agent::Time(0)));
     pollfd signals{signals_.get(), POLLIN, 0};
     signalfd_siginfo signal{};
     if (::ppoll(&signals, 1, &timeout, nullptr) > 0) {

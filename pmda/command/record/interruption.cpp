@@ -21,7 +21,7 @@ bool Interruption::comes_before(agent::Time until) {
   while (!has_come_) {
     const agent::Time left = until - agent::steady_now();
     if (left <= agent::Time::zero()) break;
-    const timespec timeout{left.count() / 1'000'000'000, left.count() % 1'000'000'000};
+    const timespec timeout = agent::to_timespec(left);
     has_come_ = ::sigtimedwait(&signals_, nullptr, &timeout) > 0;
   }
   return has_come_;

@@ -102,8 +102,7 @@ Result<void> show(const RecordingFolder& folder, const RecordOptions& options) {
   if (options.is_json)
     return print(STDOUT_FILENO, report_json(model->run, model->tags, nullptr, {}));
   if (options.is_quiet) return {};
-  return print(STDERR_FILENO,
-               summary(model->run, model->tags, page, terminal_of(STDERR_FILENO)));
+  return print(STDERR_FILENO, summary(model->run, model->tags, page, terminal_of(STDERR_FILENO)));
 }
 
 // Gives the exit status.

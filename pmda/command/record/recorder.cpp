@@ -81,14 +81,14 @@ void Recorder::note(const Sample& all) {
 }
 
 void Recorder::describe_instances(pmInDom domain, Domain& its, Extent extent, Stamp at) {
-  const bool may_all =
-      extent == Extent::Everything || may_be_described(its.described.size(), its.described_at, at);
+  const bool may_all = extent == Extent::Everything ||
+                       may_be_described(writer_.instances(domain).size(), its.described_at, at);
   if (its.instances_are_due && (may_all || writer_.adds_instances_cheaply())) {
     add_instances(domain, its, at);
     its.instances_are_due = false;
     if (may_all) its.described_at = at;
   }
-  if (its.labels_are_due && may_all && !its.described.empty()) {
+  if (its.labels_are_due && may_all && !writer_.instances(domain).empty()) {
     writer_.add_labels(at, PM_LABEL_INSTANCES, domain,
                        source_.labels(PM_LABEL_INSTANCES, domain).all());
     its.labels_are_due = false;
@@ -97,17 +97,17 @@ void Recorder::describe_instances(pmInDom domain, Domain& its, Extent extent, St
 }
 
 void Recorder::add_instances(pmInDom domain, Domain& its, Stamp at) {
+  const Instances& described = writer_.instances(domain);
   for (auto& [number, name] : source_.instances(domain)) {
-    const auto known = its.described.find(number);
-    if (known == its.described.end() || known->second != name) its.added[number] = name;
+    const auto known = described.find(number);
+    if (known == described.end() || known->second != name) its.added[number] = name;
   }
-  for (const auto& [number, name] : its.added) its.described[number] = name;
   writer_.add_instances(at, domain, its.added);
 }
 
 std::size_t Recorder::instances() const {
   std::size_t all = 0;
-  for (const auto& [domain, its] : domains_) all += its.described.size();
+  for (const auto& [domain, its] : domains_) all += writer_.instances(domain).size();
   return all;
 }
 
@@ -117,10 +117,11 @@ Sample Recorder::part(Sample all, Extent extent) const {
     const pmInDom domain = metrics_.at(each.metric).indom;
     if (domain == PM_INDOM_NULL) continue;
     const Domain& its = domains_.at(domain);
+    const Instances& described = writer_.instances(domain);
     const auto since = is_distribution(each.metric) ? with_distributions_ : previous;
     std::erase_if(each.values, [&](const pmValue& value) {
       const int instance = value.inst;
-      if (!its.described.contains(instance)) return true;
+      if (!described.contains(instance)) return true;
       return extent != Extent::Everything && !its.added.contains(instance) &&
              its.changes.last_change(instance) <= since;
     });

@@ -31,8 +31,7 @@ class Recorder {
  private:
   struct Domain {
     InstanceChanges changes;
-    Instances described;  // in the archive
-    Instances added;      // to it with this sample
+    Instances added;  // to the archive with this sample
     bool labels_are_due = true;
     bool instances_are_due = true;
     Stamp described_at{};

@@ -13,10 +13,8 @@ class WallClock {
  public:
   // Not before the last one.
   Stamp now() {
-    constexpr std::int64_t kNanoseconds = 1'000'000'000;
-    const std::int64_t now = agent::wall_now().count();
-    last_ =
-        std::max(last_, Stamp{now / kNanoseconds, static_cast<std::int32_t>(now % kNanoseconds)});
+    const timespec now = agent::to_timespec(agent::wall_now());
+    last_ = std::max(last_, Stamp{now.tv_sec, static_cast<std::int32_t>(now.tv_nsec)});
     return last_;
   }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string_view>
 
+#include "collector/engine/clock.hpp"
 #include "command/archive/recording_folder.hpp"
 #include "command/model/archive_source.hpp"
 
@@ -19,12 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kIndex = ".index";
-
-timespec to_timespec(Moment moment) {
-  const auto since_1970 = moment.time_since_epoch();
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(since_1970);
-  return {static_cast<time_t>(seconds.count()), static_cast<long>((since_1970 - seconds).count())};
-}
 
 const char* to_c(const std::optional<std::string>& text) { return text ? text->c_str() : nullptr; }
 
@@ -39,8 +34,8 @@ std::string in_one_line(std::string_view problem) {
 
 // What the options mean, if the archives reach from `begin` to `end`.
 Result<Window> parse_window(const ReportOptions& options, Moment begin, Moment end) {
-  const timespec first = to_timespec(begin);
-  const timespec last = to_timespec(end);
+  const timespec first = agent::to_timespec(begin.time_since_epoch());
+  const timespec last = agent::to_timespec(end.time_since_epoch());
   timespec start{};
   timespec finish{};
   timespec origin{};
