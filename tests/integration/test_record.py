@@ -2,6 +2,8 @@
 """`pcp trace record`: whatever program it is and however that ends, the last sample has all of its
 calls, PCP's tools read the archive, and nobody else is disturbed."""
 
+import contextlib
+import json
 import os
 import resource
 import signal
@@ -12,7 +14,8 @@ import time
 import unittest
 
 import recorded
-from private_pmcd import PATIENCE_S, is_running, pcp_configuration, wait_until
+from private_pmcd import (PATIENCE_S, is_running, pcp_configuration, stopped, thread_states,
+                          wait_until)
 from test_lifecycle import MOMENTS
 from trace_test import (OUR_LIBRARY, OUR_PMTRACE, STOCK_AGENT, STOCK_LIBRARY, STOCK_PMTRACE, TraceTestCase,
                         library_environment, program)
@@ -313,6 +316,25 @@ class Archives(Recording):
 
 
 class Hosts(Recording):
+    def start_recording(self, pmcd, *options, **variables):
+        """Starts to record a pmcd, and waits until that goes on."""
+        recording = subprocess.Popen(
+            [recorded.COMMAND, "record", "-q", "-t", "100ms", *options, "-h", pmcd.host(), "-o",
+             self.folder], env=pmcd.pcp_environment() | variables, text=True,
+            stderr=subprocess.PIPE)
+        self.addCleanup(recording.communicate)
+        self.addCleanup(recording.kill)
+        self.wait_for_samples(2)
+        return recording
+
+    def wait_for_samples(self, more):
+        """Waits for so many that are begun from now on."""
+        volume = f"{self.folder}/trace.0"
+        wait_until(lambda: os.path.exists(volume), what="the recording")
+        for _ in range(more):
+            before = os.path.getsize(volume)
+            wait_until(lambda: os.path.getsize(volume) > before, what="another sample")
+
     def test_what_a_host_shows_is_recorded(self):
         for name, agent in (("ours", self.agent), ("stock", STOCK_AGENT)):
             with self.subTest(agent=name):
@@ -320,10 +342,7 @@ class Hosts(Recording):
                 pmcd = self.start_pmcd(agent=agent)
                 self.trace(self.environment(pmcd), "point a", "obs 3 b{x=y}")
                 self.assert_values(pmcd, "trace.point.count", {"a": 1})
-                recording = subprocess.Popen(
-                    [recorded.COMMAND, "record", "-q", "-t", "100ms", "-h", pmcd.host(), "-o",
-                     self.folder], env=pmcd.pcp_environment(), text=True, stderr=subprocess.PIPE)
-                wait_until(lambda: os.path.exists(f"{self.folder}/trace.0"), what="the recording")
+                recording = self.start_recording(pmcd)
                 self.trace(self.environment(pmcd), "point a", "point late")
                 self.assert_values(pmcd, "trace.point.count", {"a": 2, "late": 1})
                 recording.send_signal(signal.SIGINT)
@@ -332,6 +351,85 @@ class Hosts(Recording):
                 self.assertEqual(self.last("trace.point.count"), {"a": 2, "late": 1})
                 self.assertEqual(list(self.last("trace.observe.count").values()), [1])
                 self.assertEqual(recorded.complaints(self.folder), "")
+
+    @contextlib.contextmanager
+    def stopped(self, pmcd):
+        with stopped(pmcd.pmcd_pid()):
+            yield
+        pmcd.wait_for_agent()  # else what it has still to do would get into the way of its end
+
+    def hear(self, recording, expected):
+        self.assertRegex(recording.stderr.readline(), f"^pcp-trace record: 127.0.0.1:.*{expected}")
+
+    def count_points(self, pmcd, **counts):
+        """Makes one call for each tag, and waits until the agent has so many."""
+        self.trace(self.environment(pmcd), *[f"point {tag}" for tag in counts])
+        values = pmcd.wait_for("trace.point.count", pmcd.values("trace.point.count") | counts)
+        self.assertEqual(values, values | counts)
+
+    def test_that_go_away_are_waited_for(self):
+        """Which is said once, and what they have told before and after adds up."""
+        pmcd = self.start_pmcd()
+        self.count_points(pmcd, a=1, b=1)
+        recording = self.start_recording(pmcd, PMCD_REQUEST_TIMEOUT="1")
+        self.count_points(pmcd, a=2, b=2)
+        self.wait_for_samples(2)
+
+        pmcd.kill_agent()
+        self.hear(recording, ": the trace agent: .*; waiting for it$")
+        pmcd.start_agent()
+        self.count_points(pmcd, a=1)
+        self.hear(recording, " is back$")
+        self.wait_for_samples(2)
+
+        with self.stopped(pmcd):
+            self.hear(recording, ": pmcd: .*; waiting for it$")
+        self.hear(recording, " is back$")
+        self.wait_for_samples(2)
+        self.count_points(pmcd, a=2, b=1)
+        self.wait_for_samples(2)
+        recording.send_signal(signal.SIGINT)
+        self.assertEqual(recording.communicate(timeout=PATIENCE_S)[1], "")
+        self.assertEqual(recording.returncode, 0)
+        self.assertEqual(recorded.complaints(self.folder), "")
+        done = subprocess.run([recorded.COMMAND, "report", "--json", self.folder], check=True,
+                              capture_output=True, text=True, timeout=PATIENCE_S)
+        run = json.loads(done.stdout)
+        # Of the calls that were made: a twice in each agent's life, b but once.
+        self.assertEqual({tag["name"]: tag["count"] for tag in run["tags"]}, {"a": 3, "b": 2})
+        self.assertEqual(len(run["run"]["gaps"]), 2)
+
+    def test_that_do_not_answer_delay_no_end(self):
+        """Neither when they are asked, nor when there is no connection any more."""
+        for name, variables in (("asked", {"PMCD_REQUEST_TIMEOUT": "1000"}),
+                                ("lost", {"PMCD_REQUEST_TIMEOUT": "1"})):
+            with self.subTest(name):
+                self.folder = os.path.join(self.directory, name)
+                pmcd = self.start_pmcd()
+                self.count_points(pmcd, a=1)
+                recording = self.start_recording(pmcd, **variables)
+                with self.stopped(pmcd):
+                    if name == "lost":
+                        self.hear(recording, ": pmcd: .*; waiting for it$")
+                        time.sleep(1.5)  # it connects again now
+                    wait_until(lambda: len(list(thread_states(recording.pid))) > 1,
+                               what="a question")
+                    recording.send_signal(signal.SIGINT)
+                    errors = recording.communicate(timeout=PATIENCE_S)[1]
+                self.assertEqual(recording.returncode, 125)
+                self.assertRegex(errors, r"\Apcp-trace record: the recording has ended too early:"
+                                 r" pmcd.*\n\Z")
+                self.assertEqual(recorded.complaints(self.folder), "")
+                self.assertTrue(os.path.exists(f"{self.folder}/trace.html"))
+
+    def test_that_do_not_answer_delay_no_appointed_end(self):
+        pmcd = self.start_pmcd()
+        self.count_points(pmcd, a=1)
+        recording = self.start_recording(pmcd, "-s", "2s", PMCD_REQUEST_TIMEOUT="1000")
+        with self.stopped(pmcd):
+            errors = recording.communicate(timeout=PATIENCE_S)[1]
+        self.assertIn("ended too early", errors)
+        self.assertEqual(recorded.complaints(self.folder), "")
 
     def test_that_are_not_there_are_named(self):
         done = subprocess.run([recorded.COMMAND, "record", "-h", "local:/no/socket"], text=True,

@@ -122,6 +122,17 @@ def thread_states(pid):
             yield file.read().rpartition(")")[2].split()[0]
 
 
+@contextlib.contextmanager
+def stopped(pid):
+    """Keeps a process from running."""
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        wait_until(lambda: set(thread_states(pid)) == {"T"}, what="the process to stop")
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
 def parse_values(text):
     """Turns the output of `pminfo -f` for one metric into {instance name: value}, or {None: value}
     for a metric without instances. A metric without a value gives {}."""
@@ -298,6 +309,9 @@ class PrivatePmcd:
                 return self.values("trace.control.port")
         wait_until(answers, what="the agent's first answer")
 
+    def pmcd_pid(self):
+        return self._pmcd.pid
+
     def kill_agent(self, with_signal=signal.SIGKILL):
         """Ends the agent and waits until pmcd has noticed. Nothing starts it again but restart."""
         os.kill(self.agent_pid(), with_signal)
@@ -317,16 +331,9 @@ class PrivatePmcd:
         self.kill_agent(with_signal)
         self.start_agent(options)
 
-    @contextlib.contextmanager
     def stopped_agent(self):
         """Keeps the agent from running: its host takes connections and data, but nobody answers."""
-        pid = self.agent_pid()
-        os.kill(pid, signal.SIGSTOP)
-        try:
-            wait_until(lambda: set(thread_states(pid)) == {"T"}, what="the agent to stop")
-            yield
-        finally:
-            os.kill(pid, signal.SIGCONT)
+        return stopped(self.agent_pid())
 
     # What is where -------------------------------------------------------------------------------
 

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "command/record/errand.hpp"
+
 namespace pcp::trace::command {
 
 namespace {
@@ -29,6 +31,50 @@ std::vector<std::string> names_below_roots() {
 
 int lookup(const char* name, pmID& metric) { return pmLookupName(1, &name, &metric); }
 
+std::vector<RecordedMetric> metrics_below_roots() {
+  std::vector<RecordedMetric> all;
+  for (const std::string& name : names_below_roots()) {
+    RecordedMetric metric{name, {}};
+    pmID id = PM_ID_NULL;
+    if (lookup(name.c_str(), id) < 0 || pmLookupDesc(id, &metric.description) < 0) continue;
+    all.push_back(std::move(metric));
+  }
+  return all;
+}
+
+std::string text_of(unsigned type, unsigned of) {
+  char* text = nullptr;
+  const auto length = static_cast<int>(type & (PM_TEXT_ONELINE | PM_TEXT_HELP));
+  const int status = (type & PM_TEXT_INDOM) != 0 ? pmLookupInDomText(of, length, &text)
+                                                 : pmLookupText(of, length, &text);
+  if (status < 0) return {};
+  const std::unique_ptr<char, void (*)(void*)> owned(text, std::free);
+  return text;
+}
+
+struct Fetched {
+  int status = 0;
+  pmResult* result = nullptr;
+};
+
+Fetched fetch(int context, bool is_lost, std::vector<pmID> metrics) {
+  Fetched fetched;
+  if (is_lost) fetched.status = pmReconnectContext(context);
+  if (fetched.status >= 0)
+    fetched.status = pmFetch(static_cast<int>(metrics.size()), metrics.data(), &fetched.result);
+  return fetched;
+}
+
+// What pmcd says of the metrics of an agent that is away, or 0: there are some.
+int why_unknown(const pmResult& result) {
+  int why = 0;
+  for (const pmValueSet* const set : sets_of(result)) {
+    if (set->numval >= 0) return 0;
+    why = set->numval;
+  }
+  return why;
+}
+
 // The label sets that pmcd gives, which PCP's function for each type fetches.
 int fetch_labels(unsigned type, unsigned of, pmLabelSet** sets) {
   switch (type) {
@@ -45,65 +91,84 @@ int fetch_labels(unsigned type, unsigned of, pmLabelSet** sets) {
 
 }  // namespace
 
-Result<std::unique_ptr<HostSource>> HostSource::connect(const std::string& host) {
-  const int context = pmNewContext(PM_CONTEXT_HOST, host.c_str());
-  if (context < 0) return error_of("cannot connect to pmcd on " + host, context);
-  std::unique_ptr<HostSource> made(new HostSource(context));
+template <typename Question>
+auto HostSource::ask(Question question) -> std::optional<decltype(question())> {
+  if (is_left_) return {};
+  const auto answer = std::make_shared<std::optional<decltype(question())>>();
+  const auto work = [answer, question = std::move(question), context = context_] {
+    pmUseContext(context);
+    answer->emplace(question());
+  };
+  is_left_ = !has_been_done(work, interruption_);
+  if (is_left_) return {};
+  return std::move(*answer);
+}
+
+Result<std::unique_ptr<HostSource>> HostSource::connect(const std::string& host,
+                                                        Interruption& interruption) {
+  std::unique_ptr<HostSource> made(new HostSource(interruption));
+  const std::string failure = "cannot connect to pmcd on " + host;
+  const std::optional<int> context =
+      made->ask([host] { return pmNewContext(PM_CONTEXT_HOST, host.c_str()); });
+  if (!context) return Error{failure + ": it does not answer"};
+  if (*context < 0) return error_of(failure, *context);
+  made->context_ = *context;
   if (const Result<void> found = made->find_metrics(); !found)
     return Error{host + ": " + found.error().message};
   return made;
 }
 
+// A question that is left keeps the context, and whoever wants that waits.
 HostSource::~HostSource() {
   result_.reset();
-  pmDestroyContext(context_);
+  if (context_ >= 0 && !is_left_) pmDestroyContext(context_);
 }
 
 Result<void> HostSource::find_metrics() {
-  for (const std::string& name : names_below_roots()) {
-    RecordedMetric metric{name, {}};
-    pmID id = PM_ID_NULL;
-    if (lookup(name.c_str(), id) < 0 || pmLookupDesc(id, &metric.description) < 0) continue;
-    metrics_.push_back(std::move(metric));
-  }
+  metrics_ = ask(metrics_below_roots).value_or(std::vector<RecordedMetric>());
+  if (is_left_) return Error{"its pmcd does not answer"};
   if (metrics_.empty())
     return Error{"its pmcd has no metrics trace.*; is the trace agent installed there?"};
   return {};
 }
 
-std::string HostSource::host_name() const {
-  std::array<char, 256> name{};
-  return pmGetContextHostName_r(context_, name.data(), static_cast<int>(name.size()));
+std::string HostSource::host_name() {
+  const auto name = ask([context = context_] {
+    std::array<char, 256> text{};
+    return std::string(pmGetContextHostName_r(context, text.data(), static_cast<int>(text.size())));
+  });
+  return name.value_or("");
 }
 
 std::string HostSource::text(unsigned type, unsigned of) {
-  char* text = nullptr;
-  const auto length = static_cast<int>(type & (PM_TEXT_ONELINE | PM_TEXT_HELP));
-  const int status = (type & PM_TEXT_INDOM) != 0 ? pmLookupInDomText(of, length, &text)
-                                                 : pmLookupText(of, length, &text);
-  if (status < 0) return {};
-  const std::unique_ptr<char, void (*)(void*)> owned(text, std::free);
-  return text;
+  return ask([type, of] { return text_of(type, of); }).value_or("");
 }
 
 OwnedLabels HostSource::labels(unsigned type, unsigned of) {
-  pmLabelSet* sets = nullptr;
-  const int count = fetch_labels(type, of, &sets);
-  return {sets, count};
+  auto found = ask([type, of] {
+    pmLabelSet* sets = nullptr;
+    const int count = fetch_labels(type, of, &sets);
+    return OwnedLabels(sets, count);
+  });
+  return found ? *std::move(found) : OwnedLabels();
 }
 
-Instances HostSource::instances(pmInDom domain) { return instances_by(pmGetInDom, domain); }
+Instances HostSource::instances(pmInDom domain) {
+  return ask([domain] { return instances_by(pmGetInDom, domain); }).value_or(Instances());
+}
 
 Result<Sample> HostSource::read(std::span<const pmID> metrics, agent::Time) {
-  if (is_lost_ && pmReconnectContext(context_) < 0) return Error{"pmcd does not answer"};
-  std::vector<pmID> ids(metrics.begin(), metrics.end());
-  pmResult* result = nullptr;
-  const int status = pmFetch(static_cast<int>(ids.size()), ids.data(), &result);
-  is_lost_ = status < 0;
-  if (status < 0) return error_of("pmcd", status);
-  result_.reset(result);
-  if ((status & PMCD_LABEL_CHANGE) != 0) labels_changed_ = true;
-  return to_sample(*result);
+  const auto fetched = ask([context = context_, is_lost = is_lost_,
+                            ids = std::vector<pmID>(metrics.begin(), metrics.end())] {
+    return fetch(context, is_lost, ids);
+  });
+  if (!fetched) return Error{"pmcd does not answer"};
+  is_lost_ = fetched->status < 0;
+  if (is_lost_) return error_of("pmcd", fetched->status);
+  result_.reset(fetched->result);
+  if ((fetched->status & PMCD_LABEL_CHANGE) != 0) labels_changed_ = true;
+  if (const int why = why_unknown(*result_); why != 0) return error_of("the trace agent", why);
+  return to_sample(*result_);
 }
 
 }  // namespace pcp::trace::command

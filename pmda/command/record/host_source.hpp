@@ -1,43 +1,54 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads what a host's pmcd shows of its trace agent, of ours or of PCP's own.
+// Reads what a host's pmcd shows of its trace agent, of ours or of PCP's own. PCP's library waits
+// for a pmcd that does not answer as long as its time-outs say: each of its calls is an errand.
 //
 // Thread: the main one.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "command/record/interruption.hpp"
 #include "command/record/source.hpp"
 
 namespace pcp::trace::command {
 
 class HostSource : public Source {
  public:
-  // `host` is as PCP's tools take it.
-  static Result<std::unique_ptr<HostSource>> connect(const std::string& host);
+  // `host` is as PCP's tools take it. After an interruption nobody is waited for: there is no more
+  // to read.
+  static Result<std::unique_ptr<HostSource>> connect(const std::string& host,
+                                                     Interruption& interruption);
   ~HostSource() override;
 
   // As pmcd knows itself.
-  std::string host_name() const;
+  std::string host_name();
 
   std::vector<RecordedMetric> metrics() override { return metrics_; }
   std::string text(unsigned type, unsigned of) override;
   OwnedLabels labels(unsigned type, unsigned of) override;
   Instances instances(pmInDom domain) override;
 
-  // Connects again if the connection is lost.
+  // Connects again if the connection is lost. Fails if the agent is away, too.
   Result<Sample> read(std::span<const pmID> metrics, agent::Time now) override;
   bool labels_changed() override { return std::exchange(labels_changed_, false); }
 
  private:
-  explicit HostSource(int context) : context_(context) {}
+  explicit HostSource(Interruption& interruption) : interruption_(interruption) {}
   Result<void> find_metrics();
 
-  int context_;
+  // Gives the answer, of which nothing else may be used; nothing after an interruption.
+  template <typename Question>
+  auto ask(Question question) -> std::optional<decltype(question())>;
+
+  Interruption& interruption_;
+  int context_ = -1;
   std::vector<RecordedMetric> metrics_;
-  bool is_lost_ = false;
+  bool is_lost_ = false;  // the connection
+  bool is_left_ = false;  // a question that has not been answered
   bool labels_changed_ = false;
   std::unique_ptr<pmResult, void (*)(pmResult*)> result_{nullptr, pmFreeResult};
 };

@@ -1,28 +1,41 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/record/interruption.hpp"
 
+#include <poll.h>
 #include <pthread.h>
+#include <sys/signalfd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <system_error>
 
 #include "collector/engine/clock.hpp"
 
 namespace pcp::trace::command {
 
 Interruption::Interruption() {
-  sigemptyset(&signals_);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&signals_, signal);
-  pthread_sigmask(SIG_BLOCK, &signals_, &blocked_before_);
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&signals, signal);
+  pthread_sigmask(SIG_BLOCK, &signals, &blocked_before_);
+  signals_.reset(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!signals_) throw std::system_error(errno, std::generic_category(), "signalfd");
 }
 
 Interruption::~Interruption() { pthread_sigmask(SIG_SETMASK, &blocked_before_, nullptr); }
 
-bool Interruption::comes_before(agent::Time until) {
+bool Interruption::comes_before(agent::Time until, int descriptor) {
   while (!has_come_) {
-    const agent::Time left = until - agent::steady_now();
-    if (left <= agent::Time::zero()) break;
-    const timespec timeout = agent::to_timespec(left);
-    has_come_ = ::sigtimedwait(&signals_, nullptr, &timeout) > 0;
+    const agent::Time now = agent::steady_now();
+    has_come_ = now >= end_;
+    if (has_come_ || now >= until) break;
+    const timespec timeout = agent::to_timespec(std::min(until, end_) - now);
+    std::array<pollfd, 2> both{pollfd{signals_.get(), POLLIN, 0}, pollfd{descriptor, POLLIN, 0}};
+    if (::ppoll(both.data(), both.size(), &timeout, nullptr) <= 0) continue;
+    signalfd_siginfo signal{};
+    has_come_ = ::read(signals_.get(), &signal, sizeof signal) == sizeof signal;
+    if (both[1].revents != 0) break;
   }
   return has_come_;
 }

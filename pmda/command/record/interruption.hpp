@@ -6,6 +6,7 @@
 
 #include <csignal>
 
+#include "collector/engine/descriptor.hpp"
 #include "collector/engine/types.hpp"
 
 namespace pcp::trace::command {
@@ -17,14 +18,19 @@ class Interruption {
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
 
-  // Waits until then, or until it comes; once it has come, it does not wait any more.
-  bool comes_before(agent::Time until);
+  // It comes at this time, too, without a signal.
+  void come_at(agent::Time end) { end_ = end; }
+
+  // Waits until then, until it comes, or until something can be read here; once it has come, it
+  // does not wait any more.
+  bool comes_before(agent::Time until, int descriptor = -1);
 
   bool has_come() const { return has_come_; }
 
  private:
-  sigset_t signals_{};
   sigset_t blocked_before_{};
+  agent::Descriptor signals_;  // to be read
+  agent::Time end_ = agent::Time::max();
   bool has_come_ = false;
 };
 

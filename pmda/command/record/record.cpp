@@ -8,12 +8,14 @@
 #include <cerrno>
 #include <clocale>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "collector/engine/clock.hpp"
 #include "command/model/archive_reader.hpp"
@@ -74,13 +76,13 @@ Recording::Settings settings_of(const RecordOptions& options) {
 }
 
 void record_until_end(Child& child, PrivateCollector& collector, Recording& recording, bool waits) {
-  while (!child.wait_until(recording.next())) recording.take_next();
+  while (!child.wait_until(recording.next())) static_cast<void>(recording.take_next());
   const agent::Time end = agent::steady_now();
   // First the processes, then what they have sent.
   while ((child.has_descendants() || !collector.is_quiet()) &&
          (waits || agent::steady_now() < end + kPatience)) {
     const agent::Time now = agent::steady_now();
-    if (now >= recording.next()) recording.take_next();
+    if (now >= recording.next()) static_cast<void>(recording.take_next());
     if (child.is_interrupted_before(now + (now < end + kPatience ? kLook : kLaterLook))) break;
   }
   collector.stop();
@@ -156,22 +158,43 @@ int record_command(const RecordOptions& options) {
   return status_of_program != 0 ? status_of_program : status;
 }
 
+// Says once that a host is away, and once that it is back.
+class Attendance {
+ public:
+  explicit Attendance(std::string host) : host_(std::move(host)) {}
+
+  void note(const Result<void>& taken) {
+    if (is_there_ == static_cast<bool>(taken)) return;
+    is_there_ = !is_there_;
+    std::cerr << "pcp-trace record: " << host_
+              << (is_there_ ? " is back" : ": " + taken.error().message + "; waiting for it")
+              << std::endl;
+  }
+
+ private:
+  std::string host_;
+  bool is_there_ = true;
+};
+
 int record_host(const RecordOptions& options) {
+  // PCP's library would not connect again within five seconds, and later not within 80.
+  ::setenv("PMCD_RECONNECT_TIMEOUT", "1,2,5", 0);
   std::optional<Interruption> interruption(std::in_place);
-  Result<std::unique_ptr<HostSource>> source = HostSource::connect(options.host);
+  Result<std::unique_ptr<HostSource>> source = HostSource::connect(options.host, *interruption);
   if (!source) return fail(source.error().message);
   Recording::Settings settings = settings_of(options);
   settings.what = options.host;
   settings.host = (*source)->host_name();
   settings.begin = agent::steady_now();
+  if (options.duration) interruption->come_at(settings.begin + *options.duration);
   Result<std::unique_ptr<Recording>> made = Recording::begin(settings, **source);
   if (!made) return fail(made.error().message);
   Recording& recording = **made;
-  const agent::Time end =
-      options.duration ? settings.begin + *options.duration : agent::Time::max();
-  while (recording.next() < end && !interruption->comes_before(recording.next()))
-    recording.take_next();
-  if (!interruption->has_come()) interruption->comes_before(end);
+  Attendance attendance(options.host);
+  while (!interruption->comes_before(recording.next())) {
+    const Result<void> taken = recording.take_next();
+    if (!interruption->has_come()) attendance.note(taken);
+  }
   const Result<void> finished = recording.finish();
   interruption.reset();
   return conclude(finished, recording.folder(), options);

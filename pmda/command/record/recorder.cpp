@@ -52,7 +52,11 @@ void Recorder::describe_metrics(Stamp at) {
 
 Result<void> Recorder::sample(Extent extent, Stamp at, agent::Time now) {
   Result<Sample> all = source_.read(extent == Extent::Changes ? without_distributions_ : all_, now);
-  if (!all) return all.error();
+  if (!all) {
+    // When it is back its instances may be others.
+    for (auto& [domain, its] : domains_) its.instances_are_due = its.labels_are_due = true;
+    return all.error();
+  }
   ++samples_;
   note(*all);
   const bool labels_changed = source_.labels_changed();

@@ -102,20 +102,20 @@ agent::Time Recording::between_distributions(agent::Time now) const {
   return std::min((now - begin_) / kColumns, kLongestColumn);
 }
 
-void Recording::take_next() {
+Result<void> Recording::take_next() {
   const agent::Time now = agent::steady_now();
   const bool with_distributions = now >= distributions_at_ + between_distributions(now);
   if (with_distributions) distributions_at_ = now;
-  static_cast<void>(take(
-      with_distributions ? Recorder::Extent::ChangesAndDistributions : Recorder::Extent::Changes,
-      now));
   intervals_ = (now - begin_) / interval_;
+  return take(
+      with_distributions ? Recorder::Extent::ChangesAndDistributions : Recorder::Extent::Changes,
+      now);
 }
 
 Result<void> Recording::finish() {
   const std::int64_t interval = (agent::steady_now() - begin_) / interval_;
   // One that has ended, but whose sample is not due yet.
-  if (interval > intervals_) take_next();
+  if (interval > intervals_) static_cast<void>(take_next());
   // And the one that has not ended is taken as if it had.
   const Result<void> taken =
       take(Recorder::Extent::Everything, boundary(std::max(interval, intervals_) + 1));
@@ -123,12 +123,13 @@ Result<void> Recording::finish() {
   return finished ? taken : finished;
 }
 
-// A source that fails may be back the next time; then readers are told that there is a gap.
+// A source that fails may be back later. Readers are told that there is a gap, after which they
+// find all that there is.
 Result<void> Recording::take(Recorder::Extent extent, agent::Time now) {
   if (writer_.failure()) return {};
   const Stamp at = clock_.now();
-  if (std::exchange(has_gap_, false)) writer_.add_sample(at, {});
-  Result<void> taken = recorder_.sample(extent, at, now);
+  Result<void> taken = recorder_.sample(has_gap_ ? Recorder::Extent::Everything : extent, at, now);
+  if (!taken && !has_gap_) writer_.add_sample(at, {});
   has_gap_ = !taken;
   return taken;
 }

@@ -31,7 +31,9 @@ class Recording {
 
   // When the next sample is due: when an interval has ended, and some time for what is on its way.
   agent::Time next() const;
-  void take_next();
+
+  // Gives why nothing can be read now. Then the archive has a gap.
+  Result<void> take_next();
 
   // The last sample, with all that there is: nothing more will happen. Gives what has ended the
   // recording before, if anything has.

@@ -168,6 +168,28 @@ TEST_P(Recorded, LabelsAreWrittenAgainWhenTheyHaveChanged) {
   EXPECT_EQ(source.label_requests, 2);
 }
 
+TEST_P(Recorded, AfterAFailureInstancesMayHaveOtherNames) {
+  ArchiveWriter writer = create();
+  FakeSource source;
+  source.names = {{1, "a"}};
+  source.counts = {{1, 5}};
+  Recorder recorder(source, writer, at(0));
+  ASSERT_TRUE(recorder.sample(Changes, at(0), {}));
+  source.is_there = false;
+  EXPECT_FALSE(recorder.sample(Changes, at(1), {}));
+  source.is_there = true;
+  source.names = {{1, "b"}};
+  ASSERT_TRUE(recorder.sample(Everything, at(2), {}));
+  EXPECT_EQ(source.label_requests, 2);
+  ASSERT_TRUE(writer.finish());
+  open();
+  EXPECT_EQ(values_of(read_all()), (Lines{" 0[1]=5", " 0[1]=5"}));
+  char* name = nullptr;
+  ASSERT_EQ(pmNameInDom(kDomain, 1, &name), 0);
+  EXPECT_STREQ(name, "b");
+  std::free(name);
+}
+
 TEST_P(Recorded, ASourceThatFailsGivesNoSample) {
   ArchiveWriter writer = create();
   FakeSource source;
