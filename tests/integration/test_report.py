@@ -98,6 +98,19 @@ class OfARecording(ReportTestCase):
         self.assertEqual(tags["observe", "o"]["sum"], 21)
         self.assertEqual(tags["observe", "o"]["last"], 7)
 
+    def test_says_what_programs_say_of_their_tags(self):
+        environment = library_environment(self.library, PCP_TRACE_FLUSH=1)
+        for name, unit, text in (("one", "KiB", 'said to be "read" \u20ac'), ("other", "MiB", "else")):
+            done = recorded.record(self.path(name), program("described"), unit, text,
+                                   environment=environment)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for archives in ([self.path("one")], [self.path("one"), self.path("other")]):
+            tags = tags_of(*archives)
+            self.assertEqual({name: (tag["unit"], tag["description"])
+                              for (_, name), tag in tags.items()},
+                             {"read{disk=sda}": ("KiB", 'said to be "read" \u20ac'),
+                              "written": ("KiB", "")})
+
     def test_names_the_command_as_it_was_typed(self):
         done = recorded.record(self.path("run.trace"), "sh", "-c", ': "h\\i" µ\t',
                                environment=library_environment(self.library))

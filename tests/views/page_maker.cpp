@@ -254,6 +254,8 @@ Model shop(bool has_histogram = true) {
   maker.measure("cache-fill", transact, {25, 0.0062, 0.8}, false, has_histogram);
   maker.measure("login", transact, {8, 0.012, 0.2, 0.06}, false, has_histogram);
   maker.measure("queue-length", TraceType::Observe, {600, 17, 0.5}, false, has_histogram);
+  model.tags.back().unit = "job";
+  model.tags.back().description = "Jobs that wait <b>for</b> a\u202e worker";
   maker.count("bytes-sent", TraceType::Counter, 420, 4096, "byte");
   maker.count("cache-miss", TraceType::Point, 33, 1, "");
   model.run.gaps.push_back({kBegin + seconds(40), kBegin + seconds(44), 0});

@@ -240,6 +240,17 @@ class Tags(PageTestCase):
         self.browser.press("ArrowUp")
         self.assertEqual(self.texts("#detail-title .name"), ["checkout"])
 
+    def test_say_what_they_stand_for(self):
+        self.page("shop")
+        self.assertEqual(self.texts("#detail-text"), [""])
+        self.click("#kinds button[data-kind=observe]")
+        self.click("#tags tr.choice")
+        self.assertEqual(self.texts("#detail-title small"), ["observation, in job"])
+        self.assertEqual(self.texts("#detail-text"), ["Jobs that wait <b>for</b> a\\u202e worker"])
+        self.assertRegex(self.texts("#figures dd")[-1], "\u202fjob$")
+        self.evaluate("pcpTrace.page.choose(pcpTrace.data.tags.slice(0, 2))")
+        self.assertEqual(self.texts("#detail-text"), [""])
+
     def test_stand_side_by_side(self):
         self.page("shop")
         self.click("#tags tr.choice:nth-child(3)", modifiers=CONTROL)

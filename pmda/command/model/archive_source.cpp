@@ -180,6 +180,27 @@ ArchiveSample ArchiveSource::sorted_sample() const {
   return sample;
 }
 
+std::map<std::string, Description> ArchiveSource::descriptions(TraceType type) const {
+  std::map<std::string, Description> all;
+  const auto of_type = std::find_if(metrics_.begin(), metrics_.end(), [type](const auto& metric) {
+    return is_of_tags(metric.second.what.quantity) && metric.second.what.type == type;
+  });
+  if (of_type == metrics_.end()) return all;
+  const pmInDom domain = of_type->second.description.indom;
+  const std::map<int, std::string> names = instances(domain);
+  pmLabelSet* sets = nullptr;
+  const int count = pmGetInstancesLabels(domain, &sets);
+  if (count <= 0) return all;
+  for (const pmLabelSet& set : std::span(sets, static_cast<std::size_t>(count))) {
+    Description its{label_of(set, "unit"), label_of(set, "description")};
+    const auto name = names.find(static_cast<int>(set.inst));
+    if (name != names.end() && !(its.unit.empty() && its.text.empty()))
+      all.emplace(name->second, std::move(its));
+  }
+  pmFreeLabelSets(sets, count);
+  return all;
+}
+
 std::map<int, std::string> ArchiveSource::instances(pmInDom domain) const {
   pmUseContext(context_.number());
   return instances_by(pmGetInDom, domain);

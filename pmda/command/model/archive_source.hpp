@@ -41,6 +41,12 @@ struct ArchiveSample {
   std::vector<QuantityValues> quantities;
 };
 
+// What a program has said of a tag; either may be empty.
+struct Description {
+  std::string unit;
+  std::string text;
+};
+
 inline Moment moment_of(const timespec& time) {
   return Moment(std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec));
 }
@@ -72,6 +78,9 @@ class ArchiveSource {
 
   // Reads on. Nothing: it is the end.
   Result<std::optional<ArchiveSample>> next();
+
+  // Of the tags of a type that a program has described, at the time of the last sample, by name.
+  std::map<std::string, Description> descriptions(TraceType type) const;
 
   // The names of a domain's instances at the time of the last sample.
   std::map<int, std::string> instances(pmInDom domain) const;

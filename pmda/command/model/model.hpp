@@ -62,7 +62,8 @@ struct SlowestMoment {
 struct Tag {
   std::string name;  // as PCP has it, from a program: any bytes, not always UTF-8
   TraceType type{};
-  std::string unit;  // of what is observed or counted, as PCP writes units; often empty
+  std::string unit;  // of what is observed or counted, as PCP or the program has it; often empty
+  std::string description;  // by the program: what it stands for; often empty
 
   double calls = 0;  // completed transactions, points passed, values, reports of a counter
   std::optional<double> failed;       // transactions aborted, which `calls` has not

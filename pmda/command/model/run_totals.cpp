@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -81,9 +82,14 @@ void RunTotals::add(const ArchiveSource& source, ArchiveTotals& archive) {
   samples_.push_back(archive.samples());
 
   tags_.resize(std::max(tags_.size(), names_.size()));
+  std::map<TraceType, std::map<std::string, Description>> descriptions;
+  for (const TraceType type : kTraceTypes) descriptions[type] = source.descriptions(type);
   for (std::size_t i = 0; i < archive.tags().size(); ++i) {
     if (!archive.tags()[i].is_there) continue;
     tags_[i].tag.type = names_.type(i);
+    const auto& of_type = descriptions[names_.type(i)];
+    if (const auto its = of_type.find(names_.name(i)); its != of_type.end())
+      describe(tags_[i].tag, its->second);
     add_tag(tags_[i], archive.tags()[i], source, is_in_step);
     auto& hosts = tags_[i].tag.hosts;
     if (hosts.empty() || hosts.back() != host) hosts.push_back(host);
@@ -130,6 +136,11 @@ void RunTotals::add_tag(Merged& merged, TagInArchive& its, const ArchiveSource& 
   if (is_only && its.fullest && is_same_count(its.fullest->calls, calls))
     merged.only_window = its.fullest;
   add_distribution(merged, its);
+}
+
+void RunTotals::describe(Tag& tag, const Description& its) {
+  if (tag.unit.empty() && tag.type != TraceType::Transact) tag.unit = its.unit;
+  if (tag.description.empty()) tag.description = its.text;
 }
 
 void RunTotals::add_extremes(Tag& tag, const TagInArchive& its, double calls, bool is_in_step) {

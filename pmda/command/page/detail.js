@@ -76,6 +76,9 @@ const kindNames = {
 
 const kindName = (kind) => kindNames[kind][0].toUpperCase() + kindNames[kind].slice(1) + 's';
 
+const kindAndUnit = ({type, unit}) =>
+    kindNames[type] + (unit && type !== 'transact' ? `, in ${visibleName(unit)}` : '');
+
 function showTitle(tags) {
   const title = document.getElementById('detail-title');
   title.replaceChildren(
@@ -87,7 +90,9 @@ function showTitle(tags) {
               nameElement(tag))),
       element(
           'small', {},
-          tags.length > 1 ? `${tags.length} tags side by side` : kindNames[tags[0].type]));
+          tags.length > 1 ? `${tags.length} tags side by side` : kindAndUnit(tags[0])));
+  const text = tags.length > 1 ? '' : tags[0].description;
+  document.getElementById('detail-text').textContent = text && visibleName(text);
 }
 
 function figure(name, value, why) {

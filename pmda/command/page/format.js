@@ -102,16 +102,16 @@ function formatPercent(share) {
       '%';
 }
 
-// With its unit, if it has one: "4.2 kB".
+// With its unit, if it has one for which there is room beside a number: "4.2 kB".
 function formatValue(tag) {
   if (tag.type === 'transact') return formatSeconds;
-  if (!tag.unit) return formatPlain;
+  if (!tag.unit || tag.unit.length > 8) return formatPlain;
   const isBytes = tag.unit === 'byte';
   return (value) => {
     if (!isKnown(value)) return unknown;
     const [number, letter] = scaled(value, isBytes ? 1e3 : 1e6, 4);
     return isBytes ? `${number}\u202f${letter}B` :
-                     [number, letter, tag.unit].filter(Boolean).join('\u202f');
+                     [number, letter, visibleName(tag.unit)].filter(Boolean).join('\u202f');
   };
 }
 

@@ -210,6 +210,7 @@ class Packer {
       write_list("name", tags, [&](const Tag& tag) { json_.text(tag.name); });
       write_list("type", tags, [&](const Tag& tag) { json_.text(type_name(tag.type)); });
       write_list("unit", tags, [&](const Tag& tag) { json_.text(tag.unit); });
+      write_list("description", tags, [&](const Tag& tag) { json_.text(tag.description); });
       write_list("calls", tags, [&](const Tag& tag) { json_.number(tag.calls); });
       write_numbers(tags);
       write_extreme("min", tags, &Tag::min);

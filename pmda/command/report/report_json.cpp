@@ -110,6 +110,7 @@ void Document::tag(const Tag& tag, const Run& run) {
     text("name", tag.name);
     text("type", type_name(tag.type));
     text("unit", tag.unit);
+    text("description", tag.description);
     std::vector<std::string> hosts;
     for (const std::uint16_t host : tag.hosts) hosts.push_back(run.hosts[host]);
     texts("hosts", hosts);

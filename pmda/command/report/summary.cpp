@@ -49,6 +49,7 @@ class TagTable {
     const auto& known = tag.percentiles[which];
     return known ? value(tag, *known) : has_histogram(tag.type) ? shown_.nothing() : "";
   }
+  std::string name(const Tag& tag) const;
   std::string failed(const Tag& tag) const;
   std::string max(const Tag& tag) const;
   std::string last(const Tag& tag) const;
@@ -77,7 +78,7 @@ std::string TagTable::heading(const Section& section) const {
 }
 
 std::string TagTable::row(const Tag& tag) const {
-  std::string line = Shown::left(shown_.name(tag.name, name_columns_), name_columns_);
+  std::string line = Shown::left(name(tag), name_columns_);
   line += in_column(Shown::count(tag.calls), kWideColumns);
   line += in_column(tag.rate ? Shown::measured(*tag.rate) : shown_.nothing(), kWideColumns);
   if (shows_failed_) line += failed(tag);
@@ -85,6 +86,15 @@ std::string TagTable::row(const Tag& tag) const {
     line += in_column(percentile(tag, which), kWideColumns);
   line += in_column(max(tag), kMaxColumns) + in_column(last(tag), kLastColumns);
   return Shown::trimmed(line) + "\n";
+}
+
+// With the unit of its values; times have theirs beside each.
+std::string TagTable::name(const Tag& tag) const {
+  constexpr std::size_t kMostOfUnit = 8;
+  const bool has_values = tag.type == TraceType::Observe || tag.type == TraceType::Counter;
+  const std::string unit =
+      has_values && !tag.unit.empty() ? " [" + shown_.name(tag.unit, kMostOfUnit) + "]" : "";
+  return shown_.name(tag.name, name_columns_ - columns_of(unit)) + unit;
 }
 
 std::string TagTable::failed(const Tag& tag) const {

@@ -21,6 +21,7 @@ Totals a_run() {
   tag.name = "say \"hi\"\n";
   tag.type = TraceType::Transact;
   tag.unit = "s";
+  tag.description = "what <is> \"said\"";
   tag.calls = 3;
   tag.max = Extreme{0.25, false};
   tag.slowest = SlowestMoment{totals.run.end, 0.25, true};
@@ -36,7 +37,8 @@ const std::string kRun =
     R"("elapsed_s":2,"samples":0,"interval_s":null,"gaps":[{"host":"saturn",)"
     R"("begin":"2027-01-15T08:00:00.000000001Z","end":"2027-01-15T08:00:02.000000001Z"}]})";
 const std::string kTags =
-    R"("tags":[{"name":"say \"hi\"\\x0a","type":"transact","unit":"s","hosts":["saturn"],"count":3,)"
+    R"("tags":[{"name":"say \"hi\"\\x0a","type":"transact","unit":"s",)"
+    R"("description":"what <is> \"said\"","hosts":["saturn"],"count":3,)"
     R"("rate":null,"failed":null,"vanished":null,"sum":null,"mean":null,"concurrency":null,"min":null,)"
     R"("min_is_exact":false,"max":0.25,"max_is_exact":false,"p50":null,"p90":null,"p95":null,"p99":null,"p999":null,)"
     R"("percentiles_from":"several hosts","last":null,"added":null,)"

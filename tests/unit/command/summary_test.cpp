@@ -98,6 +98,27 @@ TEST(Summary, SaysWhatHadNotEnded) {
   EXPECT_EQ(text({transaction("ended")}).find("had not ended"), std::string::npos);
 }
 
+TEST(Summary, ShowsTheUnitOfValues) {
+  Tag tag = of_type(TraceType::Observe, "queue");
+  tag.unit = "job";
+  Tag other = of_type(TraceType::Counter, "sent");
+  other.unit = "KiB";
+  Tag with_much = of_type(TraceType::Observe, std::string(100, 'x'));
+  with_much.unit = "\033[31mred and far too long";
+  Tag point = of_type(TraceType::Point, "point");
+  point.unit = "none of its own";
+  const auto lines = lines_of(summary(an_hour(), {tag, other, with_much, point}, "", kPlain));
+  const auto starts = [&lines](const std::string& text) {
+    return std::any_of(lines.begin(), lines.end(),
+                       [&text](const auto& line) { return line.starts_with(text); });
+  };
+  EXPECT_TRUE(starts("queue [job]       "));
+  EXPECT_TRUE(starts("sent [KiB]        "));
+  EXPECT_TRUE(starts("point             "));
+  EXPECT_TRUE(starts("xxxxxx..xxxxx [\\x1b[..g] ")) << lines[5];
+  for (const std::string& line : lines) EXPECT_LE(columns_of(line), 80U) << line;
+}
+
 TEST(Summary, SaysWhyAValueIsUnknown) {
   Tag tag = transaction("checkout");
   tag.percentiles = {};
