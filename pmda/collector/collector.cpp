@@ -27,6 +27,7 @@ Collector::~Collector() = default;
 
 Result<void> Collector::listen() { return parts_->server.listen(); }
 std::uint16_t Collector::port() const { return parts_->server.port(); }
+std::size_t Collector::max_connections() const { return parts_->server.max_connections(); }
 void Collector::start() { parts_->server.start(); }
 void Collector::stop() { parts_->server.stop(); }
 bool Collector::is_quiet() { return parts_->server.is_quiet(); }

@@ -6,6 +6,7 @@
 // Thread: the main one. Its users take no lock; what it knows is copied out by a Reader.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -34,6 +35,9 @@ class Collector {
   // Unix socket that cannot be made beside TCP is a line in the log.
   Result<void> listen();
   std::uint16_t port() const;  // the real one; 0 without TCP
+
+  // How many may be connected at a time. Requires: listen() was called.
+  std::size_t max_connections() const;
 
   void start();  // starts the ingest thread
   void stop();   // says BYE to clients, unlinks the Unix socket, ends the thread

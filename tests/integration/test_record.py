@@ -186,6 +186,25 @@ class Ends(Recording):
         self.assertEqual(self.record("/etc/passwd").returncode, 126)
         self.assertFalse(os.path.exists(self.folder))
 
+    def record_with_descriptors(self, limit, *command):
+        return self.record(*command, preexec_fn=lambda: resource.setrlimit(
+            resource.RLIMIT_NOFILE, (limit, limit)))
+
+    def test_at_once_if_there_are_no_descriptors_for_programs(self):
+        done = self.record_with_descriptors(64, "echo", "started")
+        self.assertEqual((done.returncode, done.stdout), (125, ""))
+        self.assertEqual(done.stderr, "pcp-trace record: the limit of 64 open files leaves none for"
+                         " traced programs: raise it, to 256 or more, with ulimit -n\n")
+        self.assertFalse(os.path.exists(self.folder))
+
+    def test_with_a_word_if_there_were_too_few_descriptors_for_all_programs(self):
+        script = "for i in 1 2 3 4 5; do (echo point a; sleep 1) | $0 & done; wait"
+        done = self.record_with_descriptors(66, "sh", "-c", script, program("traced"))
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, "pcp-trace record: too many traced programs at a time for"
+                         r" the limit of 66 open files \(ulimit -n\); some of their calls may be"
+                         " missing\n$")
+
     def test_with_a_mistake_on_the_command_line(self):
         done = subprocess.run([recorded.COMMAND, "record", "-t", "soon", "true"], text=True,
                               capture_output=True, check=False, timeout=PATIENCE_S)

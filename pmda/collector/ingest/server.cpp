@@ -427,6 +427,7 @@ Server::~Server() { stop(); }
 
 Result<void> Server::listen() { return implementation_->listen(); }
 std::uint16_t Server::port() const { return implementation_->port; }
+std::size_t Server::max_connections() const { return implementation_->max_talking; }
 void Server::start() { implementation_->start(); }
 void Server::stop() { implementation_->stop(); }
 bool Server::is_quiet() { return implementation_->is_quiet(); }

@@ -3,6 +3,7 @@
 // thread of its own, an Asio loop; start() and stop() are the main thread's.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -23,6 +24,7 @@ class Server {
   // As those of Collector.
   Result<void> listen();
   std::uint16_t port() const;
+  std::size_t max_connections() const;
 
   void start();
   void stop();

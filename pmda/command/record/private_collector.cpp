@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/record/private_collector.hpp"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -73,6 +74,10 @@ Result<std::unique_ptr<PrivateCollector>> PrivateCollector::create(agent::Time i
       collector_options(interval, made->socket_path()), add_to_log, made->begin_);
   if (const Result<void> listening = made->collector_->listen(); !listening)
     return listening.error();
+  if (made->collector_->max_connections() == 0)
+    return Error{"the limit of " + std::to_string(max_open_files()) +
+                 " open files leaves none for traced programs: raise it, to 256 or more, with"
+                 " ulimit -n"};
   return made;
 }
 
@@ -80,6 +85,10 @@ PrivateCollector::~PrivateCollector() {
   collector_.reset();
   std::error_code ignored;
   std::filesystem::remove_all(directory_, ignored);
+}
+
+bool PrivateCollector::has_refused_some() const {
+  return collector_->reader().ingest_counters().refused_limit > 0;
 }
 
 EnvironmentChanges PrivateCollector::environment() const {
@@ -92,6 +101,12 @@ EnvironmentChanges PrivateCollector::environment() const {
     changes[kFlush] =
         std::to_string(std::max<std::int64_t>(interval_ / kFlushesInAnInterval / 1ms, 10));
   return changes;
+}
+
+rlim_t max_open_files() {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_cur;
 }
 
 std::string collectors_log() {

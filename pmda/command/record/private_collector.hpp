@@ -6,6 +6,8 @@
 // Thread: the main one.
 #pragma once
 
+#include <sys/resource.h>
+
 #include <memory>
 #include <string>
 
@@ -16,6 +18,7 @@ namespace pcp::trace::command {
 
 class PrivateCollector {
  public:
+  // Fails, too, if this process may not have enough files open for any program to connect.
   static Result<std::unique_ptr<PrivateCollector>> create(agent::Time interval);
   ~PrivateCollector();  // stops
   PrivateCollector(const PrivateCollector&) = delete;
@@ -30,6 +33,9 @@ class PrivateCollector {
   // Nobody is connected, and all that was sent by those who were has been counted.
   bool is_quiet() { return collector_->is_quiet(); }
 
+  // Programs could not connect since there were too many at a time.
+  bool has_refused_some() const;
+
   agent::Time begin() const { return begin_; }  // of the first interval
   agent::Reader reader() const { return collector_->reader(); }
   std::uint16_t port() const { return collector_->port(); }
@@ -43,6 +49,9 @@ class PrivateCollector {
   agent::Time begin_{};
   std::unique_ptr<agent::Collector> collector_;
 };
+
+// Of this process.
+rlim_t max_open_files();
 
 // What collectors had to say, the first lines of it.
 std::string collectors_log();

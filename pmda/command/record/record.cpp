@@ -154,6 +154,9 @@ int record_command(const RecordOptions& options) {
   const Result<void> finished = (*recording)->finish();
   child.reset();  // from here on ^C is for us
   const int status = conclude(finished, (*recording)->folder(), options);
+  if (collector.has_refused_some())
+    fail("too many traced programs at a time for the limit of " + std::to_string(max_open_files()) +
+         " open files (ulimit -n); some of their calls may be missing");
   if (!options.is_quiet) tell_of_end(status_of_program, is_left_by_some);
   return status_of_program != 0 ? status_of_program : status;
 }
