@@ -213,9 +213,10 @@ class Ends(Recording):
 
     def test_with_a_kill_leave_a_readable_archive_and_the_program_alone(self):
         recording = recorded.start(
-            self.folder, "sh", "-c", "echo $$; exec $0", program("traced"),
+            self.folder, "sh", "-c", "echo $$; echo $PCP_TRACE_SOCKET; exec $0", program("traced"),
             environment=self.plain_environment(), options=["-t", "20ms"], stdin=subprocess.PIPE)
         pid = int(recording.stdout.readline())
+        private = os.path.dirname(recording.stdout.readline().strip())
         for number in range(100):
             recording.stdin.write(f"point tag{number}\n")
             recording.stdin.flush()
@@ -226,6 +227,8 @@ class Ends(Recording):
         self.assertEqual(recorded.complaints(self.folder), "")
         self.assertTrue(is_running(pid))
         self.assertGreater(len(recorded.samples(self.folder)), 2)
+        self.record_well("true", folder=self.folder + "2")
+        self.assertFalse(os.path.exists(private))
         recording.communicate("point a\n", timeout=PATIENCE_S)
         wait_until(lambda: not is_running(pid), what="the program's end")
 

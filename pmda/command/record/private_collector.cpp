@@ -5,10 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
-#include <filesystem>
 #include <mutex>
 #include <utility>
 
@@ -43,13 +40,6 @@ void add_to_log(const std::string& line) {
   if (to.lines.size() < Log::kMostBytes) to.lines += line + '\n';
 }
 
-// A socket's path may have 107 bytes, and TMPDIR may have more.
-Result<std::string> make_directory() {
-  std::string name = "/tmp/pcp-trace-XXXXXX";
-  if (::mkdtemp(name.data()) != nullptr) return name;
-  return Error{"cannot make a directory in /tmp: " + std::string(std::strerror(errno))};
-}
-
 agent::Collector::Options collector_options(agent::Time interval, std::string socket_path) {
   agent::Collector::Options options;
   options.engine.period = interval;
@@ -65,13 +55,13 @@ agent::Collector::Options collector_options(agent::Time interval, std::string so
 
 Result<std::unique_ptr<PrivateCollector>> PrivateCollector::create(agent::Time interval) {
   agent::free_without_delay();
-  Result<std::string> directory = make_directory();
+  Result<PrivateDirectory> directory = PrivateDirectory::create();
   if (!directory) return directory.error();
   std::unique_ptr<PrivateCollector> made(new PrivateCollector(*std::move(directory)));
   made->interval_ = interval;
   made->begin_ = agent::steady_now();
   made->collector_ = std::make_unique<agent::Collector>(
-      collector_options(interval, made->socket_path()), add_to_log, made->begin_);
+      collector_options(interval, made->directory_.socket()), add_to_log, made->begin_);
   if (const Result<void> listening = made->collector_->listen(); !listening)
     return listening.error();
   if (made->collector_->max_connections() == 0)
@@ -81,18 +71,12 @@ Result<std::unique_ptr<PrivateCollector>> PrivateCollector::create(agent::Time i
   return made;
 }
 
-PrivateCollector::~PrivateCollector() {
-  collector_.reset();
-  std::error_code ignored;
-  std::filesystem::remove_all(directory_, ignored);
-}
-
 bool PrivateCollector::has_refused_some() const {
   return collector_->reader().ingest_counters().refused_limit > 0;
 }
 
 EnvironmentChanges PrivateCollector::environment() const {
-  EnvironmentChanges changes{{"PCP_TRACE_SOCKET", socket_path()},
+  EnvironmentChanges changes{{"PCP_TRACE_SOCKET", directory_.socket()},
                              {"PCP_TRACE_HOST", "127.0.0.1"},
                              {"PCP_TRACE_PORT", std::to_string(port())},
                              {"PCP_TRACE_NOAGENT", std::nullopt}};

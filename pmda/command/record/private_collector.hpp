@@ -10,9 +10,11 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "collector/collector.hpp"
 #include "command/record/child.hpp"
+#include "command/record/private_directory.hpp"
 
 namespace pcp::trace::command {
 
@@ -20,7 +22,6 @@ class PrivateCollector {
  public:
   // Fails, too, if this process may not have enough files open for any program to connect.
   static Result<std::unique_ptr<PrivateCollector>> create(agent::Time interval);
-  ~PrivateCollector();  // stops
   PrivateCollector(const PrivateCollector&) = delete;
   PrivateCollector& operator=(const PrivateCollector&) = delete;
 
@@ -41,13 +42,12 @@ class PrivateCollector {
   std::uint16_t port() const { return collector_->port(); }
 
  private:
-  explicit PrivateCollector(std::string directory) : directory_(std::move(directory)) {}
-  std::string socket_path() const { return directory_ + "/socket"; }
+  explicit PrivateCollector(PrivateDirectory directory) : directory_(std::move(directory)) {}
 
-  std::string directory_;
+  PrivateDirectory directory_;
   agent::Time interval_{};
   agent::Time begin_{};
-  std::unique_ptr<agent::Collector> collector_;
+  std::unique_ptr<agent::Collector> collector_;  // stops when it goes, before its directory
 };
 
 // Of this process.

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/record/private_directory.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+namespace pcp::trace::command {
+
+namespace {
+
+constexpr std::string_view kPrefix = "pcp-trace-";
+constexpr std::string_view kTemplate = "XXXXXX";
+
+// Never what a symbolic link leads to.
+agent::Descriptor open_directory(const std::string& path) {
+  return agent::Descriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+bool try_lock(const agent::Descriptor& directory) {
+  return ::flock(directory.get(), LOCK_EX | LOCK_NB) == 0;
+}
+
+bool is_at(const agent::Descriptor& directory, const std::string& path) {
+  struct stat its {};
+  struct stat there {};
+  return ::fstat(directory.get(), &its) == 0 && ::lstat(path.c_str(), &there) == 0 &&
+         its.st_dev == there.st_dev && its.st_ino == there.st_ino;
+}
+
+// Made by mkdtemp(), and this user's.
+bool is_ours(const agent::Descriptor& directory) {
+  struct stat its {};
+  return ::fstat(directory.get(), &its) == 0 && its.st_uid == ::geteuid() &&
+         (its.st_mode & 07777) == S_IRWXU;
+}
+
+void remove_abandoned(const std::string& parent) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(parent, error)) {
+    const std::string name = entry.path().filename();
+    if (!name.starts_with(kPrefix) || name.size() != kPrefix.size() + kTemplate.size()) continue;
+    const agent::Descriptor directory = open_directory(entry.path());
+    if (!directory || !is_ours(directory) || !try_lock(directory)) continue;
+    ::unlinkat(directory.get(), "socket", 0);
+    ::rmdir(entry.path().c_str());  // what has anything else in it stays
+  }
+}
+
+}  // namespace
+
+Result<PrivateDirectory> PrivateDirectory::create(const std::string& parent) {
+  remove_abandoned(parent);
+  for (;;) {
+    std::string path = parent + "/" + std::string(kPrefix) + std::string(kTemplate);
+    if (::mkdtemp(path.data()) == nullptr)
+      return Error{"cannot make a directory in " + parent + ": " + std::strerror(errno)};
+    agent::Descriptor directory = open_directory(path);
+    // Until it is locked, it seems to be abandoned: somebody may be about to remove it.
+    const bool is_locked = directory && (try_lock(directory) || errno != EWOULDBLOCK);
+    if (is_locked && is_at(directory, path))
+      return PrivateDirectory(std::move(path), std::move(directory));
+    const int error = directory || errno == ENOENT ? 0 : errno;
+    ::rmdir(path.c_str());
+    if (error != 0) return Error{path + ": cannot be opened: " + std::strerror(error)};
+  }
+}
+
+PrivateDirectory::~PrivateDirectory() {
+  if (path_.empty()) return;
+  ::unlink(socket().c_str());
+  ::rmdir(path_.c_str());
+}
+
+}  // namespace pcp::trace::command

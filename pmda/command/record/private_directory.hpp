@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A directory that nobody else may enter and that goes with this process: for a socket. What is
+// left when a process is killed, the next one of the same user removes.
+//
+// Thread: one.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "collector/engine/descriptor.hpp"
+#include "wire/result.hpp"
+
+namespace pcp::trace::command {
+
+class PrivateDirectory {
+ public:
+  // In /tmp, for a socket's path may have 107 bytes, and TMPDIR may have more.
+  static Result<PrivateDirectory> create(const std::string& parent = "/tmp");
+  PrivateDirectory(PrivateDirectory&& other) noexcept
+      : path_(std::exchange(other.path_, "")), lock_(std::move(other.lock_)) {}
+  PrivateDirectory& operator=(PrivateDirectory&&) = delete;
+  ~PrivateDirectory();
+
+  std::string socket() const { return path_ + "/socket"; }
+
+ private:
+  PrivateDirectory(std::string path, agent::Descriptor lock)
+      : path_(std::move(path)), lock_(std::move(lock)) {}
+
+  std::string path_;
+  agent::Descriptor lock_;  // the directory; its lock says that it is in use
+};
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/record/private_directory.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace pcp::trace::command {
+namespace {
+
+namespace fs = std::filesystem;
+
+class PrivateDirectories : public testing::Test {
+ protected:
+  PrivateDirectories() {
+    std::string name = (fs::temp_directory_path() / "trace-XXXXXX").string();
+    parent_ = ::mkdtemp(name.data());
+  }
+  ~PrivateDirectories() override { fs::remove_all(parent_); }
+
+  PrivateDirectory create() const {
+    Result<PrivateDirectory> made = PrivateDirectory::create(parent_);
+    if (!made) throw std::runtime_error(made.error().message);
+    return *std::move(made);
+  }
+
+  // As a process leaves it that is killed.
+  fs::path leave(const std::string& name) const {
+    const fs::path path = parent_ / name;
+    fs::create_directory(path);
+    fs::permissions(path, fs::perms::owner_all);
+    std::ofstream(path / "socket");
+    return path;
+  }
+
+  fs::path parent_;
+};
+
+TEST_F(PrivateDirectories, AreThisUsersAlone) {
+  const PrivateDirectory made = create();
+  struct stat status {};
+  ASSERT_EQ(::stat(fs::path(made.socket()).parent_path().c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 0700U);
+}
+
+TEST_F(PrivateDirectories, GoWithTheirOwner) {
+  std::optional<PrivateDirectory> made = create();
+  std::ofstream(made->socket()) << "";
+  made.reset();
+  EXPECT_TRUE(fs::is_empty(parent_));
+}
+
+TEST_F(PrivateDirectories, OfTheDeadAreRemovedAndNotThoseOfTheLiving) {
+  const fs::path dead = leave("pcp-trace-abcdef");
+  const PrivateDirectory first = create();
+  std::ofstream(first.socket()) << "";
+  const PrivateDirectory second = create();
+  EXPECT_FALSE(fs::exists(dead));
+  EXPECT_TRUE(fs::exists(first.socket()));
+}
+
+TEST_F(PrivateDirectories, ThatAreNotOursStay) {
+  const fs::path other_name = leave("pcp-trace-abcdefg");
+  const fs::path with_more = leave("pcp-trace-more..");
+  std::ofstream(with_more / "more");
+  const fs::path open_to_all = leave("pcp-trace-public");
+  fs::permissions(open_to_all, fs::perms::all);
+  const fs::path linked = leave("elsewhere");
+  fs::create_directory_symlink(linked, parent_ / "pcp-trace-linked");
+  std::vector<fs::path> expected{other_name / "socket", with_more / "more", open_to_all / "socket",
+                                 linked / "socket", parent_ / "pcp-trace-linked"};
+  if (::geteuid() == 0) {
+    const fs::path of_another = leave("pcp-trace-others");
+    ASSERT_EQ(::chown(of_another.c_str(), 65534, 65534), 0);
+    expected.push_back(of_another / "socket");
+  }
+  create();
+  for (const fs::path& each : expected) EXPECT_TRUE(fs::exists(each)) << each;
+}
+
+TEST_F(PrivateDirectories, AreNotMadeWhereThereIsNoDirectory) {
+  const Result<PrivateDirectory> made = PrivateDirectory::create(parent_ / "nowhere");
+  ASSERT_FALSE(made);
+  EXPECT_TRUE(made.error().message.starts_with("cannot make a directory in "));
+}
+
+}  // namespace
+}  // namespace pcp::trace::command
