@@ -127,18 +127,26 @@ std::optional<Listed> look_for(const sockaddr_storage& local, const sockaddr_sto
   return {};
 }
 
-}  // namespace
+std::optional<Listed> find(const sockaddr_storage& local, const sockaddr_storage& remote) {
+  const std::optional<Listed> asked = ask_for(local, remote);
+  return asked ? asked : look_for(local, remote);
+}
 
-std::optional<std::uint32_t> tcp_owner(int socket) {
+std::optional<std::uint32_t> owner_of_peer(int socket, decltype(find)& find_it) {
   const sockaddr_storage peer = address_of(socket, ::getpeername);
   if (peer.ss_family != AF_INET && peer.ss_family != AF_INET6) return {};
-  const sockaddr_storage own = address_of(socket, ::getsockname);
-  const std::optional<Listed> asked = ask_for(peer, own);
-  const std::optional<Listed> found = asked ? asked : look_for(peer, own);
+  const std::optional<Listed> found = find_it(peer, address_of(socket, ::getsockname));
   // Whoever has closed his end already is said to be root, without an inode.
   constexpr std::uint32_t kEstablished = 1;
   if (!found || found->state != kEstablished || found->inode == 0) return {};
   return found->owner;
+}
+
+}  // namespace
+
+std::optional<std::uint32_t> tcp_owner(int socket) { return owner_of_peer(socket, find); }
+std::optional<std::uint32_t> listed_tcp_owner(int socket) {
+  return owner_of_peer(socket, look_for);
 }
 
 }  // namespace pcp::trace::agent

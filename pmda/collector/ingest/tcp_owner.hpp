@@ -11,4 +11,8 @@ namespace pcp::trace::agent {
 // Nothing if the peer is not on this machine, or has gone.
 std::optional<std::uint32_t> tcp_owner(int socket);
 
+// The same out of the list of all connections, which takes longer: for kernels that cannot be asked
+// for one.
+std::optional<std::uint32_t> listed_tcp_owner(int socket);
+
 }  // namespace pcp::trace::agent
