@@ -26,7 +26,14 @@ def tags_of(*arguments):
     """Gives the tags of a report: {(type, name): what is known}."""
     done = report("--json", *arguments)
     assert done.returncode == 0, done.stderr
-    return {(tag["type"], tag["name"]): tag for tag in json.loads(done.stdout)["tags"]}
+    return {(tag["type"], tag["name"]): tag for tag in strict_json(done.stdout)["tags"]}
+
+
+def strict_json(text):
+    """Python takes NaN and Infinity, which JSON does not have."""
+    def refuse(constant):
+        raise AssertionError(constant)
+    return json.loads(text, parse_constant=refuse)
 
 
 class ReportTestCase(TraceTestCase):
@@ -110,6 +117,41 @@ class OfARecording(ReportTestCase):
                               for (_, name), tag in tags.items()},
                              {"read{disk=sda}": ("KiB", 'said to be "read" \u20ac'),
                               "written": ("KiB", "")})
+
+    def test_keeps_what_is_no_number_out_of_means_and_json(self):
+        tags = tags_of(self.record("obs 3 o", "obs nan o", "obs inf o", "obs 5 o", "obs nan o",
+                                   "obs 4 i", "obs -inf i", "obs nan n"))
+        for name, expected in (("o", (5, 8, 4, 5)), ("i", (2, 4, 4, 4)), ("n", (1, 0, None, None))):
+            tag = tags["observe", name]
+            self.assertEqual((tag["count"], tag["sum"], tag["mean"], tag["max"]), expected, name)
+            self.assertFalse(tag["max_is_exact"], name)
+            self.assertIsNone(tag["p50"], name)
+            self.assertIsNone(tag["last"], name)
+        self.assertRegex(report(self.path("run.trace")).stdout, r"\no .* -?nan\n")
+
+    def test_of_no_time_tells_of_no_rates(self):
+        folder = self.record(*CALLS)
+        arguments = ["-S", "-0s", folder]
+        done = report("--html", self.path("page.html"), *arguments)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn(", 0 s, 1 sample\n", done.stdout)
+        for tag in tags_of(*arguments).values():
+            self.assertEqual((tag["count"], tag["rate"], tag["concurrency"]), (0, None, None))
+        done = report("--fail-if", "a count < 5", *arguments)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("unknown: one sample tells of no time", done.stdout)
+
+    def test_takes_an_archive_as_pcps_tools_do(self):
+        folder = self.record(*CALLS)
+        expected = report(folder).stdout
+        for arguments in (["-a", folder], ["--archive", folder], ["-a", folder + "/trace"],
+                          ["-a", folder + "/trace.index"]):
+            self.assertEqual(report(*arguments).stdout, expected, arguments)
+        other = self.record(*CALLS, name="other.trace")
+        self.assertEqual(tags_of("-a", folder, "-a", other)["transact", "a"]["count"], 2)
+        self.assertEqual(tags_of("-a", folder, other)["transact", "a"]["count"], 2)
+        done = report("-a", self.path("nowhere"))
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
 
     def test_names_the_command_as_it_was_typed(self):
         done = recorded.record(self.path("run.trace"), "sh", "-c", ': "h\\i" µ\t',

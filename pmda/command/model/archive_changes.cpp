@@ -92,7 +92,7 @@ void ArchiveChanges::take_values(const QuantityValues& values, Moment at, Change
       if (quantity == Quantity::Histogram) taker.take_histogram(tag, values.text(value));
       // Windows of the first sample are of the time before.
       else if (const double number = values.number(value);
-               (from || quantity == Quantity::Last) && !std::isnan(number))
+               quantity == Quantity::Last || (from && !std::isnan(number)))
         taker.take({tag, quantity, number, from.value_or(at), false});
     }
   }

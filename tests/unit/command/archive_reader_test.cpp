@@ -352,6 +352,15 @@ TEST_F(TotalsOf, AnArchiveWithoutSamplesOfThatTimeIsAnError) {
   EXPECT_EQ(read.error().message, path() + ": has no samples of the time that is asked for");
 }
 
+TEST_F(TotalsOf, AnArchiveWithoutAnySampleIsAnError) {
+  ArchiveOfTags archive(path());
+  archive.finish();
+  const Result<Totals> read = read_totals(request({"run"}, {}));
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().message,
+            path() + ": not a readable archive of PCP: Empty archive log file");
+}
+
 TEST_F(TotalsOf, AnArchiveOfAnotherProgramIsAnError) {
   ArchiveOfTags archive(path(), {"saturn", true, {"trace.control.period"}});
   archive.sample(0, {{"trace.control.period", {{"", 60.0}}}});
