@@ -118,6 +118,7 @@ class Programs(Recording):
         wait_until(lambda: any(sample.get("trace.point.count") for sample in
                                recorded.samples(self.folder)), what="a sample")
         recording.send_signal(signal.SIGTERM)
+        recording.wait(PATIENCE_S)  # before its input ends, which would end the program, too
         _, errors = recording.communicate(timeout=PATIENCE_S)
         self.assertEqual((recording.returncode, errors), (128 + signal.SIGTERM, ""))
         self.assertEqual(self.last("trace.point.count"), {"a": 1})
