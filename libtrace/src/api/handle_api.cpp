@@ -68,14 +68,6 @@ namespace {
   return record_call(*recorder, open.tag, kind, seconds_since(open.begun, now));
 }
 
-// Takes it out of its table and forgets it, or it would be open when tracing is switched on again.
-[[gnu::noinline]] void drop(pmtrace_tx* tx) {
-  const OpenTransaction open = read(tx);
-  Recorder* const recorder = open.tag != nullptr ? known_recorder() : nullptr;
-  if (recorder != nullptr) recorder->open().leave(open.place, open.tag, open.begun);
-  write(tx, {});
-}
-
 [[gnu::noinline, gnu::flatten]] int record_switched_on(pmtrace_handle tag, RecordKind kind,
                                                        double value) {
   if (tag == nullptr) return refuse(kind, nullptr, PMTRACE_ERR_TAGNAME);
@@ -83,10 +75,11 @@ namespace {
   return recorder != nullptr ? record_call(*recorder, tag, kind, value) : -ENOMEM;
 }
 
+// One that is open while tracing is switched off is taken out of its table as any other, and
+// recorded nowhere.
 int close_transaction(pmtrace_tx* tx, RecordKind kind) {
-  if (!is_switched_off()) return close_switched_on(tx, kind);
-  if (tx != nullptr && is_open(tx)) drop(tx);
-  return 0;
+  if (is_switched_off() && (tx == nullptr || !is_open(tx))) return 0;
+  return close_switched_on(tx, kind);
 }
 
 std::string description_line(const Tag& tag, std::string_view unit, std::string_view text) {

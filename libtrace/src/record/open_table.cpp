@@ -7,6 +7,7 @@
 #include <new>
 
 #include "fork/wiped_memory.hpp"
+#include "record/errno_stays.hpp"
 
 namespace pcp::trace::client {
 namespace {
@@ -51,6 +52,7 @@ OpenEntry* OpenRoom::entry(std::uint32_t number) const {
 bool OpenRoom::count(const Tag& tag, int by) {
   Counts* counts = counts_.load(std::memory_order_acquire);
   if (counts == nullptr) {
+    const ErrnoStays errno_stays;
     auto* const made = static_cast<Counts*>(allocate_wiped_memory(sizeof(Counts)));
     if (made == nullptr) return false;
     // Another thread may be faster; then what was made is lost, once.
@@ -132,6 +134,7 @@ bool OpenTable::extend() {
   std::uint32_t size = std::min(std::max(size_, OpenRoom::kInBlock), kMostEntries - size_);
   while (size >= OpenRoom::kInBlock && !room_.has(size / OpenRoom::kInBlock)) size /= 2;
   if (size < OpenRoom::kInBlock) return false;
+  const ErrnoStays errno_stays;
   void* const memory = allocate_wiped_memory(sizeof(Chunk) + size * sizeof(OpenEntry));
   if (memory == nullptr) return false;
   auto* const chunk = new (memory) Chunk;
