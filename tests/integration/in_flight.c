@@ -7,6 +7,7 @@
  *   elsewhere SLOT     ends it on another thread
  *   thread SLOT TAG    begins it on a thread of its own, which lives on; answers with its tid
  *   gone SLOT TAG      the same on a thread that ends
+ *   soon SLOT TAG      the same on a thread that ends a second later
  *   many COUNT TAG     begins so many     few   ends them all
  *   fork SLOT          a child ends the parent's transaction and begins one of its own, "child",
  *                      until it is killed with the parent; answers with its pid
@@ -24,6 +25,7 @@
 #include <unistd.h>
 
 enum { kSlots = 16 };
+enum { kEnds, kSoon, kForEver };
 static pmtrace_tx slots[kSlots];
 static pmtrace_tx* crowd;
 static int crowded;
@@ -43,7 +45,8 @@ static void* work(void* given) {
                                      : pmtrace_end(&slots[task->slot]);
   if (task->returned == 0 && task->tag != NULL) task->returned = (int)syscall(SYS_gettid);
   if (stays) pthread_barrier_wait(&task->done);
-  while (stays) pause();
+  while (stays == kForEver) pause();
+  if (stays) sleep(1);
   return NULL;
 }
 
@@ -100,9 +103,10 @@ static int obey(const char* name, char* rest) {
   if (strcmp(name, "begin") == 0) return pmtrace_begin(pmtrace_tag(rest), &slots[number]);
   if (strcmp(name, "end") == 0) return pmtrace_end(&slots[number]);
   if (strcmp(name, "abort") == 0) return pmtrace_abort(&slots[number]);
-  if (strcmp(name, "elsewhere") == 0) return on_thread(number, NULL, 0);
-  if (strcmp(name, "thread") == 0) return on_thread(number, rest, 1);
-  if (strcmp(name, "gone") == 0) return on_thread(number, rest, 0);
+  if (strcmp(name, "elsewhere") == 0) return on_thread(number, NULL, kEnds);
+  if (strcmp(name, "thread") == 0) return on_thread(number, rest, kForEver);
+  if (strcmp(name, "gone") == 0) return on_thread(number, rest, kEnds);
+  if (strcmp(name, "soon") == 0) return on_thread(number, rest, kSoon);
   if (strcmp(name, "fork") == 0) return fork_child(number);
   if (strcmp(name, "copy") == 0) {
     slots[atoi(rest) % kSlots] = slots[number];

@@ -84,6 +84,13 @@ class InFlight(TraceTestCase):
         self.assertEqual(traced.call("end 0"), 0)
         self.assert_in_flight({"request": 0})
 
+    def test_tells_no_thread_that_has_ended_meanwhile(self):
+        traced = self.start_program()
+        thread = traced.call("soon 0 request")
+        self.assert_in_flight({"request": 1})
+        wait_until(lambda: self.where() == {"request": str(traced.pid)}, what="the thread to be gone")
+        self.assertGreater(thread, 0)
+
     def test_is_not_ended_twice_by_a_copy(self):
         traced = self.start_program()
         traced.call("begin 0 request")
@@ -153,6 +160,24 @@ class InFlight(TraceTestCase):
         traced.end()
         self.assert_values(self.pmcd, "trace.transact.vanished", {"request": 2, "ended": 0})
         self.assert_in_flight({"request": 0, "ended": 0})
+
+    def test_vanishes_with_a_program_that_has_nothing_else_to_say(self):
+        for _ in range(20):
+            traced = self.start_program()
+            traced.call("begin 0 request")
+            traced.end()
+        self.assert_values(self.pmcd, "trace.transact.vanished", {"request": 20})
+        self.assert_in_flight({"request": 0})
+
+    def test_is_as_old_as_it_is_though_the_agent_hears_of_it_late(self):
+        traced = self.start_program()
+        traced.call("begin 0 first")
+        self.assert_in_flight({"first": 1})
+        with self.pmcd.stopped_agent():
+            traced.call("begin 1 request")
+            time.sleep(2)
+        self.assert_in_flight({"first": 1, "request": 1})
+        wait_until(lambda: self.oldest("request") > 2, what="the agent to hear of it again")
 
     def test_is_gone_at_once_with_a_program_that_is_killed(self):
         traced = self.start_program()

@@ -4,8 +4,8 @@
 // ends. The word is looked up and checked, so any number may come back: one that does not stand for
 // an open transaction gives one that is not open.
 //
-// The tag is left out. From the top: 0, 23 bits with the number of the entry plus one, and the low 40
-// of the moment; or 1 and the moment, where there is no entry.
+// The tag is left out. From the top: 0, 23 bits with the number of the entry plus one, and the low
+// 40 of the moment; or 1 and the moment, where there is no entry.
 #include <cstdint>
 
 #include "api/open_transaction.hpp"
@@ -39,14 +39,17 @@ std::uint64_t pcp_trace_to_word(const pmtrace_tx* tx) {
 
 void pcp_trace_from_word(std::uint64_t word, pmtrace_handle tag, pmtrace_tx* tx) {
   *tx = {};
-  if (word == 0) return;
-  if ((word & kNoEntry) != 0)
-    return write(tx, {tag, word & ~kNoEntry, OpenTable::kNowhere});
   Client* const client = Client::get_if_made();
-  if (client == nullptr) return;
+  if (word == 0 || client == nullptr) return;
+  const OpenRoom& room = client->recorders().open_room();
+  if ((word & kNoEntry) != 0) {
+    const Moment begun = word & ~kNoEntry;
+    if (room.may_have_begun(begun)) write(tx, {tag, begun, OpenTable::kNowhere});
+    return;
+  }
   // Zero has become the greatest number.
   const auto number = static_cast<std::uint32_t>((word >> kMomentBits) - 1);
-  OpenEntry* const entry = client->recorders().open_room().entry(number);
+  OpenEntry* const entry = room.entry(number);
   if (entry == nullptr) return;
   const Moment begun = entry->begun.load(std::memory_order_relaxed);
   if (begun == 0 || (begun & kMomentMask) != (word & kMomentMask)) return;

@@ -27,6 +27,7 @@ class AgentOutput final : public Output, private Connection::Listener {
   void report_to(Output::Listener& listener) override { listener_ = &listener; }
   void send_pending(std::uint64_t until) override;
   bool has_settled(std::uint64_t until) const override;
+  bool has_told_open() const override { return sender_ != nullptr && sender_->has_told_open(); }
   void connect() override;
   bool hurry() override;
   void say_goodbye() override;

@@ -18,6 +18,9 @@ namespace {
 // one that it was made for. Large enough for a thousand tags.
 constexpr std::size_t kMaxBodyBytes = wire::kLeastMaxPduBytes - wire::kBatchOverheadBytes;
 
+// An answer that takes longer is from an agent that did not read for a while.
+constexpr std::uint64_t kLateNs = 500'000'000;
+
 wire::Hello introduce(const Options& options) {
   wire::Hello hello;
   if (::getrandom(hello.session.data(), hello.session.size(), GRND_NONBLOCK) !=
@@ -83,7 +86,8 @@ bool BatchSender::on_pdu(const wire::Frame& pdu, std::uint64_t now_ns) {
         return take_welcome(*welcome, now_ns);
       return false;
     case wire::PduType::BatchAck:
-      if (const auto sequence = wire::decode_batch_ack(pdu.payload)) return take_ack(*sequence);
+      if (const auto sequence = wire::decode_batch_ack(pdu.payload))
+        return take_ack(*sequence, now_ns);
       return false;
     case wire::PduType::Bye:
       if (wire::decode_bye(pdu.payload) == wire::ByeReason::Malformed) give_up_first();
@@ -105,16 +109,17 @@ bool BatchSender::take_welcome(const wire::Welcome& welcome, std::uint64_t now_n
   if (same_agent && !welcome.session_known) {
     for (const Batch& batch : in_flight_) counters_.uncertain += batch.records;
     in_flight_.clear();
-  } else if (same_agent && !take_ack(welcome.last_sequence)) {
+  } else if (same_agent && !take_ack(welcome.last_sequence, now_ns)) {
     return false;
   }
-  for (const Batch& batch : in_flight_) send(batch, now_ns);
+  for (Batch& batch : in_flight_) send(batch, now_ns);
   return true;
 }
 
-bool BatchSender::take_ack(std::uint64_t sequence) {
+bool BatchSender::take_ack(std::uint64_t sequence, std::uint64_t now_ns) {
   if (sequence >= next_sequence_) return false;
   while (!in_flight_.empty() && in_flight_.front().sequence <= sequence) {
+    if (now_ns > in_flight_.front().sent_ns + kLateNs) open_.tell_again();
     counters_.acknowledged += in_flight_.front().records;
     in_flight_.pop_front();
   }
@@ -192,7 +197,8 @@ void BatchSender::fill(Batch& batch, std::uint64_t until) {
   }
 }
 
-void BatchSender::send(const Batch& batch, std::uint64_t now_ns) {
+void BatchSender::send(Batch& batch, std::uint64_t now_ns) {
+  batch.sent_ns = now_ns;
   std::string out;
   define_tags(batch.tags, out);
   const auto age = [&](std::uint64_t then_ns) {

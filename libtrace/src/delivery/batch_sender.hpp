@@ -33,6 +33,10 @@ class BatchSender final : public Sender {
   bool has_settled(std::uint64_t until) const override {
     return in_flight_.empty() || in_flight_.front().first_entry >= until;
   }
+  bool has_told_open() const override {
+    return welcomed_ &&
+           (!agent_has(wire::Feature::InFlight) || (!open_.has_news() && in_flight_.empty()));
+  }
   void say_goodbye() override;
 
   // What the agent of the present connection understands; nothing before its WELCOME.
@@ -47,6 +51,7 @@ class BatchSender final : public Sender {
     std::uint64_t records = 0;
     std::uint64_t first_ns = UINT64_MAX;  // times of its first and last record
     std::uint64_t last_ns = 0;
+    std::uint64_t sent_ns = 0;  // when it was sent last
     std::string body;
     std::vector<const Tag*> tags;
   };
@@ -58,11 +63,11 @@ class BatchSender final : public Sender {
   static constexpr std::size_t kMaxTags = 8192;
 
   bool take_welcome(const wire::Welcome& welcome, std::uint64_t now_ns);
-  bool take_ack(std::uint64_t sequence);
+  bool take_ack(std::uint64_t sequence, std::uint64_t now_ns);
   void give_up_first();
   Batch& add_batch();
   void fill(Batch& batch, std::uint64_t until);
-  void send(const Batch& batch, std::uint64_t now_ns);
+  void send(Batch& batch, std::uint64_t now_ns);
   void define_tags(const std::vector<const Tag*>& tags, std::string& out);
 
   Transport& transport_;

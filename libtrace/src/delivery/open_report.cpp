@@ -17,8 +17,8 @@ bool is_older(Moment a, Moment b, Moment now) {
   return same_clock ? a < b : seconds_since(a, now) > seconds_since(b, now);
 }
 
-std::uint64_t age_ns(Moment begun) {
-  return static_cast<std::uint64_t>(seconds_since(begun, present_moment()) * 1e9);
+std::uint64_t age_ns(Moment begun, Moment now) {
+  return static_cast<std::uint64_t>(seconds_since(begun, now) * 1e9);
 }
 
 }  // namespace
@@ -43,20 +43,33 @@ void OpenReport::see(const Tag& tag, Moment begun, const Recorder& recorder, Mom
 }
 
 bool OpenReport::look(const Recorders& recorders) {
-  for (State& state : states_) state.now = {};
+  if (has_ended_) return false;
+  for (State& state : states_) {
+    state.now = {};
+    state.recorder = nullptr;
+  }
   const Moment now = present_moment();
   recorders.for_each([&](Recorder& each) {
     each.open().for_each([&](const Tag* tag, Moment begun) { see(*tag, begun, each, now); });
   });
   recorders.open_room().for_each_counted(
-      [&](const Tag& tag, std::uint64_t count) { state_of(tag).now.count += count; });
+      [&](const Tag& tag, std::uint64_t count) { see_counted(tag, count, now); });
   return compare();
+}
+
+// Of these nobody knows when they began: not later than they were first seen.
+void OpenReport::see_counted(const Tag& tag, std::uint64_t count, Moment now) {
+  State& state = state_of(tag);
+  state.now.count += count;
+  if (state.now.oldest == 0)
+    state.now.oldest = state.before.oldest != 0 ? state.before.oldest : now;
 }
 
 bool OpenReport::compare() {
   bool differs = false;
   open_tags_ = 0;
   for (State& state : states_) {
+    if (state.recorder != nullptr) state.now.thread = state.recorder->thread_of(state.now.oldest);
     differs |= state.now != state.before;
     state.before = state.now;
     open_tags_ += state.now.count > 0 ? 1 : 0;
@@ -73,15 +86,29 @@ void OpenReport::add_news(State& state) {
 
 void OpenReport::begin_anew() {
   is_anew_ = true;
+  tell_again();
+}
+
+void OpenReport::tell_again() {
   for (State& state : states_) {
     state.told = {};
     if (state.now != state.told) add_news(state);
   }
 }
 
+void OpenReport::end() {
+  has_ended_ = true;
+  states_.clear();
+  index_.clear();
+  news_.clear();
+  open_tags_ = 0;
+  ever_told_ = false;
+}
+
 OpenReport::Told OpenReport::tell(std::size_t max_bytes) {
   in_flight_.clear();
   tags_.clear();
+  const Moment now = present_moment();
   std::size_t told = 0;
   for (; told < news_.size() && in_flight_.size() + kMostBytes <= max_bytes; ++told) {
     State& state = states_[news_[told]];
@@ -90,10 +117,8 @@ OpenReport::Told OpenReport::tell(std::size_t max_bytes) {
     tags_.push_back(state.tag);
     wire::OpenCount count{.tag_id = state.tag->id,
                           .open = std::min(state.now.count, wire::kMaxOpen)};
-    if (state.now.oldest != 0) {
-      count.oldest_ns = age_ns(state.now.oldest);
-      count.tid = state.recorder->thread_of(state.now.oldest);
-    }
+    count.tid = state.now.thread;
+    if (state.now.oldest != 0) count.oldest_ns = age_ns(state.now.oldest, now);
     wire::append_open_count(in_flight_, count);
     state.told = state.now;
     ever_told_ = true;

@@ -28,6 +28,12 @@ class OpenReport {
   // The agent has not heard anything: it is another one, or the connection is new.
   void begin_anew();
 
+  // The agent has heard it, but so late that it takes the transactions for younger than they are.
+  void tell_again();
+
+  // The process has taken its leave: what is open has vanished, and nothing is in flight any more.
+  void end();
+
   // Whether there is something to be told.
   bool has_news() const { return !news_.empty() || (is_anew_ && ever_told_); }
 
@@ -44,6 +50,7 @@ class OpenReport {
   struct Open {
     std::uint64_t count = 0;
     Moment oldest = 0;
+    std::uint32_t thread = 0;  // that began it; 0: it has ended, or is not known
     bool operator==(const Open&) const = default;
   };
 
@@ -53,12 +60,13 @@ class OpenReport {
     Open now;
     Open before;  // at the look before
     Open told;
-    const Recorder* recorder = nullptr;  // of the oldest
+    const Recorder* recorder = nullptr;  // of the oldest; null: it was only counted
     bool is_news = false;                // in news_
   };
 
   State& state_of(const Tag& tag);
   void see(const Tag& tag, Moment begun, const Recorder& recorder, Moment now);
+  void see_counted(const Tag& tag, std::uint64_t count, Moment now);
   bool compare();
   void add_news(State& state);
 
@@ -66,6 +74,7 @@ class OpenReport {
   std::vector<State> states_;
   std::vector<std::uint32_t> news_;  // indexes of states_
   std::size_t open_tags_ = 0;
+  bool has_ended_ = false;
   bool is_anew_ = true;  // nothing was told on this connection
   bool ever_told_ = false;
   std::string in_flight_;

@@ -50,6 +50,9 @@ class Output {
   // Tells whether all entries before number `until` that it took have been settled.
   virtual bool has_settled(std::uint64_t until) const = 0;
 
+  // Tells whether whoever it delivers to knows what is in flight, or cannot know.
+  virtual bool has_told_open() const = 0;
+
   // Something is to be delivered: goes there, unless it is there already or pauses after a failure.
   virtual void connect() = 0;
 

@@ -38,6 +38,9 @@ class Sender {
   // acknowledged, or given up and counted.
   virtual bool has_settled(std::uint64_t until) const = 0;
 
+  // Tells whether the agent knows what is in flight, as far as it can take that.
+  virtual bool has_told_open() const { return true; }
+
   virtual void say_goodbye() {}
 };
 

@@ -175,9 +175,14 @@ void Flusher::take_flush_request() {
 void Flusher::settle_flush_request() {
   if (!request_ || pending_.popped() < request_->until || !output_.has_settled(request_->until))
     return;
+  // What vanishes with the process is told before it.
+  if (request_->at_end && !open_.empty() && !output_.has_told_open()) return;
   const bool certain = doubtful_calls() == request_->doubtful;
   const bool is_last = request_->at_end && request_->ticket == shared_.link.requested();
-  if (certain && is_last && pending_.empty()) output_.say_goodbye();
+  if (certain && is_last && pending_.empty()) {
+    output_.say_goodbye();
+    open_.end();
+  }
   close_flush_request(certain);
 }
 

@@ -18,14 +18,16 @@ constexpr std::uint32_t kWorthKeeping = 4;  // a quarter
 constexpr std::uint32_t kWorthSearching = 64;
 
 // A search that is not worth while comes once in so many parts of the table.
-constexpr std::uint32_t kPause = 16;
+constexpr std::uint32_t kPause = 64;
 
-// That a begin was only counted, and by which process: a child's ends are nothing to its parent.
-OpenTable::Place counted_here() { return static_cast<OpenTable::Place>(::getpid()) << 1 | 1; }
+// Of a process: it may clear its counts so often before another one could be mistaken for it.
+constexpr unsigned kEpochBits = 24;
 
 }  // namespace
 
-OpenRoom::OpenRoom() : blocks_(static_cast<Blocks*>(allocate_wiped_memory(sizeof(Blocks)))) {}
+OpenRoom::OpenRoom()
+    : blocks_(static_cast<Blocks*>(allocate_wiped_memory(sizeof(Blocks)))),
+      epoch_(static_cast<std::uint64_t>(::getpid()) << kEpochBits | 1) {}
 
 bool OpenRoom::has(std::uint32_t blocks) const {
   return blocks_ != nullptr && taken_.load(std::memory_order_relaxed) + blocks <= kMostBlocks;
@@ -36,8 +38,7 @@ bool OpenRoom::number(OpenEntry* entries, std::uint32_t blocks) {
   do {
     if (blocks_ == nullptr || taken + blocks > kMostBlocks) return false;
   } while (!taken_.compare_exchange_weak(taken, taken + blocks, std::memory_order_relaxed));
-  for (std::uint32_t i = 0; i < blocks * kInBlock; ++i)
-    entries[i].number = taken * kInBlock + i;
+  for (std::uint32_t i = 0; i < blocks * kInBlock; ++i) entries[i].number = taken * kInBlock + i;
   for (std::uint32_t i = 0; i < blocks; ++i)
     (*blocks_)[taken + i].store(entries + i * kInBlock, std::memory_order_release);
   return true;
@@ -49,21 +50,42 @@ OpenEntry* OpenRoom::entry(std::uint32_t number) const {
   return block != nullptr ? block + number % kInBlock : nullptr;
 }
 
-bool OpenRoom::count(const Tag& tag, int by) {
+std::uint64_t OpenRoom::count(const Tag& tag) {
   Counts* counts = counts_.load(std::memory_order_acquire);
   if (counts == nullptr) {
     const ErrnoStays errno_stays;
     auto* const made = static_cast<Counts*>(allocate_wiped_memory(sizeof(Counts)));
-    if (made == nullptr) return false;
+    if (made == nullptr) return 0;
     // Another thread may be faster; then what was made is lost, once.
     if (counts_.compare_exchange_strong(counts, made, std::memory_order_acq_rel)) counts = made;
   }
-  if (tag.id >= kMaxTags) return false;
+  if (tag.id >= kMaxTags) return 0;
+  const std::uint64_t epoch = epoch_.load(std::memory_order_relaxed);
   Counted& counted = (*counts)[tag.id];
   counted.tag.store(&tag, std::memory_order_relaxed);
-  counted.open.fetch_add(by, std::memory_order_release);
-  if (by > 0) ever_counted_.fetch_add(1, std::memory_order_relaxed);
-  return true;
+  counted.open.fetch_add(1, std::memory_order_release);
+  ever_counted_.fetch_add(1, std::memory_order_relaxed);
+  return epoch;
+}
+
+void OpenRoom::uncount(const Tag& tag, std::uint64_t epoch) {
+  if (epoch != epoch_.load(std::memory_order_relaxed)) return;
+  std::atomic<std::uint64_t>& open = (*counts_.load(std::memory_order_acquire))[tag.id].open;
+  std::uint64_t before = open.load(std::memory_order_relaxed);
+  while (before > 0 && !open.compare_exchange_weak(before, before - 1, std::memory_order_release)) {
+  }
+}
+
+void OpenRoom::clear_counts() {
+  Counts* const counts = counts_.load(std::memory_order_acquire);
+  if (counts == nullptr) return;
+  epoch_.fetch_add(2, std::memory_order_relaxed);
+  for (Counted& each : *counts) each.open.store(0, std::memory_order_relaxed);
+}
+
+bool OpenRoom::may_have_begun(Moment moment) const {
+  return (moment & 1) != 0 ? first_ns_ <= moment && moment <= moment_by_clock()
+                           : first_tick_ <= moment && moment <= moment_by_counter();
 }
 
 OpenTable::OpenTable(OpenRoom& room) : room_(room) {
@@ -76,16 +98,20 @@ void OpenTable::leave_other(OpenEntry& entry, Moment begun) {
   entry.begun.compare_exchange_strong(begun, 0, std::memory_order_relaxed);
 }
 
-[[gnu::cold]] OpenTable::Place OpenTable::count(const Tag* tag) {
-  return room_.count(*tag, 1) ? counted_here() : kNowhere;
-}
+[[gnu::cold]] OpenTable::Place OpenTable::count(const Tag* tag) { return room_.count(*tag); }
 
 [[gnu::cold]] void OpenTable::uncount(Place place, const Tag* tag) {
-  if (place != kNowhere && place == counted_here()) room_.count(*tag, -1);
+  if (place != kNowhere) room_.uncount(*tag, place);
 }
 
 void OpenTable::clear() {
   for_each_entry([](OpenEntry& entry) { entry.begun.store(0, std::memory_order_relaxed); });
+}
+
+bool OpenTable::any() {
+  bool any = false;
+  for_each([&any](const Tag*, Moment) { any = true; });
+  return any;
 }
 
 // Makes the next run. False if there is none.

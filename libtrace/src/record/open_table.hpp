@@ -50,8 +50,17 @@ class OpenRoom {
   // Null if no entry has this number.
   OpenEntry* entry(std::uint32_t number) const;
 
-  // Counts a begin without an entry, or its end. False if there is no memory for it.
-  bool count(const Tag& tag, int by);
+  // Counts a begin without an entry. Gives what its end has to say; 0 if there is no memory for it.
+  std::uint64_t count(const Tag& tag);
+
+  // Counts such an end. One that belongs to another process, or to a time before clear_counts(), is
+  // none; nor is one too many, which only copies make.
+  void uncount(const Tag& tag, std::uint64_t epoch);
+
+  void clear_counts();
+
+  // Whether a transaction of this process may have begun then.
+  bool may_have_begun(Moment moment) const;
 
   // Calls visit(tag, open transactions) for those that are only counted.
   template <typename Visit>
@@ -59,9 +68,8 @@ class OpenRoom {
     const Counts* const counts = counts_.load(std::memory_order_acquire);
     if (counts == nullptr) return;
     for (const Counted& each : *counts) {
-      const std::int64_t open = each.open.load(std::memory_order_acquire);
-      if (open > 0)
-        visit(*each.tag.load(std::memory_order_relaxed), static_cast<std::uint64_t>(open));
+      const std::uint64_t open = each.open.load(std::memory_order_acquire);
+      if (open > 0) visit(*each.tag.load(std::memory_order_relaxed), open);
     }
   }
 
@@ -71,12 +79,15 @@ class OpenRoom {
  private:
   struct Counted {
     std::atomic<const Tag*> tag;
-    std::atomic<std::int64_t> open;  // released after the tag
+    std::atomic<std::uint64_t> open;  // released after the tag
   };
   using Counts = std::array<Counted, kMaxTags>;                     // by the tag's id
   using Blocks = std::array<std::atomic<OpenEntry*>, kMostBlocks>;  // released when numbered
 
-  Blocks* const blocks_;                  // null: there was no memory
+  Blocks* const blocks_;  // null: there was no memory
+  const Moment first_tick_ = moment_by_counter();
+  const Moment first_ns_ = moment_by_clock();
+  std::atomic<std::uint64_t> epoch_;      // of this process and its counts, odd; stands for itself
   std::atomic<std::uint32_t> taken_{0};   // of them; stands for itself
   std::atomic<Counts*> counts_{nullptr};  // released by who makes it
   std::atomic<std::uint64_t> ever_counted_{0};
@@ -134,6 +145,9 @@ class OpenTable {
 
   // Takes all out. Thread: any.
   void clear();
+
+  // Whether any is open. Thread: any.
+  bool any();
 
   // Calls visit(tag, begun) for what is open. Thread: any.
   template <typename Visit>

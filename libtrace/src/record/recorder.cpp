@@ -90,6 +90,7 @@ std::uint32_t Recorder::thread_of(Moment begun) const {
 
 void Recorder::give_up() {
   thread_.store(0, std::memory_order_relaxed);
+  if (open_.any()) doorbell_->ring_if_asleep();  // so that nobody looks for this thread
   transactions_.orphan();
   owned_.store(false, std::memory_order_release);
 }

@@ -31,6 +31,7 @@ Recorder* Recorders::make() {
 
 void Recorders::clear_open() {
   for_each([](Recorder& each) { each.open().clear(); });
+  queue_.open_room().clear_counts();
 }
 
 Recorders::Calls Recorders::calls() const {

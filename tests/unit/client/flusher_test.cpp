@@ -48,6 +48,7 @@ class FakeOutput final : public Output {
   }
 
   bool is_there = true;
+  bool knows_open = true;  // or cannot know
   bool has_memory = true;
   bool was_recovered = false;
   std::uint64_t next_call = kNever;
@@ -69,6 +70,7 @@ class FakeOutput final : public Output {
       pending_.pop();
     }
   }
+  bool has_told_open() const override { return knows_open; }
   bool has_settled(std::uint64_t until) const override {
     return taken_.empty() || first_taken_ >= until;
   }
@@ -411,6 +413,30 @@ TEST_F(FlusherTest, SaysGoodbyeAtTheEndWhenAllIsDelivered) {
   EXPECT_EQ(output.goodbyes, 0);
   output.acknowledge();
   EXPECT_EQ(output.goodbyes, 1);
+}
+
+TEST_F(FlusherTest, ConnectsForATransactionThatIsOpen) {
+  recorder.begin(tag);
+  flusher.on_bell(false);
+  pass_time();
+  EXPECT_GT(output.connects, 0);
+}
+
+TEST_F(FlusherTest, SaysGoodbyeWhenTheAgentKnowsWhatVanishesAndIsSilentFromThereOn) {
+  output.hurries_allowed = 100;
+  output.knows_open = false;
+  recorder.begin(tag);
+  link.say_end();
+  const std::uint64_t ticket = ask_for_delivery();
+  EXPECT_FALSE(link.is_settled(ticket));
+  EXPECT_EQ(output.goodbyes, 0);
+  output.knows_open = true;
+  output.talk();
+  EXPECT_TRUE(has_delivered(ticket));
+  EXPECT_EQ(output.goodbyes, 1);
+  const int connects = output.connects;
+  output.talk();  // such as that the connection is no more
+  EXPECT_EQ(output.connects, connects);
 }
 
 TEST_F(FlusherTest, SaysNoGoodbyeForAFlushThatBeganBeforeTheEnd) {

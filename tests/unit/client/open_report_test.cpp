@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "delivery/open_report.hpp"
 
+#include <chrono>
 #include <map>
 #include <string>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -143,6 +145,48 @@ TEST_F(OpenReportTest, CountsWhatHasNoRoomInTheTable) {
   for (std::uint32_t i = 0; i < OpenTable::kMostEntries + 10; ++i) begin(recorder, tag);
   report.look(recorders);
   EXPECT_EQ(tell(kMuch, true).at("in flight").open, OpenTable::kMostEntries + 10);
+}
+
+TEST_F(OpenReportTest, OfWhatIsOnlyCountedTheAgeIsThatOfItsFirstSight) {
+  OpenRoom& room = const_cast<OpenRoom&>(recorders.open_room());
+  room.count(*tag);
+  report.look(recorders);
+  EXPECT_EQ(tell(kMuch, true).at("in flight").open, 1U);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  room.count(*tag);
+  report.look(recorders);
+  const wire::OpenCount told = tell().at("in flight");
+  EXPECT_EQ(told.open, 2U);
+  EXPECT_GE(told.oldest_ns, 20'000'000U);
+  EXPECT_EQ(told.tid, 0U);
+}
+
+TEST_F(OpenReportTest, TellsAgainWhatWasHeardTooLate) {
+  begin(recorder, tag);
+  report.look(recorders);
+  tell(kMuch, true);
+  report.tell_again();
+  EXPECT_EQ(tell().at("in flight").open, 1U);
+}
+
+TEST_F(OpenReportTest, IsEmptyForGoodAtTheEnd) {
+  begin(recorder, tag);
+  report.look(recorders);
+  tell(kMuch, true);
+  report.end();
+  EXPECT_TRUE(report.empty());
+  EXPECT_FALSE(report.look(recorders));
+  report.begin_anew();
+  EXPECT_FALSE(report.has_news());
+}
+
+TEST_F(OpenReportTest, TellsThatTheThreadHasEnded) {
+  begin(recorder, tag);
+  report.look(recorders);
+  EXPECT_NE(tell(kMuch, true).at("in flight").tid, 0U);
+  recorder.give_up();
+  EXPECT_TRUE(report.look(recorders));
+  EXPECT_EQ(tell().at("in flight").tid, 0U);
 }
 
 TEST_F(OpenReportTest, DoesNotNameAThreadThatHasEnded) {

@@ -131,6 +131,33 @@ TEST_F(OpenTableTest, CountsWhatHasNoRoom) {
   EXPECT_GT(entries, OpenTable::kMostEntries / 2);
 }
 
+TEST_F(OpenTableTest, WhatIsOnlyCountedIsNeverLessThanNone) {
+  const std::uint64_t epoch = room.count(*tag);
+  room.count(*tag);
+  room.uncount(*tag, epoch + 2);  // another process's
+  EXPECT_EQ(counted(), 2U);
+  for (int i = 0; i < 3; ++i) room.uncount(*tag, epoch);
+  EXPECT_EQ(counted(), 0U);
+  room.count(*tag);
+  EXPECT_EQ(counted(), 1U);
+}
+
+TEST_F(OpenTableTest, WhatWasCountedBeforeTheyWereClearedIsNothing) {
+  const std::uint64_t before = room.count(*tag);
+  room.clear_counts();
+  EXPECT_EQ(counted(), 0U);
+  room.count(*tag);
+  room.uncount(*tag, before);
+  EXPECT_EQ(counted(), 1U);
+}
+
+TEST_F(OpenTableTest, KnowsWhatMayHaveBegun) {
+  EXPECT_TRUE(room.may_have_begun(moment_by_counter()));
+  EXPECT_TRUE(room.may_have_begun(moment_by_clock()));
+  for (const Moment moment : {Moment{0}, Moment{1}, ~Moment{0} >> 1, ~Moment{1} >> 1})
+    EXPECT_FALSE(room.may_have_begun(moment)) << moment;
+}
+
 TEST_F(OpenTableTest, AllTablesTogetherHaveALimit) {
   std::vector<std::unique_ptr<OpenTable>> tables;
   std::size_t open = 0;

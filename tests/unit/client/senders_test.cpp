@@ -57,8 +57,8 @@ struct BatchSenderTest : testing::Test {
   Pending pending;
   OpenReport open;
   DeliveryCounters counters;
-  BatchSender sender{transport, pending, open, counters, Options{},
-                     [] { return wire::ClientCounters{}; }};
+  BatchSender sender{transport, pending,   open,
+                     counters,  Options{}, [] { return wire::ClientCounters{}; }};
 
   void connect() {
     sender.connected();
@@ -117,6 +117,78 @@ struct BatchSenderTest : testing::Test {
 };
 
 using Sequences = std::vector<std::uint64_t>;
+
+struct InFlightTest : BatchSenderTest {
+  Doorbell doorbell;
+  Recorders recorders{doorbell, 64};
+  Recorder& recorder = *recorders.reuse_or_make();
+  wire::FeatureSet feature = wire::FeatureSet().set(wire::number_of(wire::Feature::InFlight));
+
+  void begin_one(const char* tag = "in flight") {
+    recorder.begin(intern_tag(tag));
+    open.look(recorders);
+  }
+};
+
+TEST_F(InFlightTest, IsToldInABatchWithoutCalls) {
+  begin_one();
+  begin(feature);
+  flush();
+  EXPECT_FALSE(sender.has_told_open());
+  EXPECT_TRUE(acknowledge(1));
+  EXPECT_TRUE(sender.has_told_open());
+  const auto batches = take_batches();
+  ASSERT_EQ(batches.size(), 1U);
+  EXPECT_TRUE(batches[0].entries.empty());
+  EXPECT_TRUE(batches[0].in_flight_anew);
+  ASSERT_EQ(batches[0].in_flight.size(), 1U);
+  EXPECT_EQ(batches[0].in_flight[0].open, 1U);
+  flush();
+  EXPECT_TRUE(take_batches().empty());  // nothing is new
+}
+
+TEST_F(InFlightTest, IsNotToldToAnAgentThatCannotTakeIt) {
+  begin_one();
+  begin();
+  record();
+  flush();
+  EXPECT_TRUE(sender.has_told_open());
+  const auto batches = take_batches();
+  ASSERT_EQ(batches.size(), 1U);
+  EXPECT_TRUE(batches[0].in_flight.empty());
+  EXPECT_FALSE(batches[0].in_flight_anew);
+}
+
+TEST_F(InFlightTest, IsToldAnewWithABatchThatIsSentAgain) {
+  begin(feature);
+  record();
+  flush();
+  begin_one();
+  reconnect();
+  take_batches();
+  EXPECT_FALSE(sender.has_told_open());
+  EXPECT_TRUE(welcome(1, true, 0, feature));
+  const auto batches = take_batches();
+  ASSERT_EQ(batches.size(), 1U);
+  EXPECT_EQ(batches[0].entries.size(), 1U);
+  EXPECT_TRUE(batches[0].in_flight_anew);
+  EXPECT_EQ(batches[0].in_flight.size(), 1U);
+}
+
+TEST_F(InFlightTest, IsToldAgainWhereTheAgentReadItLate) {
+  begin_one();
+  begin(feature);
+  flush();
+  take_batches();
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  EXPECT_TRUE(
+      sender.on_pdu(Answer(wire::append_batch_ack, std::uint64_t{1}).frame(), kNow + kSecond));
+  flush();
+  EXPECT_EQ(take_batches().size(), 1U);
+  EXPECT_TRUE(sender.on_pdu(Answer(wire::append_batch_ack, std::uint64_t{2}).frame(), kNow));
+  flush();
+  EXPECT_TRUE(take_batches().empty());
+}
 
 TEST_F(BatchSenderTest, SendsNothingBeforeItIsWelcome) {
   connect();
@@ -406,8 +478,7 @@ TEST_F(BatchSenderTest, SaysWhoItIs) {
   options.process = "program";
   options.service = "shop";
   options.labels = {{"zone", "eu"}};
-  BatchSender{transport, pending, open, counters, options, [] { return wire::ClientCounters{}; }}
-      .connected();
+  BatchSender{transport, pending, open, counters, options, [] { return wire::ClientCounters{}; }}.connected();
   const auto pdus = transport.take();
   const auto hello = wire::decode_hello(pdus.front().payload);
   ASSERT_TRUE(hello);

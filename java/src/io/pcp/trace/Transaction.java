@@ -103,7 +103,8 @@ public final class Transaction {
     /**
      * Begins one without making an object, for code that keeps a number in an object of its own,
      * as asynchronous servers do: {@code request.started = CHECKOUT.start()}. Every start is to be
-     * followed by one {@link #end} or {@link #abort}, on whichever thread; a second one does nothing.
+     * followed by one {@link #end} or {@link #abort}, on whichever thread; a second one does nothing
+     * (unless more than 65,536 that this thread began are open: those beyond are not checked, nor in flight).
      *
      * @return a number for {@link #end} and {@link #abort} alone; 0 if tracing is switched off
      */

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <cstdint>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "pcp/trace.h"
+
+extern "C" std::uint64_t pcp_trace_to_word(const pmtrace_tx* tx);
+extern "C" void pcp_trace_from_word(std::uint64_t word, pmtrace_handle tag, pmtrace_tx* tx);
+
+namespace {
+
+bool is_open(std::uint64_t word) {
+  pmtrace_tx tx;
+  pcp_trace_from_word(word, pmtrace_tag("one word"), &tx);
+  return tx.opaque[0] != 0;
+}
+
+std::uint64_t begin() {
+  pmtrace_tx tx;
+  pmtrace_begin(pmtrace_tag("one word"), &tx);
+  return pcp_trace_to_word(&tx);
+}
+
+// Nobody is to hear of it; but what is not even printed is not begun.
+struct OneWord : testing::Test {
+  int before = pmtracestate(PMTRACE_STATE_NOAGENT | PMTRACE_STATE_API);
+  ~OneWord() override { pmtracestate(before); }
+};
+
+TEST_F(OneWord, StandsForATransactionUntilThatEnds) {
+  const std::uint64_t first = begin();
+  const std::uint64_t second = begin();
+  EXPECT_NE(first, second);
+  pmtrace_tx tx;
+  pcp_trace_from_word(first, pmtrace_tag("one word"), &tx);
+  EXPECT_EQ(pcp_trace_to_word(&tx), first);
+  EXPECT_EQ(pmtrace_end(&tx), 0);
+  EXPECT_FALSE(is_open(first));
+  EXPECT_TRUE(is_open(second));
+  pcp_trace_from_word(second, pmtrace_tag("one word"), &tx);
+  EXPECT_EQ(pmtrace_abort(&tx), 0);
+  EXPECT_FALSE(is_open(second));
+  EXPECT_EQ(pcp_trace_to_word(&tx), 0U);
+}
+
+TEST_F(OneWord, ThatStandsForNothingIsNotOpen) {
+  const std::uint64_t own = begin();
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 100'000; ++i) EXPECT_FALSE(is_open(random()));
+  for (const std::uint64_t word : {std::uint64_t{0}, std::uint64_t{1}, ~std::uint64_t{0},
+                                   std::uint64_t{1} << 63, ~std::uint64_t{0} >> 1, own + 2})
+    EXPECT_FALSE(is_open(word)) << word;
+}
+
+}  // namespace
