@@ -61,7 +61,8 @@ class Link {
     auto deadline = present_time() + timeout;
     std::uint64_t progress = progress_.load(std::memory_order_relaxed);
     while (!is_settled(ticket)) {
-      if (pause(deadline)) continue;
+      if (pause(deadline) && present_time() < deadline) continue;  // much may happen in vain
+      if (is_settled(ticket)) break;
       const std::uint64_t before = progress;
       progress = progress_.load(std::memory_order_relaxed);
       if (patience == Patience::Fixed || progress == before) return false;

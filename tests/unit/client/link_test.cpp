@@ -88,6 +88,15 @@ TEST(Link, AWaitGivesUpInTime) {
   EXPECT_FALSE(link.await(link.request_delivery(), 1ms, Link::Patience::Progress));
 }
 
+TEST(Link, AWaitGivesUpInTimeHoweverMuchHappensInVain) {
+  Link link;
+  const auto happens_again = [](SteadyTime) {
+    std::this_thread::sleep_for(1ms);
+    return true;
+  };
+  EXPECT_FALSE(link.await(link.request_delivery(), 20ms, Link::Patience::Progress, happens_again));
+}
+
 TEST(Link, APatientWaitGoesOnAsLongAsThereIsProgress) {
   Link link;
   int pauses = 0;
