@@ -53,9 +53,10 @@ nothing is open. Over TCP the number of the process is its own claim.
      [](const TagValues& tag, double) { return tag.in_flight.vanished; },
      {"transactions whose process went before they ended, by tag",
       R"(Transactions that were open when their process was heard of last, and will not
-end any more: it has ended, or its connection was lost two minutes ago and it
-has not come back. Counted since the agent first heard of the tag, or since the
-last reset. An estimate, since what they began or ended after that is not known.
+end any more: it has said that it ends, or is seen to have ended (which takes a
+second or two), or its connection was lost two minutes ago. Counted since the
+agent first heard of the tag, or since the last reset. An estimate, since what
+they began or ended after that is not known.
 )"}},
   };
   // clang-format on

@@ -180,11 +180,13 @@ class InFlight(TraceTestCase):
         wait_until(lambda: self.oldest("request") > 2, what="the agent to hear of it again")
 
     def test_is_gone_at_once_with_a_program_that_is_killed(self):
-        traced = self.start_program()
+        traced = self.start_program(PCP_TRACE_SOCKET=self.pmcd.path("run/trace.socket"),
+                                    PCP_TRACE_HOST=None, PCP_TRACE_PORT=None)
         traced.call("begin 0 request")
         self.assert_in_flight({"request": 1})
         os.kill(traced.pid, signal.SIGKILL)
         self.assert_in_flight({"request": 0})
+        self.assert_values(self.pmcd, "trace.transact.vanished", {"request": 1})
         self.assertRaises(AssertionError, traced.end)
 
     def test_is_forgotten_where_tracing_is_switched_off(self):

@@ -111,6 +111,7 @@ std::optional<Ending> Dialogue::take_hello(const wire::Frame& frame, Turn& turn,
   process_ = hello->process.substr(0, kMaxShownBytes + 1);
   const std::uint32_t pid = peer_.pid != 0 ? peer_.pid : hello->pid;
   session_->pid = pid;
+  session_->is_pid_certain = peer_.pid != 0;
   session_->origin = context_.origins.make(*hello, user, pid);
   session_->split.begin(options.split, pid, *hello);
   show_client(pid, turn);

@@ -1,9 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "collector/ingest/in_flight.hpp"
 
+#include <vector>
+
 #include "collector/ingest/count.hpp"
+#include "collector/ingest/process_state.hpp"
 
 namespace pcp::trace::agent {
+
+namespace {
+
+// A process that ends closes its connection a moment before it can be seen to have ended: it is
+// looked for so long. And so many at a time: each look takes some microseconds.
+constexpr Time kLookedFor = std::chrono::seconds(5);
+constexpr std::size_t kLooks = 100;
+
+}  // namespace
 
 void InFlight::begin(Session& session) {
   SessionInFlight& its = session.in_flight;
@@ -121,14 +133,30 @@ void InFlight::vanish_all(Session& session, Turn& turn) {
   }
 }
 
+void InFlight::give_up(Session& session, Turn& turn) {
+  vanish_all(session, turn);
+  session.origin.reset();
+  move(session, Known::Nothing);
+}
+
 void InFlight::give_up_old(Time now, Turn& turn) {
   auto& before = list(Known::Before);
-  while (!before.empty() && now - before.front()->remembered_since >= options_.vanish_after) {
-    Session& session = *before.front();
-    vanish_all(session, turn);
-    session.origin.reset();
-    move(session, Known::Nothing);
+  while (!before.empty() && now - before.front()->remembered_since >= options_.vanish_after)
+    give_up(*before.front(), turn);
+  std::vector<Session*> gone;
+  for (auto each = before.rbegin(); each != before.rend() && gone.size() < kLooks; ++each) {
+    if (now - (*each)->remembered_since > kLookedFor) break;
+    if ((*each)->is_pid_certain) gone.push_back(*each);
   }
+  for (Session* const session : gone) {
+    turn.end();  // this reads a file
+    if (has_ended(session->pid)) give_up(*session, turn);
+  }
+}
+
+void InFlight::give_up_all(Turn& turn) {
+  auto& before = list(Known::Before);
+  while (!before.empty()) give_up(*before.front(), turn);
 }
 
 bool InFlight::enter_again(Turn& turn, std::size_t most) {

@@ -42,8 +42,11 @@ class InFlight {
   void take(Session& session, const wire::Batch& batch, Turn& turn,
             const std::function<void(const SessionTag&)>& disagrees);
 
-  // Gives up those who have not come back.
+  // Gives up those who will not come back: their process has ended, or they had time enough.
   void give_up_old(Time now, Turn& turn);
+
+  // Gives up all that have not come back.
+  void give_up_all(Turn& turn);
 
   // Has at most so many tags and sessions enter again what was reset. True if there is more to do.
   bool enter_again(Turn& turn, std::size_t most);
@@ -61,6 +64,7 @@ class InFlight {
   static void leave(SessionInFlight::Tag& mine, Engine& engine);
   void forget_all(Session& session, Turn& turn);
   void vanish_all(Session& session, Turn& turn);
+  void give_up(Session& session, Turn& turn);
   void erase(Session& session, Tags::iterator tag);
 
   const IngestOptions& options_;

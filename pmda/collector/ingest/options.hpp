@@ -53,8 +53,10 @@ struct IngestOptions {
   // Tags of which something is in flight, of each session: so many of all, half of that of a user,
   // of a session as many as it may have tags. What goes over is left out.
   std::uint32_t max_in_flight = 100'000;
-  // What was in flight when the connection has gone without a BYE is given up after this time.
+  // What was in flight when the connection has gone without a BYE is given up once its process is
+  // seen to have ended, or after this time; or when the collector stops.
   std::chrono::milliseconds vanish_after = std::chrono::minutes(2);
+  bool vanish_at_end = false;
 };
 
 }  // namespace pcp::trace::agent

@@ -254,6 +254,9 @@ void Server::Implementation::run() {
       limited_log.say(std::string("trouble in the ingest thread: ") + problem.what(), steady_now());
     }
   }
+  if (!options.vanish_at_end) return;
+  Turn turn(shared);
+  context.sessions.in_flight().give_up_all(turn);
 }
 
 // What must be done now and then.

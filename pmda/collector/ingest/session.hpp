@@ -28,6 +28,7 @@ struct Session {
   std::uint64_t connection = 0;  // 0: none, it is remembered
   std::uint64_t last_sequence = 0;
   std::uint32_t pid = 0;                 // the kernel's word, or over TCP its own; 0: unknown
+  bool is_pid_certain = false;           // it is the kernel's word
   std::shared_ptr<const Origin> origin;  // null if it has no connection, and nothing in flight
   Split split;                           // of its tags
   SessionTags tags;

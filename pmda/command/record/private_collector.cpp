@@ -48,6 +48,7 @@ agent::Collector::Options collector_options(agent::Time interval, std::string so
   options.ingest.port = 0;
   options.ingest.socket_path = std::move(socket_path);
   options.ingest.only_user = ::geteuid();
+  options.ingest.vanish_at_end = true;  // by then all programs have ended
   return options;
 }
 

@@ -2,6 +2,8 @@
 // What sessions say of their transactions in flight.
 #include <unistd.h>
 
+#include <thread>
+
 #include "collector/engine/clock.hpp"
 #include "collector/ingest/session_table.hpp"
 #include "collector/shared.hpp"
@@ -204,6 +206,27 @@ TEST_F(InFlightOf, AProcessThatDoesNotComeBackVanishes) {
   const auto welcome = unix_socket().hello(1);
   ASSERT_TRUE(welcome);
   EXPECT_TRUE(welcome->session_known);  // what it has counted is remembered for longer
+}
+
+TEST_F(InFlightOf, AProcessThatIsStillThereMayComeBack) {
+  start(impatient());  // this one is
+  Program program = this->program(1);
+  ASSERT_TRUE(program.say({{1, 3, 0, 0}}, true));
+  leave(program);
+  std::this_thread::sleep_for(100ms);
+  EXPECT_EQ(vanished("one"), 0u);
+}
+
+TEST_F(InFlightOf, WhatHasNotComeBackVanishesWithACollectorThatSaysSo) {
+  IngestOptions options = this->options();
+  options.vanish_at_end = true;
+  start(std::move(options));
+  Program program = this->program(1);
+  ASSERT_TRUE(program.say({{1, 3, 0, 0}}, true));
+  leave(program);
+  EXPECT_EQ(vanished("one"), 0u);
+  collector_->stop();
+  EXPECT_EQ(vanished("one"), 3u);
 }
 
 TEST_F(InFlightOf, ASessionThatMakesRoomForAnotherVanishes) {
