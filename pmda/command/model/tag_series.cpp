@@ -23,8 +23,10 @@ std::vector<float>* grown_of(Series& series, Quantity quantity) {
       return &series.failed;
     case Quantity::Sum:
       return &series.sum;
-    default:
+    case Quantity::Counted:
       return &series.counted;
+    default:
+      return nullptr;  // of no interest over time
   }
 }
 
@@ -94,7 +96,9 @@ void TagSeries::take(const Change& change) {
 
 void TagSeries::take_grown(Series& series, const Change& change) {
   TimeGrid& grid = grid_of(series);
-  std::vector<float>& points = *grown_of(series, change.quantity);
+  std::vector<float>* const grown = grown_of(series, change.quantity);
+  if (grown == nullptr) return;
+  std::vector<float>& points = *grown;
   prepare(points, grid.points(), 0);
   if (change.value == 0) return;
   grid.for_each_share([&](std::size_t point, double share) {

@@ -123,6 +123,7 @@ function showFigures(tags) {
     figures.push(
         figure('failed', isKnown(tag.failed) ? formatCount(tag.failed) : unknown, unrecorded),
         figure('in flight', formatFew(tag.concurrency), unrecorded),
+        ...(tag.vanished > 0 ? [figure('not ended', formatCount(tag.vanished))] : []),
         figure('total time', formatSeconds(tag.sum), unrecorded));
   }
   if (tag.type === 'counter')

@@ -172,6 +172,7 @@ class Packer {
   void write_numbers(const std::vector<Tag>& tags) {
     const std::pair<std::string_view, std::optional<double> Tag::*> columns[] = {
         {"failed", &Tag::failed},
+        {"vanished", &Tag::vanished},
         {"sum", &Tag::sum},
         {"rate", &Tag::rate},
         {"mean", &Tag::mean},

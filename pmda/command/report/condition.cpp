@@ -92,9 +92,10 @@ Result<void> Condition::take_what(std::string_view& rest) {
     std::string_view name;
     What what;
   };
-  constexpr std::array kWords{Word{"count", What::Count},   Word{"rate", What::Rate},
-                              Word{"failed", What::Failed}, Word{"failed%", What::FailedShare},
-                              Word{"mean", What::Mean},     Word{"max", What::Max}};
+  constexpr std::array kWords{Word{"count", What::Count},      Word{"rate", What::Rate},
+                              Word{"failed", What::Failed},    Word{"failed%", What::FailedShare},
+                              Word{"mean", What::Mean},        Word{"max", What::Max},
+                              Word{"vanished", What::Vanished}};
   const std::string_view word = take_while(rest, is_letter_of_what);
   for (const Word& each : kWords) {
     if (word != each.name) continue;
@@ -108,8 +109,8 @@ Result<void> Condition::take_what(std::string_view& rest) {
     return {};
   }
   return Error{
-      "after the tag comes count, rate, failed, failed%, mean, p50, p90, p95, p99, p999 "
-      "or max, not \"" +
+      "after the tag comes count, rate, failed, failed%, mean, p50, p90, p95, p99, p999, "
+      "max or vanished, not \"" +
       shown_name(std::string(word.empty() ? rest : word)) + "\""};
 }
 
@@ -158,6 +159,10 @@ bool Condition::matches(const Tag& tag) const {
   return is_glob_ ? matches_glob(tag_, tag.name) : tag_ == tag.name;
 }
 
+bool Condition::is_of_transactions() const {
+  return what_ == What::Failed || what_ == What::FailedShare || what_ == What::Vanished;
+}
+
 // With a unit of time values are those of transactions, without they are what was observed.
 bool Condition::applies_to(TraceType type) const {
   switch (what_) {
@@ -166,6 +171,7 @@ bool Condition::applies_to(TraceType type) const {
       return true;
     case What::Failed:
     case What::FailedShare:
+    case What::Vanished:
       return type == TraceType::Transact;
     default:
       return type == (is_time_ ? TraceType::Transact : TraceType::Observe);
@@ -183,7 +189,7 @@ std::vector<Condition::Finding> Condition::check(const std::vector<Tag>& tags) c
   if (!findings.empty()) return findings;
   std::string why = "no tag matches";
   if (has_matched)
-    why = what_ == What::Failed || what_ == What::FailedShare ? "no transaction matches"
+    why = is_of_transactions() ? "no transaction matches"
           : is_time_ ? "no transaction matches; of observations there are no units of time"
                      : "no observation matches; for a transaction give a unit: ns, us, ms, s";
   return {{Outcome::Unknown, "unknown: " + shown_name(text_) + ": " + why}};
@@ -233,6 +239,8 @@ std::optional<Condition::Range> Condition::value_of(const Tag& tag) const {
       return known(*tag.failed / (*tag.failed + tag.calls) * 100);
     case What::Mean:
       return known(tag.mean);
+    case What::Vanished:
+      return known(tag.vanished);
     case What::Percentile:
       return percentile_of(tag);
     case What::Max:

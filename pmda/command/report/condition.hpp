@@ -29,7 +29,7 @@ class Condition {
   std::vector<Finding> check(const std::vector<Tag>& tags) const;
 
  private:
-  enum class What { Count, Rate, Failed, FailedShare, Mean, Percentile, Max };
+  enum class What { Count, Rate, Failed, FailedShare, Vanished, Mean, Percentile, Max };
   enum class Operator { Less, LessOrEqual, Greater, GreaterOrEqual, Equal, NotEqual };
 
   // Where a value lies; both ends are the same if it is known.
@@ -44,6 +44,7 @@ class Condition {
   Result<void> take_number(std::string_view& rest);
 
   bool matches(const Tag& tag) const;
+  bool is_of_transactions() const;
   bool applies_to(TraceType type) const;
   std::optional<Range> value_of(const Tag& tag) const;
   std::optional<Range> percentile_of(const Tag& tag) const;

@@ -168,23 +168,25 @@ std::string slowest_line(const Run& run, const std::vector<Tag>& tags, const Sho
                   what + shown.name(slowest->name, shown.terminal().columns - used) + when);
 }
 
-// Transactions that hung, or that nobody ends.
+// Transactions that hung, or that nobody ends: of some tags how many, those with the most first.
 std::string open_line(const std::vector<Tag>& tags, const Shown& shown) {
-  double open = 0;
-  std::size_t others = 0;
-  const Tag* most = nullptr;
-  for (const Tag& tag : tags) {
-    if (tag.vanished.value_or(0) == 0) continue;
-    open += *tag.vanished;
-    if (most == nullptr || *tag.vanished > *most->vanished) most = &tag;
-    ++others;
+  constexpr std::size_t kMostTags = 3;
+  const auto open = [](const Tag* tag) { return tag->vanished.value_or(0); };
+  Tags found;
+  for (const Tag& tag : tags)
+    if (open(&tag) > 0) found.push_back(&tag);
+  if (found.empty()) return "";
+  std::stable_sort(found.begin(), found.end(),
+                   [&](const Tag* a, const Tag* b) { return open(a) > open(b); });
+  std::string text = "not ended with their program: ";
+  const std::size_t named = std::min(found.size(), kMostTags);
+  const std::size_t room = (shown.terminal().columns - kLabel - text.size() - 16) / named;
+  for (std::size_t i = 0; i < named; ++i) {
+    const std::string count = Shown::count(open(found[i])) + " ";
+    text += (i > 0 ? ", " : "") + count + shown.name(found[i]->name, room - count.size() - 2);
   }
-  if (most == nullptr) return "";
-  const std::string before = Shown::count(open) + " had not ended when the program did: ";
-  const std::string after = --others == 0 ? "" : " and " + std::to_string(others) + " more";
-  const std::size_t used = kLabel + columns_of(before) + after.size();
-  return labelled(shown, "open",
-                  before + shown.name(most->name, shown.terminal().columns - used) + after);
+  if (found.size() > named) text += ", and " + std::to_string(found.size() - named) + " tags";
+  return labelled(shown, "open", text);
 }
 
 const char* why_unknown(PercentileSource source) {

@@ -17,6 +17,7 @@ Tag checkout() {
   tag.type = TraceType::Transact;
   tag.calls = 900;
   tag.failed = 100;
+  tag.vanished = 2;
   tag.rate = 90;
   tag.mean = 0.020;
   tag.max = Extreme{0.5, true};
@@ -53,18 +54,18 @@ Outcome outcome(const std::string& text, const std::vector<Tag>& tags) {
 
 TEST(Condition, IsBrokenWhereItIsTrue) {
   for (const char* const broken :
-       {"checkout p99 > 50ms",      "checkout p99>50ms",         "checkout p99 >= 0.06 s",
-        "checkout p50 < 11ms",      "checkout p90 == 30ms",      "checkout p999 != 99ms",
-        "checkout p95 <= 40000us",  "checkout count > 899",      "checkout rate < 91",
-        "checkout failed == 100",   "checkout failed% >= 10",    "checkout failed > 9.9%",
-        "checkout mean > 19ms",     "checkout max > 499ms",      "ch*t p99 > 50ms",
-        "\"checkout\" p99 > 5e7ns", "checkout p95 == 40000us",   "checkout p95 == 40000µs",
-        "checkout max > 0.008min",  "\tcheckout\tmax > 499ms \t"})
+       {"checkout p99 > 50ms",     "checkout p99>50ms",        "checkout p99 >= 0.06 s",
+        "checkout p50 < 11ms",     "checkout p90 == 30ms",     "checkout p999 != 99ms",
+        "checkout p95 <= 40000us", "checkout count > 899",     "checkout rate < 91",
+        "checkout failed == 100",  "checkout vanished == 2",   "checkout failed% >= 10",
+        "checkout failed > 9.9%",  "checkout mean > 19ms",     "checkout max > 499ms",
+        "ch*t p99 > 50ms",         "\"checkout\" p99 > 5e7ns", "checkout p95 == 40000us",
+        "checkout p95 == 40000µs", "checkout max > 0.008min",  "\tcheckout\tmax > 499ms \t"})
     EXPECT_EQ(outcome(broken, {checkout()}), Outcome::Broken) << broken;
   for (const char* const passed :
        {"checkout p99 > 61ms", "checkout p99 < 60ms", "checkout count != 900",
-        "checkout failed% > 10", "checkout max >= 1s", "checkout mean == 21ms",
-        "checkout max > 0.009min"})
+        "checkout vanished > 2", "checkout failed% > 10", "checkout max >= 1s",
+        "checkout mean == 21ms", "checkout max > 0.009min"})
     EXPECT_EQ(outcome(passed, {checkout()}), Outcome::Passed) << passed;
 }
 
