@@ -261,8 +261,7 @@ JNIEXPORT jlongArray JNICALL NATIVE(stats)(JNIEnv* env, jclass class) {
                           (jlong)now.uncertain,     (jlong)now.merged,       (jlong)now.thinned,
                           (jlong)now.undeliverable, (jlong)now.aborted,      (jlong)now.batches,
                           (jlong)now.reconnects,    now.connected,           now.version,
-                          (jlong)now.labels_cut,    (jlong)now.labels_over,
-                          (jlong)now.unlisted};
+                          (jlong)now.labels_cut,    (jlong)now.labels_over,  (jlong)now.unlisted};
   const jsize count = sizeof values / sizeof values[0];
   jlongArray array = (*env)->NewLongArray(env, count);
   if (array != NULL) (*env)->SetLongArrayRegion(env, array, 0, count, values);

@@ -156,8 +156,8 @@ class Flushing final : public Connection::Listener {
   Connection connection_{loop_, *this};
   OpenReport open_;
   DeliveryCounters counters_;
-  BatchSender sender_{connection_, pending, open_, counters_, options_,
-                      [] { return wire::ClientCounters{}; }};
+  BatchSender sender_{connection_, pending,  open_,
+                      counters_,   options_, [] { return wire::ClientCounters{}; }};
   wire::Welcome welcome_{
       .agent_instance = 1, .session_known = true, .max_pdu_bytes = 1 << 20, .features = {}};
   bool greeted_ = false;

@@ -314,12 +314,8 @@ class Library {
                       counters_,
                       [] { return wire::ClientCounters{}; },
                       [this] { return now_; }};
-  Flusher flusher_{{recorders_, bell_, link_, counters_},
-                   pending_,
-                   open_,
-                   output_,
-                   std::chrono::nanoseconds(kInterval),
-                   surroundings()};
+  Flusher flusher_{{recorders_, bell_, link_, counters_}, pending_,      open_, output_,
+                   std::chrono::nanoseconds(kInterval),   surroundings()};
 };
 
 // To some tags' counters the program only adds.

@@ -18,7 +18,7 @@ constexpr std::uint32_t kWorthKeeping = 4;  // a quarter
 constexpr std::uint32_t kWorthSearching = 64;
 
 // A search that is not worth while comes once in so many parts of the table.
-constexpr std::uint32_t kPause = 64;
+constexpr std::uint32_t kSearchParts = 64;
 
 // Of a process: it may clear its counts so often before another one could be mistaken for it.
 constexpr unsigned kEpochBits = 24;
@@ -130,7 +130,7 @@ bool OpenTable::find_room() {
     end_ = chunk_->begin();
   }
   in_round_ = false;
-  not_searched_ = size_ / kPause;
+  not_searched_ = size_ / kSearchParts;
   return false;
 }
 

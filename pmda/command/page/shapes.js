@@ -272,7 +272,8 @@ function sparkline(series, [width, height] = [92, 22]) {
        (height - 2 - (height - 5) * rates[i] / top).toFixed(1)];
   const points = rates.map((_, i) => at(i).join(',')).join(' ');
   made.append(
-      svg('polygon', {points: `1,${height - 1} ${points} ${width - 1},${height - 1}`, class: 'area'}),
+      svg('polygon',
+          {points: `1,${height - 1} ${points} ${width - 1},${height - 1}`, class: 'area'}),
       svg('polyline', {points, class: 'line'}));
   return made;
 }
