@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "wire/delta.hpp"
+#include "wire/events.hpp"
 #include "wire/histogram.hpp"
 #include "wire/trace_type.hpp"
 
@@ -37,6 +38,7 @@ using FeatureSet = std::bitset<64>;
 
 enum class Feature : std::size_t {
   InFlight = 1,  // what batches say of transactions in flight
+  Events = 2,    // EVENTS; sends CONTROL
 };
 
 constexpr std::size_t number_of(Feature feature) { return static_cast<std::size_t>(feature); }
@@ -48,6 +50,8 @@ struct Welcome {
   std::uint32_t max_pdu_bytes = 0;  // never below kLeastMaxPduBytes
   std::uint32_t max_tags = 0;       // tags that one session may define
   FeatureSet features;
+  std::uint64_t last_events = 0;   // the last EVENTS taken of this session; 0 if none
+  std::optional<Control> control;  // what is captured now
 };
 
 struct TagDefinition {

@@ -23,7 +23,9 @@ enum class WelcomeField : protozero::pbf_tag_type {
   LastSequence = 3,
   MaxPduBytes = 4,
   MaxTags = 5,
-  Features = 6
+  Features = 6,
+  LastEvents = 7,
+  Control = 8
 };
 
 enum class TagsField : protozero::pbf_tag_type { Tags = 1 };

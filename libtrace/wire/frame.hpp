@@ -26,8 +26,9 @@ enum class PduType : std::uint32_t {
   Batch = 0x7063,
   BatchAck = 0x7064,
   Bye = 0x7065,
-  Events = 0x7066,   // reserved
-  Control = 0x7067,  // reserved
+  Events = 0x7066,
+  Control = 0x7067,
+  EventsAck = 0x7068,
 };
 
 inline constexpr std::size_t kHeaderBytes = 12;

@@ -40,6 +40,8 @@ std::string name_of(PduType type) {
       return "EVENTS";
     case PduType::Control:
       return "CONTROL";
+    case PduType::EventsAck:
+      return "EVENTSACK";
   }
   return "a PDU of unknown type " + std::to_string(static_cast<std::uint32_t>(type));
 }
