@@ -64,6 +64,10 @@ bool matches_kind(const CaptureFilter& filter, SpanKind kind);
 // What share= stands for: a trace is captured if the low 56 bits of its id are at least so much.
 // So what a small share takes, a greater one takes too, in every process.
 std::uint64_t share_threshold(const CaptureFilter& filter);
-inline constexpr std::uint64_t kShareBits = (std::uint64_t{1} << 56) - 1;
+
+constexpr bool reaches_threshold(const TraceId& trace, std::uint64_t threshold) {
+  constexpr std::uint64_t kLow56Bits = (std::uint64_t{1} << 56) - 1;
+  return (trace.low & kLow56Bits) >= threshold;
+}
 
 }  // namespace pcp::trace::wire

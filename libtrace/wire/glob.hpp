@@ -26,7 +26,8 @@ class Glob {
 
   bool matches_everything() const;
 
-  // The pattern in the one form that all with the same parts have: two equal globs have the same.
+  // The pattern in its one form, which two equal globs share: stars that follow each other are one,
+  // sets are sorted, backslashes are only where they have to be (a quote has one, too).
   std::string text() const;
 
   bool operator==(const Glob&) const = default;
@@ -41,7 +42,8 @@ class Glob {
   using Set = std::bitset<256>;
 
   static std::string text_of(const Set& set);
-  bool takes(const Part& part, char byte) const;
+  void add_set(const Set& set);
+  bool takes(const Part& part, char c) const;
 
   std::vector<Part> parts_;
   std::vector<Set> sets_;

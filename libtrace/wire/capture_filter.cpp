@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "wire/capture_filter.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <utility>
+
+#include "wire/dimensions.hpp"
+
+namespace pcp::trace::wire {
+
+namespace {
+
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+bool is_control(char c) {
+  return (static_cast<unsigned char>(c) < ' ' && c != '\t') || c == '\x7f';
+}
+
+// A word of a filter: key=value,value. Of values the quotes around them are gone, backslashes are
+// still there.
+struct Word {
+  std::string_view text;  // as it stands there
+  std::string_view key;
+  std::vector<std::string_view> values;
+};
+
+// One that cannot be taken, with what would be right.
+Error complaint(std::string_view word, std::string_view advice) {
+  constexpr std::size_t kMostShown = 60;
+  std::string message;
+  for (const char c : word.substr(0, kMostShown)) message += c < ' ' || c > '~' ? '?' : c;
+  if (word.size() > kMostShown) message += "..";
+  return {message.append(": ").append(advice)};
+}
+
+// How much of the text comes before the first byte that ends it and has no backslash before it.
+template <typename Ends>
+std::size_t length_until(std::string_view text, Ends ends) {
+  std::size_t at = 0;
+  while (at < text.size() && !ends(text[at])) at += text[at] == '\\' ? 2 : 1;
+  return std::min(at, text.size());
+}
+
+// Takes a value off the front, and its quotes. The error is advice for a complaint.
+Result<std::string_view> take_value(std::string_view& rest) {
+  const bool is_quoted = !rest.empty() && rest.front() == '"';
+  if (is_quoted) rest.remove_prefix(1);
+  const std::size_t length = length_until(
+      rest, [&](char c) { return c == '"' || (!is_quoted && (is_blank(c) || c == ',')); });
+  const std::string_view value = rest.substr(0, length);
+  rest.remove_prefix(length);
+  const bool has_quote = !rest.empty() && rest.front() == '"';
+  if (is_quoted && !has_quote) return Error{"a quote is without its end; itself it is \\\""};
+  if (is_quoted) rest.remove_prefix(1);
+  const bool is_end = rest.empty() || is_blank(rest.front()) || rest.front() == ',';
+  if (!is_end) return Error{"quotes go around a whole value; itself a quote is \\\""};
+  if (value.empty()) return Error{"a value is missing"};
+  return value;
+}
+
+// Takes a word off the front. Requires: no blank is there, and something is.
+Result<Word> take_word(std::string_view& rest) {
+  const std::string_view whole = rest;
+  const auto taken = [&] { return whole.substr(0, whole.size() - rest.size()); };
+  Word word;
+  word.key = rest.substr(0, rest.find_first_of("= \t"));
+  rest.remove_prefix(word.key.size());
+  if (rest.empty() || rest.front() != '=')
+    return complaint(taken(), "a word is a name, = and a value, such as tag=request");
+  do {
+    rest.remove_prefix(1);
+    const auto value = take_value(rest);
+    if (!value) return complaint(taken(), value.error().message);
+    word.values.push_back(*value);
+  } while (!rest.empty() && rest.front() == ',');
+  word.text = taken();
+  return word;
+}
+
+// A decimal number with at most so many digits behind the point, times 10 to the power of these.
+std::optional<std::uint64_t> decimal(std::string_view text, std::size_t places) {
+  const std::size_t point = text.find('.');
+  std::string digits(text.substr(0, point));
+  if (digits.empty()) return std::nullopt;
+  if (point != text.npos) {
+    const std::string_view fraction = text.substr(point + 1);
+    if (fraction.empty() || fraction.size() > places) return std::nullopt;
+    digits += fraction;
+    places -= fraction.size();
+  }
+  digits.append(places, '0');
+  std::uint64_t number = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto [parsed_to, error] = std::from_chars(digits.data(), end, number);
+  if (error != std::errc() || parsed_to != end) return std::nullopt;
+  return number;
+}
+
+// A whole one from 1 to `most`.
+std::optional<std::uint32_t> whole(std::string_view text, std::uint32_t most) {
+  const auto number = decimal(text, 0);
+  if (!number || *number == 0 || *number > most) return std::nullopt;
+  return static_cast<std::uint32_t>(*number);
+}
+
+// Takes a unit off the end; false if another is there, or none.
+bool take_unit(std::string_view& text, std::string_view unit) {
+  if (!text.ends_with(unit)) return false;
+  text.remove_suffix(unit.size());
+  return true;
+}
+
+struct TimeUnit {
+  std::string_view name;
+  std::size_t places;  // of a decimal number, to be whole nanoseconds
+  std::uint64_t ns;
+};
+// None is the end of one before it.
+constexpr std::array kTimeUnits{TimeUnit{"ns", 0, 1}, TimeUnit{"us", 3, 1'000},
+                                TimeUnit{"ms", 6, 1'000'000}, TimeUnit{"s", 9, 1'000'000'000}};
+
+constexpr std::size_t kSharePlaces = 8;  // of a percentage
+constexpr std::uint64_t kOnePercent = kWholeShare / 100;
+
+// Each of these takes the values of one word; the error is advice for a complaint.
+using Taken = Result<void>;
+
+Taken take_tags(CaptureFilter& filter, const std::vector<std::string_view>& values) {
+  if (values.size() > kMaxFilterGlobs) return Error{"more than 32 patterns"};
+  for (const std::string_view value : values) {
+    auto glob = Glob::parse(value);
+    if (!glob) return glob.error();
+    filter.tags.push_back(*std::move(glob));
+  }
+  if (std::any_of(filter.tags.begin(), filter.tags.end(),
+                  [](const Glob& glob) { return glob.matches_everything(); }))
+    filter.tags.clear();
+  std::ranges::sort(filter.tags, {}, &Glob::text);
+  const auto repeated = std::ranges::unique(filter.tags);
+  filter.tags.erase(repeated.begin(), repeated.end());
+  return {};
+}
+
+Taken take_name(std::optional<Glob>& wanted, const std::vector<std::string_view>& values) {
+  if (values.size() > 1) return Error{"one pattern only; itself a comma is \\,"};
+  auto glob = Glob::parse(values.front());
+  if (!glob) return glob.error();
+  if (!glob->matches_everything()) wanted = *std::move(glob);
+  return {};
+}
+
+Taken take_slower(CaptureFilter& filter, const std::vector<std::string_view>& values) {
+  std::string_view text = values.front();
+  const auto unit = std::find_if(kTimeUnits.begin(), kTimeUnits.end(),
+                                 [&](const TimeUnit& each) { return take_unit(text, each.name); });
+  constexpr std::string_view kAdvice = "a time and its unit, ns, us, ms or s, such as slower=10ms";
+  if (values.size() > 1 || unit == kTimeUnits.end()) return Error{std::string(kAdvice)};
+  const auto time = decimal(text, unit->places);
+  if (!time) return Error{std::string(kAdvice)};
+  if (*time == 0 || *time > kMaxSlowerNs) return Error{"a time from 1ns to 86400s"};
+  filter.slower_ns = *time;
+  return {};
+}
+
+Taken take_share(CaptureFilter& filter, const std::vector<std::string_view>& values) {
+  std::string_view text = values.front();
+  const bool is_percentage = take_unit(text, "%");
+  const auto share = decimal(text, kSharePlaces);
+  if (values.size() > 1 || !is_percentage || !share || *share == 0 || *share > kWholeShare)
+    return Error{"a percentage of at most 100% with at most 8 decimals, such as share=1%"};
+  filter.share = *share;
+  return {};
+}
+
+Taken take_limit(CaptureFilter& filter, const std::vector<std::string_view>& values) {
+  std::string_view text = values.front();
+  const bool is_rate = take_unit(text, "/s");
+  const auto limit = whole(text, kMaxLimit);
+  if (values.size() > 1 || !is_rate || !limit)
+    return Error{"from 1 to 1000000 spans a second, such as limit=1000/s"};
+  filter.limit = *limit;
+  return {};
+}
+
+Taken take_pid(CaptureFilter& filter, const std::vector<std::string_view>& values) {
+  const auto pid = whole(values.front(), std::numeric_limits<std::uint32_t>::max());
+  if (values.size() > 1 || !pid) return Error{"the number of one process, such as pid=4711"};
+  filter.pid = *pid;
+  return {};
+}
+
+Taken take_kinds(CaptureFilter& filter, const std::vector<std::string_view>& values) {
+  for (const std::string_view kind : values) {
+    if (kind == "point")
+      filter.points = true;
+    else if (kind == "observe")
+      filter.observations = true;
+    else if (kind == "counter")
+      filter.counters = true;
+    else if (kind != "transact")  // which is always there
+      return Error{"any of point, observe and counter, such as kind=point,observe"};
+  }
+  return {};
+}
+
+struct WordType {
+  std::string_view key;
+  Taken (*take)(CaptureFilter&, const std::vector<std::string_view>&);
+};
+
+constexpr std::array kWordTypes{
+    WordType{"tag", take_tags},
+    WordType{"slower", take_slower},
+    WordType{"share", take_share},
+    WordType{"limit", take_limit},
+    WordType{"pid", take_pid},
+    WordType{"service",
+             [](CaptureFilter& filter, const std::vector<std::string_view>& values) {
+               return take_name(filter.service, values);
+             }},
+    WordType{"process",
+             [](CaptureFilter& filter, const std::vector<std::string_view>& values) {
+               return take_name(filter.process, values);
+             }},
+    WordType{"kind", take_kinds}};
+
+// Takes a word's values, and notes in `seen` that it was there.
+Taken take(CaptureFilter& filter, const Word& word, std::array<bool, kWordTypes.size()>& seen) {
+  const auto type = std::find_if(kWordTypes.begin(), kWordTypes.end(),
+                                 [&](const WordType& each) { return each.key == word.key; });
+  if (type == kWordTypes.end())
+    return complaint(word.text,
+                     "the words are tag, slower, share, limit, pid, service, process and kind");
+  bool& is_seen = seen[static_cast<std::size_t>(type - kWordTypes.begin())];
+  if (std::exchange(is_seen, true)) return complaint(word.text, "this word comes twice");
+  const Taken taken = type->take(filter, word.values);
+  if (!taken) return complaint(word.text, taken.error().message);
+  return {};
+}
+
+std::size_t count_globs(const CaptureFilter& filter) {
+  return filter.tags.size() + (filter.service ? 1 : 0) + (filter.process ? 1 : 0);
+}
+
+// In quotes if what a glob matches has something in it that would end the value.
+void append_glob(std::string& text, const Glob& glob) {
+  const std::string pattern = glob.text();
+  const bool needs_quotes = pattern.find_first_of(" \t,") != pattern.npos;
+  if (needs_quotes) text += '"';
+  text += pattern;
+  if (needs_quotes) text += '"';
+}
+
+void append_slower(std::string& text, std::uint64_t ns) {
+  auto unit = kTimeUnits.rbegin();
+  while (ns % unit->ns != 0) ++unit;  // the last one is 1
+  text.append(" slower=").append(std::to_string(ns / unit->ns)).append(unit->name);
+}
+
+void append_share(std::string& text, std::uint64_t share) {
+  text.append(" share=").append(std::to_string(share / kOnePercent));
+  if (share % kOnePercent != 0) {
+    const std::string decimals = std::to_string(kOnePercent + share % kOnePercent).substr(1);
+    text.append(".").append(decimals, 0, decimals.find_last_not_of('0') + 1);
+  }
+  text += '%';
+}
+
+void append_kinds(std::string& text, const CaptureFilter& filter) {
+  std::string_view before = " kind=";
+  const auto append = [&](bool is_wanted, std::string_view kind) {
+    if (is_wanted) text.append(std::exchange(before, ",")).append(kind);
+  };
+  append(filter.points, "point");
+  append(filter.observations, "observe");
+  append(filter.counters, "counter");
+}
+
+}  // namespace
+
+Result<CaptureFilter> parse_capture_filter(std::string_view text) {
+  const Error too_long{"a filter has at most 1024 bytes and 32 patterns"};
+  if (text.size() > kMaxFilterLength) return too_long;
+  if (std::any_of(text.begin(), text.end(), is_control))
+    return Error{"a filter is one line without control characters"};
+
+  CaptureFilter filter;
+  std::array<bool, kWordTypes.size()> seen{};
+  const auto skip_blanks = [&] {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+  };
+  skip_blanks();
+  if (text.empty()) return Error{"a filter is empty; tag=* is everything"};
+  for (; !text.empty(); skip_blanks()) {
+    const auto word = take_word(text);
+    if (!word) return word.error();
+    if (const Taken taken = take(filter, *word, seen); !taken) return taken.error();
+  }
+  // Its canonical text may be longer, and goes to the processes.
+  if (count_globs(filter) > kMaxFilterGlobs || text_of(filter).size() > kMaxFilterLength)
+    return too_long;
+  return filter;
+}
+
+std::string text_of(const CaptureFilter& filter) {
+  std::string text = "tag=";
+  if (filter.tags.empty()) text += '*';
+  for (const Glob& glob : filter.tags) {
+    if (&glob != &filter.tags.front()) text += ',';
+    append_glob(text, glob);
+  }
+  if (filter.slower_ns > 0) append_slower(text, filter.slower_ns);
+  if (filter.share != kWholeShare) append_share(text, filter.share);
+  text.append(" limit=").append(std::to_string(filter.limit)).append("/s");
+  if (filter.pid != 0) text.append(" pid=").append(std::to_string(filter.pid));
+  if (filter.service) append_glob(text.append(" service="), *filter.service);
+  if (filter.process) append_glob(text.append(" process="), *filter.process);
+  append_kinds(text, filter);
+  return text;
+}
+
+bool matches_tag(const CaptureFilter& filter, std::string_view tag) {
+  const auto matches = [&](std::string_view text) {
+    return std::any_of(filter.tags.begin(), filter.tags.end(),
+                       [&](const Glob& glob) { return glob.matches(text); });
+  };
+  if (filter.tags.empty() || matches(tag)) return true;
+  const std::string_view name = bare_name(tag);
+  return name.size() < tag.size() && matches(name);
+}
+
+bool matches_process(const CaptureFilter& filter, std::uint32_t pid, std::string_view service,
+                     std::string_view process) {
+  return (filter.pid == 0 || filter.pid == pid) &&
+         (!filter.service || filter.service->matches(service)) &&
+         (!filter.process || filter.process->matches(process));
+}
+
+bool matches_kind(const CaptureFilter& filter, SpanKind kind) {
+  switch (kind) {
+    case SpanKind::Point:
+      return filter.points;
+    case SpanKind::Observe:
+      return filter.observations;
+    case SpanKind::Counter:
+    case SpanKind::Add:
+      return filter.counters;
+    case SpanKind::Internal:
+    case SpanKind::Server:
+    case SpanKind::Client:
+      break;
+  }
+  return true;
+}
+
+// (1 - share) * 2^56, rounded up, by long division: the product needs more than 64 bits.
+std::uint64_t share_threshold(const CaptureFilter& filter) {
+  if (filter.share >= kWholeShare) return 0;
+  std::uint64_t taken = 0;  // share * 2^56
+  std::uint64_t rest = filter.share;
+  for (int bit = 0; bit < 56; ++bit) {
+    rest *= 2;
+    taken = taken * 2 + rest / kWholeShare;
+    rest %= kWholeShare;
+  }
+  return (std::uint64_t{1} << 56) - taken;
+}
+
+}  // namespace pcp::trace::wire

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "wire/capture_filter.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/error_of.hpp"
+
+namespace pcp::trace::wire {
+namespace {
+
+CaptureFilter filter(std::string_view text) {
+  auto parsed = parse_capture_filter(text);
+  EXPECT_TRUE(parsed) << text << ": " << error_of(parsed);
+  return parsed ? *std::move(parsed) : CaptureFilter();
+}
+
+std::string canonical(std::string_view text) { return text_of(filter(text)); }
+
+std::string complaint_about(std::string_view text) { return error_of(parse_capture_filter(text)); }
+
+TEST(CaptureFilter, ReadsEveryWord) {
+  const CaptureFilter all = filter(
+      "tag=request,db/* slower=10ms share=1% limit=50/s pid=4711 service=web process=shop "
+      "kind=point,observe,counter");
+  ASSERT_EQ(all.tags.size(), 2u);
+  EXPECT_EQ(all.tags[0].text(), "db/*");
+  EXPECT_EQ(all.tags[1].text(), "request");
+  EXPECT_EQ(all.slower_ns, 10'000'000u);
+  EXPECT_EQ(all.share, kWholeShare / 100);
+  EXPECT_EQ(all.limit, 50u);
+  EXPECT_EQ(all.pid, 4711u);
+  EXPECT_EQ(all.service.value().text(), "web");
+  EXPECT_EQ(all.process.value().text(), "shop");
+  EXPECT_TRUE(all.points && all.observations && all.counters);
+}
+
+TEST(CaptureFilter, IsEverythingByDefault) {
+  const CaptureFilter all = filter("tag=*");
+  EXPECT_EQ(all, CaptureFilter());
+  EXPECT_TRUE(matches_tag(all, "any thing"));
+  EXPECT_TRUE(matches_process(all, 1, "", "any"));
+  EXPECT_EQ(share_threshold(all), 0u);
+  EXPECT_EQ(all.limit, 1000u);
+  EXPECT_FALSE(matches_kind(all, SpanKind::Point));
+}
+
+TEST(CaptureFilter, HasOneTextForFiltersThatAreTheSame) {
+  EXPECT_EQ(canonical("tag=*"), "tag=* limit=1000/s");
+  EXPECT_EQ(canonical(" limit=1000/s\t  pid=4711 "), "tag=* limit=1000/s pid=4711");
+  EXPECT_EQ(canonical("kind=counter,point,transact service=* tag=b,a,b,\"a\" share=100%"),
+            "tag=a,b limit=1000/s kind=point,counter");
+  EXPECT_EQ(canonical("tag=a,*,b"), "tag=* limit=1000/s");
+  EXPECT_EQ(canonical("process=shop service=web slower=5s share=2.50% limit=007/s"),
+            "tag=* slower=5s share=2.5% limit=7/s service=web process=shop");
+  EXPECT_EQ(canonical("kind=transact"), "tag=* limit=1000/s");
+}
+
+TEST(CaptureFilter, HasTimesInTheirLargestUnit) {
+  for (const auto& [written, shown] : {std::pair("1ns", "1ns"),
+                                       {"1000ns", "1us"},
+                                       {"1500us", "1500us"},
+                                       {"1.5ms", "1500us"},
+                                       {"0.25s", "250ms"},
+                                       {"60000ms", "60s"},
+                                       {"86400s", "86400s"},
+                                       {"0.000000001s", "1ns"}}) {
+    const std::string text = canonical(std::string("slower=") + written);
+    EXPECT_EQ(text, "tag=* slower=" + std::string(shown) + " limit=1000/s");
+  }
+}
+
+TEST(CaptureFilter, HasSharesAsPercentages) {
+  for (const auto& [written, shown] : {std::pair("1%", "1%"),
+                                       {"12.5%", "12.5%"},
+                                       {"0.00000001%", "0.00000001%"},
+                                       {"99.90%", "99.9%"},
+                                       {"0.05%", "0.05%"}}) {
+    const std::string text = canonical(std::string("share=") + written);
+    EXPECT_EQ(text, "tag=* share=" + std::string(shown) + " limit=1000/s");
+  }
+}
+
+TEST(CaptureFilter, KeepsBlanksCommasAndQuotesOfPatterns) {
+  EXPECT_EQ(canonical("tag=\"buy, or sell\",other"), "tag=\"buy, or sell\",other limit=1000/s");
+  EXPECT_EQ(canonical("tag=buy\\ \\,"), "tag=\"buy ,\" limit=1000/s");
+  EXPECT_EQ(canonical("tag=\"\\\"\\\\\\*\""), "tag=\\\"\\\\\\* limit=1000/s");
+  EXPECT_TRUE(matches_tag(filter("tag=\"buy, or *\""), "buy, or sell"));
+  EXPECT_TRUE(matches_tag(filter("tag=a\\,b"), "a,b"));
+  EXPECT_FALSE(matches_tag(filter("tag=a,b"), "a,b"));
+  EXPECT_TRUE(matches_tag(filter("tag=\"say \\\"a\\\"\""), "say \"a\""));
+  EXPECT_TRUE(matches_tag(filter("tag=\"[, ]\""), ","));
+  EXPECT_EQ(filter("slower=\"10ms\"").slower_ns, 10'000'000u);
+  EXPECT_EQ(filter("service=\"a,b\""), filter("service=a\\,b"));
+}
+
+// All tags of a name, whatever their labels, unless a pattern says which.
+TEST(CaptureFilter, MatchesATagOrItsNameWithoutLabels) {
+  const char* const tag = "request{route=/cart;zone=eu}";
+  EXPECT_TRUE(matches_tag(filter("tag=request"), "request"));
+  EXPECT_TRUE(matches_tag(filter("tag=request"), tag));
+  EXPECT_TRUE(matches_tag(filter("tag=re?????"), tag));
+  EXPECT_TRUE(matches_tag(filter("tag=request{*zone=eu*}"), tag));
+  EXPECT_FALSE(matches_tag(filter("tag=request{*zone=us*}"), tag));
+  EXPECT_FALSE(matches_tag(filter("tag=reques"), tag));
+  EXPECT_TRUE(matches_tag(filter("tag=other,request"), tag));
+  EXPECT_FALSE(matches_tag(filter("tag=request"), "request{no labels}"));
+}
+
+TEST(CaptureFilter, MatchesAProcessInAllThatItNames) {
+  const CaptureFilter shop = filter("pid=4711 service=web* process=shop");
+  EXPECT_TRUE(matches_process(shop, 4711, "web-1", "shop"));
+  EXPECT_FALSE(matches_process(shop, 4712, "web-1", "shop"));
+  EXPECT_FALSE(matches_process(shop, 4711, "mail", "shop"));
+  EXPECT_FALSE(matches_process(shop, 4711, "web-1", "shopping"));
+}
+
+TEST(CaptureFilter, AlwaysWantsTransactionsAndTheEventsThatItNames) {
+  constexpr SpanKind kAll[] = {SpanKind::Internal, SpanKind::Server,  SpanKind::Client,
+                               SpanKind::Point,    SpanKind::Observe, SpanKind::Counter,
+                               SpanKind::Add};
+  const auto kinds = [&](std::string_view text) {
+    std::string wanted;
+    for (const SpanKind kind : kAll) wanted += matches_kind(filter(text), kind) ? 'x' : '.';
+    return wanted;
+  };
+  EXPECT_EQ(kinds("tag=*"), "xxx....");
+  EXPECT_EQ(kinds("kind=point"), "xxxx...");
+  EXPECT_EQ(kinds("kind=observe"), "xxx.x..");
+  EXPECT_EQ(kinds("kind=counter"), "xxx..xx");
+  EXPECT_EQ(kinds("kind=transact,point,observe,counter"), "xxxxxxx");
+}
+
+// Of the low 56 bits of a trace id, the highest ones are taken.
+TEST(CaptureFilter, TurnsAShareIntoAThreshold) {
+  constexpr std::uint64_t kAll = std::uint64_t{1} << 56;
+  EXPECT_EQ(share_threshold(filter("share=100%")), 0u);
+  EXPECT_EQ(share_threshold(filter("share=50%")), kAll / 2);
+  EXPECT_EQ(share_threshold(filter("share=25%")), kAll / 4 * 3);
+  EXPECT_EQ(share_threshold(filter("share=1%")), kAll - kAll / 100);
+  EXPECT_EQ(share_threshold(filter("share=0.00000001%")), kAll - kAll / kWholeShare);
+}
+
+TEST(CaptureFilter, DecidesByTheLowBitsOfATrace) {
+  const std::uint64_t half = share_threshold(filter("share=50%"));
+  EXPECT_TRUE(reaches_threshold({0, 0xff80'0000'0000'0000}, half));
+  EXPECT_FALSE(reaches_threshold({~0ull, 0xff7f'ffff'ffff'ffff}, half));
+  EXPECT_TRUE(reaches_threshold({0, 0}, share_threshold(filter("tag=*"))));
+}
+
+TEST(CaptureFilter, SaysWhichWordIsWrongAndWhatWouldBeRight) {
+  const std::pair<const char*, const char*> kWrong[] = {
+      {"", "a filter is empty; tag=* is everything"},
+      {" \t ", "a filter is empty; tag=* is everything"},
+      {"request", "request: a word is a name, = and a value, such as tag=request"},
+      {"tag request", "tag: a word is a name, = and a value, such as tag=request"},
+      {"colour=red",
+       "colour=red: the words are tag, slower, share, limit, pid, service, process and kind"},
+      {"=red", "=red: the words are tag, slower, share, limit, pid, service, process and kind"},
+      {"tag=a pid=1 tag=b", "tag=b: this word comes twice"},
+      {"tag=", "tag=: a value is missing"},
+      {"pid=1 tag=a,,b", "tag=a,: a value is missing"},
+      {"tag=a,", "tag=a,: a value is missing"},
+      {"tag=\"\"", "tag=\"\": a value is missing"},
+      {"tag=\"a b", "tag=\"a b: a quote is without its end; itself it is \\\""},
+      {"tag=\"a\"b", "tag=\"a\": quotes go around a whole value; itself a quote is \\\""},
+      {"tag=a\"b\"", "tag=a: quotes go around a whole value; itself a quote is \\\""},
+      {"tag=a\\", "tag=a\\: nothing follows its last backslash"},
+      {"tag=ok,[a", "tag=ok,[a: a [ is without its ]; itself it is \\["},
+      {"slower=10", "slower=10: a time and its unit, ns, us, ms or s, such as slower=10ms"},
+      {"slower=ms", "slower=ms: a time and its unit, ns, us, ms or s, such as slower=10ms"},
+      {"slower=-1s", "slower=-1s: a time and its unit, ns, us, ms or s, such as slower=10ms"},
+      {"slower=.5s", "slower=.5s: a time and its unit, ns, us, ms or s, such as slower=10ms"},
+      {"slower=5.s", "slower=5.s: a time and its unit, ns, us, ms or s, such as slower=10ms"},
+      {"slower=1.5ns", "slower=1.5ns: a time and its unit, ns, us, ms or s, such as slower=10ms"},
+      {"slower=1s,2s", "slower=1s,2s: a time and its unit, ns, us, ms or s, such as slower=10ms"},
+      {"slower=99999999999999999999s",
+       "slower=99999999999999999999s: a time and its unit, ns, us, ms or s, such as slower=10ms"},
+      {"slower=0s", "slower=0s: a time from 1ns to 86400s"},
+      {"slower=86401s", "slower=86401s: a time from 1ns to 86400s"},
+      {"share=0.5",
+       "share=0.5: a percentage of at most 100% with at most 8 decimals, such as "
+       "share=1%"},
+      {"share=0%",
+       "share=0%: a percentage of at most 100% with at most 8 decimals, such as "
+       "share=1%"},
+      {"share=101%",
+       "share=101%: a percentage of at most 100% with at most 8 decimals, such as "
+       "share=1%"},
+      {"share=0.000000001%",
+       "share=0.000000001%: a percentage of at most 100% with at most 8 decimals, such as "
+       "share=1%"},
+      {"limit=5", "limit=5: from 1 to 1000000 spans a second, such as limit=1000/s"},
+      {"limit=0/s", "limit=0/s: from 1 to 1000000 spans a second, such as limit=1000/s"},
+      {"limit=1000001/s",
+       "limit=1000001/s: from 1 to 1000000 spans a second, such as limit=1000/s"},
+      {"pid=0", "pid=0: the number of one process, such as pid=4711"},
+      {"pid=shop", "pid=shop: the number of one process, such as pid=4711"},
+      {"pid=4294967296", "pid=4294967296: the number of one process, such as pid=4711"},
+      {"pid=1,2", "pid=1,2: the number of one process, such as pid=4711"},
+      {"service=a,b", "service=a,b: one pattern only; itself a comma is \\,"},
+      {"process=[", "process=[: a [ is without its ]; itself it is \\["},
+      {"kind=points", "kind=points: any of point, observe and counter, such as kind=point,observe"},
+      {"tag=a\nb", "a filter is one line without control characters"},
+      {"tag=a\x7f", "a filter is one line without control characters"},
+  };
+  for (const auto& [text, complaint] : kWrong) EXPECT_EQ(complaint_about(text), complaint) << text;
+  EXPECT_EQ(complaint_about({"tag=a\0b", 7}), "a filter is one line without control characters");
+}
+
+// For a log and a terminal.
+TEST(CaptureFilter, ComplainsInAShortLineOfAscii) {
+  EXPECT_EQ(complaint_about("caf\xc3\xa9").substr(0, 7), "caf??: ");
+  EXPECT_EQ(complaint_about(std::string(500, 'x')).substr(0, 65), std::string(60, 'x') + "..: a");
+}
+
+TEST(CaptureFilter, IsRefusedIfItIsTooLong) {
+  const char* const complaint = "a filter has at most 1024 bytes and 32 patterns";
+  const std::string rest = " limit=1000/s";
+  const std::string longest = "tag=" + std::string(kMaxFilterLength - 4 - rest.size(), 'x');
+  EXPECT_EQ(canonical(longest).size(), kMaxFilterLength);
+  EXPECT_EQ(complaint_about(longest + "x"), complaint);  // as canonical text
+  EXPECT_EQ(complaint_about("tag=x" + std::string(kMaxFilterLength, ' ')), complaint);
+}
+
+TEST(CaptureFilter, IsRefusedWithTooManyPatterns) {
+  const char* const complaint = "a filter has at most 1024 bytes and 32 patterns";
+  std::string tags = "tag=0";
+  for (int i = 1; i < 31; ++i) tags += ',' + std::to_string(i);
+  EXPECT_EQ(complaint_about(tags + ",31"), "");
+  EXPECT_EQ(complaint_about(tags + " service=a"), "");
+  EXPECT_EQ(complaint_about(tags + " service=a process=b"), complaint);
+  EXPECT_EQ(complaint_about(tags + ",31 process=b"), complaint);
+  EXPECT_EQ(complaint_about(tags + ",31,32").substr(0, 8), "tag=0,1,");
+}
+
+// The worst that fits, for a tag as long as they get: patterns that fail at their end only.
+TEST(CaptureFilter, TakesNoLongerForManyStars) {
+  std::string text = "tag=b";
+  for (int glob = 0; glob < 4; ++glob) {
+    text += ',';
+    for (int i = 0; i < 120; ++i) text += "*a";
+    text += std::to_string(glob);
+  }
+  const CaptureFilter stars = filter(text);
+  for (int i = 0; i < 1000; ++i) ASSERT_FALSE(matches_tag(stars, std::string(254, 'a')));
+}
+
+TEST(CaptureFilter, IsTheSameAfterItsTextWasParsed) {
+  for (const char* const text :
+       {"tag=*",
+        "tag=\"a b\",[!a-z]\\,x,\\\",*? slower=1.5ms share=0.1% limit=1/s pid=1 "
+        "service=\"[, ]\" process=[!\\]] kind=observe"}) {
+    const CaptureFilter parsed = filter(text);
+    EXPECT_EQ(filter(text_of(parsed)), parsed);
+    EXPECT_EQ(canonical(text_of(parsed)), text_of(parsed));
+  }
+}
+
+}  // namespace
+}  // namespace pcp::trace::wire

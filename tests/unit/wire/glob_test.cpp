@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "wire/glob.hpp"
+
+#include <fnmatch.h>
+
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "support/error_of.hpp"
+
+namespace pcp::trace {
+namespace {
+
+Glob glob(std::string_view pattern) {
+  auto parsed = Glob::parse(pattern);
+  EXPECT_TRUE(parsed) << pattern << ": " << error_of(parsed);
+  return parsed ? *std::move(parsed) : Glob();
+}
+
+bool matches(std::string_view pattern, std::string_view text) {
+  return glob(pattern).matches(text);
+}
+
+std::string complaint_about(std::string_view pattern) { return error_of(Glob::parse(pattern)); }
+
+TEST(Glob, MatchesTheWholeText) {
+  EXPECT_TRUE(matches("request", "request"));
+  EXPECT_FALSE(matches("request", "requests"));
+  EXPECT_FALSE(matches("request", "a request"));
+  EXPECT_FALSE(matches("request", ""));
+}
+
+TEST(Glob, HasAStarForAnyBytesOrNone) {
+  EXPECT_TRUE(matches("*", ""));
+  EXPECT_TRUE(matches("db*", "db"));
+  EXPECT_TRUE(matches("db*", "db/read"));
+  EXPECT_TRUE(matches("*read*", "db/read{disk=sda}"));
+  EXPECT_TRUE(matches("a*b*c", "a-b-b-c"));
+  EXPECT_FALSE(matches("a*b*c", "a-c-b"));
+  EXPECT_TRUE(matches("*aab", "aaab"));
+}
+
+TEST(Glob, HasAQuestionMarkForOneByte) {
+  EXPECT_TRUE(matches("r?ad", "read"));
+  EXPECT_FALSE(matches("r?ad", "rad"));
+  EXPECT_TRUE(matches("?*", "x"));
+  EXPECT_FALSE(matches("?*", ""));
+  EXPECT_TRUE(matches("??", "\xc3\xa9"));  // a letter of UTF-8
+}
+
+TEST(Glob, HasSetsAndRanges) {
+  EXPECT_TRUE(matches("[abc]x", "bx"));
+  EXPECT_FALSE(matches("[abc]x", "dx"));
+  EXPECT_TRUE(matches("[a-c0-9]", "7"));
+  EXPECT_FALSE(matches("[a-c0-9]", "d"));
+  EXPECT_TRUE(matches("[!a-c]", "d"));
+  EXPECT_FALSE(matches("[!a-c]", "b"));
+  EXPECT_TRUE(matches("[^a-c]", "\xff"));
+  EXPECT_TRUE(matches("[a-]", "-"));
+  EXPECT_TRUE(matches("[-a]", "-"));
+  EXPECT_TRUE(matches("[\\]\\\\]", "]"));
+  EXPECT_TRUE(matches("[a\\-c]", "-"));
+  EXPECT_FALSE(matches("[a\\-c]", "b"));
+  EXPECT_FALSE(matches("[abc]", ""));
+}
+
+TEST(Glob, TakesAnythingAfterABackslashAsItself) {
+  EXPECT_TRUE(matches("\\*\\?\\[\\a\\\\", "*?[a\\"));
+  EXPECT_FALSE(matches("\\*", "x"));
+  EXPECT_TRUE(matches("]a-b!", "]a-b!"));
+}
+
+TEST(Glob, SaysWhatIsWrong) {
+  EXPECT_EQ(complaint_about("a\\"), "nothing follows its last backslash");
+  EXPECT_EQ(complaint_about("a[b\\"), "nothing follows its last backslash");
+  EXPECT_EQ(complaint_about("a[b-\\"), "nothing follows its last backslash");
+  EXPECT_EQ(complaint_about("a[bc"), "a [ is without its ]; itself it is \\[");
+  EXPECT_EQ(complaint_about("["), "a [ is without its ]; itself it is \\[");
+  EXPECT_EQ(complaint_about("[]x]"), "a [] is empty; a ] in it is \\]");
+  EXPECT_EQ(complaint_about("[!]"), "a [] is empty; a ] in it is \\]");
+  EXPECT_EQ(complaint_about("[z-a]"), "a range in [..] ends before it begins");
+  EXPECT_EQ(complaint_about("[\xc3\xa9]"), "[..] takes ASCII only");
+  EXPECT_EQ(complaint_about("[a-\xc3]"), "[..] takes ASCII only");
+}
+
+TEST(Glob, HasOneTextForPatternsThatAreTheSame) {
+  EXPECT_EQ(glob("a**b").text(), "a*b");
+  EXPECT_EQ(glob("*?*?").text(), "??*");
+  EXPECT_EQ(glob("[cbadx]").text(), "[a-dx]");
+  EXPECT_EQ(glob("[ba]").text(), "[ab]");
+  EXPECT_EQ(glob("[a]").text(), "a");
+  EXPECT_EQ(glob("[^a-c]").text(), "[!a-c]");
+  EXPECT_EQ(glob("\\a\\]").text(), "a]");
+  EXPECT_EQ(glob("\\*[*]\"").text(), "\\*\\*\\\"");
+  EXPECT_EQ(glob("[\\]\\\\\\-!^]").text(), "[\\!\\-\\\\-\\^]");
+  EXPECT_EQ(glob("a*?"), glob("a?*"));
+  EXPECT_NE(glob("a*?"), glob("a*"));
+}
+
+TEST(Glob, KnowsThatItMatchesEverything) {
+  EXPECT_TRUE(glob("***").matches_everything());
+  EXPECT_FALSE(glob("?*").matches_everything());
+  EXPECT_FALSE(glob("").matches_everything());
+}
+
+// With a step for each way to divide the text among the stars this would never end.
+TEST(Glob, TakesNoLongerForManyStars) {
+  const std::string text(16 * 1024, 'a');
+  std::string pattern;
+  for (int i = 0; i < 500; ++i) pattern += "*a";
+  EXPECT_FALSE(matches(pattern + 'b', text));
+  EXPECT_FALSE(matches(pattern + "*b", text));
+  EXPECT_FALSE(matches(pattern + "[bc]", text));
+  EXPECT_TRUE(matches(pattern, text));
+  EXPECT_TRUE(matches(pattern + "*", text));
+}
+
+std::string any_of(std::string_view letters, std::mt19937& random, std::size_t most) {
+  std::string text(random() % (most + 1), '\0');
+  for (char& c : text) c = letters[random() % letters.size()];
+  return text;
+}
+
+// Their class names ([:alpha:] and such) and empty sets are not ours.
+TEST(Glob, AgreesWithTheOneOfShells) {
+  std::mt19937 random(20261122);
+  int compared = 0;
+  int matched = 0;
+  while (compared < 200'000) {
+    const std::string pattern = any_of("aabc**??[]!-\\", random, 10);
+    const auto parsed = Glob::parse(pattern);
+    if (!parsed) continue;
+    const std::string text = any_of("aabc-]![\\", random, 8);
+    const bool expected = fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
+    ASSERT_EQ(parsed->matches(text), expected) << pattern << ' ' << text;
+    ASSERT_EQ(glob(parsed->text()), *parsed) << pattern;
+    ++compared;
+    matched += expected;
+  }
+  EXPECT_GT(matched, compared / 50);
+}
+
+}  // namespace
+}  // namespace pcp::trace
