@@ -3,30 +3,14 @@
 #include <cmath>
 #include <limits>
 
-#include <protozero/pbf_message.hpp>
-
 #include "wire/batch.hpp"
 #include "wire/batch_fields.hpp"
-#include "wire/frame.hpp"
+#include "wire/events_fields.hpp"
+#include "wire/message.hpp"
 
 namespace pcp::trace::wire {
 
 namespace {
-
-using Type = protozero::pbf_wire_type;
-using protozero::tag_and_type;
-
-std::string_view view_of(protozero::data_view bytes) { return {bytes.data(), bytes.size()}; }
-
-// Runs a decoder that may throw what protozero throws at bytes that are not protobuf.
-template <typename Decode>
-bool decodes(Decode decode) {
-  try {
-    return decode();
-  } catch (const protozero::exception&) {
-    return false;
-  }
-}
 
 // Each of these switches skips, as protobuf wants it, a field whose number or wire type it does not
 // know. Their field functions (protozero's) must not be called for another wire type.
@@ -110,6 +94,12 @@ bool read_welcome(std::string_view payload, Welcome& welcome) {
         break;
       case tag_and_type(WelcomeField::Features, Type::varint):
         note_feature(welcome.features, message.get_uint64());
+        break;
+      case tag_and_type(WelcomeField::LastEvents, Type::varint):
+        welcome.last_events = message.get_uint64();
+        break;
+      case tag_and_type(WelcomeField::Control, Type::length_delimited):
+        if (!read_control(view_of(message.get_view()), welcome.control.emplace())) return false;
         break;
       default:
         message.skip();

@@ -1,30 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include <protozero/pbf_builder.hpp>
-
 #include "wire/batch.hpp"
 #include "wire/batch_fields.hpp"
-#include "wire/frame.hpp"
+#include "wire/events_fields.hpp"
+#include "wire/message.hpp"
 
 namespace pcp::trace::wire {
 
 namespace {
-
-// Appends a PDU whose payload `fill` writes, straight into `out`.
-template <typename Fill>
-void append_message(std::string& out, PduType type, std::uint32_t pid, Fill fill) {
-  const std::size_t start = out.size();
-  append_frame(out, type, pid, {});
-  fill();
-  std::string length;
-  append_u32(length, static_cast<std::uint32_t>(out.size() - start));
-  out.replace(start, length.size(), length);
-}
-
-// Zero is what a missing field means.
-template <typename Field>
-void add_nonzero(protozero::pbf_builder<Field>& message, Field field, std::uint64_t value) {
-  if (value != 0) message.add_uint64(field, value);
-}
 
 void add_counters(protozero::pbf_builder<BatchField>& batch, const ClientCounters& counters) {
   protozero::pbf_builder<CountersField> message(batch, BatchField::Counters);
@@ -71,6 +53,12 @@ void append_welcome(std::string& out, std::uint32_t pid, const Welcome& welcome)
     add_nonzero(message, WelcomeField::MaxPduBytes, welcome.max_pdu_bytes);
     add_nonzero(message, WelcomeField::MaxTags, welcome.max_tags);
     add_features(message, welcome.features);
+    add_nonzero(message, WelcomeField::LastEvents, welcome.last_events);
+    if (!welcome.control) return;
+    // Bytes and a message look the same on the wire.
+    std::string control;
+    write_control(control, *welcome.control);
+    message.add_bytes(WelcomeField::Control, control);
   });
 }
 
@@ -81,11 +69,8 @@ void append_tags(std::string& out, std::uint32_t pid, const std::vector<TagDefin
       protozero::pbf_builder<TagField> tag(message, TagsField::Tags);
       add_nonzero(tag, TagField::Id, definition.id);
       tag.add_bytes(TagField::Name, definition.name.data(), definition.name.size());
-      const auto add = [&tag](TagField field, std::string_view text) {
-        if (!text.empty()) tag.add_bytes(field, text.data(), text.size());
-      };
-      add(TagField::Unit, definition.unit);
-      add(TagField::Description, definition.description);
+      add_nonempty(tag, TagField::Unit, definition.unit);
+      add_nonempty(tag, TagField::Description, definition.description);
     }
   });
 }

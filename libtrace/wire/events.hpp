@@ -25,7 +25,7 @@ inline constexpr std::size_t kMaxFilterLength = 1024;
 struct Capture {
   std::uint64_t id = 0;     // given once in the life of the agent, never 0
   std::uint32_t place = 0;  // its bit in Span::places
-  std::string filter;       // canonical text, see capture_filter.hpp
+  std::string filter{};     // canonical text, see capture_filter.hpp
   bool operator==(const Capture&) const = default;
 };
 
@@ -34,7 +34,7 @@ inline constexpr std::uint32_t kAnyRate = std::numeric_limits<std::uint32_t>::ma
 // All that a process is to capture, until the next one says otherwise.
 struct Control {
   std::uint64_t number = 0;  // grows with each change in the life of the agent, never 0
-  std::vector<Capture> captures;
+  std::vector<Capture> captures{};
   std::uint32_t most_a_second = kAnyRate;  // spans that this process may send; never 0
   bool operator==(const Control&) const = default;
 };
@@ -70,7 +70,7 @@ struct SpanAttribute {
 
 // A trace that has to do with this one.
 struct SpanLink {
-  TraceId trace;
+  TraceId trace{};
   std::uint64_t span = 0;
   bool operator==(const SpanLink&) const = default;
 };
@@ -84,7 +84,7 @@ struct Span {
   SpanKind kind = SpanKind::Internal;
   std::uint64_t begin_ns = 0;  // by the wall clock, since the epoch
   std::uint64_t duration_ns = 0;
-  TraceId trace;             // of an event: not set if it happened in no span
+  TraceId trace{};           // of an event: not set if it happened in no span
   std::uint64_t span = 0;    // its own id; of an event that of the span in which it happened, or 0
   std::uint64_t parent = 0;  // 0: none
   std::uint32_t flags = 0;

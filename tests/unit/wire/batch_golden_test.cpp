@@ -53,6 +53,41 @@ TEST(GoldenBytes, OfBatchAck) {
   EXPECT_EQ(to_hex(batch_ack_pdu()), "0000000e 00007064 00001234 0808");
 }
 
+TEST(GoldenBytes, OfTheWelcomeOfAnAgentThatCaptures) {
+  EXPECT_EQ(to_hex(capturing_welcome_pdu()),
+            "00000087 00007061 00001234 "
+            "09080706 05040302 01100118 07208080 4028a08d 06320201 02380442 5e080312 "
+            "2808071a 24746167 3d726571 75657374 20736c6f 7765723d 31306d73 206c696d "
+            "69743d31 3030302f 73122c08 0910021a 26746167 3d2a206c 696d6974 3d35302f "
+            "73207069 643d3436 3630206b 696e643d 6f627365 72766518 a09c01");
+}
+
+TEST(GoldenBytes, OfControl) {
+  EXPECT_EQ(to_hex(control_pdu()),
+            "0000006a 00007067 00001234 "
+            "08031228 08071a24 7461673d 72657175 65737420 736c6f77 65723d31 306d7320 "
+            "6c696d69 743d3130 30302f73 122c0809 10021a26 7461673d 2a206c69 6d69743d "
+            "35302f73 20706964 3d343636 30206b69 6e643d6f 62736572 766518a0 9c01");
+}
+
+TEST(GoldenBytes, OfEvents) {
+  EXPECT_EQ(to_hex(events_pdu()),
+            "000000e1 00007066 00001234 "
+            "08051003 1a800108 01100119 154d314e c1467a18 20c0c393 0729a64d b377352f "
+            "f94b3136 470e0e9d 92cea339 b702a90b aa67f000 41d88acd 423f5c99 53488302 "
+            "50b52458 0560016a 08736f6c 64206f75 74720b0a 04757365 72120361 64617210 "
+            "0a056974 656d7319 00000000 00000840 7a121102 01000000 00000019 04030000 "
+            "00000000 8001021a 3808ac02 10041900 97394ec1 467a1829 a64db377 352ff94b "
+            "3136470e 0e9d92ce a339b702 a90baa67 f00050b5 24580489 01000000 00000031 "
+            "40220c08 07100b18 01200228 03300422 04080910 02");
+}
+
+TEST(GoldenBytes, OfEventsAck) {
+  EXPECT_EQ(to_hex(events_ack_pdu()),
+            "0000000e 00007068 00001234 "
+            "0805");
+}
+
 TEST(GoldenBytes, OfBye) { EXPECT_EQ(to_hex(bye_pdu()), "0000000e 00007065 00001234 0801"); }
 
 TEST(GoldenBytes, OfAByeWithoutComplaint) {
@@ -75,8 +110,10 @@ TEST(GoldenBytes, AreTheExamplesInTheProtocolPage) {
   append_ack(ack, kPid, 2);
   std::string done;
   append_bye(done, kPid, ByeReason::Done);
-  for (const std::string& pdu : {data_pdu(), ack, hello_pdu(), welcome_pdu(), tags_pdu(),
-                                 batch_pdu(), in_flight_pdu(), batch_ack_pdu(), bye_pdu(), done}) {
+  for (const std::string& pdu :
+       {data_pdu(), ack, hello_pdu(), welcome_pdu(), tags_pdu(), batch_pdu(), in_flight_pdu(),
+        batch_ack_pdu(), bye_pdu(), done, capturing_welcome_pdu(), control_pdu(), events_pdu(),
+        events_ack_pdu()}) {
     EXPECT_NE(text.find(without_spaces(to_hex(pdu))), text.npos) << to_hex(pdu);
   }
 }

@@ -267,6 +267,12 @@ TEST(Messages, OfANewerPeerAreUnderstood) {
   EXPECT_EQ(batch.entries.size(), 5u);
   EXPECT_EQ(decode_batch_ack(with(batch_ack_pdu())), 8u);
   EXPECT_EQ(decode_bye(with(bye_pdu())), ByeReason::Malformed);
+  Events events;
+  const std::string newer = with(events_pdu());
+  EXPECT_TRUE(decode_events(newer, events));
+  EXPECT_EQ(events.spans.size(), 2u);
+  EXPECT_EQ(decode_control(with(control_pdu())), sample_control());
+  EXPECT_EQ(decode_events_ack(with(events_ack_pdu())), 5u);
 }
 
 TEST(BatchAck, ReturnsFromTheWireAsItWas) {

@@ -11,6 +11,18 @@
 namespace pcp::trace::wire {
 namespace {
 
+// What events.hpp promises of a span, and that all of it can be read.
+bool is_kept(const Span& span) {
+  std::size_t bytes = span.reason.size();
+  for (const SpanAttribute& attribute : span.attributes)
+    bytes += std::string(attribute.key).size() + std::string(attribute.text).size();
+  for (const SpanLink& link : span.links)
+    if (!link.trace.is_set() || link.span == 0) return false;
+  return bytes <= kMaxEventsPduBytes && span.attributes.size() <= kMaxAttributes &&
+         span.links.size() <= kMaxLinks && span.places != 0 &&
+         (is_event(span.kind) || (span.trace.is_set() && span.span != 0));
+}
+
 // Gives a payload to all decoders. The copy ends where the payload ends, so that ASan sees who
 // reads on. What is accepted must keep what batch.hpp promises.
 void decode_as_everything(std::string_view payload) {
@@ -21,12 +33,19 @@ void decode_as_everything(std::string_view payload) {
   decode_welcome(bytes);
   decode_batch_ack(bytes);
   decode_bye(bytes);
+  decode_events_ack(bytes);
+  decode_control(bytes);
   if (const auto data = decode_data(bytes)) {
     ASSERT_TRUE(is_tag(data->tag));
   }
   std::vector<TagDefinition> tags;
   if (decode_tags(bytes, tags)) {
     for (const TagDefinition& tag : tags) ASSERT_TRUE(is_tag(tag.name));
+  }
+  Events events;
+  if (decode_events(bytes, events)) {
+    ASSERT_GT(events.sequence, 0u);
+    for (const Span& span : events.spans) ASSERT_TRUE(is_kept(span));
   }
   Batch batch;
   if (!decode_batch(bytes, batch)) return;
@@ -140,6 +159,17 @@ TEST(Decoders, TakeTheLargestPduOfTinyPartsAtOnce) {
   Batch batch;
   EXPECT_TRUE(decode_batch(payload_of(pdu), batch));
   EXPECT_LT(batch.entries.capacity() * sizeof(DeltaEntry), 64 * pdu.size());
+}
+
+TEST(Decoders, TakeTheLargestEventsOfTinyPartsAtOnce) {
+  std::string body;
+  const Span least{.kind = SpanKind::Point, .places = 1};
+  while (body.size() < kMaxEventsPduBytes - kEventsOverheadBytes) append_span(body, least);
+  std::string pdu;
+  append_events(pdu, kPid, 1, 1, {}, body);
+  Events events;
+  EXPECT_TRUE(decode_events(payload_of(pdu), events));
+  EXPECT_LT(events.spans.capacity() * sizeof(Span), 64 * pdu.size());
 }
 
 }  // namespace

@@ -143,6 +143,97 @@ in_flight {
 in_flight_anew: true
 )";
 
+constexpr const char* kCapturingWelcomeText = R"(agent_instance: 72623859790382856
+session_known: true
+last_sequence: 7
+max_pdu_bytes: 1048576
+max_tags: 100000
+features: 1
+features: 2
+last_events: 4
+control {
+  number: 3
+  captures {
+    id: 7
+    filter: "tag=request slower=10ms limit=1000/s"
+  }
+  captures {
+    id: 9
+    place: 2
+    filter: "tag=* limit=50/s pid=4660 kind=observe"
+  }
+  most_a_second: 20000
+}
+)";
+
+constexpr const char* kControlText = R"(number: 3
+captures {
+  id: 7
+  filter: "tag=request slower=10ms limit=1000/s"
+}
+captures {
+  id: 9
+  place: 2
+  filter: "tag=* limit=50/s pid=4660 kind=observe"
+}
+most_a_second: 20000
+)";
+
+constexpr const char* kEventsText = R"(sequence: 5
+control: 3
+spans {
+  tag: 1
+  kind: SERVER
+  begin_ns: 1763800000123456789
+  duration_ns: 15000000
+  trace_high: 5474458728733560230
+  trace_low: 11803532876627986230
+  span: 67667974448284343
+  parent: 6023947403358210776
+  flags: 259
+  tid: 4661
+  places: 5
+  aborted: true
+  reason: "sold out"
+  attributes {
+    key: "user"
+    text: "ada"
+  }
+  attributes {
+    key: "items"
+    number: 3
+  }
+  links {
+    trace_low: 258
+    span: 772
+  }
+  left_out: 2
+}
+spans {
+  tag: 300
+  kind: OBSERVE
+  begin_ns: 1763800000124000000
+  trace_high: 5474458728733560230
+  trace_low: 11803532876627986230
+  span: 67667974448284343
+  tid: 4661
+  places: 4
+  value: 17
+}
+counts {
+  capture: 7
+  captured: 11
+  missed_full: 1
+  missed_limit: 2
+  missed_waiting: 3
+  missed_away: 4
+}
+counts {
+  capture: 9
+  captured: 2
+}
+)";
+
 TEST_F(Protoc, ReadsHello) { EXPECT_EQ(decode("Hello", payload_of(hello_pdu())), kHelloText); }
 
 TEST_F(Protoc, ReadsWelcome) {
@@ -159,6 +250,20 @@ TEST_F(Protoc, ReadsABatchOfWhatIsInFlight) {
 
 TEST_F(Protoc, ReadsBatchAck) {
   EXPECT_EQ(decode("BatchAck", payload_of(batch_ack_pdu())), "sequence: 8\n");
+}
+
+TEST_F(Protoc, ReadsTheWelcomeOfAnAgentThatCaptures) {
+  EXPECT_EQ(decode("Welcome", payload_of(capturing_welcome_pdu())), kCapturingWelcomeText);
+}
+
+TEST_F(Protoc, ReadsControl) {
+  EXPECT_EQ(decode("Control", payload_of(control_pdu())), kControlText);
+}
+
+TEST_F(Protoc, ReadsEvents) { EXPECT_EQ(decode("Events", payload_of(events_pdu())), kEventsText); }
+
+TEST_F(Protoc, ReadsEventsAck) {
+  EXPECT_EQ(decode("EventsAck", payload_of(events_ack_pdu())), "sequence: 5\n");
 }
 
 TEST_F(Protoc, ReadsBye) { EXPECT_EQ(decode("Bye", payload_of(bye_pdu())), "reason: MALFORMED\n"); }
@@ -225,6 +330,33 @@ TEST_F(Protoc, WritesABatchThatWeRead) {
 
 TEST_F(Protoc, WritesABatchAckThatWeRead) {
   EXPECT_EQ(decode_batch_ack(encode("BatchAck", "sequence: 8")), 8u);
+}
+
+// Our bytes: so what we write of all of these, and read again, is what trace.proto says.
+TEST_F(Protoc, WritesTheCapturesThatWeWrite) {
+  EXPECT_EQ(encode("Welcome", kCapturingWelcomeText), payload_of(capturing_welcome_pdu()));
+  EXPECT_EQ(encode("Control", kControlText), payload_of(control_pdu()));
+  EXPECT_EQ(encode("Events", kEventsText), payload_of(events_pdu()));
+  EXPECT_EQ(encode("EventsAck", "sequence: 5"), payload_of(events_ack_pdu()));
+}
+
+TEST_F(Protoc, KnowsEveryKindOfSpanByOurNumber) {
+  const std::pair<const char*, SpanKind> kinds[] = {{"INTERNAL", SpanKind::Internal},
+                                                    {"SERVER", SpanKind::Server},
+                                                    {"CLIENT", SpanKind::Client},
+                                                    {"POINT", SpanKind::Point},
+                                                    {"OBSERVE", SpanKind::Observe},
+                                                    {"COUNTER", SpanKind::Counter},
+                                                    {"ADD", SpanKind::Add}};
+  std::string text = "sequence: 1 control: 1";
+  for (const auto& [name, kind] : kinds)
+    text += std::string(" spans { places: 1 trace_low: 1 span: 1 kind: ") + name + " }";
+  const std::string payload = encode("Events", text);
+  Events events;
+  ASSERT_TRUE(decode_events(payload, events));
+  ASSERT_EQ(events.spans.size(), std::size(kinds));
+  for (std::size_t i = 0; i < std::size(kinds); ++i)
+    EXPECT_EQ(events.spans[i].kind, kinds[i].second) << kinds[i].first;
 }
 
 TEST_F(Protoc, WritesAByeThatWeRead) {

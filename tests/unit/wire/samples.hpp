@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "wire/batch.hpp"
+#include "wire/events.hpp"
 #include "wire/frame.hpp"
 #include "wire/legacy.hpp"
 
@@ -117,6 +118,96 @@ inline std::string batch_ack_pdu() {
   append_batch_ack(pdu, kPid, 8);
   return pdu;
 }
+
+// All transactions of one tag that are slow, and all observations.
+inline Control sample_control() {
+  return {3,
+          {{7, 0, "tag=request slower=10ms limit=1000/s"},
+           {9, 2, "tag=* limit=50/s pid=4660 kind=observe"}},
+          20'000};
+}
+
+inline Welcome sample_capturing_welcome() {
+  Welcome welcome;
+  welcome.agent_instance = 0x0102030405060708;
+  welcome.session_known = true;
+  welcome.last_sequence = 7;
+  welcome.max_pdu_bytes = 1 << 20;
+  welcome.max_tags = 100'000;
+  welcome.features.set(number_of(Feature::InFlight)).set(number_of(Feature::Events));
+  welcome.last_events = 4;
+  welcome.control = sample_control();
+  return welcome;
+}
+
+inline constexpr TraceId kTrace{0x4bf92f3577b34da6, 0xa3ce929d0e0e4736};
+inline constexpr std::uint64_t kSpan = 0x00f067aa0ba902b7;
+
+// A transaction of a server that was aborted.
+inline Span sample_span() {
+  static constexpr SpanAttribute kAttributes[] = {{"user", "ada"}, {"items", {}, 3}};
+  static constexpr SpanLink kLinks[] = {{{0, 0x0102}, 0x0304}};
+  return {.tag_id = 1,
+          .kind = SpanKind::Server,
+          .begin_ns = 1'763'800'000'123'456'789,
+          .duration_ns = 15'000'000,
+          .trace = kTrace,
+          .span = kSpan,
+          .parent = 0x53995c3f42cd8ad8,
+          .flags = kParentIsElsewhere | 3,
+          .tid = kPid + 1,
+          .places = 0b101,
+          .aborted = true,
+          .reason = "sold out",
+          .attributes = kAttributes,
+          .links = kLinks,
+          .left_out = 2};
+}
+
+// An observation in it.
+inline Span sample_event() {
+  return {.tag_id = 300,
+          .kind = SpanKind::Observe,
+          .begin_ns = 1'763'800'000'124'000'000,
+          .trace = kTrace,
+          .span = kSpan,
+          .tid = kPid + 1,
+          .places = 0b100,
+          .value = 17};
+}
+
+inline std::vector<CaptureCount> sample_counts() {
+  return {{7, 11, 1, 2, 3, 4}, {9, 2, 0, 0, 0, 0}};
+}
+
+inline std::string sample_events_body() {
+  std::string body;
+  append_span(body, sample_span());
+  append_span(body, sample_event());
+  return body;
+}
+
+inline std::string capturing_welcome_pdu() {
+  std::string pdu;
+  append_welcome(pdu, kPid, sample_capturing_welcome());
+  return pdu;
+}
+inline std::string control_pdu() {
+  std::string pdu;
+  append_control(pdu, kPid, sample_control());
+  return pdu;
+}
+inline std::string events_pdu() {
+  std::string pdu;
+  append_events(pdu, kPid, 5, 3, sample_counts(), sample_events_body());
+  return pdu;
+}
+inline std::string events_ack_pdu() {
+  std::string pdu;
+  append_events_ack(pdu, kPid, 5);
+  return pdu;
+}
+
 inline std::string bye_pdu() {
   std::string pdu;
   append_bye(pdu, kPid, ByeReason::Malformed);
@@ -134,8 +225,9 @@ inline std::string ack_pdu() {
 }
 
 inline std::vector<std::string> all_pdus() {
-  return {data_pdu(),  ack_pdu(),       hello_pdu(),     welcome_pdu(), tags_pdu(),
-          batch_pdu(), in_flight_pdu(), batch_ack_pdu(), bye_pdu()};
+  return {data_pdu(),    ack_pdu(),       hello_pdu(),     welcome_pdu(), tags_pdu(),
+          batch_pdu(),   in_flight_pdu(), batch_ack_pdu(), bye_pdu(),     capturing_welcome_pdu(),
+          control_pdu(), events_pdu(),    events_ack_pdu()};
 }
 
 inline std::string_view payload_of(std::string_view pdu) { return pdu.substr(kHeaderBytes); }

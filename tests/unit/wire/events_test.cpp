@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "wire/events.hpp"
+
+#include <functional>
+#include <limits>
+#include <utility>
+
+#include <gtest/gtest.h>
+#include <protozero/pbf_writer.hpp>
+
+#include "unit/wire/hex.hpp"
+#include "unit/wire/samples.hpp"
+
+namespace pcp::trace::wire {
+namespace {
+
+// The spans and counts that arrive of these.
+struct Arrival {
+  std::string pdu;
+  Events events;
+  bool is_taken = false;
+
+  explicit Arrival(const std::vector<Span>& spans, const std::vector<CaptureCount>& counts = {}) {
+    std::string body;
+    for (const Span& span : spans) append_span(body, span);
+    append_events(pdu, kPid, 1, 1, counts, body);
+    is_taken = decode_events(payload_of(pdu), events);
+  }
+};
+
+bool is_taken(const Span& span) { return Arrival({span}).is_taken; }
+
+template <typename Element>
+std::vector<Element> list(std::span<const Element> elements) {
+  return {elements.begin(), elements.end()};
+}
+
+void expect_same(const Span& a, const Span& b) {
+  EXPECT_EQ(a.tag_id, b.tag_id);
+  EXPECT_EQ(a.kind, b.kind);
+  EXPECT_EQ(a.begin_ns, b.begin_ns);
+  EXPECT_EQ(a.duration_ns, b.duration_ns);
+  EXPECT_EQ(a.trace, b.trace);
+  EXPECT_EQ(a.span, b.span);
+  EXPECT_EQ(a.parent, b.parent);
+  EXPECT_EQ(a.flags, b.flags);
+  EXPECT_EQ(a.tid, b.tid);
+  EXPECT_EQ(a.places, b.places);
+  EXPECT_EQ(a.aborted, b.aborted);
+  EXPECT_EQ(a.reason, b.reason);
+  EXPECT_EQ(list(a.attributes), list(b.attributes));
+  EXPECT_EQ(list(a.links), list(b.links));
+  EXPECT_EQ(a.left_out, b.left_out);
+  EXPECT_EQ(a.value, b.value);
+}
+
+TEST(Events, ReturnFromTheWireAsTheyWere) {
+  const std::string pdu = events_pdu();
+  Events events;
+  ASSERT_TRUE(decode_events(payload_of(pdu), events));
+  EXPECT_EQ(events.sequence, 5u);
+  EXPECT_EQ(events.control, 3u);
+  EXPECT_EQ(events.counts, sample_counts());
+  ASSERT_EQ(events.spans.size(), 2u);
+  expect_same(events.spans[0], sample_span());
+  expect_same(events.spans[1], sample_event());
+}
+
+TEST(Events, LeaveNothingOfTheOnesBefore) {
+  Events events;
+  const std::string full = events_pdu();
+  ASSERT_TRUE(decode_events(payload_of(full), events));
+  std::string empty;
+  append_events(empty, kPid, 6, 3, {}, {});
+  ASSERT_TRUE(decode_events(payload_of(empty), events));
+  EXPECT_EQ(events.sequence, 6u);
+  EXPECT_TRUE(events.spans.empty());
+  EXPECT_TRUE(events.counts.empty());
+  EXPECT_TRUE(events.attributes.empty());
+  EXPECT_TRUE(events.links.empty());
+}
+
+TEST(Events, AreDecodedIntoTheMemoryOfTheOnesBefore) {
+  const std::string pdu = events_pdu();
+  Events events;
+  ASSERT_TRUE(decode_events(payload_of(pdu), events));
+  const auto memory = [&] {
+    return std::vector<const void*>{events.spans.data(), events.counts.data(),
+                                    events.attributes.data(), events.links.data()};
+  };
+  const auto before = memory();
+  ASSERT_TRUE(decode_events(payload_of(pdu), events));
+  EXPECT_EQ(memory(), before);
+}
+
+TEST(Events, MayBeMoved) {
+  const std::string pdu = events_pdu();
+  Events decoded;
+  ASSERT_TRUE(decode_events(payload_of(pdu), decoded));
+  const Events events = std::move(decoded);
+  expect_same(events.spans.at(0), sample_span());
+}
+
+// Each span has its own ones, however many come before them.
+TEST(Events, GiveEachSpanItsAttributesAndLinks) {
+  std::vector<std::vector<SpanAttribute>> attributes(50);
+  std::vector<std::vector<SpanLink>> links(50);
+  std::vector<Span> spans;
+  for (std::size_t i = 0; i < attributes.size(); ++i) {
+    for (std::size_t j = 0; j < i % 4; ++j)
+      attributes[i].push_back({"key", {}, static_cast<double>(i + j)});
+    for (std::size_t j = 0; j < i % 3; ++j) links[i].push_back({kTrace, i + j + 1});
+    spans.push_back(sample_event());
+    spans.back().attributes = attributes[i];
+    spans.back().links = links[i];
+  }
+  const Arrival arrival(spans);
+  ASSERT_TRUE(arrival.is_taken);
+  ASSERT_EQ(arrival.events.spans.size(), spans.size());
+  for (std::size_t i = 0; i < spans.size(); ++i) expect_same(arrival.events.spans[i], spans[i]);
+}
+
+TEST(Events, NeedASequenceAndAControl) {
+  Events events;
+  for (const auto& [sequence, control] : {std::pair(1, 0), {0, 1}}) {
+    std::string pdu;
+    append_events(pdu, kPid, static_cast<std::uint64_t>(sequence),
+                  static_cast<std::uint64_t>(control), {}, {});
+    EXPECT_FALSE(decode_events(payload_of(pdu), events)) << sequence << ' ' << control;
+  }
+}
+
+TEST(Events, AreRefusedBeyond64KiB) {
+  Events events;
+  const auto pdu_with_padding = [](std::size_t padding) {
+    std::string body;
+    protozero::pbf_writer(body).add_bytes(1000, std::string(padding, 'x'));
+    std::string pdu;
+    append_events(pdu, kPid, 1, 1, {}, body);
+    return pdu;
+  };
+  std::size_t padding = kMaxEventsPduBytes;
+  while (pdu_with_padding(padding).size() > kMaxEventsPduBytes) --padding;
+  const std::string largest = pdu_with_padding(padding);
+  EXPECT_EQ(largest.size(), kMaxEventsPduBytes);
+  EXPECT_TRUE(decode_events(payload_of(largest), events));
+  const std::string larger = pdu_with_padding(padding + 1);
+  EXPECT_FALSE(decode_events(payload_of(larger), events));
+}
+
+TEST(Events, AddNoMoreToTheirBodyThanPromised) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  const std::vector<CaptureCount> counts(kMaxCaptures, {kMost, kMost, kMost, kMost, kMost, kMost});
+  std::string pdu;
+  append_events(pdu, kPid, kMost, kMost, counts, {});
+  EXPECT_LE(pdu.size(), kEventsOverheadBytes + kMaxCaptures * kMaxCaptureCountBytes);
+}
+
+TEST(Events, HaveTheirBodyUnchanged) {
+  std::string pdu;
+  append_events(pdu, kPid, 5, 3, {}, sample_events_body());
+  EXPECT_TRUE(pdu.ends_with(sample_events_body()));
+}
+
+TEST(Span, OfATransactionNeedsItsIds) {
+  for (const SpanKind kind : {SpanKind::Internal, SpanKind::Server, SpanKind::Client}) {
+    const Span least{.kind = kind, .trace = {0, 1}, .span = 1, .places = 1};
+    EXPECT_TRUE(is_taken(least));
+    Span without_trace = least;
+    without_trace.trace = {};
+    EXPECT_FALSE(is_taken(without_trace));
+    Span without_id = least;
+    without_id.span = 0;
+    EXPECT_FALSE(is_taken(without_id));
+    Span high_half = least;
+    high_half.trace = {1, 0};
+    EXPECT_TRUE(is_taken(high_half));
+  }
+}
+
+TEST(Span, OfAnEventNeedsNoIds) {
+  for (const SpanKind kind : {SpanKind::Point, SpanKind::Observe, SpanKind::Counter, SpanKind::Add})
+    EXPECT_TRUE(is_taken({.kind = kind, .places = 1}));
+}
+
+TEST(Span, OfAnUnknownKindIsRefused) {
+  EXPECT_FALSE(is_taken({.kind = SpanKind{7}, .places = 1}));
+  std::string body;
+  {
+    protozero::pbf_writer events(body);
+    protozero::pbf_writer span(events, 3);
+    span.add_uint64(2, (1ull << 32) + 3);  // whose low half is one
+    span.add_uint32(11, 1);
+  }
+  std::string pdu;
+  append_events(pdu, kPid, 1, 1, {}, body);
+  Events events;
+  EXPECT_FALSE(decode_events(payload_of(pdu), events));
+}
+
+TEST(Span, ThatNobodyHasAskedForIsRefused) {
+  Span span = sample_span();
+  span.places = 1u << 31;
+  EXPECT_TRUE(is_taken(span));
+  span.places = 0;
+  EXPECT_FALSE(is_taken(span));
+  Span event = sample_event();
+  event.places = 0;
+  EXPECT_FALSE(is_taken(event));
+}
+
+TEST(Span, EndsBeforeTheYear2262) {
+  Span span = sample_span();
+  span.begin_ns = kLatestEndNs - 5;
+  span.duration_ns = 5;
+  EXPECT_TRUE(is_taken(span));
+  span.duration_ns = 6;
+  EXPECT_FALSE(is_taken(span));
+  span.begin_ns = kLatestEndNs + 1;
+  span.duration_ns = 0;
+  EXPECT_FALSE(is_taken(span));
+  span.duration_ns = ~span.begin_ns + 1;  // so that the sum is 0
+  EXPECT_FALSE(is_taken(span));
+}
+
+TEST(Span, MayHaveAnyValue) {
+  Span event = sample_event();
+  event.value = std::numeric_limits<double>::quiet_NaN();
+  const Arrival arrival({event});
+  ASSERT_TRUE(arrival.is_taken);
+  EXPECT_NE(arrival.events.spans[0].value, arrival.events.spans[0].value);
+}
+
+// Writes a span of our own beyond what append_span allows.
+bool is_taken_with(const std::function<void(protozero::pbf_writer&)>& write) {
+  std::string body;
+  {
+    protozero::pbf_writer events(body);
+    protozero::pbf_writer span(events, 3);
+    span.add_uint32(2, static_cast<std::uint32_t>(SpanKind::Point));
+    span.add_uint32(11, 1);
+    write(span);
+  }
+  std::string pdu;
+  append_events(pdu, kPid, 1, 1, {}, body);
+  Events events;
+  return decode_events(payload_of(pdu), events);
+}
+
+TEST(Span, IsRefusedWithAttributesBeyondTheirLimits) {
+  const auto takes_attributes = [](int count, std::size_t key, std::size_t text) {
+    return is_taken_with([&](protozero::pbf_writer& span) {
+      for (int i = 0; i < count; ++i) {
+        protozero::pbf_writer attribute(span, 14);
+        attribute.add_bytes(1, std::string(key, 'k'));
+        attribute.add_bytes(2, std::string(text, 't'));
+      }
+    });
+  };
+  EXPECT_TRUE(takes_attributes(32, 1, 0));
+  EXPECT_FALSE(takes_attributes(33, 1, 0));
+  EXPECT_TRUE(takes_attributes(1, 128, 4096));
+  EXPECT_FALSE(takes_attributes(1, 129, 0));
+  EXPECT_FALSE(takes_attributes(1, 0, 5));
+  EXPECT_FALSE(takes_attributes(1, 1, 4097));
+}
+
+TEST(Span, IsRefusedWithLinksBeyondTheirLimits) {
+  const auto takes_links = [](int count, std::uint64_t trace, std::uint64_t id) {
+    return is_taken_with([&](protozero::pbf_writer& span) {
+      for (int i = 0; i < count; ++i) {
+        protozero::pbf_writer link(span, 15);
+        link.add_fixed64(2, trace);
+        link.add_fixed64(3, id);
+      }
+    });
+  };
+  EXPECT_TRUE(takes_links(32, 1, 1));
+  EXPECT_FALSE(takes_links(33, 1, 1));
+  EXPECT_FALSE(takes_links(1, 0, 1));
+  EXPECT_FALSE(takes_links(1, 1, 0));
+}
+
+TEST(Span, IsRefusedWithAReasonBeyondItsLimit) {
+  const auto takes_reason = [](std::size_t length) {
+    return is_taken_with(
+        [&](protozero::pbf_writer& span) { span.add_bytes(13, std::string(length, 'r')); });
+  };
+  EXPECT_TRUE(takes_reason(4096));
+  EXPECT_FALSE(takes_reason(4097));
+}
+
+TEST(Span, IsSentWithoutWhatWouldBeRefused) {
+  const std::string long_text(kMaxAttributeTextLength + 1, 'x');
+  const std::string long_key(kMaxAttributeKeyLength + 1, 'x');
+  const std::vector<SpanAttribute> attributes = {
+      {"long", long_text}, {long_key, "value"}, {"", "value"}, {"number", long_text, 1.5}};
+  const std::vector<SpanLink> links = {{{}, 1}, {kTrace, 0}, {kTrace, kSpan}};
+  Span span = sample_span();
+  span.reason = long_text;
+  span.attributes = attributes;
+  span.links = links;
+  span.left_out = 10;
+  const Arrival arrival({span});
+  ASSERT_TRUE(arrival.is_taken);
+  const Span& arrived = arrival.events.spans[0];
+  EXPECT_EQ(arrived.reason, std::string_view(long_text).substr(1));
+  EXPECT_EQ(list(arrived.attributes), (std::vector<SpanAttribute>{{"number", {}, 1.5}}));
+  EXPECT_EQ(list(arrived.links), (std::vector<SpanLink>{{kTrace, kSpan}}));
+  EXPECT_EQ(arrived.left_out, 10u + 3 + 2);
+}
+
+TEST(Span, IsSentWithTheFirst32AttributesAndLinks) {
+  const std::vector<SpanAttribute> attributes(40, {"key", "text"});
+  const std::vector<SpanLink> links(33, {kTrace, kSpan});
+  Span span = sample_span();
+  span.attributes = attributes;
+  span.links = links;
+  span.left_out = 0;
+  const Arrival arrival({span});
+  ASSERT_TRUE(arrival.is_taken);
+  EXPECT_EQ(arrival.events.spans[0].attributes.size(), 32u);
+  EXPECT_EQ(arrival.events.spans[0].links.size(), 32u);
+  EXPECT_EQ(arrival.events.spans[0].left_out, 8u + 1);
+}
+
+// With every other number as long as it gets, and what is small still there.
+TEST(Span, LeavesOutAttributesForWhichThereIsNoRoom) {
+  const std::string text(kMaxAttributeTextLength, 't');
+  std::vector<SpanAttribute> attributes(kMaxAttributes - 1, {"key", text});
+  attributes.push_back({"last", "small"});
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  const std::vector<SpanLink> links(kMaxLinks, {{kMost, kMost}, kMost});
+  constexpr auto kMost32 = std::numeric_limits<std::uint32_t>::max();
+  const Span span{.tag_id = kMost32,
+                  .begin_ns = kLatestEndNs / 2,
+                  .duration_ns = kLatestEndNs / 2,
+                  .trace = {kMost, kMost},
+                  .span = kMost,
+                  .parent = kMost,
+                  .flags = kMost32,
+                  .tid = kMost32,
+                  .places = kMost32,
+                  .aborted = true,
+                  .reason = text,
+                  .attributes = attributes,
+                  .links = links,
+                  .left_out = kMost32 - 100,
+                  .value = 1.1};
+  std::string body;
+  append_span(body, span);
+  EXPECT_LE(body.size(), kMaxSpanBytes);
+  EXPECT_GT(body.size(), kMaxSpanBytes - kMaxAttributeTextLength - 2048);
+  const Arrival arrival({span});
+  ASSERT_TRUE(arrival.is_taken);
+  const Span& arrived = arrival.events.spans[0];
+  EXPECT_EQ(arrived.links.size(), kMaxLinks);
+  EXPECT_EQ(arrived.left_out, span.left_out + kMaxAttributes - arrived.attributes.size());
+  EXPECT_EQ(arrived.attributes.back(), attributes.back());
+}
+
+TEST(CaptureCount, IsRefusedBeyondItsLimits) {
+  constexpr std::uint64_t kMost = kMaxCaptureCount;
+  const auto takes = [](const CaptureCount& count) { return Arrival({}, {count}).is_taken; };
+  EXPECT_TRUE(takes({1, kMost, kMost, kMost, kMost, kMost}));
+  EXPECT_FALSE(takes({0, 1, 0, 0, 0, 0}));
+  EXPECT_FALSE(takes({1, kMost + 1, 0, 0, 0, 0}));
+  EXPECT_FALSE(takes({1, 0, kMost + 1, 0, 0, 0}));
+  EXPECT_FALSE(takes({1, 0, 0, kMost + 1, 0, 0}));
+  EXPECT_FALSE(takes({1, 0, 0, 0, kMost + 1, 0}));
+  EXPECT_FALSE(takes({1, 0, 0, 0, 0, kMost + 1}));
+}
+
+bool is_taken(const Control& control) {
+  std::string pdu;
+  append_control(pdu, kPid, control);
+  return decode_control(payload_of(pdu)).has_value();
+}
+
+TEST(Control, ReturnsFromTheWireAsItWas) {
+  EXPECT_EQ(decode_control(payload_of(control_pdu())), sample_control());
+}
+
+TEST(Control, WithoutARateMeansAnyRate) {
+  std::string pdu;
+  append_control(pdu, kPid, {.number = 1});
+  EXPECT_EQ(to_hex(payload_of(pdu)), "0801");
+  EXPECT_EQ(decode_control(payload_of(pdu)).value().most_a_second, kAnyRate);
+}
+
+TEST(Control, NeedsANumber) {
+  EXPECT_TRUE(is_taken({.number = 1}));
+  EXPECT_FALSE(decode_control(""));
+}
+
+TEST(Control, HasACaptureForEachPlaceAtMost) {
+  Control control{.number = 1};
+  for (std::uint32_t place = 0; place < kMaxCaptures; ++place)
+    control.captures.push_back({place + 1, place, "tag=*"});
+  EXPECT_TRUE(is_taken(control));
+  control.captures.push_back({kMaxCaptures + 1, 5, "tag=*"});
+  EXPECT_FALSE(is_taken(control));
+}
+
+TEST(Control, IsRefusedIfACaptureBreaksALimit) {
+  const auto takes = [](const Capture& capture) {
+    return is_taken(Control{.number = 1, .captures = {{7, 0, "tag=*"}, capture}});
+  };
+  EXPECT_TRUE(takes({8, 31, std::string(kMaxFilterLength, 'x')}));
+  EXPECT_FALSE(takes({8, 31, std::string(kMaxFilterLength + 1, 'x')}));
+  EXPECT_FALSE(takes({8, 32, "tag=*"}));
+  EXPECT_FALSE(takes({8, 0, "tag=*"}));  // another's place
+  EXPECT_FALSE(takes({7, 1, "tag=*"}));  // another's id
+  EXPECT_FALSE(takes({0, 1, "tag=*"}));
+}
+
+TEST(Control, IsRefusedIfAPlaceHasMoreBitsThanANumberHere) {
+  std::string payload;
+  {
+    protozero::pbf_writer control(payload);
+    control.add_uint64(1, 1);
+    protozero::pbf_writer capture(control, 2);
+    capture.add_uint64(1, 1);
+    capture.add_uint64(2, (1ull << 32) + 3);
+  }
+  EXPECT_FALSE(decode_control(payload));
+}
+
+TEST(Welcome, OfAnAgentThatCapturesReturnsAsItWas) {
+  const std::string pdu = capturing_welcome_pdu();
+  const auto welcome = decode_welcome(payload_of(pdu));
+  ASSERT_TRUE(welcome);
+  EXPECT_TRUE(welcome->features.test(2));
+  EXPECT_EQ(welcome->last_events, 4u);
+  EXPECT_EQ(welcome->control, sample_control());
+}
+
+TEST(Welcome, HasNoControlUnlessItSaysSo) {
+  const auto welcome = decode_welcome(payload_of(welcome_pdu()));
+  ASSERT_TRUE(welcome);
+  EXPECT_EQ(welcome->last_events, 0u);
+  EXPECT_FALSE(welcome->control);
+}
+
+TEST(Welcome, IsRefusedWithAControlThatBreaksALimit) {
+  Welcome welcome = sample_capturing_welcome();
+  welcome.control->captures[1].place = 32;
+  std::string pdu;
+  append_welcome(pdu, kPid, welcome);
+  EXPECT_FALSE(decode_welcome(payload_of(pdu)));
+}
+
+TEST(EventsAck, ReturnsFromTheWireAsItWas) {
+  for (const std::uint64_t sequence :
+       {std::uint64_t{1}, std::numeric_limits<std::uint64_t>::max()}) {
+    std::string pdu;
+    append_events_ack(pdu, kPid, sequence);
+    EXPECT_EQ(decode_events_ack(payload_of(pdu)), sequence);
+  }
+  EXPECT_FALSE(decode_events_ack(""));
+}
+
+}  // namespace
+}  // namespace pcp::trace::wire
