@@ -60,6 +60,10 @@ typedef struct {
   uint64_t opaque[8];
 } pmtrace_tx;
 
+/* Room for what pmtrace_context and pmtrace_context_state write. */
+#define PMTRACE_CONTEXT_SIZE 56
+#define PMTRACE_CONTEXT_STATE_SIZE 513
+
 /* The library's own counters, since the start of this process (a forked child starts afresh). */
 typedef struct {
   uint64_t recorded;     /* calls */
@@ -128,6 +132,30 @@ extern int pmtrace_add(pmtrace_handle tag, double increment);
 extern int pmtrace_begin(pmtrace_handle tag, pmtrace_tx* tx);
 extern int pmtrace_end(pmtrace_tx* tx);
 extern int pmtrace_abort(pmtrace_tx* tx);
+
+/* Traces: what one request causes in all programs that it passes through, as W3C's Trace Context has
+ * it. What begins on a thread while a transaction of a trace is open there, and did begin there or
+ * is attached, belongs to that trace, too. */
+
+/* Begins a transaction that a request has asked for, with the headers that came with it: it belongs
+ * to their trace. NULL, or not valid: to none that others know. */
+extern int pmtrace_begin_from(pmtrace_handle tag, pmtrace_tx* tx, const char* traceparent,
+                              const char* tracestate);
+
+/* Begins one that is a part of another, of whatever thread. A copy of that will do, also after its
+ * end. NULL: a part of nothing. */
+extern int pmtrace_begin_under(pmtrace_handle tag, pmtrace_tx* tx, const pmtrace_tx* parent);
+
+/* What begins on this thread from now on is inside of *tx, or, after detach, not: for whatever works
+ * on several requests by turns. */
+extern int pmtrace_attach(const pmtrace_tx* tx);
+extern int pmtrace_detach(const pmtrace_tx* tx);
+
+/* Writes the headers for a request that goes out from within *tx, or, with NULL, from within what
+ * this thread does: 55 characters, and 512 at most, with a NUL. Give the length, 0 if there is none;
+ * -EINVAL if there is less room than the sizes above. */
+extern int pmtrace_context(const pmtrace_tx* tx, char* traceparent, size_t size);
+extern int pmtrace_context_state(const pmtrace_tx* tx, char* tracestate, size_t size);
 
 /* Waits until the agent has acknowledged all that was recorded before, at most `timeout` seconds.
  * 1 if it has, else 0. */

@@ -1,7 +1,8 @@
 /*
  * What <pcp/trace.h> has with PMTRACE_DISABLE: calls that the compiler checks, that evaluate no
  * argument, and give what they give when all goes well. With optimisation nothing is left of them;
- * but pmtrace_stats is called, since the program reads what it fills in.
+ * but pmtrace_stats, pmtrace_context and pmtrace_context_state are called, since the program reads
+ * what they fill in.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -74,6 +75,31 @@ PMTRACE_FUNCTION_ int pmtrace_begin(PMTRACE_UNUSED_ pmtrace_handle tag,
 }
 PMTRACE_FUNCTION_ int pmtrace_end(PMTRACE_UNUSED_ pmtrace_tx* tx) { return 0; }
 PMTRACE_FUNCTION_ int pmtrace_abort(PMTRACE_UNUSED_ pmtrace_tx* tx) { return 0; }
+PMTRACE_FUNCTION_ int pmtrace_begin_from(PMTRACE_UNUSED_ pmtrace_handle tag,
+                                         PMTRACE_UNUSED_ pmtrace_tx* tx,
+                                         PMTRACE_UNUSED_ const char* traceparent,
+                                         PMTRACE_UNUSED_ const char* tracestate) {
+  return 0;
+}
+PMTRACE_FUNCTION_ int pmtrace_begin_under(PMTRACE_UNUSED_ pmtrace_handle tag,
+                                          PMTRACE_UNUSED_ pmtrace_tx* tx,
+                                          PMTRACE_UNUSED_ const pmtrace_tx* parent) {
+  return 0;
+}
+PMTRACE_FUNCTION_ int pmtrace_attach(PMTRACE_UNUSED_ const pmtrace_tx* tx) { return 0; }
+PMTRACE_FUNCTION_ int pmtrace_detach(PMTRACE_UNUSED_ const pmtrace_tx* tx) { return 0; }
+PMTRACE_FUNCTION_ int pmtrace_context(PMTRACE_UNUSED_ const pmtrace_tx* tx, char* traceparent,
+                                      size_t size) {
+  if (traceparent == NULL || size < PMTRACE_CONTEXT_SIZE) return -EINVAL;
+  *traceparent = '\0';
+  return 0;
+}
+PMTRACE_FUNCTION_ int pmtrace_context_state(PMTRACE_UNUSED_ const pmtrace_tx* tx, char* tracestate,
+                                            size_t size) {
+  if (tracestate == NULL || size < PMTRACE_CONTEXT_STATE_SIZE) return -EINVAL;
+  *tracestate = '\0';
+  return 0;
+}
 PMTRACE_FUNCTION_ int pmtrace_flush(PMTRACE_UNUSED_ double timeout) { return 1; }
 PMTRACE_FUNCTION_ int pmtrace_stats(pmtrace_stats_t* stats, size_t size) {
   if (stats == NULL) return -EINVAL;
@@ -120,6 +146,10 @@ using namespace pmtrace_disabled;
 #define pmtrace_begin(...) pmtrace_code_(0 ? (pmtrace_begin)(__VA_ARGS__) : 0)
 #define pmtrace_end(...) pmtrace_code_(0 ? (pmtrace_end)(__VA_ARGS__) : 0)
 #define pmtrace_abort(...) pmtrace_code_(0 ? (pmtrace_abort)(__VA_ARGS__) : 0)
+#define pmtrace_begin_from(...) pmtrace_code_(0 ? (pmtrace_begin_from)(__VA_ARGS__) : 0)
+#define pmtrace_begin_under(...) pmtrace_code_(0 ? (pmtrace_begin_under)(__VA_ARGS__) : 0)
+#define pmtrace_attach(...) pmtrace_code_(0 ? (pmtrace_attach)(__VA_ARGS__) : 0)
+#define pmtrace_detach(...) pmtrace_code_(0 ? (pmtrace_detach)(__VA_ARGS__) : 0)
 #define pmtrace_flush(...) pmtrace_code_(0 ? (pmtrace_flush)(__VA_ARGS__) : 1)
 #ifndef __cplusplus
 #pragma GCC diagnostic pop

@@ -26,11 +26,18 @@ namespace {
     *tx = {};
     return refuse("begin", nullptr, PMTRACE_ERR_TAGNAME);
   }
-  Recorder* const recorder = find_recorder();
-  const Recorder::Begun begun = recorder != nullptr
-                                    ? recorder->begin(tag)
-                                    : Recorder::Begun{present_moment(), OpenTable::kNowhere};
-  write(tx, {tag, begun.moment, begun.place});
+  OpenTransaction open{tag, 0, OpenTable::kNowhere};
+  TraceContext context;
+  if (Recorder* const recorder = find_recorder()) {
+    const Recorder::Begun begun = recorder->begin(tag);
+    open = {tag, begun.moment, begun.place};
+    if (!recorder->trace().is_plain())
+      open.place = recorder->trace().begin({tag, begun.place, begun.moment}, context);
+  } else {
+    open.begun = present_moment();
+  }
+  write(tx, open);
+  if (context.is_trace()) write_context(tx, context);
   return 0;
 }
 
@@ -64,7 +71,7 @@ namespace {
   const Moment now = present_moment();
   if (recorder == nullptr) recorder = find_recorder_slowly();
   if (recorder == nullptr) return -ENOMEM;
-  recorder->open().leave(open.place, open.tag, open.begun);
+  recorder->leave(open.place, open.tag, open.begun);
   return record_call(*recorder, open.tag, kind, seconds_since(open.begun, now));
 }
 

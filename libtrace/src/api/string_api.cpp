@@ -89,17 +89,21 @@ Moment close_transaction(TagCache::Entry& entry, Recorder& recorder) {
       if (OpenTransactions::Slot* slot = each.transactions().find(entry.tag, entry.key))
         closed = slot->close();
     });
-  if (closed.begun != 0) recorder.open().leave(closed.place, entry.tag, closed.begun);
+  if (closed.begun != 0) recorder.leave(closed.place, entry.tag, closed.begun);
   return closed.begun;
 }
 
 // Opens it, in place of one that may be replaced. What is switched off is nowhere to be seen.
 void open_transaction(TagCache::Entry& entry, Recorder& recorder, bool replaceable) {
   const OpenTransactions::Slot::Closed before = entry.slot->close();
-  if (before.begun != 0) recorder.open().leave(before.place, entry.tag, before.begun);
-  const Recorder::Begun begun = has_state(PMTRACE_STATE_NOAGENT)
-                                    ? Recorder::Begun{present_moment(), OpenTable::kNowhere}
-                                    : recorder.begin(entry.tag);
+  if (before.begun != 0) recorder.leave(before.place, entry.tag, before.begun);
+  const bool is_on = !has_state(PMTRACE_STATE_NOAGENT);
+  Recorder::Begun begun = is_on ? recorder.begin(entry.tag)
+                                : Recorder::Begun{present_moment(), OpenTable::kNowhere};
+  if (is_on && !recorder.trace().is_plain()) {
+    TraceContext context;  // which nobody can ask for by a name
+    begun.place = recorder.trace().begin({entry.tag, begun.place, begun.moment}, context);
+  }
   entry.slot->begin(begun.moment, replaceable, begun.place);
 }
 

@@ -102,6 +102,41 @@ EXPORT int pmtrace_abort(pmtrace_tx* tx) {
   (void)tx;
   return 0;
 }
+EXPORT int pmtrace_begin_from(pmtrace_handle tag, pmtrace_tx* tx, const char* traceparent,
+                              const char* tracestate) {
+  (void)tag;
+  (void)tx;
+  (void)traceparent;
+  (void)tracestate;
+  return 0;
+}
+EXPORT int pmtrace_begin_under(pmtrace_handle tag, pmtrace_tx* tx, const pmtrace_tx* parent) {
+  (void)tag;
+  (void)tx;
+  (void)parent;
+  return 0;
+}
+EXPORT int pmtrace_attach(const pmtrace_tx* tx) {
+  (void)tx;
+  return 0;
+}
+EXPORT int pmtrace_detach(const pmtrace_tx* tx) {
+  (void)tx;
+  return 0;
+}
+static int nothing(char* text, size_t size, size_t least) {
+  if (text == NULL || size < least) return -EINVAL;
+  *text = '\0';
+  return 0;
+}
+EXPORT int pmtrace_context(const pmtrace_tx* tx, char* traceparent, size_t size) {
+  (void)tx;
+  return nothing(traceparent, size, PMTRACE_CONTEXT_SIZE);
+}
+EXPORT int pmtrace_context_state(const pmtrace_tx* tx, char* tracestate, size_t size) {
+  (void)tx;
+  return nothing(tracestate, size, PMTRACE_CONTEXT_STATE_SIZE);
+}
 EXPORT int pmtrace_flush(double timeout) {
   (void)timeout;
   return 1;

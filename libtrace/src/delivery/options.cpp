@@ -249,6 +249,13 @@ Options read_options(const Environment& environment,
   cut_to_what_agents_take(options, has_service ? "PCP_TRACE_SERVICE" : "the program's name",
                           complain);
   options.no_agent = environment("PCP_TRACE_NOAGENT") != nullptr;
+  const auto always = [](std::string_view text) -> std::optional<bool> {
+    if (text != "always") return {};
+    return true;
+  };
+  take("PCP_TRACE_IDS", always, options.traces.always_ids, "always");
+  if (const char* const traceparent = environment("TRACEPARENT"))
+    options.traces.start = start_trace(traceparent, environment("TRACESTATE"));
   if (const char* const debug = environment("PCP_TRACE_DEBUG"))
     for_each_part(debug, ',', [&](std::string_view part) {
       if (!take_debug(options, part))

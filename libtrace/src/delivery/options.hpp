@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "pcp/trace.h"
+#include "record/start_trace.hpp"
 #include "wire/defaults.hpp"
 
 namespace pcp::trace::client {
@@ -34,6 +35,8 @@ struct Options {
 
   std::chrono::milliseconds flush_interval{100};  // PCP_TRACE_FLUSH, 1 to 60,000
   std::uint32_t queue_capacity = 4096;  // PCP_TRACE_QUEUE, 2 to 1,048,576 records a thread
+
+  TraceOptions traces;  // TRACEPARENT and TRACESTATE, PCP_TRACE_IDS
 
   // Diagnostics that are on whatever the program says, and where they go. PCP_TRACE_DEBUG
   int debug_flags = PMTRACE_STATE_NONE;

@@ -103,7 +103,7 @@ Client::Client(Options options)
     : options_(std::move(options)),
       pid_(::getpid()),
       doorbell_([] { return get_if_made()->ensure_flusher(); }),
-      recorders_(doorbell_, options_.queue_capacity) {
+      recorders_(doorbell_, options_.queue_capacity, options_.traces) {
   if (!options_.debug_file.empty()) send_diagnostics_to(options_.debug_file);
   add_state(options_.demanded_state());
 }

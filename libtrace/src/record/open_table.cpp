@@ -22,6 +22,7 @@ constexpr std::uint32_t kSearchParts = 64;
 
 // Of a process: it may clear its counts so often before another one could be mistaken for it.
 constexpr unsigned kEpochBits = 24;
+constexpr std::uint64_t kEpochStep = std::uint64_t{1} << OpenTable::kMarkBits;
 
 }  // namespace
 
@@ -77,9 +78,10 @@ void OpenRoom::uncount(const Tag& tag, std::uint64_t epoch) {
 }
 
 void OpenRoom::clear_counts() {
+  clearings_.fetch_add(1, std::memory_order_relaxed);
   Counts* const counts = counts_.load(std::memory_order_acquire);
   if (counts == nullptr) return;
-  epoch_.fetch_add(2, std::memory_order_relaxed);
+  epoch_.fetch_add(kEpochStep, std::memory_order_relaxed);
   for (Counted& each : *counts) each.open.store(0, std::memory_order_relaxed);
 }
 

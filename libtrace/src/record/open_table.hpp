@@ -57,7 +57,11 @@ class OpenRoom {
   // none; nor is one too many, which only copies make.
   void uncount(const Tag& tag, std::uint64_t epoch);
 
+  // All that was open is forgotten: the tables are, and this is for what was only counted.
   void clear_counts();
+
+  // How often all that was open was forgotten.
+  std::uint32_t clearings() const { return clearings_.load(std::memory_order_relaxed); }
 
   // Whether a transaction of this process may have begun then.
   bool may_have_begun(Moment moment) const;
@@ -91,6 +95,7 @@ class OpenRoom {
   std::atomic<std::uint32_t> taken_{0};   // of them; stands for itself
   std::atomic<Counts*> counts_{nullptr};  // released by who makes it
   std::atomic<std::uint64_t> ever_counted_{0};
+  std::atomic<std::uint32_t> clearings_{0};  // stands for itself
 };
 
 // Thread: one owner enters; any thread may look, or take out.
@@ -102,8 +107,18 @@ class OpenTable {
   // address of an entry, or, odd, that it was only counted; 0: nowhere.
   using Place = std::uint64_t;
   static constexpr Place kNowhere = 0;
-  static bool is_entry(Place place) { return (place & 1) == 0 && place != kNowhere; }
-  static OpenEntry* entry_at(Place place) { return reinterpret_cast<OpenEntry*>(place); }
+
+  // Marks of a transaction that has to do with a trace; see ThreadTrace. The table knows none.
+  static constexpr Place kHasTrace = 2;
+  static constexpr Place kIsAttached = 4;
+  static constexpr Place kMarks = kHasTrace | kIsAttached;
+  static constexpr unsigned kMarkBits = 3;  // with the lowest, of a place that was only counted
+  static Place without_marks(Place place) { return place & ~kMarks; }
+
+  static bool is_entry(Place place) { return (place & 1) == 0 && without_marks(place) != kNowhere; }
+  static OpenEntry* entry_at(Place place) {
+    return reinterpret_cast<OpenEntry*>(without_marks(place));
+  }
 
   explicit OpenTable(OpenRoom& room);
 
@@ -128,7 +143,7 @@ class OpenTable {
     if (is_entry(place)) entry_at(place)->begun.store(begun, std::memory_order_release);
   }
 
-  // Takes out what began then, or nothing if that was taken out already. The owner is the only one
+  // Takes out what began then (a place without marks), or nothing if that was taken out already. The owner is the only one
   // that reuses entries, so it needs no more than to look and to store. Called on the table of the
   // calling thread.
   void leave(Place place, const Tag* tag, Moment begun) {

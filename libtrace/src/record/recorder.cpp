@@ -60,9 +60,13 @@ int Recorder::record_slowly(const Tag* tag, double value, RecordKind kind) {
   return 0;
 }
 
+Recorder::Begun Recorder::begin_silently(const Tag* tag) {
+  const Moment now = present_moment();
+  return {now, open_.enter(tag, now)};
+}
+
 Recorder::Begun Recorder::begin(const Tag* tag) {
-  Begun begun{present_moment(), OpenTable::kNowhere};
-  begun.place = open_.enter(tag, begun.moment);
+  Begun begun = begin_silently(tag);
   if (must_ring()) begun.moment = begin_after_ring(begun.place);
   return begun;
 }
@@ -77,7 +81,9 @@ Moment Recorder::begin_after_ring(OpenTable::Place place) {
 
 void Recorder::note_thread() {
   owned_since_.store(present_moment(), std::memory_order_relaxed);
-  thread_.store(static_cast<std::uint32_t>(::syscall(SYS_gettid)), std::memory_order_relaxed);
+  const auto number = static_cast<std::uint32_t>(::syscall(SYS_gettid));
+  thread_.store(number, std::memory_order_relaxed);
+  trace_.change_thread(number == static_cast<std::uint32_t>(::getpid()));
 }
 
 std::uint32_t Recorder::thread_of(Moment begun) const {

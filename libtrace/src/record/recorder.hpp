@@ -19,6 +19,7 @@
 #include "record/overflow.hpp"
 #include "record/record.hpp"
 #include "record/tag_cache.hpp"
+#include "record/thread_trace.hpp"
 
 namespace pcp::trace::client {
 
@@ -51,13 +52,15 @@ class Recorder {
   static constexpr std::uint32_t kFirstRoom = 256;
   static constexpr std::uint32_t kWideThreads = 3;
 
-  Recorder(RecordQueue& queue, Doorbell& doorbell, std::uint32_t capacity)
+  Recorder(RecordQueue& queue, Doorbell& doorbell, std::uint32_t capacity,
+           const TraceOptions& trace_options)
       : queue_(&queue),
         doorbell_(&doorbell),
         token_(queue),
         capacity_(capacity),
         room_(std::min(capacity, kFirstRoom)),
-        open_(queue.open_room()) {
+        open_(queue.open_room()),
+        trace_(trace_options, queue.open_room()) {
     look_at_room();
   }
 
@@ -79,15 +82,27 @@ class Recorder {
   };
   Begun begin(const Tag* tag);
 
-  // The same in two steps, where nothing is out of the ordinary: the second one if the flusher
-  // sleeps.
-  bool can_begin_quickly() const { return has_counter() && open_.has_run(); }
+  // The same in two steps, where nothing is out of the ordinary, so that there is no trace either:
+  // the second one if the flusher sleeps.
+  bool can_begin_quickly() const {
+    return has_counter() && open_.has_run() && trace_.is_plain();
+  }
   Begun begin_quickly(const Tag* tag) {
     const Moment now = moment_by_counter();
     return {now, open_.enter_run(tag, now)};
   }
   bool must_ring() const { return doorbell_->is_asleep(); }
   Moment begin_after_ring(OpenTable::Place place);
+
+  // The same while tracing is switched off: nobody is told.
+  Begun begin_silently(const Tag* tag);
+
+  // Takes out what began then, of whatever thread, or nothing if that was taken out already.
+  void leave(OpenTable::Place place, const Tag* tag, Moment begun) {
+    if ((place & OpenTable::kMarks) != 0) [[unlikely]]
+      place = trace_.end({tag, place, begun});
+    open_.leave(place, tag, begun);
+  }
 
   // False if there was no memory for its part of the queue.
   bool is_usable() const { return token_.valid(); }
@@ -102,6 +117,7 @@ class Recorder {
   OpenTransactions& transactions() { return transactions_; }
 
   OpenTable& open() { return open_; }
+  ThreadTrace& trace() { return trace_; }  // Thread: the owner's.
 
   // The thread that began this one, which is open; 0 if that has ended. Thread: any.
   std::uint32_t thread_of(Moment begun) const;
@@ -176,6 +192,7 @@ class Recorder {
   TagCache tags_;
   OpenTransactions transactions_;
   OpenTable open_;
+  ThreadTrace trace_;
   std::atomic<bool> owned_{true};
 
   // The owner's number, and since when; 0: none. Each stands for itself: a look between the two

@@ -20,7 +20,7 @@ Recorder* Recorders::reuse_or_make() {
 Recorder* Recorders::make() {
   void* memory = allocate_wiped_memory(sizeof(Recorder));
   if (memory == nullptr) return nullptr;
-  auto* const recorder = new (memory) Recorder(queue_, doorbell_, capacity_);
+  auto* const recorder = new (memory) Recorder(queue_, doorbell_, capacity_, trace_options_);
   if (!recorder->is_usable()) return nullptr;
   recorder->next = first_.load(std::memory_order_relaxed);
   while (!first_.compare_exchange_weak(recorder->next, recorder, std::memory_order_release,

@@ -13,8 +13,8 @@ namespace pcp::trace::client {
 class Recorders {
  public:
   // Each rings this bell, and has room for at most so many records.
-  Recorders(Doorbell& doorbell, std::uint32_t capacity)
-      : doorbell_(doorbell), capacity_(capacity) {}
+  Recorders(Doorbell& doorbell, std::uint32_t capacity, TraceOptions trace_options = {})
+      : doorbell_(doorbell), capacity_(capacity), trace_options_(trace_options) {}
 
   // Gives the calling thread one: that of a thread that has ended, else a new one. Null if there is
   // no memory. Thread: any, as all below.
@@ -44,6 +44,7 @@ class Recorders {
 
   Doorbell& doorbell_;
   const std::uint32_t capacity_;
+  const TraceOptions trace_options_;
   RecordQueue queue_{0};
   std::atomic<Recorder*> first_{nullptr};  // released by make(), acquired by for_each()
 };

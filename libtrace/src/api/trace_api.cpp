@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The C API of traces: which transaction is a part of which, and what goes from program to program
+// with a request.
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+#include "api/api.hpp"
+#include "api/open_transaction.hpp"
+#include "api/recording.hpp"
+#include "record/trace_context.hpp"
+
+using namespace pcp::trace;
+using namespace pcp::trace::client;
+
+namespace {
+
+static_assert(kTraceparentBytes == PMTRACE_CONTEXT_SIZE);
+static_assert(Tracestates::kMostBytes + 1 == PMTRACE_CONTEXT_STATE_SIZE);
+
+// What is longer is no header that anybody sends.
+constexpr std::size_t kMostHeaderBytes = 16'384;
+
+std::string_view header_text(const char* header) {
+  if (header == nullptr) return {};
+  const std::size_t length = ::strnlen(header, kMostHeaderBytes + 1);
+  return length <= kMostHeaderBytes ? std::string_view(header, length) : std::string_view();
+}
+
+ThreadTrace::Open identity_of(const OpenTransaction& open) {
+  return {open.tag, open.place, open.begun};
+}
+
+// Begins one that belongs there. Also while tracing is switched off: the traces that others make
+// pass through this program all the same.
+int begin_in(pmtrace_handle tag, pmtrace_tx* tx, TraceContext context) {
+  if (tag == nullptr) {
+    *tx = {};
+    return refuse("begin", nullptr, PMTRACE_ERR_TAGNAME);
+  }
+  OpenTransaction open{tag, 0, OpenTable::kNowhere};
+  if (Recorder* const recorder = find_recorder()) {
+    const Recorder::Begun begun = has_state(PMTRACE_STATE_NOAGENT) ? recorder->begin_silently(tag)
+                                                                   : recorder->begin(tag);
+    open.begun = begun.moment;
+    open.place = begun.place;
+    open.place = recorder->trace().begin_in(identity_of(open), context);
+  } else {
+    open.begun = present_moment();
+    if (context.is_trace()) open.place = OpenTable::kHasTrace;
+  }
+  write(tx, open);
+  if (context.is_trace()) write_context(tx, context);
+  return 0;
+}
+
+// That of a transaction, else of what the calling thread does.
+TraceContext find_context(const pmtrace_tx* tx) {
+  if (tx != nullptr) {
+    const TraceContext context = context_of(tx);
+    // One that is inside of a trace does not know while tracing is switched off.
+    if (context.is_trace() || is_open(tx) || !is_switched_off()) return context;
+  }
+  Recorder* const recorder = find_recorder();
+  return recorder != nullptr ? recorder->trace().innermost() : TraceContext{};
+}
+
+}  // namespace
+
+extern "C" {
+
+PMTRACE_EXPORT int pmtrace_begin_from(pmtrace_handle tag, pmtrace_tx* tx, const char* traceparent,
+                                      const char* tracestate) {
+  if (tx == nullptr) return -EINVAL;
+  TraceContext context;
+  if (const auto parsed = parse_traceparent(header_text(traceparent))) {
+    context = *parsed;
+    context.state = tracestates.keep(header_text(tracestate)) & Tracestates::kLast;
+  }
+  return begin_in(tag, tx, context);
+}
+
+PMTRACE_EXPORT int pmtrace_begin_under(pmtrace_handle tag, pmtrace_tx* tx,
+                                       const pmtrace_tx* parent) {
+  if (tx == nullptr) return -EINVAL;
+  const TraceContext context = parent != nullptr ? context_of(parent) : TraceContext{};
+  return begin_in(tag, tx, context.is_trace() ? context.inside() : context);
+}
+
+PMTRACE_EXPORT int pmtrace_attach(const pmtrace_tx* tx) {
+  if (tx == nullptr) return -EINVAL;
+  const OpenTransaction open = read(tx);
+  if (open.tag == nullptr)
+    return is_switched_off() ? 0 : refuse("attach", nullptr, PMTRACE_ERR_NOPROGRESS);
+  Recorder* const recorder = find_recorder();
+  if (recorder == nullptr) return -ENOMEM;
+  return recorder->trace().attach(identity_of(open), context_of(tx)) ? 0 : -ENOMEM;
+}
+
+PMTRACE_EXPORT int pmtrace_detach(const pmtrace_tx* tx) {
+  if (tx == nullptr) return -EINVAL;
+  if (Recorder* const recorder = known_recorder()) recorder->trace().detach(identity_of(read(tx)));
+  return 0;
+}
+
+PMTRACE_EXPORT int pmtrace_context(const pmtrace_tx* tx, char* traceparent, size_t size) {
+  if (traceparent == nullptr || size < kTraceparentBytes) return -EINVAL;
+  *traceparent = '\0';
+  const TraceContext context = find_context(tx);
+  if (!context.is_trace()) return 0;
+  std::memcpy(traceparent, write_traceparent(context).data(), kTraceparentBytes);
+  return kTraceparentBytes - 1;
+}
+
+PMTRACE_EXPORT int pmtrace_context_state(const pmtrace_tx* tx, char* tracestate, size_t size) {
+  if (tracestate == nullptr || size <= Tracestates::kMostBytes) return -EINVAL;
+  *tracestate = '\0';
+  const TraceContext context = find_context(tx);
+  Tracestates::Text text;
+  const std::size_t length = tracestates.copy(context.state, text);
+  std::memcpy(tracestate, text.data(), length + 1);
+  return static_cast<int>(length);
+}
+
+}  // extern "C"

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "record/random_ids.hpp"
+
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <bit>
+
+#include "record/errno_stays.hpp"
+#include "wire/steady_clock.hpp"
+
+namespace pcp::trace::client {
+namespace {
+
+constexpr std::array<std::uint64_t, 4> kUnseeded{};
+
+// Spreads the bits of what is different somewhere to all of a word.
+std::uint64_t mix(std::uint64_t word) {
+  word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9u;
+  word = (word ^ word >> 27) * 0x94D049BB133111EBu;
+  return word ^ word >> 31;
+}
+
+}  // namespace
+
+void RandomIds::seed() {
+  const ErrnoStays errno_stays;
+  if (::getrandom(state_.data(), sizeof state_, GRND_NONBLOCK) != sizeof state_) {
+    // Early in the boot, or in a sandbox: then what differs from other threads and processes.
+    state_[0] = mix(now_ns());
+    state_[1] = mix(static_cast<std::uint64_t>(::syscall(SYS_gettid)) << 32 |
+                    static_cast<std::uint64_t>(::getpid()));
+    state_[2] = mix(reinterpret_cast<std::uintptr_t>(this));
+    state_[3] = mix(state_[0] ^ state_[1] ^ state_[2]);
+  }
+  if (state_ == kUnseeded) state_[0] = 1;
+}
+
+// The generator xoshiro256++.
+std::uint64_t RandomIds::make() {
+  if (state_ == kUnseeded) seed();
+  for (;;) {
+    const std::uint64_t made = std::rotl(state_[0] + state_[3], 23) + state_[0];
+    const std::uint64_t shifted = state_[1] << 17;
+    state_[2] ^= state_[0];
+    state_[3] ^= state_[1];
+    state_[1] ^= state_[2];
+    state_[0] ^= state_[3];
+    state_[2] ^= shifted;
+    state_[3] = std::rotl(state_[3], 45);
+    if (made != 0) return made;
+  }
+}
+
+}  // namespace pcp::trace::client

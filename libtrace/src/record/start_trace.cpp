@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "record/start_trace.hpp"
+
+#include <unistd.h>
+
+#include "wire/steady_clock.hpp"
+
+namespace pcp::trace::client {
+namespace {
+
+constexpr std::uint64_t kStartNs = 60'000'000'000;
+
+// Written before main().
+std::uint64_t loaded_at = 0;
+pid_t session_at_start = 0;
+
+[[gnu::constructor]] void note_start() {
+  loaded_at = now_ns();
+  session_at_start = ::getsid(0);
+}
+
+}  // namespace
+
+TraceContext start_trace(std::string_view traceparent, const char* tracestate) {
+  TraceContext context = parse_traceparent(traceparent).value_or(TraceContext{});
+  if (context.is_trace() && tracestate != nullptr) context.state = tracestates.keep(tracestate) & Tracestates::kLast;
+  return context;
+}
+
+bool is_at_start() { return now_ns() - loaded_at < kStartNs && ::getsid(0) == session_at_start; }
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "record/thread_trace.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include "fork/wiped_memory.hpp"
+#include "record/errno_stays.hpp"
+
+namespace pcp::trace::client {
+
+ThreadTrace::ThreadTrace(const TraceOptions& options, const OpenRoom& room)
+    : options_(options), room_(room) {
+  note_plain();
+}
+
+void ThreadTrace::change_thread(bool is_main) {
+  if (stack_ != nullptr) stack_->depth = 0;
+  if (is_main && options_.start.is_trace() && is_at_start() && has_stack())
+    push({options_.start, nullptr, 0, nullptr, 0, true});
+  note_plain();
+}
+
+// False if there is no memory for one.
+bool ThreadTrace::has_stack() {
+  if (stack_ != nullptr) return true;
+  const ErrnoStays errno_stays;
+  void* const memory = allocate_wiped_memory(sizeof(Stack));
+  if (memory != nullptr) stack_ = new (memory) Stack;
+  return stack_ != nullptr;
+}
+
+void ThreadTrace::push(const Attached& attached) {
+  if (stack_->depth == stack_->attached.size()) erase(0);
+  stack_->attached[stack_->depth++] = attached;
+  note_plain();
+}
+
+void ThreadTrace::erase(std::size_t at) {
+  auto* const first = stack_->attached.data();
+  std::move(first + at + 1, first + stack_->depth, first + at);
+  --stack_->depth;
+  note_plain();
+}
+
+bool ThreadTrace::is_over(const Attached& attached) const {
+  return attached.entry == nullptr
+             ? !is_at_start()
+             : attached.entry->begun.load(std::memory_order_relaxed) != attached.begun;
+}
+
+TraceContext ThreadTrace::innermost() {
+  while (stack_ != nullptr && stack_->depth > 0) {
+    const Attached& top = stack_->attached[stack_->depth - 1];
+    if (!is_over(top)) return top.context.inside();
+    if (!top.by_hand && top.clearings == room_.clearings())
+      top.tag->is_no_parent.store(true, std::memory_order_relaxed);
+    erase(stack_->depth - 1);
+  }
+  return {};
+}
+
+ThreadTrace::Place ThreadTrace::begin(const Open& open, TraceContext& context) {
+  context = innermost();
+  if (context.is_trace()) return open.place | OpenTable::kHasTrace;
+  return options_.always_ids ? begin_in(open, context) : open.place;
+}
+
+ThreadTrace::Place ThreadTrace::begin_in(const Open& open, TraceContext& context) {
+  const bool has_stack = this->has_stack();
+  if (!context.is_trace() && options_.always_ids && has_stack) {
+    context.trace_high = stack_->ids.make();
+    context.trace_low = stack_->ids.make();
+    context.own = stack_->ids.make();
+    context.flags = kRandomFlag;
+  }
+  Place place = open.place;
+  if (context.is_trace()) place |= OpenTable::kHasTrace;
+  const bool shadows_nothing = !context.is_trace() && (!has_stack || stack_->depth == 0);
+  if (!has_stack || shadows_nothing || !OpenTable::is_entry(place)) return place;
+  const bool is_parent = !open.tag->is_no_parent.load(std::memory_order_relaxed);
+  push({is_parent ? context : TraceContext{}, OpenTable::entry_at(place), open.begun, open.tag,
+        room_.clearings(), false});
+  return place | OpenTable::kIsAttached;
+}
+
+std::size_t ThreadTrace::find(const Open& open) const {
+  const OpenEntry* const entry = OpenTable::entry_at(open.place);
+  std::size_t at = stack_ != nullptr ? stack_->depth : 0;
+  while (at > 0) {
+    const Attached& each = stack_->attached[--at];
+    if (each.entry == entry && each.begun == open.begun) return at;
+  }
+  return kNowhere;
+}
+
+ThreadTrace::Place ThreadTrace::end(const Open& open) {
+  const std::size_t at = (open.place & OpenTable::kIsAttached) != 0 ? find(open) : kNowhere;
+  if (at != kNowhere) {
+    const auto* const first = stack_->attached.data();
+    if (std::any_of(first + at + 1, first + stack_->depth, [this](const Attached& inner) {
+          return !inner.by_hand && !is_over(inner);
+        }))
+      open.tag->is_no_parent.store(true, std::memory_order_relaxed);
+    erase(at);
+  }
+  return OpenTable::without_marks(open.place);
+}
+
+bool ThreadTrace::attach(const Open& open, const TraceContext& context) {
+  detach(open);
+  if (!context.is_trace() && (stack_ == nullptr || stack_->depth == 0)) return true;
+  if (!OpenTable::is_entry(open.place) || !has_stack()) return false;
+  push({context, OpenTable::entry_at(open.place), open.begun, open.tag, 0, true});
+  return true;
+}
+
+void ThreadTrace::detach(const Open& open) {
+  const std::size_t at = find(open);
+  if (at != kNowhere) erase(at);
+}
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// In which traces a thread works: the transactions of traces that are attached to it, the innermost
+// last. What begins on the thread is inside of that one. Where there is none, which is the usual
+// case, a begin looks no further than at is_plain().
+//
+// A transaction is attached when it begins, and taken out when it ends. One that was ended on
+// another thread is found out when its turn comes. Whoever does so without having detached it, or
+// ends transactions out of order, does not nest them: other transactions of its tag stand for no
+// trace from then on, since it is better to know no parent than a wrong one.
+//
+// Thread: the owner's.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "record/open_table.hpp"
+#include "record/random_ids.hpp"
+#include "record/start_trace.hpp"
+#include "record/trace_context.hpp"
+
+namespace pcp::trace::client {
+
+class ThreadTrace {
+ public:
+  using Place = OpenTable::Place;
+
+  // Which transaction: it is open as long as its entry says so.
+  struct Open {
+    const Tag* tag;
+    Place place;
+    Moment begun;
+  };
+
+  ThreadTrace(const TraceOptions& options, const OpenRoom& room);
+
+  // The thread is another one than before.
+  void change_thread(bool is_main);
+
+  // What begins is in no trace.
+  bool is_plain() const { return is_plain_; }
+
+  // Where the transactions that begin now belong; no trace if to none.
+  TraceContext innermost();
+
+  // One begins on this thread, inside of the innermost. Both give what there is to remember: its
+  // place with marks, and in `context` its trace.
+  Place begin(const Open& open, TraceContext& context);
+
+  // One begins on this thread that belongs there, or to no trace unless all have ids.
+  Place begin_in(const Open& open, TraceContext& context);
+
+  // One that was marked ends. Gives its place without marks.
+  Place end(const Open& open);
+
+  // By hand. False if there is no memory.
+  bool attach(const Open& open, const TraceContext& context);
+  void detach(const Open& open);
+
+ private:
+  struct Attached {
+    TraceContext context;  // of what is inside; no trace: of nothing
+    OpenEntry* entry;      // null: the process's start
+    Moment begun;
+    const Tag* tag;
+    std::uint32_t clearings;  // of the tables, when it was attached
+    bool by_hand;
+  };
+  // In wiped memory, made when the first one is attached. Where there is no room for another one
+  // the outermost goes.
+  struct Stack {
+    std::array<Attached, 48> attached;
+    std::size_t depth;
+    RandomIds ids;
+  };
+
+  bool has_stack();
+  void push(const Attached& attached);
+  void erase(std::size_t at);
+  bool is_over(const Attached& attached) const;
+
+  static constexpr std::size_t kNowhere = SIZE_MAX;
+  std::size_t find(const Open& open) const;
+
+  void note_plain() { is_plain_ = !options_.always_ids && (stack_ == nullptr || stack_->depth == 0); }
+
+  const TraceOptions& options_;
+  const OpenRoom& room_;
+  Stack* stack_ = nullptr;
+  bool is_plain_;
+};
+
+}  // namespace pcp::trace::client

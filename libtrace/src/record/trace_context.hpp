@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// To which trace a transaction belongs: what one request causes in all programs that it passes
+// through, as W3C's Trace Context (level 2) has it. A program is told by the headers traceparent
+// and tracestate, and tells the next one.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "record/tracestates.hpp"
+
+namespace pcp::trace::client {
+
+// Five words, which lie in the memory of an open transaction.
+struct TraceContext {
+  std::uint64_t trace_high = 0;  // the trace's id; both 0: no trace
+  std::uint64_t trace_low = 0;
+  std::uint64_t own = 0;     // the transaction's id as a part of it; 0: it has none, and passes on
+  std::uint64_t parent = 0;  // the id of what it is a part of; 0: of nothing, the trace begins here
+  std::uint64_t flags : 8 = 0;  // W3C's
+  std::uint64_t state : 56 = Tracestates::kNone;
+
+  bool is_trace() const { return (trace_high | trace_low) != 0; }
+
+  // Of what is a part of this.
+  TraceContext inside() const { return {trace_high, trace_low, 0, outgoing(), flags, state}; }
+
+  // By which others know this.
+  std::uint64_t outgoing() const { return own != 0 ? own : parent; }
+
+  bool operator==(const TraceContext&) const = default;
+};
+static_assert(sizeof(TraceContext) == 5 * sizeof(std::uint64_t));
+
+inline constexpr std::uint8_t kSampledFlag = 1;
+inline constexpr std::uint8_t kRandomFlag = 2;  // the trace's id is random
+
+// Of the header traceparent, and of the NUL after it.
+inline constexpr std::size_t kTraceparentBytes = 56;
+
+// What is inside of who sent this header. Nothing if it is not valid: then a trace begins here.
+// Flags that are not known are left out.
+std::optional<TraceContext> parse_traceparent(std::string_view header);
+
+// The header for what goes out. Version 00, with a NUL. Requires: is_trace().
+std::array<char, kTraceparentBytes> write_traceparent(const TraceContext& context);
+
+}  // namespace pcp::trace::client
