@@ -70,6 +70,7 @@ constexpr pmtrace_handle find_tag(const Name&, std::initializer_list<Label>) noe
   return nullptr;
 }
 inline void describe(pmtrace_handle, std::string_view, std::string_view) noexcept {}
+inline void begin_from(pmtrace_handle, pmtrace_tx*, OptionalText, OptionalText) noexcept {}
 #else
 extern "C" void pmtrace_complain_once(const char* text);
 
@@ -102,15 +103,17 @@ inline pmtrace_handle find_tag(std::string_view name) noexcept {
   return pmtrace_tag(text);
 }
 
-// Copies a text for C, and one byte of it more than a tag may have. Gives null, which C refuses, if
-// there is a NUL in it.
-using TextForC = char[kLongestTag + 2];
-inline const char* copy_text(OptionalText given, TextForC& to) noexcept {
+// Copies a text for C, as far as there is room. Gives null, which C refuses, if there is a NUL in it.
+template <std::size_t Size>
+const char* copy_text(OptionalText given, char (&to)[Size]) noexcept {
   const std::string_view from = given.view;
   if (given.is_null || from.find('\0') != std::string_view::npos) return nullptr;
-  to[from.copy(to, sizeof to - 1)] = '\0';
+  to[from.copy(to, Size - 1)] = '\0';
   return to;
 }
+
+// One byte more than a tag may have.
+using TextForC = char[kLongestTag + 2];
 
 // What is no tag, or no label, the library tells.
 inline pmtrace_handle find_tag(std::string_view name,
@@ -130,6 +133,15 @@ inline void describe(pmtrace_handle tag, std::string_view unit, std::string_view
   TextForC texts[2];
   pmtrace_describe(tag, unit.empty() ? nullptr : copy_text(unit, texts[0]),
                    text.empty() ? nullptr : copy_text(text, texts[1]));
+}
+
+// Headers as long as no library makes them are none.
+inline void begin_from(pmtrace_handle tag, pmtrace_tx* transaction, OptionalText traceparent,
+                       OptionalText tracestate) noexcept {
+  char parent[256];
+  char state[4096];
+  pmtrace_begin_from(tag, transaction, copy_text(traceparent, parent),
+                     tracestate.view.size() < sizeof state ? copy_text(tracestate, state) : nullptr);
 }
 #endif
 
@@ -159,12 +171,63 @@ class Tagged {
 
 }  // namespace detail
 
+class Running;
+
+// A transaction as what others are a part of. Small, to be copied, and good after its end, too.
+class Parent {
+ public:
+  Parent(const Running& running) noexcept;
+
+ private:
+  friend class Running;
+  friend class Attached;
+
+  pmtrace_tx transaction_;
+};
+
+// What goes with a request from program to program: W3C's headers traceparent and tracestate. Empty
+// texts if there is no trace.
+class TraceHeaders {
+ public:
+  TraceHeaders() noexcept = default;
+
+  const char* traceparent() const noexcept { return traceparent_; }
+  const char* tracestate() const noexcept { return tracestate_; }
+  explicit operator bool() const noexcept { return *traceparent_ != '\0'; }
+
+ private:
+  friend class Running;
+  friend TraceHeaders current_headers() noexcept;
+
+  explicit TraceHeaders(const pmtrace_tx* transaction) noexcept {
+    pmtrace_context(transaction, traceparent_, sizeof traceparent_);
+    pmtrace_context_state(transaction, tracestate_, sizeof tracestate_);
+  }
+
+  char traceparent_[PMTRACE_CONTEXT_SIZE]{};
+  char tracestate_[PMTRACE_CONTEXT_STATE_SIZE]{};
+};
+
+// For a request that goes out from within what this thread does.
+inline TraceHeaders current_headers() noexcept { return TraceHeaders(nullptr); }
+
 // A transaction that is open until its end(), abort() or destruction, whichever comes first.
 class [[nodiscard]] Running {
  public:
   [[nodiscard]] explicit Running(pmtrace_handle tag) noexcept
       : exceptions_(std::uncaught_exceptions()) {
     pmtrace_begin(tag, &transaction_);
+  }
+  // With the headers of the request that asked for it.
+  [[nodiscard]] Running(pmtrace_handle tag, detail::OptionalText traceparent,
+                        detail::OptionalText tracestate) noexcept
+      : exceptions_(std::uncaught_exceptions()) {
+    detail::begin_from(tag, &transaction_, traceparent, tracestate);
+  }
+  // As a part of another one.
+  [[nodiscard]] Running(pmtrace_handle tag, const Parent& parent) noexcept
+      : exceptions_(std::uncaught_exceptions()) {
+    pmtrace_begin_under(tag, &transaction_, &parent.transaction_);
   }
   Running(Running&& other) noexcept
       : transaction_(std::exchange(other.transaction_, {})), exceptions_(other.exceptions_) {}
@@ -193,11 +256,36 @@ class [[nodiscard]] Running {
     if (is_open()) pmtrace_abort(&transaction_);
   }
 
+  // For a request that goes out from within it.
+  [[nodiscard]] TraceHeaders headers() const noexcept { return TraceHeaders(&transaction_); }
+
+  // What begins on this thread from now on is not inside of it: for whatever works on several
+  // requests by turns, and has an Attached for each turn.
+  void detach() const noexcept { pmtrace_detach(&transaction_); }
+
  private:
+  friend class Parent;
+
   bool is_open() const noexcept { return transaction_.opaque[0] != 0; }
 
   pmtrace_tx transaction_{};
   int exceptions_;  // those under way when it began
+};
+
+inline Parent::Parent(const Running& running) noexcept : transaction_(running.transaction_) {}
+
+// While it lives, what begins on this thread is inside of that transaction.
+class [[nodiscard]] Attached {
+ public:
+  [[nodiscard]] explicit Attached(const Parent& parent) noexcept : parent_(parent) {
+    pmtrace_attach(&parent_.transaction_);
+  }
+  Attached(const Attached&) = delete;
+  Attached& operator=(const Attached&) = delete;
+  ~Attached() { pmtrace_detach(&parent_.transaction_); }
+
+ private:
+  Parent parent_;
 };
 
 // Something that takes time: counted, timed, with rate, average, extrema and percentiles.
@@ -206,6 +294,18 @@ class Transaction : public detail::Tagged {
   using Tagged::Tagged;
 
   [[nodiscard]] Running begin() const noexcept { return Running(tag_); }
+
+  // Begins what a request has asked for, with the headers that came with it: a part of their trace,
+  // as is all that begins on this thread meanwhile. Null, or not valid: of none that others know.
+  [[nodiscard]] Running begin_from(detail::OptionalText traceparent,
+                                   detail::OptionalText tracestate = {}) const noexcept {
+    return Running(tag_, traceparent, tracestate);
+  }
+
+  // Begins a part of another transaction, of whatever thread.
+  [[nodiscard]] Running begin_under(const Parent& parent) const noexcept {
+    return Running(tag_, parent);
+  }
 };
 
 // Calls `work` in a transaction and gives what it gives. An exception aborts the transaction.

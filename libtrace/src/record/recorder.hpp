@@ -53,7 +53,7 @@ class Recorder {
   static constexpr std::uint32_t kWideThreads = 3;
 
   Recorder(RecordQueue& queue, Doorbell& doorbell, std::uint32_t capacity,
-           const TraceOptions& trace_options)
+           const TraceOptions& trace_options = kNoTraces)
       : queue_(&queue),
         doorbell_(&doorbell),
         token_(queue),

@@ -16,6 +16,8 @@ struct TraceOptions {
   bool always_ids = false;   // what is in no trace begins one
 };
 
+inline constexpr TraceOptions kNoTraces;
+
 // What two such variables say; no trace if the first one is not valid. The second may be null.
 TraceContext start_trace(std::string_view traceparent, const char* tracestate);
 

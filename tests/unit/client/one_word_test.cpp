@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <cstdint>
 #include <random>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -43,6 +44,36 @@ TEST_F(OneWord, StandsForATransactionUntilThatEnds) {
   EXPECT_EQ(pmtrace_abort(&tx), 0);
   EXPECT_FALSE(is_open(second));
   EXPECT_EQ(pcp_trace_to_word(&tx), 0U);
+}
+
+TEST_F(OneWord, KeepsItsTrace) {
+  constexpr const char* kParent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  const auto parent_of = [](std::uint64_t word) {
+    pmtrace_tx tx;
+    char parent[PMTRACE_CONTEXT_SIZE];
+    pcp_trace_from_word(word, pmtrace_tag("one word"), &tx);
+    pmtrace_context(&tx, parent, sizeof parent);
+    return std::string(parent);
+  };
+  pmtrace_tx tx;
+  const std::uint64_t plain = begin();
+  pmtrace_begin_from(pmtrace_tag("one word"), &tx, kParent, nullptr);
+  const std::uint64_t outer = pcp_trace_to_word(&tx);
+  const std::uint64_t inner = begin();
+  EXPECT_EQ(parent_of(outer), kParent);
+  EXPECT_EQ(parent_of(inner), kParent);
+  EXPECT_EQ(parent_of(plain), "");
+  for (const std::uint64_t word : {inner, outer, plain}) {
+    pcp_trace_from_word(word, pmtrace_tag("one word"), &tx);
+    pmtrace_end(&tx);
+    EXPECT_EQ(parent_of(word), "");
+  }
+  char parent[PMTRACE_CONTEXT_SIZE];
+  EXPECT_EQ(pmtrace_context(nullptr, parent, sizeof parent), 0);  // and it has left its thread
+  const std::uint64_t after = begin();                            // in the same place as another
+  EXPECT_EQ(parent_of(after), "");
+  pcp_trace_from_word(after, pmtrace_tag("one word"), &tx);
+  pmtrace_end(&tx);
 }
 
 TEST_F(OneWord, ThatStandsForNothingIsNotOpen) {

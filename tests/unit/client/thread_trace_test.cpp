@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "record/thread_trace.hpp"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "one_recorder.hpp"
+
+namespace pcp::trace::client {
+namespace {
+
+constexpr TraceContext kOutside{7, 8, 0, 9, 1, 5};
+
+TraceContext trace(std::uint64_t number) { return {number, number, 0, number}; }
+
+// Transactions of one thread, as the calls begin and end them.
+struct ThreadTraces : OneRecorder {
+  ThreadTrace& thread = recorder.trace();
+  // Not from the registry, which other tests may have filled.
+  const Tag first_tag{};
+  const Tag other_tag{};
+  const Tag* const tag = &first_tag;
+  const Tag* const other = &other_tag;
+
+  ThreadTrace::Open begin_in(const Tag* its_tag, TraceContext context) {
+    const Recorder::Begun begun = recorder.begin_silently(its_tag);
+    ThreadTrace::Open open{its_tag, begun.place, begun.moment};
+    open.place = thread.begin_in(open, context);
+    return open;
+  }
+  void end(const ThreadTrace::Open& open) { recorder.leave(open.place, open.tag, open.begun); }
+  // As another thread does.
+  static void end_elsewhere(const ThreadTrace::Open& open) {
+    OpenTable::entry_at(open.place)->begun = 0;
+  }
+  static bool is_parent(const Tag* its_tag) { return !its_tag->is_no_parent; }
+};
+
+TEST_F(ThreadTraces, AreNoneAtFirst) {
+  EXPECT_TRUE(thread.is_plain());
+  EXPECT_FALSE(thread.innermost().is_trace());
+  const ThreadTrace::Open plain = begin_in(tag, {});
+  EXPECT_EQ(plain.place & OpenTable::kMarks, 0U);
+  EXPECT_TRUE(thread.is_plain());
+  end(plain);
+}
+
+TEST_F(ThreadTraces, NestAndEndInOrder) {
+  const auto first = begin_in(tag, trace(1));
+  EXPECT_FALSE(thread.is_plain());
+  EXPECT_EQ(thread.innermost(), trace(1));
+  const auto second = begin_in(other, trace(2));
+  EXPECT_EQ(thread.innermost(), trace(2));
+  end(second);
+  end(second);  // once more does nothing
+  EXPECT_EQ(thread.innermost(), trace(1));
+  end(first);
+  EXPECT_TRUE(thread.is_plain());
+  EXPECT_TRUE(is_parent(tag) && is_parent(other));
+  EXPECT_FALSE(recorder.open().any());
+}
+
+TEST_F(ThreadTraces, AreNotPassedOnToWhatBeginsInNone) {
+  const auto outer = begin_in(tag, trace(1));
+  const auto inner = begin_in(other, {});
+  EXPECT_FALSE(thread.innermost().is_trace());
+  EXPECT_FALSE(thread.is_plain());
+  end(inner);
+  EXPECT_EQ(thread.innermost(), trace(1));
+  end(outer);
+}
+
+TEST_F(ThreadTraces, OfATransactionThatIsNotTheirFirstAreThoseOfTheThread) {
+  const auto outer = begin_in(tag, kOutside);
+  const Recorder::Begun begun = recorder.begin_silently(other);
+  TraceContext context;
+  const auto place = thread.begin({other, begun.place, begun.moment}, context);
+  EXPECT_EQ(context, kOutside);
+  EXPECT_EQ(place, begun.place | OpenTable::kHasTrace);
+  recorder.leave(place, other, begun.moment);
+  end(outer);
+  EXPECT_FALSE(recorder.open().any());
+}
+
+TEST_F(ThreadTraces, DoNotNestWhereTheyEndOutOfOrder) {
+  const auto first = begin_in(tag, trace(1));
+  const auto second = begin_in(other, trace(2));
+  end(first);
+  EXPECT_FALSE(is_parent(tag));
+  EXPECT_TRUE(is_parent(other));
+  EXPECT_EQ(thread.innermost(), trace(2));
+  const auto third = begin_in(tag, trace(3));
+  EXPECT_FALSE(thread.innermost().is_trace());  // rather none than a wrong one
+  end(third);
+  end(second);
+  EXPECT_TRUE(thread.is_plain());
+}
+
+TEST_F(ThreadTraces, DoNotNestWhereTheyEndOnOtherThreads) {
+  const auto outer = begin_in(tag, trace(1));
+  const auto inner = begin_in(other, trace(2));
+  end_elsewhere(inner);
+  EXPECT_TRUE(is_parent(other));
+  EXPECT_EQ(thread.innermost(), trace(1));
+  EXPECT_FALSE(is_parent(other));
+  end(outer);
+  EXPECT_TRUE(is_parent(tag));
+}
+
+TEST_F(ThreadTraces, StillNestAfterTracingWasSwitchedOff) {
+  begin_in(other, trace(1));
+  recorder.open().clear();
+  queue.open_room().clear_counts();
+  EXPECT_FALSE(thread.innermost().is_trace());
+  EXPECT_TRUE(thread.is_plain());
+  EXPECT_TRUE(is_parent(other));
+}
+
+TEST_F(ThreadTraces, AreAttachedAndDetachedByHand) {
+  const auto first = begin_in(other, trace(1));
+  thread.detach(first);
+  EXPECT_TRUE(thread.is_plain());
+  const auto second = begin_in(other, trace(2));
+  thread.detach(second);
+  EXPECT_TRUE(thread.attach(first, trace(1)));
+  EXPECT_TRUE(thread.attach(second, trace(2)));
+  EXPECT_TRUE(thread.attach(first, trace(1)));  // innermost again, and there once
+  EXPECT_EQ(thread.innermost(), trace(1));
+  thread.detach(first);
+  EXPECT_EQ(thread.innermost(), trace(2));
+  end_elsewhere(second);
+  EXPECT_FALSE(thread.innermost().is_trace());
+  EXPECT_TRUE(thread.is_plain());
+  end(first);
+  EXPECT_TRUE(is_parent(other));
+  thread.detach(first);  // once more does nothing
+}
+
+TEST_F(ThreadTraces, AttachedByHandMayBeInNone) {
+  const auto plain = begin_in(other, {});
+  EXPECT_TRUE(thread.attach(plain, {}));
+  EXPECT_TRUE(thread.is_plain());  // there is nothing to hide
+  const auto outer = begin_in(tag, trace(1));
+  EXPECT_TRUE(thread.attach(plain, {}));
+  EXPECT_FALSE(thread.innermost().is_trace());
+  thread.detach(plain);
+  EXPECT_EQ(thread.innermost(), trace(1));
+  end(outer);
+  end(plain);
+}
+
+TEST_F(ThreadTraces, AreAttachedOnlyWhereTheirEndIsSeen) {
+  const ThreadTrace::Open nowhere{tag, OpenTable::kNowhere | OpenTable::kHasTrace, 4};
+  EXPECT_FALSE(thread.attach(nowhere, trace(1)));
+  const ThreadTrace::Open counted{tag, 1, 4};
+  EXPECT_FALSE(thread.attach(counted, trace(1)));
+  EXPECT_TRUE(thread.is_plain());
+}
+
+TEST_F(ThreadTraces, OfWhichThereAreTooManyLoseTheOutermost) {
+  std::vector<ThreadTrace::Open> opened;
+  for (std::uint64_t i = 1; i <= 60; ++i) opened.push_back(begin_in(tag, trace(i)));
+  for (std::uint64_t i = 60; i > 60 - 48; --i) {
+    EXPECT_EQ(thread.innermost(), trace(i));
+    end(opened[i - 1]);
+  }
+  EXPECT_FALSE(thread.innermost().is_trace());
+  for (std::uint64_t i = 60 - 48; i > 0; --i) end(opened[i - 1]);
+  EXPECT_TRUE(thread.is_plain());
+  EXPECT_FALSE(recorder.open().any());
+}
+
+TEST_F(ThreadTraces, AreForgottenWithTheThread) {
+  begin_in(tag, trace(1));
+  thread.change_thread(false);
+  EXPECT_TRUE(thread.is_plain());
+  EXPECT_FALSE(thread.innermost().is_trace());
+}
+
+TEST(TracesOfThreads, BeginByThemselvesIfAllHaveIds) {
+  RecordQueue queue{0};
+  Doorbell doorbell;
+  const TraceOptions options{{}, true};
+  Recorder recorder{queue, doorbell, 16, options};
+  ThreadTrace& thread = recorder.trace();
+  const Tag root_tag{};
+  const Tag* const tag = &root_tag;
+  EXPECT_FALSE(thread.is_plain());
+  const auto begin = [&](TraceContext& context) {
+    const Recorder::Begun begun = recorder.begin_silently(tag);
+    return ThreadTrace::Open{tag, thread.begin({tag, begun.place, begun.moment}, context),
+                             begun.moment};
+  };
+  TraceContext root;
+  TraceContext inner;
+  const ThreadTrace::Open outer = begin(root);
+  EXPECT_TRUE(root.is_trace() && root.trace_high != 0 && root.own != 0);
+  EXPECT_EQ(root.parent, 0U);
+  EXPECT_EQ(root.flags, kRandomFlag);
+  const ThreadTrace::Open part = begin(inner);
+  EXPECT_EQ(inner, root.inside());
+  recorder.leave(part.place, tag, part.begun);
+  recorder.leave(outer.place, tag, outer.begun);
+  TraceContext next;
+  const ThreadTrace::Open later = begin(next);
+  EXPECT_NE(next.trace_low, root.trace_low);
+  recorder.leave(later.place, tag, later.begun);
+  EXPECT_FALSE(recorder.open().any());
+  EXPECT_FALSE(thread.is_plain());
+}
+
+TEST(TracesOfThreads, AreTheProcessesOwnOnTheMainThread) {
+  RecordQueue queue{0};
+  Doorbell doorbell;
+  const TraceOptions options{start_trace(
+      "00-00000000000000010000000000000002-0000000000000003-01", "a=1"), false};
+  Recorder recorder{queue, doorbell, 16, options};
+  ThreadTrace& thread = recorder.trace();
+  thread.change_thread(false);
+  EXPECT_TRUE(thread.is_plain());
+  thread.change_thread(true);
+  EXPECT_FALSE(thread.is_plain());
+  const TraceContext context = thread.innermost();
+  EXPECT_EQ((TraceContext{1, 2, 0, 3, 1, context.state}), context);
+  Tracestates::Text text;
+  EXPECT_EQ(std::string(text.data(), tracestates.copy(context.state, text)), "a=1");
+}
+
+}  // namespace
+}  // namespace pcp::trace::client

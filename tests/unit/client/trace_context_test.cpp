@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "record/trace_context.hpp"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace pcp::trace::client {
+namespace {
+
+const std::string kTrace = "0af7651916cd43dd8448eb211c80319c";
+const std::string kSpan = "b7ad6b7169203331";
+const std::string kIds = kTrace + "-" + kSpan;
+constexpr TraceContext kContext{0x0af7651916cd43dd, 0x8448eb211c80319c, 0, 0xb7ad6b7169203331};
+
+std::string written(const TraceContext& context) { return write_traceparent(context).data(); }
+
+// What goes out for what came in; empty if that was invalid.
+std::string passed_on(const std::string& header) {
+  const auto context = parse_traceparent(header);
+  return context ? written(*context) : "";
+}
+
+std::string of(std::size_t count, char c) { return std::string(count, c); }
+
+TEST(Traceparent, IsReadAndWritten) {
+  EXPECT_EQ(parse_traceparent("00-" + kIds + "-00"), kContext);
+  EXPECT_EQ(written(kContext), "00-" + kIds + "-00");
+  EXPECT_EQ(written({1, 2, 0, 3, 3}), "00-00000000000000010000000000000002-0000000000000003-03");
+}
+
+TEST(Traceparent, NamesTheInnermost) {
+  EXPECT_EQ(written({1, 2, 4, 3}), "00-00000000000000010000000000000002-0000000000000004-00");
+  EXPECT_EQ((TraceContext{1, 2, 4, 3, 1, 9}.inside()), (TraceContext{1, 2, 0, 4, 1, 9}));
+  EXPECT_EQ((TraceContext{1, 2, 0, 3, 1, 9}.inside()), (TraceContext{1, 2, 0, 3, 1, 9}));
+}
+
+TEST(Traceparent, PassesItsFlagsOnAsFarAsTheyAreKnown) {
+  for (const char* const flags : {"00", "01", "02", "03"})
+    EXPECT_EQ(passed_on("00-" + kIds + "-" + flags), "00-" + kIds + "-" + flags);
+  EXPECT_EQ(passed_on("00-" + kIds + "-ff"), "00-" + kIds + "-03");
+  EXPECT_EQ(passed_on("00-" + kIds + "-08"), "00-" + kIds + "-00");
+}
+
+TEST(Traceparent, MayHaveBlanksAroundIt) {
+  EXPECT_EQ(passed_on(" \t00-" + kIds + "-01 \t"), "00-" + kIds + "-01");
+}
+
+TEST(Traceparent, MayBeOfALaterVersionAndGoesOutAsTheFirst) {
+  for (const std::string& header :
+       {"01-" + kIds + "-01", "01-" + kIds + "-01-extra", "cc-" + kIds + "-01-"})
+    EXPECT_EQ(passed_on(header), "00-" + kIds + "-01") << header;
+}
+
+TEST(Traceparent, MayHaveIdsOfAnyBits) {
+  const std::string ids = of(32, 'f') + "-" + of(16, 'f');
+  EXPECT_EQ(passed_on("00-" + ids + "-00"), "00-" + ids + "-00");
+}
+
+TEST(Traceparent, IsNotValidOtherwise) {
+  for (const std::string& header : {std::string(),
+                                    std::string("00"),
+                                    "00-" + kIds,
+                                    "00-" + kIds + "-",
+                                    "00-" + kIds + "-1",
+                                    "00-" + kIds + "-001",
+                                    "00-" + kIds + "-0A",
+                                    "00-" + kIds + "-01-",
+                                    "00-" + kIds + "-01-extra",
+                                    "cc-" + kIds + "-01.extra",
+                                    "ff-" + kIds + "-01",
+                                    "0-" + kIds + "-01",
+                                    "000-" + kIds + "-01",
+                                    "00-0AF7651916CD43DD8448EB211C80319C-" + kSpan + "-01",
+                                    "00-" + kTrace + "-B7AD6B7169203331-01",
+                                    "00-" + of(32, '0') + "-" + kSpan + "-01",
+                                    "00-" + kTrace + "-" + of(16, '0') + "-01",
+                                    "00-" + kTrace.substr(1) + "-" + kSpan + "-01",
+                                    "00-" + kTrace + "0-" + kSpan + "-01",
+                                    "00-" + kIds + "0-01",
+                                    "00_" + kIds + "-01",
+                                    "00-" + kTrace + "_" + kSpan + "-01",
+                                    "00-" + kIds + "-01,00-" + kIds + "-01",
+                                    "00-" + kIds + "-0g"})
+    EXPECT_EQ(parse_traceparent(header), std::nullopt) << header;
+}
+
+}  // namespace
+}  // namespace pcp::trace::client
