@@ -20,6 +20,7 @@ static struct { unsigned waiting : 3; } queue;
 int main(void) {
   pmtrace_tx tx;
   pmtrace_stats_t stats;
+  char parent[PMTRACE_CONTEXT_SIZE], state[PMTRACE_CONTEXT_STATE_SIZE];
   pmtrace_handle handle = pmtrace_tag(tag());
   pmtrace_label label = {"name", "value"};
   int failed = pmtrace_tag_with(tag(), &label, 1) != NULL;
@@ -45,6 +46,12 @@ int main(void) {
   failed |= pmtrace_begin(handle, &tx);
   failed |= pmtrace_end(&tx);
   failed |= pmtrace_abort(&tx);
+  failed |= pmtrace_begin_from(handle, &tx, tag(), tag());
+  failed |= pmtrace_begin_under(handle, &tx, &tx);
+  failed |= pmtrace_attach(&tx) | pmtrace_detach(&tx);
+  failed |= pmtrace_context(&tx, parent, sizeof parent) | (*parent != '\0');
+  failed |= pmtrace_context_state(&tx, state, sizeof state) | (*state != '\0');
+  failed |= pmtrace_context(&tx, parent, 1) == 0;
   failed |= !pmtrace_flush(1.0);
   failed |= pmtrace_stats(&stats, sizeof stats);
   failed |= strcmp(pmtraceerrstr(0), "No error.") != 0;

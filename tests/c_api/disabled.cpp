@@ -20,6 +20,11 @@ int main() {
   const std::function<int(const char*)> call = &pmtracepoint;
   failed |= call("tag");
   pcp::trace::Transaction{"tag"}.begin().abort();
+  auto request = pcp::trace::Transaction{"tag"}.begin_from(std::string("header"), nullptr);
+  const pcp::trace::Attached attached{request};
+  auto part = pcp::trace::Transaction{"tag"}.begin_under(request);
+  part.detach();
+  if (request.headers() || pcp::trace::current_headers()) failed = 1;
   const pcp::trace::Counter counter{"tag", {{"route", "/cart"}, {"zone", std::string("eu")}}};
   counter.describe("bytes", std::string("what it counts"));
   counter.describe(nullptr, nullptr);

@@ -86,6 +86,48 @@ void name() {
   trace::Point{static_cast<const char*>(nullptr)}.hit();
 }
 
+// Whoever traces nothing passes nothing on either.
+bool is_passed_on(const trace::TraceHeaders& headers, std::string_view parent,
+                  std::string_view state) {
+#ifdef PMTRACE_DISABLE
+  parent = state = "";
+#endif
+  return headers.traceparent() == parent && headers.tracestate() == state &&
+         static_cast<bool>(headers) == !parent.empty();
+}
+
+void pass_on() {
+  const trace::Transaction request{"request"};
+  const std::string header = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  const auto check = [](bool is_so, const char* what) {
+    if (!is_so) pmtracepoint(what);
+  };
+  auto outer = request.begin_from(header, std::string_view("a=1,b").substr(0, 3));
+  check(is_passed_on(outer.headers(), header, "a=1"), "not from the request");
+  check(is_passed_on(trace::current_headers(), header, "a=1"), "not on the thread");
+  outer.detach();
+  check(is_passed_on(trace::current_headers(), "", ""), "not detached");
+  {
+    const trace::Attached turn{outer};
+    check(is_passed_on(trace::current_headers(), header, "a=1"), "not attached");
+  }
+  check(is_passed_on(trace::current_headers(), "", ""), "still attached");
+  const trace::Parent parent = outer;
+  auto moved = std::move(outer);
+  check(is_passed_on(moved.headers(), header, "a=1"), "not moved");
+  moved.end();
+  auto part = request.begin_under(parent);
+  check(is_passed_on(part.headers(), header, "a=1"), "not under what has ended");
+  auto whole = request.begin_under(part);
+  check(is_passed_on(whole.headers(), header, "a=1"), "not under");
+  auto long_state = request.begin_from(header.c_str(), "a=" + std::string(5000, 'v'));
+  check(is_passed_on(long_state.headers(), header, ""), "a long state");
+  auto none = request.begin_from(nullptr);
+  check(is_passed_on(none.headers(), "", ""), "from nothing");
+  auto cut = request.begin_from(std::string(header).append(1, '\0'));
+  check(is_passed_on(cut.headers(), "", ""), "with a NUL");
+}
+
 }  // namespace
 
 static_assert(sizeof(trace::Counter) == sizeof(pmtrace_handle) &&
@@ -97,6 +139,7 @@ int main() {
   measure();
   throw_out();
   name();
+  pass_on();
   trace::Point("everything")();
   trace::Observation("everything")(2);
   trace::Counter("everything")(3);

@@ -122,6 +122,45 @@ static void transactions(void) {
   CHECK(pmtrace_begin(tag, NULL) == -EINVAL);
 }
 
+static void traces(void) {
+  static const char kParent[] = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  pmtrace_handle tag = pmtrace_tag("traced");
+  pmtrace_tx request, part, copy, none;
+  char parent[PMTRACE_CONTEXT_SIZE], state[PMTRACE_CONTEXT_STATE_SIZE];
+  memset(&none, 0, sizeof none);
+  CHECK(pmtrace_begin_from(tag, NULL, kParent, NULL) == -EINVAL);
+  CHECK(pmtrace_begin_under(tag, NULL, &none) == -EINVAL);
+  CHECK(pmtrace_begin_from(NULL, &request, kParent, NULL) == PMTRACE_ERR_TAGNAME);
+  CHECK(is_zero(&request));
+  CHECK(pmtrace_begin_under(NULL, &request, &none) == PMTRACE_ERR_TAGNAME);
+  CHECK(pmtrace_attach(NULL) == -EINVAL);
+  CHECK(pmtrace_detach(NULL) == -EINVAL);
+  CHECK(pmtrace_attach(&none) == PMTRACE_ERR_NOPROGRESS);
+  CHECK(pmtrace_detach(&none) == 0);
+  CHECK(pmtrace_context(NULL, parent, sizeof parent) == 0);
+  CHECK(*parent == '\0');
+  CHECK(pmtrace_begin_from(tag, &request, kParent, "a=1") == 0);
+  CHECK(pmtrace_context(&request, NULL, 100) == -EINVAL);
+  CHECK(pmtrace_context(&request, parent, sizeof parent - 1) == -EINVAL);
+  CHECK(pmtrace_context(&request, parent, sizeof parent) == 55);
+  CHECK(strcmp(parent, kParent) == 0);
+  CHECK(pmtrace_context_state(NULL, NULL, 1000) == -EINVAL);
+  CHECK(pmtrace_context_state(NULL, state, sizeof state - 1) == -EINVAL);
+  CHECK(pmtrace_context_state(NULL, state, sizeof state) == 3);
+  CHECK(strcmp(state, "a=1") == 0);
+  copy = request;
+  CHECK(pmtrace_detach(&request) == 0);
+  CHECK(pmtrace_context_state(NULL, state, sizeof state) == 0);
+  CHECK(pmtrace_attach(&request) == 0);
+  CHECK(pmtrace_end(&request) == 0);
+  CHECK(is_zero(&request));
+  CHECK(pmtrace_context(NULL, parent, sizeof parent) == 0);
+  CHECK(pmtrace_begin_under(tag, &part, &copy) == 0);
+  CHECK(pmtrace_context(&part, parent, sizeof parent) == 55);
+  CHECK(pmtrace_abort(&part) == 0);
+  CHECK(is_zero(&part));
+}
+
 static void transaction_that_is_open_when_tracing_is_switched_off(void) {
   pmtrace_tx tx;
   memset(&tx, 0, sizeof tx);
@@ -192,7 +231,7 @@ static void flush_and_statistics(void) {
   CHECK(stats.recorded == stats.acknowledged + stats.undeliverable);
   CHECK(stats.pending == 0);
   CHECK(stats.uncertain == 0);
-  CHECK(stats.aborted == 3);
+  CHECK(stats.aborted == 4);
   CHECK(stats.batches > 0);
   CHECK(stats.reconnects == 0);
 
@@ -208,6 +247,7 @@ int main(void) {
   tags_with_labels();
   calls_by_handle();
   transactions();
+  traces();
   transaction_that_is_open_when_tracing_is_switched_off();
   transaction_that_ends_on_another_thread();
   forked_child();

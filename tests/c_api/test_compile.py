@@ -44,6 +44,8 @@ class Version(CompileTestCase):
 class Cpp(CompileTestCase):
     def test_a_transaction_that_ends_at_once_is_warned_of(self):
         for line in ("pcp::trace::Running{pmtrace_tag(\"tag\")};",
+                     "pcp::trace::Transaction{\"tag\"}.begin_from(\"header\");",
+                     "pcp::trace::Attached{pcp::trace::Transaction{\"tag\"}.begin()};",
                      "pcp::trace::Transaction{\"tag\"}.begin();"):
             self.assertIn("nodiscard", self.compile("c++", "c++17", line), line)
 

@@ -28,9 +28,10 @@ class CppApi(TraceTestCase):
         """`thrown` exceptions leave a scope, and as many a measured function."""
         for standard in (17, 20):
             self.assertEqual(self.counts_of(f"cpp{standard}-{exceptions}", TOLD), {
-                "transact.count": {"scope": 4 + thrown, "measured": 3, "named": 1, "n" * 254: 1},
+                "transact.count": {"scope": 4 + thrown, "measured": 3, "named": 1, "n" * 254: 1,
+                                    "request": 6},
                 "transact.aborts": {"scope": 1 + thrown, "measured": thrown, "named": 0,
-                                    "n" * 254: 0},
+                                    "n" * 254: 0, "request": 0},
                 "point.count": {"everything": 1, "named": 1, "labelled{b=named;route=/cart}": 1,
                                 "named{a=1}": 1},
                 "observe.value": {"everything": 2, "named": 2**40, "labelled": 5},

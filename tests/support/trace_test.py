@@ -39,7 +39,7 @@ def library_environment(library, **variables):
     """Gives an environment in which programs load this libpcp_trace.so.2, and that has no variable
     of the library but `variables`."""
     environment = {name: value for name, value in os.environ.items()
-                   if not name.startswith("PCP_TRACE_")}
+                   if not name.startswith(("PCP_TRACE_", "TRACEPARENT", "TRACESTATE"))}
     environment["LD_LIBRARY_PATH"] = os.path.dirname(library)
     return environment | {name: str(value) for name, value in variables.items()}
 
@@ -98,8 +98,12 @@ class Traced:
 
     def call(self, line):
         """Makes one call and gives what it returned."""
+        return int(self.ask(line))
+
+    def ask(self, line):
+        """The same for a call that gives a text."""
         self._process.stdin.write(line + "\n")
-        return int(self._process.stdout.readline())
+        return self._process.stdout.readline().removesuffix("\n")
 
     def end(self):
         """Lets the program end as programs do; gives what it wrote on standard error."""

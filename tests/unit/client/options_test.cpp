@@ -57,11 +57,17 @@ TEST(Options, TakeWhatIsSet) {
                                            {"PCP_TRACE_REQTIMEOUT", "1e1"},
                                            {"PCP_TRACE_RECONNECT", "1,2.5"},
                                            {"PCP_TRACE_NOAGENT", ""},
+                                           {"PCP_TRACE_IDS", "always"},
+                                           {"TRACEPARENT",
+                                            "00-00000000000000010000000000000002-"
+                                            "0000000000000003-00"},
                                            {"PCP_TRACE_FLUSH", "20"},
                                            {"PCP_TRACE_QUEUE", "16"},
                                            {"PCP_TRACE_SERVICE", "shop"},
                                            {"PCP_TRACE_LABELS", "tier=web,region=eu=west"}});
   EXPECT_TRUE(complaints.empty());
+  EXPECT_TRUE(options.traces.always_ids);
+  EXPECT_EQ(options.traces.start.trace_low, 2U);
   EXPECT_EQ(options.host, "db.example");
   EXPECT_EQ(options.port, 9999);
   EXPECT_TRUE(options.tcp_only);
@@ -225,6 +231,7 @@ TEST_P(MalformedVariable, IsNamedOnceAndTheDefaultIsUsed) {
   EXPECT_EQ(options.socket_path, defaults.socket_path);
   EXPECT_EQ(options.tcp_only, defaults.tcp_only);
   EXPECT_EQ(options.demanded_state(), defaults.demanded_state());
+  EXPECT_EQ(options.traces.always_ids, defaults.traces.always_ids);
   EXPECT_EQ(options.debug_file, defaults.debug_file);
   EXPECT_EQ(options.socket_only, defaults.socket_only);
 }
@@ -248,6 +255,7 @@ INSTANTIATE_TEST_SUITE_P(
                     std::pair{"PCP_TRACE_MAX_LABEL_SETS", ""}, std::pair{"PCP_TRACE_SERVICE", ""},
                     std::pair{"PCP_TRACE_LABELS", ""}, std::pair{"PCP_TRACE_LABELS", "a"},
                     std::pair{"PCP_TRACE_LABELS", "=v"}, std::pair{"PCP_TRACE_LABELS", "1a=1"},
+                    std::pair{"PCP_TRACE_IDS", "never"}, std::pair{"PCP_TRACE_IDS", ""},
                     std::pair{"PCP_TRACE_SOCKET", ""},
                     std::pair{"PCP_TRACE_SOCKET", kLongPath.c_str()},
                     std::pair{"PCP_TRACE_DEBUG", ""}, std::pair{"PCP_TRACE_DEBUG", "7"},

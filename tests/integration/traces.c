@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Begins, ends and asks for traces as it is told: each line of standard input is one call, answered
+ * by a line with what it returned, or with the header.
+ *
+ *   from SLOT TAG [TRACEPARENT [TRACESTATE]]     begin SLOT TAG     under SLOT TAG SLOT
+ *   end SLOT     attach SLOT     detach SLOT     copy SLOT SLOT     name TAG     named TAG
+ *   parent SLOT     state SLOT     the headers; of the thread without a SLOT
+ *   thread N        on which of two threads the next lines are obeyed, 0 or 1
+ *   fork            the next lines are a child's
+ *   setsid          flags FLAGS: pmtracestate
+ *   later SECONDS   the monotonic clock goes on by so many
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pcp/trace.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { kSlots = 16, kWords = 4 };
+static pmtrace_tx slots[kSlots];
+static char* words[kWords]; /* of the line; NULL where there is no more */
+static char text[PMTRACE_CONTEXT_STATE_SIZE];
+
+static pmtrace_tx* slot(int word) {
+  return words[word] != NULL ? &slots[atoi(words[word]) % kSlots] : NULL;
+}
+
+static int later(double seconds) {
+  void (*step)(double) = (void (*)(double))dlsym(RTLD_DEFAULT, "step_monotonic_clock");
+  if (step == NULL) return -1;
+  step(seconds);
+  return 0;
+}
+
+static int fork_child(void) {
+  const pid_t child = fork();
+  if (child <= 0) return child;
+  int status;
+  waitpid(child, &status, 0);
+  _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+}
+
+static int call(const char* name) {
+  if (strcmp(name, "from") == 0)
+    return pmtrace_begin_from(pmtrace_tag(words[1]), slot(0), words[2], words[3]);
+  if (strcmp(name, "begin") == 0) return pmtrace_begin(pmtrace_tag(words[1]), slot(0));
+  if (strcmp(name, "under") == 0)
+    return pmtrace_begin_under(pmtrace_tag(words[1]), slot(0), slot(2));
+  if (strcmp(name, "end") == 0) return pmtrace_end(slot(0));
+  if (strcmp(name, "attach") == 0) return pmtrace_attach(slot(0));
+  if (strcmp(name, "detach") == 0) return pmtrace_detach(slot(0));
+  if (strcmp(name, "name") == 0) return pmtracebegin(words[0]);
+  if (strcmp(name, "named") == 0) return pmtraceend(words[0]);
+  if (strcmp(name, "flags") == 0) return pmtracestate(atoi(words[0]));
+  if (strcmp(name, "setsid") == 0) return setsid() == -1 ? -1 : 0;
+  if (strcmp(name, "later") == 0) return later(atof(words[0]));
+  if (strcmp(name, "copy") == 0) {
+    *slot(1) = *slot(0);
+    return 0;
+  }
+  fprintf(stderr, "traces: no such call: %s\n", name);
+  exit(2);
+}
+
+static void* obey(void* name) {
+  memset(text, '-', sizeof text - 1);
+  if (strcmp(name, "parent") == 0)
+    pmtrace_context(slot(0), text, sizeof text);
+  else if (strcmp(name, "state") == 0)
+    pmtrace_context_state(slot(0), text, sizeof text);
+  else
+    snprintf(text, sizeof text, "%d", call(name));
+  return NULL;
+}
+
+/* A thread that obeys one line after the other, for they belong together. */
+static pthread_barrier_t turn;
+static const char* given;
+static void* work(void* unused) {
+  for (;;) {
+    pthread_barrier_wait(&turn);
+    obey((void*)given);
+    pthread_barrier_wait(&turn);
+  }
+  return unused;
+}
+
+static void obey_on_other_thread(char* name) {
+  static int is_there;
+  pthread_t thread;
+  if (!is_there) {
+    is_there = 1;
+    pthread_barrier_init(&turn, NULL, 2);
+    if (pthread_create(&thread, NULL, work, NULL) != 0) exit(1);
+  }
+  given = name;
+  pthread_barrier_wait(&turn);
+  pthread_barrier_wait(&turn);
+}
+
+int main(void) {
+  static char line[32768];
+  int thread = 0;
+  while (fgets(line, sizeof line, stdin) != NULL) {
+    line[strcspn(line, "\n")] = '\0';
+    char* rest = line;
+    char* name = strsep(&rest, " ");
+    for (int i = 0; i < kWords; ++i) words[i] = strsep(&rest, " ");
+    if (strcmp(name, "fork") == 0) {
+      snprintf(text, sizeof text, "%d", fork_child());
+    } else if (strcmp(name, "thread") == 0) {
+      thread = atoi(words[0]);
+      strcpy(text, "0");
+    } else if (thread == 1) {
+      obey_on_other_thread(name);
+    } else {
+      obey(name);
+    }
+    puts(text);
+    fflush(stdout);
+  }
+  return 0;
+}
