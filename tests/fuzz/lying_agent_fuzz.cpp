@@ -306,15 +306,17 @@ class Library {
   DeliveryCounters counters_;
   Pending pending_;
   OpenReport open_;
+  SpanSender spans_{recorders_, options_};
   asio::io_context loop_{1};
   AgentOutput output_{loop_,
                       options_,
                       pending_,
                       open_,
+                      spans_,
                       counters_,
                       [] { return wire::ClientCounters{}; },
                       [this] { return now_; }};
-  Flusher flusher_{{recorders_, bell_, link_, counters_}, pending_,      open_, output_,
+  Flusher flusher_{{recorders_, bell_, link_, counters_}, pending_,      open_, spans_, output_,
                    std::chrono::nanoseconds(kInterval),   surroundings()};
 };
 

@@ -26,18 +26,17 @@ namespace {
     *tx = {};
     return refuse("begin", nullptr, PMTRACE_ERR_TAGNAME);
   }
-  OpenTransaction open{tag, 0, OpenTable::kNowhere};
-  TraceContext context;
-  if (Recorder* const recorder = find_recorder()) {
-    const Recorder::Begun begun = recorder->begin(tag);
-    open = {tag, begun.moment, begun.place};
-    if (!recorder->trace().is_plain())
-      open.place = recorder->trace().begin({tag, begun.place, begun.moment}, context);
-  } else {
-    open.begun = present_moment();
+  Recorder* const recorder = find_recorder();
+  if (recorder != nullptr && !recorder->is_plain(tag)) {
+    const Recorder::Traced traced = recorder->begin_traced(tag);
+    write(tx, {tag, traced.begun.moment, traced.begun.place});
+    if (traced.context.is_trace()) write_context(tx, traced.context);
+    return 0;
   }
-  write(tx, open);
-  if (context.is_trace()) write_context(tx, context);
+  const Recorder::Begun begun = recorder != nullptr
+                                    ? recorder->begin(tag)
+                                    : Recorder::Begun{present_moment(), OpenTable::kNowhere};
+  write(tx, {tag, begun.moment, begun.place});
   return 0;
 }
 
@@ -59,10 +58,23 @@ namespace {
   return recorder->must_ring() ? begin_after_ring(*recorder, tx) : 0;
 }
 
+[[gnu::noinline]] int close_traced(pmtrace_tx* tx, RecordKind kind) {
+  const OpenTransaction open = read(tx);
+  const TraceContext context = context_of(tx);
+  *tx = {};
+  Recorder* const recorder = find_recorder();
+  if (recorder == nullptr) return -ENOMEM;
+  const double seconds = recorder->end_traced({open.tag, open.place, open.begun}, context,
+                                              kind == RecordKind::Abort);
+  return record_call(*recorder, open.tag, kind, seconds);
+}
+
 [[gnu::noinline, gnu::flatten]] int close_switched_on(pmtrace_tx* tx, RecordKind kind) {
   if (tx == nullptr) return refuse(kind, nullptr, PMTRACE_ERR_NOPROGRESS);
   const OpenTransaction open = read(tx);
   if (open.tag == nullptr) return refuse(kind, nullptr, PMTRACE_ERR_NOPROGRESS);
+  if ((open.place & OpenTable::kMarks) != 0) [[unlikely]]
+    return close_traced(tx, kind);
   *tx = {};
   // Looked for before the clock is read: the processor does both at once, and reading the clock
   // takes longer. To make a thread's first recorder takes long: after the clock, so that the

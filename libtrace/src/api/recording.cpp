@@ -43,6 +43,23 @@ int synchronise() {
                                                                            : PMTRACE_ERR_TIMEOUT;
 }
 
+// A transaction is captured where it ends.
+void capture_event(Recorder& recorder, const Tag* tag, RecordKind kind, double value) {
+  using wire::SpanKind;
+  switch (kind) {
+    case RecordKind::Point:
+      return recorder.capture_event(tag, SpanKind::Point, value);
+    case RecordKind::Observe:
+      return recorder.capture_event(tag, SpanKind::Observe, value);
+    case RecordKind::Counter:
+      return recorder.capture_event(tag, SpanKind::Counter, value);
+    case RecordKind::Add:
+      return recorder.capture_event(tag, SpanKind::Add, value);
+    default:
+      return;
+  }
+}
+
 }  // namespace
 
 int refuse(const char* call, const char* tag, int error) {
@@ -73,6 +90,7 @@ int refuse_increment(const char* tag, double increment) {
 int record_specially(Recorder& recorder, const Tag* tag, RecordKind kind, double value) {
   diagnose(PMTRACE_STATE_API, [&] { return describe_call({tag, value, kind}); });
   if (has_state(PMTRACE_STATE_NOAGENT)) return 0;
+  if (has_state(kCapturing)) capture_event(recorder, tag, kind, value);
   if (const int error = recorder.record(tag, value, kind)) return error;
   return has_state(PMTRACE_STATE_SYNC) ? synchronise() : 0;
 }

@@ -7,6 +7,7 @@
 #include "api/recording.hpp"
 #include "delivery/diagnostics.hpp"
 #include "record/clock.hpp"
+#include "record/kept_traces.hpp"
 
 using namespace pcp::trace;
 using namespace pcp::trace::client;
@@ -77,9 +78,37 @@ int record_by_name(const char* name, RecordKind kind, double value) {
   return record_switched_on(name, kind, value);
 }
 
+// Its trace has no place in the slot.
+[[gnu::noinline]] Recorder::Begun begin_traced(const Tag* tag, Recorder& recorder) {
+  const auto [begun, context] = recorder.begin_traced(tag);
+  if (OpenTable::is_entry(begun.place) && (begun.place & OpenTable::kMarks) != 0)
+    keep_trace(OpenTable::entry_at(begun.place)->number, {begun.moment, begun.place, context});
+  return begun;
+}
+
+// Takes it out of its table. Its end is told by `kind`; another one that replaces it is none.
+[[gnu::noinline]] void end_traced(const OpenTransactions::Slot::Closed& closed, const Tag* tag,
+                                  Recorder& recorder, bool aborted) {
+  TraceContext context;
+  if (OpenTable::is_entry(closed.place))
+    if (const auto kept =
+            find_trace(OpenTable::entry_at(closed.place)->number, closed.begun))
+      context = kept->context;
+  recorder.end_traced({tag, closed.place, closed.begun}, context, aborted);
+}
+
+void leave(const OpenTransactions::Slot::Closed& closed, const Tag* tag, Recorder& recorder,
+           bool aborted) {
+  if (closed.begun == 0) return;
+  if ((closed.place & OpenTable::kMarks) == 0) [[likely]]
+    recorder.leave(closed.place, tag, closed.begun);
+  else
+    end_traced(closed, tag, recorder, aborted);
+}
+
 // Closes the calling thread's transaction, else another thread's, and takes it out of its table.
 // Gives its begin; 0 if nobody has one open.
-Moment close_transaction(TagCache::Entry& entry, Recorder& recorder) {
+Moment close_transaction(TagCache::Entry& entry, Recorder& recorder, bool aborted) {
   OpenTransactions::Slot* own = slot_of(entry, recorder);
   OpenTransactions::Slot::Closed closed;
   if (own != nullptr && own->is_open()) closed = own->close();
@@ -89,21 +118,21 @@ Moment close_transaction(TagCache::Entry& entry, Recorder& recorder) {
       if (OpenTransactions::Slot* slot = each.transactions().find(entry.tag, entry.key))
         closed = slot->close();
     });
-  if (closed.begun != 0) recorder.leave(closed.place, entry.tag, closed.begun);
+  leave(closed, entry.tag, recorder, aborted);
   return closed.begun;
 }
 
 // Opens it, in place of one that may be replaced. What is switched off is nowhere to be seen.
 void open_transaction(TagCache::Entry& entry, Recorder& recorder, bool replaceable) {
   const OpenTransactions::Slot::Closed before = entry.slot->close();
-  if (before.begun != 0) recorder.leave(before.place, entry.tag, before.begun);
-  const bool is_on = !has_state(PMTRACE_STATE_NOAGENT);
-  Recorder::Begun begun = is_on ? recorder.begin(entry.tag)
-                                : Recorder::Begun{present_moment(), OpenTable::kNowhere};
-  if (is_on && !recorder.trace().is_plain()) {
-    TraceContext context;  // which nobody can ask for by a name
-    begun.place = recorder.trace().begin({entry.tag, begun.place, begun.moment}, context);
-  }
+  leave(before, entry.tag, recorder, true);
+  Recorder::Begun begun;
+  if (has_state(PMTRACE_STATE_NOAGENT))
+    begun = {present_moment(), OpenTable::kNowhere};
+  else if (recorder.is_plain(entry.tag)) [[likely]]
+    begun = recorder.begin(entry.tag);
+  else
+    begun = begin_traced(entry.tag, recorder);
   entry.slot->begin(begun.moment, replaceable, begun.place);
 }
 
@@ -115,7 +144,7 @@ void open_transaction(TagCache::Entry& entry, Recorder& recorder, bool replaceab
   int error;
   TagCache::Entry* entry = look_up(name, recorder, error);
   if (entry == nullptr) return refuse(kind, name, error);
-  const Moment begun = close_transaction(*entry, *recorder);
+  const Moment begun = close_transaction(*entry, *recorder, kind == RecordKind::Abort);
   if (begun == 0)
     return refuse(kind, name,
                   entry->tag->has_begun.load(std::memory_order_relaxed) ? PMTRACE_ERR_NOPROGRESS

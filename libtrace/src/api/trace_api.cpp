@@ -33,24 +33,19 @@ ThreadTrace::Open identity_of(const OpenTransaction& open) {
 
 // Begins one that belongs there. Also while tracing is switched off: the traces that others make
 // pass through this program all the same.
-int begin_in(pmtrace_handle tag, pmtrace_tx* tx, TraceContext context) {
+int begin_in(pmtrace_handle tag, pmtrace_tx* tx, const ThreadTrace::Inside& inside) {
   if (tag == nullptr) {
     *tx = {};
     return refuse("begin", nullptr, PMTRACE_ERR_TAGNAME);
   }
-  OpenTransaction open{tag, 0, OpenTable::kNowhere};
-  if (Recorder* const recorder = find_recorder()) {
-    const Recorder::Begun begun = has_state(PMTRACE_STATE_NOAGENT) ? recorder->begin_silently(tag)
-                                                                   : recorder->begin(tag);
-    open.begun = begun.moment;
-    open.place = begun.place;
-    open.place = recorder->trace().begin_in(identity_of(open), context);
-  } else {
-    open.begun = present_moment();
-    if (context.is_trace()) open.place = OpenTable::kHasTrace;
-  }
-  write(tx, open);
-  if (context.is_trace()) write_context(tx, context);
+  Recorder* const recorder = find_recorder();
+  Recorder::Traced traced{{present_moment(), OpenTable::kNowhere}, inside.context};
+  if (recorder != nullptr)
+    traced = recorder->begin_in(tag, inside);
+  else if (inside.context.is_trace())
+    traced.begun.place = OpenTable::kHasTrace;
+  write(tx, {tag, traced.begun.moment, traced.begun.place});
+  if (traced.context.is_trace()) write_context(tx, traced.context);
   return 0;
 }
 
@@ -62,7 +57,7 @@ TraceContext find_context(const pmtrace_tx* tx) {
     if (context.is_trace() || is_open(tx) || !is_switched_off()) return context;
   }
   Recorder* const recorder = find_recorder();
-  return recorder != nullptr ? recorder->trace().innermost() : TraceContext{};
+  return recorder != nullptr ? recorder->trace().innermost().context : TraceContext{};
 }
 
 }  // namespace
@@ -77,14 +72,14 @@ PMTRACE_EXPORT int pmtrace_begin_from(pmtrace_handle tag, pmtrace_tx* tx, const 
     context = *parsed;
     context.state = tracestates.keep(header_text(tracestate)) & Tracestates::kLast;
   }
-  return begin_in(tag, tx, context);
+  return begin_in(tag, tx, {context});
 }
 
 PMTRACE_EXPORT int pmtrace_begin_under(pmtrace_handle tag, pmtrace_tx* tx,
                                        const pmtrace_tx* parent) {
   if (tx == nullptr) return -EINVAL;
-  const TraceContext context = parent != nullptr ? context_of(parent) : TraceContext{};
-  return begin_in(tag, tx, context.is_trace() ? context.inside() : context);
+  if (parent == nullptr) return begin_in(tag, tx, {});
+  return begin_in(tag, tx, {context_of(parent).inside(), OpenTable::epoch_of(read(parent).place)});
 }
 
 PMTRACE_EXPORT int pmtrace_attach(const pmtrace_tx* tx) {

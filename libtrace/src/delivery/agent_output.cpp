@@ -29,13 +29,13 @@ std::uint64_t count_ns(nanoseconds time) { return static_cast<std::uint64_t>(tim
 }  // namespace
 
 AgentOutput::AgentOutput(asio::io_context& loop, const Options& options, Pending& pending,
-                         OpenReport& open, DeliveryCounters& counters,
+                         OpenReport& open, SpanSender& spans, DeliveryCounters& counters,
                          BatchSender::CountersSource client_counters, ReadClock now_ns)
     : options_(options),
       counters_(counters),
       now_ns_(std::move(now_ns)),
       connection_(loop, *this),
-      batch_sender_(connection_, pending, open, counters, options, std::move(client_counters)),
+      batch_sender_(connection_, pending, open, spans, counters, options, std::move(client_counters)),
       legacy_sender_(connection_, pending, counters),
       random_(static_cast<std::minstd_rand::result_type>(now_ns_())) {}
 

@@ -21,7 +21,7 @@ namespace pcp::trace::client {
 class AgentOutput final : public Output, private Connection::Listener {
  public:
   AgentOutput(asio::io_context& loop, const Options& options, Pending& pending, OpenReport& open,
-              DeliveryCounters& counters, BatchSender::CountersSource client_counters,
+              SpanSender& spans, DeliveryCounters& counters, BatchSender::CountersSource client_counters,
               ReadClock now_ns);
 
   void report_to(Output::Listener& listener) override { listener_ = &listener; }

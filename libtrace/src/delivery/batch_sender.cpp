@@ -63,11 +63,12 @@ void append_entry(std::string& body, Pending::Entry& entry, std::size_t max_byte
 }  // namespace
 
 BatchSender::BatchSender(Transport& transport, Pending& pending, OpenReport& open,
-                         DeliveryCounters& counters, const Options& options,
+                         SpanSender& spans, DeliveryCounters& counters, const Options& options,
                          CountersSource client_counters)
     : transport_(transport),
       pending_(pending),
       open_(open),
+      spans_(spans),
       counters_(counters),
       client_counters_(std::move(client_counters)),
       hello_(introduce(options)) {}
@@ -88,6 +89,16 @@ bool BatchSender::on_pdu(const wire::Frame& pdu, std::uint64_t now_ns) {
     case wire::PduType::BatchAck:
       if (const auto sequence = wire::decode_batch_ack(pdu.payload))
         return take_ack(*sequence, now_ns);
+      return false;
+    case wire::PduType::Control:
+      if (const auto control = wire::decode_control(pdu.payload)) {
+        if (agent_has(wire::Feature::Events)) spans_.take_control(*control);
+        return true;
+      }
+      return false;
+    case wire::PduType::EventsAck:
+      if (const auto sequence = wire::decode_events_ack(pdu.payload))
+        return spans_.take_ack(*sequence);
       return false;
     case wire::PduType::Bye:
       if (wire::decode_bye(pdu.payload) == wire::ByeReason::Malformed) give_up_first();
@@ -112,8 +123,27 @@ bool BatchSender::take_welcome(const wire::Welcome& welcome, std::uint64_t now_n
   } else if (same_agent && !take_ack(welcome.last_sequence, now_ns)) {
     return false;
   }
+  if (!welcome_spans(welcome, same_agent)) return false;
   for (Batch& batch : in_flight_) send(batch, now_ns);
   return true;
+}
+
+bool BatchSender::welcome_spans(const wire::Welcome& welcome, bool same_agent) {
+  spans_sent_ = 0;
+  if (!agent_has(wire::Feature::Events)) {
+    spans_.welcomed_without();
+    return true;
+  }
+  using Agent = SpanSender::Agent;
+  const Agent agent = !same_agent              ? Agent::Another
+                      : welcome.session_known ? Agent::Same
+                                              : Agent::SameThatForgot;
+  return spans_.welcomed(agent, welcome.last_events, welcome.control);
+}
+
+void BatchSender::disconnected() {
+  welcomed_ = false;
+  spans_.disconnected(now_ns());
 }
 
 bool BatchSender::take_ack(std::uint64_t sequence, std::uint64_t now_ns) {
@@ -159,6 +189,19 @@ void BatchSender::send_pending(std::uint64_t until, std::uint64_t now_ns) {
     counters_.batches += 1;
     send(add_batch(), now_ns);
   }
+  // Never in the way of batches.
+  if (agent_has(wire::Feature::Events) && in_flight_.size() < kMaxInFlight)
+    if (const SpanSender::Pdu* const pdu = spans_.next()) send_spans(*pdu);
+}
+
+// Once on each connection.
+void BatchSender::send_spans(const SpanSender::Pdu& pdu) {
+  if (std::exchange(spans_sent_, pdu.sequence) == pdu.sequence) return;
+  std::string out;
+  define_tags(pdu.tags, out);
+  wire::append_events(out, own_pid(), pdu.sequence, pdu.control, pdu.counts, pdu.body);
+  diagnose_pdus("sent", out);
+  transport_.send(out);
 }
 
 BatchSender::Batch& BatchSender::add_batch() {

@@ -13,6 +13,7 @@
 #include "delivery/open_report.hpp"
 #include "delivery/options.hpp"
 #include "delivery/sender.hpp"
+#include "delivery/span_sender.hpp"
 #include "wire/batch.hpp"
 
 namespace pcp::trace::client {
@@ -22,12 +23,13 @@ class BatchSender final : public Sender {
   // Gives the library's counters, which every batch carries.
   using CountersSource = std::function<wire::ClientCounters()>;
 
-  BatchSender(Transport& transport, Pending& pending, OpenReport& open, DeliveryCounters& counters,
+  BatchSender(Transport& transport, Pending& pending, OpenReport& open, SpanSender& spans,
+              DeliveryCounters& counters,
               const Options& options, CountersSource client_counters);
 
   void connected() override;
   bool on_pdu(const wire::Frame& pdu, std::uint64_t now_ns) override;
-  void disconnected() override { welcomed_ = false; }
+  void disconnected() override;
   bool is_ready() const override { return welcomed_; }
   void send_pending(std::uint64_t until, std::uint64_t now_ns) override;
   bool has_settled(std::uint64_t until) const override {
@@ -68,11 +70,14 @@ class BatchSender final : public Sender {
   Batch& add_batch();
   void fill(Batch& batch, std::uint64_t until);
   void send(Batch& batch, std::uint64_t now_ns);
+  bool welcome_spans(const wire::Welcome& welcome, bool same_agent);
+  void send_spans(const SpanSender::Pdu& pdu);
   void define_tags(const std::vector<const Tag*>& tags, std::string& out);
 
   Transport& transport_;
   Pending& pending_;
   OpenReport& open_;
+  SpanSender& spans_;
   DeliveryCounters& counters_;
   CountersSource client_counters_;
   wire::Hello hello_;
@@ -84,6 +89,7 @@ class BatchSender final : public Sender {
 
   // Of the present connection.
   bool welcomed_ = false;
+  std::uint64_t spans_sent_ = 0;  // the last sequence
   wire::FeatureSet features_;
   enum class Defined : std::uint8_t { No, ByName, WithDescription };
   std::vector<Defined> defined_;  // at the tag's id

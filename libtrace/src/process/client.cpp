@@ -106,6 +106,7 @@ Client::Client(Options options)
       recorders_(doorbell_, options_.queue_capacity, options_.traces) {
   if (!options_.debug_file.empty()) send_diagnostics_to(options_.debug_file);
   add_state(options_.demanded_state());
+  set_capturing(false);  // it was the parent's, if this is a forked child
 }
 
 Client* Client::get_if_made() {

@@ -30,11 +30,12 @@ constexpr int kBusyTries = 1000;
 
 }  // namespace
 
-Flusher::Flusher(const Shared& shared, Pending& pending, OpenReport& open, Output& output,
-                 nanoseconds flush_interval, Surroundings surroundings)
+Flusher::Flusher(const Shared& shared, Pending& pending, OpenReport& open, SpanSender& spans,
+                 Output& output, nanoseconds flush_interval, Surroundings surroundings)
     : shared_(shared),
       pending_(pending),
       open_(open),
+      spans_(spans),
       output_(output),
       flush_interval_(flush_interval),
       surroundings_(std::move(surroundings)),
@@ -83,6 +84,7 @@ void Flusher::ask_for_next_call() {
 void Flusher::flush() {
   next_flush_ns_ = kNever;
   const bool had_work = drain_and_look();
+  spans_.look(surroundings_.now_ns());
   idle_rounds_ = had_work ? 0 : idle_rounds_ + 1;
   if (idle_rounds_ < kRoundsBeforeSleep) {
     poll_interval_ = flush_interval_;
@@ -169,7 +171,7 @@ void Flusher::take_flush_request() {
   if (!has_drained_all_ && !is_ending) return;  // the next flush tries again
   shared_.link.made_progress();                 // it may have been much
   flushed_until_ = pending_.queued();
-  request_ = FlushRequest{ticket, flushed_until_, doubtful_calls(), is_ending};
+  request_ = FlushRequest{ticket, flushed_until_, doubtful_calls(), spans_.captured(), is_ending};
 }
 
 void Flusher::settle_flush_request() {
@@ -177,6 +179,7 @@ void Flusher::settle_flush_request() {
     return;
   // What vanishes with the process is told before it.
   if (request_->at_end && !open_.empty() && !output_.has_told_open()) return;
+  if (request_->at_end && spans_.settled() < request_->spans) return;
   const bool certain = doubtful_calls() == request_->doubtful;
   const bool is_last = request_->at_end && request_->ticket == shared_.link.requested();
   if (certain && is_last && pending_.empty()) {

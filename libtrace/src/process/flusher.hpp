@@ -16,6 +16,7 @@
 #include "delivery/open_report.hpp"
 #include "delivery/output.hpp"
 #include "delivery/pending.hpp"
+#include "delivery/span_sender.hpp"
 #include "process/drain.hpp"
 #include "process/link.hpp"
 #include "record/doorbell.hpp"
@@ -44,7 +45,8 @@ class Flusher final : private Output::Listener {
 
   Flusher(const Flusher&) = delete;
   Flusher& operator=(const Flusher&) = delete;
-  Flusher(const Shared& shared, Pending& pending, OpenReport& open, Output& output,
+  Flusher(const Shared& shared, Pending& pending, OpenReport& open, SpanSender& spans,
+          Output& output,
           std::chrono::nanoseconds flush_interval, Surroundings surroundings);
 
   // Somebody rang. Urgent: looks at everything at once.
@@ -82,6 +84,7 @@ class Flusher final : private Output::Listener {
   const Shared shared_;
   Pending& pending_;
   OpenReport& open_;
+  SpanSender& spans_;
   Drain drain_{pending_};
   Output& output_;
   const std::chrono::nanoseconds flush_interval_;
@@ -101,6 +104,7 @@ class Flusher final : private Output::Listener {
     std::uint64_t ticket;
     std::uint64_t until;     // entries of pending_ that it covers
     std::uint64_t doubtful;  // calls lost from sight before it began
+    std::uint64_t spans;     // captured before
     bool at_end;             // it covers all that the process had to say
   };
   std::optional<FlushRequest> request_;

@@ -32,8 +32,9 @@ FlusherLoop::FlusherLoop(const Options& options, Recorders& recorders, Doorbell&
       work_(asio::make_work_guard(loop_)),
       bell_(loop_),
       timer_(loop_),
-      output_(loop_, options, pending_, open_, delivered, std::move(counters), now_ns),
-      flusher_({recorders, doorbell, link, delivered}, pending_, open_, output_,
+      spans_(recorders, options),
+      output_(loop_, options, pending_, open_, spans_, delivered, std::move(counters), now_ns),
+      flusher_({recorders, doorbell, link, delivered}, pending_, open_, spans_, output_,
                options.flush_interval, surroundings()),
       watches_counter_(kernel_trusts_counter()) {
   if (watches_counter_) watch_counter(tick_rate_);

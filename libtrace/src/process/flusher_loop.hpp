@@ -62,6 +62,7 @@ class FlusherLoop {
   asio::steady_timer timer_;
   Pending pending_;
   OpenReport open_;
+  SpanSender spans_;
   AgentOutput output_;
   Flusher flusher_;
 

@@ -96,14 +96,15 @@ OpenTable::OpenTable(OpenRoom& room) : room_(room) {
   number(first_.chunk, OpenRoom::kInBlock);
 }
 
-void OpenTable::leave_other(OpenEntry& entry, Moment begun) {
-  entry.begun.compare_exchange_strong(begun, 0, std::memory_order_relaxed);
+bool OpenTable::leave_other(OpenEntry& entry, Moment begun) {
+  return entry.begun.compare_exchange_strong(begun, 0, std::memory_order_relaxed);
 }
 
 [[gnu::cold]] OpenTable::Place OpenTable::count(const Tag* tag) { return room_.count(*tag); }
 
-[[gnu::cold]] void OpenTable::uncount(Place place, const Tag* tag) {
+[[gnu::cold]] bool OpenTable::uncount(Place place, const Tag* tag) {
   if (place != kNowhere) room_.uncount(*tag, place);
+  return false;
 }
 
 void OpenTable::clear() {

@@ -108,12 +108,24 @@ class OpenTable {
   using Place = std::uint64_t;
   static constexpr Place kNowhere = 0;
 
-  // Marks of a transaction that has to do with a trace; see ThreadTrace. The table knows none.
+  // Marks of a transaction that has to do with a trace; see ThreadTrace. The table knows none. One
+  // that is captured also has the epoch of its places in the highest 16 bits, which no address of a
+  // program uses.
   static constexpr Place kHasTrace = 2;
   static constexpr Place kIsAttached = 4;
-  static constexpr Place kMarks = kHasTrace | kIsAttached;
-  static constexpr unsigned kMarkBits = 3;  // with the lowest, of a place that was only counted
-  static Place without_marks(Place place) { return place & ~kMarks; }
+  static constexpr Place kIsCaptured = 8;
+  static constexpr Place kMarks = kHasTrace | kIsAttached | kIsCaptured;
+  static constexpr unsigned kMarkBits = 4;  // with the lowest, of a place that was only counted
+  static constexpr unsigned kEpochShift = 48;
+  static Place captured_in(std::uint32_t epoch) {
+    return kIsCaptured | Place{static_cast<std::uint16_t>(epoch)} << kEpochShift;
+  }
+  static std::uint16_t epoch_of(Place place) {
+    return static_cast<std::uint16_t>(place >> kEpochShift);
+  }
+  static Place without_marks(Place place) {
+    return place & ~kMarks & ((Place{1} << kEpochShift) - 1);
+  }
 
   static bool is_entry(Place place) { return (place & 1) == 0 && without_marks(place) != kNowhere; }
   static OpenEntry* entry_at(Place place) {
@@ -145,17 +157,18 @@ class OpenTable {
 
   // Takes out what began then (a place without marks), or nothing if that was taken out already. The owner is the only one
   // that reuses entries, so it needs no more than to look and to store. Called on the table of the
-  // calling thread.
-  void leave(Place place, const Tag* tag, Moment begun) {
+  // calling thread. True if it was an entry, and this took it out.
+  bool leave(Place place, const Tag* tag, Moment begun) {
     if (!is_entry(place)) [[unlikely]]
       return uncount(place, tag);
-    OpenEntry* const entry = entry_at(place);
+    auto* const entry = reinterpret_cast<OpenEntry*>(place);
     if (entry->table != this) [[unlikely]]
       return leave_other(*entry, begun);
     if (entry->begun.load(std::memory_order_relaxed) != begun) [[unlikely]]
-      return;
+      return false;
     entry->begun.store(0, std::memory_order_relaxed);
     if (entry + 1 == next_) next_ = entry;
+    return true;
   }
 
   // Takes all out. Thread: any.
@@ -197,9 +210,9 @@ class OpenTable {
       for (OpenEntry& entry : *chunk) visit(entry);
   }
 
-  static void leave_other(OpenEntry& entry, Moment begun);
+  static bool leave_other(OpenEntry& entry, Moment begun);
   Place count(const Tag* tag);
-  void uncount(Place place, const Tag* tag);
+  bool uncount(Place place, const Tag* tag);
 
   bool find_room();
   bool search_on();

@@ -60,13 +60,9 @@ int Recorder::record_slowly(const Tag* tag, double value, RecordKind kind) {
   return 0;
 }
 
-Recorder::Begun Recorder::begin_silently(const Tag* tag) {
-  const Moment now = present_moment();
-  return {now, open_.enter(tag, now)};
-}
-
 Recorder::Begun Recorder::begin(const Tag* tag) {
-  Begun begun = begin_silently(tag);
+  Begun begun{present_moment(), OpenTable::kNowhere};
+  begun.place = open_.enter(tag, begun.moment);
   if (must_ring()) begun.moment = begin_after_ring(begun.place);
   return begun;
 }

@@ -18,6 +18,7 @@
 #include "record/open_transactions.hpp"
 #include "record/overflow.hpp"
 #include "record/record.hpp"
+#include "record/span_queue.hpp"
 #include "record/tag_cache.hpp"
 #include "record/thread_trace.hpp"
 
@@ -39,10 +40,14 @@ class RecordQueue : public moodycamel::ConcurrentQueue<Record, RecordQueueTraits
 
   OpenRoom& open_room() { return open_room_; }
   const OpenRoom& open_room() const { return open_room_; }
+  SpanQueue& spans() { return spans_; }
+  Captures& captures() { return captures_; }
 
  private:
   alignas(64) std::atomic<std::uint64_t> room_taken_{0};  // stands for itself: relaxed
   OpenRoom open_room_;
+  SpanQueue spans_;
+  Captures captures_;
 };
 
 class Recorder {
@@ -85,7 +90,7 @@ class Recorder {
   // The same in two steps, where nothing is out of the ordinary, so that there is no trace either:
   // the second one if the flusher sleeps.
   bool can_begin_quickly() const {
-    return has_counter() && open_.has_run() && trace_.is_plain();
+    return has_counter() && open_.has_run() && is_plain();
   }
   Begun begin_quickly(const Tag* tag) {
     const Moment now = moment_by_counter();
@@ -94,15 +99,35 @@ class Recorder {
   bool must_ring() const { return doorbell_->is_asleep(); }
   Moment begin_after_ring(OpenTable::Place place);
 
-  // The same while tracing is switched off: nobody is told.
-  Begun begin_silently(const Tag* tag);
-
   // Takes out what began then, of whatever thread, or nothing if that was taken out already.
+  // Requires: the place has no marks.
   void leave(OpenTable::Place place, const Tag* tag, Moment begun) {
-    if ((place & OpenTable::kMarks) != 0) [[unlikely]]
-      place = trace_.end({tag, place, begun});
     open_.leave(place, tag, begun);
   }
+
+  // The same of a transaction that may be in a trace, or captured: all that is_plain() rules out.
+  bool is_plain() const { return trace_.is_plain() && !has_state(kCapturing); }
+  bool is_plain(const Tag* tag) const {
+    return trace_.is_plain() && (!has_state(kCapturing) || queue_->captures().leave_out(*tag));
+  }
+  struct Traced {
+    Begun begun;  // its place has marks
+    TraceContext context;
+  };
+  // In the innermost of this thread's.
+  Traced begin_traced(const Tag* tag) { return begin_inside(tag, trace_.innermost(), false); }
+  // In another one, or in none.
+  Traced begin_in(const Tag* tag, const ThreadTrace::Inside& inside) {
+    return begin_inside(tag, inside, true);
+  }
+  // Gives the duration in seconds.
+  double end_traced(const ThreadTrace::Open& open, const TraceContext& context, bool aborted);
+
+  // Captures what happens now on this thread, if it is to be.
+  void capture_event(const Tag* tag, wire::SpanKind kind, double value);
+
+  // Whether this thread is looking at a set of captures. Thread: any.
+  bool looks_at_captures() const { return looks_at_captures_.load(); }
 
   // False if there was no memory for its part of the queue.
   bool is_usable() const { return token_.valid(); }
@@ -177,6 +202,10 @@ class Recorder {
   int record_slowly(const Tag* tag, double value, RecordKind kind);
   void look_at_room();
   bool widen_room();
+  Traced begin_inside(const Tag* tag, const ThreadTrace::Inside& inside, bool is_chosen);
+  Places choose(const Captures::Look& look, const Tag* tag, const ThreadTrace::Inside& inside,
+                TraceContext& context);
+  void put_span(const Captures::Look& look, const CapturedSpan& span);
 
   // The owner's, in its own cache lines. Others only read the two counts.
   RecordQueue* queue_;
@@ -193,6 +222,8 @@ class Recorder {
   OpenTransactions transactions_;
   OpenTable open_;
   ThreadTrace trace_;
+  SpanQueue::Token span_token_;
+  LooksAtCaptures looks_at_captures_{false};
   std::atomic<bool> owned_{true};
 
   // The owner's number, and since when; 0: none. Each stands for itself: a look between the two

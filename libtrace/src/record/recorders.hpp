@@ -35,6 +35,8 @@ class Recorders {
   Calls calls() const;
 
   const OpenRoom& open_room() const { return queue_.open_room(); }
+  SpanQueue& spans() { return queue_.spans(); }
+  Captures& captures() { return queue_.captures(); }
 
   // Forgets what is open, in all threads' tables.
   void clear_open();

@@ -34,6 +34,9 @@ inline int with_sign(int flags) {
 
 inline bool is_switched_off() { return state_flags.load(std::memory_order_relaxed) < 0; }
 
+// Set by us while something is captured; of no concern to the program.
+inline constexpr int kCapturing = 1 << 29;
+
 // Whether a call has nothing to do but to record.
 inline bool only_records() {
   return (state_flags.load(std::memory_order_relaxed) & ~PMTRACE_STATE_ASYNC) == 0;
@@ -41,7 +44,17 @@ inline bool only_records() {
 
 // Gives the flags before. Thread: any.
 inline int replace_state(int flags) {
-  return state_flags.exchange(with_sign(flags), std::memory_order_relaxed) & ~kSwitchedOff;
+  int before = state_flags.load(std::memory_order_relaxed);
+  while (!state_flags.compare_exchange_weak(
+      before, with_sign(flags & ~kCapturing) | (before & kCapturing), std::memory_order_relaxed)) {
+  }
+  return before & ~(kSwitchedOff | kCapturing);
+}
+inline void set_capturing(bool is_capturing) {
+  if (is_capturing)
+    state_flags.fetch_or(kCapturing, std::memory_order_relaxed);
+  else
+    state_flags.fetch_and(~kCapturing, std::memory_order_relaxed);
 }
 inline void add_state(int flags) {
   int before = state_flags.load(std::memory_order_relaxed);

@@ -25,6 +25,7 @@ struct pmtrace_tag_record {
   mutable std::atomic<std::uint32_t> label_sets_made;  // of those, tags that can be found
   mutable std::atomic<bool> stands_for_others;  // for sets of labels for which there is no room
   mutable std::atomic<bool> is_no_parent;       // its transactions do not nest; see ThreadTrace
+  mutable std::atomic<std::uint64_t> captured_by;  // CaptureSet's: an epoch and the places then
   mutable std::atomic<const pcp::trace::client::Description*> description;  // description.hpp
 
   // With its NUL. Seven bytes before it and after it can be read, too.

@@ -17,7 +17,7 @@ ThreadTrace::ThreadTrace(const TraceOptions& options, const OpenRoom& room)
 void ThreadTrace::change_thread(bool is_main) {
   if (stack_ != nullptr) stack_->depth = 0;
   if (is_main && options_.start.is_trace() && is_at_start() && has_stack())
-    push({options_.start, nullptr, 0, nullptr, 0, true});
+    push({options_.start, OpenTable::kNowhere, 0, nullptr, 0, true});
   note_plain();
 }
 
@@ -44,15 +44,15 @@ void ThreadTrace::erase(std::size_t at) {
 }
 
 bool ThreadTrace::is_over(const Attached& attached) const {
-  return attached.entry == nullptr
-             ? !is_at_start()
-             : attached.entry->begun.load(std::memory_order_relaxed) != attached.begun;
+  if (attached.place == OpenTable::kNowhere) return !is_at_start();
+  const OpenEntry* const entry = OpenTable::entry_at(attached.place);
+  return entry->begun.load(std::memory_order_relaxed) != attached.begun;
 }
 
-TraceContext ThreadTrace::innermost() {
+ThreadTrace::Inside ThreadTrace::innermost() {
   while (stack_ != nullptr && stack_->depth > 0) {
     const Attached& top = stack_->attached[stack_->depth - 1];
-    if (!is_over(top)) return top.context.inside();
+    if (!is_over(top)) return {top.context.inside(), OpenTable::epoch_of(top.place)};
     if (!top.by_hand && top.clearings == room_.clearings())
       top.tag->is_no_parent.store(true, std::memory_order_relaxed);
     erase(stack_->depth - 1);
@@ -60,36 +60,31 @@ TraceContext ThreadTrace::innermost() {
   return {};
 }
 
-ThreadTrace::Place ThreadTrace::begin(const Open& open, TraceContext& context) {
-  context = innermost();
-  if (context.is_trace()) return open.place | OpenTable::kHasTrace;
-  return options_.always_ids ? begin_in(open, context) : open.place;
+TraceContext ThreadTrace::begin_trace() {
+  TraceContext context;
+  if (!has_stack()) return context;
+  context.trace_high = stack_->ids.make();
+  context.trace_low = stack_->ids.make();
+  context.own = stack_->ids.make();
+  context.flags = kRandomFlag;
+  return context;
 }
 
-ThreadTrace::Place ThreadTrace::begin_in(const Open& open, TraceContext& context) {
-  const bool has_stack = this->has_stack();
-  if (!context.is_trace() && options_.always_ids && has_stack) {
-    context.trace_high = stack_->ids.make();
-    context.trace_low = stack_->ids.make();
-    context.own = stack_->ids.make();
-    context.flags = kRandomFlag;
-  }
-  Place place = open.place;
-  if (context.is_trace()) place |= OpenTable::kHasTrace;
-  const bool shadows_nothing = !context.is_trace() && (!has_stack || stack_->depth == 0);
-  if (!has_stack || shadows_nothing || !OpenTable::is_entry(place)) return place;
+ThreadTrace::Place ThreadTrace::attach_begun(const Open& open, const TraceContext& context) {
+  const bool shadows_nothing = !context.is_trace() && (stack_ == nullptr || stack_->depth == 0);
+  if (shadows_nothing || !OpenTable::is_entry(open.place) || !has_stack()) return open.place;
   const bool is_parent = !open.tag->is_no_parent.load(std::memory_order_relaxed);
-  push({is_parent ? context : TraceContext{}, OpenTable::entry_at(place), open.begun, open.tag,
-        room_.clearings(), false});
-  return place | OpenTable::kIsAttached;
+  push({is_parent ? context : TraceContext{}, open.place, open.begun, open.tag, room_.clearings(),
+        false});
+  return open.place | OpenTable::kIsAttached;
 }
 
 std::size_t ThreadTrace::find(const Open& open) const {
-  const OpenEntry* const entry = OpenTable::entry_at(open.place);
+  const Place place = OpenTable::without_marks(open.place);
   std::size_t at = stack_ != nullptr ? stack_->depth : 0;
   while (at > 0) {
     const Attached& each = stack_->attached[--at];
-    if (each.entry == entry && each.begun == open.begun) return at;
+    if (OpenTable::without_marks(each.place) == place && each.begun == open.begun) return at;
   }
   return kNowhere;
 }
@@ -111,7 +106,7 @@ bool ThreadTrace::attach(const Open& open, const TraceContext& context) {
   detach(open);
   if (!context.is_trace() && (stack_ == nullptr || stack_->depth == 0)) return true;
   if (!OpenTable::is_entry(open.place) || !has_stack()) return false;
-  push({context, OpenTable::entry_at(open.place), open.begun, open.tag, 0, true});
+  push({context, open.place, open.begun, open.tag, 0, true});
   return true;
 }
 

@@ -41,15 +41,25 @@ class ThreadTrace {
   // What begins is in no trace.
   bool is_plain() const { return is_plain_; }
 
-  // Where the transactions that begin now belong; no trace if to none.
-  TraceContext innermost();
+  // What a transaction is a part of.
+  struct Inside {
+    TraceContext context;     // its own, but for an id; no trace: of nothing
+    std::uint16_t epoch = 0;  // of the context's places
+  };
 
-  // One begins on this thread, inside of the innermost. Both give what there is to remember: its
-  // place with marks, and in `context` its trace.
-  Place begin(const Open& open, TraceContext& context);
+  // What those are a part of that begin now.
+  Inside innermost();
 
-  // One begins on this thread that belongs there, or to no trace unless all have ids.
-  Place begin_in(const Open& open, TraceContext& context);
+  // A trace begins, if there is memory for it. As does one that is begun for want of any other.
+  TraceContext begin_trace();
+  bool always_begins_traces() const { return options_.always_ids; }
+
+  // For what is a part of a trace; 0 if there is no memory.
+  std::uint64_t make_id() { return has_stack() ? stack_->ids.make() : 0; }
+
+  // What begins on this thread from now on is inside of this, until it ends. Gives its place, with a
+  // mark.
+  Place attach_begun(const Open& open, const TraceContext& context);
 
   // One that was marked ends. Gives its place without marks.
   Place end(const Open& open);
@@ -60,8 +70,8 @@ class ThreadTrace {
 
  private:
   struct Attached {
-    TraceContext context;  // of what is inside; no trace: of nothing
-    OpenEntry* entry;      // null: the process's start
+    TraceContext context;  // no trace: what is inside is a part of nothing
+    Place place;           // nowhere: the process's start
     Moment begun;
     const Tag* tag;
     std::uint32_t clearings;  // of the tables, when it was attached

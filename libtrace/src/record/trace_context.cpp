@@ -7,7 +7,6 @@ namespace pcp::trace::client {
 namespace {
 
 constexpr std::string_view kDigits = "0123456789abcdef";
-constexpr std::uint8_t kKnownFlags = kSampledFlag | kRandomFlag;
 
 // Takes a header apart, from the front.
 class Reader {
@@ -60,7 +59,7 @@ std::optional<TraceContext> parse_traceparent(std::string_view header) {
   reader.dash();
   context.parent = reader.number(16);
   reader.dash();
-  context.flags = reader.number(2) & kKnownFlags;
+  context.flags = (reader.number(2) & kKnownFlags) | kCameInFlag;
   // A later version may have more to say.
   if (version != 0 && !reader.is_at_end()) reader.dash();
   if (!reader.is_valid() || version == 0xff || (version == 0 && !reader.is_at_end())) return {};

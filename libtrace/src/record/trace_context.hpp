@@ -14,19 +14,31 @@
 
 namespace pcp::trace::client {
 
+inline constexpr std::uint64_t kSampledFlag = 1;
+inline constexpr std::uint64_t kRandomFlag = 2;  // the trace's id is random
+inline constexpr std::uint64_t kKnownFlags = kSampledFlag | kRandomFlag;
+inline constexpr std::uint64_t kCameInFlag = 128;  // ours: its parent is in another process
+
 // Five words, which lie in the memory of an open transaction.
 struct TraceContext {
   std::uint64_t trace_high = 0;  // the trace's id; both 0: no trace
   std::uint64_t trace_low = 0;
   std::uint64_t own = 0;     // the transaction's id as a part of it; 0: it has none, and passes on
   std::uint64_t parent = 0;  // the id of what it is a part of; 0: of nothing, the trace begins here
-  std::uint64_t flags : 8 = 0;  // W3C's
-  std::uint64_t state : 56 = Tracestates::kNone;
+  std::uint64_t flags : 8 = 0;    // W3C's, and kCameInFlag
+  std::uint64_t places : 32 = 0;  // where it is captured, and what is inside of it
+  std::uint64_t state : 24 = Tracestates::kNone;
 
   bool is_trace() const { return (trace_high | trace_low) != 0; }
 
   // Of what is a part of this.
-  TraceContext inside() const { return {trace_high, trace_low, 0, outgoing(), flags, state}; }
+  TraceContext inside() const {
+    TraceContext inner = *this;
+    inner.own = 0;
+    inner.parent = outgoing();
+    inner.flags = flags & kKnownFlags;
+    return inner;
+  }
 
   // By which others know this.
   std::uint64_t outgoing() const { return own != 0 ? own : parent; }
@@ -34,9 +46,6 @@ struct TraceContext {
   bool operator==(const TraceContext&) const = default;
 };
 static_assert(sizeof(TraceContext) == 5 * sizeof(std::uint64_t));
-
-inline constexpr std::uint8_t kSampledFlag = 1;
-inline constexpr std::uint8_t kRandomFlag = 2;  // the trace's id is random
 
 // Of the header traceparent, and of the NUL after it.
 inline constexpr std::size_t kTraceparentBytes = 56;

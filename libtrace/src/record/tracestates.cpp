@@ -110,7 +110,8 @@ Tracestates::Reference Tracestates::keep(std::string_view header) {
   if (length == 0) return kNone;
   Slots* const all = slots();
   if (all == nullptr) return kNone;
-  const Reference reference = last_.fetch_add(1, std::memory_order_relaxed) + 1;
+  const Reference reference = (last_.fetch_add(1, std::memory_order_relaxed) + 1) & kLast;
+  if (reference == kNone) return kNone;
   Slot& slot = (*all)[reference % kMostTexts];
   // All others were given meanwhile, and its writer is not done: this one is left out.
   if (slot.is_being_written.exchange(true, std::memory_order_acquire)) return kNone;

@@ -20,10 +20,10 @@ class Tracestates {
   static constexpr std::size_t kMostBytes = 512;  // of one
   static constexpr std::size_t kMostTexts = 4096;
 
-  // Stands for one of them, in 56 bits.
-  using Reference = std::uint64_t;
+  // Stands for one of them, in 24 bits: after as many the first ones come again.
+  using Reference = std::uint32_t;
   static constexpr Reference kNone = 0;
-  static constexpr Reference kLast = (Reference{1} << 56) - 1;
+  static constexpr Reference kLast = (1u << 24) - 1;
 
   // Keeps what is passed on of a header: all of it or, where it is long, less of its members. None
   // if it is not valid, or if there is no memory.

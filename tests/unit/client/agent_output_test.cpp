@@ -102,12 +102,16 @@ struct AgentOutputTest : testing::Test, private Output::Listener {
   asio::io_context loop{1};
   Pending pending;
   OpenReport open;
+  Doorbell doorbell;
+  Recorders recorders{doorbell, 16};
+  SpanSender spans{recorders, {}};
   DeliveryCounters counters;
   Agent agent;
   AgentOutput output{loop,
                      with_address(options),
                      pending,
                      open,
+                     spans,
                      counters,
                      [] { return wire::ClientCounters{}; },
                      [this] { return now; }};

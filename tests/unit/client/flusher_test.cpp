@@ -101,10 +101,12 @@ struct FlusherTest : testing::Test {
   DeliveryCounters delivered;
   Pending pending;
   OpenReport open;
+  SpanSender spans{recorders, {}};
   FakeOutput output{pending, delivered};
   Flusher flusher{{recorders, doorbell, link, delivered},
                   pending,
                   open,
+                  spans,
                   output,
                   std::chrono::nanoseconds(kInterval),
                   {.now_ns =
@@ -240,8 +242,9 @@ TEST(FlusherWithoutABell, LooksMoreAndMoreRarely) {
   DeliveryCounters delivered;
   Pending pending;
   OpenReport open;
+  SpanSender spans(recorders, {});
   FakeOutput output(pending, delivered);
-  Flusher flusher({recorders, doorbell, link, delivered}, pending, open, output, 100ms,
+  Flusher flusher({recorders, doorbell, link, delivered}, pending, open, spans, output, 100ms,
                   {.now_ns = [&] { return now; },
                    .call_at = [&](std::uint64_t ns) { next = ns; },
                    .pause = [](std::chrono::nanoseconds) {},

@@ -56,9 +56,12 @@ struct BatchSenderTest : testing::Test {
   FakeTransport transport;
   Pending pending;
   OpenReport open;
+  Doorbell doorbell;
+  Recorders recorders{doorbell, 16};
+  SpanSender spans{recorders, {}};
   DeliveryCounters counters;
-  BatchSender sender{transport, pending,   open,
-                     counters,  Options{}, [] { return wire::ClientCounters{}; }};
+  BatchSender sender{
+      transport, pending, open, spans, counters, Options{}, [] { return wire::ClientCounters{}; }};
 
   void connect() {
     sender.connected();

@@ -10,7 +10,7 @@
 namespace pcp::trace::client {
 namespace {
 
-constexpr TraceContext kOutside{7, 8, 0, 9, 1, 5};
+constexpr TraceContext kOutside{7, 8, 0, 9, 1, 0, 5};
 
 TraceContext trace(std::uint64_t number) { return {number, number, 0, number}; }
 
@@ -24,12 +24,11 @@ struct ThreadTraces : OneRecorder {
   const Tag* const other = &other_tag;
 
   ThreadTrace::Open begin_in(const Tag* its_tag, TraceContext context) {
-    const Recorder::Begun begun = recorder.begin_silently(its_tag);
-    ThreadTrace::Open open{its_tag, begun.place, begun.moment};
-    open.place = thread.begin_in(open, context);
-    return open;
+    const auto [begun, its_context] = recorder.begin_in(its_tag, {context});
+    return {its_tag, begun.place, begun.moment};
   }
-  void end(const ThreadTrace::Open& open) { recorder.leave(open.place, open.tag, open.begun); }
+  void end(const ThreadTrace::Open& open) { recorder.end_traced(open, {}, false); }
+  TraceContext innermost() { return thread.innermost().context; }
   // As another thread does.
   static void end_elsewhere(const ThreadTrace::Open& open) {
     OpenTable::entry_at(open.place)->begun = 0;
@@ -39,7 +38,7 @@ struct ThreadTraces : OneRecorder {
 
 TEST_F(ThreadTraces, AreNoneAtFirst) {
   EXPECT_TRUE(thread.is_plain());
-  EXPECT_FALSE(thread.innermost().is_trace());
+  EXPECT_FALSE(innermost().is_trace());
   const ThreadTrace::Open plain = begin_in(tag, {});
   EXPECT_EQ(plain.place & OpenTable::kMarks, 0U);
   EXPECT_TRUE(thread.is_plain());
@@ -49,12 +48,12 @@ TEST_F(ThreadTraces, AreNoneAtFirst) {
 TEST_F(ThreadTraces, NestAndEndInOrder) {
   const auto first = begin_in(tag, trace(1));
   EXPECT_FALSE(thread.is_plain());
-  EXPECT_EQ(thread.innermost(), trace(1));
+  EXPECT_EQ(innermost(), trace(1));
   const auto second = begin_in(other, trace(2));
-  EXPECT_EQ(thread.innermost(), trace(2));
+  EXPECT_EQ(innermost(), trace(2));
   end(second);
   end(second);  // once more does nothing
-  EXPECT_EQ(thread.innermost(), trace(1));
+  EXPECT_EQ(innermost(), trace(1));
   end(first);
   EXPECT_TRUE(thread.is_plain());
   EXPECT_TRUE(is_parent(tag) && is_parent(other));
@@ -64,21 +63,19 @@ TEST_F(ThreadTraces, NestAndEndInOrder) {
 TEST_F(ThreadTraces, AreNotPassedOnToWhatBeginsInNone) {
   const auto outer = begin_in(tag, trace(1));
   const auto inner = begin_in(other, {});
-  EXPECT_FALSE(thread.innermost().is_trace());
+  EXPECT_FALSE(innermost().is_trace());
   EXPECT_FALSE(thread.is_plain());
   end(inner);
-  EXPECT_EQ(thread.innermost(), trace(1));
+  EXPECT_EQ(innermost(), trace(1));
   end(outer);
 }
 
 TEST_F(ThreadTraces, OfATransactionThatIsNotTheirFirstAreThoseOfTheThread) {
   const auto outer = begin_in(tag, kOutside);
-  const Recorder::Begun begun = recorder.begin_silently(other);
-  TraceContext context;
-  const auto place = thread.begin({other, begun.place, begun.moment}, context);
+  const auto [begun, context] = recorder.begin_traced(other);
   EXPECT_EQ(context, kOutside);
-  EXPECT_EQ(place, begun.place | OpenTable::kHasTrace);
-  recorder.leave(place, other, begun.moment);
+  EXPECT_EQ(begun.place & OpenTable::kMarks, OpenTable::kHasTrace);
+  end({other, begun.place, begun.moment});
   end(outer);
   EXPECT_FALSE(recorder.open().any());
 }
@@ -89,9 +86,9 @@ TEST_F(ThreadTraces, DoNotNestWhereTheyEndOutOfOrder) {
   end(first);
   EXPECT_FALSE(is_parent(tag));
   EXPECT_TRUE(is_parent(other));
-  EXPECT_EQ(thread.innermost(), trace(2));
+  EXPECT_EQ(innermost(), trace(2));
   const auto third = begin_in(tag, trace(3));
-  EXPECT_FALSE(thread.innermost().is_trace());  // rather none than a wrong one
+  EXPECT_FALSE(innermost().is_trace());  // rather none than a wrong one
   end(third);
   end(second);
   EXPECT_TRUE(thread.is_plain());
@@ -102,7 +99,7 @@ TEST_F(ThreadTraces, DoNotNestWhereTheyEndOnOtherThreads) {
   const auto inner = begin_in(other, trace(2));
   end_elsewhere(inner);
   EXPECT_TRUE(is_parent(other));
-  EXPECT_EQ(thread.innermost(), trace(1));
+  EXPECT_EQ(innermost(), trace(1));
   EXPECT_FALSE(is_parent(other));
   end(outer);
   EXPECT_TRUE(is_parent(tag));
@@ -112,7 +109,7 @@ TEST_F(ThreadTraces, StillNestAfterTracingWasSwitchedOff) {
   begin_in(other, trace(1));
   recorder.open().clear();
   queue.open_room().clear_counts();
-  EXPECT_FALSE(thread.innermost().is_trace());
+  EXPECT_FALSE(innermost().is_trace());
   EXPECT_TRUE(thread.is_plain());
   EXPECT_TRUE(is_parent(other));
 }
@@ -126,11 +123,11 @@ TEST_F(ThreadTraces, AreAttachedAndDetachedByHand) {
   EXPECT_TRUE(thread.attach(first, trace(1)));
   EXPECT_TRUE(thread.attach(second, trace(2)));
   EXPECT_TRUE(thread.attach(first, trace(1)));  // innermost again, and there once
-  EXPECT_EQ(thread.innermost(), trace(1));
+  EXPECT_EQ(innermost(), trace(1));
   thread.detach(first);
-  EXPECT_EQ(thread.innermost(), trace(2));
+  EXPECT_EQ(innermost(), trace(2));
   end_elsewhere(second);
-  EXPECT_FALSE(thread.innermost().is_trace());
+  EXPECT_FALSE(innermost().is_trace());
   EXPECT_TRUE(thread.is_plain());
   end(first);
   EXPECT_TRUE(is_parent(other));
@@ -143,9 +140,9 @@ TEST_F(ThreadTraces, AttachedByHandMayBeInNone) {
   EXPECT_TRUE(thread.is_plain());  // there is nothing to hide
   const auto outer = begin_in(tag, trace(1));
   EXPECT_TRUE(thread.attach(plain, {}));
-  EXPECT_FALSE(thread.innermost().is_trace());
+  EXPECT_FALSE(innermost().is_trace());
   thread.detach(plain);
-  EXPECT_EQ(thread.innermost(), trace(1));
+  EXPECT_EQ(innermost(), trace(1));
   end(outer);
   end(plain);
 }
@@ -162,10 +159,10 @@ TEST_F(ThreadTraces, OfWhichThereAreTooManyLoseTheOutermost) {
   std::vector<ThreadTrace::Open> opened;
   for (std::uint64_t i = 1; i <= 60; ++i) opened.push_back(begin_in(tag, trace(i)));
   for (std::uint64_t i = 60; i > 60 - 48; --i) {
-    EXPECT_EQ(thread.innermost(), trace(i));
+    EXPECT_EQ(innermost(), trace(i));
     end(opened[i - 1]);
   }
-  EXPECT_FALSE(thread.innermost().is_trace());
+  EXPECT_FALSE(innermost().is_trace());
   for (std::uint64_t i = 60 - 48; i > 0; --i) end(opened[i - 1]);
   EXPECT_TRUE(thread.is_plain());
   EXPECT_FALSE(recorder.open().any());
@@ -175,7 +172,7 @@ TEST_F(ThreadTraces, AreForgottenWithTheThread) {
   begin_in(tag, trace(1));
   thread.change_thread(false);
   EXPECT_TRUE(thread.is_plain());
-  EXPECT_FALSE(thread.innermost().is_trace());
+  EXPECT_FALSE(innermost().is_trace());
 }
 
 TEST(TracesOfThreads, BeginByThemselvesIfAllHaveIds) {
@@ -187,25 +184,21 @@ TEST(TracesOfThreads, BeginByThemselvesIfAllHaveIds) {
   const Tag root_tag{};
   const Tag* const tag = &root_tag;
   EXPECT_FALSE(thread.is_plain());
-  const auto begin = [&](TraceContext& context) {
-    const Recorder::Begun begun = recorder.begin_silently(tag);
-    return ThreadTrace::Open{tag, thread.begin({tag, begun.place, begun.moment}, context),
-                             begun.moment};
+  const auto end = [&](const Recorder::Traced& open) {
+    recorder.end_traced({tag, open.begun.place, open.begun.moment}, open.context, false);
   };
-  TraceContext root;
-  TraceContext inner;
-  const ThreadTrace::Open outer = begin(root);
+  const Recorder::Traced outer = recorder.begin_traced(tag);
+  const TraceContext root = outer.context;
   EXPECT_TRUE(root.is_trace() && root.trace_high != 0 && root.own != 0);
   EXPECT_EQ(root.parent, 0U);
   EXPECT_EQ(root.flags, kRandomFlag);
-  const ThreadTrace::Open part = begin(inner);
-  EXPECT_EQ(inner, root.inside());
-  recorder.leave(part.place, tag, part.begun);
-  recorder.leave(outer.place, tag, outer.begun);
-  TraceContext next;
-  const ThreadTrace::Open later = begin(next);
-  EXPECT_NE(next.trace_low, root.trace_low);
-  recorder.leave(later.place, tag, later.begun);
+  const Recorder::Traced part = recorder.begin_traced(tag);
+  EXPECT_EQ(part.context, root.inside());
+  end(part);
+  end(outer);
+  const Recorder::Traced next = recorder.begin_traced(tag);
+  EXPECT_NE(next.context.trace_low, root.trace_low);
+  end(next);
   EXPECT_FALSE(recorder.open().any());
   EXPECT_FALSE(thread.is_plain());
 }
@@ -221,8 +214,8 @@ TEST(TracesOfThreads, AreTheProcessesOwnOnTheMainThread) {
   EXPECT_TRUE(thread.is_plain());
   thread.change_thread(true);
   EXPECT_FALSE(thread.is_plain());
-  const TraceContext context = thread.innermost();
-  EXPECT_EQ((TraceContext{1, 2, 0, 3, 1, context.state}), context);
+  const TraceContext context = thread.innermost().context;
+  EXPECT_EQ((TraceContext{1, 2, 0, 3, 1, 0, context.state}), context);
   Tracestates::Text text;
   EXPECT_EQ(std::string(text.data(), tracestates.copy(context.state, text)), "a=1");
 }

@@ -11,7 +11,8 @@ namespace {
 const std::string kTrace = "0af7651916cd43dd8448eb211c80319c";
 const std::string kSpan = "b7ad6b7169203331";
 const std::string kIds = kTrace + "-" + kSpan;
-constexpr TraceContext kContext{0x0af7651916cd43dd, 0x8448eb211c80319c, 0, 0xb7ad6b7169203331};
+constexpr TraceContext kContext{0x0af7651916cd43dd, 0x8448eb211c80319c, 0, 0xb7ad6b7169203331,
+                                kCameInFlag};
 
 std::string written(const TraceContext& context) { return write_traceparent(context).data(); }
 
@@ -31,8 +32,9 @@ TEST(Traceparent, IsReadAndWritten) {
 
 TEST(Traceparent, NamesTheInnermost) {
   EXPECT_EQ(written({1, 2, 4, 3}), "00-00000000000000010000000000000002-0000000000000004-00");
-  EXPECT_EQ((TraceContext{1, 2, 4, 3, 1, 9}.inside()), (TraceContext{1, 2, 0, 4, 1, 9}));
-  EXPECT_EQ((TraceContext{1, 2, 0, 3, 1, 9}.inside()), (TraceContext{1, 2, 0, 3, 1, 9}));
+  EXPECT_EQ((TraceContext{1, 2, 4, 3, 1 | kCameInFlag, 7, 9}.inside()),
+            (TraceContext{1, 2, 0, 4, 1, 7, 9}));
+  EXPECT_EQ((TraceContext{1, 2, 0, 3, 1, 7, 9}.inside()), (TraceContext{1, 2, 0, 3, 1, 7, 9}));
 }
 
 TEST(Traceparent, PassesItsFlagsOnAsFarAsTheyAreKnown) {

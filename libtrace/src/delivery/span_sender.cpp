@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "delivery/span_sender.hpp"
+
+#include <time.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "delivery/diagnostics.hpp"
+#include "delivery/sender.hpp"
+#include "wire/capture_filter.hpp"
+#include "wire/steady_clock.hpp"
+
+namespace pcp::trace::client {
+namespace {
+
+constexpr std::uint64_t kPatienceNs = 10'000'000'000;
+
+// Of the wall clock, beyond which spans follow it: less is its being adjusted.
+constexpr std::int64_t kStepNs = 1'000'000;
+
+// Sets that spans in the queue may be of.
+constexpr std::size_t kMostEpochs = 64;
+
+std::int64_t read_ns(clockid_t clock) {
+  timespec now{};
+  ::clock_gettime(clock, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+std::int64_t wall_minus_monotonic() {
+  const std::int64_t before = read_ns(CLOCK_MONOTONIC);
+  const std::int64_t wall = read_ns(CLOCK_REALTIME);
+  return wall - (before + (read_ns(CLOCK_MONOTONIC) - before) / 2);
+}
+
+}  // namespace
+
+SpanSender::SpanSender(Recorders& recorders, const Options& options)
+    : recorders_(recorders),
+      queue_(recorders.spans()),
+      captures_(recorders.captures()),
+      service_(options.service),
+      process_(options.process) {}
+
+bool SpanSender::welcomed(Agent agent, std::uint64_t last_sequence,
+                          const std::optional<wire::Control>& asked) {
+  is_connected_ = true;
+  if (agent == Agent::Another) {
+    forget_all();
+  } else if (is_on_its_way_) {
+    if (agent == Agent::SameThatForgot) count_as_away(pdu_);
+    if (agent == Agent::SameThatForgot || last_sequence >= pdu_.sequence) is_on_its_way_ = false;
+  }
+  if (last_sequence > last_sequence_) return false;
+  take_control(asked.value_or(wire::Control{}));
+  return true;
+}
+
+void SpanSender::welcomed_without() {
+  is_connected_ = false;
+  forget_all();
+}
+
+void SpanSender::disconnected(std::uint64_t now_ns) {
+  if (!std::exchange(is_connected_, false)) return;
+  away_since_ns_ = now_ns;
+}
+
+// Another agent knows nothing of what was captured for the one before.
+void SpanSender::forget_all() {
+  is_on_its_way_ = false;
+  publish(nullptr);
+  tallies_.clear();
+  drop_what_waits();
+}
+
+void SpanSender::take_control(const wire::Control& control) {
+  set_wall_clock();
+  auto set = std::make_unique<CaptureSet>(control.number);
+  for (const wire::Capture& capture : control.captures) {
+    const auto filter = wire::parse_capture_filter(capture.filter);
+    if (!filter) {
+      diagnose(PMTRACE_STATE_COMMS, [&] { return "not captured: " + filter.error().message; });
+      continue;
+    }
+    if (filter->slower_ns > 0 ||
+        !wire::matches_process(*filter, own_pid(), service_, process_))
+      continue;
+    const bool is_there = published() != nullptr && published()->at(capture.place).id == capture.id;
+    set->add(capture, *filter, control.most_a_second,
+             is_there ? published()->at(capture.place).since : 0);
+    if (is_there) set->at(capture.place).limit.go_on_from(published()->at(capture.place).limit);
+    if (tally_of(capture.id) == nullptr) tallies_.emplace_back(capture.id, Tally{});
+  }
+  if (set->places() == 0) set.reset();
+  publish(std::move(set));
+}
+
+void SpanSender::publish(std::unique_ptr<CaptureSet> set) {
+  Epoch epoch{};
+  if (set != nullptr) {
+    epoch = {set->epoch(), set->control(), {}};
+    for_each_place(set->places(), [&](std::size_t place) { epoch.ids[place] = set->at(place).id; });
+    if (epochs_.size() == kMostEpochs) epochs_.pop_front();
+    epochs_.push_back(epoch);
+  }
+  std::erase_if(tallies_, [&](const auto& tally) {
+    return std::find(epoch.ids.begin(), epoch.ids.end(), tally.first) == epoch.ids.end();
+  });
+  captures_.publish(std::move(set));
+  retire();
+}
+
+void SpanSender::retire() {
+  const auto is_looked_at = [this] {
+    bool any = false;
+    recorders_.for_each([&](Recorder& each) { any |= each.looks_at_captures(); });
+    return any;
+  };
+  captures_.retire(is_looked_at, [this](const CaptureSet& set) {
+    for_each_place(set.places(), [&](std::size_t place) {
+      const CaptureSet::Asked& asked = set.at(place);
+      if (Tally* const tally = tally_of(asked.id)) {
+        tally->missed_full += asked.missed_full.load(std::memory_order_relaxed);
+        tally->missed_limit += asked.missed_limit.load(std::memory_order_relaxed);
+      }
+    });
+  });
+}
+
+SpanSender::Tally* SpanSender::tally_of(std::uint64_t id) {
+  const auto found = std::find_if(tallies_.begin(), tallies_.end(),
+                                  [&](const auto& tally) { return tally.first == id; });
+  return found != tallies_.end() ? &found->second : nullptr;
+}
+
+bool SpanSender::take_ack(std::uint64_t sequence) {
+  if (sequence > last_sequence_) return false;
+  if (is_on_its_way_ && sequence == pdu_.sequence) is_on_its_way_ = false;
+  return true;
+}
+
+void SpanSender::look(std::uint64_t now_ns) {
+  retire();
+  if (published() == nullptr) {
+    drop_what_waits();
+  } else if (!is_connected_ && now_ns - away_since_ns_ > kPatienceNs) {
+    forget_all();
+  } else {
+    set_wall_clock();
+  }
+}
+
+void SpanSender::set_wall_clock() {
+  const std::int64_t now = wall_minus_monotonic();
+  const std::int64_t step = now - wall_minus_monotonic_;
+  if (step > kStepNs || step < -kStepNs) wall_minus_monotonic_ = now;
+}
+
+std::uint64_t SpanSender::settled() const {
+  return taken_ - (is_on_its_way_ ? pdu_.spans : 0) - (left_ ? 1 : 0);
+}
+
+bool SpanSender::take(CapturedSpan& span) {
+  if (left_) {
+    span = *std::exchange(left_, std::nullopt);
+    return true;
+  }
+  if (!queue_.take(span)) return false;
+  ++taken_;
+  return true;
+}
+
+const SpanSender::Epoch* SpanSender::epoch_of(const CapturedSpan& span) const {
+  const auto found = std::find_if(epochs_.rbegin(), epochs_.rend(),
+                                  [&](const Epoch& epoch) { return epoch.number == span.epoch; });
+  return found != epochs_.rend() ? &*found : nullptr;
+}
+
+void SpanSender::drop_what_waits() {
+  CapturedSpan span;
+  while (take(span)) {
+  }
+}
+
+// Nobody can tell whether the agent took it.
+void SpanSender::count_as_away(const Pdu& pdu) {
+  for (std::size_t place = 0; place < pdu.spans_at.size(); ++place) {
+    if (pdu.spans_at[place] == 0) continue;
+    const auto epoch = std::find_if(epochs_.begin(), epochs_.end(), [&](const Epoch& each) {
+      return each.control == pdu.control;
+    });
+    if (epoch == epochs_.end()) continue;
+    if (Tally* const tally = tally_of(epoch->ids[place])) tally->missed_away += pdu.spans_at[place];
+  }
+}
+
+const SpanSender::Pdu* SpanSender::next() {
+  if (!is_connected_) return nullptr;
+  if (!is_on_its_way_) fill();
+  return is_on_its_way_ ? &pdu_ : nullptr;
+}
+
+// As many spans of one set as there is room for, and the counts that they are a part of.
+void SpanSender::fill() {
+  pdu_.control = 0;
+  pdu_.counts.clear();
+  pdu_.body.clear();
+  pdu_.tags.clear();
+  pdu_.spans = 0;
+  pdu_.spans_at = {};
+  constexpr std::size_t kMostBody = wire::kMaxEventsPduBytes - wire::kEventsOverheadBytes -
+                                    wire::kMaxCaptures * wire::kMaxCaptureCountBytes;
+  constexpr std::size_t kMostSpan = 256;  // without attributes
+  CapturedSpan span;
+  while (pdu_.body.size() + kMostSpan <= kMostBody && take(span)) {
+    const Epoch* const epoch = epoch_of(span);
+    if (epoch == nullptr) continue;  // nobody asks any more
+    if (pdu_.spans > 0 && epoch->control != pdu_.control) {
+      left_ = span;
+      break;
+    }
+    pdu_.control = epoch->control;
+    count(span, *epoch);
+    append(span);
+  }
+  append_counts();
+  if (pdu_.spans == 0 && pdu_.counts.empty()) return;
+  if (pdu_.spans == 0) pdu_.control = published()->control();
+  pdu_.sequence = ++last_sequence_;
+  is_on_its_way_ = true;
+}
+
+void SpanSender::count(const CapturedSpan& span, const Epoch& epoch) {
+  for_each_place(static_cast<Places>(span.context.places), [&](std::size_t place) {
+    ++pdu_.spans_at[place];
+    if (Tally* const tally = tally_of(epoch.ids[place])) ++tally->captured;
+  });
+}
+
+void SpanSender::append(const CapturedSpan& span) {
+  wire::Span out;
+  out.tag_id = span.tag->id;
+  out.kind = span.kind;
+  out.begin_ns = static_cast<std::uint64_t>(static_cast<std::int64_t>(span.begin_ns) +
+                                            wall_minus_monotonic_);
+  out.duration_ns = span.duration_ns;
+  out.trace = {span.context.trace_high, span.context.trace_low};
+  out.span = wire::is_event(span.kind) ? span.context.outgoing() : span.context.own;
+  out.parent = wire::is_event(span.kind) ? 0 : span.context.parent;
+  out.flags = static_cast<std::uint32_t>(span.context.flags & kKnownFlags) |
+              ((span.context.flags & kCameInFlag) != 0 ? wire::kParentIsElsewhere : 0);
+  out.tid = span.tid;
+  out.places = static_cast<Places>(span.context.places);
+  out.aborted = span.aborted;
+  out.value = span.value;
+  wire::append_span(pdu_.body, out);
+  pdu_.tags.push_back(span.tag);
+  ++pdu_.spans;
+}
+
+wire::CaptureCount SpanSender::count_of(std::size_t place) const {
+  const CaptureSet::Asked& asked = published()->at(place);
+  wire::CaptureCount count{.capture = asked.id};
+  for (const auto& [id, tally] : tallies_) {
+    if (id != asked.id) continue;
+    count.missed_full = tally.missed_full + asked.missed_full.load(std::memory_order_relaxed);
+    count.missed_limit = tally.missed_limit + asked.missed_limit.load(std::memory_order_relaxed);
+    count.missed_away = tally.missed_away;
+    count.captured = tally.captured + count.missed_full + count.missed_limit;
+  }
+  return count;
+}
+
+// Of the captures of which they differ from what was told before.
+void SpanSender::append_counts() {
+  if (published() == nullptr) return;
+  for_each_place(published()->places(), [&](std::size_t place) {
+    const wire::CaptureCount count = count_of(place);
+    Tally* const tally = tally_of(count.capture);
+    if (tally == nullptr || count == tally->told ||
+        (count.captured == 0 && tally->told.capture == 0))
+      return;
+    pdu_.counts.push_back(count);
+    tally->told = count;
+  });
+}
+
+}  // namespace pcp::trace::client

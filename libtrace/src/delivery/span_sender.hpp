@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What is captured for the agent: takes its CONTROL, publishes the set of captures to the program's
+// threads, and makes PDUs of the spans that these leave in their queue. One PDU is on its way at a
+// time; the rest waits in the queue, and what finds that full is counted.
+//
+// For each capture it counts how many spans there were, and what became of those that the agent
+// does not get: each span is one or the other.
+//
+// A connection that breaks ends no capture at once, since the agent may be back with the same ones;
+// after ten seconds nothing is captured any more, and what waits is counted as missed.
+//
+// Thread: the flusher's.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "delivery/options.hpp"
+#include "record/recorders.hpp"
+#include "wire/events.hpp"
+
+namespace pcp::trace::client {
+
+class SpanSender {
+ public:
+  SpanSender(Recorders& recorders, const Options& options);
+
+  // The agent has said welcome: one that takes spans, and remembers the last PDU before this
+  // number; the same one as before, or not; what it asks for, if it asks for anything. False if it
+  // makes no sense.
+  enum class Agent { Another, SameThatForgot, Same };
+  bool welcomed(Agent agent, std::uint64_t last_sequence, const std::optional<wire::Control>& asked);
+
+  // An agent that takes none.
+  void welcomed_without();
+
+  void disconnected(std::uint64_t now_ns);
+
+  void take_control(const wire::Control& control);
+
+  // False if there was no such PDU.
+  bool take_ack(std::uint64_t sequence);
+
+  // To be called now and then.
+  void look(std::uint64_t now_ns);
+
+  // What may be sent now; null if nothing.
+  struct Pdu {
+    std::uint64_t sequence = 0;
+    std::uint64_t control = 0;
+    std::vector<wire::CaptureCount> counts;
+    std::string body;
+    std::vector<const Tag*> tags;
+    Places places = 0;
+    std::uint64_t spans = 0;
+    std::array<std::uint64_t, wire::kMaxCaptures> spans_at{};
+  };
+  const Pdu* next();
+
+  // Spans that threads have captured so far; and how many of those nobody has to wait for any more.
+  std::uint64_t captured() const { return taken_ + queue_.waiting(); }
+  std::uint64_t settled() const;
+
+ private:
+  using Ids = std::array<std::uint64_t, wire::kMaxCaptures>;
+
+  // Of a capture that is asked for now.
+  struct Tally {
+    std::uint64_t captured = 0;
+    std::uint64_t missed_full = 0;   // of sets before the present one, as is the next
+    std::uint64_t missed_limit = 0;
+    std::uint64_t missed_away = 0;
+    wire::CaptureCount told{};
+  };
+  // A set that spans in the queue may be of.
+  struct Epoch {
+    CaptureSet::Epoch number;
+    std::uint64_t control;
+    Ids ids;
+  };
+
+  const CaptureSet* published() const { return captures_.published(); }
+  void publish(std::unique_ptr<CaptureSet> set);
+  void forget_all();
+  void retire();
+  Tally* tally_of(std::uint64_t id);
+  wire::CaptureCount count_of(std::size_t place) const;
+  bool take(CapturedSpan& span);
+  const Epoch* epoch_of(const CapturedSpan& span) const;
+  void count(const CapturedSpan& span, const Epoch& epoch);
+  void count_as_away(const Pdu& pdu);
+  void drop_what_waits();
+  void set_wall_clock();
+  void fill();
+  void append(const CapturedSpan& span);
+  void append_counts();
+
+  Recorders& recorders_;
+  SpanQueue& queue_;
+  Captures& captures_;
+  const std::string service_;
+  const std::string process_;
+
+  std::vector<std::pair<std::uint64_t, Tally>> tallies_;  // by the capture's id
+  std::deque<Epoch> epochs_;                              // the last one is the present one's
+  std::uint64_t taken_ = 0;                               // out of the queue
+  std::optional<CapturedSpan> left_;                      // taken, and of the next PDU
+  Pdu pdu_;
+  bool is_on_its_way_ = false;
+  std::uint64_t last_sequence_ = 0;
+  bool is_connected_ = false;
+  std::uint64_t away_since_ns_ = 0;
+  std::int64_t wall_minus_monotonic_ = 0;
+};
+
+}  // namespace pcp::trace::client

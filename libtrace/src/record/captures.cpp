@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "record/captures.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace pcp::trace::client {
+namespace {
+
+constexpr unsigned kIdBits = 56;
+
+// Also of the processes that this one was forked from, whose tags keep what they found out.
+std::atomic<CaptureSet::Epoch> last_epoch{0};
+
+CaptureSet::Epoch next_epoch() {
+  CaptureSet::Epoch epoch = 0;
+  while (epoch == 0) epoch = last_epoch.fetch_add(1, std::memory_order_relaxed) + 1;
+  return epoch;
+}
+
+}  // namespace
+
+CaptureSet::CaptureSet(std::uint64_t control) : epoch_(next_epoch()), control_(control) {}
+
+void CaptureSet::add(const wire::Capture& capture, const wire::CaptureFilter& filter,
+                     std::uint32_t most_a_second, Epoch since) {
+  Asked& asked = asked_[capture.place];
+  asked.id = capture.id;
+  asked.since = since != 0 ? since : epoch_;
+  asked.filter = filter;
+  asked.share = (std::uint64_t{1} << kIdBits) - wire::share_threshold(filter);
+  asked.limit.set(std::min(filter.limit, most_a_second));
+  const Places bit = Places{1} << capture.place;
+  places_ |= bit;
+  if (filter.points) points_ |= bit;
+  if (filter.observations) observations_ |= bit;
+  if (filter.counters) counters_ |= bit;
+}
+
+Places CaptureSet::still_asked(Places places, std::uint16_t epoch) const {
+  places &= places_;
+  if (static_cast<std::uint16_t>(epoch_) == epoch) return places;
+  const Epoch ago = static_cast<std::uint16_t>(epoch_ - epoch);
+  Places still = 0;
+  for_each_place(places, [&](std::size_t place) {
+    if (epoch_ - asked_[place].since >= ago) still |= Places{1} << place;
+  });
+  return still;
+}
+
+Places CaptureSet::matching(const Tag& tag) const {
+  const std::uint64_t known = tag.captured_by.load(std::memory_order_relaxed);
+  if (known >> 32 == epoch_) return static_cast<Places>(known);
+  Places matching = 0;
+  for_each_place(places_, [&](std::size_t place) {
+    if (wire::matches_tag(asked_[place].filter, name_of(tag))) matching |= Places{1} << place;
+  });
+  tag.captured_by.store(std::uint64_t{epoch_} << 32 | matching, std::memory_order_relaxed);
+  return matching;
+}
+
+Places CaptureSet::admit(Places places, std::uint64_t trace_low, std::uint64_t now_ns) const {
+  Places admitted = 0;
+  for_each_place(places, [&](std::size_t place) {
+    const Asked& asked = asked_[place];
+    switch (asked.limit.admits(asked.share, trace_low, now_ns)) {
+      case SpanLimit::Answer::Taken:
+        admitted |= Places{1} << place;
+        break;
+      case SpanLimit::Answer::OverLimit:
+        asked.missed_limit.fetch_add(1, std::memory_order_relaxed);
+        break;
+      case SpanLimit::Answer::NotAskedFor:
+        break;
+    }
+  });
+  return admitted;
+}
+
+void CaptureSet::count(Places places, std::uint64_t now_ns) const {
+  for_each_place(places, [&](std::size_t place) { asked_[place].limit.count(now_ns); });
+}
+
+void CaptureSet::miss_for_want_of_room(Places places) const {
+  for_each_place(places, [&](std::size_t place) {
+    asked_[place].missed_full.fetch_add(1, std::memory_order_relaxed);
+  });
+}
+
+Places CaptureSet::wanting(wire::SpanKind kind) const {
+  switch (kind) {
+    case wire::SpanKind::Point:
+      return points_;
+    case wire::SpanKind::Observe:
+      return observations_;
+    case wire::SpanKind::Counter:
+    case wire::SpanKind::Add:
+      return counters_;
+    default:
+      return places_;
+  }
+}
+
+void Captures::publish(std::unique_ptr<const CaptureSet> set) {
+  if (owned_ == nullptr && set == nullptr) return;
+  before_.reserve(before_.size() + 1);  // what may throw comes first
+  if (set != nullptr) epoch_.store(set->epoch(), std::memory_order_relaxed);
+  current_.store(set.get());
+  std::swap(owned_, set);
+  if (set != nullptr) before_.push_back(std::move(set));
+  set_capturing(owned_ != nullptr);
+}
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What is being captured: the transactions and events that somebody has asked the agent to see one
+// by one. The flusher publishes a set of filters, each at a place of its own, and every thread
+// looks at it for as long as it is not empty, which a bit of the state flags tells.
+//
+// A set never changes; a new one is published, and the old one goes when no thread looks at it any
+// more. Each has an epoch. A bit of a place that was set in an earlier epoch still stands for the
+// same filter if that was there already.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "record/span_limit.hpp"
+#include "record/state.hpp"
+#include "record/tag_registry.hpp"
+#include "wire/capture_filter.hpp"
+
+namespace pcp::trace::client {
+
+// Bits of places.
+using Places = std::uint32_t;
+
+template <typename Visit>
+void for_each_place(Places places, Visit visit) {
+  for (; places != 0; places &= places - 1)
+    visit(static_cast<std::size_t>(__builtin_ctz(places)));
+}
+
+// Made by the flusher; then any thread may look.
+class CaptureSet {
+ public:
+  using Epoch = std::uint32_t;
+
+  // A set with nothing in it yet. Gives each set of this process and those that it was forked from
+  // another epoch.
+  explicit CaptureSet(std::uint64_t control);
+
+  // `since`: the epoch from which on it is there; 0: from now on. Requires: the place is free.
+  void add(const wire::Capture& capture, const wire::CaptureFilter& filter,
+           std::uint32_t most_a_second, Epoch since);
+
+  Epoch epoch() const { return epoch_; }
+  std::uint64_t control() const { return control_; }  // the agent's number
+  Places places() const { return places_; }
+
+  struct Asked {
+    std::uint64_t id = 0;
+    Epoch since = 0;
+    wire::CaptureFilter filter;
+    std::uint64_t share = 0;  // of trace ids, in parts of 2^56
+    mutable SpanLimit limit;
+    // What did not get into the queue. Counted by any thread, read when nobody looks any more.
+    mutable std::atomic<std::uint64_t> missed_full{0};
+    mutable std::atomic<std::uint64_t> missed_limit{0};
+  };
+  const Asked& at(std::size_t place) const { return asked_[place]; }
+
+  // Of places that had their bits in an epoch, of which the low 16 bits are known, those that still
+  // stand for the same.
+  Places still_asked(Places places, std::uint16_t epoch) const;
+
+  // Those whose filter has this tag. Looked up once for each tag.
+  Places matching(const Tag& tag) const;
+
+  // Of these places those that take a transaction of this trace, a top, now; the others have missed
+  // it.
+  Places admit(Places places, std::uint64_t trace_low, std::uint64_t now_ns) const;
+
+  // One more span, or event, at each.
+  void count(Places places, std::uint64_t now_ns) const;
+  void miss_for_want_of_room(Places places) const;
+
+  // Those that want such events.
+  Places wanting(wire::SpanKind kind) const;
+
+ private:
+  const Epoch epoch_;
+  const std::uint64_t control_;
+  Places places_ = 0;
+  Places points_ = 0;
+  Places observations_ = 0;
+  Places counters_ = 0;
+  std::array<Asked, wire::kMaxCaptures> asked_;
+};
+
+// Whether any thread is looking at a set: one for each thread.
+using LooksAtCaptures = std::atomic<bool>;
+
+class Captures {
+ public:
+  // Thread: the flusher's. Publishes a set; null: nothing is captured any more. The one before is
+  // kept until it can be retired.
+  void publish(std::unique_ptr<const CaptureSet> set);
+  const CaptureSet* published() const { return owned_.get(); }
+
+  // What is published does not have this tag, as a thread has found out that began it. Thread: any.
+  bool leave_out(const Tag& tag) const {
+    return tag.captured_by.load(std::memory_order_relaxed) ==
+           std::uint64_t{epoch_.load(std::memory_order_relaxed)} << 32;
+  }
+
+  // Hands out the sets before that no thread looks at any more. `is_looked_at` tells whether any
+  // does. Thread: the flusher's.
+  template <typename IsLookedAt, typename Visit>
+  void retire(IsLookedAt is_looked_at, Visit visit) {
+    if (before_.empty() || is_looked_at()) return;
+    for (const auto& set : before_) visit(*set);
+    before_.clear();
+  }
+
+  // What is published, while it lives; nothing at times.
+  class Look {
+   public:
+    // Both sides write and then read, in the one order of sequential consistency: either this
+    // thread sees the new set, or the flusher sees it looking.
+    Look(const Captures& captures, LooksAtCaptures& looks) : looks_(looks) {
+      looks_.exchange(true);
+      set_ = captures.current_.load();
+    }
+    ~Look() { looks_.store(false, std::memory_order_release); }
+    Look(const Look&) = delete;
+    Look& operator=(const Look&) = delete;
+
+    explicit operator bool() const { return set_ != nullptr; }
+    const CaptureSet* operator->() const { return set_; }
+
+   private:
+    LooksAtCaptures& looks_;
+    const CaptureSet* set_;
+  };
+
+ private:
+  std::atomic<const CaptureSet*> current_{nullptr};
+  std::atomic<CaptureSet::Epoch> epoch_{0};  // of the last set; stands for itself
+  std::unique_ptr<const CaptureSet> owned_;
+  std::vector<std::unique_ptr<const CaptureSet>> before_;
+};
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// How many spans a second one filter takes from a process, by whole traces: over the limit it takes
+// a smaller share of the trace ids. What a smaller share takes a greater one takes too, so that
+// other processes, which know nothing of this limit, have the other parts of the same traces.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+namespace pcp::trace::client {
+
+// Thread: any, but for set().
+class SpanLimit {
+ public:
+  void set(std::uint32_t most_a_second) { limit_ = std::max<std::uint32_t>(most_a_second, 1); }
+  void go_on_from(const SpanLimit& other) {
+    state_.store(other.state_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  }
+
+  enum class Answer { Taken, NotAskedFor, OverLimit };
+
+  // Whether a trace is taken now; `share` is that of all trace ids, in parts of 2^56.
+  Answer admits(std::uint64_t share, std::uint64_t trace_low, std::uint64_t now_ns) const {
+    constexpr std::uint64_t kAll = std::uint64_t{1} << 56;
+    const std::uint64_t id = trace_low & (kAll - 1);
+    if (id < kAll - share) return Answer::NotAskedFor;
+    const State now = in_second(now_ns);
+    // Twice as many is the end, whatever the ids are.
+    if (now.spans / 2 >= limit_) return Answer::OverLimit;
+    const unsigned halvings = now.halvings + (now.spans >= limit_ ? 1 : 0);
+    return id < kAll - (share >> halvings) ? Answer::OverLimit : Answer::Taken;
+  }
+
+  void count(std::uint64_t now_ns) {
+    std::uint64_t before = state_.load(std::memory_order_relaxed);
+    std::uint64_t after;
+    do {
+      State state = in_second(before, now_ns);
+      state.spans = std::min(state.spans + 1, kMostSpans);
+      after = pack(state);
+    } while (!state_.compare_exchange_weak(before, after, std::memory_order_relaxed));
+  }
+
+ private:
+  // Of the second that is running.
+  struct State {
+    std::uint32_t second = 0;
+    std::uint32_t spans = 0;
+    std::uint32_t halvings = 0;  // of the share, because of the seconds before
+  };
+  static constexpr std::uint32_t kMostSpans = (1u << 26) - 1;
+  static constexpr std::uint32_t kMostHalvings = 40;
+
+  static std::uint64_t pack(const State& state) {
+    return std::uint64_t{state.second} << 32 | std::uint64_t{state.halvings} << 26 | state.spans;
+  }
+  State in_second(std::uint64_t packed, std::uint64_t now_ns) const {
+    State state{static_cast<std::uint32_t>(packed >> 32),
+                static_cast<std::uint32_t>(packed) & kMostSpans,
+                static_cast<std::uint32_t>(packed) >> 26};
+    const auto second = static_cast<std::uint32_t>(now_ns / 1'000'000'000);
+    if (second == state.second) return state;
+    const bool was_much = state.spans >= limit_;
+    const bool was_little = state.spans < limit_ / 3 || second != state.second + 1;
+    if (was_much) state.halvings = std::min(state.halvings + 1, kMostHalvings);
+    if (was_little && state.halvings > 0) --state.halvings;
+    return {second, 0, state.halvings};
+  }
+  State in_second(std::uint64_t now_ns) const {
+    return in_second(state_.load(std::memory_order_relaxed), now_ns);
+  }
+
+  std::uint32_t limit_ = 1;
+  std::atomic<std::uint64_t> state_{0};  // stands for itself
+};
+
+}  // namespace pcp::trace::client

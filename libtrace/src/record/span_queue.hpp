@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Spans and events that threads have captured, on their way to the flusher.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include <concurrentqueue/concurrentqueue.h>
+
+#include "record/captures.hpp"
+#include "record/tag_registry.hpp"
+#include "record/trace_context.hpp"
+
+namespace pcp::trace::client {
+
+struct CapturedSpan {
+  const Tag* tag = nullptr;
+  TraceContext context;           // with its places
+  std::uint64_t begin_ns = 0;     // by the monotonic clock
+  std::uint64_t duration_ns = 0;  // of a span
+  double value = 0;               // of an event
+  CaptureSet::Epoch epoch = 0;    // of the set that its places are of
+  std::uint32_t tid = 0;
+  wire::SpanKind kind = wire::SpanKind::Internal;
+  bool aborted = false;
+};
+
+struct SpanQueueTraits : moodycamel::ConcurrentQueueDefaultTraits {
+  static const std::size_t BLOCK_SIZE = 32;
+};
+
+class SpanQueue {
+ public:
+  static constexpr std::uint32_t kMost = 16'384;  // of all threads, 1.5 MiB
+
+  using Queue = moodycamel::ConcurrentQueue<CapturedSpan, SpanQueueTraits>;
+  using Token = std::optional<moodycamel::ProducerToken>;
+
+  // False if there is no room. A token is made with a thread's first. Thread: any.
+  bool put(Token& token, const CapturedSpan& span) {
+    if (waiting_.fetch_add(1, std::memory_order_relaxed) < kMost) {
+      if (!token) token.emplace(queue_);
+      if (token->valid() && queue_.enqueue(*token, span)) return true;
+    }
+    waiting_.fetch_sub(1, std::memory_order_relaxed);
+    return false;
+  }
+
+  // Thread: the flusher's, as below.
+  bool take(CapturedSpan& span) {
+    if (!queue_.try_dequeue(span)) return false;
+    waiting_.fetch_sub(1, std::memory_order_relaxed);
+    return true;
+  }
+
+  std::uint64_t waiting() const { return waiting_.load(std::memory_order_relaxed); }
+
+ private:
+  Queue queue_{0};
+  std::atomic<std::uint32_t> waiting_{0};  // or about to; stands for itself
+};
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What a recorder does of transactions that belong to traces, and of what is captured.
+#include "record/recorder.hpp"
+
+namespace pcp::trace::client {
+namespace {
+
+std::uint64_t ns_of(Moment by_clock) { return by_clock >> 1; }
+
+}  // namespace
+
+// Which filters take it: those that have what it is inside of, and those whose top it is. What is a
+// top but for its share or limit has a trace all the same, so that what is inside of it is decided
+// alike.
+Places Recorder::choose(const Captures::Look& look, const Tag* tag,
+                        const ThreadTrace::Inside& inside, TraceContext& context) {
+  const Places inherited =
+      look->still_asked(static_cast<Places>(context.places), inside.epoch);
+  const Places tops = look->matching(*tag) & ~inherited;
+  if ((inherited | tops) == 0) return 0;
+  if (!context.is_trace()) context = trace_.begin_trace();
+  if (!context.is_trace()) {
+    look->miss_for_want_of_room(inherited | tops);
+    return 0;
+  }
+  const Places places = inherited | look->admit(tops, context.trace_low, now_ns());
+  if (places != 0 && context.own == 0) context.own = trace_.make_id();
+  return places;
+}
+
+Recorder::Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Inside& inside,
+                                        bool is_chosen) {
+  TraceContext context = inside.context;
+  const Captures::Look look(queue_->captures(), looks_at_captures_);
+  Places places = has_state(kCapturing) && look ? choose(look, tag, inside, context) : 0;
+  if (!context.is_trace() && trace_.always_begins_traces()) context = trace_.begin_trace();
+
+  // What is captured is timed by the clock that all processes of this host share.
+  const auto now = [&] { return places != 0 ? moment_by_clock() : present_moment(); };
+  Begun begun{now(), OpenTable::kNowhere};
+  begun.place = open_.enter(tag, begun.moment);
+  if (places != 0 && !OpenTable::is_entry(begun.place)) {
+    look->miss_for_want_of_room(places);
+    places = 0;
+  }
+  if (must_ring() && !has_state(PMTRACE_STATE_NOAGENT)) {  // as begin_after_ring()
+    doorbell_->ring_if_asleep();
+    begun.moment = now();
+    OpenTable::begin_later(begun.place, begun.moment);
+  }
+  context.places = places;
+  if (places != 0) {
+    look->count(places, ns_of(begun.moment));
+    begun.place |= OpenTable::captured_in(look->epoch());
+  }
+  if (context.is_trace()) begun.place |= OpenTable::kHasTrace;
+  if (is_chosen || context.own != 0)
+    begun.place = trace_.attach_begun({tag, begun.place, begun.moment}, context);
+  return {begun, context};
+}
+
+double Recorder::end_traced(const ThreadTrace::Open& open, const TraceContext& context,
+                            bool aborted) {
+  const bool is_captured = (open.place & OpenTable::kIsCaptured) != 0;
+  const Moment now = is_captured ? moment_by_clock() : present_moment();
+  const bool was_open = open_.leave(trace_.end(open), open.tag, open.begun);
+  if (is_captured && was_open) {
+    CapturedSpan span{.tag = open.tag, .context = context};
+    span.begin_ns = ns_of(open.begun);
+    span.duration_ns = ns_of(now) - span.begin_ns;
+    span.kind = (context.flags & kCameInFlag) != 0 ? wire::SpanKind::Server
+                                                   : wire::SpanKind::Internal;
+    span.aborted = aborted;
+    const Captures::Look look(queue_->captures(), looks_at_captures_);
+    if (look) {
+      span.context.places = look->still_asked(static_cast<Places>(context.places),
+                                              OpenTable::epoch_of(open.place));
+      put_span(look, span);
+    }
+  }
+  return seconds_since(open.begun, now);
+}
+
+void Recorder::capture_event(const Tag* tag, wire::SpanKind kind, double value) {
+  const Captures::Look look(queue_->captures(), looks_at_captures_);
+  if (!look) return;
+  const Places wanting = look->wanting(kind);
+  if (wanting == 0) return;
+  const ThreadTrace::Inside inside = trace_.innermost();
+  const Places around = look->still_asked(static_cast<Places>(inside.context.places), inside.epoch);
+  CapturedSpan event{.tag = tag, .context = inside.context};
+  event.begin_ns = now_ns();
+  event.value = value;
+  event.kind = kind;
+  const Places by_itself = look->admit(look->matching(*tag) & wanting & ~around,
+                                       inside.context.is_trace() ? inside.context.trace_low
+                                                                 : trace_.make_id(),
+                                       event.begin_ns);
+  event.context.places = (around & wanting) | by_itself;
+  look->count(static_cast<Places>(event.context.places), event.begin_ns);
+  put_span(look, event);
+}
+
+void Recorder::put_span(const Captures::Look& look, const CapturedSpan& span) {
+  const auto places = static_cast<Places>(span.context.places);
+  if (places == 0) return;
+  CapturedSpan whole = span;
+  whole.epoch = look->epoch();
+  whole.tid = thread_.load(std::memory_order_relaxed);
+  if (!queue_->spans().put(span_token_, whole)) look->miss_for_want_of_room(places);
+}
+
+}  // namespace pcp::trace::client
