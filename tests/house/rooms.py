@@ -16,7 +16,8 @@ import sys
 BELOW_THE_AGENT = (
     "pmda/metrics", "pmda/collector/collector.cpp", "pmda/collector/collector.hpp",
     "pmda/collector/ingest", "pmda/collector/reader.cpp", "pmda/collector/reader.hpp",
-    "pmda/collector/shared.hpp", "pmda/collector/types.hpp", "pmda/collector/engine",
+    "pmda/collector/shared.hpp", "pmda/collector/types.hpp", "pmda/collector/spans",
+    "pmda/collector/engine",
     "libtrace/wire", "libtrace/include")
 FLOORS = (
     ("libtrace/src/api", "libtrace/src/process", "libtrace/src/delivery", "libtrace/src/record",

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "collector/spans/captures.hpp"
+
+#include <algorithm>
+
+namespace pcp::trace::agent {
+
+std::optional<std::size_t> Captures::open(const std::string& filter, Audience audience) {
+  std::optional<std::size_t> free;
+  for (std::size_t place = 0; place < kPlaces; ++place) {
+    Capture& capture = places_[place];
+    if (capture.id == 0) {
+      if (!free) free = place;
+    } else if (capture.filter == filter && capture.audience == audience) {
+      ++capture.users;
+      return place;
+    }
+  }
+  if (!free || !may_have_one_more(audience)) return {};
+  note_change(audience);
+  places_[*free] = {++last_id_, number_, filter, audience, 1};
+  return free;
+}
+
+bool Captures::may_have_one_more(Audience audience) const {
+  if (!audience.uid) return true;
+  const auto count = [this](auto counts) {
+    return static_cast<std::size_t>(
+        std::count_if(places_.begin(), places_.end(),
+                      [&](const Capture& each) { return each.id && counts(each); }));
+  };
+  return count([&](const Capture& each) { return each.audience == audience; }) < kMostOfAUid &&
+         count([](const Capture& each) { return each.audience.uid.has_value(); }) < kMostOfAllUids;
+}
+
+bool Captures::close(std::size_t place) {
+  Capture& capture = places_[place];
+  if (--capture.users > 0) return false;
+  note_change(capture.audience);
+  capture = {};
+  return true;
+}
+
+void Captures::note_change(Audience audience) {
+  ++number_;
+  (audience.uid ? changed_for_[*audience.uid] : changed_for_all_) = number_;
+}
+
+std::optional<std::size_t> Captures::place_of(std::uint64_t id) const {
+  for (std::size_t place = 0; place < kPlaces; ++place)
+    if (id != 0 && places_[place].id == id) return place;
+  return {};
+}
+
+std::size_t Captures::count() const {
+  return static_cast<std::size_t>(std::count_if(places_.begin(), places_.end(),
+                                                [](const Capture& each) { return each.id != 0; }));
+}
+
+Places Captures::seen_by(std::uint32_t uid) const { return still(~Places{0}, number_, uid); }
+
+std::uint64_t Captures::changed_for(std::uint32_t uid) const {
+  const auto own = changed_for_.find(uid);
+  return std::max(changed_for_all_, own == changed_for_.end() ? 0 : own->second);
+}
+
+// No capture moves, so the one that was opened by then has been at its place ever since.
+Places Captures::still(Places places, std::uint64_t number, std::uint32_t uid) const {
+  Places left = 0;
+  for (std::size_t place = 0; place < kPlaces; ++place) {
+    const Capture& capture = places_[place];
+    if (capture.id != 0 && capture.opened_at <= number && capture.audience.includes(uid))
+      left |= Places{1} << place;
+  }
+  return left & places;
+}
+
+void Captures::set_most_a_second(std::uint32_t spans) {
+  if (spans == most_a_second_) return;
+  most_a_second_ = spans;
+  note_change({});
+}
+
+}  // namespace pcp::trace::agent

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "collector/spans/span_store.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <utility>
+
+namespace pcp::trace::agent {
+
+namespace {
+
+// Freed in one step: some hundred microseconds.
+constexpr std::size_t kStep = 500;
+
+// For a span that is added. Each frees much more than that takes, but where little is to be freed
+// at all: then there is a little too much for a while.
+constexpr int kMostSteps = 8;
+
+// What a span takes beside its texts, and what it takes at each place.
+constexpr std::size_t kAround = 64;
+constexpr std::size_t kAtEachPlace = 40;
+
+// A part of the memory, so that one search for the user who has most is good for many spans.
+std::size_t slack(std::size_t most_bytes) { return most_bytes / 256; }
+
+// Names count as if no other span had them, so that there is never more than is allowed.
+std::size_t bytes_of(const StoredSpan& span) {
+  return span.attributes.size() + span.links.size() + span.reason.size() +
+         (span.tag ? span.tag->size() : 0) + (span.source ? span.source->bytes() : 0);
+}
+
+template <typename Use>
+void each_place(Places places, Use use) {
+  for (; places != 0; places &= places - 1) use(static_cast<std::size_t>(std::countr_zero(places)));
+}
+
+}  // namespace
+
+std::uint64_t SpanReading::missed(std::size_t taken) const {
+  return after(taken).next_number - from.next_number - taken + to.missed - from.missed;
+}
+
+SpanCursor SpanReading::after(std::size_t taken) const {
+  if (is_all && taken == entries.size()) return to;
+  SpanCursor cursor = from;
+  cursor.missed = to.missed;
+  if (taken == 0) return cursor;
+  cursor.next_key = entries[taken - 1].key + 1;
+  cursor.next_number = entries[taken - 1].number + 1;
+  return cursor;
+}
+
+void SpanStore::add(StoredSpan span, const std::string& owner) {
+  Places wanted = 0;
+  each_place(span.places, [&](std::size_t place) {
+    if (!places_[place].cursors.empty()) wanted |= Places{1} << place;
+  });
+  if (wanted == 0) return;
+  span.places = wanted;
+  const auto kept = std::make_shared<Kept>(std::move(span));
+  kept->key = ++last_key_;
+  kept->bytes = sizeof(Kept) + kAround + bytes_of(*kept) +
+                kAtEachPlace * (1 + static_cast<std::size_t>(std::popcount(wanted)));
+  const auto found = users_.try_emplace(owner).first;
+  User& user = found->second;
+  user.self = found;
+  user.spans.push(kept->key, kept);
+  kept->user = &user;
+  user.bytes += kept->bytes;
+  bytes_ += kept->bytes;
+  each_place(wanted, [&](std::size_t at) {
+    Place& place = places_[at];
+    place.queue.push(kept->key, {place.entered++, kept});
+    ++kept->queues;
+  });
+  for (int step = 0; step < kMostSteps && make_room(); ++step) {
+  }
+}
+
+SpanStore::Cursor SpanStore::begin(std::size_t at) {
+  Place& place = places_[at];
+  place.cursors.push_back({at, last_key_ + 1, place.entered, place.missed});
+  return std::prev(place.cursors.end());
+}
+
+void SpanStore::end(Cursor cursor) {
+  Place& place = places_[cursor->place];
+  place.cursors.erase(cursor);
+  if (!place.cursors.empty()) {
+    trim(place);
+  } else if (!place.queue.empty()) {
+    garbage_.push_back(std::exchange(place.queue, {}));
+  }
+}
+
+SpanReading SpanStore::read(Cursor cursor, std::size_t most) const {
+  const Place& place = places_[cursor->place];
+  SpanReading reading;
+  reading.from = *cursor;
+  reading.to = {cursor->place, last_key_ + 1, place.entered, place.missed};
+  reading.is_all = true;
+  place.queue.each_from(cursor->next_key, [&](const auto& entry) {
+    reading.is_all = reading.entries.size() < most;
+    if (reading.is_all)
+      reading.entries.push_back({entry.key, entry.value.number, entry.value.span});
+    return reading.is_all;
+  });
+  return reading;
+}
+
+void SpanStore::advance(Cursor cursor, const SpanCursor& to) {
+  *cursor = to;
+  trim(places_[cursor->place]);
+}
+
+std::size_t SpanStore::waiting(Cursor cursor) const {
+  return places_[cursor->place].queue.count_from(cursor->next_key);
+}
+
+bool SpanStore::sweep() {
+  const bool more = forget_unwanted();
+  return make_room() || more;
+}
+
+// Some of it. True if there is more.
+bool SpanStore::forget_unwanted() {
+  bool more = empty_garbage();
+  for (Place& place : places_) more |= trim(place);
+  return more;
+}
+
+// Forgets some of what all cursors have passed. True if there is more.
+bool SpanStore::trim(Place& place) {
+  std::uint64_t passed = std::numeric_limits<std::uint64_t>::max();
+  for (const SpanCursor& cursor : place.cursors) passed = std::min(passed, cursor.next_key);
+  for (std::size_t i = 0; i < kStep; ++i) {
+    if (place.queue.empty() || place.queue.front().key >= passed) return false;
+    leave_queue(place.queue.take_front());
+  }
+  return true;
+}
+
+bool SpanStore::empty_garbage() {
+  for (std::size_t i = 0; i < kStep && !garbage_.empty(); ++i) {
+    if (!garbage_.front().empty()) leave_queue(garbage_.front().take_front());
+    if (garbage_.front().empty()) garbage_.pop_front();
+  }
+  return !garbage_.empty();
+}
+
+// What nobody waits for goes first. True if there is still too much.
+bool SpanStore::make_room() {
+  if (bytes_ <= most_bytes_) return false;
+  if (!forget_unwanted() && bytes_ > most_bytes_) {
+    const std::size_t enough = most_bytes_ - slack(most_bytes_);
+    User& user = with_most();
+    for (std::size_t i = 0; i < kStep && bytes_ > enough && !user.spans.empty(); ++i)
+      drop_oldest(user);
+    if (user.spans.empty()) users_.erase(user.self);
+  }
+  return bytes_ > most_bytes_;
+}
+
+// Requires: there is one.
+SpanStore::User& SpanStore::with_most() {
+  return std::max_element(users_.begin(), users_.end(),
+                          [](const auto& one, const auto& other) {
+                            return one.second.bytes < other.second.bytes;
+                          })
+      ->second;
+}
+
+// Requires: there is no garbage, so that all queues that have a span are at its places.
+void SpanStore::drop_oldest(User& user) {
+  const KeptPtr oldest = user.spans.take_front();
+  each_place(oldest->places, [&](std::size_t at) {
+    Place& place = places_[at];
+    if (place.queue.take(oldest->key)) ++overwritten_;
+  });
+  forget(*oldest);
+}
+
+void SpanStore::leave_queue(const Waiting& waiting) {
+  Kept& span = *waiting.span;
+  if (--span.queues > 0) return;
+  User& user = *span.user;
+  user.spans.take(span.key);
+  forget(span);
+  if (user.spans.empty()) users_.erase(user.self);
+}
+
+void SpanStore::forget(Kept& span) {
+  span.user->bytes -= span.bytes;
+  bytes_ -= span.bytes;
+}
+
+}  // namespace pcp::trace::agent

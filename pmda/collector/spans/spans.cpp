@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "collector/spans/spans.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace pcp::trace::agent {
+
+namespace {
+
+// Spans are added in so many steps that a fetch waits for one of these at most.
+constexpr std::size_t kAtOnce = 100;
+
+}  // namespace
+
+std::unique_ptr<Spans::Monitor> Spans::capture(const std::string& filter, Audience audience) {
+  std::unique_ptr<Monitor> monitor;
+  {
+    const Lock lock(mutex_);
+    const auto place = captures_.open(filter, audience);
+    if (!place) return nullptr;
+    monitor.reset(new Monitor(*this, store_.begin(*place)));
+    publish();
+  }
+  if (bell_) bell_();
+  return monitor;
+}
+
+void Spans::end(SpanStore::Cursor cursor) {
+  {
+    const Lock lock(mutex_);
+    const std::size_t place = cursor->place;
+    store_.end(cursor);
+    captures_.close(place);
+    publish();
+  }
+  if (bell_) bell_();
+}
+
+void Spans::publish() {
+  if (published_->number() == captures_.number()) return;
+  published_ = std::make_shared<const Captures>(captures_);
+  number_.store(captures_.number(), std::memory_order_relaxed);
+}
+
+std::shared_ptr<const Captures> Spans::captures() const {
+  const Lock lock(mutex_);
+  return published_;
+}
+
+void Spans::set_most_bytes(std::size_t bytes) {
+  const Lock lock(mutex_);
+  store_.set_most_bytes(bytes);
+}
+
+std::size_t Spans::most_bytes() const {
+  const Lock lock(mutex_);
+  return store_.most_bytes();
+}
+
+SpanTotals Spans::totals() const {
+  const Lock lock(mutex_);
+  SpanTotals totals = totals_;
+  totals.overwritten = store_.overwritten();
+  totals.captures = static_cast<std::uint32_t>(captures_.count());
+  totals.bytes = store_.bytes();
+  return totals;
+}
+
+void Spans::add(std::vector<StoredSpan>& spans, std::uint64_t number, std::uint32_t uid,
+                const std::string& owner) {
+  for (std::size_t next = 0; next < spans.size();) {
+    const CourteousLock lock(mutex_);
+    const std::size_t end = std::min(spans.size(), next + kAtOnce);
+    const Places known = captures_.still(~Places{0}, number, uid);
+    for (; next < end; ++next) {
+      spans[next].places &= known;
+      if (spans[next].places != 0) store_.add(std::move(spans[next]), owner);
+    }
+  }
+}
+
+void Spans::note(const CaptureNews& news) {
+  const CourteousLock lock(mutex_);
+  const auto place = captures_.place_of(news.capture);
+  if (!place) return;
+  totals_.captured += news.captured;
+  for (std::size_t cause = 0; cause < kMissedCauses; ++cause)
+    totals_.missed[cause] += news.missed[cause];
+  store_.note_missed(*place,
+                     std::accumulate(news.missed.begin(), news.missed.end(), std::uint64_t{0}));
+}
+
+void Spans::set_most_a_second(std::uint32_t spans) {
+  const CourteousLock lock(mutex_);
+  captures_.set_most_a_second(spans);
+  publish();
+}
+
+bool Spans::sweep() {
+  const CourteousLock lock(mutex_);
+  return store_.sweep();
+}
+
+Spans::Monitor::~Monitor() { spans_.end(cursor_); }
+
+SpanReading Spans::Monitor::read(std::size_t most) const {
+  const Lock lock(spans_.mutex_);
+  return spans_.store_.read(cursor_, most);
+}
+
+void Spans::Monitor::take(const SpanReading& reading, std::size_t taken) {
+  const Lock lock(spans_.mutex_);
+  spans_.store_.advance(cursor_, reading.after(taken));
+  spans_.totals_.delivered += taken;
+}
+
+std::size_t Spans::Monitor::waiting() const {
+  const Lock lock(spans_.mutex_);
+  return spans_.store_.waiting(cursor_);
+}
+
+}  // namespace pcp::trace::agent

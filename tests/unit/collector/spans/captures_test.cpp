@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "collector/spans/captures.hpp"
+
+#include <gtest/gtest.h>
+
+namespace pcp::trace::agent {
+namespace {
+
+constexpr Audience kEverybody{};
+constexpr Audience kAlice{1000};
+constexpr Audience kBob{1001};
+
+TEST(CapturesOf, TheSameFilterAndAudienceShareAPlace) {
+  Captures captures;
+  EXPECT_EQ(captures.open("tag=a", kEverybody), 0u);
+  EXPECT_EQ(captures.open("tag=b", kEverybody), 1u);
+  EXPECT_EQ(captures.open("tag=a", kAlice), 2u);
+  const std::uint64_t before = captures.number();
+  EXPECT_EQ(captures.open("tag=a", kEverybody), 0u);
+  EXPECT_EQ(captures.number(), before);
+  EXPECT_FALSE(captures.close(0));
+  EXPECT_EQ(captures.number(), before);
+  EXPECT_TRUE(captures.close(0));
+  EXPECT_GT(captures.number(), before);
+  EXPECT_EQ(captures.count(), 2u);
+}
+
+TEST(CapturesOf, AThirtyThirdAreRefused) {
+  Captures captures;
+  for (std::size_t i = 0; i < kPlaces; ++i)
+    EXPECT_EQ(captures.open("tag=" + std::to_string(i), kEverybody), i);
+  EXPECT_EQ(captures.open("tag=new", kEverybody), std::nullopt);
+  EXPECT_EQ(captures.open("tag=7", kEverybody), 7u);
+  captures.close(9);
+  EXPECT_EQ(captures.open("tag=new", kEverybody), 9u);
+}
+
+TEST(CapturesOf, UsersLeavePlacesToOthersAndToThePrivileged) {
+  Captures captures;
+  for (std::size_t i = 0; i < Captures::kMostOfAUid; ++i)
+    EXPECT_TRUE(captures.open(std::to_string(i), kAlice));
+  EXPECT_FALSE(captures.open("one more", kAlice));
+  EXPECT_TRUE(captures.open("one more", kBob));
+  for (std::uint32_t uid = 2000; uid < 2100; ++uid) captures.open("mine", {uid});
+  EXPECT_EQ(captures.count(), Captures::kMostOfAllUids);
+  EXPECT_TRUE(captures.open("tag=*", kEverybody));
+}
+
+TEST(CapturesOf, AProcessAreThoseOfItsUserAndOfEverybody) {
+  Captures captures;
+  captures.open("a", kEverybody);
+  captures.open("b", kAlice);
+  captures.open("c", kBob);
+  EXPECT_EQ(captures.seen_by(1000), 0b011u);
+  EXPECT_EQ(captures.seen_by(1001), 0b101u);
+  EXPECT_EQ(captures.seen_by(5), 0b001u);
+}
+
+TEST(CapturesOf, AProcessChangeForItOnlyWithWhatItSees) {
+  Captures captures;
+  const auto number = captures.changed_for(1000);
+  captures.open("c", kBob);
+  EXPECT_EQ(captures.changed_for(1000), number);
+  captures.open("b", kAlice);
+  const auto with_own = captures.changed_for(1000);
+  EXPECT_EQ(with_own, captures.number());
+  captures.open("a", kEverybody);
+  EXPECT_GT(captures.changed_for(1000), with_own);
+  captures.close(1);
+  EXPECT_EQ(captures.changed_for(1000), captures.number());
+}
+
+// What comes late was captured for whoever stood at a place then, not for whoever stands there now.
+TEST(CapturesOf, ThePastAreTranslatedToThoseOfNow) {
+  Captures captures;
+  captures.open("a", kEverybody);
+  captures.open("b", kEverybody);
+  const auto then = captures.number();
+  captures.close(1);
+  captures.open("c", kEverybody);
+  EXPECT_EQ(captures.at(1).filter, "c");
+  EXPECT_EQ(captures.still(0b11, then, 5), 0b01u);
+  EXPECT_EQ(captures.still(0b11, captures.number(), 5), 0b11u);
+}
+
+TEST(CapturesOf, OthersAreNotBelieved) {
+  Captures captures;
+  captures.open("a", kAlice);
+  EXPECT_EQ(captures.still(0b1, captures.number(), 1001), 0u);
+}
+
+TEST(CapturesOf, AnIdAreFoundAsLongAsTheyAreOpen) {
+  Captures captures;
+  captures.open("a", kEverybody);
+  const auto id = captures.at(0).id;
+  EXPECT_EQ(captures.place_of(id), 0u);
+  EXPECT_EQ(captures.place_of(0), std::nullopt);
+  captures.close(0);
+  captures.open("a", kEverybody);
+  EXPECT_EQ(captures.place_of(id), std::nullopt);
+}
+
+TEST(CapturesOf, EverybodyChangeWithTheLimit) {
+  Captures captures;
+  const auto before = captures.number();
+  captures.set_most_a_second(100);
+  EXPECT_GT(captures.changed_for(1000), before);
+  const auto after = captures.number();
+  captures.set_most_a_second(100);
+  EXPECT_EQ(captures.number(), after);
+}
+
+}  // namespace
+}  // namespace pcp::trace::agent

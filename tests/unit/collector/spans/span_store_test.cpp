@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "collector/spans/span_store.hpp"
+
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace pcp::trace::agent {
+namespace {
+
+StoredSpan span_at(Places places, std::uint64_t id, std::size_t text = 0) {
+  StoredSpan span;
+  span.places = places;
+  span.span = id;
+  span.reason.assign(text, 'x');
+  return span;
+}
+
+// What a reader gets, and how many it is told that it has missed.
+struct Got {
+  std::vector<std::uint64_t> spans;
+  std::uint64_t missed = 0;
+  bool operator==(const Got&) const = default;
+};
+
+Got take(SpanStore& store, SpanStore::Cursor cursor, std::size_t most = 1000) {
+  const SpanReading reading = store.read(cursor, most);
+  Got got;
+  for (const auto& entry : reading.entries) got.spans.push_back(entry.span->span);
+  got.missed = reading.missed(reading.entries.size());
+  store.advance(cursor, reading.after(reading.entries.size()));
+  return got;
+}
+
+constexpr std::size_t kPlenty = 1u << 20;
+
+TEST(SpanStoreTest, GivesEachCursorWhatComesAfterItsBeginOnce) {
+  SpanStore store(kPlenty);
+  store.add(span_at(0b1, 1), "alice");
+  const auto early = store.begin(0);
+  store.add(span_at(0b1, 2), "alice");
+  const auto late = store.begin(0);
+  store.add(span_at(0b1, 3), "alice");
+  EXPECT_EQ(take(store, early), (Got{{2, 3}, 0}));
+  EXPECT_EQ(take(store, early), (Got{{}, 0}));
+  EXPECT_EQ(take(store, late), (Got{{3}, 0}));
+}
+
+TEST(SpanStoreTest, KeepsPlacesApart) {
+  SpanStore store(kPlenty);
+  const auto zero = store.begin(0);
+  const auto five = store.begin(5);
+  store.add(span_at(0b000001, 1), "alice");
+  store.add(span_at(0b100000, 2), "alice");
+  store.add(span_at(0b100001, 3), "alice");
+  store.add(span_at(0b000010, 4), "alice");  // nobody's
+  EXPECT_EQ(store.waiting(zero), 2u);
+  EXPECT_EQ(take(store, zero), (Got{{1, 3}, 0}));
+  EXPECT_EQ(take(store, five), (Got{{2, 3}, 0}));
+}
+
+TEST(SpanStoreTest, GivesNoMoreThanIsWanted) {
+  SpanStore store(kPlenty);
+  const auto cursor = store.begin(0);
+  for (std::uint64_t id = 1; id <= 5; ++id) store.add(span_at(1, id), "alice");
+  EXPECT_EQ(take(store, cursor, 2), (Got{{1, 2}, 0}));
+  const SpanReading reading = store.read(cursor, 2);
+  store.advance(cursor, reading.after(1));  // the second did not fit
+  EXPECT_EQ(take(store, cursor, 2), (Got{{4, 5}, 0}));
+}
+
+TEST(SpanStoreTest, ForgetsWhatAllHaveRead) {
+  SpanStore store(kPlenty);
+  const auto fast = store.begin(0);
+  const auto slow = store.begin(0);
+  for (std::uint64_t id = 1; id <= 5; ++id) store.add(span_at(1, id), "alice");
+  take(store, fast);
+  EXPECT_GT(store.bytes(), 0u);
+  take(store, slow);
+  EXPECT_EQ(store.bytes(), 0u);
+}
+
+TEST(SpanStoreTest, ForgetsBitByBitWhatNobodyWaitsForAnyMore) {
+  SpanStore store(64 * kPlenty);
+  const auto gone = store.begin(0);
+  for (std::uint64_t id = 1; id <= 5000; ++id) store.add(span_at(1, id), "alice");
+  store.end(gone);
+  EXPECT_GT(store.bytes(), 0u);
+  int steps = 0;
+  while (store.sweep()) ++steps;
+  EXPECT_GT(steps, 1);
+  EXPECT_EQ(store.bytes(), 0u);
+  EXPECT_EQ(store.overwritten(), 0u);
+}
+
+TEST(SpanStoreTest, APlaceThatIsTakenAgainBeginsEmpty) {
+  SpanStore store(kPlenty);
+  store.end(store.begin(0));
+  const auto before = store.begin(0);
+  store.add(span_at(1, 1), "alice");
+  store.end(before);
+  const auto after = store.begin(0);
+  EXPECT_EQ(take(store, after), (Got{{}, 0}));
+  store.add(span_at(1, 2), "alice");
+  EXPECT_EQ(take(store, after), (Got{{2}, 0}));
+}
+
+TEST(SpanStoreTest, CountsWhatProgramsHaveMissed) {
+  SpanStore store(kPlenty);
+  store.note_missed(0, 5);
+  const auto cursor = store.begin(0);
+  store.add(span_at(1, 1), "alice");
+  store.note_missed(0, 7);
+  EXPECT_EQ(take(store, cursor), (Got{{1}, 7}));
+  EXPECT_EQ(take(store, cursor), (Got{{}, 0}));
+}
+
+TEST(SpanStoreTest, DropsTheOldestAndCountsThem) {
+  SpanStore store(20'000);
+  const auto cursor = store.begin(0);
+  for (std::uint64_t id = 1; id <= 1000; ++id) {
+    store.add(span_at(1, id), "alice");
+    EXPECT_LE(store.bytes(), 20'000u);
+  }
+  const Got got = take(store, cursor);
+  EXPECT_EQ(got.spans.back(), 1000u);
+  EXPECT_GT(got.spans.size(), 10u);
+  EXPECT_EQ(got.spans.size() + got.missed, 1000u);
+  EXPECT_EQ(store.overwritten(), got.missed);
+  EXPECT_EQ(got.spans.front(), got.missed + 1);
+}
+
+TEST(SpanStoreTest, AFloodOfOneUserLeavesOthersTheirs) {
+  SpanStore store(40'000);
+  const auto cursor = store.begin(0);
+  for (std::uint64_t id = 1; id <= 20; ++id) store.add(span_at(1, id), "bob");
+  for (std::uint64_t id = 100; id < 10'100; ++id) store.add(span_at(1, id), "mallory");
+  const Got got = take(store, cursor);
+  ASSERT_GT(got.spans.size(), 20u);
+  for (std::uint64_t id = 1; id <= 20; ++id) EXPECT_EQ(got.spans[id - 1], id);
+  EXPECT_EQ(got.spans.size() + got.missed, 10'020u);
+}
+
+TEST(SpanStoreTest, GivesMemoryBackWhenItMayHaveLess) {
+  SpanStore store(kPlenty);
+  const auto cursor = store.begin(0);
+  for (std::uint64_t id = 1; id <= 1000; ++id) store.add(span_at(1, id), "alice");
+  store.set_most_bytes(10'000);
+  while (store.sweep()) {
+  }
+  EXPECT_LE(store.bytes(), 10'000u);
+  const Got got = take(store, cursor);
+  EXPECT_EQ(got.spans.size() + got.missed, 1000u);
+}
+
+TEST(SpanStoreTest, ASpanThatIsTooBigForItIsMissed) {
+  SpanStore store(1000);
+  const auto cursor = store.begin(0);
+  store.add(span_at(1, 1, 5000), "alice");
+  EXPECT_EQ(store.bytes(), 0u);
+  EXPECT_EQ(take(store, cursor), (Got{{}, 1}));
+}
+
+// Whatever happens: of what entered after its begin each cursor gets or misses each span, once and
+// in order.
+class StoreUnderLoad : public testing::TestWithParam<unsigned> {};
+
+struct Reader {
+  SpanStore::Cursor cursor;
+  std::uint64_t entered = 0;
+  std::uint64_t got = 0;
+  std::uint64_t missed = 0;
+  std::uint64_t last = 0;
+};
+
+void read_some(SpanStore& store, Reader& reader, std::size_t most) {
+  const Got got = take(store, reader.cursor, most);
+  for (const std::uint64_t id : got.spans) {
+    ASSERT_GT(id, reader.last);
+    reader.last = id;
+  }
+  reader.got += got.spans.size();
+  reader.missed += got.missed;
+}
+
+TEST_P(StoreUnderLoad, AccountsForEverySpanToEveryCursor) {
+  std::mt19937 random(GetParam());
+  SpanStore store(5'000 + random() % 100'000);
+  std::vector<Reader> readers;
+  std::uint64_t last_id = 0;
+  for (int step = 0; step < 20'000; ++step) {
+    const std::uint64_t what = random() % 100;
+    if (what < 80) {
+      const auto places = static_cast<Places>(random() & random() & 0b1111);
+      for (Reader& reader : readers) reader.entered += places >> reader.cursor->place & 1;
+      store.add(span_at(places, ++last_id, random() % 300), std::to_string(random() % 5 % 3));
+      ASSERT_LE(store.bytes(), store.most_bytes());
+    } else if (what < 83 && readers.size() < 10) {
+      readers.push_back({store.begin(random() % 4)});
+    } else if (readers.empty()) {
+      continue;
+    } else if (what < 85) {
+      const std::size_t goes = random() % readers.size();
+      store.end(readers[goes].cursor);
+      readers.erase(readers.begin() + static_cast<std::ptrdiff_t>(goes));
+    } else if (what < 87) {
+      const std::size_t place = random() % 4;
+      const std::uint64_t count = random() % 10;
+      store.note_missed(place, count);
+      for (Reader& reader : readers)
+        if (reader.cursor->place == place) reader.entered += count;
+    } else if (what < 88) {
+      store.sweep();
+    } else {
+      read_some(store, readers[random() % readers.size()], random() % 50);
+    }
+  }
+  std::uint64_t got = 0;
+  for (Reader& reader : readers) {
+    read_some(store, reader, 1'000'000);
+    EXPECT_EQ(reader.got + reader.missed, reader.entered);
+    got += reader.got;
+    store.end(reader.cursor);
+  }
+  EXPECT_GT(got, 0u);
+  while (store.sweep()) {
+  }
+  EXPECT_EQ(store.bytes(), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, StoreUnderLoad, testing::Range(1u, 21u));
+
+}  // namespace
+}  // namespace pcp::trace::agent

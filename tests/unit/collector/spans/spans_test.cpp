@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "collector/spans/spans.hpp"
+
+#include <thread>
+
+#include <gtest/gtest.h>
+
+namespace pcp::trace::agent {
+namespace {
+
+constexpr std::uint32_t kUid = 1000;
+
+std::vector<StoredSpan> spans_at(Places places, std::uint64_t first, std::size_t count) {
+  std::vector<StoredSpan> spans(count);
+  for (StoredSpan& span : spans) {
+    span.places = places;
+    span.span = first++;
+  }
+  return spans;
+}
+
+TEST(SpansTest, RingsWhenACaptureBeginsAndEnds) {
+  Spans spans;
+  int rung = 0;
+  spans.set_bell([&] { ++rung; });
+  const auto before = spans.number();
+  auto monitor = spans.capture("tag=a", {});
+  EXPECT_EQ(rung, 1);
+  EXPECT_GT(spans.number(), before);
+  EXPECT_EQ(spans.captures()->number(), spans.number());
+  EXPECT_EQ(spans.totals().captures, 1u);
+  monitor.reset();
+  EXPECT_EQ(rung, 2);
+  EXPECT_EQ(spans.totals().captures, 0u);
+  EXPECT_EQ(spans.captures()->seen_by(kUid), 0u);
+}
+
+TEST(SpansTest, AreOfThoseWhoMayAskForThem) {
+  Spans spans;
+  const auto everybodys = spans.capture("tag=*", {});
+  const auto own = spans.capture("tag=*", {kUid});
+  const auto number = spans.number();
+  auto sent = spans_at(0b11, 1, 3);
+  spans.add(sent, number, kUid, "alice");
+  sent = spans_at(0b11, 4, 5);
+  spans.add(sent, number, kUid + 1, "bob");
+  EXPECT_EQ(everybodys->read(100).entries.size(), 8u);
+  EXPECT_EQ(own->read(100).entries.size(), 3u);
+}
+
+TEST(SpansTest, OfACaptureThatIsOverAreNotTheNextOnes) {
+  Spans spans;
+  auto first = spans.capture("tag=a", {});
+  const auto number = spans.number();
+  first.reset();
+  const auto second = spans.capture("tag=b", {});
+  auto sent = spans_at(0b1, 1, 3);
+  spans.add(sent, number, kUid, "alice");
+  EXPECT_EQ(second->waiting(), 0u);
+}
+
+TEST(SpansTest, CountWhatProgramsHaveMissed) {
+  Spans spans;
+  const auto monitor = spans.capture("tag=a", {});
+  const std::uint64_t id = spans.captures()->at(0).id;
+  spans.note({id, 10, {1, 2, 3, 4}});
+  spans.note({id + 1, 10, {1, 2, 3, 4}});  // no such capture
+  EXPECT_EQ(spans.totals().captured, 10u);
+  EXPECT_EQ(spans.totals().missed, (MissedCounts{1, 2, 3, 4}));
+  EXPECT_EQ(monitor->read(1).missed(0), 10u);
+}
+
+// The ingest thread adds while monitors come, read and go.
+TEST(SpansTest, MayBeReadWhileTheyCome) {
+  constexpr std::uint64_t kPdus = 300;
+  constexpr std::uint64_t kOfEach = 50;
+  Spans spans(100'000);
+  const auto monitor = spans.capture("tag=a", {});
+  const auto number = spans.number();
+  std::atomic<bool> over{false};
+  std::thread ingest([&] {
+    for (std::uint64_t i = 0; i < kPdus; ++i) {
+      auto sent = spans_at(0b1, i * kOfEach, kOfEach);
+      spans.add(sent, number, kUid, "alice");
+      spans.sweep();
+    }
+    over = true;
+  });
+  std::uint64_t got = 0;
+  std::uint64_t missed = 0;
+  for (bool last = false; !last;) {
+    last = over;
+    const auto other = spans.capture("tag=b", {});
+    for (bool more = true; more;) {
+      const SpanReading reading = monitor->read(20);
+      got += reading.entries.size();
+      missed += reading.missed(reading.entries.size());
+      monitor->take(reading, reading.entries.size());
+      more = !reading.is_all;
+    }
+  }
+  ingest.join();
+  EXPECT_EQ(got + missed, kPdus * kOfEach);
+  EXPECT_EQ(spans.totals().delivered, got);
+  EXPECT_EQ(spans.totals().overwritten, missed);
+}
+
+}  // namespace
+}  // namespace pcp::trace::agent
