@@ -11,7 +11,7 @@ namespace pcp::trace::agent {
 
 struct Collector::Parts {
   Parts(Options options, LogLine log, Time now)
-      : shared(options.engine, options.known, now, wall_now()),
+      : shared(options.engine, options.known, now, wall_now(), options.span_bytes),
         server(std::move(options.ingest), shared, log) {
     shared.engine.begin_numbers_after(options.reserved);
   }
@@ -31,6 +31,8 @@ std::size_t Collector::max_connections() const { return parts_->server.max_conne
 void Collector::start() { parts_->server.start(); }
 void Collector::stop() { parts_->server.stop(); }
 bool Collector::is_quiet() { return parts_->server.is_quiet(); }
+
+Spans& Collector::spans() { return parts_->shared.spans; }
 
 Reader Collector::reader() const { return Reader(parts_->shared); }
 

@@ -14,6 +14,7 @@
 #include "collector/ingest/limited_log.hpp"
 #include "collector/ingest/options.hpp"
 #include "collector/reader.hpp"
+#include "collector/spans/spans.hpp"
 #include "wire/result.hpp"
 
 namespace pcp::trace::agent {
@@ -23,8 +24,9 @@ class Collector {
   struct Options {
     EngineOptions engine{};
     IngestOptions ingest{};
-    std::vector<KnownInstance> known{};  // from earlier lives
-    Numbers reserved{};                  // given to no tag, nor any below
+    std::vector<KnownInstance> known{};           // from earlier lives
+    Numbers reserved{};                           // given to no tag, nor any below
+    std::size_t span_bytes = Spans::kUsualBytes;  // --span-memory: of those that wait for monitors
   };
 
   // `log` is called on the ingest thread, and by listen(); how often, is limited here.
@@ -48,6 +50,9 @@ class Collector {
 
   // Good until this goes, after stop() too.
   Reader reader() const;
+
+  // Captures, and what they bring; as long as this is there.
+  Spans& spans();
 
   // Forgets all values and instances; numbers stay with their tags as long as there is room.
   void reset(Time now);

@@ -139,6 +139,8 @@ EngineCounters Reader::engine_counters() const {
   return shared_->engine.counters();
 }
 
+SpanTotals Reader::span_totals() const { return shared_->spans.totals(); }
+
 const IngestCounters& Reader::ingest_counters() const { return shared_->counters; }
 
 // The two that the engine answers without the mutex: its options stay as they are.

@@ -13,6 +13,7 @@
 #include <functional>
 #include <vector>
 
+#include "collector/spans/spans.hpp"
 #include "collector/types.hpp"
 
 namespace pcp::trace::agent {
@@ -78,6 +79,8 @@ class Reader {
   // Thread: any, as is that of the functions below.
   const EngineOptions& engine_options() const;
   const IngestCounters& ingest_counters() const;
+
+  SpanTotals span_totals() const;
 
   // Differs from before if instances have come or gone, or the labels of any have changed.
   std::uint64_t changes() const;
