@@ -79,6 +79,19 @@ void Connection::close() {
   host_.closed(peer_.number);
 }
 
+void Connection::offer_control() {
+  if (phase_ != Phase::Talking) return;
+  control_due_ = !out_.empty();
+  if (control_due_) return;
+  try {
+    if (dialogue_.append_control(out_)) write();
+  } catch (const std::exception& problem) {
+    count(host_.context.shared.counters.dropped_limit);
+    close();
+    host_.say(peer_, std::string("dropped: ") + problem.what());
+  }
+}
+
 void Connection::wait_readable() {
   if (phase_ == Phase::Closed || reading_ || end_of_stream_) return;
   if (phase_ == Phase::Talking && out_.size() > kMostUnwrittenBytes) return;
@@ -246,6 +259,7 @@ void Connection::write() {
     written += static_cast<std::size_t>(sent);
   }
   out_ = {};
+  if (std::exchange(control_due_, false)) host_.control_due();
   if (phase_ != Phase::Leaving) return;
   if (!half_closed_) ::shutdown(socket_.native_handle(), SHUT_WR);
   half_closed_ = true;

@@ -33,7 +33,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     DialogueContext& context;
     std::function<void(const Peer&, const std::string&)> say;  // a line of the log, rate-limited
     std::function<void(Connection&)> stopped_talking;          // it counts no more
-    std::function<bool()> may_linger;  // false: too many are leaving already
+    std::function<void()> control_due;  // it has room for a CONTROL that it had none for
+    std::function<bool()> may_linger;   // false: too many are leaving already
     std::function<void(std::uint64_t)> closed;
     std::size_t unfinished_bytes = 0;  // of all connections
   };
@@ -44,6 +45,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void refuse(std::int32_t code);      // instead of greet(): tells why, then leaves
   void leave(wire::ByeReason reason);  // says BYE if the peer knows it, then leaves
   void close();                        // at once
+
+  // Tells it what to capture, if it does not know; later, if it has not read what it was told
+  // before.
+  void offer_control();
 
   // Ends what has taken too long. Called now and then.
   void check_time(Time now);
@@ -80,6 +85,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::string out_;             // to be written
   bool reading_ = false;        // waiting until the socket is readable
   bool writing_ = false;        // waiting until it is writable
+  bool control_due_ = false;    // to be offered when all is written
   bool end_of_stream_ = false;  // the peer has closed its half
   bool half_closed_ = false;    // we have closed ours
   Time began_;

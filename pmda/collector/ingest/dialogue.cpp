@@ -69,9 +69,10 @@ std::optional<Ending> Dialogue::take(const wire::Frame& frame, Turn& turn, std::
   if (type == PduType::Hello && speaks_ == Speaks::Nothing) return take_hello(frame, turn, out);
   if (speaks_ == Speaks::Version2) {
     if (type == PduType::Batch) return take_batch(frame, turn, out);
+    if (type == PduType::Events) return take_events(frame, turn, out);
     if (type == PduType::Tags) return take_tags(frame, turn);
     if (type == PduType::Bye) return take_bye(frame, turn);
-    return malformed(name_of(type) + " where TAGS, BATCH or BYE may come");
+    return malformed(name_of(type) + " where TAGS, BATCH, EVENTS or BYE may come");
   }
   return malformed(name_of(type) + (speaks_ == Speaks::Nothing ? " where DATA or HELLO may come"
                                                                : " where DATA may come"));
@@ -116,6 +117,7 @@ std::optional<Ending> Dialogue::take_hello(const wire::Frame& frame, Turn& turn,
   session_->is_pid_certain = peer_.pid != 0;
   session_->origin = context_.origins.make(*hello, user, pid);
   session_->split.begin(options.split, pid, *hello);
+  context_.spans.begin(*session_, *hello, peer_);
   show_client(pid, turn);
 
   wire::Welcome welcome;
@@ -125,6 +127,9 @@ std::optional<Ending> Dialogue::take_hello(const wire::Frame& frame, Turn& turn,
   welcome.max_pdu_bytes = options.max_pdu_bytes;
   welcome.max_tags = options.max_tags_per_session;
   welcome.features.set(number_of(wire::Feature::InFlight));
+  welcome.features.set(number_of(wire::Feature::Events));
+  welcome.last_events = session_->spans.last_events;
+  welcome.control = context_.spans.control_for(*session_, peer_);
   wire::append_welcome(out, context_.pid, welcome);
   return {};
 }
@@ -238,6 +243,30 @@ void Dialogue::apply(const wire::DeltaEntry& entry, SessionTag& tag, Turn& turn)
   count(context_.shared.counters.records, entry.delta.count + entry.delta.aborts);
   if (disagrees) [[unlikely]]
     say_disagreement(tag, turn);
+}
+
+// Nothing of it is the engine's.
+std::optional<Ending> Dialogue::take_events(const wire::Frame& frame, Turn& turn,
+                                            std::string& out) {
+  turn.end();
+  wire::Events& events = context_.events;
+  if (!wire::decode_events(frame.payload, events)) return malformed("a malformed EVENTS");
+  for (const wire::Span& span : events.spans)
+    if (session_->tags.find(span.tag_id) == nullptr)
+      return malformed("EVENTS with tag id " + std::to_string(span.tag_id) +
+                       ", which no TAGS has defined");
+  if (!context_.spans.take(events, *session_, peer_))
+    return malformed("EVENTS by CONTROL " + std::to_string(events.control) +
+                     ", which it was not sent");
+  wire::append_events_ack(out, context_.pid, events.sequence);
+  return {};
+}
+
+bool Dialogue::append_control(std::string& out) {
+  if (session_ == nullptr) return false;
+  const auto control = context_.spans.news_for(*session_, peer_);
+  if (control) wire::append_control(out, context_.pid, *control);
+  return control.has_value();
 }
 
 std::optional<Ending> Dialogue::take_bye(const wire::Frame& frame, Turn& turn) {

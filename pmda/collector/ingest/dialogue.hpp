@@ -16,6 +16,7 @@
 #include "collector/ingest/origin_store.hpp"
 #include "collector/ingest/peer.hpp"
 #include "collector/ingest/session_table.hpp"
+#include "collector/ingest/span_intake.hpp"
 #include "collector/ingest/split.hpp"
 #include "collector/ingest/tag_finder.hpp"
 #include "collector/ingest/turn.hpp"
@@ -31,10 +32,12 @@ struct DialogueContext {
   TagFinder tag_finder{shared.counters.unsplit};
   SessionTable sessions{options, tag_finder, shared.counters};
   OriginStore origins{options, shared.counters.labels_refused};
+  SpanIntake spans{shared.spans, tag_finder};
   std::uint64_t agent_instance = 0;
   std::uint32_t pid = 0;                                // the agent's, for the headers of PDUs
   std::function<void(std::uint64_t)> end_connection{};  // because another one took its session over
   wire::Batch batch{};                                  // kept, so that decoding allocates nothing
+  wire::Events events{};                                // likewise
   std::vector<SessionTag*> tags{};                      // of the batch's entries; likewise
   std::vector<wire::TagDefinition> definitions{};       // likewise
   // A line of the log about a peer, rate-limited.
@@ -60,6 +63,10 @@ class Dialogue {
   // The connection ends: the session stays for a while, the client is not shown any more.
   void end(Time now);
 
+  // Appends what the process is to capture, if it has not been told. False if there is nothing to
+  // say.
+  bool append_control(std::string& out);
+
   // Appends a BYE, if the peer would understand it.
   void bye(std::string& out, wire::ByeReason reason) const;
 
@@ -76,6 +83,7 @@ class Dialogue {
   std::optional<Ending> take_hello(const wire::Frame& frame, Turn& turn, std::string& out);
   std::optional<Ending> take_tags(const wire::Frame& frame, Turn& turn);
   std::optional<Ending> take_batch(const wire::Frame& frame, Turn& turn, std::string& out);
+  std::optional<Ending> take_events(const wire::Frame& frame, Turn& turn, std::string& out);
   std::optional<Ending> take_bye(const wire::Frame& frame, Turn& turn);
   bool take_over(const std::string& user, const wire::SessionId& id, Turn& turn);
   void show_client(std::uint32_t pid, Turn& turn);

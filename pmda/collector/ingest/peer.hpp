@@ -24,6 +24,10 @@ struct Peer {
     return address == "::1" || address.starts_with("127.") ? "loopback" : address;
   }
 
+  bool is_elsewhere() const {
+    return uid == kUnknownUid && address != "::1" && !address.starts_with("127.");
+  }
+
   std::string describe() const {
     return uid == kUnknownUid ? address + " port " + std::to_string(port)
                               : "pid " + std::to_string(pid) + " of uid " + std::to_string(uid) +

@@ -47,6 +47,11 @@ constexpr std::chrono::milliseconds kLongestTick{1000};
 
 constexpr int kMostListedAtOnce = 100;
 
+// So that no process gets more than ten CONTROLs a second, whatever monitors do; and to so many at
+// once, before peers are read from again.
+constexpr Time kControlPause = std::chrono::milliseconds(100);
+constexpr int kMostToldAtOnce = 500;
+
 // Tags: a millisecond or so, in which no peer is read from.
 constexpr std::size_t kMostEnteredAtOnce = 1000;
 
@@ -88,6 +93,10 @@ struct Server::Implementation {
   void run();
   void tick();
   void enter_in_flight_again();
+  void look_after_spans();
+  void wait_for_bell();
+  void tell_controls_soon();
+  void tell_controls_after(std::uint64_t number);
   void release(Connection& connection);
   void wait_for_list_request();
   void list_clients();
@@ -114,7 +123,9 @@ struct Server::Implementation {
 
   asio::io_context io{1};
   asio::posix::stream_descriptor list_request{io};  // an eventfd
+  asio::posix::stream_descriptor bell{io};          // likewise
   asio::steady_timer ticker{io};
+  asio::steady_timer control_timer{io};
   asio::steady_timer stop_timer{io};
   Rotation rotation{io, shared};
 
@@ -132,6 +143,10 @@ struct Server::Implementation {
   std::size_t talking = 0;                        // connections that are not leaving
   std::map<std::string, std::size_t> talking_of;  // the same by owner
   bool entering = false;                          // enter_in_flight_again() goes on
+  bool sweeping = false;                          // look_after_spans() does
+  bool telling = false;                           // tell_controls_soon() has begun
+  bool to_tell_again = false;
+  Time told_at{};
   bool stopping = false;
   std::thread thread;
   HostFinder host_finder;
@@ -146,6 +161,7 @@ Server::Implementation::Implementation(IngestOptions given, Shared& with, LogLin
              limited_log.say("client " + peer.describe() + ": " + what, steady_now());
            },
            [this](Connection& connection) { release(connection); },
+           [this] { tell_controls_soon(); },
            [this] { return connections.size() - talking <= max_leaving; },
            [this](std::uint64_t number) {
              connections.erase(number);
@@ -163,6 +179,8 @@ Server::Implementation::Implementation(IngestOptions given, Shared& with, LogLin
   };
   context.say = host.say;
   list_request.assign(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  bell.assign(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  shared.spans.set_bell([this] { ::eventfd_write(bell.native_handle(), 1); });
 }
 
 Result<void> Server::Implementation::listen() {
@@ -244,6 +262,7 @@ void Server::Implementation::run() {
     for (Acceptor& acceptor : acceptors) acceptor.start();
     rotation.start();
     wait_for_list_request();
+    wait_for_bell();
     tick();
   });
   for (;;) {
@@ -276,6 +295,7 @@ void Server::Implementation::tick() {
     context.sessions.forget_old(now, turn);
   }
   if (!entering) enter_in_flight_again();
+  if (!sweeping) look_after_spans();
   shared.counters.busy_ns.store(thread_cpu_ns(), std::memory_order_relaxed);
   limited_log.catch_up(now);
 }
@@ -286,6 +306,52 @@ void Server::Implementation::enter_in_flight_again() {
   Turn turn(shared);
   entering = context.sessions.in_flight().enter_again(turn, kMostEnteredAtOnce);
   if (entering) asio::post(io, [this] { enter_in_flight_again(); });
+}
+
+// Frees some of what no monitor waits for, and then the loop goes on.
+void Server::Implementation::look_after_spans() {
+  sweeping = context.spans.look(steady_now());
+  if (context.spans.has_changed()) tell_controls_soon();
+  if (sweeping) asio::post(io, [this] { look_after_spans(); });
+}
+
+// Rung by the main thread.
+void Server::Implementation::wait_for_bell() {
+  bell.async_wait(asio::posix::stream_descriptor::wait_read, [this](const asio::error_code& error) {
+    if (error) return;
+    eventfd_t rung = 0;
+    ::eventfd_read(bell.native_handle(), &rung);
+    wait_for_bell();
+    if (context.spans.has_changed()) tell_controls_soon();
+  });
+}
+
+void Server::Implementation::tell_controls_soon() {
+  to_tell_again = telling;
+  if (telling) return;
+  telling = true;
+  control_timer.expires_after(std::max(told_at + kControlPause - steady_now(), Time{}));
+  control_timer.async_wait([this](const asio::error_code& error) {
+    if (error) return;
+    told_at = steady_now();
+    tell_controls_after(0);
+  });
+}
+
+// Some of them, as with the list of clients.
+void Server::Implementation::tell_controls_after(std::uint64_t number) {
+  auto next = connections.upper_bound(number);
+  for (int i = 0; i < kMostToldAtOnce && next != connections.end(); ++i) {
+    number = next->first;
+    const auto connection = (next++)->second.connection;
+    connection->offer_control();
+  }
+  if (next != connections.end()) {
+    asio::post(io, [this, number] { tell_controls_after(number); });
+    return;
+  }
+  telling = false;
+  if (std::exchange(to_tell_again, false)) tell_controls_soon();
 }
 
 void Server::Implementation::take(Descriptor socket, Peer peer) {

@@ -14,6 +14,7 @@
 
 #include "collector/engine/types.hpp"
 #include "collector/ingest/session_in_flight.hpp"
+#include "collector/ingest/session_spans.hpp"
 #include "collector/ingest/session_tags.hpp"
 #include "collector/ingest/split.hpp"
 #include "wire/batch.hpp"
@@ -33,6 +34,7 @@ struct Session {
   Split split;                           // of its tags
   SessionTags tags;
   SessionInFlight in_flight;
+  SessionSpans spans;
   Time remembered_since{};
   std::list<Session*>::iterator in_list;  // one of the two of its user
 };

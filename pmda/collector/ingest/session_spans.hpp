@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What a session was told to capture, and what it has said of that; SpanIntake keeps it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "collector/spans/stored_span.hpp"
+#include "wire/events.hpp"
+
+namespace pcp::trace::agent {
+
+struct SessionSpans {
+  std::uint64_t last_events = 0;  // sequence
+  std::uint64_t told = 0;         // the number that it was told last; 0: none
+  bool knows_some = false;        // captures were among that
+  std::uint64_t round = 0;        // in which it has sent spans last
+  std::shared_ptr<const SpanSource> source;
+  // As they are shown, by the tag's id; not of all tags that have spans, if there are many.
+  std::map<std::uint32_t, std::shared_ptr<const std::string>> tags;
+  std::map<std::uint64_t, wire::CaptureCount> counts;  // the last ones, by the capture's id
+};
+
+}  // namespace pcp::trace::agent

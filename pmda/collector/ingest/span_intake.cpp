@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "collector/ingest/span_intake.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "collector/engine/printable.hpp"
+#include "collector/spans/span_text.hpp"
+
+namespace pcp::trace::agent {
+
+namespace {
+
+// Spans of all processes of a host, and what each may send in any case.
+constexpr std::uint32_t kMostASecond = 20'000;
+constexpr std::uint32_t kLeastASecond = 100;
+
+constexpr Time kRound = std::chrono::seconds(10);
+
+// Tags of a session whose text is kept. Whoever has more makes it anew now and then.
+constexpr std::size_t kMostTags = 1000;
+
+constexpr std::size_t kMostReasonBytes = wire::kMaxAttributeTextLength;
+
+std::shared_ptr<const SpanSource> source_of(const wire::Hello& hello, const Peer& peer) {
+  SpanSource source;
+  source.pid = peer.pid != 0 ? peer.pid : hello.pid;
+  source.service = printable(hello.service, kMaxShownBytes);
+  if (hello.process != hello.service) source.process = printable(hello.process, kMaxShownBytes);
+  if (peer.is_elsewhere()) source.host = peer.address;
+  return std::make_shared<const SpanSource>(std::move(source));
+}
+
+// By how much a count has grown. One that fell is another life's: it began at 0.
+std::uint64_t growth(std::uint64_t before, std::uint64_t now, bool has_begun_anew) {
+  return has_begun_anew ? now : now - before;
+}
+
+}  // namespace
+
+SpanIntake::SpanIntake(Spans& spans, TagFinder& finder) : spans_(spans), finder_(finder) {
+  spans_.set_most_a_second(kMostASecond);
+  captures_ = spans_.captures();
+}
+
+void SpanIntake::begin(Session& session, const wire::Hello& hello, const Peer& peer) {
+  session.spans.source = source_of(hello, peer);
+  session.spans.tags.clear();  // the process may have other labels to split them by
+}
+
+const Captures& SpanIntake::captures() {
+  if (captures_->number() != spans_.number()) captures_ = spans_.captures();
+  return *captures_;
+}
+
+bool SpanIntake::has_changed() {
+  const std::uint64_t number = captures().number();
+  return std::exchange(looked_at_, number) != number;
+}
+
+std::optional<wire::Control> SpanIntake::news_for(Session& session, const Peer& peer) {
+  if (session.spans.told >= captures().changed_for(peer.uid)) return {};
+  return control_for(session, peer);
+}
+
+// Who knows of nothing, and is to know of nothing, is told nothing.
+std::optional<wire::Control> SpanIntake::control_for(Session& session, const Peer& peer) {
+  const Places seen = captures().seen_by(peer.uid);
+  if (seen == 0 && !session.spans.knows_some) return {};
+  return make_control(session, seen);
+}
+
+wire::Control SpanIntake::make_control(Session& session, Places seen) {
+  SessionSpans& its = session.spans;
+  wire::Control control;
+  control.number = captures_->number();
+  control.most_a_second = captures_->most_a_second();
+  std::map<std::uint64_t, wire::CaptureCount> counts;
+  for (std::size_t place = 0; place < kPlaces; ++place) {
+    if ((seen >> place & 1) == 0) continue;
+    const Capture& capture = captures_->at(place);
+    control.captures.push_back({capture.id, static_cast<std::uint32_t>(place), capture.filter});
+    const auto known = its.counts.find(capture.id);
+    counts[capture.id] = known == its.counts.end() ? wire::CaptureCount{} : known->second;
+  }
+  its.counts = std::move(counts);
+  its.told = control.number;
+  its.knows_some = seen != 0;
+  return control;
+}
+
+bool SpanIntake::take(const wire::Events& events, Session& session, const Peer& peer) {
+  SessionSpans& its = session.spans;
+  if (events.control == 0 || events.control > its.told) return false;
+  if (events.sequence <= its.last_events) return true;  // taken before
+  taken_.clear();
+  for (const wire::Span& span : events.spans) taken_.push_back(stored(span, session));
+  its.last_events = events.sequence;
+  if (!taken_.empty()) {
+    note_sender(session);
+    spans_.add(taken_, events.control, peer.uid, session.user->name);
+  }
+  for (const wire::CaptureCount& count : events.counts) note(count, session, peer);
+  return true;
+}
+
+StoredSpan SpanIntake::stored(const wire::Span& span, Session& session) {
+  StoredSpan stored;
+  stored.kind = span.kind;
+  stored.aborted = span.aborted;
+  stored.places = span.places;
+  stored.flags = span.flags;
+  stored.tid = span.tid;
+  stored.left_out = span.left_out;
+  stored.begin_ns = span.begin_ns;
+  stored.duration_ns = span.duration_ns;
+  stored.trace_high = span.trace.high;
+  stored.trace_low = span.trace.low;
+  stored.span = span.span;
+  stored.parent = span.parent;
+  stored.value = span.value;
+  stored.source = session.spans.source;
+  stored.tag = tag_text(span.tag_id, session);
+  if (!span.reason.empty()) stored.reason = printable(span.reason, kMostReasonBytes);
+  for (const wire::SpanAttribute& attribute : span.attributes) {
+    const bool fits = attribute.number
+                          ? append_attribute(stored.attributes, attribute.key, *attribute.number)
+                          : append_attribute(stored.attributes, attribute.key, attribute.text);
+    if (!fits) ++stored.left_out;
+  }
+  for (const wire::SpanLink& link : span.links)
+    append_link(stored.links, link.trace.high, link.trace.low, link.span);
+  return stored;
+}
+
+const std::shared_ptr<const std::string>& SpanIntake::tag_text(std::uint32_t id, Session& session) {
+  auto& tags = session.spans.tags;
+  if (const auto known = tags.find(id); known != tags.end()) return known->second;
+  if (tags.size() >= kMostTags) tags.clear();
+  const std::string_view name = finder_.split(session.split, session.tags.find(id)->name);
+  return tags.emplace(id, std::make_shared<const std::string>(printable(name, kMaxShownBytes)))
+      .first->second;
+}
+
+void SpanIntake::note(const wire::CaptureCount& count, Session& session, const Peer& peer) {
+  const auto place = captures().place_of(count.capture);
+  if (!place || !captures_->at(*place).audience.includes(peer.uid)) return;
+  const auto known = session.spans.counts.find(count.capture);
+  if (known == session.spans.counts.end()) return;
+  const wire::CaptureCount before = std::exchange(known->second, count);
+  const bool anew = count.captured < before.captured;
+  spans_.note({count.capture,
+               growth(before.captured, count.captured, anew),
+               {growth(before.missed_full, count.missed_full, anew),
+                growth(before.missed_limit, count.missed_limit, anew),
+                growth(before.missed_waiting, count.missed_waiting, anew),
+                growth(before.missed_away, count.missed_away, anew)}});
+}
+
+void SpanIntake::note_sender(Session& session) {
+  if (std::exchange(session.spans.round, round_) != round_) ++senders_;
+}
+
+// The limit changes by a factor of two, so that it does not with each process that comes or goes.
+bool SpanIntake::look(Time now) {
+  const std::uint32_t senders = std::bit_ceil(std::max({senders_, senders_before_, 1u}));
+  spans_.set_most_a_second(std::max(kMostASecond / senders, kLeastASecond));
+  if (now - round_began_ >= kRound) {
+    round_began_ = now;
+    ++round_;
+    senders_before_ = std::exchange(senders_, 0);
+  }
+  return spans_.sweep();
+}
+
+}  // namespace pcp::trace::agent

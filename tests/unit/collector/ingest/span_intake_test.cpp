@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Programs that are told what to capture, and send it.
+#include <unistd.h>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "collector/engine/clock.hpp"
+#include "unit/collector/ingest/collector_fixture.hpp"
+#include "wire/events.hpp"
+
+namespace pcp::trace::agent {
+namespace {
+
+using namespace std::chrono_literals;
+using wire::PduType;
+
+constexpr Audience kEverybody{};
+
+wire::Span span_at(std::uint32_t places, std::uint64_t id) {
+  wire::Span span;
+  span.tag_id = 1;
+  span.trace = {1, 2};
+  span.span = id;
+  span.places = places;
+  return span;
+}
+
+std::string events_pdu(std::uint64_t sequence, std::uint64_t control,
+                       const std::vector<wire::Span>& spans,
+                       const std::vector<wire::CaptureCount>& counts = {}) {
+  std::string body;
+  for (const wire::Span& span : spans) wire::append_span(body, span);
+  std::string out;
+  wire::append_events(out, 1, sequence, control, counts, body);
+  return out;
+}
+
+std::optional<wire::Control> next_control(TestPeer& peer) {
+  const auto pdu = peer.next();
+  if (!pdu || pdu->type != PduType::Control) return {};
+  return wire::decode_control(pdu->payload);
+}
+
+std::optional<std::uint64_t> next_events_ack(TestPeer& peer) {
+  const auto pdu = peer.next();
+  if (!pdu || pdu->type != PduType::EventsAck) return {};
+  return wire::decode_events_ack(pdu->payload);
+}
+
+std::vector<std::uint64_t> ids(const SpanReading& reading) {
+  std::vector<std::uint64_t> all;
+  for (const auto& entry : reading.entries) all.push_back(entry.span->span);
+  return all;
+}
+
+using Ids = std::vector<std::uint64_t>;
+
+class SpansOfPrograms : public CollectorFixture {
+ protected:
+  std::unique_ptr<Spans::Monitor> capture(const std::string& filter,
+                                          Audience audience = kEverybody) {
+    return collector_->spans().capture(filter, audience);
+  }
+
+  // A program that has told of its tag, and was told of what there was to capture.
+  TestPeer program(std::uint8_t session = 1) {
+    TestPeer peer = unix_socket();
+    const auto welcome = peer.hello(session);
+    EXPECT_TRUE(welcome);
+    control_ = welcome ? welcome->control : std::nullopt;
+    EXPECT_TRUE(peer.send(tags_pdu({{1, "request"}})));
+    return peer;
+  }
+
+  std::optional<wire::Control> control_;  // of the last program
+};
+
+TEST_F(SpansOfPrograms, AreWantedFromTheWelcomeOn) {
+  start();
+  const auto monitor = capture("tag=a");
+  program();
+  ASSERT_TRUE(control_);
+  ASSERT_EQ(control_->captures.size(), 1u);
+  EXPECT_EQ(control_->captures[0].filter, "tag=a");
+  EXPECT_EQ(control_->captures[0].place, 0u);
+  EXPECT_EQ(control_->most_a_second, 20'000u);
+}
+
+TEST_F(SpansOfPrograms, AreNotSpokenOfUntilSomebodyWantsThem) {
+  start();
+  TestPeer peer = program();
+  EXPECT_FALSE(control_);
+  ASSERT_TRUE(peer.send(batch_pdu(1, entry(1, TraceType::Point, {1}))));
+  EXPECT_EQ(peer.next_batch_ack(), 1u);
+}
+
+TEST_F(SpansOfPrograms, AreAskedForWhileTheyRun) {
+  start();
+  TestPeer peer = program();
+  auto monitor = capture("tag=a");
+  const auto first = next_control(peer);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->captures.size(), 1u);
+  monitor.reset();
+  const auto second = next_control(peer);
+  ASSERT_TRUE(second);
+  EXPECT_GT(second->number, first->number);
+  EXPECT_TRUE(second->captures.empty());
+}
+
+TEST_F(SpansOfPrograms, AreTakenOnceAndAcknowledged) {
+  start();
+  const auto monitor = capture("tag=a");
+  TestPeer peer = program();
+  ASSERT_TRUE(control_);
+  ASSERT_TRUE(peer.send(events_pdu(1, control_->number, {span_at(1, 5), span_at(1, 6)})));
+  EXPECT_EQ(next_events_ack(peer), 1u);
+  ASSERT_TRUE(peer.send(events_pdu(1, control_->number, {span_at(1, 5), span_at(1, 6)})));
+  EXPECT_EQ(next_events_ack(peer), 1u);
+  ASSERT_TRUE(peer.send(events_pdu(2, control_->number, {span_at(1, 7)})));
+  EXPECT_EQ(next_events_ack(peer), 2u);
+  EXPECT_EQ(ids(monitor->read(100)), (Ids{5, 6, 7}));
+}
+
+TEST_F(SpansOfPrograms, AreTakenOnceAcrossConnections) {
+  start();
+  const auto monitor = capture("tag=a");
+  TestPeer peer = program();
+  ASSERT_TRUE(control_);
+  const std::string sent = events_pdu(1, control_->number, {span_at(1, 5)});
+  ASSERT_TRUE(peer.send(sent));
+  EXPECT_EQ(next_events_ack(peer), 1u);
+  peer.close();
+  TestPeer again = unix_socket();
+  const auto welcome = again.hello(1);
+  ASSERT_TRUE(welcome);
+  EXPECT_EQ(welcome->last_events, 1u);
+  EXPECT_TRUE(welcome->control);
+  ASSERT_TRUE(again.send(sent));
+  EXPECT_EQ(next_events_ack(again), 1u);
+  EXPECT_EQ(ids(monitor->read(100)), (Ids{5}));
+}
+
+TEST_F(SpansOfPrograms, HaveTextsOfTheirOwn) {
+  start();
+  const auto monitor = capture("tag=a");
+  TestPeer peer = program();
+  ASSERT_TRUE(control_);
+  wire::Span span = span_at(1, 5);
+  const std::array<wire::SpanAttribute, 2> attributes{
+      {{"route", "/cart\n", {}}, {"rows", {}, 12.0}}};
+  const std::array<wire::SpanLink, 1> links{{{{1, 2}, 3}}};
+  span.attributes = attributes;
+  span.links = links;
+  span.aborted = true;
+  span.reason = "tired\n";
+  ASSERT_TRUE(peer.send(events_pdu(1, control_->number, {span})));
+  EXPECT_EQ(next_events_ack(peer), 1u);
+  peer.close();
+  const SpanReading reading = monitor->read(100);
+  ASSERT_EQ(reading.entries.size(), 1u);
+  const StoredSpan& stored = *reading.entries[0].span;
+  EXPECT_EQ(*stored.tag, "request");
+  EXPECT_EQ(stored.attributes, "route=/cart\\x0a rows=12");
+  EXPECT_EQ(stored.links, "00000000000000010000000000000002-0000000000000003");
+  EXPECT_EQ(stored.reason, "tired\\x0a");
+  EXPECT_EQ(stored.source->service, "service");
+  EXPECT_EQ(stored.source->process, "program");
+  EXPECT_EQ(stored.source->host, "");
+  EXPECT_EQ(stored.source->pid, static_cast<std::uint32_t>(::getpid()));
+}
+
+TEST_F(SpansOfPrograms, OfOtherUsersAreNotAskedForNorBelieved) {
+  start();
+  const auto others = capture("tag=a", {::getuid() + 1});
+  const auto own = capture("tag=b", {::getuid()});
+  TestPeer peer = program();
+  ASSERT_TRUE(control_);
+  ASSERT_EQ(control_->captures.size(), 1u);
+  EXPECT_EQ(control_->captures[0].filter, "tag=b");
+  ASSERT_TRUE(peer.send(events_pdu(1, control_->number, {span_at(0b11, 5)})));
+  EXPECT_EQ(next_events_ack(peer), 1u);
+  EXPECT_EQ(others->waiting(), 0u);
+  EXPECT_EQ(own->waiting(), 1u);
+}
+
+TEST_F(SpansOfPrograms, OverTcpAreThoseWhoSeeEverybodys) {
+  start();
+  const auto own = capture("tag=b", {::getuid()});
+  const auto everybodys = capture("tag=a");
+  TestPeer peer = tcp();
+  const auto welcome = peer.hello(1);
+  ASSERT_TRUE(welcome && welcome->control);
+  ASSERT_EQ(welcome->control->captures.size(), 1u);
+  EXPECT_EQ(welcome->control->captures[0].filter, "tag=a");
+}
+
+TEST_F(SpansOfPrograms, MayNotBeOfACaptureThatTheyWereNotToldOf) {
+  start();
+  const auto monitor = capture("tag=a");
+  TestPeer peer = program();
+  ASSERT_TRUE(control_);
+  ASSERT_TRUE(peer.send(events_pdu(1, control_->number + 1, {span_at(1, 5)})));
+  const auto pdu = peer.next();
+  ASSERT_TRUE(pdu);
+  EXPECT_EQ(pdu->type, PduType::Bye);
+  EXPECT_EQ(monitor->waiting(), 0u);
+}
+
+TEST_F(SpansOfPrograms, MayNotHaveATagThatIsNotDefined) {
+  start();
+  const auto monitor = capture("tag=a");
+  TestPeer peer = program();
+  ASSERT_TRUE(control_);
+  wire::Span span = span_at(1, 6);
+  span.tag_id = 2;
+  ASSERT_TRUE(peer.send(events_pdu(1, control_->number, {span_at(1, 5), span})));
+  const auto pdu = peer.next();
+  ASSERT_TRUE(pdu);
+  EXPECT_EQ(pdu->type, PduType::Bye);
+  EXPECT_EQ(monitor->waiting(), 0u);
+}
+
+TEST_F(SpansOfPrograms, AreCountedAsTheySay) {
+  start();
+  const auto monitor = capture("tag=a");
+  TestPeer peer = program();
+  ASSERT_TRUE(control_);
+  const std::uint64_t id = control_->captures[0].id;
+  ASSERT_TRUE(peer.send(events_pdu(1, control_->number, {}, {{id, 10, 1, 2, 0, 0}})));
+  EXPECT_EQ(next_events_ack(peer), 1u);
+  ASSERT_TRUE(peer.send(events_pdu(2, control_->number, {}, {{id, 15, 1, 3, 1, 0}})));
+  EXPECT_EQ(next_events_ack(peer), 2u);
+  ASSERT_TRUE(peer.send(events_pdu(3, control_->number, {}, {{id + 1, 15, 1, 3, 1, 9}})));
+  EXPECT_EQ(next_events_ack(peer), 3u);
+  const SpanTotals totals = collector_->spans().totals();
+  EXPECT_EQ(totals.captured, 15u);
+  EXPECT_EQ(totals.missed, (MissedCounts{1, 3, 1, 0}));
+  EXPECT_EQ(monitor->read(1).missed(0), 5u);
+}
+
+// However often monitors change their mind.
+TEST_F(SpansOfPrograms, AreAskedForTenTimesASecondAtMost) {
+  start();
+  TestPeer peer = program();
+  const Time begin = steady_now();
+  for (int i = 0; i < 2000; ++i) capture("tag=" + std::to_string(i));
+  const auto last = capture("tag=last");
+  int told = 0;
+  for (;; ++told) {
+    const auto control = next_control(peer);
+    ASSERT_TRUE(control);
+    if (control->captures.size() == 1 && control->captures[0].filter == "tag=last") break;
+  }
+  EXPECT_LE(told, 1 + (steady_now() - begin) / 100ms);
+}
+
+// Answers that it does not read are all that waits for it; then it is told the newest.
+TEST_F(SpansOfPrograms, AreAskedForOnceTheyHaveReadWhatWasSaidBefore) {
+  start();
+  TestPeer peer = program();
+  std::string flood;
+  std::uint64_t last = 0;
+  while (flood.size() < 8u << 20) flood += batch_pdu(++last, entry(1, TraceType::Point, {1}));
+  peer.send_until_full(flood);
+  auto monitor = capture("tag=a");
+  std::this_thread::sleep_for(150ms);
+  monitor = capture("tag=b");
+  for (;;) {
+    const auto pdu = peer.next();
+    ASSERT_TRUE(pdu);
+    if (pdu->type != PduType::Control) continue;
+    const auto control = wire::decode_control(pdu->payload);
+    ASSERT_TRUE(control);
+    if (control->captures.size() == 1 && control->captures[0].filter == "tag=b") break;
+  }
+}
+
+}  // namespace
+}  // namespace pcp::trace::agent
