@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <string>
 
+#include "collector/spans/spans.hpp"
 #include "collector/types.hpp"
+#include "metrics/span_desk.hpp"
 
 namespace pcp::trace::agent {
 
@@ -23,6 +25,8 @@ struct AgentStatus {
   std::uint64_t resident_bytes = 0;
   std::uint64_t labels_left_out = 0;      // instances, of all answers
   std::uint64_t histograms_left_out = 0;  // the same
+  SpanTotals spans;
+  SpanControls span_controls;
 
   double period_s() const { return static_cast<double>(options.period.count()) / 1e9; }
   double interval_s() const { return period_s() / options.buckets; }

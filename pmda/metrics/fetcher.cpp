@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "collector/engine/clock.hpp"
+#include "metrics/event_array.hpp"
 #include "metrics/instance_filter.hpp"
 
 namespace pcp::trace::agent {
@@ -31,10 +33,16 @@ pmResult* Fetcher::fetch(const pmID* pmids, std::size_t count, const pmProfile* 
   result_.begin(count);
   std::array<std::vector<Asked>, kIndomCount + 1> asked;
   std::array<std::vector<Asked>, kIndomCount + 1> asked_histograms;
+  std::vector<Asked> asked_events;
   for (std::size_t index = 0; index < count; ++index) {
     if (const Metric* const metric = find(pmids[index])) {
-      auto& of_this_kind = metric->read.reads<HistogramText>() ? asked_histograms : asked;
-      of_this_kind[metric->indom].push_back({pmids[index], metric, index});
+      const Asked one{pmids[index], metric, index};
+      if (metric->read.reads<HistogramText>())
+        asked_histograms[metric->indom].push_back(one);
+      else if (metric->read.reads<EventBlock>())
+        asked_events.push_back(one);
+      else
+        asked[metric->indom].push_back(one);
     } else {
       result_.put(index, ValueSet::failed(pmids[index], PM_ERR_PMID));
     }
@@ -45,6 +53,7 @@ pmResult* Fetcher::fetch(const pmID* pmids, std::size_t count, const pmProfile* 
     add_histograms(type, asked_histograms[index_of(type)], profile, now);
   }
   add_clients(asked[kClientIndom], profile, now);
+  add_events(asked_events, now);  // before what is still waiting is counted
   add_status(asked[kNoIndom], now);
   return result_.get();
 }
@@ -101,6 +110,28 @@ void Fetcher::add_clients(AskedOfIndom asked, const pmProfile* profile, Time now
       if (read(value, client.view.counters)) sets[i]->add(client.number, value.atom);
     }
   }
+}
+
+// Who asks for the events twice in one fetch gets the same ones twice.
+void Fetcher::add_events(AskedOfIndom asked, Time now) {
+  if (asked.empty()) return;
+  const SpanAsker asker = desk_ == nullptr ? SpanAsker{} : desk_->asker(now);
+  if (asker.error != 0) {
+    for (const Asked& each : asked)
+      result_.put(each.index, ValueSet::failed(each.pmid, asker.error));
+    return;
+  }
+  const std::vector<ValueSet*> sets = make_sets(asked, 1);
+  if (asker.monitor == nullptr) return;
+  const std::size_t most_bytes = asker.most_bytes / asked.size();
+  const SpanReading reading = asker.monitor->read(most_bytes / kLeastEventBytes + 1);
+  const EventArray events(domain_, reading, most_bytes, wall_now());
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    ReadValue value;
+    if (asked[i].metric->read(value, EventBlock{events.get()}))
+      sets[i]->add(static_cast<int>(PM_IN_NULL), value.atom);
+  }
+  asker.monitor->take(reading, events.taken());
 }
 
 void Fetcher::add_status(AskedOfIndom asked, Time now) {

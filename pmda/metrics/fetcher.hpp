@@ -17,6 +17,7 @@
 #include "metrics/client_instances.hpp"
 #include "metrics/histogram_texts.hpp"
 #include "metrics/metric.hpp"
+#include "metrics/span_desk.hpp"
 #include "metrics/value_set.hpp"
 
 namespace pcp::trace::agent {
@@ -31,6 +32,8 @@ class Fetcher {
   // Gives the values of `pmids` that `profile` lets through. They stay valid until release().
   pmResult* fetch(const pmID* pmids, std::size_t count, const pmProfile* profile, Time now);
   void release();
+
+  void set_span_desk(SpanDesk& desk) { desk_ = &desk; }
 
   // How many histograms were left out, of all answers.
   std::uint64_t histograms_left_out() const { return histograms_.left_out(); }
@@ -50,6 +53,7 @@ class Fetcher {
   void add_tags(TraceType type, AskedOfIndom asked, const pmProfile* profile, Time now);
   void add_histograms(TraceType type, AskedOfIndom asked, const pmProfile* profile, Time now);
   void add_clients(AskedOfIndom asked, const pmProfile* profile, Time now);
+  void add_events(AskedOfIndom asked, Time now);
   void add_status(AskedOfIndom asked, Time now);
   std::vector<ValueSet*> make_sets(AskedOfIndom asked, std::size_t capacity);
   pmInDom indom(unsigned serial) const;
@@ -61,6 +65,7 @@ class Fetcher {
   std::function<AgentStatus(Time)> gather_status_;
   double period_s_;
   HistogramTexts histograms_;
+  SpanDesk* desk_ = nullptr;
   std::vector<TagValues> slice_;  // kept, so that a fetch need not get its memory again
   FetchResult result_;
 };

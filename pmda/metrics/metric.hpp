@@ -25,7 +25,17 @@ static_assert(kObserveIndom == index_of(TraceType::Observe));
 static_assert(kCounterIndom == index_of(TraceType::Counter));
 
 // What storing a value into a metric does.
-enum class Store { Refused, Reset, DebugBits, DebugOptions };
+enum class Store {
+  Refused,
+  Reset,
+  DebugBits,
+  DebugOptions,
+  OwnFilter,  // of the monitor that stores it
+  CommonFilter,
+  FetchBytes,
+  SpanBytes,
+  IdleSeconds
+};
 
 struct Text {
   const char* line;

@@ -35,7 +35,7 @@ near it if two machines or containers have the same.
 std::vector<Metric> metric_table(const ValueUnits& units) {
   std::vector<Metric> table;
   for (auto part : {classic_metrics(units), window_metrics(units), in_flight_metrics(),
-                    status_metrics(), client_metrics(), histogram_metrics()}) {
+                    status_metrics(), client_metrics(), span_metrics(), histogram_metrics()}) {
     table.insert(table.end(), std::make_move_iterator(part.begin()),
                  std::make_move_iterator(part.end()));
   }

@@ -31,6 +31,7 @@ std::vector<Metric> window_metrics(const ValueUnits& units);   // 1, 2 and 6: di
 std::vector<Metric> in_flight_metrics();                       // 1: what has not ended yet
 std::vector<Metric> status_metrics();                          // 3: the agent's own health
 std::vector<Metric> client_metrics();                          // 4: the traced processes
+std::vector<Metric> span_metrics();                            // 5: spans and who asks for them
 std::vector<Metric> histogram_metrics();                       // 7: distributions since some time
 
 }  // namespace pcp::trace::agent

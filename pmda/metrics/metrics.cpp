@@ -92,6 +92,8 @@ AgentStatus Metrics::status(Time now) const {
   status.resident_bytes = resident_bytes();
   status.labels_left_out = labels_left_out_;
   status.histograms_left_out = fetcher_.histograms_left_out();
+  status.spans = reader_.span_totals();
+  if (desk_ != nullptr) status.span_controls = desk_->controls();
   return status;
 }
 

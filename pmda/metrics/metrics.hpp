@@ -16,6 +16,7 @@
 #include "metrics/debug_options.hpp"
 #include "metrics/fetcher.hpp"
 #include "metrics/metric_table.hpp"
+#include "metrics/span_desk.hpp"
 #include "metrics/tag_instances.hpp"
 
 namespace pcp::trace::agent {
@@ -37,6 +38,12 @@ class Metrics {
 
   // Null if there is no such metric.
   const Metric* find(pmID pmid) const { return fetcher_.find(pmid); }
+
+  // Who asks for spans, from now on; without one nobody does. It must outlive this.
+  void set_span_desk(SpanDesk& desk) {
+    desk_ = &desk;
+    fetcher_.set_span_desk(desk);
+  }
 
   // The result stays valid until release().
   pmResult* fetch(const pmID* pmids, std::size_t count, const pmProfile* profile, Time now);
@@ -61,6 +68,7 @@ class Metrics {
                     pmLabelSet** sets);
 
   Reader reader_;
+  SpanDesk* desk_ = nullptr;
   std::uint16_t port_;
   Time started_;
   std::vector<Metric> table_;

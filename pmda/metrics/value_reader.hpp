@@ -17,6 +17,11 @@
 
 namespace pcp::trace::agent {
 
+// An array of events, as event_array.hpp packs it.
+struct EventBlock {
+  pmValueBlock* block;
+};
+
 // A value that was read. It may have a text of its own, until the next one is read.
 struct ReadValue {
   pmAtomValue atom{};
@@ -28,6 +33,7 @@ struct ReadValue {
   void set(float value) { atom.f = value; }
   void set(double value) { atom.d = value; }
   void set(const char* value) { atom.cp = const_cast<char*>(value); }
+  void set(EventBlock value) { atom.vbp = value.block; }
   void set(std::string value) {
     text = std::move(value);
     atom.cp = text.data();
@@ -43,6 +49,7 @@ constexpr int pm_type() {
   if constexpr (std::is_same_v<Value, double>) return PM_TYPE_DOUBLE;
   if constexpr (std::is_same_v<Value, const char*>) return PM_TYPE_STRING;
   if constexpr (std::is_same_v<Value, std::string>) return PM_TYPE_STRING;
+  if constexpr (std::is_same_v<Value, EventBlock>) return PM_TYPE_EVENT;
 }
 
 template <typename Value>
@@ -60,9 +67,10 @@ struct HistogramText {
 };
 
 // Reads one value of a metric, and knows its type. Made from a lambda without captures that gives
-// the value, or an optional one, from its source, which is one of four:
+// the value, or an optional one, from its source, which is one of five:
 // - (const TagValues&, double period_s)
 // - (const HistogramText&)
+// - (const EventBlock&)
 // - (const wire::ClientCounters&)
 // - (const AgentStatus&)
 class ValueReader {
@@ -73,6 +81,8 @@ class ValueReader {
       use<Function, TagValues, double>();
     } else if constexpr (std::is_invocable_v<Function, const HistogramText&>) {
       use<Function, HistogramText>();
+    } else if constexpr (std::is_invocable_v<Function, const EventBlock&>) {
+      use<Function, EventBlock>();
     } else if constexpr (std::is_invocable_v<Function, const wire::ClientCounters&>) {
       use<Function, wire::ClientCounters>();
     } else {
@@ -109,8 +119,8 @@ class ValueReader {
   }
 
   int type_ = PM_TYPE_UNKNOWN;
-  std::variant<Read<TagValues, double>, Read<HistogramText>, Read<wire::ClientCounters>,
-               Read<AgentStatus>>
+  std::variant<Read<TagValues, double>, Read<HistogramText>, Read<EventBlock>,
+               Read<wire::ClientCounters>, Read<AgentStatus>>
       read_;
 };
 

@@ -51,6 +51,11 @@ void ValueSet::add(int instance, const pmAtomValue& value) {
     strings_.push_back(
         std::make_unique<char[]>(PM_VAL_HDR_SIZE + (bytes + 3) / 4 * 4));  // whole words
     entry->value.pval = make_block(strings_.back().get(), value.cp, bytes);
+  } else if (type_ == PM_TYPE_EVENT) {
+    const std::size_t bytes = value.vbp->vlen;
+    strings_.push_back(std::make_unique<char[]>((bytes + 3) / 4 * 4));
+    std::memcpy(strings_.back().get(), value.vbp, bytes);
+    std::memcpy(&entry->value.pval, &strings_.back(), sizeof entry->value.pval);
   } else {
     entry->value.pval =
         make_block(blocks_.get() + used_, &value, block_bytes(type_) - PM_VAL_HDR_SIZE);

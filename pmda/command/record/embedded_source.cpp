@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "metrics/label_sets.hpp"
+#include "metrics/span_items.hpp"
 
 namespace pcp::trace::command {
 
@@ -35,7 +36,8 @@ EmbeddedSource::~EmbeddedSource() { metrics_.release(); }
 std::vector<RecordedMetric> EmbeddedSource::metrics() {
   std::vector<RecordedMetric> all;
   for (const agent::Metric& metric : metrics_.table())
-    all.push_back({metric.name, description_of(metric)});
+    if (metric.cluster != agent::kSpanCluster)  // nobody asks for spans here
+      all.push_back({metric.name, description_of(metric)});
   return all;
 }
 

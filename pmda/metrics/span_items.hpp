@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The numbers of what events carry: each parameter is a metric of cluster 5.
+#pragma once
+
+namespace pcp::trace::agent {
+
+inline constexpr unsigned kSpanCluster = 5;
+
+enum SpanItem : unsigned {
+  kEventsItem = 0,
+  kSpanParam,
+  kParentParam,
+  kTraceParam,
+  kTagParam,
+  kServiceParam,
+  kProcessParam,
+  kHostParam,
+  kAttributesParam,
+  kLinksParam,
+  kReasonParam,
+  kKindParam,
+  kStatusParam,
+  kPidParam,
+  kTidParam,
+  kFlagsParam,
+  kMissingParam,
+  kTimeParam,
+  kDurationParam,
+  kValueParam,
+};
+
+}  // namespace pcp::trace::agent
