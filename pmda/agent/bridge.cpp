@@ -34,6 +34,7 @@ int guarded(Function function) {
 
 int on_fetch(int count, pmID* pmids, pmResult** result, pmdaExt* ext) {
   return guarded([&] {
+    stores->monitors().set_asking(ext->e_context);
     *result = metrics->fetch(pmids, static_cast<std::size_t>(count), ext->e_prof, steady_now());
     if (metrics->labels_changed()) pmdaExtSetFlags(ext, PMDA_EXT_LABEL_CHANGE);
     return 0;
@@ -68,7 +69,10 @@ int on_attribute(int context, int attribute, const char* value, int, pmdaExt*) {
   });
 }
 
-void on_end_of_context(int context) { stores->privileges().forget(context); }
+void on_end_of_context(int context) {
+  stores->privileges().forget(context);
+  stores->monitors().forget(context);
+}
 
 }  // namespace
 

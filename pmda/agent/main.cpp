@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -19,6 +20,7 @@
 #include "agent/main_loop.hpp"
 #include "agent/number_keeper.hpp"
 #include "agent/options.hpp"
+#include "agent/span_monitors.hpp"
 #include "agent/store_requests.hpp"
 #include "collector/collector.hpp"
 #include "collector/engine/clock.hpp"
@@ -38,10 +40,10 @@ std::string pcp_user() {
 }
 
 // Root, PCP's user and our own.
-Privileges privileges() {
+Privileges privileges(const Options& options) {
   std::set<uid_t> users{0, geteuid()};
   if (const passwd* const pcp = getpwnam(pcp_user().c_str())) users.insert(pcp->pw_uid);
-  return Privileges(std::move(users));
+  return Privileges(std::move(users), options.capture_remote);
 }
 
 // Only root can become somebody else; without -M others stay who they are.
@@ -109,9 +111,9 @@ int run(Options options) {
   const std::string path = numbers_path(options.domain);
   const InstanceFile file(path);
   InstanceFile::Contents known = load_numbers(file, path);
-  Collector collector(
-      {options.engine, ingest_options(options), std::move(known.instances), known.reserved},
-      log_info, steady_now());
+  Collector collector({options.engine, ingest_options(options), std::move(known.instances),
+                       known.reserved, options.span_bytes},
+                      log_info, steady_now());
   if (const Result<void> listening = collector.listen(); !listening) {
     log_error(listening.error().message);
     return EXIT_FAILURE;
@@ -122,7 +124,10 @@ int run(Options options) {
   const Reader reader = collector.reader();
   Metrics metrics({options.domain, options.units, collector.port()}, reader, steady_now());
   if (!options.debug.empty()) static_cast<void>(metrics.debug_options().replace(options.debug));
-  StoreRequests stores(metrics, privileges(), [&](Time now) { collector.reset(now); });
+  Privileges users = privileges(options);
+  SpanMonitors monitors(collector.spans(), users, options.capture, log_info);
+  metrics.set_span_desk(monitors);
+  StoreRequests stores(metrics, users, monitors, [&](Time now) { collector.reset(now); });
   NumberKeeper numbers(file, reader, log_warning, steady_now);
   MainLoop loop;  // blocks signals, so that the other threads have them blocked as well
   DiskThread disk(numbers);
@@ -135,7 +140,13 @@ int run(Options options) {
       const std::uint64_t changes = reader.changes();
       if (std::exchange(seen, changes) != changes) disk.save_numbers();
     };
-    loop.run(bridge, after_request, [&] { collector.request_client_log(); });
+    const auto look = [&]() -> std::optional<Time> {
+      const Time now = steady_now();
+      const std::optional<Time> next = monitors.end_idle(now);
+      return next ? std::optional(*next - now) : std::nullopt;
+    };
+    loop.run(
+        bridge, after_request, [&] { collector.request_client_log(); }, look);
   }
   end_soon();
   collector.stop();

@@ -4,17 +4,21 @@
 #include <poll.h>
 #include <string.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
 
 #include "agent/log.hpp"
+#include "collector/engine/clock.hpp"
 
 namespace pcp::trace::agent {
 
 namespace {
 
 constexpr std::array kSignals{SIGTERM, SIGINT, SIGHUP};
+
+constexpr Time kShortestWait = std::chrono::milliseconds(10);
 
 volatile sig_atomic_t ended = 0;  // the signal
 volatile sig_atomic_t hung_up = 0;
@@ -46,16 +50,20 @@ MainLoop::MainLoop() {
 }
 
 void MainLoop::run(Bridge& bridge, const std::function<void()>& after_request,
-                   const std::function<void()>& on_hangup) {
+                   const std::function<void()>& on_hangup,
+                   const std::function<std::optional<Time>()>& look) {
   pollfd pmcd{bridge.descriptor(), POLLIN, 0};
   for (;;) {
-    const int ready = ppoll(&pmcd, 1, nullptr, &unblocked_);
+    timespec pause{};
+    const std::optional<Time> wait = look();
+    if (wait) pause = to_timespec(std::max(*wait, kShortestWait));
+    const int ready = ppoll(&pmcd, 1, wait ? &pause : nullptr, &unblocked_);
     if (ended != 0) {
       log_info(std::string("ended by SIG") + sigabbrev_np(ended));
       return;
     }
     if (std::exchange(hung_up, 0) != 0) on_hangup();
-    if (ready <= 0) continue;  // a signal
+    if (ready <= 0) continue;  // a signal, or it is time to look
     if (!bridge.serve_one()) return;
     after_request();
   }

@@ -6,8 +6,10 @@
 #include <signal.h>
 
 #include <functional>
+#include <optional>
 
 #include "agent/bridge.hpp"
+#include "collector/types.hpp"
 
 namespace pcp::trace::agent {
 
@@ -16,9 +18,11 @@ class MainLoop {
   // Blocks the signals for the calling thread and those it starts. Once in a process.
   MainLoop();
 
-  // `after_request` is called when pmcd has its answer.
+  // `after_request` is called when pmcd has its answer. `look` is called now and then, and gives
+  // for how long it need not be; nothing: until the next request.
   void run(Bridge& bridge, const std::function<void()>& after_request,
-           const std::function<void()>& on_hangup);
+           const std::function<void()>& on_hangup,
+           const std::function<std::optional<Time>()>& look);
 
  private:
   sigset_t unblocked_;  // while waiting

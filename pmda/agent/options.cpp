@@ -11,6 +11,7 @@
 
 #include "metrics/debug_options.hpp"
 #include "metrics/parse_argument.hpp"
+#include "wire/capture_filter.hpp"
 
 namespace pcp::trace::agent {
 
@@ -39,6 +40,9 @@ pmLongOptions long_options[] = {
     {"max-tags", 1, 0, "COUNT", "tags to keep apart (default 100000)"},
     {"histogram-memory", 1, 0, "MIB",
      "memory for tracing.histogram, which is in use once somebody asks for it (default 64)"},
+    {"span-memory", 1, 0, "MIB", "memory for spans that wait for monitors (default 64)"},
+    {"capture", 1, 0, "FILTER", "spans that monitors see who have no filter of their own"},
+    {"capture-remote", 0, 0, nullptr, "let monitors of other hosts see spans"},
     {"split", 1, 0, "LABELS", "labels of programs to keep their tags apart by, as in service,rank"},
     {"help", 0, 'h', nullptr, "show this usage message and exit"},
     {"version", 0, 'v', nullptr, "show the version and exit"},
@@ -81,6 +85,13 @@ Result<void> take_user(const char* name, std::string& target) {
   return Error{"\"" + target + "\" is not a user of this system"};
 }
 
+Result<void> take_filter(const char* text, std::string& target) {
+  const Result<wire::CaptureFilter> filter = wire::parse_capture_filter(text);
+  if (!filter) return filter.error();
+  target = wire::text_of(*filter);
+  return {};
+}
+
 Result<void> take_mebibytes(const char* text, std::size_t& target) {
   const Result<std::int64_t> mebibytes = parse_number(text, 1, kMostMiB);
   if (!mebibytes) return mebibytes.error();
@@ -121,6 +132,12 @@ Result<void> take_option(int letter, const std::string& name, const char* text, 
       if (name == "--split") return take(parse_keys(text), options.split);
       if (name == "--histogram-memory")
         return take_mebibytes(text, options.engine.max_cumulative_bytes);
+      if (name == "--span-memory") return take_mebibytes(text, options.span_bytes);
+      if (name == "--capture") return take_filter(text, options.capture);
+      if (name == "--capture-remote") {
+        options.capture_remote = true;
+        return {};
+      }
       return take(parse_number(text, 1, kMostTags), options.engine.max_tags);
   }
 }

@@ -8,6 +8,7 @@
 
 #include "collector/engine/types.hpp"
 #include "collector/ingest/access.hpp"
+#include "collector/spans/spans.hpp"
 #include "metrics/metric_table.hpp"
 #include "wire/defaults.hpp"
 #include "wire/result.hpp"
@@ -15,17 +16,20 @@
 namespace pcp::trace::agent {
 
 struct Options {
-  int domain = 10;                    // -d: the agent's number among PCP's
-  std::string log = "trace.log";      // -l
-  std::string user;                   // -M: whom the agent runs as; empty: PCP's user
-  std::uint16_t port = kDefaultPort;  // -I, else PCP_TRACE_PORT
-  std::string socket_path;            // -i: Unix socket for traced programs
-  AccessList access;                  // -A
-  EngineOptions engine;               // -T, -N, --max-tags, --histogram-memory
-  std::vector<std::string> split;     // --split
-  ValueUnits units;                   // -U, -V
-  std::string debug;                  // -D
-  bool adopts_numbers = false;        // -a: does that and no more
+  int domain = 10;                              // -d: the agent's number among PCP's
+  std::string log = "trace.log";                // -l
+  std::string user;                             // -M: whom the agent runs as; empty: PCP's user
+  std::uint16_t port = kDefaultPort;            // -I, else PCP_TRACE_PORT
+  std::string socket_path;                      // -i: Unix socket for traced programs
+  AccessList access;                            // -A
+  EngineOptions engine;                         // -T, -N, --max-tags, --histogram-memory
+  std::vector<std::string> split;               // --split
+  std::size_t span_bytes = Spans::kUsualBytes;  // --span-memory
+  std::string capture;                          // --capture: canonical
+  bool capture_remote = false;                  // --capture-remote
+  ValueUnits units;                             // -U, -V
+  std::string debug;                            // -D
+  bool adopts_numbers = false;                  // -a: does that and no more
 };
 
 struct CommandLine {

@@ -44,4 +44,17 @@ bool Privileges::may_store(int context) const {
          asks_for_itself(found->second.process);
 }
 
+std::optional<Audience> Privileges::may_see_spans_of(int context) const {
+  const auto found = monitors_.find(context);
+  const bool is_known = found != monitors_.end() && found->second.user != kNobody &&
+                        asks_for_itself(found->second.process);
+  if (!is_known) return remotes_see_spans_ ? std::optional(Audience{}) : std::nullopt;
+  return users_.contains(found->second.user) ? Audience{} : Audience{found->second.user};
+}
+
+bool Privileges::is_of_this_host(int context) const {
+  const auto found = monitors_.find(context);
+  return found != monitors_.end() && found->second.process != 0;
+}
+
 }  // namespace pcp::trace::agent

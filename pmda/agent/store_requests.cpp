@@ -2,14 +2,30 @@
 #include "agent/store_requests.hpp"
 
 #include <cstdlib>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace pcp::trace::agent {
 
-StoreRequests::StoreRequests(Metrics& metrics, Privileges privileges,
+namespace {
+
+// The text in a block of values, whatever type it says it has: pmevent stores one into an event
+// metric. Nothing if it is a number.
+std::optional<std::string> text_in(const pmValueSet& values) {
+  if (values.valfmt == PM_VAL_INSITU) return {};
+  const pmValueBlock& block = *values.vlist[0].value.pval;
+  if (block.vlen < PM_VAL_HDR_SIZE) return {};
+  const std::string_view text(block.vbuf, block.vlen - PM_VAL_HDR_SIZE);
+  return std::string(text.substr(0, text.find('\0')));
+}
+
+}  // namespace
+
+StoreRequests::StoreRequests(Metrics& metrics, Privileges& privileges, SpanMonitors& monitors,
                              std::function<void(Time)> reset)
-    : metrics_(metrics), privileges_(std::move(privileges)), reset_(std::move(reset)) {}
+    : metrics_(metrics), privileges_(privileges), monitors_(monitors), reset_(std::move(reset)) {}
 
 int StoreRequests::store(const pmResult& values, int context, Time now) {
   for (int i = 0; i < values.numpmid; ++i) {
@@ -22,12 +38,46 @@ int StoreRequests::store(const pmResult& values, int context, Time now) {
 int StoreRequests::store(const pmValueSet& values, int context, Time now) {
   const Metric* const metric = metrics_.find(values.pmid);
   if (!metric) return PM_ERR_PMID;
-  if (metric->store == Store::Refused || !privileges_.may_store(context)) return PM_ERR_PERMISSION;
+  // What a monitor may see itself is the monitors' matter.
+  const bool may_store = metric->store == Store::OwnFilter || privileges_.may_store(context);
+  if (metric->store == Store::Refused || !may_store) return PM_ERR_PERMISSION;
   if (values.numval != 1) return PM_ERR_BADSTORE;
-  if (metric->store != Store::Reset) return replace_debug_options(values, metric->type());
+  switch (metric->store) {
+    case Store::Refused:
+      break;
+    case Store::Reset:
+      reset_(now);
+      return 0;
+    case Store::DebugBits:
+    case Store::DebugOptions:
+      return replace_debug_options(values, metric->type());
+    case Store::OwnFilter:
+    case Store::CommonFilter:
+      return store_filter(*metric, values, context, now);
+    case Store::FetchBytes:
+    case Store::SpanBytes:
+    case Store::IdleSeconds:
+      return store_number(*metric, values);
+  }
+  return PM_ERR_PERMISSION;
+}
 
-  reset_(now);
-  return 0;
+int StoreRequests::store_filter(const Metric& metric, const pmValueSet& values, int context,
+                                Time now) {
+  const std::optional<std::string> text = text_in(values);
+  if (!text) return PM_ERR_BADSTORE;
+  return metric.store == Store::OwnFilter ? monitors_.store_own_filter(context, *text, now)
+                                          : monitors_.store_common_filter(*text, now);
+}
+
+int StoreRequests::store_number(const Metric& metric, const pmValueSet& values) {
+  pmAtomValue atom{};
+  const int status =
+      pmExtractValue(values.valfmt, &values.vlist[0], metric.type(), &atom, PM_TYPE_U32);
+  if (status < 0) return status;
+  if (metric.store == Store::FetchBytes) return monitors_.store_fetch_bytes(atom.ul);
+  if (metric.store == Store::SpanBytes) return monitors_.store_memory(atom.ul);
+  return monitors_.store_idle(atom.ul);
 }
 
 int StoreRequests::replace_debug_options(const pmValueSet& values, int type) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What monitors may change: they may reset the collector, and replace PCP's debug options.
+// What monitors may change: they may reset the collector, replace PCP's debug options, and say
+// which spans are to be captured.
 #pragma once
 
 #include <pcp/pmapi.h>
@@ -7,6 +8,7 @@
 #include <functional>
 
 #include "agent/privileges.hpp"
+#include "agent/span_monitors.hpp"
 #include "collector/types.hpp"
 #include "metrics/metrics.hpp"
 
@@ -15,19 +17,24 @@ namespace pcp::trace::agent {
 // Thread: the main one.
 class StoreRequests {
  public:
-  StoreRequests(Metrics& metrics, Privileges privileges, std::function<void(Time)> reset);
+  StoreRequests(Metrics& metrics, Privileges& privileges, SpanMonitors& monitors,
+                std::function<void(Time)> reset);
 
   // Gives 0 or a PCP error.
   int store(const pmResult& values, int context, Time now);
 
   Privileges& privileges() { return privileges_; }
+  SpanMonitors& monitors() { return monitors_; }
 
  private:
   int store(const pmValueSet& values, int context, Time now);
   int replace_debug_options(const pmValueSet& values, int type);
+  int store_filter(const Metric& metric, const pmValueSet& values, int context, Time now);
+  int store_number(const Metric& metric, const pmValueSet& values);
 
   Metrics& metrics_;
-  Privileges privileges_;
+  Privileges& privileges_;
+  SpanMonitors& monitors_;
   std::function<void(Time)> reset_;
 };
 

@@ -50,6 +50,9 @@ TEST_F(OptionsTest, HaveDefaults) {
   EXPECT_EQ(options.engine.max_tags, 100'000);
   EXPECT_EQ(options.engine.max_cumulative_bytes, 64u << 20);
   EXPECT_TRUE(options.split.empty());
+  EXPECT_EQ(options.span_bytes, 64u << 20);
+  EXPECT_EQ(options.capture, "");
+  EXPECT_FALSE(options.capture_remote);
   EXPECT_FALSE(options.adopts_numbers);
 }
 
@@ -80,6 +83,14 @@ TEST_F(OptionsTest, AreTakenFromTheCommandLine) {
   EXPECT_EQ(options.engine.max_cumulative_bytes, 3u << 20);
   EXPECT_EQ(options.units.observation.dimSpace, 1);
   EXPECT_EQ(options.units.counter.dimTime, 1);
+}
+
+TEST_F(OptionsTest, SayWhatIsCaptured) {
+  const Options options =
+      good({"--span-memory", "5", "--capture", "limit=7/s tag=a", "--capture-remote"});
+  EXPECT_EQ(options.span_bytes, 5u << 20);
+  EXPECT_EQ(options.capture, "tag=a limit=7/s");
+  EXPECT_TRUE(options.capture_remote);
 }
 
 TEST_F(OptionsTest, CollectAccessRules) {
@@ -113,6 +124,8 @@ TEST_F(OptionsTest, NameTheArgumentThatIsWrong) {
                                                        {"-V", "0,0,0,0,99,0"},
                                                        {"--max-tags", "0"},
                                                        {"--histogram-memory", "0"},
+                                                       {"--span-memory", "0"},
+                                                       {"--capture", "tga=a"},
                                                        {"--histogram-memory", "1048577"}};
   for (const auto& [option, argument] : cases) {
     const std::string message = error({option, argument});

@@ -62,7 +62,9 @@ class StoreTest : public MetricsFixture {
     return set.vlist[0].value.pval->vbuf;
   }
 
-  StoreRequests stores_{metrics_, Privileges({0, 999}),
+  Privileges privileges_{{0, 999}};
+  SpanMonitors monitors_{shared_.spans, privileges_, "", [](const std::string&) {}};
+  StoreRequests stores_{metrics_, privileges_, monitors_,
                         [this](Time now) { shared_.engine.reset(now); }};
 };
 

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "agent/span_monitors.hpp"
+
+#include <pcp/pmapi.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "wire/capture_filter.hpp"
+
+namespace pcp::trace::agent {
+
+namespace {
+
+constexpr std::size_t kUsualFetch = 128 * 1024;
+constexpr std::size_t kLeastFetch = 32 * 1024;  // more than the largest span takes
+constexpr std::size_t kMostFetch = 8u << 20;    // PCP's values have 24 bits for their length
+
+// pmcd's Unix socket takes some 180 KB from it; with more it would wait for a monitor that reads
+// no more, and all others with it.
+constexpr std::size_t kMostThroughSocket = 160 * 1024;
+
+constexpr std::uint64_t kLeastMemory = 1u << 20;
+
+// pmlogger comes every minute, if nobody says otherwise.
+constexpr std::uint32_t kUsualIdle = 90;
+constexpr std::uint32_t kMostIdle = 86'400;
+
+}  // namespace
+
+SpanMonitors::SpanMonitors(Spans& spans, const Privileges& privileges, std::string filter,
+                           LogLine log)
+    : spans_(spans),
+      privileges_(privileges),
+      common_filter_(std::move(filter)),
+      log_(log),
+      fetch_bytes_(kUsualFetch),
+      idle_(std::chrono::seconds(kUsualIdle)) {}
+
+SpanAsker SpanMonitors::asker(Time now) {
+  Asking& asking = monitors_[asking_];
+  asking.asked_at = now;
+  if (asking.monitor == nullptr && !filter_of(asking).empty()) {
+    const int status = begin(asking_, asking, now);
+    if (status < 0) return {nullptr, status, 0};
+  }
+  const bool is_local = privileges_.is_of_this_host(asking_);
+  return {asking.monitor.get(), 0,
+          is_local ? std::min(fetch_bytes_, kMostThroughSocket) : fetch_bytes_};
+}
+
+int SpanMonitors::begin(int context, Asking& asking, Time now) {
+  const std::optional<Audience> audience = privileges_.may_see_spans_of(context);
+  if (!audience) return PM_ERR_PERMISSION;
+  // The old capture goes when there is a new one: if that has the same filter, none of it is lost.
+  auto monitor = spans_.capture(filter_of(asking), *audience);
+  if (monitor == nullptr) {
+    log_.say("spans are not captured for a monitor: too many different filters", now);
+    return -EUSERS;
+  }
+  asking.monitor = std::move(monitor);
+  asking.asked_at = now;
+  return 0;
+}
+
+SpanControls SpanMonitors::controls() const {
+  SpanControls controls;
+  controls.filter = common_filter_;
+  controls.fetch_bytes = static_cast<std::uint32_t>(fetch_bytes_);
+  controls.memory_bytes = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(spans_.most_bytes(), std::uint32_t{0xffffffff}));
+  controls.idle_s =
+      static_cast<std::uint32_t>(std::chrono::duration_cast<std::chrono::seconds>(idle_).count());
+  const auto found = monitors_.find(asking_);
+  if (found != monitors_.end() && found->second.monitor != nullptr)
+    controls.backlog = static_cast<std::uint32_t>(found->second.monitor->waiting());
+  return controls;
+}
+
+int SpanMonitors::store_own_filter(int context, const std::string& text, Time now) {
+  if (!privileges_.may_see_spans_of(context)) return PM_ERR_PERMISSION;
+  const Result<std::string> filter = canonical(text);
+  if (!filter) {
+    log_.say("a monitor's filter: " + filter.error().message, now);
+    return PM_ERR_BADSTORE;
+  }
+  Asking changed;
+  changed.filter = *filter;
+  changed.has_own = !filter->empty();
+  if (!filter_of(changed).empty()) {
+    const int status = begin(context, changed, now);
+    if (status < 0) return status;
+  }
+  monitors_[context] = std::move(changed);
+  return 0;
+}
+
+// Those who see what it says go on with the new one.
+int SpanMonitors::store_common_filter(const std::string& text, Time now) {
+  const Result<std::string> filter = canonical(text);
+  if (!filter) {
+    log_.say("tracing.control.filter: " + filter.error().message, now);
+    return PM_ERR_BADSTORE;
+  }
+  common_filter_ = *filter;
+  for (auto& [context, asking] : monitors_) {
+    if (asking.has_own || asking.monitor == nullptr) continue;
+    const Time asked_at = asking.asked_at;
+    if (common_filter_.empty() || begin(context, asking, now) < 0) asking.monitor.reset();
+    asking.asked_at = asked_at;
+  }
+  return 0;
+}
+
+int SpanMonitors::store_fetch_bytes(std::uint64_t bytes) {
+  if (bytes < kLeastFetch || bytes > kMostFetch) return PM_ERR_BADSTORE;
+  fetch_bytes_ = bytes;
+  return 0;
+}
+
+int SpanMonitors::store_memory(std::uint64_t bytes) {
+  if (bytes < kLeastMemory) return PM_ERR_BADSTORE;
+  spans_.set_most_bytes(bytes);
+  return 0;
+}
+
+int SpanMonitors::store_idle(std::uint64_t seconds) {
+  if (seconds < 1 || seconds > kMostIdle) return PM_ERR_BADSTORE;
+  idle_ = std::chrono::seconds(seconds);
+  return 0;
+}
+
+// Nothing stays nothing.
+Result<std::string> SpanMonitors::canonical(const std::string& text) {
+  if (text.find_first_not_of(' ') == text.npos) return std::string();
+  const Result<wire::CaptureFilter> filter = wire::parse_capture_filter(text);
+  if (!filter) return filter.error();
+  return wire::text_of(*filter);
+}
+
+std::optional<Time> SpanMonitors::end_idle(Time now) {
+  std::optional<Time> next;
+  for (auto& [context, asking] : monitors_) {
+    if (asking.monitor == nullptr) continue;
+    const Time due = asking.asked_at + idle_;
+    if (due <= now) {
+      asking.monitor.reset();
+    } else {
+      next = std::min(next.value_or(due), due);
+    }
+  }
+  return next;
+}
+
+}  // namespace pcp::trace::agent

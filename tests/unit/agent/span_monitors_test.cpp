@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "agent/span_monitors.hpp"
+
+#include <pcp/pmapi.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace pcp::trace::agent {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int kRoot = 1;  // contexts
+constexpr int kOther = 2;
+constexpr int kAlice = 3;
+constexpr int kStranger = 4;
+constexpr std::uint32_t kAlicesUid = 1000;
+
+std::vector<std::string> log_lines;
+
+class SpanMonitorsTest : public testing::Test {
+ protected:
+  explicit SpanMonitorsTest(bool remotes_see_spans = false) : privileges_({0}, remotes_see_spans) {
+    log_lines.clear();
+    for (const int context : {kRoot, kOther, kAlice})
+      privileges_.note_process(context, std::to_string(getpid()).c_str());
+    privileges_.note_user(kRoot, "0");
+    privileges_.note_user(kOther, "0");
+    privileges_.note_user(kAlice, "1000");
+  }
+
+  SpanAsker fetch(int context) {
+    monitors_.set_asking(context);
+    return monitors_.asker(now_);
+  }
+
+  std::vector<std::string> captured() const {
+    std::vector<std::string> filters;
+    const auto captures = spans_.captures();
+    for (std::size_t place = 0; place < kPlaces; ++place)
+      if (captures->at(place).id != 0) filters.push_back(captures->at(place).filter);
+    return filters;
+  }
+
+  using Filters = std::vector<std::string>;
+
+  Time now_ = 1h;
+  Spans spans_;
+  Privileges privileges_;
+  SpanMonitors monitors_{spans_, privileges_, "",
+                         [](const std::string& line) { log_lines.push_back(line); }};
+};
+
+TEST_F(SpanMonitorsTest, HaveNothingCapturedUntilThereIsAFilter) {
+  const SpanAsker asker = fetch(kRoot);
+  EXPECT_EQ(asker.monitor, nullptr);
+  EXPECT_EQ(asker.error, 0);
+  EXPECT_EQ(captured(), Filters{});
+}
+
+TEST_F(SpanMonitorsTest, SeeWhatTheyAskFor) {
+  EXPECT_EQ(monitors_.store_own_filter(kRoot, "limit=5/s tag=a", now_), 0);
+  EXPECT_EQ(captured(), Filters{"tag=a limit=5/s"});
+  EXPECT_NE(fetch(kRoot).monitor, nullptr);
+  EXPECT_EQ(fetch(kOther).monitor, nullptr);
+  EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=b", now_), 0);
+  EXPECT_EQ(captured(), Filters{"tag=b limit=1000/s"});
+  EXPECT_EQ(monitors_.store_own_filter(kRoot, "", now_), 0);
+  EXPECT_EQ(captured(), Filters{});
+}
+
+TEST_F(SpanMonitorsTest, WithoutAFilterSeeTheCommonOneOnceTheyFetch) {
+  EXPECT_EQ(monitors_.store_common_filter("tag=a", now_), 0);
+  EXPECT_EQ(monitors_.controls().filter, "tag=a limit=1000/s");
+  EXPECT_EQ(captured(), Filters{});
+  EXPECT_NE(fetch(kRoot).monitor, nullptr);
+  EXPECT_EQ(captured(), Filters{"tag=a limit=1000/s"});
+  EXPECT_EQ(monitors_.store_common_filter("tag=b", now_), 0);
+  EXPECT_EQ(captured(), Filters{"tag=b limit=1000/s"});
+  EXPECT_EQ(monitors_.store_common_filter(" ", now_), 0);
+  EXPECT_EQ(captured(), Filters{});
+  EXPECT_EQ(fetch(kRoot).monitor, nullptr);
+}
+
+TEST_F(SpanMonitorsTest, AreToldOfAFilterThatMakesNoSense) {
+  EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=a", now_), 0);
+  EXPECT_EQ(monitors_.store_own_filter(kRoot, "tga=b", now_), PM_ERR_BADSTORE);
+  EXPECT_EQ(captured(), Filters{"tag=a limit=1000/s"});
+  ASSERT_EQ(log_lines.size(), 1u);
+  EXPECT_NE(log_lines[0].find("tga"), std::string::npos) << log_lines[0];
+  EXPECT_EQ(monitors_.store_common_filter("slower=10", now_), PM_ERR_BADSTORE);
+  EXPECT_EQ(monitors_.controls().filter, "");
+}
+
+TEST_F(SpanMonitorsTest, SeeTheirOwnUsersProgramsUnlessTheyArePrivileged) {
+  EXPECT_EQ(monitors_.store_own_filter(kAlice, "tag=a", now_), 0);
+  EXPECT_EQ(spans_.captures()->at(0).audience, Audience{kAlicesUid});
+  EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=a", now_), 0);
+  EXPECT_EQ(spans_.captures()->at(1).audience, Audience{});
+}
+
+TEST_F(SpanMonitorsTest, OfOtherHostsSeeNone) {
+  EXPECT_EQ(monitors_.store_own_filter(kStranger, "tag=a", now_), PM_ERR_PERMISSION);
+  EXPECT_EQ(fetch(kStranger).error, 0);
+  EXPECT_EQ(monitors_.store_common_filter("tag=a", now_), 0);
+  EXPECT_EQ(fetch(kStranger).error, PM_ERR_PERMISSION);
+  EXPECT_EQ(captured(), Filters{});
+}
+
+class RemoteMonitors : public SpanMonitorsTest {
+ protected:
+  RemoteMonitors() : SpanMonitorsTest(true) {}
+};
+
+TEST_F(RemoteMonitors, SeeAllIfTheAgentSaysSo) {
+  EXPECT_EQ(monitors_.store_own_filter(kStranger, "tag=a", now_), 0);
+  EXPECT_EQ(spans_.captures()->at(0).audience, Audience{});
+}
+
+TEST_F(SpanMonitorsTest, MayNotAllAskForSomethingElse) {
+  for (int context = 100; context < 132; ++context) {
+    privileges_.note_user(context, "0");
+    privileges_.note_process(context, std::to_string(getpid()).c_str());
+    EXPECT_EQ(monitors_.store_own_filter(context, "pid=" + std::to_string(context), now_), 0);
+  }
+  EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=a", now_), -EUSERS);
+  EXPECT_EQ(log_lines.size(), 1u);
+  monitors_.forget(100);
+  EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=a", now_), 0);
+}
+
+TEST_F(SpanMonitorsTest, LeaveNothingBehind) {
+  EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=a", now_), 0);
+  monitors_.forget(kRoot);
+  EXPECT_EQ(captured(), Filters{});
+  EXPECT_EQ(fetch(kRoot).monitor, nullptr);  // another one, in the same slot of pmcd's
+}
+
+TEST_F(SpanMonitorsTest, ThatAreIdleHaveNothingCaptured) {
+  EXPECT_EQ(monitors_.store_idle(10), 0);
+  EXPECT_EQ(monitors_.end_idle(now_), std::nullopt);
+  EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=a", now_), 0);
+  EXPECT_EQ(monitors_.end_idle(now_), now_ + 10s);
+  now_ += 9s;
+  fetch(kRoot);
+  now_ += 9s;
+  EXPECT_EQ(monitors_.end_idle(now_), now_ + 1s);
+  now_ += 1s;
+  EXPECT_EQ(monitors_.end_idle(now_), std::nullopt);
+  EXPECT_EQ(captured(), Filters{});
+  EXPECT_NE(fetch(kRoot).monitor, nullptr);  // it still wants the same
+  EXPECT_EQ(captured(), Filters{"tag=a limit=1000/s"});
+}
+
+TEST_F(SpanMonitorsTest, GetNoMoreAtATimeThanPmcdCanPassOn) {
+  EXPECT_EQ(monitors_.controls().fetch_bytes, 131'072u);
+  EXPECT_EQ(fetch(kRoot).most_bytes, 131'072u);
+  EXPECT_EQ(monitors_.store_fetch_bytes(1u << 20), 0);
+  EXPECT_EQ(fetch(kRoot).most_bytes, 163'840u);
+  EXPECT_EQ(fetch(kStranger).most_bytes, 1u << 20);
+  EXPECT_EQ(monitors_.store_fetch_bytes(1000), PM_ERR_BADSTORE);
+  EXPECT_EQ(monitors_.store_fetch_bytes(16u << 20), PM_ERR_BADSTORE);
+  EXPECT_EQ(monitors_.controls().fetch_bytes, 1u << 20);
+}
+
+TEST_F(SpanMonitorsTest, AreToldHowMuchIsWaitingForThem) {
+  EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=a", now_), 0);
+  std::vector<StoredSpan> sent(7);
+  for (StoredSpan& span : sent) span.places = 1;
+  spans_.add(sent, spans_.number(), 0, "uid 0");
+  monitors_.set_asking(kRoot);
+  EXPECT_EQ(monitors_.controls().backlog, 7u);
+  monitors_.set_asking(kOther);
+  EXPECT_EQ(monitors_.controls().backlog, 0u);
+}
+
+TEST_F(SpanMonitorsTest, MaySetTheMemory) {
+  EXPECT_EQ(monitors_.controls().memory_bytes, 64u << 20);
+  EXPECT_EQ(monitors_.store_memory(2u << 20), 0);
+  EXPECT_EQ(spans_.most_bytes(), 2u << 20);
+  EXPECT_EQ(monitors_.store_memory(0), PM_ERR_BADSTORE);
+}
+
+}  // namespace
+}  // namespace pcp::trace::agent
