@@ -7,13 +7,11 @@ import os
 import socket
 import subprocess
 import unittest
-import urllib.error
-import urllib.parse
-import urllib.request
 
 import batch_wire
 import legacy_wire
-from private_pmcd import PATIENCE_S, ReservedPort, pcp_configuration, wait_until
+from pmproxy import Pmproxy
+from private_pmcd import PATIENCE_S, wait_until
 from trace_test import TraceTestCase
 
 IS_ROOT = os.getuid() == 0
@@ -131,42 +129,15 @@ class Peer(StrangerTestCase):
 class Proxy(StrangerTestCase):
     """Clients of a pmproxy, which is a user who may store and connects to pmcd's Unix socket."""
 
-    def start_pmproxy(self, pmcd):
-        self.port = ReservedPort()
-        self.addCleanup(self.port.close)
-        with open(pmcd.path("pmproxy.conf"), "w", encoding="utf-8") as file:
-            file.write("[pmproxy]\nredis.enabled = false\n[redis]\nenabled = false\n")
-        proxy = subprocess.Popen(
-            [f"{pcp_configuration()['PCP_BINADM_DIR']}/pmproxy", "-f", "-A", "-t",
-             "-i", "127.0.0.1", "-p", str(self.port.number), "-s", pmcd.path("run/proxy.socket"),
-             "-c", pmcd.path("pmproxy.conf"), "-l", pmcd.path("log/pmproxy.log")],
-            env=os.environ | {"PCP_RUN_DIR": pmcd.path("run")}, stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(proxy.wait)
-        self.addCleanup(proxy.kill)
-        wait_until(lambda: self.ask(pmcd, "context"), what="pmproxy")
-
-    def ask(self, pmcd, what, **parameters):
-        """Gives what pmproxy answers about this pmcd, None if it is not there."""
-        query = urllib.parse.urlencode({"hostspec": pmcd.host(unix=True), **parameters})
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port.number}/pmapi/{what}?{query}",
-                                        timeout=PATIENCE_S) as answer:
-                return answer.read().decode()
-        except urllib.error.HTTPError as refusal:
-            return refusal.read().decode()
-        except urllib.error.URLError:
-            return None
-
     def test_may_read_and_not_store(self):
         pmcd = self.start_pmcd()
         self.trace(self.environment(pmcd), "point a")
         self.assert_values(pmcd, "trace.point.count", {"a": 1})
-        self.start_pmproxy(pmcd)
+        proxy = self.enterContext(Pmproxy(pmcd))
         for metric in ("trace.control.reset", "trace.agent.debug"):
-            answer = self.ask(pmcd, "store", name=metric, value="1")
+            answer = proxy.ask("store", name=metric, value="1")
             self.assertIn("No permission", answer)
-        self.assertIn('"value":1', self.ask(pmcd, "fetch", names="trace.point.count"))
+        self.assertIn('"value":1', proxy.ask("fetch", names="trace.point.count"))
         self.assertEqual(pmcd.pmstore("trace.control.reset", 1)[0], 0)  # who is no proxy may
 
 

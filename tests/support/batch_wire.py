@@ -80,15 +80,20 @@ def decode_sequence(batch):
 
 def connect(path, timeout, **hello):
     """Opens a session of its own on the agent's Unix socket."""
+    return connect_and_read_welcome(path, timeout, os.urandom(16), **hello)[0]
+
+
+def connect_and_read_welcome(path, timeout, session, **hello):
+    """The same for this session; gives what the WELCOME says, too."""
     client = socket.socket(socket.AF_UNIX)
     client.settimeout(timeout)
     client.connect(path)
     legacy_wire.read_ack(client)
-    client.sendall(encode_hello(os.urandom(16), **hello))
+    client.sendall(encode_hello(session, **hello))
     welcome = legacy_wire.read_pdu(client)
     if welcome.type != WELCOME:
         raise ValueError(f"not a WELCOME: {welcome}")
-    return client
+    return client, welcome.payload
 
 
 def send_points(client, sequence, counts):

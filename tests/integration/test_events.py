@@ -1,0 +1,384 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Spans as PCP's tools see them: programs that are made by hand capture what monitors ask for."""
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import events_wire
+from event_monitor import END, ID, PARENT, POINT, START, EventMonitor, PcpError
+from events_wire import OBSERVE, encode_span
+from pmproxy import Pmproxy
+from private_pmcd import PATIENCE_S, pcp_configuration, stopped, thread_states, wait_until
+from trace_test import TraceTestCase
+
+IS_ROOT = os.getuid() == 0
+STRANGER = 65534
+only_root = unittest.skipUnless(IS_ROOT, "only root can be somebody else")
+
+# Fetches once for each line that it reads.
+READER = """
+import sys
+from event_monitor import EventMonitor
+with EventMonitor(sys.argv[1]) as monitor:
+    monitor.want("tag=*")
+    print("begun", flush=True)
+    for _ in sys.stdin:
+        print("asks", flush=True)
+        print(len(monitor.spans()), flush=True)
+"""
+
+
+class EventsTestCase(TraceTestCase):
+    options = ()
+
+    def setUp(self):
+        self.pmcd = self.start_pmcd(self.options)
+
+    def program(self, **hello):
+        return self.enterContext(
+            events_wire.Program(self.pmcd.path("run/trace.socket"), PATIENCE_S, **hello))
+
+    def monitor(self, text=None, unix=True):
+        monitor = self.enterContext(EventMonitor(self.pmcd.host(unix)))
+        if text is not None:
+            monitor.want(text)
+        return monitor
+
+    def pmevent(self, *options, unix=True, **popen):
+        """Starts one that takes ten samples a second of all events."""
+        process = subprocess.Popen(
+            [*popen.pop("become", ()), "pmevent", "-h", self.pmcd.host(unix), "-t", "0.1", *options,
+             "tracing.events"], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL, **popen)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.kill)
+        return process
+
+    def captures(self):
+        return self.pmcd.value("tracing.agent.captures")
+
+    def wait_for_captures(self, count):
+        wait_until(lambda: self.captures() == count, what=f"{count} captures")
+
+
+class Shown(EventsTestCase):
+    def test_live_by_pmevent(self):
+        program = self.program(service=b"shop")
+        viewer = self.pmevent("-x", "tag=request", "-s", "10")
+        program.wait_for_filters("tag=request")
+        program.send(encode_span(span=0xabc, parent=0xdef, duration_ns=1000,
+                                 attributes=[(b"route", b"/cart"), (b"rows", 12.0)]))
+        shown = viewer.communicate(timeout=PATIENCE_S)[0]
+        self.assertEqual(viewer.returncode, 0, shown)
+        self.assertIn("flags 0x1a (start,id,parent)", shown)
+        self.assertIn("flags 0x1c (end,id,parent)", shown)
+        for line in ('tracing.param.span "0000000000000abc"',
+                     'tracing.param.parent "0000000000000def"',
+                     'tracing.param.trace "00000000000000010000000000000002"',
+                     'tracing.param.tag "request"', 'tracing.param.service "shop"',
+                     'tracing.param.status "ok"', 'tracing.param.duration 1000',
+                     'tracing.param.attributes "route=/cart rows=12"',
+                     f'tracing.param.pid {os.getpid()}'):
+            self.assertIn(line, shown)
+
+    def test_of_a_pmlogger_by_pmevent_and_pmdumplog(self):
+        directory = self.enterContext(tempfile.TemporaryDirectory(prefix="trace-"))
+        archive = os.path.join(directory, "log")
+        with open(archive + ".conf", "w", encoding="utf-8") as file:
+            file.write("log mandatory on 100 msec { tracing.events }\n")
+        self.assertEqual(self.pmcd.pmstore("tracing.control.filter", "tag=request")[0], 0)
+        program = self.program()
+        logger = subprocess.Popen(
+            [f"{pcp_configuration()['PCP_BINADM_DIR']}/pmlogger", "-h", self.pmcd.host(unix=True),
+             "-c", archive + ".conf", "-u", "-l", archive + ".log", archive],
+            env=self.pmcd.pcp_environment() | {"PMLOGGER_LOCAL": "1"}, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(logger.wait)
+        self.addCleanup(logger.kill)
+        program.wait_for_filters("tag=request")
+        program.send(encode_span(span=0xabc, parent=0xdef),
+                     encode_span(span=0xabc, kind=OBSERVE, value=2.5))
+        program.send(counts=[(program.control.captures["tag=request limit=1000/s"][0],
+                              5, 1, 2, 0, 0)])
+
+        def dumped():
+            return subprocess.run(["pmdumplog", archive, "tracing.events"], text=True, check=False,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
+        wait_until(lambda: "2.5" in dumped() and "missed" in dumped(), what="them in the archive")
+        logger.terminate()
+        logger.wait(PATIENCE_S)
+        replayed = subprocess.run(["pmevent", "-a", archive, "-t", "0.1", "tracing.events"],
+                                  text=True, check=True, stdout=subprocess.PIPE).stdout
+        for shown in (dumped(), replayed):
+            for text in ("start,id,parent", "end,id,parent", "point,id", "0000000000000abc",
+                         "0000000000000def", "transact", "2.5", "3 missed event records"):
+                self.assertIn(text, shown)
+
+    def test_in_the_order_of_time(self):
+        program = self.program()
+        monitor = self.monitor("tag=*")
+        program.wait_for_filters("tag=*")
+        program.send(encode_span(span=2, parent=1, begin_ns=2000, duration_ns=2000),
+                     encode_span(span=2, kind=OBSERVE, value=1, begin_ns=3000),
+                     encode_span(span=1, begin_ns=1000, duration_ns=9000))
+        self.assertEqual([(event.flags, event.parameters["span"][-1]) for event in monitor.events()],
+                         [(START | ID, "1"), (START | ID | PARENT, "2"), (POINT | ID, "2"),
+                          (END | ID | PARENT, "2"), (END | ID, "1")])
+
+
+class Once(EventsTestCase):
+    """Everything, to everybody who has asked for it, once; or it is counted."""
+
+    def test_to_each_of_two_monitors(self):
+        program = self.program()
+        ones, others = self.monitor("tag=a*"), self.monitor("tag=b*")
+        program.wait_for_filters("tag=a*", "tag=b*")
+        to_one, to_other = (program.control.places(text) for text in ("tag=a*", "tag=b*"))
+        expected, got = ([], []), ([], [])
+        for _ in range(10):
+            for of, places in ((0, to_one), (1, to_other)):
+                expected[of].extend(program.send_some(20, places))
+            both = program.send_some(5, to_one | to_other)
+            expected[0].extend(both)
+            expected[1].extend(both)
+            got[0].extend(ones.spans())
+        got[1].extend(others.spans())
+        self.assertEqual(got, expected)
+        self.assertEqual((ones.missed, others.missed), (0, 0))
+
+    def test_to_who_asks_twice_in_a_fetch(self):
+        program = self.program()
+        monitor = self.monitor("tag=*")
+        program.wait_for_filters("tag=*")
+        expected = program.send_some(3, 1)
+        first, second, third = monitor.fetch(times=3)
+        self.assertEqual(first, second)
+        self.assertEqual(second, third)
+        self.assertEqual([int(event.parameters["span"], 16) for event in first
+                          if event.flags & END], expected)
+        self.assertEqual(monitor.spans(), [])
+
+    def test_bit_by_bit_where_there_are_many(self):
+        program = self.program()
+        monitor = self.monitor("tag=*")
+        program.wait_for_filters("tag=*")
+        expected, got = program.send_some(2000, 1), []
+        while len(got) < len(expected):
+            some = monitor.spans()
+            self.assertLessEqual(monitor.bytes, 128 * 1024)
+            self.assertGreater(len(some), 0)
+            got += some
+        self.assertEqual(got, expected)
+
+    def test_or_counted_where_there_is_no_room(self):
+        self.assertEqual(self.pmcd.pmstore("tracing.control.memory", 1 << 20)[0], 0)
+        program = self.program()
+        slow, fast = self.monitor("tag=*"), self.monitor("tag=*")
+        program.wait_for_filters("tag=*")
+        seen = 0
+        for _ in range(10):
+            program.send_some(1000, 1)
+            while len(some := fast.spans()) > 0:
+                seen += len(some)
+        self.assertEqual((seen, fast.missed), (10_000, 0))
+        got = 0
+        while some := slow.spans():
+            got += len(some)
+        self.assertGreater(got, 1000)
+        self.assertEqual(got + slow.missed, 10_000)
+        self.assertEqual(self.pmcd.value("tracing.agent.missed.overwritten"), slow.missed)
+        self.assertEqual(self.pmcd.value("tracing.agent.delivered"), 10_000 + got)
+
+    def test_to_a_program_that_comes_back(self):
+        program = self.program()
+        monitor = self.monitor("tag=*")
+        program.wait_for_filters("tag=*")
+        sent = events_wire.encode_events(1, program.control.number, [encode_span(span=5)])
+        program.send_pdu(sent)
+        program.socket.close()
+        again = self.program(session=program.session)
+        self.assertEqual(again.last_events, 1)
+        again.send_pdu(sent)
+        self.assertEqual(monitor.spans(), [5])
+
+
+class Asking(EventsTestCase):
+    def test_for_nothing_captures_nothing(self):
+        program = self.program()
+        monitor = self.monitor()
+        self.assertIsNone(monitor.events())
+        self.pmcd.pminfo("-f", "tracing", unix=True)
+        self.assertEqual(self.captures(), 0)
+        self.assertIsNone(program.control)
+
+    def test_ends_with_the_monitor(self):
+        program = self.program()
+        viewer = self.pmevent("-x", "tag=request")
+        program.wait_for_filters("tag=request")
+        viewer.kill()
+        program.wait_for_filters()
+        self.assertEqual(self.captures(), 0)
+
+    def test_leaves_nothing_behind_a_thousand_monitors(self):
+        for number in range(1000):
+            with EventMonitor(self.pmcd.host(unix=True)) as monitor:
+                monitor.want(f"pid={number + 1}")
+        self.wait_for_captures(0)
+        self.assertIsNone(self.monitor().events())
+
+    def test_ends_while_a_monitor_is_silent(self):
+        self.assertEqual(self.pmcd.pmstore("tracing.control.idle", 1)[0], 0)
+        program = self.program()
+        monitor = self.monitor("tag=*")
+        program.wait_for_filters("tag=*")
+        program.wait_for_filters()  # no request of pmcd's tells the agent that it is time
+        self.assertEqual(self.captures(), 0)
+        self.assertEqual(monitor.events(), [])
+        program.wait_for_filters("tag=*")
+        expected = program.send_some(3, 1)
+        self.assertEqual(monitor.spans(), expected)
+
+    def test_for_something_that_makes_no_sense(self):
+        shown = self.pmevent("-x", "tga=a", "-s", "1").communicate(timeout=PATIENCE_S)[0]
+        self.assertIn("Bad input", shown)
+        self.pmcd.wait_for_log("tga=a")
+        status, shown = self.pmcd.pmstore("tracing.control.filter", "slower=ten")
+        self.assertNotEqual(status, 0, shown)
+        self.pmcd.wait_for_log("slower=ten")
+        self.assertEqual(self.pmcd.value("tracing.control.filter"), "")
+        self.assertEqual(self.captures(), 0)
+
+    def test_for_a_thirty_third_filter(self):
+        monitors = [self.monitor(f"tag={number}") for number in range(32)]
+        with self.assertRaisesRegex(PcpError, "Too many users"):
+            self.monitor("tag=another")
+        self.monitor("tag=7")
+        monitors.pop().want("tag=7")
+        self.monitor("tag=another")
+
+    def test_for_what_the_agent_was_told_to_capture(self):
+        self.pmcd.restart_agent(["--capture", "tag=request"])
+        self.assertEqual(self.pmcd.value("tracing.control.filter"), "tag=request limit=1000/s")
+        program = self.program()
+        self.assertIsNone(program.control)
+        monitor = self.monitor()
+        self.assertEqual(monitor.events(), [])
+        program.wait_for_filters("tag=request")
+        expected = program.send_some(3, 1)
+        self.assertEqual(monitor.spans(), expected)
+
+
+class Unharmed(EventsTestCase):
+    """What spans do not have to do with."""
+
+    def test_are_monitors_beside_one_that_reads_no_more(self):
+        self.assertEqual(self.pmcd.pmstore("tracing.control.fetch", 8 << 20)[0], 0)
+        program = self.program()
+        reader = subprocess.Popen([sys.executable, "-B", "-c", READER, self.pmcd.host(unix=True)],
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(reader.communicate)
+        self.assertEqual(reader.stdout.readline(), "begun\n")
+        program.wait_for_filters("tag=*")
+        program.send_some(5000, 1)
+        for _ in range(3):
+            with contextlib.ExitStack() as still:
+                with self.pmcd.stopped_agent():
+                    reader.stdin.write("fetch\n")
+                    reader.stdin.flush()
+                    self.assertEqual(reader.stdout.readline(), "asks\n")
+                    wait_until(lambda: set(thread_states(reader.pid)) == {"S"}, what="its request")
+                    still.enter_context(stopped(reader.pid))
+                # Its answer is on its way, and it does not read.
+                self.assertEqual(self.pmcd.value("trace.control.port"), self.pmcd.trace_port)
+            self.assertGreater(int(reader.stdout.readline()), 300)
+
+    def test_are_tools_that_read_all_of_trace(self):
+        self.trace(self.environment(self.pmcd), "point a")
+        self.assert_values(self.pmcd, "trace.point.count", {"a": 1})
+        self.program()
+        for tool in filter(None, (shutil.which("pmrep"), shutil.which("pcp2json"))):
+            done = subprocess.run(
+                ["/usr/bin/python3", tool, "-s", "1", "-h", self.pmcd.host(unix=True), "trace"],
+                text=True, check=False, capture_output=True, timeout=PATIENCE_S)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertIn("count", done.stdout)
+        self.assertEqual(self.captures(), 0)
+
+
+class Permitted(EventsTestCase):
+    def as_stranger(self):
+        os.chmod(self.pmcd.directory, 0o755)
+        os.chmod(self.pmcd.path("run"), 0o777)
+        return ["setpriv", "--reuid", str(STRANGER), "--clear-groups"]
+
+    def test_is_nobody_on_another_host(self):
+        with self.assertRaisesRegex(PcpError, "No permission"):
+            self.monitor("tag=*", unix=False)
+        self.assertEqual(self.pmcd.pmstore("tracing.control.filter", "tag=*")[0], 0)
+        with self.assertRaisesRegex(PcpError, "No permission"):
+            self.monitor(unix=False).events()
+        shown = self.pmevent("-s", "2", unix=False).communicate(timeout=PATIENCE_S)[0]
+        self.assertIn("No permission", shown)
+        self.assertEqual(self.captures(), 0)
+
+    def test_is_anybody_on_another_host_if_the_agent_says_so(self):
+        self.pmcd.restart_agent(["--capture-remote"])
+        program = self.program()
+        monitor = self.monitor("tag=*", unix=False)
+        program.wait_for_filters("tag=*")
+        expected = program.send_some(3, 1)
+        self.assertEqual(monitor.spans(), expected)
+
+    @only_root
+    def test_is_another_user_to_see_his_own_programs(self):
+        become = self.as_stranger()
+        roots = self.program()
+        viewer = self.pmevent("-x", "tag=*", become=become)
+        self.wait_for_captures(1)
+        self.assertIsNone(roots.control)
+        strangers = subprocess.Popen(
+            [*become, "/usr/bin/python3", "-B", "-c", f"""
+import sys
+sys.path.insert(0, {os.path.dirname(events_wire.__file__)!r})
+import events_wire
+with events_wire.Program({self.pmcd.path("run/trace.socket")!r}, {PATIENCE_S}) as program:
+    program.send(events_wire.encode_span(span=0xabc))
+"""], stderr=subprocess.PIPE, text=True)
+        complaints = strangers.communicate(timeout=PATIENCE_S)[1]
+        self.assertEqual((strangers.returncode, complaints), (0, ""))
+        while "0000000000000abc" not in (line := viewer.stdout.readline()):
+            self.assertNotEqual(line, "")
+
+    @only_root
+    def test_is_no_other_user_to_say_what_all_see(self):
+        done = subprocess.run([*self.as_stranger(), "pmstore", "-h", self.pmcd.host(unix=True),
+                               "tracing.control.filter", "tag=*"], check=False,
+                              capture_output=True, text=True)
+        self.assertIn("No permission", done.stdout + done.stderr)
+
+    def test_is_no_client_of_pmproxy(self):
+        program = self.program()
+        monitor = self.monitor("tag=request")
+        program.wait_for_filters("tag=request")
+        self.assertEqual(self.pmcd.pmstore("tracing.control.filter", "tag=*")[0], 0)
+        expected = program.send_some(3, 1)
+        with Pmproxy(self.pmcd) as proxy:
+            for names in ("tracing.events", "tracing.events,tracing.agent.captures"):
+                answer = proxy.ask("fetch", names=names)
+                self.assertNotIn("0000000000000001", answer)
+            self.assertIn("No permission",
+                          proxy.ask("store", name="tracing.control.filter", value="tag=x"))
+            self.assertEqual(self.captures(), 1)
+        self.assertEqual(monitor.spans(), expected)
+        self.assertTrue(re.fullmatch(r"tag=\* .*", self.pmcd.value("tracing.control.filter")))
+
+
+if __name__ == "__main__":
+    unittest.main()
