@@ -157,6 +157,15 @@ extern int pmtrace_detach(const pmtrace_tx* tx);
 extern int pmtrace_context(const pmtrace_tx* tx, char* traceparent, size_t size);
 extern int pmtrace_context_state(const pmtrace_tx* tx, char* tracestate, size_t size);
 
+/* Notes on a transaction that somebody has asked to see by itself (a capture): attributes, another
+ * trace that it has to do with, and why it is aborted. Of any other they note nothing, for the price
+ * of a look. -EINVAL: no key of 1 to 128 bytes, no valid header. */
+extern int pmtrace_is_captured(const pmtrace_tx* tx);
+extern int pmtrace_note(pmtrace_tx* tx, const char* key, const char* value);
+extern int pmtrace_note_number(pmtrace_tx* tx, const char* key, double value);
+extern int pmtrace_link(pmtrace_tx* tx, const char* traceparent);
+extern int pmtrace_fail(pmtrace_tx* tx, const char* reason); /* aborts */
+
 /* Waits until the agent has acknowledged all that was recorded before, at most `timeout` seconds.
  * 1 if it has, else 0. */
 extern int pmtrace_flush(double timeout);

@@ -100,6 +100,24 @@ PMTRACE_FUNCTION_ int pmtrace_context_state(PMTRACE_UNUSED_ const pmtrace_tx* tx
   *tracestate = '\0';
   return 0;
 }
+PMTRACE_FUNCTION_ int pmtrace_is_captured(PMTRACE_UNUSED_ const pmtrace_tx* tx) { return 0; }
+PMTRACE_FUNCTION_ int pmtrace_note(PMTRACE_UNUSED_ pmtrace_tx* tx, PMTRACE_UNUSED_ const char* key,
+                                   PMTRACE_UNUSED_ const char* value) {
+  return 0;
+}
+PMTRACE_FUNCTION_ int pmtrace_note_number(PMTRACE_UNUSED_ pmtrace_tx* tx,
+                                          PMTRACE_UNUSED_ const char* key,
+                                          PMTRACE_UNUSED_ double value) {
+  return 0;
+}
+PMTRACE_FUNCTION_ int pmtrace_link(PMTRACE_UNUSED_ pmtrace_tx* tx,
+                                   PMTRACE_UNUSED_ const char* traceparent) {
+  return 0;
+}
+PMTRACE_FUNCTION_ int pmtrace_fail(PMTRACE_UNUSED_ pmtrace_tx* tx,
+                                   PMTRACE_UNUSED_ const char* reason) {
+  return 0;
+}
 PMTRACE_FUNCTION_ int pmtrace_flush(PMTRACE_UNUSED_ double timeout) { return 1; }
 PMTRACE_FUNCTION_ int pmtrace_stats(pmtrace_stats_t* stats, size_t size) {
   if (stats == NULL) return -EINVAL;
@@ -150,6 +168,11 @@ using namespace pmtrace_disabled;
 #define pmtrace_begin_under(...) pmtrace_code_(0 ? (pmtrace_begin_under)(__VA_ARGS__) : 0)
 #define pmtrace_attach(...) pmtrace_code_(0 ? (pmtrace_attach)(__VA_ARGS__) : 0)
 #define pmtrace_detach(...) pmtrace_code_(0 ? (pmtrace_detach)(__VA_ARGS__) : 0)
+#define pmtrace_is_captured(...) pmtrace_code_(0 ? (pmtrace_is_captured)(__VA_ARGS__) : 0)
+#define pmtrace_note(...) pmtrace_code_(0 ? (pmtrace_note)(__VA_ARGS__) : 0)
+#define pmtrace_note_number(...) pmtrace_code_(0 ? (pmtrace_note_number)(__VA_ARGS__) : 0)
+#define pmtrace_link(...) pmtrace_code_(0 ? (pmtrace_link)(__VA_ARGS__) : 0)
+#define pmtrace_fail(...) pmtrace_code_(0 ? (pmtrace_fail)(__VA_ARGS__) : 0)
 #define pmtrace_flush(...) pmtrace_code_(0 ? (pmtrace_flush)(__VA_ARGS__) : 1)
 #ifndef __cplusplus
 #pragma GCC diagnostic pop

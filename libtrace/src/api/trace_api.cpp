@@ -8,6 +8,7 @@
 #include "api/api.hpp"
 #include "api/open_transaction.hpp"
 #include "api/recording.hpp"
+#include "record/span_notes.hpp"
 #include "record/trace_context.hpp"
 
 using namespace pcp::trace;
@@ -18,13 +19,10 @@ namespace {
 static_assert(kTraceparentBytes == PMTRACE_CONTEXT_SIZE);
 static_assert(Tracestates::kMostBytes + 1 == PMTRACE_CONTEXT_STATE_SIZE);
 
-// What is longer is no header that anybody sends.
-constexpr std::size_t kMostHeaderBytes = 16'384;
-
 std::string_view header_text(const char* header) {
   if (header == nullptr) return {};
-  const std::size_t length = ::strnlen(header, kMostHeaderBytes + 1);
-  return length <= kMostHeaderBytes ? std::string_view(header, length) : std::string_view();
+  const std::size_t length = ::strnlen(header, kLongestHeader + 1);
+  return length <= kLongestHeader ? std::string_view(header, length) : std::string_view();
 }
 
 ThreadTrace::Open identity_of(const OpenTransaction& open) {
@@ -47,6 +45,13 @@ int begin_in(pmtrace_handle tag, pmtrace_tx* tx, const ThreadTrace::Inside& insi
   write(tx, {tag, traced.begun.moment, traced.begun.place});
   if (traced.context.is_trace()) write_context(tx, traced.context);
   return 0;
+}
+
+// So its span is that of a client.
+[[gnu::cold]] void note_sent(const OpenTransaction& open) {
+  const OpenEntry& entry = *OpenTable::entry_at(open.place);
+  if (entry.begun.load(std::memory_order_relaxed) != open.begun) return;
+  if (SpanNotes* const notes = find_or_make_notes(entry.number, open.begun)) notes->note_sent();
 }
 
 // That of a transaction, else of what the calling thread does.
@@ -103,6 +108,7 @@ PMTRACE_EXPORT int pmtrace_context(const pmtrace_tx* tx, char* traceparent, size
   *traceparent = '\0';
   const TraceContext context = find_context(tx);
   if (!context.is_trace()) return 0;
+  if (tx != nullptr && (tx->opaque[2] & OpenTable::kIsCaptured) != 0) note_sent(read(tx));
   std::memcpy(traceparent, write_traceparent(context).data(), kTraceparentBytes);
   return kTraceparentBytes - 1;
 }

@@ -254,6 +254,11 @@ Options read_options(const Environment& environment,
     return true;
   };
   take("PCP_TRACE_IDS", always, options.traces.always_ids, "always");
+  const auto on_or_off = [](std::string_view text) -> std::optional<bool> {
+    if (text != "on" && text != "off") return {};
+    return text == "on";
+  };
+  take("PCP_TRACE_NOTES", on_or_off, options.notes, "on or off");
   if (const char* const traceparent = environment("TRACEPARENT"))
     options.traces.start = start_trace(traceparent, environment("TRACESTATE"));
   if (const char* const debug = environment("PCP_TRACE_DEBUG"))

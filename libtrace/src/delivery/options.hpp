@@ -37,6 +37,7 @@ struct Options {
   std::uint32_t queue_capacity = 4096;  // PCP_TRACE_QUEUE, 2 to 1,048,576 records a thread
 
   TraceOptions traces;  // TRACEPARENT and TRACESTATE, PCP_TRACE_IDS
+  bool notes = true;    // PCP_TRACE_NOTES: off keeps attributes in the process
 
   // Diagnostics that are on whatever the program says, and where they go. PCP_TRACE_DEBUG
   int debug_flags = PMTRACE_STATE_NONE;

@@ -8,6 +8,7 @@
 
 #include "delivery/diagnostics.hpp"
 #include "delivery/sender.hpp"
+#include "record/span_notes.hpp"
 #include "wire/capture_filter.hpp"
 #include "wire/steady_clock.hpp"
 
@@ -180,8 +181,7 @@ const SpanSender::Epoch* SpanSender::epoch_of(const CapturedSpan& span) const {
 
 void SpanSender::drop_what_waits() {
   CapturedSpan span;
-  while (take(span)) {
-  }
+  while (take(span)) delete span.notes;
 }
 
 // Nobody can tell whether the agent took it.
@@ -212,11 +212,13 @@ void SpanSender::fill() {
   pdu_.spans_at = {};
   constexpr std::size_t kMostBody = wire::kMaxEventsPduBytes - wire::kEventsOverheadBytes -
                                     wire::kMaxCaptures * wire::kMaxCaptureCountBytes;
-  constexpr std::size_t kMostSpan = 256;  // without attributes
   CapturedSpan span;
-  while (pdu_.body.size() + kMostSpan <= kMostBody && take(span)) {
+  while (pdu_.body.size() + wire::kMaxSpanBytes <= kMostBody && take(span)) {
     const Epoch* const epoch = epoch_of(span);
-    if (epoch == nullptr) continue;  // nobody asks any more
+    if (epoch == nullptr) {  // nobody asks any more
+      delete span.notes;
+      continue;
+    }
     if (pdu_.spans > 0 && epoch->control != pdu_.control) {
       left_ = span;
       break;
@@ -255,6 +257,8 @@ void SpanSender::append(const CapturedSpan& span) {
   out.places = static_cast<Places>(span.context.places);
   out.aborted = span.aborted;
   out.value = span.value;
+  const std::unique_ptr<SpanNotes> notes(span.notes);
+  if (notes != nullptr) notes->describe(out);
   wire::append_span(pdu_.body, out);
   pdu_.tags.push_back(span.tag);
   ++pdu_.spans;

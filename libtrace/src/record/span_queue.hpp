@@ -14,8 +14,11 @@
 
 namespace pcp::trace::client {
 
+class SpanNotes;
+
 struct CapturedSpan {
   const Tag* tag = nullptr;
+  SpanNotes* notes = nullptr;     // to be deleted by whoever takes it; null: none
   TraceContext context;           // with its places
   std::uint64_t begin_ns = 0;     // by the monotonic clock
   std::uint64_t duration_ns = 0;  // of a span

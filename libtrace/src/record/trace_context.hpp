@@ -47,6 +47,9 @@ struct TraceContext {
 };
 static_assert(sizeof(TraceContext) == 5 * sizeof(std::uint64_t));
 
+// What is longer is no header that anybody sends.
+inline constexpr std::size_t kLongestHeader = 16'384;
+
 // Of the header traceparent, and of the NUL after it.
 inline constexpr std::size_t kTraceparentBytes = 56;
 

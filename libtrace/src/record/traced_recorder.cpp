@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What a recorder does of transactions that belong to traces, and of what is captured.
 #include "record/recorder.hpp"
+#include "record/span_notes.hpp"
 
 namespace pcp::trace::client {
 namespace {
@@ -71,11 +72,16 @@ double Recorder::end_traced(const ThreadTrace::Open& open, const TraceContext& c
     span.kind = (context.flags & kCameInFlag) != 0 ? wire::SpanKind::Server
                                                    : wire::SpanKind::Internal;
     span.aborted = aborted;
+    span.notes = take_notes(OpenTable::entry_at(open.place)->number, open.begun);
+    if (span.notes != nullptr && span.notes->is_sent() && span.kind == wire::SpanKind::Internal)
+      span.kind = wire::SpanKind::Client;
     const Captures::Look look(queue_->captures(), looks_at_captures_);
     if (look) {
       span.context.places = look->still_asked(static_cast<Places>(context.places),
                                               OpenTable::epoch_of(open.place));
       put_span(look, span);
+    } else {
+      delete span.notes;
     }
   }
   return seconds_since(open.begun, now);
@@ -103,11 +109,12 @@ void Recorder::capture_event(const Tag* tag, wire::SpanKind kind, double value) 
 
 void Recorder::put_span(const Captures::Look& look, const CapturedSpan& span) {
   const auto places = static_cast<Places>(span.context.places);
-  if (places == 0) return;
   CapturedSpan whole = span;
   whole.epoch = look->epoch();
   whole.tid = thread_.load(std::memory_order_relaxed);
-  if (!queue_->spans().put(span_token_, whole)) look->miss_for_want_of_room(places);
+  if (places != 0 && queue_->spans().put(span_token_, whole)) return;
+  look->miss_for_want_of_room(places);
+  delete span.notes;
 }
 
 }  // namespace pcp::trace::client

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "record/span_notes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <exception>
+#include <new>
+
+#include "fork/wiped_memory.hpp"
+#include "record/errno_stays.hpp"
+
+namespace pcp::trace::client {
+namespace {
+
+// A forked child has its parent's number, and no notes: at worst it has less room.
+std::atomic<std::size_t> all_bytes{0};
+
+using Slots = std::array<std::atomic<SpanNotes*>,
+                         std::size_t{OpenRoom::kMostBlocks} * OpenRoom::kInBlock>;
+std::atomic<Slots*> all{nullptr};  // released by who makes it
+
+Slots* make_slots() {
+  Slots* slots = all.load(std::memory_order_acquire);
+  if (slots != nullptr) return slots;
+  auto* const made = static_cast<Slots*>(allocate_wiped_memory(sizeof(Slots)));
+  if (made == nullptr) return nullptr;
+  // Another thread may be faster; then what was made is lost, once.
+  return all.compare_exchange_strong(slots, made, std::memory_order_acq_rel) ? made : slots;
+}
+
+// What an attribute takes beside its texts, more or less.
+constexpr std::size_t kAround = 80;
+
+}  // namespace
+
+SpanNotes::~SpanNotes() { all_bytes.fetch_sub(bytes_, std::memory_order_relaxed); }
+
+bool SpanNotes::take_room(std::size_t bytes) {
+  if (all_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes <= kMostBytes) {
+    bytes_ += bytes;
+    return true;
+  }
+  all_bytes.fetch_sub(bytes, std::memory_order_relaxed);
+  ++left_out_;
+  return false;
+}
+
+void SpanNotes::add(std::string_view key, std::string_view text, std::optional<double> number) {
+  const auto same = std::find_if(attributes_.begin(), attributes_.end(),
+                                 [&](const Attribute& each) { return each.key == key; });
+  const bool is_new = same == attributes_.end();
+  if (is_new && attributes_.size() == wire::kMaxAttributes) {
+    ++left_out_;
+    return;
+  }
+  if (!take_room(text.size() + (is_new ? key.size() + kAround : 0))) return;
+  try {
+    Attribute made{std::string(key), std::string(text), number};
+    if (is_new)
+      attributes_.push_back(std::move(made));
+    else
+      *same = std::move(made);
+  } catch (const std::exception&) {
+    ++left_out_;
+  }
+}
+
+void SpanNotes::add_link(const wire::SpanLink& link) {
+  if (links_.size() == wire::kMaxLinks) {
+    ++left_out_;
+    return;
+  }
+  if (!take_room(sizeof link)) return;
+  try {
+    links_.push_back(link);
+  } catch (const std::exception&) {
+    ++left_out_;
+  }
+}
+
+void SpanNotes::set_reason(std::string_view reason) {
+  if (!take_room(reason.size())) return;
+  try {
+    reason_ = reason;
+  } catch (const std::exception&) {
+    ++left_out_;
+  }
+}
+
+void SpanNotes::describe(wire::Span& span) {
+  views_.clear();
+  for (const Attribute& each : attributes_) views_.push_back({each.key, each.text, each.number});
+  span.attributes = views_;
+  span.links = links_;
+  span.reason = reason_;
+  span.left_out = left_out_;
+}
+
+SpanNotes* find_or_make_notes(std::uint32_t entry, Moment begun) {
+  const ErrnoStays errno_stays;
+  Slots* const slots = make_slots();
+  if (slots == nullptr) return nullptr;
+  std::atomic<SpanNotes*>& slot = (*slots)[entry];
+  SpanNotes* const there = slot.load(std::memory_order_acquire);
+  if (there != nullptr && there->begun() == begun) return there;
+  auto* const made = new (std::nothrow) SpanNotes(begun);
+  if (made == nullptr) return nullptr;
+  delete slot.exchange(made, std::memory_order_acq_rel);  // of one that has ended unseen
+  return made;
+}
+
+SpanNotes* take_notes(std::uint32_t entry, Moment begun) {
+  Slots* const slots = all.load(std::memory_order_acquire);
+  if (slots == nullptr) return nullptr;
+  std::atomic<SpanNotes*>& slot = (*slots)[entry];
+  SpanNotes* const there = slot.load(std::memory_order_acquire);
+  if (there == nullptr || there->begun() != begun) return nullptr;
+  return slot.exchange(nullptr, std::memory_order_acq_rel);
+}
+
+}  // namespace pcp::trace::client
