@@ -118,7 +118,7 @@ struct TimeUnit {
   std::size_t places;  // of a decimal number, to be whole nanoseconds
   std::uint64_t ns;
 };
-// None is the end of one before it.
+// The others end as the last one does, so it is tried last.
 constexpr std::array kTimeUnits{TimeUnit{"ns", 0, 1}, TimeUnit{"us", 3, 1'000},
                                 TimeUnit{"ms", 6, 1'000'000}, TimeUnit{"s", 9, 1'000'000'000}};
 
@@ -138,9 +138,10 @@ Taken take_tags(CaptureFilter& filter, const std::vector<std::string_view>& valu
   if (std::any_of(filter.tags.begin(), filter.tags.end(),
                   [](const Glob& glob) { return glob.matches_everything(); }))
     filter.tags.clear();
-  std::ranges::sort(filter.tags, {}, &Glob::text);
-  const auto repeated = std::ranges::unique(filter.tags);
-  filter.tags.erase(repeated.begin(), repeated.end());
+  std::vector<Glob>& tags = filter.tags;
+  std::sort(tags.begin(), tags.end(),
+            [](const Glob& a, const Glob& b) { return a.text() < b.text(); });
+  tags.erase(std::unique(tags.begin(), tags.end()), tags.end());
   return {};
 }
 
