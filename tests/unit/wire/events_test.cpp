@@ -80,17 +80,19 @@ TEST(Events, LeaveNothingOfTheOnesBefore) {
   EXPECT_TRUE(events.links.empty());
 }
 
-TEST(Events, AreDecodedIntoTheMemoryOfTheOnesBefore) {
+TEST(Events, KeepTheirMemoryForTheNextOnes) {
   const std::string pdu = events_pdu();
   Events events;
   ASSERT_TRUE(decode_events(payload_of(pdu), events));
-  const auto memory = [&] {
-    return std::vector<const void*>{events.spans.data(), events.counts.data(),
-                                    events.attributes.data(), events.links.data()};
+  const auto capacities = [&] {
+    return std::vector<std::size_t>{events.spans.capacity(), events.counts.capacity(),
+                                    events.attributes.capacity(), events.links.capacity()};
   };
-  const auto before = memory();
+  const auto before = capacities();
+  EXPECT_FALSE(decode_events("", events));
+  EXPECT_EQ(capacities(), before);
   ASSERT_TRUE(decode_events(payload_of(pdu), events));
-  EXPECT_EQ(memory(), before);
+  EXPECT_EQ(capacities(), before);
 }
 
 TEST(Events, MayBeMoved) {
@@ -219,7 +221,8 @@ TEST(Span, EndsBeforeTheYear2262) {
   span.begin_ns = kLatestEndNs + 1;
   span.duration_ns = 0;
   EXPECT_FALSE(is_taken(span));
-  span.duration_ns = ~span.begin_ns + 1;  // so that the sum is 0
+  span.begin_ns = 5;
+  span.duration_ns = ~std::uint64_t{0};  // so that the sum is 4
   EXPECT_FALSE(is_taken(span));
 }
 
@@ -357,6 +360,57 @@ TEST(Span, LeavesOutAttributesForWhichThereIsNoRoom) {
   EXPECT_EQ(arrived.links.size(), kMaxLinks);
   EXPECT_EQ(arrived.left_out, span.left_out + kMaxAttributes - arrived.attributes.size());
   EXPECT_EQ(arrived.attributes.back(), attributes.back());
+}
+
+// Whose parts have fields that are not known here.
+TEST(Events, OfANewerPeerAreUnderstood) {
+  using protozero::pbf_writer;
+  const auto add_unknown = [](pbf_writer& message) {
+    message.add_string(1000, "new");
+    message.add_fixed64(1001, 1);
+  };
+  std::string body;
+  {
+    pbf_writer events(body);
+    {
+      pbf_writer span(events, 3);
+      span.add_uint32(2, static_cast<std::uint32_t>(SpanKind::Point));
+      span.add_uint32(11, 1);
+      add_unknown(span);
+      {
+        pbf_writer attribute(span, 14);
+        add_unknown(attribute);
+        attribute.add_string(1, "key");
+      }
+      pbf_writer link(span, 15);
+      add_unknown(link);
+      link.add_fixed64(1, 1);
+      link.add_fixed64(3, 1);
+    }
+    pbf_writer count(events, 4);
+    add_unknown(count);
+    count.add_uint64(1, 7);
+  }
+  std::string pdu;
+  append_events(pdu, kPid, 1, 1, {}, body);
+  Events events;
+  ASSERT_TRUE(decode_events(payload_of(pdu), events));
+  ASSERT_EQ(events.spans.size(), 1u);
+  EXPECT_EQ(list(events.spans[0].attributes), (std::vector<SpanAttribute>{{"key"}}));
+  EXPECT_EQ(list(events.spans[0].links), (std::vector<SpanLink>{{{1, 0}, 1}}));
+  EXPECT_EQ(events.counts.at(0).capture, 7u);
+}
+
+TEST(Control, OfANewerPeerIsUnderstood) {
+  std::string payload;
+  {
+    protozero::pbf_writer control(payload);
+    control.add_uint64(1, 1);
+    protozero::pbf_writer capture(control, 2);
+    capture.add_string(1000, "new");
+    capture.add_uint64(1, 7);
+  }
+  EXPECT_EQ(decode_control(payload).value().captures, (std::vector<Capture>{{.id = 7}}));
 }
 
 TEST(CaptureCount, IsRefusedBeyondItsLimits) {

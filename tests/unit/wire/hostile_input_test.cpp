@@ -88,7 +88,8 @@ TEST(Decoders, SurviveEveryByteInEveryPlace) {
 }
 
 TEST(Decoders, SurviveATruthValueThatIsMissing) {
-  for (const std::string_view payload : {"\x08\x01\x2a\x01\x58", "\x08\x01\x38"})
+  for (const std::string_view payload :
+       {"\x08\x01\x2a\x01\x58", "\x08\x01\x38", "\x08\x01\x10\x01\x1a\x01\x60"})
     decode_as_everything(payload);
 }
 
@@ -98,6 +99,9 @@ TEST(Decoders, TakeATruthValueOfAnyLength) {
   EXPECT_FALSE(batch.in_flight_anew);
   ASSERT_TRUE(decode_batch({"\x08\x01\x2a\x08\x10\x04\x18\x01\x58\x80\x80\x00", 12}, batch));
   EXPECT_FALSE(batch.entries.at(0).is_added);
+  Events events;
+  ASSERT_TRUE(decode_events({"\x08\x01\x10\x01\x1a\x07\x10\x03\x58\x01\x60\x80\x00", 13}, events));
+  EXPECT_FALSE(events.spans.at(0).aborted);
 }
 
 TEST(Decoders, SurviveRandomMutations) {
