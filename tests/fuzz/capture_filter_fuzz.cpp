@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Filters of captures. The input is a filter, then a line's end and a text that may be a tag or a
+// name. A filter that is taken has a canonical text that is the same filter; one that is not is
+// refused in one line. Globs match as those of shells.
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <string>
+
+#include "fuzz/input.hpp"
+#include "wire/capture_filter.hpp"
+
+namespace {
+
+using namespace pcp::trace;
+using namespace pcp::trace::wire;
+using fuzz::Input;
+using fuzz::require;
+
+void check_complaint(const std::string& complaint) {
+  require(!complaint.empty() && complaint.size() < 256);
+  require(
+      std::all_of(complaint.begin(), complaint.end(), [](char c) { return c >= ' ' && c <= '~'; }));
+}
+
+// Shells, too, but they have classes ([:alpha:] and such), stop at a NUL, and may take for ever.
+void compare_with_shells(const std::string& pattern, const Glob& glob, const std::string& text) {
+  constexpr std::size_t kMostStars = 4;
+  const auto stars = static_cast<std::size_t>(std::count(pattern.begin(), pattern.end(), '*'));
+  const bool has_class = pattern.find("[:") != pattern.npos || pattern.find("[.") != pattern.npos ||
+                         pattern.find("[=") != pattern.npos;
+  if (has_class || stars > kMostStars || pattern.find('\0') != pattern.npos ||
+      text.find('\0') != text.npos)
+    return;
+  require(glob.matches(text) == (fnmatch(pattern.c_str(), text.c_str(), 0) == 0));
+}
+
+void check_glob(const std::string& pattern, const std::string& text) {
+  const auto glob = Glob::parse(pattern);
+  if (!glob) {
+    check_complaint(glob.error().message);
+    return;
+  }
+  const auto again = Glob::parse(glob->text());
+  require(again && *again == *glob && again->text() == glob->text());
+  compare_with_shells(pattern, *glob, text);
+}
+
+void check_filter(const CaptureFilter& filter, const std::string& text) {
+  const std::string canonical = text_of(filter);
+  require(canonical.size() <= kMaxFilterLength);
+  const auto again = parse_capture_filter(canonical);
+  require(again && *again == filter && text_of(*again) == canonical);
+
+  require(filter.limit > 0 && filter.limit <= kMaxLimit && filter.slower_ns <= kMaxSlowerNs);
+  require(filter.share > 0 && filter.share <= kWholeShare);
+  const std::uint64_t threshold = share_threshold(filter);
+  require(threshold < std::uint64_t{1} << 56 &&
+          reaches_threshold({0, ~std::uint64_t{0}}, threshold));
+  require((threshold == 0) == (filter.share == kWholeShare));
+
+  const bool matches = std::any_of(filter.tags.begin(), filter.tags.end(),
+                                   [&](const Glob& glob) { return glob.matches(text); });
+  if (filter.tags.empty() || matches) require(matches_tag(filter, text));
+  require(matches_tag(*again, text) == matches_tag(filter, text));
+  require(matches_process(*again, 1, text, text) == matches_process(filter, 1, text, text));
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  Input input(bytes, size);
+  const std::string line(input.line());
+  const std::string text(input.rest());
+  const auto filter = parse_capture_filter(line);
+  if (filter)
+    check_filter(*filter, text);
+  else
+    check_complaint(filter.error().message);
+  check_glob(line, text);
+  return 0;
+}
