@@ -50,7 +50,7 @@ struct Welcome {
   std::uint32_t max_pdu_bytes = 0;  // never below kLeastMaxPduBytes
   std::uint32_t max_tags = 0;       // tags that one session may define
   FeatureSet features;
-  std::uint64_t last_events = 0;   // the last EVENTS taken of this session; 0 if none
+  std::uint64_t last_events = 0;     // the last EVENTS taken of this session; 0 if none
   std::optional<Control> control{};  // what is captured now
 };
 
