@@ -23,16 +23,13 @@ constexpr std::int64_t kStepNs = 1'000'000;
 // Sets that spans in the queue may be of.
 constexpr std::size_t kMostEpochs = 64;
 
-std::int64_t read_ns(clockid_t clock) {
-  timespec now{};
-  ::clock_gettime(clock, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
-
 std::int64_t wall_minus_monotonic() {
-  const std::int64_t before = read_ns(CLOCK_MONOTONIC);
-  const std::int64_t wall = read_ns(CLOCK_REALTIME);
-  return wall - (before + (read_ns(CLOCK_MONOTONIC) - before) / 2);
+  timespec wall{};
+  const std::uint64_t before = now_ns();
+  ::clock_gettime(CLOCK_REALTIME, &wall);
+  const std::uint64_t monotonic = before + (now_ns() - before) / 2;
+  return std::int64_t{wall.tv_sec} * 1'000'000'000 + wall.tv_nsec -
+         static_cast<std::int64_t>(monotonic);
 }
 
 }  // namespace
