@@ -99,7 +99,8 @@ PMTRACE_EXPORT int pmtrace_attach(const pmtrace_tx* tx) {
 
 PMTRACE_EXPORT int pmtrace_detach(const pmtrace_tx* tx) {
   if (tx == nullptr) return -EINVAL;
-  if (Recorder* const recorder = known_recorder()) recorder->trace().detach(identity_of(read(tx)));
+  Recorder* const recorder = known_recorder();
+  if (recorder != nullptr && is_open(tx)) recorder->trace().detach(identity_of(read(tx)));
   return 0;
 }
 
