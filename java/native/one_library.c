@@ -26,6 +26,12 @@ static const JNINativeMethod kMethods[] = {
     METHOD(begin, "(J)J"),
     METHOD(end, "(JJ)V"),
     METHOD(abort, "(JJ)V"),
+    METHOD(beginFrom, "(JLjava/lang/String;Ljava/lang/String;)J"),
+    METHOD(beginUnder, "(JJJ)J"),
+    METHOD(attach, "(JJ)V"),
+    METHOD(detach, "(JJ)V"),
+    METHOD(traceparent, "(JJ)Ljava/lang/String;"),
+    METHOD(tracestate, "(JJ)Ljava/lang/String;"),
     METHOD(beginByName, "(Ljava/lang/String;)I"),
     METHOD(endByName, "(Ljava/lang/String;)I"),
     METHOD(abortByName, "(Ljava/lang/String;)I"),
@@ -37,6 +43,7 @@ static const JNINativeMethod kMethods[] = {
     METHOD(stats, "()[J"),
     METHOD(errorBytes, "(I)[B"),
     METHOD(setService, "([B)V"),
+    METHOD(noteThreads, "(Ljava/lang/Class;Z)V"),
     METHOD(share, "([B)V"),
 };
 

@@ -7,12 +7,15 @@
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
+#define _GNU_SOURCE /* gettid */
 #include <errno.h>
 #include <pcp/trace.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
 
 #include "io_pcp_trace_internal_Native.h"
 
@@ -125,11 +128,47 @@ static pmtrace_tx to_transaction(jlong tag, jlong begun) {
   return transaction;
 }
 
+/*
+ * A transaction of a trace is attached to the native thread on which it begins: what begins there
+ * later is inside of it. Under a virtual thread that is a carrier, which other virtual threads use
+ * by turns; so there nothing stays attached.
+ */
+
+enum { kPlaceWord = 2, kIsAttached = 4 }; /* see the library's api/open_transaction.hpp */
+
+/* Written before any other thread can call. No is_virtual: this JVM has no virtual threads. */
+static struct {
+  jclass type;
+  jmethodID current;
+  jmethodID is_virtual;
+} threads;
+
+/* True as well where Java does not say so. */
+static int is_on_virtual_thread(JNIEnv* env) {
+  if (threads.is_virtual == NULL) return 0;
+  jobject thread = (*env)->CallStaticObjectMethod(env, threads.type, threads.current);
+  int is_virtual = 1;
+  if (!(*env)->ExceptionCheck(env))
+    is_virtual = (*env)->CallBooleanMethod(env, thread, threads.is_virtual);
+  if ((*env)->ExceptionCheck(env)) { /* the stack is used up */
+    (*env)->ExceptionClear(env);
+    return 1;
+  }
+  (*env)->DeleteLocalRef(env, thread);
+  return is_virtual;
+}
+
+static jlong to_word(JNIEnv* env, const pmtrace_tx* transaction) {
+  if ((transaction->opaque[kPlaceWord] & kIsAttached) != 0 && is_on_virtual_thread(env))
+    pmtrace_detach(transaction);
+  return (jlong)pcp_trace_to_word(transaction);
+}
+
 JNIEXPORT jlong JNICALL NATIVE(begin)(JNIEnv* env, jclass class, jlong tag) {
-  (void)env, (void)class;
+  (void)class;
   pmtrace_tx transaction;
   pmtrace_begin(to_handle(tag), &transaction);
-  return (jlong)pcp_trace_to_word(&transaction);
+  return to_word(env, &transaction);
 }
 
 JNIEXPORT void JNICALL NATIVE(end)(JNIEnv* env, jclass class, jlong tag, jlong begun) {
@@ -142,6 +181,75 @@ JNIEXPORT void JNICALL NATIVE(abort)(JNIEnv* env, jclass class, jlong tag, jlong
   (void)env, (void)class;
   pmtrace_tx transaction = to_transaction(tag, begun);
   pmtrace_abort(&transaction);
+}
+
+/* Traces. */
+
+enum { kMostHeader = 16384 }; /* as much as the library looks at */
+
+/*
+ * Gives a header as C has it; NULL if it is none, since only ASCII is. JNI writes NUL and all that
+ * is not ASCII as two bytes or more.
+ */
+static const char* read_header(JNIEnv* env, jstring header, char* room) {
+  if (header == NULL) return NULL;
+  const jsize length = (*env)->GetStringLength(env, header);
+  if (length > kMostHeader || (*env)->GetStringUTFLength(env, header) != length) return NULL;
+  (*env)->GetStringUTFRegion(env, header, 0, length, room);
+  room[length] = '\0';
+  return room;
+}
+
+static jstring to_string(JNIEnv* env, const char* text, int length) {
+  return length > 0 ? (*env)->NewStringUTF(env, text) : NULL;
+}
+
+JNIEXPORT jlong JNICALL NATIVE(beginFrom)(JNIEnv* env, jclass class, jlong tag, jstring traceparent,
+                                          jstring tracestate) {
+  (void)class;
+  char parent[kMostHeader + 1], state[kMostHeader + 1];
+  pmtrace_tx transaction;
+  pmtrace_begin_from(to_handle(tag), &transaction, read_header(env, traceparent, parent),
+                     read_header(env, tracestate, state));
+  return to_word(env, &transaction);
+}
+
+JNIEXPORT jlong JNICALL NATIVE(beginUnder)(JNIEnv* env, jclass class, jlong tag, jlong parent_tag,
+                                           jlong parent_begun) {
+  (void)class;
+  const pmtrace_tx parent = to_transaction(parent_tag, parent_begun);
+  pmtrace_tx transaction;
+  pmtrace_begin_under(to_handle(tag), &transaction, &parent);
+  return to_word(env, &transaction);
+}
+
+JNIEXPORT void JNICALL NATIVE(attach)(JNIEnv* env, jclass class, jlong tag, jlong begun) {
+  (void)class;
+  const pmtrace_tx transaction = to_transaction(tag, begun);
+  if (!is_on_virtual_thread(env)) pmtrace_attach(&transaction);
+}
+
+JNIEXPORT void JNICALL NATIVE(detach)(JNIEnv* env, jclass class, jlong tag, jlong begun) {
+  (void)env, (void)class;
+  const pmtrace_tx transaction = to_transaction(tag, begun);
+  pmtrace_detach(&transaction);
+}
+
+/* Without a tag: of what the thread does. */
+
+JNIEXPORT jstring JNICALL NATIVE(traceparent)(JNIEnv* env, jclass class, jlong tag, jlong begun) {
+  (void)class;
+  const pmtrace_tx transaction = to_transaction(tag, begun);
+  char text[PMTRACE_CONTEXT_SIZE];
+  return to_string(env, text, pmtrace_context(tag != 0 ? &transaction : NULL, text, sizeof text));
+}
+
+JNIEXPORT jstring JNICALL NATIVE(tracestate)(JNIEnv* env, jclass class, jlong tag, jlong begun) {
+  (void)class;
+  const pmtrace_tx transaction = to_transaction(tag, begun);
+  char text[PMTRACE_CONTEXT_STATE_SIZE];
+  const pmtrace_tx* which = tag != 0 ? &transaction : NULL;
+  return to_string(env, text, pmtrace_context_state(which, text, sizeof text));
 }
 
 /* The other calls by handle. They have nothing to report, but in the state SYNC. */
@@ -288,4 +396,17 @@ JNIEXPORT void JNICALL NATIVE(setService)(JNIEnv* env, jclass class, jbyteArray 
   (*env)->GetByteArrayRegion(env, name, 0, count, (jbyte*)text);
   text[count] = '\0';
   pcp_trace_default_service = text;
+}
+
+/* The library's own, in record/start_trace.cpp. */
+extern pid_t pcp_trace_main_thread;
+
+JNIEXPORT void JNICALL NATIVE(noteThreads)(JNIEnv* env, jclass class, jclass type,
+                                           jboolean is_main) {
+  (void)class;
+  if (is_main) pcp_trace_main_thread = gettid();
+  threads.type = (*env)->NewGlobalRef(env, type);
+  threads.current = (*env)->GetStaticMethodID(env, type, "currentThread", "()Ljava/lang/Thread;");
+  threads.is_virtual = (*env)->GetMethodID(env, type, "isVirtual", "()Z");
+  if ((*env)->ExceptionCheck(env)) (*env)->ExceptionClear(env); /* before Java 19 */
 }

@@ -14,12 +14,13 @@ LIBRARY = os.environ["TRACE_JAVA_LIBRARY"]
 PROGRAMS = os.environ["TRACE_JAVA_PROGRAMS"]
 DEMOS = os.environ["TRACE_JAVA_DEMOS"]
 # A small JVM, since many tests run at once.
-JAVA = [os.environ["TRACE_JAVA"], "-XX:+UseSerialGC", "-Xmx256m"]
+SMALL = ["-XX:+UseSerialGC", "-Xmx256m"]
+JAVA = [os.environ["TRACE_JAVA"], *SMALL]
 
 
-def java(*arguments, classes=PROGRAMS, jar=JAR, options=()):
+def java(*arguments, classes=PROGRAMS, jar=JAR, options=(), command=JAVA[0]):
     """Gives the command that runs a class with the jar."""
-    return [*JAVA, *options, "-classpath", f"{jar}:{classes}", *arguments]
+    return [command, *SMALL, *options, "-classpath", f"{jar}:{classes}", *arguments]
 
 
 class JavaTestCase(TraceTestCase):

@@ -11,6 +11,8 @@ from java_test import JavaTestCase, java
 
 QUIET = """\
 started 0
+null null
+null null
 0 0 0 0 0 0 0 -12000 -12000
 No error.
 refused refused refused refused refused refused 86

@@ -22,6 +22,7 @@ constexpr unsigned kMomentBits = 40;
 constexpr std::uint64_t kMomentMask = (std::uint64_t{1} << kMomentBits) - 1;
 constexpr std::uint64_t kNoEntry = std::uint64_t{1} << 63;
 static_assert(std::uint64_t{OpenRoom::kMostBlocks} * OpenRoom::kInBlock < 1u << 22);
+static_assert(OpenTable::kIsAttached == 4, "java/native/trace_jni.c");
 
 }  // namespace
 

@@ -79,7 +79,8 @@ void Recorder::note_thread() {
   owned_since_.store(present_moment(), std::memory_order_relaxed);
   const auto number = static_cast<std::uint32_t>(::syscall(SYS_gettid));
   thread_.store(number, std::memory_order_relaxed);
-  trace_.change_thread(number == static_cast<std::uint32_t>(::getpid()));
+  const pid_t main = pcp_trace_main_thread != 0 ? pcp_trace_main_thread : ::getpid();
+  trace_.change_thread(number == static_cast<std::uint32_t>(main));
 }
 
 std::uint32_t Recorder::thread_of(Moment begun) const {

@@ -5,6 +5,8 @@
 
 #include "wire/steady_clock.hpp"
 
+pid_t pcp_trace_main_thread = 0;
+
 namespace pcp::trace::client {
 namespace {
 

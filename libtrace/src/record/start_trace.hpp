@@ -4,9 +4,15 @@
 // none: it would be one trace without end. So this lasts for a minute, and not after setsid().
 #pragma once
 
+#include <sys/types.h>
+
 #include <string_view>
 
 #include "record/trace_context.hpp"
+
+// The thread that runs the program's main, by its number; 0: the process's first one. Written
+// before the first call, by a binding whose runtime does it otherwise.
+extern "C" pid_t pcp_trace_main_thread;
 
 namespace pcp::trace::client {
 

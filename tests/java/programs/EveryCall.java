@@ -11,6 +11,8 @@ import sgi.pcp.trace;
 
 /** Makes every call there is, and prints what each gives. */
 final class EveryCall {
+    private static final String TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
     private static void byHandle() {
         Point.of("point").hit();
         Observation.of("observation").record(1.5);
@@ -24,6 +26,14 @@ final class EveryCall {
             running.abort();
         }
         System.out.println("started " + started);
+        try (var running = transaction.beginFrom(TRACE, "a=b"); var part = transaction.beginUnder(running);
+                var attached = part.attach()) {
+            System.out.println(running.traceparent() + " " + part.tracestate());
+            running.detach();
+        }
+        transaction.beginFrom("\0").close();
+        transaction.beginUnder(null).close();
+        System.out.println(Trace.traceparent() + " " + Trace.tracestate());
     }
 
     private static void byName() {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 package io.pcp.trace;
 
+import io.pcp.trace.internal.Calls;
+
 /**
  * A {@link Transaction} that runs until {@link #close} or {@link #abort}, whichever comes first;
  * what comes later does nothing.
@@ -42,6 +44,59 @@ public final class Running implements AutoCloseable {
     /** Gives the transaction up: it counts as aborted, and its time does not count. */
     public void abort() {
         finish(true);
+    }
+
+    /**
+     * Makes this the one that the calling thread works on: what begins there before the end of
+     * {@code try} is inside of it. For a task of a pool or of a {@code CompletableFuture}, which works
+     * for a request that began elsewhere:
+     *
+     * <pre>{@code
+     * pool.submit(() -> {
+     *     try (var attached = running.attach()) {
+     *         work();
+     *     }
+     * });
+     * }</pre>
+     *
+     * Does nothing on a virtual thread.
+     *
+     * @return what ends that; to be closed on the same thread
+     */
+    public Attached attach() {
+        Calls.attach(transaction.handle, started);
+        return new Attached(this);
+    }
+
+    /**
+     * Ends what {@link #attach} did, or {@code begin}, which attaches as well: what begins on the
+     * calling thread from now on is not inside of this. For an event loop that turns to another
+     * request, and before another thread closes this.
+     */
+    public void detach() {
+        Calls.detach(transaction.handle, started);
+    }
+
+    /**
+     * Gives the header with which a request goes out that belongs to this.
+     *
+     * @return the header {@code traceparent}; null if this is in no trace, or not open any more
+     */
+    public String traceparent() {
+        return Calls.traceparent(transaction.handle, started);
+    }
+
+    /**
+     * Gives the other header, which goes with {@link #traceparent}.
+     *
+     * @return the header {@code tracestate}; null if there is none
+     */
+    public String tracestate() {
+        return Calls.tracestate(transaction.handle, started);
+    }
+
+    long beginInside(long handle) {
+        return Calls.beginUnder(handle, transaction.handle, started);
     }
 
     // One method for both, for the sake of the JIT compiler. It takes the object away only if it

@@ -56,6 +56,25 @@ public final class Trace {
     }
 
     /**
+     * Gives the header with which a request goes out that belongs to what the calling thread does:
+     * to the innermost transaction that is attached to it (see the {@linkplain io.pcp.trace package}).
+     *
+     * @return the header {@code traceparent}; null if there is no trace, as always on virtual threads
+     */
+    public static String traceparent() {
+        return Calls.traceparent(0, 0);
+    }
+
+    /**
+     * Gives the other header, which goes with {@link #traceparent}.
+     *
+     * @return the header {@code tracestate}; null if there is none
+     */
+    public static String tracestate() {
+        return Calls.tracestate(0, 0);
+    }
+
+    /**
      * Waits until the agent has acknowledged all that was recorded before. The JVM's exit does as
      * much by itself.
      *

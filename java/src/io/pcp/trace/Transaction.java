@@ -10,7 +10,7 @@ import java.util.concurrent.Callable;
  * Thread-safe. Make one per tag.
  */
 public final class Transaction {
-    private final long handle;
+    final long handle;
     private final String tag;
 
     private Transaction(long handle, String tag) {
@@ -61,6 +61,40 @@ public final class Transaction {
      */
     public Running begin() {
         return new Running(this, start());
+    }
+
+    /**
+     * Begins one that a request has asked for, in the trace of the headers that came with it. Never
+     * throws for what is in them.
+     *
+     * @param traceparent the header of this name, as it is. Null or not valid: no trace that others know
+     * @param tracestate the header of this name, as it is; or null
+     * @return the transaction that runs until it is closed
+     */
+    public Running beginFrom(String traceparent, String tracestate) {
+        return new Running(this, Calls.beginFrom(handle, traceparent, tracestate));
+    }
+
+    /**
+     * As {@link #beginFrom(String, String)}, for a request without the other header.
+     *
+     * @param traceparent the header of this name, as it is; null if there is none
+     * @return the transaction that runs until it is closed
+     */
+    public Running beginFrom(String traceparent) {
+        return beginFrom(traceparent, null);
+    }
+
+    /**
+     * Begins one that is a part of another, of whatever thread, which is still open. (Of one that may
+     * have ended keep the headers instead, and use {@link #beginFrom(String, String)}.)
+     *
+     * @param parent the other one; null, or not open any more: it is a part of nothing
+     * @return the transaction that runs until it is closed
+     */
+    public Running beginUnder(Running parent) {
+        return new Running(this, parent != null ? parent.beginInside(handle)
+                : Calls.beginUnder(handle, 0, 0));
     }
 
     /**

@@ -37,13 +37,45 @@
  * longer than 254 bytes as text, are counted under the bare tag ({@link
  * io.pcp.trace.Stats#labelsOver}, {@link io.pcp.trace.Stats#labelsCut}).
  *
+ * <h2>Traces</h2>
+ *
+ * What one request causes in all programs that it passes through is a trace. They tell each other by
+ * the headers {@code traceparent} and {@code tracestate} of W3C's Trace Context:
+ *
+ * <pre>{@code
+ * try (var running = REQUEST.beginFrom(incoming.header("traceparent"), incoming.header("tracestate"))) {
+ *     String traceparent = Trace.traceparent();
+ *     if (traceparent != null) {
+ *         outgoing.header("traceparent", traceparent);
+ *     }
+ *     String tracestate = Trace.tracestate();
+ *     if (tracestate != null) {
+ *         outgoing.header("tracestate", tracestate);
+ *     }
+ * }
+ * }</pre>
+ *
+ * What comes in goes out again, also while tracing is {@linkplain io.pcp.trace.Trace.State#NOAGENT
+ * switched off}; but not where the native library is not loaded. Without such headers there is no
+ * trace, unless the environment says {@code PCP_TRACE_IDS=always}: then each outermost transaction
+ * begins one. A program that was started within a trace, with {@code TRACEPARENT} in its
+ * environment, as by {@code pmtrace -e}, continues it in what its main thread begins in the first
+ * minute, if that thread is the first to use this package.
+ *
+ * <p>A transaction is attached to the thread that begins it: what begins there before it is closed is
+ * inside of it. Work for it on other threads is told so, by {@link io.pcp.trace.Running#attach} or by
+ * {@link io.pcp.trace.Transaction#beginUnder}. Whoever closes it on another thread than it was begun
+ * on calls {@link io.pcp.trace.Running#detach} first, on the latter; else its tag is not taken for a
+ * parent any more, since that may be wrong.
+ *
  * <h2>Allocation</h2>
  *
  * Calls allocate nothing, in Java or in native memory, but for one thing: {@link
  * io.pcp.trace.Transaction#begin()} makes a small object, which the JIT compiler removes again
  * where it stays within the method that made it, as with {@code try}. (HotSpot 17
  * was tried.) Where it does not, or where even interpreted code must not allocate, {@link
- * io.pcp.trace.Transaction#start()} gives the moment as a plain {@code long}.
+ * io.pcp.trace.Transaction#start()} gives the moment as a plain {@code long}. What gives a header
+ * makes a string of it.
  *
  * <h2>Virtual threads</h2>
  *
@@ -56,6 +88,11 @@
  * those that wait pin the carrier: {@link io.pcp.trace.Trace#flush} and every call in the state
  * {@link io.pcp.trace.Trace.State#SYNC}. The calls by name of {@link sgi.pcp.trace} know their
  * transactions by carrier thread and tag, so there two virtual threads can be in each other's way.
+ *
+ * <p>For the same reason nothing is attached to a virtual thread. There traces are passed on by hand:
+ * {@code beginFrom}, {@code beginUnder} and {@link io.pcp.trace.Running#traceparent} work as anywhere,
+ * while {@code begin} is inside of nothing, {@code attach} does nothing and {@link
+ * io.pcp.trace.Trace#traceparent} gives null.
  *
  * <h2>The native library</h2>
  *

@@ -122,6 +122,37 @@ public final class Calls {
         }
     }
 
+    /** Begins one of the trace of these headers, either of which may be null. */
+    public static long beginFrom(long tag, String traceparent, String tracestate) {
+        return LOADED ? Native.beginFrom(tag, traceparent, tracestate) : 0;
+    }
+
+    /** Begins one inside of another; of none if the number of that one is 0. */
+    public static long beginUnder(long tag, long parentTag, long parentBegun) {
+        return LOADED ? Native.beginUnder(tag, parentTag, parentBegun) : 0;
+    }
+
+    public static void attach(long tag, long begun) {
+        if (LOADED) {
+            Native.attach(tag, begun);
+        }
+    }
+
+    public static void detach(long tag, long begun) {
+        if (LOADED) {
+            Native.detach(tag, begun);
+        }
+    }
+
+    /** Gives the header for what goes out, null if there is none; tag 0: of the calling thread. */
+    public static String traceparent(long tag, long begun) {
+        return LOADED ? Native.traceparent(tag, begun) : null;
+    }
+
+    public static String tracestate(long tag, long begun) {
+        return LOADED ? Native.tracestate(tag, begun) : null;
+    }
+
     public static int beginByName(String tag) {
         return LOADED ? Native.beginByName(tag) : nothingByName(tag);
     }

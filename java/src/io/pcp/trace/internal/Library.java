@@ -19,6 +19,9 @@ final class Library {
     /** The same object in all class loaders, as every constant string is. */
     private static final Object ONE_AT_A_TIME = "io.pcp.trace.internal.Library";
 
+    /** HotSpot's number of the thread that runs main(), which is not the process's first. */
+    private static final long MAIN_THREAD = 1;
+
     private static final String REQUIRED = "io.pcp.trace.required";
 
     private Library() {}
@@ -60,6 +63,7 @@ final class Library {
     /** Prepares a library that was just loaded. */
     private static void begin() {
         Native.setService(Program.name().getBytes(StandardCharsets.UTF_8));
+        Native.noteThreads(Thread.class, Thread.currentThread().getId() == MAIN_THREAD);
         try (InputStream code = Library.class.getResourceAsStream("Loaded.class")) {
             Native.share(code.readAllBytes());
         } catch (IOException | LinkageError | RuntimeException notShared) {

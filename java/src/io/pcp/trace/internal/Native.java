@@ -11,7 +11,7 @@ final class Native {
      * Of this class and the library's side of it. Whoever changes a method raises it, here and in
      * CMakeLists.txt, so that a class never meets a library of another version.
      */
-    static final int VERSION = 3;
+    static final int VERSION = 4;
 
     private Native() {}
 
@@ -39,6 +39,22 @@ final class Native {
 
     static native void abort(long tag, long begun);
 
+    /** Begins one of the trace of these headers, either of which may be null or anything. */
+    static native long beginFrom(long tag, String traceparent, String tracestate);
+
+    /** Begins one inside of another; of none if that one's number is 0. */
+    static native long beginUnder(long tag, long parentTag, long parentBegun);
+
+    /** Attaches it to the calling thread, unless that is a virtual one. */
+    static native void attach(long tag, long begun);
+
+    static native void detach(long tag, long begun);
+
+    /** Gives the header for what goes out from within it, or, without a tag, from the calling thread. */
+    static native String traceparent(long tag, long begun);
+
+    static native String tracestate(long tag, long begun);
+
     static native int beginByName(String tag);
 
     static native int endByName(String tag);
@@ -62,6 +78,9 @@ final class Native {
 
     /** Says, before the first call, what the process serves if PCP_TRACE_SERVICE does not: in UTF-8. */
     static native void setService(byte[] name);
+
+    /** Says, before the first call, what {@code Thread} is, and whether it is Java's main that calls. */
+    static native void noteThreads(Class<Thread> type, boolean isMain);
 
     /** Lets other class loaders find the library, by the code of the class {@link Loaded}. */
     static native void share(byte[] code);

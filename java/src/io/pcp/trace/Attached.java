@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+package io.pcp.trace;
+
+/** For how long a thread works on a {@link Running}: see {@link Running#attach}. */
+public final class Attached implements AutoCloseable {
+    private final Running running;
+
+    Attached(Running running) {
+        this.running = running;
+    }
+
+    /** Ends it. The transaction itself goes on. */
+    @Override
+    public void close() {
+        running.detach();
+    }
+}
