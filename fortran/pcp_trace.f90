@@ -24,8 +24,15 @@ module pcp_trace
 
   public :: pmtrace_tag, pmtrace_transaction, pmtrace_scope, pmtrace_statistics
   public :: pmtrace_begin, pmtrace_end, pmtrace_abort
+  public :: pmtrace_begin_from, pmtrace_begin_under, pmtrace_attach, pmtrace_detach
+  public :: pmtrace_context, pmtrace_context_state
   public :: pmtrace_point, pmtrace_observe, pmtrace_count, pmtrace_add, pmtrace_describe
   public :: pmtrace_state, pmtrace_flush, pmtrace_stats, pmtrace_error_message
+
+  ! The lengths of what pmtrace_context and pmtrace_context_state write.
+  integer(int32), parameter, public :: &
+    PMTRACE_CONTEXT_LENGTH = 55, &
+    PMTRACE_CONTEXT_STATE_LENGTH = 512
 
   ! Codes that `status` may have, besides 0 and negative values of errno.
   integer(int32), parameter, public :: &
@@ -124,6 +131,37 @@ module pcp_trace
       abort_scope, abort_scope_wide
   end interface
 
+  ! Opens a transaction that a request has asked for, in the trace of the W3C headers that came with
+  ! it: traceparent and, if there is one, tracestate. Blank or not valid: in none that others know.
+  interface pmtrace_begin_from
+    module procedure begin_from, begin_from_wide, begin_from_state, begin_from_state_wide, &
+      begin_scope_from, begin_scope_from_wide, begin_scope_from_state, begin_scope_from_state_wide
+  end interface
+
+  ! Opens a transaction that is a part of another, of whatever thread. A copy of that will do, also
+  ! after its end.
+  interface pmtrace_begin_under
+    module procedure begin_under, begin_under_wide, begin_scope_under, begin_scope_under_wide
+  end interface
+
+  ! What begins on this thread from now on is inside of the transaction, or, after detach, not.
+  interface pmtrace_attach
+    module procedure attach, attach_wide
+  end interface
+  interface pmtrace_detach
+    module procedure detach, detach_wide
+  end interface
+
+  ! Gives the headers for a request that goes out from within a transaction, or from within what this
+  ! thread does: in a text of at least the lengths above, blank if there is none.
+  interface pmtrace_context
+    module procedure context, context_wide, context_within, context_within_wide
+  end interface
+  interface pmtrace_context_state
+    module procedure state_context, state_context_wide, state_context_within, &
+      state_context_within_wide
+  end interface
+
   ! Marks that a point was passed.
   interface pmtrace_point
     module procedure point_tag, point_name, point_tag_wide, point_name_wide
@@ -220,6 +258,47 @@ module pcp_trace
       import :: c_int, c_int64_t
       integer(c_int64_t), intent(inout) :: transaction(8)
       integer(c_int) :: code
+    end function
+    function c_begin_from(tag, transaction, traceparent, tracestate) &
+      bind(c, name='pmtrace_begin_from') result(code)
+      import :: c_char, c_int, c_int64_t, c_ptr
+      type(c_ptr), intent(in), value :: tag
+      integer(c_int64_t), intent(inout) :: transaction(8)
+      character(kind=c_char), intent(in) :: traceparent(*), tracestate(*)
+      integer(c_int) :: code
+    end function
+    function c_begin_under(tag, transaction, parent) bind(c, name='pmtrace_begin_under') &
+      result(code)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), intent(in), value :: tag
+      integer(c_int64_t), intent(inout) :: transaction(8)
+      integer(c_int64_t), intent(in) :: parent(8)
+      integer(c_int) :: code
+    end function
+    function c_attach(transaction) bind(c, name='pmtrace_attach') result(code)
+      import :: c_int, c_int64_t
+      integer(c_int64_t), intent(in) :: transaction(8)
+      integer(c_int) :: code
+    end function
+    function c_detach(transaction) bind(c, name='pmtrace_detach') result(code)
+      import :: c_int, c_int64_t
+      integer(c_int64_t), intent(in) :: transaction(8)
+      integer(c_int) :: code
+    end function
+    function c_context(transaction, text, size) bind(c, name='pmtrace_context') result(length)
+      import :: c_char, c_int, c_ptr, c_size_t
+      type(c_ptr), intent(in), value :: transaction
+      character(kind=c_char), intent(out) :: text(*)
+      integer(c_size_t), intent(in), value :: size
+      integer(c_int) :: length
+    end function
+    function c_context_state(transaction, text, size) bind(c, name='pmtrace_context_state') &
+      result(length)
+      import :: c_char, c_int, c_ptr, c_size_t
+      type(c_ptr), intent(in), value :: transaction
+      character(kind=c_char), intent(out) :: text(*)
+      integer(c_size_t), intent(in), value :: size
+      integer(c_int) :: length
     end function
     function c_point(tag) bind(c, name='pmtrace_point') result(code)
       import :: c_int, c_ptr
@@ -425,6 +504,21 @@ contains
       call c_complain_once('a pmtrace_tag that was never set, or whose name is blank, is not ' // &
         'traced: first write tag = pmtrace_tag(''name''), with a name of 1 to 254 bytes' // &
         c_null_char)
+    end if
+  end subroutine
+
+  ! What the library has written, which has room for the longest; C's EINVAL where `text` has not.
+  subroutine take_text(length, written, text, status)
+    integer(c_int), intent(in) :: length
+    character(*), intent(in) :: written
+    character(*), intent(out) :: text
+    integer(int32), intent(out), optional :: status
+    text = ''
+    if (len(text) < len(written) - 1) then
+      call give(-22_c_int, status)
+    else
+      text = written(:length)
+      call give(0_c_int, status)
     end if
   end subroutine
 

@@ -100,6 +100,43 @@ class Module(FortranTestCase):
             "first write tag = pmtrace_tag('name'), with a name of 1 to 254 bytes"])
 
 
+class Traces(FortranTestCase):
+    TRACE = "[00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01]"
+    OTHER = "[00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-02]"
+    STATE = "[a=b,c=d]"
+    HEADERS = {
+        "none": "[] []", "thread": f"{TRACE} {STATE}", "inner": f"{TRACE} {STATE}",
+        "under none": "[] []", "after it": "[] []", "under what has ended": f"{TRACE} {STATE}",
+        "scope": f"{TRACE} []", "scope under scope": f"{TRACE} []", "after the scopes": "[] []",
+        "blank": "[] []", "short": "[] []", "no state": f"{TRACE} []", "long state": f"{TRACE} []",
+        "another thread": "[] []", "attached": f"{TRACE} [a=b]", "detached": "[] []",
+        "neither": "[] []", "first": f"{TRACE} []", "second": f"{OTHER} []",
+        "too little": "[] []", "at the end": "[] []"}
+
+    def headers(self, name, **variables):
+        printed = self.run_program(program(name), **variables)
+        self.assertIn("each kind of status\n", printed)
+        return dict(line.split(": ") for line in printed.splitlines() if ": " in line)
+
+    def test_are_passed_on(self):
+        for name in ("fortran_traces", "fortran_traces_wide"):
+            self.pmcd.pmstore("trace.control.reset", 1)
+            self.assertEqual(self.headers(name), self.HEADERS)
+            counts = self.values("transact.count", "transact.aborts")
+            self.assertEqual(counts, {"transact.count": {"request": 21, "step": 10},
+                                      "transact.aborts": {"request": 0, "step": 1}})
+
+    def test_go_nowhere_in_a_program_without_tracing(self):
+        self.assertEqual(self.headers("fortran_traces_disabled"),
+                         {what: "[] []" for what in self.HEADERS})
+
+    def test_begin_where_all_are_to_have_ids(self):
+        headers = self.headers("fortran_traces", PCP_TRACE_IDS="always")
+        for what in ("none", "under none", "blank", "short"):
+            self.assertRegex(headers[what], r"^\[00-[0-9a-f]{32}-[0-9a-f]{16}-02\] \[\]$")
+        self.assertEqual(headers["thread"], self.HEADERS["thread"])
+
+
 class LegacyCalls(FortranTestCase):
     def check(self, name, tag):
         lines = self.run_program(program(name)).splitlines()
