@@ -310,11 +310,24 @@ static int run(const char* command) {
   return kExitCannotRun;
 }
 
+/* Tells the command in which trace it runs, if there is one: it may trace as well, or start who does.
+ * Otherwise its environment is ours. */
+static void pass_trace_on(void) {
+  char traceparent[PMTRACE_CONTEXT_SIZE], tracestate[PMTRACE_CONTEXT_STATE_SIZE];
+  if (pmtrace_context(NULL, traceparent, sizeof traceparent) <= 0) return;
+  setenv("TRACEPARENT", traceparent, 1);
+  if (pmtrace_context_state(NULL, tracestate, sizeof tracestate) > 0)
+    setenv("TRACESTATE", tracestate, 1);
+  else
+    unsetenv("TRACESTATE"); /* one that is not passed on */
+}
+
 /* Runs the command whatever happens to the tracing. A begin that found no agent has its end all the
  * same, in case one has come meanwhile; but one line about it is enough. */
 static int transaction(const Options* options, bool* traced) {
   int begun = pmtracebegin(options->tag);
   if (begun < 0) *traced = report(options, "transaction begin", "", begun);
+  pass_trace_on();
   int exit_status = run(options->command);
   bool completed = exit_status == 0 || options->any_status;
   int ended = completed ? pmtraceend(options->tag) : pmtraceabort(options->tag);

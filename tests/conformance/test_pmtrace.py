@@ -170,6 +170,55 @@ class OurProgramAborts(PmtraceTestCase):
         self.assert_transactions(pmcd, aborted=1)
 
 
+class OurProgramsTrace(PmtraceTestCase):
+    """What a command learns of the trace in which it runs, without an agent."""
+
+    path = OUR_PMTRACE
+    TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    OWN = "00-[0-9a-f]{32}-[0-9a-f]{16}-02"
+    # Within and without another pmtrace.
+    SHOW = 'echo "${TRACEPARENT-none} ${TRACESTATE-none}"'
+    SHOW_TWICE = f"{SHOW}; $PMTRACE -qe '{SHOW}' inner"
+
+    def shown(self, *arguments, **variables):
+        environment = library_environment(self.library, PCP_TRACE_SOCKET="/nowhere/socket",
+                                          PMTRACE=self.path)
+        for name in ("TRACEPARENT", "TRACESTATE"):
+            environment.pop(name, None)
+        status, output, _ = self.pmtrace(environment | variables, "-q", *arguments, "-e",
+                                         self.SHOW_TWICE, "foo")
+        self.assertEqual(status, 0)
+        outer, inner = output.splitlines()
+        self.assertEqual(outer, inner)
+        return outer
+
+    def test_is_none_by_itself(self):
+        self.assertEqual(self.shown(), "none none")
+
+    def test_is_the_one_it_was_started_in(self):
+        for arguments, variables in (([], {}), (["-S", "16"], {}), ([], {"PCP_TRACE_NOAGENT": "1"}),
+                                     ([], {"PCP_TRACE_IDS": "always"})):
+            self.assertEqual(self.shown(*arguments, TRACEPARENT=self.TRACE, **variables),
+                             f"{self.TRACE} none")
+            self.assertEqual(self.shown(*arguments, TRACEPARENT=self.TRACE, TRACESTATE="a=b,c=d",
+                                        **variables), f"{self.TRACE} a=b,c=d")
+
+    def test_is_passed_on_as_the_standard_has_it(self):
+        later = "cc" + self.TRACE[2:] + "-something"
+        self.assertEqual(self.shown(TRACEPARENT=later, TRACESTATE="A=B"), f"{self.TRACE} none")
+
+    def test_is_none_of_a_header_that_is_not_valid_which_stays(self):
+        self.assertEqual(self.shown(TRACEPARENT="nonsense", TRACESTATE="a=b"), "nonsense a=b")
+        self.assertEqual(self.shown(TRACESTATE="a=b"), "none a=b")
+
+    def test_begins_with_the_outermost_where_all_are_to_have_ids(self):
+        for variables in ({}, {"TRACEPARENT": "nonsense", "TRACESTATE": "a=b"}):
+            traces = [self.shown(PCP_TRACE_IDS="always", **variables) for _ in range(2)]
+            for trace in traces:
+                self.assertRegex(trace, f"^{self.OWN} none$")
+            self.assertNotEqual(*traces)
+
+
 class OurProgram(PmtraceTestCase):
     path = OUR_PMTRACE
 
