@@ -282,7 +282,10 @@ std::optional<Ending> Dialogue::take_bye(const wire::Frame& frame, Turn& turn) {
 void Dialogue::end(Time now) {
   if (speaks_ != Speaks::Version2) return;
   Turn turn(context_.shared);
-  if (session_ != nullptr) context_.sessions.detach(*session_, now, turn);
+  if (session_ != nullptr) {
+    context_.sessions.detach(*session_, now, turn);
+    SpanIntake::detach(*session_);
+  }
   session_ = nullptr;
   turn.clients().erase(peer_.number);
 }

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <string>
 
 #include "collector/spans/stored_span.hpp"
 #include "wire/events.hpp"
@@ -18,8 +17,6 @@ struct SessionSpans {
   bool knows_some = false;        // captures were among that
   std::uint64_t round = 0;        // in which it has sent spans last
   std::shared_ptr<const SpanSource> source;
-  // As they are shown, by the tag's id; not of all tags that have spans, if there are many.
-  std::map<std::uint32_t, std::shared_ptr<const std::string>> tags;
   std::map<std::uint64_t, wire::CaptureCount> counts;  // the last ones, by the capture's id
 };
 

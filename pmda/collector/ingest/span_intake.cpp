@@ -18,8 +18,8 @@ constexpr std::uint32_t kLeastASecond = 100;
 
 constexpr Time kRound = std::chrono::seconds(10);
 
-// Tags of a session whose text is kept. Whoever has more makes it anew now and then.
-constexpr std::size_t kMostTags = 1000;
+// Some megabytes of text. Where there are more of them they are made anew now and then.
+constexpr std::size_t kMostNames = 10'000;
 
 constexpr std::size_t kMostReasonBytes = wire::kMaxAttributeTextLength;
 
@@ -46,7 +46,6 @@ SpanIntake::SpanIntake(Spans& spans, TagFinder& finder) : spans_(spans), finder_
 
 void SpanIntake::begin(Session& session, const wire::Hello& hello, const Peer& peer) {
   session.spans.source = source_of(hello, peer);
-  session.spans.tags.clear();  // the process may have other labels to split them by
 }
 
 const Captures& SpanIntake::captures() {
@@ -121,7 +120,7 @@ StoredSpan SpanIntake::stored(const wire::Span& span, Session& session) {
   stored.parent = span.parent;
   stored.value = span.value;
   stored.source = session.spans.source;
-  stored.tag = tag_text(span.tag_id, session);
+  stored.tag = shown(finder_.split(session.split, session.tags.find(span.tag_id)->name));
   if (!span.reason.empty()) stored.reason = printable(span.reason, kMostReasonBytes);
   for (const wire::SpanAttribute& attribute : span.attributes) {
     const bool fits = attribute.number
@@ -134,13 +133,11 @@ StoredSpan SpanIntake::stored(const wire::Span& span, Session& session) {
   return stored;
 }
 
-const std::shared_ptr<const std::string>& SpanIntake::tag_text(std::uint32_t id, Session& session) {
-  auto& tags = session.spans.tags;
-  if (const auto known = tags.find(id); known != tags.end()) return known->second;
-  if (tags.size() >= kMostTags) tags.clear();
-  const std::string_view name = finder_.split(session.split, session.tags.find(id)->name);
-  return tags.emplace(id, std::make_shared<const std::string>(printable(name, kMaxShownBytes)))
-      .first->second;
+const std::shared_ptr<const std::string>& SpanIntake::shown(std::string_view tag) {
+  if (const auto known = shown_.find(tag); known != shown_.end()) return known->second;
+  if (shown_.size() >= kMostNames) shown_.clear();
+  auto text = std::make_shared<const std::string>(printable(tag, kMaxShownBytes));
+  return shown_.emplace(tag, std::move(text)).first->second;
 }
 
 void SpanIntake::note(const wire::CaptureCount& count, Session& session, const Peer& peer) {

@@ -6,10 +6,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
+#include "collector/engine/keyed_hash.hpp"
 #include "collector/ingest/peer.hpp"
 #include "collector/ingest/session.hpp"
 #include "collector/ingest/tag_finder.hpp"
@@ -24,6 +29,9 @@ class SpanIntake {
 
   // A session begins, or goes on, with a process that says HELLO.
   void begin(Session& session, const wire::Hello& hello, const Peer& peer);
+
+  // It has lost its connection, and may come back.
+  static void detach(Session& session) { session.spans.source.reset(); }
 
   // What a session is to be told now; nothing if it knows all. The second one is for the WELCOME,
   // which tells it all once more.
@@ -43,7 +51,7 @@ class SpanIntake {
   const Captures& captures();
   wire::Control make_control(Session& session, Places seen);
   StoredSpan stored(const wire::Span& span, Session& session);
-  const std::shared_ptr<const std::string>& tag_text(std::uint32_t id, Session& session);
+  const std::shared_ptr<const std::string>& shown(std::string_view tag);
   void note(const wire::CaptureCount& count, Session& session, const Peer& peer);
   void note_sender(Session& session);
 
@@ -52,6 +60,15 @@ class SpanIntake {
   std::shared_ptr<const Captures> captures_;
   std::uint64_t looked_at_ = 0;    // number of the captures, in has_changed()
   std::vector<StoredSpan> taken_;  // kept, so that taking them allocates less
+
+  // Tags as they are shown, which spans share; not of all, if there are many.
+  struct NameHash {
+    using is_transparent = void;
+    KeyedHash hash;
+    std::size_t operator()(std::string_view name) const { return hash(name, 0); }
+  };
+  std::unordered_map<std::string, std::shared_ptr<const std::string>, NameHash, std::equal_to<>>
+      shown_;
 
   // Sessions that have sent spans, in this round and the one before.
   std::uint64_t round_ = 1;

@@ -2,6 +2,7 @@
 #include "collector/spans/spans.hpp"
 
 #include <algorithm>
+#include <new>
 #include <numeric>
 #include <utility>
 
@@ -14,34 +15,38 @@ constexpr std::size_t kAtOnce = 100;
 
 }  // namespace
 
+// What may fail for want of memory comes first: then nothing has happened.
 std::unique_ptr<Spans::Monitor> Spans::capture(const std::string& filter, Audience audience) {
-  std::unique_ptr<Monitor> monitor;
+  std::unique_ptr<Monitor> monitor(new Monitor(*this));
   {
     const Lock lock(mutex_);
-    const auto place = captures_.open(filter, audience);
+    Captures changed = captures_;
+    const auto place = changed.open(filter, audience);
     if (!place) return nullptr;
-    monitor.reset(new Monitor(*this, store_.begin(*place)));
-    publish();
+    auto captures = std::make_shared<const Captures>(changed);
+    monitor->cursor_ = store_.begin(*place);
+    captures_ = std::move(changed);
+    publish(std::move(captures));
   }
   if (bell_) bell_();
   return monitor;
 }
 
+// Without memory programs go on with what nobody wants any more, until the next change.
 void Spans::end(SpanStore::Cursor cursor) {
-  {
+  try {
     const Lock lock(mutex_);
     const std::size_t place = cursor->place;
     store_.end(cursor);
-    captures_.close(place);
-    publish();
+    if (captures_.close(place)) publish(std::make_shared<const Captures>(captures_));
+  } catch (const std::bad_alloc&) {
   }
   if (bell_) bell_();
 }
 
-void Spans::publish() {
-  if (published_->number() == captures_.number()) return;
-  published_ = std::make_shared<const Captures>(captures_);
-  number_.store(captures_.number(), std::memory_order_relaxed);
+void Spans::publish(std::shared_ptr<const Captures> captures) {
+  published_ = std::move(captures);
+  number_.store(published_->number(), std::memory_order_relaxed);
 }
 
 std::shared_ptr<const Captures> Spans::captures() const {
@@ -94,8 +99,9 @@ void Spans::note(const CaptureNews& news) {
 
 void Spans::set_most_a_second(std::uint32_t spans) {
   const CourteousLock lock(mutex_);
+  if (captures_.most_a_second() == spans) return;
   captures_.set_most_a_second(spans);
-  publish();
+  publish(std::make_shared<const Captures>(captures_));
 }
 
 bool Spans::sweep() {
@@ -103,22 +109,24 @@ bool Spans::sweep() {
   return store_.sweep();
 }
 
-Spans::Monitor::~Monitor() { spans_.end(cursor_); }
+Spans::Monitor::~Monitor() {
+  if (cursor_) spans_.end(*cursor_);
+}
 
 SpanReading Spans::Monitor::read(std::size_t most) const {
   const Lock lock(spans_.mutex_);
-  return spans_.store_.read(cursor_, most);
+  return spans_.store_.read(*cursor_, most);
 }
 
 void Spans::Monitor::take(const SpanReading& reading, std::size_t taken) {
   const Lock lock(spans_.mutex_);
-  spans_.store_.advance(cursor_, reading.after(taken));
+  spans_.store_.advance(*cursor_, reading.after(taken));
   spans_.totals_.delivered += taken;
 }
 
 std::size_t Spans::Monitor::waiting() const {
   const Lock lock(spans_.mutex_);
-  return spans_.store_.waiting(cursor_);
+  return spans_.store_.waiting(*cursor_);
 }
 
 }  // namespace pcp::trace::agent

@@ -65,10 +65,10 @@ class Spans {
 
    private:
     friend class Spans;
-    Monitor(Spans& spans, SpanStore::Cursor cursor) : spans_(spans), cursor_(cursor) {}
+    explicit Monitor(Spans& spans) : spans_(spans) {}
 
     Spans& spans_;
-    const SpanStore::Cursor cursor_;
+    std::optional<SpanStore::Cursor> cursor_;  // nothing only while it is made
   };
 
   // Null if all places are taken. Thread, as of the next: the main one.
@@ -99,7 +99,7 @@ class Spans {
   bool sweep();
 
  private:
-  void publish() TRACE_REQUIRES(mutex_);
+  void publish(std::shared_ptr<const Captures> captures) TRACE_REQUIRES(mutex_);
   void end(SpanStore::Cursor cursor);
 
   mutable CourteousMutex mutex_;  // main thread: a Lock; ingest thread: a CourteousLock
