@@ -34,24 +34,18 @@ std::vector<Metric> span_metrics() {
     {5, kEventsItem, "tracing.events", kNoIndom, PM_SEM_INSTANT, kNoUnits,
      [](const EventBlock& events) { return events; },
      {"single transactions and what happened in them, as events",
-      R"(What programs have captured for this monitor since its last fetch: for each
-transaction that has ended two records, START and END, with its identity and its
-parent's; for each point, observation and counter, where they were asked for, a
-POINT. END tells all that is known of it. Within a fetch in the order of time;
-what ends later comes in a later fetch, and so may a parent after its children.
+      R"(What programs have captured for this monitor since its last fetch, in the order
+of time: for each transaction that has ended a START and an END, which tells all
+that is known of it; for each point, observation and counter that was asked for
+a POINT. event.missed counts those that the monitor has missed.
 
-Storing a filter here, as "pmevent -x FILTER" does, says what this monitor wants
-to see, until it disconnects:
+A filter that is stored here, as "pmevent -x FILTER" does, says what this
+monitor wants to see:
   tag=GLOB[,GLOB..] slower=10ms share=1% limit=1000/s pid=N service=GLOB
   process=GLOB kind=point,observe,counter
-All that is named must match; each transaction comes with what is below it in
-its process. A monitor that has stored nothing sees what tracing.control.filter
-says. Nothing is captured before somebody asks, nor before his first fetch.
-Root, PCP's user and the agent's own see all programs, other users of this host
-their own; monitors of other hosts, and what asks through pmproxy, see none
-without the agent's option --capture-remote. A fetch has at most as many bytes
-as tracing.control.fetch says: tracing.backlog tells whether more is waiting.
-event.missed counts the transactions and events that the monitor has missed.
+All that is named must match. Others see what tracing.control.filter says. Root,
+PCP's user and the agent's own see all programs, other users of this host their
+own; monitors of other hosts and of pmproxy see none. pmdatrace(1) has the rest.
 )"},
      Store::OwnFilter},
 

@@ -296,6 +296,7 @@ class Model {
     welcome.max_pdu_bytes = limits_.max_pdu_bytes;
     welcome.max_tags = limits_.max_tags_per_session;
     welcome.features.set(number_of(wire::Feature::InFlight));
+    welcome.features.set(number_of(wire::Feature::Events));
     SessionModel* session = find(connection.user, hello->session);
     welcome.session_known = session != nullptr;
     if (session == nullptr) session = open(connection.user, hello->session);
