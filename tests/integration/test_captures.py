@@ -1,39 +1,293 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Spans from a traced program to a monitor: each once or counted, with its parents."""
 
+import collections
+import subprocess
 import unittest
 
-from event_monitor import EventMonitor
+from event_monitor import END, POINT, EventMonitor
 from private_pmcd import PATIENCE_S, wait_until
-from trace_test import TraceTestCase, Traced
+from trace_test import OUR_PMTRACE, TraceTestCase, Traced
+
+TRACE = "0af7651916cd43dd8448eb211c80319c"
+PARENT = f"00-{TRACE}-b7ad6b7169203331-01"
 
 
-class Captures(TraceTestCase):
+class CapturesTestCase(TraceTestCase):
+    options = ()
+
     def setUp(self):
-        self.pmcd = self.start_pmcd()
+        self.pmcd = self.start_pmcd(self.options)
 
     def start(self, **variables):
-        traced = Traced(self.environment(self.pmcd, **variables), "traces")
+        traced = Traced(self.environment(self.pmcd, PCP_TRACE_FLUSH=5, **variables), "traces")
         self.addCleanup(traced.kill)
         return traced
 
-    def monitor(self, text):
+    def do(self, traced, *lines):
+        for line in lines:
+            self.assertEqual(traced.call(line), 0, line)
+
+    def monitor(self, text, traced=(), tag="request"):
+        """One whose filter these programs know, since they capture a transaction of this tag."""
         monitor = self.enterContext(EventMonitor(self.pmcd.host(True)))
         monitor.want(text)
+        for program in traced:
+            def captures(program=program):
+                self.do(program, f"begin 15 {tag}")
+                is_captured = program.call("captured 15")
+                self.do(program, "end 15")
+                return is_captured
+            wait_until(captures, what="the program to know what to capture")
+            self.seen(monitor, 1, tag)
         return monitor
 
-    def test_one(self):
+    def seen(self, monitor, least, tag=None):
+        """Gives the spans and events of which at least so many (of this tag) are to come."""
+        seen = []
+
+        def enough():
+            seen.extend(event.parameters for event in monitor.events() or ()
+                        if event.flags & (END | POINT))
+            return sum(tag in (None, each["tag"]) for each in seen) >= least
+        wait_until(enough, what=f"{least} spans")
+        return seen
+
+    def by_tag(self, monitor, count):
+        seen = self.seen(monitor, count)
+        self.assertEqual(len(seen), count, seen)
+        return {each["tag"]: each for each in seen}
+
+
+class Trees(CapturesTestCase):
+    def test_are_whole_with_their_parents_and_times(self):
         traced = self.start()
-        traced.call("begin 0 warm")
-        traced.call("end 0")
-        monitor = self.monitor("tag=request")
-        import time
-        time.sleep(0.5)
-        for line in ("begin 0 request", "begin 1 query", "end 1", "begin 3 other", "end 3", "end 0", "begin 2 other", "end 2"):
-            traced.call(line)
-        time.sleep(0.5)
-        for e in monitor.events():
-            print(e)
+        monitor = self.monitor("tag=request", [traced])
+        self.do(traced, "begin 9 other", "begin 0 request", "begin 1 query", "name named", "end 1")
+        self.do(traced, "named named", "thread 1", "begin 4 elsewhere", "under 2 part 0", "end 2",
+                "end 4", "thread 0", "end 0", "begin 3 query", "end 3", "end 9")
+        spans = self.by_tag(monitor, 4)
+        self.assertEqual(set(spans), {"request", "query", "named", "part"})
+        request = spans["request"]
+        self.assertNotIn("parent", request)
+        self.assertEqual({spans[tag]["parent"] for tag in ("query", "part")}, {request["span"]})
+        self.assertEqual(spans["named"]["parent"], spans["query"]["span"])
+        self.assertEqual(len({each["trace"] for each in spans.values()}), 1)
+        self.assertEqual(len({each["span"] for each in spans.values()}), 4)
+        end = request["time"] + request["duration"]
+        for each in spans.values():
+            self.assertLessEqual(request["time"], each["time"])
+            self.assertLessEqual(each["time"] + each["duration"], end)
+            self.assertEqual((each["pid"], each["status"], each["kind"]),
+                             (traced.pid, "ok", "transact"))
+        self.assertEqual(monitor.missed, 0)
+
+    def test_continue_those_of_others(self):
+        traced = self.start()
+        monitor = self.monitor("tag=request", [traced])
+        self.do(traced, f"from 0 request {PARENT}", "begin 1 call")
+        out = traced.ask("parent 1")
+        self.do(traced, "end 1", "end 0")
+        spans = self.by_tag(monitor, 2)
+        self.assertEqual((spans["request"]["trace"], spans["request"]["parent"],
+                          spans["request"]["kind"]), (TRACE, "b7ad6b7169203331", "server"))
+        self.assertEqual((spans["call"]["parent"], spans["call"]["kind"]),
+                         (spans["request"]["span"], "client"))
+        self.assertEqual(out, f"00-{TRACE}-{spans['call']['span']}-01")
+
+    def test_are_captured_from_when_somebody_asks_until_nobody_does(self):
+        traced = self.start()
+        self.do(traced, "begin 0 request")
+        self.assertEqual(traced.call("captured 0"), 0)
+        self.assertEqual(traced.ask("parent 0"), "")
+        with EventMonitor(self.pmcd.host(True)) as monitor:
+            monitor.want("tag=request")
+            wait_until(lambda: self.do(traced, "begin 1 request") or traced.call("captured 1"),
+                       what="it to be captured")
+        def is_over():
+            self.do(traced, "begin 2 request")
+            return not traced.call("captured 2")
+        wait_until(is_over, what="it to end")
+        self.do(traced, "end 2", "end 1", "end 0")
+        again = self.monitor("tag=request", [traced])
+        self.do(traced, "begin 0 request", "end 0")
+        self.by_tag(again, 1)
+
+    def test_of_two_monitors_are_each_its_own(self):
+        traced = self.start()
+        requests = self.monitor("tag=request", [traced])
+        queries = self.monitor("tag=query", [traced], "query")
+        self.seen(requests, 0)
+        self.do(traced, "begin 0 request", "begin 1 query", "begin 2 part", "end 2", "end 1",
+                "end 0", "begin 1 query", "end 1")
+        self.assertEqual(set(self.by_tag(requests, 3)), {"request", "query", "part"})
+        spans = self.seen(queries, 3)
+        self.assertEqual(collections.Counter(each["tag"] for each in spans),
+                         {"query": 2, "part": 1})
+
+    def test_have_notes(self):
+        traced = self.start()
+        monitor = self.monitor("tag=request", [traced])
+        self.do(traced, "begin 0 request", "note 0 route /cart", "note 0 route /pay",
+                "number 0 rows 12.5", f"link 0 {PARENT}", "fail 0 declined",
+                "begin 0 other", "note 0 route /cart", "end 0")
+        self.do(traced, "begin 1 request", *(f"number 1 n{i} {i}" for i in range(40)), "end 1")
+        self.assertEqual(traced.call("note 1 route /late"), 0)
+        seen = self.seen(monitor, 2)
+        self.assertEqual((seen[0]["attributes"], seen[0]["status"], seen[0]["reason"]),
+                         ("route=/pay rows=12.5", "aborted", "declined"))
+        self.assertIn(TRACE, seen[0]["links"])
+        self.assertEqual(len(seen[1]["attributes"].split()), 32)
+        self.assertEqual(seen[1]["missing"], 8)
+        self.do(traced, "begin 2 request")
+        for line in ("note 2 " + "k" * 129 + " v", "note 2  v", "link 2 nothing"):
+            self.assertEqual(traced.call(line), -22, line)
+
+    def test_may_have_no_notes(self):
+        traced = self.start(PCP_TRACE_NOTES="off")
+        monitor = self.monitor("tag=request", [traced])
+        self.do(traced, "begin 0 request", "note 0 route /cart", "end 0")
+        self.assertNotIn("attributes", self.by_tag(monitor, 1)["request"])
+
+    def test_of_a_forked_child_are_its_own(self):
+        traced = self.start()
+        monitor = self.monitor("tag=request", [traced])
+        self.do(traced, "begin 0 request")
+        self.assertEqual(traced.call("fork"), 0)
+        self.do(traced, "end 0", "under 1 step 0")
+        self.assertEqual(traced.call("captured 1"), 0)  # it has to hear of it first
+        self.do(traced, "end 1")
+        wait_until(lambda: self.do(traced, "begin 1 request") or traced.call("captured 1"),
+                   what="the child to know what to capture")
+        self.do(traced, "end 1")
+        span = self.by_tag(monitor, 1)["request"]
+        self.assertNotEqual(span["pid"], traced.pid)
+
+    def test_with_events_if_they_are_asked_for(self):
+        traced = self.start()
+        lines = ("point passed", "begin 0 request", "point passed", "observe rows 7",
+                 "count log 5", "add log 2", "begin 1 query", "point passed", "end 1", "end 0")
+        monitor = self.monitor("tag=request kind=point,observe,counter", [traced])
+        self.do(traced, *lines)
+        seen = self.seen(monitor, 7)
+        spans = {each["tag"]: each["span"] for each in seen if "duration" in each}
+        self.assertEqual([(each["tag"], each["kind"], each.get("value"), each["span"])
+                          for each in seen if "duration" not in each],
+                         [("passed", "point", None, spans["request"]),
+                          ("rows", "observe", 7, spans["request"]),
+                          ("log", "counter", 5, spans["request"]),
+                          ("log", "add", 2, spans["request"]),
+                          ("passed", "point", None, spans["query"])])
+
+    def test_are_counted_as_ever(self):
+        traced = self.start()
+        self.monitor("tag=request kind=point", [traced])
+        before = self.pmcd.values("trace.transact.count").get("request", 0)
+        self.do(traced, "begin 0 request", "begin 1 query", "point passed", "end 1", "abort 0",
+                "name request")
+        self.do(traced, "named request")
+        traced.end()
+        self.assertEqual(self.pmcd.value("trace.transact.aborts", "request"), 1)
+        self.assertGreater(self.pmcd.values("trace.transact.count")["request"], before)
+        self.assertEqual(self.pmcd.values("trace.transact.count")["query"], 1)
+        self.assertEqual(self.pmcd.values("trace.point.count"), {"passed": 1})
+
+
+class Shares(CapturesTestCase):
+    def test_are_of_whole_traces_and_the_same_in_all_processes(self):
+        front, back = self.start(), self.start()
+        every = self.monitor("tag=warm", [front, back], "warm")
+        del every
+        monitor = self.enterContext(EventMonitor(self.pmcd.host(True)))
+        monitor.want("tag=request,serve share=25%")
+        def is_known():
+            known = 0
+            for traced in (front, back):
+                self.do(traced, "begin 15 request")
+                known += traced.call("captured 15")
+                self.do(traced, "end 15")
+            return known == 2
+        wait_until(is_known, what="both to know of it")
+        monitor.events()
+        taken = 0
+        for _ in range(200):
+            self.do(front, "begin 0 request", "begin 1 query")
+            header = front.ask("parent 1")
+            self.do(back, f"from 0 serve {header}", "begin 1 step")
+            captured = [program.call(f"captured {slot}")
+                        for program in (front, back) for slot in (0, 1)]
+            self.assertIn(captured, ([0] * 4, [1] * 4))
+            taken += captured[0]
+            self.do(back, "end 1", "end 0")
+            self.do(front, "end 1", "end 0")
+        self.assertTrue(20 <= taken <= 90, taken)  # 50, and six times what that deviates by
+        traces = collections.Counter(each["trace"] for each in self.seen(monitor, 4 * taken)
+                                     if each["tag"] != "warm")
+        self.assertGreaterEqual(list(traces.values()).count(4), taken)
+
+
+class Exactness(CapturesTestCase):
+    def counts(self):
+        missed = {cause: self.pmcd.value(f"tracing.agent.missed.{cause}")
+                  for cause in ("full", "limit", "waiting", "away", "overwritten")}
+        return self.pmcd.value("tracing.agent.captured"), missed
+
+    def storm(self, text, count):
+        """Gives the spans that a monitor has seen of a storm, and how many it was told it missed."""
+        traced = self.start()
+        monitor = self.monitor(text, [traced])
+        warm = monitor.missed
+        before, _ = self.counts()
+        self.do(traced, f"storm {count} request query")
+        traced.end()
+        spans = []
+        wait_until(lambda: not spans.extend(monitor.spans()) and
+                   self.pmcd.value("tracing.agent.captured") - before ==
+                   len(spans) + monitor.missed - warm > 0, what="all to be seen")
+        self.assertEqual(len(set(spans)), len(spans))
+        return len(spans), monitor.missed - warm, self.counts()[0] - before
+
+    def test_of_more_than_there_is_room_for(self):
+        seen, missed, captured = self.storm("tag=request limit=1000000/s", 100_000)
+        self.assertEqual(captured, 400_000)
+        self.assertEqual(seen + missed, 400_000)
+        self.assertGreater(seen, 0)
+
+    def test_of_more_than_the_limit(self):
+        seen, missed, captured = self.storm("tag=request limit=100/s", 20_000)
+        # Of what is left out only the tops are known.
+        self.assertEqual(seen + missed, captured)
+        self.assertEqual(seen % 2, 0)
+        self.assertEqual(captured, 40_000 + seen // 2)
+        self.assertTrue(100 <= seen <= 1_000, seen)
+
+    def test_while_monitors_come_and_go(self):
+        traced = self.start()
+        monitor = self.monitor("tag=request limit=1000000/s", [traced])
+        storming = subprocess.Popen(
+            ["sh", "-c", "while sleep 0.02; do :; done"])  # a moment of its own for each
+        self.addCleanup(storming.wait)
+        self.addCleanup(storming.kill)
+        total = 0
+        for _ in range(20):
+            with EventMonitor(self.pmcd.host(True)) as another:
+                another.want("tag=other,query")
+                self.do(traced, "storm 500 request query")
+                total += 2000
+        self.do(traced, "storm 500 request query")
+        total += 2000
+        traced.end()
+        spans = []
+        wait_until(lambda: not spans.extend(monitor.spans()) and
+                   len(spans) + monitor.missed == total, what="all to be seen")
+        self.assertEqual(len(set(spans)), len(spans))
+
+    def test_of_a_program_that_ends_at_once(self):
+        monitor = self.monitor("tag=step")
+        for _ in range(5):
+            subprocess.run([OUR_PMTRACE, "-q", "-e", "true", "step"],
+                           env=self.environment(self.pmcd), check=True, timeout=PATIENCE_S)
+        self.assertEqual(len(self.seen(monitor, 5)), 5)
 
 
 if __name__ == "__main__":

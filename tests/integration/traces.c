@@ -6,6 +6,9 @@
  *   from SLOT TAG [TRACEPARENT [TRACESTATE]]     begin SLOT TAG     under SLOT TAG SLOT
  *   end SLOT     attach SLOT     detach SLOT     copy SLOT SLOT     name TAG     named TAG
  *   parent SLOT     state SLOT     the headers; of the thread without a SLOT
+ *   captured SLOT     note SLOT KEY VALUE     number SLOT KEY VALUE     link SLOT TRACEPARENT
+ *   abort SLOT     fail SLOT REASON     point TAG     observe TAG VALUE     count     add
+ *   storm COUNT TAG INNER     so many of TAG on each of two threads, with one of INNER in each
  *   thread N        on which of two threads the next lines are obeyed, 0 or 1
  *   fork            the next lines are a child's
  *   setsid          flags FLAGS: pmtracestate
@@ -28,6 +31,31 @@ static char text[PMTRACE_CONTEXT_STATE_SIZE];
 
 static pmtrace_tx* slot(int word) {
   return words[word] != NULL ? &slots[atoi(words[word]) % kSlots] : NULL;
+}
+
+static const char* storm_tags[2];
+static int storm_count;
+
+static void* storm(void* unused) {
+  pmtrace_handle outer = pmtrace_tag(storm_tags[0]), inner = pmtrace_tag(storm_tags[1]);
+  for (int i = 0; i < storm_count; ++i) {
+    pmtrace_tx whole, part;
+    pmtrace_begin(outer, &whole);
+    pmtrace_begin(inner, &part);
+    pmtrace_end(&part);
+    pmtrace_end(&whole);
+  }
+  return unused;
+}
+
+static int storm_on_two_threads(void) {
+  pthread_t thread;
+  storm_count = atoi(words[0]);
+  storm_tags[0] = words[1];
+  storm_tags[1] = words[2];
+  if (pthread_create(&thread, NULL, storm, NULL) != 0) return -1;
+  storm(NULL);
+  return pthread_join(thread, NULL);
 }
 
 static int later(double seconds) {
@@ -59,6 +87,17 @@ static int call(const char* name) {
   if (strcmp(name, "flags") == 0) return pmtracestate(atoi(words[0]));
   if (strcmp(name, "setsid") == 0) return setsid() == -1 ? -1 : 0;
   if (strcmp(name, "later") == 0) return later(atof(words[0]));
+  if (strcmp(name, "abort") == 0) return pmtrace_abort(slot(0));
+  if (strcmp(name, "fail") == 0) return pmtrace_fail(slot(0), words[1]);
+  if (strcmp(name, "captured") == 0) return pmtrace_is_captured(slot(0));
+  if (strcmp(name, "note") == 0) return pmtrace_note(slot(0), words[1], words[2]);
+  if (strcmp(name, "number") == 0) return pmtrace_note_number(slot(0), words[1], atof(words[2]));
+  if (strcmp(name, "link") == 0) return pmtrace_link(slot(0), words[1]);
+  if (strcmp(name, "point") == 0) return pmtrace_point(pmtrace_tag(words[0]));
+  if (strcmp(name, "observe") == 0) return pmtrace_observe(pmtrace_tag(words[0]), atof(words[1]));
+  if (strcmp(name, "count") == 0) return pmtrace_count(pmtrace_tag(words[0]), atof(words[1]));
+  if (strcmp(name, "add") == 0) return pmtrace_add(pmtrace_tag(words[0]), atof(words[1]));
+  if (strcmp(name, "storm") == 0) return storm_on_two_threads();
   if (strcmp(name, "copy") == 0) {
     *slot(1) = *slot(0);
     return 0;
