@@ -65,7 +65,9 @@ install(EXPORT pcp_trace FILE pcp_traceTargets.cmake NAMESPACE pcp:: DESTINATION
 set(pages pmtracebegin pmtraceend pmtraceabort pmtracepoint pmtraceobs pmtracecounter pmtracestate
           pmtracecount pmtraceerrstr pmtrace_tag pmtrace_point pmtrace_observe pmtrace_count pmtrace_begin
           pmtrace_end pmtrace_abort pmtrace_flush pmtrace_stats
-          pmtraceadd pmtrace_add pmtrace_tag_with pmtrace_tag_text pmtrace_describe)
+          pmtraceadd pmtrace_add pmtrace_tag_with pmtrace_tag_text pmtrace_describe
+          pmtrace_begin_from pmtrace_begin_under pmtrace_attach pmtrace_detach pmtrace_context
+          pmtrace_context_state)
 foreach(page ${pages})
   file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/man3/${page}.3 ".so man3/pmtrace.3\n")
 endforeach()
