@@ -163,7 +163,7 @@ class Traces(TraceTestCase):
         self.assert_parents(of_1="", here="")
         self.do("thread 0", f"from 2 request {OTHER}")
         self.assert_parents(here=OTHER)
-        self.do("end 2")
+        self.do("end 2", "detach 2")
         self.assert_parents(here=PARENT)
         self.do("setsid", "begin 3 daemon's")
         self.assert_parents(of_3="", here="", of_0=PARENT)
