@@ -94,6 +94,25 @@ class Readme(unittest.TestCase):
         self.assertEqual(counts["counter.total"], {"bytes-sent": 4096})
         stub = os.path.join(os.path.dirname(OUR_LIBRARY), "stub", os.path.basename(OUR_LIBRARY))
         subprocess.run([sys.executable, source], env=library_environment(stub), check=True, timeout=60)
+        self.check_its_headers(stub)
+
+    def check_its_headers(self, stub):
+        came_in = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+                   "tracestate": "a=b"}
+        source = self.write("headers.py", example("python", BINDINGS) + f"""
+came_in = {came_in}
+for each in (came_in, {{}}, {{"traceparent": came_in["traceparent"] + "\\0"}},
+             {{"traceparent": came_in["traceparent"], "tracestate": "a=\u0161"}}):
+    with request.transaction(each), Tag("inner").transaction():
+        print(headers())
+print(headers())
+""")
+        without = {"traceparent": came_in["traceparent"]}
+        for library, shown in ((OUR_LIBRARY, [came_in, {}, {}, without, {}]), (stub, 5 * [{}])):
+            environment = library_environment(library, PCP_TRACE_SOCKET="/nowhere/socket")
+            done = subprocess.run([sys.executable, source], env=environment, check=True,
+                                  capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.stdout, "".join(f"{each}\n" for each in shown))
 
     def test_the_c_example(self):
         self.assertEqual(self.run_example("c", ".c", os.environ["TRACE_CC"], "c99"), {
@@ -138,8 +157,10 @@ class Readme(unittest.TestCase):
         self.assertEqual(re.split(r",\s+", named), of_run.split())
 
     def test_links_lead_somewhere(self):
+        headings = re.findall(r"^#+ (.*)$", README, re.MULTILINE)
+        anchors = {"#" + heading.lower().replace(" ", "-") for heading in headings}
         for target in re.findall(r"\]\(([^)]+)\)", README):
-            self.assertTrue((SOURCE / target).exists(), target)
+            self.assertTrue(target in anchors or (SOURCE / target).exists(), target)
 
 
 if __name__ == "__main__":
