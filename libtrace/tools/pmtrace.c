@@ -310,8 +310,8 @@ static int run(const char* command) {
   return kExitCannotRun;
 }
 
-/* Tells the command in which trace it runs, if there is one: it may trace as well, or start who does.
- * Otherwise its environment is ours. */
+/* Tells the command in which trace it runs, if there is one: it may trace as well, or start who
+ * does. Otherwise its environment is ours. */
 static void pass_trace_on(void) {
   char traceparent[PMTRACE_CONTEXT_SIZE], tracestate[PMTRACE_CONTEXT_STATE_SIZE];
   if (pmtrace_context(NULL, traceparent, sizeof traceparent) <= 0) return;
