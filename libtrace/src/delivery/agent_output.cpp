@@ -91,7 +91,7 @@ void AgentOutput::on_greeting(std::uint32_t version) {
   ever_connected_ = true;
   counters_.version.store(version, std::memory_order_relaxed);
   counters_.connected.store(true, std::memory_order_relaxed);
-  listener_->on_attempt_ended(0);
+  has_told_attempt_ = false;
   sender_->connected();
   tell_change();
 }
@@ -106,6 +106,8 @@ void AgentOutput::tell_change() {
   if (sender_->is_ready()) {
     connection_.establish();
     failures_ = 0;
+    // Not before: then a program's first call by name finds out whether it is captured.
+    if (!std::exchange(has_told_attempt_, true)) listener_->on_attempt_ended(0);
   }
   listener_->on_change();
 }

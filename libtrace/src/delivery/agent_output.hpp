@@ -62,6 +62,7 @@ class AgentOutput final : public Output, private Connection::Listener {
   std::uint64_t next_attempt_ns_ = 0;
   bool is_local_attempt_ = false;
   bool has_hurried_ = false;
+  bool has_told_attempt_ = false;  // that it has succeeded
   bool ever_connected_ = false;
   std::minstd_rand random_;
 };

@@ -57,6 +57,7 @@ class SpanQueue {
     return true;
   }
 
+  bool is_half_full() const { return waiting() > kMost / 2; }
   std::uint64_t waiting() const { return waiting_.load(std::memory_order_relaxed); }
 
  private:

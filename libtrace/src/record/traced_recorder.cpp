@@ -24,7 +24,11 @@ Places Recorder::choose(const Captures::Look& look, const Tag* tag,
     look->miss_for_want_of_room(inherited | tops);
     return 0;
   }
-  const Places places = inherited | look->admit(tops, context.trace_low, now_ns());
+  Places places = inherited | look->admit(tops, context.trace_low, now_ns());
+  if (queue_->spans().is_half_full()) {  // the other half is for what is inside of others
+    look->miss_for_want_of_room(places & ~inherited);
+    places = inherited;
+  }
   if (places != 0 && context.own == 0) context.own = trace_.make_id();
   return places;
 }
