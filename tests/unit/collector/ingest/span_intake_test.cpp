@@ -243,6 +243,29 @@ TEST_F(SpansOfPrograms, AreCountedAsTheySay) {
   EXPECT_EQ(monitor->read(1).missed(0), 5u);
 }
 
+TEST_F(SpansOfPrograms, MayBeFewerOfEachTheMoreSendSome) {
+  IngestOptions often = options();
+  often.unfinished_pdu = 40ms;  // and so it looks after its sessions
+  start(std::move(often));
+  const auto monitor = capture("tag=a");
+  std::vector<TestPeer> peers;
+  for (std::uint8_t session = 1; session <= 3; ++session) {
+    peers.push_back(program(session));
+    ASSERT_TRUE(control_);
+    ASSERT_TRUE(peers.back().send(events_pdu(1, control_->number, {span_at(1, 5)})));
+  }
+  std::uint32_t last = 0;
+  while (last != 5'000) {
+    const auto pdu = peers[0].next();
+    ASSERT_TRUE(pdu);
+    if (pdu->type == PduType::EventsAck) continue;
+    const auto control = wire::decode_control(pdu->payload);
+    ASSERT_TRUE(control);
+    EXPECT_EQ(control->captures.size(), 1u);
+    last = control->most_a_second;
+  }
+}
+
 // However often monitors change their mind.
 TEST_F(SpansOfPrograms, AreAskedForTenTimesASecondAtMost) {
   start();
