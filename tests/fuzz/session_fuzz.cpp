@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The agent's sessions: several users' connections that say hello, take each other's sessions over,
-// define tags, send batches and resend them, speak version 1, break the protocol, say goodbye or
-// just go, while time passes, intervals end and values are reset. A model does what the protocol's
-// page says. Every answer has to be the model's, and in the end the engine has counted what the
-// accepted PDUs said, and nothing twice.
+// define tags, send batches and spans and resend them, speak version 1, break the protocol, say
+// goodbye or just go, while monitors come and go, time passes, intervals end and values are reset.
+// A model does what the protocol's page says. Every answer has to be the model's, and in the end
+// the engine has counted what the accepted PDUs said, nothing twice, and each monitor has got what
+// was captured for it.
 #include <array>
 #include <cmath>
 #include <deque>
@@ -188,6 +189,81 @@ struct SessionModel {
   std::map<std::uint32_t, std::string> tags;
   std::map<std::uint32_t, std::uint64_t> in_flight;  // as it was said last
   bool is_in_flight_now = false;                     // on this connection
+  std::uint64_t last_events = 0;
+  std::map<std::uint64_t, wire::Control> told;  // by number
+};
+
+// One monitor and what it is to get.
+struct Watcher {
+  std::uint64_t capture = 0;  // its id
+  std::unique_ptr<Spans::Monitor> monitor;
+  std::vector<std::uint64_t> expected;  // ids of spans
+};
+
+// Those who watch, and the captures that they have.
+class Watchers {
+ public:
+  explicit Watchers(Spans& spans) : spans_(spans) {}
+
+  void come(const std::string& filter, Audience audience) {
+    if (all_.size() == kMost) all_.pop_front();
+    Watcher watcher;
+    watcher.monitor = spans_.capture(filter, audience);
+    require(watcher.monitor != nullptr);
+    const auto captures = spans_.captures();
+    for (std::size_t place = 0; place < kPlaces; ++place) {
+      const Capture& capture = captures->at(place);
+      if (capture.id != 0 && capture.filter == filter && capture.audience == audience)
+        watcher.capture = capture.id;
+    }
+    all_.push_back(std::move(watcher));
+  }
+  void go() {
+    if (!all_.empty()) all_.pop_front();
+  }
+
+  // What a user's process is to be told.
+  wire::Control control_of(std::uint32_t uid) const {
+    const auto captures = spans_.captures();
+    wire::Control control;
+    control.number = captures->number();
+    control.most_a_second = captures->most_a_second();
+    for (std::uint32_t place = 0; place < kPlaces; ++place) {
+      const Capture& capture = captures->at(place);
+      if (capture.id != 0 && (!capture.audience.uid || capture.audience.uid == uid))
+        control.captures.push_back({capture.id, place, capture.filter});
+    }
+    return control;
+  }
+
+  std::uint64_t changed_for(std::uint32_t uid) const { return spans_.captures()->changed_for(uid); }
+
+  // A span that was captured when this was known.
+  void expect(const wire::Span& span, const wire::Control& known) {
+    for (const wire::Capture& capture : known.captures) {
+      if ((span.places >> capture.place & 1) == 0) continue;
+      for (Watcher& watcher : all_)
+        if (watcher.capture == capture.id) watcher.expected.push_back(span.span);
+    }
+  }
+
+  void check() {
+    for (Watcher& watcher : all_) {
+      const SpanReading reading = watcher.monitor->read(kPlenty);
+      std::vector<std::uint64_t> got;
+      for (const auto& entry : reading.entries) got.push_back(entry.span->span);
+      require(got == watcher.expected);
+      watcher.monitor->take(reading, got.size());
+      watcher.expected.clear();
+    }
+  }
+
+ private:
+  static constexpr std::size_t kMost = 4;
+  static constexpr std::size_t kPlenty = 1'000'000;
+
+  Spans& spans_;
+  std::deque<Watcher> all_;
 };
 
 // One PDU's consequences.
@@ -198,9 +274,12 @@ struct Expected {
 
 class Model {
  public:
+  explicit Model(Watchers& watchers) : watchers_(watchers) {}
+
   enum class Speaks { Nothing, Version1, Version2 };
   struct Connection {
     std::string user;
+    std::uint32_t uid = kUnknownUid;
     Speaks speaks = Speaks::Nothing;
     SessionModel* session = nullptr;
   };
@@ -221,8 +300,24 @@ class Model {
     if (connection.speaks != Speaks::Version2) return broken();
     if (frame.type == PduType::Tags) return take_tags(*connection.session, frame.payload);
     if (frame.type == PduType::Batch) return take_batch(*connection.session, frame.payload);
+    if (frame.type == PduType::Events) return take_events(*connection.session, frame.payload);
     if (frame.type == PduType::Bye) return take_bye(connection, frame.payload);
     return broken();
+  }
+
+  // What a process is told besides its answers.
+  std::string control(std::uint64_t number) {
+    Connection& connection = connections.at(number);
+    if (connection.session == nullptr) return {};
+    const wire::Control now_known = watchers_.control_of(connection.uid);
+    const auto& told = connection.session->told;
+    const bool knows_some = !told.empty() && !told.rbegin()->second.captures.empty();
+    if (now_known.captures.empty() && !knows_some) return {};
+    if (!told.empty() && told.rbegin()->first >= watchers_.changed_for(connection.uid)) return {};
+    connection.session->told[now_known.number] = now_known;
+    std::string pdu;
+    wire::append_control(pdu, kPid, now_known);
+    return pdu;
   }
 
   // The connection is no more.
@@ -305,6 +400,14 @@ class Model {
     session->connection = number;
     connection.session = session;
     welcome.last_sequence = session->last_sequence;
+    welcome.last_events = session->last_events;
+    const wire::Control control = watchers_.control_of(connection.uid);
+    const auto& told = session->told;
+    const bool knows_some = !told.empty() && !told.rbegin()->second.captures.empty();
+    if (!control.captures.empty() || knows_some) {
+      welcome.control = control;
+      session->told[control.number] = control;
+    }
     Expected expected;
     wire::append_welcome(expected.answer, kPid, welcome);
     return expected;
@@ -381,6 +484,24 @@ class Model {
     return expected;
   }
 
+  Expected take_events(SessionModel& session, std::string_view payload) {
+    wire::Events events;
+    if (!wire::decode_events(payload, events)) return broken();
+    for (const wire::Span& span : events.spans)
+      if (!session.tags.contains(span.tag_id)) return broken();
+    const auto known = session.told.upper_bound(events.control);
+    if (session.told.empty() || events.control > session.told.rbegin()->first) return broken();
+    if (events.sequence > session.last_events) {
+      session.last_events = events.sequence;
+      if (known != session.told.begin())
+        for (const wire::Span& span : events.spans)
+          watchers_.expect(span, std::prev(known)->second);
+    }
+    Expected expected;
+    wire::append_events_ack(expected.answer, kPid, events.sequence);
+    return expected;
+  }
+
   void take_in_flight(SessionModel& session, const wire::Batch& batch) {
     if (batch.in_flight.empty() && !batch.in_flight_anew) return;
     totals.note_in_flight();
@@ -422,6 +543,7 @@ class Model {
     return {{}, ByeReason::Done};
   }
 
+  Watchers& watchers_;
   IngestOptions limits_ = ingest_options();
   std::list<SessionModel> sessions_;
 };
@@ -439,6 +561,7 @@ class House {
     peer.address = user < 2 ? "local:" : "192.0.2.1";
     if (user < 2) peer.uid = user;
     model_.connections[peer.number].user = peer.owner();
+    model_.connections[peer.number].uid = peer.uid;
     lines_.emplace(peer.number, Line(context_, peer));
   }
 
@@ -489,7 +612,22 @@ class House {
     is_entering_ = context_.sessions.in_flight().enter_again(turn, most);
   }
 
+  void watch(unsigned which) {
+    static constexpr const char* kFilters[] = {"tag=a", "tag=b"};
+    watchers_.come(kFilters[which & 1],
+                   (which & 2) == 0 ? Audience{} : Audience{std::uint32_t{which >> 2 & 1}});
+  }
+  void watch_no_more() { watchers_.go(); }
+  void tell(std::uint64_t number) {
+    std::string told;
+    const bool has_told = lines_.at(number).dialogue->append_control(told);
+    require(has_told != told.empty());
+    require(told == model_.control(number));
+  }
+  std::uint64_t captures_number() const { return shared_.spans.number(); }
+
   void check() {
+    watchers_.check();
     do enter_again(3);
     while (is_entering_);
     const Reader reader(shared_);
@@ -529,7 +667,8 @@ class House {
   std::map<std::uint64_t, Line> lines_;
   std::uint64_t connections_ = 0;
   bool is_entering_ = false;
-  Model model_;
+  Watchers watchers_{shared_.spans};
+  Model model_{watchers_};
 };
 
 // Makes PDUs of the input.
@@ -586,8 +725,45 @@ class Talk {
       case 3:
         return house_.enter_again(input_.pick(3));
       default:
-        return house_.check();
+        return spans();
     }
+  }
+
+  void spans() {
+    const std::uint64_t number = house_.pick(input_.byte());
+    switch (input_.pick(8)) {
+      case 0:
+        return house_.check();
+      case 1:
+      case 2:
+        return house_.watch(input_.pick(8));
+      case 3:
+        return house_.watch_no_more();
+      case 4:
+        return house_.tell(number);
+      default:
+        return say(number, events());
+    }
+  }
+
+  std::string events() {
+    std::string body;
+    for (unsigned count = input_.pick(4); count > 0; --count) {
+      wire::Span span;
+      span.tag_id = input_.pick(8);
+      span.trace = {1, 2};
+      span.span = ++last_span_;
+      span.places = 1 + input_.pick(7);
+      wire::append_span(body, span);
+    }
+    std::vector<wire::CaptureCount> counts;
+    if (input_.pick(4) == 0)
+      counts.push_back({1 + std::uint64_t{input_.pick(4)}, input_.number() >> 8, input_.byte()});
+    events_ += input_.pick(3);
+    std::string pdu;
+    wire::append_events(pdu, kPid, 1 + events_, house_.captures_number() - input_.pick(4), counts,
+                        body);
+    return pdu;
   }
 
   // Now and then a byte of the payload changes on the way.
@@ -705,6 +881,8 @@ class Talk {
   House house_;
   std::deque<std::string> sent_;
   std::uint64_t sequence_ = 2;
+  std::uint64_t events_ = 0;
+  std::uint64_t last_span_ = 0;
 };
 
 }  // namespace

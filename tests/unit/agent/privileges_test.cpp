@@ -89,6 +89,27 @@ TEST(Privileges, AreNotForAProcessThatCannotBeSeen) {
   }
 }
 
+TEST(Privileges, AreToSeeAllSpansOrThoseOfOnesOwnPrograms) {
+  Privileges privileges({0});
+  note(privileges, 1, "0");
+  note(privileges, 2, "1000");
+  EXPECT_EQ(privileges.may_see_spans_of(1), Audience{});
+  EXPECT_EQ(privileges.may_see_spans_of(2), Audience{1000});
+  EXPECT_EQ(privileges.may_see_spans_of(3), std::nullopt);
+  const Renamed proxy("pmproxy");
+  EXPECT_EQ(privileges.may_see_spans_of(1), std::nullopt);
+  EXPECT_EQ(privileges.may_see_spans_of(2), std::nullopt);
+}
+
+TEST(Privileges, AreToSeeAllSpansFromElsewhereIfTheAgentIsToldSo) {
+  Privileges privileges({0}, true);
+  note(privileges, 2, "1000");
+  EXPECT_EQ(privileges.may_see_spans_of(2), Audience{1000});
+  EXPECT_EQ(privileges.may_see_spans_of(3), Audience{});
+  const Renamed proxy("pmproxy");
+  EXPECT_EQ(privileges.may_see_spans_of(2), Audience{});
+}
+
 }  // namespace
 
 }  // namespace pcp::trace::agent
