@@ -87,11 +87,7 @@ SpanStore::Cursor SpanStore::begin(std::size_t at) {
 void SpanStore::end(Cursor cursor) {
   Place& place = places_[cursor->place];
   place.cursors.erase(cursor);
-  if (!place.cursors.empty()) {
-    trim(place);
-  } else if (!place.queue.empty()) {
-    garbage_.push_back(std::exchange(place.queue, {}));
-  }
+  trim(place);
 }
 
 SpanReading SpanStore::read(Cursor cursor, std::size_t most) const {
@@ -125,12 +121,13 @@ bool SpanStore::sweep() {
 
 // Some of it. True if there is more.
 bool SpanStore::forget_unwanted() {
-  bool more = empty_garbage();
+  bool more = false;
   for (Place& place : places_) more |= trim(place);
   return more;
 }
 
-// Forgets some of what all cursors have passed. True if there is more.
+// Forgets some of what all cursors have passed, which without a cursor is everything. True if there
+// is more.
 bool SpanStore::trim(Place& place) {
   std::uint64_t passed = std::numeric_limits<std::uint64_t>::max();
   for (const SpanCursor& cursor : place.cursors) passed = std::min(passed, cursor.next_key);
@@ -139,14 +136,6 @@ bool SpanStore::trim(Place& place) {
     leave_queue(place.queue.take_front());
   }
   return true;
-}
-
-bool SpanStore::empty_garbage() {
-  for (std::size_t i = 0; i < kStep && !garbage_.empty(); ++i) {
-    if (!garbage_.front().empty()) leave_queue(garbage_.front().take_front());
-    if (garbage_.front().empty()) garbage_.pop_front();
-  }
-  return !garbage_.empty();
 }
 
 // What nobody waits for goes first. True if there is still too much.
@@ -171,7 +160,6 @@ SpanStore::User& SpanStore::with_most() {
       ->second;
 }
 
-// Requires: there is no garbage, so that all queues that have a span are at its places.
 void SpanStore::drop_oldest(User& user) {
   const KeptPtr oldest = user.spans.take_front();
   each_place(oldest->places, [&](std::size_t at) {

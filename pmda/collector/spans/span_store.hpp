@@ -63,7 +63,7 @@ class SpanStore {
 
   using Cursor = std::list<SpanCursor>::iterator;
 
-  // A new one begins at what comes from now on; with the last one the place forgets all.
+  // A new one begins at what comes from now on.
   Cursor begin(std::size_t place);
   void end(Cursor cursor);
 
@@ -116,7 +116,6 @@ class SpanStore {
 
   bool forget_unwanted();
   bool trim(Place& place);
-  bool empty_garbage();
   bool make_room();
   User& with_most();
   void drop_oldest(User& user);
@@ -128,7 +127,6 @@ class SpanStore {
   std::uint64_t last_key_ = 0;
   std::uint64_t overwritten_ = 0;
   std::array<Place, kPlaces> places_;
-  std::list<ThinnedQueue<Waiting>> garbage_;  // of places whose last cursor has gone
   std::map<std::string, User> users_;
 };
 

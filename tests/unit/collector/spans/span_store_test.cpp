@@ -84,6 +84,13 @@ TEST(SpanStoreTest, ForgetsWhatAllHaveRead) {
   EXPECT_EQ(store.bytes(), 0u);
 }
 
+TEST(SpanStoreTest, TakesNothingThatNobodyWaitsFor) {
+  SpanStore store(kPlenty);
+  store.begin(0);
+  store.add(span_at(0b10, 1), "alice");
+  EXPECT_EQ(store.bytes(), 0u);
+}
+
 TEST(SpanStoreTest, ForgetsBitByBitWhatNobodyWaitsForAnyMore) {
   SpanStore store(64 * kPlenty);
   const auto gone = store.begin(0);
