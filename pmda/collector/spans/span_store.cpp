@@ -13,6 +13,9 @@ namespace {
 // Freed in one step: some hundred microseconds.
 constexpr std::size_t kStep = 500;
 
+// The same when a fetch has read: more than it usually gets.
+constexpr std::size_t kReadStep = 2000;
+
 // For a span that is added. Each frees much more than that takes, but where little is to be freed
 // at all: then there is a little too much for a while.
 constexpr int kMostSteps = 8;
@@ -87,7 +90,7 @@ SpanStore::Cursor SpanStore::begin(std::size_t at) {
 void SpanStore::end(Cursor cursor) {
   Place& place = places_[cursor->place];
   place.cursors.erase(cursor);
-  trim(place);
+  trim(place, kStep);
 }
 
 SpanReading SpanStore::read(Cursor cursor, std::size_t most) const {
@@ -107,7 +110,7 @@ SpanReading SpanStore::read(Cursor cursor, std::size_t most) const {
 
 void SpanStore::advance(Cursor cursor, const SpanCursor& to) {
   *cursor = to;
-  trim(places_[cursor->place]);
+  trim(places_[cursor->place], kReadStep);
 }
 
 std::size_t SpanStore::waiting(Cursor cursor) const {
@@ -122,16 +125,16 @@ bool SpanStore::sweep() {
 // Some of it. True if there is more.
 bool SpanStore::forget_unwanted() {
   bool more = false;
-  for (Place& place : places_) more |= trim(place);
+  for (Place& place : places_) more |= trim(place, kStep);
   return more;
 }
 
 // Forgets some of what all cursors have passed, which without a cursor is everything. True if there
 // is more.
-bool SpanStore::trim(Place& place) {
+bool SpanStore::trim(Place& place, std::size_t most) {
   std::uint64_t passed = std::numeric_limits<std::uint64_t>::max();
   for (const SpanCursor& cursor : place.cursors) passed = std::min(passed, cursor.next_key);
-  for (std::size_t i = 0; i < kStep; ++i) {
+  for (std::size_t i = 0; i < most; ++i) {
     if (place.queue.empty() || place.queue.front().key >= passed) return false;
     leave_queue(place.queue.take_front());
   }

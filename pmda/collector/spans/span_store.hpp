@@ -115,7 +115,7 @@ class SpanStore {
   };
 
   bool forget_unwanted();
-  bool trim(Place& place);
+  bool trim(Place& place, std::size_t most);
   bool make_room();
   User& with_most();
   void drop_oldest(User& user);
