@@ -9,9 +9,9 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "collector/spans/captures.hpp"
 #include "metrics/debug_options.hpp"
 #include "metrics/parse_argument.hpp"
-#include "wire/capture_filter.hpp"
 
 namespace pcp::trace::agent {
 
@@ -86,9 +86,9 @@ Result<void> take_user(const char* name, std::string& target) {
 }
 
 Result<void> take_filter(const char* text, std::string& target) {
-  const Result<wire::CaptureFilter> filter = wire::parse_capture_filter(text);
+  const Result<std::string> filter = canonical_filter(text);
   if (!filter) return filter.error();
-  target = wire::text_of(*filter);
+  target = *filter;
   return {};
 }
 

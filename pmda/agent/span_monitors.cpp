@@ -7,7 +7,8 @@
 #include <cerrno>
 #include <utility>
 
-#include "wire/capture_filter.hpp"
+#include "collector/spans/captures.hpp"
+
 
 namespace pcp::trace::agent {
 
@@ -134,9 +135,7 @@ int SpanMonitors::store_idle(std::uint64_t seconds) {
 // Nothing stays nothing.
 Result<std::string> SpanMonitors::canonical(const std::string& text) {
   if (text.find_first_not_of(' ') == text.npos) return std::string();
-  const Result<wire::CaptureFilter> filter = wire::parse_capture_filter(text);
-  if (!filter) return filter.error();
-  return wire::text_of(*filter);
+  return canonical_filter(text);
 }
 
 std::optional<Time> SpanMonitors::end_idle(Time now) {

@@ -41,8 +41,8 @@ a POINT. event.missed counts those that the monitor has missed.
 
 A filter that is stored here, as "pmevent -x FILTER" does, says what this
 monitor wants to see:
-  tag=GLOB[,GLOB..] slower=10ms share=1% limit=1000/s pid=N service=GLOB
-  process=GLOB kind=point,observe,counter
+  tag=GLOB[,GLOB..] share=1% limit=1000/s pid=N service=GLOB process=GLOB
+  kind=point,observe,counter
 All that is named must match. Others see what tracing.control.filter says. Root,
 PCP's user and the agent's own see all programs, other users of this host their
 own; monitors of other hosts and of pmproxy see none. pmdatrace(1) has the rest.

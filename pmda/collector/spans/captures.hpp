@@ -12,8 +12,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "collector/spans/stored_span.hpp"
+#include "wire/result.hpp"
 
 namespace pcp::trace::agent {
 
@@ -32,6 +34,9 @@ struct Capture {
   Audience audience;
   std::size_t users = 0;
 };
+
+// Gives a filter its canonical form. An error says what is wrong with it, in a line.
+Result<std::string> canonical_filter(std::string_view text);
 
 class Captures {
  public:
