@@ -9,7 +9,6 @@
 
 #include "collector/spans/captures.hpp"
 
-
 namespace pcp::trace::agent {
 
 namespace {

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "record/captures.hpp"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "record/recorder.hpp"
+#include "record/span_notes.hpp"
+
+namespace pcp::trace::client {
+namespace {
+
+wire::CaptureFilter filter(const std::string& text) {
+  return *wire::parse_capture_filter(text);
+}
+
+std::unique_ptr<CaptureSet> set_of(std::uint64_t control) {
+  return std::make_unique<CaptureSet>(control);
+}
+
+// A recorder, and what is captured by it.
+struct CapturesTest : testing::Test {
+  RecordQueue queue{0};
+  Doorbell doorbell;
+  Recorder recorder{queue, doorbell, 16};
+  const Tag* const request = intern_tag("request");
+  const Tag* const query = intern_tag("query");
+  CaptureSet::Epoch request_since = 0;
+
+  ~CapturesTest() override { queue.captures().publish(nullptr); }
+
+  // Publishes request at place 3, and query at place 5 if that is asked for, too.
+  void ask(bool query_too, const std::string& words = "") {
+    auto set = set_of(++control);
+    set->add({7, 3}, filter("tag=request" + words), wire::kAnyRate, request_since);
+    if (request_since == 0) request_since = set->epoch();
+    if (query_too) set->add({8, 5}, filter("tag=query"), wire::kAnyRate, 0);
+    queue.captures().publish(std::move(set));
+  }
+  Recorder::Traced begin(const Tag* tag) { return recorder.begin_traced(tag); }
+  void end(const Tag* tag, const Recorder::Traced& traced, bool aborted = false) {
+    recorder.end_traced({tag, traced.begun.place, traced.begun.moment}, traced.context, aborted);
+  }
+  std::vector<CapturedSpan> take() {
+    std::vector<CapturedSpan> taken;
+    CapturedSpan span;
+    while (queue.spans().take(span)) taken.push_back(span);
+    return taken;
+  }
+
+  std::uint64_t control = 0;
+};
+
+constexpr Places kRequest = 1 << 3;
+constexpr Places kQuery = 1 << 5;
+
+TEST_F(CapturesTest, AreNoneUnlessAsked) {
+  EXPECT_FALSE(has_state(kCapturing));
+  EXPECT_TRUE(recorder.is_plain(request));
+  const auto traced = begin(request);
+  EXPECT_EQ(traced.begun.place & OpenTable::kMarks, 0U);
+  end(request, traced);
+  EXPECT_TRUE(take().empty());
+  ask(false);
+  EXPECT_TRUE(has_state(kCapturing));
+  queue.captures().publish(nullptr);
+  EXPECT_FALSE(has_state(kCapturing));
+}
+
+TEST_F(CapturesTest, LeaveOutWhatNobodyAsksFor) {
+  ask(false);
+  EXPECT_FALSE(recorder.is_plain(query));  // not known yet
+  end(query, begin(query));
+  EXPECT_TRUE(recorder.is_plain(query));
+  EXPECT_FALSE(recorder.is_plain(request));
+  EXPECT_TRUE(take().empty());
+  ask(true);
+  EXPECT_FALSE(recorder.is_plain(query));
+}
+
+TEST_F(CapturesTest, HaveWhatIsInsideWithIt) {
+  ask(true);
+  const auto outer = begin(request);
+  const auto inner = begin(query);
+  const auto innermost = begin(intern_tag("part"));
+  end(query, innermost, true);
+  end(query, inner);
+  end(request, outer);
+  end(request, outer);  // once more is nothing
+  const auto spans = take();
+  ASSERT_EQ(spans.size(), 3U);
+  EXPECT_EQ(spans[0].context.places, kRequest | kQuery);
+  EXPECT_EQ(spans[1].context.places, kRequest | kQuery);
+  EXPECT_EQ(spans[2].context.places, kRequest);
+  EXPECT_TRUE(spans[0].aborted);
+  EXPECT_EQ(spans[0].context.parent, spans[1].context.own);
+  EXPECT_EQ(spans[1].context.parent, spans[2].context.own);
+  EXPECT_EQ(spans[2].context.parent, 0U);
+  EXPECT_TRUE(recorder.trace().is_plain());
+  EXPECT_FALSE(recorder.open().any());
+}
+
+TEST_F(CapturesTest, OfAnEarlierSetAreOfThoseFiltersThatAreStillThere) {
+  ask(true);
+  const auto outer = begin(request);
+  const auto inner = begin(query);
+  ask(false);
+  auto set = set_of(++control);  // another filter at query's place
+  set->add({7, 3}, filter("tag=request"), wire::kAnyRate, request_since);
+  set->add({9, 5}, filter("tag=other"), wire::kAnyRate, 0);
+  const CaptureSet::Epoch epoch = set->epoch();
+  queue.captures().publish(std::move(set));
+  const auto later = begin(intern_tag("part"));
+  end(query, later);
+  end(query, inner);
+  queue.captures().publish(nullptr);
+  end(request, outer);
+  const auto spans = take();
+  ASSERT_EQ(spans.size(), 2U);
+  for (const CapturedSpan& span : spans) {
+    EXPECT_EQ(span.context.places, kRequest);
+    EXPECT_EQ(span.epoch, epoch);
+  }
+}
+
+TEST_F(CapturesTest, OfAShareHaveOneTraceForAllThatIsInside) {
+  ask(false, ",part share=50%");
+  int captured = 0;
+  for (int i = 0; i < 200; ++i) {
+    const auto outer = begin(request);
+    const auto inner = begin(intern_tag("part"));  // a top by itself, too
+    EXPECT_TRUE(outer.context.is_trace());
+    EXPECT_EQ(inner.context.trace_low, outer.context.trace_low);
+    EXPECT_EQ(inner.context.places, outer.context.places);
+    captured += outer.context.places != 0;
+    end(query, inner);
+    end(request, outer);
+  }
+  EXPECT_GT(captured, 60);
+  EXPECT_LT(captured, 140);
+  EXPECT_EQ(take().size(), 2U * static_cast<std::size_t>(captured));
+}
+
+TEST_F(CapturesTest, LoseWholeTreesFirstWhereThereIsNoRoom) {
+  ask(false, " limit=1000000/s");
+  const auto outer = begin(request);
+  std::uint32_t put = 0;
+  while (!queue.spans().is_half_full()) {
+    end(request, begin(request));
+    ++put;
+  }
+  const auto another = begin(request);
+  EXPECT_NE(another.context.places, 0U);  // inside of the first
+  end(request, another);
+  recorder.trace().detach({request, outer.begun.place, outer.begun.moment});
+  const auto tree = begin(request);
+  EXPECT_EQ(tree.context.places, 0U);
+  end(request, tree);
+  const CaptureSet::Asked& asked = queue.captures().published()->at(3);
+  EXPECT_EQ(asked.missed_full, 1U);
+  while (queue.spans().waiting() < SpanQueue::kMost) {
+    end(request, recorder.begin_in(request, {outer.context.inside(), OpenTable::epoch_of(outer.begun.place)}));
+    ++put;
+  }
+  EXPECT_EQ(asked.missed_full, 1U);
+  end(request, outer);
+  EXPECT_EQ(asked.missed_full, 2U);
+  EXPECT_EQ(take().size(), put + 1);
+}
+
+TEST_F(CapturesTest, AreRetiredWhenNobodyLooks) {
+  ask(false);
+  auto& captures = queue.captures();
+  LooksAtCaptures looks{false};
+  std::vector<std::uint64_t> retired;
+  const auto retire = [&] {
+    captures.retire([&] { return looks.load(); },
+                    [&](const CaptureSet& set) { retired.push_back(set.control()); });
+  };
+  {
+    const Captures::Look look(captures, looks);
+    ask(true);
+    EXPECT_EQ(look->control(), 1U);
+    retire();
+    EXPECT_TRUE(retired.empty());
+  }
+  retire();
+  EXPECT_EQ(retired, std::vector<std::uint64_t>{1});
+}
+
+TEST_F(CapturesTest, HaveTheirNotesUntilTheyEnd) {
+  ask(false);
+  const auto traced = begin(request);
+  const std::uint32_t number = OpenTable::entry_at(traced.begun.place)->number;
+  SpanNotes* const notes = find_or_make_notes(number, traced.begun.moment);
+  ASSERT_NE(notes, nullptr);
+  notes->add("route", "/cart", {});
+  notes->add("rows", {}, 7);
+  notes->add("route", "/pay", {});
+  EXPECT_EQ(find_or_make_notes(number, traced.begun.moment), notes);
+  end(request, traced);
+  const auto spans = take();
+  ASSERT_EQ(spans.size(), 1U);
+  EXPECT_EQ(spans[0].notes, notes);
+  wire::Span span;
+  notes->describe(span);
+  ASSERT_EQ(span.attributes.size(), 2U);
+  EXPECT_EQ(span.attributes[0].text, "/pay");
+  EXPECT_EQ(span.attributes[1].number, 7);
+  delete notes;
+  EXPECT_EQ(take_notes(number, traced.begun.moment), nullptr);
+}
+
+TEST(Notes, HaveRoomTogether) {
+  SpanNotes first(1);
+  wire::Span span;
+  const std::string large(4096, 'x');
+  for (int i = 0; i < 32; ++i) first.add(std::to_string(i), large, {});
+  std::vector<std::unique_ptr<SpanNotes>> others;
+  for (std::size_t bytes = 0; bytes < SpanNotes::kMostBytes; bytes += 32 * large.size()) {
+    others.push_back(std::make_unique<SpanNotes>(2));
+    for (int i = 0; i < 32; ++i) others.back()->add(std::to_string(i), large, {});
+  }
+  others.back()->describe(span);
+  EXPECT_GT(span.left_out, 0U);
+  const std::uint32_t before = span.left_out;
+  others.front().reset();
+  others.back()->add("one more", large, {});
+  others.back()->describe(span);
+  EXPECT_EQ(span.left_out, before);
+}
+
+}  // namespace
+}  // namespace pcp::trace::client

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "record/span_limit.hpp"
+
+#include <random>
+
+#include <gtest/gtest.h>
+
+namespace pcp::trace::client {
+namespace {
+
+using Answer = SpanLimit::Answer;
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+constexpr std::uint64_t kAll = std::uint64_t{1} << 56;
+
+struct SpanLimitTest : testing::Test {
+  SpanLimit limit;
+  std::mt19937_64 random{1};
+
+  SpanLimitTest() { limit.set(100); }
+
+  // Gives how many of so many traces, which have one span each, were taken in this second.
+  int taken_of(int traces, std::uint64_t second, std::uint64_t share = kAll) {
+    int taken = 0;
+    for (int i = 0; i < traces; ++i) {
+      if (limit.admits(share, random(), second * kSecond) != Answer::Taken) continue;
+      limit.count(second * kSecond);
+      ++taken;
+    }
+    return taken;
+  }
+};
+
+TEST_F(SpanLimitTest, TakesAllUpToItself) { EXPECT_EQ(taken_of(100, 7), 100); }
+
+TEST_F(SpanLimitTest, TakesAShareByTheTraceAlone) {
+  for (const std::uint64_t id : {std::uint64_t{0}, kAll / 2 - 1, kAll * 3 / 4 - 1})
+    EXPECT_EQ(limit.admits(kAll / 4, id, kSecond), Answer::NotAskedFor);
+  // The highest eight bits do not count.
+  for (const std::uint64_t id : {kAll * 3 / 4, kAll - 1, kAll * 5 + kAll * 3 / 4})
+    EXPECT_EQ(limit.admits(kAll / 4, id, kSecond), Answer::Taken);
+}
+
+TEST_F(SpanLimitTest, TakesHalfOfTheTracesBeyondItAndNoneBeyondTwice) {
+  EXPECT_EQ(taken_of(1000, 7), 200);
+  EXPECT_EQ(limit.admits(kAll, kAll - 1, 7 * kSecond), Answer::OverLimit);
+  EXPECT_EQ(limit.admits(kAll / 2, 0, 7 * kSecond), Answer::NotAskedFor);
+}
+
+TEST_F(SpanLimitTest, LearnsWhatShareIsNotTooMuch) {
+  for (std::uint64_t second = 1; second < 12; ++second) taken_of(10'000, second);
+  const int taken = taken_of(10'000, 12);
+  EXPECT_GT(taken, 40);
+  EXPECT_LE(taken, 200);
+  taken_of(5'000, 13);
+  EXPECT_GT(taken_of(5'000, 13), 10);  // it is spread over the second
+}
+
+TEST_F(SpanLimitTest, TakesAllAgainAfterAWhile) {
+  for (std::uint64_t second = 1; second < 12; ++second) taken_of(10'000, second);
+  for (std::uint64_t second = 12; second < 60; ++second) taken_of(10, second);
+  EXPECT_EQ(taken_of(100, 60), 100);
+}
+
+TEST_F(SpanLimitTest, GoesOnWhereAnotherWas) {
+  taken_of(1000, 7);
+  SpanLimit next;
+  next.set(100);
+  next.go_on_from(limit);
+  EXPECT_EQ(next.admits(kAll, kAll - 1, 7 * kSecond), Answer::OverLimit);
+}
+
+}  // namespace
+}  // namespace pcp::trace::client

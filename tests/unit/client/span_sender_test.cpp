@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "delivery/span_sender.hpp"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace pcp::trace::client {
+namespace {
+
+using Agent = SpanSender::Agent;
+
+constexpr std::uint64_t kNow = 1'000'000'000'000;
+
+struct SpanSenderTest : testing::Test {
+  Doorbell doorbell;
+  Recorders recorders{doorbell, 16};
+  Options options;
+  SpanSender sender{recorders, named(options)};
+  Recorder& recorder = *recorders.reuse_or_make();
+  const Tag* const tag = intern_tag("request");
+
+  ~SpanSenderTest() override { recorders.captures().publish(nullptr); }
+
+  static const Options& named(Options& options) {
+    options.service = "shop";
+    return options;
+  }
+  static wire::Control control(std::uint64_t number, std::vector<wire::Capture> captures) {
+    return {number, std::move(captures)};
+  }
+  void trace(int count = 1) {
+    for (int i = 0; i < count; ++i) {
+      const auto traced = recorder.begin_traced(tag);
+      recorder.end_traced({tag, traced.begun.place, traced.begun.moment}, traced.context, false);
+    }
+  }
+  // The next PDU, with the number of its spans; 0 if there is none.
+  std::uint64_t spans_of_next() {
+    const SpanSender::Pdu* const pdu = sender.next();
+    return pdu != nullptr ? pdu->spans : 0;
+  }
+  wire::CaptureCount count(std::uint64_t capture) {
+    const SpanSender::Pdu* const pdu = sender.next();
+    for (const wire::CaptureCount& each : pdu->counts)
+      if (each.capture == capture) return each;
+    return {};
+  }
+};
+
+const std::vector<wire::Capture> kAsked{{7, 3, "tag=request limit=1000000/s"}};
+
+TEST_F(SpanSenderTest, SendsOnePduAtATimeAndItsCounts) {
+  EXPECT_TRUE(sender.welcomed(Agent::Another, 0, control(1, kAsked)));
+  EXPECT_EQ(sender.next(), nullptr);
+  trace(3);
+  EXPECT_EQ(sender.captured(), 3U);
+  const SpanSender::Pdu* const pdu = sender.next();
+  ASSERT_NE(pdu, nullptr);
+  EXPECT_EQ(pdu->sequence, 1U);
+  EXPECT_EQ(pdu->control, 1U);
+  EXPECT_EQ(pdu->spans, 3U);
+  EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 3}));
+  trace(2);
+  EXPECT_EQ(sender.next(), pdu);  // the same one
+  EXPECT_EQ(pdu->spans, 3U);
+  EXPECT_EQ(sender.settled(), 0U);
+  EXPECT_TRUE(sender.take_ack(1));
+  EXPECT_EQ(sender.settled(), 3U);
+  EXPECT_EQ(spans_of_next(), 2U);
+  EXPECT_EQ(count(7).captured, 5U);
+  EXPECT_FALSE(sender.take_ack(3));  // there was none
+  EXPECT_TRUE(sender.take_ack(2));
+  EXPECT_EQ(sender.settled(), 5U);
+  EXPECT_EQ(sender.next(), nullptr);
+}
+
+TEST_F(SpanSenderTest, CapturesForThisProcessOnly) {
+  sender.welcomed(Agent::Another, 0, control(1, {{7, 3, "service=other"}, {8, 4, "process=x"}}));
+  EXPECT_EQ(recorders.captures().published(), nullptr);
+  sender.take_control(control(2, {{7, 3, "service=other"}, {9, 5, "tag=request service=shop"}}));
+  trace();
+  EXPECT_EQ(sender.next()->spans_at[5], 1U);
+  EXPECT_EQ(sender.next()->spans_at[3], 0U);
+}
+
+TEST_F(SpanSenderTest, CapturesNothingForWhatItCannotRead) {
+  sender.welcomed(Agent::Another, 0, control(1, {{7, 3, "tga=request"}, {8, 4, "tag=request slower=1s"}}));
+  EXPECT_EQ(recorders.captures().published(), nullptr);
+}
+
+TEST_F(SpanSenderTest, PutsNoSpansOfTwoSetsIntoOnePdu) {
+  sender.welcomed(Agent::Another, 0, control(1, kAsked));
+  trace(2);
+  sender.take_control(control(2, {kAsked[0], {8, 4, "tag=request"}}));
+  trace(3);
+  EXPECT_EQ(spans_of_next(), 2U);
+  EXPECT_EQ(sender.next()->control, 1U);
+  sender.take_ack(1);
+  EXPECT_EQ(spans_of_next(), 3U);
+  EXPECT_EQ(sender.next()->control, 2U);
+  EXPECT_EQ(count(7).captured, 5U);
+  EXPECT_EQ(count(8).captured, 3U);
+}
+
+TEST_F(SpanSenderTest, HasNoMoreInAPduThanItMay) {
+  sender.welcomed(Agent::Another, 0, control(1, kAsked));
+  trace(2000);
+  std::uint64_t spans = 0;
+  for (std::uint64_t sequence = 1; const SpanSender::Pdu* const pdu = sender.next(); ++sequence) {
+    std::string out;
+    wire::append_events(out, 1, pdu->sequence, pdu->control, pdu->counts, pdu->body);
+    EXPECT_LE(out.size(), wire::kMaxEventsPduBytes);
+    spans += pdu->spans;
+    EXPECT_TRUE(sender.take_ack(sequence));
+  }
+  EXPECT_EQ(spans, 2000U);
+}
+
+TEST_F(SpanSenderTest, SendsAgainToTheSameAgent) {
+  sender.welcomed(Agent::Another, 0, control(1, kAsked));
+  trace(2);
+  EXPECT_EQ(spans_of_next(), 2U);
+  sender.disconnected(kNow);
+  EXPECT_EQ(sender.next(), nullptr);
+  trace();  // goes on
+  sender.look(kNow + 1);
+  EXPECT_TRUE(sender.welcomed(Agent::Same, 0, control(1, kAsked)));
+  EXPECT_EQ(spans_of_next(), 2U);
+  EXPECT_EQ(sender.next()->sequence, 1U);
+  sender.disconnected(kNow);
+  EXPECT_TRUE(sender.welcomed(Agent::Same, 1, control(1, kAsked)));  // it had arrived
+  EXPECT_EQ(spans_of_next(), 1U);
+  EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 3}));
+}
+
+TEST_F(SpanSenderTest, CountsWhatAnAgentThatForgotMayHaveTaken) {
+  sender.welcomed(Agent::Another, 0, control(1, kAsked));
+  trace(2);
+  EXPECT_EQ(spans_of_next(), 2U);
+  sender.disconnected(kNow);
+  EXPECT_TRUE(sender.welcomed(Agent::SameThatForgot, 0, control(1, kAsked)));
+  trace();
+  EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 3, .missed_away = 2}));
+}
+
+TEST_F(SpanSenderTest, CapturesNothingMoreWithoutAnAgent) {
+  sender.welcomed(Agent::Another, 0, control(1, kAsked));
+  trace(2);
+  sender.disconnected(kNow);
+  sender.look(kNow + 9'000'000'000);
+  EXPECT_NE(recorders.captures().published(), nullptr);
+  sender.look(kNow + 11'000'000'000);
+  EXPECT_EQ(recorders.captures().published(), nullptr);
+  EXPECT_EQ(sender.settled(), sender.captured());
+  sender.welcomed_without();
+  EXPECT_EQ(sender.next(), nullptr);
+}
+
+TEST_F(SpanSenderTest, ForgetsAllForAnotherAgent) {
+  sender.welcomed(Agent::Another, 0, control(1, kAsked));
+  trace(2);
+  EXPECT_EQ(spans_of_next(), 2U);
+  sender.disconnected(kNow);
+  sender.welcomed(Agent::Another, 0, control(1, {{7, 3, "tag=request"}}));
+  trace();
+  EXPECT_EQ(spans_of_next(), 1U);
+  EXPECT_EQ(count(7).captured, 1U);
+}
+
+TEST_F(SpanSenderTest, TellsCountsAlone) {
+  sender.welcomed(Agent::Another, 0, control(1, {{7, 3, "tag=request limit=1/s"}}));
+  for (int i = 0; i < 50; ++i) trace();
+  ASSERT_NE(sender.next(), nullptr);
+  sender.take_ack(1);
+  trace(50);
+  const SpanSender::Pdu* const pdu = sender.next();
+  ASSERT_NE(pdu, nullptr);
+  const wire::CaptureCount counted = count(7);
+  EXPECT_EQ(counted.captured, 100U);
+  EXPECT_GE(counted.missed_limit, 90U);
+}
+
+}  // namespace
+}  // namespace pcp::trace::client
