@@ -159,7 +159,12 @@ class Flushing final : public Connection::Listener {
   Recorders recorders_{doorbell_, 16};
   SpanSender spans_{recorders_, options_};
   DeliveryCounters counters_;
-  BatchSender sender_{connection_, pending, open_, spans_, counters_, options_,
+  BatchSender sender_{connection_,
+                      pending,
+                      open_,
+                      spans_,
+                      counters_,
+                      options_,
                       [] { return wire::ClientCounters{}; }};
   wire::Welcome welcome_{
       .agent_instance = 1, .session_known = true, .max_pdu_bytes = 1 << 20, .features = {}};

@@ -133,9 +133,9 @@ extern int pmtrace_begin(pmtrace_handle tag, pmtrace_tx* tx);
 extern int pmtrace_end(pmtrace_tx* tx);
 extern int pmtrace_abort(pmtrace_tx* tx);
 
-/* Traces: what one request causes in all programs that it passes through, as W3C's Trace Context has
- * it. What begins on a thread while a transaction of a trace is open there, and did begin there or
- * is attached, belongs to that trace, too. */
+/* Traces: what one request causes in all programs that it passes through, as W3C's Trace Context
+ * has it. What begins on a thread while a transaction of a trace is open there, and did begin there
+ * or is attached, belongs to that trace, too. */
 
 /* Begins a transaction that a request has asked for, with the headers that came with it: it belongs
  * to their trace. NULL, or not valid: to none that others know. */
@@ -146,20 +146,20 @@ extern int pmtrace_begin_from(pmtrace_handle tag, pmtrace_tx* tx, const char* tr
  * end. NULL: a part of nothing. */
 extern int pmtrace_begin_under(pmtrace_handle tag, pmtrace_tx* tx, const pmtrace_tx* parent);
 
-/* What begins on this thread from now on is inside of *tx, or, after detach, not: for whatever works
- * on several requests by turns. */
+/* What begins on this thread from now on is inside of *tx, or, after detach, not: for whatever
+ * works on several requests by turns. */
 extern int pmtrace_attach(const pmtrace_tx* tx);
 extern int pmtrace_detach(const pmtrace_tx* tx);
 
 /* Writes the headers for a request that goes out from within *tx, or, with NULL, from within what
- * this thread does: 55 characters, and 512 at most, with a NUL. Give the length, 0 if there is none;
- * -EINVAL if there is less room than the sizes above. */
+ * this thread does: 55 characters, and 512 at most, with a NUL. Give the length, 0 if there is
+ * none; -EINVAL if there is less room than the sizes above. */
 extern int pmtrace_context(const pmtrace_tx* tx, char* traceparent, size_t size);
 extern int pmtrace_context_state(const pmtrace_tx* tx, char* tracestate, size_t size);
 
 /* Notes on a transaction that somebody has asked to see by itself (a capture): attributes, another
- * trace that it has to do with, and why it is aborted. Of any other they note nothing, for the price
- * of a look. -EINVAL: no key of 1 to 128 bytes, no valid header. */
+ * trace that it has to do with, and why it is aborted. Of any other they note nothing, for the
+ * price of a look. -EINVAL: no key of 1 to 128 bytes, no valid header. */
 extern int pmtrace_is_captured(const pmtrace_tx* tx);
 extern int pmtrace_note(pmtrace_tx* tx, const char* key, const char* value);
 extern int pmtrace_note_number(pmtrace_tx* tx, const char* key, double value);

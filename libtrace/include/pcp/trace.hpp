@@ -103,7 +103,8 @@ inline pmtrace_handle find_tag(std::string_view name) noexcept {
   return pmtrace_tag(text);
 }
 
-// Copies a text for C, as far as there is room. Gives null, which C refuses, if there is a NUL in it.
+// Copies a text for C, as far as there is room. Gives null, which C refuses, if there is a NUL in
+// it.
 template <std::size_t Size>
 const char* copy_text(OptionalText given, char (&to)[Size]) noexcept {
   const std::string_view from = given.view;
@@ -140,8 +141,9 @@ inline void begin_from(pmtrace_handle tag, pmtrace_tx* transaction, OptionalText
                        OptionalText tracestate) noexcept {
   char parent[256];
   char state[4096];
-  pmtrace_begin_from(tag, transaction, copy_text(traceparent, parent),
-                     tracestate.view.size() < sizeof state ? copy_text(tracestate, state) : nullptr);
+  pmtrace_begin_from(
+      tag, transaction, copy_text(traceparent, parent),
+      tracestate.view.size() < sizeof state ? copy_text(tracestate, state) : nullptr);
 }
 #endif
 

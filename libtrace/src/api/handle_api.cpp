@@ -64,8 +64,8 @@ namespace {
   *tx = {};
   Recorder* const recorder = find_recorder();
   if (recorder == nullptr) return -ENOMEM;
-  const double seconds = recorder->end_traced({open.tag, open.place, open.begun}, context,
-                                              kind == RecordKind::Abort);
+  const double seconds =
+      recorder->end_traced({open.tag, open.place, open.begun}, context, kind == RecordKind::Abort);
   return record_call(*recorder, open.tag, kind, seconds);
 }
 

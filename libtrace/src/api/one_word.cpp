@@ -34,7 +34,8 @@ std::uint64_t pcp_trace_to_word(const pmtrace_tx* tx) {
   if (open.tag == nullptr) return 0;
   if (OpenTable::is_entry(open.place)) {
     const std::uint32_t number = OpenTable::entry_at(open.place)->number;
-    if ((open.place & OpenTable::kMarks) != 0) keep_trace(number, {open.begun, open.place, context_of(tx)});
+    if ((open.place & OpenTable::kMarks) != 0)
+      keep_trace(number, {open.begun, open.place, context_of(tx)});
     return std::uint64_t{number + 1} << kMomentBits | (open.begun & kMomentMask);
   }
   // Its end will not know that it was counted.

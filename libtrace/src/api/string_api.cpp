@@ -91,8 +91,7 @@ int record_by_name(const char* name, RecordKind kind, double value) {
                                   Recorder& recorder, bool aborted) {
   TraceContext context;
   if (OpenTable::is_entry(closed.place))
-    if (const auto kept =
-            find_trace(OpenTable::entry_at(closed.place)->number, closed.begun))
+    if (const auto kept = find_trace(OpenTable::entry_at(closed.place)->number, closed.begun))
       context = kept->context;
   recorder.end_traced({tag, closed.place, closed.begun}, context, aborted);
 }

@@ -35,7 +35,8 @@ AgentOutput::AgentOutput(asio::io_context& loop, const Options& options, Pending
       counters_(counters),
       now_ns_(std::move(now_ns)),
       connection_(loop, *this),
-      batch_sender_(connection_, pending, open, spans, counters, options, std::move(client_counters)),
+      batch_sender_(connection_, pending, open, spans, counters, options,
+                    std::move(client_counters)),
       legacy_sender_(connection_, pending, counters),
       random_(static_cast<std::minstd_rand::result_type>(now_ns_())) {}
 

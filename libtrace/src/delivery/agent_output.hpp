@@ -21,8 +21,8 @@ namespace pcp::trace::client {
 class AgentOutput final : public Output, private Connection::Listener {
  public:
   AgentOutput(asio::io_context& loop, const Options& options, Pending& pending, OpenReport& open,
-              SpanSender& spans, DeliveryCounters& counters, BatchSender::CountersSource client_counters,
-              ReadClock now_ns);
+              SpanSender& spans, DeliveryCounters& counters,
+              BatchSender::CountersSource client_counters, ReadClock now_ns);
 
   void report_to(Output::Listener& listener) override { listener_ = &listener; }
   void send_pending(std::uint64_t until) override;

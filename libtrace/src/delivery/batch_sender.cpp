@@ -135,7 +135,7 @@ bool BatchSender::welcome_spans(const wire::Welcome& welcome, bool same_agent) {
     return true;
   }
   using Agent = SpanSender::Agent;
-  const Agent agent = !same_agent              ? Agent::Another
+  const Agent agent = !same_agent             ? Agent::Another
                       : welcome.session_known ? Agent::Same
                                               : Agent::SameThatForgot;
   return spans_.welcomed(agent, welcome.last_events, welcome.control);

@@ -24,8 +24,7 @@ class BatchSender final : public Sender {
   using CountersSource = std::function<wire::ClientCounters()>;
 
   BatchSender(Transport& transport, Pending& pending, OpenReport& open, SpanSender& spans,
-              DeliveryCounters& counters,
-              const Options& options, CountersSource client_counters);
+              DeliveryCounters& counters, const Options& options, CountersSource client_counters);
 
   void connected() override;
   bool on_pdu(const wire::Frame& pdu, std::uint64_t now_ns) override;

@@ -82,8 +82,7 @@ void SpanSender::take_control(const wire::Control& control) {
       diagnose(PMTRACE_STATE_COMMS, [&] { return "not captured: " + filter.error().message; });
       continue;
     }
-    if (filter->slower_ns > 0 ||
-        !wire::matches_process(*filter, own_pid(), service_, process_))
+    if (filter->slower_ns > 0 || !wire::matches_process(*filter, own_pid(), service_, process_))
       continue;
     const bool is_there = published() != nullptr && published()->at(capture.place).id == capture.id;
     set->add(capture, *filter, control.most_a_second,
@@ -185,9 +184,8 @@ void SpanSender::drop_what_waits() {
 void SpanSender::count_as_away(const Pdu& pdu) {
   for (std::size_t place = 0; place < pdu.spans_at.size(); ++place) {
     if (pdu.spans_at[place] == 0) continue;
-    const auto epoch = std::find_if(epochs_.begin(), epochs_.end(), [&](const Epoch& each) {
-      return each.control == pdu.control;
-    });
+    const auto epoch = std::find_if(epochs_.begin(), epochs_.end(),
+                                    [&](const Epoch& each) { return each.control == pdu.control; });
     if (epoch == epochs_.end()) continue;
     if (Tally* const tally = tally_of(epoch->ids[place])) tally->missed_away += pdu.spans_at[place];
   }
@@ -242,8 +240,8 @@ void SpanSender::append(const CapturedSpan& span) {
   wire::Span out;
   out.tag_id = span.tag->id;
   out.kind = span.kind;
-  out.begin_ns = static_cast<std::uint64_t>(static_cast<std::int64_t>(span.begin_ns) +
-                                            wall_minus_monotonic_);
+  out.begin_ns =
+      static_cast<std::uint64_t>(static_cast<std::int64_t>(span.begin_ns) + wall_minus_monotonic_);
   out.duration_ns = span.duration_ns;
   out.trace = {span.context.trace_high, span.context.trace_low};
   out.span = wire::is_event(span.kind) ? span.context.outgoing() : span.context.own;

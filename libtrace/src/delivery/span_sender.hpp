@@ -34,7 +34,8 @@ class SpanSender {
   // number; the same one as before, or not; what it asks for, if it asks for anything. False if it
   // makes no sense.
   enum class Agent { Another, SameThatForgot, Same };
-  bool welcomed(Agent agent, std::uint64_t last_sequence, const std::optional<wire::Control>& asked);
+  bool welcomed(Agent agent, std::uint64_t last_sequence,
+                const std::optional<wire::Control>& asked);
 
   // An agent that takes none.
   void welcomed_without();
@@ -72,7 +73,7 @@ class SpanSender {
   // Of a capture that is asked for now.
   struct Tally {
     std::uint64_t captured = 0;
-    std::uint64_t missed_full = 0;   // of sets before the present one, as is the next
+    std::uint64_t missed_full = 0;  // of sets before the present one, as is the next
     std::uint64_t missed_limit = 0;
     std::uint64_t missed_away = 0;
     wire::CaptureCount told{};

@@ -46,8 +46,7 @@ class Flusher final : private Output::Listener {
   Flusher(const Flusher&) = delete;
   Flusher& operator=(const Flusher&) = delete;
   Flusher(const Shared& shared, Pending& pending, OpenReport& open, SpanSender& spans,
-          Output& output,
-          std::chrono::nanoseconds flush_interval, Surroundings surroundings);
+          Output& output, std::chrono::nanoseconds flush_interval, Surroundings surroundings);
 
   // Somebody rang. Urgent: looks at everything at once.
   void on_bell(bool is_urgent);

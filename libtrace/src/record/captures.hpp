@@ -26,8 +26,7 @@ using Places = std::uint32_t;
 
 template <typename Visit>
 void for_each_place(Places places, Visit visit) {
-  for (; places != 0; places &= places - 1)
-    visit(static_cast<std::size_t>(__builtin_ctz(places)));
+  for (; places != 0; places &= places - 1) visit(static_cast<std::size_t>(__builtin_ctz(places)));
 }
 
 // Made by the flusher; then any thread may look.

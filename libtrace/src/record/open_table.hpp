@@ -155,9 +155,9 @@ class OpenTable {
     if (is_entry(place)) entry_at(place)->begun.store(begun, std::memory_order_release);
   }
 
-  // Takes out what began then (a place without marks), or nothing if that was taken out already. The owner is the only one
-  // that reuses entries, so it needs no more than to look and to store. Called on the table of the
-  // calling thread. True if it was an entry, and this took it out.
+  // Takes out what began then (a place without marks), or nothing if that was taken out already.
+  // The owner is the only one that reuses entries, so it needs no more than to look and to store.
+  // Called on the table of the calling thread. True if it was an entry, and this took it out.
   bool leave(Place place, const Tag* tag, Moment begun) {
     if (!is_entry(place)) [[unlikely]]
       return uncount(place, tag);

@@ -89,9 +89,7 @@ class Recorder {
 
   // The same in two steps, where nothing is out of the ordinary, so that there is no trace either:
   // the second one if the flusher sleeps.
-  bool can_begin_quickly() const {
-    return has_counter() && open_.has_run() && is_plain();
-  }
+  bool can_begin_quickly() const { return has_counter() && open_.has_run() && is_plain(); }
   Begun begin_quickly(const Tag* tag) {
     const Moment now = moment_by_counter();
     return {now, open_.enter_run(tag, now)};

@@ -16,8 +16,8 @@ namespace {
 // A forked child has its parent's number, and no notes: at worst it has less room.
 std::atomic<std::size_t> all_bytes{0};
 
-using Slots = std::array<std::atomic<SpanNotes*>,
-                         std::size_t{OpenRoom::kMostBlocks} * OpenRoom::kInBlock>;
+using Slots =
+    std::array<std::atomic<SpanNotes*>, std::size_t{OpenRoom::kMostBlocks} * OpenRoom::kInBlock>;
 std::atomic<Slots*> all{nullptr};  // released by who makes it
 
 Slots* make_slots() {

@@ -25,7 +25,8 @@ pid_t session_at_start = 0;
 
 TraceContext start_trace(std::string_view traceparent, const char* tracestate) {
   TraceContext context = parse_traceparent(traceparent).value_or(TraceContext{});
-  if (context.is_trace() && tracestate != nullptr) context.state = tracestates.keep(tracestate) & Tracestates::kLast;
+  if (context.is_trace() && tracestate != nullptr)
+    context.state = tracestates.keep(tracestate) & Tracestates::kLast;
   return context;
 }
 

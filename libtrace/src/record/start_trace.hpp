@@ -18,8 +18,8 @@ namespace pcp::trace::client {
 
 // How the transactions of a process come to their traces. Read once from the environment.
 struct TraceOptions {
-  TraceContext start;        // no trace: it was started in none
-  bool always_ids = false;   // what is in no trace begins one
+  TraceContext start;       // no trace: it was started in none
+  bool always_ids = false;  // what is in no trace begins one
 };
 
 inline constexpr TraceOptions kNoTraces;

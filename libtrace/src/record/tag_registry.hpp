@@ -23,8 +23,8 @@ struct pmtrace_tag_record {
   mutable std::atomic<bool> has_begun;            // ever opened as a transaction by name
   mutable std::atomic<std::uint32_t> label_sets;  // tags that are this name with labels, or will be
   mutable std::atomic<std::uint32_t> label_sets_made;  // of those, tags that can be found
-  mutable std::atomic<bool> stands_for_others;  // for sets of labels for which there is no room
-  mutable std::atomic<bool> is_no_parent;       // its transactions do not nest; see ThreadTrace
+  mutable std::atomic<bool> stands_for_others;     // for sets of labels for which there is no room
+  mutable std::atomic<bool> is_no_parent;          // its transactions do not nest; see ThreadTrace
   mutable std::atomic<std::uint64_t> captured_by;  // CaptureSet's: an epoch and the places then
   mutable std::atomic<const pcp::trace::client::Description*> description;  // description.hpp
 

@@ -93,9 +93,8 @@ ThreadTrace::Place ThreadTrace::end(const Open& open) {
   const std::size_t at = (open.place & OpenTable::kIsAttached) != 0 ? find(open) : kNowhere;
   if (at != kNowhere) {
     const auto* const first = stack_->attached.data();
-    if (std::any_of(first + at + 1, first + stack_->depth, [this](const Attached& inner) {
-          return !inner.by_hand && !is_over(inner);
-        }))
+    if (std::any_of(first + at + 1, first + stack_->depth,
+                    [this](const Attached& inner) { return !inner.by_hand && !is_over(inner); }))
       open.tag->is_no_parent.store(true, std::memory_order_relaxed);
     erase(at);
   }

@@ -57,8 +57,8 @@ class ThreadTrace {
   // For what is a part of a trace; 0 if there is no memory.
   std::uint64_t make_id() { return has_stack() ? stack_->ids.make() : 0; }
 
-  // What begins on this thread from now on is inside of this, until it ends. Gives its place, with a
-  // mark.
+  // What begins on this thread from now on is inside of this, until it ends. Gives its place, with
+  // a mark.
   Place attach_begun(const Open& open, const TraceContext& context);
 
   // One that was marked ends. Gives its place without marks.
@@ -93,7 +93,9 @@ class ThreadTrace {
   static constexpr std::size_t kNowhere = SIZE_MAX;
   std::size_t find(const Open& open) const;
 
-  void note_plain() { is_plain_ = !options_.always_ids && (stack_ == nullptr || stack_->depth == 0); }
+  void note_plain() {
+    is_plain_ = !options_.always_ids && (stack_ == nullptr || stack_->depth == 0);
+  }
 
   const TraceOptions& options_;
   const OpenRoom& room_;

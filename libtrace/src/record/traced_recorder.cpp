@@ -15,8 +15,7 @@ std::uint64_t ns_of(Moment by_clock) { return by_clock >> 1; }
 // alike.
 Places Recorder::choose(const Captures::Look& look, const Tag* tag,
                         const ThreadTrace::Inside& inside, TraceContext& context) {
-  const Places inherited =
-      look->still_asked(static_cast<Places>(context.places), inside.epoch);
+  const Places inherited = look->still_asked(static_cast<Places>(context.places), inside.epoch);
   const Places tops = look->matching(*tag) & ~inherited;
   if ((inherited | tops) == 0) return 0;
   if (!context.is_trace()) context = trace_.begin_trace();
@@ -30,14 +29,17 @@ Places Recorder::choose(const Captures::Look& look, const Tag* tag,
     places = inherited;
   }
   if (places != 0 && context.own == 0) context.own = trace_.make_id();
-  return places;
+  if (places == 0 || context.own != 0) return places;
+  look->miss_for_want_of_room(places);  // there was no memory for an id
+  return 0;
 }
 
 Recorder::Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Inside& inside,
                                         bool is_chosen) {
   TraceContext context = inside.context;
   const Captures::Look look(queue_->captures(), looks_at_captures_);
-  Places places = has_state(kCapturing) && look ? choose(look, tag, inside, context) : 0;
+  const bool is_on = !has_state(PMTRACE_STATE_NOAGENT);
+  Places places = is_on && has_state(kCapturing) && look ? choose(look, tag, inside, context) : 0;
   if (!context.is_trace() && trace_.always_begins_traces()) context = trace_.begin_trace();
 
   // What is captured is timed by the clock that all processes of this host share.
@@ -48,7 +50,7 @@ Recorder::Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Insid
     look->miss_for_want_of_room(places);
     places = 0;
   }
-  if (must_ring() && !has_state(PMTRACE_STATE_NOAGENT)) {  // as begin_after_ring()
+  if (is_on && must_ring()) {  // as begin_after_ring()
     doorbell_->ring_if_asleep();
     begun.moment = now();
     OpenTable::begin_later(begun.place, begun.moment);
@@ -73,16 +75,16 @@ double Recorder::end_traced(const ThreadTrace::Open& open, const TraceContext& c
     CapturedSpan span{.tag = open.tag, .context = context};
     span.begin_ns = ns_of(open.begun);
     span.duration_ns = ns_of(now) - span.begin_ns;
-    span.kind = (context.flags & kCameInFlag) != 0 ? wire::SpanKind::Server
-                                                   : wire::SpanKind::Internal;
+    span.kind =
+        (context.flags & kCameInFlag) != 0 ? wire::SpanKind::Server : wire::SpanKind::Internal;
     span.aborted = aborted;
     span.notes = take_notes(OpenTable::entry_at(open.place)->number, open.begun);
     if (span.notes != nullptr && span.notes->is_sent() && span.kind == wire::SpanKind::Internal)
       span.kind = wire::SpanKind::Client;
     const Captures::Look look(queue_->captures(), looks_at_captures_);
     if (look) {
-      span.context.places = look->still_asked(static_cast<Places>(context.places),
-                                              OpenTable::epoch_of(open.place));
+      span.context.places =
+          look->still_asked(static_cast<Places>(context.places), OpenTable::epoch_of(open.place));
       put_span(look, span);
     } else {
       delete span.notes;
@@ -102,10 +104,9 @@ void Recorder::capture_event(const Tag* tag, wire::SpanKind kind, double value) 
   event.begin_ns = now_ns();
   event.value = value;
   event.kind = kind;
-  const Places by_itself = look->admit(look->matching(*tag) & wanting & ~around,
-                                       inside.context.is_trace() ? inside.context.trace_low
-                                                                 : trace_.make_id(),
-                                       event.begin_ns);
+  const Places by_itself = look->admit(
+      look->matching(*tag) & wanting & ~around,
+      inside.context.is_trace() ? inside.context.trace_low : trace_.make_id(), event.begin_ns);
   event.context.places = (around & wanting) | by_itself;
   look->count(static_cast<Places>(event.context.places), event.begin_ns);
   put_span(look, event);

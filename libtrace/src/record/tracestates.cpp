@@ -60,7 +60,8 @@ class Members {
   void cut(std::size_t most_bytes) {
     if (length() > most_bytes) {
       const auto is_long = [](std::string_view member) { return member.size() > kLongMember; };
-      count_ = static_cast<std::size_t>(std::remove_if(begin(), begin() + count_, is_long) - begin());
+      count_ =
+          static_cast<std::size_t>(std::remove_if(begin(), begin() + count_, is_long) - begin());
     }
     while (length() > most_bytes) --count_;
   }

@@ -47,8 +47,8 @@ class Tracestates {
 
   Slots* slots();
 
-  std::atomic<Slots*> slots_{nullptr};      // released by who makes it
-  std::atomic<Reference> last_{kNone};      // given so far; stands for itself
+  std::atomic<Slots*> slots_{nullptr};  // released by who makes it
+  std::atomic<Reference> last_{kNone};  // given so far; stands for itself
 };
 
 // Those of this process.

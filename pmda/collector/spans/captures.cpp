@@ -12,7 +12,8 @@ Result<std::string> canonical_filter(std::string_view text) {
   if (!filter) return filter.error();
   // The library does not wait for the end of a transaction before it decides.
   if (filter->slower_ns > 0)
-    return Error{"slower= is not there yet: leave it out, and look for the slow ones in what comes"};
+    return Error{
+        "slower= is not there yet: leave it out, and look for the slow ones in what comes"};
   return wire::text_of(*filter);
 }
 

@@ -11,9 +11,7 @@
 namespace pcp::trace::client {
 namespace {
 
-wire::CaptureFilter filter(const std::string& text) {
-  return *wire::parse_capture_filter(text);
-}
+wire::CaptureFilter filter(const std::string& text) { return *wire::parse_capture_filter(text); }
 
 std::unique_ptr<CaptureSet> set_of(std::uint64_t control) {
   return std::make_unique<CaptureSet>(control);
@@ -160,7 +158,8 @@ TEST_F(CapturesTest, LoseWholeTreesFirstWhereThereIsNoRoom) {
   const CaptureSet::Asked& asked = queue.captures().published()->at(3);
   EXPECT_EQ(asked.missed_full, 1U);
   while (queue.spans().waiting() < SpanQueue::kMost) {
-    end(request, recorder.begin_in(request, {outer.context.inside(), OpenTable::epoch_of(outer.begun.place)}));
+    end(request, recorder.begin_in(
+                     request, {outer.context.inside(), OpenTable::epoch_of(outer.begun.place)}));
     ++put;
   }
   EXPECT_EQ(asked.missed_full, 1U);

@@ -481,9 +481,10 @@ TEST_F(BatchSenderTest, SaysWhoItIs) {
   options.process = "program";
   options.service = "shop";
   options.labels = {{"zone", "eu"}};
-  BatchSender{transport, pending, open, spans, counters, options, [] {
-                return wire::ClientCounters{};
-              }}.connected();
+  BatchSender{
+      transport, pending, open, spans, counters, options, [] {
+                return wire::ClientCounters{}; }}
+      .connected();
   const auto pdus = transport.take();
   const auto hello = wire::decode_hello(pdus.front().payload);
   ASSERT_TRUE(hello);

@@ -85,7 +85,8 @@ TEST_F(SpanSenderTest, CapturesForThisProcessOnly) {
 }
 
 TEST_F(SpanSenderTest, CapturesNothingForWhatItCannotRead) {
-  sender.welcomed(Agent::Another, 0, control(1, {{7, 3, "tga=request"}, {8, 4, "tag=request slower=1s"}}));
+  sender.welcomed(Agent::Another, 0,
+                  control(1, {{7, 3, "tga=request"}, {8, 4, "tag=request slower=1s"}}));
   EXPECT_EQ(recorders.captures().published(), nullptr);
 }
 

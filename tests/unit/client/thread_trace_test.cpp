@@ -206,8 +206,8 @@ TEST(TracesOfThreads, BeginByThemselvesIfAllHaveIds) {
 TEST(TracesOfThreads, AreTheProcessesOwnOnTheMainThread) {
   RecordQueue queue{0};
   Doorbell doorbell;
-  const TraceOptions options{start_trace(
-      "00-00000000000000010000000000000002-0000000000000003-01", "a=1"), false};
+  const TraceOptions options{
+      start_trace("00-00000000000000010000000000000002-0000000000000003-01", "a=1"), false};
   Recorder recorder{queue, doorbell, 16, options};
   ThreadTrace& thread = recorder.trace();
   thread.change_thread(false);
