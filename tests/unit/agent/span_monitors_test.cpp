@@ -87,6 +87,13 @@ TEST_F(SpanMonitorsTest, WithoutAFilterSeeTheCommonOneOnceTheyFetch) {
   EXPECT_EQ(fetch(kRoot).monitor, nullptr);
 }
 
+TEST_F(SpanMonitorsTest, ThatGiveUpTheirFilterSeeTheCommonOne) {
+  EXPECT_EQ(monitors_.store_common_filter("tag=a", now_), 0);
+  EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=b", now_), 0);
+  EXPECT_EQ(monitors_.store_own_filter(kRoot, "", now_), 0);
+  EXPECT_EQ(captured(), Filters{"tag=a limit=1000/s"});
+}
+
 TEST_F(SpanMonitorsTest, AreToldOfAFilterThatMakesNoSense) {
   EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=a", now_), 0);
   EXPECT_EQ(monitors_.store_own_filter(kRoot, "tga=b", now_), PM_ERR_BADSTORE);
@@ -106,6 +113,8 @@ TEST_F(SpanMonitorsTest, SeeTheirOwnUsersProgramsUnlessTheyArePrivileged) {
 
 TEST_F(SpanMonitorsTest, OfOtherHostsSeeNone) {
   EXPECT_EQ(monitors_.store_own_filter(kStranger, "tag=a", now_), PM_ERR_PERMISSION);
+  EXPECT_EQ(monitors_.store_own_filter(kStranger, "tga=a", now_), PM_ERR_PERMISSION);
+  EXPECT_EQ(log_lines.size(), 0u);
   EXPECT_EQ(fetch(kStranger).error, 0);
   EXPECT_EQ(monitors_.store_common_filter("tag=a", now_), 0);
   EXPECT_EQ(fetch(kStranger).error, PM_ERR_PERMISSION);
