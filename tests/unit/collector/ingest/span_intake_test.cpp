@@ -282,6 +282,22 @@ TEST_F(SpansOfPrograms, AreAskedForTenTimesASecondAtMost) {
   EXPECT_LE(told, 1 + (steady_now() - begin) / 100ms);
 }
 
+// Not only when the agent looks after its sessions, once a second.
+TEST_F(SpansOfPrograms, AreAskedForSoon) {
+  start();
+  TestPeer peer = program();
+  const Time begin = steady_now();
+  for (int i = 0; i < 20; ++i) {
+    const auto monitor = capture("tag=" + std::to_string(i));
+    for (std::size_t known = 0; known == 0;) {
+      const auto control = next_control(peer);
+      ASSERT_TRUE(control);
+      known = control->captures.size();
+    }
+  }
+  EXPECT_LT(steady_now() - begin, 12s);
+}
+
 // Answers that it does not read are all that waits for it; then it is told the newest.
 TEST_F(SpansOfPrograms, AreAskedForOnceTheyHaveReadWhatWasSaidBefore) {
   start();
@@ -291,8 +307,9 @@ TEST_F(SpansOfPrograms, AreAskedForOnceTheyHaveReadWhatWasSaidBefore) {
   while (flood.size() < 8u << 20) flood += batch_pdu(++last, entry(1, TraceType::Point, {1}));
   peer.send_until_full(flood);
   auto monitor = capture("tag=a");
-  std::this_thread::sleep_for(150ms);
+  std::this_thread::sleep_for(250ms);  // so that it was to be told before it reads
   monitor = capture("tag=b");
+  std::this_thread::sleep_for(250ms);
   for (;;) {
     const auto pdu = peer.next();
     ASSERT_TRUE(pdu);
