@@ -54,12 +54,12 @@ std::uint64_t number_in(int type, const char* from) {
 // As PCP's library does it; what lies between two values must be 0.
 std::vector<Record> unpack(const EventArray& array) {
   const char* next = reinterpret_cast<const char*>(array.get());
-  const auto head = read<pmEventArray>(next);
-  EXPECT_EQ(head.ea_type, unsigned{PM_TYPE_EVENT});
-  const char* const end = next + head.ea_len;
+  const auto count = read<int>(next + offsetof(pmEventArray, ea_nrecords));
+  EXPECT_EQ(array.get()->vtype, unsigned{PM_TYPE_EVENT});
+  const char* const end = next + array.get()->vlen;
   next += offsetof(pmEventArray, ea_record);
   std::vector<Record> records;
-  for (int i = 0; i < head.ea_nrecords; ++i) {
+  for (int i = 0; i < count; ++i) {
     Record record;
     record.seconds = read<std::int32_t>(next);
     record.microseconds = read<std::int32_t>(next + 4);
