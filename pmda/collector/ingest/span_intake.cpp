@@ -32,9 +32,10 @@ std::shared_ptr<const SpanSource> source_of(const wire::Hello& hello, const Peer
   return std::make_shared<const SpanSource>(std::move(source));
 }
 
-// By how much a count has grown. One that fell is another life's: it began at 0.
-std::uint64_t growth(std::uint64_t before, std::uint64_t now, bool has_begun_anew) {
-  return has_begun_anew ? now : now - before;
+bool has_fallen(const wire::CaptureCount& before, const wire::CaptureCount& now) {
+  return now.captured < before.captured || now.missed_full < before.missed_full ||
+         now.missed_limit < before.missed_limit || now.missed_waiting < before.missed_waiting ||
+         now.missed_away < before.missed_away;
 }
 
 }  // namespace
@@ -145,14 +146,13 @@ void SpanIntake::note(const wire::CaptureCount& count, Session& session, const P
   if (!place || !captures_->at(*place).audience.includes(peer.uid)) return;
   const auto known = session.spans.counts.find(count.capture);
   if (known == session.spans.counts.end()) return;
-  const wire::CaptureCount before = std::exchange(known->second, count);
-  const bool anew = count.captured < before.captured;
-  spans_.note({count.capture,
-               growth(before.captured, count.captured, anew),
-               {growth(before.missed_full, count.missed_full, anew),
-                growth(before.missed_limit, count.missed_limit, anew),
-                growth(before.missed_waiting, count.missed_waiting, anew),
-                growth(before.missed_away, count.missed_away, anew)}});
+  wire::CaptureCount before = std::exchange(known->second, count);
+  if (has_fallen(before, count)) before = {};  // the process had forgotten the capture
+  spans_.note(
+      {count.capture,
+       count.captured - before.captured,
+       {count.missed_full - before.missed_full, count.missed_limit - before.missed_limit,
+        count.missed_waiting - before.missed_waiting, count.missed_away - before.missed_away}});
 }
 
 void SpanIntake::note_sender(Session& session) {

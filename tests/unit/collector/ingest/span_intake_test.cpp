@@ -266,6 +266,21 @@ TEST_F(SpansOfPrograms, MayBeFewerOfEachTheMoreSendSome) {
   }
 }
 
+TEST_F(SpansOfPrograms, AreCountedFromTheBeginningOnceTheirCountsFall) {
+  start();
+  const auto monitor = capture("tag=a");
+  TestPeer peer = program();
+  ASSERT_TRUE(control_);
+  const std::uint64_t id = control_->captures[0].id;
+  ASSERT_TRUE(peer.send(events_pdu(1, control_->number, {}, {{id, 10, 5, 0, 0, 0}})));
+  EXPECT_EQ(next_events_ack(peer), 1u);
+  ASSERT_TRUE(peer.send(events_pdu(2, control_->number, {}, {{id, 20, 3, 0, 0, 0}})));
+  EXPECT_EQ(next_events_ack(peer), 2u);
+  const SpanTotals totals = collector_->spans().totals();
+  EXPECT_EQ(totals.captured, 30u);
+  EXPECT_EQ(totals.missed, (MissedCounts{8, 0, 0, 0}));
+}
+
 // However often monitors change their mind.
 TEST_F(SpansOfPrograms, AreAskedForTenTimesASecondAtMost) {
   start();
