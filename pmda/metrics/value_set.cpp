@@ -47,21 +47,24 @@ void ValueSet::add(int instance, const pmAtomValue& value) {
   if (set_->valfmt == PM_VAL_INSITU) {
     entry->value.lval = value.l;
   } else if (type_ == PM_TYPE_STRING) {
-    const std::size_t bytes = std::strlen(value.cp) + 1;
-    strings_.push_back(
-        std::make_unique<char[]>(PM_VAL_HDR_SIZE + (bytes + 3) / 4 * 4));  // whole words
-    entry->value.pval = make_block(strings_.back().get(), value.cp, bytes);
+    entry->value.pval = make_own_block(value.cp, std::strlen(value.cp) + 1);
   } else if (type_ == PM_TYPE_EVENT) {
-    const std::size_t bytes = value.vbp->vlen;
-    strings_.push_back(std::make_unique<char[]>((bytes + 3) / 4 * 4));
-    std::memcpy(strings_.back().get(), value.vbp, bytes);
-    std::memcpy(&entry->value.pval, &strings_.back(), sizeof entry->value.pval);
+    const char* const array = reinterpret_cast<const char*>(value.vbp);
+    entry->value.pval =
+        make_own_block(array + PM_VAL_HDR_SIZE, value.vbp->vlen - std::size_t{PM_VAL_HDR_SIZE});
   } else {
     entry->value.pval =
         make_block(blocks_.get() + used_, &value, block_bytes(type_) - PM_VAL_HDR_SIZE);
     used_ += block_bytes(type_);
   }
   ++set_->numval;
+}
+
+// In memory of its own.
+pmValueBlock* ValueSet::make_own_block(const void* value, std::size_t bytes) {
+  strings_.push_back(
+      std::make_unique<char[]>(PM_VAL_HDR_SIZE + (bytes + 3) / 4 * 4));  // whole words
+  return make_block(strings_.back().get(), value, bytes);
 }
 
 pmValueBlock* ValueSet::make_block(char* address, const void* value, std::size_t bytes) const {

@@ -26,13 +26,14 @@ class ValueSet {
   pmValueSet* get() const { return set_; }
 
  private:
+  pmValueBlock* make_own_block(const void* value, std::size_t bytes);
   pmValueBlock* make_block(char* address, const void* value, std::size_t bytes) const;
 
   int type_ = PM_TYPE_UNKNOWN;
-  std::unique_ptr<char[]> memory_;  // the set and its list of values
-  std::unique_ptr<char[]> blocks_;  // numbers that do not fit into the list
-  std::size_t used_ = 0;            // of blocks_
-  std::vector<std::unique_ptr<char[]>> strings_;
+  std::unique_ptr<char[]> memory_;                // the set and its list of values
+  std::unique_ptr<char[]> blocks_;                // numbers that do not fit into the list
+  std::size_t used_ = 0;                          // of blocks_
+  std::vector<std::unique_ptr<char[]>> strings_;  // and arrays of events
   pmValueSet* set_ = nullptr;
 };
 
