@@ -217,6 +217,7 @@ class Asking(EventsTestCase):
         self.pmcd.pminfo("-f", "tracing", unix=True)
         self.assertEqual(self.captures(), 0)
         self.assertIsNone(program.control)
+        self.assertFalse(program.has_been_told_something())
 
     def test_ends_with_the_monitor(self):
         program = self.program()
@@ -344,7 +345,6 @@ class Permitted(EventsTestCase):
         roots = self.program()
         viewer = self.pmevent("-x", "tag=*", become=become)
         self.wait_for_captures(1)
-        self.assertIsNone(roots.control)
         strangers = subprocess.Popen(
             [*become, "/usr/bin/python3", "-B", "-c", f"""
 import sys
@@ -357,6 +357,7 @@ with events_wire.Program({self.pmcd.path("run/trace.socket")!r}, {PATIENCE_S}) a
         self.assertEqual((strangers.returncode, complaints), (0, ""))
         while "0000000000000abc" not in (line := viewer.stdout.readline()):
             self.assertNotEqual(line, "")
+        self.assertFalse(roots.has_been_told_something())
 
     @only_root
     def test_is_no_other_user_to_say_what_all_see(self):

@@ -2,6 +2,7 @@
 """Captures on the wire: a program that is made by hand, which is told what to capture and sends it."""
 
 import os
+import select
 import struct
 
 import batch_wire
@@ -130,6 +131,10 @@ class Program:
                not all(self.control.places(text) for text in filters)):
             self.wait_for_control()
         return self.control
+
+    def has_been_told_something(self):
+        """Whether something waits to be read."""
+        return bool(select.select([self.socket], [], [], 0)[0])
 
     def send(self, *spans, counts=()):
         """Sends spans and waits until they are acknowledged; takes what else it is told."""
