@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "metrics/parse_argument.hpp"
+#include "command/record/time_argument.hpp"
 
 namespace pcp::trace::command {
 
@@ -31,13 +31,6 @@ constexpr std::array kLongOptions{
 };
 
 constexpr agent::Time kShortestInterval = std::chrono::milliseconds(10);
-
-// As PCP's tools take a time, but that they read 500ms as 500 minutes.
-Result<agent::Time> parse_time(const std::string& text) {
-  const bool is_msec = text.size() > 2 && text.ends_with("ms") &&
-                       text.find_first_not_of("0123456789.") == text.size() - 2;
-  return agent::parse_period(is_msec ? text.substr(0, text.size() - 1) + "sec" : text);
-}
 
 Result<agent::Time> parse_interval(const std::string& text) {
   Result<agent::Time> interval = parse_time(text);

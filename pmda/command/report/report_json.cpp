@@ -2,32 +2,16 @@
 #include "command/report/report_json.hpp"
 
 #include <array>
-#include <cstdio>
-#include <ctime>
 
 #include "command/json_writer.hpp"
 #include "command/model/model_names.hpp"
+#include "command/rfc3339.hpp"
 
 namespace pcp::trace::command {
 
 namespace {
 
 constexpr double kFormat = 1;  // of the document; a reader may rely on what is there
-
-// RFC 3339, always of UTC.
-std::string as_text(Moment moment) {
-  const auto since_1970 = moment.time_since_epoch();
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(since_1970);
-  const auto time = static_cast<std::time_t>(seconds.count());
-  std::tm parts{};
-  ::gmtime_r(&time, &parts);
-  std::array<char, 32> date{};
-  std::strftime(date.data(), date.size(), "%Y-%m-%dT%H:%M:%S", &parts);
-  std::array<char, 16> fraction{};
-  std::snprintf(fraction.data(), fraction.size(), ".%09lldZ",
-                static_cast<long long>((since_1970 - seconds).count()));
-  return std::string(date.data()) + fraction.data();
-}
 
 const char* word_for(Condition::Outcome outcome) {
   constexpr std::array kNames{"passed", "broken", "unknown"};
@@ -73,8 +57,8 @@ void Document::run(const Run& run) {
     texts("hosts", run.hosts);
     json.key("command");
     run.command.empty() ? json.null() : json.text(run.command);
-    text("begin", as_text(run.begin));
-    text("end", as_text(run.end));
+    text("begin", rfc3339(run.begin));
+    text("end", rfc3339(run.end));
     number("elapsed_s", run.elapsed_s());
     number("samples", static_cast<double>(run.samples));
     json.key("interval_s");
@@ -92,8 +76,8 @@ void Document::gaps(const Run& run) {
     for (const Gap& gap : run.gaps)
       json.object([&] {
         text("host", run.hosts[gap.host]);
-        text("begin", as_text(gap.begin));
-        text("end", as_text(gap.end));
+        text("begin", rfc3339(gap.begin));
+        text("end", rfc3339(gap.end));
       });
   });
 }
@@ -143,7 +127,7 @@ void Document::slowest(const Tag& tag) {
   json.key("slowest");
   if (!tag.slowest) return json.null();
   json.object([&] {
-    text("at", as_text(tag.slowest->at));
+    text("at", rfc3339(tag.slowest->at));
     number(tag.slowest->is_p99 ? "p99" : "max", tag.slowest->value);
   });
 }
