@@ -282,7 +282,10 @@ class PrivatePmcd:
     def _end_agent(self, pid):
         os.kill(pid, signal.SIGTERM)
         self._wait_for_end(pid, lambda: not is_running(pid), "the agent")
-        status = wait_status(pid)
+        try:
+            status = wait_status(pid)
+        except FileNotFoundError:
+            return  # pmcd has waited for it: a monitor was there
         if status not in (0, int(signal.SIGTERM)):  # of which stock's dies
             raise RuntimeError(f"the agent ended with wait status {status}\n{self.logs()}")
 

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/spans/explanation.hpp"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+namespace pcp::trace::command {
+
+namespace {
+
+constexpr std::size_t kMostNames = 5;
+constexpr std::size_t kNameColumns = 40;
+
+// "1 program", "2 programs", "no program".
+std::string count_of(std::uint64_t count, const std::string& what) {
+  if (count == 0) return "no " + what;
+  return Shown::count(static_cast<double>(count)) + " " + what + (count == 1 ? "" : "s");
+}
+
+std::string listed(const std::set<std::string>& names, const Shown& shown) {
+  std::string list;
+  std::size_t left = kMostNames;
+  for (const std::string& name : names) {
+    if (left-- == 0) return list + " and " + count_of(names.size() - kMostNames, "other");
+    list += (list.empty() ? "" : ", ") + shown.name(name, kNameColumns);
+  }
+  return list;
+}
+
+bool matches(const wire::CaptureFilter& filter, const HostFacts::Program& program) {
+  return wire::matches_process(filter, program.pid, program.service, program.process);
+}
+
+// What the filter says of programs.
+bool names_programs(const wire::CaptureFilter& filter) {
+  return filter.pid != 0 || filter.service || filter.process;
+}
+
+std::string of_programs(const HostFacts& facts, const wire::CaptureFilter& filter,
+                        const Shown& shown) {
+  const std::uint64_t able = facts.programs.size();
+  std::string text = count_of(facts.clients, "program") + (facts.clients > 1 ? " are" : " is") +
+                     " connected to the agent\n";
+  if (facts.clients == 0)
+    return text + "PCP_TRACE_DEBUG=api,comms in a program's environment tells whether it tries\n";
+  if (able < facts.clients)
+    text += count_of(facts.clients - able, "program") +
+            (facts.clients - able == 1 ? " has" : " have") +
+            " come in the last 5 s, or use PCP's own library, which has no spans\n";
+  if (able == 0 || !names_programs(filter)) return text;
+  std::set<std::string> services;
+  std::uint64_t matching = 0;
+  for (const HostFacts::Program& program : facts.programs) {
+    services.insert(program.service);
+    matching += matches(filter, program) ? 1u : 0u;
+  }
+  text += "the filter matches " + count_of(matching, "program");
+  return text + (matching == 0 ? "; services: " + listed(services, shown) : "") + "\n";
+}
+
+std::string of_tags(const HostFacts& facts, const wire::CaptureFilter& filter, const Shown& shown) {
+  if (facts.tags.empty()) return "no transaction has been traced there yet\n";
+  const bool matches_some = std::any_of(facts.tags.begin(), facts.tags.end(), [&](const auto& tag) {
+    return wire::matches_tag(filter, tag);
+  });
+  if (!matches_some)
+    return "the filter matches none of the tags there: " +
+           listed({facts.tags.begin(), facts.tags.end()}, shown) + "\n";
+  return std::string("tags match; transactions are shown when they end") +
+         (filter.slower_ns != 0 ? ", and none was slow enough" : "") +
+         (filter.share < wire::kWholeShare ? ", and share= takes few of them" : "") + "\n";
+}
+
+}  // namespace
+
+std::string explanation(const HostFacts& facts, const wire::CaptureFilter& filter,
+                        const Shown& shown) {
+  std::string text = of_programs(facts, filter, shown);
+  if (facts.clients > 0) text += of_tags(facts, filter, shown);
+  text += "captures, of all who look there: " + Shown::count(static_cast<double>(facts.captures)) +
+          "; they have brought " + count_of(facts.captured, "span") + " since the agent's start\n";
+  std::string lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\n', at);
+    lines += "  " + text.substr(at, end - at) + "\n";
+    at = end + 1;
+  }
+  return "nothing has come yet. On " + shown.name(facts.host, kNameColumns) + ":\n" + lines;
+}
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/spans/open_transactions.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+
+#include "command/json_writer.hpp"
+#include "command/record/errand.hpp"
+#include "command/spans/pcp_values.hpp"
+#include "command/spans/span_host.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+constexpr std::size_t kCountColumns = 9;
+constexpr std::size_t kOldestColumns = 10;
+constexpr std::size_t kWhereColumns = 18;
+constexpr std::size_t kHostColumns = 16;
+
+struct Answer {
+  std::string trouble;
+  std::vector<OpenTransaction> tags;
+};
+
+Answer ask(const std::string& name) {
+  SpanHost host(name);
+  if (const Result<void> connected = host.connect(); !connected)
+    return {connected.error().message, {}};
+  constexpr const char* kInFlight = "trace.transact.inflight";
+  if (lookup(kInFlight) == PM_ID_NULL)
+    return {"its trace agent cannot tell (no trace.transact.inflight)", {}};
+  Answer answer;
+  const Instances tags = instances_of(kInFlight);
+  const auto oldest = read_numbers_of("trace.transact.oldest");
+  const auto where = read_texts_of("trace.transact.oldest_where");
+  const auto of = [](const auto& values, int number) {
+    const auto found = values.find(number);
+    return found == values.end() ? typename std::decay_t<decltype(values)>::mapped_type()
+                                 : found->second;
+  };
+  for (const auto& [number, count] : read_numbers_of(kInFlight))
+    if (count > 0)
+      answer.tags.push_back(
+          {host.host_name(), of(tags, number), count, of(oldest, number), of(where, number)});
+  return answer;
+}
+
+}  // namespace
+
+OpenTransactions read_open_transactions(const std::vector<std::string>& hosts,
+                                        const wire::CaptureFilter& filter,
+                                        Interruption& interruption) {
+  OpenTransactions open;
+  for (const std::string& host : hosts) {
+    const auto answer = std::make_shared<Answer>();
+    const bool has_answered = has_been_done([answer, host] { *answer = ask(host); }, interruption);
+    if (!has_answered)
+      open.troubles.push_back(host + ": its pmcd does not answer");
+    else if (!answer->trouble.empty())
+      open.troubles.push_back(host + ": " + answer->trouble);
+    else
+      std::copy_if(answer->tags.begin(), answer->tags.end(), std::back_inserter(open.tags),
+                   [&](const OpenTransaction& each) { return matches_tag(filter, each.tag); });
+  }
+  std::stable_sort(open.tags.begin(), open.tags.end(), [](const auto& one, const auto& other) {
+    return one.oldest_s > other.oldest_s;
+  });
+  return open;
+}
+
+std::string open_table(const OpenTransactions& open, const Shown& shown) {
+  if (open.tags.empty()) return open.troubles.empty() ? "Nothing is open.\n" : "";
+  const bool has_hosts = std::any_of(open.tags.begin(), open.tags.end(), [&](const auto& each) {
+    return each.host != open.tags.front().host;
+  });
+  const std::size_t name_columns = shown.terminal().columns - kCountColumns - kOldestColumns -
+                                   kWhereColumns - (has_hosts ? kHostColumns : 0);
+  const auto line = [&](const std::string& tag, const std::string& count, const std::string& oldest,
+                        const std::string& where, const std::string& host) {
+    std::string text = Shown::left(tag, name_columns) + Shown::right(count, kCountColumns) +
+                       Shown::right(oldest, kOldestColumns) + "  " +
+                       Shown::left(where, kWhereColumns - 2);
+    return Shown::trimmed(text + (has_hosts ? host : ""));
+  };
+  std::string table =
+      shown.bold(line("Open transactions", "number", "oldest", "process/thread", "host")) + "\n";
+  for (const OpenTransaction& each : open.tags)
+    table += line(shown.name(each.tag, name_columns - 1), Shown::count(each.count),
+                  shown.duration(each.oldest_s), shown.name(each.where, kWhereColumns - 3),
+                  shown.name(each.host, kHostColumns)) +
+             "\n";
+  return table;
+}
+
+std::string open_json(const OpenTransactions& open) {
+  std::string lines;
+  for (const OpenTransaction& each : open.tags) {
+    JsonWriter json;
+    json.object([&] {
+      const auto text = [&](const char* key, const std::string& value) {
+        json.key(key);
+        json.text(value);
+      };
+      text("host", each.host);
+      text("tag", each.tag);
+      json.key("count");
+      json.number(each.count);
+      json.key("oldest_s");
+      json.number(each.oldest_s);
+      text("where", each.where);
+    });
+    lines += json.document() + "\n";
+  }
+  return lines;
+}
+
+}  // namespace pcp::trace::command

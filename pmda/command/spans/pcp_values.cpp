@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/spans/pcp_values.hpp"
+
+#include <array>
+
+namespace pcp::trace::command {
+
+namespace {
+
+// Gives the values of a metric to `take`, with the type that they have here.
+template <typename Take>
+void read_all(const char* name, int wanted, Take take) {
+  pmID id = lookup(name);
+  pmDesc description{};
+  if (id == PM_ID_NULL || pmLookupDesc(id, &description) < 0) return;
+  pmResult* read = nullptr;
+  if (pmFetch(1, &id, &read) < 0) return;
+  const OwnedResult result(read, pmFreeResult);
+  const pmValueSet& set = *result->vset[0];
+  for (int i = 0; i < set.numval; ++i) {
+    pmAtomValue value{};
+    if (pmExtractValue(set.valfmt, &set.vlist[i], description.type, &value, wanted) >= 0)
+      take(set.vlist[i].inst, value);
+  }
+}
+
+}  // namespace
+
+Error pcp_error(const std::string& what, int status) {
+  std::array<char, PM_MAXERRMSGLEN> text{};
+  return {what + ": " + pmErrStr_r(status, text.data(), static_cast<int>(text.size()))};
+}
+
+pmID lookup(const char* name) {
+  pmID id = PM_ID_NULL;
+  return pmLookupName(1, &name, &id) < 0 ? PM_ID_NULL : id;
+}
+
+std::vector<double> read_numbers(std::initializer_list<const char*> names) {
+  std::vector<double> numbers;
+  for (const char* const name : names) {
+    double number = 0;
+    read_all(name, PM_TYPE_DOUBLE, [&](int, const pmAtomValue& value) { number = value.d; });
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+std::map<int, double> read_numbers_of(const char* name) {
+  std::map<int, double> numbers;
+  read_all(name, PM_TYPE_DOUBLE,
+           [&](int instance, const pmAtomValue& value) { numbers[instance] = value.d; });
+  return numbers;
+}
+
+std::map<int, std::string> read_texts_of(const char* name) {
+  std::map<int, std::string> texts;
+  read_all(name, PM_TYPE_STRING, [&](int instance, const pmAtomValue& value) {
+    texts[instance] = value.cp;
+    std::free(value.cp);
+  });
+  return texts;
+}
+
+Instances instances_of(const char* name) {
+  const pmID id = lookup(name);
+  pmDesc description{};
+  if (id == PM_ID_NULL || pmLookupDesc(id, &description) < 0) return {};
+  return instances_by(pmGetInDom, description.indom);
+}
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/spans/span_event.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "metrics/span_items.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+constexpr std::array kKinds{
+    std::pair{wire::SpanKind::Internal, "transact"}, std::pair{wire::SpanKind::Server, "server"},
+    std::pair{wire::SpanKind::Client, "client"},     std::pair{wire::SpanKind::Point, "point"},
+    std::pair{wire::SpanKind::Observe, "observe"},   std::pair{wire::SpanKind::Counter, "counter"},
+    std::pair{wire::SpanKind::Add, "add"},
+};
+
+// Takes pieces off the front of an array; once there is too little it has failed.
+class Pieces {
+ public:
+  explicit Pieces(std::string_view bytes) : rest_(bytes) {}
+
+  bool has_failed() const { return has_failed_; }
+
+  std::string_view bytes(std::size_t size) {
+    has_failed_ |= size > rest_.size();
+    if (has_failed_) return {};
+    const std::string_view taken = rest_.substr(0, size);
+    rest_.remove_prefix(size);
+    return taken;
+  }
+
+  // The first so many bytes of it.
+  template <typename Head>
+  Head head(std::size_t size) {
+    Head head{};
+    const std::string_view taken = bytes(size);
+    std::memcpy(static_cast<void*>(&head), taken.data(), taken.size());
+    return head;
+  }
+
+ private:
+  std::string_view rest_;
+  bool has_failed_ = false;
+};
+
+std::uint64_t from_hex(std::string_view digits) {
+  std::uint64_t id = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), id, 16);
+  return id;
+}
+
+struct Parameter {
+  unsigned item = 0;
+  unsigned type = 0;
+  std::string_view bytes;
+
+  std::string text() const { return std::string(type == PM_TYPE_STRING ? bytes : ""); }
+  template <typename Number>
+  void to(Number& number, unsigned wanted) const {
+    if (type == wanted && bytes.size() == sizeof number)
+      std::memcpy(&number, bytes.data(), sizeof number);
+  }
+};
+
+void take_number(const Parameter& parameter, SpanEvent& span) {
+  switch (parameter.item) {
+    case agent::kPidParam:
+      return parameter.to(span.pid, PM_TYPE_U32);
+    case agent::kTidParam:
+      return parameter.to(span.tid, PM_TYPE_U32);
+    case agent::kFlagsParam:
+      return parameter.to(span.flags, PM_TYPE_U32);
+    case agent::kMissingParam:
+      return parameter.to(span.left_out, PM_TYPE_U32);
+    case agent::kTimeParam:
+      return parameter.to(span.begin_ns, PM_TYPE_U64);
+    case agent::kDurationParam:
+      return parameter.to(span.duration_ns, PM_TYPE_U64);
+    case agent::kValueParam:
+      return parameter.to(span.value, PM_TYPE_DOUBLE);
+    default:
+      return;
+  }
+}
+
+void take_id(const Parameter& parameter, SpanEvent& span) {
+  constexpr std::size_t kDigits = 16;
+  const std::string text = parameter.text();
+  if (parameter.item == agent::kSpanParam) span.span = from_hex(text);
+  if (parameter.item == agent::kParentParam) span.parent = from_hex(text);
+  if (parameter.item == agent::kTraceParam && text.size() == 2 * kDigits)
+    span.trace = {from_hex(std::string_view(text).substr(0, kDigits)),
+                  from_hex(std::string_view(text).substr(kDigits))};
+}
+
+void take_text(const Parameter& parameter, SpanEvent& span) {
+  switch (parameter.item) {
+    case agent::kTagParam:
+      span.tag = parameter.text();
+      return;
+    case agent::kServiceParam:
+      span.service = parameter.text();
+      return;
+    case agent::kProcessParam:
+      span.process = parameter.text();
+      return;
+    case agent::kHostParam:
+      span.host = parameter.text();
+      return;
+    case agent::kAttributesParam:
+      span.attributes = parameter.text();
+      return;
+    case agent::kLinksParam:
+      span.links = parameter.text();
+      return;
+    case agent::kReasonParam:
+      span.reason = parameter.text();
+      return;
+    case agent::kStatusParam:
+      span.aborted = parameter.text() == "aborted";
+      return;
+    case agent::kKindParam:
+      for (const auto& [kind, name] : kKinds)
+        if (parameter.text() == name) span.kind = kind;
+      return;
+    default:
+      return;
+  }
+}
+
+// The agent's numbers are those of cluster 5, whatever its domain is here.
+SpanEvent read_span(Pieces& pieces, int parameters) {
+  SpanEvent span;
+  for (int i = 0; i < parameters && !pieces.has_failed(); ++i) {
+    const auto head = pieces.head<pmEventParameter>(sizeof(pmEventParameter));
+    const std::size_t length = head.ep_len < PM_VAL_HDR_SIZE ? 0 : head.ep_len - PM_VAL_HDR_SIZE;
+    const std::size_t padded = (length + 3) / 4 * 4;
+    const Parameter parameter{pmID_item(head.ep_pmid), head.ep_type,
+                              pieces.bytes(padded).substr(0, length)};
+    if (pieces.has_failed() || pmID_cluster(head.ep_pmid) != agent::kSpanCluster) continue;
+    take_number(parameter, span);
+    take_id(parameter, span);
+    take_text(parameter, span);
+  }
+  return span;
+}
+
+}  // namespace
+
+std::size_t bytes_of(const SpanEvent& span) {
+  return sizeof span + span.tag.size() + span.service.size() + span.process.size() +
+         span.host.size() + span.reason.size() + span.attributes.size() + span.links.size();
+}
+
+// An END tells all that is known, so what has begun need not be kept.
+std::optional<SpanNews> read_events(const pmValueBlock& block) {
+  if (block.vtype != PM_TYPE_EVENT) return {};
+  Pieces pieces({reinterpret_cast<const char*>(&block), block.vlen});
+  constexpr std::size_t kArrayHead = offsetof(pmEventArray, ea_record);
+  constexpr std::size_t kRecordHead = offsetof(pmEventRecord, er_param);
+  const auto array = pieces.head<pmEventArray>(kArrayHead);
+  SpanNews news;
+  for (int i = 0; i < array.ea_nrecords && !pieces.has_failed(); ++i) {
+    const auto record = pieces.head<pmEventRecord>(kRecordHead);
+    if ((record.er_flags & PM_EVENT_FLAG_MISSED) != 0) {
+      news.missed += static_cast<std::uint64_t>(std::max(record.er_nparams, 0));
+      continue;
+    }
+    SpanEvent span = read_span(pieces, record.er_nparams);
+    if (!pieces.has_failed() && (record.er_flags & PM_EVENT_FLAG_START) == 0)
+      news.spans.push_back(std::move(span));
+  }
+  if (pieces.has_failed()) return {};
+  return news;
+}
+
+const char* name_of(wire::SpanKind kind) {
+  for (const auto& [each, name] : kKinds)
+    if (each == kind) return name;
+  return "";
+}
+
+}  // namespace pcp::trace::command

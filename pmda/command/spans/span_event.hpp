@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A span or an event as a host's agent has shown it, and how it is read out of PCP's arrays.
+#pragma once
+
+#include <pcp/pmapi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "wire/events.hpp"
+
+namespace pcp::trace::command {
+
+struct SpanEvent {
+  wire::SpanKind kind = wire::SpanKind::Internal;
+  bool aborted = false;
+  wire::TraceId trace;
+  std::uint64_t span = 0;    // of an event: the one in which it happened; 0: none
+  std::uint64_t parent = 0;  // 0: none
+  std::uint64_t begin_ns = 0;
+  std::uint64_t duration_ns = 0;
+  double value = 0;  // of observations and counters
+  std::uint32_t pid = 0;
+  std::uint32_t tid = 0;
+  std::uint32_t flags = 0;
+  std::uint32_t left_out = 0;  // attributes and links
+  std::string tag;
+  std::string service;
+  std::string process;  // empty: as the service
+  std::string host;
+  std::string reason;
+  std::string attributes;  // as the agent has escaped them, see span_attributes.hpp
+  std::string links;
+
+  std::uint64_t end_ns() const { return begin_ns + duration_ns; }
+  bool is_event() const { return wire::is_event(kind); }
+};
+
+// The memory that it takes, about.
+std::size_t bytes_of(const SpanEvent& span);
+
+struct SpanNews {
+  std::vector<SpanEvent> spans;  // and events
+  std::uint64_t missed = 0;
+};
+
+// Reads an array of event records. What it does not know is skipped; nothing if it is no such
+// array.
+std::optional<SpanNews> read_events(const pmValueBlock& block);
+
+// "transact", "server", ...: as the agent calls them.
+const char* name_of(wire::SpanKind kind);
+
+}  // namespace pcp::trace::command

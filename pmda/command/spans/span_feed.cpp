@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/spans/span_feed.hpp"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <condition_variable>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "collector/engine/clock.hpp"
+#include "collector/engine/descriptor.hpp"
+#include "command/spans/span_host.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+constexpr std::chrono::milliseconds kBetweenFetches(250);
+constexpr std::chrono::seconds kBetweenAttempts(1);
+constexpr agent::Time kSilence = std::chrono::seconds(3);  // until one wonders
+
+// News that nobody has taken: a host that has more waits.
+constexpr std::size_t kMostNews = 64;
+
+}  // namespace
+
+struct SpanFeed::Queue {
+  Queue() : bell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    if (!bell) throw std::system_error(errno, std::generic_category(), "eventfd");
+  }
+
+  void put(HostNews&& added) {
+    std::unique_lock lock(mutex);
+    has_room.wait(lock, [this] { return news.size() < kMostNews; });
+    news.push_back(std::move(added));
+    ::eventfd_write(bell.get(), 1);
+  }
+
+  std::mutex mutex;
+  std::condition_variable has_room;
+  std::vector<HostNews> news;
+  const agent::Descriptor bell;
+};
+
+namespace {
+
+// A host's thread.
+class Reporter {
+ public:
+  Reporter(std::shared_ptr<SpanFeed::Queue> queue, std::size_t number, const std::string& name,
+           std::string filter)
+      : queue_(std::move(queue)), number_(number), host_(name), filter_(std::move(filter)) {}
+
+  void run() {
+    while (!is_over_) {
+      if (begin()) follow();
+      if (!is_over_) std::this_thread::sleep_for(kBetweenAttempts);
+    }
+  }
+
+ private:
+  // What has never worked is not tried again.
+  bool begin() {
+    Result<void> begun = host_.connect();
+    if (begun) begun = host_.ask_for(filter_);
+    if (!begun) {
+      say_trouble(begun.error().message);
+      return false;
+    }
+    if (!has_worked_) began_ = agent::steady_now();
+    if (is_away_) {
+      HostNews news = made();
+      news.is_back = true;
+      queue_->put(std::move(news));
+    }
+    has_worked_ = true;
+    is_away_ = false;
+    return true;
+  }
+
+  void follow() {
+    for (;;) {
+      Result<SpanHost::Fetched> fetched = host_.fetch();
+      if (!fetched) return say_trouble(fetched.error().message);
+      const bool is_behind = fetched->backlog > 0;
+      if (!fetched->news.spans.empty() || fetched->news.missed > 0) {
+        is_silent_ = false;
+        HostNews news = made();
+        news.spans = std::move(fetched->news.spans);
+        news.missed = fetched->news.missed;
+        queue_->put(std::move(news));
+      }
+      if (fetched->must_ask_again && !host_.ask_for(filter_)) return;
+      if (is_silent_ && agent::steady_now() - began_ >= kSilence) say_facts();
+      if (!is_behind) std::this_thread::sleep_for(kBetweenFetches);
+    }
+  }
+
+  void say_facts() {
+    is_silent_ = false;
+    HostNews news = made();
+    news.facts = host_.facts();
+    queue_->put(std::move(news));
+  }
+
+  void say_trouble(const std::string& why) {
+    is_over_ = !has_worked_;
+    if (std::exchange(is_away_, true)) return;
+    HostNews news = made();
+    news.trouble = why;
+    news.is_over = is_over_;
+    queue_->put(std::move(news));
+  }
+
+  HostNews made() const {
+    HostNews news;
+    news.host = number_;
+    return news;
+  }
+
+  const std::shared_ptr<SpanFeed::Queue> queue_;
+  const std::size_t number_;
+  SpanHost host_;
+  const std::string filter_;
+  agent::Time began_{};
+  bool has_worked_ = false;
+  bool is_away_ = false;
+  bool is_over_ = false;
+  bool is_silent_ = true;  // since it began
+};
+
+}  // namespace
+
+SpanFeed::SpanFeed(const std::vector<std::string>& hosts, const std::string& filter)
+    : queue_(std::make_shared<Queue>()) {
+  for (std::size_t number = 0; number < hosts.size(); ++number)
+    std::thread([queue = queue_, number, name = hosts[number], filter] {
+      Reporter(queue, number, name, filter).run();
+    }).detach();
+}
+
+int SpanFeed::descriptor() const { return queue_->bell.get(); }
+
+std::vector<HostNews> SpanFeed::take() {
+  const std::scoped_lock lock(queue_->mutex);
+  eventfd_t rung = 0;
+  ::eventfd_read(queue_->bell.get(), &rung);
+  std::vector<HostNews> taken = std::exchange(queue_->news, {});
+  queue_->has_room.notify_all();
+  return taken;
+}
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/spans/span_host.hpp"
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "command/record/source.hpp"
+#include "command/spans/pcp_values.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+constexpr const char* kHowToBePermitted =
+    "its agent shows spans to users of that host only, through pmcd's Unix socket: to root and"
+    " PCP's user those of all programs, to others their own; to all with its option"
+    " --capture-remote";
+
+struct Freed {
+  void operator()(void* memory) const { std::free(memory); }
+};
+
+// A text as the value of a metric without instances.
+int store_text(pmID metric, const std::string& text) {
+  const std::size_t length = PM_VAL_HDR_SIZE + text.size() + 1;
+  const std::unique_ptr<pmValueBlock, Freed> block(
+      static_cast<pmValueBlock*>(std::calloc(1, length)));
+  if (!block) return -ENOMEM;
+  block->vtype = PM_TYPE_STRING;
+  block->vlen = length & PM_VAL_VLEN_MAX;
+  std::memcpy(block->vbuf, text.c_str(), text.size() + 1);
+  pmValueSet set{};
+  set.pmid = metric;
+  set.numval = 1;
+  set.valfmt = PM_VAL_DPTR;
+  set.vlist[0].inst = PM_IN_NULL;
+  set.vlist[0].value.pval = block.get();
+  pmResult result{};
+  result.numpmid = 1;
+  result.vset[0] = &set;
+  return pmStore(&result);
+}
+
+// The value of a label, in quotes as JSON has it; empty if there is none.
+std::string label_of(const pmLabelSet& set, std::string_view name) {
+  const std::string_view json(set.json, set.jsonlen);
+  for (int i = 0; i < set.nlabels; ++i) {
+    const pmLabel& label = set.labels[i];
+    if (json.substr(label.name, label.namelen) != name) continue;
+    const std::string_view value = json.substr(label.value, label.valuelen);
+    const bool is_text = value.size() >= 2 && value.front() == '"';
+    return std::string(is_text ? value.substr(1, value.size() - 2) : value);
+  }
+  return {};
+}
+
+// "4711 front", or "4711#2 front".
+HostFacts::Program program_of(const std::string& instance) {
+  HostFacts::Program program;
+  std::from_chars(instance.data(), instance.data() + instance.size(), program.pid);
+  program.process = instance.substr(std::min(instance.find(' ') + 1, instance.size()));
+  program.service = program.process;
+  return program;
+}
+
+std::vector<HostFacts::Program> programs() {
+  pmDesc description{};
+  const pmID id = lookup("trace.client.recorded");
+  if (id == PM_ID_NULL || pmLookupDesc(id, &description) < 0) return {};
+  std::map<int, HostFacts::Program> all;
+  for (const auto& [number, name] : instances_by(pmGetInDom, description.indom))
+    all[number] = program_of(name);
+  pmLabelSet* sets = nullptr;
+  const int count = pmGetInstancesLabels(description.indom, &sets);
+  const OwnedLabels labels(sets, count);
+  for (const pmLabelSet& set : labels.all()) {
+    const auto found = all.find(static_cast<int>(set.inst));
+    if (const std::string service = label_of(set, "service");
+        found != all.end() && !service.empty())
+      found->second.service = service;
+  }
+  std::vector<HostFacts::Program> programs;
+  for (auto& [number, program] : all) programs.push_back(std::move(program));
+  return programs;
+}
+
+}  // namespace
+
+SpanHost::~SpanHost() {
+  if (context_ >= 0) pmDestroyContext(context_);
+}
+
+Result<void> SpanHost::connect() {
+  if (context_ >= 0 && !is_lost_) return {};
+  int status = context_;
+  if (context_ < 0)
+    status = context_ = pmNewContext(PM_CONTEXT_HOST, name_.c_str());
+  else
+    status = pmReconnectContext(context_);
+  if (status < 0) return pcp_error("cannot connect to pmcd", status);
+  is_lost_ = false;
+  std::array<char, 256> text{};
+  host_name_ = pmGetContextHostName_r(context_, text.data(), static_cast<int>(text.size()));
+  return {};
+}
+
+Result<void> SpanHost::look_up() {
+  events_ = lookup("tracing.events");
+  backlog_ = lookup("tracing.backlog");
+  if (events_ != PM_ID_NULL && backlog_ != PM_ID_NULL) return {};
+  if (lookup("trace.transact.count") == PM_ID_NULL)
+    return Error{"its pmcd has no metrics trace.*; is the trace agent installed there?"};
+  return Error{"its trace agent is PCP's own, or too old: it has no spans (no tracing.events)"};
+}
+
+Result<void> SpanHost::ask_for(const std::string& filter) {
+  pmUseContext(context_);
+  is_lost_ = true;  // until it is known to be there
+  if (const Result<void> found = look_up(); !found) return found;
+  const int status = store_text(events_, filter);
+  is_lost_ = status < 0;
+  if (status >= 0) return {};
+  if (status == PM_ERR_PERMISSION) return Error{std::string("no permission: ") + kHowToBePermitted};
+  if (status == -EUSERS)
+    return Error{"too many different filters: others have asked for 32, and there are no more"};
+  if (status == PM_ERR_BADSTORE)
+    return Error{filter.find(" slower=") != filter.npos
+                     ? "its trace agent refuses slower=, which is not there yet"
+                     : "its trace agent does not understand this filter; its log says why"};
+  return pcp_error("its trace agent does not take the filter", status);
+}
+
+Result<SpanHost::Fetched> SpanHost::fetch() {
+  pmUseContext(context_);
+  std::array metrics{events_, backlog_};
+  pmResult* read = nullptr;
+  const int status = pmFetch(static_cast<int>(metrics.size()), metrics.data(), &read);
+  if (status < 0) {
+    is_lost_ = true;
+    return pcp_error("pmcd", status);
+  }
+  const OwnedResult result(read, pmFreeResult);
+  const pmValueSet& events = *result->vset[0];
+  const pmValueSet& backlog = *result->vset[1];
+  if (events.numval < 0) return pcp_error("the trace agent", events.numval);
+  Fetched fetched;
+  // It has forgotten us, if it is another one.
+  fetched.must_ask_again = (status & PMCD_AGENT_CHANGE) != 0;
+  if (backlog.numval > 0 && backlog.valfmt == PM_VAL_INSITU)
+    fetched.backlog = static_cast<std::uint32_t>(backlog.vlist[0].value.lval);
+  if (events.numval == 0) return fetched;
+  std::optional<SpanNews> news = read_events(*events.vlist[0].value.pval);
+  if (!news) return Error{"the trace agent: what it has sent makes no sense"};
+  fetched.news = *std::move(news);
+  for (SpanEvent& span : fetched.news.spans)
+    if (span.host.empty()) span.host = host_name_;
+  return fetched;
+}
+
+HostFacts SpanHost::facts() {
+  pmUseContext(context_);
+  HostFacts facts;
+  facts.host = host_name_;
+  const std::vector<double> numbers =
+      read_numbers({"trace.agent.clients", "tracing.agent.captures", "tracing.agent.captured"});
+  facts.clients = static_cast<std::uint64_t>(numbers[0]);
+  facts.captures = static_cast<std::uint64_t>(numbers[1]);
+  facts.captured = static_cast<std::uint64_t>(numbers[2]);
+  facts.programs = programs();
+  for (const auto& [number, tag] : instances_of("trace.transact.count")) facts.tags.push_back(tag);
+  return facts;
+}
+
+}  // namespace pcp::trace::command

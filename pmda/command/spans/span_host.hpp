@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A host's pmcd and its trace agent, asked for spans by libpcp. All of it may wait for as long as
+// PCP's time-outs say.
+//
+// Thread: one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "command/spans/host_facts.hpp"
+#include "command/spans/span_event.hpp"
+#include "wire/result.hpp"
+
+namespace pcp::trace::command {
+
+class SpanHost {
+ public:
+  // `name` is as PCP's tools take it.
+  explicit SpanHost(std::string name) : name_(std::move(name)) {}
+  ~SpanHost();
+  SpanHost(const SpanHost&) = delete;
+  SpanHost& operator=(const SpanHost&) = delete;
+
+  // Connects, if it is not.
+  Result<void> connect();
+
+  // As pmcd knows itself. Requires: it was connected once.
+  const std::string& host_name() const { return host_name_; }
+
+  // Asks for spans that match. Requires: it is connected.
+  Result<void> ask_for(const std::string& filter);
+
+  struct Fetched {
+    SpanNews news;
+    std::uint32_t backlog = 0;  // more is there already
+    bool must_ask_again = false;
+  };
+
+  // Gives what is new. After an error it has to be connected again, and asked.
+  Result<Fetched> fetch();
+
+  // Why nothing may have come.
+  HostFacts facts();
+
+ private:
+  Result<void> look_up();
+
+  const std::string name_;
+  std::string host_name_;
+  int context_ = -1;
+  bool is_lost_ = false;
+  pmID events_ = PM_ID_NULL;
+  pmID backlog_ = PM_ID_NULL;
+};
+
+}  // namespace pcp::trace::command

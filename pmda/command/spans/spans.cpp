@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/spans/spans.hpp"
+
+#include <unistd.h>
+
+#include <clocale>
+#include <csignal>
+#include <iostream>
+
+#include "command/spans/open_transactions.hpp"
+#include "command/spans/spans_options.hpp"
+#include "command/spans/trace_json.hpp"
+#include "command/spans/watch.hpp"
+#include "command/spans/waterfall.hpp"
+#include "command/write_all.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+enum Status { kDone = 0, kNothing = 1, kWrongUsage = 2 };
+
+// Who reads it may have left, as `| head` does.
+bool print(const std::string& text) { return write_all(STDOUT_FILENO, text) == 0; }
+
+int show_traces(const SpansOptions& options) {
+  std::signal(SIGPIPE, SIG_IGN);
+  Interruption interruption;
+  const Shown shown(terminal_of(STDOUT_FILENO));
+  if (::isatty(STDERR_FILENO) != 0)
+    std::cerr << "pcp-trace spans: waiting for " << wire::text_of(options.filter) << " (^C ends)"
+              << std::endl;
+  const Watched watched = watch(options, interruption, "spans", [&](const SpanTrace& trace) {
+    return print(options.is_json ? trace_json(trace) : waterfall(trace, shown) + "\n");
+  });
+  tell_of(watched, "spans");
+  return watched.was_possible ? kDone : kNothing;
+}
+
+int show_open(const SpansOptions& options) {
+  Interruption interruption;
+  const OpenTransactions open = read_open_transactions(options.hosts, options.filter, interruption);
+  for (const std::string& trouble : open.troubles)
+    std::cerr << "pcp-trace spans: " << trouble << std::endl;
+  print(options.is_json ? open_json(open) : open_table(open, Shown(terminal_of(STDOUT_FILENO))));
+  return open.troubles.size() < options.hosts.size() ? kDone : kNothing;
+}
+
+}  // namespace
+
+int spans(int argc, char* const* argv) {
+  std::setlocale(LC_CTYPE, "");
+  const Result<SpansOptions> options = parse_spans_options(argc, argv);
+  if (!options) {
+    std::cerr << "pcp-trace spans: " << options.error().message << " (pcp-trace spans --help)"
+              << std::endl;
+    return kWrongUsage;
+  }
+  if (options->wants_help) {
+    std::cout << kSpansUsage;
+    return kDone;
+  }
+  return options->shows_open ? show_open(*options) : show_traces(*options);
+}
+
+}  // namespace pcp::trace::command

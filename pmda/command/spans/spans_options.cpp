@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/spans/spans_options.hpp"
+
+#include <getopt.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <utility>
+
+#include "command/record/time_argument.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+enum LongOption { kChrome = 256, kHelp, kJson, kOpen };
+
+constexpr option kHostOption{"host", required_argument, nullptr, 'h'};
+constexpr option kTracesOption{"samples", required_argument, nullptr, 's'};
+constexpr option kFinishOption{"finish", required_argument, nullptr, 'T'};
+constexpr option kHelpOption{"help", no_argument, nullptr, kHelp};
+constexpr option kNoMore{nullptr, 0, nullptr, 0};
+
+constexpr std::array kSpansOptions{kHostOption,
+                                   kTracesOption,
+                                   kFinishOption,
+                                   kHelpOption,
+                                   option{"json", no_argument, nullptr, kJson},
+                                   option{"open", no_argument, nullptr, kOpen},
+                                   kNoMore};
+
+constexpr std::array kExportOptions{kHostOption,
+                                    kTracesOption,
+                                    kFinishOption,
+                                    kHelpOption,
+                                    option{"chrome", required_argument, nullptr, kChrome},
+                                    kNoMore};
+
+Result<std::uint64_t> parse_count(const std::string& text) {
+  std::uint64_t count = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, count);
+  if (error != std::errc() || rest != end || count == 0)
+    return Error{"\"" + text + "\" is not a number of traces, from 1 on"};
+  return count;
+}
+
+template <typename Value, typename Target>
+Result<void> take(Result<Value> parsed, Target& target) {
+  if (!parsed) return parsed.error();
+  target = *std::move(parsed);
+  return {};
+}
+
+Result<void> take_common(int which, const char* argument, WatchOptions& options) {
+  if (which == 's') return take(parse_count(argument), options.traces);
+  if (which == 'T') return take(parse_time(argument), options.duration);
+  if (*argument == '\0') return Error{"needs a host"};
+  options.hosts.emplace_back(argument);
+  return {};
+}
+
+Result<void> take_option(int which, const char* argument, SpansOptions& options) {
+  if (which == kHelp) options.wants_help = true;
+  if (which == kJson) options.is_json = true;
+  if (which == kOpen) options.shows_open = true;
+  return which < kChrome ? take_common(which, argument, options) : Result<void>();
+}
+
+Result<void> take_option(int which, const char* argument, ExportOptions& options) {
+  if (which == kHelp) options.wants_help = true;
+  if (which == kChrome) {
+    options.chrome = argument;
+    if (options.chrome.empty()) return Error{"needs a file"};
+  }
+  return which < kChrome ? take_common(which, argument, options) : Result<void>();
+}
+
+// The option of a word as one writes it.
+std::string option_name(const std::string& word, int letter) {
+  if (word.starts_with("--")) return word.substr(0, word.find('='));
+  return std::string{'-', static_cast<char>(letter)};
+}
+
+// Gives the words that are no options.
+template <typename Options>
+Result<std::vector<std::string>> take_options(int argc, char* const* argv, const option* known,
+                                              Options& options) {
+  opterr = 0;
+  optind = 0;  // begins anew, whatever was read before
+  for (;;) {
+    const int at = std::max(optind, 1);
+    const int which = ::getopt_long(argc, argv, ":h:s:T:", known, nullptr);
+    if (which == -1) break;
+    // Words that were passed have been moved behind, so this is where the option was.
+    const std::string word = argv[std::min(std::max(at, optind - 1), argc - 1)];
+    if (which == ':') return Error{option_name(word, optopt) + ": needs an argument"};
+    if (which == '?' && optopt != '?')
+      return Error{option_name(word, optopt) + ": is not an option"};
+    const Result<void> taken = take_option(which == '?' ? kHelp : which, optarg, options);
+    if (!taken)
+      return Error{(which < kChrome ? option_name("", which) : option_name(word, which)) + ": " +
+                   taken.error().message};
+  }
+  return std::vector<std::string>(argv + optind, argv + argc);
+}
+
+Result<wire::CaptureFilter> parse_words(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
+  return wire::parse_capture_filter(line.empty() ? "tag=*" : line);
+}
+
+// `pcp -h HOST trace spans` arrives in the environment.
+void add_host(WatchOptions& options) {
+  if (!options.hosts.empty()) return;
+  const char* const host = std::getenv("PCP_HOST");
+  options.hosts.emplace_back(host != nullptr && *host != '\0' ? host : "local:");
+}
+
+template <typename Options>
+Result<Options> parse(int argc, char* const* argv, const option* known) {
+  Options options;
+  const auto words = take_options(argc, argv, known, options);
+  if (!words) return words.error();
+  if (options.wants_help) return options;
+  Result<wire::CaptureFilter> filter = parse_words(*words);
+  if (!filter) return filter.error();
+  options.filter = *std::move(filter);
+  add_host(options);
+  return options;
+}
+
+}  // namespace
+
+const char* const kSpansUsage =
+    R"(Usage: pcp-trace spans [OPTION...] [FILTER WORD...]
+       pcp-trace spans --open [-h HOST]... [--json]
+
+Shows single transactions as they happen: each trace as a tree, with how long
+each part of it took, in which process. Programs capture what the filter asks
+for as long as this runs, and nothing before and after.
+
+  -h, --host HOST    from HOST's pmcd; may be repeated: traces that pass through
+                     several hosts are put together
+  -s, --samples N    so many traces, and the end
+  -T, --finish TIME  so long, as in 10s, and the end; otherwise until ^C
+      --json         a line of JSON for each trace
+      --open         no spans, but what is open now: begun, and not yet ended
+      --help
+
+Words of the filter, all of which must match (without any: tag=*):
+  tag=PATTERN[,PATTERN...]  of a transaction's tag, as of a shell (* ? [...])
+  share=PERCENT             so many of all traces: 1%
+  limit=N/s                 at most so many spans a second of each program
+                            (1000/s); beyond that whole traces are left out
+  service=PATTERN  process=PATTERN  pid=N
+  kind=point,observe,counter   also what happens within the transactions
+  slower=TIME               is for later: agents refuse it so far
+
+A transaction that matches comes with all below it in its process. In the other
+processes of its trace the filter has to match, too: tag=order,reserve.
+
+Status: 0 done; 1 none of the hosts has spans for us; 2 wrong usage.
+
+Examples:
+  pcp-trace spans
+  pcp-trace spans 'tag=order*' kind=point
+  pcp-trace spans -h shop1 -h shop2 'tag=checkout*' share=1%
+  pcp-trace spans --json -T 10s | jq -r 'select(.duration_ns > 1e7).trace'
+  pcp-trace spans --open
+)";
+
+const char* const kExportUsage =
+    R"(Usage: pcp-trace export --chrome FILE [OPTION...] [FILTER WORD...]
+
+Writes single transactions, as `pcp-trace spans` shows them, into a file for
+ui.perfetto.dev, speedscope.app or chrome://tracing.
+
+  --chrome FILE      in Chrome's trace format, which is JSON
+  -h, --host HOST    from HOST's pmcd; may be repeated
+  -s, --samples N    so many traces, and the end
+  -T, --finish TIME  so long, as in 10s, and the end; otherwise until ^C
+  --help
+
+Words of the filter: see pcp-trace spans --help.
+
+Status: 0 done; 1 none of the hosts has spans for us, or the file could not be
+written; 2 wrong usage.
+
+Example:
+  pcp-trace export --chrome orders.json -T 10s 'tag=order*'
+)";
+
+Result<SpansOptions> parse_spans_options(int argc, char* const* argv) {
+  Result<SpansOptions> options = parse<SpansOptions>(argc, argv, kSpansOptions.data());
+  if (options && options->shows_open && !options->wants_help &&
+      (options->traces || options->duration))
+    return Error{"--open: shows what is open now, and ends: leave out -s and -T"};
+  return options;
+}
+
+Result<ExportOptions> parse_export_options(int argc, char* const* argv) {
+  Result<ExportOptions> options = parse<ExportOptions>(argc, argv, kExportOptions.data());
+  if (options && options->chrome.empty() && !options->wants_help)
+    return Error{"into which file? --chrome FILE"};
+  return options;
+}
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The command line of `pcp trace spans`, and what `pcp trace export` has in common with it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collector/engine/types.hpp"
+#include "wire/capture_filter.hpp"
+#include "wire/result.hpp"
+
+namespace pcp::trace::command {
+
+// What is watched, and for how long.
+struct WatchOptions {
+  std::vector<std::string> hosts;       // -h; at least one
+  wire::CaptureFilter filter;           // of all words; without any, every tag
+  std::optional<std::uint64_t> traces;  // -s
+  std::optional<agent::Time> duration;  // -T
+};
+
+struct SpansOptions : WatchOptions {
+  bool is_json = false;     // --json
+  bool shows_open = false;  // --open
+  bool wants_help = false;
+};
+
+struct ExportOptions : WatchOptions {
+  std::string chrome;  // --chrome: the file
+  bool wants_help = false;
+};
+
+// An error names the argument, and says what is valid.
+Result<SpansOptions> parse_spans_options(int argc, char* const* argv);
+Result<ExportOptions> parse_export_options(int argc, char* const* argv);
+
+extern const char* const kSpansUsage;
+extern const char* const kExportUsage;
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/spans/trace_json.hpp"
+
+#include <chrono>
+
+#include "command/json_writer.hpp"
+#include "command/rfc3339.hpp"
+#include "command/spans/span_attributes.hpp"
+#include "command/spans/span_ids.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+class Line {
+ public:
+  explicit Line(const SpanTrace& trace) : trace_(trace), begin_(trace.begin_ns()) {}
+
+  std::string text();
+
+ private:
+  void text(const char* key, const std::string& value) {
+    json_.key(key);
+    json_.text(value);
+  }
+  void text_if_any(const char* key, const std::string& value) {
+    if (!value.empty()) text(key, value);
+  }
+  template <typename Number>
+  void number(const char* key, Number value) {
+    json_.key(key);
+    json_.number(static_cast<double>(value));
+  }
+  void id(const char* key, std::uint64_t id) {
+    json_.key(key);
+    id == 0 ? json_.null() : json_.text(text_of(id));
+  }
+  void time(const char* key, std::uint64_t ns) {
+    using Nanoseconds = std::chrono::nanoseconds;
+    text(key, rfc3339(std::chrono::sys_time<Nanoseconds>(Nanoseconds(ns))));
+  }
+  void node(const Node& node);
+  void attributes(const SpanEvent& span);
+  void links(const SpanEvent& span);
+
+  const SpanTrace& trace_;
+  const std::uint64_t begin_;
+  JsonWriter json_;
+};
+
+std::string Line::text() {
+  const std::vector<Node> nodes = nodes_of(trace_);
+  bool has_root = false;
+  for (const Node& each : nodes) has_root |= !each.span->is_event() && each.span->parent == 0;
+  json_.object([&] {
+    json_.key("trace");
+    trace_.id.is_set() ? json_.text(text_of(trace_.id)) : json_.null();
+    time("begin", begin_);
+    number("duration_ns", trace_.end_ns() - begin_);
+    json_.key("has_root");
+    json_.truth(has_root);
+    json_.key("is_late");
+    json_.truth(trace_.is_late);
+    number("left_out", trace_.left_out);
+    json_.key("spans");
+    json_.array([&] {
+      for (const Node& each : nodes) node(each);
+    });
+  });
+  return json_.document() + "\n";
+}
+
+void Line::node(const Node& node) {
+  const SpanEvent& span = *node.span;
+  json_.object([&] {
+    text("tag", span.tag);
+    text("kind", name_of(span.kind));
+    id("span", span.span);
+    if (!span.is_event()) id("parent", span.parent);
+    number("depth", node.depth);
+    time("begin", span.begin_ns);
+    number("offset_ns", span.begin_ns - begin_);
+    if (!span.is_event()) {
+      number("duration_ns", span.duration_ns);
+      json_.key("aborted");
+      json_.truth(span.aborted);
+      text_if_any("reason", span.reason);
+    } else if (span.kind != wire::SpanKind::Point) {
+      number("value", span.value);
+    }
+    text("host", span.host);
+    text("service", span.service);
+    text("process", span.process.empty() ? span.service : span.process);
+    number("pid", span.pid);
+    number("tid", span.tid);
+    number("flags", span.flags);
+    attributes(span);
+    links(span);
+    if (span.left_out > 0) number("left_out", span.left_out);
+  });
+}
+
+void Line::attributes(const SpanEvent& span) {
+  if (span.attributes.empty()) return;
+  json_.key("attributes");
+  json_.object([&] {
+    for (const SpanAttribute& attribute : attributes_of(span.attributes)) {
+      json_.key(attribute.key);
+      attribute.number ? json_.number(*attribute.number) : json_.text(attribute.text);
+    }
+  });
+}
+
+void Line::links(const SpanEvent& span) {
+  if (span.links.empty()) return;
+  json_.key("links");
+  json_.array([&] {
+    for (const std::string& link : words_of(span.links)) json_.text(link);
+  });
+}
+
+}  // namespace
+
+std::string trace_json(const SpanTrace& trace) { return Line(trace).text(); }
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/spans/watch.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <string>
+
+#include "collector/engine/clock.hpp"
+#include "command/report/shown.hpp"
+#include "command/spans/explanation.hpp"
+#include "command/spans/span_feed.hpp"
+#include "command/spans/trace_assembly.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+constexpr agent::Time kLook = std::chrono::milliseconds(100);  // between two looks
+
+std::string counted(std::uint64_t count, const std::string& what) {
+  return Shown::count(static_cast<double>(count)) + " " + what + (count == 1 ? "" : "s");
+}
+
+class Watch {
+ public:
+  Watch(const WatchOptions& options, const char* word,
+        const std::function<bool(const SpanTrace&)>& take)
+      : options_(options),
+        word_(word),
+        take_(take),
+        feed_(options.hosts, wire::text_of(options.filter)),
+        hosts_left_(options.hosts.size()) {}
+
+  Watched run(Interruption& interruption) {
+    while (!is_enough_ && hosts_left_ > 0 &&
+           !interruption.comes_before(agent::steady_now() + kLook, feed_.descriptor())) {
+      const agent::Time now = agent::steady_now();
+      for (HostNews& news : feed_.take()) note(news, now);
+      give(assembly_.take_finished(now));
+    }
+    give(assembly_.take_all());
+    watched_.was_possible = hosts_left_ > 0;
+    return watched_;
+  }
+
+ private:
+  void say(const std::string& what) { std::cerr << "pcp-trace " << word_ << ": " << what; }
+
+  void note(HostNews& news, agent::Time now) {
+    const std::string& host = options_.hosts[news.host];
+    if (news.is_over) --hosts_left_;
+    if (!news.trouble.empty())
+      say(host + ": " + news.trouble + (news.is_over ? "\n" : "; waiting for it\n"));
+    if (news.is_back) say(host + " is back\n");
+    if (news.missed > 0 && watched_.missed == 0)
+      say(host + ": " + counted(news.missed, "span") +
+          " missed, for they were too many: share= makes them fewer, limit= allows more\n");
+    watched_.missed += news.missed;
+    has_come_ |= !news.spans.empty();
+    if (news.facts && !has_come_)
+      say(explanation(*news.facts, options_.filter, Shown(terminal_of(STDERR_FILENO))));
+    for (SpanEvent& span : news.spans) assembly_.add(std::move(span), now);
+  }
+
+  void give(const std::vector<SpanTrace>& traces) {
+    for (const SpanTrace& trace : traces) {
+      if (is_enough_) return;
+      ++watched_.traces;
+      watched_.spans += trace.spans.size() + trace.left_out;
+      is_enough_ = !take_(trace) || watched_.traces == options_.traces;
+    }
+  }
+
+  const WatchOptions& options_;
+  const char* const word_;
+  const std::function<bool(const SpanTrace&)>& take_;
+  SpanFeed feed_;
+  TraceAssembly assembly_;
+  Watched watched_;
+  std::size_t hosts_left_;
+  bool has_come_ = false;
+  bool is_enough_ = false;
+};
+
+}  // namespace
+
+Watched watch(const WatchOptions& options, Interruption& interruption, const char* word,
+              const std::function<bool(const SpanTrace&)>& take) {
+  // PCP's library would not connect again within five seconds, and later not within 80.
+  ::setenv("PMCD_RECONNECT_TIMEOUT", "1,2,5", 0);
+  if (options.duration) interruption.come_at(agent::steady_now() + *options.duration);
+  return Watch(options, word, take).run(interruption);
+}
+
+void tell_of(const Watched& watched, const char* word) {
+  if (!watched.was_possible || (watched.missed == 0 && ::isatty(STDERR_FILENO) == 0)) return;
+  std::cerr << "pcp-trace " << word << ": " << counted(watched.traces, "trace") << ", "
+            << counted(watched.spans, "span") << "; "
+            << (watched.missed == 0 ? "none" : counted(watched.missed, "span")) << " missed"
+            << std::endl;
+}
+
+}  // namespace pcp::trace::command

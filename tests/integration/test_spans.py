@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""pcp trace spans: single transactions of programs and hosts, put together and shown."""
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+import events_wire
+import recorded
+from events_wire import CLIENT, OBSERVE, SERVER, encode_span
+from private_pmcd import PATIENCE_S, stopped, wait_until
+from trace_test import STOCK_AGENT, TraceTestCase, Traced
+
+BEGIN = 1_800_000_000_000_000_000
+MS = 1_000_000
+
+
+class SpansTestCase(TraceTestCase):
+    def start(self, *arguments, word="spans", hosts=None, unix=True):
+        """Starts it on these hosts, by default the test's own."""
+        options = [word for pmcd in hosts or [self.pmcd] for word in ("-h", pmcd.host(unix))]
+        process = subprocess.Popen([recorded.COMMAND, word, *options, *arguments], text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   stdin=subprocess.DEVNULL, env=os.environ | {"LC_ALL": "C"})
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        return process
+
+    def end(self, process, status=0):
+        """Gives what it has written by its end, which comes by itself."""
+        out, complaints = process.communicate(timeout=PATIENCE_S)
+        self.assertEqual(process.returncode, status, complaints)
+        return out, complaints
+
+    def interrupt(self, process, within=PATIENCE_S):
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        ended = self.end(process)
+        self.assertLess(time.monotonic() - began, within)
+        return ended
+
+    def traces(self, process):
+        """The same as JSON."""
+        out, complaints = self.end(process)
+        self.assertEqual(complaints, "")
+        return [json.loads(line) for line in out.splitlines()]
+
+    def program(self, pmcd=None, tags=(b"request",), **hello):
+        return self.enterContext(events_wire.Program(
+            (pmcd or self.pmcd).path("run/trace.socket"), PATIENCE_S, tags=tags, **hello))
+
+
+class OfOneHost(SpansTestCase):
+    def setUp(self):
+        self.pmcd = self.start_pmcd(host_name="saturn")
+
+    def test_are_a_tree(self):
+        program = self.program(tags=(b"request", b"query", b"rows"), service=b"shop")
+        process = self.start("-s", "1")
+        program.wait_for_filters("tag=*")
+        program.send(
+            encode_span(tag=2, span=2, parent=1, begin_ns=BEGIN + 2 * MS, duration_ns=5 * MS,
+                        aborted=True, reason=b"too slow"),
+            encode_span(tag=3, span=2, begin_ns=BEGIN + 4 * MS, kind=OBSERVE, value=17),
+            encode_span(tag=1, span=1, begin_ns=BEGIN, duration_ns=10 * MS,
+                        attributes=[(b"route", b"/cart"), (b"rows", 12.0)]))
+        out, complaints = self.end(process)
+        self.assertEqual(complaints, "")
+        head, *lines = out.rstrip("\n").split("\n")
+        self.assertRegex(head, r"^request  10\.0 ms  \d\d:\d\d:\d\d\.000  saturn  trace 0{15}10{15}2$")
+        self.assertEqual([line.split() for line in lines], [
+            ["request", "shop", f"{os.getpid()}", "10.0", "ms", "=" * 30],
+            ["route=/cart", "rows=12"],
+            ["query", "5.00", "ms", "=" * 15],
+            ["aborted:", "too", "slow"],
+            ["*", "rows", "=", "17", "*"]])
+
+    def test_are_lines_of_json(self):
+        program = self.program(tags=(b"request", b"query"), service=b"shop")
+        process = self.start("--json", "-s", "2", "tag=request")
+        program.wait_for_filters("tag=request")
+        program.send(encode_span(tag=2, span=2, parent=1, begin_ns=BEGIN + 1),
+                     encode_span(tag=1, span=1, begin_ns=BEGIN, duration_ns=MS, flags=3,
+                                 attributes=[(b"zip", b"0815"), (b"rows", 12.0)]),
+                     encode_span(tag=1, span=7, trace=(3, 4), begin_ns=BEGIN + MS))
+        one, other = self.traces(process)
+        self.assertEqual((one["trace"], other["trace"]), (f"{1:016x}{2:016x}", f"{3:016x}{4:016x}"))
+        self.assertEqual((one["has_root"], one["duration_ns"]), (True, MS))
+        root, child = one["spans"]
+        self.assertEqual({key: root[key] for key in ("tag", "host", "service", "pid", "parent",
+                                                     "aborted", "flags", "attributes")},
+                         {"tag": "request", "host": "saturn", "service": "shop",
+                          "pid": os.getpid(), "parent": None, "aborted": False, "flags": 3,
+                          "attributes": {"zip": "0815", "rows": 12}})
+        self.assertEqual((child["parent"], child["depth"], child["offset_ns"]),
+                         (root["span"], 1, 1))
+
+    def test_are_captured_for_as_long_as_somebody_looks(self):
+        process = self.start("-T", "60s")
+        wait_until(lambda: self.pmcd.value("tracing.agent.captures") == 1, what="a capture")
+        self.assertEqual(self.interrupt(process), ("", ""))
+        wait_until(lambda: self.pmcd.value("tracing.agent.captures") == 0, what="its end")
+
+    def test_end_after_a_time(self):
+        program = self.program()
+        process = self.start("--json", "-T", "1500ms")
+        program.wait_for_filters("tag=*")
+        program.send(encode_span(begin_ns=BEGIN))
+        self.assertEqual(len(self.traces(process)), 1)
+
+    def test_end_when_nobody_reads_them(self):
+        program = self.program()
+        process = self.start()
+        program.wait_for_filters("tag=*")
+        process.stdout.close()
+        program.send(encode_span(begin_ns=BEGIN))
+        self.assertEqual(process.wait(PATIENCE_S), 0)
+
+    def test_without_their_root_are_shown_later_and_say_so(self):
+        program = self.program()
+        process = self.start("-s", "1")
+        program.wait_for_filters("tag=*")
+        program.send(encode_span(span=2, parent=1, begin_ns=BEGIN))
+        self.assertIn("\n  1 parent has not come: ", self.end(process)[0])
+
+    def test_that_were_missed_are_told(self):
+        program = self.program()
+        process = self.start()
+        control = program.wait_for_filters("tag=*")
+        capture = next(iter(control.captures.values()))[0]
+        program.send(encode_span(begin_ns=BEGIN), counts=[(capture, 18, 0, 17, 0, 0)])
+        self.assertIn("request  ", process.stdout.readline())
+        _, complaints = self.interrupt(process)
+        self.assertIn(": 17 spans missed, for they were too many", complaints)
+        self.assertTrue(complaints.endswith("pcp-trace spans: 1 trace, 1 span; 17 spans missed\n"),
+                        complaints)
+
+    def test_are_fetched_at_once_while_there_are_more(self):
+        program = self.program()
+        process = self.start("--json", "-s", "5000")
+        program.wait_for_filters("tag=*")
+        for begin in range(1, 5001, 100):
+            program.send(*(encode_span(span=number, trace=(9, number), begin_ns=BEGIN + number)
+                           for number in range(begin, begin + 100)))
+        began = time.monotonic()
+        traces = self.traces(process)
+        self.assertLess(time.monotonic() - began, 10)  # they take about eight fetches
+        self.assertEqual(sorted(int(trace["trace"][16:], 16) for trace in traces),
+                         list(range(1, 5001)))
+
+    def test_go_on_with_an_agent_that_has_come_back(self):
+        process = self.start("--json", "-s", "1")
+        self.program().wait_for_filters("tag=*")
+        self.pmcd.restart_agent()
+        program = self.program()
+        program.wait_for_filters("tag=*")
+        program.send(encode_span(begin_ns=BEGIN))
+        out, _ = self.end(process)
+        self.assertEqual(json.loads(out)["spans"][0]["tag"], "request")
+
+    def test_go_on_with_a_pmcd_that_has_come_back(self):
+        process = self.start("--json", "-s", "1")
+        self.program().wait_for_filters("tag=*")
+        self.pmcd.end_pmcd()
+        self.pmcd.start_pmcd()
+        program = self.program()
+        program.wait_for_filters("tag=*")
+        program.send(encode_span(begin_ns=BEGIN))
+        out, complaints = self.end(process)
+        self.assertEqual(json.loads(out)["spans"][0]["tag"], "request")
+        self.assertRegex(complaints, r"; waiting for it\n.* is back\n$")
+
+    def test_of_a_program_that_traces(self):
+        traced = Traced(self.environment(self.pmcd, PCP_TRACE_SERVICE="shop"), "traces")
+        self.addCleanup(traced.kill)
+        traced.call("begin 0 warm")
+        traced.call("end 0")
+        wait_until(lambda: self.pmcd.values("trace.transact.count"), what="its first transaction")
+        process = self.start("--json", "-s", "1", "tag=request")
+        wait_until(lambda: self.pmcd.value("tracing.agent.captures") == 1, what="a capture")
+        # It is told of it soon.
+        while process.poll() is None:
+            for line in ("begin 0 request", "begin 1 query", "end 1", "end 0"):
+                self.assertEqual(traced.call(line), 0)
+            time.sleep(0.05)
+        trace = json.loads(self.end(process)[0])
+        self.assertEqual([(span["tag"], span["depth"], span["service"]) for span in trace["spans"]],
+                         [("request", 0, "shop"), ("query", 1, "shop")])
+
+
+class OfSeveralHosts(SpansTestCase):
+    def setUp(self):
+        self.pmcd = self.start_pmcd(host_name="saturn")
+        self.other = self.start_pmcd(host_name="jupiter")
+
+    def test_are_put_together(self):
+        front = self.program(self.pmcd, tags=(b"request",), service=b"front")
+        bank = self.program(self.other, tags=(b"pay",), service=b"bank")
+        process = self.start("--json", "-s", "1", hosts=[self.pmcd, self.other])
+        for program in (front, bank):
+            program.wait_for_filters("tag=*")
+        bank.send(encode_span(span=2, parent=1, kind=SERVER, begin_ns=BEGIN + MS, duration_ns=MS))
+        front.send(encode_span(span=1, kind=CLIENT, begin_ns=BEGIN, duration_ns=3 * MS))
+        (trace,) = self.traces(process)
+        self.assertEqual([(span["tag"], span["host"], span["depth"]) for span in trace["spans"]],
+                         [("request", "saturn", 0), ("pay", "jupiter", 1)])
+
+    def test_need_not_wait_for_one_that_does_not_answer(self):
+        program = self.program()
+        with stopped(self.other.pmcd_pid()):
+            process = self.start(hosts=[self.other, self.pmcd])
+            program.wait_for_filters("tag=*")
+            program.send(encode_span(begin_ns=BEGIN))
+            self.assertIn("request  ", process.stdout.readline())
+            self.interrupt(process, within=2)
+
+    def test_are_shown_although_one_has_none(self):
+        program = self.program()
+        stock = self.start_pmcd(agent=STOCK_AGENT)
+        process = self.start("-s", "1", hosts=[stock, self.pmcd])
+        program.wait_for_filters("tag=*")
+        program.send(encode_span(begin_ns=BEGIN))
+        out, complaints = self.end(process)
+        self.assertIn("request", out)
+        self.assertEqual(complaints, f"pcp-trace spans: {stock.host(True)}: its trace agent is PCP's "
+                                     "own, or too old: it has no spans (no tracing.events)\n")
+
+
+class Nothing(SpansTestCase):
+    """One sees why one sees nothing."""
+
+    def setUp(self):
+        self.pmcd = self.start_pmcd(host_name="saturn")
+
+    def complaint_after_a_while(self, *filter_words):
+        process = self.start(*filter_words)
+        lines = [process.stderr.readline()]
+        while not lines[-1].startswith("  captures"):
+            lines.append(process.stderr.readline())
+        self.assertEqual(self.interrupt(process, within=2), ("", ""))
+        return "".join(lines)
+
+    def test_for_no_program_is_there(self):
+        complaint = self.complaint_after_a_while()
+        self.assertIn(": nothing has come yet. On saturn:\n  no program is connected", complaint)
+
+    def test_for_no_tag_matches(self):
+        traced = self.start_traced(self.environment(self.pmcd))
+        traced.call("begin a")
+        traced.call("end a")
+        wait_until(lambda: self.pmcd.values("trace.transact.count"), what="its transaction")
+        wait_until(lambda: self.pmcd.values("trace.client.recorded"), what="the program")
+        complaint = self.complaint_after_a_while("tag=chekout", "service=traced")
+        self.assertIn("\n  the filter matches 1 program\n", complaint)
+        self.assertIn("\n  the filter matches none of the tags there: a\n", complaint)
+        complaint = self.complaint_after_a_while("service=other")
+        self.assertIn("\n  the filter matches no program; services: traced\n", complaint)
+
+    def test_is_permitted_to_other_hosts(self):
+        _, complaints = self.end(self.start(unix=False), 1)
+        self.assertIn(": no permission: its agent shows spans to users of that host only",
+                      complaints)
+
+    def test_is_there_without_a_pmcd(self):
+        self.pmcd.end_pmcd()
+        _, complaints = self.end(self.start(), 1)
+        self.assertIn(": cannot connect to pmcd: ", complaints)
+
+    def test_matches_a_filter_that_makes_no_sense(self):
+        out, complaints = self.end(self.start("tag=a", "slower=10"), 2)
+        self.assertEqual(out, "")
+        self.assertRegex(complaints, r"^pcp-trace spans: slower=10: .*slower=10ms.*\n$")
+
+
+class Open(SpansTestCase):
+    def setUp(self):
+        self.pmcd = self.start_pmcd(host_name="saturn")
+
+    def test_are_shown_with_the_oldest_first(self):
+        traced = Traced(self.environment(self.pmcd), "traces")
+        self.addCleanup(traced.kill)
+        for line in ("begin 0 old", "begin 1 done", "end 1", "begin 2 young", "begin 3 young"):
+            traced.call(line)
+        expected = {"old": 1, "done": 0, "young": 2}
+        self.assert_values(self.pmcd, "trace.transact.inflight", expected)
+        out, complaints = self.end(self.start("--open"))
+        self.assertEqual(complaints, "")
+        self.assertEqual([line.split()[:2] for line in out.splitlines()[1:]],
+                         [["old", "1"], ["young", "2"]])
+        self.assertIn(f" {traced.pid}/{traced.pid}\n", out)
+        (young,) = self.traces(self.start("--open", "--json", "tag=young"))
+        self.assertEqual((young["tag"], young["count"], young["host"]), ("young", 2, "saturn"))
+
+    def test_are_none(self):
+        self.assertEqual(self.end(self.start("--open")), ("Nothing is open.\n", ""))
+
+    def test_are_unknown_to_another_agent(self):
+        self.pmcd = self.start_pmcd(agent=STOCK_AGENT)
+        out, complaints = self.end(self.start("--open"), 1)
+        self.assertEqual(out, "")
+        self.assertIn("no trace.transact.inflight", complaints)
+
+
+if __name__ == "__main__":
+    unittest.main()

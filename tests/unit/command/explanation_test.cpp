@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/spans/explanation.hpp"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace pcp::trace::command {
+namespace {
+
+std::string explained(const HostFacts& facts, const std::string& filter) {
+  return explanation(facts, *wire::parse_capture_filter(filter), Shown(Terminal{false, false, 80}));
+}
+
+HostFacts a_shop() {
+  HostFacts facts;
+  facts.host = "saturn";
+  facts.clients = 2;
+  facts.captures = 1;
+  facts.captured = 0;
+  facts.programs = {{11, "front", "shop"}, {12, "bank", "bank"}};
+  facts.tags = {"checkout", "pay{zone=eu}"};
+  return facts;
+}
+
+constexpr const char* kEnd =
+    "  captures, of all who look there: 1; they have brought no span since the agent's start\n";
+
+TEST(Explanation, IsThatNoProgramIsThere) {
+  HostFacts facts = a_shop();
+  facts.clients = 0;
+  facts.programs.clear();
+  EXPECT_EQ(explained(facts, "tag=*"),
+            "nothing has come yet. On saturn:\n"
+            "  no program is connected to the agent\n"
+            "  PCP_TRACE_DEBUG=api,comms in a program's environment tells whether it tries\n" +
+                std::string(kEnd));
+}
+
+TEST(Explanation, IsThatNoTagMatches) {
+  EXPECT_EQ(explained(a_shop(), "tag=chekout"),
+            "nothing has come yet. On saturn:\n"
+            "  2 programs are connected to the agent\n"
+            "  the filter matches none of the tags there: checkout, pay{zone=eu}\n" +
+                std::string(kEnd));
+}
+
+TEST(Explanation, IsThatNoProgramMatches) {
+  EXPECT_NE(explained(a_shop(), "service=shpo tag=pay")
+                .find("\n  the filter matches no program; services: bank, shop\n"),
+            std::string::npos);
+  EXPECT_NE(explained(a_shop(), "service=shop tag=pay").find("\n  the filter matches 1 program\n"),
+            std::string::npos);
+  EXPECT_NE(explained(a_shop(), "process=front").find("\n  the filter matches 1 program\n"),
+            std::string::npos);
+  EXPECT_NE(explained(a_shop(), "pid=12").find("\n  the filter matches 1 program\n"),
+            std::string::npos);
+}
+
+TEST(Explanation, IsThatProgramsHaveAnotherLibrary) {
+  HostFacts facts = a_shop();
+  facts.clients = 5;
+  EXPECT_NE(explained(facts, "tag=*")
+                .find("\n  3 programs have come in the last 5 s, or use PCP's "
+                      "own library, which has no spans\n"),
+            std::string::npos);
+}
+
+TEST(Explanation, IsThatNoneHasEnded) {
+  EXPECT_NE(explained(a_shop(), "tag=pay slower=1s share=1%")
+                .find("\n  tags match; transactions are shown when they end, and none was slow "
+                      "enough, and share= takes few of them\n"),
+            std::string::npos);
+  HostFacts facts = a_shop();
+  facts.tags.clear();
+  EXPECT_NE(explained(facts, "tag=pay").find("\n  no transaction has been traced there yet\n"),
+            std::string::npos);
+}
+
+TEST(Explanation, NamesAFewOfMany) {
+  HostFacts facts = a_shop();
+  facts.tags.clear();
+  for (char c = 'a'; c <= 'k'; ++c) facts.tags.push_back(std::string("tag-") + c);
+  EXPECT_NE(explained(facts, "tag=x").find(": tag-a, tag-b, tag-c, tag-d, tag-e and 6 others\n"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace pcp::trace::command

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/spans/open_transactions.hpp"
+
+#include <gtest/gtest.h>
+
+namespace pcp::trace::command {
+namespace {
+
+const Shown kPlain(Terminal{false, false, 80});
+
+TEST(OpenTransactions, AreALineEach) {
+  OpenTransactions open;
+  open.tags = {{"saturn", "checkout", 3, 12.5, "4711/4715"}, {"saturn", "query", 1, 0.25, ""}};
+  EXPECT_EQ(open_table(open, kPlain),
+            "Open transactions                             number    oldest  process/thread\n"
+            "checkout                                           3    12.5 s  4711/4715\n"
+            "query                                              1    250 ms\n");
+  EXPECT_EQ(
+      open_json(open),
+      "{\"host\":\"saturn\",\"tag\":\"checkout\",\"count\":3,\"oldest_s\":12.5,\"where\":"
+      "\"4711/4715\"}\n"
+      "{\"host\":\"saturn\",\"tag\":\"query\",\"count\":1,\"oldest_s\":0.25,\"where\":\"\"}\n");
+}
+
+TEST(OpenTransactions, NameTheirHostsIfThereAreSeveral) {
+  OpenTransactions open;
+  open.tags = {{"saturn", "checkout", 3, 12.5, "4711"}, {"jupiter", "query", 1, 0.25, "12"}};
+  const std::string table = open_table(open, kPlain);
+  EXPECT_NE(table.find("  4711            saturn\n"), table.npos) << table;
+  EXPECT_NE(table.find("  12              jupiter\n"), table.npos) << table;
+}
+
+TEST(OpenTransactions, AreNone) {
+  EXPECT_EQ(open_table({}, kPlain), "Nothing is open.\n");
+  OpenTransactions unknown;
+  unknown.troubles = {"saturn: away"};
+  EXPECT_EQ(open_table(unknown, kPlain), "");
+}
+
+}  // namespace
+}  // namespace pcp::trace::command

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Spans for tests: they begin so many milliseconds after a moment.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "command/spans/span_event.hpp"
+
+namespace pcp::trace::command {
+
+inline constexpr std::uint64_t kMoment = 1'800'000'000'000'000'000;
+inline constexpr std::uint64_t kMs = 1'000'000;
+
+inline SpanEvent span_of(const std::string& tag, std::uint64_t id, std::uint64_t parent,
+                         std::uint64_t begin_ms = 0, std::uint64_t ms = 1,
+                         std::uint64_t trace = 1) {
+  SpanEvent span;
+  span.tag = tag;
+  span.trace = {0, trace};
+  span.span = id;
+  span.parent = parent;
+  span.begin_ns = kMoment + begin_ms * kMs;
+  span.duration_ns = ms * kMs;
+  span.service = "shop";
+  span.pid = 11;
+  span.host = "saturn";
+  return span;
+}
+
+inline SpanEvent point_of(const std::string& tag, std::uint64_t span, std::uint64_t at_ms) {
+  SpanEvent point = span_of(tag, span, 0, at_ms, 0);
+  point.kind = wire::SpanKind::Point;
+  return point;
+}
+
+}  // namespace pcp::trace::command

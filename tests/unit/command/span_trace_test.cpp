@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/spans/span_trace.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "span_samples.hpp"
+
+namespace pcp::trace::command {
+namespace {
+
+// "tag" with a dot before it for each that it is below.
+std::vector<std::string> shape_of(std::vector<SpanEvent> spans) {
+  SpanTrace trace;
+  trace.spans = std::move(spans);
+  std::vector<std::string> shape;
+  for (const Node& node : nodes_of(trace))
+    shape.push_back(std::string(node.depth, '.') + node.span->tag);
+  return shape;
+}
+
+using Shape = std::vector<std::string>;
+
+TEST(Tree, IsTheSameInWhateverOrderItsSpansCome) {
+  const std::vector<SpanEvent> spans{span_of("leaf", 4, 2, 2), span_of("second", 3, 1, 5),
+                                     point_of("hit", 2, 1), span_of("first", 2, 1, 1, 3),
+                                     span_of("root", 1, 0, 0, 10)};
+  const Shape expected{"root", ".first", "..hit", "..leaf", ".second"};
+  EXPECT_EQ(shape_of(spans), expected);
+  EXPECT_EQ(shape_of({spans.rbegin(), spans.rend()}), expected);
+}
+
+TEST(Tree, HasWhatLacksAParentAtItsTop) {
+  EXPECT_EQ(
+      shape_of({span_of("orphan", 2, 99, 1), span_of("root", 1, 0), span_of("child", 3, 2, 2)}),
+      (Shape{"root", "orphan", ".child"}));
+}
+
+TEST(Tree, HasEachSpanOnceWhateverParentsAreClaimed) {
+  EXPECT_EQ(shape_of({span_of("own", 1, 1)}), Shape{"own"});
+  EXPECT_EQ(shape_of({span_of("a", 1, 2, 0), span_of("b", 2, 1, 1), span_of("c", 3, 2, 2)}),
+            (Shape{"a", ".b", "..c"}));
+  EXPECT_EQ(shape_of({span_of("twin", 1, 0, 0), span_of("other twin", 1, 0, 1),
+                      span_of("child", 2, 1, 2)}),
+            (Shape{"twin", ".child", "other twin"}));
+}
+
+TEST(Tree, MayBeDeep) {
+  std::vector<SpanEvent> spans;
+  for (std::uint64_t i = 1; i <= 100'000; ++i) spans.push_back(span_of("a", i, i - 1, i));
+  SpanTrace trace;
+  trace.spans = std::move(spans);
+  EXPECT_EQ(nodes_of(trace).back().depth, 99'999U);
+}
+
+TEST(Trace, LastsFromTheFirstBeginningToTheLastEnd) {
+  SpanTrace trace;
+  trace.spans = {span_of("root", 1, 0, 5, 10), span_of("before", 2, 1, 3, 1),
+                 span_of("after", 3, 1, 14, 6)};
+  EXPECT_EQ(trace.begin_ns(), kMoment + 3 * kMs);
+  EXPECT_EQ(trace.end_ns(), kMoment + 20 * kMs);
+}
+
+}  // namespace
+}  // namespace pcp::trace::command

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/spans/spans_options.hpp"
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace pcp::trace::command {
+namespace {
+
+template <typename Options>
+Result<Options> parsed(Result<Options> (*parse)(int, char* const*),
+                       const std::vector<std::string>& words) {
+  ::unsetenv("PCP_HOST");
+  std::vector<std::string> copies{"spans"};
+  copies.insert(copies.end(), words.begin(), words.end());
+  std::vector<char*> argv;
+  for (std::string& word : copies) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  return parse(static_cast<int>(copies.size()), argv.data());
+}
+
+Result<SpansOptions> spans_of(const std::vector<std::string>& words) {
+  return parsed(parse_spans_options, words);
+}
+
+std::string complaint(const std::vector<std::string>& words) {
+  const Result<SpansOptions> options = spans_of(words);
+  return options ? "none" : options.error().message;
+}
+
+TEST(SpansOptions, AreOfThisHostAndAllTagsUnlessTold) {
+  const Result<SpansOptions> options = spans_of({});
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->hosts, std::vector<std::string>{"local:"});
+  EXPECT_EQ(wire::text_of(options->filter), "tag=* limit=1000/s");
+  EXPECT_FALSE(options->traces);
+  EXPECT_FALSE(options->duration);
+}
+
+TEST(SpansOptions, MayStandAmongTheWordsOfTheFilter) {
+  const Result<SpansOptions> options = spans_of(
+      {"-h", "one", "tag=a", "--json", "slower=10ms", "-s", "3", "--host=two", "-T", "500ms"});
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(options->hosts, (std::vector<std::string>{"one", "two"}));
+  EXPECT_EQ(wire::text_of(options->filter), "tag=a slower=10ms limit=1000/s");
+  EXPECT_TRUE(options->is_json);
+  EXPECT_EQ(options->traces, 3U);
+  EXPECT_EQ(options->duration, std::chrono::milliseconds(500));
+}
+
+TEST(SpansOptions, TakeAWholeFilterInOneWord) {
+  const Result<SpansOptions> options = spans_of({"tag=\"a b\" slower=10ms", "share=1%"});
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(wire::text_of(options->filter), "tag=\"a b\" slower=10ms share=1% limit=1000/s");
+}
+
+TEST(SpansOptions, TakeTheHostThatPcpWasGiven) {
+  ::setenv("PCP_HOST", "saturn", 1);
+  std::string word = "spans";
+  char* const argv[] = {word.data(), nullptr};
+  EXPECT_EQ(parse_spans_options(1, argv)->hosts, std::vector<std::string>{"saturn"});
+  ::unsetenv("PCP_HOST");
+}
+
+TEST(SpansOptions, ThatAreWrongAreNamed) {
+  EXPECT_EQ(complaint({"--jsno"}), "--jsno: is not an option");
+  EXPECT_EQ(complaint({"tag=a", "-x"}), "-x: is not an option");
+  EXPECT_EQ(complaint({"-s"}), "-s: needs an argument");
+  EXPECT_EQ(complaint({"-s", "0"}), "-s: \"0\" is not a number of traces, from 1 on");
+  EXPECT_EQ(complaint({"-T", "soon"}).substr(0, 4), "-T: ");
+  EXPECT_EQ(complaint({"-h", ""}), "-h: needs a host");
+  EXPECT_EQ(complaint({"slower=ten"}).substr(0, 12), "slower=ten: ");
+  EXPECT_EQ(complaint({"checkout"}).substr(0, 10), "checkout: ");
+  EXPECT_EQ(complaint({"--open", "-s", "1"}),
+            "--open: shows what is open now, and ends: leave out -s and -T");
+}
+
+TEST(SpansOptions, OfHelpNeedNotMakeSense) {
+  EXPECT_TRUE(spans_of({"nonsense", "--help"})->wants_help);
+}
+
+}  // namespace
+}  // namespace pcp::trace::command

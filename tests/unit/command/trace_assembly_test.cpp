@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/spans/trace_assembly.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "span_samples.hpp"
+
+namespace pcp::trace::command {
+namespace {
+
+constexpr agent::Time kBegin = std::chrono::hours(1);
+constexpr agent::Time second(double number) {
+  return kBegin + std::chrono::duration_cast<agent::Time>(std::chrono::duration<double>(number));
+}
+
+TraceAssembly::Limits limits() {
+  TraceAssembly::Limits limits;
+  limits.quiet = std::chrono::seconds(1);
+  limits.orphaned = std::chrono::seconds(5);
+  limits.longest = std::chrono::seconds(60);
+  return limits;
+}
+
+TEST(Trace, IsFinishedWhenItsRootIsThereAndNothingMoreComes) {
+  TraceAssembly assembly(limits());
+  assembly.add(span_of("child", 2, 1), second(0));
+  assembly.add(span_of("root", 1, 0), second(0.5));
+  EXPECT_TRUE(assembly.take_finished(second(1.4)).empty());
+  assembly.add(span_of("other host's", 3, 1), second(1.4));
+  EXPECT_TRUE(assembly.take_finished(second(2.3)).empty());
+  const std::vector<SpanTrace> finished = assembly.take_finished(second(2.4));
+  ASSERT_EQ(finished.size(), 1U);
+  EXPECT_EQ(finished[0].spans.size(), 3U);
+  EXPECT_FALSE(finished[0].is_late);
+  EXPECT_TRUE(assembly.take_all().empty());
+}
+
+TEST(Trace, WithoutARootIsWaitedForLonger) {
+  TraceAssembly assembly(limits());
+  assembly.add(span_of("child", 2, 1), second(0));
+  EXPECT_TRUE(assembly.take_finished(second(4.9)).empty());
+  EXPECT_EQ(assembly.take_finished(second(5)).size(), 1U);
+}
+
+TEST(Trace, ThatNeverEndsIsShownAllTheSame) {
+  TraceAssembly assembly(limits());
+  for (int i = 0; i < 60; ++i) {
+    assembly.add(span_of("step", static_cast<std::uint64_t>(i) + 2, 1), second(i));
+    EXPECT_TRUE(assembly.take_finished(second(i)).empty()) << i;
+  }
+  const std::vector<SpanTrace> finished = assembly.take_finished(second(60));
+  ASSERT_EQ(finished.size(), 1U);
+  EXPECT_EQ(finished[0].spans.size(), 60U);
+}
+
+TEST(Trace, ThatWasShownIsLateWhenMoreOfItComes) {
+  TraceAssembly assembly(limits());
+  assembly.add(span_of("root", 1, 0), second(0));
+  EXPECT_EQ(assembly.take_finished(second(1)).size(), 1U);
+  assembly.add(span_of("late", 2, 1), second(2));
+  const std::vector<SpanTrace> finished = assembly.take_finished(second(3));
+  ASSERT_EQ(finished.size(), 1U);
+  EXPECT_TRUE(finished[0].is_late);
+}
+
+TEST(Trace, HasASpanOnceThoughTwoHostsTellOfIt) {
+  TraceAssembly assembly(limits());
+  assembly.add(span_of("root", 1, 0), second(0));
+  assembly.add(span_of("root", 1, 0), second(0));
+  for (int i = 0; i < 3; ++i) assembly.add(point_of("hit", 1, 0), second(0));
+  EXPECT_EQ(assembly.take_all().at(0).spans.size(), 4U);
+}
+
+TEST(Traces, ComeInTheOrderOfTheirBeginnings) {
+  TraceAssembly assembly(limits());
+  assembly.add(span_of("second", 1, 0, 5, 1, 7), second(0));
+  assembly.add(span_of("first", 2, 0, 4, 1, 8), second(0));
+  const std::vector<SpanTrace> all = assembly.take_all();
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].spans[0].tag, "first");
+  EXPECT_EQ(all[1].spans[0].tag, "second");
+}
+
+TEST(Event, OfNoTraceIsShownAtOnce) {
+  TraceAssembly assembly(limits());
+  SpanEvent event = point_of("hit", 0, 1);
+  event.trace = {};
+  assembly.add(event, second(0));
+  EXPECT_EQ(assembly.take_finished(second(0)).size(), 1U);
+}
+
+TEST(Memory, IsBoundedByShowingTheOldestEarlier) {
+  TraceAssembly::Limits few = limits();
+  few.traces = 3;
+  TraceAssembly assembly(few);
+  for (std::uint64_t i = 1; i <= 5; ++i)
+    assembly.add(span_of("root", i, 0, i, 1, i), second(static_cast<double>(i) / 100));
+  const std::vector<SpanTrace> given = assembly.take_finished(second(0.1));
+  ASSERT_EQ(given.size(), 2U);
+  EXPECT_EQ(given[0].id.low, 1U);
+  EXPECT_EQ(given[1].id.low, 2U);
+}
+
+TEST(Memory, OfLongTextsIsBoundedToo) {
+  TraceAssembly::Limits little = limits();
+  little.bytes = 9'000;
+  TraceAssembly assembly(little);
+  for (std::uint64_t i = 1; i <= 5; ++i) {
+    SpanEvent span = span_of("root", i, 0, i, 1, i);
+    span.attributes.assign(3000, 'a');
+    assembly.add(span, second(0));
+  }
+  EXPECT_EQ(assembly.take_finished(second(0.1)).size(), 3U);
+  EXPECT_EQ(assembly.take_finished(second(0.1)).size(), 0U);
+}
+
+TEST(Memory, OfOneTraceIsBoundedAndTheRestCounted) {
+  TraceAssembly::Limits small = limits();
+  small.spans_of_one = 10;
+  TraceAssembly assembly(small);
+  for (std::uint64_t i = 1; i <= 25; ++i) assembly.add(span_of("a", i + 1, 1), second(0));
+  assembly.add(span_of("root", 1, 0), second(0));
+  const std::vector<SpanTrace> finished = assembly.take_finished(second(1));
+  ASSERT_EQ(finished.size(), 1U) << "the root was seen";
+  EXPECT_EQ(finished[0].spans.size(), 10U);
+  EXPECT_EQ(finished[0].left_out, 16U);
+}
+
+TEST(Memory, OfWhatWasShownIsBounded) {
+  TraceAssembly::Limits forgetful = limits();
+  forgetful.remembered = 1;
+  TraceAssembly assembly(forgetful);
+  for (std::uint64_t i = 1; i <= 2; ++i) {
+    assembly.add(span_of("root", i, 0, i, 1, i), second(0));
+    assembly.take_all();
+  }
+  assembly.add(span_of("late", 3, 1, 1, 1, 1), second(0));
+  assembly.add(span_of("late", 4, 2, 2, 1, 2), second(0));
+  const std::vector<SpanTrace> all = assembly.take_all();
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_FALSE(all[0].is_late);
+  EXPECT_TRUE(all[1].is_late);
+}
+
+}  // namespace
+}  // namespace pcp::trace::command

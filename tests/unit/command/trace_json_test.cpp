@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/spans/trace_json.hpp"
+
+#include <gtest/gtest.h>
+
+#include "span_samples.hpp"
+
+namespace pcp::trace::command {
+namespace {
+
+TEST(TraceJson, HasAllThatIsKnownInALine) {
+  SpanEvent root = span_of("a \"b\"\n", 1, 0, 0, 10);
+  root.kind = wire::SpanKind::Server;
+  root.aborted = true;
+  root.reason = "no";
+  root.attributes = "route=/a\\x20b rows=12 zip=\\x30815";
+  root.links = "00000000000000010000000000000002-0000000000000003";
+  root.tid = 12;
+  root.flags = 3;
+  SpanEvent rows = point_of("rows", 1, 4);
+  rows.kind = wire::SpanKind::Observe;
+  rows.value = 2.5;
+  rows.process = "front";
+  SpanTrace trace;
+  trace.id = {0x1234, 0xabcd};
+  trace.spans = {root, rows};
+  EXPECT_EQ(
+      trace_json(trace),
+      R"({"trace":"0000000000001234000000000000abcd","begin":"2027-01-15T08:00:00.000000000Z",)"
+      R"("duration_ns":1e+07,"has_root":true,"is_late":false,"left_out":0,"spans":[)"
+      R"({"tag":"a \"b\"\\x0a","kind":"server","span":"0000000000000001","parent":null,"depth":0,)"
+      R"("begin":"2027-01-15T08:00:00.000000000Z","offset_ns":0,"duration_ns":1e+07,)"
+      R"("aborted":true,"reason":"no","host":"saturn","service":"shop","process":"shop","pid":11,)"
+      R"("tid":12,"flags":3,"attributes":{"route":"/a b","rows":12,"zip":"0815"},)"
+      R"("links":["00000000000000010000000000000002-0000000000000003"]},)"
+      R"({"tag":"rows","kind":"observe","span":"0000000000000001","depth":1,)"
+      R"("begin":"2027-01-15T08:00:00.004000000Z","offset_ns":4e+06,"value":2.5,"host":"saturn",)"
+      R"("service":"shop","process":"front","pid":11,"tid":0,"flags":0}]})"
+      "\n");
+}
+
+TEST(TraceJson, SaysWhetherTheRootIsThere) {
+  SpanTrace trace;
+  trace.spans = {span_of("child", 2, 1)};
+  EXPECT_NE(trace_json(trace).find(R"("has_root":false)"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace pcp::trace::command

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/spans/waterfall.hpp"
+
+#include <clocale>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "span_samples.hpp"
+
+namespace pcp::trace::command {
+namespace {
+
+const Shown kPlain(Terminal{false, false, 80});
+const Shown kColored(Terminal{false, true, 80});
+
+SpanTrace trace_of(std::vector<SpanEvent> spans) {
+  SpanTrace trace;
+  trace.id = {0, 1};
+  trace.spans = std::move(spans);
+  return trace;
+}
+
+// Without the first line, which has the time of day.
+std::string below_head(const std::string& text) { return text.substr(text.find('\n') + 1); }
+
+TEST(Waterfall, ShowsHowLongAndWhereAndWhen) {
+  SpanEvent pay = span_of("pay", 3, 1, 5, 4);
+  pay.service = "bank";
+  pay.pid = 12;
+  pay.host = "jupiter";
+  const std::string text = waterfall(
+      trace_of({span_of("checkout", 1, 0, 0, 10), span_of("query", 2, 1, 1, 2), pay}), kPlain);
+  EXPECT_TRUE(text.starts_with("checkout  10.0 ms  ")) << text;
+  EXPECT_NE(text.find("  trace 00000000000000000000000000000001\n"), std::string::npos) << text;
+  EXPECT_EQ(below_head(text),
+            "checkout                      shop 11@saturn        10.0 ms ====================\n"
+            "  query                                             2.00 ms   ====\n"
+            "  pay                         bank 12@jupiter       4.00 ms           ========\n");
+}
+
+TEST(Waterfall, NamesTheHostAtTheTopIfThereIsOneOnly) {
+  const std::string text = waterfall(trace_of({span_of("checkout", 1, 0)}), kPlain);
+  EXPECT_NE(text.find("  saturn  trace 0"), text.npos) << text;
+  EXPECT_EQ(text.find('@'), text.npos) << text;
+}
+
+TEST(Waterfall, SaysWhyATransactionFailedAndWhatWasNoted) {
+  SpanEvent span = span_of("checkout", 1, 0, 0, 10);
+  span.aborted = true;
+  span.reason = "the bank is away";
+  span.attributes = "route=/cart rows=12";
+  span.links = "00000000000000010000000000000002-0000000000000003";
+  span.left_out = 2;
+  EXPECT_EQ(below_head(waterfall(trace_of({span}), kPlain)),
+            "checkout                      shop 11               10.0 ms ====================\n"
+            "  aborted: the bank is away\n"
+            "  route=/cart rows=12\n"
+            "  see also 00000000000000010000000000000002-0000000000000003\n"
+            "  there was no room for 2 notes\n");
+  const std::string colored = waterfall(trace_of({span}), kColored);
+  EXPECT_NE(colored.find("\033[31mcheckout\033[0m"), std::string::npos);
+  EXPECT_NE(colored.find("\033[31m  aborted: the bank is away\033[0m"), std::string::npos);
+}
+
+TEST(Waterfall, ShowsEventsWhereTheyHappened) {
+  SpanEvent rows = point_of("rows", 1, 8);
+  rows.kind = wire::SpanKind::Observe;
+  rows.value = 17;
+  SpanEvent bytes = point_of("bytes", 1, 9);
+  bytes.kind = wire::SpanKind::Add;
+  bytes.value = 4096;
+  EXPECT_EQ(
+      below_head(waterfall(
+          trace_of({span_of("a", 1, 0, 0, 10), point_of("miss", 1, 5), rows, bytes}), kPlain)),
+      "a                             shop 11               10.0 ms ====================\n"
+      "  * miss                                                              *\n"
+      "  * rows = 17                                                               *\n"
+      "  * bytes + 4,096                                                             *\n");
+}
+
+TEST(Waterfall, SaysWhatItLacks) {
+  EXPECT_NE(waterfall(trace_of({span_of("child", 2, 1)}), kPlain)
+                .find("\n  1 parent has not come: still open, traced elsewhere, or not captured\n"),
+            std::string::npos);
+  SpanTrace late = trace_of({span_of("child", 2, 1)});
+  late.is_late = true;
+  late.left_out = 5;
+  const std::string text = waterfall(late, kPlain);
+  EXPECT_NE(text.find("\n  late: it belongs to a trace that was shown before\n"), text.npos);
+  EXPECT_NE(text.find("\n  and 5 spans, which are too many\n"), text.npos);
+}
+
+TEST(Waterfall, OfManySpansIsCut) {
+  std::vector<SpanEvent> spans{span_of("root", 1, 0)};
+  for (std::uint64_t i = 2; i <= 1001; ++i) spans.push_back(span_of("a", i, 1));
+  const std::string text = waterfall(trace_of(spans), kPlain);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 202);
+  EXPECT_NE(text.find("\n  and 801 lines more, which --json has\n"), text.npos);
+}
+
+// What a program says may be anything, and so may its clock.
+TEST(Waterfall, FitsItsColumnsAndHarmsNoTerminal) {
+  ASSERT_NE(std::setlocale(LC_CTYPE, "C.UTF-8"), nullptr);
+  for (const std::size_t columns : {80u, 120u}) {
+    const Shown shown(Terminal{true, false, columns});
+    std::vector<SpanEvent> spans;
+    for (std::uint64_t i = 1; i <= 50; ++i) {
+      SpanEvent span = span_of("tag\033[2J\xff" + std::string(300, 'x'), i, i - 1, 100 - i, i * 10);
+      span.service = "\033]0;" + std::string(100, 'y');
+      span.pid = static_cast<std::uint32_t>(i);
+      span.aborted = i % 2 == 0;
+      span.reason.assign(1000, '\n');
+      span.attributes = "a=\033[31m" + std::string(500, 'z');
+      spans.push_back(span);
+    }
+    const std::string text = waterfall(trace_of(spans), shown);
+    EXPECT_EQ(text.find('\033'), text.npos);
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = text.find('\n', at);
+      EXPECT_LE(columns_of(text.substr(at, end - at)), columns) << text.substr(at, end - at);
+      at = end + 1;
+    }
+  }
+}
+
+TEST(Waterfall, OfAnEventAloneIsALine) {
+  SpanTrace trace;
+  SpanEvent point = point_of("hit", 0, 1);
+  point.trace = {};
+  trace.spans = {point};
+  const std::string text = waterfall(trace, kPlain);
+  EXPECT_EQ(text.find("trace"), text.npos);
+  EXPECT_EQ(below_head(text), "* hit                         shop 11                       *\n");
+}
+
+}  // namespace
+}  // namespace pcp::trace::command
