@@ -9,6 +9,7 @@
 
 #include "command/record/record.hpp"
 #include "command/report/report.hpp"
+#include "command/spans/export.hpp"
 #include "command/spans/spans.hpp"
 
 namespace pcp::trace::command {
@@ -20,7 +21,8 @@ struct Word {
   int (*run)(int argc, char* const* argv);
 };
 
-constexpr std::array kWords{Word{"record", record}, Word{"report", report}, Word{"spans", spans}};
+constexpr std::array kWords{Word{"record", record}, Word{"report", report}, Word{"spans", spans},
+                            Word{"export", export_spans}};
 
 constexpr const char* kUsage =
     R"(Usage: pcp-trace WORD [ARGUMENT...]
@@ -30,6 +32,7 @@ Shows where the time of traced programs goes.
   record   run a program, or watch a host, and keep what is traced
   report   show what was recorded: a summary here, and a page to look at
   spans    show single transactions as they happen, through processes and hosts
+  export   write them into a file for the viewers of others
 
   pcp-trace WORD --help    what a word can do
   pcp-trace --version

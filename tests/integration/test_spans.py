@@ -230,6 +230,30 @@ class OfSeveralHosts(SpansTestCase):
                                      "own, or too old: it has no spans (no tracing.events)\n")
 
 
+class Exported(SpansTestCase):
+    def setUp(self):
+        self.pmcd = self.start_pmcd(host_name="saturn")
+
+    def test_are_a_file_for_viewers(self):
+        directory = self.enterContext(tempfile.TemporaryDirectory(prefix="trace-"))
+        path = os.path.join(directory, "spans.json")
+        program = self.program()
+        process = self.start("--chrome", path, "-s", "1", word="export")
+        program.wait_for_filters("tag=*")
+        program.send(encode_span(begin_ns=BEGIN, duration_ns=1500))
+        self.assertEqual(self.end(process), ("", ""))
+        with open(path, encoding="utf-8") as file:
+            document = json.load(file)
+        self.assertEqual(document["otherData"]["base_ns"], str(BEGIN))
+        self.assertEqual([(event["name"], event["ts"], event["dur"])
+                          for event in document["traceEvents"] if event["ph"] == "X"],
+                         [("request", 0, 1.5)])
+
+    def test_need_a_file_that_can_be_written(self):
+        process = self.start("--chrome", "/nonexistent/file", word="export")
+        self.assertIn("/nonexistent/file: No such file", self.end(process, 1)[1])
+
+
 class Nothing(SpansTestCase):
     """One sees why one sees nothing."""
 

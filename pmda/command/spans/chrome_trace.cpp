@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/spans/chrome_trace.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+#include <unordered_set>
+#include <utility>
+
+#include "command/json_writer.hpp"
+#include "command/rfc3339.hpp"
+#include "command/spans/span_attributes.hpp"
+#include "command/spans/span_ids.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+using Host = std::string;
+using Process = std::pair<Host, std::uint32_t>;
+
+class Document {
+ public:
+  explicit Document(const std::vector<SpanTrace>& traces) : traces_(traces) {
+    for (const SpanTrace& trace : traces)
+      for (const SpanEvent& span : trace.spans) add(span);
+    if (threads_.empty()) base_ns_ = 0;
+    for (auto& [thread, spans] : threads_) find_nested(spans);
+  }
+
+  std::string text();
+
+ private:
+  using Thread = std::pair<Process, std::uint32_t>;
+
+  void add(const SpanEvent& span);
+  void find_nested(std::vector<const SpanEvent*>& spans);
+  double number_of(const SpanEvent& span) const {
+    return processes_.at({span.host, span.pid}).number;
+  }
+  double microseconds(std::uint64_t ns) const { return static_cast<double>(ns - base_ns_) / 1000; }
+
+  void name_processes();
+  void nodes(const SpanTrace& trace);
+  void span(const SpanEvent& span);
+  void complete(const SpanEvent& span);
+  void asynchronous(const SpanEvent& span);
+  void event(const SpanEvent& span);
+  void arrow(const SpanEvent& from, const SpanEvent& to);
+  void arguments(const SpanEvent& span);
+
+  // One of the document's events, where it is and when, and what `rest` adds.
+  template <typename Rest>
+  void write(const char* phase, const SpanEvent& where, std::uint64_t ns, Rest rest);
+  void text(const char* key, const std::string& value) {
+    json_.key(key);
+    json_.text(value);
+  }
+  void number(const char* key, double value) {
+    json_.key(key);
+    json_.number(value);
+  }
+
+  struct Named {
+    double number = 0;  // its pid; another one if a process of another host has that
+    std::string service;
+  };
+
+  const std::vector<SpanTrace>& traces_;
+  std::map<Process, Named> processes_;
+  std::set<std::uint32_t> taken_;
+  std::map<Thread, std::vector<const SpanEvent*>> threads_;
+  std::unordered_set<const SpanEvent*> nested_;
+  std::uint64_t base_ns_ = std::numeric_limits<std::uint64_t>::max();
+  JsonWriter json_;
+};
+
+void Document::add(const SpanEvent& span) {
+  base_ns_ = std::min(base_ns_, span.begin_ns);
+  const Process process{span.host, span.pid};
+  if (const auto [place, is_new] = processes_.try_emplace(process); is_new) {
+    std::uint32_t number = span.pid;
+    while (!taken_.insert(number).second) ++number;
+    place->second = {static_cast<double>(number),
+                     span.service.empty() ? span.process : span.service};
+  }
+  std::vector<const SpanEvent*>& its = threads_[{process, span.tid}];
+  if (!span.is_event()) its.push_back(&span);
+}
+
+// Of those that overlap the later one does not nest.
+void Document::find_nested(std::vector<const SpanEvent*>& spans) {
+  std::sort(spans.begin(), spans.end(), [](const SpanEvent* one, const SpanEvent* other) {
+    return std::tuple(one->begin_ns, other->duration_ns, one->span) <
+           std::tuple(other->begin_ns, one->duration_ns, other->span);
+  });
+  std::vector<std::uint64_t> ends;
+  for (const SpanEvent* const span : spans) {
+    while (!ends.empty() && ends.back() <= span->begin_ns) ends.pop_back();
+    if (!ends.empty() && ends.back() < span->end_ns()) continue;
+    ends.push_back(span->end_ns());
+    nested_.insert(span);
+  }
+}
+
+std::string Document::text() {
+  json_.object([&] {
+    text("displayTimeUnit", "ns");
+    json_.key("otherData");
+    json_.object([&] {
+      const auto base = std::chrono::nanoseconds(base_ns_);
+      text("base", rfc3339(std::chrono::sys_time<std::chrono::nanoseconds>(base)));
+      text("base_ns", std::to_string(base_ns_));
+    });
+    json_.key("traceEvents");
+    json_.array([&] {
+      name_processes();
+      for (const SpanTrace& trace : traces_) nodes(trace);
+    });
+  });
+  return json_.document() + "\n";
+}
+
+void Document::name_processes() {
+  const auto name = [&](const char* what, double process, double thread, const std::string& is) {
+    json_.object([&] {
+      text("ph", "M");
+      text("name", what);
+      number("pid", process);
+      number("tid", thread);
+      json_.key("args");
+      json_.object([&] { text("name", is); });
+    });
+  };
+  for (const auto& [process, named] : processes_) {
+    const auto& [host, pid] = process;
+    name("process_name", named.number, 0,
+         named.service + " " + std::to_string(pid) + (host.empty() ? "" : "@" + host));
+  }
+  for (const auto& [thread, spans] : threads_) {
+    const auto& [process, tid] = thread;
+    name("thread_name", processes_.at(process).number, tid, "thread " + std::to_string(tid));
+  }
+}
+
+void Document::nodes(const SpanTrace& trace) {
+  for (const Node& node : nodes_of(trace)) {
+    span(*node.span);
+    const bool is_elsewhere =
+        node.parent != nullptr && number_of(*node.parent) != number_of(*node.span);
+    if (is_elsewhere && nested_.contains(node.parent) && nested_.contains(node.span))
+      arrow(*node.parent, *node.span);
+  }
+}
+
+void Document::span(const SpanEvent& span) {
+  if (span.is_event())
+    event(span);
+  else if (nested_.contains(&span))
+    complete(span);
+  else
+    asynchronous(span);
+}
+
+template <typename Rest>
+void Document::write(const char* phase, const SpanEvent& where, std::uint64_t ns, Rest rest) {
+  json_.object([&] {
+    text("ph", phase);
+    text("name", where.tag);
+    text("cat", name_of(where.kind));
+    number("pid", number_of(where));
+    number("tid", where.tid);
+    number("ts", microseconds(ns));
+    rest();
+  });
+}
+
+void Document::complete(const SpanEvent& span) {
+  write("X", span, span.begin_ns, [&] {
+    number("dur", static_cast<double>(span.duration_ns) / 1000);
+    arguments(span);
+  });
+}
+
+void Document::asynchronous(const SpanEvent& span) {
+  const std::string id = "0x" + text_of(span.span);
+  write("b", span, span.begin_ns, [&] {
+    text("id", id);
+    arguments(span);
+  });
+  write("e", span, span.end_ns(), [&] { text("id", id); });
+}
+
+void Document::event(const SpanEvent& span) {
+  const bool is_counter =
+      span.kind == wire::SpanKind::Observe || span.kind == wire::SpanKind::Counter;
+  write(is_counter ? "C" : "i", span, span.begin_ns, [&] {
+    if (!is_counter) text("s", "t");
+    if (span.kind == wire::SpanKind::Point) return;
+    json_.key("args");
+    json_.object([&] { number(is_counter ? "value" : "added", span.value); });
+  });
+}
+
+// It begins within the one and ends where the other begins; clocks of two hosts may not agree.
+void Document::arrow(const SpanEvent& from, const SpanEvent& to) {
+  const std::string id = "0x" + text_of(to.span);
+  const auto flow = [&](const char* phase, const SpanEvent& where, std::uint64_t ns) {
+    json_.object([&] {
+      text("ph", phase);
+      text("name", "calls");
+      text("cat", "calls");
+      text("id", id);
+      number("pid", number_of(where));
+      number("tid", where.tid);
+      number("ts", microseconds(ns));
+      if (*phase == 'f') text("bp", "e");
+    });
+  };
+  flow("s", from, std::clamp(to.begin_ns, from.begin_ns, from.end_ns()));
+  flow("f", to, to.begin_ns);
+}
+
+// Without ids: whoever adds up what has the same name and arguments would find nothing to add.
+void Document::arguments(const SpanEvent& span) {
+  if (!span.aborted && span.attributes.empty()) return;
+  json_.key("args");
+  json_.object([&] {
+    if (span.aborted) text("aborted", span.reason);
+    for (const SpanAttribute& attribute : attributes_of(span.attributes)) {
+      json_.key(attribute.key);
+      attribute.number ? json_.number(*attribute.number) : json_.text(attribute.text);
+    }
+  });
+}
+
+}  // namespace
+
+std::string chrome_trace(const std::vector<SpanTrace>& traces) { return Document(traces).text(); }
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/spans/chrome_trace.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "span_samples.hpp"
+
+namespace pcp::trace::command {
+namespace {
+
+std::string exported(std::vector<SpanEvent> spans) {
+  SpanTrace trace;
+  trace.id = {0, 1};
+  trace.spans = std::move(spans);
+  return chrome_trace({trace});
+}
+
+bool has(const std::string& document, const std::string& part) {
+  return document.find(part) != document.npos;
+}
+
+TEST(Chrome, HasWhatNestsAsCompleteEvents) {
+  SpanEvent query = span_of("query", 2, 1, 1, 2);
+  query.aborted = true;
+  query.reason = "too slow";
+  query.attributes = "rows=12";
+  query.begin_ns += 1;
+  EXPECT_EQ(
+      exported({span_of("order", 1, 0, 0, 10), query}),
+      R"({"displayTimeUnit":"ns","otherData":{"base":"2027-01-15T08:00:00.000000000Z",)"
+      R"("base_ns":"1800000000000000000"},"traceEvents":[)"
+      R"({"ph":"M","name":"process_name","pid":11,"tid":0,"args":{"name":"shop 11@saturn"}},)"
+      R"({"ph":"M","name":"thread_name","pid":11,"tid":0,"args":{"name":"thread 0"}},)"
+      R"({"ph":"X","name":"order","cat":"transact","pid":11,"tid":0,"ts":0,"dur":10000},)"
+      R"({"ph":"X","name":"query","cat":"transact","pid":11,"tid":0,"ts":1000.001,"dur":2000,)"
+      R"("args":{"aborted":"too slow","rows":12}}]})"
+      "\n");
+}
+
+TEST(Chrome, HasWhatOverlapsAsAsynchronousEvents) {
+  const std::string document = exported({span_of("a", 1, 0, 0, 10), span_of("b", 2, 1, 5, 10)});
+  EXPECT_TRUE(has(document, R"({"ph":"X","name":"a")")) << document;
+  EXPECT_TRUE(has(document,
+                  R"({"ph":"b","name":"b","cat":"transact","pid":11,"tid":0,"ts":5000,)"
+                  R"("id":"0x0000000000000002"},{"ph":"e","name":"b","cat":"transact","pid":11,)"
+                  R"("tid":0,"ts":15000,"id":"0x0000000000000002"})"))
+      << document;
+}
+
+TEST(Chrome, LetsThreadsOverlap) {
+  SpanEvent other = span_of("b", 2, 1, 5, 10);
+  other.tid = 7;
+  EXPECT_TRUE(has(exported({span_of("a", 1, 0, 0, 10), other}), R"({"ph":"X","name":"b")"));
+}
+
+TEST(Chrome, TellsProcessesOfTwoHostsApartAndDrawsAnArrow) {
+  SpanEvent other = span_of("pay", 2, 1, 2, 3);
+  other.host = "jupiter";
+  const std::string document = exported({span_of("order", 1, 0, 0, 10), other});
+  EXPECT_TRUE(has(document, R"("pid":12,"tid":0,"args":{"name":"shop 11@saturn"})") ||
+              has(document, R"("pid":12,"tid":0,"args":{"name":"shop 11@jupiter"})"))
+      << document;
+  EXPECT_TRUE(has(document, R"("ph":"s","name":"calls","cat":"calls","id":"0x0000000000000002")"));
+  EXPECT_TRUE(has(document, R"("ts":2000,"bp":"e"})"));
+}
+
+TEST(Chrome, HasPointsAndValues) {
+  SpanEvent rows = point_of("rows", 1, 2);
+  rows.kind = wire::SpanKind::Observe;
+  rows.value = 17;
+  SpanEvent sent = point_of("sent", 1, 3);
+  sent.kind = wire::SpanKind::Add;
+  sent.value = 5;
+  const std::string document =
+      exported({span_of("a", 1, 0, 0, 10), point_of("hit", 1, 1), rows, sent});
+  EXPECT_TRUE(
+      has(document, R"({"ph":"i","name":"hit","cat":"point","pid":11,"tid":0,"ts":1000,"s":"t"})"))
+      << document;
+  EXPECT_TRUE(has(document, R"("ph":"C","name":"rows")"));
+  EXPECT_TRUE(has(document, R"("args":{"value":17})"));
+  EXPECT_TRUE(has(document, R"("args":{"added":5})"));
+}
+
+TEST(Chrome, OfNothingIsADocumentToo) {
+  EXPECT_EQ(chrome_trace({}),
+            R"({"displayTimeUnit":"ns","otherData":{"base":"1970-01-01T00:00:00.000000000Z",)"
+            R"("base_ns":"0"},"traceEvents":[]})"
+            "\n");
+}
+
+}  // namespace
+}  // namespace pcp::trace::command
