@@ -23,7 +23,19 @@ _pcp_trace() {
             [[ $word == -* || $previous == -* ]] || { mapfile -t COMPREPLY < <(compgen -c -- "$word"); return; }
             ;;
         report) words='--html --json --compare --fail-if --start --finish --origin --align --archive --hostzone --timezone --help' ;;
-        *) words='record report --help --version' ;;
+        spans | export)
+            words='--host --samples --finish --json --open --help'
+            [[ ${COMP_WORDS[1]} == spans ]] || words='--chrome --host --samples --finish --help'
+            [[ $word == -* ]] || words='tag= slower= share= limit= service= process= pid= kind='
+            case $previous in
+                --chrome) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+                -h | -s | -T | --host | --samples | --finish) words= ;;
+            esac
+            mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+            [[ ${COMPREPLY[0]-} != *= ]] || compopt -o nospace 2>/dev/null
+            return
+            ;;
+        *) words='record report spans export --help --version' ;;
     esac
     if [[ $word == -* || $COMP_CWORD -eq 1 ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
