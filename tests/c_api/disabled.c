@@ -52,6 +52,9 @@ int main(void) {
   failed |= pmtrace_context(&tx, parent, sizeof parent) | (*parent != '\0');
   failed |= pmtrace_context_state(&tx, state, sizeof state) | (*state != '\0');
   failed |= pmtrace_context(&tx, parent, 1) == 0;
+  failed |= pmtrace_is_captured(&tx) | pmtrace_note(&tx, tag(), tag());
+  failed |= pmtrace_note_number(&tx, tag(), 1.0) | pmtrace_link(&tx, tag());
+  failed |= pmtrace_fail(&tx, tag());
   failed |= !pmtrace_flush(1.0);
   failed |= pmtrace_stats(&stats, sizeof stats);
   failed |= strcmp(pmtraceerrstr(0), "No error.") != 0;

@@ -24,7 +24,11 @@ int main() {
   const pcp::trace::Attached attached{request};
   auto part = pcp::trace::Transaction{"tag"}.begin_under(request);
   part.detach();
-  if (request.headers() || pcp::trace::current_headers()) failed = 1;
+  request.note("route", std::string("/cart"));
+  request.note("rows", 12.5);
+  request.link("header");
+  request.fail("declined");
+  if (request.is_captured() || request.headers() || pcp::trace::current_headers()) failed = 1;
   const pcp::trace::Counter counter{"tag", {{"route", "/cart"}, {"zone", std::string("eu")}}};
   counter.describe("bytes", std::string("what it counts"));
   counter.describe(nullptr, nullptr);

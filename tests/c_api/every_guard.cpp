@@ -128,6 +128,21 @@ void pass_on() {
   check(is_passed_on(cut.headers(), "", ""), "with a NUL");
 }
 
+// Nobody has asked to see it, so this is to do nothing but to end it.
+void note() {
+  const trace::Transaction noted{"noted"};
+  auto running = noted.begin();
+  if (running.is_captured()) pmtracepoint("captured");
+  running.note("route", std::string("/cart"));
+  running.note(std::string_view("rows"), 12.5);
+  running.note("no text", nullptr);
+  running.link(nullptr);
+  auto failed = noted.begin();
+  failed.fail("declined");      // 1 abort
+  failed.fail(std::string());   // nothing more
+  noted.begin().fail(nullptr);  // 1 abort
+}
+
 }  // namespace
 
 static_assert(sizeof(trace::Counter) == sizeof(pmtrace_handle) &&
@@ -140,6 +155,7 @@ int main() {
   throw_out();
   name();
   pass_on();
+  note();
   trace::Point("everything")();
   trace::Observation("everything")(2);
   trace::Counter("everything")(3);

@@ -161,6 +161,29 @@ static void traces(void) {
   CHECK(is_zero(&part));
 }
 
+/* Of one that nobody has asked for: nothing to be noted, and so nothing that is wrong. */
+static void notes(void) {
+  pmtrace_tx tx;
+  CHECK(pmtrace_begin(pmtrace_tag("noted"), &tx) == 0);
+  CHECK(pmtrace_is_captured(&tx) == 0);
+  CHECK(pmtrace_note(&tx, "route", "/cart") == 0);
+  CHECK(pmtrace_note(&tx, NULL, NULL) == 0);
+  CHECK(pmtrace_note_number(&tx, "rows", 12.5) == 0);
+  CHECK(pmtrace_link(&tx, "no header") == 0);
+  CHECK(pmtrace_fail(&tx, "declined") == 0);
+  CHECK(is_zero(&tx));
+  CHECK(pmtrace_fail(&tx, NULL) == PMTRACE_ERR_NOPROGRESS);
+  CHECK(pmtrace_is_captured(&tx) == 0);
+  CHECK(pmtrace_note(&tx, "route", "/cart") == 0);
+  CHECK(pmtrace_is_captured(NULL) == 0);
+  CHECK(pmtrace_note(NULL, "route", "/cart") == 0);
+  CHECK(pmtrace_note_number(NULL, "rows", 12.5) == 0);
+  CHECK(pmtrace_link(NULL, "no header") == 0);
+  CHECK(pmtrace_fail(NULL, "declined") == PMTRACE_ERR_NOPROGRESS);
+  CHECK(pmtrace_begin(pmtrace_tag("noted"), &tx) == 0);
+  CHECK(pmtrace_end(&tx) == 0);
+}
+
 static void transaction_that_is_open_when_tracing_is_switched_off(void) {
   pmtrace_tx tx;
   memset(&tx, 0, sizeof tx);
@@ -231,7 +254,7 @@ static void flush_and_statistics(void) {
   CHECK(stats.recorded == stats.acknowledged + stats.undeliverable);
   CHECK(stats.pending == 0);
   CHECK(stats.uncertain == 0);
-  CHECK(stats.aborted == 4);
+  CHECK(stats.aborted == 5);
   CHECK(stats.batches > 0);
   CHECK(stats.reconnects == 0);
 
@@ -248,6 +271,7 @@ int main(void) {
   calls_by_handle();
   transactions();
   traces();
+  notes();
   transaction_that_is_open_when_tracing_is_switched_off();
   transaction_that_ends_on_another_thread();
   forked_child();

@@ -25,7 +25,8 @@ class EveryCall:
                               timeout=3 * PATIENCE_S, check=False)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", TOLD))
         self.assertEqual(pmcd.values("trace.transact.count"),
-                         {"named": 1, "handled": 2, "traced": 1, "across threads": 1, "forked": 1})
+                         {"named": 1, "handled": 2, "traced": 1, "noted": 1,
+                          "across threads": 1, "forked": 1})
         self.assertEqual(pmcd.values("trace.point.count"),
                          {"named": 1, "handled": 1, "forked": 3, "acknowledged": 2,
                           "handled{zone=eu}": 1, "handled{route=/a%20b;zone=eu}": 1})
@@ -56,6 +57,7 @@ class EveryCallWithOurAgent(EveryCall, TraceTestCase):
         self.assertEqual(pmcd.values("trace.counter.total"), {"added": 7.5, "sum": 5})
         self.assertEqual(pmcd.value("trace.transact.aborts", "named"), 1)
         self.assertEqual(pmcd.value("trace.transact.aborts", "handled"), 1)
+        self.assertEqual(pmcd.value("trace.transact.aborts", "noted"), 1)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import os
 import subprocess
 import unittest
 
+import noted
 from private_pmcd import PATIENCE_S
 from trace_test import TraceTestCase, program
 
@@ -29,9 +30,9 @@ class CppApi(TraceTestCase):
         for standard in (17, 20):
             self.assertEqual(self.counts_of(f"cpp{standard}-{exceptions}", TOLD), {
                 "transact.count": {"scope": 4 + thrown, "measured": 3, "named": 1, "n" * 254: 1,
-                                    "request": 6},
+                                    "request": 6, "noted": 1},
                 "transact.aborts": {"scope": 1 + thrown, "measured": thrown, "named": 0,
-                                    "n" * 254: 0, "request": 0},
+                                    "n" * 254: 0, "request": 0, "noted": 2},
                 "point.count": {"everything": 1, "named": 1, "labelled{b=named;route=/cart}": 1,
                                 "named{a=1}": 1},
                 "observe.value": {"everything": 2, "named": 2**40, "labelled": 5},
@@ -61,6 +62,10 @@ class CppApi(TraceTestCase):
 
     def test_without_exceptions(self):
         self.check("no-exceptions", thrown=0)
+
+    def test_notes_are_those_that_a_monitor_sees(self):
+        pmcd = self.start_pmcd()
+        noted.assert_noted(self, pmcd, program("notes"), environment=self.environment(pmcd))
 
     def test_compiled_out(self):
         self.assertEqual(set(map(str, self.counts_of("cpp_disabled").values())), {"{}"})

@@ -17,7 +17,8 @@ NODE = "PCP_TRACE_2.0"
 NEW_CALLS = {"pmtraceadd", "pmtraceadd_", "pmtracedescribe_"} | {
     "pmtrace_" + name for name in
     ("tag", "tag_with", "tag_text", "describe", "point", "observe", "count", "add", "begin", "end", "abort",
-     "flush", "stats", "complain_once")}
+     "begin_from", "begin_under", "attach", "detach", "context", "context_state", "is_captured",
+     "note", "note_number", "link", "fail", "flush", "stats", "complain_once")}
 
 
 def readelf(*arguments):

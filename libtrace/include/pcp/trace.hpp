@@ -60,6 +60,16 @@ struct Label {
 
 namespace detail {
 
+// Copies a text for C, as far as there is room. Gives null, which C refuses, if there is a NUL in
+// it.
+template <std::size_t Size>
+const char* copy_text(OptionalText given, char (&to)[Size]) noexcept {
+  const std::string_view from = given.view;
+  if (given.is_null || from.find('\0') != std::string_view::npos) return nullptr;
+  to[from.copy(to, Size - 1)] = '\0';
+  return to;
+}
+
 #ifdef PMTRACE_DISABLE
 template <typename Name>
 constexpr pmtrace_handle find_tag(const Name&) noexcept {
@@ -103,16 +113,6 @@ inline pmtrace_handle find_tag(std::string_view name) noexcept {
   return pmtrace_tag(text);
 }
 
-// Copies a text for C, as far as there is room. Gives null, which C refuses, if there is a NUL in
-// it.
-template <std::size_t Size>
-const char* copy_text(OptionalText given, char (&to)[Size]) noexcept {
-  const std::string_view from = given.view;
-  if (given.is_null || from.find('\0') != std::string_view::npos) return nullptr;
-  to[from.copy(to, Size - 1)] = '\0';
-  return to;
-}
-
 // One byte more than a tag may have.
 using TextForC = char[kLongestTag + 2];
 
@@ -146,6 +146,32 @@ inline void begin_from(pmtrace_handle tag, pmtrace_tx* transaction, OptionalText
       tracestate.view.size() < sizeof state ? copy_text(tracestate, state) : nullptr);
 }
 #endif
+
+// Of a transaction that is captured only. A byte more than a key may have, so that one that is too
+// long is refused, not cut.
+using KeyForC = char[128 + 2];
+using NoteForC = char[4096 + 1];
+
+inline void note(pmtrace_tx* transaction, OptionalText key, OptionalText text) noexcept {
+  KeyForC name;
+  NoteForC value;
+  pmtrace_note(transaction, copy_text(key, name), copy_text(text, value));
+}
+
+inline void note_number(pmtrace_tx* transaction, OptionalText key, double number) noexcept {
+  KeyForC name;
+  pmtrace_note_number(transaction, copy_text(key, name), number);
+}
+
+inline void link(pmtrace_tx* transaction, OptionalText traceparent) noexcept {
+  char header[256];
+  pmtrace_link(transaction, copy_text(traceparent, header));
+}
+
+inline void fail(pmtrace_tx* transaction, OptionalText reason) noexcept {
+  NoteForC text;
+  pmtrace_fail(transaction, copy_text(reason, text));
+}
 
 // What becomes a double where a value is recorded, however many bits it has.
 template <typename Number>
@@ -256,6 +282,36 @@ class [[nodiscard]] Running {
   // Gives it up: it counts as aborted, and its time does not count.
   void abort() noexcept {
     if (is_open()) pmtrace_abort(&transaction_);
+  }
+
+  // The same, and says why to whoever sees it captured.
+  void fail(detail::OptionalText reason) noexcept {
+    if (is_captured())
+      detail::fail(&transaction_, reason);
+    else
+      abort();
+  }
+
+  // Whether somebody has asked to see this one by itself (a capture). Only then the following do
+  // something: ask first if what they are to note takes time to be had.
+  [[nodiscard]] bool is_captured() const noexcept {
+    return pmtrace_is_captured(&transaction_) != 0;
+  }
+
+  // Notes what it is about: a key of 1 to 128 bytes, else it is none, and a text or a number. What
+  // is noted of the same key later replaces it.
+  void note(detail::OptionalText key, detail::OptionalText text) noexcept {
+    if (is_captured()) detail::note(&transaction_, key, text);
+  }
+  template <typename Number, typename = detail::IfNumber<Number>>
+  void note(detail::OptionalText key, Number value) noexcept {
+    if (is_captured()) detail::note_number(&transaction_, key, static_cast<double>(value));
+  }
+
+  // Notes another trace that it has to do with, by its header: such as that of each request which
+  // it answers at once.
+  void link(detail::OptionalText traceparent) noexcept {
+    if (is_captured()) detail::link(&transaction_, traceparent);
   }
 
   // For a request that goes out from within it.

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Notes in each way that C++ has what tests/support/noted.py looks for, once it is captured.
+#include <chrono>
+#include <pcp/trace.hpp>
+#include <string>
+#include <string_view>
+#include <thread>
+
+namespace {
+
+// What is noted of one that nobody has asked for is not kept for the next.
+pcp::trace::Running begin_captured() {
+  const pcp::trace::Transaction request{"request"};
+  auto running = request.begin();
+  while (!running.is_captured()) {
+    running.note("early", "text");
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    running = request.begin();
+  }
+  return running;
+}
+
+}  // namespace
+
+int main() {
+  auto running = begin_captured();
+  running.note("route", "/nowhere");
+  running.note("rows", 12.5f);
+  running.note(std::string("bytes"), 1ULL << 12);
+  running.note(std::string_view("route and more").substr(0, 5), std::string("/käse"));
+  running.note(std::string(128, 'k'), "yes");
+  running.note("long", std::string(5000, 'v'));
+  for (const std::string& none : {std::string(), std::string(129, 'k'), std::string("a\0b", 3)}) {
+    running.note(none, "text");
+    running.note(none, 1);
+    running.link(none);
+  }
+  running.note(nullptr, "text");
+  running.link(nullptr);
+  running.link("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+  running.fail("declined");
+  if (running.is_captured()) return 1;
+  running.note("late", "text");
+  running.fail("late");
+  return pmtrace_flush(30) == 1 ? 0 : 1;
+}

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the programs of each language note of a captured transaction, as a monitor sees it: all note
+the same."""
+
+import subprocess
+
+from event_monitor import END, EventMonitor
+from private_pmcd import PATIENCE_S, wait_until
+
+LINKED = "0af7651916cd43dd8448eb211c80319c"
+KEY = "k" * 128
+NOTED = {"tag": "request", "status": "aborted", "reason": "declined", "missing": None,
+         "attributes": f"route=/käse rows=12.5 bytes=4096 {KEY}=yes long={'v' * 4096}"}
+
+
+def failed_span(pmcd, *command, environment):
+    """Runs a program while a monitor has its requests captured; the program waits until it is told
+    so. Gives the one that it fails, and what it printed."""
+    failed = []
+
+    def has_failed():
+        failed.extend(event.parameters for event in monitor.events() or ()
+                      if event.flags & END and event.parameters["status"] == "aborted")
+        return failed
+
+    with EventMonitor(pmcd.host(True)) as monitor:
+        monitor.want("tag=request")
+        printed = subprocess.run(command, env=environment, capture_output=True, text=True,
+                                 timeout=2 * PATIENCE_S, check=False)
+        assert printed.returncode == 0, printed
+        wait_until(has_failed, what="the transaction that fails")
+    return failed[0], printed.stdout + printed.stderr
+
+
+def assert_noted(test, pmcd, *command, environment):
+    """Checks what a program notes that notes what all do."""
+    span, printed = failed_span(pmcd, *command, environment=environment)
+    test.assertEqual(printed, "")
+    test.assertEqual({name: span.get(name) for name in NOTED}, NOTED)
+    test.assertIn(LINKED, span.get("links", ""))
