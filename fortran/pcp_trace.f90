@@ -26,6 +26,7 @@ module pcp_trace
   public :: pmtrace_begin, pmtrace_end, pmtrace_abort
   public :: pmtrace_begin_from, pmtrace_begin_under, pmtrace_attach, pmtrace_detach
   public :: pmtrace_context, pmtrace_context_state
+  public :: pmtrace_is_captured, pmtrace_note, pmtrace_link, pmtrace_fail
   public :: pmtrace_point, pmtrace_observe, pmtrace_count, pmtrace_add, pmtrace_describe
   public :: pmtrace_state, pmtrace_flush, pmtrace_stats, pmtrace_error_message
 
@@ -160,6 +161,24 @@ module pcp_trace
   interface pmtrace_context_state
     module procedure state_context, state_context_wide, state_context_within, &
       state_context_within_wide
+  end interface
+
+  ! Notes something of a transaction that pmtrace_is_captured: by a key of 1 to 128 bytes, a text or
+  ! a number. Of any other these note nothing, for the price of a look.
+  interface pmtrace_note
+    module procedure note_text, note_text_wide, note_real64, note_real64_wide, note_real32, &
+      note_real32_wide, note_int8, note_int8_wide, note_int16, note_int16_wide, note_int32, &
+      note_int32_wide, note_int64, note_int64_wide
+  end interface
+
+  ! Notes another trace that it has to do with, by its header traceparent.
+  interface pmtrace_link
+    module procedure link, link_wide
+  end interface
+
+  ! Aborts it, whether it is captured or not, and notes why.
+  interface pmtrace_fail
+    module procedure fail, fail_wide
   end interface
 
   ! Marks that a point was passed.
@@ -300,6 +319,37 @@ module pcp_trace
       integer(c_size_t), intent(in), value :: size
       integer(c_int) :: length
     end function
+    function c_is_captured(transaction) bind(c, name='pmtrace_is_captured') result(is_so)
+      import :: c_int, c_int64_t
+      integer(c_int64_t), intent(in) :: transaction(8)
+      integer(c_int) :: is_so
+    end function
+    function c_note(transaction, key, text) bind(c, name='pmtrace_note') result(code)
+      import :: c_char, c_int, c_int64_t
+      integer(c_int64_t), intent(inout) :: transaction(8)
+      character(kind=c_char), intent(in) :: key(*), text(*)
+      integer(c_int) :: code
+    end function
+    function c_note_number(transaction, key, number) bind(c, name='pmtrace_note_number') &
+      result(code)
+      import :: c_char, c_double, c_int, c_int64_t
+      integer(c_int64_t), intent(inout) :: transaction(8)
+      character(kind=c_char), intent(in) :: key(*)
+      real(c_double), intent(in), value :: number
+      integer(c_int) :: code
+    end function
+    function c_link(transaction, traceparent) bind(c, name='pmtrace_link') result(code)
+      import :: c_char, c_int, c_int64_t
+      integer(c_int64_t), intent(inout) :: transaction(8)
+      character(kind=c_char), intent(in) :: traceparent(*)
+      integer(c_int) :: code
+    end function
+    function c_fail(transaction, reason) bind(c, name='pmtrace_fail') result(code)
+      import :: c_char, c_int, c_int64_t
+      integer(c_int64_t), intent(inout) :: transaction(8)
+      character(kind=c_char), intent(in) :: reason(*)
+      integer(c_int) :: code
+    end function
     function c_point(tag) bind(c, name='pmtrace_point') result(code)
       import :: c_int, c_ptr
       type(c_ptr), intent(in), value :: tag
@@ -434,6 +484,13 @@ contains
       pairs(i)%value = c_loc(value_text(i))
     end do
     tag%handle = c_tag_with(trim(name) // c_null_char, pairs, size(pairs, kind=c_size_t))
+  end function
+
+  ! Whether somebody has asked to see this transaction by itself, so that its notes are kept.
+  function pmtrace_is_captured(transaction) result(is_so)
+    class(pmtrace_transaction), intent(in) :: transaction
+    logical :: is_so
+    is_so = c_is_captured(transaction%opaque) /= 0
   end function
 
   ! Fills the library's own counters in.

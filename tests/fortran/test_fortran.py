@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
+import noted
 import recorded
 from private_pmcd import PATIENCE_S
 from trace_test import OUR_LIBRARY, TraceTestCase, library_environment, program
@@ -135,6 +136,20 @@ class Traces(FortranTestCase):
         for what in ("none", "under none", "blank", "short"):
             self.assertRegex(headers[what], r"^\[00-[0-9a-f]{32}-[0-9a-f]{16}-02\] \[\]$")
         self.assertEqual(headers["thread"], self.HEADERS["thread"])
+
+
+class Notes(FortranTestCase):
+    def test_are_those_that_a_monitor_sees(self):
+        for name in ("fortran_notes", "fortran_notes_wide"):
+            self.pmcd.pmstore("trace.control.reset", 1)
+            noted.assert_noted(self, self.pmcd, program(name),
+                               environment=self.environment(self.pmcd))
+            aborts = self.values("transact.aborts")["transact.aborts"]
+            self.assertEqual(aborts, {"request": 1, "other": 2})
+
+    def test_are_nothing_where_nobody_asks_for_them(self):
+        for name in ("fortran_notes", "fortran_notes_wide", "fortran_notes_disabled"):
+            self.assertEqual(self.run_program(program(name), "never"), "")
 
 
 class LegacyCalls(FortranTestCase):
