@@ -57,17 +57,25 @@ static char* put_code_point(char* to, uint32_t code) {
   return put_continuations(to, code, continuations);
 }
 
+/* Gives the code point at units[*i], and moves on to its end. 0: there is none that C can have. */
+static uint32_t take_code_point(const jchar* units, jsize count, jsize* i) {
+  const uint32_t code = units[*i];
+  if (is_high_surrogate(code) && *i + 1 < count && is_low_surrogate(units[*i + 1]))
+    return 0x10000 + ((code - 0xD800) << 10) + (units[++*i] - 0xDC00u);
+  return is_high_surrogate(code) || is_low_surrogate(code) ? 0 : code;
+}
+
+static int bytes_of(uint32_t code) {
+  return code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+}
+
 /* Writes the units as UTF-8 with a NUL at the end. 0, or an error code. */
 static int encode(const jchar* units, jsize count, char* to) {
   const char* const longest = to + kLongestTag;
   for (jsize i = 0; i < count; ++i) {
-    uint32_t code = units[i];
-    if (is_high_surrogate(code) && i + 1 < count && is_low_surrogate(units[i + 1]))
-      code = 0x10000 + ((code - 0xD800) << 10) + (units[++i] - 0xDC00u);
-    else if (code == 0 || is_high_surrogate(code) || is_low_surrogate(code))
-      return PMTRACE_ERR_TAGNAME;
-    const int bytes = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    if (bytes > longest - to) return PMTRACE_ERR_TAGLENGTH;
+    const uint32_t code = take_code_point(units, count, &i);
+    if (code == 0) return PMTRACE_ERR_TAGNAME;
+    if (bytes_of(code) > longest - to) return PMTRACE_ERR_TAGLENGTH;
     to = put_code_point(to, code);
   }
   *to = '\0';
@@ -250,6 +258,102 @@ JNIEXPORT jstring JNICALL NATIVE(tracestate)(JNIEnv* env, jclass class, jlong ta
   char text[PMTRACE_CONTEXT_STATE_SIZE];
   const pmtrace_tx* which = tag != 0 ? &transaction : NULL;
   return to_string(env, text, pmtrace_context_state(which, text, sizeof text));
+}
+
+/*
+ * Notes. Nothing is copied before it is known that somebody wants it, in the same call; so what
+ * copies is not inlined, with all the room that it takes.
+ */
+
+enum {
+  kLongestNote = 4096,          /* bytes. How many a key may have, the library knows. */
+  kNoteUnits = kLongestNote + 1 /* so that a pair is cut only where it has no room anyway */
+};
+
+struct note_text {
+  jchar units[kNoteUnits];
+  char room[kLongestNote + 1];
+};
+
+/* Gives as much of a text as is noted of it, with '?' for what C cannot have; NULL for null. */
+static const char* read_note(JNIEnv* env, jstring note, struct note_text* text) {
+  if (note == NULL) return NULL;
+  const jsize length = (*env)->GetStringLength(env, note);
+  const jsize count = length < kNoteUnits ? length : kNoteUnits;
+  (*env)->GetStringRegion(env, note, 0, count, text->units);
+  char* to = text->room;
+  for (jsize i = 0; i < count; ++i) {
+    uint32_t code = take_code_point(text->units, count, &i);
+    if (code == 0) code = '?';
+    if (bytes_of(code) > text->room + kLongestNote - to) break;
+    to = put_code_point(to, code);
+  }
+  *to = '\0';
+  return text->room;
+}
+
+__attribute__((noinline)) static void note_text(JNIEnv* env, pmtrace_tx* transaction, jstring key,
+                                                jstring value) {
+  struct tag_text name;
+  struct note_text text;
+  int error;
+  pmtrace_note(transaction, read_tag(env, key, &name, &error), read_note(env, value, &text));
+}
+
+__attribute__((noinline)) static void note_number(JNIEnv* env, pmtrace_tx* transaction, jstring key,
+                                                  double value) {
+  struct tag_text name;
+  int error;
+  pmtrace_note_number(transaction, read_tag(env, key, &name, &error), value);
+}
+
+__attribute__((noinline)) static void note_link(JNIEnv* env, pmtrace_tx* transaction,
+                                                jstring traceparent) {
+  char header[kMostHeader + 1];
+  pmtrace_link(transaction, read_header(env, traceparent, header));
+}
+
+__attribute__((noinline)) static void note_failure(JNIEnv* env, pmtrace_tx* transaction,
+                                                   jstring reason) {
+  struct note_text text;
+  pmtrace_fail(transaction, read_note(env, reason, &text));
+}
+
+JNIEXPORT jboolean JNICALL NATIVE(isCaptured)(JNIEnv* env, jclass class, jlong tag, jlong begun) {
+  (void)env, (void)class;
+  const pmtrace_tx transaction = to_transaction(tag, begun);
+  return pmtrace_is_captured(&transaction) ? JNI_TRUE : JNI_FALSE;
+}
+
+JNIEXPORT void JNICALL NATIVE(note)(JNIEnv* env, jclass class, jlong tag, jlong begun, jstring key,
+                                    jstring value) {
+  (void)class;
+  pmtrace_tx transaction = to_transaction(tag, begun);
+  if (pmtrace_is_captured(&transaction)) note_text(env, &transaction, key, value);
+}
+
+JNIEXPORT void JNICALL NATIVE(noteNumber)(JNIEnv* env, jclass class, jlong tag, jlong begun,
+                                          jstring key, jdouble value) {
+  (void)class;
+  pmtrace_tx transaction = to_transaction(tag, begun);
+  if (pmtrace_is_captured(&transaction)) note_number(env, &transaction, key, value);
+}
+
+JNIEXPORT void JNICALL NATIVE(link)(JNIEnv* env, jclass class, jlong tag, jlong begun,
+                                    jstring traceparent) {
+  (void)class;
+  pmtrace_tx transaction = to_transaction(tag, begun);
+  if (pmtrace_is_captured(&transaction)) note_link(env, &transaction, traceparent);
+}
+
+JNIEXPORT void JNICALL NATIVE(fail)(JNIEnv* env, jclass class, jlong tag, jlong begun,
+                                    jstring reason) {
+  (void)class;
+  pmtrace_tx transaction = to_transaction(tag, begun);
+  if (pmtrace_is_captured(&transaction))
+    note_failure(env, &transaction, reason);
+  else
+    pmtrace_abort(&transaction);
 }
 
 /* The other calls by handle. They have nothing to report, but in the state SYNC. */

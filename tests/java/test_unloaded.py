@@ -12,6 +12,7 @@ from java_test import JavaTestCase, java
 QUIET = """\
 started 0
 null null
+false
 null null
 0 0 0 0 0 0 0 -12000 -12000
 No error.

@@ -32,6 +32,12 @@ final class EveryCall {
             running.detach();
         }
         transaction.beginFrom("\0").close();
+        var noted = transaction.begin();
+        noted.note("key", "text");
+        noted.note("key", 1);
+        noted.link(TRACE);
+        noted.fail("reason");
+        System.out.println(noted.isCaptured());
         transaction.beginUnder(null).close();
         System.out.println(Trace.traceparent() + " " + Trace.tracestate());
     }

@@ -38,12 +38,12 @@ public final class Running implements AutoCloseable {
     /** Ends the transaction: it is counted, with the time since its beginning. */
     @Override
     public void close() {
-        finish(false);
+        finish(this);
     }
 
     /** Gives the transaction up: it counts as aborted, and its time does not count. */
     public void abort() {
-        finish(true);
+        finish(null);
     }
 
     /**
@@ -95,21 +95,74 @@ public final class Running implements AutoCloseable {
         return Calls.tracestate(transaction.handle, started);
     }
 
+    /**
+     * Says whether somebody has asked to see this one by itself (a capture). Only then the calls that
+     * note something do so; of any other they cost some nanoseconds. Ask first if what is to be noted
+     * takes time to be had, as a text does that is put together.
+     *
+     * @return whether what is noted of it is kept
+     */
+    public boolean isCaptured() {
+        return Calls.isCaptured(transaction.handle, started);
+    }
+
+    /**
+     * Notes what this is about. What is noted of the same key later replaces it.
+     *
+     * @param key of 1 to 128 bytes of UTF-8 without NUL; another one is not noted
+     * @param value of which at most 4,096 bytes are noted; null: an empty text
+     */
+    public void note(String key, String value) {
+        Calls.note(transaction.handle, started, key, value);
+    }
+
+    /**
+     * Notes a number in the same way.
+     *
+     * @param key as that of a text
+     * @param value the number
+     */
+    public void note(String key, double value) {
+        Calls.note(transaction.handle, started, key, value);
+    }
+
+    /**
+     * Notes another trace that this has to do with: such as that of each request which it answers at
+     * once.
+     *
+     * @param traceparent the header of that trace, as it is. Null or not valid: nothing is noted
+     */
+    public void link(String traceparent) {
+        Calls.link(transaction.handle, started, traceparent);
+    }
+
+    /**
+     * Gives the transaction up, as {@link #abort} does, and notes why.
+     *
+     * @param reason of which at most 4,096 bytes are noted; or null
+     */
+    public void fail(String reason) {
+        finish(reason);
+    }
+
     long beginInside(long handle) {
         return Calls.beginUnder(handle, transaction.handle, started);
     }
 
-    // One method for both, for the sake of the JIT compiler. It takes the object away only if it
+    // One method for all three, for the sake of the JIT compiler. It takes the object away only if it
     // inlines every call that the object goes to; but the close() that "try" makes after an
-    // exception, and an abort() in a "catch", it may never have seen in use. Such a call it does
-    // inline if the method has six bytes of code at most (HotSpot's MaxTrivialSize), as the two
-    // above have, and calls what is in use.
-    private void finish(boolean aborted) {
-        if (aborted) {
-            transaction.abort(started);
-        } else {
-            transaction.end(started);
-        }
+    // exception, and an abort() or fail() in a "catch", it may never have seen in use. Such a call it
+    // does inline if the method has six bytes of code at most (HotSpot's MaxTrivialSize), as the
+    // three above have, and calls what is in use and has 35 at most (MaxInlineSize), as this has.
+    //
+    // So one argument says it all: this is closed, anything else aborted, for a reason if not null.
+    private void finish(Object how) {
+        long begun = started;
         started = 0;
+        if (how == this) {
+            transaction.end(begun);
+            return;
+        }
+        transaction.fail(begun, how);
     }
 }

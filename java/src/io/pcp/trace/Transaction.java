@@ -157,6 +157,13 @@ public final class Transaction {
         }
     }
 
+    /** Aborts it for a reason, a text or null. Object, as {@link Running} has it. */
+    void fail(long started, Object reason) {
+        if (started != 0) {
+            Calls.fail(handle, started, (String) reason);
+        }
+    }
+
     /**
      * Gives up what {@link #start} began: it counts as aborted, and its time does not count.
      *

@@ -68,6 +68,15 @@
  * on calls {@link io.pcp.trace.Running#detach} first, on the latter; else its tag is not taken for a
  * parent any more, since that may be wrong.
  *
+ * <h2>Notes</h2>
+ *
+ * Whoever looks at a system with PCP may ask to see some transactions one by one, such as all that
+ * take long (a capture). What the program notes of such a transaction is seen with it: {@link
+ * io.pcp.trace.Running#note}, {@link io.pcp.trace.Running#link}, {@link io.pcp.trace.Running#fail}. Of
+ * all others nothing is noted, and no text is copied.
+ *
+ * <p>Who sees a program's transactions sees these notes: they are no place for secrets.
+ *
  * <h2>Allocation</h2>
  *
  * Calls allocate nothing, in Java or in native memory, but for one thing: {@link

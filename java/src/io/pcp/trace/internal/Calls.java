@@ -153,6 +153,36 @@ public final class Calls {
         return LOADED ? Native.tracestate(tag, begun) : null;
     }
 
+    public static boolean isCaptured(long tag, long begun) {
+        return LOADED && Native.isCaptured(tag, begun);
+    }
+
+    /** Notes something of one that is captured; any text may be null. */
+    public static void note(long tag, long begun, String key, String value) {
+        if (LOADED) {
+            Native.note(tag, begun, key, value);
+        }
+    }
+
+    public static void note(long tag, long begun, String key, double value) {
+        if (LOADED) {
+            Native.noteNumber(tag, begun, key, value);
+        }
+    }
+
+    public static void link(long tag, long begun, String traceparent) {
+        if (LOADED) {
+            Native.link(tag, begun, traceparent);
+        }
+    }
+
+    /** Aborts it, and notes why, if it is captured. */
+    public static void fail(long tag, long begun, String reason) {
+        if (LOADED) {
+            Native.fail(tag, begun, reason);
+        }
+    }
+
     public static int beginByName(String tag) {
         return LOADED ? Native.beginByName(tag) : nothingByName(tag);
     }

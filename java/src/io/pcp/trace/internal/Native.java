@@ -11,7 +11,7 @@ final class Native {
      * Of this class and the library's side of it. Whoever changes a method raises it, here and in
      * CMakeLists.txt, so that a class never meets a library of another version.
      */
-    static final int VERSION = 4;
+    static final int VERSION = 5;
 
     private Native() {}
 
@@ -54,6 +54,18 @@ final class Native {
     static native String traceparent(long tag, long begun);
 
     static native String tracestate(long tag, long begun);
+
+    /** Says whether somebody has asked to see it by itself; the next four note nothing otherwise. */
+    static native boolean isCaptured(long tag, long begun);
+
+    static native void note(long tag, long begun, String key, String value);
+
+    static native void noteNumber(long tag, long begun, String key, double value);
+
+    static native void link(long tag, long begun, String traceparent);
+
+    /** Aborts it, captured or not. */
+    static native void fail(long tag, long begun, String reason);
 
     static native int beginByName(String tag);
 

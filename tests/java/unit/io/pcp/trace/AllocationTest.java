@@ -126,6 +126,43 @@ class AllocationTest {
         });
     }
 
+    /** Nobody has asked for what is noted. */
+    @Test
+    void transactionWithNotes() {
+        assertNeverAllocatesOnceCompiled(count -> {
+            for (int i = 0; i < count; i++) {
+                try (var running = TRANSACTION.begin()) {
+                    running.note("größe", "a text");
+                    running.note("rows", i);
+                    running.link("no header");
+                    if (running.isCaptured()) {
+                        throw new AssertionError();
+                    }
+                    if (i % 10 == 0) {
+                        running.fail("a reason");
+                    }
+                }
+            }
+        });
+    }
+
+    /** The compiler has never seen this failure in use. */
+    @Test
+    void transactionThatWouldFail() {
+        assertNeverAllocatesOnceCompiled(count -> {
+            for (int i = 0; i < count; i++) {
+                try (var running = TRANSACTION.begin()) {
+                    try {
+                        OBSERVATION.record(i);
+                    } catch (RuntimeException e) {
+                        running.fail(e.getMessage());
+                        throw e;
+                    }
+                }
+            }
+        });
+    }
+
     /** The compiler has never seen this abort in use. */
     @Test
     void transactionThatWouldBeAborted() {

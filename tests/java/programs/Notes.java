@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+import io.pcp.trace.Running;
+import io.pcp.trace.Trace;
+import io.pcp.trace.Transaction;
+import java.time.Duration;
+import java.util.Arrays;
+
+/**
+ * Notes in each way that Java has what tests/support/noted.py looks for, once it is captured; or
+ * texts of Java's own.
+ *
+ * <p>Notes [texts]
+ */
+final class Notes {
+    private static final String TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    private static final Transaction REQUEST = Transaction.of("request");
+
+    /** What is noted of one that nobody has asked for is not kept for the next. */
+    private static Running beginCaptured() throws InterruptedException {
+        Running running = REQUEST.begin();
+        while (!running.isCaptured()) {
+            running.note("early", "text");
+            running.close();
+            Thread.sleep(10);
+            running = REQUEST.begin();
+        }
+        return running;
+    }
+
+    private static void noteWhatIsWrong(Running running) {
+        for (String key : Arrays.asList(null, "", "a\0b", "\ud83d", "€".repeat(43), "k".repeat(100_000))) {
+            running.note(key, "text");
+            running.note(key, 1);
+            running.link(key);
+        }
+    }
+
+    private static void noteTexts(Running running) {
+        running.note("none", (String) null);
+        running.note("größe 😀", "a\0b");
+        running.note("half", "\ud83d|\ude00|😀");
+        running.note("cut", "v" + "€".repeat(1366));
+        running.note("pair", "v".repeat(4095) + "😀");
+        running.fail(null);
+    }
+
+    private static void noteAll(Running running) {
+        running.note("route", "/nowhere");
+        running.note("rows", 12.5f);
+        running.note("bytes", 4096L);
+        running.note("route", "/käse");
+        running.note("k".repeat(128), "yes");
+        running.note("long", "v".repeat(100_000));
+        noteWhatIsWrong(running);
+        running.link(TRACE);
+        running.fail("declined");
+        running.note("late", "text");
+        running.fail("late");
+    }
+
+    public static void main(String[] arguments) throws InterruptedException {
+        Running running = beginCaptured();
+        if (arguments.length > 0) {
+            noteTexts(running);
+        } else {
+            noteAll(running);
+        }
+        if (running.isCaptured() || !Trace.flush(Duration.ofSeconds(30))) {
+            System.exit(1);
+        }
+    }
+}

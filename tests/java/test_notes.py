@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What Java programs note of a transaction is what a monitor sees that has it captured."""
+
+import unittest
+
+import noted
+from java_test import JavaTestCase, java
+
+
+class Notes(JavaTestCase):
+    def setUp(self):
+        self.pmcd = self.start_pmcd()
+        self.traced = self.environment(self.pmcd)
+
+    def test_are_those_that_a_monitor_sees(self):
+        noted.assert_noted(self, self.pmcd, *java("Notes"), environment=self.traced)
+        self.assert_values(self.pmcd, "trace.transact.aborts", {"request": 1})
+
+    def test_are_unicode_whatever_java_has(self):
+        span, _ = noted.failed_span(self.pmcd, *java("Notes", "texts"), environment=self.traced)
+        self.assertEqual(
+            (span["attributes"], span.get("reason")),
+            (f"none= größe\\x20😀=a?b half=?|?|😀 cut=v{'€' * 1365} pair={'v' * 4095}", None))
+
+    def test_the_jvm_finds_nothing_wrong_with_the_native_half(self):
+        for arguments in ([], ["texts"]):
+            command = java("Notes", *arguments, options=["-Xcheck:jni"])
+            _, printed = noted.failed_span(self.pmcd, *command, environment=self.traced)
+            self.assertNotIn("WARNING in native method", printed)
+
+
+if __name__ == "__main__":
+    unittest.main()
