@@ -242,7 +242,7 @@ class TracesTest {
         for (int thread = 0; thread < threads; thread++) {
             int first = 10_000 * thread;
             done.add(pool.submit(() -> {
-                for (int i = 0; i < 50; i++) {
+                for (int i = 0; i < 8; i++) {
                     passManyOn(first + 100 * i, 100);
                 }
             }));
