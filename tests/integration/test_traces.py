@@ -129,8 +129,13 @@ class Traces(TraceTestCase):
 
     def test_survives_switching_off_and_on(self):
         self.do(f"from 0 request {PARENT}", "flags 16")
+        self.assert_parents(here=PARENT)
         self.assertEqual(self.traced.call("flags 0"), 16)
-        self.do("begin 1 query", "end 1", "end 0", f"from 0 request {PARENT}")
+        self.do("begin 1 query")
+        self.assert_parents(of_1=PARENT, here=PARENT)
+        self.do("end 1", "end 0")
+        self.assert_parents(here="")
+        self.do(f"from 0 request {PARENT}")
         self.assert_parents(here=PARENT)
 
     def test_all_have_ids_if_that_is_asked_for(self):

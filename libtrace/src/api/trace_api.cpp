@@ -48,10 +48,8 @@ int begin_in(pmtrace_handle tag, pmtrace_tx* tx, const ThreadTrace::Inside& insi
 }
 
 // So its span is that of a client.
-[[gnu::cold]] void note_sent(const OpenTransaction& open) {
-  const OpenEntry& entry = *OpenTable::entry_at(open.place);
-  if (entry.begun.load(std::memory_order_relaxed) != open.begun) return;
-  if (SpanNotes* const notes = find_or_make_notes(entry.number, open.begun)) notes->note_sent();
+[[gnu::cold]] void note_request(const OpenTransaction& open) {
+  note_sent(OpenTable::entry_at(open.place)->number, open.begun);
 }
 
 // That of a transaction, else of what the calling thread does.
@@ -75,7 +73,7 @@ PMTRACE_EXPORT int pmtrace_begin_from(pmtrace_handle tag, pmtrace_tx* tx, const 
   TraceContext context;
   if (const auto parsed = parse_traceparent(header_text(traceparent))) {
     context = *parsed;
-    context.state = tracestates.keep(header_text(tracestate)) & Tracestates::kLast;
+    context.state = tracestates.keep(header_text(tracestate), context.trace_low) & Tracestates::kLast;
   }
   return begin_in(tag, tx, {context});
 }
@@ -109,7 +107,7 @@ PMTRACE_EXPORT int pmtrace_context(const pmtrace_tx* tx, char* traceparent, size
   *traceparent = '\0';
   const TraceContext context = find_context(tx);
   if (!context.is_trace()) return 0;
-  if (tx != nullptr && (tx->opaque[2] & OpenTable::kIsCaptured) != 0) note_sent(read(tx));
+  if (tx != nullptr && (tx->opaque[2] & OpenTable::kIsCaptured) != 0) note_request(read(tx));
   std::memcpy(traceparent, write_traceparent(context).data(), kTraceparentBytes);
   return kTraceparentBytes - 1;
 }
@@ -119,7 +117,7 @@ PMTRACE_EXPORT int pmtrace_context_state(const pmtrace_tx* tx, char* tracestate,
   *tracestate = '\0';
   const TraceContext context = find_context(tx);
   Tracestates::Text text;
-  const std::size_t length = tracestates.copy(context.state, text);
+  const std::size_t length = tracestates.copy(context.state, context.trace_low, text);
   std::memcpy(tracestate, text.data(), length + 1);
   return static_cast<int>(length);
 }

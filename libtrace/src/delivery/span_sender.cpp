@@ -92,30 +92,35 @@ void SpanSender::take_control(const wire::Control& control) {
   }
   if (set->places() == 0) set.reset();
   publish(std::move(set));
+  forget_other_tallies();
 }
 
 void SpanSender::publish(std::unique_ptr<CaptureSet> set) {
-  Epoch epoch{};
   if (set != nullptr) {
-    epoch = {set->epoch(), set->control(), {}};
+    Epoch epoch{set->epoch(), set->control(), {}};
     for_each_place(set->places(), [&](std::size_t place) { epoch.ids[place] = set->at(place).id; });
     if (epochs_.size() == kMostEpochs) epochs_.pop_front();
     epochs_.push_back(epoch);
   }
-  std::erase_if(tallies_, [&](const auto& tally) {
-    return std::find(epoch.ids.begin(), epoch.ids.end(), tally.first) == epoch.ids.end();
-  });
-  captures_.publish(std::move(set));
+  std::vector<const LooksAtCaptures*> threads;
+  recorders_.for_each([&](Recorder& each) { threads.push_back(&each.looks_at_captures()); });
+  captures_.publish(std::move(set), threads);
   retire();
 }
 
+// Of what nobody asks for any more nothing is told.
+void SpanSender::forget_other_tallies() {
+  std::erase_if(tallies_, [this](const auto& tally) {
+    const CaptureSet* const set = published();
+    bool is_asked = false;
+    for_each_place(set != nullptr ? set->places() : 0,
+                   [&](std::size_t place) { is_asked |= set->at(place).id == tally.first; });
+    return !is_asked;
+  });
+}
+
 void SpanSender::retire() {
-  const auto is_looked_at = [this] {
-    bool any = false;
-    recorders_.for_each([&](Recorder& each) { any |= each.looks_at_captures(); });
-    return any;
-  };
-  captures_.retire(is_looked_at, [this](const CaptureSet& set) {
+  captures_.retire([this](const CaptureSet& set) {
     for_each_place(set.places(), [&](std::size_t place) {
       const CaptureSet::Asked& asked = set.at(place);
       if (Tally* const tally = tally_of(asked.id)) {
@@ -143,7 +148,8 @@ void SpanSender::look(std::uint64_t now_ns) {
   if (published() == nullptr) {
     drop_what_waits();
   } else if (!is_connected_ && now_ns - away_since_ns_ > kPatienceNs) {
-    forget_all();
+    publish(nullptr);
+    count_what_waits_as_away();  // should this very agent come back, it hears of it
   } else {
     set_wall_clock();
   }
@@ -178,6 +184,21 @@ const SpanSender::Epoch* SpanSender::epoch_of(const CapturedSpan& span) const {
 void SpanSender::drop_what_waits() {
   CapturedSpan span;
   while (take(span)) delete span.notes;
+}
+
+void SpanSender::count_what_waits_as_away() {
+  CapturedSpan span;
+  while (take(span)) {
+    delete span.notes;
+    const Epoch* const epoch = epoch_of(span);
+    if (epoch == nullptr) continue;
+    for_each_place(static_cast<Places>(span.context.places), [&](std::size_t place) {
+      if (Tally* const tally = tally_of(epoch->ids[place])) {
+        ++tally->captured;
+        ++tally->missed_away;
+      }
+    });
+  }
 }
 
 // Nobody can tell whether the agent took it.
@@ -224,7 +245,7 @@ void SpanSender::fill() {
   }
   append_counts();
   if (pdu_.spans == 0 && pdu_.counts.empty()) return;
-  if (pdu_.spans == 0) pdu_.control = published()->control();
+  if (pdu_.spans == 0 && published() != nullptr) pdu_.control = published()->control();
   pdu_.sequence = ++last_sequence_;
   is_on_its_way_ = true;
 }
@@ -259,31 +280,32 @@ void SpanSender::append(const CapturedSpan& span) {
   ++pdu_.spans;
 }
 
-wire::CaptureCount SpanSender::count_of(std::size_t place) const {
-  const CaptureSet::Asked& asked = published()->at(place);
-  wire::CaptureCount count{.capture = asked.id};
-  for (const auto& [id, tally] : tallies_) {
-    if (id != asked.id) continue;
-    count.missed_full = tally.missed_full + asked.missed_full.load(std::memory_order_relaxed);
-    count.missed_limit = tally.missed_limit + asked.missed_limit.load(std::memory_order_relaxed);
-    count.missed_away = tally.missed_away;
-    count.captured = tally.captured + count.missed_full + count.missed_limit;
-  }
+wire::CaptureCount SpanSender::count_of(std::uint64_t id, const Tally& tally) const {
+  wire::CaptureCount count{.capture = id,
+                           .captured = tally.captured,
+                           .missed_full = tally.missed_full,
+                           .missed_limit = tally.missed_limit,
+                           .missed_away = tally.missed_away};
+  captures_.for_each([&](const CaptureSet& set) {
+    for_each_place(set.places(), [&](std::size_t place) {
+      const CaptureSet::Asked& asked = set.at(place);
+      if (asked.id != id) return;
+      count.missed_full += asked.missed_full.load(std::memory_order_relaxed);
+      count.missed_limit += asked.missed_limit.load(std::memory_order_relaxed);
+    });
+  });
+  count.captured += count.missed_full + count.missed_limit;
   return count;
 }
 
 // Of the captures of which they differ from what was told before.
 void SpanSender::append_counts() {
-  if (published() == nullptr) return;
-  for_each_place(published()->places(), [&](std::size_t place) {
-    const wire::CaptureCount count = count_of(place);
-    Tally* const tally = tally_of(count.capture);
-    if (tally == nullptr || count == tally->told ||
-        (count.captured == 0 && tally->told.capture == 0))
-      return;
+  for (auto& [id, tally] : tallies_) {
+    const wire::CaptureCount count = count_of(id, tally);
+    if (count == tally.told || count.captured == 0) continue;
     pdu_.counts.push_back(count);
-    tally->told = count;
-  });
+    tally.told = count;
+  }
 }
 
 }  // namespace pcp::trace::client

@@ -73,7 +73,7 @@ class SpanSender {
   // Of a capture that is asked for now.
   struct Tally {
     std::uint64_t captured = 0;
-    std::uint64_t missed_full = 0;  // of sets before the present one, as is the next
+    std::uint64_t missed_full = 0;  // of sets that nobody looks at, as is the next
     std::uint64_t missed_limit = 0;
     std::uint64_t missed_away = 0;
     wire::CaptureCount told{};
@@ -89,8 +89,10 @@ class SpanSender {
   void publish(std::unique_ptr<CaptureSet> set);
   void forget_all();
   void retire();
+  void forget_other_tallies();
+  void count_what_waits_as_away();
   Tally* tally_of(std::uint64_t id);
-  wire::CaptureCount count_of(std::size_t place) const;
+  wire::CaptureCount count_of(std::uint64_t id, const Tally& tally) const;
   bool take(CapturedSpan& span);
   const Epoch* epoch_of(const CapturedSpan& span) const;
   void count(const CapturedSpan& span, const Epoch& epoch);

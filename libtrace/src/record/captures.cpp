@@ -101,13 +101,19 @@ Places CaptureSet::wanting(wire::SpanKind kind) const {
   }
 }
 
-void Captures::publish(std::unique_ptr<const CaptureSet> set) {
+void Captures::publish(std::unique_ptr<const CaptureSet> set,
+                       const std::vector<const LooksAtCaptures*>& threads) {
   if (owned_ == nullptr && set == nullptr) return;
-  before_.reserve(before_.size() + 1);  // what may throw comes first
+  // What may throw comes first.
+  before_.reserve(before_.size() + 1);
+  std::vector<Looking> looking;
+  looking.reserve(threads.size());
   if (set != nullptr) epoch_.store(set->epoch(), std::memory_order_relaxed);
   current_.store(set.get());
   std::swap(owned_, set);
-  if (set != nullptr) before_.push_back(std::move(set));
+  for (const LooksAtCaptures* const looks : threads)
+    if (const std::uint64_t now = looks->load(); now % 2 == 1) looking.push_back({looks, now});
+  if (set != nullptr) before_.push_back({std::move(set), std::move(looking)});
   set_capturing(owned_ != nullptr);
 }
 

@@ -86,14 +86,15 @@ class CaptureSet {
   std::array<Asked, wire::kMaxCaptures> asked_;
 };
 
-// Whether any thread is looking at a set: one for each thread.
-using LooksAtCaptures = std::atomic<bool>;
+// A thread's looks at the sets, begun and ended: odd while it is looking.
+using LooksAtCaptures = std::atomic<std::uint64_t>;
 
 class Captures {
  public:
   // Thread: the flusher's. Publishes a set; null: nothing is captured any more. The one before is
-  // kept until it can be retired.
-  void publish(std::unique_ptr<const CaptureSet> set);
+  // kept until each of these threads that is looking now has looked away.
+  void publish(std::unique_ptr<const CaptureSet> set,
+               const std::vector<const LooksAtCaptures*>& threads);
   const CaptureSet* published() const { return owned_.get(); }
 
   // What is published does not have this tag, as a thread has found out that began it. Thread: any.
@@ -102,13 +103,24 @@ class Captures {
            std::uint64_t{epoch_.load(std::memory_order_relaxed)} << 32;
   }
 
-  // Hands out the sets before that no thread looks at any more. `is_looked_at` tells whether any
-  // does. Thread: the flusher's.
-  template <typename IsLookedAt, typename Visit>
-  void retire(IsLookedAt is_looked_at, Visit visit) {
-    if (before_.empty() || is_looked_at()) return;
-    for (const auto& set : before_) visit(*set);
-    before_.clear();
+  // Hands out the sets before that no thread looks at any more, for the last time. Thread: the
+  // flusher's, as is the next.
+  template <typename Visit>
+  void retire(Visit visit) {
+    std::erase_if(before_, [&](Before& before) {
+      std::erase_if(before.looking, [](const Looking& each) {
+        return each.looks->load() != each.then;
+      });
+      if (before.looking.empty()) visit(*before.set);
+      return before.looking.empty();
+    });
+  }
+
+  // Those that were not handed out yet, and what is published.
+  template <typename Visit>
+  void for_each(Visit visit) const {
+    for (const Before& before : before_) visit(*before.set);
+    if (owned_ != nullptr) visit(*owned_);
   }
 
   // What is published, while it lives; nothing at times.
@@ -116,11 +128,12 @@ class Captures {
    public:
     // Both sides write and then read, in the one order of sequential consistency: either this
     // thread sees the new set, or the flusher sees it looking.
-    Look(const Captures& captures, LooksAtCaptures& looks) : looks_(looks) {
-      looks_.exchange(true);
+    Look(const Captures& captures, LooksAtCaptures& looks)
+        : looks_(looks), now_(looks.load(std::memory_order_relaxed) + 1) {
+      looks_.exchange(now_);
       set_ = captures.current_.load();
     }
-    ~Look() { looks_.store(false, std::memory_order_release); }
+    ~Look() { looks_.store(now_ + 1, std::memory_order_release); }
     Look(const Look&) = delete;
     Look& operator=(const Look&) = delete;
 
@@ -129,14 +142,24 @@ class Captures {
 
    private:
     LooksAtCaptures& looks_;
+    const std::uint64_t now_;
     const CaptureSet* set_;
   };
 
  private:
+  struct Looking {
+    const LooksAtCaptures* looks;
+    std::uint64_t then;
+  };
+  struct Before {
+    std::unique_ptr<const CaptureSet> set;
+    std::vector<Looking> looking;
+  };
+
   std::atomic<const CaptureSet*> current_{nullptr};
   std::atomic<CaptureSet::Epoch> epoch_{0};  // of the last set; stands for itself
   std::unique_ptr<const CaptureSet> owned_;
-  std::vector<std::unique_ptr<const CaptureSet>> before_;
+  std::vector<Before> before_;
 };
 
 }  // namespace pcp::trace::client

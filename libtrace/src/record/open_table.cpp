@@ -78,7 +78,6 @@ void OpenRoom::uncount(const Tag& tag, std::uint64_t epoch) {
 }
 
 void OpenRoom::clear_counts() {
-  clearings_.fetch_add(1, std::memory_order_relaxed);
   Counts* const counts = counts_.load(std::memory_order_acquire);
   if (counts == nullptr) return;
   epoch_.fetch_add(kEpochStep, std::memory_order_relaxed);
@@ -108,7 +107,7 @@ bool OpenTable::leave_other(OpenEntry& entry, Moment begun) {
 }
 
 void OpenTable::clear() {
-  for_each_entry([](OpenEntry& entry) { entry.begun.store(0, std::memory_order_relaxed); });
+  for_each_entry([](OpenEntry& entry) { entry.tag.store(nullptr, std::memory_order_relaxed); });
 }
 
 bool OpenTable::any() {

@@ -57,11 +57,7 @@ class OpenRoom {
   // none; nor is one too many, which only copies make.
   void uncount(const Tag& tag, std::uint64_t epoch);
 
-  // All that was open is forgotten: the tables are, and this is for what was only counted.
   void clear_counts();
-
-  // How often all that was open was forgotten.
-  std::uint32_t clearings() const { return clearings_.load(std::memory_order_relaxed); }
 
   // Whether a transaction of this process may have begun then.
   bool may_have_begun(Moment moment) const;
@@ -95,7 +91,6 @@ class OpenRoom {
   std::atomic<std::uint32_t> taken_{0};   // of them; stands for itself
   std::atomic<Counts*> counts_{nullptr};  // released by who makes it
   std::atomic<std::uint64_t> ever_counted_{0};
-  std::atomic<std::uint32_t> clearings_{0};  // stands for itself
 };
 
 // Thread: one owner enters; any thread may look, or take out.
@@ -171,7 +166,8 @@ class OpenTable {
     return true;
   }
 
-  // Takes all out. Thread: any.
+  // Nobody is shown what is open now; for what else it is of use, such as traces, it stays so until
+  // it ends. Thread: any.
   void clear();
 
   // Whether any is open. Thread: any.
@@ -184,7 +180,7 @@ class OpenTable {
       const Moment begun = entry.begun.load(std::memory_order_acquire);
       if (begun == 0) return;
       const Tag* const tag = entry.tag.load(std::memory_order_acquire);
-      if (entry.begun.load(std::memory_order_relaxed) == begun) visit(tag, begun);
+      if (tag != nullptr && entry.begun.load(std::memory_order_relaxed) == begun) visit(tag, begun);
     });
   }
 

@@ -65,7 +65,7 @@ class Recorder {
         capacity_(capacity),
         room_(std::min(capacity, kFirstRoom)),
         open_(queue.open_room()),
-        trace_(trace_options, queue.open_room()) {
+        trace_(trace_options) {
     look_at_room();
   }
 
@@ -124,8 +124,8 @@ class Recorder {
   // Captures what happens now on this thread, if it is to be.
   void capture_event(const Tag* tag, wire::SpanKind kind, double value);
 
-  // Whether this thread is looking at a set of captures. Thread: any.
-  bool looks_at_captures() const { return looks_at_captures_.load(); }
+  // Thread: any.
+  const LooksAtCaptures& looks_at_captures() const { return looks_at_captures_; }
 
   // False if there was no memory for its part of the queue.
   bool is_usable() const { return token_.valid(); }
@@ -203,7 +203,7 @@ class Recorder {
   Traced begin_inside(const Tag* tag, const ThreadTrace::Inside& inside, bool is_chosen);
   Places choose(const Captures::Look& look, const Tag* tag, const ThreadTrace::Inside& inside,
                 TraceContext& context);
-  void put_span(const Captures::Look& look, const CapturedSpan& span);
+  bool put_span(const Captures::Look& look, const CapturedSpan& span);
 
   // The owner's, in its own cache lines. Others only read the two counts.
   RecordQueue* queue_;
@@ -221,7 +221,7 @@ class Recorder {
   OpenTable open_;
   ThreadTrace trace_;
   SpanQueue::Token span_token_;
-  LooksAtCaptures looks_at_captures_{false};
+  LooksAtCaptures looks_at_captures_{0};
   std::atomic<bool> owned_{true};
 
   // The owner's number, and since when; 0: none. Each stands for itself: a look between the two

@@ -16,13 +16,17 @@ namespace {
 // A forked child has its parent's number, and no notes: at worst it has less room.
 std::atomic<std::size_t> all_bytes{0};
 
-using Slots =
-    std::array<std::atomic<SpanNotes*>, std::size_t{OpenRoom::kMostBlocks} * OpenRoom::kInBlock>;
+struct Slot {
+  std::atomic<SpanNotes*> notes;
+  std::atomic<Moment> sent;  // the begin of what was; stands for itself
+};
+using Slots = std::array<Slot, std::size_t{OpenRoom::kMostBlocks} * OpenRoom::kInBlock>;
 std::atomic<Slots*> all{nullptr};  // released by who makes it
 
 Slots* make_slots() {
   Slots* slots = all.load(std::memory_order_acquire);
   if (slots != nullptr) return slots;
+  const ErrnoStays errno_stays;
   auto* const made = static_cast<Slots*>(allocate_wiped_memory(sizeof(Slots)));
   if (made == nullptr) return nullptr;
   // Another thread may be faster; then what was made is lost, once.
@@ -36,12 +40,14 @@ constexpr std::size_t kAround = 80;
 
 SpanNotes::~SpanNotes() { all_bytes.fetch_sub(bytes_, std::memory_order_relaxed); }
 
-bool SpanNotes::take_room(std::size_t bytes) {
-  if (all_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes <= kMostBytes) {
-    bytes_ += bytes;
+// Something takes more room than before, or less.
+bool SpanNotes::change_room(std::size_t before, std::size_t after) {
+  const std::size_t others = all_bytes.fetch_add(after - before, std::memory_order_relaxed) - before;
+  if (after <= before || others + after <= kMostBytes) {
+    bytes_ += after - before;
     return true;
   }
-  all_bytes.fetch_sub(bytes, std::memory_order_relaxed);
+  all_bytes.fetch_sub(after - before, std::memory_order_relaxed);
   ++left_out_;
   return false;
 }
@@ -54,7 +60,8 @@ void SpanNotes::add(std::string_view key, std::string_view text, std::optional<d
     ++left_out_;
     return;
   }
-  if (!take_room(text.size() + (is_new ? key.size() + kAround : 0))) return;
+  const std::size_t around = key.size() + kAround;
+  if (!change_room(is_new ? 0 : around + same->text.size(), around + text.size())) return;
   try {
     Attribute made{std::string(key), std::string(text), number};
     if (is_new)
@@ -71,7 +78,7 @@ void SpanNotes::add_link(const wire::SpanLink& link) {
     ++left_out_;
     return;
   }
-  if (!take_room(sizeof link)) return;
+  if (!change_room(0, sizeof link)) return;
   try {
     links_.push_back(link);
   } catch (const std::exception&) {
@@ -80,7 +87,7 @@ void SpanNotes::add_link(const wire::SpanLink& link) {
 }
 
 void SpanNotes::set_reason(std::string_view reason) {
-  if (!take_room(reason.size())) return;
+  if (!change_room(reason_.size(), reason.size())) return;
   try {
     reason_ = reason;
   } catch (const std::exception&) {
@@ -98,22 +105,31 @@ void SpanNotes::describe(wire::Span& span) {
 }
 
 SpanNotes* find_or_make_notes(std::uint32_t entry, Moment begun) {
-  const ErrnoStays errno_stays;
   Slots* const slots = make_slots();
   if (slots == nullptr) return nullptr;
-  std::atomic<SpanNotes*>& slot = (*slots)[entry];
+  const ErrnoStays errno_stays;
+  std::atomic<SpanNotes*>& slot = (*slots)[entry].notes;
   SpanNotes* const there = slot.load(std::memory_order_acquire);
   if (there != nullptr && there->begun() == begun) return there;
   auto* const made = new (std::nothrow) SpanNotes(begun);
   if (made == nullptr) return nullptr;
-  delete slot.exchange(made, std::memory_order_acq_rel);  // of one that has ended unseen
+  delete slot.exchange(made, std::memory_order_acq_rel);  // of one whose end nobody captured
   return made;
+}
+
+void note_sent(std::uint32_t entry, Moment begun) {
+  if (Slots* const slots = make_slots()) (*slots)[entry].sent.store(begun, std::memory_order_relaxed);
+}
+
+bool is_sent(std::uint32_t entry, Moment begun) {
+  Slots* const slots = all.load(std::memory_order_acquire);
+  return slots != nullptr && (*slots)[entry].sent.load(std::memory_order_relaxed) == begun;
 }
 
 SpanNotes* take_notes(std::uint32_t entry, Moment begun) {
   Slots* const slots = all.load(std::memory_order_acquire);
   if (slots == nullptr) return nullptr;
-  std::atomic<SpanNotes*>& slot = (*slots)[entry];
+  std::atomic<SpanNotes*>& slot = (*slots)[entry].notes;
   SpanNotes* const there = slot.load(std::memory_order_acquire);
   if (there == nullptr || there->begun() != begun) return nullptr;
   return slot.exchange(nullptr, std::memory_order_acq_rel);

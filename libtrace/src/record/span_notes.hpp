@@ -32,10 +32,8 @@ class SpanNotes {
   void add(std::string_view key, std::string_view text, std::optional<double> number);
   void add_link(const wire::SpanLink& link);
   void set_reason(std::string_view reason);
-  void note_sent() { is_sent_ = true; }  // its trace has gone out with a request
 
   Moment begun() const { return begun_; }
-  bool is_sent() const { return is_sent_; }
 
   // Sets what is noted. Valid as long as this is.
   void describe(wire::Span& span);
@@ -46,7 +44,7 @@ class SpanNotes {
     std::string text;
     std::optional<double> number;
   };
-  bool take_room(std::size_t bytes);
+  bool change_room(std::size_t before, std::size_t after);
 
   const Moment begun_;
   std::size_t bytes_ = 0;
@@ -55,11 +53,14 @@ class SpanNotes {
   std::vector<wire::SpanLink> links_;
   std::string reason_;
   std::uint32_t left_out_ = 0;
-  bool is_sent_ = false;
 };
 
 // Of an open transaction. Null if there is no memory.
 SpanNotes* find_or_make_notes(std::uint32_t entry, Moment begun);
+
+// Its trace has gone out with a request. Thread: any.
+void note_sent(std::uint32_t entry, Moment begun);
+bool is_sent(std::uint32_t entry, Moment begun);
 
 // When it ends: hands over what was noted, if anything was.
 SpanNotes* take_notes(std::uint32_t entry, Moment begun);

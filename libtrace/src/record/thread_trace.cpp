@@ -9,15 +9,12 @@
 
 namespace pcp::trace::client {
 
-ThreadTrace::ThreadTrace(const TraceOptions& options, const OpenRoom& room)
-    : options_(options), room_(room) {
-  note_plain();
-}
+ThreadTrace::ThreadTrace(const TraceOptions& options) : options_(options) { note_plain(); }
 
 void ThreadTrace::change_thread(bool is_main) {
   if (stack_ != nullptr) stack_->depth = 0;
   if (is_main && options_.start.is_trace() && is_at_start() && has_stack())
-    push({options_.start, OpenTable::kNowhere, 0, nullptr, 0, true});
+    push({options_.start, OpenTable::kNowhere, 0, nullptr, true});
   note_plain();
 }
 
@@ -53,8 +50,7 @@ ThreadTrace::Inside ThreadTrace::innermost() {
   while (stack_ != nullptr && stack_->depth > 0) {
     const Attached& top = stack_->attached[stack_->depth - 1];
     if (!is_over(top)) return {top.context.inside(), OpenTable::epoch_of(top.place)};
-    if (!top.by_hand && top.clearings == room_.clearings())
-      top.tag->is_no_parent.store(true, std::memory_order_relaxed);
+    if (!top.by_hand) top.tag->is_no_parent.store(true, std::memory_order_relaxed);
     erase(stack_->depth - 1);
   }
   return {};
@@ -74,8 +70,7 @@ ThreadTrace::Place ThreadTrace::attach_begun(const Open& open, const TraceContex
   const bool shadows_nothing = !context.is_trace() && (stack_ == nullptr || stack_->depth == 0);
   if (shadows_nothing || !OpenTable::is_entry(open.place) || !has_stack()) return open.place;
   const bool is_parent = !open.tag->is_no_parent.load(std::memory_order_relaxed);
-  push({is_parent ? context : TraceContext{}, open.place, open.begun, open.tag, room_.clearings(),
-        false});
+  push({is_parent ? context : TraceContext{}, open.place, open.begun, open.tag, false});
   return open.place | OpenTable::kIsAttached;
 }
 
@@ -105,7 +100,7 @@ bool ThreadTrace::attach(const Open& open, const TraceContext& context) {
   detach(open);
   if (!context.is_trace() && (stack_ == nullptr || stack_->depth == 0)) return true;
   if (!OpenTable::is_entry(open.place) || !has_stack()) return false;
-  push({context, open.place, open.begun, open.tag, 0, true});
+  push({context, open.place, open.begun, open.tag, true});
   return true;
 }
 

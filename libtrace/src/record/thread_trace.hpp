@@ -33,7 +33,7 @@ class ThreadTrace {
     Moment begun;
   };
 
-  ThreadTrace(const TraceOptions& options, const OpenRoom& room);
+  explicit ThreadTrace(const TraceOptions& options);
 
   // The thread is another one than before.
   void change_thread(bool is_main);
@@ -74,7 +74,6 @@ class ThreadTrace {
     Place place;           // nowhere: the process's start
     Moment begun;
     const Tag* tag;
-    std::uint32_t clearings;  // of the tables, when it was attached
     bool by_hand;
   };
   // In wiped memory, made when the first one is attached. Where there is no room for another one
@@ -98,7 +97,6 @@ class ThreadTrace {
   }
 
   const TraceOptions& options_;
-  const OpenRoom& room_;
   Stack* stack_ = nullptr;
   bool is_plain_;
 };

@@ -70,26 +70,29 @@ double Recorder::end_traced(const ThreadTrace::Open& open, const TraceContext& c
                             bool aborted) {
   const bool is_captured = (open.place & OpenTable::kIsCaptured) != 0;
   const Moment now = is_captured ? moment_by_clock() : present_moment();
-  const bool was_open = open_.leave(trace_.end(open), open.tag, open.begun);
-  if (is_captured && was_open) {
-    CapturedSpan span{.tag = open.tag, .context = context};
+  if (!is_captured) {
+    open_.leave(trace_.end(open), open.tag, open.begun);
+    return seconds_since(open.begun, now);
+  }
+  // Notes go with the entry: they are taken before another transaction can have it.
+  const std::uint32_t entry = OpenTable::entry_at(open.place)->number;
+  CapturedSpan span{.tag = open.tag, .notes = take_notes(entry, open.begun), .context = context};
+  const bool has_sent = is_sent(entry, open.begun);
+  if (open_.leave(trace_.end(open), open.tag, open.begun)) {
     span.begin_ns = ns_of(open.begun);
     span.duration_ns = ns_of(now) - span.begin_ns;
-    span.kind =
-        (context.flags & kCameInFlag) != 0 ? wire::SpanKind::Server : wire::SpanKind::Internal;
+    span.kind = (context.flags & kCameInFlag) != 0 ? wire::SpanKind::Server
+                : has_sent                         ? wire::SpanKind::Client
+                                                   : wire::SpanKind::Internal;
     span.aborted = aborted;
-    span.notes = take_notes(OpenTable::entry_at(open.place)->number, open.begun);
-    if (span.notes != nullptr && span.notes->is_sent() && span.kind == wire::SpanKind::Internal)
-      span.kind = wire::SpanKind::Client;
     const Captures::Look look(queue_->captures(), looks_at_captures_);
     if (look) {
-      span.context.places =
-          look->still_asked(static_cast<Places>(context.places), OpenTable::epoch_of(open.place));
-      put_span(look, span);
-    } else {
-      delete span.notes;
+      span.context.places = look->still_asked(static_cast<Places>(context.places),
+                                              OpenTable::epoch_of(open.place));
+      if (put_span(look, span)) span.notes = nullptr;
     }
   }
+  delete span.notes;
   return seconds_since(open.begun, now);
 }
 
@@ -112,14 +115,16 @@ void Recorder::capture_event(const Tag* tag, wire::SpanKind kind, double value) 
   put_span(look, event);
 }
 
-void Recorder::put_span(const Captures::Look& look, const CapturedSpan& span) {
+// False if there is no room for it, which is counted, or if nobody wants it.
+bool Recorder::put_span(const Captures::Look& look, const CapturedSpan& span) {
   const auto places = static_cast<Places>(span.context.places);
+  if (places == 0) return false;
   CapturedSpan whole = span;
   whole.epoch = look->epoch();
   whole.tid = thread_.load(std::memory_order_relaxed);
-  if (places != 0 && queue_->spans().put(span_token_, whole)) return;
+  if (queue_->spans().put(span_token_, whole)) return true;
   look->miss_for_want_of_room(places);
-  delete span.notes;
+  return false;
 }
 
 }  // namespace pcp::trace::client

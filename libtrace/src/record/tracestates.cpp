@@ -105,7 +105,7 @@ Tracestates::Slots* Tracestates::slots() {
   return slots_.compare_exchange_strong(slots, made, std::memory_order_acq_rel) ? made : slots;
 }
 
-Tracestates::Reference Tracestates::keep(std::string_view header) {
+Tracestates::Reference Tracestates::keep(std::string_view header, std::uint64_t trace_low) {
   Text text{};
   const std::size_t length = pass_on_tracestate(header, text);
   if (length == 0) return kNone;
@@ -123,17 +123,20 @@ Tracestates::Reference Tracestates::keep(std::string_view header) {
     slot.words[i].store(word, std::memory_order_release);
   }
   slot.length.store(static_cast<std::uint32_t>(length), std::memory_order_release);
+  slot.trace_low.store(trace_low, std::memory_order_release);
   slot.holds.store(reference, std::memory_order_release);
   slot.is_being_written.store(false, std::memory_order_release);
   return reference;
 }
 
-std::size_t Tracestates::copy(Reference reference, Text& text) const {
+std::size_t Tracestates::copy(Reference reference, std::uint64_t trace_low,
+                              Text& text) const {
   text[0] = '\0';
   Slots* const all = slots_.load(std::memory_order_acquire);
   if (reference == kNone || all == nullptr) return 0;
   const Slot& slot = (*all)[reference % kMostTexts];
   if (slot.holds.load(std::memory_order_acquire) != reference) return 0;
+  if (slot.trace_low.load(std::memory_order_acquire) != trace_low) return 0;
   for (std::size_t i = 0; i < slot.words.size(); ++i) {
     const std::uint64_t word = slot.words[i].load(std::memory_order_acquire);
     std::memcpy(text.data() + i * sizeof word, &word, sizeof word);

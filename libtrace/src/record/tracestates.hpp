@@ -25,14 +25,14 @@ class Tracestates {
   static constexpr Reference kNone = 0;
   static constexpr Reference kLast = (1u << 24) - 1;
 
-  // Keeps what is passed on of a header: all of it or, where it is long, less of its members. None
-  // if it is not valid, or if there is no memory.
-  Reference keep(std::string_view header);
+  // Keeps what is passed on of a trace's header: all of it or, where it is long, less of its
+  // members. None if it is not valid, or if there is no memory.
+  Reference keep(std::string_view header, std::uint64_t trace_low);
 
   using Text = std::array<char, kMostBytes + 1>;
 
   // Writes it with a NUL, and gives its length; 0 if it was forgotten.
-  std::size_t copy(Reference reference, Text& text) const;
+  std::size_t copy(Reference reference, std::uint64_t trace_low, Text& text) const;
 
  private:
   struct Slot {
@@ -41,6 +41,7 @@ class Tracestates {
     std::atomic<Reference> holds;
     std::array<std::atomic<std::uint64_t>, kMostBytes / sizeof(std::uint64_t)> words;
     std::atomic<std::uint32_t> length;
+    std::atomic<std::uint64_t> trace_low;  // for references that have come again
     std::atomic<bool> is_being_written;
   };
   using Slots = std::array<Slot, kMostTexts>;

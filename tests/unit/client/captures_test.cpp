@@ -26,7 +26,10 @@ struct CapturesTest : testing::Test {
   const Tag* const query = intern_tag("query");
   CaptureSet::Epoch request_since = 0;
 
-  ~CapturesTest() override { queue.captures().publish(nullptr); }
+  ~CapturesTest() override {
+    queue.captures().publish(nullptr, {});
+    replace_state(state_before);
+  }
 
   // Publishes request at place 3, and query at place 5 if that is asked for, too.
   void ask(bool query_too, const std::string& words = "") {
@@ -34,7 +37,7 @@ struct CapturesTest : testing::Test {
     set->add({7, 3}, filter("tag=request" + words), wire::kAnyRate, request_since);
     if (request_since == 0) request_since = set->epoch();
     if (query_too) set->add({8, 5}, filter("tag=query"), wire::kAnyRate, 0);
-    queue.captures().publish(std::move(set));
+    queue.captures().publish(std::move(set), threads);
   }
   Recorder::Traced begin(const Tag* tag) { return recorder.begin_traced(tag); }
   void end(const Tag* tag, const Recorder::Traced& traced, bool aborted = false) {
@@ -48,6 +51,8 @@ struct CapturesTest : testing::Test {
   }
 
   std::uint64_t control = 0;
+  std::vector<const LooksAtCaptures*> threads;
+  const int state_before = replace_state(PMTRACE_STATE_NONE);
 };
 
 constexpr Places kRequest = 1 << 3;
@@ -62,7 +67,7 @@ TEST_F(CapturesTest, AreNoneUnlessAsked) {
   EXPECT_TRUE(take().empty());
   ask(false);
   EXPECT_TRUE(has_state(kCapturing));
-  queue.captures().publish(nullptr);
+  queue.captures().publish(nullptr, {});
   EXPECT_FALSE(has_state(kCapturing));
 }
 
@@ -108,11 +113,11 @@ TEST_F(CapturesTest, OfAnEarlierSetAreOfThoseFiltersThatAreStillThere) {
   set->add({7, 3}, filter("tag=request"), wire::kAnyRate, request_since);
   set->add({9, 5}, filter("tag=other"), wire::kAnyRate, 0);
   const CaptureSet::Epoch epoch = set->epoch();
-  queue.captures().publish(std::move(set));
+  queue.captures().publish(std::move(set), threads);
   const auto later = begin(intern_tag("part"));
   end(query, later);
   end(query, inner);
-  queue.captures().publish(nullptr);
+  queue.captures().publish(nullptr, {});
   end(request, outer);
   const auto spans = take();
   ASSERT_EQ(spans.size(), 2U);
@@ -168,24 +173,33 @@ TEST_F(CapturesTest, LoseWholeTreesFirstWhereThereIsNoRoom) {
   EXPECT_EQ(take().size(), put + 1);
 }
 
-TEST_F(CapturesTest, AreRetiredWhenNobodyLooks) {
-  ask(false);
+TEST_F(CapturesTest, AreRetiredWhenWhoLookedHasLookedAway) {
   auto& captures = queue.captures();
-  LooksAtCaptures looks{false};
+  LooksAtCaptures looks{0};
+  LooksAtCaptures never{0};
+  threads = {&looks, &never};
   std::vector<std::uint64_t> retired;
   const auto retire = [&] {
-    captures.retire([&] { return looks.load(); },
-                    [&](const CaptureSet& set) { retired.push_back(set.control()); });
+    captures.retire([&](const CaptureSet& set) { retired.push_back(set.control()); });
   };
+  const auto kept = [&] {
+    std::vector<std::uint64_t> controls;
+    captures.for_each([&](const CaptureSet& set) { controls.push_back(set.control()); });
+    return controls;
+  };
+  ask(false);
   {
     const Captures::Look look(captures, looks);
     ask(true);
     EXPECT_EQ(look->control(), 1U);
     retire();
     EXPECT_TRUE(retired.empty());
+    EXPECT_EQ(kept(), (std::vector<std::uint64_t>{1, 2}));
   }
+  const Captures::Look another(captures, looks);  // at the next one
   retire();
   EXPECT_EQ(retired, std::vector<std::uint64_t>{1});
+  EXPECT_EQ(kept(), std::vector<std::uint64_t>{2});
 }
 
 TEST_F(CapturesTest, HaveTheirNotesUntilTheyEnd) {
@@ -209,6 +223,17 @@ TEST_F(CapturesTest, HaveTheirNotesUntilTheyEnd) {
   EXPECT_EQ(span.attributes[1].number, 7);
   delete notes;
   EXPECT_EQ(take_notes(number, traced.begun.moment), nullptr);
+}
+
+TEST(Notes, GiveBackTheRoomOfWhatIsReplaced) {
+  SpanNotes notes(1);
+  const std::string large(4096, 'x');
+  for (int i = 0; i < 10'000; ++i) notes.add("same", large, {});
+  for (int i = 0; i < 10'000; ++i) notes.set_reason(large);
+  notes.add("other", "text", {});
+  wire::Span span;
+  notes.describe(span);
+  EXPECT_EQ(span.left_out, 0U);
 }
 
 TEST(Notes, HaveRoomTogether) {

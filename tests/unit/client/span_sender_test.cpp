@@ -20,7 +20,12 @@ struct SpanSenderTest : testing::Test {
   Recorder& recorder = *recorders.reuse_or_make();
   const Tag* const tag = intern_tag("request");
 
-  ~SpanSenderTest() override { recorders.captures().publish(nullptr); }
+  const int state_before = replace_state(PMTRACE_STATE_NONE);
+
+  ~SpanSenderTest() override {
+    recorders.captures().publish(nullptr, {});
+    replace_state(state_before);
+  }
 
   static const Options& named(Options& options) {
     options.service = "shop";
@@ -154,8 +159,30 @@ TEST_F(SpanSenderTest, CapturesNothingMoreWithoutAnAgent) {
   sender.look(kNow + 11'000'000'000);
   EXPECT_EQ(recorders.captures().published(), nullptr);
   EXPECT_EQ(sender.settled(), sender.captured());
+  // But the same agent hears of it.
+  sender.welcomed(Agent::Same, 0, control(1, kAsked));
+  trace();
+  EXPECT_EQ(spans_of_next(), 1U);
+  EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 3, .missed_away = 2}));
+  sender.disconnected(kNow);
   sender.welcomed_without();
   EXPECT_EQ(sender.next(), nullptr);
+}
+
+TEST_F(SpanSenderTest, TakesNoCountBackWhereAThreadStillLooksAtAnEarlierSet) {
+  sender.welcomed(Agent::Another, 0, control(1, {{7, 3, "tag=request limit=1/s"}}));
+  trace(100);
+  ASSERT_NE(sender.next(), nullptr);
+  EXPECT_EQ(count(7).captured, 100U);
+  Recorder& other = *recorders.reuse_or_make();
+  const Captures::Look look(recorders.captures(),
+                            const_cast<LooksAtCaptures&>(other.looks_at_captures()));
+  sender.take_ack(1);
+  sender.take_control(control(2, {{7, 3, "tag=request limit=1/s"}, {8, 4, "tag=other"}}));
+  sender.look(kNow);
+  trace(10);
+  ASSERT_NE(sender.next(), nullptr);
+  EXPECT_EQ(count(7).captured, 110U);
 }
 
 TEST_F(SpanSenderTest, ForgetsAllForAnotherAgent) {

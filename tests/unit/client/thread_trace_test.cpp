@@ -109,9 +109,8 @@ TEST_F(ThreadTraces, StillNestAfterTracingWasSwitchedOff) {
   begin_in(other, trace(1));
   recorder.open().clear();
   queue.open_room().clear_counts();
-  EXPECT_FALSE(innermost().is_trace());
-  EXPECT_TRUE(thread.is_plain());
-  EXPECT_TRUE(is_parent(other));
+  EXPECT_EQ(innermost(), trace(1));
+  EXPECT_FALSE(recorder.open().any());  // as far as others are shown
 }
 
 TEST_F(ThreadTraces, AreAttachedAndDetachedByHand) {
@@ -217,7 +216,7 @@ TEST(TracesOfThreads, AreTheProcessesOwnOnTheMainThread) {
   const TraceContext context = thread.innermost().context;
   EXPECT_EQ((TraceContext{1, 2, 0, 3, 1, 0, context.state}), context);
   Tracestates::Text text;
-  EXPECT_EQ(std::string(text.data(), tracestates.copy(context.state, text)), "a=1");
+  EXPECT_EQ(std::string(text.data(), tracestates.copy(context.state, 2, text)), "a=1");
 }
 
 }  // namespace

@@ -11,6 +11,8 @@
 namespace pcp::trace::client {
 namespace {
 
+constexpr std::uint64_t kTrace = 7;
+
 std::string of(std::size_t count, char c) { return std::string(count, c); }
 
 std::string passed_on(const std::string& header) {
@@ -21,7 +23,7 @@ std::string passed_on(const std::string& header) {
 
 std::string kept(const Tracestates& states, Tracestates::Reference reference) {
   Tracestates::Text text;
-  const std::size_t length = states.copy(reference, text);
+  const std::size_t length = states.copy(reference, kTrace, text);
   EXPECT_EQ(text[length], '\0');
   return text.data();
 }
@@ -57,17 +59,19 @@ TEST(Tracestates, AreKeptUntilThereAreTooMany) {
   Tracestates states;
   EXPECT_EQ(kept(states, Tracestates::kNone), "");
   EXPECT_EQ(kept(states, 1), "");
-  EXPECT_EQ(states.keep(""), Tracestates::kNone);
-  EXPECT_EQ(states.keep("not valid"), Tracestates::kNone);
-  const Tracestates::Reference first = states.keep("a=first");
+  EXPECT_EQ(states.keep("", kTrace), Tracestates::kNone);
+  EXPECT_EQ(states.keep("not valid", kTrace), Tracestates::kNone);
+  const Tracestates::Reference first = states.keep("a=first", kTrace);
   const std::string longest = "a=" + of(254, 'v') + ",b=" + of(253, 'v');
   ASSERT_EQ(longest.size(), Tracestates::kMostBytes);
-  const Tracestates::Reference second = states.keep(longest);
+  const Tracestates::Reference second = states.keep(longest, kTrace);
   EXPECT_EQ(kept(states, first), "a=first");
   EXPECT_EQ(kept(states, second), longest);
-  for (std::size_t i = 2; i < Tracestates::kMostTexts; ++i) states.keep("a=other");
+  Tracestates::Text text;
+  EXPECT_EQ(states.copy(first, kTrace + 1, text), 0U);  // a reference that has come again
+  for (std::size_t i = 2; i < Tracestates::kMostTexts; ++i) states.keep("a=other", kTrace);
   EXPECT_EQ(kept(states, first), "a=first");
-  states.keep("a=last");
+  states.keep("a=last", kTrace);
   EXPECT_EQ(kept(states, first), "");
   EXPECT_EQ(kept(states, second), longest);
 }
@@ -75,14 +79,14 @@ TEST(Tracestates, AreKeptUntilThereAreTooMany) {
 // A reader gets all of a text or nothing.
 TEST(Tracestates, AreNeverReadWhileTheyAreWritten) {
   Tracestates states;
-  std::atomic<Tracestates::Reference> latest{states.keep("a=" + of(200, '0'))};
+  std::atomic<Tracestates::Reference> latest{states.keep("a=" + of(200, '0'), kTrace)};
   std::atomic<bool> is_over{false};
   std::vector<std::thread> writers;
   for (int writer = 0; writer < 2; ++writer)
     writers.emplace_back([&] {
       for (int i = 0; i < 20'000; ++i)
         latest = states.keep(
-            "a=" + of(100 + static_cast<std::size_t>(i % 100), static_cast<char>('0' + i % 10)));
+            "a=" + of(100 + static_cast<std::size_t>(i % 100), static_cast<char>('0' + i % 10)), kTrace);
       is_over = true;
     });
   std::uint64_t read = 0;
