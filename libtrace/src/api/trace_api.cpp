@@ -73,7 +73,8 @@ PMTRACE_EXPORT int pmtrace_begin_from(pmtrace_handle tag, pmtrace_tx* tx, const 
   TraceContext context;
   if (const auto parsed = parse_traceparent(header_text(traceparent))) {
     context = *parsed;
-    context.state = tracestates.keep(header_text(tracestate), context.trace_low) & Tracestates::kLast;
+    context.state =
+        tracestates.keep(header_text(tracestate), context.trace_low) & Tracestates::kLast;
   }
   return begin_in(tag, tx, {context});
 }

@@ -108,9 +108,8 @@ class Captures {
   template <typename Visit>
   void retire(Visit visit) {
     std::erase_if(before_, [&](Before& before) {
-      std::erase_if(before.looking, [](const Looking& each) {
-        return each.looks->load() != each.then;
-      });
+      std::erase_if(before.looking,
+                    [](const Looking& each) { return each.looks->load() != each.then; });
       if (before.looking.empty()) visit(*before.set);
       return before.looking.empty();
     });

@@ -42,7 +42,8 @@ SpanNotes::~SpanNotes() { all_bytes.fetch_sub(bytes_, std::memory_order_relaxed)
 
 // Something takes more room than before, or less.
 bool SpanNotes::change_room(std::size_t before, std::size_t after) {
-  const std::size_t others = all_bytes.fetch_add(after - before, std::memory_order_relaxed) - before;
+  const std::size_t others =
+      all_bytes.fetch_add(after - before, std::memory_order_relaxed) - before;
   if (after <= before || others + after <= kMostBytes) {
     bytes_ += after - before;
     return true;
@@ -118,7 +119,8 @@ SpanNotes* find_or_make_notes(std::uint32_t entry, Moment begun) {
 }
 
 void note_sent(std::uint32_t entry, Moment begun) {
-  if (Slots* const slots = make_slots()) (*slots)[entry].sent.store(begun, std::memory_order_relaxed);
+  if (Slots* const slots = make_slots())
+    (*slots)[entry].sent.store(begun, std::memory_order_relaxed);
 }
 
 bool is_sent(std::uint32_t entry, Moment begun) {

@@ -87,8 +87,8 @@ double Recorder::end_traced(const ThreadTrace::Open& open, const TraceContext& c
     span.aborted = aborted;
     const Captures::Look look(queue_->captures(), looks_at_captures_);
     if (look) {
-      span.context.places = look->still_asked(static_cast<Places>(context.places),
-                                              OpenTable::epoch_of(open.place));
+      span.context.places =
+          look->still_asked(static_cast<Places>(context.places), OpenTable::epoch_of(open.place));
       if (put_span(look, span)) span.notes = nullptr;
     }
   }

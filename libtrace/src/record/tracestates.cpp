@@ -129,8 +129,7 @@ Tracestates::Reference Tracestates::keep(std::string_view header, std::uint64_t 
   return reference;
 }
 
-std::size_t Tracestates::copy(Reference reference, std::uint64_t trace_low,
-                              Text& text) const {
+std::size_t Tracestates::copy(Reference reference, std::uint64_t trace_low, Text& text) const {
   text[0] = '\0';
   Slots* const all = slots_.load(std::memory_order_acquire);
   if (reference == kNone || all == nullptr) return 0;

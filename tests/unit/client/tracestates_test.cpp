@@ -86,7 +86,8 @@ TEST(Tracestates, AreNeverReadWhileTheyAreWritten) {
     writers.emplace_back([&] {
       for (int i = 0; i < 20'000; ++i)
         latest = states.keep(
-            "a=" + of(100 + static_cast<std::size_t>(i % 100), static_cast<char>('0' + i % 10)), kTrace);
+            "a=" + of(100 + static_cast<std::size_t>(i % 100), static_cast<char>('0' + i % 10)),
+            kTrace);
       is_over = true;
     });
   std::uint64_t read = 0;
