@@ -34,7 +34,7 @@ ThreadTrace::Open identity_of(const OpenTransaction& open) {
 int begin_in(pmtrace_handle tag, pmtrace_tx* tx, const ThreadTrace::Inside& inside) {
   if (tag == nullptr) {
     *tx = {};
-    return refuse("begin", nullptr, PMTRACE_ERR_TAGNAME);
+    return client::refuse("begin", nullptr, PMTRACE_ERR_TAGNAME);
   }
   Recorder* const recorder = find_recorder();
   Recorder::Traced traced{{present_moment(), OpenTable::kNowhere}, inside.context};
@@ -90,7 +90,7 @@ PMTRACE_EXPORT int pmtrace_attach(const pmtrace_tx* tx) {
   if (tx == nullptr) return -EINVAL;
   const OpenTransaction open = read(tx);
   if (open.tag == nullptr)
-    return is_switched_off() ? 0 : refuse("attach", nullptr, PMTRACE_ERR_NOPROGRESS);
+    return is_switched_off() ? 0 : client::refuse("attach", nullptr, PMTRACE_ERR_NOPROGRESS);
   Recorder* const recorder = find_recorder();
   if (recorder == nullptr) return -ENOMEM;
   return recorder->trace().attach(identity_of(open), context_of(tx)) ? 0 : -ENOMEM;

@@ -11,40 +11,40 @@
 namespace pcp::trace::client {
 namespace {
 
-using Words = std::array<std::uint64_t, 6>;  // the place and the context
+using KeptWords = std::array<std::uint64_t, 6>;  // the place and the context
 
 // Who has an old number sees another moment, before or after.
-struct Slot {
+struct KeptSlot {
   std::atomic<Moment> begun;
-  std::array<std::atomic<std::uint64_t>, std::tuple_size_v<Words>> words;
+  std::array<std::atomic<std::uint64_t>, std::tuple_size_v<KeptWords>> words;
 };
-using Slots = std::array<Slot, std::size_t{OpenRoom::kMostBlocks} * OpenRoom::kInBlock>;
+using KeptTraces = std::array<KeptSlot, std::size_t{OpenRoom::kMostBlocks} * OpenRoom::kInBlock>;
 
-std::atomic<Slots*> all{nullptr};  // released by who makes it
+std::atomic<KeptTraces*> kept_traces{nullptr};  // released by who makes it
 
-Slots* make_slots() {
-  Slots* slots = all.load(std::memory_order_acquire);
+KeptTraces* make_kept_traces() {
+  KeptTraces* slots = kept_traces.load(std::memory_order_acquire);
   if (slots != nullptr) return slots;
   const ErrnoStays errno_stays;
-  auto* const made = static_cast<Slots*>(allocate_wiped_memory(sizeof(Slots)));
+  auto* const made = static_cast<KeptTraces*>(allocate_wiped_memory(sizeof(KeptTraces)));
   if (made == nullptr) return nullptr;
   // Another thread may be faster; then what was made is lost, once.
-  return all.compare_exchange_strong(slots, made, std::memory_order_acq_rel) ? made : slots;
+  return kept_traces.compare_exchange_strong(slots, made, std::memory_order_acq_rel) ? made : slots;
 }
 
 struct PlaceAndContext {
   OpenTable::Place place;
   TraceContext context;
 };
-static_assert(sizeof(PlaceAndContext) == sizeof(Words));
+static_assert(sizeof(PlaceAndContext) == sizeof(KeptWords));
 
 }  // namespace
 
 void keep_trace(std::uint32_t entry, const KeptTrace& trace) {
-  Slots* const slots = make_slots();
+  KeptTraces* const slots = make_kept_traces();
   if (slots == nullptr) return;
-  Slot& slot = (*slots)[entry];
-  const auto words = std::bit_cast<Words>(PlaceAndContext{trace.place, trace.context});
+  KeptSlot& slot = (*slots)[entry];
+  const auto words = std::bit_cast<KeptWords>(PlaceAndContext{trace.place, trace.context});
   slot.begun.store(0, std::memory_order_relaxed);
   for (std::size_t i = 0; i < words.size(); ++i)
     slot.words[i].store(words[i], std::memory_order_release);
@@ -52,11 +52,11 @@ void keep_trace(std::uint32_t entry, const KeptTrace& trace) {
 }
 
 std::optional<KeptTrace> find_trace(std::uint32_t entry, Moment begun) {
-  Slots* const slots = all.load(std::memory_order_acquire);
+  KeptTraces* const slots = kept_traces.load(std::memory_order_acquire);
   if (slots == nullptr) return {};
-  const Slot& slot = (*slots)[entry];
+  const KeptSlot& slot = (*slots)[entry];
   if (slot.begun.load(std::memory_order_acquire) != begun) return {};
-  Words words;
+  KeptWords words;
   for (std::size_t i = 0; i < words.size(); ++i)
     words[i] = slot.words[i].load(std::memory_order_acquire);
   if (slot.begun.load(std::memory_order_relaxed) != begun) return {};

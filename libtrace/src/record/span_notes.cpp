@@ -16,21 +16,21 @@ namespace {
 // A forked child has its parent's number, and no notes: at worst it has less room.
 std::atomic<std::size_t> all_bytes{0};
 
-struct Slot {
+struct NotesSlot {
   std::atomic<SpanNotes*> notes;
   std::atomic<Moment> sent;  // the begin of what was; stands for itself
 };
-using Slots = std::array<Slot, std::size_t{OpenRoom::kMostBlocks} * OpenRoom::kInBlock>;
-std::atomic<Slots*> all{nullptr};  // released by who makes it
+using AllNotes = std::array<NotesSlot, std::size_t{OpenRoom::kMostBlocks} * OpenRoom::kInBlock>;
+std::atomic<AllNotes*> all_notes{nullptr};  // released by who makes it
 
-Slots* make_slots() {
-  Slots* slots = all.load(std::memory_order_acquire);
+AllNotes* make_all_notes() {
+  AllNotes* slots = all_notes.load(std::memory_order_acquire);
   if (slots != nullptr) return slots;
   const ErrnoStays errno_stays;
-  auto* const made = static_cast<Slots*>(allocate_wiped_memory(sizeof(Slots)));
+  auto* const made = static_cast<AllNotes*>(allocate_wiped_memory(sizeof(AllNotes)));
   if (made == nullptr) return nullptr;
   // Another thread may be faster; then what was made is lost, once.
-  return all.compare_exchange_strong(slots, made, std::memory_order_acq_rel) ? made : slots;
+  return all_notes.compare_exchange_strong(slots, made, std::memory_order_acq_rel) ? made : slots;
 }
 
 // What an attribute takes beside its texts, more or less.
@@ -106,7 +106,7 @@ void SpanNotes::describe(wire::Span& span) {
 }
 
 SpanNotes* find_or_make_notes(std::uint32_t entry, Moment begun) {
-  Slots* const slots = make_slots();
+  AllNotes* const slots = make_all_notes();
   if (slots == nullptr) return nullptr;
   const ErrnoStays errno_stays;
   std::atomic<SpanNotes*>& slot = (*slots)[entry].notes;
@@ -119,17 +119,17 @@ SpanNotes* find_or_make_notes(std::uint32_t entry, Moment begun) {
 }
 
 void note_sent(std::uint32_t entry, Moment begun) {
-  if (Slots* const slots = make_slots())
+  if (AllNotes* const slots = make_all_notes())
     (*slots)[entry].sent.store(begun, std::memory_order_relaxed);
 }
 
 bool is_sent(std::uint32_t entry, Moment begun) {
-  Slots* const slots = all.load(std::memory_order_acquire);
+  AllNotes* const slots = all_notes.load(std::memory_order_acquire);
   return slots != nullptr && (*slots)[entry].sent.load(std::memory_order_relaxed) == begun;
 }
 
 SpanNotes* take_notes(std::uint32_t entry, Moment begun) {
-  Slots* const slots = all.load(std::memory_order_acquire);
+  AllNotes* const slots = all_notes.load(std::memory_order_acquire);
   if (slots == nullptr) return nullptr;
   std::atomic<SpanNotes*>& slot = (*slots)[entry].notes;
   SpanNotes* const there = slot.load(std::memory_order_acquire);

@@ -2,13 +2,13 @@
 #include "command/model/archive_source.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
 
 #include "command/archive/sample.hpp"
+#include "command/model/labels.hpp"
 
 namespace pcp::trace::command {
 
@@ -19,43 +19,12 @@ pmID find_metric(const char* name) {
   return pmLookupName(1, &name, &metric) < 0 ? PM_ID_NULL : metric;
 }
 
-// What stands in a string of JSON, of whose escapes our agent and `record` use these.
-std::string unescaped(std::string_view json) {
-  constexpr std::string_view kByNumber = "\\u00";
-  std::string text;
-  while (!json.empty()) {
-    std::size_t length = json.starts_with('\\') && json.size() > 1 ? 2 : 1;
-    char c = json[length - 1];
-    if (json.starts_with(kByNumber) && json.size() >= kByNumber.size() + 2) {
-      length = kByNumber.size() + 2;
-      std::from_chars(json.begin() + kByNumber.size(), json.begin() + length, c, 16);
-    }
-    text += c;
-    json.remove_prefix(length);
-  }
-  return text;
-}
-
-// Of JSON text the value of one label, without its quotes.
-std::string label_of(const pmLabelSet& set, std::string_view name) {
-  for (int i = 0; i < set.nlabels; ++i) {
-    const pmLabel& label = set.labels[i];
-    if (std::string_view(set.json + label.name, label.namelen) != name) continue;
-    std::string_view value(set.json + label.value, label.valuelen);
-    return value.starts_with('"') ? unescaped(value.substr(1, value.size() - 2))
-                                  : std::string(value);
-  }
-  return "";
-}
-
 // Of the present context.
 std::string recorded_command() {
   pmLabelSet* sets = nullptr;
   const int count = pmGetContextLabels(&sets);
-  if (count <= 0) return "";
-  std::string command = label_of(sets[0], "command");
-  pmFreeLabelSets(sets, count);
-  return command;
+  const OwnedLabels labels(sets, count);
+  return count > 0 ? label_of(labels.all()[0], "command") : "";
 }
 
 }  // namespace
@@ -190,14 +159,13 @@ std::map<std::string, Description> ArchiveSource::descriptions(TraceType type) c
   const std::map<int, std::string> names = instances(domain);
   pmLabelSet* sets = nullptr;
   const int count = pmGetInstancesLabels(domain, &sets);
-  if (count <= 0) return all;
-  for (const pmLabelSet& set : std::span(sets, static_cast<std::size_t>(count))) {
+  const OwnedLabels labels(sets, count);
+  for (const pmLabelSet& set : labels.all()) {
     Description its{label_of(set, "unit"), label_of(set, "description")};
     const auto name = names.find(static_cast<int>(set.inst));
     if (name != names.end() && !(its.unit.empty() && its.text.empty()))
       all.emplace(name->second, std::move(its));
   }
-  pmFreeLabelSets(sets, count);
   return all;
 }
 

@@ -29,20 +29,20 @@ std::vector<std::string> names_below_roots() {
   return names;
 }
 
-int lookup(const char* name, pmID& metric) { return pmLookupName(1, &name, &metric); }
+int find_metric(const char* name, pmID& metric) { return pmLookupName(1, &name, &metric); }
 
 std::vector<RecordedMetric> metrics_below_roots() {
   std::vector<RecordedMetric> all;
   for (const std::string& name : names_below_roots()) {
     RecordedMetric metric{name, {}};
     pmID id = PM_ID_NULL;
-    if (lookup(name.c_str(), id) < 0 || pmLookupDesc(id, &metric.description) < 0) continue;
+    if (find_metric(name.c_str(), id) < 0 || pmLookupDesc(id, &metric.description) < 0) continue;
     all.push_back(std::move(metric));
   }
   return all;
 }
 
-std::string text_of(unsigned type, unsigned of) {
+std::string help_text_of(unsigned type, unsigned of) {
   char* text = nullptr;
   const auto length = static_cast<int>(type & (PM_TEXT_ONELINE | PM_TEXT_HELP));
   const int status = (type & PM_TEXT_INDOM) != 0 ? pmLookupInDomText(of, length, &text)
@@ -141,7 +141,7 @@ std::string HostSource::host_name() {
 }
 
 std::string HostSource::text(unsigned type, unsigned of) {
-  return ask([type, of] { return text_of(type, of); }).value_or("");
+  return ask([type, of] { return help_text_of(type, of); }).value_or("");
 }
 
 OwnedLabels HostSource::labels(unsigned type, unsigned of) {

@@ -6,11 +6,11 @@
 
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "collector/engine/types.hpp"
 #include "command/archive/sample.hpp"
+#include "command/model/labels.hpp"
 #include "wire/result.hpp"
 
 namespace pcp::trace::command {
@@ -18,25 +18,6 @@ namespace pcp::trace::command {
 struct RecordedMetric {
   std::string name;
   pmDesc description{};
-};
-
-// Label sets that are PCP's to free.
-class OwnedLabels {
- public:
-  OwnedLabels() = default;
-  OwnedLabels(pmLabelSet* sets, int count) : sets_(sets), count_(count > 0 ? count : 0) {}
-  OwnedLabels(OwnedLabels&& other) noexcept
-      : sets_(std::exchange(other.sets_, nullptr)), count_(std::exchange(other.count_, 0)) {}
-  OwnedLabels& operator=(OwnedLabels&&) = delete;
-  ~OwnedLabels() {
-    if (sets_ != nullptr) pmFreeLabelSets(sets_, count_);
-  }
-
-  std::span<const pmLabelSet> all() const { return {sets_, static_cast<std::size_t>(count_)}; }
-
- private:
-  pmLabelSet* sets_ = nullptr;
-  int count_ = 0;
 };
 
 // Thread: one.

@@ -22,9 +22,9 @@ namespace {
 using Host = std::string;
 using Process = std::pair<Host, std::uint32_t>;
 
-class Document {
+class ChromeDocument {
  public:
-  explicit Document(const std::vector<SpanTrace>& traces) : traces_(traces) {
+  explicit ChromeDocument(const std::vector<SpanTrace>& traces) : traces_(traces) {
     for (const SpanTrace& trace : traces)
       for (const SpanEvent& span : trace.spans) add(span);
     if (threads_.empty()) base_ns_ = 0;
@@ -78,7 +78,7 @@ class Document {
   JsonWriter json_;
 };
 
-void Document::add(const SpanEvent& span) {
+void ChromeDocument::add(const SpanEvent& span) {
   base_ns_ = std::min(base_ns_, span.begin_ns);
   const Process process{span.host, span.pid};
   if (const auto [place, is_new] = processes_.try_emplace(process); is_new) {
@@ -92,7 +92,7 @@ void Document::add(const SpanEvent& span) {
 }
 
 // Of those that overlap the later one does not nest.
-void Document::find_nested(std::vector<const SpanEvent*>& spans) {
+void ChromeDocument::find_nested(std::vector<const SpanEvent*>& spans) {
   std::sort(spans.begin(), spans.end(), [](const SpanEvent* one, const SpanEvent* other) {
     return std::tuple(one->begin_ns, other->duration_ns, one->span) <
            std::tuple(other->begin_ns, one->duration_ns, other->span);
@@ -106,7 +106,7 @@ void Document::find_nested(std::vector<const SpanEvent*>& spans) {
   }
 }
 
-std::string Document::text() {
+std::string ChromeDocument::text() {
   json_.object([&] {
     text("displayTimeUnit", "ns");
     json_.key("otherData");
@@ -124,7 +124,7 @@ std::string Document::text() {
   return json_.document() + "\n";
 }
 
-void Document::name_processes() {
+void ChromeDocument::name_processes() {
   const auto name = [&](const char* what, double process, double thread, const std::string& is) {
     json_.object([&] {
       text("ph", "M");
@@ -146,7 +146,7 @@ void Document::name_processes() {
   }
 }
 
-void Document::nodes(const SpanTrace& trace) {
+void ChromeDocument::nodes(const SpanTrace& trace) {
   for (const Node& node : nodes_of(trace)) {
     span(*node.span);
     const bool is_elsewhere =
@@ -156,7 +156,7 @@ void Document::nodes(const SpanTrace& trace) {
   }
 }
 
-void Document::span(const SpanEvent& span) {
+void ChromeDocument::span(const SpanEvent& span) {
   if (span.is_event())
     event(span);
   else if (nested_.contains(&span))
@@ -166,7 +166,7 @@ void Document::span(const SpanEvent& span) {
 }
 
 template <typename Rest>
-void Document::write(const char* phase, const SpanEvent& where, std::uint64_t ns, Rest rest) {
+void ChromeDocument::write(const char* phase, const SpanEvent& where, std::uint64_t ns, Rest rest) {
   json_.object([&] {
     text("ph", phase);
     text("name", where.tag);
@@ -178,14 +178,14 @@ void Document::write(const char* phase, const SpanEvent& where, std::uint64_t ns
   });
 }
 
-void Document::complete(const SpanEvent& span) {
+void ChromeDocument::complete(const SpanEvent& span) {
   write("X", span, span.begin_ns, [&] {
     number("dur", static_cast<double>(span.duration_ns) / 1000);
     arguments(span);
   });
 }
 
-void Document::asynchronous(const SpanEvent& span) {
+void ChromeDocument::asynchronous(const SpanEvent& span) {
   const std::string id = "0x" + text_of(span.span);
   write("b", span, span.begin_ns, [&] {
     text("id", id);
@@ -194,7 +194,7 @@ void Document::asynchronous(const SpanEvent& span) {
   write("e", span, span.end_ns(), [&] { text("id", id); });
 }
 
-void Document::event(const SpanEvent& span) {
+void ChromeDocument::event(const SpanEvent& span) {
   const bool is_counter =
       span.kind == wire::SpanKind::Observe || span.kind == wire::SpanKind::Counter;
   write(is_counter ? "C" : "i", span, span.begin_ns, [&] {
@@ -206,7 +206,7 @@ void Document::event(const SpanEvent& span) {
 }
 
 // It begins within the one and ends where the other begins; clocks of two hosts may not agree.
-void Document::arrow(const SpanEvent& from, const SpanEvent& to) {
+void ChromeDocument::arrow(const SpanEvent& from, const SpanEvent& to) {
   const std::string id = "0x" + text_of(to.span);
   const auto flow = [&](const char* phase, const SpanEvent& where, std::uint64_t ns) {
     json_.object([&] {
@@ -225,7 +225,7 @@ void Document::arrow(const SpanEvent& from, const SpanEvent& to) {
 }
 
 // Without ids: whoever adds up what has the same name and arguments would find nothing to add.
-void Document::arguments(const SpanEvent& span) {
+void ChromeDocument::arguments(const SpanEvent& span) {
   if (!span.aborted && span.attributes.empty()) return;
   json_.key("args");
   json_.object([&] {
@@ -239,6 +239,8 @@ void Document::arguments(const SpanEvent& span) {
 
 }  // namespace
 
-std::string chrome_trace(const std::vector<SpanTrace>& traces) { return Document(traces).text(); }
+std::string chrome_trace(const std::vector<SpanTrace>& traces) {
+  return ChromeDocument(traces).text();
+}
 
 }  // namespace pcp::trace::command

@@ -21,12 +21,12 @@ namespace pcp::trace::command {
 
 namespace {
 
-enum Status { kDone = 0, kFailed = 1, kWrongUsage = 2 };
+enum ExportStatus { kExported = 0, kExportFailed = 1, kExportWrongUsage = 2 };
 
 // All of them are in memory until the end, and no viewer is glad of more.
 constexpr std::size_t kMostSpans = 250'000;
 
-int fail(const std::string& why, Status status) {
+int fail(const std::string& why, ExportStatus status) {
   std::cerr << "pcp-trace export: " << why << std::endl;
   return status;
 }
@@ -35,7 +35,7 @@ int write_chrome(const ExportOptions& options) {
   // First of all: should that not work, nobody has to wait for it.
   const agent::Descriptor file(
       ::open(options.chrome.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (!file) return fail(options.chrome + ": " + std::strerror(errno), kFailed);
+  if (!file) return fail(options.chrome + ": " + std::strerror(errno), kExportFailed);
   Interruption interruption;
   std::vector<SpanTrace> traces;
   std::size_t spans = 0;
@@ -45,11 +45,11 @@ int write_chrome(const ExportOptions& options) {
     return spans < kMostSpans;
   });
   if (const int error = write_all(file.get(), chrome_trace(traces)); error != 0)
-    return fail(options.chrome + ": " + std::strerror(error), kFailed);
+    return fail(options.chrome + ": " + std::strerror(error), kExportFailed);
   tell_of(watched, "export");
   if (spans >= kMostSpans)
-    fail("ended early: " + std::to_string(kMostSpans) + " spans are the most", kDone);
-  return watched.was_possible ? kDone : kFailed;
+    fail("ended early: " + std::to_string(kMostSpans) + " spans are the most", kExported);
+  return watched.was_possible ? kExported : kExportFailed;
 }
 
 }  // namespace
@@ -57,10 +57,11 @@ int write_chrome(const ExportOptions& options) {
 int export_spans(int argc, char* const* argv) {
   std::setlocale(LC_CTYPE, "");
   const Result<ExportOptions> options = parse_export_options(argc, argv);
-  if (!options) return fail(options.error().message + " (pcp-trace export --help)", kWrongUsage);
+  if (!options)
+    return fail(options.error().message + " (pcp-trace export --help)", kExportWrongUsage);
   if (options->wants_help) {
     std::cout << kExportUsage;
-    return kDone;
+    return kExported;
   }
   return write_chrome(*options);
 }

@@ -9,7 +9,7 @@
 #include <memory>
 #include <utility>
 
-#include "command/record/source.hpp"
+#include "command/model/labels.hpp"
 #include "command/spans/pcp_values.hpp"
 
 namespace pcp::trace::command {
@@ -46,19 +46,6 @@ int store_text(pmID metric, const std::string& text) {
   return pmStore(&result);
 }
 
-// The value of a label, in quotes as JSON has it; empty if there is none.
-std::string label_of(const pmLabelSet& set, std::string_view name) {
-  const std::string_view json(set.json, set.jsonlen);
-  for (int i = 0; i < set.nlabels; ++i) {
-    const pmLabel& label = set.labels[i];
-    if (json.substr(label.name, label.namelen) != name) continue;
-    const std::string_view value = json.substr(label.value, label.valuelen);
-    const bool is_text = value.size() >= 2 && value.front() == '"';
-    return std::string(is_text ? value.substr(1, value.size() - 2) : value);
-  }
-  return {};
-}
-
 // "4711 front", or "4711#2 front".
 HostFacts::Program program_of(const std::string& instance) {
   HostFacts::Program program;
@@ -85,6 +72,7 @@ std::vector<HostFacts::Program> programs() {
       found->second.service = service;
   }
   std::vector<HostFacts::Program> programs;
+  programs.reserve(all.size());
   for (auto& [number, program] : all) programs.push_back(std::move(program));
   return programs;
 }
@@ -121,7 +109,7 @@ Result<void> SpanHost::look_up() {
 Result<void> SpanHost::ask_for(const std::string& filter) {
   pmUseContext(context_);
   is_lost_ = true;  // until it is known to be there
-  if (const Result<void> found = look_up(); !found) return found;
+  if (Result<void> found = look_up(); !found) return found;
   const int status = store_text(events_, filter);
   is_lost_ = status < 0;
   if (status >= 0) return {};

@@ -18,7 +18,7 @@ namespace pcp::trace::command {
 
 namespace {
 
-enum Status { kDone = 0, kNothing = 1, kWrongUsage = 2 };
+enum SpansStatus { kSpansDone = 0, kNoSpans = 1, kSpansWrongUsage = 2 };
 
 // Who reads it may have left, as `| head` does.
 bool print(const std::string& text) { return write_all(STDOUT_FILENO, text) == 0; }
@@ -34,7 +34,7 @@ int show_traces(const SpansOptions& options) {
     return print(options.is_json ? trace_json(trace) : waterfall(trace, shown) + "\n");
   });
   tell_of(watched, "spans");
-  return watched.was_possible ? kDone : kNothing;
+  return watched.was_possible ? kSpansDone : kNoSpans;
 }
 
 int show_open(const SpansOptions& options) {
@@ -43,7 +43,7 @@ int show_open(const SpansOptions& options) {
   for (const std::string& trouble : open.troubles)
     std::cerr << "pcp-trace spans: " << trouble << std::endl;
   print(options.is_json ? open_json(open) : open_table(open, Shown(terminal_of(STDOUT_FILENO))));
-  return open.troubles.size() < options.hosts.size() ? kDone : kNothing;
+  return open.troubles.size() < options.hosts.size() ? kSpansDone : kNoSpans;
 }
 
 }  // namespace
@@ -54,11 +54,11 @@ int spans(int argc, char* const* argv) {
   if (!options) {
     std::cerr << "pcp-trace spans: " << options.error().message << " (pcp-trace spans --help)"
               << std::endl;
-    return kWrongUsage;
+    return kSpansWrongUsage;
   }
   if (options->wants_help) {
     std::cout << kSpansUsage;
-    return kDone;
+    return kSpansDone;
   }
   return options->shows_open ? show_open(*options) : show_traces(*options);
 }
