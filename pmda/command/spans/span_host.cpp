@@ -38,7 +38,7 @@ int store_text(pmID metric, const std::string& text) {
   set.pmid = metric;
   set.numval = 1;
   set.valfmt = PM_VAL_DPTR;
-  set.vlist[0].inst = PM_IN_NULL;
+  set.vlist[0].inst = static_cast<int>(PM_IN_NULL);
   set.vlist[0].value.pval = block.get();
   pmResult result{};
   result.numpmid = 1;
