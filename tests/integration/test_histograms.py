@@ -93,7 +93,7 @@ class Histograms(TraceTestCase):
                         ["pmlogcheck", archive], ["pmdumplog", "-a", archive]):
             shown = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S,
                                    check=True).stdout
-        values = re.findall(rf'\({OBSERVED}\):\s+inst \[1 or "a"\] value "(.*)"', shown)
+        values = re.findall(rf'\({OBSERVED}\):\s+inst \[\d+ or "a"\] value "(.*)"', shown)
         self.assertEqual(len(values), 3, shown)
         return histogram_text.parse(values[-1])
 

@@ -41,7 +41,7 @@ class Pieces {
   Head head(std::size_t size) {
     Head head{};
     const std::string_view taken = bytes(size);
-    std::memcpy(static_cast<void*>(&head), taken.data(), taken.size());
+    if (!taken.empty()) std::memcpy(static_cast<void*>(&head), taken.data(), taken.size());
     return head;
   }
 
