@@ -8,7 +8,6 @@
 
 #include "delivery/diagnostics.hpp"
 #include "delivery/sender.hpp"
-#include "record/span_notes.hpp"
 #include "wire/capture_filter.hpp"
 #include "wire/steady_clock.hpp"
 
@@ -22,6 +21,9 @@ constexpr std::int64_t kStepNs = 1'000'000;
 
 // Sets that spans in the queue may be of.
 constexpr std::size_t kMostEpochs = 64;
+
+// Taken out of the queue so that others behind them are.
+constexpr std::size_t kMostReady = 4'096;
 
 std::int64_t wall_minus_monotonic() {
   timespec wall{};
@@ -82,8 +84,7 @@ void SpanSender::take_control(const wire::Control& control) {
       diagnose(PMTRACE_STATE_COMMS, [&] { return "not captured: " + filter.error().message; });
       continue;
     }
-    if (filter->slower_ns > 0 || !wire::matches_process(*filter, own_pid(), service_, process_))
-      continue;
+    if (!wire::matches_process(*filter, own_pid(), service_, process_)) continue;
     const bool is_there = published() != nullptr && published()->at(capture.place).id == capture.id;
     set->add(capture, *filter, control.most_a_second,
              is_there ? published()->at(capture.place).since : 0);
@@ -96,6 +97,7 @@ void SpanSender::take_control(const wire::Control& control) {
 }
 
 void SpanSender::publish(std::unique_ptr<CaptureSet> set) {
+  held_.keep_only(unchanged_places(set.get()));
   if (set != nullptr) {
     Epoch epoch{set->epoch(), set->control(), {}};
     for_each_place(set->places(), [&](std::size_t place) { epoch.ids[place] = set->at(place).id; });
@@ -106,6 +108,16 @@ void SpanSender::publish(std::unique_ptr<CaptureSet> set) {
   recorders_.for_each([&](Recorder& each) { threads.push_back(&each.looks_at_captures()); });
   captures_.publish(std::move(set), threads);
   retire();
+}
+
+// Those at which another set has the same captures as what is published.
+Places SpanSender::unchanged_places(const CaptureSet* set) const {
+  if (set == nullptr || published() == nullptr) return 0;
+  Places same = 0;
+  for_each_place(set->places() & published()->places(), [&](std::size_t place) {
+    if (set->at(place).id == published()->at(place).id) same |= Places{1} << place;
+  });
+  return same;
 }
 
 // Of what nobody asks for any more nothing is told.
@@ -148,11 +160,29 @@ void SpanSender::look(std::uint64_t now_ns) {
   if (published() == nullptr) {
     drop_what_waits();
   } else if (!is_connected_ && now_ns - away_since_ns_ > kPatienceNs) {
+    end();
     publish(nullptr);
     count_what_waits_as_away();  // should this very agent come back, it hears of it
   } else {
     set_wall_clock();
+    sort(now_ns);
+    HeldSpans::Decisions decisions;
+    held_.look(now_ns, decisions);
+    carry_out(std::move(decisions));
   }
+}
+
+void SpanSender::sort(std::uint64_t now_ns) {
+  if (published() == nullptr || published()->slow() == 0) return;
+  CapturedSpan span;
+  while (ready_.size() < kMostReady && queue_.take(span)) route(span, now_ns);
+}
+
+void SpanSender::end() {
+  sort(now_ns());
+  HeldSpans::Decisions decisions;
+  held_.give_up(decisions);
+  carry_out(std::move(decisions));
 }
 
 void SpanSender::set_wall_clock() {
@@ -161,18 +191,68 @@ void SpanSender::set_wall_clock() {
   if (step > kStepNs || step < -kStepNs) wall_minus_monotonic_ = now;
 }
 
-std::uint64_t SpanSender::settled() const {
-  return taken_ - (is_on_its_way_ ? pdu_.spans : 0) - (left_ ? 1 : 0);
+bool SpanSender::has_settled(std::uint64_t captured) const {
+  const bool tells_counts_only = is_on_its_way_ && pdu_.spans == 0;
+  return taken_ >= captured + ready_.size() + (is_on_its_way_ ? pdu_.spans : 0) &&
+         !tells_counts_only;
 }
 
-bool SpanSender::take(CapturedSpan& span) {
-  if (left_) {
-    span = *std::exchange(left_, std::nullopt);
-    return true;
-  }
-  if (!queue_.take(span)) return false;
+// What somebody wants in any case goes on at once, whatever becomes of it for others.
+void SpanSender::route(const CapturedSpan& span, std::uint64_t now_ns) {
   ++taken_;
+  Held held{span, std::shared_ptr<SpanNotes>(span.notes)};
+  const auto places = static_cast<Places>(span.context.places);
+  const CaptureSet* const set = published();
+  const Places slow =
+      set != nullptr
+          ? set->slow() & set->still_asked(places, static_cast<std::uint16_t>(span.epoch))
+          : 0;
+  if ((places & ~slow) != 0) {
+    ready_.push_back(held);
+    ready_.back().span.context.places = places & ~slow;
+  }
+  if (slow == 0) return;
+  held.span.context.places = slow;
+  HeldSpans::Decisions decisions;
+  held_.take(std::move(held), *set, now_ns, decisions);
+  carry_out(std::move(decisions));
+}
+
+void SpanSender::carry_out(HeldSpans::Decisions decisions) {
+  for (HeldSpans::Decided& each : decisions) {
+    each.held.span.epoch = published()->epoch();
+    if (each.fate == HeldSpans::Fate::Kept) {
+      ready_.push_back(std::move(each.held));
+      continue;
+    }
+    for_each_tally(each.held.span, [&](Tally& tally) {
+      if (each.fate == HeldSpans::Fate::OverLimit) {
+        ++tally.missed_limit;
+      } else {
+        ++tally.captured;
+        ++tally.missed_waiting;
+      }
+    });
+  }
+}
+
+bool SpanSender::take(Held& next) {
+  CapturedSpan span;
+  while (ready_.empty() && queue_.take(span)) route(span, now_ns());
+  if (ready_.empty()) return false;
+  next = std::move(ready_.front());
+  ready_.pop_front();
   return true;
+}
+
+// Of the captures that it is for, and that are still asked for.
+template <typename Visit>
+void SpanSender::for_each_tally(const CapturedSpan& span, Visit visit) {
+  const Epoch* const epoch = epoch_of(span);
+  if (epoch == nullptr) return;
+  for_each_place(static_cast<Places>(span.context.places), [&](std::size_t place) {
+    if (Tally* const tally = tally_of(epoch->ids[place])) visit(*tally);
+  });
 }
 
 const SpanSender::Epoch* SpanSender::epoch_of(const CapturedSpan& span) const {
@@ -182,23 +262,18 @@ const SpanSender::Epoch* SpanSender::epoch_of(const CapturedSpan& span) const {
 }
 
 void SpanSender::drop_what_waits() {
-  CapturedSpan span;
-  while (take(span)) delete span.notes;
+  held_.keep_only(0);
+  Held next;
+  while (take(next)) continue;
 }
 
 void SpanSender::count_what_waits_as_away() {
-  CapturedSpan span;
-  while (take(span)) {
-    delete span.notes;
-    const Epoch* const epoch = epoch_of(span);
-    if (epoch == nullptr) continue;
-    for_each_place(static_cast<Places>(span.context.places), [&](std::size_t place) {
-      if (Tally* const tally = tally_of(epoch->ids[place])) {
-        ++tally->captured;
-        ++tally->missed_away;
-      }
+  Held next;
+  while (take(next))
+    for_each_tally(next.span, [](Tally& tally) {
+      ++tally.captured;
+      ++tally.missed_away;
     });
-  }
 }
 
 // Nobody can tell whether the agent took it.
@@ -228,20 +303,17 @@ void SpanSender::fill() {
   pdu_.spans_at = {};
   constexpr std::size_t kMostBody = wire::kMaxEventsPduBytes - wire::kEventsOverheadBytes -
                                     wire::kMaxCaptures * wire::kMaxCaptureCountBytes;
-  CapturedSpan span;
-  while (pdu_.body.size() + wire::kMaxSpanBytes <= kMostBody && take(span)) {
-    const Epoch* const epoch = epoch_of(span);
-    if (epoch == nullptr) {  // nobody asks any more
-      delete span.notes;
-      continue;
-    }
+  Held next;
+  while (pdu_.body.size() + wire::kMaxSpanBytes <= kMostBody && take(next)) {
+    const Epoch* const epoch = epoch_of(next.span);
+    if (epoch == nullptr) continue;  // nobody asks any more
     if (pdu_.spans > 0 && epoch->control != pdu_.control) {
-      left_ = span;
+      ready_.push_front(std::move(next));
       break;
     }
     pdu_.control = epoch->control;
-    count(span, *epoch);
-    append(span);
+    count(next.span);
+    append(next);
   }
   append_counts();
   if (pdu_.spans == 0 && pdu_.counts.empty()) return;
@@ -250,14 +322,14 @@ void SpanSender::fill() {
   is_on_its_way_ = true;
 }
 
-void SpanSender::count(const CapturedSpan& span, const Epoch& epoch) {
-  for_each_place(static_cast<Places>(span.context.places), [&](std::size_t place) {
-    ++pdu_.spans_at[place];
-    if (Tally* const tally = tally_of(epoch.ids[place])) ++tally->captured;
-  });
+void SpanSender::count(const CapturedSpan& span) {
+  for_each_place(static_cast<Places>(span.context.places),
+                 [&](std::size_t place) { ++pdu_.spans_at[place]; });
+  for_each_tally(span, [](Tally& tally) { ++tally.captured; });
 }
 
-void SpanSender::append(const CapturedSpan& span) {
+void SpanSender::append(const Held& held) {
+  const CapturedSpan& span = held.span;
   wire::Span out;
   out.tag_id = span.tag->id;
   out.kind = span.kind;
@@ -273,8 +345,7 @@ void SpanSender::append(const CapturedSpan& span) {
   out.places = static_cast<Places>(span.context.places);
   out.aborted = span.aborted;
   out.value = span.value;
-  const std::unique_ptr<SpanNotes> notes(span.notes);
-  if (notes != nullptr) notes->describe(out);
+  if (held.notes != nullptr) held.notes->describe(out);
   wire::append_span(pdu_.body, out);
   pdu_.tags.push_back(span.tag);
   ++pdu_.spans;
@@ -285,6 +356,7 @@ wire::CaptureCount SpanSender::count_of(std::uint64_t id, const Tally& tally) co
                            .captured = tally.captured,
                            .missed_full = tally.missed_full,
                            .missed_limit = tally.missed_limit,
+                           .missed_waiting = tally.missed_waiting,
                            .missed_away = tally.missed_away};
   captures_.for_each([&](const CaptureSet& set) {
     for_each_place(set.places(), [&](std::size_t place) {

@@ -4,7 +4,8 @@
 // time; the rest waits in the queue, and what finds that full is counted.
 //
 // For each capture it counts how many spans there were, and what became of those that the agent
-// does not get: each span is one or the other.
+// does not get: each span is one or the other. What a filter with slower= may want is held until
+// that is known, and counted then.
 //
 // A connection that breaks ends no capture at once, since the agent may be back with the same ones;
 // after ten seconds nothing is captured any more, and what waits is counted as missed.
@@ -20,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "delivery/held_spans.hpp"
 #include "delivery/options.hpp"
 #include "record/recorders.hpp"
 #include "wire/events.hpp"
@@ -50,6 +52,12 @@ class SpanSender {
   // To be called now and then.
   void look(std::uint64_t now_ns);
 
+  // Holds what threads have captured for filters with slower=, which makes room in their queue.
+  void sort(std::uint64_t now_ns);
+
+  // The process ends: what is still held is given up, and counted.
+  void end();
+
   // What may be sent now; null if nothing.
   struct Pdu {
     std::uint64_t sequence = 0;
@@ -57,24 +65,26 @@ class SpanSender {
     std::vector<wire::CaptureCount> counts;
     std::string body;
     std::vector<const Tag*> tags;
-    Places places = 0;
     std::uint64_t spans = 0;
     std::array<std::uint64_t, wire::kMaxCaptures> spans_at{};
   };
   const Pdu* next();
 
-  // Spans that threads have captured so far; and how many of those nobody has to wait for any more.
+  // Spans that threads have captured so far. Whether nobody has to wait any more for so many of
+  // them.
   std::uint64_t captured() const { return taken_ + queue_.waiting(); }
-  std::uint64_t settled() const;
+  bool has_settled(std::uint64_t captured) const;
 
  private:
   using Ids = std::array<std::uint64_t, wire::kMaxCaptures>;
+  using Held = HeldSpans::Held;
 
   // Of a capture that is asked for now.
   struct Tally {
     std::uint64_t captured = 0;
     std::uint64_t missed_full = 0;  // of sets that nobody looks at, as is the next
     std::uint64_t missed_limit = 0;
+    std::uint64_t missed_waiting = 0;
     std::uint64_t missed_away = 0;
     wire::CaptureCount told{};
   };
@@ -91,16 +101,21 @@ class SpanSender {
   void retire();
   void forget_other_tallies();
   void count_what_waits_as_away();
+  Places unchanged_places(const CaptureSet* set) const;
+  void route(const CapturedSpan& span, std::uint64_t now_ns);
+  void carry_out(HeldSpans::Decisions decisions);
+  template <typename Visit>
+  void for_each_tally(const CapturedSpan& span, Visit visit);
   Tally* tally_of(std::uint64_t id);
   wire::CaptureCount count_of(std::uint64_t id, const Tally& tally) const;
-  bool take(CapturedSpan& span);
+  bool take(Held& next);
   const Epoch* epoch_of(const CapturedSpan& span) const;
-  void count(const CapturedSpan& span, const Epoch& epoch);
+  void count(const CapturedSpan& span);
   void count_as_away(const Pdu& pdu);
   void drop_what_waits();
   void set_wall_clock();
   void fill();
-  void append(const CapturedSpan& span);
+  void append(const Held& held);
   void append_counts();
 
   Recorders& recorders_;
@@ -112,7 +127,8 @@ class SpanSender {
   std::vector<std::pair<std::uint64_t, Tally>> tallies_;  // by the capture's id
   std::deque<Epoch> epochs_;                              // the last one is the present one's
   std::uint64_t taken_ = 0;                               // out of the queue
-  std::optional<CapturedSpan> left_;                      // taken, and of the next PDU
+  HeldSpans held_;
+  std::deque<Held> ready_;  // taken, and to be sent
   Pdu pdu_;
   bool is_on_its_way_ = false;
   std::uint64_t last_sequence_ = 0;

@@ -54,6 +54,7 @@ void Flusher::on_bell(bool is_urgent) {
   if (next_flush_ns_ == kNever) next_flush_ns_ = after(std::min(kLeadingEdge, poll_interval_));
   if (is_urgent) {
     drain();
+    spans_.sort(surroundings_.now_ns());
     step();
   }
   if (next_end_look_ns_ == kNever && surroundings_.main_has_left()) leave_if_last();
@@ -170,6 +171,7 @@ void Flusher::take_flush_request() {
   drain_and_look();
   if (!has_drained_all_ && !is_ending) return;  // the next flush tries again
   spans_.look(surroundings_.now_ns());
+  if (is_ending) spans_.end();
   shared_.link.made_progress();  // it may have been much
   flushed_until_ = pending_.queued();
   request_ = FlushRequest{ticket, flushed_until_, doubtful_calls(), spans_.captured(), is_ending};
@@ -180,7 +182,7 @@ void Flusher::settle_flush_request() {
     return;
   // What vanishes with the process is told before it.
   if (request_->at_end && !open_.empty() && !output_.has_told_open()) return;
-  if (request_->at_end && spans_.settled() < request_->spans) return;
+  if (request_->at_end && !spans_.has_settled(request_->spans)) return;
   const bool certain = doubtful_calls() == request_->doubtful;
   const bool is_last = request_->at_end && request_->ticket == shared_.link.requested();
   if (certain && is_last && pending_.empty()) {

@@ -32,6 +32,7 @@ void CaptureSet::add(const wire::Capture& capture, const wire::CaptureFilter& fi
   asked.limit.set(std::min(filter.limit, most_a_second));
   const Places bit = Places{1} << capture.place;
   places_ |= bit;
+  if (filter.slower_ns > 0) slow_ |= bit;
   if (filter.points) points_ |= bit;
   if (filter.observations) observations_ |= bit;
   if (filter.counters) counters_ |= bit;
@@ -63,6 +64,10 @@ Places CaptureSet::admit(Places places, std::uint64_t trace_low, std::uint64_t n
   Places admitted = 0;
   for_each_place(places, [&](std::size_t place) {
     const Asked& asked = asked_[place];
+    if ((slow_ & Places{1} << place) != 0) {
+      if (SpanLimit::is_asked_for(asked.share, trace_low)) admitted |= Places{1} << place;
+      return;
+    }
     switch (asked.limit.admits(asked.share, trace_low, now_ns)) {
       case SpanLimit::Answer::Taken:
         admitted |= Places{1} << place;
@@ -78,7 +83,7 @@ Places CaptureSet::admit(Places places, std::uint64_t trace_low, std::uint64_t n
 }
 
 void CaptureSet::count(Places places, std::uint64_t now_ns) const {
-  for_each_place(places, [&](std::size_t place) { asked_[place].limit.count(now_ns); });
+  for_each_place(places & ~slow_, [&](std::size_t place) { asked_[place].limit.count(now_ns); });
 }
 
 void CaptureSet::miss_for_want_of_room(Places places) const {

@@ -69,7 +69,14 @@ class CaptureSet {
   // it.
   Places admit(Places places, std::uint64_t trace_low, std::uint64_t now_ns) const;
 
-  // One more span, or event, at each.
+  // Those that want slow ones only, with what is inside of them: which ones these are is known when
+  // the top ends. Until then no limit holds.
+  Places slow() const { return slow_; }
+  bool is_slow(std::size_t place, std::uint64_t duration_ns) const {
+    return duration_ns >= asked_[place].filter.slower_ns;
+  }
+
+  // One more span, or event, at each but those of slow ones.
   void count(Places places, std::uint64_t now_ns) const;
   void miss_for_want_of_room(Places places) const;
 
@@ -80,6 +87,7 @@ class CaptureSet {
   const Epoch epoch_;
   const std::uint64_t control_;
   Places places_ = 0;
+  Places slow_ = 0;
   Places points_ = 0;
   Places observations_ = 0;
   Places counters_ = 0;
@@ -138,6 +146,7 @@ class Captures {
 
     explicit operator bool() const { return set_ != nullptr; }
     const CaptureSet* operator->() const { return set_; }
+    const CaptureSet& operator*() const { return *set_; }
 
    private:
     LooksAtCaptures& looks_;

@@ -5,8 +5,7 @@
 #include <atomic>
 #include <bit>
 
-#include "fork/wiped_memory.hpp"
-#include "record/errno_stays.hpp"
+#include "record/by_entry.hpp"
 
 namespace pcp::trace::client {
 namespace {
@@ -18,19 +17,7 @@ struct KeptSlot {
   std::atomic<Moment> begun;
   std::array<std::atomic<std::uint64_t>, std::tuple_size_v<KeptWords>> words;
 };
-using KeptTraces = std::array<KeptSlot, std::size_t{OpenRoom::kMostBlocks} * OpenRoom::kInBlock>;
-
-std::atomic<KeptTraces*> kept_traces{nullptr};  // released by who makes it
-
-KeptTraces* make_kept_traces() {
-  KeptTraces* slots = kept_traces.load(std::memory_order_acquire);
-  if (slots != nullptr) return slots;
-  const ErrnoStays errno_stays;
-  auto* const made = static_cast<KeptTraces*>(allocate_wiped_memory(sizeof(KeptTraces)));
-  if (made == nullptr) return nullptr;
-  // Another thread may be faster; then what was made is lost, once.
-  return kept_traces.compare_exchange_strong(slots, made, std::memory_order_acq_rel) ? made : slots;
-}
+ByEntry<KeptSlot> kept_traces;
 
 struct PlaceAndContext {
   OpenTable::Place place;
@@ -41,9 +28,9 @@ static_assert(sizeof(PlaceAndContext) == sizeof(KeptWords));
 }  // namespace
 
 void keep_trace(std::uint32_t entry, const KeptTrace& trace) {
-  KeptTraces* const slots = make_kept_traces();
-  if (slots == nullptr) return;
-  KeptSlot& slot = (*slots)[entry];
+  KeptSlot* const found = kept_traces.find_or_make(entry);
+  if (found == nullptr) return;
+  KeptSlot& slot = *found;
   const auto words = std::bit_cast<KeptWords>(PlaceAndContext{trace.place, trace.context});
   slot.begun.store(0, std::memory_order_relaxed);
   for (std::size_t i = 0; i < words.size(); ++i)
@@ -52,9 +39,9 @@ void keep_trace(std::uint32_t entry, const KeptTrace& trace) {
 }
 
 std::optional<KeptTrace> find_trace(std::uint32_t entry, Moment begun) {
-  KeptTraces* const slots = kept_traces.load(std::memory_order_acquire);
-  if (slots == nullptr) return {};
-  const KeptSlot& slot = (*slots)[entry];
+  const KeptSlot* const found = kept_traces.find(entry);
+  if (found == nullptr) return {};
+  const KeptSlot& slot = *found;
   if (slot.begun.load(std::memory_order_acquire) != begun) return {};
   KeptWords words;
   for (std::size_t i = 0; i < words.size(); ++i)

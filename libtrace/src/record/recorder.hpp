@@ -201,7 +201,11 @@ class Recorder {
   void look_at_room();
   bool widen_room();
   Traced begin_inside(const Tag* tag, const ThreadTrace::Inside& inside, bool is_chosen);
-  Places choose(const Captures::Look& look, const Tag* tag, const ThreadTrace::Inside& inside,
+  struct Chosen {
+    Places places = 0;
+    Places slow_tops = 0;  // of these places those with slower= of which it is the top
+  };
+  Chosen choose(const Captures::Look& look, const Tag* tag, const ThreadTrace::Inside& inside,
                 TraceContext& context);
   bool put_span(const Captures::Look& look, const CapturedSpan& span);
 

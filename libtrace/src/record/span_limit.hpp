@@ -22,14 +22,17 @@ class SpanLimit {
 
   // Whether a trace is taken now; `share` is that of all trace ids, in parts of 2^56.
   Answer admits(std::uint64_t share, std::uint64_t trace_low, std::uint64_t now_ns) const {
-    constexpr std::uint64_t kAll = std::uint64_t{1} << 56;
-    const std::uint64_t id = trace_low & (kAll - 1);
-    if (id < kAll - share) return Answer::NotAskedFor;
+    if (!is_asked_for(share, trace_low)) return Answer::NotAskedFor;
     const State now = in_second(now_ns);
     // Twice as many is the end, whatever the ids are.
     if (now.spans / 2 >= limit_) return Answer::OverLimit;
     const unsigned halvings = now.halvings + (now.spans >= limit_ ? 1 : 0);
-    return id < kAll - (share >> halvings) ? Answer::OverLimit : Answer::Taken;
+    return is_asked_for(share >> halvings, trace_low) ? Answer::Taken : Answer::OverLimit;
+  }
+
+  static bool is_asked_for(std::uint64_t share, std::uint64_t trace_low) {
+    constexpr std::uint64_t kAll = std::uint64_t{1} << 56;
+    return (trace_low & (kAll - 1)) >= kAll - share;
   }
 
   void count(std::uint64_t now_ns) {

@@ -2,12 +2,11 @@
 #include "record/span_notes.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <exception>
 #include <new>
 
-#include "fork/wiped_memory.hpp"
+#include "record/by_entry.hpp"
 #include "record/errno_stays.hpp"
 
 namespace pcp::trace::client {
@@ -20,18 +19,7 @@ struct NotesSlot {
   std::atomic<SpanNotes*> notes;
   std::atomic<Moment> sent;  // the begin of what was; stands for itself
 };
-using AllNotes = std::array<NotesSlot, std::size_t{OpenRoom::kMostBlocks} * OpenRoom::kInBlock>;
-std::atomic<AllNotes*> all_notes{nullptr};  // released by who makes it
-
-AllNotes* make_all_notes() {
-  AllNotes* slots = all_notes.load(std::memory_order_acquire);
-  if (slots != nullptr) return slots;
-  const ErrnoStays errno_stays;
-  auto* const made = static_cast<AllNotes*>(allocate_wiped_memory(sizeof(AllNotes)));
-  if (made == nullptr) return nullptr;
-  // Another thread may be faster; then what was made is lost, once.
-  return all_notes.compare_exchange_strong(slots, made, std::memory_order_acq_rel) ? made : slots;
-}
+ByEntry<NotesSlot> all_notes;
 
 // What an attribute takes beside its texts, more or less.
 constexpr std::size_t kAround = 80;
@@ -106,10 +94,10 @@ void SpanNotes::describe(wire::Span& span) {
 }
 
 SpanNotes* find_or_make_notes(std::uint32_t entry, Moment begun) {
-  AllNotes* const slots = make_all_notes();
-  if (slots == nullptr) return nullptr;
+  NotesSlot* const found = all_notes.find_or_make(entry);
+  if (found == nullptr) return nullptr;
   const ErrnoStays errno_stays;
-  std::atomic<SpanNotes*>& slot = (*slots)[entry].notes;
+  std::atomic<SpanNotes*>& slot = found->notes;
   SpanNotes* const there = slot.load(std::memory_order_acquire);
   if (there != nullptr && there->begun() == begun) return there;
   auto* const made = new (std::nothrow) SpanNotes(begun);
@@ -119,19 +107,19 @@ SpanNotes* find_or_make_notes(std::uint32_t entry, Moment begun) {
 }
 
 void note_sent(std::uint32_t entry, Moment begun) {
-  if (AllNotes* const slots = make_all_notes())
-    (*slots)[entry].sent.store(begun, std::memory_order_relaxed);
+  if (NotesSlot* const slot = all_notes.find_or_make(entry))
+    slot->sent.store(begun, std::memory_order_relaxed);
 }
 
 bool is_sent(std::uint32_t entry, Moment begun) {
-  AllNotes* const slots = all_notes.load(std::memory_order_acquire);
-  return slots != nullptr && (*slots)[entry].sent.load(std::memory_order_relaxed) == begun;
+  const NotesSlot* const slot = all_notes.find(entry);
+  return slot != nullptr && slot->sent.load(std::memory_order_relaxed) == begun;
 }
 
 SpanNotes* take_notes(std::uint32_t entry, Moment begun) {
-  AllNotes* const slots = all_notes.load(std::memory_order_acquire);
-  if (slots == nullptr) return nullptr;
-  std::atomic<SpanNotes*>& slot = (*slots)[entry].notes;
+  NotesSlot* const found = all_notes.find(entry);
+  if (found == nullptr) return nullptr;
+  std::atomic<SpanNotes*>& slot = found->notes;
   SpanNotes* const there = slot.load(std::memory_order_acquire);
   if (there == nullptr || there->begun() != begun) return nullptr;
   return slot.exchange(nullptr, std::memory_order_acq_rel);

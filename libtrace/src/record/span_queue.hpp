@@ -24,6 +24,7 @@ struct CapturedSpan {
   std::uint64_t duration_ns = 0;  // of a span
   double value = 0;               // of an event
   CaptureSet::Epoch epoch = 0;    // of the set that its places are of
+  Places slow_tops = 0;           // those with slower= of which it is the top
   std::uint32_t tid = 0;
   wire::SpanKind kind = wire::SpanKind::Internal;
   bool aborted = false;
@@ -57,6 +58,8 @@ class SpanQueue {
     return true;
   }
 
+  // For every quarter that is full now, more or less.
+  bool wants_to_be_sorted() const { return waiting() % (kMost / 4) == 0; }
   bool is_half_full() const { return waiting() > kMost / 2; }
   std::uint64_t waiting() const { return waiting_.load(std::memory_order_relaxed); }
 

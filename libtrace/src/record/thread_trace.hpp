@@ -43,8 +43,8 @@ class ThreadTrace {
 
   // What a transaction is a part of.
   struct Inside {
-    TraceContext context;     // its own, but for an id; no trace: of nothing
-    std::uint16_t epoch = 0;  // of the context's places
+    TraceContext context;                // its own, but for an id; no trace: of nothing
+    Place around = OpenTable::kNowhere;  // of what it is a part of, with marks
   };
 
   // What those are a part of that begin now.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What a recorder does of transactions that belong to traces, and of what is captured.
 #include "record/recorder.hpp"
+#include "record/slow_tops.hpp"
 #include "record/span_notes.hpp"
 
 namespace pcp::trace::client {
@@ -8,30 +9,51 @@ namespace {
 
 std::uint64_t ns_of(Moment by_clock) { return by_clock >> 1; }
 
+// What is inside of a transaction of which only the slow ones are wanted.
+void note_inside(const CaptureSet& set, Places inherited, OpenTable::Place around) {
+  if ((inherited & set.slow()) != 0 && OpenTable::is_entry(around))
+    note_inside_slow_top(OpenTable::entry_at(around)->number);
+}
+
+// A fast top with nothing inside is known to be of no use here and now.
+void leave_fast_out(const CaptureSet& set, CapturedSpan& span) {
+  Places fast = 0;
+  for_each_place(span.slow_tops, [&](std::size_t place) {
+    if (!set.is_slow(place, span.duration_ns)) fast |= Places{1} << place;
+  });
+  span.slow_tops &= ~fast;
+  span.context.places = static_cast<Places>(span.context.places) & ~fast;
+}
+
 }  // namespace
 
 // Which filters take it: those that have what it is inside of, and those whose top it is. What is a
 // top but for its share or limit has a trace all the same, so that what is inside of it is decided
 // alike.
-Places Recorder::choose(const Captures::Look& look, const Tag* tag,
-                        const ThreadTrace::Inside& inside, TraceContext& context) {
-  const Places inherited = look->still_asked(static_cast<Places>(context.places), inside.epoch);
+Recorder::Chosen Recorder::choose(const Captures::Look& look, const Tag* tag,
+                                  const ThreadTrace::Inside& inside, TraceContext& context) {
+  const Places inherited =
+      look->still_asked(static_cast<Places>(context.places), OpenTable::epoch_of(inside.around));
   const Places tops = look->matching(*tag) & ~inherited;
-  if ((inherited | tops) == 0) return 0;
+  if ((inherited | tops) == 0) return {};
   if (!context.is_trace()) context = trace_.begin_trace();
   if (!context.is_trace()) {
     look->miss_for_want_of_room(inherited | tops);
-    return 0;
+    return {};
   }
-  Places places = inherited | look->admit(tops, context.trace_low, now_ns());
+  Places admitted = look->admit(tops, context.trace_low, now_ns());
   if (queue_->spans().is_half_full()) {  // the other half is for what is inside of others
-    look->miss_for_want_of_room(places & ~inherited);
-    places = inherited;
+    look->miss_for_want_of_room(admitted);
+    admitted = 0;
   }
-  if (places != 0 && context.own == 0) context.own = trace_.make_id();
-  if (places == 0 || context.own != 0) return places;
-  look->miss_for_want_of_room(places);  // there was no memory for an id
-  return 0;
+  const Chosen chosen{inherited | admitted, admitted & look->slow()};
+  if (chosen.places != 0 && context.own == 0) context.own = trace_.make_id();
+  if (context.own == 0) {  // there was no memory for an id
+    look->miss_for_want_of_room(chosen.places);
+    return {};
+  }
+  note_inside(*look, inherited, inside.around);
+  return chosen;
 }
 
 Recorder::Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Inside& inside,
@@ -39,7 +61,9 @@ Recorder::Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Insid
   TraceContext context = inside.context;
   const Captures::Look look(queue_->captures(), looks_at_captures_);
   const bool is_on = !has_state(PMTRACE_STATE_NOAGENT);
-  Places places = is_on && has_state(kCapturing) && look ? choose(look, tag, inside, context) : 0;
+  const Chosen chosen =
+      is_on && has_state(kCapturing) && look ? choose(look, tag, inside, context) : Chosen{};
+  Places places = chosen.places;
   if (!context.is_trace() && trace_.always_begins_traces()) context = trace_.begin_trace();
 
   // What is captured is timed by the clock that all processes of this host share.
@@ -58,6 +82,8 @@ Recorder::Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Insid
   context.places = places;
   if (places != 0) {
     look->count(places, ns_of(begun.moment));
+    if (chosen.slow_tops != 0)
+      note_slow_top(OpenTable::entry_at(begun.place)->number, begun.moment, chosen.slow_tops);
     begun.place |= OpenTable::captured_in(look->epoch());
   }
   if (context.is_trace()) begun.place |= OpenTable::kHasTrace;
@@ -78,6 +104,7 @@ double Recorder::end_traced(const ThreadTrace::Open& open, const TraceContext& c
   const std::uint32_t entry = OpenTable::entry_at(open.place)->number;
   CapturedSpan span{.tag = open.tag, .notes = take_notes(entry, open.begun), .context = context};
   const bool has_sent = is_sent(entry, open.begun);
+  const SlowTop top = slow_top(entry, open.begun);
   if (open_.leave(trace_.end(open), open.tag, open.begun)) {
     span.begin_ns = ns_of(open.begun);
     span.duration_ns = ns_of(now) - span.begin_ns;
@@ -89,6 +116,8 @@ double Recorder::end_traced(const ThreadTrace::Open& open, const TraceContext& c
     if (look) {
       span.context.places =
           look->still_asked(static_cast<Places>(context.places), OpenTable::epoch_of(open.place));
+      span.slow_tops = top.places & static_cast<Places>(span.context.places) & look->slow();
+      if (!top.has_inside) leave_fast_out(*look, span);
       if (put_span(look, span)) span.notes = nullptr;
     }
   }
@@ -102,16 +131,18 @@ void Recorder::capture_event(const Tag* tag, wire::SpanKind kind, double value) 
   const Places wanting = look->wanting(kind);
   if (wanting == 0) return;
   const ThreadTrace::Inside inside = trace_.innermost();
-  const Places around = look->still_asked(static_cast<Places>(inside.context.places), inside.epoch);
+  const Places around = look->still_asked(static_cast<Places>(inside.context.places),
+                                          OpenTable::epoch_of(inside.around));
   CapturedSpan event{.tag = tag, .context = inside.context};
   event.begin_ns = now_ns();
   event.value = value;
   event.kind = kind;
   const Places by_itself = look->admit(
-      look->matching(*tag) & wanting & ~around,
+      look->matching(*tag) & wanting & ~around & ~look->slow(),
       inside.context.is_trace() ? inside.context.trace_low : trace_.make_id(), event.begin_ns);
   event.context.places = (around & wanting) | by_itself;
   look->count(static_cast<Places>(event.context.places), event.begin_ns);
+  note_inside(*look, around & wanting, inside.around);
   put_span(look, event);
 }
 
@@ -122,7 +153,10 @@ bool Recorder::put_span(const Captures::Look& look, const CapturedSpan& span) {
   CapturedSpan whole = span;
   whole.epoch = look->epoch();
   whole.tid = thread_.load(std::memory_order_relaxed);
-  if (queue_->spans().put(span_token_, whole)) return true;
+  if (queue_->spans().put(span_token_, whole)) {
+    if ((places & look->slow()) != 0 && queue_->spans().wants_to_be_sorted()) doorbell_->ring();
+    return true;
+  }
   look->miss_for_want_of_room(places);
   return false;
 }

@@ -10,10 +10,6 @@ namespace pcp::trace::agent {
 Result<std::string> canonical_filter(std::string_view text) {
   const Result<wire::CaptureFilter> filter = wire::parse_capture_filter(text);
   if (!filter) return filter.error();
-  // The library does not wait for the end of a transaction before it decides.
-  if (filter->slower_ns > 0)
-    return Error{
-        "slower= is not there yet: leave it out, and look for the slow ones in what comes"};
   return wire::text_of(*filter);
 }
 

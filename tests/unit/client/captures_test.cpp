@@ -163,8 +163,7 @@ TEST_F(CapturesTest, LoseWholeTreesFirstWhereThereIsNoRoom) {
   const CaptureSet::Asked& asked = queue.captures().published()->at(3);
   EXPECT_EQ(asked.missed_full, 1U);
   while (queue.spans().waiting() < SpanQueue::kMost) {
-    end(request, recorder.begin_in(
-                     request, {outer.context.inside(), OpenTable::epoch_of(outer.begun.place)}));
+    end(request, recorder.begin_in(request, {outer.context.inside(), outer.begun.place}));
     ++put;
   }
   EXPECT_EQ(asked.missed_full, 1U);

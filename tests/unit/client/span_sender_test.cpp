@@ -69,14 +69,15 @@ TEST_F(SpanSenderTest, SendsOnePduAtATimeAndItsCounts) {
   trace(2);
   EXPECT_EQ(sender.next(), pdu);  // the same one
   EXPECT_EQ(pdu->spans, 3U);
-  EXPECT_EQ(sender.settled(), 0U);
+  EXPECT_FALSE(sender.has_settled(1));
   EXPECT_TRUE(sender.take_ack(1));
-  EXPECT_EQ(sender.settled(), 3U);
+  EXPECT_TRUE(sender.has_settled(3));
+  EXPECT_FALSE(sender.has_settled(4));
   EXPECT_EQ(spans_of_next(), 2U);
   EXPECT_EQ(count(7).captured, 5U);
   EXPECT_FALSE(sender.take_ack(3));  // there was none
   EXPECT_TRUE(sender.take_ack(2));
-  EXPECT_EQ(sender.settled(), 5U);
+  EXPECT_TRUE(sender.has_settled(5));
   EXPECT_EQ(sender.next(), nullptr);
 }
 
@@ -91,8 +92,46 @@ TEST_F(SpanSenderTest, CapturesForThisProcessOnly) {
 
 TEST_F(SpanSenderTest, CapturesNothingForWhatItCannotRead) {
   sender.welcomed(Agent::Another, 0,
-                  control(1, {{7, 3, "tga=request"}, {8, 4, "tag=request slower=1s"}}));
+                  control(1, {{7, 3, "tga=request"}, {8, 4, "tag=request slower=1"}}));
   EXPECT_EQ(recorders.captures().published(), nullptr);
+}
+
+TEST_F(SpanSenderTest, SendsASlowTreeOnceItIsKnownToBeSlow) {
+  sender.welcomed(Agent::Another, 0,
+                  control(1, {{7, 3, "tag=request slower=1ns"}, {8, 4, "tag=request slower=3600s"}}));
+  const auto top = recorder.begin_traced(tag);
+  trace(2);
+  EXPECT_EQ(sender.next(), nullptr);
+  sender.take_control(control(2, {{7, 3, "tag=request slower=1ns"}}));
+  recorder.end_traced({tag, top.begun.place, top.begun.moment}, top.context, false);
+  const SpanSender::Pdu* const pdu = sender.next();
+  ASSERT_NE(pdu, nullptr);
+  EXPECT_EQ(pdu->control, 2U);
+  EXPECT_EQ(pdu->spans, 3U);
+  EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 3}));
+}
+
+TEST_F(SpanSenderTest, FastOnesAreNoneThatAreCaptured) {
+  sender.welcomed(Agent::Another, 0, control(1, {{7, 3, "tag=request slower=3600s"}}));
+  trace(2);
+  EXPECT_EQ(sender.captured(), 0U);  // with nothing inside they do not get so far
+  const auto top = recorder.begin_traced(tag);
+  trace(2);
+  recorder.end_traced({tag, top.begun.place, top.begun.moment}, top.context, false);
+  EXPECT_EQ(sender.next(), nullptr);
+  EXPECT_EQ(sender.captured(), 3U);
+  EXPECT_TRUE(sender.has_settled(3));
+}
+
+TEST_F(SpanSenderTest, GivesUpWhatIsUndecidedAtTheEnd) {
+  sender.welcomed(Agent::Another, 0, control(1, {{7, 3, "tag=request slower=1ns"}}));
+  recorder.begin_traced(tag);
+  trace(2);
+  sender.end();
+  EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 2, .missed_waiting = 2}));
+  EXPECT_FALSE(sender.has_settled(2));  // the agent has to hear of it
+  sender.take_ack(1);
+  EXPECT_TRUE(sender.has_settled(2));
 }
 
 TEST_F(SpanSenderTest, PutsNoSpansOfTwoSetsIntoOnePdu) {
@@ -158,7 +197,7 @@ TEST_F(SpanSenderTest, CapturesNothingMoreWithoutAnAgent) {
   EXPECT_NE(recorders.captures().published(), nullptr);
   sender.look(kNow + 11'000'000'000);
   EXPECT_EQ(recorders.captures().published(), nullptr);
-  EXPECT_EQ(sender.settled(), sender.captured());
+  EXPECT_TRUE(sender.has_settled(sender.captured()));
   // But the same agent hears of it.
   sender.welcomed(Agent::Same, 0, control(1, kAsked));
   trace();

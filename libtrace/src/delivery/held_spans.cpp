@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "delivery/held_spans.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace pcp::trace::client {
+namespace {
+
+constexpr std::uint64_t kLookEveryNs = 1'000'000'000;
+
+// Transactions that have ended, and are remembered.
+constexpr std::size_t kMostEnded = 8'192;
+
+// Of those inside of each other that are looked up for one span.
+constexpr int kDeepest = 1'000;
+
+Places places_of(const HeldSpans::Held& held) {
+  return static_cast<Places>(held.span.context.places);
+}
+
+HeldSpans::Held for_places(const HeldSpans::Held& held, Places places) {
+  HeldSpans::Held part = held;
+  part.span.context.places = places;
+  return part;
+}
+
+void decide_as(HeldSpans::Fate fate, const HeldSpans::Held& held, Places places,
+               HeldSpans::Decisions& decisions) {
+  places &= places_of(held);
+  if (places != 0) decisions.push_back({for_places(held, places), fate});
+}
+
+}  // namespace
+
+void HeldSpans::take(Held held, const CaptureSet& set, std::uint64_t now_ns, Decisions& decisions) {
+  const CapturedSpan span = held.span;
+  if (wire::is_event(span.kind)) {
+    hold({{std::move(held)}, now_ns, 0}, span.context.outgoing(), decisions);
+    return;
+  }
+  Branch branch;
+  if (auto inside = branches_.extract(span.context.own)) {
+    branch = std::move(inside.mapped());
+    held_ -= branch.spans.size();
+  }
+  branch.since_ns = std::min(branch.since_ns, now_ns);
+  branch.spans.push_back(std::move(held));
+  const Ended ended = decide(span, branch, set, now_ns, decisions);
+  remember(span.context.own, ended);
+  hold(std::move(branch), ended.parent, decisions);
+  if (held_ + branches_.size() > kMost) make_room(now_ns, decisions);
+}
+
+// For the filters of which this is the top.
+HeldSpans::Ended HeldSpans::decide(const CapturedSpan& top, Branch& branch, const CaptureSet& set,
+                                   std::uint64_t now_ns, Decisions& decisions) {
+  Ended ended{.parent = top.context.parent};
+  for_each_place(top.slow_tops & static_cast<Places>(top.context.places), [&](std::size_t place) {
+    const Places bit = Places{1} << place;
+    const CaptureSet::Asked& asked = set.at(place);
+    if (!set.is_slow(place, top.duration_ns))
+      ended.fast |= bit;
+    else if ((branch.lost & bit) != 0)
+      ended.waited |= bit;
+    else if (asked.limit.admits(asked.share, top.context.trace_low, now_ns) !=
+             SpanLimit::Answer::Taken)
+      ended.over_limit |= bit;
+    else
+      ended.kept |= bit;
+    for (const Held& each : branch.spans)
+      if ((ended.kept & places_of(each) & bit) != 0) asked.limit.count(now_ns);
+  });
+  apply(ended, branch, decisions);
+  return ended;
+}
+
+// Leaves in the branch what is still to be decided.
+void HeldSpans::apply(const Ended& ended, Branch& branch, Decisions& decisions) {
+  const Places decided = ended.kept | ended.over_limit | ended.waited | ended.fast;
+  if (decided == 0) return;
+  for (Held& each : branch.spans) {
+    decide_as(Fate::Kept, each, ended.kept, decisions);
+    decide_as(Fate::OverLimit, each, ended.over_limit, decisions);
+    decide_as(Fate::WaitedTooLong, each, ended.waited, decisions);
+    each.span.context.places = places_of(each) & ~decided;
+  }
+  std::erase_if(branch.spans, [](const Held& each) { return places_of(each) == 0; });
+  branch.lost &= ~decided;
+}
+
+// Under the innermost that has not ended.
+void HeldSpans::hold(Branch branch, SpanId parent, Decisions& decisions) {
+  for (int depth = 0; depth < kDeepest; ++depth) {
+    if (branch.spans.empty() && branch.lost == 0) return;
+    const auto ended = ended_.find(parent);
+    if (ended == ended_.end()) break;
+    apply(ended->second, branch, decisions);
+    parent = ended->second.parent;
+  }
+  Branch& held = branches_[parent];
+  held.since_ns = std::min(held.since_ns, branch.since_ns);
+  held.lost |= branch.lost;
+  held_ += branch.spans.size();
+  held.spans.insert(held.spans.end(), std::make_move_iterator(branch.spans.begin()),
+                    std::make_move_iterator(branch.spans.end()));
+}
+
+void HeldSpans::remember(SpanId id, const Ended& ended) {
+  if (!ended_.insert_or_assign(id, ended).second) return;
+  ended_in_order_.push_back(id);
+  if (ended_in_order_.size() <= kMostEnded) return;
+  ended_.erase(ended_in_order_.front());
+  ended_in_order_.pop_front();
+}
+
+template <typename IsOver>
+void HeldSpans::erase_branches(IsOver is_over) {
+  for (auto each = branches_.begin(); each != branches_.end();)
+    each = is_over(each->second) ? branches_.erase(each) : std::next(each);
+}
+
+// That it was so is kept, for when the transaction ends; and goes with the next such round.
+template <typename IsOld>
+void HeldSpans::give_up_branches(IsOld is_old, Decisions& decisions) {
+  erase_branches([&](Branch& branch) {
+    if (!is_old(branch)) return false;
+    if (branch.spans.empty()) return true;
+    for (const Held& held : branch.spans) {
+      branch.lost |= places_of(held);
+      decide_as(Fate::WaitedTooLong, held, places_of(held), decisions);
+    }
+    held_ -= branch.spans.size();
+    branch.spans = {};
+    return false;
+  });
+}
+
+// The oldest quarter, by time, so that not every span has to look for the oldest.
+void HeldSpans::make_room(std::uint64_t now_ns, Decisions& decisions) {
+  std::uint64_t oldest = now_ns;
+  for (const auto& [id, branch] : branches_) oldest = std::min(oldest, branch.since_ns);
+  const std::uint64_t until = oldest + (now_ns - oldest) / 4;
+  give_up_branches([&](const Branch& branch) { return branch.since_ns <= until; }, decisions);
+}
+
+void HeldSpans::look(std::uint64_t now_ns, Decisions& decisions) {
+  if (branches_.empty() || now_ns < next_look_ns_) return;
+  next_look_ns_ = now_ns + kLookEveryNs;
+  give_up_branches([&](const Branch& branch) { return now_ns - branch.since_ns > kPatienceNs; },
+                   decisions);
+}
+
+void HeldSpans::give_up(Decisions& decisions) {
+  give_up_branches([](const Branch&) { return true; }, decisions);
+  branches_.clear();
+}
+
+void HeldSpans::keep_only(Places places) {
+  erase_branches([&](Branch& branch) {
+    held_ -= branch.spans.size();
+    branch.lost &= places;
+    for (Held& held : branch.spans) held.span.context.places = places_of(held) & places;
+    std::erase_if(branch.spans, [](const Held& held) { return places_of(held) == 0; });
+    held_ += branch.spans.size();
+    return branch.spans.empty() && branch.lost == 0;
+  });
+}
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "delivery/held_spans.hpp"
+
+#include <map>
+
+#include <gtest/gtest.h>
+
+namespace pcp::trace::client {
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+constexpr std::uint64_t kSlow = 10'000'000;
+constexpr Places kFirst = 1;        // slower=10ms
+constexpr Places kSecondPlace = 2;  // slower=1ms
+constexpr Places kFew = 4;          // slower=10ms, two spans a second
+
+using Fate = HeldSpans::Fate;
+
+struct HeldSpansTest : testing::Test {
+  CaptureSet set{1};
+  HeldSpans held;
+  HeldSpans::Decisions decisions;
+  std::uint64_t now = 1'000 * kSecond;
+
+  HeldSpansTest() {
+    add(0, "tag=* slower=10ms limit=1000000/s");
+    add(1, "tag=* slower=1ms limit=1000000/s");
+    add(2, "tag=* slower=10ms limit=2/s");
+  }
+  void add(std::uint32_t place, const char* filter) {
+    set.add({place + 1, place, filter}, *wire::parse_capture_filter(filter), wire::kAnyRate, 0);
+  }
+
+  // A span of so many nanoseconds ends. Requires: `tops` is a part of `places`.
+  void end(std::uint64_t own, std::uint64_t parent, std::uint64_t duration_ns, Places places,
+           Places tops = 0) {
+    CapturedSpan span;
+    span.context.trace_low = ~std::uint64_t{0};
+    span.context.own = own;
+    span.context.parent = parent;
+    span.context.places = places;
+    span.duration_ns = duration_ns;
+    span.slow_tops = tops;
+    held.take({span, nullptr}, set, now, decisions);
+  }
+  void event(std::uint64_t in, Places places) {
+    CapturedSpan span;
+    span.context.parent = in;
+    span.context.places = places;
+    span.kind = wire::SpanKind::Point;
+    held.take({span, nullptr}, set, now, decisions);
+  }
+
+  // What was decided since the last time: by span the places that keep it, and what is not kept.
+  std::map<std::uint64_t, Places> kept() { return decided(Fate::Kept); }
+  std::map<std::uint64_t, Places> decided(Fate fate) {
+    std::map<std::uint64_t, Places> found;
+    for (const HeldSpans::Decided& each : decisions)
+      if (each.fate == fate)
+        found[each.held.span.context.own] |= static_cast<Places>(each.held.span.context.places);
+    std::erase_if(decisions, [&](const auto& each) { return each.fate == fate; });
+    return found;
+  }
+};
+using Spans = std::map<std::uint64_t, Places>;
+
+TEST_F(HeldSpansTest, KeepsASlowTopWithAllThatIsInsideOfIt) {
+  end(3, 2, 1, kFirst);
+  event(2, kFirst);
+  end(2, 1, 5, kFirst);
+  end(4, 1, 5, kFirst);
+  EXPECT_TRUE(decisions.empty());
+  end(1, 0, kSlow, kFirst, kFirst);
+  EXPECT_EQ(decisions.size(), 5U);
+  EXPECT_EQ(kept(), (Spans{{0, kFirst}, {1, kFirst}, {2, kFirst}, {3, kFirst}, {4, kFirst}}));
+  EXPECT_TRUE(held.empty());
+}
+
+TEST_F(HeldSpansTest, DropsAFastOne) {
+  end(2, 1, 5, kFirst);
+  end(1, 0, kSlow - 1, kFirst, kFirst);
+  EXPECT_TRUE(decisions.empty());
+  EXPECT_TRUE(held.empty());
+}
+
+TEST_F(HeldSpansTest, DecidesForEachFilterByItsOwnTop) {
+  end(3, 2, 1, kFirst | kSecondPlace);
+  end(2, 1, kSlow / 2, kFirst | kSecondPlace, kSecondPlace);
+  EXPECT_EQ(kept(), (Spans{{2, kSecondPlace}, {3, kSecondPlace}}));
+  end(1, 0, kSlow, kFirst, kFirst);
+  EXPECT_EQ(kept(), (Spans{{1, kFirst}, {2, kFirst}, {3, kFirst}}));
+}
+
+TEST_F(HeldSpansTest, WhatComesLateGoesTheSameWay) {
+  end(2, 1, 1, kFirst);
+  end(1, 0, kSlow, kFirst, kFirst);
+  EXPECT_EQ(kept().size(), 2U);
+  end(3, 2, 1, kFirst);  // of what has ended, in what has ended
+  event(1, kFirst);
+  EXPECT_EQ(kept(), (Spans{{0, kFirst}, {3, kFirst}}));
+  end(11, 0, 1, kFirst, kFirst);
+  end(12, 11, 1, kFirst);
+  EXPECT_TRUE(decisions.empty());
+  EXPECT_TRUE(held.empty());
+}
+
+TEST_F(HeldSpansTest, TheLimitIsForTreesThatAreKept) {
+  for (std::uint64_t top = 10; top < 100; top += 10) end(top, 0, 1, kFew, kFew);  // fast
+  end(2, 1, 1, kFew);
+  end(1, 0, kSlow, kFew, kFew);
+  EXPECT_EQ(kept().size(), 2U);
+  for (std::uint64_t top = 110; top < 200; top += 10) {
+    end(top + 1, top, 1, kFew);
+    end(top, 0, kSlow, kFew, kFew);
+  }
+  const std::size_t over = decided(Fate::OverLimit).size();
+  EXPECT_EQ(kept().size() + over, 18U);
+  EXPECT_GE(over, 14U);
+  EXPECT_EQ(over % 2, 0U);  // whole trees
+}
+
+TEST_F(HeldSpansTest, WithoutRoomTheOldestTreesGoAsAWhole) {
+  for (std::uint64_t top = 1; top <= 2 * HeldSpans::kMost; ++top, now += 1'000)
+    end(top << 20, top, 1, kFirst);
+  Spans gone = decided(Fate::WaitedTooLong);
+  EXPECT_GE(gone.size(), HeldSpans::kMost);
+  EXPECT_TRUE(gone.contains(1 << 20));
+  EXPECT_FALSE(gone.contains(std::uint64_t{2} * HeldSpans::kMost << 20));
+  const std::uint64_t last = (--gone.end())->first >> 20;
+  end(last, 0, kSlow, kFirst, kFirst);  // of which a part is gone
+  EXPECT_EQ(decided(Fate::WaitedTooLong), (Spans{{last, kFirst}}));
+  end(last + 1, 0, kSlow, kFirst, kFirst);
+  EXPECT_EQ(kept().size(), 2U);
+}
+
+TEST_F(HeldSpansTest, AFastOneOfWhichAPartIsGoneIsDropped) {
+  end(2, 1, 1, kFirst);
+  now += HeldSpans::kPatienceNs + kSecond;
+  held.look(now, decisions);
+  EXPECT_EQ(decided(Fate::WaitedTooLong), (Spans{{2, kFirst}}));
+  end(1, 0, 1, kFirst, kFirst);
+  EXPECT_TRUE(decisions.empty());
+  EXPECT_TRUE(held.empty());
+}
+
+TEST_F(HeldSpansTest, ForgetsWhatNobodyAsksForAnyMore) {
+  end(2, 1, 1, kFirst | kSecondPlace);
+  held.keep_only(kSecondPlace);
+  end(1, 0, kSlow, kSecondPlace, kSecondPlace);
+  EXPECT_EQ(kept(), (Spans{{1, kSecondPlace}, {2, kSecondPlace}}));
+  end(4, 3, 1, kFirst);
+  held.keep_only(0);
+  EXPECT_TRUE(held.empty());
+}
+
+TEST_F(HeldSpansTest, GivesUpAllAtTheEnd) {
+  end(2, 1, 1, kFirst);
+  end(4, 3, 1, kSecondPlace);
+  held.give_up(decisions);
+  EXPECT_EQ(decided(Fate::WaitedTooLong), (Spans{{2, kFirst}, {4, kSecondPlace}}));
+  EXPECT_TRUE(held.empty());
+}
+
+}  // namespace
+}  // namespace pcp::trace::client
