@@ -3,6 +3,7 @@
 
 import collections
 import subprocess
+import time
 import unittest
 
 from event_monitor import END, POINT, EventMonitor
@@ -191,6 +192,74 @@ class Trees(CapturesTestCase):
         self.assertGreater(self.pmcd.values("trace.transact.count")["request"], before)
         self.assertEqual(self.pmcd.values("trace.transact.count")["query"], 1)
         self.assertEqual(self.pmcd.values("trace.point.count"), {"passed": 1})
+
+
+class SlowOnes(CapturesTestCase):
+    def ask(self, traced, text="tag=request slower=1s"):
+        monitor = self.enterContext(EventMonitor(self.pmcd.host(True)))
+        monitor.want(text)
+        def captures():
+            self.do(traced, "begin 15 request")
+            is_captured = traced.call("captured 15")
+            self.do(traced, "end 15")
+            return is_captured
+        wait_until(captures, what="the program to know what to capture")
+        return monitor
+
+    def counted(self, name):
+        return self.pmcd.value(f"tracing.agent.{name}")
+
+    def test_are_whole_trees_and_fast_ones_are_none(self):
+        traced = self.start()
+        monitor = self.ask(traced, "tag=request slower=1s kind=point")
+        self.do(traced, "storm 5000 request query", "begin 0 request", "copy 0 4", "begin 1 query",
+                "begin 2 part", "end 2", "end 1", "thread 1", "under 3 elsewhere 0",
+                "point passed", "note 3 where there", "end 3", "thread 0", "point passed")
+        time.sleep(1.1)
+        self.do(traced, "end 0", "storm 5000 request query")
+        seen = self.seen(monitor, 6)
+        spans = {each["tag"]: each for each in seen if "duration" in each}
+        self.assertEqual(set(spans), {"request", "query", "part", "elsewhere"})
+        self.assertGreaterEqual(spans["request"]["duration"], 10**9)
+        self.assertEqual(spans["part"]["parent"], spans["query"]["span"])
+        self.assertEqual(spans["elsewhere"]["parent"], spans["request"]["span"])
+        self.assertEqual(spans["elsewhere"]["attributes"], "where=there")
+        self.assertEqual({each["span"] for each in seen if each["tag"] == "passed"},
+                         {spans["request"]["span"], spans["elsewhere"]["span"]})
+        self.do(traced, "under 3 late 4", "end 3")
+        self.assertEqual(self.by_tag(monitor, 1)["late"]["parent"], spans["request"]["span"])
+        traced.end()
+        self.assertEqual((self.counted("captured"), monitor.missed), (7, 0))
+
+    def test_are_so_for_who_asks_for_them(self):
+        traced = self.start()
+        slow = self.ask(traced)
+        every = self.monitor("tag=request,other", [traced], "other")
+        self.do(traced, "begin 0 request", "begin 1 query", "end 1")
+        self.assertEqual(set(self.by_tag(every, 1)), {"query"})
+        time.sleep(1.1)
+        self.do(traced, "end 0", "begin 0 request", "end 0")
+        self.assertEqual(len(self.seen(every, 2)), 2)
+        self.assertEqual(set(self.by_tag(slow, 2)), {"request", "query"})
+
+    def test_are_counted_where_the_process_ends_before_it_is_known(self):
+        traced = self.start()
+        monitor = self.ask(traced)
+        self.do(traced, "begin 0 request", "begin 1 query", "end 1")
+        traced.end()
+        wait_until(lambda: not monitor.events() and monitor.missed == 1, what="it to be missed")
+        self.assertEqual((self.counted("captured"), self.counted("missed.waiting")), (1, 1))
+
+    def test_are_as_many_as_the_limit_says(self):
+        traced = self.start()
+        monitor = self.ask(traced, "tag=request slower=1us limit=100/s")
+        self.do(traced, "storm 20000 request query")
+        traced.end()
+        spans = []
+        wait_until(lambda: not spans.extend(monitor.spans()) and
+                   self.counted("captured") == len(spans) + monitor.missed > 0,
+                   what="all to be seen")
+        self.assertTrue(100 <= len(spans) <= 2_000, len(spans))
 
 
 class Shares(CapturesTestCase):

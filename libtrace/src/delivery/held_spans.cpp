@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::uint64_t kLookEveryNs = 1'000'000'000;
 
-// Transactions that have ended, and are remembered.
-constexpr std::size_t kMostEnded = 8'192;
+// Transactions that have ended, and are remembered: of those that were kept, and of the others.
+constexpr std::size_t kMostEnded = 4'096;
 
 // Of those inside of each other that are looked up for one span.
 constexpr int kDeepest = 1'000;
@@ -109,10 +109,11 @@ void HeldSpans::hold(Branch branch, SpanId parent, Decisions& decisions) {
 
 void HeldSpans::remember(SpanId id, const Ended& ended) {
   if (!ended_.insert_or_assign(id, ended).second) return;
-  ended_in_order_.push_back(id);
-  if (ended_in_order_.size() <= kMostEnded) return;
-  ended_.erase(ended_in_order_.front());
-  ended_in_order_.pop_front();
+  std::deque<SpanId>& in_order = ended_in_order_[ended.kept != 0 ? 1 : 0];
+  in_order.push_back(id);
+  if (in_order.size() <= kMostEnded) return;
+  ended_.erase(in_order.front());
+  in_order.pop_front();
 }
 
 template <typename IsOver>

@@ -10,6 +10,7 @@
 // Thread: the flusher's.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -88,7 +89,7 @@ class HeldSpans {
   std::unordered_map<SpanId, Branch> branches_;
   std::size_t held_ = 0;  // in all branches
   std::unordered_map<SpanId, Ended> ended_;
-  std::deque<SpanId> ended_in_order_;
+  std::array<std::deque<SpanId>, 2> ended_in_order_;  // fast ones, and those that were kept
   std::uint64_t next_look_ns_ = 0;
 };
 

@@ -18,6 +18,7 @@
 #include "record/open_transactions.hpp"
 #include "record/overflow.hpp"
 #include "record/record.hpp"
+#include "record/slow_tops.hpp"
 #include "record/span_queue.hpp"
 #include "record/tag_cache.hpp"
 #include "record/thread_trace.hpp"
@@ -203,7 +204,7 @@ class Recorder {
   Traced begin_inside(const Tag* tag, const ThreadTrace::Inside& inside, bool is_chosen);
   struct Chosen {
     Places places = 0;
-    Places slow_tops = 0;  // of these places those with slower= of which it is the top
+    SlowTop top;
   };
   Chosen choose(const Captures::Look& look, const Tag* tag, const ThreadTrace::Inside& inside,
                 TraceContext& context);

@@ -12,12 +12,15 @@
 namespace pcp::trace::client {
 
 struct SlowTop {
-  Places places = 0;
+  Places places = 0;    // by which it is captured
+  Places left_out = 0;  // by which it is not, for want of room: if it is slow, it was missed
   bool has_inside = true;
+
+  bool is_any() const { return (places | left_out) != 0; }
 };
 
 // Thread: that of the begin. Where there is no memory it is as if it were no top.
-void note_slow_top(std::uint32_t entry, Moment begun, Places places);
+void note_slow_top(std::uint32_t entry, Moment begun, const SlowTop& top);
 
 // Something has begun inside of whatever is open there. Thread: any.
 void note_inside_slow_top(std::uint32_t entry);

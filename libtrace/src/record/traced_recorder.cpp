@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What a recorder does of transactions that belong to traces, and of what is captured.
+#include <utility>
+
 #include "record/recorder.hpp"
 #include "record/slow_tops.hpp"
 #include "record/span_notes.hpp"
@@ -15,13 +17,20 @@ void note_inside(const CaptureSet& set, Places inherited, OpenTable::Place aroun
     note_inside_slow_top(OpenTable::entry_at(around)->number);
 }
 
+// Of these filters with slower= those for which it took long enough.
+Places slow_ones(const CaptureSet& set, Places places, std::uint64_t duration_ns) {
+  Places slow = 0;
+  for_each_place(places, [&](std::size_t place) {
+    if (set.is_slow(place, duration_ns)) slow |= Places{1} << place;
+  });
+  return slow;
+}
+
 // A fast top with nothing inside is known to be of no use here and now.
 void leave_fast_out(const CaptureSet& set, CapturedSpan& span) {
-  Places fast = 0;
-  for_each_place(span.slow_tops, [&](std::size_t place) {
-    if (!set.is_slow(place, span.duration_ns)) fast |= Places{1} << place;
-  });
-  span.slow_tops &= ~fast;
+  const Places slow = slow_ones(set, span.slow_tops, span.duration_ns);
+  const Places fast = span.slow_tops & ~slow;
+  span.slow_tops = slow;
   span.context.places = static_cast<Places>(span.context.places) & ~fast;
 }
 
@@ -42,13 +51,15 @@ Recorder::Chosen Recorder::choose(const Captures::Look& look, const Tag* tag,
     return {};
   }
   Places admitted = look->admit(tops, context.trace_low, now_ns());
+  Places left_out = 0;
   if (queue_->spans().is_half_full()) {  // the other half is for what is inside of others
-    look->miss_for_want_of_room(admitted);
+    left_out = admitted & look->slow();
+    look->miss_for_want_of_room(admitted & ~left_out);
     admitted = 0;
   }
-  const Chosen chosen{inherited | admitted, admitted & look->slow()};
+  const Chosen chosen{inherited | admitted, {admitted & look->slow(), left_out}};
   if (chosen.places != 0 && context.own == 0) context.own = trace_.make_id();
-  if (context.own == 0) {  // there was no memory for an id
+  if (chosen.places != 0 && context.own == 0) {  // there was no memory for an id
     look->miss_for_want_of_room(chosen.places);
     return {};
   }
@@ -67,23 +78,22 @@ Recorder::Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Insid
   if (!context.is_trace() && trace_.always_begins_traces()) context = trace_.begin_trace();
 
   // What is captured is timed by the clock that all processes of this host share.
-  const auto now = [&] { return places != 0 ? moment_by_clock() : present_moment(); };
+  const bool is_timed = (places | chosen.top.left_out) != 0;
+  const auto now = [&] { return is_timed ? moment_by_clock() : present_moment(); };
   Begun begun{now(), OpenTable::kNowhere};
   begun.place = open_.enter(tag, begun.moment);
-  if (places != 0 && !OpenTable::is_entry(begun.place)) {
-    look->miss_for_want_of_room(places);
-    places = 0;
-  }
+  const bool has_entry = OpenTable::is_entry(begun.place);
+  if (!has_entry) look->miss_for_want_of_room(std::exchange(places, 0));
   if (is_on && must_ring()) {  // as begin_after_ring()
     doorbell_->ring_if_asleep();
     begun.moment = now();
     OpenTable::begin_later(begun.place, begun.moment);
   }
   context.places = places;
-  if (places != 0) {
+  if (is_timed && has_entry) {
     look->count(places, ns_of(begun.moment));
-    if (chosen.slow_tops != 0)
-      note_slow_top(OpenTable::entry_at(begun.place)->number, begun.moment, chosen.slow_tops);
+    if (chosen.top.is_any())
+      note_slow_top(OpenTable::entry_at(begun.place)->number, begun.moment, chosen.top);
     begun.place |= OpenTable::captured_in(look->epoch());
   }
   if (context.is_trace()) begun.place |= OpenTable::kHasTrace;
@@ -114,9 +124,12 @@ double Recorder::end_traced(const ThreadTrace::Open& open, const TraceContext& c
     span.aborted = aborted;
     const Captures::Look look(queue_->captures(), looks_at_captures_);
     if (look) {
-      span.context.places =
-          look->still_asked(static_cast<Places>(context.places), OpenTable::epoch_of(open.place));
-      span.slow_tops = top.places & static_cast<Places>(span.context.places) & look->slow();
+      const auto still = [&](std::uint64_t places) {
+        return look->still_asked(static_cast<Places>(places), OpenTable::epoch_of(open.place));
+      };
+      span.context.places = still(context.places);
+      span.slow_tops = top.places & still(context.places);
+      look->miss_for_want_of_room(slow_ones(*look, still(top.left_out), span.duration_ns));
       if (!top.has_inside) leave_fast_out(*look, span);
       if (put_span(look, span)) span.notes = nullptr;
     }

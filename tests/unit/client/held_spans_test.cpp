@@ -104,6 +104,14 @@ TEST_F(HeldSpansTest, WhatComesLateGoesTheSameWay) {
   EXPECT_TRUE(held.empty());
 }
 
+TEST_F(HeldSpansTest, ManyFastOnesDoNotMakeItForgetSlowOnes) {
+  end(2, 1, 1, kFirst);
+  end(1, 0, kSlow, kFirst, kFirst);
+  for (std::uint64_t top = 10; top < 100'000; ++top) end(top, 0, 1, kFirst, kFirst);
+  end(3, 1, 1, kFirst);
+  EXPECT_EQ(kept().size(), 3U);
+}
+
 TEST_F(HeldSpansTest, TheLimitIsForTreesThatAreKept) {
   for (std::uint64_t top = 10; top < 100; top += 10) end(top, 0, 1, kFew, kFew);  // fast
   end(2, 1, 1, kFew);
