@@ -262,6 +262,35 @@ class SlowOnes(CapturesTestCase):
         self.assertTrue(100 <= len(spans) <= 2_000, len(spans))
 
 
+class FromTheStart(CapturesTestCase):
+    options = ("--capture=tag=request",)
+
+    def test_of_the_program_is_all_captured_for_who_asks_for_the_same(self):
+        monitor = self.enterContext(EventMonitor(self.pmcd.host(True)))
+        monitor.events()
+        traced = self.start(PCP_TRACE_CAPTURE="tag=request")
+        self.do(traced, "begin 0 request", "end 0")
+        self.assertEqual(set(self.by_tag(monitor, 1)), {"request"})
+        self.do(traced, "begin 0 request", "end 0")
+        self.assertEqual(set(self.by_tag(monitor, 1)), {"request"})
+        traced.end()
+        self.assertEqual(self.pmcd.value("tracing.agent.captured"), 2)
+
+    def test_of_the_program_nothing_is_captured_if_nobody_asks(self):
+        traced = self.start(PCP_TRACE_CAPTURE="tag=request")
+        self.do(traced, "begin 0 request")
+        self.assertEqual(traced.call("captured 0"), 1)
+        self.do(traced, "end 0")
+        def is_over():
+            self.do(traced, "begin 0 request")
+            is_captured = traced.call("captured 0")
+            self.do(traced, "end 0")
+            return not is_captured
+        wait_until(is_over, what="it to hear that nobody asks")
+        traced.end()
+        self.assertEqual(self.pmcd.value("tracing.agent.captured"), 0)
+
+
 class Shares(CapturesTestCase):
     def test_are_of_whole_traces_and_the_same_in_all_processes(self):
         front, back = self.start(), self.start()

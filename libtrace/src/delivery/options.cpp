@@ -18,6 +18,7 @@
 #include "record/cut_text.hpp"
 #include "record/label_set_limit.hpp"
 #include "record/state.hpp"
+#include "wire/capture_filter.hpp"
 #include "wire/label_name.hpp"
 
 namespace pcp::trace::client {
@@ -259,6 +260,12 @@ Options read_options(const Environment& environment,
     return text == "on";
   };
   take("PCP_TRACE_NOTES", on_or_off, options.notes, "on or off");
+  if (const char* const capture = environment("PCP_TRACE_CAPTURE")) {
+    if (const auto filter = wire::parse_capture_filter(capture))
+      options.capture = wire::text_of(*filter);
+    else
+      ignore("PCP_TRACE_CAPTURE", capture, ("a filter; " + filter.error().message).c_str());
+  }
   if (const char* const traceparent = environment("TRACEPARENT"))
     options.traces.start = start_trace(traceparent, environment("TRACESTATE"));
   if (const char* const debug = environment("PCP_TRACE_DEBUG"))

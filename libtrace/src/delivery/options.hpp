@@ -38,6 +38,7 @@ struct Options {
 
   TraceOptions traces;  // TRACEPARENT and TRACESTATE, PCP_TRACE_IDS
   bool notes = true;    // PCP_TRACE_NOTES: off keeps attributes in the process
+  std::string capture;  // PCP_TRACE_CAPTURE, a canonical filter; empty: none
 
   // Diagnostics that are on whatever the program says, and where they go. PCP_TRACE_DEBUG
   int debug_flags = PMTRACE_STATE_NONE;

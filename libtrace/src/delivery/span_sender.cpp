@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "delivery/diagnostics.hpp"
@@ -22,6 +23,10 @@ constexpr std::int64_t kStepNs = 1'000'000;
 // Sets that spans in the queue may be of.
 constexpr std::size_t kMostEpochs = 64;
 
+// The id of the capture of PCP_TRACE_CAPTURE until an agent has given it another, and its place.
+constexpr std::uint64_t kFromStart = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint32_t kPlaceFromStart = 0;
+
 // Taken out of the queue so that others behind them are.
 constexpr std::size_t kMostReady = 4'096;
 
@@ -36,18 +41,35 @@ std::int64_t wall_minus_monotonic() {
 
 }  // namespace
 
+void capture_from_start(Captures& captures, const Options& options) {
+  if (options.capture.empty()) return;
+  const auto filter = wire::parse_capture_filter(options.capture);
+  if (!filter || !wire::matches_process(*filter, own_pid(), options.service, options.process))
+    return;
+  auto set = std::make_unique<CaptureSet>(0);
+  set->add({kFromStart, kPlaceFromStart, options.capture}, *filter, wire::kAnyRate, 0);
+  captures.publish(std::move(set), {});
+}
+
 SpanSender::SpanSender(Recorders& recorders, const Options& options)
     : recorders_(recorders),
       queue_(recorders.spans()),
       captures_(recorders.captures()),
       service_(options.service),
-      process_(options.process) {}
+      process_(options.process),
+      from_start_(options.capture) {
+  if (published() == nullptr || published()->at(kPlaceFromStart).id != kFromStart) return;
+  note_epoch(*published());
+  start_id_ = kFromStart;
+  tallies_.emplace_back(kFromStart, Tally{});
+  away_since_ns_ = now_ns();
+}
 
 bool SpanSender::welcomed(Agent agent, std::uint64_t last_sequence,
                           const std::optional<wire::Control>& asked) {
   is_connected_ = true;
   if (agent == Agent::Another) {
-    forget_all();
+    if (start_id_ != kFromStart) forget_all();
   } else if (is_on_its_way_) {
     if (agent == Agent::SameThatForgot) count_as_away(pdu_);
     if (agent == Agent::SameThatForgot || last_sequence >= pdu_.sequence) is_on_its_way_ = false;
@@ -70,13 +92,41 @@ void SpanSender::disconnected(std::uint64_t now_ns) {
 // Another agent knows nothing of what was captured for the one before.
 void SpanSender::forget_all() {
   is_on_its_way_ = false;
+  start_id_ = 0;
   publish(nullptr);
   tallies_.clear();
   drop_what_waits();
 }
 
+// Who asks for the same as the environment gets it from the first call on; else it is forgotten.
+void SpanSender::adopt_start(const wire::Control& control) {
+  if (start_id_ != kFromStart) return;
+  const auto same = std::find_if(
+      control.captures.begin(), control.captures.end(), [this](const wire::Capture& capture) {
+        return capture.place == kPlaceFromStart && capture.filter == from_start_;
+      });
+  if (same == control.captures.end()) {
+    forget_all();
+    epochs_.clear();
+    return;
+  }
+  start_id_ = same->id;
+  tallies_.front().first = same->id;
+  for (Epoch& epoch : epochs_) epoch = {epoch.number, control.number, {same->id}};
+}
+
+std::uint64_t SpanSender::id_of(const CaptureSet::Asked& asked) const {
+  return asked.id == kFromStart ? start_id_ : asked.id;
+}
+
+// What is published has this capture there.
+bool SpanSender::is_same(std::size_t place, std::uint64_t id) const {
+  return published() != nullptr && id_of(published()->at(place)) == id;
+}
+
 void SpanSender::take_control(const wire::Control& control) {
   set_wall_clock();
+  adopt_start(control);
   auto set = std::make_unique<CaptureSet>(control.number);
   for (const wire::Capture& capture : control.captures) {
     const auto filter = wire::parse_capture_filter(capture.filter);
@@ -85,7 +135,7 @@ void SpanSender::take_control(const wire::Control& control) {
       continue;
     }
     if (!wire::matches_process(*filter, own_pid(), service_, process_)) continue;
-    const bool is_there = published() != nullptr && published()->at(capture.place).id == capture.id;
+    const bool is_there = is_same(capture.place, capture.id);
     set->add(capture, *filter, control.most_a_second,
              is_there ? published()->at(capture.place).since : 0);
     if (is_there) set->at(capture.place).limit.go_on_from(published()->at(capture.place).limit);
@@ -98,24 +148,25 @@ void SpanSender::take_control(const wire::Control& control) {
 
 void SpanSender::publish(std::unique_ptr<CaptureSet> set) {
   held_.keep_only(unchanged_places(set.get()));
-  if (set != nullptr) {
-    Epoch epoch{set->epoch(), set->control(), {}};
-    for_each_place(set->places(), [&](std::size_t place) { epoch.ids[place] = set->at(place).id; });
-    if (epochs_.size() == kMostEpochs) epochs_.pop_front();
-    epochs_.push_back(epoch);
-  }
+  if (set != nullptr) note_epoch(*set);
   std::vector<const LooksAtCaptures*> threads;
   recorders_.for_each([&](Recorder& each) { threads.push_back(&each.looks_at_captures()); });
   captures_.publish(std::move(set), threads);
   retire();
 }
 
+void SpanSender::note_epoch(const CaptureSet& set) {
+  Epoch epoch{set.epoch(), set.control(), {}};
+  for_each_place(set.places(), [&](std::size_t place) { epoch.ids[place] = set.at(place).id; });
+  if (epochs_.size() == kMostEpochs) epochs_.pop_front();
+  epochs_.push_back(epoch);
+}
+
 // Those at which another set has the same captures as what is published.
 Places SpanSender::unchanged_places(const CaptureSet* set) const {
-  if (set == nullptr || published() == nullptr) return 0;
   Places same = 0;
-  for_each_place(set->places() & published()->places(), [&](std::size_t place) {
-    if (set->at(place).id == published()->at(place).id) same |= Places{1} << place;
+  for_each_place(set != nullptr ? set->places() : 0, [&](std::size_t place) {
+    if (is_same(place, set->at(place).id)) same |= Places{1} << place;
   });
   return same;
 }
@@ -135,7 +186,7 @@ void SpanSender::retire() {
   captures_.retire([this](const CaptureSet& set) {
     for_each_place(set.places(), [&](std::size_t place) {
       const CaptureSet::Asked& asked = set.at(place);
-      if (Tally* const tally = tally_of(asked.id)) {
+      if (Tally* const tally = tally_of(id_of(asked))) {
         tally->missed_full += asked.missed_full.load(std::memory_order_relaxed);
         tally->missed_limit += asked.missed_limit.load(std::memory_order_relaxed);
       }
@@ -361,7 +412,7 @@ wire::CaptureCount SpanSender::count_of(std::uint64_t id, const Tally& tally) co
   captures_.for_each([&](const CaptureSet& set) {
     for_each_place(set.places(), [&](std::size_t place) {
       const CaptureSet::Asked& asked = set.at(place);
-      if (asked.id != id) return;
+      if (id_of(asked) != id) return;
       count.missed_full += asked.missed_full.load(std::memory_order_relaxed);
       count.missed_limit += asked.missed_limit.load(std::memory_order_relaxed);
     });

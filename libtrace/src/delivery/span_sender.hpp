@@ -28,6 +28,10 @@
 
 namespace pcp::trace::client {
 
+// Captures what PCP_TRACE_CAPTURE says, from the first call on, until the first agent asks for the
+// same or does not. Thread: any, before there is a flusher.
+void capture_from_start(Captures& captures, const Options& options);
+
 class SpanSender {
  public:
   SpanSender(Recorders& recorders, const Options& options);
@@ -96,11 +100,15 @@ class SpanSender {
   };
 
   const CaptureSet* published() const { return captures_.published(); }
+  void adopt_start(const wire::Control& control);
   void publish(std::unique_ptr<CaptureSet> set);
+  void note_epoch(const CaptureSet& set);
   void forget_all();
   void retire();
   void forget_other_tallies();
   void count_what_waits_as_away();
+  bool is_same(std::size_t place, std::uint64_t id) const;
+  std::uint64_t id_of(const CaptureSet::Asked& asked) const;
   Places unchanged_places(const CaptureSet* set) const;
   void route(const CapturedSpan& span, std::uint64_t now_ns);
   void carry_out(HeldSpans::Decisions decisions);
@@ -123,6 +131,8 @@ class SpanSender {
   Captures& captures_;
   const std::string service_;
   const std::string process_;
+  const std::string from_start_;  // what PCP_TRACE_CAPTURE says
+  std::uint64_t start_id_ = 0;    // and the agent's id for it; 0: there is none (any more)
 
   std::vector<std::pair<std::uint64_t, Tally>> tallies_;  // by the capture's id
   std::deque<Epoch> epochs_;                              // the last one is the present one's

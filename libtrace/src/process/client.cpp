@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "delivery/diagnostics.hpp"
+#include "delivery/span_sender.hpp"
 #include "fork/rest_at_fork.hpp"
 #include "fork/wiped_memory.hpp"
 #include "process/descriptors.hpp"
@@ -107,6 +108,7 @@ Client::Client(Options options)
   if (!options_.debug_file.empty()) send_diagnostics_to(options_.debug_file);
   add_state(options_.demanded_state());
   set_capturing(false);  // it was the parent's, if this is a forked child
+  capture_from_start(recorders_.captures(), options_);
 }
 
 Client* Client::get_if_made() {

@@ -58,6 +58,7 @@ TEST(Options, TakeWhatIsSet) {
                                            {"PCP_TRACE_RECONNECT", "1,2.5"},
                                            {"PCP_TRACE_NOAGENT", ""},
                                            {"PCP_TRACE_IDS", "always"},
+                                           {"PCP_TRACE_CAPTURE", "slower=1ms tag=a"},
                                            {"TRACEPARENT",
                                             "00-00000000000000010000000000000002-"
                                             "0000000000000003-00"},
@@ -67,6 +68,7 @@ TEST(Options, TakeWhatIsSet) {
                                            {"PCP_TRACE_LABELS", "tier=web,region=eu=west"}});
   EXPECT_TRUE(complaints.empty());
   EXPECT_TRUE(options.traces.always_ids);
+  EXPECT_EQ(options.capture, "tag=a slower=1ms limit=1000/s");
   EXPECT_EQ(options.traces.start.trace_low, 2U);
   EXPECT_EQ(options.host, "db.example");
   EXPECT_EQ(options.port, 9999);
@@ -256,6 +258,7 @@ INSTANTIATE_TEST_SUITE_P(
                     std::pair{"PCP_TRACE_LABELS", ""}, std::pair{"PCP_TRACE_LABELS", "a"},
                     std::pair{"PCP_TRACE_LABELS", "=v"}, std::pair{"PCP_TRACE_LABELS", "1a=1"},
                     std::pair{"PCP_TRACE_IDS", "never"}, std::pair{"PCP_TRACE_IDS", ""},
+                    std::pair{"PCP_TRACE_CAPTURE", "tag"}, std::pair{"PCP_TRACE_CAPTURE", ""},
                     std::pair{"PCP_TRACE_SOCKET", ""},
                     std::pair{"PCP_TRACE_SOCKET", kLongPath.c_str()},
                     std::pair{"PCP_TRACE_DEBUG", ""}, std::pair{"PCP_TRACE_DEBUG", "7"},

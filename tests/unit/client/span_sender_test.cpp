@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "delivery/span_sender.hpp"
 
+#include <memory>
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include "wire/steady_clock.hpp"
 
 namespace pcp::trace::client {
 namespace {
@@ -97,8 +100,9 @@ TEST_F(SpanSenderTest, CapturesNothingForWhatItCannotRead) {
 }
 
 TEST_F(SpanSenderTest, SendsASlowTreeOnceItIsKnownToBeSlow) {
-  sender.welcomed(Agent::Another, 0,
-                  control(1, {{7, 3, "tag=request slower=1ns"}, {8, 4, "tag=request slower=3600s"}}));
+  sender.welcomed(
+      Agent::Another, 0,
+      control(1, {{7, 3, "tag=request slower=1ns"}, {8, 4, "tag=request slower=3600s"}}));
   const auto top = recorder.begin_traced(tag);
   trace(2);
   EXPECT_EQ(sender.next(), nullptr);
@@ -121,6 +125,51 @@ TEST_F(SpanSenderTest, FastOnesAreNoneThatAreCaptured) {
   EXPECT_EQ(sender.next(), nullptr);
   EXPECT_EQ(sender.captured(), 3U);
   EXPECT_TRUE(sender.has_settled(3));
+}
+
+struct SpanSenderFromStart : SpanSenderTest {
+  Options with_capture;
+  std::unique_ptr<SpanSender> from_start;
+
+  SpanSenderFromStart() {
+    with_capture.capture = "tag=request limit=1000000/s";
+    capture_from_start(recorders.captures(), with_capture);
+    trace();
+    from_start = std::make_unique<SpanSender>(recorders, with_capture);
+    trace();
+  }
+};
+
+TEST_F(SpanSenderFromStart, HasAllFromTheFirstCallOnForWhoAsksForTheSame) {
+  const auto open = recorder.begin_traced(tag);
+  from_start->welcomed(Agent::Another, 0, control(5, {{7, 0, with_capture.capture}}));
+  recorder.end_traced({tag, open.begun.place, open.begun.moment}, open.context, false);
+  const SpanSender::Pdu* const pdu = from_start->next();
+  ASSERT_NE(pdu, nullptr);
+  EXPECT_EQ(pdu->control, 5U);
+  EXPECT_EQ(pdu->spans, 3U);
+  ASSERT_EQ(pdu->counts.size(), 1U);
+  EXPECT_EQ(pdu->counts[0], (wire::CaptureCount{.capture = 7, .captured = 3}));
+}
+
+TEST_F(SpanSenderFromStart, ForgetsItIfNobodyAsks) {
+  from_start->welcomed(Agent::Another, 0, control(5, {{7, 1, with_capture.capture}}));
+  EXPECT_EQ(from_start->next(), nullptr);
+  trace();
+  ASSERT_NE(from_start->next(), nullptr);
+  EXPECT_EQ(from_start->next()->spans, 1U);
+  from_start->welcomed(Agent::Another, 0, {});
+  EXPECT_EQ(recorders.captures().published(), nullptr);
+}
+
+TEST_F(SpanSenderFromStart, CountsWhatHadToWaitForTooLong) {
+  from_start->look(now_ns() + 11'000'000'000);
+  EXPECT_EQ(recorders.captures().published(), nullptr);
+  from_start->welcomed(Agent::Another, 0, control(5, {{7, 0, with_capture.capture}}));
+  const SpanSender::Pdu* const pdu = from_start->next();
+  ASSERT_NE(pdu, nullptr);
+  ASSERT_EQ(pdu->counts.size(), 1U);
+  EXPECT_EQ(pdu->counts[0], (wire::CaptureCount{.capture = 7, .captured = 2, .missed_away = 2}));
 }
 
 TEST_F(SpanSenderTest, GivesUpWhatIsUndecidedAtTheEnd) {
