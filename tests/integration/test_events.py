@@ -253,8 +253,6 @@ class Asking(EventsTestCase):
         status, shown = self.pmcd.pmstore("tracing.control.filter", "slower=ten")
         self.assertNotEqual(status, 0, shown)
         self.pmcd.wait_for_log("slower=ten")
-        self.assertNotEqual(self.pmcd.pmstore("tracing.control.filter", "slower=10ms")[0], 0)
-        self.pmcd.wait_for_log("slower= is not there yet")
         self.assertEqual(self.pmcd.value("tracing.control.filter"), "")
         self.assertEqual(self.captures(), 0)
 

@@ -117,9 +117,7 @@ Result<void> SpanHost::ask_for(const std::string& filter) {
   if (status == -EUSERS)
     return Error{"too many different filters: others have asked for 32, and there are no more"};
   if (status == PM_ERR_BADSTORE)
-    return Error{filter.find(" slower=") != filter.npos
-                     ? "its trace agent refuses slower=, which is not there yet"
-                     : "its trace agent does not understand this filter; its log says why"};
+    return Error{"its trace agent does not understand this filter; its log says why"};
   return pcp_error("its trace agent does not take the filter", status);
 }
 

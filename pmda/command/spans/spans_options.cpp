@@ -153,12 +153,12 @@ for as long as this runs, and nothing before and after.
 
 Words of the filter, all of which must match (without any: tag=*):
   tag=PATTERN[,PATTERN...]  of a transaction's tag, as of a shell (* ? [...])
+  slower=TIME               that took so long (10ms), with all that is inside
   share=PERCENT             so many of all traces: 1%
   limit=N/s                 at most so many spans a second of each program
                             (1000/s); beyond that whole traces are left out
   service=PATTERN  process=PATTERN  pid=N
   kind=point,observe,counter   also what happens within the transactions
-  slower=TIME               is for later: agents refuse it so far
 
 A transaction that matches comes with all below it in its process. In the other
 processes of its trace the filter has to match, too: tag=order,reserve.
