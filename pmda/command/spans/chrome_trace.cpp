@@ -12,8 +12,8 @@
 
 #include "command/json_writer.hpp"
 #include "command/rfc3339.hpp"
-#include "command/spans/span_attributes.hpp"
-#include "command/spans/span_ids.hpp"
+#include "command/traces/span_attributes.hpp"
+#include "command/traces/span_ids.hpp"
 
 namespace pcp::trace::command {
 

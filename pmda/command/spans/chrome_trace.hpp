@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "command/spans/span_trace.hpp"
+#include "command/traces/span_trace.hpp"
 
 namespace pcp::trace::command {
 

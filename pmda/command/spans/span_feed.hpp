@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "command/spans/host_facts.hpp"
-#include "command/spans/span_event.hpp"
+#include "command/traces/span_event.hpp"
 
 namespace pcp::trace::command {
 

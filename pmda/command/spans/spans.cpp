@@ -7,11 +7,11 @@
 #include <csignal>
 #include <iostream>
 
+#include "command/report/waterfall.hpp"
 #include "command/spans/open_transactions.hpp"
 #include "command/spans/spans_options.hpp"
-#include "command/spans/trace_json.hpp"
 #include "command/spans/watch.hpp"
-#include "command/spans/waterfall.hpp"
+#include "command/traces/trace_json.hpp"
 #include "command/write_all.hpp"
 
 namespace pcp::trace::command {

@@ -11,7 +11,7 @@
 #include "command/report/shown.hpp"
 #include "command/spans/explanation.hpp"
 #include "command/spans/span_feed.hpp"
-#include "command/spans/trace_assembly.hpp"
+#include "command/traces/trace_assembly.hpp"
 
 namespace pcp::trace::command {
 

@@ -9,8 +9,8 @@
 #include <functional>
 
 #include "command/record/interruption.hpp"
-#include "command/spans/span_trace.hpp"
 #include "command/spans/spans_options.hpp"
+#include "command/traces/span_trace.hpp"
 
 namespace pcp::trace::command {
 

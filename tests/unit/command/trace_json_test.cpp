@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/spans/trace_json.hpp"
+#include "command/traces/trace_json.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/spans/waterfall.hpp"
+#include "command/report/waterfall.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 
-#include "command/spans/span_ids.hpp"
+#include "command/traces/span_ids.hpp"
 
 namespace pcp::trace::command {
 

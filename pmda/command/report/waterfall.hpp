@@ -5,7 +5,7 @@
 #include <string>
 
 #include "command/report/shown.hpp"
-#include "command/spans/span_trace.hpp"
+#include "command/traces/span_trace.hpp"
 
 namespace pcp::trace::command {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/spans/trace_json.hpp"
+#include "command/traces/trace_json.hpp"
 
 #include <chrono>
 
 #include "command/json_writer.hpp"
 #include "command/rfc3339.hpp"
-#include "command/spans/span_attributes.hpp"
-#include "command/spans/span_ids.hpp"
+#include "command/traces/span_attributes.hpp"
+#include "command/traces/span_ids.hpp"
 
 namespace pcp::trace::command {
 

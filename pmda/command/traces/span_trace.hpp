@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "command/spans/span_event.hpp"
+#include "command/traces/span_event.hpp"
 
 namespace pcp::trace::command {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/spans/span_event.hpp"
+#include "command/traces/span_event.hpp"
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "command/spans/span_trace.hpp"
+#include "command/traces/span_trace.hpp"
 
 namespace pcp::trace::command {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "collector/engine/types.hpp"
-#include "command/spans/span_trace.hpp"
+#include "command/traces/span_trace.hpp"
 
 namespace pcp::trace::command {
 

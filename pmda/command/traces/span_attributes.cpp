@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/spans/span_attributes.hpp"
+#include "command/traces/span_attributes.hpp"
 
 #include <algorithm>
 #include <charconv>
