@@ -9,7 +9,7 @@ _pcp_trace() {
             for ((i = 2; i < COMP_CWORD; ++i)); do
                 case ${COMP_WORDS[i]} in
                     --) ((++i)) && break ;;
-                    -h | -s | -t | -o | --host | --size | --interval | --output | --html | --archive-version) ((++i)) ;;
+                    -h | -s | -t | -o | --host | --size | --interval | --output | --html | --spans | --archive-version) ((++i)) ;;
                     -*) ;;
                     *) break ;;
                 esac
@@ -19,7 +19,7 @@ _pcp_trace() {
                 declare -F _command_offset >/dev/null && _command_offset "$i"
                 return
             fi
-            words='--host --size --interval --output --html --wait --json --quiet --archive-version --help'
+            words='--host --size --interval --output --html --spans --wait --json --quiet --archive-version --help'
             [[ $word == -* || $previous == -* ]] || { mapfile -t COMPREPLY < <(compgen -c -- "$word"); return; }
             ;;
         report) words='--html --json --compare --fail-if --start --finish --origin --align --archive --hostzone --timezone --help' ;;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "collector/engine/types.hpp"
 #include "collector/spans/spans.hpp"
 
 namespace pcp::trace::agent {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "command/archive/archive_events.hpp"
+
 namespace pcp::trace::command {
 
 namespace {
@@ -96,6 +98,7 @@ std::string instance_record(std::uint32_t type, Stamp at, bool is_v3, pmInDom do
 
 // A value that is no 32-bit number. What it means to be 64 bits wide is told by its type.
 void add_block(Bytes& out, const pmValueBlock& block) {
+  if (block.vtype == PM_TYPE_EVENT) return out.text(archived_events(block));
   const std::size_t bytes = block.vlen - PM_VAL_HDR_SIZE;
   out.u32(std::uint32_t{block.vtype} << 24 | block.vlen);
   if (block.vtype == PM_TYPE_64 || block.vtype == PM_TYPE_U64 || block.vtype == PM_TYPE_DOUBLE) {

@@ -54,7 +54,7 @@ class ArchiveRecords {
 
   std::string labels(Stamp at, unsigned type, unsigned of, std::span<const pmLabelSet> sets) const;
 
-  // Requires: no events. One of no metric at all tells that nothing is known of the time before.
+  // One of no metric at all tells that nothing is known of the time before.
   std::string values(Stamp at, const Sample& sample) const;
 
   // Where a volume and the metadata are at this time.

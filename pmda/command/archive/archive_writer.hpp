@@ -45,7 +45,7 @@ class ArchiveWriter {
   // Whether that takes no more bytes the more there are already.
   bool adds_instances_cheaply() const { return label_.version == ArchiveVersion::V3; }
 
-  // Stamps of samples, and of what belongs to them, must not go backwards. Requires: no events.
+  // Stamps of samples, and of what belongs to them, must not go backwards.
   void add_sample(Stamp at, const Sample& sample);
 
   // Nothing may be added after it. Gives what went wrong first, if anything did.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "command/model/recorded_spans.hpp"
 #include "command/model/run_totals.hpp"
 #include "command/model/tag_series.hpp"
 #include "command/model/time_grid.hpp"
@@ -79,6 +80,9 @@ Result<Model> read_model(const ReadRequest& request) {
       [&](ArchiveSource&, ArchiveChanges& changes) { return changes.read_all(series); });
   if (!read) return read.error();
   model.series = series.finish();
+  Result<std::optional<RecordedSpans>> spans = read_spans(request);
+  if (!spans) return spans.error();
+  model.spans = *std::move(spans);
   return model;
 }
 

@@ -83,6 +83,7 @@ Result<void> ArchiveSource::find_metrics() {
     metrics_.emplace(id, metric);
     if (what.quantity == Quantity::Calls) has_tags = true;
   }
+  events_ = find_metric(kEventsMetric);
   is_sparse_ = find_metric("pmcd.pmlogger.host") == PM_ID_NULL;  // every pmlogger writes that
   if (has_tags) return {};
   return failed(
@@ -121,16 +122,23 @@ Result<void> ArchiveSource::use_its_time_zone() const {
 
 Result<std::optional<ArchiveSample>> ArchiveSource::next() {
   pmUseContext(context_.number());
-  pmHighResResult* read = nullptr;
-  const int error = pmFetchHighResArchive(&read);
-  if (error == PM_ERR_EOL) return std::optional<ArchiveSample>();
-  if (error == PM_ERR_LOGREC) {
-    is_cut_ = true;
-    return std::optional<ArchiveSample>();
-  }
-  if (error < 0) return failed(std::string("is damaged: ") + pmErrStr(error));
-  result_.reset(read);
+  do {
+    pmHighResResult* read = nullptr;
+    const int error = pmFetchHighResArchive(&read);
+    if (error == PM_ERR_EOL) return std::optional<ArchiveSample>();
+    if (error == PM_ERR_LOGREC) {
+      is_cut_ = true;
+      return std::optional<ArchiveSample>();
+    }
+    if (error < 0) return failed(std::string("is damaged: ") + pmErrStr(error));
+    result_.reset(read);
+  } while (has_events_only());
   return std::optional(sorted_sample());
+}
+
+// Such a record is between two samples.
+bool ArchiveSource::has_events_only() const {
+  return result_->numpmid == 1 && result_->vset[0]->pmid == events_ && events_ != PM_ID_NULL;
 }
 
 ArchiveSample ArchiveSource::sorted_sample() const {

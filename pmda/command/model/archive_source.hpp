@@ -8,14 +8,13 @@
 #include <pcp/pmapi.h>
 
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "command/model/archive_context.hpp"
 #include "command/model/model.hpp"
 #include "command/model/recorded_metrics.hpp"
 #include "wire/result.hpp"
@@ -76,7 +75,7 @@ class ArchiveSource {
   // Makes PCP show times in it.
   Result<void> use_its_time_zone() const;
 
-  // Reads on. Nothing: it is the end.
+  // Reads on, but not what recorded_spans.hpp is for. Nothing: it is the end.
   Result<std::optional<ArchiveSample>> next();
 
   // Of the tags of a type that a program has described, at the time of the last sample, by name.
@@ -89,22 +88,6 @@ class ArchiveSource {
   std::map<int, std::string> instances_ever(pmInDom domain) const;
 
  private:
-  class Context {
-   public:
-    explicit Context(int number) : number_(number) {}
-    Context(Context&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-    Context& operator=(Context&&) = delete;
-    ~Context() {
-      if (number_ >= 0) pmDestroyContext(number_);
-    }
-    int number() const { return number_; }
-
-   private:
-    int number_;
-  };
-  struct FreeResult {
-    void operator()(pmHighResResult* result) const { pmFreeHighResResult(result); }
-  };
   struct Metric {
     RecordedQuantity what{};
     pmDesc description{};
@@ -113,13 +96,15 @@ class ArchiveSource {
   ArchiveSource(std::string path, int context) : path_(std::move(path)), context_(context) {}
   Result<void> find_bounds();
   Result<void> find_metrics();
+  bool has_events_only() const;
   ArchiveSample sorted_sample() const;
   Error failed(const std::string& why) const { return {path_ + ": " + why}; }
 
   std::string path_;
-  Context context_;
-  std::unique_ptr<pmHighResResult, FreeResult> result_;
+  ArchiveContext context_;
+  OwnedHighResResult result_;
   std::map<pmID, Metric> metrics_;
+  pmID events_ = PM_ID_NULL;
   std::string time_zone_;
   Moment begin_{};
   Moment end_{};

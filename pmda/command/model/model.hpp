@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "command/traces/span_trace.hpp"
 #include "wire/histogram.hpp"
 #include "wire/trace_type.hpp"
 
@@ -147,6 +148,14 @@ struct Series {
   std::vector<TimedHistogram> histograms;  // by time, not overlapping; for a heat map
 };
 
+// The single transactions that were captured in the run.
+struct RecordedSpans {
+  std::uint64_t traces = 0;
+  std::uint64_t spans = 0;   // and events
+  std::uint64_t missed = 0;  // likewise: captured, but not recorded
+  std::vector<SpanTrace> slowest;
+};
+
 // All of one run.
 struct Totals {
   Run run;
@@ -156,8 +165,9 @@ struct Totals {
 struct Model : Totals {
   Grid fine;
   Grid coarse;
-  std::vector<Series> series;  // of the tags that come first
-  std::optional<Totals> base;  // the older run to compare with
+  std::vector<Series> series;          // of the tags that come first
+  std::optional<RecordedSpans> spans;  // nothing: none were asked for
+  std::optional<Totals> base;          // the older run to compare with
 };
 
 }  // namespace pcp::trace::command

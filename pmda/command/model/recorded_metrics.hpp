@@ -12,6 +12,9 @@
 
 namespace pcp::trace::command {
 
+// Single transactions.
+inline constexpr const char* kEventsMetric = "tracing.events";
+
 // In the order in which the metrics of one sample have to be looked at.
 enum class Quantity : std::uint8_t {
   Uptime,  // of the agent, seconds

@@ -28,15 +28,21 @@ pmDesc description_of(const agent::Metric& metric) {
 }  // namespace
 
 EmbeddedSource::EmbeddedSource(agent::Reader reader, std::uint16_t port, agent::LabelText about,
-                               agent::Time now)
-    : metrics_({kDomain, {}, port}, reader, now), about_(std::move(about)), now_(now) {}
+                               std::unique_ptr<agent::Spans::Monitor> spans, agent::Time now)
+    : events_(std::move(spans)),
+      metrics_({kDomain, {}, port}, reader, now),
+      about_(std::move(about)),
+      now_(now) {
+  metrics_.set_span_desk(events_);
+}
 
 EmbeddedSource::~EmbeddedSource() { metrics_.release(); }
 
 std::vector<RecordedMetric> EmbeddedSource::metrics() {
   std::vector<RecordedMetric> all;
   for (const agent::Metric& metric : metrics_.table())
-    if (metric.cluster != agent::kSpanCluster)  // nobody asks for spans here
+    if (metric.cluster != agent::kSpanCluster ||
+        (events_.are_wanted() && agent::is_of_events(metric.cluster, metric.item)))
       all.push_back({metric.name, description_of(metric)});
   return all;
 }
@@ -78,6 +84,19 @@ Result<Sample> EmbeddedSource::read(std::span<const pmID> metrics, agent::Time n
   now_ = now;
   metrics_.release();
   return to_sample(*metrics_.fetch(metrics.data(), metrics.size(), nullptr, now));
+}
+
+Result<Source::Events> EmbeddedSource::read_events(agent::Time now) {
+  Events events;
+  if (!events_.are_wanted()) return events;
+  const pmID metric = pmID_build(kDomain, agent::kSpanCluster, agent::kEventsItem);
+  metrics_.release();
+  events.sample = to_sample(*metrics_.fetch(&metric, 1, nullptr, now));
+  // One that leaves some is nearly full: no span takes more than a quarter.
+  for (const MetricValues& each : events.sample)
+    for (const pmValue& array : each.values)
+      events.has_more = array.value.pval->vlen > OwnEvents::kMostBytes / 2;
+  return events;
 }
 
 }  // namespace pcp::trace::command

@@ -4,9 +4,11 @@
 // Thread: the main one.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "collector/engine/label_text.hpp"
+#include "command/record/own_events.hpp"
 #include "command/record/source.hpp"
 #include "metrics/metrics.hpp"
 
@@ -14,8 +16,10 @@ namespace pcp::trace::command {
 
 class EmbeddedSource : public Source {
  public:
-  // `about` is said of the whole archive: labels of its context.
-  EmbeddedSource(agent::Reader reader, std::uint16_t port, agent::LabelText about, agent::Time now);
+  // `about` is said of the whole archive: labels of its context. `spans` may be null: then there
+  // are no events.
+  EmbeddedSource(agent::Reader reader, std::uint16_t port, agent::LabelText about,
+                 std::unique_ptr<agent::Spans::Monitor> spans, agent::Time now);
   ~EmbeddedSource() override;
 
   std::vector<RecordedMetric> metrics() override;
@@ -23,9 +27,11 @@ class EmbeddedSource : public Source {
   OwnedLabels labels(unsigned type, unsigned of) override;
   Instances instances(pmInDom domain) override;
   Result<Sample> read(std::span<const pmID> metrics, agent::Time now) override;
+  Result<Events> read_events(agent::Time now) override;
   bool labels_changed() override { return metrics_.labels_changed(); }
 
  private:
+  OwnEvents events_;
   agent::Metrics metrics_;
   agent::LabelText about_;
   agent::Time now_;

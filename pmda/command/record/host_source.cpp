@@ -23,17 +23,21 @@ void add_name(const char* name, void* names) {
 // Beside `trace` are distributions, which an agent of PCP's own does not have.
 constexpr std::array kRoots{"trace", "tracing.histogram"};
 
-std::vector<std::string> names_below_roots() {
+constexpr std::array kRootsOfEvents{"tracing.events", "tracing.param"};
+
+std::vector<std::string> names_below_roots(bool with_events) {
   std::vector<std::string> names;
   for (const char* const root : kRoots) pmTraversePMNS_r(root, add_name, &names);
+  if (!with_events || names.empty()) return names;
+  for (const char* const root : kRootsOfEvents) pmTraversePMNS_r(root, add_name, &names);
   return names;
 }
 
 int find_metric(const char* name, pmID& metric) { return pmLookupName(1, &name, &metric); }
 
-std::vector<RecordedMetric> metrics_below_roots() {
+std::vector<RecordedMetric> metrics_below_roots(bool with_events) {
   std::vector<RecordedMetric> all;
-  for (const std::string& name : names_below_roots()) {
+  for (const std::string& name : names_below_roots(with_events)) {
     RecordedMetric metric{name, {}};
     pmID id = PM_ID_NULL;
     if (find_metric(name.c_str(), id) < 0 || pmLookupDesc(id, &metric.description) < 0) continue;
@@ -105,8 +109,9 @@ auto HostSource::ask(Question question) -> std::optional<decltype(question())> {
 }
 
 Result<std::unique_ptr<HostSource>> HostSource::connect(const std::string& host,
+                                                        const std::string& spans,
                                                         Interruption& interruption) {
-  std::unique_ptr<HostSource> made(new HostSource(interruption));
+  std::unique_ptr<HostSource> made(new HostSource(spans, interruption));
   const std::string failure = "cannot connect to pmcd on " + host;
   const std::optional<int> context =
       made->ask([host] { return pmNewContext(PM_CONTEXT_HOST, host.c_str()); });
@@ -115,6 +120,8 @@ Result<std::unique_ptr<HostSource>> HostSource::connect(const std::string& host,
   made->context_ = *context;
   if (const Result<void> found = made->find_metrics(); !found)
     return Error{host + ": " + found.error().message};
+  if (const Result<void> asked = made->ask_for_spans(); !asked)
+    return Error{host + ": " + asked.error().message};
   return made;
 }
 
@@ -125,10 +132,23 @@ HostSource::~HostSource() {
 }
 
 Result<void> HostSource::find_metrics() {
-  metrics_ = ask(metrics_below_roots).value_or(std::vector<RecordedMetric>());
+  metrics_ = ask([with_events = !spans_.empty()] {
+               return metrics_below_roots(with_events);
+             }).value_or(std::vector<RecordedMetric>());
   if (is_left_) return Error{"its pmcd does not answer"};
   if (metrics_.empty())
     return Error{"its pmcd has no metrics trace.*; is the trace agent installed there?"};
+  return {};
+}
+
+Result<void> HostSource::ask_for_spans() {
+  if (spans_.empty()) return {};
+  must_ask_for_spans_ = true;
+  const auto asked = ask([filter = spans_] { return command::ask_for_spans(filter); });
+  if (!asked) return Error{"its pmcd does not answer"};
+  if (!*asked) return asked->error();
+  span_metrics_ = **asked;
+  must_ask_for_spans_ = false;
   return {};
 }
 
@@ -163,12 +183,32 @@ Result<Sample> HostSource::read(std::span<const pmID> metrics, agent::Time) {
     return fetch(context, is_lost, ids);
   });
   if (!fetched) return Error{"pmcd does not answer"};
+  // An agent that has begun anew has forgotten us, as it has if pmcd knows us anew.
+  must_ask_for_spans_ |= is_lost_ || (fetched->status & PMCD_AGENT_CHANGE) != 0;
   is_lost_ = fetched->status < 0;
   if (is_lost_) return error_of("pmcd", fetched->status);
   result_.reset(fetched->result);
   if ((fetched->status & PMCD_LABEL_CHANGE) != 0) labels_changed_ = true;
   if (const int why = why_unknown(*result_); why != 0) return error_of("the trace agent", why);
   return to_sample(*result_);
+}
+
+Result<Source::Events> HostSource::read_events(agent::Time) {
+  Events events;
+  if (spans_.empty() || is_lost_ || (must_ask_for_spans_ && !ask_for_spans())) return events;
+  const auto fetched = ask([context = context_, metrics = span_metrics_] {
+    return fetch(context, false, {metrics.events, metrics.backlog});
+  });
+  if (!fetched || fetched->status < 0) return events;
+  if ((fetched->status & PMCD_AGENT_CHANGE) != 0) must_ask_for_spans_ = true;
+  result_.reset(fetched->result);
+  const pmValueSet& backlog = *result_->vset[1];
+  if (result_->vset[0]->numval <= 0) return events;
+  events.sample = to_sample(*result_);
+  events.sample.resize(1);
+  events.has_more =
+      backlog.numval > 0 && backlog.valfmt == PM_VAL_INSITU && backlog.vlist[0].value.lval != 0;
+  return events;
 }
 
 }  // namespace pcp::trace::command

@@ -13,14 +13,16 @@
 
 #include "command/record/interruption.hpp"
 #include "command/record/source.hpp"
+#include "command/traces/span_request.hpp"
 
 namespace pcp::trace::command {
 
 class HostSource : public Source {
  public:
-  // `host` is as PCP's tools take it. After an interruption nobody is waited for: there is no more
-  // to read.
+  // `host` is as PCP's tools take it; `spans` is a filter, or empty: there are no events. After an
+  // interruption nobody is waited for: there is no more to read.
   static Result<std::unique_ptr<HostSource>> connect(const std::string& host,
+                                                     const std::string& spans,
                                                      Interruption& interruption);
   ~HostSource() override;
 
@@ -34,19 +36,27 @@ class HostSource : public Source {
 
   // Connects again if the connection is lost. Fails if the agent is away, too.
   Result<Sample> read(std::span<const pmID> metrics, agent::Time now) override;
+  // None where the host gives none just now: it is asked again.
+  Result<Events> read_events(agent::Time now) override;
+
   bool labels_changed() override { return std::exchange(labels_changed_, false); }
 
  private:
-  explicit HostSource(Interruption& interruption) : interruption_(interruption) {}
+  HostSource(std::string spans, Interruption& interruption)
+      : spans_(std::move(spans)), interruption_(interruption) {}
   Result<void> find_metrics();
+  Result<void> ask_for_spans();
 
   // Gives the answer, of which nothing else may be used; nothing after an interruption.
   template <typename Question>
   auto ask(Question question) -> std::optional<decltype(question())>;
 
+  const std::string spans_;
   Interruption& interruption_;
   int context_ = -1;
   std::vector<RecordedMetric> metrics_;
+  SpanMetrics span_metrics_;
+  bool must_ask_for_spans_ = false;
   bool is_lost_ = false;  // the connection
   bool is_left_ = false;  // a question that has not been answered
   bool labels_changed_ = false;

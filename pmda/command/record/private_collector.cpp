@@ -76,11 +76,12 @@ bool PrivateCollector::has_refused_some() const {
   return collector_->reader().ingest_counters().refused_limit > 0;
 }
 
-EnvironmentChanges PrivateCollector::environment() const {
+EnvironmentChanges PrivateCollector::environment(const std::string& filter) const {
   EnvironmentChanges changes{{"PCP_TRACE_SOCKET", directory_.socket()},
                              {"PCP_TRACE_HOST", "127.0.0.1"},
                              {"PCP_TRACE_PORT", std::to_string(port())},
                              {"PCP_TRACE_NOAGENT", std::nullopt}};
+  if (!filter.empty()) changes["PCP_TRACE_CAPTURE"] = filter;
   // Else some intervals would have one batch more than others.
   if (std::getenv(kFlush) == nullptr && interval_ < kIntervalOfUsualFlushes)
     changes[kFlush] =

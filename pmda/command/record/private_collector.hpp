@@ -25,8 +25,14 @@ class PrivateCollector {
   PrivateCollector(const PrivateCollector&) = delete;
   PrivateCollector& operator=(const PrivateCollector&) = delete;
 
-  // Makes a program find it.
-  EnvironmentChanges environment() const;
+  // Makes a program find it, and capture from its first call on what this filter wants; empty:
+  // nothing.
+  EnvironmentChanges environment(const std::string& filter) const;
+
+  // Has what matches captured, from before it starts as long as the monitor is there.
+  std::unique_ptr<agent::Spans::Monitor> capture(const std::string& filter) {
+    return collector_->spans().capture(filter, {});
+  }
 
   void start() { collector_->start(); }
   void stop() { collector_->stop(); }

@@ -27,6 +27,7 @@
 #include "command/record/record_options.hpp"
 #include "command/record/recording.hpp"
 #include "command/report/report_json.hpp"
+#include "command/report/span_summary.hpp"
 #include "command/report/summary.hpp"
 #include "command/write_all.hpp"
 
@@ -102,18 +103,26 @@ Result<void> show(const RecordingFolder& folder, const RecordOptions& options) {
   const std::string page = options.page.empty() ? folder.page() : options.page;
   if (Result<void> written = write_page(*model, page); !written) return written;
   if (options.is_json)
-    return print(STDOUT_FILENO, report_json(model->run, model->tags, nullptr, {}));
+    return print(STDOUT_FILENO, report_json(model->run, model->tags, nullptr, {},
+                                            model->spans ? &*model->spans : nullptr));
   if (options.is_quiet) return {};
-  return print(STDERR_FILENO, summary(model->run, model->tags, page, terminal_of(STDERR_FILENO)));
+  const Terminal terminal = terminal_of(STDERR_FILENO);
+  std::string text = summary(model->run, model->tags, page, terminal);
+  if (model->spans) text += span_counts(*model->spans, Shown(terminal));
+  return print(STDERR_FILENO, text);
 }
 
 // Gives the exit status.
-int conclude(const Result<void>& finished, const RecordingFolder& folder,
+int conclude(const Result<void>& finished, const Recording& recording,
              const RecordOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);  // nobody may read what is said from here on
   std::cerr << collectors_log();
   // What is there can be shown, though it may not be all.
-  const Result<void> shown = show(folder, options);
+  const Result<void> shown = show(recording.folder(), options);
+  if (const std::uint64_t count = recording.events_left_out(); count > 0)
+    std::cerr << "pcp-trace record: " << count
+              << " spans left out: an archive has room for 128 MiB of them; share= and limit= make"
+                 " them fewer\n";
   if (!finished) return fail("the recording has ended too early: " + finished.error().message);
   if (!shown) return fail(shown.error().message);
   return 0;
@@ -135,6 +144,7 @@ int record_command(const RecordOptions& options) {
   if (!made) return fail(made.error().message);
   PrivateCollector& collector = **made;
   EmbeddedSource source(collector.reader(), collector.port(), labels_of_run(options),
+                        options.spans.empty() ? nullptr : collector.capture(options.spans),
                         collector.begin());
   Recording::Settings settings = settings_of(options);
   settings.what = std::filesystem::path(options.command.front()).filename();
@@ -143,7 +153,8 @@ int record_command(const RecordOptions& options) {
   Result<std::unique_ptr<Recording>> recording = Recording::begin(settings, source);
   if (!recording) return fail(recording.error().message);
   collector.start();
-  if (const int error = child->start(options.command, collector.environment()); error != 0) {
+  if (const int error = child->start(options.command, collector.environment(options.spans));
+      error != 0) {
     (*recording)->take_back();
     fail("cannot execute " + options.command.front() + ": " + std::strerror(error));
     return Child::status_of_failed_start(error);
@@ -153,7 +164,7 @@ int record_command(const RecordOptions& options) {
   const bool is_left_by_some = child->has_descendants();
   const Result<void> finished = (*recording)->finish();
   child.reset();  // from here on ^C is for us
-  const int status = conclude(finished, (*recording)->folder(), options);
+  const int status = conclude(finished, **recording, options);
   if (collector.has_refused_some())
     fail("too many traced programs at a time for the limit of " + std::to_string(max_open_files()) +
          " open files (ulimit -n); some of their calls may be missing");
@@ -183,7 +194,8 @@ int record_host(const RecordOptions& options) {
   // PCP's library would not connect again within five seconds, and later not within 80.
   ::setenv("PMCD_RECONNECT_TIMEOUT", "1,2,5", 0);
   std::optional<Interruption> interruption(std::in_place);
-  Result<std::unique_ptr<HostSource>> source = HostSource::connect(options.host, *interruption);
+  Result<std::unique_ptr<HostSource>> source =
+      HostSource::connect(options.host, options.spans, *interruption);
   if (!source) return fail(source.error().message);
   Recording::Settings settings = settings_of(options);
   settings.what = options.host;
@@ -200,7 +212,7 @@ int record_host(const RecordOptions& options) {
   }
   const Result<void> finished = recording.finish();
   interruption.reset();
-  return conclude(finished, recording.folder(), options);
+  return conclude(finished, recording, options);
 }
 
 }  // namespace

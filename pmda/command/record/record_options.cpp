@@ -8,13 +8,14 @@
 #include <cstdlib>
 #include <utility>
 
+#include "collector/spans/captures.hpp"
 #include "command/record/time_argument.hpp"
 
 namespace pcp::trace::command {
 
 namespace {
 
-enum LongOption { kArchiveVersion = 256, kHelp, kHtml, kJson, kWait };
+enum LongOption { kArchiveVersion = 256, kHelp, kHtml, kJson, kSpans, kWait };
 
 constexpr std::array kLongOptions{
     option{"archive-version", required_argument, nullptr, kArchiveVersion},
@@ -26,6 +27,7 @@ constexpr std::array kLongOptions{
     option{"output", required_argument, nullptr, 'o'},
     option{"quiet", no_argument, nullptr, 'q'},
     option{"size", required_argument, nullptr, 's'},
+    option{"spans", required_argument, nullptr, kSpans},
     option{"wait", no_argument, nullptr, kWait},
     option{nullptr, 0, nullptr, 0},
 };
@@ -79,6 +81,8 @@ Result<void> take_option(int which, const char* argument, RecordOptions& options
     case kJson:
       options.is_json = true;
       return {};
+    case kSpans:
+      return take(agent::canonical_filter(argument), options.spans);
     default:
       options.waits = true;
       return {};
@@ -146,6 +150,8 @@ archive for all of PCP's tools, and a page to look at. No agent needs to run for
   -t, --interval TIME  between two samples (default 1s)
   -o, --output DIR     folder for the recording (default ./NAME-DATE-TIME.trace)
       --html FILE      where the page goes (default DIR/trace.html)
+      --spans FILTER   keep single transactions, too: 'tag=request share=10%'; the
+                       words are those of pcp-trace spans --help
       --wait           go on after COMMAND's end until its last child has left
       --json           print the summary as JSON, on standard output
   -q, --quiet          print no summary
@@ -156,6 +162,7 @@ archive for all of PCP's tools, and a page to look at. No agent needs to run for
 Examples:
   pcp-trace record ./app --fast
   pcp-trace record -t 100ms -o slow.trace ./app
+  pcp-trace record --spans 'tag=checkout*' ./shop
   pcp-trace record -h shop1 -s 60s
   pcp-trace report              what was recorded last
 

@@ -19,6 +19,7 @@ struct RecordOptions {
   std::string host;                                // -h; empty: a command is recorded
   std::optional<agent::Time> duration;             // -s, of a host
   std::optional<ArchiveVersion> version;  // --archive-version; else what PCP is configured for
+  std::string spans;                      // --spans, canonical; empty: none
   bool waits = false;                     // --wait
   bool is_json = false;                   // --json
   bool is_quiet = false;                  // --quiet

@@ -39,6 +39,10 @@ void Recorder::describe_metrics(Stamp at) {
     writer_.add_metric(description, name);
     add_texts(PM_TEXT_PMID, metric);
     if (all_.empty()) add_labels(PM_LABEL_DOMAIN, pmID_domain(metric));
+    if (description.type == PM_TYPE_EVENT) {
+      has_events_ = true;
+      continue;
+    }
     metrics_[metric] = description;
     all_.push_back(metric);
     const bool of_instances = description.indom != PM_INDOM_NULL;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Writes what a source tells into an archive, sample by sample. An instance is in a sample only if
-// something of it is otherwise than in the one before, and what describes it comes first.
+// something of it is otherwise than in the one before, and what describes it comes first. Events
+// are left to event_recorder.hpp.
 //
 // Thread: one.
 #pragma once
@@ -28,6 +29,9 @@ class Recorder {
   // How many instances the archive has.
   std::size_t instances() const;
 
+  // The source has a metric of events.
+  bool has_events() const { return has_events_; }
+
  private:
   struct Domain {
     InstanceChanges changes;
@@ -51,6 +55,7 @@ class Recorder {
   std::vector<pmID> all_;
   std::vector<pmID> without_distributions_;
   std::unordered_map<pmInDom, Domain> domains_;
+  bool has_events_ = false;
   InstanceChanges::Number samples_ = 0;
   InstanceChanges::Number with_distributions_ = 0;  // the last one
 };

@@ -25,6 +25,9 @@ constexpr int kColumns = 60;
 constexpr agent::Time kLongestColumn = std::chrono::seconds(60);
 constexpr std::size_t kManyInstances = 1000;
 
+// Events wait in memory that has an end.
+constexpr agent::Time kBetweenEvents = std::chrono::seconds(1);
+
 // As PCP's own loggers take it.
 ArchiveVersion configured_version() {
   const char* const version = pmGetOptionalConfig("PCP_ARCHIVE_VERSION");
@@ -87,14 +90,21 @@ Recording::Recording(const Settings& settings, RecordingFolder folder, ArchiveWr
       folder_(std::move(folder)),
       clock_(clock),
       writer_(std::move(writer)),
-      recorder_(source, writer_, begin) {}
+      recorder_(source, writer_, begin),
+      events_(source, writer_),
+      events_at_(settings.begin) {}
 
 agent::Time Recording::boundary(std::int64_t interval) const {
   return begin_ + interval * interval_;
 }
 
-agent::Time Recording::next() const {
+agent::Time Recording::next_sample() const {
   return boundary(intervals_ + 1) + std::min(kGrace, interval_ / 2);
+}
+
+agent::Time Recording::next() const {
+  const agent::Time sample = next_sample();
+  return recorder_.has_events() ? std::min(sample, events_at_ + kBetweenEvents) : sample;
 }
 
 agent::Time Recording::between_distributions(agent::Time now) const {
@@ -104,6 +114,7 @@ agent::Time Recording::between_distributions(agent::Time now) const {
 
 Result<void> Recording::take_next() {
   const agent::Time now = agent::steady_now();
+  if (now < next_sample()) return take_events(clock_.now(), now);
   const bool with_distributions = now >= distributions_at_ + between_distributions(now);
   if (with_distributions) distributions_at_ = now;
   intervals_ = (now - begin_) / interval_;
@@ -131,7 +142,13 @@ Result<void> Recording::take(Recorder::Extent extent, agent::Time now) {
   Result<void> taken = recorder_.sample(has_gap_ ? Recorder::Extent::Everything : extent, at, now);
   if (!taken && !has_gap_) writer_.add_sample(at, {});
   has_gap_ = !taken;
-  return taken;
+  return taken ? take_events(at, now) : taken;
+}
+
+Result<void> Recording::take_events(Stamp at, agent::Time now) {
+  if (!recorder_.has_events() || writer_.failure()) return {};
+  events_at_ = now;
+  return events_.drain(at, now);
 }
 
 }  // namespace pcp::trace::command

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "command/archive/recording_folder.hpp"
+#include "command/record/event_recorder.hpp"
 #include "command/record/recorder.hpp"
 #include "command/record/wall_clock.hpp"
 
@@ -29,7 +30,8 @@ class Recording {
   // Makes the folder, and writes a first sample of what there is before the first interval.
   static Result<std::unique_ptr<Recording>> begin(const Settings& settings, Source& source);
 
-  // When the next sample is due: when an interval has ended, and some time for what is on its way.
+  // When something is to be read next: when an interval has ended, and some time for what is on its
+  // way, or earlier where events would have to wait for long.
   agent::Time next() const;
 
   // Gives why nothing can be read now. Then the archive has a gap.
@@ -44,10 +46,15 @@ class Recording {
 
   const RecordingFolder& folder() const { return folder_; }
 
+  // Spans and events for which the archive has no room.
+  std::uint64_t events_left_out() const { return events_.left_out(); }
+
  private:
   Recording(const Settings& settings, RecordingFolder folder, ArchiveWriter writer, Source& source,
             WallClock clock, Stamp begin);
   Result<void> take(Recorder::Extent extent, agent::Time now);
+  Result<void> take_events(Stamp at, agent::Time now);
+  agent::Time next_sample() const;
   agent::Time boundary(std::int64_t interval) const;
   agent::Time between_distributions(agent::Time now) const;
 
@@ -59,6 +66,8 @@ class Recording {
   WallClock clock_;
   ArchiveWriter writer_;
   Recorder recorder_;
+  EventRecorder events_;
+  agent::Time events_at_{};  // when they were read last
   bool has_gap_ = false;
 };
 

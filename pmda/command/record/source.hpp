@@ -36,8 +36,17 @@ class Source {
   // Of those who have values now, at least.
   virtual Instances instances(pmInDom domain) = 0;
 
-  // Reads all values, of a time not before the last one's. They are good until the next time.
+  // Reads all values, but events, of a time not before the last one's. They are good until the next
+  // time.
   virtual Result<Sample> read(std::span<const pmID> metrics, agent::Time now) = 0;
+
+  // What has come of events since it was asked last, as much as a record should have: of the metric
+  // of type PM_TYPE_EVENT one value, or none. Good until something is read again.
+  struct Events {
+    Sample sample;
+    bool has_more = false;  // come already
+  };
+  virtual Result<Events> read_events(agent::Time) { return Events(); }
 
   // Tells whether labels of instances have changed since it was asked last.
   virtual bool labels_changed() = 0;

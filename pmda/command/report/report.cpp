@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "command/model/archive_reader.hpp"
+#include "command/model/recorded_spans.hpp"
 #include "command/page/page.hpp"
 #include "command/report/comparison.hpp"
 #include "command/report/condition.hpp"
@@ -19,6 +20,7 @@
 #include "command/report/report_json.hpp"
 #include "command/report/report_options.hpp"
 #include "command/report/shown.hpp"
+#include "command/report/span_summary.hpp"
 #include "command/report/summary.hpp"
 
 namespace pcp::trace::command {
@@ -83,6 +85,9 @@ Result<Model> read(const ReportOptions& options) {
     Result<Totals> totals = read_totals(*request);
     if (!totals) return totals.error();
     static_cast<Totals&>(model) = *std::move(totals);
+    Result<std::optional<RecordedSpans>> spans = read_spans(*request);
+    if (!spans) return spans.error();
+    model.spans = *std::move(spans);
   } else {
     Result<Model> all = read_model(*request);
     if (!all) return all.error();
@@ -98,7 +103,8 @@ Result<Model> read(const ReportOptions& options) {
 
 void show(const Model& model, const ReportOptions& options, const Findings& findings) {
   if (options.is_json) {
-    std::cout << report_json(model.run, model.tags, model.base ? &*model.base : nullptr, findings);
+    std::cout << report_json(model.run, model.tags, model.base ? &*model.base : nullptr, findings,
+                             model.spans ? &*model.spans : nullptr);
     return print(findings, std::cerr);
   }
   const Terminal terminal = terminal_of(STDOUT_FILENO);
@@ -106,6 +112,7 @@ void show(const Model& model, const ReportOptions& options, const Findings& find
     std::cout << comparison(*model.base, model, terminal);
   else
     std::cout << summary(model.run, model.tags, options.page, terminal);
+  if (model.spans) std::cout << "\n" << span_summary(*model.spans, Shown(terminal));
   print(findings, std::cout);
 }
 

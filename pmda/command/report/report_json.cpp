@@ -5,6 +5,7 @@
 
 #include "command/json_writer.hpp"
 #include "command/model/model_names.hpp"
+#include "command/model/spans_json.hpp"
 #include "command/rfc3339.hpp"
 
 namespace pcp::trace::command {
@@ -146,7 +147,8 @@ void Document::findings(const std::vector<Condition::Finding>& findings) {
 }  // namespace
 
 std::string report_json(const Run& run, const std::vector<Tag>& tags, const Totals* base,
-                        const std::vector<Condition::Finding>& findings) {
+                        const std::vector<Condition::Finding>& findings,
+                        const RecordedSpans* spans) {
   Document document;
   JsonWriter& json = document.json;
   json.object([&] {
@@ -163,6 +165,11 @@ std::string report_json(const Run& run, const std::vector<Tag>& tags, const Tota
         document.tags(base->tags, base->run);
       });
     document.findings(findings);
+    json.key("spans");
+    if (spans == nullptr)
+      json.null();
+    else
+      write_spans(json, *spans);
   });
   return json.document() + "\n";
 }

@@ -10,8 +10,9 @@
 
 namespace pcp::trace::command {
 
-// Ends with a newline. `base` may be null.
+// Ends with a newline. `base` and `spans` may be null.
 std::string report_json(const Run& run, const std::vector<Tag>& tags, const Totals* base,
-                        const std::vector<Condition::Finding>& findings);
+                        const std::vector<Condition::Finding>& findings,
+                        const RecordedSpans* spans = nullptr);
 
 }  // namespace pcp::trace::command

@@ -12,7 +12,6 @@ namespace pcp::trace::command {
 
 namespace {
 
-constexpr std::size_t kMostLines = 200;
 constexpr std::size_t kDurationColumns = 9;
 constexpr std::size_t kLeastName = 14;  // of a tag that is far below
 constexpr std::size_t kMostOfHost = 12;
@@ -37,9 +36,10 @@ bool are_of_several_hosts(const std::vector<SpanEvent>& spans) {
 
 class Waterfall {
  public:
-  Waterfall(const SpanTrace& trace, const Shown& shown)
+  Waterfall(const SpanTrace& trace, const Shown& shown, std::size_t most_spans)
       : trace_(trace),
         shown_(shown),
+        most_spans_(most_spans),
         begin_(trace.begin_ns()),
         length_(std::max<std::uint64_t>(trace.end_ns() - begin_, 1)),
         bar_columns_(shown.terminal().columns / 4),
@@ -70,6 +70,7 @@ class Waterfall {
 
   const SpanTrace& trace_;
   const Shown& shown_;
+  const std::size_t most_spans_;
   const std::uint64_t begin_;
   const std::uint64_t length_;
   const std::size_t bar_columns_;
@@ -82,7 +83,7 @@ class Waterfall {
 std::string Waterfall::text() {
   const std::vector<Node> nodes = nodes_of(trace_);
   std::string text = head(nodes.front());
-  const std::size_t lines = std::min(nodes.size(), kMostLines);
+  const std::size_t lines = std::min(nodes.size(), most_spans_);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const Node& node = nodes[i];
     if (node.parent == nullptr && !node.span->is_event() && node.span->parent != 0)
@@ -185,8 +186,8 @@ std::string Waterfall::bar(const SpanEvent& span) const {
 
 }  // namespace
 
-std::string waterfall(const SpanTrace& trace, const Shown& shown) {
-  return Waterfall(trace, shown).text();
+std::string waterfall(const SpanTrace& trace, const Shown& shown, std::size_t most_spans) {
+  return Waterfall(trace, shown, most_spans).text();
 }
 
 }  // namespace pcp::trace::command

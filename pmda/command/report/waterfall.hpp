@@ -2,6 +2,7 @@
 // A trace for people, in a terminal: a line for each span, and a bar where it is in time.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "command/report/shown.hpp"
@@ -9,7 +10,10 @@
 
 namespace pcp::trace::command {
 
-// Requires: there are spans.
-std::string waterfall(const SpanTrace& trace, const Shown& shown);
+inline constexpr std::size_t kMostSpanLines = 200;
+
+// Of so many spans. Requires: there are some.
+std::string waterfall(const SpanTrace& trace, const Shown& shown,
+                      std::size_t most_spans = kMostSpanLines);
 
 }  // namespace pcp::trace::command

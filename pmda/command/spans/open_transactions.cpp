@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "command/json_writer.hpp"
+#include "command/pcp_values.hpp"
 #include "command/record/errand.hpp"
-#include "command/spans/pcp_values.hpp"
 #include "command/spans/span_host.hpp"
 
 namespace pcp::trace::command {

@@ -2,49 +2,15 @@
 #include "command/spans/span_host.hpp"
 
 #include <array>
-#include <cerrno>
 #include <charconv>
-#include <cstdlib>
-#include <cstring>
-#include <memory>
 #include <utility>
 
 #include "command/model/labels.hpp"
-#include "command/spans/pcp_values.hpp"
+#include "command/pcp_values.hpp"
 
 namespace pcp::trace::command {
 
 namespace {
-
-constexpr const char* kHowToBePermitted =
-    "its agent shows spans to users of that host only, through pmcd's Unix socket: to root and"
-    " PCP's user those of all programs, to others their own; to all with its option"
-    " --capture-remote";
-
-struct Freed {
-  void operator()(void* memory) const { std::free(memory); }
-};
-
-// A text as the value of a metric without instances.
-int store_text(pmID metric, const std::string& text) {
-  const std::size_t length = PM_VAL_HDR_SIZE + text.size() + 1;
-  const std::unique_ptr<pmValueBlock, Freed> block(
-      static_cast<pmValueBlock*>(std::calloc(1, length)));
-  if (!block) return -ENOMEM;
-  block->vtype = PM_TYPE_STRING;
-  block->vlen = length & PM_VAL_VLEN_MAX;
-  std::memcpy(block->vbuf, text.c_str(), text.size() + 1);
-  pmValueSet set{};
-  set.pmid = metric;
-  set.numval = 1;
-  set.valfmt = PM_VAL_DPTR;
-  set.vlist[0].inst = static_cast<int>(PM_IN_NULL);
-  set.vlist[0].value.pval = block.get();
-  pmResult result{};
-  result.numpmid = 1;
-  result.vset[0] = &set;
-  return pmStore(&result);
-}
 
 // "4711 front", or "4711#2 front".
 HostFacts::Program program_of(const std::string& instance) {
@@ -97,33 +63,18 @@ Result<void> SpanHost::connect() {
   return {};
 }
 
-Result<void> SpanHost::look_up() {
-  events_ = lookup("tracing.events");
-  backlog_ = lookup("tracing.backlog");
-  if (events_ != PM_ID_NULL && backlog_ != PM_ID_NULL) return {};
-  if (lookup("trace.transact.count") == PM_ID_NULL)
-    return Error{"its pmcd has no metrics trace.*; is the trace agent installed there?"};
-  return Error{"its trace agent is PCP's own, or too old: it has no spans (no tracing.events)"};
-}
-
 Result<void> SpanHost::ask_for(const std::string& filter) {
   pmUseContext(context_);
-  is_lost_ = true;  // until it is known to be there
-  if (Result<void> found = look_up(); !found) return found;
-  const int status = store_text(events_, filter);
-  is_lost_ = status < 0;
-  if (status >= 0) return {};
-  if (status == PM_ERR_PERMISSION) return Error{std::string("no permission: ") + kHowToBePermitted};
-  if (status == -EUSERS)
-    return Error{"too many different filters: others have asked for 32, and there are no more"};
-  if (status == PM_ERR_BADSTORE)
-    return Error{"its trace agent does not understand this filter; its log says why"};
-  return pcp_error("its trace agent does not take the filter", status);
+  const Result<SpanMetrics> asked = ask_for_spans(filter);
+  is_lost_ = !asked;  // until it is known to be there
+  if (!asked) return asked.error();
+  metrics_ = *asked;
+  return {};
 }
 
 Result<SpanHost::Fetched> SpanHost::fetch() {
   pmUseContext(context_);
-  std::array metrics{events_, backlog_};
+  std::array metrics{metrics_.events, metrics_.backlog};
   pmResult* read = nullptr;
   const int status = pmFetch(static_cast<int>(metrics.size()), metrics.data(), &read);
   if (status < 0) {

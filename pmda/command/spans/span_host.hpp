@@ -13,6 +13,7 @@
 
 #include "command/spans/host_facts.hpp"
 #include "command/traces/span_event.hpp"
+#include "command/traces/span_request.hpp"
 #include "wire/result.hpp"
 
 namespace pcp::trace::command {
@@ -47,14 +48,11 @@ class SpanHost {
   HostFacts facts();
 
  private:
-  Result<void> look_up();
-
   const std::string name_;
   std::string host_name_;
   int context_ = -1;
   bool is_lost_ = false;
-  pmID events_ = PM_ID_NULL;
-  pmID backlog_ = PM_ID_NULL;
+  SpanMetrics metrics_;
 };
 
 }  // namespace pcp::trace::command

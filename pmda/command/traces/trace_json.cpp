@@ -3,7 +3,6 @@
 
 #include <chrono>
 
-#include "command/json_writer.hpp"
 #include "command/rfc3339.hpp"
 #include "command/traces/span_attributes.hpp"
 #include "command/traces/span_ids.hpp"
@@ -12,11 +11,12 @@ namespace pcp::trace::command {
 
 namespace {
 
-class Line {
+class TraceObject {
  public:
-  explicit Line(const SpanTrace& trace) : trace_(trace), begin_(trace.begin_ns()) {}
+  TraceObject(JsonWriter& json, const SpanTrace& trace)
+      : trace_(trace), begin_(trace.begin_ns()), json_(json) {}
 
-  std::string text();
+  void write();
 
  private:
   void text(const char* key, const std::string& value) {
@@ -45,10 +45,10 @@ class Line {
 
   const SpanTrace& trace_;
   const std::uint64_t begin_;
-  JsonWriter json_;
+  JsonWriter& json_;
 };
 
-std::string Line::text() {
+void TraceObject::write() {
   const std::vector<Node> nodes = nodes_of(trace_);
   bool has_root = false;
   for (const Node& each : nodes) has_root |= !each.span->is_event() && each.span->parent == 0;
@@ -67,10 +67,9 @@ std::string Line::text() {
       for (const Node& each : nodes) node(each);
     });
   });
-  return json_.document() + "\n";
 }
 
-void Line::node(const Node& node) {
+void TraceObject::node(const Node& node) {
   const SpanEvent& span = *node.span;
   json_.object([&] {
     text("tag", span.tag);
@@ -100,7 +99,7 @@ void Line::node(const Node& node) {
   });
 }
 
-void Line::attributes(const SpanEvent& span) {
+void TraceObject::attributes(const SpanEvent& span) {
   if (span.attributes.empty()) return;
   json_.key("attributes");
   json_.object([&] {
@@ -111,7 +110,7 @@ void Line::attributes(const SpanEvent& span) {
   });
 }
 
-void Line::links(const SpanEvent& span) {
+void TraceObject::links(const SpanEvent& span) {
   if (span.links.empty()) return;
   json_.key("links");
   json_.array([&] {
@@ -121,6 +120,12 @@ void Line::links(const SpanEvent& span) {
 
 }  // namespace
 
-std::string trace_json(const SpanTrace& trace) { return Line(trace).text(); }
+void write_trace(JsonWriter& json, const SpanTrace& trace) { TraceObject(json, trace).write(); }
+
+std::string trace_json(const SpanTrace& trace) {
+  JsonWriter json;
+  write_trace(json, trace);
+  return json.document() + "\n";
+}
 
 }  // namespace pcp::trace::command

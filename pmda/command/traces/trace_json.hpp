@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A trace for programs: one line of JSON, with all that is known of it.
+// A trace for programs, as JSON, with all that is known of it.
 #pragma once
 
 #include <string>
 
+#include "command/json_writer.hpp"
 #include "command/traces/span_trace.hpp"
 
 namespace pcp::trace::command {
 
-// With the line's end. Requires: there are spans.
+// Requires: there are spans.
+void write_trace(JsonWriter& json, const SpanTrace& trace);
+
+// The same as one line, with its end.
 std::string trace_json(const SpanTrace& trace);
 
 }  // namespace pcp::trace::command

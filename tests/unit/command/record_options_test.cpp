@@ -43,6 +43,15 @@ TEST(RecordOptions, AHostIsRecordedForATime) {
   EXPECT_EQ(options->interval, 1s);
 }
 
+TEST(RecordOptions, AFilterOfSpansIsCheckedAndMadeCanonical) {
+  const auto options = parse({"--spans", "share=10%  tag=request", "app"});
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(options->spans, "tag=request share=10% limit=1000/s");
+  EXPECT_EQ(parse({"app"})->spans, "");
+  EXPECT_TRUE(error_of(parse({"--spans", "tga=request", "app"})).starts_with("--spans: "));
+  EXPECT_TRUE(error_of(parse({"--spans=", "app"})).starts_with("--spans: "));
+}
+
 TEST(RecordOptions, TakesWhatPcpGivesInTheEnvironment) {
   ::setenv("PCP_HOST", "shop", 1);
   ::setenv("PCP_INTERVAL", "5sec", 1);

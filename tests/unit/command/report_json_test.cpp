@@ -7,6 +7,9 @@
 
 #include <gtest/gtest.h>
 
+#include "command/traces/trace_json.hpp"
+#include "unit/command/span_samples.hpp"
+
 namespace pcp::trace::command {
 namespace {
 
@@ -48,7 +51,8 @@ TEST(ReportAsJson, HasAllThatIsKnown) {
   const Totals run = a_run();
   EXPECT_EQ(report_json(run.run, run.tags, nullptr, {{Condition::Outcome::Unknown, "why"}}),
             "{\"format\":1," + kRun + "," + kTags +
-                R"(,"base":null,"conditions":[{"outcome":"unknown","text":"why"}]})" + "\n");
+                R"(,"base":null,"conditions":[{"outcome":"unknown","text":"why"}],"spans":null})" +
+                "\n");
 }
 
 // Each of its numbers is another.
@@ -116,6 +120,16 @@ TEST(ReportAsJson, TimesAreOfNoZone) {
   ::unsetenv("TZ");
   ::tzset();
   EXPECT_NE(json.find(R"("begin":"2027-01-15T08:00:00.000000001Z")"), std::string::npos) << json;
+}
+
+TEST(ReportAsJson, HasTheSlowestTraces) {
+  RecordedSpans spans{3, 1000, 7, {}};
+  spans.slowest.emplace_back().spans = {span_of("request", 1, 0)};
+  const std::string json = report_json({}, {}, nullptr, {}, &spans);
+  const std::string trace = trace_json(spans.slowest.front());
+  EXPECT_TRUE(json.ends_with(R"(,"spans":{"traces":3,"spans":1000,"missed":7,"slowest":[)" +
+                             trace.substr(0, trace.size() - 1) + "]}}\n"))
+      << json;
 }
 
 TEST(ReportAsJson, HasTheOlderRun) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/spans/pcp_values.hpp"
+#include "command/pcp_values.hpp"
 
 #include <array>
 

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/model/span_archive.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "command/archive/sample.hpp"
+#include "command/model/archive_source.hpp"
+#include "command/model/recorded_metrics.hpp"
+#include "command/pcp_values.hpp"
+
+namespace pcp::trace::command {
+
+Result<SpanArchive> SpanArchive::open(const std::string& path) {
+  const int context = pmNewContext(PM_CONTEXT_ARCHIVE, path.c_str());
+  if (context < 0) return pcp_error(path + ": not a readable archive of PCP", context);
+  SpanArchive archive(context);
+  archive.events_ = lookup(kEventsMetric);
+  std::array<char, PM_MAX_HOSTNAMELEN> name{};
+  archive.host_ = pmGetContextHostName_r(context, name.data(), static_cast<int>(name.size()));
+  const timespec from_the_start{};
+  if (const int error = pmSetModeHighRes(PM_MODE_FORW, &from_the_start, nullptr); error < 0)
+    return pcp_error(path, error);
+  return archive;
+}
+
+std::optional<SpanArchive::Record> SpanArchive::next() {
+  if (!has_spans()) return {};
+  pmUseContext(context_.number());
+  for (pmHighResResult* read = nullptr; pmFetchHighResArchive(&read) >= 0;) {
+    const OwnedHighResResult result(read);
+    for (int i = 0; i < result->numpmid; ++i) {
+      const pmValueSet& set = *result->vset[i];
+      if (set.pmid != events_ || set.numval < 1 || set.valfmt == PM_VAL_INSITU) continue;
+      std::optional<SpanNews> news = read_events(*set.vlist[0].value.pval);
+      if (!news) continue;
+      for (SpanEvent& span : news->spans)
+        if (span.host.empty()) span.host = host_;
+      return Record{moment_of(result->timestamp), *std::move(news)};
+    }
+  }
+  return {};
+}
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The single transactions in an archive of PCP's, record by record: of `record --spans`, or of a
+// pmlogger that has logged tracing.events.
+//
+// Thread: one. PCP's library knows one current archive: the one that was used last.
+#pragma once
+
+#include <pcp/pmapi.h>
+
+#include <optional>
+#include <string>
+
+#include "command/model/archive_context.hpp"
+#include "command/model/model.hpp"
+#include "command/traces/span_event.hpp"
+#include "wire/result.hpp"
+
+namespace pcp::trace::command {
+
+class SpanArchive {
+ public:
+  // `path` as PCP has it: without .0, .meta and .index.
+  static Result<SpanArchive> open(const std::string& path);
+
+  // It has the metric. Otherwise there is nothing to read.
+  bool has_spans() const { return events_ != PM_ID_NULL; }
+
+  struct Record {
+    Moment at{};
+    SpanNews news;  // each with its host
+  };
+
+  // Reads on, up to where the archive is whole. Nothing: it is the end.
+  std::optional<Record> next();
+
+ private:
+  SpanArchive(int context) : context_(context) {}
+
+  ArchiveContext context_;
+  std::string host_;
+  pmID events_ = PM_ID_NULL;
+};
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The single transactions of a run as JSON, for programs and for the page.
+#pragma once
+
+#include "command/json_writer.hpp"
+#include "command/model/model.hpp"
+#include "command/traces/trace_json.hpp"
+
+namespace pcp::trace::command {
+
+inline void write_spans(JsonWriter& json, const RecordedSpans& spans) {
+  const auto write_count = [&](const char* name, std::uint64_t count) {
+    json.key(name);
+    json.number(static_cast<double>(count));
+  };
+  json.object([&] {
+    write_count("traces", spans.traces);
+    write_count("spans", spans.spans);
+    write_count("missed", spans.missed);
+    json.key("slowest");
+    json.array([&] {
+      for (const SpanTrace& trace : spans.slowest) write_trace(json, trace);
+    });
+  });
+}
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/report/span_summary.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "command/report/waterfall.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+constexpr std::size_t kMostTrees = 3;
+constexpr std::size_t kMostSpansOfATree = 15;
+
+std::string counted(std::uint64_t count, const std::string& what) {
+  return Shown::count(static_cast<double>(count)) + " " + what + (count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::string span_counts(const RecordedSpans& spans, const Shown& shown) {
+  const std::string what =
+      spans.traces == 0 ? "no traces"
+                        : counted(spans.traces, "trace") + ", " + counted(spans.spans, "span");
+  return shown.faint("captured ") + what +
+         (spans.missed == 0 ? "" : "; " + counted(spans.missed, "span") + " missed") + "\n";
+}
+
+std::string span_summary(const RecordedSpans& spans, const Shown& shown) {
+  std::string text = span_counts(spans, shown);
+  const std::size_t trees = std::min(spans.slowest.size(), kMostTrees);
+  for (std::size_t i = 0; i < trees; ++i)
+    text += "\n" + waterfall(spans.slowest[i], shown, kMostSpansOfATree);
+  return text;
+}
+
+}  // namespace pcp::trace::command

@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""`pcp trace record --spans`: what was captured is in the archive, or counted as missed, for all of PCP's
+tools and for ours."""
+
+import collections
+import json
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+import recorded
+from private_pmcd import PATIENCE_S, pcp_configuration, wait_until
+from trace_test import OUR_LIBRARY, TraceTestCase, Traced, library_environment, program
+
+UNLIMITED = "limit=1000000/s"
+
+
+class RecordSpansTestCase(TraceTestCase):
+    def setUp(self):
+        self.directory = self.enterContext(tempfile.TemporaryDirectory(prefix="trace-record-"))
+        self.folder = os.path.join(self.directory, "run.trace")
+        self.archive = os.path.join(self.folder, "trace")
+
+    def report(self, *archives):
+        """What a report says of the spans."""
+        done = subprocess.run([recorded.COMMAND, "report", "--json", *(archives or [self.folder])],
+                              text=True, check=True, stdout=subprocess.PIPE, timeout=4 * PATIENCE_S)
+        return json.loads(done.stdout)["spans"]
+
+    def spans_so_far(self):
+        """How many are in the archive, which may not have begun yet."""
+        done = subprocess.run([recorded.COMMAND, "report", "--json", self.folder], text=True, check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=4 * PATIENCE_S)
+        return json.loads(done.stdout)["spans"]["spans"] if done.returncode == 0 else 0
+
+    def replayed(self, archive=None):
+        """Gives the tags of the transactions that PCP's own pmevent finds to have ended, with how often,
+        and how many were missed."""
+        shown = subprocess.run(["pmevent", "-a", archive or self.archive, "tracing.events"], text=True, check=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=4 * PATIENCE_S).stdout
+        tags = collections.Counter()
+        for event in re.split(r"--- event record \[\d+\] flags ", shown)[1:]:
+            if re.match(r"\S+ \(end", event):
+                tags[re.search(r'tracing\.param\.tag "(.*)"', event)[1]] += 1
+        return tags, sum(map(int, re.findall(r"(\d+) missed event records", shown)))
+
+    def assert_sound(self):
+        self.assertEqual(recorded.complaints(self.folder), "")
+
+
+class Recorded:
+    """traces.c, recorded as it does one call after the other."""
+
+    def __init__(self, folder, text, *options, **variables):
+        self.process = recorded.start(
+            folder, program("traces"), options=["-t", "50ms", "--spans", text, *options],
+            environment=library_environment(OUR_LIBRARY, **{"PCP_TRACE_FLUSH": 5} | variables), stdin=subprocess.PIPE)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.communicate()
+
+    def ask(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        return self.process.stdout.readline().removesuffix("\n")
+
+    def do(self, *lines):
+        for line in lines:
+            assert self.ask(line) == "0", line
+
+    def wait_until_captured(self, tag):
+        """Until the program knows what to capture."""
+        def captures():
+            self.do(f"begin 15 {tag}")
+            is_captured = self.ask("captured 15")
+            self.do("end 15")
+            return is_captured == "1"
+        wait_until(captures, what="the program to know what to capture")
+
+    def do_many(self, lines):
+        """The same, without looking at each answer."""
+        self.process.stdin.write("".join(line + "\n" for line in lines))
+        self.process.stdin.flush()
+        for _ in lines:
+            self.process.stdout.readline()
+
+    def end(self):
+        """Gives what was written on standard error."""
+        _, errors = self.process.communicate(timeout=4 * PATIENCE_S)
+        assert self.process.returncode == 0, (self.process.returncode, errors)
+        return errors
+
+
+class OfPrograms(RecordSpansTestCase):
+    def start(self, text, *options, **variables):
+        return self.enterContext(Recorded(self.folder, text, *options, **variables))
+
+    def test_are_all_in_the_archive(self):
+        for version in "23":
+            with self.subTest(version=version):
+                self.folder = os.path.join(self.directory, version)
+                self.archive = os.path.join(self.folder, "trace")
+                run = self.start(f"tag=request kind=point {UNLIMITED}", "--archive-version", version)
+                run.wait_until_captured("request")
+                run.do(*["begin 0 request", "number 0 rows 12", "begin 1 query", "note 1 sql select", "fail 1 no", "point miss",
+                         "end 0", "begin 2 other", "end 2"] * 200)
+                self.assertEqual(run.end(), "")
+                self.assert_sound()
+                tags, missed = self.replayed()
+                self.assertGreater(tags.pop("request"), 200)
+                self.assertEqual((tags, missed), ({"query": 200}, 0))
+                spans = self.report()
+                self.assertEqual(spans["missed"], 0)
+                trace = next(each for each in spans["slowest"] if len(each["spans"]) == 3)
+                self.assertEqual([(span["tag"], span["depth"]) for span in trace["spans"]],
+                                 [("request", 0), ("query", 1), ("miss", 1)])
+                request, query, _ = trace["spans"]
+                self.assertEqual(request["attributes"], {"rows": 12})
+                self.assertEqual((query["attributes"], query["aborted"], query["reason"]), ({"sql": "select"}, True, "no"))
+
+    def test_of_the_last_moment_are_there(self):
+        """Its last calls are delivered with the program's end."""
+        run = self.start(f"tag=request {UNLIMITED}", PCP_TRACE_FLUSH=60000)
+        run.wait_until_captured("request")
+        run.do_many(["begin 0 request", "begin 1 last", "end 1", "end 0"] * 500)
+        run.end()
+        self.assertEqual(self.replayed()[0]["last"], 500)
+        self.assertEqual(self.report()["missed"], 0)
+
+    def test_are_there_or_missed(self):
+        """Whatever there is too much of: each is counted once."""
+        run = self.start("tag=storm limit=500/s")
+        run.wait_until_captured("storm")
+        before = 5000
+        run.do(f"storm {before} storm inner")
+        run.end()
+        self.assert_sound()
+        tags, missed = self.replayed()
+        self.assertGreater(missed, 0)
+        self.assertGreaterEqual(tags["storm"] + missed, 2 * before)  # trees are missed as a whole
+        spans = self.report()
+        self.assertEqual((spans["spans"], spans["missed"]), (tags.total(), missed))
+
+    def test_of_children_come_with_their_parents(self):
+        """The trace is handed on in the environment."""
+        script = ("for i in 1 2 3 4 5; do $0 -e 'sleep 0.1' warm; done; $0 -e \"$0 -e 'sleep 0.1' inner\" outer")
+        done = recorded.record(self.folder, "sh", "-c", script, os.environ["TRACE_PMTRACE"],
+                               options=["--spans", "tag=*"], environment=library_environment(OUR_LIBRARY))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for trace in self.report()["slowest"]:
+            for span in trace["spans"]:
+                self.assertIn(span["tag"], ("warm", "outer", "inner"))
+
+    def test_of_a_killed_recorder_are_there_up_to_then(self):
+        run = self.start(f"tag=request {UNLIMITED}")
+        run.wait_until_captured("request")
+        def are_some_there():
+            run.do_many(["begin 0 request", "begin 1 query", "end 1", "end 0"] * 50)
+            return self.spans_so_far() > 100
+        wait_until(are_some_there, what="spans in the archive")
+        run.process.kill()
+        run.process.wait(PATIENCE_S)
+        self.assert_sound()
+        spans = self.report()["spans"]
+        self.assertGreater(spans, 100)
+        self.assertEqual(self.replayed()[0].total(), spans)
+
+    def test_of_a_killed_program_are_there_up_to_then(self):
+        run = self.start(f"tag=request {UNLIMITED}")
+        run.wait_until_captured("request")
+        run.do_many(["begin 0 request", "end 0"] * 500)
+        wait_until(lambda: self.spans_so_far() > 500, what="spans in the archive")
+        with open(f"/proc/{run.process.pid}/task/{run.process.pid}/children", encoding="ascii") as children:
+            os.kill(int(children.read()), signal.SIGKILL)
+        run.process.communicate(timeout=PATIENCE_S)
+        self.assertEqual(run.process.returncode, 128 + signal.SIGKILL)
+        self.assert_sound()
+        self.assertGreater(self.report()["spans"], 500)
+
+    def test_beyond_what_an_archive_has_room_for_are_missed(self):
+        run = self.start(f"tag=request {UNLIMITED}")
+        run.wait_until_captured("request")
+        # Each of these bytes is four in the archive.
+        notes = ["note 0 {key} {value}".format(key=key, value="\\" * 1000) for key in ("a", "b", "c")]
+        for _ in range(200):
+            run.do_many(["begin 0 request", *notes, "end 0"] * 80)
+            time.sleep(0.01)  # a program has room for 4 MiB that it has not sent
+        errors = run.end()
+        self.assertRegex(errors, r"^pcp-trace record: \d+ spans left out: an archive has room for 128 MiB of them; ")
+        left_out = int(errors.split()[2])
+        self.assert_sound()
+        self.assertLess(os.path.getsize(self.archive + ".0"), 140 << 20)
+        spans = self.report()
+        self.assertGreaterEqual(spans["missed"], left_out)
+        self.assertGreaterEqual(spans["spans"] + spans["missed"], 200 * 80)
+
+    def test_of_a_wrong_filter_are_refused_before_the_program_begins(self):
+        for text, why in (("tga=request", "tga"), ("", ""), ("tag=a slower=10ms", "slower= is not there yet")):
+            done = recorded.record(self.folder, "touch", os.path.join(self.directory, "touched"),
+                                   options=["--spans", text], environment=library_environment(OUR_LIBRARY))
+            self.assertEqual(done.returncode, 125)
+            self.assertRegex(done.stderr, rf"\Apcp-trace record: --spans: .*{why}.* \(pcp-trace record --help\)\n\Z")
+        self.assertEqual(os.listdir(self.directory), [])
+
+    def test_are_told_to_programs_in_the_environment(self):
+        done = recorded.record(self.folder, "sh", "-c", "echo $PCP_TRACE_CAPTURE", options=["--spans", "tag=a*"],
+                               environment=library_environment(OUR_LIBRARY))
+        self.assertEqual(done.stdout, "tag=a* limit=1000/s\n")
+
+    def test_that_nobody_wants_leave_no_trace(self):
+        done = recorded.record(self.folder, program("traces"), input="begin 0 request\nend 0\n",
+                               environment=library_environment(OUR_LIBRARY))
+        self.assertEqual(done.returncode, 0)
+        self.assertNotIn("tracing.events", subprocess.run(["pminfo", "-a", self.archive], check=True, text=True,
+                                                          stdout=subprocess.PIPE).stdout)
+        self.assertIsNone(self.report())
+
+    def test_are_there_for_pcps_tools(self):
+        run = self.start(f"tag=request {UNLIMITED}")
+        run.wait_until_captured("request")
+        run.do_many(["begin 0 request", "note 0 route /cart", "end 0"] * 100)
+        run.end()
+        tags, _ = self.replayed()
+        path = "/usr/bin:/bin:" + pcp_configuration()["PCP_BINADM_DIR"]
+        for tool in ("pmlogextract", "pmlogrewrite"):
+            made = os.path.join(self.directory, tool)
+            subprocess.run([tool, self.archive, made], check=True, env=os.environ | {"PATH": path})
+            self.assertEqual(self.replayed(made), (tags, 0))
+            self.assertEqual(self.report(made)["spans"], tags.total())
+        self.assertIn('tracing.param.attributes): value "route=/cart"',
+                      subprocess.run(["pmdumplog", self.archive], check=True, text=True, stdout=subprocess.PIPE).stdout)
+
+    def test_are_shown_as_trees(self):
+        run = self.start(f"tag=request {UNLIMITED}")
+        run.wait_until_captured("request")
+        run.do("begin 0 request", "begin 1 slow-query", "note 1 sql select", "end 1", "end 0")
+        run.end()
+        shown = subprocess.run([recorded.COMMAND, "report", self.folder], check=True, text=True, timeout=PATIENCE_S,
+                               stdout=subprocess.PIPE, env=os.environ | {"LC_ALL": "C"}).stdout
+        self.assertRegex(shown, r"\ncaptured [\d,]+ traces, [\d,]+ spans\n\nrequest +\d")
+        self.assertRegex(shown, r"\n  slow-query .*\n    sql=select\n")
+
+
+class OfHosts(RecordSpansTestCase):
+    def setUp(self):
+        super().setUp()
+        self.pmcd = self.start_pmcd()
+
+    def start_recording(self, text, *options, unix=True):
+        recording = subprocess.Popen(
+            [recorded.COMMAND, "record", "-q", "-t", "100ms", "--spans", text, *options, "-h", self.pmcd.host(unix),
+             "-o", self.folder], env=self.pmcd.pcp_environment(), text=True, stderr=subprocess.PIPE)
+        self.addCleanup(recording.communicate)
+        self.addCleanup(recording.kill)
+        return recording
+
+    def trace_until(self, traced, is_enough, what):
+        def enough():
+            for line in ("begin 0 request", "begin 1 query", "end 1", "end 0"):
+                traced.call(line)
+            return is_enough()
+        wait_until(enough, what=what)
+
+    def test_are_in_the_archive_also_when_the_agent_has_begun_anew(self):
+        traced = Traced(self.environment(self.pmcd, PCP_TRACE_FLUSH=5), "traces")
+        self.addCleanup(traced.kill)
+        recording = self.start_recording(f"tag=request {UNLIMITED}")
+        self.trace_until(traced, lambda: self.spans_so_far() > 20, "spans in the archive")
+        self.pmcd.kill_agent()
+        self.pmcd.start_agent()
+        before = self.spans_so_far()
+        self.trace_until(traced, lambda: self.spans_so_far() > before + 20, "spans of the new agent")
+        recording.send_signal(signal.SIGINT)
+        recording.communicate(timeout=PATIENCE_S)
+        self.assertEqual(recording.returncode, 0)
+        self.assertEqual(self.replayed()[0].total(), self.spans_so_far())
+
+    def test_that_one_may_not_see_are_refused(self):
+        recording = self.start_recording("tag=request", "-s", "1s", unix=False)
+        _, errors = recording.communicate(timeout=PATIENCE_S)
+        self.assertEqual(recording.returncode, 125)
+        self.assertIn(": no permission: its agent shows spans to users of that host only", errors)
+        self.assertFalse(os.path.exists(self.folder))
+
+    def test_of_a_pmlogger_are_in_a_report(self):
+        archive = os.path.join(self.directory, "log")
+        with open(archive + ".conf", "w", encoding="utf-8") as file:
+            file.write("log mandatory on 100 msec { trace\n tracing.events }\n")
+        self.assertEqual(self.pmcd.pmstore("tracing.control.filter", f"tag=request {UNLIMITED}")[0], 0)
+        logger = subprocess.Popen(
+            [f"{pcp_configuration()['PCP_BINADM_DIR']}/pmlogger", "-h", self.pmcd.host(unix=True),
+             "-c", archive + ".conf", "-u", "-l", archive + ".log", archive],
+            env=self.pmcd.pcp_environment() | {"PMLOGGER_LOCAL": "1"}, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(logger.wait)
+        self.addCleanup(logger.kill)
+        traced = Traced(self.environment(self.pmcd, PCP_TRACE_FLUSH=5), "traces")
+        self.addCleanup(traced.kill)
+        wait_until(lambda: os.path.exists(archive + ".index"), what="the archive")
+        self.trace_until(traced, lambda: '"query"' in subprocess.run(
+            ["pmdumplog", archive, "tracing.events"], text=True, check=False, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT).stdout, "spans in the archive")
+        logger.terminate()
+        logger.wait(PATIENCE_S)
+        spans = self.report(archive)
+        self.assertEqual(spans["spans"], self.replayed(archive)[0].total())
+        self.assertEqual([span["tag"] for span in spans["slowest"][0]["spans"]], ["request", "query"])
+
+
+if __name__ == "__main__":
+    unittest.main()

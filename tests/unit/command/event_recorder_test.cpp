@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/record/event_recorder.hpp"
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "command/traces/span_event.hpp"
+#include "unit/command/archive_fixture.hpp"
+#include "unit/command/event_arrays.hpp"
+
+namespace pcp::trace::command {
+namespace {
+
+// Gives what waits, one array at a time.
+class FakeEvents : public Source {
+ public:
+  std::vector<std::unique_ptr<MadeEvents>> waiting;
+  bool is_there = true;
+
+  void add(const std::vector<MadeSpan>& spans, std::uint64_t missed = 0) {
+    waiting.push_back(std::make_unique<MadeEvents>(spans, missed));
+  }
+
+  std::vector<RecordedMetric> metrics() override {
+    return {{"tracing.events", described_events()}};
+  }
+  std::string text(unsigned, unsigned) override { return {}; }
+  OwnedLabels labels(unsigned, unsigned) override { return {}; }
+  Instances instances(pmInDom) override { return {}; }
+  bool labels_changed() override { return false; }
+  Result<Sample> read(std::span<const pmID>, agent::Time) override { return Sample(); }
+  Result<Events> read_events(agent::Time) override {
+    if (!is_there) return Error{"gone"};
+    if (waiting.empty()) return Events();
+    reading_ = std::move(waiting.front());
+    waiting.erase(waiting.begin());
+    return Events{reading_->sample(), !waiting.empty()};
+  }
+
+ private:
+  std::unique_ptr<MadeEvents> reading_;
+};
+
+class RecordedEvents : public ArchiveFixture {
+ protected:
+  // Each record as the number of its spans and what it says was missed.
+  using Records = std::vector<std::pair<std::size_t, std::uint64_t>>;
+  Records records() {
+    open();
+    Records all;
+    for (pmHighResResult* result = nullptr; pmFetchHighResArchive(&result) >= 0;) {
+      const std::optional<SpanNews> news = read_events(*result->vset[0]->vlist[0].value.pval);
+      EXPECT_TRUE(news);
+      if (news) all.emplace_back(news->spans.size(), news->missed);
+      pmFreeHighResResult(result);
+    }
+    return all;
+  }
+
+  ArchiveWriter create_for_events() const {
+    ArchiveWriter writer = create();
+    writer.add_metric(described_events(), "tracing.events");
+    return writer;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Versions, RecordedEvents, testing::Values(ArchiveVersion::V2),
+                         [](const auto&) { return "Two"; });
+
+TEST_P(RecordedEvents, AreARecordForEachReadingUntilThereAreNone) {
+  FakeEvents source;
+  source.add({{"a"}, {"b"}});
+  source.add({}, 5);
+  source.add({{"c"}}, 1);
+  ArchiveWriter writer = create_for_events();
+  EventRecorder recorder(source, writer);
+  ASSERT_TRUE(recorder.drain(at(1), {}));
+  source.add({});  // nothing has happened, and so there is nothing to say
+  ASSERT_TRUE(recorder.drain(at(2), {}));
+  ASSERT_TRUE(writer.finish());
+  EXPECT_EQ(records(), (Records{{2, 0}, {0, 5}, {1, 1}}));
+  EXPECT_EQ(recorder.left_out(), 0U);
+}
+
+TEST_P(RecordedEvents, AreCountedAsMissedWhereThereIsNoMoreRoom) {
+  FakeEvents source;
+  source.add({{"a"}, {"b"}});
+  source.add({{"c"}, {"d"}, {"e"}}, 7);
+  source.add({{"f"}});
+  ArchiveWriter writer = create_for_events();
+  EventRecorder recorder(source, writer, source.waiting.front()->block()->vlen);
+  ASSERT_TRUE(recorder.drain(at(1), {}));
+  ASSERT_TRUE(writer.finish());
+  EXPECT_EQ(records(), (Records{{2, 0}, {0, 3 + 7}, {0, 1}}));
+  EXPECT_EQ(recorder.left_out(), 4U);
+}
+
+TEST_P(RecordedEvents, FailAsTheirSourceDoes) {
+  FakeEvents source;
+  source.is_there = false;
+  ArchiveWriter writer = create_for_events();
+  EXPECT_EQ(EventRecorder(source, writer).drain(at(1), {}).error().message, "gone");
+}
+
+}  // namespace
+}  // namespace pcp::trace::command

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/model/recorded_spans.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "unit/command/archive_of_tags.hpp"
+#include "unit/command/event_arrays.hpp"
+
+namespace pcp::trace::command {
+namespace {
+
+constexpr std::uint64_t kMs = 1'000'000;
+
+std::uint64_t ns_at(double second) {
+  return static_cast<std::uint64_t>(moment(second).time_since_epoch().count());
+}
+
+class RecordedSpansOf : public OfArchives {
+ protected:
+  struct Written {
+    double second;
+    std::vector<MadeSpan> spans;
+    std::uint64_t missed = 0;
+  };
+
+  void write(const std::vector<Written>& records, const std::string& name = "run",
+             const std::string& host = "saturn") {
+    ArchiveWriter writer =
+        *ArchiveWriter::create(path(name), {ArchiveVersion::V3, 1, stamp(0), host, "UTC"});
+    writer.add_metric(described(kCount, PM_TYPE_U64), "trace.transact.count");
+    writer.add_metric(described_events(), "tracing.events");
+    writer.add_sample(stamp(0), Reading().add(kCount, {}).sample());
+    for (const Written& record : records)
+      writer.add_sample(stamp(record.second), MadeEvents(record.spans, record.missed).sample());
+    ASSERT_TRUE(writer.finish());
+  }
+
+  RecordedSpans spans(const std::vector<std::string>& names = {"run"}, const Window& window = {}) {
+    Result<std::optional<RecordedSpans>> read = read_spans(request(names, window));
+    EXPECT_TRUE(read && *read);
+    return read && *read ? **std::move(read) : RecordedSpans();
+  }
+
+ private:
+  static Stamp stamp(double second) {
+    const std::uint64_t ns = ns_at(second);
+    return {static_cast<std::int64_t>(ns / 1'000'000'000),
+            static_cast<std::int32_t>(ns % 1'000'000'000)};
+  }
+};
+
+TEST_F(RecordedSpansOf, AnArchiveAreItsTracesTheSlowestFirst) {
+  write({{1, {{"fast", 1, 0, ns_at(0.5), kMs, 1}, {"part", 3, 2, ns_at(0.7), kMs, 2, "rows=12"}}},
+         {2, {{"slow", 2, 0, ns_at(0.6), 900 * kMs, 2}}, 17}});
+  const RecordedSpans found = spans();
+  EXPECT_EQ(found.traces, 2U);
+  EXPECT_EQ(found.spans, 3U);
+  EXPECT_EQ(found.missed, 17U);
+  ASSERT_EQ(found.slowest.size(), 2U);
+  const std::vector<Node> nodes = nodes_of(found.slowest[0]);
+  ASSERT_EQ(nodes.size(), 2U);
+  EXPECT_EQ(nodes[0].span->tag, "slow");
+  EXPECT_EQ(nodes[0].span->duration_ns, 900 * kMs);
+  EXPECT_EQ(nodes[0].span->host, "saturn");
+  EXPECT_EQ(nodes[1].span->attributes, "rows=12");
+  EXPECT_EQ(nodes[1].depth, 1U);
+}
+
+TEST_F(RecordedSpansOf, SeveralHostsArePutTogether) {
+  write({{5, {{"request", 1, 0, ns_at(1), 800 * kMs, 1}}}});
+  write({{3, {{"reserve", 2, 1, ns_at(1.2), 300 * kMs, 1}}},
+         {400, {{"other", 9, 0, ns_at(399), 1, 9}}}},
+        "other", "jupiter");
+  const RecordedSpans found = spans({"run", "other"});
+  EXPECT_EQ(found.traces, 2U);
+  ASSERT_EQ(found.slowest.front().spans.size(), 2U);
+  EXPECT_EQ(nodes_of(found.slowest.front())[1].span->host, "jupiter");
+}
+
+TEST_F(RecordedSpansOf, APartOfTheTimeAreTheTracesThatBeganInIt) {
+  write({{2, {{"early", 1, 0, ns_at(1), 5000 * kMs, 1}}, 3},
+         {9, {{"child", 3, 2, ns_at(8.5), kMs, 2}, {"late", 2, 0, ns_at(8), 1000 * kMs, 2}}, 4}});
+  const RecordedSpans found = spans({"run"}, {moment(5), moment(10)});
+  EXPECT_EQ(found.traces, 1U);
+  EXPECT_EQ(found.spans, 2U);
+  EXPECT_EQ(found.missed, 4U);
+  EXPECT_EQ(found.slowest.size(), 1U);
+}
+
+TEST_F(RecordedSpansOf, AnArchiveWithoutThemAreNone) {
+  ArchiveOfTags archive(path());
+  archive.begin(0);
+  archive.finish();
+  const auto read = read_spans(request({"run"}, {}));
+  ASSERT_TRUE(read);
+  EXPECT_FALSE(*read);
+  EXPECT_FALSE(model().spans);
+}
+
+// Their records are between two samples, as if they were not there.
+TEST_F(RecordedSpansOf, ARunAreNoSamplesOfIt) {
+  write({{1, {{"a", 1, 0, ns_at(0.5)}}}, {1, {{"b", 2, 0, ns_at(0.5), 1, 2}}}, {5, {}, 3}});
+  const Model read = model();
+  EXPECT_EQ(read.run.samples, 1U);
+  EXPECT_EQ(read.run.end, moment(0));
+  ASSERT_TRUE(read.spans);
+  EXPECT_EQ(read.spans->traces, 2U);
+}
+
+TEST_F(RecordedSpansOf, ACutArchiveAreThoseThatAreWhole) {
+  write({{1, {{"a", 1, 0, ns_at(0.5), kMs, 1}}}, {2, {{"b", 2, 0, ns_at(0.5), kMs, 2}}}});
+  const std::string volume = path() + ".0";
+  std::filesystem::resize_file(volume, std::filesystem::file_size(volume) - 9);
+  EXPECT_EQ(spans().traces, 1U);
+}
+
+TEST_F(RecordedSpansOf, AnArchiveThatIsNotThereCannotBeRead) {
+  EXPECT_FALSE(read_spans(request({"no such"}, {})));
+}
+
+TEST_F(RecordedSpansOf, ALargeArchiveNeedNotBeReadToItsEnd) {
+  std::vector<Written> records;
+  for (unsigned i = 0; i < 10; ++i)
+    records.push_back({i * 100.0, {{"a", i + 1, 0, ns_at(i * 100.0), kMs, i + 1}}});
+  write(records);
+  int taken = 0;
+  const auto read = read_traces(request({"run"}, {}), [&](SpanTrace&&) { return ++taken < 3; });
+  ASSERT_TRUE(read && *read);
+  EXPECT_EQ(taken, 3);
+  EXPECT_EQ((*read)->traces, 3U);
+}
+
+}  // namespace
+}  // namespace pcp::trace::command

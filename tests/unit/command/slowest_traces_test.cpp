@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/traces/slowest_traces.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "unit/command/span_samples.hpp"
+
+namespace pcp::trace::command {
+namespace {
+
+SpanTrace trace_of(std::uint64_t id, std::uint64_t ms) {
+  SpanTrace trace;
+  trace.id = {0, id};
+  trace.spans = {span_of("request", 1, 0, 0, ms, id)};
+  return trace;
+}
+
+std::vector<std::uint64_t> ids_of(const std::vector<SpanTrace>& traces) {
+  std::vector<std::uint64_t> ids;
+  for (const SpanTrace& trace : traces) ids.push_back(trace.id.low);
+  return ids;
+}
+
+std::vector<std::uint64_t> spans_of(const SpanTrace& trace) {
+  std::vector<std::uint64_t> ids;
+  for (const SpanEvent& span : trace.spans) ids.push_back(span.span);
+  return ids;
+}
+
+TEST(SlowestTraces, AreTheOnesThatTookLongest) {
+  SlowestTraces slowest({.traces = 3});
+  for (const std::uint64_t ms : {5, 1, 9, 7, 2, 8}) slowest.add(trace_of(ms, ms));
+  EXPECT_EQ(ids_of(slowest.take()), (std::vector<std::uint64_t>{9, 8, 7}));
+  EXPECT_TRUE(slowest.take().empty());
+}
+
+TEST(SlowestTraces, HaveSpansNotOnlyEvents) {
+  SlowestTraces slowest;
+  SpanTrace trace;
+  trace.id = {0, 1};
+  trace.spans = {point_of("miss", 1, 0), point_of("miss", 1, 5)};
+  slowest.add(trace);
+  EXPECT_TRUE(slowest.take().empty());
+}
+
+TEST(SlowestTraces, GetWhatComesLater) {
+  SlowestTraces slowest;
+  slowest.add(trace_of(1, 10));
+  slowest.add(trace_of(2, 20));
+  SpanTrace late = trace_of(1, 0);
+  late.spans = {span_of("after", 7, 1, 0, 30)};
+  late.is_late = true;
+  slowest.add(late);
+  const std::vector<SpanTrace> all = slowest.take();
+  ASSERT_EQ(ids_of(all), (std::vector<std::uint64_t>{1, 2}));
+  EXPECT_EQ(spans_of(all[0]), (std::vector<std::uint64_t>{1, 7}));
+  EXPECT_FALSE(all[0].is_late);
+}
+
+// 1 - 2 - 3, 1 - 4, 1 - 5 - 6: of these 6 is long and 5 is short.
+SpanTrace tree() {
+  SpanTrace trace;
+  trace.id = {0, 1};
+  trace.spans = {span_of("root", 1, 0, 0, 100), span_of("long", 2, 1, 1, 50),
+                 span_of("short", 3, 2, 2, 3),  span_of("short", 4, 1, 60, 4),
+                 span_of("short", 5, 1, 70, 2), span_of("async", 6, 5, 71, 20)};
+  return trace;
+}
+
+TEST(ATrimmedTrace, HasItsLongestSpansWithAllThatTheyAreAPartOf) {
+  SpanTrace trace = tree();
+  trim(trace, 4, 1u << 20);
+  EXPECT_EQ(spans_of(trace), (std::vector<std::uint64_t>{1, 2, 5, 6}));
+  EXPECT_EQ(trace.left_out, 2U);
+  trim(trace, 4, 1u << 20);
+  EXPECT_EQ(trace.left_out, 2U);
+}
+
+TEST(ATrimmedTrace, BeginsAndEndsAsBefore) {
+  SpanTrace trace = tree();
+  trace.spans[3].begin_ns = kMoment + 200 * kMs;  // the last, and short
+  trace.spans.push_back(point_of("before all", 0, 0));
+  trace.spans.back().begin_ns = kMoment - 1;
+  trim(trace, 3, 1u << 20);
+  EXPECT_EQ(trace.begin_ns(), kMoment - 1);
+  EXPECT_EQ(trace.end_ns(), kMoment + 204 * kMs);
+  EXPECT_EQ(trace.left_out, 4U);
+}
+
+TEST(ATrimmedTrace, HasNoMoreBytesThanAllowed) {
+  SpanTrace trace = tree();
+  for (SpanEvent& span : trace.spans) span.attributes = std::string(1000, 'a');
+  trim(trace, 100, bytes_of(trace.spans[0]) * 2 + 10);
+  EXPECT_EQ(spans_of(trace), (std::vector<std::uint64_t>{1, 2}));
+}
+
+TEST(ATrimmedTrace, OfACircleIsASpan) {
+  SpanTrace trace;
+  trace.id = {0, 1};
+  trace.spans = {span_of("a", 1, 2), span_of("b", 2, 1), span_of("c", 3, 3)};
+  trim(trace, 1, 1u << 20);
+  EXPECT_EQ(trace.spans.size() + trace.left_out, 3U);
+  EXPECT_LE(trace.spans.size(), 2U);
+}
+
+}  // namespace
+}  // namespace pcp::trace::command
