@@ -11,7 +11,9 @@
 
 #include "command/json_writer.hpp"
 #include "command/model/archive_reader.hpp"
+#include "command/model/spans_json.hpp"
 #include "command/page/page.hpp"
+#include "views/made_spans.hpp"
 
 using namespace pcp::trace;
 using namespace pcp::trace::command;
@@ -277,6 +279,18 @@ Model compared() {
   return model;
 }
 
+Model with_spans() {
+  Model model = shop();
+  model.spans = made_spans(kBegin);
+  return model;
+}
+
+Model without_spans() {
+  Model model = shop();
+  model.spans = RecordedSpans{0, 0, 3, {}};
+  return model;
+}
+
 Model hostile() {
   Model model = model_of(30, seconds(1));
   Maker maker(model);
@@ -294,6 +308,20 @@ Model hostile() {
   for (const std::string& name : names) maker.measure(name, TraceType::Transact, {20, 0.01, 0.3});
   model.run.command = "./app '</title><script>window.broken = 4</script>'";
   model.run.hosts = {"<b>host</b>"};
+  RecordedSpans& spans = model.spans.emplace();
+  spans.traces = 1;
+  SpanTrace& trace = spans.slowest.emplace_back();
+  trace.id = {6, 6};
+  std::uint64_t id = 0;
+  for (const std::string& name : names) {
+    SpanEvent& span = trace.spans.emplace_back(made_span(name, id + 1, id, 1000 * id, 90'000));
+    span.service = span.host = span.reason = name;
+    span.pid = static_cast<std::uint32_t>(++id);
+    span.aborted = true;
+    span.attributes =
+        "<img\\x20src=x\\x20onerror=\"window.broken=5\"> __proto__=<b>b</b> number=-1e300";
+    span.links = name;
+  }
   return model;
 }
 
@@ -395,6 +423,8 @@ std::string expected(const Model& model) {
     json.array([&] {
       for (const Series& series : model.series) write_series(json, series);
     });
+    json.key("spans");
+    model.spans ? write_spans(json, *model.spans) : json.null();
   });
   return json.document();
 }
@@ -403,6 +433,8 @@ Result<Model> model_named(const std::string& name) {
   if (name == "shop") return shop();
   if (name == "bands") return shop(false);
   if (name == "compared") return compared();
+  if (name == "spans") return with_spans();
+  if (name == "without_spans") return without_spans();
   if (name == "hostile") return hostile();
   if (name == "large") return large();
   if (name == "empty") return empty();

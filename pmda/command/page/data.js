@@ -74,6 +74,7 @@ async function readData() {
     data.tags[packed.tag].series = seriesOf(packed, data, floats);
   for (const {tag, ...distribution} of document_.distributions)
     data.tags[tag].distribution = readBins(distribution);
+  data.spans = document_.spans;
   if (document_.base) data.base = {...document_.base, tags: tagsOf(document_.base.tags)};
   return data;
 }

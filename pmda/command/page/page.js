@@ -215,6 +215,7 @@ function showRun(data) {
   byId('overview').hidden = !data.tags.some(({type}) => type === 'transact');
   const kinds = showKinds(data);
   showSlowest(data);
+  showSpans(data);
   showComparison(data);
   page.choose([firstOf(data.tags, kinds[0])]);
   showLoad(data);

@@ -16,6 +16,7 @@
 #include "command/json_writer.hpp"
 #include "command/model/model_names.hpp"
 #include "command/model/run_zone.hpp"
+#include "command/model/spans_json.hpp"
 #include "command/page/page_heat.hpp"
 #include "wire/histogram_codec.hpp"
 
@@ -100,6 +101,10 @@ class Packer {
     write_list("series", model_.series, [&](const Series& series) { write_series(series); });
     write_list("distributions", model_.series,
                [&](const Series& series) { write_distribution_of(series.tag); });
+    if (model_.spans) {
+      json_.key("spans");
+      write_spans(json_, *model_.spans);
+    }
     if (model_.base) write_base(*model_.base);
   }
 

@@ -9,6 +9,9 @@
 
 #include <gtest/gtest.h>
 
+#include "command/traces/trace_json.hpp"
+#include "unit/command/span_samples.hpp"
+
 namespace pcp::trace::command {
 namespace {
 
@@ -39,6 +42,17 @@ Unpacked unpacked(const Model& model) {
     data.floats.push_back(std::bit_cast<float>(bits));
   }
   return data;
+}
+
+TEST(PageData, HasTheSlowestTracesIfSpansWereAskedFor) {
+  Model model;
+  EXPECT_FALSE(unpacked(model).has(R"("spans":)"));
+  SpanTrace trace;
+  trace.spans = {span_of("request", 1, 0)};
+  model.spans = RecordedSpans{3, 1000, 7, {trace}};
+  const std::string line = trace_json(trace);
+  EXPECT_TRUE(unpacked(model).has(R"("spans":{"traces":3,"spans":1000,"missed":7,"slowest":[)" +
+                                  line.substr(0, line.size() - 1) + "]}"));
 }
 
 Tag transaction(const std::string& name, double calls, std::initializer_list<double> values = {}) {

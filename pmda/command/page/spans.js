@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Single transactions that were captured: the slowest traces, and one of them as a waterfall.
+'use strict';
+
+const mostNamedHosts = 3;
+
+// Milliseconds; nanoseconds are more than Javascript's times have.
+const beginOf = (trace) => Date.parse(`${trace.begin.slice(0, 23)}Z`);
+
+const titleOf = (trace) => trace.spans[0].tag;
+
+const hasFailed = (trace) => trace.spans.some(({aborted}) => aborted);
+
+function spansNote({traces, spans, missed}) {
+  const counts = `of ${plural(traces, 'trace')} with ${plural(spans, 'span')}`;
+  return missed ? `${counts}; ${plural(missed, 'span')} missed` : counts;
+}
+
+// A button of the list, with a meter that compares durations.
+function traceChoice(trace, longest) {
+  const meter = element('i', {'aria-hidden': 'true'});
+  meter.style.width = `${100 * trace.duration_ns / longest}%`;
+  return element(
+      'button', {type: 'button', class: hasFailed(trace) ? 'has-failed' : null, tabindex: -1},
+      element('time', {}, clock.time(beginOf(trace), true)),
+      nameElement({name: titleOf(trace)}),
+      element('b', {}, formatNanoseconds(trace.duration_ns)), meter);
+}
+
+function showTrace(trace) {
+  const hosts = [...new Set(trace.spans.map(({host}) => host))];
+  const facts = [
+    plural(trace.spans.length + trace.left_out, 'span'),
+    hosts.length > mostNamedHosts ? plural(hosts.length, 'host') : hosts.map(visibleName).join(', '),
+    `${clock.date(beginOf(trace))} ${clock.time(beginOf(trace), true)}`,
+    trace.trace ? `trace ${trace.trace}` : '', ...remarksOf(trace)
+  ];
+  const title = byId('trace-title');
+  title.replaceChildren(
+      nameElement({name: titleOf(trace)}), ' ', formatNanoseconds(trace.duration_ns));
+  byId('trace-facts').replaceChildren(...facts.filter(Boolean).map((fact) => element('span', {}, fact)));
+  byId('trace').replaceChildren(waterfall(trace));
+}
+
+function showSpans({spans}) {
+  byId('spans').hidden = !spans;
+  if (!spans) return;
+  const {slowest} = spans;
+  byId('spans-note').textContent = slowest.length ? spansNote(spans) : '';
+  byId('spans-none').hidden = slowest.length > 0;
+  byId('spans-split').hidden = slowest.length === 0;
+  byId('spans-none').textContent = 'No transaction that the filter asks for has ended' +
+      (spans.missed ? `, but ${plural(spans.missed, 'span')} missed.` : ' in this run.');
+  if (slowest.length === 0) return;
+  const choices = slowest.map((trace) => traceChoice(trace, slowest[0].duration_ns || 1));
+  const choose = (chosen) => {
+    choices.forEach((each) => each.setAttribute('aria-current', String(each === chosen)));
+    choices.forEach((each) => { each.tabIndex = each === chosen ? 0 : -1; });
+    page.trace = slowest[choices.indexOf(chosen)];
+    showTrace(page.trace);
+  };
+  for (const each of choices) each.addEventListener('click', () => choose(each));
+  byId('traces').replaceChildren(...choices.map((each) => element('li', {}, each)));
+  moveByKeys(byId('traces'), choices, choose);
+  choose(choices[0]);
+}

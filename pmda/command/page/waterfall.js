@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// One trace as a waterfall: a row for each span, with a bar where it is in time. Spans come as
+// trace_json.hpp writes them: from the root down, each before what is below it.
+'use strict';
+
+const formatNanoseconds = (ns) => formatSeconds(ns / 1e9);
+
+// Each span with the one that it is a part of.
+function withParents(spans) {
+  const above = [];
+  return spans.map((span) => {
+    above.length = span.depth;
+    above.push(span);
+    return {span, parent: above[span.depth - 1]};
+  });
+}
+
+const isEvent = ({kind}) => ['point', 'observe', 'counter', 'add'].includes(kind);
+
+// Only where it differs from what is above.
+function whereOf({span, parent}, hasHosts) {
+  const isElsewhere = !parent || parent.host !== span.host;
+  if (!isElsewhere && parent.pid === span.pid) return '';
+  const process = [span.service || span.process, span.pid || ''].join(' ').trim();
+  return visibleName(process + (hasHosts && isElsewhere ? ` @ ${span.host}` : ''));
+}
+
+const valueOf = (span) => span.kind === 'point' ?
+    '' :
+    ` ${span.kind === 'add' ? '+' : '='} ${formatPlain(span.value)}`;
+
+function spanLabel(span) {
+  const name = nameElement({name: span.tag});
+  return isEvent(span) ? [element('span', {class: 'dot', 'aria-hidden': 'true'}), name, valueOf(span)] :
+                         [name];
+}
+
+function barOf(span, length) {
+  const made = element(
+      'i', {class: isEvent(span) ? 'event' : span.aborted ? 'span aborted' : 'span'});
+  made.style.left = `${100 * span.offset_ns / length}%`;
+  if (!isEvent(span)) made.style.width = `${100 * span.duration_ns / length}%`;
+  return made;
+}
+
+// What the program has said of a span, and why it was aborted.
+function notesOf(span) {
+  const notes = [];
+  if (span.aborted)
+    notes.push(element(
+        'span', {class: 'failed'}, 'aborted' + (span.reason ? `: ${visibleName(span.reason)}` : '')));
+  for (const [key, value] of Object.entries(span.attributes || {}))
+    notes.push(element(
+        'span', {class: 'note'}, element('b', {}, visibleName(key)), ' ',
+        element('bdi', {}, visibleName(String(value)))));
+  for (const link of span.links || [])
+    notes.push(element('span', {class: 'note'}, element('b', {}, 'see also'), ` ${visibleName(link)}`));
+  if (span.left_out)
+    notes.push(element(
+        'span', {class: 'note'}, element('b', {}, `there was no room for ${plural(span.left_out, 'note')}`)));
+  return notes;
+}
+
+function spanRow(node, {length, hasHosts, colors}) {
+  const {span} = node;
+  const where = whereOf(node, hasHosts);
+  const duration = isEvent(span) ? '' : formatNanoseconds(span.duration_ns);
+  const notes = notesOf(span);
+  const row = element(
+      'div', {
+        class: 'row',
+        role: 'row',
+        tabindex: -1,
+        'aria-level': span.depth + 1,
+        title: `${formatNanoseconds(span.offset_ns)} from the start` +
+            (isEvent(span) ? '' : `, for ${duration}`)
+      },
+      element('span', {class: 'what', role: 'gridcell'}, ...spanLabel(span)),
+      element('span', {class: 'where', role: 'gridcell', title: where || null}, element('bdi', {}, where)),
+      element('span', {class: 'took', role: 'gridcell'}, duration),
+      element('span', {class: 'track', role: 'gridcell'}, barOf(span, length)),
+      ...(notes.length ? [element('span', {class: 'notes', role: 'gridcell'}, ...notes)] : []));
+  row.style.setProperty('--depth', span.depth);
+  row.style.setProperty('--bar', `var(--tag${colors.get(processOf(span)) % 8})`);
+  return row;
+}
+
+const processOf = ({host, service, pid}) => JSON.stringify([host, service, pid]);
+
+function timeAxis(ns) {
+  const marks = [0, 0.25, 0.5, 0.75, 1].map((share) => {
+    const mark = element('span', {}, formatNanoseconds(share * ns));
+    mark.style.left = `${100 * share}%`;
+    return mark;
+  });
+  return element(
+      'div', {class: 'row axis', role: 'row'}, element('span', {role: 'columnheader'}, 'Transaction'),
+      element('span', {class: 'where', role: 'columnheader'}, 'Process'),
+      element('span', {class: 'took', role: 'columnheader'}, 'Took'),
+      element('span', {class: 'track', role: 'columnheader', 'aria-label': 'Time'}, ...marks));
+}
+
+// What one has to know of a trace that is not whole.
+function remarksOf(trace) {
+  const missing =
+      trace.spans.filter((span) => span.depth === 0 && span.parent && !isEvent(span)).length;
+  return [
+    trace.left_out ? `${plural(trace.left_out, 'shorter span')} left out` : '',
+    trace.is_late ? 'a part of a longer trace' : '',
+    !trace.is_late && missing ? `${plural(missing, 'parent')} not recorded: still open, traced elsewhere, or not captured` : ''
+  ].filter(Boolean);
+}
+
+// Moves the focus among elements of which one at a time can be reached by Tab.
+function moveByKeys(host, all, onMove) {
+  const focus = (to) => {
+    for (const each of all) each.tabIndex = each === to ? 0 : -1;
+    to.focus();
+    onMove?.(to);
+  };
+  if (all.length) all[0].tabIndex = 0;
+  host.onkeydown = (event) => {
+    const at = all.indexOf(document.activeElement);
+    const to = {ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1}[event.key];
+    if (at < 0 || to === undefined) return;
+    event.preventDefault();
+    focus(all[Math.min(Math.max(to, 0), all.length - 1)]);
+  };
+}
+
+function waterfall(trace) {
+  const nodes = withParents(trace.spans);
+  const colors = new Map();
+  for (const {span} of nodes)
+    if (!colors.has(processOf(span))) colors.set(processOf(span), colors.size);
+  const shown = {
+    length: Math.max(trace.duration_ns, 1),
+    hasHosts: new Set(trace.spans.map(({host}) => host)).size > 1,
+    colors
+  };
+  const rows = nodes.map((node) => spanRow(node, shown));
+  const made = element(
+      'div', {class: 'waterfall', role: 'treegrid', 'aria-label': 'Spans of the chosen trace'},
+      timeAxis(trace.duration_ns), ...rows);
+  moveByKeys(made, rows);
+  return made;
+}
