@@ -25,10 +25,10 @@ _pcp_trace() {
         report) words='--html --json --compare --fail-if --start --finish --origin --align --archive --hostzone --timezone --help' ;;
         spans | export)
             words='--host --samples --finish --json --open --help'
-            [[ ${COMP_WORDS[1]} == spans ]] || words='--chrome --host --samples --finish --help'
+            [[ ${COMP_WORDS[1]} == spans ]] || words='--chrome --archive --host --samples --finish --help'
             [[ $word == -* ]] || words='tag= slower= share= limit= service= process= pid= kind='
             case $previous in
-                --chrome) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+                --chrome | -a | --archive) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
                 -h | -s | -T | --host | --samples | --finish) words= ;;
             esac
             mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")

@@ -249,6 +249,27 @@ class OfPrograms(RecordSpansTestCase):
         self.assertRegex(shown, r"\n  slow-query .*\n    sql=select\n")
 
 
+    def test_are_exported(self):
+        run = self.start(f"tag=request {UNLIMITED}")
+        run.wait_until_captured("request")
+        run.do_many(["begin 0 request", "begin 1 query", "end 1", "end 0"] * 100)
+        run.end()
+        made = os.path.join(self.directory, "chrome.json")
+        subprocess.run([recorded.COMMAND, "export", "--chrome", made, "-a", self.folder], check=True)
+        with open(made, encoding="utf-8") as file:
+            names = collections.Counter(event["name"] for event in json.load(file)["traceEvents"] if event["ph"] == "X")
+        self.assertEqual(names, self.replayed()[0])
+        self.assertEqual(names["query"], 100)
+
+    def test_are_not_exported_where_there_are_none(self):
+        recorded.record(self.folder, "true", environment=library_environment(OUR_LIBRARY))
+        for archive, why in ((self.folder, "has no single transactions"), ("/no/such", "No such file")):
+            done = subprocess.run([recorded.COMMAND, "export", "--chrome", os.path.join(self.directory, "made"), "-a", archive],
+                                  text=True, check=False, stderr=subprocess.PIPE)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(why, done.stderr)
+
+
 class OfHosts(RecordSpansTestCase):
     def setUp(self):
         super().setUp()

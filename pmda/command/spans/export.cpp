@@ -9,9 +9,12 @@
 #include <cstring>
 #include <iostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collector/engine/descriptor.hpp"
+#include "command/model/recorded_spans.hpp"
+#include "command/report/report_input.hpp"
 #include "command/spans/chrome_trace.hpp"
 #include "command/spans/spans_options.hpp"
 #include "command/spans/watch.hpp"
@@ -31,25 +34,65 @@ int fail(const std::string& why, ExportStatus status) {
   return status;
 }
 
+struct Collected {
+  std::vector<SpanTrace> traces;
+  std::size_t spans = 0;
+
+  bool is_full() const { return spans >= kMostSpans; }
+  void add(SpanTrace trace) {
+    spans += trace.spans.size();
+    traces.push_back(std::move(trace));
+  }
+};
+
+int write_file(const agent::Descriptor& file, const Collected& all, const std::string& path) {
+  if (const int error = write_all(file.get(), chrome_trace(all.traces)); error != 0)
+    return fail(path + ": " + std::strerror(error), kExportFailed);
+  if (all.is_full())
+    fail("ended early: " + std::to_string(kMostSpans) + " spans are the most", kExported);
+  return kExported;
+}
+
+int export_live(const ExportOptions& options, const agent::Descriptor& file) {
+  Interruption interruption;
+  Collected all;
+  const Watched watched = watch(options, interruption, "export", [&](const SpanTrace& trace) {
+    all.add(trace);
+    return !all.is_full();
+  });
+  if (const int status = write_file(file, all, options.chrome); status != kExported) return status;
+  tell_of(watched, "export");
+  return watched.was_possible ? kExported : kExportFailed;
+}
+
+int export_recorded(const ExportOptions& options, const agent::Descriptor& file) {
+  ReadRequest request;
+  for (const std::string& name : options.archives) {
+    Result<std::string> archive = find_archive(name);
+    if (!archive) return fail(archive.error().message, kExportFailed);
+    request.archives.push_back(*std::move(archive));
+  }
+  Collected all;
+  const auto read = read_traces(request, [&](SpanTrace&& trace) {
+    all.add(std::move(trace));
+    return !all.is_full() && all.traces.size() != options.traces;
+  });
+  if (!read) return fail(read.error().message, kExportFailed);
+  if (!*read)
+    return fail(options.archives.front() +
+                    ": has no single transactions. Record with `pcp-trace record --spans FILTER`",
+                kExportFailed);
+  if ((*read)->missed > 0)
+    fail(std::to_string((*read)->missed) + " spans were missed when they were recorded", kExported);
+  return write_file(file, all, options.chrome);
+}
+
 int write_chrome(const ExportOptions& options) {
   // First of all: should that not work, nobody has to wait for it.
   const agent::Descriptor file(
       ::open(options.chrome.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (!file) return fail(options.chrome + ": " + std::strerror(errno), kExportFailed);
-  Interruption interruption;
-  std::vector<SpanTrace> traces;
-  std::size_t spans = 0;
-  const Watched watched = watch(options, interruption, "export", [&](const SpanTrace& trace) {
-    traces.push_back(trace);
-    spans += trace.spans.size();
-    return spans < kMostSpans;
-  });
-  if (const int error = write_all(file.get(), chrome_trace(traces)); error != 0)
-    return fail(options.chrome + ": " + std::strerror(error), kExportFailed);
-  tell_of(watched, "export");
-  if (spans >= kMostSpans)
-    fail("ended early: " + std::to_string(kMostSpans) + " spans are the most", kExported);
-  return watched.was_possible ? kExported : kExportFailed;
+  return options.archives.empty() ? export_live(options, file) : export_recorded(options, file);
 }
 
 }  // namespace

@@ -18,10 +18,14 @@ namespace {
 enum LongOption { kChrome = 256, kHelp, kJson, kOpen };
 
 constexpr option kHostOption{"host", required_argument, nullptr, 'h'};
+constexpr option kArchiveOption{"archive", required_argument, nullptr, 'a'};
 constexpr option kTracesOption{"samples", required_argument, nullptr, 's'};
 constexpr option kFinishOption{"finish", required_argument, nullptr, 'T'};
 constexpr option kHelpOption{"help", no_argument, nullptr, kHelp};
 constexpr option kNoMore{nullptr, 0, nullptr, 0};
+
+constexpr const char* kSpansLetters = ":h:s:T:";
+constexpr const char* kExportLetters = ":a:h:s:T:";
 
 constexpr std::array kSpansOptions{kHostOption,
                                    kTracesOption,
@@ -31,12 +35,10 @@ constexpr std::array kSpansOptions{kHostOption,
                                    option{"open", no_argument, nullptr, kOpen},
                                    kNoMore};
 
-constexpr std::array kExportOptions{kHostOption,
-                                    kTracesOption,
-                                    kFinishOption,
-                                    kHelpOption,
-                                    option{"chrome", required_argument, nullptr, kChrome},
-                                    kNoMore};
+constexpr std::array kExportOptions{
+    kArchiveOption, kHostOption, kTracesOption,
+    kFinishOption,  kHelpOption, option{"chrome", required_argument, nullptr, kChrome},
+    kNoMore};
 
 Result<std::uint64_t> parse_count(const std::string& text) {
   std::uint64_t count = 0;
@@ -71,6 +73,11 @@ Result<void> take_option(int which, const char* argument, SpansOptions& options)
 
 Result<void> take_option(int which, const char* argument, ExportOptions& options) {
   if (which == kHelp) options.wants_help = true;
+  if (which == 'a') {
+    if (*argument == '\0') return Error{"needs an archive, or its folder"};
+    options.archives.emplace_back(argument);
+    return {};
+  }
   if (which == kChrome) {
     options.chrome = argument;
     if (options.chrome.empty()) return Error{"needs a file"};
@@ -86,13 +93,13 @@ std::string option_name(const std::string& word, int letter) {
 
 // Gives the words that are no options.
 template <typename Options>
-Result<std::vector<std::string>> take_options(int argc, char* const* argv, const option* known,
-                                              Options& options) {
+Result<std::vector<std::string>> take_options(int argc, char* const* argv, const char* letters,
+                                              const option* known, Options& options) {
   opterr = 0;
   optind = 0;  // begins anew, whatever was read before
   for (;;) {
     const int at = std::max(optind, 1);
-    const int which = ::getopt_long(argc, argv, ":h:s:T:", known, nullptr);
+    const int which = ::getopt_long(argc, argv, letters, known, nullptr);
     if (which == -1) break;
     // Words that were passed have been moved behind, so this is where the option was.
     const std::string word = argv[std::min(std::max(at, optind - 1), argc - 1)];
@@ -120,12 +127,24 @@ void add_host(WatchOptions& options) {
   options.hosts.emplace_back(host != nullptr && *host != '\0' ? host : "local:");
 }
 
+// What is in an archive has been chosen when it was captured.
+Result<void> check(const ExportOptions& options, const std::vector<std::string>& words) {
+  if (options.archives.empty()) return {};
+  if (!options.hosts.empty()) return Error{"-a: is for what was recorded; leave out -h, or -a"};
+  if (options.duration) return Error{"-a: is for what was recorded; leave out -T"};
+  if (!words.empty())
+    return Error{"-a: an archive has what was captured then; leave out \"" + words.front() + "\""};
+  return {};
+}
+Result<void> check(const SpansOptions&, const std::vector<std::string>&) { return {}; }
+
 template <typename Options>
-Result<Options> parse(int argc, char* const* argv, const option* known) {
+Result<Options> parse(int argc, char* const* argv, const char* letters, const option* known) {
   Options options;
-  const auto words = take_options(argc, argv, known, options);
+  const auto words = take_options(argc, argv, letters, known, options);
   if (!words) return words.error();
   if (options.wants_help) return options;
+  if (const Result<void> checked = check(options, *words); !checked) return checked.error();
   Result<wire::CaptureFilter> filter = parse_words(*words);
   if (!filter) return filter.error();
   options.filter = *std::move(filter);
@@ -175,11 +194,14 @@ Examples:
 
 const char* const kExportUsage =
     R"(Usage: pcp-trace export --chrome FILE [OPTION...] [FILTER WORD...]
+       pcp-trace export --chrome FILE -a ARCHIVE [-s N]
 
 Writes single transactions, as `pcp-trace spans` shows them, into a file for
 ui.perfetto.dev, speedscope.app or chrome://tracing.
 
   --chrome FILE      in Chrome's trace format, which is JSON
+  -a, --archive NAME those that were recorded (pcp-trace record --spans), in an
+                     archive or its folder; may be repeated
   -h, --host HOST    from HOST's pmcd; may be repeated
   -s, --samples N    so many traces, and the end
   -T, --finish TIME  so long, as in 10s, and the end; otherwise until ^C
@@ -187,15 +209,17 @@ ui.perfetto.dev, speedscope.app or chrome://tracing.
 
 Words of the filter: see pcp-trace spans --help.
 
-Status: 0 done; 1 none of the hosts has spans for us, or the file could not be
-written; 2 wrong usage.
+Status: 0 done; 1 none of the hosts or archives has spans for us, or the file
+could not be written; 2 wrong usage.
 
-Example:
+Examples:
   pcp-trace export --chrome orders.json -T 10s 'tag=order*'
+  pcp-trace export --chrome orders.json -a shop-20261123-101500.trace
 )";
 
 Result<SpansOptions> parse_spans_options(int argc, char* const* argv) {
-  Result<SpansOptions> options = parse<SpansOptions>(argc, argv, kSpansOptions.data());
+  Result<SpansOptions> options =
+      parse<SpansOptions>(argc, argv, kSpansLetters, kSpansOptions.data());
   if (options && options->shows_open && !options->wants_help &&
       (options->traces || options->duration))
     return Error{"--open: shows what is open now, and ends: leave out -s and -T"};
@@ -203,7 +227,8 @@ Result<SpansOptions> parse_spans_options(int argc, char* const* argv) {
 }
 
 Result<ExportOptions> parse_export_options(int argc, char* const* argv) {
-  Result<ExportOptions> options = parse<ExportOptions>(argc, argv, kExportOptions.data());
+  Result<ExportOptions> options =
+      parse<ExportOptions>(argc, argv, kExportLetters, kExportOptions.data());
   if (options && options->chrome.empty() && !options->wants_help)
     return Error{"into which file? --chrome FILE"};
   return options;

@@ -28,7 +28,8 @@ struct SpansOptions : WatchOptions {
 };
 
 struct ExportOptions : WatchOptions {
-  std::string chrome;  // --chrome: the file
+  std::string chrome;                 // --chrome: the file
+  std::vector<std::string> archives;  // -a, and folders: instead of hosts
   bool wants_help = false;
 };
 

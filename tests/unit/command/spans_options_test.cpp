@@ -31,6 +31,24 @@ std::string complaint(const std::vector<std::string>& words) {
   return options ? "none" : options.error().message;
 }
 
+TEST(ExportOptions, AnArchiveIsInsteadOfAHost) {
+  const auto export_of = [](const std::vector<std::string>& words) {
+    return parsed(parse_export_options, words);
+  };
+  const auto options = export_of({"--chrome", "f", "-a", "one", "--archive=two", "-s", "3"});
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(options->archives, (std::vector<std::string>{"one", "two"}));
+  EXPECT_EQ(options->traces, 3U);
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{"-h", "shop"}, {"-T", "1s"}, {"tag=a"}}) {
+    std::vector<std::string> words{"--chrome", "f", "-a", "one"};
+    words.insert(words.end(), more.begin(), more.end());
+    EXPECT_FALSE(export_of(words)) << more.front();
+  }
+  EXPECT_FALSE(export_of({"--chrome", "f", "-a", ""}));
+  EXPECT_EQ(complaint({"-a", "one"}), "-a: is not an option");
+}
+
 TEST(SpansOptions, AreOfThisHostAndAllTagsUnlessTold) {
   const Result<SpansOptions> options = spans_of({});
   ASSERT_TRUE(options);
