@@ -74,7 +74,7 @@ TEST_F(RecordedSpansOf, SeveralHostsArePutTogether) {
   write({{3, {{"reserve", 2, 1, ns_at(1.2), 300 * kMs, 1}}},
          {400, {{"other", 9, 0, ns_at(399), 1, 9}}}},
         "other", "jupiter");
-  const RecordedSpans found = spans({"run", "other"});
+  const RecordedSpans found = spans({"other", "run"});
   EXPECT_EQ(found.traces, 2U);
   ASSERT_EQ(found.slowest.front().spans.size(), 2U);
   EXPECT_EQ(nodes_of(found.slowest.front())[1].span->host, "jupiter");
