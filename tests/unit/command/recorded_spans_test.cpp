@@ -74,10 +74,14 @@ TEST_F(RecordedSpansOf, SeveralHostsArePutTogether) {
   write({{3, {{"reserve", 2, 1, ns_at(1.2), 300 * kMs, 1}}},
          {400, {{"other", 9, 0, ns_at(399), 1, 9}}}},
         "other", "jupiter");
-  const RecordedSpans found = spans({"other", "run"});
-  EXPECT_EQ(found.traces, 2U);
-  ASSERT_EQ(found.slowest.front().spans.size(), 2U);
-  EXPECT_EQ(nodes_of(found.slowest.front())[1].span->host, "jupiter");
+  std::vector<SpanTrace> traces;
+  ASSERT_TRUE(read_traces(request({"other", "run"}, {}), [&](SpanTrace&& trace) {
+    traces.push_back(std::move(trace));
+    return true;
+  }));
+  ASSERT_EQ(traces.size(), 2U);
+  ASSERT_EQ(traces.front().spans.size(), 2U);
+  EXPECT_EQ(nodes_of(traces.front())[1].span->host, "jupiter");
 }
 
 TEST_F(RecordedSpansOf, APartOfTheTimeAreTheTracesThatBeganInIt) {
@@ -118,7 +122,10 @@ TEST_F(RecordedSpansOf, ACutArchiveAreThoseThatAreWhole) {
 }
 
 TEST_F(RecordedSpansOf, AnArchiveThatIsNotThereCannotBeRead) {
-  EXPECT_FALSE(read_spans(request({"no such"}, {})));
+  const auto read = read_spans(request({"no such"}, {}));
+  ASSERT_FALSE(read);
+  EXPECT_NE(read.error().message.find("no such: not a readable archive of PCP: "),
+            std::string::npos);
 }
 
 TEST_F(RecordedSpansOf, ALargeArchiveNeedNotBeReadToItsEnd) {

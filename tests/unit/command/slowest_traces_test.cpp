@@ -102,10 +102,9 @@ TEST(ATrimmedTrace, HasSomeSpanWhateverTheyClaimToBeAPartOf) {
   SpanTrace trace;
   trace.id = {0, 1};
   trace.spans = {span_of("a", 1, 2), span_of("b", 2, 1), span_of("c", 3, 3)};
-  trim(trace, 1, 1u << 20);
-  EXPECT_EQ(trace.spans.size() + trace.left_out, 3U);
-  EXPECT_GE(trace.spans.size(), 1U);
-  EXPECT_LE(trace.spans.size(), 2U);
+  trim(trace, 0, 0);
+  EXPECT_EQ(trace.spans.size(), 1U);
+  EXPECT_EQ(trace.left_out, 2U);
 }
 
 }  // namespace
