@@ -4,6 +4,7 @@
 https://chromedevtools.github.io/devtools-protocol/ names the commands and events."""
 
 import base64
+import fcntl
 import json
 import os
 import select
@@ -37,14 +38,17 @@ class Browser:
         self.look(width, height, theme)
 
     def _start(self, to_browser, from_browser):
-        # The browser reads from descriptor 3 and writes to 4; a shell puts them there.
+        # The browser reads from descriptor 3 and writes to 4; a shell puts them there, from where none is in
+        # the way of the other. (sh knows no descriptors of two digits.)
+        to_browser, from_browser = (fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in (to_browser, from_browser))
         arguments = [PROGRAM, "--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu",
                      "--disable-dev-shm-usage", "--no-first-run", "--disable-extensions", "--disable-background-networking",
                      "--hide-scrollbars", f"--user-data-dir={self._directory.name}", "about:blank"]
-        shell = ["sh", "-c", f'exec "$@" 3<&{to_browser} 4>&{from_browser}', "sh", *arguments]
+        shell = ["bash", "-c", f'exec "$@" 3<&{to_browser} 4>&{from_browser}', "bash", *arguments]
         environment = os.environ | dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "TMPDIR"),
                                                  self._directory.name)
-        with open(os.path.join(self._directory.name, "log"), "wb") as log:
+        with open(os.path.join(self._directory.name, "log"), "wb") as log, \
+                open(to_browser, "rb"), open(from_browser, "wb"):
             return subprocess.Popen(shell, pass_fds=(to_browser, from_browser), env=environment,
                                     stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
@@ -97,14 +101,18 @@ class Browser:
 
     def open(self, path):
         """Opens a file and waits until the page has drawn what it knows."""
-        self.events.clear()
-        self.call("Page.navigate", url="file://" + os.path.abspath(path))
-        until = time.monotonic() + PATIENCE_S
-        while self.evaluate("document.readyState === 'complete' && typeof pcpTrace !== 'undefined'") is not True:
-            if time.monotonic() > until:
-                raise TimeoutError(f"the page does not load: {self.complaints()}")
+        self.go("file://" + os.path.abspath(path), "typeof pcpTrace !== 'undefined'")
         self.evaluate("pcpTrace.ready")
         self.settle()
+
+    def go(self, url, is_there):
+        """Opens an address and waits until the page has loaded and this expression is true."""
+        self.events.clear()
+        self.call("Page.navigate", url=url)
+        until = time.monotonic() + PATIENCE_S
+        while self.evaluate(f"document.readyState === 'complete' && ({is_there})") is not True:
+            if time.monotonic() > until:
+                raise TimeoutError(f"the page does not load: {self.complaints()}")
 
     def evaluate(self, expression):
         """Gives what an expression of Javascript is, or what a promise comes to."""

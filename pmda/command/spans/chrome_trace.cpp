@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <set>
@@ -21,6 +22,9 @@ namespace {
 
 using Host = std::string;
 using Process = std::pair<Host, std::uint32_t>;
+
+// Of a microsecond: less than a nanosecond.
+constexpr double kSteps = 8192;
 
 class ChromeDocument {
  public:
@@ -41,7 +45,7 @@ class ChromeDocument {
   double number_of(const SpanEvent& span) const {
     return processes_.at({span.host, span.pid}).number;
   }
-  double microseconds(std::uint64_t ns) const { return static_cast<double>(ns - base_ns_) / 1000; }
+  double microseconds(std::uint64_t ns) const;
 
   void name_processes();
   void nodes(const SpanTrace& trace);
@@ -124,6 +128,13 @@ std::string ChromeDocument::text() {
   return json_.document() + "\n";
 }
 
+// In whole steps, which a double has exactly, as it has their sums: so a reader that adds a
+// duration to a beginning gets the very number with which something else begins or ends there. Else
+// the two may seem to overlap, which speedscope does not get over.
+double ChromeDocument::microseconds(std::uint64_t ns) const {
+  return std::nearbyint(static_cast<double>(ns - base_ns_) * (kSteps / 1000)) / kSteps;
+}
+
 void ChromeDocument::name_processes() {
   const auto name = [&](const char* what, double process, double thread, const std::string& is) {
     json_.object([&] {
@@ -180,7 +191,7 @@ void ChromeDocument::write(const char* phase, const SpanEvent& where, std::uint6
 
 void ChromeDocument::complete(const SpanEvent& span) {
   write("X", span, span.begin_ns, [&] {
-    number("dur", static_cast<double>(span.duration_ns) / 1000);
+    number("dur", microseconds(span.end_ns()) - microseconds(span.begin_ns));
     arguments(span);
   });
 }

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/spans/chrome_trace.hpp"
 
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -35,7 +39,7 @@ TEST(Chrome, HasWhatNestsAsCompleteEvents) {
       R"({"ph":"M","name":"process_name","pid":11,"tid":0,"args":{"name":"shop 11@saturn"}},)"
       R"({"ph":"M","name":"thread_name","pid":11,"tid":0,"args":{"name":"thread 0"}},)"
       R"({"ph":"X","name":"order","cat":"transact","pid":11,"tid":0,"ts":0,"dur":10000},)"
-      R"({"ph":"X","name":"query","cat":"transact","pid":11,"tid":0,"ts":1000.001,"dur":2000,)"
+      R"({"ph":"X","name":"query","cat":"transact","pid":11,"tid":0,"ts":1000.0009765625,"dur":2000,)"
       R"("args":{"aborted":"too slow","rows":12}}]})"
       "\n");
 }
@@ -48,6 +52,32 @@ TEST(Chrome, HasWhatOverlapsAsAsynchronousEvents) {
                   R"("id":"0x0000000000000002"},{"ph":"e","name":"b","cat":"transact","pid":11,)"
                   R"("tid":0,"ts":15000,"id":"0x0000000000000002"})"))
       << document;
+}
+
+// What stands in the document behind this, as a reader has it.
+std::vector<double> numbers(const std::string& document, const std::string& key) {
+  std::vector<double> found;
+  for (std::size_t at = 0; (at = document.find(key, at)) != document.npos;)
+    found.push_back(std::strtod(document.c_str() + (at += key.size()), nullptr));
+  return found;
+}
+
+TEST(Chrome, HasWhatMeetsMeetInSumsOfDoublesToo) {
+  std::vector<SpanEvent> spans;
+  for (const std::uint64_t begin_ns : {0, 100, 300, 1'100, 3'300, 9'999'999, 123'456'789}) {
+    if (!spans.empty()) spans.back().duration_ns = kMoment + begin_ns - spans.back().begin_ns;
+    spans.push_back(span_of("a", begin_ns + 1, 0));
+    spans.back().begin_ns = kMoment + begin_ns;
+  }
+  const std::string document = exported(spans);
+  const std::vector<double> begins = numbers(document, "\"ts\":");
+  const std::vector<double> durations = numbers(document, "\"dur\":");
+  ASSERT_EQ(durations.size(), spans.size());
+  for (std::size_t i = 0; i + 1 < spans.size(); ++i) {
+    EXPECT_EQ(begins[i] + durations[i], begins[i + 1]);
+    EXPECT_EQ(begins[i] - begins[1] + durations[i], begins[i + 1] - begins[1]);
+    EXPECT_EQ(std::llround(durations[i] * 1000), spans[i].duration_ns);
+  }
 }
 
 TEST(Chrome, LetsThreadsOverlap) {
