@@ -45,6 +45,17 @@ reload_pmcd() {
     wait_until has_seen_signal
 }
 
+# What pmlogconf(1) offers to log, where there is a pmlogconf.
+LOG_GROUP=$PCP_VAR_DIR/config/pmlogconf/trace/spans
+
+# offer_to_log DIRECTORY: what the agent there can say.
+offer_to_log() {
+    [ -r "$1/pmlogconf.spans" ] && [ -d "${LOG_GROUP%/*/*}" ] || return 0
+    mkdir -p "${LOG_GROUP%/*}" && cp "$1/pmlogconf.spans" "$LOG_GROUP" && chmod 644 "$LOG_GROUP"
+}
+
+remove_empty_log_groups() { rmdir "${LOG_GROUP%/*}" 2>/dev/null || :; }
+
 # tell_of_lock NAMES: PCP's procedures wait in silence.
 tell_of_lock() {
     [ ! -e "$1.lock" ] || {

@@ -12,6 +12,7 @@ from private_machine import PrivateMachine
 CONF = "/etc/pcp/pmcd/pmcd.conf"
 NAMES = "/var/lib/pcp/pmns/root"
 COMMAND = "/usr/lib/pcp/bin/pcp-trace"
+LOG_GROUP = "/var/lib/pcp/config/pmlogconf/trace/spans"
 LINKER_CONF = "/etc/ld.so.conf.d/000-pcp-trace.conf"
 
 
@@ -56,7 +57,7 @@ class SystemTestCase(unittest.TestCase):
         """All that Install and pcp-trace-system change."""
         return {path: self.machine.read(path)
                 for path in (CONF, NAMES, *map("/var/lib/pcp/pmns/".__add__, ("trace", "tracing")),
-                             LINKER_CONF, COMMAND)}
+                             LOG_GROUP, LINKER_CONF, COMMAND)}
 
     def value(self, metric):
         return self.machine.run(f"pmprobe -v {metric}").stdout.split()[2:]

@@ -8,7 +8,8 @@ import unittest
 
 import installed
 from installed import find
-from system_test import NAMES, SystemTestCase
+from private_pmcd import wait_until
+from system_test import LOG_GROUP, NAMES, SystemTestCase
 
 setUpModule = installed.set_up
 
@@ -59,6 +60,52 @@ class Upgrade(SystemTestCase):
         self.assertIn("keeps its numbers itself", self.must(self.install()))
         self.trace("ant", "zebra")
         self.assert_numbers({"ant": 2, "zebra": 1})
+
+
+class Logging(SystemTestCase):
+    """What pmlogconf offers, once our agent is installed."""
+
+    def setUp(self):
+        super().setUp()
+        self.machine.start_pmcd()
+        self.must(self.install())
+        self.must("pmlogconf -c /run/all.conf")
+
+    def group(self):
+        """Gives what the configuration of pmlogger has of spans."""
+        [group] = re.findall(r"#\+ trace/spans:(.*?)\n#----", self.machine.read("/run/all.conf"), re.DOTALL)
+        return group
+
+    def wait_for_value(self, metric, value):
+        wait_until(lambda: self.value(metric) == [str(value)], what=f"{metric} to be {value}")
+
+    def test_spans_are_not_logged_unasked(self):
+        self.assertTrue(self.group().startswith("n:1 second:\n"), self.group())
+        self.assertNotIn("tracing.events", self.group().replace("##", ""))
+
+    def test_spans_are_logged_for_who_says_so(self):
+        self.must("printf '/single transactions\ny\n1 second\nq\ny\n' | pmlogconf /run/all.conf")
+        self.assertIn("\nlog advisory on 1 second {\n\ttracing.events\n", self.group())
+        self.machine.run(f"cat >/run/spans.conf <<'END'\n#+ trace/spans:{self.group()}\nEND")
+        self.must("pmstore tracing.control.filter 'tag=request*'")
+        self.machine.run("cd /run && { pmlogger -c spans.conf -l pmlogger.log spans &"
+                         " echo $! >pmlogger.pid; } >/dev/null 2>&1")
+        self.wait_for_value("tracing.agent.captures", 1)
+        for tag in ("request", "other", "request{route=/cart}"):
+            self.must(f"{find('pmtrace')} -q -e true '{tag}'")
+        self.wait_for_value("tracing.agent.delivered", 2)
+        self.must("kill $(cat /run/pmlogger.pid)")
+        wait_until(lambda: "Log finished" in self.machine.read("/run/pmlogger.log"), what="its end")
+        self.must("pmlogcheck /run/spans")
+        shown = self.must("pmevent -a /run/spans tracing.events")
+        ended = re.findall(r"\(end,id\) ---\n.*\n.*\n    tracing.param.tag \"(.*)\"", shown)
+        self.assertEqual(sorted(ended), ["request", "request{route=/cart}"], shown)
+
+    def test_goes_with_the_agent(self):
+        self.must(f"cd {os.path.dirname(find('pmdatrace'))} && ./Remove </dev/null")
+        self.assertEqual(self.run_script(f"ls {os.path.dirname(LOG_GROUP)}")[0], 2)
+        self.must("pmlogconf -c /run/without.conf")
+        self.assertNotIn("trace/spans", self.machine.read("/run/without.conf"))
 
 
 class Install(SystemTestCase):
