@@ -2,6 +2,7 @@
 """Spans as PCP's tools see them: programs that are made by hand capture what monitors ask for."""
 
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -300,17 +301,67 @@ class Unharmed(EventsTestCase):
                 self.assertEqual(self.pmcd.value("trace.control.port"), self.pmcd.trace_port)
             self.assertGreater(int(reader.stdout.readline()), 300)
 
-    def test_are_tools_that_read_all_of_trace(self):
+    def trace_a_point(self):
         self.trace(self.environment(self.pmcd), "point a")
         self.assert_values(self.pmcd, "trace.point.count", {"a": 1})
+
+    def shown_by(self, tool, *arguments):
+        """Gives what one of PCP's tools in Python shows."""
+        done = subprocess.run(
+            ["/usr/bin/python3", tool, "-s", "1", "-h", self.pmcd.host(unix=True), *arguments],
+            text=True, check=False, capture_output=True, timeout=PATIENCE_S)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def test_are_tools_that_read_all_of_trace(self):
+        self.trace_a_point()
         self.program()
         for tool in filter(None, (shutil.which("pmrep"), shutil.which("pcp2json"))):
-            done = subprocess.run(
-                ["/usr/bin/python3", tool, "-s", "1", "-h", self.pmcd.host(unix=True), "trace"],
-                text=True, check=False, capture_output=True, timeout=PATIENCE_S)
-            self.assertEqual((done.returncode, done.stderr), (0, ""))
-            self.assertIn("count", done.stdout)
+            self.assertIn("count", self.shown_by(tool, "trace"))
         self.assertEqual(self.captures(), 0)
+
+    def test_is_pmrep_with_a_configuration_of_its_user(self):
+        self.trace_a_point()
+        with open(self.pmcd.path("pmrep.conf"), "w", encoding="utf-8") as file:
+            file.write("[trace]\nheader = no\ntrace.point.count = counted,,,raw\ntrace.transact = ,,,\n")
+        shown = self.shown_by(shutil.which("pmrep"), "-c", file.name, ":trace")
+        self.assertEqual(shown.split()[0], "1", shown)
+        self.assertEqual(self.captures(), 0)
+
+    def test_are_monitors_beside_pmproxy(self):
+        self.trace_a_point()
+        program = self.program()
+        monitor = self.monitor("tag=request")
+        program.wait_for_filters("tag=request")
+        self.assertEqual(self.pmcd.pmstore("tracing.control.filter", "tag=*")[0], 0)
+        expected = program.send_some(3, 1)
+        with Pmproxy(self.pmcd) as proxy:
+            context = json.loads(proxy.ask("context"))["context"]
+            for root, known in (("tracing", "tracing.events"), ("trace", "trace.point.count")):
+                names = self.pmcd.pminfo(root).split()
+                self.assertIn(known, names)
+                for _ in range(2):  # the first fetch of a monitor that may would begin a capture
+                    proxy.ask("fetch", names=",".join(names), context=context)
+                proxy.ask("metrics", names=root)
+            self.assertIn("trace_point_count", proxy.ask("metrics", names="trace.point.count"))
+            self.assertEqual(self.captures(), 1)
+        self.assertFalse(program.has_been_told_something())
+        self.assertEqual(monitor.spans(), expected)
+
+    def test_are_monitors_beside_a_pmproxy_that_may_see_spans(self):
+        self.pmcd.restart_agent(["--capture-remote", "--capture", "tag=request"])
+        program = self.program()
+        monitor = self.monitor()
+        self.assertEqual(monitor.events(), [])
+        program.wait_for_filters("tag=request")
+        with Pmproxy(self.pmcd) as proxy:
+            context = json.loads(proxy.ask("context"))["context"]
+            expected = []
+            for _ in range(3):
+                proxy.ask("fetch", names="tracing.events", context=context)
+                expected += program.send_some(3, 1)
+                proxy.ask("fetch", names="tracing.events", context=context)
+        self.assertEqual((monitor.spans(), monitor.missed), (expected, 0))
 
 
 class Permitted(EventsTestCase):

@@ -120,6 +120,25 @@ class OfOneHost(SpansTestCase):
         program.send(encode_span(begin_ns=BEGIN))
         self.assertEqual(process.wait(PATIENCE_S), 0)
 
+    def test_end_with_a_pipe_whatever_becomes_of_the_signal(self):
+        program = self.program()
+        for trap in ("trap - PIPE", "trap '' PIPE"):
+            script = trap + '; "$@" | head -n 1; echo ${PIPESTATUS[0]}'
+            pipe = subprocess.Popen(["bash", "-c", script, "bash", recorded.COMMAND, "spans", "-h",
+                                     self.pmcd.host(True)], text=True, stdin=subprocess.DEVNULL,
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.addCleanup(pipe.communicate)
+            self.addCleanup(pipe.kill)
+            program.wait_for_filters("tag=*")
+            deadline = time.monotonic() + PATIENCE_S
+            while pipe.poll() is None and time.monotonic() < deadline:
+                program.send_some(1, 1, trace=(5, program.next_span))
+                time.sleep(0.02)
+            out, complaints = self.end(pipe)
+            self.assertEqual(complaints, "")
+            self.assertRegex(out, r"^request  .*\n0\n$")
+            program.wait_for_filters()
+
     def test_without_their_root_are_shown_later_and_say_so(self):
         program = self.program()
         process = self.start("-s", "1")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A pmproxy of one's own, which asks a private pmcd what clients of its HTTP port want to know."""
 
+import http.client
 import os
 import subprocess
 import urllib.error
@@ -44,5 +45,7 @@ class Pmproxy:
                 return answer.read().decode()
         except urllib.error.HTTPError as refusal:
             return refusal.read().decode()
+        except http.client.IncompleteRead as answer:  # pmproxy 6.0.3 ends none well that is above 4 KiB
+            return answer.partial.decode()
         except urllib.error.URLError:
             return None
