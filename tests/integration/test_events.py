@@ -277,6 +277,20 @@ class Asking(EventsTestCase):
         self.assertEqual(monitor.spans(), expected)
 
 
+    def test_is_forgotten_with_the_agent(self):
+        self.assertEqual(self.pmcd.pmstore("tracing.control.filter", "tag=other")[0], 0)
+        monitor = self.monitor("tag=request")
+        self.pmcd.restart_agent()
+        program = self.program()
+        self.assertIsNone(monitor.events())
+        self.assertEqual(self.pmcd.value("tracing.control.filter"), "")
+        self.assertEqual(self.captures(), 0)
+        monitor.want("tag=request")
+        program.wait_for_filters("tag=request")
+        expected = program.send_some(3, 1)
+        self.assertEqual(monitor.spans(), expected)
+
+
 class Unharmed(EventsTestCase):
     """What spans do not have to do with."""
 
