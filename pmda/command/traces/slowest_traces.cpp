@@ -52,6 +52,7 @@ class Choice {
 // In the order in which they matter.
 std::vector<const SpanEvent*> by_weight(const std::vector<SpanEvent>& spans) {
   std::vector<const SpanEvent*> all;
+  all.reserve(spans.size());
   for (const SpanEvent& span : spans) all.push_back(&span);
   const auto first = std::min_element(
       all.begin(), all.end(),

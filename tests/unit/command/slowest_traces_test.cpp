@@ -33,7 +33,7 @@ std::vector<std::uint64_t> spans_of(const SpanTrace& trace) {
 
 TEST(SlowestTraces, AreTheOnesThatTookLongest) {
   SlowestTraces slowest({.traces = 3});
-  for (const std::uint64_t ms : {5, 1, 9, 7, 2, 8}) slowest.add(trace_of(ms, ms));
+  for (const unsigned ms : {5U, 1U, 9U, 7U, 2U, 8U}) slowest.add(trace_of(ms, ms));
   EXPECT_EQ(ids_of(slowest.take()), (std::vector<std::uint64_t>{9, 8, 7}));
   EXPECT_TRUE(slowest.take().empty());
 }
