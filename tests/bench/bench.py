@@ -21,7 +21,8 @@ import chart
 import table
 
 # Each has a function measure(tools, brief) that yields figures.
-PARTS = ["caller", "flusher", "memory", "engine", "ingest", "fetch", "hostile", "record"]
+PARTS = ["caller", "flusher", "memory", "engine", "ingest", "fetch", "hostile", "spans",
+         "record"]
 
 
 class Tools:

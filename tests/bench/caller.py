@@ -35,7 +35,7 @@ def _programs(tools):
         yield {
             "by handle": ("caller_by_handle", None, with_ours),
             # Its library waits three seconds for the daemon, which is not enough on a busy machine.
-            "LTTng": ("caller_lttng", None, dict(os.environ, LTTNG_UST_REGISTER_TIMEOUT="60000")),
+            "LTTng": ("caller_lttng", "lttng_event", dict(os.environ, LTTNG_UST_REGISTER_TIMEOUT="60000")),
             "by name": ("caller_by_name", None, with_ours),
             "floor": ("caller_floor", None, None),
             "prometheus": ("caller_prometheus", None, None),

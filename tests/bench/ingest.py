@@ -53,10 +53,10 @@ def _our_clients(tools, rounds, seconds):
 def _load_with_ours(tools, pmcd, seconds, own_tags):
     """Gives the share of a core that the agent took, and what the clients say."""
     agent = pmcd.agent_pid()
-    cpu, begin = _cpu_s(agent), time.monotonic()
+    cpu, begin = cpu_s(agent), time.monotonic()
     done = _run([tools.program("our_clients"), "--socket", pmcd.path("run/trace.socket"),
                  "--clients", CLIENTS, "--seconds", seconds, *["--own-tags"] * own_tags])
-    return (_cpu_s(agent) - cpu) / (time.monotonic() - begin), done
+    return (cpu_s(agent) - cpu) / (time.monotonic() - begin), done
 
 
 def _miscounted(pmcd, done):
@@ -79,7 +79,7 @@ def _raw_stock_clients(tools, rounds, seconds):
             for name, agent in agents.items():
                 tools.progress(f"raw sockets, {tags} tags, {name}, round {number + 1} of {rounds}")
                 with _agent(tools, agent) as pmcd:
-                    rates[name].append(_pdus_per_cpu_second(tools, pmcd, tags, seconds))
+                    rates[name].append(_pdus_percpu_second(tools, pmcd, tags, seconds))
         stock = median(rates["stock"])
         yield Figure(part=PART, name=f"PDUs of stock clients a CPU second, {tags} tags", unit="",
                      ours=median(rates["ours"]), limit=stock, at_least=True,
@@ -87,13 +87,13 @@ def _raw_stock_clients(tools, rounds, seconds):
                      bar="the stock agent's; 4 sockets write 256 PDUs at once")
 
 
-def _pdus_per_cpu_second(tools, pmcd, tags, seconds):
+def _pdus_percpu_second(tools, pmcd, tags, seconds):
     agent = pmcd.agent_pid()
-    cpu = _cpu_s(agent)
+    cpu = cpu_s(agent)
     done = _run([tools.program("stock_clients"), "--raw", "--tags", tags, "--seconds", seconds,
                  "--port", pmcd.trace_port])
     counted = _final_count(pmcd, sum(done[kind] for kind in TYPES))
-    return counted / (_cpu_s(agent) - cpu)
+    return counted / (cpu_s(agent) - cpu)
 
 
 def _stock_programs(tools, rounds, calls):
@@ -152,7 +152,7 @@ def _final_count(pmcd, expected):
     return now
 
 
-def _cpu_s(pid):
+def cpu_s(pid):
     """CPU time of all threads of a process, in seconds."""
     spent = 0
     for thread in os.listdir(f"/proc/{pid}/task"):

@@ -7,31 +7,18 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <random>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "anonymous_bytes.hpp"
 #include "pcp/trace.h"
 
 namespace {
 
 constexpr int kThreads = 64;
 constexpr std::size_t kTags = 1000;
-
-// Memory that is really there, and that no file stands behind.
-std::uint64_t anonymous_bytes() {
-  std::ifstream rollup("/proc/self/smaps_rollup");
-  for (std::string word; rollup >> word;) {
-    if (word != "Anonymous:") continue;
-    std::uint64_t kib = 0;
-    rollup >> kib;
-    return kib * 1024;
-  }
-  std::perror("smaps_rollup");
-  std::exit(1);
-}
 
 }  // namespace
 
@@ -55,14 +42,14 @@ int main() {
       all.arrive_and_wait();
     });
   all.arrive_and_wait();
-  const std::uint64_t before = anonymous_bytes();
+  const std::uint64_t before = bench::anonymous_bytes();
   for (std::size_t i = 0; i < kTags; ++i)
     tags[i] = pmtrace_tag(("tag number " + std::to_string(i)).c_str());
   all.arrive_and_wait();
   all.arrive_and_wait();
-  const std::uint64_t by_its_end = anonymous_bytes();
+  const std::uint64_t by_its_end = bench::anonymous_bytes();
   if (pmtrace_flush(60) != 1) return 1;
-  const std::uint64_t delivered = anonymous_bytes();
+  const std::uint64_t delivered = bench::anonymous_bytes();
   std::printf("%llu %llu\n", static_cast<unsigned long long>(by_its_end - before),
               static_cast<unsigned long long>(delivered - before));
   all.arrive_and_wait();

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What a transaction costs while somebody has asked for spans: of its tag, or of another one.
+#include <pcp/trace.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include "bursts.hpp"
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+const pmtrace_handle asked = pmtrace_tag("bench.asked");
+const pmtrace_handle another = pmtrace_tag("bench.another");
+
+// 10,000 spans a second, so that no limit is reached.
+const std::chrono::milliseconds kRest{bench::is_brief ? 1 : 100};
+
+void wait_until_captured() {
+  const auto deadline = Clock::now() + std::chrono::seconds(60);
+  for (bool is_captured = false; !is_captured;) {
+    pmtrace_tx transaction;
+    pmtrace_begin(asked, &transaction);
+    is_captured = pmtrace_is_captured(&transaction) == 1;
+    pmtrace_abort(&transaction);
+    if (Clock::now() > deadline) {
+      std::fputs("nothing is captured\n", stderr);
+      std::exit(1);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+void begin_and_end(benchmark::State& state, pmtrace_handle tag, std::chrono::nanoseconds rest) {
+  pmtrace_tx transaction;
+  bench::measure(state, bench::kCallsInBurst, rest, [&] {
+    pmtrace_begin(tag, &transaction);
+    pmtrace_end(&transaction);
+  });
+}
+
+// As the next two, without anybody who asks.
+void begin_end(benchmark::State& state) { begin_and_end(state, another, bench::pause); }
+BENCHMARK(begin_end)->Apply(bench::in_bursts);
+
+void begin_end_beside_captured(benchmark::State& state) {
+  wait_until_captured();
+  begin_and_end(state, another, bench::pause);
+}
+BENCHMARK(begin_end_beside_captured)->Apply(bench::in_bursts);
+
+void begin_end_of_captured(benchmark::State& state) {
+  wait_until_captured();
+  begin_and_end(state, asked, kRest);
+}
+BENCHMARK(begin_end_of_captured)->Apply(bench::in_bursts);
+
+}  // namespace
