@@ -13,8 +13,6 @@
 namespace pcp::trace::client {
 namespace {
 
-constexpr std::array<std::uint64_t, 4> kUnseeded{};
-
 // Spreads the bits of what is different somewhere to all of a word.
 std::uint64_t mix(std::uint64_t word) {
   word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9u;
@@ -34,12 +32,12 @@ void RandomIds::seed() {
     state_[2] = mix(reinterpret_cast<std::uintptr_t>(this));
     state_[3] = mix(state_[0] ^ state_[1] ^ state_[2]);
   }
-  if (state_ == kUnseeded) state_[0] = 1;
+  if (!is_seeded()) state_[0] = 1;
 }
 
 // The generator xoshiro256++.
 std::uint64_t RandomIds::make() {
-  if (state_ == kUnseeded) seed();
+  if (!is_seeded()) seed();
   for (;;) {
     const std::uint64_t made = std::rotl(state_[0] + state_[3], 23) + state_[0];
     const std::uint64_t shifted = state_[1] << 17;
