@@ -208,7 +208,7 @@ class Recorder {
   };
   Chosen choose(const Captures::Look& look, const Tag* tag, const ThreadTrace::Inside& inside,
                 TraceContext& context);
-  bool put_span(const Captures::Look& look, const CapturedSpan& span);
+  bool put_span(const Captures::Look& look, CapturedSpan& span);
 
   // The owner's, in its own cache lines. Others only read the two counts.
   RecordQueue* queue_;

@@ -63,7 +63,8 @@ class SpanLimit {
                 static_cast<std::uint32_t>(packed) & kMostSpans,
                 static_cast<std::uint32_t>(packed) >> 26};
     const auto second = static_cast<std::uint32_t>(now_ns / 1'000'000'000);
-    if (second == state.second) return state;
+    // A thread that has read the clock a little earlier does not begin that second anew.
+    if (static_cast<std::int32_t>(second - state.second) <= 0) return state;
     const bool was_much = state.spans >= limit_;
     const bool was_little = state.spans < limit_ / 3 || second != state.second + 1;
     if (was_much) state.halvings = std::min(state.halvings + 1, kMostHalvings);

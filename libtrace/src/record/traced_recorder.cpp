@@ -50,7 +50,7 @@ Recorder::Chosen Recorder::choose(const Captures::Look& look, const Tag* tag,
     look->miss_for_want_of_room(inherited | tops);
     return {};
   }
-  Places admitted = look->admit(tops, context.trace_low, now_ns());
+  Places admitted = look->admit(tops, context.trace_low, coarse_now_ns());
   Places left_out = 0;
   if (queue_->spans().is_half_full()) {  // the other half is for what is inside of others
     left_out = admitted & look->slow();
@@ -160,13 +160,12 @@ void Recorder::capture_event(const Tag* tag, wire::SpanKind kind, double value) 
 }
 
 // False if there is no room for it, which is counted, or if nobody wants it.
-bool Recorder::put_span(const Captures::Look& look, const CapturedSpan& span) {
+bool Recorder::put_span(const Captures::Look& look, CapturedSpan& span) {
   const auto places = static_cast<Places>(span.context.places);
   if (places == 0) return false;
-  CapturedSpan whole = span;
-  whole.epoch = look->epoch();
-  whole.tid = thread_.load(std::memory_order_relaxed);
-  if (queue_->spans().put(span_token_, whole)) {
+  span.epoch = look->epoch();
+  span.tid = thread_.load(std::memory_order_relaxed);
+  if (queue_->spans().put(span_token_, span)) {
     if ((places & look->slow()) != 0 && queue_->spans().wants_to_be_sorted()) doorbell_->ring();
     return true;
   }

@@ -56,6 +56,12 @@ TEST_F(SpanLimitTest, LearnsWhatShareIsNotTooMuch) {
   EXPECT_GT(taken_of(5'000, 13), 10);  // it is spread over the second
 }
 
+TEST_F(SpanLimitTest, GoesOnWithASecondThatAThreadHasReadLate) {
+  EXPECT_EQ(taken_of(100, 7), 100);
+  EXPECT_EQ(taken_of(1000, 6), 100);
+  EXPECT_EQ(limit.admits(kAll, kAll - 1, 7 * kSecond), Answer::OverLimit);
+}
+
 TEST_F(SpanLimitTest, TakesAllAgainAfterAWhile) {
   for (std::uint64_t second = 1; second < 12; ++second) taken_of(10'000, second);
   for (std::uint64_t second = 12; second < 60; ++second) taken_of(10, second);
