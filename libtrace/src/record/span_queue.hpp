@@ -31,7 +31,8 @@ struct CapturedSpan {
 };
 
 struct SpanQueueTraits : moodycamel::ConcurrentQueueDefaultTraits {
-  static const std::size_t BLOCK_SIZE = 32;
+  static const std::size_t BLOCK_SIZE = 16;
+  static const std::size_t EXPLICIT_INITIAL_INDEX_SIZE = 8;
 };
 
 class SpanQueue {
