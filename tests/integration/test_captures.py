@@ -374,6 +374,21 @@ class Exactness(CapturesTestCase):
         self.assertEqual(len(set(spans)), 8000)
         self.assertEqual(monitor.missed, 0)
 
+    def test_of_a_program_that_leaves_when_all_is_counted(self):
+        traced = self.start()
+        monitor = self.monitor("tag=request limit=1000000/s", [traced])
+        self.do(traced, "storm 2000 request query")
+        self.assertEqual(traced.ask("leave"), "")
+        self.assertEqual(len(self.seen(monitor, 8000)), 8000)
+
+    def test_of_a_program_that_is_killed_after_a_flush(self):
+        traced = self.start()
+        monitor = self.monitor("tag=request limit=1000000/s", [traced])
+        self.do(traced, "storm 2000 request query")
+        self.assertEqual(traced.call("flush"), 1)
+        traced.kill()
+        self.assertEqual(len(self.seen(monitor, 8000)), 8000)
+
     def test_of_a_program_that_ends_at_once(self):
         monitor = self.monitor("tag=step")
         for _ in range(5):

@@ -78,6 +78,7 @@ class SpanSender {
   // them.
   std::uint64_t captured() const { return taken_ + queue_.waiting(); }
   bool has_settled(std::uint64_t captured) const;
+  bool has_settled_all() const { return has_settled(captured()) && held_.empty(); }
 
  private:
   using Ids = std::array<std::uint64_t, wire::kMaxCaptures>;

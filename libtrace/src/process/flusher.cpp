@@ -156,9 +156,12 @@ void Flusher::step() {
   take_flush_request();
   output_.send_pending(flushed_until_);
   settle_flush_request();
+  const bool has_settled_spans = spans_.has_settled_all();
+  shared_.recorders.spans().note_settled(has_settled_spans);
   if (shared_.link.is_ending() && !output_.hurry() && request_) close_flush_request(false);
   // A program that records nothing any more leaves the network alone, too.
-  if (!pending_.empty() || !open_.empty() || request_ || !output_.has_settled(kNever))
+  if (!pending_.empty() || !open_.empty() || request_ || !output_.has_settled(kNever) ||
+      !has_settled_spans)
     output_.connect();
 }
 
@@ -182,7 +185,7 @@ void Flusher::settle_flush_request() {
     return;
   // What vanishes with the process is told before it.
   if (request_->at_end && !open_.empty() && !output_.has_told_open()) return;
-  if (request_->at_end && !spans_.has_settled(request_->spans)) return;
+  if (!spans_.has_settled(request_->spans)) return;
   const bool certain = doubtful_calls() == request_->doubtful;
   const bool is_last = request_->at_end && request_->ticket == shared_.link.requested();
   if (certain && is_last && pending_.empty()) {

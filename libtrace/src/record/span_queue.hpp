@@ -55,8 +55,19 @@ class SpanQueue {
   // Thread: the flusher's, as below.
   bool take(CapturedSpan& span) {
     if (!queue_.try_dequeue(span)) return false;
-    waiting_.fetch_sub(1, std::memory_order_relaxed);
+    is_settled_.store(false, std::memory_order_relaxed);
+    waiting_.fetch_sub(1, std::memory_order_release);
     return true;
+  }
+
+  // Whether nothing of what was taken is left to be delivered.
+  void note_settled(bool all) { is_settled_.store(all, std::memory_order_relaxed); }
+
+  // Whether all that was ever put is delivered, or known to be lost. Thread: any, in a handler too.
+  // Whoever sees that all is taken sees what the taker has noted before.
+  bool has_settled() const {
+    return waiting_.load(std::memory_order_acquire) == 0 &&
+           is_settled_.load(std::memory_order_relaxed);
   }
 
   // For every quarter that is full now, more or less.
@@ -66,7 +77,8 @@ class SpanQueue {
 
  private:
   Queue queue_{0};
-  std::atomic<std::uint32_t> waiting_{0};  // or about to; stands for itself
+  std::atomic<std::uint32_t> waiting_{0};  // or about to; released by take()
+  std::atomic<bool> is_settled_{true};
 };
 
 }  // namespace pcp::trace::client

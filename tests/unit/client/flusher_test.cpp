@@ -359,6 +359,27 @@ TEST_F(FlusherTest, ConnectsOnlyIfThereIsSomethingToDeliver) {
   EXPECT_EQ(output.connects, 2);
 }
 
+TEST_F(FlusherTest, ConnectsForSpansToo) {
+  const int before = replace_state(PMTRACE_STATE_NONE);
+  spans.welcomed(SpanSender::Agent::Another, 0,
+                 wire::Control{1, {{7, 0, "tag=flushed limit=10/s"}}});
+  const auto traced = recorder.begin_traced(tag);
+  recorder.end_traced({tag, traced.begun.place, traced.begun.moment}, traced.context, false);
+  EXPECT_FALSE(recorders.spans().has_settled());
+  output.talk();
+  EXPECT_EQ(output.connects, 1);
+  ASSERT_NE(spans.next(), nullptr);
+  EXPECT_FALSE(recorders.spans().has_settled());
+  output.talk();
+  EXPECT_EQ(output.connects, 2);  // it may have to be sent again
+  spans.take_ack(1);
+  output.talk();
+  EXPECT_EQ(output.connects, 2);
+  EXPECT_TRUE(recorders.spans().has_settled());
+  recorders.captures().publish(nullptr, {});
+  replace_state(before);
+}
+
 // A wait at the end of a process, which goes on as long as there is progress.
 TEST_F(FlusherTest, TakesOnlyWhatSettlesCallsForProgress) {
   record();
