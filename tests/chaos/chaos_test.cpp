@@ -29,12 +29,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* kUsage =
-    R"(Usage: chaos_test [--schedules N] [--seed N] [--parallel N] [--forever]
+    R"(Usage: chaos_test [--schedules N] [--seed N] [--parallel N] [--forever] [--watched]
 
   --schedules N  so many schedules (200): half of them the same ones each time, half new ones
   --seed N       this one schedule only
   --parallel N   so many at once (6)
   --forever      until one fails or the process is ended
+  --watched      while monitors look at single transactions
 
 Says each minute how far it is. Exit status: 0 if everything that was recorded was counted, and
 nothing twice, and (of 20 schedules or more) enough went wrong on the way.
@@ -51,6 +52,7 @@ struct Options {
   std::uint64_t parallel = 6;
   std::uint64_t seed = 0;  // 0: many
   bool forever = false;
+  bool watched = false;
 };
 
 class Runner {
@@ -98,7 +100,12 @@ class Runner {
           Demand{"batches sent again by the network", sum_.replayed, 4},
           Demand{"batches recognised", sum_.duplicates, 3},
           Demand{"agents replaced", sum_.restarts, 2}, Demand{"clients that died", sum_.died, 10},
-          Demand{"children", sum_.forked, 8}}) {
+          Demand{"children", sum_.forked, 8},
+          Demand{"transactions captured", sum_.captured, options_.watched ? 4000u : 0},
+          Demand{"transactions seen", sum_.seen, options_.watched ? 1000u : 0},
+          Demand{"transactions missed", sum_.missed, options_.watched ? 500u : 0},
+          Demand{"monitors", sum_.monitors, options_.watched ? 20u : 0},
+          Demand{"pauses of the agent", sum_.pauses, options_.watched ? 5u : 0}}) {
       if (demand.count * kManySchedules >= demand.in_twenty * finished_) continue;
       is_enough = false;
       std::cerr << "too few " << demand.what << ": " << demand.count << std::endl;
@@ -139,7 +146,7 @@ class Runner {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (::getppid() != parent) ::_exit(1);
       results_[place] = {};
-      ::_exit(run_schedule(seed, results_[place]) ? 0 : 1);
+      ::_exit(run_schedule(seed, options_.watched, results_[place]) ? 0 : 1);
     }
     free_places_.pop_back();
     jobs_[pid] = {seed, place, Clock::now()};
@@ -161,7 +168,8 @@ class Runner {
     if (status != 0) {
       failed_.push_back(job.seed);
       std::cerr << "seed " << job.seed << " FAILED (wait status " << status
-                << "). Again: chaos_test --seed " << job.seed << std::endl;
+                << "). Again: chaos_test" << (options_.watched ? " --watched" : "") << " --seed "
+                << job.seed << std::endl;
     }
     return true;
   }
@@ -178,7 +186,12 @@ class Runner {
               << sum_.faults << " faults, " << sum_.answers_lost << " answers kept back; "
               << sum_.resent << " batches sent again by clients and " << sum_.replayed
               << " by the network, " << sum_.duplicates << " recognised; " << sum_.restarts
-              << " agents replaced" << std::endl;
+              << " agents replaced";
+    if (options_.watched)
+      std::cout << "; " << sum_.captured << " transactions captured, " << sum_.seen << " seen, "
+                << sum_.missed << " missed; " << sum_.monitors << " monitors that came and went, "
+                << sum_.pauses << " pauses of the agent";
+    std::cout << std::endl;
   }
 
   const Options options_;
@@ -205,6 +218,8 @@ int run(const std::vector<std::string>& arguments) {
       return 0;
     } else if (word == "--forever") {
       options.forever = true;
+    } else if (word == "--watched") {
+      options.watched = true;
     } else if (word == "--schedules" && has_number) {
       options.schedules = number();
     } else if (word == "--seed" && has_number) {

@@ -7,7 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -46,6 +48,12 @@ pmtrace_stats_t stats() {
   return now;
 }
 
+// The id of what this header was made of.
+std::uint64_t span_of(std::string_view traceparent) {
+  constexpr std::size_t kAt = 3 + 32 + 1;
+  return std::strtoull(std::string(traceparent.substr(kAt, 16)).c_str(), nullptr, 16);
+}
+
 // Makes random calls and writes them down.
 class Worker {
  public:
@@ -56,12 +64,16 @@ class Worker {
     longest_ = {};
     const long waits = own_waits();
     for (std::uint64_t i = random_.between(1, 100); i > 0; --i) {
-      std::size_t tag = random_.between(0, kCommonTags - 1);
+      std::size_t tag = random_.between(0, kPlainTags - 1);
       const TraceType type = kTraceTypes[random_.between(0, kTraceTypes.size() - 1)];
       // The last value of a counter is only known if one thread sets it.
       if (type == TraceType::Counter && !is_added_to(tag) && tag % number_of_workers != own_number)
         continue;
       call(tag, type);
+    }
+    if (plan_.is_watched) {
+      const std::size_t asked = random_.between(0, kAskedTags - 1);
+      tree(asked, kFirstAskedTag + asked, kInnerTag);
     }
     raise(account_.longest_call_ns);
     if (own_waits() != waits) raise(account_.longest_wait_ns);
@@ -95,9 +107,85 @@ class Worker {
     }
   }
 
+  // A transaction that somebody may ask to see, with others inside of it.
+  void tree(std::size_t asked, std::size_t top, std::size_t inner) {
+    if (account_.spans.used + kMostInTree > SpanLedger::kMost) return;
+    const std::uint32_t first = account_.spans.used.fetch_add(kMostInTree);
+    if (first + kMostInTree > SpanLedger::kMost) return;
+    room_ = account_.spans.entries.data() + first;
+    branch(asked, top, inner, nullptr, random_.between(0, kDeepest));
+  }
+
+  // From now on this is a forked child, which knows nothing.
+  void become_child(std::size_t number) {
+    process_ = static_cast<std::uint8_t>(1 + number);
+    knows_ = {};
+  }
+
   Random& random() { return random_; }
 
  private:
+  static constexpr std::uint32_t kDeepest = 3;
+  static constexpr std::uint32_t kMostInTree = 1 + 2 * kDeepest;
+
+  void branch(std::size_t asked, std::size_t tag, std::size_t inner, const SpanEntry* parent,
+              std::uint64_t depth) {
+    const std::string name = tag_name(plan_.number, tag);
+    const pmtrace_handle handle = pmtrace_tag(name.c_str());
+    pmtrace_tx open;
+    timed([&] { pmtrace_begin(handle, &open); });
+    SpanEntry* entry = nullptr;
+    if (pmtrace_is_captured(&open) == 1) {
+      std::array<char, PMTRACE_CONTEXT_SIZE> header{};
+      pmtrace_context(&open, header.data(), header.size());
+      entry = note_captured(asked, span_of(header.data()), parent);
+    } else if (parent != nullptr || tag != inner) {
+      note_not_captured(asked);
+    }
+    if (depth > 0) {
+      branch(asked, inner, inner, entry, depth - 1);
+      if (random_.chance(50)) leaf_by_name(asked, inner, entry);
+    }
+    Cell& cell = account_.cell(tag, TraceType::Transact);
+    if (random_.chance(25))
+      record(cell, {0, 1, 0}, [&] { pmtrace_abort(&open); });
+    else
+      record(cell, {1, 0, 0}, [&] { pmtrace_end(&open); });
+    if (entry != nullptr) entry->has_ended = true;
+  }
+
+  void leaf_by_name(std::size_t asked, std::size_t tag, const SpanEntry* parent) {
+    const std::string name = tag_name(plan_.number, tag);
+    timed([&] { pmtracebegin(name.c_str()); });
+    SpanEntry* entry = nullptr;
+    if (parent != nullptr) {
+      std::array<char, PMTRACE_CONTEXT_SIZE> header{};
+      pmtrace_context(nullptr, header.data(), header.size());
+      const std::uint64_t id = span_of(header.data());
+      if (id != parent->id)
+        entry = note_captured(asked, id, parent);
+      else
+        note_not_captured(asked);
+    }
+    record(account_.cell(tag, TraceType::Transact), {1, 0, 0}, [&] { pmtraceend(name.c_str()); });
+    if (entry != nullptr) entry->has_ended = true;
+  }
+
+  SpanEntry* note_captured(std::size_t asked, std::uint64_t id, const SpanEntry* parent) {
+    SpanEntry& entry = *room_++;
+    entry.parent = parent != nullptr ? parent->id.load() : 0;
+    entry.asked = static_cast<std::uint8_t>(asked);
+    entry.process = process_;
+    entry.id = id;
+    knows_[asked] = true;
+    return &entry;
+  }
+
+  void note_not_captured(std::size_t asked) {
+    NotCaptured& count = account_.spans.not_captured[process_][asked];
+    ++(knows_[asked] ? count.knowing : count.perhaps);
+  }
+
   void transaction(Cell& cell, const std::string& name, pmtrace_handle handle) {
     pmtrace_tx open;
     timed([&] { handle ? pmtrace_begin(handle, &open) : pmtracebegin(name.c_str()); });
@@ -144,6 +232,9 @@ class Worker {
   Account& account_;
   Random random_;
   std::chrono::nanoseconds longest_{0};
+  SpanEntry* room_ = nullptr;
+  std::uint8_t process_ = 0;
+  std::array<bool, kAskedTags> knows_{};  // that these are captured
 };
 
 class Program {
@@ -249,11 +340,18 @@ class Program {
     }
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(1);
-    for (std::uint64_t i = 0; i < kKidCalls; ++i)
-      for (const TraceType type : kTraceTypes) main_.call(kFirstKidTag + number, type);
+    const std::size_t tag = kFirstKidTag + number * kKidTags;
+    main_.become_child(number);
+    for (std::uint64_t i = 0; i < kKidCalls; ++i) {
+      for (const TraceType type : kTraceTypes) main_.call(tag, type);
+      if (!plan_.is_watched) continue;
+      main_.tree(0, tag + 1, tag);
+      if (i % 8 == 0) std::this_thread::sleep_for(milliseconds(main_.random().between(0, 8)));
+    }
     if (plan_.way_out == WayOut::Flush) ::_exit(give(account_.kid_reports[number]) ? 0 : 1);
     while (!ledger_.stop) std::this_thread::sleep_for(milliseconds(5));
-    for (const TraceType type : kTraceTypes) main_.call(kFirstKidTag + number, type);
+    for (const TraceType type : kTraceTypes) main_.call(tag, type);
+    if (plan_.is_watched) main_.tree(0, tag + 1, tag);
     go(true);
   }
 

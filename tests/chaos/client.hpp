@@ -31,6 +31,7 @@ struct ClientPlan {
   std::chrono::milliseconds fate_after{0};
   unsigned flush_ms = 1;
   unsigned queue = 4096;
+  bool is_watched = false;  // makes transactions that somebody may ask to see
 
   // How long its end took, and whether that was so long that the library may have given up: on a
   // machine that is busy enough an answer may take a second.

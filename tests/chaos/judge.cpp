@@ -111,8 +111,9 @@ class Judge {
     const bool has_reports = plan.way_out == WayOut::Flush;
     if (has_reports) judge_report(plan, "it", account.report, own);
     for (std::size_t kid = 0; has_reports && kid < account.kids; ++kid)
-      judge_report(plan, "a forked child", account.kid_reports[kid],
-                   recorded(account, kFirstKidTag + kid, kFirstKidTag + kid + 1));
+      judge_report(
+          plan, "a forked child", account.kid_reports[kid],
+          recorded(account, kFirstKidTag + kid * kKidTags, kFirstKidTag + (kid + 1) * kKidTags));
     // What an agent had acknowledged is counted there, and nothing of it by its successors.
     std::uint64_t by_last = 0;
     for (std::size_t tag = 0; tag < kCommonTags; ++tag)

@@ -16,17 +16,30 @@ namespace pcp::trace::chaos {
 inline constexpr std::size_t kMaxClients = 8;
 inline constexpr std::size_t kMaxKids = 2;
 
-// Tags of one client: its threads' common ones, one for each forked child, one for the program
-// that it executes.
-inline constexpr std::size_t kCommonTags = 5;
+// Tags of one client: its threads' common ones, of which the last are for transactions that
+// somebody may ask to see, and for what is inside of these; two for each forked child; one for the
+// program that it executes.
+inline constexpr std::size_t kPlainTags = 5;
+inline constexpr std::size_t kFirstAskedTag = kPlainTags;
+inline constexpr std::size_t kAskedTags = 3;
+inline constexpr std::size_t kInnerTag = kFirstAskedTag + kAskedTags;
+inline constexpr std::size_t kCommonTags = kInnerTag + 1;
 inline constexpr std::size_t kFirstKidTag = kCommonTags;
-inline constexpr std::size_t kExecTag = kFirstKidTag + kMaxKids;
+inline constexpr std::size_t kKidTags = 2;  // the second one is asked for as the first asked tag is
+inline constexpr std::size_t kExecTag = kFirstKidTag + kMaxKids * kKidTags;
 inline constexpr std::size_t kTags = kExecTag + 1;
 
 inline std::string tag_name(std::size_t client, std::size_t tag) {
   std::string name = "client " + std::to_string(client) + " tag " + std::to_string(tag);
   if (tag == 1) name.resize(kMaxTagLength, '.');
+  const bool is_kids = tag >= kFirstKidTag && tag < kExecTag;
+  if (is_kids && (tag - kFirstKidTag) % kKidTags == 1) name += " asked 0";
+  if (tag >= kFirstAskedTag && tag < kInnerTag)
+    name += " asked " + std::to_string(tag - kFirstAskedTag);
   return name;
+}
+inline std::string asked_filter(std::size_t asked) {
+  return "tag=\"client * asked " + std::to_string(asked) + '"';
 }
 
 // The threads add to these tags' counters, and set those of the others.
@@ -54,6 +67,29 @@ struct Report {
   pmtrace_stats_t stats{};
 };
 
+// A transaction that was captured. Written by its thread: the id, which is not 0, comes last.
+struct SpanEntry {
+  std::atomic<std::uint64_t> id{0};
+  std::uint64_t parent = 0;
+  std::uint8_t asked = 0;    // the number of its top's tag among those that are asked for
+  std::uint8_t process = 0;  // 0: the client, then its children
+  std::atomic<bool> has_ended{false};
+};
+
+// Of one process and one of the tags that are asked for: transactions that were not captured, by
+// threads that knew of the capture, and by those that may not yet have known.
+struct NotCaptured {
+  std::atomic<std::uint64_t> knowing{0};
+  std::atomic<std::uint64_t> perhaps{0};
+};
+
+struct SpanLedger {
+  static constexpr std::size_t kMost = 1u << 15;
+  std::atomic<std::uint32_t> used{0};  // entries, or more
+  std::array<SpanEntry, kMost> entries;
+  std::array<std::array<NotCaptured, kAskedTags>, 1 + kMaxKids> not_captured;
+};
+
 struct Account {
   std::atomic<bool> is_leaving{false};                // about to end in some other way
   std::atomic<std::uint32_t> round{0};                // restarts of the agent that it has answered
@@ -64,6 +100,7 @@ struct Account {
   Report report;
   std::array<Report, kMaxKids> kid_reports;
   std::array<std::array<Cell, kTraceTypes.size()>, kTags> cells;
+  SpanLedger spans;
 
   Cell& cell(std::size_t tag, TraceType type) { return cells[tag][index_of(type)]; }
 };

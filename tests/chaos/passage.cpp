@@ -14,7 +14,7 @@ namespace pcp::trace::chaos {
 namespace {
 
 constexpr std::size_t kMostHeld = 64 * 1024;
-constexpr std::size_t kBatchesKept = 8;
+constexpr std::size_t kKept = 8;
 
 // A close that the peer hears as a reset.
 void close(Passage::Socket& socket, bool with_reset) {
@@ -173,15 +173,24 @@ bool Passage::take_from_client(const wire::Frame& pdu) {
   if (pdu.type == wire::PduType::Hello)
     if (const auto hello = wire::decode_hello(pdu.payload))
       session_ = &proxy_.sessions_[hello->session];
-  if (pdu.type != wire::PduType::Batch || session_ == nullptr) return false;
+  if (session_ == nullptr) return false;
+  if (pdu.type == wire::PduType::Events) {
+    wire::Events events;
+    if (wire::decode_events(pdu.payload, events)) note(pdu, events.sequence, session_->events);
+    return false;
+  }
   wire::Batch batch;
-  if (!wire::decode_batch(pdu.payload, batch)) return false;
-  if (batch.sequence <= session_->highest_sequence) ++proxy_.figures_.resent;
-  session_->highest_sequence = std::max(session_->highest_sequence, batch.sequence);
-  auto& [sequence, bytes] = session_->batches.emplace_back(batch.sequence, std::string());
-  wire::append_frame(bytes, pdu.type, pdu.pid, pdu.payload);
-  if (session_->batches.size() > kBatchesKept) session_->batches.pop_front();
+  if (pdu.type != wire::PduType::Batch || !wire::decode_batch(pdu.payload, batch)) return false;
+  note(pdu, batch.sequence, session_->batches);
   return trigger_ == Trigger::Batch && --countdown_ == 0;
+}
+
+void Passage::note(const wire::Frame& pdu, std::uint64_t sequence, Proxy::Session::Series& series) {
+  if (sequence <= series.highest) ++proxy_.figures_.resent;
+  series.highest = std::max(series.highest, sequence);
+  wire::append_frame(series.last.emplace_back(sequence, std::string()).second, pdu.type, pdu.pid,
+                     pdu.payload);
+  if (series.last.size() > kKept) series.last.pop_front();
 }
 
 bool Passage::take_from_agent(const wire::Frame& pdu) {
@@ -198,14 +207,18 @@ bool Passage::take_from_agent(const wire::Frame& pdu) {
 // may have, nobody would send without its TAGS.
 void Passage::take_welcome(const wire::Welcome& welcome) {
   if (session_ == nullptr) return;
-  std::erase_if(session_->batches,
-                [&](const auto& batch) { return batch.first > welcome.last_sequence; });
+  replay(session_->batches, welcome.last_sequence);
+  replay(session_->events, welcome.last_events);
+  write(up_);
+}
+
+void Passage::replay(Proxy::Session::Series& series, std::uint64_t until) {
+  std::erase_if(series.last, [&](const auto& pdu) { return pdu.first > until; });
   if (!replays_) return;
-  for (const auto& [sequence, bytes] : session_->batches) {
+  for (const auto& [sequence, bytes] : series.last) {
     up_.held += bytes;
     ++proxy_.figures_.replayed;
   }
-  write(up_);
 }
 
 void Passage::write(Way& way) {

@@ -11,6 +11,7 @@
 #include <asio/steady_timer.hpp>
 
 #include "chaos/proxy.hpp"
+#include "wire/events.hpp"
 #include "wire/frame.hpp"
 
 namespace pcp::trace::chaos {
@@ -69,7 +70,9 @@ class Passage : public std::enable_shared_from_this<Passage> {
   bool triggered(Way& way, std::string_view bytes);
   bool take_from_client(const wire::Frame& pdu);  // these: true if it is the one to break at
   bool take_from_agent(const wire::Frame& pdu);
+  void note(const wire::Frame& pdu, std::uint64_t sequence, Proxy::Session::Series& series);
   void take_welcome(const wire::Welcome& welcome);
+  void replay(Proxy::Session::Series& series, std::uint64_t until);
   void write(Way& way);
   void finish(Way& way);
   void strike();

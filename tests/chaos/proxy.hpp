@@ -38,8 +38,8 @@ Door open_tcp_door();
 struct ProxyFigures {
   std::uint64_t connections = 0;
   std::uint64_t faults = 0;        // connections that were refused, broken, stalled or left alone
-  std::uint64_t resent = 0;        // batches that came again from the client
-  std::uint64_t replayed = 0;      // batches that came again from us
+  std::uint64_t resent = 0;        // batches and EVENTS that came again from the client
+  std::uint64_t replayed = 0;      // the same that came again from us
   std::uint64_t answers_lost = 0;  // the agent took a batch, and its answer was kept back
 };
 
@@ -65,8 +65,12 @@ class Proxy {
 
   // What went by of one session.
   struct Session {
-    std::uint64_t highest_sequence = 0;
-    std::deque<std::pair<std::uint64_t, std::string>> batches;  // the last ones, as PDUs
+    struct Series {
+      std::uint64_t highest = 0;
+      std::deque<std::pair<std::uint64_t, std::string>> last;  // as PDUs
+    };
+    Series batches;
+    Series events;
   };
 
   void accept(std::size_t client);

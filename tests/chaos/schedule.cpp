@@ -18,6 +18,7 @@
 #include "chaos/client.hpp"
 #include "chaos/judge.hpp"
 #include "chaos/proxy.hpp"
+#include "chaos/span_watch.hpp"
 #include "stress/agent_host.hpp"
 
 namespace pcp::trace::chaos {
@@ -61,24 +62,27 @@ bool ended_well(Fate fate, int status) {
 
 class Schedule {
  public:
-  Schedule(std::uint64_t seed, Figures& figures)
-      : seed_(seed), random_(seed), figures_(figures), ledger_(make_ledger()) {}
+  Schedule(std::uint64_t seed, bool is_watched, Figures& figures)
+      : seed_(seed), random_(seed), figures_(figures), ledger_(make_ledger()) {
+    if (is_watched) watch_.emplace(agent_, Random(seed, kWatchStream));
+  }
   ~Schedule() {
     if (::getpid() == owner_) ::munmap(&ledger_, sizeof ledger_);
   }
 
   bool run() {
     plan();
+    if (watch_) watch_->begin_life();
     start_clients();
     loop_.emplace(1);
     proxy_.emplace(*loop_, seed_, doors_);
     proxy_->set_agent(agent_.socket_path(), agent_.port());
 
     for (std::size_t i = 0; i < restarts_; ++i) {
-      run_for(random_.between(50, 600));
+      live_for(random_.between(50, 600));
       restart_agent();
     }
-    run_for(random_.between(100, 1200));
+    live_for(random_.between(100, 1200));
     proxy_->calm_down();
     if (restarts_ > 0 && random_.chance(50)) restart_agent();  // just before the clients' ends
     ledger_.stop = true;
@@ -88,6 +92,9 @@ class Schedule {
     run_until("the agent's last connection", [this] { return agent_.counters().connections == 0; });
 
     collect_agent();
+    if (watch_)
+      watch_->judge(plans_, ledger_, restarts_ == 0,
+                    [this](const std::string& what) { complain(what); });
     figures_.gave_up +=
         judge(plans_, ledger_, totals_, [this](const std::string& what) { complain(what); });
     add_up();
@@ -95,6 +102,9 @@ class Schedule {
   }
 
  private:
+  static constexpr std::uint64_t kWatchStream = 100;
+  static constexpr std::uint64_t kPauseStream = 101;
+
   struct Child {
     pid_t pid;
     bool reaped = false;
@@ -121,6 +131,7 @@ class Schedule {
                              restarts_ == 0 && random_.chance(30);
       // The child of a client whose agent is replaced would have to answer for itself.
       if (plan.fate == Fate::Finish && restarts_ == 0) plan.kids = random_.between(0, kMaxKids);
+      plan.is_watched = watch_.has_value();
       plan.flush_ms = static_cast<unsigned>(random_.between(1, 30));
       plan.queue = random_.chance(50) ? 4096 : static_cast<unsigned>(random_.between(2, 64));
       doors_.push_back(random_.chance(50)
@@ -141,6 +152,21 @@ class Schedule {
   }
 
   void run_for(std::uint64_t ms) { loop_->run_for(milliseconds(ms)); }
+
+  // With monitors that come and go, and an agent that pauses now and then.
+  void live_for(std::uint64_t ms) {
+    if (!watch_) return run_for(ms);
+    constexpr std::uint64_t kStep = 10;
+    for (std::uint64_t passed = 0; passed < ms; passed += kStep) {
+      run_for(kStep);
+      watch_->step();
+      if (!pauses_.chance(3)) continue;
+      agent_.pause();
+      run_for(pauses_.between(5, 300));
+      agent_.go_on();
+      ++figures_.pauses;
+    }
+  }
 
   void run_until(const char* what, const std::function<bool()>& condition) {
     const auto deadline =
@@ -187,6 +213,7 @@ class Schedule {
       return all_alive([&](std::size_t i) { return ledger_.accounts[i].round == round; });
     });
     agent_.start();
+    if (watch_) watch_->begin_life();
     proxy_->set_agent(agent_.socket_path(), agent_.port());
     proxy_->come_back();
     ++figures_.restarts;
@@ -199,6 +226,7 @@ class Schedule {
   }
 
   void collect_agent() {
+    if (watch_) watch_->end_life([this](const std::string& what) { complain(what); });
     totals_.push_back(agent_.totals());
     const AgentHost::Counters counters = agent_.counters();
     figures_.duplicates += counters.duplicates;
@@ -219,6 +247,13 @@ class Schedule {
       figures_.longest_wait_ns =
           std::max<std::uint64_t>(figures_.longest_wait_ns, account.longest_wait_ns);
     }
+    if (watch_) {
+      const WatchFigures& watch = watch_->figures();
+      figures_.captured += watch.captured;
+      figures_.seen += watch.seen;
+      figures_.missed += watch.missed;
+      figures_.monitors += watch.others;
+    }
     const ProxyFigures& network = proxy_->figures();
     figures_.connections += network.connections;
     figures_.faults += network.faults;
@@ -233,6 +268,8 @@ class Schedule {
   Figures& figures_;
   Ledger& ledger_;
   AgentHost agent_;
+  std::optional<SpanWatch> watch_;
+  Random pauses_{seed_, kPauseStream};
   std::vector<ClientPlan> plans_;
   std::vector<Door> doors_;
   std::size_t restarts_ = 0;
@@ -259,12 +296,17 @@ void Figures::add(const Figures& other) {
   answers_lost += other.answers_lost;
   duplicates += other.duplicates;
   restarts += other.restarts;
+  captured += other.captured;
+  seen += other.seen;
+  missed += other.missed;
+  monitors += other.monitors;
+  pauses += other.pauses;
   longest_call_ns = std::max(longest_call_ns, other.longest_call_ns);
   longest_wait_ns = std::max(longest_wait_ns, other.longest_wait_ns);
 }
 
-bool run_schedule(std::uint64_t seed, Figures& figures) try {
-  return Schedule(seed, figures).run();
+bool run_schedule(std::uint64_t seed, bool is_watched, Figures& figures) try {
+  return Schedule(seed, is_watched, figures).run();
 } catch (const std::exception& problem) {
   std::cerr << "seed " + std::to_string(seed) + ": " + problem.what() + "\n";
   return false;

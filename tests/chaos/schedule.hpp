@@ -20,6 +20,11 @@ struct Figures {
   std::uint64_t answers_lost = 0;
   std::uint64_t duplicates = 0;  // batches that the agents recognised
   std::uint64_t restarts = 0;
+  std::uint64_t captured = 0;  // transactions that somebody has asked to see
+  std::uint64_t seen = 0;      // of these, by a monitor that was always there
+  std::uint64_t missed = 0;    // that it or a slow one was told it missed
+  std::uint64_t monitors = 0;  // others, which came and went
+  std::uint64_t pauses = 0;    // of the agent
   std::uint64_t longest_call_ns = 0;
   std::uint64_t longest_wait_ns = 0;  // of a call that may have waited for something
 
@@ -28,6 +33,7 @@ struct Figures {
 
 // Runs the schedule of this seed, and gives whether all was exact; says on standard error what was
 // not. Requires: a process without threads.
-bool run_schedule(std::uint64_t seed, Figures& figures);
+// `is_watched`: while monitors look at single transactions.
+bool run_schedule(std::uint64_t seed, bool is_watched, Figures& figures);
 
 }  // namespace pcp::trace::chaos

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "agent_host.hpp"
 
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,7 +15,30 @@
 namespace pcp::trace {
 namespace {
 
-enum class Question : char { Stop, Start, Totals, Counters };
+enum class Question : char {
+  Stop,
+  Start,
+  Totals,
+  Counters,
+  OpenMonitor,
+  CloseMonitor,
+  ReadMonitor,
+  SpanBytes,
+  Captured
+};
+
+// Comes behind the questions about monitors.
+struct OfMonitor {
+  std::size_t number;
+  std::size_t amount;
+  std::array<char, 512> filter;
+};
+
+struct Read {
+  std::size_t spans;
+  std::uint64_t missed;
+  bool is_all;
+};
 
 struct Place {
   std::array<char, 256> directory;
@@ -75,8 +99,40 @@ AgentHost::Counters counters_of(TestAgent& agent) {
               all.dropped_limit};
 }
 
+using Monitors = std::array<std::unique_ptr<agent::Spans::Monitor>, AgentHost::kMaxMonitors>;
+
+void read(int socket, agent::Spans::Monitor& monitor, std::size_t most) {
+  const agent::SpanReading reading = monitor.read(most);
+  const std::size_t taken = reading.entries.size();
+  std::vector<AgentHost::Span> spans;
+  for (const auto& entry : reading.entries) spans.push_back({entry.span->span, entry.span->parent});
+  monitor.take(reading, taken);
+  send(socket, Read{taken, reading.missed(taken), reading.is_all});
+  send_bytes(socket, spans.data(), taken * sizeof(AgentHost::Span));
+}
+
+void answer_about_monitor(int socket, Question question, TestAgent& agent, Monitors& monitors) {
+  OfMonitor of{};
+  if (!receive(socket, of)) ::_exit(0);
+  auto& monitor = monitors[of.number];
+  switch (question) {
+    case Question::OpenMonitor:
+      monitor = agent.spans().capture(*agent::canonical_filter(of.filter.data()), {});
+      return send(socket, monitor != nullptr);
+    case Question::CloseMonitor:
+      monitor.reset();
+      return send(socket, true);
+    case Question::ReadMonitor:
+      return read(socket, *monitor, of.amount);
+    default:
+      agent.spans().set_most_bytes(of.amount);
+      return send(socket, true);
+  }
+}
+
 void serve(int socket) {
   TestAgent agent;
+  Monitors monitors;
   send(socket, place_of(agent));
   for (Question question; receive(socket, question);) {
     switch (question) {
@@ -96,6 +152,15 @@ void serve(int socket) {
       }
       case Question::Counters:
         send(socket, counters_of(agent));
+        break;
+      case Question::OpenMonitor:
+      case Question::CloseMonitor:
+      case Question::ReadMonitor:
+      case Question::SpanBytes:
+        answer_about_monitor(socket, question, agent, monitors);
+        break;
+      case Question::Captured:
+        send(socket, agent.spans().totals().captured);
         break;
     }
   }
@@ -146,6 +211,55 @@ void AgentHost::start() {
   Place place;
   ask(socket_, Question::Start, place);
   port_ = place.port;
+}
+
+void AgentHost::pause() const { ::kill(pid_, SIGSTOP); }
+void AgentHost::go_on() const { ::kill(pid_, SIGCONT); }
+
+void AgentHost::ask_of_monitor(char question, std::size_t number, std::size_t amount,
+                               const std::string& filter) {
+  OfMonitor of{number, amount, {}};
+  filter.copy(of.filter.data(), of.filter.size() - 1);
+  if (::send(socket_, &question, 1, MSG_NOSIGNAL) != 1 ||
+      ::send(socket_, &of, sizeof of, MSG_NOSIGNAL) != sizeof of)
+    throw std::runtime_error("the agent is gone");
+}
+
+bool AgentHost::open_monitor(std::size_t number, const std::string& filter) {
+  ask_of_monitor(static_cast<char>(Question::OpenMonitor), number, 0, filter);
+  bool is_open = false;
+  return receive(socket_, is_open) && is_open;
+}
+
+void AgentHost::close_monitor(std::size_t number) {
+  ask_of_monitor(static_cast<char>(Question::CloseMonitor), number, 0);
+  bool done;
+  receive(socket_, done);
+}
+
+void AgentHost::set_span_bytes(std::size_t bytes) {
+  ask_of_monitor(static_cast<char>(Question::SpanBytes), 0, bytes);
+  bool done;
+  receive(socket_, done);
+}
+
+AgentHost::Spans AgentHost::read_monitor(std::size_t number, std::size_t most) {
+  ask_of_monitor(static_cast<char>(Question::ReadMonitor), number, most);
+  Read read;
+  Spans spans;
+  if (!receive(socket_, read)) throw std::runtime_error("the agent is gone");
+  spans.spans.resize(read.spans);
+  spans.missed = read.missed;
+  spans.is_all = read.is_all;
+  if (!receive_bytes(socket_, spans.spans.data(), read.spans * sizeof(Span)))
+    throw std::runtime_error("the agent is gone");
+  return spans;
+}
+
+std::uint64_t AgentHost::captured() {
+  std::uint64_t captured = 0;
+  ask(socket_, Question::Captured, captured);
+  return captured;
 }
 
 AgentHost::Totals AgentHost::totals() {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "wire/delta.hpp"
 #include "wire/trace_type.hpp"
@@ -37,6 +38,27 @@ class AgentHost {
   std::string socket_path() const { return directory_ + "/agent.socket"; }
   std::uint16_t port() const { return port_; }
 
+  // Keeps it from running.
+  void pause() const;
+  void go_on() const;
+
+  // A monitor of spans, by a number. Those of an agent are to be closed before another one starts.
+  static constexpr std::size_t kMaxMonitors = 8;
+  struct Span {
+    std::uint64_t id;
+    std::uint64_t parent;
+  };
+  struct Spans {
+    std::vector<Span> spans;
+    std::uint64_t missed = 0;
+    bool is_all = false;
+  };
+  bool open_monitor(std::size_t number, const std::string& filter);
+  void close_monitor(std::size_t number);
+  Spans read_monitor(std::size_t number, std::size_t most);
+  void set_span_bytes(std::size_t bytes);
+  std::uint64_t captured();  // of all captures together
+
   // As those of TestAgent.
   void stop();
   void start();
@@ -45,6 +67,9 @@ class AgentHost {
   Counters counters();
 
  private:
+  void ask_of_monitor(char question, std::size_t number, std::size_t amount,
+                      const std::string& filter = {});
+
   int socket_ = -1;
   const pid_t owner_ = ::getpid();  // a child of it whose main leaves destroys its copy in vain
   pid_t pid_ = -1;
