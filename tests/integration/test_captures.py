@@ -21,7 +21,8 @@ class CapturesTestCase(TraceTestCase):
         self.pmcd = self.start_pmcd(self.options)
 
     def start(self, **variables):
-        traced = Traced(self.environment(self.pmcd, PCP_TRACE_FLUSH=5, **variables), "traces")
+        variables = {"PCP_TRACE_FLUSH": 5} | variables
+        traced = Traced(self.environment(self.pmcd, **variables), "traces")
         self.addCleanup(traced.kill)
         return traced
 
@@ -375,11 +376,13 @@ class Exactness(CapturesTestCase):
         self.assertEqual(monitor.missed, 0)
 
     def test_of_a_program_that_leaves_when_all_is_counted(self):
-        traced = self.start()
-        monitor = self.monitor("tag=request limit=1000000/s", [traced])
-        self.do(traced, "storm 2000 request query")
+        traced = self.start(PCP_TRACE_FLUSH=500)  # all at once
+        monitor = self.monitor("tag=request", [traced])
+        notes = [f"note 0 key{number} {'x' * 4000}" for number in range(7)]  # two fit into a PDU
+        for _ in range(60):
+            self.do(traced, "begin 0 request", *notes, "end 0")
         self.assertEqual(traced.ask("leave"), "")
-        self.assertEqual(len(self.seen(monitor, 8000)), 8000)
+        self.assertEqual(len(self.seen(monitor, 60)), 60)
 
     def test_of_a_program_that_is_killed_after_a_flush(self):
         traced = self.start()
