@@ -2,7 +2,7 @@
 // Sends an agent spans as so many programs do that capture all that they may, and all from one
 // process: EVENTS as soon as the last one is acknowledged, or, paced, every 100 ms as many spans as
 // the agent allows. They begin when somebody asks for the tag bench.asked. Prints what the agent
-// has acknowledged.
+// has acknowledged, and how many a second it allows them in the end.
 //
 //   span_clients SOCKET CLIENTS SECONDS flat-out|paced
 #include <unistd.h>
@@ -77,6 +77,7 @@ class Client {
 
   std::uint64_t spans() const { return acknowledged_; }
   std::uint64_t bytes() const { return bytes_; }
+  std::uint64_t allowed() const { return most_a_second_; }
 
  private:
   static std::uint32_t pid() { return static_cast<std::uint32_t>(::getpid()); }
@@ -190,9 +191,14 @@ void run(const std::string& path, int count, double seconds, bool is_paced) {
   io.run();
   std::uint64_t spans = 0;
   std::uint64_t bytes = 0;
-  for (const auto& client : clients) spans += client->spans(), bytes += client->bytes();
-  std::printf("spans %llu\nbytes %llu\n", static_cast<unsigned long long>(spans),
-              static_cast<unsigned long long>(bytes));
+  std::uint64_t allowed = 0;
+  for (const auto& client : clients) {
+    spans += client->spans();
+    bytes += client->bytes();
+    allowed += client->allowed();
+  }
+  std::printf("spans %llu\nbytes %llu\nallowed %llu\n", static_cast<unsigned long long>(spans),
+              static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(allowed));
 }
 
 }  // namespace
