@@ -4,7 +4,6 @@
 #include <time.h>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "delivery/diagnostics.hpp"
@@ -20,11 +19,8 @@ constexpr std::uint64_t kPatienceNs = 10'000'000'000;
 // Of the wall clock, beyond which spans follow it: less is its being adjusted.
 constexpr std::int64_t kStepNs = 1'000'000;
 
-// Sets that spans in the queue may be of.
-constexpr std::size_t kMostEpochs = 64;
-
-// The id of the capture of PCP_TRACE_CAPTURE until an agent has given it another, and its place.
-constexpr std::uint64_t kFromStart = std::numeric_limits<std::uint64_t>::max();
+// Where the capture of PCP_TRACE_CAPTURE is; an agent that just begins gives its first one that
+// place.
 constexpr std::uint32_t kPlaceFromStart = 0;
 
 // Taken out of the queue so that others behind them are.
@@ -47,7 +43,8 @@ void capture_from_start(Captures& captures, const Options& options) {
   if (!filter || !wire::matches_process(*filter, own_pid(), options.service, options.process))
     return;
   auto set = std::make_unique<CaptureSet>(0);
-  set->add({kFromStart, kPlaceFromStart, options.capture}, *filter, wire::kAnyRate, 0);
+  set->add({CaptureBooks::kFromStart, kPlaceFromStart, options.capture}, *filter, wire::kAnyRate,
+           0);
   captures.publish(std::move(set), {});
 }
 
@@ -57,11 +54,12 @@ SpanSender::SpanSender(Recorders& recorders, const Options& options)
       captures_(recorders.captures()),
       service_(options.service),
       process_(options.process),
-      from_start_(options.capture) {
-  if (published() == nullptr || published()->at(kPlaceFromStart).id != kFromStart) return;
-  note_epoch(*published());
-  start_id_ = kFromStart;
-  tallies_.emplace_back(kFromStart, Tally{});
+      from_start_(options.capture),
+      books_(captures_) {
+  if (!books_.is_same(kPlaceFromStart, CaptureBooks::kFromStart)) return;
+  waits_for_first_agent_ = true;
+  books_.note(*published());
+  books_.open(CaptureBooks::kFromStart);
   away_since_ns_ = now_ns();
 }
 
@@ -69,9 +67,9 @@ bool SpanSender::welcomed(Agent agent, std::uint64_t last_sequence,
                           const std::optional<wire::Control>& asked) {
   is_connected_ = true;
   if (agent == Agent::Another) {
-    if (start_id_ != kFromStart) forget_all();
+    if (!waits_for_first_agent_) forget_all();
   } else if (is_on_its_way_) {
-    if (agent == Agent::SameThatForgot) count_as_away(pdu_);
+    if (agent == Agent::SameThatForgot) books_.count_as_away(pdu_.control, pdu_.spans_at);
     if (agent == Agent::SameThatForgot || last_sequence >= pdu_.sequence) is_on_its_way_ = false;
   }
   if (last_sequence > last_sequence_) return false;
@@ -92,36 +90,25 @@ void SpanSender::disconnected(std::uint64_t now_ns) {
 // Another agent knows nothing of what was captured for the one before.
 void SpanSender::forget_all() {
   is_on_its_way_ = false;
-  start_id_ = 0;
+  waits_for_first_agent_ = false;
   publish(nullptr);
-  tallies_.clear();
+  books_.keep_only(nullptr);
   drop_what_waits();
 }
 
 // Who asks for the same as the environment gets it from the first call on; else it is forgotten.
 void SpanSender::adopt_start(const wire::Control& control) {
-  if (start_id_ != kFromStart) return;
+  if (!std::exchange(waits_for_first_agent_, false)) return;
   const auto same = std::find_if(
       control.captures.begin(), control.captures.end(), [this](const wire::Capture& capture) {
         return capture.place == kPlaceFromStart && capture.filter == from_start_;
       });
-  if (same == control.captures.end()) {
+  if (same != control.captures.end()) {
+    books_.adopt_start(*same, control.number);
+  } else {
     forget_all();
-    epochs_.clear();
-    return;
+    books_.forget_start();
   }
-  start_id_ = same->id;
-  tallies_.front().first = same->id;
-  for (Epoch& epoch : epochs_) epoch = {epoch.number, control.number, {same->id}};
-}
-
-std::uint64_t SpanSender::id_of(const CaptureSet::Asked& asked) const {
-  return asked.id == kFromStart ? start_id_ : asked.id;
-}
-
-// What is published has this capture there.
-bool SpanSender::is_same(std::size_t place, std::uint64_t id) const {
-  return published() != nullptr && id_of(published()->at(place)) == id;
 }
 
 void SpanSender::take_control(const wire::Control& control) {
@@ -135,69 +122,33 @@ void SpanSender::take_control(const wire::Control& control) {
       continue;
     }
     if (!wire::matches_process(*filter, own_pid(), service_, process_)) continue;
-    const bool is_there = is_same(capture.place, capture.id);
+    const bool is_there = books_.is_same(capture.place, capture.id);
     set->add(capture, *filter, control.most_a_second,
              is_there ? published()->at(capture.place).since : 0);
     if (is_there) set->at(capture.place).limit.go_on_from(published()->at(capture.place).limit);
-    if (tally_of(capture.id) == nullptr) tallies_.emplace_back(capture.id, Tally{});
+    books_.open(capture.id);
   }
   if (set->places() == 0) set.reset();
   publish(std::move(set));
-  forget_other_tallies();
+  books_.keep_only(published());  // of what nobody asks for any more nothing is told
 }
 
 void SpanSender::publish(std::unique_ptr<CaptureSet> set) {
   held_.keep_only(unchanged_places(set.get()));
-  if (set != nullptr) note_epoch(*set);
+  if (set != nullptr) books_.note(*set);
   std::vector<const LooksAtCaptures*> threads;
   recorders_.for_each([&](Recorder& each) { threads.push_back(&each.looks_at_captures()); });
   captures_.publish(std::move(set), threads);
-  retire();
-}
-
-void SpanSender::note_epoch(const CaptureSet& set) {
-  Epoch epoch{set.epoch(), set.control(), {}};
-  for_each_place(set.places(), [&](std::size_t place) { epoch.ids[place] = set.at(place).id; });
-  if (epochs_.size() == kMostEpochs) epochs_.pop_front();
-  epochs_.push_back(epoch);
+  books_.retire();
 }
 
 // Those at which another set has the same captures as what is published.
 Places SpanSender::unchanged_places(const CaptureSet* set) const {
   Places same = 0;
   for_each_place(set != nullptr ? set->places() : 0, [&](std::size_t place) {
-    if (is_same(place, set->at(place).id)) same |= Places{1} << place;
+    if (books_.is_same(place, set->at(place).id)) same |= Places{1} << place;
   });
   return same;
-}
-
-// Of what nobody asks for any more nothing is told.
-void SpanSender::forget_other_tallies() {
-  std::erase_if(tallies_, [this](const auto& tally) {
-    const CaptureSet* const set = published();
-    bool is_asked = false;
-    for_each_place(set != nullptr ? set->places() : 0,
-                   [&](std::size_t place) { is_asked |= set->at(place).id == tally.first; });
-    return !is_asked;
-  });
-}
-
-void SpanSender::retire() {
-  captures_.retire([this](const CaptureSet& set) {
-    for_each_place(set.places(), [&](std::size_t place) {
-      const CaptureSet::Asked& asked = set.at(place);
-      if (Tally* const tally = tally_of(id_of(asked))) {
-        tally->missed_full += asked.missed_full.load(std::memory_order_relaxed);
-        tally->missed_limit += asked.missed_limit.load(std::memory_order_relaxed);
-      }
-    });
-  });
-}
-
-SpanSender::Tally* SpanSender::tally_of(std::uint64_t id) {
-  const auto found = std::find_if(tallies_.begin(), tallies_.end(),
-                                  [&](const auto& tally) { return tally.first == id; });
-  return found != tallies_.end() ? &found->second : nullptr;
 }
 
 bool SpanSender::take_ack(std::uint64_t sequence) {
@@ -207,7 +158,7 @@ bool SpanSender::take_ack(std::uint64_t sequence) {
 }
 
 void SpanSender::look(std::uint64_t now_ns) {
-  retire();
+  books_.retire();
   if (published() == nullptr) {
     drop_what_waits();
   } else if (!is_connected_ && now_ns - away_since_ns_ > kPatienceNs) {
@@ -276,14 +227,9 @@ void SpanSender::carry_out(HeldSpans::Decisions decisions) {
       ready_.push_back(std::move(each.held));
       continue;
     }
-    for_each_tally(each.held.span, [&](Tally& tally) {
-      if (each.fate == HeldSpans::Fate::OverLimit) {
-        ++tally.missed_limit;
-      } else {
-        ++tally.captured;
-        ++tally.missed_waiting;
-      }
-    });
+    books_.count(each.held.span, each.fate == HeldSpans::Fate::OverLimit
+                                     ? CaptureBooks::Outcome::OverLimit
+                                     : CaptureBooks::Outcome::WaitedTooLong);
   }
 }
 
@@ -296,22 +242,6 @@ bool SpanSender::take(Held& next) {
   return true;
 }
 
-// Of the captures that it is for, and that are still asked for.
-template <typename Visit>
-void SpanSender::for_each_tally(const CapturedSpan& span, Visit visit) {
-  const Epoch* const epoch = epoch_of(span);
-  if (epoch == nullptr) return;
-  for_each_place(static_cast<Places>(span.context.places), [&](std::size_t place) {
-    if (Tally* const tally = tally_of(epoch->ids[place])) visit(*tally);
-  });
-}
-
-const SpanSender::Epoch* SpanSender::epoch_of(const CapturedSpan& span) const {
-  const auto found = std::find_if(epochs_.rbegin(), epochs_.rend(),
-                                  [&](const Epoch& epoch) { return epoch.number == span.epoch; });
-  return found != epochs_.rend() ? &*found : nullptr;
-}
-
 void SpanSender::drop_what_waits() {
   held_.keep_only(0);
   Held next;
@@ -320,22 +250,7 @@ void SpanSender::drop_what_waits() {
 
 void SpanSender::count_what_waits_as_away() {
   Held next;
-  while (take(next))
-    for_each_tally(next.span, [](Tally& tally) {
-      ++tally.captured;
-      ++tally.missed_away;
-    });
-}
-
-// Nobody can tell whether the agent took it.
-void SpanSender::count_as_away(const Pdu& pdu) {
-  for (std::size_t place = 0; place < pdu.spans_at.size(); ++place) {
-    if (pdu.spans_at[place] == 0) continue;
-    const auto epoch = std::find_if(epochs_.begin(), epochs_.end(),
-                                    [&](const Epoch& each) { return each.control == pdu.control; });
-    if (epoch == epochs_.end()) continue;
-    if (Tally* const tally = tally_of(epoch->ids[place])) tally->missed_away += pdu.spans_at[place];
-  }
+  while (take(next)) books_.count(next.span, CaptureBooks::Outcome::Away);
 }
 
 const SpanSender::Pdu* SpanSender::next() {
@@ -356,27 +271,21 @@ void SpanSender::fill() {
                                     wire::kMaxCaptures * wire::kMaxCaptureCountBytes;
   Held next;
   while (pdu_.body.size() + wire::kMaxSpanBytes <= kMostBody && take(next)) {
-    const Epoch* const epoch = epoch_of(next.span);
-    if (epoch == nullptr) continue;  // nobody asks any more
-    if (pdu_.spans > 0 && epoch->control != pdu_.control) {
+    const CaptureBooks::Set* const set = books_.set_of(next.span);
+    if (set == nullptr) continue;  // nobody asks any more
+    if (pdu_.spans > 0 && set->control != pdu_.control) {
       ready_.push_front(std::move(next));
       break;
     }
-    pdu_.control = epoch->control;
-    count(next.span);
+    pdu_.control = set->control;
+    books_.count(next.span, CaptureBooks::Outcome::Sent);
     append(next);
   }
-  append_counts();
+  books_.tell(pdu_.counts);
   if (pdu_.spans == 0 && pdu_.counts.empty()) return;
   if (pdu_.spans == 0 && published() != nullptr) pdu_.control = published()->control();
   pdu_.sequence = ++last_sequence_;
   is_on_its_way_ = true;
-}
-
-void SpanSender::count(const CapturedSpan& span) {
-  for_each_place(static_cast<Places>(span.context.places),
-                 [&](std::size_t place) { ++pdu_.spans_at[place]; });
-  for_each_tally(span, [](Tally& tally) { ++tally.captured; });
 }
 
 void SpanSender::append(const Held& held) {
@@ -400,35 +309,7 @@ void SpanSender::append(const Held& held) {
   wire::append_span(pdu_.body, out);
   pdu_.tags.push_back(span.tag);
   ++pdu_.spans;
-}
-
-wire::CaptureCount SpanSender::count_of(std::uint64_t id, const Tally& tally) const {
-  wire::CaptureCount count{.capture = id,
-                           .captured = tally.captured,
-                           .missed_full = tally.missed_full,
-                           .missed_limit = tally.missed_limit,
-                           .missed_waiting = tally.missed_waiting,
-                           .missed_away = tally.missed_away};
-  captures_.for_each([&](const CaptureSet& set) {
-    for_each_place(set.places(), [&](std::size_t place) {
-      const CaptureSet::Asked& asked = set.at(place);
-      if (id_of(asked) != id) return;
-      count.missed_full += asked.missed_full.load(std::memory_order_relaxed);
-      count.missed_limit += asked.missed_limit.load(std::memory_order_relaxed);
-    });
-  });
-  count.captured += count.missed_full + count.missed_limit;
-  return count;
-}
-
-// Of the captures of which they differ from what was told before.
-void SpanSender::append_counts() {
-  for (auto& [id, tally] : tallies_) {
-    const wire::CaptureCount count = count_of(id, tally);
-    if (count == tally.told || count.captured == 0) continue;
-    pdu_.counts.push_back(count);
-    tally.told = count;
-  }
+  for_each_place(out.places, [&](std::size_t place) { ++pdu_.spans_at[place]; });
 }
 
 }  // namespace pcp::trace::client

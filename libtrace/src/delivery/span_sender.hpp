@@ -3,9 +3,8 @@
 // threads, and makes PDUs of the spans that these leave in their queue. One PDU is on its way at a
 // time; the rest waits in the queue, and what finds that full is counted.
 //
-// For each capture it counts how many spans there were, and what became of those that the agent
-// does not get: each span is one or the other. What a filter with slower= may want is held until
-// that is known, and counted then.
+// Each span of a capture is sent, or counted as missed: CaptureBooks. What a filter with slower=
+// may want is held until that is known, and counted then.
 //
 // A connection that breaks ends no capture at once, since the agent may be back with the same ones;
 // after ten seconds nothing is captured any more, and what waits is counted as missed.
@@ -21,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "delivery/capture_books.hpp"
 #include "delivery/held_spans.hpp"
 #include "delivery/options.hpp"
 #include "record/recorders.hpp"
@@ -70,7 +70,7 @@ class SpanSender {
     std::string body;
     std::vector<const Tag*> tags;
     std::uint64_t spans = 0;
-    std::array<std::uint64_t, wire::kMaxCaptures> spans_at{};
+    CaptureBooks::Numbers spans_at{};
   };
   const Pdu* next();
 
@@ -81,51 +81,21 @@ class SpanSender {
   bool has_settled_all() const { return has_settled(captured()) && held_.empty(); }
 
  private:
-  using Ids = std::array<std::uint64_t, wire::kMaxCaptures>;
   using Held = HeldSpans::Held;
-
-  // Of a capture that is asked for now.
-  struct Tally {
-    std::uint64_t captured = 0;
-    std::uint64_t missed_full = 0;  // of sets that nobody looks at, as is the next
-    std::uint64_t missed_limit = 0;
-    std::uint64_t missed_waiting = 0;
-    std::uint64_t missed_away = 0;
-    wire::CaptureCount told{};
-  };
-  // A set that spans in the queue may be of.
-  struct Epoch {
-    CaptureSet::Epoch number;
-    std::uint64_t control;
-    Ids ids;
-  };
 
   const CaptureSet* published() const { return captures_.published(); }
   void adopt_start(const wire::Control& control);
   void publish(std::unique_ptr<CaptureSet> set);
-  void note_epoch(const CaptureSet& set);
   void forget_all();
-  void retire();
-  void forget_other_tallies();
   void count_what_waits_as_away();
-  bool is_same(std::size_t place, std::uint64_t id) const;
-  std::uint64_t id_of(const CaptureSet::Asked& asked) const;
   Places unchanged_places(const CaptureSet* set) const;
   void route(const CapturedSpan& span, std::uint64_t now_ns);
   void carry_out(HeldSpans::Decisions decisions);
-  template <typename Visit>
-  void for_each_tally(const CapturedSpan& span, Visit visit);
-  Tally* tally_of(std::uint64_t id);
-  wire::CaptureCount count_of(std::uint64_t id, const Tally& tally) const;
   bool take(Held& next);
-  const Epoch* epoch_of(const CapturedSpan& span) const;
-  void count(const CapturedSpan& span);
-  void count_as_away(const Pdu& pdu);
   void drop_what_waits();
   void set_wall_clock();
   void fill();
   void append(const Held& held);
-  void append_counts();
 
   Recorders& recorders_;
   SpanQueue& queue_;
@@ -133,11 +103,10 @@ class SpanSender {
   const std::string service_;
   const std::string process_;
   const std::string from_start_;  // what PCP_TRACE_CAPTURE says
-  std::uint64_t start_id_ = 0;    // and the agent's id for it; 0: there is none (any more)
+  bool waits_for_first_agent_ = false;
 
-  std::vector<std::pair<std::uint64_t, Tally>> tallies_;  // by the capture's id
-  std::deque<Epoch> epochs_;                              // the last one is the present one's
-  std::uint64_t taken_ = 0;                               // out of the queue
+  CaptureBooks books_;
+  std::uint64_t taken_ = 0;  // out of the queue
   HeldSpans held_;
   std::deque<Held> ready_;  // taken, and to be sent
   Pdu pdu_;
