@@ -64,7 +64,7 @@ std::vector<double> numbers(const std::string& document, const std::string& key)
 
 TEST(Chrome, HasWhatMeetsMeetInSumsOfDoublesToo) {
   std::vector<SpanEvent> spans;
-  for (const std::uint64_t begin_ns : {0, 100, 300, 1'100, 3'300, 9'999'999, 123'456'789}) {
+  for (const unsigned begin_ns : {0u, 100u, 300u, 1'100u, 3'300u, 9'999'999u, 123'456'789u}) {
     if (!spans.empty()) spans.back().duration_ns = kMoment + begin_ns - spans.back().begin_ns;
     spans.push_back(span_of("a", begin_ns + 1, 0));
     spans.back().begin_ns = kMoment + begin_ns;
