@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "command/model/least_maxima.hpp"
 #include "command/model/recorded_spans.hpp"
 #include "command/model/run_totals.hpp"
 #include "command/model/tag_series.hpp"
@@ -83,6 +84,7 @@ Result<Model> read_model(const ReadRequest& request) {
   Result<std::optional<RecordedSpans>> spans = read_spans(request);
   if (!spans) return spans.error();
   model.spans = *std::move(spans);
+  if (model.spans) raise_to_spans(model, *model.spans);
   return model;
 }
 

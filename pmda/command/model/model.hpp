@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,9 +53,12 @@ struct Extreme {
   bool is_exact = false;
 };
 
-// When a tag was slowest: the sample with the greatest maximum or, without maxima, p99.
+// When a tag was slowest: the sample with the greatest maximum or, without maxima, p99; or a
+// captured transaction that took longer.
 struct SlowestMoment {
-  Moment at{};  // the sample's: it tells of the time before
+  // The sample's, which tells of the time before, or the transaction's end. Nothing: only the
+  // distribution knows of it, which knows no times, and `value` is where its highest bin begins.
+  std::optional<Moment> at;
   double value = 0;
   bool is_p99 = false;
 };
@@ -148,12 +152,19 @@ struct Series {
   std::vector<TimedHistogram> histograms;  // by time, not overlapping; for a heat map
 };
 
+// Of one tag's transactions that were not aborted.
+struct LongestSpan {
+  std::uint64_t duration_ns = 0;
+  Moment end{};
+};
+
 // The single transactions that were captured in the run.
 struct RecordedSpans {
   std::uint64_t traces = 0;
   std::uint64_t spans = 0;   // and events
   std::uint64_t missed = 0;  // likewise: captured, but not recorded
   std::vector<SpanTrace> slowest;
+  std::map<std::string, LongestSpan> longest{};  // by tag
 };
 
 // All of one run.

@@ -2,6 +2,8 @@
 #include "command/model/recorded_spans.hpp"
 
 #include <algorithm>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -58,6 +60,15 @@ Moment begin_of(const SpanTrace& trace) {
   return Moment(std::chrono::nanoseconds(trace.begin_ns()));
 }
 
+void note_longest(std::map<std::string, LongestSpan>& longest, const SpanTrace& trace) {
+  for (const SpanEvent& span : trace.spans) {
+    if (span.aborted || span.is_event()) continue;
+    LongestSpan& its = longest[span.tag];
+    if (span.duration_ns >= its.duration_ns)
+      its = {span.duration_ns, Moment(std::chrono::nanoseconds(span.end_ns()))};
+  }
+}
+
 }  // namespace
 
 Result<std::optional<RecordedSpans>> read_traces(const ReadRequest& request,
@@ -94,11 +105,16 @@ Result<std::optional<RecordedSpans>> read_traces(const ReadRequest& request,
 
 Result<std::optional<RecordedSpans>> read_spans(const ReadRequest& request) {
   SlowestTraces slowest;
+  std::map<std::string, LongestSpan> longest;
   Result<std::optional<RecordedSpans>> found = read_traces(request, [&](SpanTrace&& trace) {
+    note_longest(longest, trace);
     slowest.add(std::move(trace));
     return true;
   });
-  if (found && *found) (*found)->slowest = slowest.take();
+  if (found && *found) {
+    (*found)->slowest = slowest.take();
+    (*found)->longest = std::move(longest);
+  }
   return found;
 }
 

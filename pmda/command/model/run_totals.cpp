@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "command/model/least_maxima.hpp"
+
 namespace pcp::trace::command {
 
 namespace {
@@ -217,6 +219,7 @@ void RunTotals::finish_tag(Merged& merged) const {
   if (tag.sum && tag.type == TraceType::Transact && elapsed_s > 0)
     tag.concurrency = *tag.sum / elapsed_s;
   find_nonfinite(merged);
+  if (has_histogram(tag.type)) raise_to_distribution(tag);
   if (has_histogram(tag.type)) find_percentiles(merged);
 }
 

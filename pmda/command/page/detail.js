@@ -306,11 +306,14 @@ function showMoments(host, tag) {
     if (found.length === 6) break;
     if (found.every((other) => Math.abs(other - i) >= distance)) found.push(i);
   }
+  const moments = found.map((i) => [tag.series.grid.edges[i + 1], values[i]]);
+  // Windows do not show all calls.
+  if (tag.series.max && tag.slowestValue > (moments[0]?.[1] ?? 0) * (1 + 1e-6))
+    moments.unshift([tag.slowestAt, tag.slowestValue]);
   const list = element(
       'ol', {class: 'moments'},
-      ...found.map(
-          (i) => momentElement(
-              tag, tag.series.grid.edges[i + 1], values[i], false, values[found[0]])));
+      ...moments.slice(0, 6).map(
+          ([at, value]) => momentElement(tag, at, value, false, moments[0][1])));
   const frame = element(
       'figure', {class: 'chart'}, element('figcaption', {}, element('h3', {}, 'Slowest moments')),
       list);
@@ -321,15 +324,15 @@ function showMoments(host, tag) {
 // A moment as a button that goes there.
 function momentElement(tag, at, value, isNamed, most = value) {
   const button = element(
-      'button', {type: 'button'}, element('time', {}, clock.time(at)),
+      'button', {type: 'button'}, element('time', {}, isKnown(at) ? clock.time(at) : ''),
       isNamed ?
           nameElement(tag) :
           element('span', {class: 'meter'}, element('i', {style: `width:${100 * value / most}%`})),
-      element('b', {}, formatSeconds(value)));
+      element('b', {}, (isKnown(at) ? '' : '≥\u202f') + formatSeconds(value)));
   button.addEventListener('click', () => {
     if (isNamed) page.choose([tag]);
     const half = Math.max((view.run.end - view.run.begin) / 40, view.shortest);
-    view.zoom([at - half, at + half]);
+    if (isKnown(at)) view.zoom([at - half, at + half]);
     if (isNamed)
       document.getElementById('detail').scrollIntoView({behavior: 'smooth', block: 'start'});
   });

@@ -197,7 +197,8 @@ class Packer {
 
   void write_slowest(const std::vector<Tag>& tags) {
     write_list("slowestAt", tags, [&](const Tag& tag) {
-      json_.number(tag.slowest ? std::optional(script_time(tag.slowest->at)) : std::nullopt);
+      json_.number(tag.slowest && tag.slowest->at ? std::optional(script_time(*tag.slowest->at))
+                                                  : std::nullopt);
     });
     write_list("slowestValue", tags, [&](const Tag& tag) {
       json_.number(tag.slowest ? std::optional(tag.slowest->value) : std::nullopt);

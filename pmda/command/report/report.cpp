@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "command/model/archive_reader.hpp"
+#include "command/model/least_maxima.hpp"
 #include "command/model/recorded_spans.hpp"
 #include "command/page/page.hpp"
 #include "command/report/comparison.hpp"
@@ -88,6 +89,7 @@ Result<Model> read(const ReportOptions& options) {
     Result<std::optional<RecordedSpans>> spans = read_spans(*request);
     if (!spans) return spans.error();
     model.spans = *std::move(spans);
+    if (model.spans) raise_to_spans(model, *model.spans);
   } else {
     Result<Model> all = read_model(*request);
     if (!all) return all.error();

@@ -128,7 +128,10 @@ void Document::slowest(const Tag& tag) {
   json.key("slowest");
   if (!tag.slowest) return json.null();
   json.object([&] {
-    text("at", rfc3339(tag.slowest->at));
+    if (tag.slowest->at)
+      text("at", rfc3339(*tag.slowest->at));
+    else
+      json.key("at"), json.null();
     number(tag.slowest->is_p99 ? "p99" : "max", tag.slowest->value);
   });
 }

@@ -159,13 +159,19 @@ std::string slowest_line(const Run& run, const std::vector<Tag>& tags, const Sho
   }
   if (slowest == nullptr) return "";
   const SlowestMoment& moment = *slowest->slowest;
-  const double since_begin_s = std::chrono::duration<double>(moment.at - run.begin).count();
-  const std::string when =
-      ", at " + Shown::time(moment.at) + ", " + shown.duration(since_begin_s) + " from the start";
-  const std::string what = (moment.is_p99 ? "p99 " : "") + shown.duration(moment.value) + " in ";
-  const std::size_t used = kLabel + columns_of(what) + columns_of(when);
+  std::string after;
+  if (moment.at) {
+    const double since_begin_s = std::chrono::duration<double>(*moment.at - run.begin).count();
+    after = ", at " + Shown::time(*moment.at) + ", " + shown.duration(since_begin_s) +
+            " from the start";
+  }
+  const std::string what = (moment.is_p99  ? "p99 "
+                            : moment.at    ? ""
+                                           : shown.at_least()) +
+                           shown.duration(moment.value) + " in ";
+  const std::size_t used = kLabel + columns_of(what) + columns_of(after);
   return labelled(shown, "slowest",
-                  what + shown.name(slowest->name, shown.terminal().columns - used) + when);
+                  what + shown.name(slowest->name, shown.terminal().columns - used) + after);
 }
 
 // Transactions that hung, or that nobody ends: of some tags how many, those with the most first.

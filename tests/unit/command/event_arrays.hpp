@@ -23,6 +23,7 @@ struct MadeSpan {
   std::uint64_t duration_ns = 1'000'000;
   std::uint64_t trace = 1;
   std::string attributes{};
+  bool aborted = false;
 };
 
 // One value of the metric, as long as this is there.
@@ -57,6 +58,7 @@ class MadeEvents {
       span.begin_ns = made.begin_ns;
       span.duration_ns = made.duration_ns;
       span.attributes = made.attributes;
+      span.aborted = made.aborted;
       span.value = 0.1;
       const std::uint64_t number = reading.to.next_number++;
       reading.to.next_key = number + 1;

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "command/model/least_maxima.hpp"
 #include "unit/command/archive_of_tags.hpp"
 #include "unit/command/event_arrays.hpp"
 
@@ -92,6 +93,44 @@ TEST_F(RecordedSpansOf, APartOfTheTimeAreTheTracesThatBeganInIt) {
   EXPECT_EQ(found.spans, 2U);
   EXPECT_EQ(found.missed, 4U);
   EXPECT_EQ(found.slowest.size(), 1U);
+}
+
+TEST_F(RecordedSpansOf, TheLongestOfATagIsItsMaximumAtLeast) {
+  write({{2,
+          {{"a", 1, 0, ns_at(0.5), 900 * kMs, 1},
+           {"a", 2, 0, ns_at(0.5), 30 * kMs, 2},
+           {"other", 3, 0, ns_at(0.5), 950 * kMs, 3}}}});
+  Tag tag;
+  tag.name = "a";
+  tag.type = TraceType::Transact;
+  tag.calls = 9;
+  tag.max = Extreme{0.2, false};
+  tag.slowest = SlowestMoment{moment(1), 0.2, false};
+  Tag exact = tag;
+  exact.max->is_exact = true;
+  Tag slower = tag;
+  slower.max->value = slower.slowest->value = 0.91;
+  Totals run{{}, {tag, exact, slower}};
+  run.run.begin = moment(0);
+  run.run.end = moment(5);
+  raise_to_spans(run, spans());
+  EXPECT_EQ(run.tags[0].max->value, 0.9);
+  EXPECT_FALSE(run.tags[0].max->is_exact);
+  EXPECT_EQ(run.tags[0].slowest->value, 0.9);
+  EXPECT_EQ(run.tags[0].slowest->at, moment(1.4));
+  EXPECT_EQ(run.tags[1].max->value, 0.2);
+  EXPECT_EQ(run.tags[2].slowest->at, moment(1));
+  run.tags = {tag};
+  run.run.end = moment(1);  // it has ended later
+  raise_to_spans(run, spans());
+  EXPECT_EQ(run.tags[0].max->value, 0.2);
+}
+
+TEST_F(RecordedSpansOf, AnAbortedOneIsNoneOfItsTagsCalls) {
+  MadeSpan aborted{"a", 1, 0, ns_at(0.5), 900 * kMs, 1};
+  aborted.aborted = true;
+  write({{2, {aborted, {"a", 2, 0, ns_at(0.5), 30 * kMs, 2}}}});
+  EXPECT_EQ(spans().longest.at("a").duration_ns, 30 * kMs);
 }
 
 TEST_F(RecordedSpansOf, AnArchiveWithoutThemAreNone) {

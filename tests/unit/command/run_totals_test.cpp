@@ -254,6 +254,35 @@ TEST_F(RunTotalsOf, AHistogramThatBeginsInTheRunIsOfTheRun) {
   EXPECT_EQ(tag({"run"}).percentile_source, PercentileSource::Histogram);
 }
 
+TEST_F(RunTotalsOf, AMaximumOfSomeCallsIsNoLessThanTheDistributionsHighestBin) {
+  Values values = window(10, 5, 2, 2);
+  values[kShape] = {{"a", shape(0, of_values({1, 1, 1, 1, 1, 1, 1, 1, 2, 39}))}};
+  const Tag all = tag({one_sample("some", 1, values)});
+  ASSERT_TRUE(all.max && all.slowest);
+  EXPECT_EQ(all.max->value, 39);  // where a bin begins
+  EXPECT_FALSE(all.max->is_exact);
+  EXPECT_EQ(all.slowest->value, 39);
+  EXPECT_FALSE(all.slowest->at);
+  values[kShape] = {{"a", shape(0, of_values({1.99}))}};
+  const Tag higher = tag({one_sample("higher", 1, values)});
+  EXPECT_EQ(higher.max->value, 2);
+  EXPECT_EQ(higher.slowest->at, moment(1));
+}
+
+TEST_F(RunTotalsOf, AnExactMaximumStaysAsItIs) {
+  Values values = window(10, 10, 2, 2);
+  values[kShape] = {{"a", shape(0, of_values({39}))}};
+  const Tag all = tag({one_sample("all", 1, values)});
+  EXPECT_EQ(all.max->value, 2);
+  EXPECT_TRUE(all.max->is_exact);
+}
+
+TEST_F(RunTotalsOf, ADistributionOfNegativeValuesRaisesNothing) {
+  const Tag all = tag({one_sample(
+      "negative", 1, {{kCalls, {{"a", 1.0}}}, {kShape, {{"a", shape(0, of_values({-3}))}}}})});
+  EXPECT_FALSE(all.max);
+}
+
 // The middle of a bin may lie beyond all values.
 TEST_F(RunTotalsOf, PercentilesLieBetweenExactExtremes) {
   for (const double value : {1.001, 1.03}) {

@@ -98,6 +98,14 @@ TEST(Summary, SaysWhatHadNotEnded) {
   EXPECT_EQ(text({transaction("ended")}).find("not ended"), std::string::npos);
 }
 
+TEST(Summary, KnowsNoTimeOfWhatOnlyTheDistributionKnows) {
+  Tag tag = transaction("checkout");
+  tag.max = Extreme{0.039, false};
+  tag.slowest = SlowestMoment{{}, 0.039, false};
+  const std::string text = summary(an_hour(), {tag}, "", kPlain);
+  EXPECT_NE(text.find("\nslowest  >39.0 ms in checkout\n"), std::string::npos) << text;
+}
+
 TEST(Summary, ShowsTheUnitOfValues) {
   Tag tag = of_type(TraceType::Observe, "queue");
   tag.unit = "job";
