@@ -151,6 +151,8 @@ std::string labelled(const Shown& shown, std::string_view label, const std::stri
   return shown.faint(Shown::left(label, kLabel)) + text + "\n";
 }
 
+bool has_failed(const Tag& tag) { return tag.failed.value_or(0) > 0; }
+
 std::string slowest_line(const Run& run, const std::vector<Tag>& tags, const Shown& shown) {
   const Tag* slowest = nullptr;
   for (const Tag& tag : tags) {
@@ -165,13 +167,18 @@ std::string slowest_line(const Run& run, const std::vector<Tag>& tags, const Sho
     after = ", at " + Shown::time(*moment.at) + ", " + shown.duration(since_begin_s) +
             " from the start";
   }
-  const std::string what = (moment.is_p99  ? "p99 "
-                            : moment.at    ? ""
-                                           : shown.at_least()) +
+  const std::string what = (moment.is_p99 ? "p99 "
+                            : moment.at   ? ""
+                                          : shown.at_least()) +
                            shown.duration(moment.value) + " in ";
-  const std::size_t used = kLabel + columns_of(what) + columns_of(after);
-  return labelled(shown, "slowest",
-                  what + shown.name(slowest->name, shown.terminal().columns - used) + after);
+  const std::size_t room = shown.terminal().columns - kLabel;
+  const std::size_t used = columns_of(what) + columns_of(after);
+  const std::string text = what + shown.name(slowest->name, room - used) + after;
+  if (std::none_of(tags.begin(), tags.end(), has_failed)) return labelled(shown, "slowest", text);
+  const std::string but = "(of those that were not aborted)";
+  if (columns_of(text) + 1 + but.size() <= room)
+    return labelled(shown, "slowest", text + " " + but);
+  return labelled(shown, "slowest", text) + labelled(shown, "", but);
 }
 
 // Transactions that hung, or that nobody ends: of some tags how many, those with the most first.
@@ -255,9 +262,25 @@ std::size_t lines_of(const std::string& text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-std::string table(std::vector<Section>& sections, std::size_t lines, const Shown& shown) {
+// What says where the tags are that are not in the table.
+std::string rest_of(const std::vector<Section>& sections, bool has_page) {
+  std::size_t tags = 0;
+  std::ptrdiff_t failed = 0;
+  for (const Section& section : sections) {
+    tags += section.tags.size() - section.rows;
+    failed += std::count_if(section.tags.begin() + static_cast<std::ptrdiff_t>(section.rows),
+                            section.tags.end(), [](const Tag* tag) { return has_failed(*tag); });
+  }
+  std::string text = "and " + Shown::count(static_cast<double>(tags)) + " more tags";
+  if (failed > 0)
+    text += ", " + Shown::count(static_cast<double>(failed)) + " of them with aborted calls";
+  return text + (has_page ? ": see the page" : ": see the page (--html FILE), or --json");
+}
+
+std::string table(std::vector<Section>& sections, std::size_t lines, bool has_page,
+                  const Shown& shown) {
   const bool shows_failed = std::any_of(sections.front().tags.begin(), sections.front().tags.end(),
-                                        [](const Tag* tag) { return tag->failed.value_or(0) > 0; });
+                                        [](const Tag* tag) { return has_failed(*tag); });
   std::size_t all = 0;
   for (const Section& section : sections) all += section.tags.size();
   const std::size_t around = 2 * sections.size() - 1;
@@ -269,12 +292,8 @@ std::string table(std::vector<Section>& sections, std::size_t lines, const Shown
   for (const Section& section : sections) {
     text += (text.empty() ? "" : "\n") + table.heading(section);
     for (std::size_t i = 0; i < section.rows; ++i) text += table.row(*section.tags[i]);
-    all -= section.rows;
   }
-  if (is_cut)
-    text += shown.faint("and " + Shown::count(static_cast<double>(all)) +
-                        " more tags: see the page (--html FILE), or --json") +
-            "\n";
+  if (is_cut) text += shown.faint(rest_of(sections, has_page)) + "\n";
   return text;
 }
 
@@ -317,7 +336,8 @@ std::string summary(const Run& run, const std::vector<Tag>& tags, const std::str
   std::vector<Section> sections = sections_of(tags);
   constexpr std::size_t kMostNotes = 2;
   const std::string rows =
-      table(sections, kMostLines - lines_of(head) - lines_of(tail) - 1 - kMostNotes, shown);
+      table(sections, kMostLines - lines_of(head) - lines_of(tail) - 1 - kMostNotes, !page.empty(),
+            shown);
   return head + rows + "\n" + notes(sections, shown) + tail;
 }
 

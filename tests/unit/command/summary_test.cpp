@@ -106,6 +106,33 @@ TEST(Summary, KnowsNoTimeOfWhatOnlyTheDistributionKnows) {
   EXPECT_NE(text.find("\nslowest  >39.0 ms in checkout\n"), std::string::npos) << text;
 }
 
+TEST(Summary, SaysThatTheSlowestLeavesAbortedOnesOut) {
+  Tag tag = transaction("checkout");
+  const auto text = [&](std::size_t columns) {
+    return summary(an_hour(), {tag}, "", {false, false, columns});
+  };
+  EXPECT_EQ(text(120).find("not aborted"), std::string::npos);
+  tag.failed = 1;
+  EXPECT_NE(text(120).find(" from the start (of those that were not aborted)\n"), std::string::npos)
+      << text(120);
+  EXPECT_NE(text(80).find(" from the start\n         (of those that were not aborted)\n"),
+            std::string::npos)
+      << text(80);
+}
+
+TEST(Summary, SaysWhereTheOtherTagsAreAndHowManyHaveFailed) {
+  std::vector<Tag> tags(40, transaction("checkout"));
+  for (const std::size_t failed : {38U, 39U}) tags[failed].failed = 2;
+  const std::string with_page = summary(an_hour(), tags, "page.html", kPlain);
+  EXPECT_NE(with_page.find(" more tags, 2 of them with aborted calls: see the page\n"),
+            std::string::npos)
+      << with_page;
+  tags[38].failed = tags[39].failed = 0;
+  const std::string without = summary(an_hour(), tags, "", kPlain);
+  EXPECT_NE(without.find(" more tags: see the page (--html FILE), or --json\n"), std::string::npos)
+      << without;
+}
+
 TEST(Summary, ShowsTheUnitOfValues) {
   Tag tag = of_type(TraceType::Observe, "queue");
   tag.unit = "job";
