@@ -198,8 +198,19 @@ class OfPrograms(RecordSpansTestCase):
             done = recorded.record(self.folder, "touch", os.path.join(self.directory, "touched"),
                                    options=["--spans", text], environment=library_environment(OUR_LIBRARY))
             self.assertEqual(done.returncode, 125)
-            self.assertRegex(done.stderr, rf"\Apcp-trace record: --spans: .*{why}.* \(pcp-trace record --help\)\n\Z")
+            self.assertRegex(done.stderr, rf"\Apcp-trace record: --spans: .*{why}.* \(pcp-trace spans --help\)\n\Z")
         self.assertEqual(os.listdir(self.directory), [])
+
+    def test_of_a_tag_that_is_not_there_are_none_and_one_learns_which_there_are(self):
+        for text, expected in (("tag=nosuch", "captured no traces\nthe filter matches none of the tags there: query, request\n"),
+                               ("tag=request slower=9s", "captured no traces\n")):
+            with self.subTest(text):
+                done = subprocess.run(
+                    [recorded.COMMAND, "record", "-o", self.folder + text[4:7], "--spans", text, program("traces")],
+                    input="begin 0 request\nbegin 1 query\nend 1\nend 0\n", env=library_environment(OUR_LIBRARY),
+                    text=True, capture_output=True, check=False, timeout=4 * PATIENCE_S)
+                self.assertEqual(done.returncode, 0)
+                self.assertEqual(done.stderr[done.stderr.find("captured"):], expected)
 
     def test_are_told_to_programs_in_the_environment(self):
         done = recorded.record(self.folder, "sh", "-c", "echo $PCP_TRACE_CAPTURE", options=["--spans", "tag=a*"],

@@ -26,6 +26,7 @@
 #include "command/record/private_collector.hpp"
 #include "command/record/record_options.hpp"
 #include "command/record/recording.hpp"
+#include "command/record/unmatched_filter.hpp"
 #include "command/report/report_json.hpp"
 #include "command/report/span_summary.hpp"
 #include "command/report/summary.hpp"
@@ -96,6 +97,12 @@ Result<void> print(int descriptor, const std::string& text) {
   return Error{std::string("cannot write the summary: ") + std::strerror(error)};
 }
 
+// Which help an error is about. The words of a filter are those of another command.
+const char* help_for(const Error& error) {
+  return error.message.starts_with("--spans: ") ? " (pcp-trace spans --help)"
+                                                : " (pcp-trace record --help)";
+}
+
 // Standard output is the program's, so the summary goes to standard error.
 Result<void> show(const RecordingFolder& folder, const RecordOptions& options) {
   const Result<Model> model = read_model({{folder.archive()}, {}, {}});
@@ -107,8 +114,13 @@ Result<void> show(const RecordingFolder& folder, const RecordOptions& options) {
                                             model->spans ? &*model->spans : nullptr));
   if (options.is_quiet) return {};
   const Terminal terminal = terminal_of(STDERR_FILENO);
+  const Shown shown(terminal);
   std::string text = summary(model->run, model->tags, page, terminal);
-  if (model->spans) text += span_counts(*model->spans, Shown(terminal));
+  if (model->spans) {
+    text += span_counts(*model->spans, shown);
+    if (model->spans->traces == 0 && model->spans->missed == 0)
+      text += unmatched_filter(options.spans, model->tags, shown);
+  }
   return print(STDERR_FILENO, text);
 }
 
@@ -220,7 +232,7 @@ int record_host(const RecordOptions& options) {
 int record(int argc, char* const* argv) {
   std::setlocale(LC_CTYPE, "");
   const Result<RecordOptions> options = parse_record_options(argc, argv);
-  if (!options) return fail(options.error().message + " (pcp-trace record --help)");
+  if (!options) return fail(options.error().message + help_for(options.error()));
   if (options->wants_help) {
     std::cout << kRecordUsage;
     return 0;

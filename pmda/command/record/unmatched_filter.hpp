@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Why a recording has no spans, if a wrong name is the cause.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "command/model/model.hpp"
+#include "command/report/shown.hpp"
+
+namespace pcp::trace::command {
+
+// A line that names tags that there are. Empty if the filter matches one of them, or there are
+// none.
+std::string unmatched_filter(const std::string& filter, const std::vector<Tag>& tags,
+                             const Shown& shown);
+
+}  // namespace pcp::trace::command
