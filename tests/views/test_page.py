@@ -467,6 +467,23 @@ class Spans(PageTestCase):
         self.assertTrue(any(text.startswith("4 parents not recorded") for text in self.texts("#trace-facts span")),
                         self.texts("#trace-facts span"))
 
+    def test_that_are_many_say_how_many_are_below(self):
+        spans = self.page("spans")["spans"]["slowest"]
+        self.choose(next(i for i, trace in enumerate(spans) if trace["left_out"]))
+        heights = "(() => { const {scrollHeight, clientHeight} = document.querySelector('.waterfall'); return [scrollHeight, clientHeight]; })()"
+        scroll, client = self.evaluate(heights)
+        self.assertGreater(client, 30 * 28)
+        rows = (scroll - client) / 28
+        [text] = self.texts(".more")
+        self.assertAlmostEqual(int(re.fullmatch(r"↓ (\d+) more below", text)[1]), rows, delta=1)
+        self.evaluate("document.querySelector('.waterfall').scrollTo(0, 1e6)")
+        self.browser.settle()
+        self.assertEqual(self.texts(".more"), [""])
+        self.choose(next(i for i, trace in enumerate(spans) if not trace["left_out"]))
+        scroll, client = self.evaluate(heights)
+        self.assertEqual(scroll, client)
+        self.assertEqual(self.texts(".more"), [""])
+
     def test_are_reached_by_keys(self):
         spans = self.page("spans")["spans"]["slowest"]
         self.assertEqual(self.evaluate("document.querySelectorAll('#traces button[tabindex=\"0\"]').length"), 1)
@@ -503,6 +520,17 @@ class Spans(PageTestCase):
         self.page("without_spans")
         self.assertEqual(self.texts("#spans-none"), ["No transaction that the filter asks for has ended, but 3 spans missed."])
         self.assertEqual(self.texts("#spans-split"), [])
+
+
+class TimeAxis(PageTestCase):
+    def test_shows_milliseconds_in_full(self):
+        self.page("only_points")
+        labels = self.texts("#detail .dygraph-axis-label-x")
+        self.assertGreater(len(labels), 3)
+        self.assertEqual(len(set(labels)), len(labels), labels)
+        self.assertTrue(all(re.fullmatch(r"\d\d:\d\d:\d\d\.\d{3}", label) for label in labels), labels)
+        self.assertEqual(self.evaluate("""[...document.querySelectorAll('#detail .dygraph-axis-label-x')]
+            .filter((label) => label.scrollWidth > label.clientWidth).map((label) => label.textContent)"""), [])
 
 
 class Look(PageTestCase):

@@ -125,7 +125,7 @@ class TimeChart {
       underlayCallback: (...how) => this.underlay(...how),
       drawCallback: (graph) => this.placeLabels(graph),
       axes: {
-        x: {ticker: timeTicks, drawGrid: false, pixelsPerLabel: 80},
+        x: {ticker: timeTicks, drawGrid: false, pixelsPerLabel: 80, axisLabelWidth: 80},
         y: {ticker: (this.log ? logTicks : linearTicks)(this.format), axisLabelWidth: 58},
       },
     };

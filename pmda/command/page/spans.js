@@ -39,7 +39,7 @@ function showTrace(trace) {
   title.replaceChildren(
       nameElement({name: titleOf(trace)}), ' ', formatNanoseconds(trace.duration_ns));
   byId('trace-facts').replaceChildren(...facts.filter(Boolean).map((fact) => element('span', {}, fact)));
-  byId('trace').replaceChildren(waterfall(trace));
+  byId('trace').replaceChildren(...waterfall(trace));
 }
 
 function showSpans({spans}) {

@@ -128,6 +128,20 @@ function moveByKeys(host, all, onMove) {
   };
 }
 
+// Says how many rows are below what can be seen of them.
+function moreBelow(scrolled, rows) {
+  const more = element('p', {class: 'more'});
+  const count = () => {
+    const {bottom} = scrolled.getBoundingClientRect();
+    const below = rows.filter((row) => row.getBoundingClientRect().bottom > bottom + 2).length;
+    more.textContent = below ? `↓ ${formatCount(below)} more below` : '';
+  };
+  scrolled.addEventListener('scroll', count);
+  new ResizeObserver(count).observe(scrolled);
+  return more;
+}
+
+// Gives what is shown, one below the other.
 function waterfall(trace) {
   const nodes = withParents(trace.spans);
   const colors = new Map();
@@ -143,5 +157,5 @@ function waterfall(trace) {
       'div', {class: 'waterfall', role: 'treegrid', 'aria-label': 'Spans of the chosen trace'},
       timeAxis(trace.duration_ns), ...rows);
   moveByKeys(made, rows);
-  return made;
+  return [made, moreBelow(made, rows)];
 }
