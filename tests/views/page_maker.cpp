@@ -287,6 +287,7 @@ Model with_spans() {
 
 Model without_spans() {
   Model model = shop();
+  model.run.filter = "tag=nosuch limit=1000/s";
   model.spans = RecordedSpans{0, 0, 3, {}};
   return model;
 }
@@ -307,6 +308,7 @@ Model hostile() {
                                "\xf0\x9f\x90\x9f"};
   for (const std::string& name : names) maker.measure(name, TraceType::Transact, {20, 0.01, 0.3});
   model.run.command = "./app '</title><script>window.broken = 4</script>'";
+  model.run.filter = "tag=<img\\ src=x\\ onerror=window.broken=6>";
   model.run.hosts = {"<b>host</b>"};
   RecordedSpans& spans = model.spans.emplace();
   spans.traces = 1;

@@ -440,6 +440,7 @@ class Spans(PageTestCase):
         expected = self.page(os.path.join(folder, "trace"))["spans"]
         self.assertGreater(expected["traces"], 50)
         self.assertEqual(self.evaluate("pcpTrace.data.spans"), expected)
+        self.assertRegex(self.texts("#spans-note")[0], r"\Aof .* captured by tag=\* limit=1000/s\Z")
         for index in (0, 49):
             self.choose(index)
             self.assert_waterfall(expected["slowest"][index])
@@ -518,7 +519,7 @@ class Spans(PageTestCase):
 
     def test_that_have_not_come_are_said_to_be_missing(self):
         self.page("without_spans")
-        self.assertEqual(self.texts("#spans-none"), ["No transaction that the filter asks for has ended, but 3 spans missed."])
+        self.assertEqual(self.texts("#spans-none"), ["No transaction that the filter tag=nosuch limit=1000/s asks for has ended, but 3 spans missed."])
         self.assertEqual(self.texts("#spans-split"), [])
 
 

@@ -19,12 +19,10 @@ pmID find_metric(const char* name) {
   return pmLookupName(1, &name, &metric) < 0 ? PM_ID_NULL : metric;
 }
 
-// Of the present context.
-std::string recorded_command() {
+OwnedLabels labels_of_present_context() {
   pmLabelSet* sets = nullptr;
   const int count = pmGetContextLabels(&sets);
-  const OwnedLabels labels(sets, count);
-  return count > 0 ? label_of(labels.all()[0], "command") : "";
+  return {sets, count};
 }
 
 }  // namespace
@@ -53,7 +51,11 @@ Result<ArchiveSource> ArchiveSource::open(const std::string& path) {
   ArchiveSource source(path, context);
   if (const Result<void> found = source.find_bounds(); !found) return found.error();
   if (const Result<void> found = source.find_metrics(); !found) return found.error();
-  source.command_ = recorded_command();
+  const OwnedLabels labels = labels_of_present_context();
+  if (!labels.all().empty()) {
+    source.command_ = label_of(labels.all().front(), "command");
+    source.filter_ = label_of(labels.all().front(), "spans");
+  }
   const timespec from_the_start{};
   if (const int error = pmSetModeHighRes(PM_MODE_FORW, &from_the_start, nullptr); error < 0)
     return source.failed(pmErrStr(error));

@@ -58,6 +58,7 @@ class ArchiveSource {
   const std::string& path() const { return path_; }
   std::string host() const;
   const std::string& command() const { return command_; }  // that was recorded; empty if unknown
+  const std::string& filter() const { return filter_; }    // of its spans; likewise
   Moment begin() const { return begin_; }
   Moment end() const { return end_; }
 
@@ -109,6 +110,7 @@ class ArchiveSource {
   Moment begin_{};
   Moment end_{};
   std::string command_;
+  std::string filter_;
   bool is_cut_ = false;
   bool is_sparse_ = false;
 };

@@ -105,6 +105,7 @@ struct Run {
   std::vector<std::string> hosts;     // each once
   std::vector<std::string> cut{};     // of them, those whose end is missing
   std::string command;                // that was recorded; empty if unknown
+  std::string filter{};               // for which spans were captured; likewise
   std::string time_zone;              // to show times in, as TZ has it; empty: this machine's
   Moment begin{};
   Moment end{};

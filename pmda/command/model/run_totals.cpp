@@ -70,6 +70,7 @@ void RunTotals::add(const ArchiveSource& source, ArchiveTotals& archive) {
   if (source.is_cut()) run_.cut.push_back(source.path());
   run_.samples += archive.samples().size();
   if (run_.command.empty()) run_.command = source.command();
+  if (run_.filter.empty()) run_.filter = source.filter();
   const std::uint16_t host = host_number(source.host());
   auto& of_host = stretches_[host];
   of_host.insert(of_host.end(), archive.stretches().begin(), archive.stretches().end());

@@ -134,6 +134,7 @@ class Packer {
   void write_run(const Run& run) {
     json_.object([&] {
       write_text("command", run.command);
+      write_text("filter", run.filter);
       write_texts("hosts", run.hosts);
       write_texts("archives", run.archives);
       write_number("begin", script_time(run.begin));

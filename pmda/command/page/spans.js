@@ -11,9 +11,10 @@ const titleOf = (trace) => trace.spans[0].tag;
 
 const hasFailed = (trace) => trace.spans.some(({aborted}) => aborted);
 
-function spansNote({traces, spans, missed}) {
-  const counts = `of ${plural(traces, 'trace')} with ${plural(spans, 'span')}`;
-  return missed ? `${counts}; ${plural(missed, 'span')} missed` : counts;
+function spansNote({traces, spans, missed}, filter) {
+  return `of ${plural(traces, 'trace')} with ${plural(spans, 'span')}` +
+      (missed ? `; ${plural(missed, 'span')} missed` : '') +
+      (filter ? `; captured by ${visibleName(filter)}` : '');
 }
 
 // A button of the list, with a meter that compares durations.
@@ -42,14 +43,15 @@ function showTrace(trace) {
   byId('trace').replaceChildren(...waterfall(trace));
 }
 
-function showSpans({spans}) {
+function showSpans({spans, run: {filter}}) {
   byId('spans').hidden = !spans;
   if (!spans) return;
   const {slowest} = spans;
-  byId('spans-note').textContent = slowest.length ? spansNote(spans) : '';
+  byId('spans-note').textContent = slowest.length ? spansNote(spans, filter) : '';
   byId('spans-none').hidden = slowest.length > 0;
   byId('spans-split').hidden = slowest.length === 0;
-  byId('spans-none').textContent = 'No transaction that the filter asks for has ended' +
+  byId('spans-none').textContent = 'No transaction that the filter ' +
+      (filter ? `${visibleName(filter)} ` : '') + 'asks for has ended' +
       (spans.missed ? `, but ${plural(spans.missed, 'span')} missed.` : ' in this run.');
   if (slowest.length === 0) return;
   const choices = slowest.map((trace) => traceChoice(trace, slowest[0].duration_ns || 1));

@@ -65,6 +65,7 @@ agent::LabelText labels_of_run(const RecordOptions& options) {
   agent::LabelText labels;
   labels.add("hostname", this_host());
   labels.add("command", as_typed(options.command), kMostBytes);
+  if (!options.spans.empty()) labels.add("spans", options.spans, kMostBytes);
   return labels;
 }
 
