@@ -178,8 +178,17 @@ class OfOneHost(SpansTestCase):
         program = self.program()
         program.wait_for_filters("tag=*")
         program.send(encode_span(begin_ns=BEGIN))
-        out, _ = self.end(process)
+        out, complaints = self.end(process)
         self.assertEqual(json.loads(out)["spans"][0]["tag"], "request")
+        self.assertTrue(complaints == "" or "its trace agent has gone; waiting" in complaints,
+                        complaints)
+
+    def test_tell_that_the_agent_has_gone(self):
+        process = self.start()
+        self.program().wait_for_filters("tag=*")
+        self.pmcd.kill_agent()
+        self.assertIn(": its trace agent has gone; waiting for it\n", process.stderr.readline())
+        self.interrupt(process)
 
     def test_go_on_with_a_pmcd_that_has_come_back(self):
         process = self.start("--json", "-s", "1")
@@ -307,11 +316,20 @@ class Nothing(SpansTestCase):
         _, complaints = self.end(self.start(unix=False), 1)
         self.assertIn(": no permission: its agent shows spans to users of that host only",
                       complaints)
+        self.assertIn(" (-h unix:/run/pcp/pmcd.socket)", complaints)
 
     def test_is_there_without_a_pmcd(self):
         self.pmcd.end_pmcd()
         _, complaints = self.end(self.start(), 1)
         self.assertIn(": cannot connect to pmcd: ", complaints)
+
+    def test_is_there_without_an_agent(self):
+        self.pmcd.kill_agent()
+        for words in ([], ["--open"]):
+            out, complaints = self.end(self.start(*words), 1)
+            self.assertEqual(out, "")
+            self.assertIn(": its pmcd has no metrics trace.*; is the trace agent installed there?\n",
+                          complaints)
 
     def test_matches_a_filter_that_makes_no_sense(self):
         out, complaints = self.end(self.start("tag=a", "slower=10"), 2)

@@ -46,8 +46,9 @@ std::string of_programs(const HostFacts& facts, const wire::CaptureFilter& filte
     return text + "PCP_TRACE_DEBUG=api,comms in a program's environment tells whether it tries\n";
   if (able < facts.clients)
     text += count_of(facts.clients - able, "program") +
-            (facts.clients - able == 1 ? " has" : " have") +
-            " come in the last 5 s, or use PCP's own library, which has no spans\n";
+            (facts.clients - able == 1 ? " has come in the last 5 s, or uses"
+                                       : " have come in the last 5 s, or use") +
+            " PCP's own library, which has no spans\n";
   if (able == 0 || !names_programs(filter)) return text;
   std::set<std::string> services;
   std::uint64_t matching = 0;

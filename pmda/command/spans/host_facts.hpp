@@ -24,4 +24,9 @@ struct HostFacts {
   std::vector<std::string> tags;  // of transactions that have ended, or are open
 };
 
+// A host's name for the eye: PCP's tools call this one so.
+inline std::string shown_host(const std::string& name) {
+  return name == "local:" ? "this host" : name;
+}
+
 }  // namespace pcp::trace::command

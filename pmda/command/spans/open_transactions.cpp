@@ -8,7 +8,9 @@
 #include "command/json_writer.hpp"
 #include "command/pcp_values.hpp"
 #include "command/record/errand.hpp"
+#include "command/spans/host_facts.hpp"
 #include "command/spans/span_host.hpp"
+#include "command/traces/span_request.hpp"
 
 namespace pcp::trace::command {
 
@@ -28,6 +30,7 @@ Answer ask(const std::string& name) {
   SpanHost host(name);
   if (const Result<void> connected = host.connect(); !connected)
     return {connected.error().message, {}};
+  if (const Result<void> found = find_agent(); !found) return {found.error().message, {}};
   constexpr const char* kInFlight = "trace.transact.inflight";
   if (lookup(kInFlight) == PM_ID_NULL)
     return {"its trace agent cannot tell (no trace.transact.inflight)", {}};
@@ -57,9 +60,9 @@ OpenTransactions read_open_transactions(const std::vector<std::string>& hosts,
     const auto answer = std::make_shared<Answer>();
     const bool has_answered = has_been_done([answer, host] { *answer = ask(host); }, interruption);
     if (!has_answered)
-      open.troubles.push_back(host + ": its pmcd does not answer");
+      open.troubles.push_back(shown_host(host) + ": its pmcd does not answer");
     else if (!answer->trouble.empty())
-      open.troubles.push_back(host + ": " + answer->trouble);
+      open.troubles.push_back(shown_host(host) + ": " + answer->trouble);
     else
       std::copy_if(answer->tags.begin(), answer->tags.end(), std::back_inserter(open.tags),
                    [&](const OpenTransaction& each) { return matches_tag(filter, each.tag); });

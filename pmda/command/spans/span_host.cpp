@@ -84,6 +84,8 @@ Result<SpanHost::Fetched> SpanHost::fetch() {
   const OwnedResult result(read, pmFreeResult);
   const pmValueSet& events = *result->vset[0];
   const pmValueSet& backlog = *result->vset[1];
+  if (events.numval == PM_ERR_NOAGENT || events.numval == PM_ERR_IPC)
+    return Error{"its trace agent has gone"};
   if (events.numval < 0) return pcp_error("the trace agent", events.numval);
   Fetched fetched;
   // It has forgotten us, if it is another one.

@@ -49,7 +49,7 @@ class Watch {
   void say(const std::string& what) { std::cerr << "pcp-trace " << word_ << ": " << what; }
 
   void note(HostNews& news, agent::Time now) {
-    const std::string& host = options_.hosts[news.host];
+    const std::string host = shown_host(options_.hosts[news.host]);
     if (news.is_over) --hosts_left_;
     if (!news.trouble.empty())
       say(host + ": " + news.trouble + (news.is_over ? "\n" : "; waiting for it\n"));

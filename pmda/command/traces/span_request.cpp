@@ -13,9 +13,9 @@ namespace pcp::trace::command {
 namespace {
 
 constexpr const char* kHowToBePermitted =
-    "its agent shows spans to users of that host only, through pmcd's Unix socket: to root and"
-    " PCP's user those of all programs, to others their own; to all with its option"
-    " --capture-remote";
+    "its agent shows spans to users of that host only, through pmcd's Unix socket"
+    " (-h unix:/run/pcp/pmcd.socket): to root and PCP's user those of all programs, to others their"
+    " own; to all with its option --capture-remote";
 
 struct Freed {
   void operator()(void* memory) const { std::free(memory); }
@@ -43,14 +43,21 @@ int store_text(pmID metric, const std::string& text) {
 }
 
 Result<SpanMetrics> look_up() {
+  if (const Result<void> found = find_agent(); !found) return found.error();
   const SpanMetrics metrics{lookup("tracing.events"), lookup("tracing.backlog")};
   if (metrics.events != PM_ID_NULL && metrics.backlog != PM_ID_NULL) return metrics;
-  if (lookup("trace.transact.count") == PM_ID_NULL)
-    return Error{"its pmcd has no metrics trace.*; is the trace agent installed there?"};
   return Error{"its trace agent is PCP's own, or too old: it has no spans (no tracing.events)"};
 }
 
 }  // namespace
+
+// Names stay in the namespace when their agent has gone.
+Result<void> find_agent() {
+  const pmID id = lookup("trace.transact.count");
+  pmDesc description{};
+  if (id != PM_ID_NULL && pmLookupDesc(id, &description) != PM_ERR_NOAGENT) return {};
+  return Error{"its pmcd has no metrics trace.*; is the trace agent installed there?"};
+}
 
 Result<SpanMetrics> ask_for_spans(const std::string& filter) {
   Result<SpanMetrics> metrics = look_up();

@@ -18,6 +18,9 @@ struct SpanMetrics {
   pmID backlog = PM_ID_NULL;
 };
 
+// An error if pmcd has no trace agent at all.
+Result<void> find_agent();
+
 // The context gets those that match, from now on. An error says why the agent will not have it.
 Result<SpanMetrics> ask_for_spans(const std::string& filter);
 

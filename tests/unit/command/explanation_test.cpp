@@ -64,6 +64,11 @@ TEST(Explanation, IsThatProgramsHaveAnotherLibrary) {
                 .find("\n  3 programs have come in the last 5 s, or use PCP's "
                       "own library, which has no spans\n"),
             std::string::npos);
+  facts.clients = 3;
+  EXPECT_NE(explained(facts, "tag=*")
+                .find("\n  1 program has come in the last 5 s, or uses PCP's "
+                      "own library, which has no spans\n"),
+            std::string::npos);
 }
 
 TEST(Explanation, IsThatNoneHasEnded) {
