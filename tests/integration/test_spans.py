@@ -20,11 +20,11 @@ MS = 1_000_000
 
 
 class SpansTestCase(TraceTestCase):
-    def start(self, *arguments, word="spans", hosts=None, unix=True):
+    def start(self, *arguments, word="spans", hosts=None, unix=True, become=()):
         """Starts it on these hosts, by default the test's own."""
         options = [word for pmcd in hosts or [self.pmcd] for word in ("-h", pmcd.host(unix))]
-        process = subprocess.Popen([recorded.COMMAND, word, *options, *arguments], text=True,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        process = subprocess.Popen([*become, recorded.COMMAND, word, *options, *arguments],
+                                   text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    stdin=subprocess.DEVNULL, env=os.environ | {"LC_ALL": "C"})
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
@@ -288,8 +288,8 @@ class Nothing(SpansTestCase):
     def setUp(self):
         self.pmcd = self.start_pmcd(host_name="saturn")
 
-    def complaint_after_a_while(self, *filter_words):
-        process = self.start(*filter_words)
+    def complaint_after_a_while(self, *filter_words, become=()):
+        process = self.start(*filter_words, become=become)
         lines = [process.stderr.readline()]
         while not lines[-1].startswith("  captures"):
             lines.append(process.stderr.readline())
@@ -317,6 +317,19 @@ class Nothing(SpansTestCase):
         self.assertIn(": no permission: its agent shows spans to users of that host only",
                       complaints)
         self.assertIn(" (-h unix:/run/pcp/pmcd.socket)", complaints)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can be somebody else")
+    def test_is_of_ones_own_to_another_user(self):
+        os.chmod(self.pmcd.directory, 0o755)
+        os.chmod(self.pmcd.path("run"), 0o777)
+        traced = self.start_traced(self.environment(self.pmcd))
+        traced.call("begin a")
+        traced.call("end a")
+        wait_until(lambda: self.pmcd.values("trace.transact.count"), what="its transaction")
+        complaint = self.complaint_after_a_while(
+            "tag=a", become=["setpriv", "--reuid", "65534", "--clear-groups"])
+        self.assertIn("\n  you see only programs of your own user (nobody), ", complaint)
+        self.assertNotIn("tags match", complaint)
 
     def test_is_there_without_a_pmcd(self):
         self.pmcd.end_pmcd()

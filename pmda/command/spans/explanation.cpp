@@ -68,7 +68,9 @@ std::string of_tags(const HostFacts& facts, const wire::CaptureFilter& filter, c
   if (!matches_some)
     return "the filter matches none of the tags there: " +
            listed({facts.tags.begin(), facts.tags.end()}, shown) + "\n";
-  return std::string("tags match; transactions are shown when they end") +
+  // For another's programs tags match as well.
+  return std::string(facts.only_user.empty() ? "tags match; " : "") +
+         "transactions are shown when they end" +
          (filter.slower_ns != 0 ? ", and none was slow enough" : "") +
          (filter.share < wire::kWholeShare ? ", and share= takes few of them" : "") + "\n";
 }
@@ -78,6 +80,9 @@ std::string of_tags(const HostFacts& facts, const wire::CaptureFilter& filter, c
 std::string explanation(const HostFacts& facts, const wire::CaptureFilter& filter,
                         const Shown& shown) {
   std::string text = of_programs(facts, filter, shown);
+  if (!facts.only_user.empty())
+    text += "you see only programs of your own user (" + shown.name(facts.only_user, kNameColumns) +
+            "), root and PCP's user see all\n";
   if (facts.clients > 0) text += of_tags(facts, filter, shown);
   text += "captures, of all who look there: " + Shown::count(static_cast<double>(facts.captures)) +
           "; they have brought " + count_of(facts.captured, "span") + " since the agent's start\n";

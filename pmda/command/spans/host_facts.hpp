@@ -17,6 +17,7 @@ struct HostFacts {
   };
 
   std::string host;
+  std::string only_user;       // not empty: we are this one, and are shown his programs only
   std::uint64_t clients = 0;   // that are connected, with whatever library
   std::uint64_t captures = 0;  // filters for which spans are captured now
   std::uint64_t captured = 0;  // spans, of all filters since the agent's start

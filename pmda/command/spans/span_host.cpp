@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/spans/span_host.hpp"
 
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <array>
 #include <charconv>
 #include <utility>
@@ -41,6 +45,24 @@ std::vector<HostFacts::Program> programs() {
   programs.reserve(all.size());
   for (auto& [number, program] : all) programs.push_back(std::move(program));
   return programs;
+}
+
+// As the agent decides it. On other hosts it shows all or nothing; and whoever has started pmcd
+// himself is the agent's user, too.
+std::string only_user(const std::string& host) {
+  constexpr std::string_view kUnix = "unix:";
+  const uid_t user = ::geteuid();
+  if (user == 0 || !(host == "local:" || host.starts_with(kUnix))) return "";
+  char* pcp = nullptr;
+  pmGetUsername(&pcp);
+  const passwd* found = ::getpwnam(pcp);
+  if (found != nullptr && found->pw_uid == user) return "";
+  struct stat socket {};
+  if (host.starts_with(kUnix) && ::stat(host.c_str() + kUnix.size(), &socket) == 0 &&
+      socket.st_uid == user)
+    return "";
+  found = ::getpwuid(user);
+  return found != nullptr ? found->pw_name : std::to_string(user);
 }
 
 }  // namespace
@@ -105,6 +127,7 @@ HostFacts SpanHost::facts() {
   pmUseContext(context_);
   HostFacts facts;
   facts.host = host_name_;
+  facts.only_user = only_user(name_);
   const std::vector<double> numbers =
       read_numbers({"trace.agent.clients", "tracing.agent.captures", "tracing.agent.captured"});
   facts.clients = static_cast<std::uint64_t>(numbers[0]);

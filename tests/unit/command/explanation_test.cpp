@@ -82,6 +82,16 @@ TEST(Explanation, IsThatNoneHasEnded) {
             std::string::npos);
 }
 
+TEST(Explanation, IsThatOneSeesOnesOwnProgramsOnly) {
+  HostFacts facts = a_shop();
+  facts.only_user = "nobody";
+  EXPECT_NE(
+      explained(facts, "tag=pay")
+          .find("\n  you see only programs of your own user (nobody), root and PCP's user see "
+                "all\n  transactions are shown when they end\n"),
+      std::string::npos);
+}
+
 TEST(Explanation, NamesAFewOfMany) {
   HostFacts facts = a_shop();
   facts.tags.clear();
