@@ -268,6 +268,13 @@ class OfPrograms(RecordSpansTestCase):
             self.assertEqual(done.returncode, 1)
             self.assertIn(why, done.stderr)
 
+    def test_are_not_exported_where_none_was_captured(self):
+        self.start("tag=nosuch").end()
+        done = subprocess.run([recorded.COMMAND, "export", "--chrome", "-", "-a", self.folder], text=True, check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("no transaction was captured", done.stderr)
+
 
 class OfHosts(RecordSpansTestCase):
     def setUp(self):

@@ -277,6 +277,15 @@ class Exported(SpansTestCase):
                           for event in document["traceEvents"] if event["ph"] == "X"],
                          [("request", 0, 1.5)])
 
+    def test_are_written_to_standard_output(self):
+        program = self.program()
+        process = self.start("--chrome", "-", "-s", "1", word="export")
+        program.wait_for_filters("tag=*")
+        program.send(encode_span(begin_ns=BEGIN, duration_ns=1500))
+        out, complaints = self.end(process)
+        self.assertEqual(complaints, "")
+        self.assertEqual(json.loads(out)["otherData"]["base_ns"], str(BEGIN))
+
     def test_need_a_file_that_can_be_written(self):
         process = self.start("--chrome", "/nonexistent/file", word="export")
         self.assertIn("/nonexistent/file: No such file", self.end(process, 1)[1])

@@ -2,6 +2,7 @@
 #include "command/spans/export.hpp"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <clocale>
@@ -82,6 +83,9 @@ int export_recorded(const ExportOptions& options, const agent::Descriptor& file)
     return fail(options.archives.front() +
                     ": has no single transactions. Record with `pcp-trace record --spans FILTER`",
                 kExportFailed);
+  if (all.traces.empty())
+    return fail(options.archives.front() + ": no transaction was captured when it was recorded",
+                kExportFailed);
   if ((*read)->missed > 0)
     fail(std::to_string((*read)->missed) + " spans were missed when they were recorded", kExported);
   return write_file(file, all, options.chrome);
@@ -90,7 +94,9 @@ int export_recorded(const ExportOptions& options, const agent::Descriptor& file)
 int write_chrome(const ExportOptions& options) {
   // First of all: should that not work, nobody has to wait for it.
   const agent::Descriptor file(
-      ::open(options.chrome.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+      options.chrome == "-"
+          ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
+          : ::open(options.chrome.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (!file) return fail(options.chrome + ": " + std::strerror(errno), kExportFailed);
   return options.archives.empty() ? export_live(options, file) : export_recorded(options, file);
 }

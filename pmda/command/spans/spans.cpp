@@ -28,7 +28,8 @@ int show_traces(const SpansOptions& options) {
   Interruption interruption;
   const Shown shown(terminal_of(STDOUT_FILENO));
   if (::isatty(STDERR_FILENO) != 0)
-    std::cerr << "pcp-trace spans: waiting for " << wire::text_of(options.filter) << " (^C ends)"
+    std::cerr << "pcp-trace spans: waiting for "
+              << shown.name(options.typed_filter, shown.terminal().columns) << " (^C ends)"
               << std::endl;
   const Watched watched = watch(options, interruption, "spans", [&](const SpanTrace& trace) {
     return print(options.is_json ? trace_json(trace) : waterfall(trace, shown) + "\n");

@@ -85,6 +85,15 @@ Result<void> take_option(int which, const char* argument, ExportOptions& options
   return which < kChrome ? take_common(which, argument, options) : Result<void>();
 }
 
+Error unknown(const std::string& name, const SpansOptions&) {
+  if (name == "-a" || name == "--archive")
+    return {name + ": is not an option; for recordings: pcp-trace report"};
+  return {name + ": is not an option"};
+}
+Error unknown(const std::string& name, const ExportOptions&) {
+  return {name + ": is not an option"};
+}
+
 // The option of a word as one writes it.
 std::string option_name(const std::string& word, int letter) {
   if (word.starts_with("--")) return word.substr(0, word.find('='));
@@ -104,8 +113,7 @@ Result<std::vector<std::string>> take_options(int argc, char* const* argv, const
     // Words that were passed have been moved behind, so this is where the option was.
     const std::string word = argv[std::min(std::max(at, optind - 1), argc - 1)];
     if (which == ':') return Error{option_name(word, optopt) + ": needs an argument"};
-    if (which == '?' && optopt != '?')
-      return Error{option_name(word, optopt) + ": is not an option"};
+    if (which == '?' && optopt != '?') return unknown(option_name(word, optopt), options);
     const Result<void> taken = take_option(which == '?' ? kHelp : which, optarg, options);
     if (!taken)
       return Error{(which < kChrome ? option_name("", which) : option_name(word, which)) + ": " +
@@ -114,10 +122,10 @@ Result<std::vector<std::string>> take_options(int argc, char* const* argv, const
   return std::vector<std::string>(argv + optind, argv + argc);
 }
 
-Result<wire::CaptureFilter> parse_words(const std::vector<std::string>& words) {
+std::string filter_of(const std::vector<std::string>& words) {
   std::string line;
   for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
-  return wire::parse_capture_filter(line.empty() ? "tag=*" : line);
+  return line.empty() ? "tag=*" : line;
 }
 
 // `pcp -h HOST trace spans` arrives in the environment.
@@ -145,7 +153,8 @@ Result<Options> parse(int argc, char* const* argv, const char* letters, const op
   if (!words) return words.error();
   if (options.wants_help) return options;
   if (const Result<void> checked = check(options, *words); !checked) return checked.error();
-  Result<wire::CaptureFilter> filter = parse_words(*words);
+  options.typed_filter = filter_of(*words);
+  Result<wire::CaptureFilter> filter = wire::parse_capture_filter(options.typed_filter);
   if (!filter) return filter.error();
   options.filter = *std::move(filter);
   add_host(options);
@@ -177,16 +186,24 @@ Words of the filter, all of which must match (without any: tag=*):
   limit=N/s                 at most so many spans a second of each program
                             (1000/s); beyond that whole traces are left out
   service=PATTERN  process=PATTERN  pid=N
-  kind=point,observe,counter   also what happens within the transactions
+  kind=point,observe,counter   also what happens within the transactions, which
+                            are always there: kind=transact is without any
 
 A transaction that matches comes with all below it in its process. In the other
-processes of its trace the filter has to match, too: tag=order,reserve.
+processes of its trace the filter has to match, too: tag=order,reserve. To have
+whole traces through all programs, name no tag: share=10%.
+
+A program that starts meanwhile learns of the filter when it connects with its
+first call; what it begins before that by handle is not captured, and not counted
+as missed. PCP_TRACE_CAPTURE with the same filter in its environment captures
+from the first call on.
 
 Status: 0 done; 1 none of the hosts has spans for us; 2 wrong usage.
 
 Examples:
   pcp-trace spans
   pcp-trace spans 'tag=order*' kind=point
+  pcp-trace spans -h unix:/run/pcp/pmcd.socket slower=100ms
   pcp-trace spans -h shop1 -h shop2 'tag=checkout*' share=1%
   pcp-trace spans --json -T 10s | jq -r 'select(.duration_ns > 1e7).trace'
   pcp-trace spans --open
@@ -199,7 +216,7 @@ const char* const kExportUsage =
 Writes single transactions, as `pcp-trace spans` shows them, into a file for
 ui.perfetto.dev, speedscope.app or chrome://tracing.
 
-  --chrome FILE      in Chrome's trace format, which is JSON
+  --chrome FILE      in Chrome's trace format, which is JSON; - is standard output
   -a, --archive NAME those that were recorded (pcp-trace record --spans), in an
                      archive or its folder; may be repeated
   -h, --host HOST    from HOST's pmcd; may be repeated

@@ -17,6 +17,7 @@ namespace pcp::trace::command {
 struct WatchOptions {
   std::vector<std::string> hosts;       // -h; at least one
   wire::CaptureFilter filter;           // of all words; without any, every tag
+  std::string typed_filter;             // as it was given
   std::optional<std::uint64_t> traces;  // -s
   std::optional<agent::Time> duration;  // -T
 };
