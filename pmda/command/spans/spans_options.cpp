@@ -194,9 +194,9 @@ processes of its trace the filter has to match, too: tag=order,reserve. To have
 whole traces through all programs, name no tag: share=10%.
 
 A program that starts meanwhile learns of the filter when it connects with its
-first call; what it begins before that by handle is not captured, and not counted
-as missed. PCP_TRACE_CAPTURE with the same filter in its environment captures
-from the first call on.
+first call; what it begins before that by handle is not captured, and not
+counted as missed. PCP_TRACE_CAPTURE with the same filter in its environment
+captures from the first call on.
 
 Status: 0 done; 1 none of the hosts has spans for us; 2 wrong usage.
 
@@ -216,7 +216,7 @@ const char* const kExportUsage =
 Writes single transactions, as `pcp-trace spans` shows them, into a file for
 ui.perfetto.dev, speedscope.app or chrome://tracing.
 
-  --chrome FILE      in Chrome's trace format, which is JSON; - is standard output
+  --chrome FILE      in Chrome's trace format, which is JSON; -: standard output
   -a, --archive NAME those that were recorded (pcp-trace record --spans), in an
                      archive or its folder; may be repeated
   -h, --host HOST    from HOST's pmcd; may be repeated
