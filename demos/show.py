@@ -122,6 +122,8 @@ def introduction(pmcd, demo, build):
             f"    pminfo -h {host} -f trace\n"
             f"    pmval  -h {host} -t 1 trace.transact.rate\n"
             f"    pmrep  -h {host} -t 1 trace.transact.max_time trace.transact.p99\n"
+            "Single transactions, as they happen:\n"
+            f"    {os.path.relpath(build)}/pmda/command/pcp-trace spans -h {pmcd.host(unix=True)} slower=100ms\n"
             "And to see something of your own among it, from a program or with pmtrace:\n"
             f"    export PCP_TRACE_SOCKET={pmcd.path('run/trace.socket')}\n"
             f"    {os.path.relpath(build)}/libtrace/tools/pmtrace hello\n")

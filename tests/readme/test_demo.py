@@ -14,6 +14,7 @@ SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 sys.path.insert(0, os.path.join(SOURCE, "demos"))
 import live_table  # noqa: E402
 import show  # noqa: E402
+import spans  # noqa: E402
 
 METRICS = {
     "trace.transact.count": {"checkout": 12_345_678, "search": 2},
@@ -188,6 +189,21 @@ class Run(unittest.TestCase):
             seconds = " ".join(arguments).removeprefix("c").strip()
             self.assertIn(f"not '{seconds}'; wanted: ./run demo [record] [LANGUAGE] [SECONDS]",
                           self.refusal(*arguments))
+
+
+class Introduction(unittest.TestCase):
+    def test_has_a_command_for_single_transactions(self):
+        pmcd = mock.Mock(host=lambda unix=False: "unix:/run/socket" if unix else "127.0.0.1:1")
+        shown = show.introduction(pmcd, show.DEMOS["c"], "build/release")
+        self.assertIn("\n    build/release/pmda/command/pcp-trace spans -h unix:/run/socket slower=100ms\n",
+                      shown)
+
+
+class Costs(unittest.TestCase):
+    def test_are_those_of_the_round_that_nothing_disturbed(self):
+        costs = spans.Costs(mock.Mock(stdout=["beside 30.1\n", "beside 22.2\n", "beside 90.5\n", "within 150\n"]))
+        costs._reader.join()
+        self.assertEqual((costs.of("before", "beside"), costs.of("before", "within")), (22.2, 150))
 
 
 class Check(unittest.TestCase):
