@@ -128,10 +128,8 @@ void Document::slowest(const Tag& tag) {
   json.key("slowest");
   if (!tag.slowest) return json.null();
   json.object([&] {
-    if (tag.slowest->at)
-      text("at", rfc3339(*tag.slowest->at));
-    else
-      json.key("at"), json.null();
+    json.key("at");
+    tag.slowest->at ? json.text(rfc3339(*tag.slowest->at)) : json.null();
     number(tag.slowest->is_p99 ? "p99" : "max", tag.slowest->value);
   });
 }

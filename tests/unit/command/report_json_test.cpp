@@ -96,6 +96,13 @@ TEST(ReportAsJson, HasEachNumberInItsPlace) {
     EXPECT_NE(json.find(part), std::string::npos) << part << "\n" << json;
 }
 
+TEST(ReportAsJson, KnowsNoTimeOfWhatOnlyTheDistributionKnows) {
+  Totals run = a_known_run();
+  run.tags[0].slowest->at.reset();
+  const std::string json = report_json(run.run, run.tags, nullptr, {});
+  EXPECT_NE(json.find(R"("slowest":{"at":null,"max":0.25})"), std::string::npos) << json;
+}
+
 TEST(ReportAsJson, SaysNothingOfPercentilesWhereThereAreNever) {
   Totals run = a_run();
   run.tags.front().type = TraceType::Point;
