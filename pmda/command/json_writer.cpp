@@ -20,6 +20,10 @@ void JsonWriter::text(std::string_view value) {
   text_ += '"';
 }
 
+void JsonWriter::exact_text(std::string_view value) {
+  literal(agent::json_string(value, std::numeric_limits<std::size_t>::max() / 2));
+}
+
 void JsonWriter::number(double value) {
   if (!std::isfinite(value)) return null();
   std::array<char, 32> digits{};

@@ -30,6 +30,13 @@ class JsonWriter {
 
   // The text is valid UTF-8 in the document, whatever it is here.
   void text(std::string_view value);
+  // The same without escapes of ours where JSON has its own, so that a newline is one.
+  void exact_text(std::string_view value);
+  void exact_key(std::string_view name) {
+    exact_text(name);
+    text_ += ':';
+    is_first_ = true;
+  }
   void number(double value);  // infinite ones are not known, either
   void number(const std::optional<double>& value) { value ? number(*value) : null(); }
   void truth(std::same_as<bool> auto value) { literal(value ? "true" : "false"); }

@@ -9,9 +9,11 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <vector>
 
@@ -21,7 +23,6 @@ namespace pcp::trace::command {
 
 namespace {
 
-constexpr std::size_t kFewestColumns = 80;
 constexpr std::size_t kMostColumns = 120;
 
 template <typename... Arguments>
@@ -129,6 +130,35 @@ void cut_in_the_middle(std::vector<Piece>& pieces, std::size_t columns, const st
   pieces.insert(rest, {mark, columns_of(mark)});
 }
 
+// So many of them are one escape, from the first on.
+std::size_t length_of_escape(const std::vector<Piece>& pieces, std::size_t at) {
+  if (pieces[at].text != "\\" || at + 1 == pieces.size()) return 1;
+  return 2;
+}
+
+std::string beginning_of(const std::vector<Piece>& pieces, std::size_t room) {
+  std::string shown;
+  for (std::size_t at = 0; at < pieces.size();) {
+    const std::size_t end = at + length_of_escape(pieces, at);
+    std::size_t needed = 0;
+    for (std::size_t i = at; i < end; ++i) needed += pieces[i].columns;
+    if (needed > room) return shown;
+    room -= needed;
+    for (; at < end; ++at) shown += pieces[at].text;
+  }
+  return shown;
+}
+
+// 0: COLUMNS says nothing.
+std::size_t wanted_columns() {
+  const char* const text = std::getenv("COLUMNS");
+  std::size_t columns = 0;
+  if (text == nullptr) return 0;
+  const char* const end = text + std::strlen(text);
+  const auto [rest, error] = std::from_chars(text, end, columns);
+  return error == std::errc() && rest == end ? columns : 0;
+}
+
 std::tm broken_down(Moment moment) {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(moment.time_since_epoch());
   const auto time = static_cast<std::time_t>(seconds.count());
@@ -146,11 +176,15 @@ std::string formatted_time(const char* format, Moment moment) {
 
 }  // namespace
 
-Terminal terminal_of(int descriptor) {
+Terminal terminal_of(int descriptor, std::size_t fewest_columns) {
   Terminal terminal;
   terminal.is_utf8 = std::string_view(::nl_langinfo(CODESET)) == "UTF-8";
+  const auto take_columns = [&](std::size_t columns) {
+    terminal.columns = std::clamp(columns, fewest_columns, kMostColumns);
+  };
+  const std::size_t wanted = wanted_columns();
   if (::isatty(descriptor) == 0) {
-    terminal.columns = kMostColumns;
+    take_columns(wanted != 0 ? wanted : kMostColumns);
     return terminal;
   }
   const char* const kind = std::getenv("TERM");
@@ -158,8 +192,10 @@ Terminal terminal_of(int descriptor) {
   terminal.has_colors = kind != nullptr && std::string_view(kind) != "dumb" &&
                         (no_color == nullptr || *no_color == '\0');
   winsize size{};
-  if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0)
-    terminal.columns = std::clamp<std::size_t>(size.ws_col, kFewestColumns, kMostColumns);
+  if (wanted != 0)
+    take_columns(wanted);
+  else if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0)
+    take_columns(size.ws_col);
   return terminal;
 }
 
@@ -223,6 +259,15 @@ std::string Shown::name(std::string_view text, std::size_t columns) const {
   std::string shown;
   for (const Piece& piece : pieces) shown += piece.text;
   return shown;
+}
+
+std::string Shown::beginning(std::string_view text, std::size_t columns) const {
+  const std::vector<Piece> pieces = pieces_of(text, terminal_.is_utf8);
+  std::size_t used = 0;
+  for (const Piece& piece : pieces) used += piece.columns;
+  if (used <= columns) return beginning_of(pieces, used);
+  const std::string mark = sign("…", "..");
+  return beginning_of(pieces, columns - std::min(columns, columns_of(mark))) + mark;
 }
 
 std::string Shown::right(std::string_view text, std::size_t columns) {

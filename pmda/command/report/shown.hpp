@@ -20,7 +20,8 @@ struct Terminal {
 
 // Where this descriptor leads to, as the locale and the environment have it. Requires: setlocale()
 // was called.
-Terminal terminal_of(int descriptor);
+// COLUMNS says how wide it is to be, in any case. With fewer columns than the fewest lines wrap.
+Terminal terminal_of(int descriptor, std::size_t fewest_columns = 80);
 
 class Shown {
  public:
@@ -45,6 +46,9 @@ class Shown {
 
   // A program's text, cut to so many columns; what could harm a terminal is shown as \xNN.
   std::string name(std::string_view text, std::size_t columns) const;
+
+  // The same, but cut at its end. A backslash of the text begins an escape, which stays whole.
+  std::string beginning(std::string_view text, std::size_t columns) const;
 
   std::string nothing() const { return sign("–", "-"); }
   std::string at_least() const { return sign("≥", ">"); }

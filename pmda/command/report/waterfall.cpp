@@ -2,10 +2,12 @@
 #include "command/report/waterfall.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 
+#include "command/traces/span_attributes.hpp"
 #include "command/traces/span_ids.hpp"
 
 namespace pcp::trace::command {
@@ -15,6 +17,9 @@ namespace {
 constexpr std::size_t kDurationColumns = 9;
 constexpr std::size_t kLeastName = 14;  // of a tag that is far below
 constexpr std::size_t kMostOfHost = 12;
+// Where there are fewer columns, the least important ones are not there.
+constexpr std::size_t kForAll = 80;
+constexpr std::size_t kForBars = 60;
 constexpr std::size_t kStep = 2;  // to the right, for each that it is below
 
 double seconds(std::uint64_t ns) { return static_cast<double>(ns) / 1e9; }
@@ -42,8 +47,8 @@ class Waterfall {
         most_spans_(most_spans),
         begin_(trace.begin_ns()),
         length_(std::max<std::uint64_t>(trace.end_ns() - begin_, 1)),
-        bar_columns_(shown.terminal().columns / 4),
-        where_columns_(shown.terminal().columns / 4),
+        bar_columns_(shown.terminal().columns < kForBars ? 0 : shown.terminal().columns / 4),
+        where_columns_(shown.terminal().columns < kForAll ? 0 : shown.terminal().columns / 4),
         name_columns_(shown.terminal().columns - bar_columns_ - where_columns_ - kDurationColumns -
                       1),
         has_hosts_(are_of_several_hosts(trace.spans)) {}
@@ -64,9 +69,13 @@ class Waterfall {
   // In a line of its own below a span.
   std::string note(const Node& node, const std::string& text) const {
     const std::string begin = indent(node) + "  ";
-    return begin + shown_.name(text, shown_.terminal().columns - begin.size());
+    return begin + shown_.beginning(text, shown_.terminal().columns - begin.size());
   }
-  std::size_t column_of(std::uint64_t ns) const;
+  // How many columns a time takes.
+  double columns_for(std::uint64_t ns) const {
+    return static_cast<double>(ns) / static_cast<double>(length_) *
+           static_cast<double>(bar_columns_);
+  }
 
   const SpanTrace& trace_;
   const Shown& shown_;
@@ -97,8 +106,9 @@ std::string Waterfall::head(const Node& first) const {
   const auto begin = Moment(std::chrono::nanoseconds(begin_));
   std::string rest = "  " + shown_.duration(seconds(trace_.end_ns() - begin_)) + "  " +
                      Shown::time(begin) + milliseconds(begin_);
-  if (!has_hosts_) rest += "  " + shown_.name(first.span->host, kMostOfHost);
-  const std::string id = trace_.id.is_set() ? "  trace " + text_of(trace_.id) : "";
+  if (!has_hosts_ && bar_columns_ > 0) rest += "  " + shown_.name(first.span->host, kMostOfHost);
+  const std::string id =
+      trace_.id.is_set() && where_columns_ > 0 ? "  trace " + text_of(trace_.id) : "";
   const std::size_t room = shown_.terminal().columns - columns_of(rest) - id.size();
   return shown_.bold(shown_.name(first.span->tag, room) + rest) + shown_.faint(id) + "\n";
 }
@@ -110,10 +120,10 @@ std::string Waterfall::line(const Node& node) const {
   const std::size_t used = columns_of(tag);
   if (span.aborted) tag = shown_.bad(tag);
   std::string line = begin + tag + std::string(name_columns_ - begin.size() - used, ' ');
-  line += Shown::left(where(node), where_columns_);
+  if (where_columns_ > 0) line += Shown::left(where(node), where_columns_);
   line += Shown::right(span.is_event() ? "" : shown_.duration(seconds(span.duration_ns)),
                        kDurationColumns);
-  return Shown::trimmed(line + " " + bar(span)) + "\n";
+  return Shown::trimmed(bar_columns_ > 0 ? line + " " + bar(span) : line) + "\n";
 }
 
 // What the program has said of a span, and why it was aborted.
@@ -123,7 +133,8 @@ std::string Waterfall::notes(const Node& node) const {
   if (span.aborted)
     lines +=
         shown_.bad(note(node, "aborted" + (span.reason.empty() ? "" : ": " + span.reason))) + "\n";
-  if (!span.attributes.empty()) lines += shown_.faint(note(node, span.attributes)) + "\n";
+  if (!span.attributes.empty())
+    lines += shown_.faint(note(node, shown_attributes(span.attributes))) + "\n";
   if (!span.links.empty()) lines += shown_.faint(note(node, "see also " + span.links)) + "\n";
   if (span.left_out > 0)
     lines +=
@@ -133,7 +144,9 @@ std::string Waterfall::notes(const Node& node) const {
 
 std::string Waterfall::end(std::size_t not_shown) const {
   std::string lines;
-  const auto say = [&](const std::string& text) { lines += shown_.faint("  " + text) + "\n"; };
+  const auto say = [&](const std::string& text) {
+    lines += shown_.faint("  " + shown_.beginning(text, shown_.terminal().columns - 2)) + "\n";
+  };
   if (not_shown > 0) say("and " + plural(not_shown, "line") + " more, which --json has");
   if (trace_.left_out > 0) say("and " + plural(trace_.left_out, "span") + ", which are too many");
   if (trace_.is_late)
@@ -168,19 +181,26 @@ std::string Waterfall::where(const Node& node) const {
   return shown_.name(text, where_columns_ - 1);
 }
 
-std::size_t Waterfall::column_of(std::uint64_t ns) const {
-  const double share = static_cast<double>(ns - begin_) / static_cast<double>(length_);
-  return static_cast<std::size_t>(std::lround(share * static_cast<double>(bar_columns_)));
-}
-
-// What is too short for a column is a thin line.
+// Of equal times the bars are equally long, wherever they begin: a terminal has eighths of columns,
+// if it has such signs. What is too short for one is a thin line.
 std::string Waterfall::bar(const SpanEvent& span) const {
-  const std::size_t begin = std::min(column_of(span.begin_ns), bar_columns_ - 1);
-  const std::size_t end = column_of(span.end_ns());
+  constexpr std::array kEighths{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const auto rounded = [](double number) { return static_cast<std::size_t>(std::lround(number)); };
+  const std::size_t begin =
+      std::min(rounded(columns_for(span.begin_ns - begin_)), bar_columns_ - 1);
   const std::string before(begin, ' ');
   if (span.is_event()) return before + shown_.sign("·", "*");
-  std::string bar = end > begin ? "" : shown_.sign("▏", "|");
-  for (std::size_t i = begin; i < end; ++i) bar += shown_.sign("█", "=");
+  const std::size_t room = bar_columns_ - begin;
+  const double columns = columns_for(span.duration_ns);
+  std::string bar;
+  if (shown_.terminal().is_utf8) {
+    const std::size_t eighths = std::clamp<std::size_t>(rounded(columns * 8), 1, room * 8);
+    for (std::size_t i = 0; i < eighths / 8; ++i) bar += "█";
+    bar += kEighths[eighths % 8];
+  } else {
+    bar.assign(std::min(rounded(columns), room), '=');
+    if (bar.empty()) bar = "|";
+  }
   return before + (span.aborted ? shown_.bad(bar) : bar);
 }
 

@@ -242,8 +242,8 @@ void ChromeDocument::arguments(const SpanEvent& span) {
   json_.object([&] {
     if (span.aborted) text("aborted", span.reason);
     for (const SpanAttribute& attribute : attributes_of(span.attributes)) {
-      json_.key(attribute.key);
-      attribute.number ? json_.number(*attribute.number) : json_.text(attribute.text);
+      json_.exact_key(attribute.key);
+      attribute.number ? json_.number(*attribute.number) : json_.exact_text(attribute.text);
     }
   });
 }

@@ -32,6 +32,25 @@ std::optional<double> as_number(std::string_view text) {
   return number;
 }
 
+std::string quoted(std::string_view text) {
+  std::string shown = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\')
+      shown += {'\\', c};
+    else if (c == '\n' || c == '\t' || c == '\r')
+      shown += {'\\', c == '\n' ? 'n' : c == '\t' ? 't' : 'r'};
+    else
+      shown += c;
+  }
+  return shown + '"';
+}
+
+std::string quoted_if_need_be(std::string_view text, bool is_number) {
+  constexpr std::string_view kMisleading = " =\"\\\n\t\r";
+  const bool misleads = text.empty() || text.find_first_of(kMisleading) != text.npos;
+  return is_number || misleads ? quoted(text) : std::string(text);
+}
+
 }  // namespace
 
 std::vector<std::string> words_of(std::string_view text) {
@@ -53,6 +72,20 @@ std::vector<SpanAttribute> attributes_of(std::string_view text) {
         {plain(std::string_view(word).substr(0, sign)), plain(value), as_number(value)});
   }
   return attributes;
+}
+
+std::string shown_attributes(std::string_view text) {
+  std::string shown;
+  for (const std::string& word : words_of(text)) {
+    const SpanAttribute attribute = attributes_of(word).front();
+    const std::string_view value = std::string_view(word).substr(word.find('=') + 1);
+    shown += (shown.empty() ? "" : " ") + quoted_if_need_be(attribute.key, false) + "=";
+    // The agent has escaped a text that would read as a number.
+    shown += attribute.number
+                 ? std::string(value)
+                 : quoted_if_need_be(attribute.text, as_number(attribute.text).has_value());
+  }
+  return shown;
 }
 
 }  // namespace pcp::trace::command

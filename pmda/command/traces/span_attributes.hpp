@@ -17,6 +17,10 @@ struct SpanAttribute {
 
 std::vector<SpanAttribute> attributes_of(std::string_view text);
 
+// The same for people: sql="a\nb" status="200" rows=28.5. Text with blanks, or like a number, is in
+// quotes; a backslash begins an escape always.
+std::string shown_attributes(std::string_view text);
+
 // The words of a text: links are such.
 std::vector<std::string> words_of(std::string_view text);
 

@@ -104,8 +104,8 @@ void TraceObject::attributes(const SpanEvent& span) {
   json_.key("attributes");
   json_.object([&] {
     for (const SpanAttribute& attribute : attributes_of(span.attributes)) {
-      json_.key(attribute.key);
-      attribute.number ? json_.number(*attribute.number) : json_.text(attribute.text);
+      json_.exact_key(attribute.key);
+      attribute.number ? json_.number(*attribute.number) : json_.exact_text(attribute.text);
     }
   });
 }

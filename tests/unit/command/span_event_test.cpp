@@ -125,5 +125,26 @@ TEST(Attributes, AreWhatTheProgramHasNoted) {
   EXPECT_FALSE(attributes[3].number);
 }
 
+TEST(Attributes, OfANewlineAndOfItsEscapeDiffer) {
+  std::string text;
+  agent::append_attribute(text, "one", "a\nb");
+  agent::append_attribute(text, "other", "a\\x0ab");
+  const std::vector<SpanAttribute> attributes = attributes_of(text);
+  EXPECT_EQ(attributes[0].text, "a\nb");
+  EXPECT_EQ(attributes[1].text, "a\\x0ab");
+  EXPECT_EQ(shown_attributes(text), R"(one="a\nb" other="a\\x0ab")");
+}
+
+TEST(Attributes, AreShownToPeople) {
+  std::string text;
+  agent::append_attribute(text, "sql", "SELECT * FROM cart\nWHERE");
+  agent::append_attribute(text, "status", "200");
+  agent::append_attribute(text, "rows", 28.5);
+  agent::append_attribute(text, "route", "/cart");
+  agent::append_attribute(text, "empty", "");
+  EXPECT_EQ(shown_attributes(text),
+            R"(sql="SELECT * FROM cart\nWHERE" status="200" rows=28.5 route=/cart empty="")");
+}
+
 }  // namespace
 }  // namespace pcp::trace::command

@@ -102,7 +102,7 @@ TEST(Waterfall, OfManySpansIsCut) {
 // What a program says may be anything, and so may its clock.
 TEST(Waterfall, FitsItsColumnsAndHarmsNoTerminal) {
   ASSERT_NE(std::setlocale(LC_CTYPE, "C.UTF-8"), nullptr);
-  for (const std::size_t columns : {80u, 120u}) {
+  for (const std::size_t columns : {40u, 59u, 60u, 79u, 80u, 120u}) {
     const Shown shown(Terminal{true, false, columns});
     std::vector<SpanEvent> spans;
     for (std::uint64_t i = 1; i <= 50; ++i) {
@@ -121,6 +121,38 @@ TEST(Waterfall, FitsItsColumnsAndHarmsNoTerminal) {
       EXPECT_LE(columns_of(text.substr(at, end - at)), columns) << text.substr(at, end - at);
       at = end + 1;
     }
+  }
+}
+
+TEST(Waterfall, HasLessWhereThereIsLessRoom) {
+  const SpanTrace trace = trace_of({span_of("checkout", 1, 0, 0, 10)});
+  const std::string narrow = waterfall(trace, Shown(Terminal{false, false, 79}));
+  EXPECT_EQ(narrow.find("trace 0"), narrow.npos);
+  EXPECT_EQ(narrow.find("shop"), narrow.npos);
+  EXPECT_NE(narrow.find(" 10.0 ms ==="), narrow.npos) << narrow;
+  EXPECT_TRUE(waterfall(trace, Shown(Terminal{false, false, 40})).ends_with(" 10.0 ms\n"));
+}
+
+TEST(Waterfall, HasBarsOfEqualTimesEquallyLong) {
+  ASSERT_NE(std::setlocale(LC_CTYPE, "C.UTF-8"), nullptr);
+  std::vector<SpanEvent> spans{span_of("root", 1, 0, 0, 1000)};
+  for (std::uint64_t i = 0; i < 40; ++i) spans.push_back(span_of("a", i + 2, 1, i * 7, 30));
+  const std::string text = waterfall(trace_of(spans), Shown(Terminal{true, false, 80}));
+  std::size_t bars = 0;  // of 30 ms, 5 eighths of a column
+  for (std::size_t at = 0; (at = text.find("▋\n", at)) != text.npos; ++at) ++bars;
+  EXPECT_EQ(bars, 40U) << text;
+}
+
+TEST(Waterfall, CutsNotesAtTheirEndAndNoEscape) {
+  SpanEvent span = span_of("a", 1, 0);
+  span.attributes = "sql=x" + std::string(65, 'y') + "\\x0a\\x0a\\x0a\\x0a\\x0a";
+  for (std::size_t columns = 66; columns < 90; ++columns) {
+    const std::string text = waterfall(trace_of({span}), Shown(Terminal{false, false, columns}));
+    const std::string line =
+        text.substr(0, text.size() - 1).substr(text.rfind('\n', text.size() - 2) + 1);
+    EXPECT_LE(line.size(), columns);
+    EXPECT_EQ(line.find("\\.."), line.npos) << line;
+    EXPECT_TRUE(line.starts_with("  sql=\"xyyy")) << line;
   }
 }
 
