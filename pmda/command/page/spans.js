@@ -23,8 +23,7 @@ function traceChoice(trace, longest) {
   meter.style.width = `${100 * trace.duration_ns / longest}%`;
   return element(
       'button', {type: 'button', class: hasFailed(trace) ? 'has-failed' : null, tabindex: -1},
-      element('time', {}, clock.time(beginOf(trace), true)),
-      nameElement({name: titleOf(trace)}),
+      element('time', {}, clock.time(beginOf(trace), true)), nameElement({name: titleOf(trace)}),
       element('b', {}, formatNanoseconds(trace.duration_ns)), meter);
 }
 
@@ -32,14 +31,16 @@ function showTrace(trace) {
   const hosts = [...new Set(trace.spans.map(({host}) => host))];
   const facts = [
     plural(trace.spans.length + trace.left_out, 'span'),
-    hosts.length > mostNamedHosts ? plural(hosts.length, 'host') : hosts.map(visibleName).join(', '),
+    hosts.length > mostNamedHosts ? plural(hosts.length, 'host') :
+                                    hosts.map(visibleName).join(', '),
     `${clock.date(beginOf(trace))} ${clock.time(beginOf(trace), true)}`,
     trace.trace ? `trace ${trace.trace}` : '', ...remarksOf(trace)
   ];
   const title = byId('trace-title');
   title.replaceChildren(
       nameElement({name: titleOf(trace)}), ' ', formatNanoseconds(trace.duration_ns));
-  byId('trace-facts').replaceChildren(...facts.filter(Boolean).map((fact) => element('span', {}, fact)));
+  byId('trace-facts')
+      .replaceChildren(...facts.filter(Boolean).map((fact) => element('span', {}, fact)));
   byId('trace').replaceChildren(...waterfall(trace));
 }
 
@@ -57,7 +58,9 @@ function showSpans({spans, run: {filter}}) {
   const choices = slowest.map((trace) => traceChoice(trace, slowest[0].duration_ns || 1));
   const choose = (chosen) => {
     choices.forEach((each) => each.setAttribute('aria-current', String(each === chosen)));
-    choices.forEach((each) => { each.tabIndex = each === chosen ? 0 : -1; });
+    choices.forEach((each) => {
+      each.tabIndex = each === chosen ? 0 : -1;
+    });
     page.trace = slowest[choices.indexOf(chosen)];
     showTrace(page.trace);
   };

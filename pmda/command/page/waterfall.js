@@ -25,19 +25,22 @@ function whereOf({span, parent}, hasHosts) {
   return visibleName(process + (hasHosts && isElsewhere ? ` @ ${span.host}` : ''));
 }
 
-const valueOf = (span) => span.kind === 'point' ?
-    '' :
-    ` ${span.kind === 'add' ? '+' : '='} ${formatPlain(span.value)}`;
+const valueOf = (span) =>
+    span.kind === 'point' ? '' : ` ${span.kind === 'add' ? '+' : '='} ${formatPlain(span.value)}`;
 
 function spanLabel(span) {
   const name = nameElement({name: span.tag});
-  return isEvent(span) ? [element('span', {class: 'dot', 'aria-hidden': 'true'}), name, valueOf(span)] :
-                         [name];
+  return isEvent(span) ?
+      [element('span', {class: 'dot', 'aria-hidden': 'true'}), name, valueOf(span)] :
+      [name];
 }
 
 function barOf(span, length) {
   const made = element(
-      'i', {class: isEvent(span) ? 'event' : span.aborted ? 'span aborted' : 'span'});
+      'i',
+      {class: isEvent(span) ? 'event' :
+           span.aborted     ? 'span aborted' :
+                              'span'});
   made.style.left = `${100 * span.offset_ns / length}%`;
   if (!isEvent(span)) made.style.width = `${100 * span.duration_ns / length}%`;
   return made;
@@ -48,16 +51,19 @@ function notesOf(span) {
   const notes = [];
   if (span.aborted)
     notes.push(element(
-        'span', {class: 'failed'}, 'aborted' + (span.reason ? `: ${visibleName(span.reason)}` : '')));
+        'span', {class: 'failed'},
+        'aborted' + (span.reason ? `: ${visibleName(span.reason)}` : '')));
   for (const [key, value] of Object.entries(span.attributes || {}))
     notes.push(element(
         'span', {class: 'note'}, element('b', {}, visibleName(key)), ' ',
         element('bdi', {}, visibleName(String(value)))));
   for (const link of span.links || [])
-    notes.push(element('span', {class: 'note'}, element('b', {}, 'see also'), ` ${visibleName(link)}`));
+    notes.push(
+        element('span', {class: 'note'}, element('b', {}, 'see also'), ` ${visibleName(link)}`));
   if (span.left_out)
     notes.push(element(
-        'span', {class: 'note'}, element('b', {}, `there was no room for ${plural(span.left_out, 'note')}`)));
+        'span', {class: 'note'},
+        element('b', {}, `there was no room for ${plural(span.left_out, 'note')}`)));
   return notes;
 }
 
@@ -76,7 +82,9 @@ function spanRow(node, {length, hasHosts, colors}) {
             (isEvent(span) ? '' : `, for ${duration}`)
       },
       element('span', {class: 'what', role: 'gridcell'}, ...spanLabel(span)),
-      element('span', {class: 'where', role: 'gridcell', title: where || null}, element('bdi', {}, where)),
+      element(
+          'span', {class: 'where', role: 'gridcell', title: where || null},
+          element('bdi', {}, where)),
       element('span', {class: 'took', role: 'gridcell'}, duration),
       element('span', {class: 'track', role: 'gridcell'}, barOf(span, length)),
       ...(notes.length ? [element('span', {class: 'notes', role: 'gridcell'}, ...notes)] : []));
@@ -94,7 +102,8 @@ function timeAxis(ns) {
     return mark;
   });
   return element(
-      'div', {class: 'row axis', role: 'row'}, element('span', {role: 'columnheader'}, 'Transaction'),
+      'div', {class: 'row axis', role: 'row'},
+      element('span', {role: 'columnheader'}, 'Transaction'),
       element('span', {class: 'where', role: 'columnheader'}, 'Process'),
       element('span', {class: 'took', role: 'columnheader'}, 'Took'),
       element('span', {class: 'track', role: 'columnheader', 'aria-label': 'Time'}, ...marks));
@@ -107,7 +116,9 @@ function remarksOf(trace) {
   return [
     trace.left_out ? `${plural(trace.left_out, 'shorter span')} left out` : '',
     trace.is_late ? 'a part of a longer trace' : '',
-    !trace.is_late && missing ? `${plural(missing, 'parent')} not recorded: still open, traced elsewhere, or not captured` : ''
+    !trace.is_late && missing ?
+        `${plural(missing, 'parent')} not recorded: still open, traced elsewhere, or not captured` :
+        ''
   ].filter(Boolean);
 }
 
