@@ -36,20 +36,22 @@ void decide_as(HeldSpans::Fate fate, const HeldSpans::Held& held, Places places,
 
 void HeldSpans::take(Held held, const CaptureSet& set, std::uint64_t now_ns, Decisions& decisions) {
   const CapturedSpan span = held.span;
-  if (wire::is_event(span.kind)) {
-    hold({{std::move(held)}, now_ns, 0}, span.context.outgoing(), decisions);
-    return;
-  }
   Branch branch;
-  if (auto inside = branches_.extract(span.context.own)) {
-    branch = std::move(inside.mapped());
-    held_ -= branch.spans.size();
+  if (wire::is_event(span.kind)) {
+    branch.since_ns = now_ns;
+    branch.spans.push_back(std::move(held));
+    hold(std::move(branch), span.context.outgoing(), decisions);
+  } else {
+    if (auto inside = branches_.extract(span.context.own)) {
+      branch = std::move(inside.mapped());
+      held_ -= branch.spans.size();
+    }
+    branch.since_ns = std::min(branch.since_ns, now_ns);
+    branch.spans.push_back(std::move(held));
+    const Ended ended = decide(span, branch, set, now_ns, decisions);
+    remember(span.context.own, ended);
+    hold(std::move(branch), ended.parent, decisions);
   }
-  branch.since_ns = std::min(branch.since_ns, now_ns);
-  branch.spans.push_back(std::move(held));
-  const Ended ended = decide(span, branch, set, now_ns, decisions);
-  remember(span.context.own, ended);
-  hold(std::move(branch), ended.parent, decisions);
   if (held_ + branches_.size() > kMost) make_room(now_ns, decisions);
 }
 
