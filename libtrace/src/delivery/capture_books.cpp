@@ -8,6 +8,16 @@ namespace {
 
 constexpr std::size_t kMostSets = 64;
 
+// The one, and so many times the other.
+wire::CaptureCount sum_of(wire::CaptureCount one, const wire::CaptureCount& other,
+                          std::int64_t times) {
+  for (const auto number : {&wire::CaptureCount::captured, &wire::CaptureCount::missed_full,
+                            &wire::CaptureCount::missed_limit, &wire::CaptureCount::missed_waiting,
+                            &wire::CaptureCount::missed_away})
+    one.*number += static_cast<std::uint64_t>(times) * (other.*number);
+  return one;
+}
+
 }  // namespace
 
 void CaptureBooks::note(const CaptureSet& set) {
@@ -86,7 +96,16 @@ void CaptureBooks::count(const CapturedSpan& span, Outcome outcome) {
   });
 }
 
-void CaptureBooks::count_as_away(std::uint64_t control, const Numbers& sent) {
+void CaptureBooks::note_taken() {
+  for (Account& account : accounts_) account.taken = account.told;
+}
+
+// Nobody can tell whether the agent took what was on its way, so it is missed.
+void CaptureBooks::note_forgotten(std::uint64_t control, const Numbers& sent) {
+  for (Account& account : accounts_) {
+    account.forgotten = sum_of(account.forgotten, account.taken, 1);
+    account.told = account.taken = {};
+  }
   const auto set = std::find_if(sets_.begin(), sets_.end(),
                                 [&](const Set& each) { return each.control == control; });
   if (set == sets_.end()) return;
@@ -122,7 +141,7 @@ wire::CaptureCount CaptureBooks::count_of(const Account& account) const {
     });
   });
   count.captured += count.missed_full + count.missed_limit;
-  return count;
+  return sum_of(count, account.forgotten, -1);
 }
 
 void CaptureBooks::tell(std::vector<wire::CaptureCount>& counts) {

@@ -54,9 +54,11 @@ class CaptureBooks {
   enum class Outcome { Sent, OverLimit, WaitedTooLong, Away };
   void count(const CapturedSpan& span, Outcome outcome);
 
-  // So many that were sent may have been lost.
+  // The agent has taken all that it was told; or it has forgotten this process, with what it took
+  // of it, and perhaps so many spans that were sent: it is told the rest as if that began now.
   using Numbers = std::array<std::uint64_t, wire::kMaxCaptures>;  // by place
-  void count_as_away(std::uint64_t control, const Numbers& sent);
+  void note_taken();
+  void note_forgotten(std::uint64_t control, const Numbers& sent);
 
   // Takes over the counts of sets that no thread looks at any more.
   void retire();
@@ -73,6 +75,8 @@ class CaptureBooks {
     std::uint64_t missed_waiting = 0;
     std::uint64_t missed_away = 0;
     wire::CaptureCount told{};
+    wire::CaptureCount taken{};
+    wire::CaptureCount forgotten{};  // taken by an agent that does not know it any more
   };
 
   Account* find(std::uint64_t id);

@@ -68,9 +68,11 @@ bool SpanSender::welcomed(Agent agent, std::uint64_t last_sequence,
   is_connected_ = true;
   if (agent == Agent::Another) {
     if (!waits_for_first_agent_) forget_all();
-  } else if (is_on_its_way_) {
-    if (agent == Agent::SameThatForgot) books_.count_as_away(pdu_.control, pdu_.spans_at);
-    if (agent == Agent::SameThatForgot || last_sequence >= pdu_.sequence) is_on_its_way_ = false;
+  } else if (agent == Agent::SameThatForgot) {
+    const bool was_on_its_way = std::exchange(is_on_its_way_, false);
+    books_.note_forgotten(pdu_.control, was_on_its_way ? pdu_.spans_at : CaptureBooks::Numbers{});
+  } else if (last_sequence >= pdu_.sequence) {
+    note_taken();
   }
   if (last_sequence > last_sequence_) return false;
   take_control(asked.value_or(wire::Control{}));
@@ -153,8 +155,14 @@ Places SpanSender::unchanged_places(const CaptureSet* set) const {
 
 bool SpanSender::take_ack(std::uint64_t sequence) {
   if (sequence > last_sequence_) return false;
-  if (is_on_its_way_ && sequence == pdu_.sequence) is_on_its_way_ = false;
+  if (sequence == pdu_.sequence) note_taken();
   return true;
+}
+
+void SpanSender::note_taken() {
+  if (!std::exchange(is_on_its_way_, false)) return;
+  ++acknowledged_;
+  books_.note_taken();
 }
 
 void SpanSender::look(std::uint64_t now_ns) {

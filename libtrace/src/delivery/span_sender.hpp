@@ -78,6 +78,8 @@ class SpanSender {
   // them.
   std::uint64_t captured() const { return taken_ + queue_.waiting(); }
   bool has_settled(std::uint64_t captured) const;
+  // PDUs that the agent has taken.
+  std::uint64_t acknowledged() const { return acknowledged_; }
   bool has_settled_all() const { return has_settled(captured()) && held_.empty(); }
 
  private:
@@ -93,6 +95,7 @@ class SpanSender {
   void carry_out(HeldSpans::Decisions decisions);
   bool take(Held& next);
   void drop_what_waits();
+  void note_taken();
   void set_wall_clock();
   void fill();
   void append(const Held& held);
@@ -112,6 +115,7 @@ class SpanSender {
   Pdu pdu_;
   bool is_on_its_way_ = false;
   std::uint64_t last_sequence_ = 0;
+  std::uint64_t acknowledged_ = 0;
   bool is_connected_ = false;
   std::uint64_t away_since_ns_ = 0;
   std::int64_t wall_minus_monotonic_ = 0;

@@ -215,9 +215,11 @@ void Flusher::on_put_back() {
   if (request_) request_->until = flushed_until_;
 }
 
-// Only what settles calls is progress: an agent that just talks must not hold up the process's end.
+// Only what settles calls or spans is progress: an agent that just talks must not hold up the
+// process's end.
 void Flusher::on_change() {
-  const std::uint64_t settled = shared_.delivered.acknowledged + doubtful_calls();
+  const std::uint64_t settled =
+      shared_.delivered.acknowledged + doubtful_calls() + spans_.acknowledged();
   if (std::exchange(settled_calls_, settled) != settled) shared_.link.made_progress();
   step();
   ask_for_next_call();

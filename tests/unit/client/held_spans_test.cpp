@@ -141,6 +141,11 @@ TEST_F(HeldSpansTest, WithoutRoomTheOldestTreesGoAsAWhole) {
   EXPECT_EQ(kept().size(), 2U);
 }
 
+TEST_F(HeldSpansTest, EventsHaveNoMoreRoomThanSpans) {
+  for (std::size_t i = 0; i < 3 * HeldSpans::kMost; ++i) event(1, kFirst);
+  EXPECT_GE(decisions.size(), 2 * HeldSpans::kMost);
+}
+
 TEST_F(HeldSpansTest, AFastOneOfWhichAPartIsGoneIsDropped) {
   end(2, 1, 1, kFirst);
   now += HeldSpans::kPatienceNs + kSecond;

@@ -238,6 +238,21 @@ TEST_F(SpanSenderTest, CountsWhatAnAgentThatForgotMayHaveTaken) {
   EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 3, .missed_away = 2}));
 }
 
+TEST_F(SpanSenderTest, TellsAnAgentThatForgotNothingTwice) {
+  sender.welcomed(Agent::Another, 0, control(1, kAsked));
+  trace(2);
+  EXPECT_EQ(spans_of_next(), 2U);
+  sender.take_ack(1);
+  trace(3);
+  EXPECT_EQ(spans_of_next(), 3U);
+  sender.disconnected(kNow);
+  EXPECT_TRUE(sender.welcomed(Agent::SameThatForgot, 0, control(1, kAsked)));
+  EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 3, .missed_away = 3}));
+  sender.take_ack(3);
+  trace();
+  EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 4, .missed_away = 3}));
+}
+
 TEST_F(SpanSenderTest, CapturesNothingMoreWithoutAnAgent) {
   sender.welcomed(Agent::Another, 0, control(1, kAsked));
   trace(2);
