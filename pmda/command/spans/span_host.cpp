@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <utility>
 
@@ -106,7 +107,7 @@ Result<SpanHost::Fetched> SpanHost::fetch() {
   const OwnedResult result(read, pmFreeResult);
   const pmValueSet& events = *result->vset[0];
   const pmValueSet& backlog = *result->vset[1];
-  if (events.numval == PM_ERR_NOAGENT || events.numval == PM_ERR_IPC)
+  if (events.numval == PM_ERR_NOAGENT || events.numval == PM_ERR_IPC || events.numval == -EPIPE)
     return Error{"its trace agent has gone"};
   if (events.numval < 0) return pcp_error("the trace agent", events.numval);
   Fetched fetched;
