@@ -35,14 +35,18 @@ class CapturesTestCase(TraceTestCase):
         monitor = self.enterContext(EventMonitor(self.pmcd.host(True)))
         monitor.want(text)
         for program in traced:
-            def captures(program=program):
-                self.do(program, f"begin 15 {tag}")
-                is_captured = program.call("captured 15")
-                self.do(program, "end 15")
-                return is_captured
-            wait_until(captures, what="the program to know what to capture")
+            self.wait_until_captured(program, tag)
             self.seen(monitor, 1, tag)
         return monitor
+
+    def wait_until_captured(self, traced, tag="request", is_it=True):
+        """Until the program knows what to capture: such transactions, or not any more."""
+        def is_known():
+            self.do(traced, f"begin 15 {tag}")
+            is_captured = traced.call("captured 15")
+            self.do(traced, "end 15")
+            return is_captured == is_it
+        wait_until(is_known, what="the program to know what to capture")
 
     def seen(self, monitor, least, tag=None):
         """Gives the spans and events of which at least so many (of this tag) are to come."""
@@ -199,12 +203,7 @@ class SlowOnes(CapturesTestCase):
     def ask(self, traced, text="tag=request slower=1s"):
         monitor = self.enterContext(EventMonitor(self.pmcd.host(True)))
         monitor.want(text)
-        def captures():
-            self.do(traced, "begin 15 request")
-            is_captured = traced.call("captured 15")
-            self.do(traced, "end 15")
-            return is_captured
-        wait_until(captures, what="the program to know what to capture")
+        self.wait_until_captured(traced)
         return monitor
 
     def counted(self, name):
@@ -282,12 +281,7 @@ class FromTheStart(CapturesTestCase):
         self.do(traced, "begin 0 request")
         self.assertEqual(traced.call("captured 0"), 1)
         self.do(traced, "end 0")
-        def is_over():
-            self.do(traced, "begin 0 request")
-            is_captured = traced.call("captured 0")
-            self.do(traced, "end 0")
-            return not is_captured
-        wait_until(is_over, what="it to hear that nobody asks")
+        self.wait_until_captured(traced, is_it=False)
         traced.end()
         self.assertEqual(self.pmcd.value("tracing.agent.captured"), 0)
 
@@ -295,19 +289,10 @@ class FromTheStart(CapturesTestCase):
 class Shares(CapturesTestCase):
     def test_are_of_whole_traces_and_the_same_in_all_processes(self):
         front, back = self.start(), self.start()
-        every = self.monitor("tag=warm", [front, back], "warm")
-        del every
         monitor = self.enterContext(EventMonitor(self.pmcd.host(True)))
-        monitor.want("tag=request,serve share=25%")
-        def is_known():
-            known = 0
-            for traced in (front, back):
-                self.do(traced, "begin 15 request")
-                known += traced.call("captured 15")
-                self.do(traced, "end 15")
-            return known == 2
-        wait_until(is_known, what="both to know of it")
-        monitor.events()
+        monitor.want("tag=asked,request,serve share=25%")
+        for program in (front, back):
+            self.wait_until_captured(program, "asked")
         taken = 0
         for _ in range(200):
             self.do(front, "begin 0 request", "begin 1 query")
@@ -320,9 +305,17 @@ class Shares(CapturesTestCase):
             self.do(back, "end 1", "end 0")
             self.do(front, "end 1", "end 0")
         self.assertTrue(20 <= taken <= 90, taken)  # 50, and six times what that deviates by
-        traces = collections.Counter(each["trace"] for each in self.seen(monitor, 4 * taken)
-                                     if each["tag"] != "warm")
-        self.assertGreaterEqual(list(traces.values()).count(4), taken)
+        of_trace = collections.defaultdict(set)
+
+        def have_all_come():
+            for event in monitor.events() or ():
+                if event.flags & END and event.parameters["tag"] != "asked":
+                    of_trace[event.parameters["trace"]].add(event.parameters["tag"])
+            return sum(map(len, of_trace.values())) >= 4 * taken
+        wait_until(have_all_come, what=f"{taken} whole traces")
+        self.assertEqual(list(of_trace.values()),
+                         [{"request", "query", "serve", "step"}] * taken)
+        self.assertEqual(monitor.missed, 0)
 
 
 class Exactness(CapturesTestCase):
