@@ -184,6 +184,7 @@ void SpanSender::look(std::uint64_t now_ns) {
 
 void SpanSender::sort(std::uint64_t now_ns) {
   if (published() == nullptr || published()->slow() == 0) return;
+  take_what_ended_inside(now_ns);
   CapturedSpan span;
   while (ready_.size() < kMostReady && queue_.take(span)) route(span, now_ns);
 }
@@ -241,6 +242,14 @@ void SpanSender::carry_out(HeldSpans::Decisions decisions) {
   }
 }
 
+// The parts of trees that do not stay on one thread, or are long open; at the end, all.
+void SpanSender::take_what_ended_inside(std::uint64_t now_ns) {
+  recorders_.for_each([&](Recorder& each) {
+    if (each.ended_inside().empty()) return;
+    each.ended_inside().take([&](const CapturedSpan& span) { route(span, now_ns); });
+  });
+}
+
 bool SpanSender::take(Held& next) {
   CapturedSpan span;
   while (ready_.empty() && queue_.take(span)) route(span, now_ns());
@@ -252,11 +261,13 @@ bool SpanSender::take(Held& next) {
 
 void SpanSender::drop_what_waits() {
   held_.keep_only(0);
+  take_what_ended_inside(now_ns());
   Held next;
   while (take(next)) continue;
 }
 
 void SpanSender::count_what_waits_as_away() {
+  take_what_ended_inside(now_ns());
   Held next;
   while (take(next)) books_.count(next.span, CaptureBooks::Outcome::Away);
 }

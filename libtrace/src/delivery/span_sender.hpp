@@ -80,7 +80,9 @@ class SpanSender {
   bool has_settled(std::uint64_t captured) const;
   // PDUs that the agent has taken.
   std::uint64_t acknowledged() const { return acknowledged_; }
-  bool has_settled_all() const { return has_settled(captured()) && held_.empty(); }
+  bool has_settled_all() const {
+    return has_settled(captured()) && held_.empty() && !recorders_.any_ended_inside();
+  }
 
  private:
   using Held = HeldSpans::Held;
@@ -93,6 +95,7 @@ class SpanSender {
   Places unchanged_places(const CaptureSet* set) const;
   void route(const CapturedSpan& span, std::uint64_t now_ns);
   void carry_out(HeldSpans::Decisions decisions);
+  void take_what_ended_inside(std::uint64_t now_ns);
   bool take(Held& next);
   void drop_what_waits();
   void note_taken();

@@ -279,7 +279,9 @@ void Client::finish() {
 
 void Client::finish_in_handler() {
   if (::getpid() != pid_) return;
-  if (pending_calls() == 0 && !has_new_descriptions() && recorders_.spans().has_settled()) return;
+  if (pending_calls() == 0 && !has_new_descriptions() && recorders_.spans().has_settled() &&
+      !recorders_.any_ended_inside())
+    return;
   if (Recorder* own = known_recorder()) own->release_for_exit();
   link_.say_end();
   const Link::Waiter waiter(link_);

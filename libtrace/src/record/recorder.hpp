@@ -14,11 +14,12 @@
 #include <concurrentqueue/concurrentqueue.h>
 
 #include "record/doorbell.hpp"
+#include "record/ended_inside.hpp"
 #include "record/open_table.hpp"
 #include "record/open_transactions.hpp"
 #include "record/overflow.hpp"
 #include "record/record.hpp"
-#include "record/slow_tops.hpp"
+#include "record/slow_tree.hpp"
 #include "record/span_queue.hpp"
 #include "record/tag_cache.hpp"
 #include "record/thread_trace.hpp"
@@ -128,6 +129,9 @@ class Recorder {
   // Thread: any.
   const LooksAtCaptures& looks_at_captures() const { return looks_at_captures_; }
 
+  // Spans that wait for what they are a part of. Thread: as it says.
+  EndedInside& ended_inside() { return ended_inside_; }
+
   // False if there was no memory for its part of the queue.
   bool is_usable() const { return token_.valid(); }
 
@@ -204,11 +208,21 @@ class Recorder {
   Traced begin_inside(const Tag* tag, const ThreadTrace::Inside& inside, bool is_chosen);
   struct Chosen {
     Places places = 0;
-    SlowTop top;
+    Places slow_tops = 0;  // of these, those with slower= of which it is the top
+    Places left_out = 0;   // those of which it would be, were there room
   };
   Chosen choose(const Captures::Look& look, const Tag* tag, const ThreadTrace::Inside& inside,
                 TraceContext& context);
-  bool put_span(const Captures::Look& look, CapturedSpan& span);
+  bool is_own(OpenTable::Place place) const {
+    return OpenTable::is_entry(place) && OpenTable::entry_at(place)->table == &open_;
+  }
+  bool capture_span(const CaptureSet& set, const ThreadTrace::Open& open, const SlowTreeNote& note,
+                    CapturedSpan& span);
+  bool keep_until_top_ends(const CaptureSet& set, const InSlowTree& what, CapturedSpan& span);
+  bool keep_until_top_ends(const CaptureSet& set, OpenTable::Place around,
+                           const CapturedSpan& event);
+  void queue_what_ended_inside(const CaptureSet& set);
+  bool put_span(const CaptureSet& set, const CapturedSpan& span);
 
   // The owner's, in its own cache lines. Others only read the two counts.
   RecordQueue* queue_;
@@ -227,6 +241,7 @@ class Recorder {
   ThreadTrace trace_;
   SpanQueue::Token span_token_;
   LooksAtCaptures looks_at_captures_{0};
+  EndedInside ended_inside_;
   std::atomic<bool> owned_{true};
 
   // The owner's number, and since when; 0: none. Each stands for itself: a look between the two

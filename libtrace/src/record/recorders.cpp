@@ -29,6 +29,12 @@ Recorder* Recorders::make() {
   return recorder;
 }
 
+bool Recorders::any_ended_inside() const {
+  bool any = false;
+  for_each([&](Recorder& each) { any = any || !each.ended_inside().empty(); });
+  return any;
+}
+
 void Recorders::clear_open() {
   for_each([](Recorder& each) { each.open().clear(); });
   queue_.open_room().clear_counts();

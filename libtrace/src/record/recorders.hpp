@@ -37,6 +37,8 @@ class Recorders {
   const OpenRoom& open_room() const { return queue_.open_room(); }
   SpanQueue& spans() { return queue_.spans(); }
   Captures& captures() { return queue_.captures(); }
+  // Whether any of their spans wait for what these are a part of.
+  bool any_ended_inside() const;
 
   // Forgets what is open, in all threads' tables.
   void clear_open();

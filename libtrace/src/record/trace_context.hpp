@@ -18,6 +18,7 @@ inline constexpr std::uint64_t kSampledFlag = 1;
 inline constexpr std::uint64_t kRandomFlag = 2;  // the trace's id is random
 inline constexpr std::uint64_t kKnownFlags = kSampledFlag | kRandomFlag;
 inline constexpr std::uint64_t kCameInFlag = 128;  // ours: its parent is in another process
+inline constexpr std::uint64_t kLeftOutFlag = 64;  // ours: there was no room for it, or its top
 
 // Five words, which lie in the memory of an open transaction.
 struct TraceContext {
@@ -36,7 +37,7 @@ struct TraceContext {
     TraceContext inner = *this;
     inner.own = 0;
     inner.parent = outgoing();
-    inner.flags = flags & kKnownFlags;
+    inner.flags = flags & (kKnownFlags | kLeftOutFlag);
     return inner;
   }
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "record/recorder.hpp"
-#include "record/slow_tops.hpp"
+#include "record/slow_tree.hpp"
 #include "record/span_notes.hpp"
 
 namespace pcp::trace::client {
@@ -14,7 +14,13 @@ std::uint64_t ns_of(Moment by_clock) { return by_clock >> 1; }
 // What is inside of a transaction of which only the slow ones are wanted.
 void note_inside(const CaptureSet& set, Places inherited, OpenTable::Place around) {
   if ((inherited & set.slow()) != 0 && OpenTable::is_entry(around))
-    note_inside_slow_top(OpenTable::entry_at(around)->number);
+    note_begun_inside(OpenTable::entry_at(around)->number);
+}
+
+Moment begun_at(OpenTable::Place place) {
+  return OpenTable::is_entry(place)
+             ? OpenTable::entry_at(place)->begun.load(std::memory_order_relaxed)
+             : 0;
 }
 
 // Of these filters with slower= those for which it took long enough.
@@ -24,14 +30,6 @@ Places slow_ones(const CaptureSet& set, Places places, std::uint64_t duration_ns
     if (set.is_slow(place, duration_ns)) slow |= Places{1} << place;
   });
   return slow;
-}
-
-// A fast top with nothing inside is known to be of no use here and now.
-void leave_fast_out(const CaptureSet& set, CapturedSpan& span) {
-  const Places slow = slow_ones(set, span.slow_tops, span.duration_ns);
-  const Places fast = span.slow_tops & ~slow;
-  span.slow_tops = slow;
-  span.context.places = static_cast<Places>(span.context.places) & ~fast;
 }
 
 }  // namespace
@@ -50,14 +48,18 @@ Recorder::Chosen Recorder::choose(const Captures::Look& look, const Tag* tag,
     look->miss_for_want_of_room(inherited | tops);
     return {};
   }
-  Places admitted = look->admit(tops, context.trace_low, coarse_now_ns());
-  Places left_out = 0;
-  if (queue_->spans().is_half_full()) {  // the other half is for what is inside of others
-    left_out = admitted & look->slow();
-    look->miss_for_want_of_room(admitted & ~left_out);
-    admitted = 0;
+  Chosen chosen{.places = look->admit(tops, context.trace_low, coarse_now_ns())};
+  // The other half of the room is for what is inside of others. And what is inside of what was left
+  // out is left out as well, so that nobody sees a part of it as if it were all.
+  const bool has_room = !queue_->spans().is_half_full() && (context.flags & kLeftOutFlag) == 0;
+  if (chosen.places != 0 && !has_room) {
+    chosen.left_out = chosen.places & look->slow();
+    look->miss_for_want_of_room(chosen.places & ~chosen.left_out);
+    chosen.places = 0;
+    context.flags |= kLeftOutFlag;
   }
-  const Chosen chosen{inherited | admitted, {admitted & look->slow(), left_out}};
+  chosen.slow_tops = chosen.places & look->slow();
+  chosen.places |= inherited;
   if (chosen.places != 0 && context.own == 0) context.own = trace_.make_id();
   if (chosen.places != 0 && context.own == 0) {  // there was no memory for an id
     look->miss_for_want_of_room(chosen.places);
@@ -78,12 +80,12 @@ Recorder::Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Insid
   if (!context.is_trace() && trace_.always_begins_traces()) context = trace_.begin_trace();
 
   // What is captured is timed by the clock that all processes of this host share.
-  const bool is_timed = (places | chosen.top.left_out) != 0;
+  const bool is_timed = (places | chosen.left_out) != 0;
   const auto now = [&] { return is_timed ? moment_by_clock() : present_moment(); };
   Begun begun{now(), OpenTable::kNowhere};
   begun.place = open_.enter(tag, begun.moment);
   const bool has_entry = OpenTable::is_entry(begun.place);
-  if (!has_entry) look->miss_for_want_of_room(std::exchange(places, 0));
+  if (!has_entry && look) look->miss_for_want_of_room(std::exchange(places, 0));
   if (is_on && must_ring()) {  // as begin_after_ring()
     doorbell_->ring_if_asleep();
     begun.moment = now();
@@ -92,12 +94,15 @@ Recorder::Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Insid
   context.places = places;
   if (is_timed && has_entry) {
     look->count(places, ns_of(begun.moment));
-    if (chosen.top.is_any())
-      note_slow_top(OpenTable::entry_at(begun.place)->number, begun.moment, chosen.top);
+    if (((places | chosen.left_out) & look->slow()) != 0)
+      note_in_slow_tree(OpenTable::entry_at(begun.place)->number, begun.moment,
+                        {chosen.slow_tops, chosen.left_out, ended_inside_.round(), inside.around,
+                         begun_at(inside.around)});
     begun.place |= OpenTable::captured_in(look->epoch());
   }
   if (context.is_trace()) begun.place |= OpenTable::kHasTrace;
-  if (is_chosen || context.own != 0)
+  const bool is_left_out = (context.flags & ~inside.context.flags & kLeftOutFlag) != 0;
+  if (is_chosen || context.own != 0 || is_left_out)
     begun.place = trace_.attach_begun({tag, begun.place, begun.moment}, context);
   return {begun, context};
 }
@@ -114,7 +119,7 @@ double Recorder::end_traced(const ThreadTrace::Open& open, const TraceContext& c
   const std::uint32_t entry = OpenTable::entry_at(open.place)->number;
   CapturedSpan span{.tag = open.tag, .notes = take_notes(entry, open.begun), .context = context};
   const bool has_sent = is_sent(entry, open.begun);
-  const SlowTop top = slow_top(entry, open.begun);
+  const SlowTreeNote in_slow_tree = find_in_slow_tree(entry, open.begun);
   if (open_.leave(trace_.end(open), open.tag, open.begun)) {
     span.begin_ns = ns_of(open.begun);
     span.duration_ns = ns_of(now) - span.begin_ns;
@@ -123,19 +128,65 @@ double Recorder::end_traced(const ThreadTrace::Open& open, const TraceContext& c
                                                    : wire::SpanKind::Internal;
     span.aborted = aborted;
     const Captures::Look look(queue_->captures(), looks_at_captures_);
-    if (look) {
-      const auto still = [&](std::uint64_t places) {
-        return look->still_asked(static_cast<Places>(places), OpenTable::epoch_of(open.place));
-      };
-      span.context.places = still(context.places);
-      span.slow_tops = top.places & still(context.places);
-      look->miss_for_want_of_room(slow_ones(*look, still(top.left_out), span.duration_ns));
-      if (!top.has_inside) leave_fast_out(*look, span);
-      if (put_span(look, span)) span.notes = nullptr;
-    }
+    if (look && capture_span(*look, open, in_slow_tree, span)) span.notes = nullptr;
   }
   delete span.notes;
   return seconds_since(open.begun, now);
+}
+
+// False if nobody wants it, or there is no room for it, which is counted.
+bool Recorder::capture_span(const CaptureSet& set, const ThreadTrace::Open& open,
+                            const SlowTreeNote& note, CapturedSpan& span) {
+  const auto still = [&](std::uint64_t places) {
+    return set.still_asked(static_cast<Places>(places), OpenTable::epoch_of(open.place));
+  };
+  span.context.places = still(span.context.places);
+  span.slow_tops = note.what.tops & still(span.context.places);
+  span.epoch = set.epoch();
+  span.tid = thread_.load(std::memory_order_relaxed);
+  set.miss_for_want_of_room(slow_ones(set, still(note.what.left_out), span.duration_ns));
+  const bool is_in_slow_tree = (static_cast<Places>(span.context.places) & set.slow()) != 0;
+  if (is_in_slow_tree) {
+    if (note.is_closed && is_own(open.place) && keep_until_top_ends(set, note.what, span))
+      return true;
+    if (span.context.places != 0) queue_what_ended_inside(set);  // which comes before it
+  }
+  return put_span(set, span);
+}
+
+// All that is inside of it has ended on this thread, and perhaps is still here. Then a fast top is
+// left out with all of that, and what is inside of another one waits for that. True if it waits.
+bool Recorder::keep_until_top_ends(const CaptureSet& set, const InSlowTree& what,
+                                   CapturedSpan& span) {
+  const Places slow = slow_ones(set, span.slow_tops, span.duration_ns);
+  const Places fast = span.slow_tops & ~slow;
+  if (!ended_inside_.leave_out_inside(span.context.own, fast, what.round)) return false;
+  span.slow_tops = slow;
+  span.context.places = static_cast<Places>(span.context.places) & ~fast;
+  const auto places = static_cast<Places>(span.context.places);
+  const bool has_to_wait = places != 0 && (places & ~set.slow()) == 0 && slow == 0;
+  if (!has_to_wait || !is_own(what.around) || !ended_inside_.put(span, what.round)) return false;
+  note_ended_inside(OpenTable::entry_at(what.around)->number, what.around_begun);
+  return true;
+}
+
+// The same of an event. Not if that has ended around which it was to wait.
+bool Recorder::keep_until_top_ends(const CaptureSet& set, OpenTable::Place around,
+                                   const CapturedSpan& event) {
+  const auto places = static_cast<Places>(event.context.places);
+  if (places == 0 || (places & ~set.slow()) != 0 || !is_own(around)) return false;
+  const std::uint32_t entry = OpenTable::entry_at(around)->number;
+  const SlowTreeNote note = find_in_slow_tree(entry, begun_at(around));
+  return note.is_known && ended_inside_.put(event, note.what.round);
+}
+
+void Recorder::queue_what_ended_inside(const CaptureSet& set) {
+  ended_inside_.take([&](CapturedSpan& each) {
+    each.context.places = set.still_asked(static_cast<Places>(each.context.places),
+                                          static_cast<std::uint16_t>(each.epoch));
+    each.epoch = set.epoch();
+    if (!put_span(set, each)) delete each.notes;
+  });
 }
 
 void Recorder::capture_event(const Tag* tag, wire::SpanKind kind, double value) {
@@ -155,21 +206,22 @@ void Recorder::capture_event(const Tag* tag, wire::SpanKind kind, double value) 
       inside.context.is_trace() ? inside.context.trace_low : trace_.make_id(), event.begin_ns);
   event.context.places = (around & wanting) | by_itself;
   look->count(static_cast<Places>(event.context.places), event.begin_ns);
+  event.epoch = look->epoch();
+  event.tid = thread_.load(std::memory_order_relaxed);
+  if (keep_until_top_ends(*look, inside.around, event)) return;
   note_inside(*look, around & wanting, inside.around);
-  put_span(look, event);
+  put_span(*look, event);
 }
 
 // False if there is no room for it, which is counted, or if nobody wants it.
-bool Recorder::put_span(const Captures::Look& look, CapturedSpan& span) {
+bool Recorder::put_span(const CaptureSet& set, const CapturedSpan& span) {
   const auto places = static_cast<Places>(span.context.places);
   if (places == 0) return false;
-  span.epoch = look->epoch();
-  span.tid = thread_.load(std::memory_order_relaxed);
   if (queue_->spans().put(span_token_, span)) {
-    if ((places & look->slow()) != 0 && queue_->spans().wants_to_be_sorted()) doorbell_->ring();
+    if ((places & set.slow()) != 0 && queue_->spans().wants_to_be_sorted()) doorbell_->ring();
     return true;
   }
-  look->miss_for_want_of_room(places);
+  set.miss_for_want_of_room(places);
   return false;
 }
 

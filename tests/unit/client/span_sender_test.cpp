@@ -118,13 +118,35 @@ TEST_F(SpanSenderTest, SendsASlowTreeOnceItIsKnownToBeSlow) {
 TEST_F(SpanSenderTest, FastOnesAreNoneThatAreCaptured) {
   sender.welcomed(Agent::Another, 0, control(1, {{7, 3, "tag=request slower=3600s"}}));
   trace(2);
-  EXPECT_EQ(sender.captured(), 0U);  // with nothing inside they do not get so far
+  EXPECT_EQ(sender.captured(), 0U);  // they do not get so far
   const auto top = recorder.begin_traced(tag);
   trace(2);
+  EXPECT_FALSE(sender.has_settled_all());
+  sender.sort(kNow);
   recorder.end_traced({tag, top.begun.place, top.begun.moment}, top.context, false);
   EXPECT_EQ(sender.next(), nullptr);
   EXPECT_EQ(sender.captured(), 3U);
-  EXPECT_TRUE(sender.has_settled(3));
+  EXPECT_TRUE(sender.has_settled_all());
+}
+
+TEST_F(SpanSenderTest, CountsWhatHasEndedInsideOfWhatIsOpenAtTheEnd) {
+  sender.welcomed(Agent::Another, 0, control(1, {{7, 3, "tag=request slower=3600s"}}));
+  recorder.begin_traced(tag);
+  trace(2);
+  sender.end();
+  ASSERT_NE(sender.next(), nullptr);
+  EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 2, .missed_waiting = 2}));
+  EXPECT_TRUE(sender.take_ack(1));
+  EXPECT_TRUE(sender.has_settled_all());
+}
+
+TEST_F(SpanSenderTest, ForgetsWhatHasEndedInsideIfNobodyAsksAnyMore) {
+  sender.welcomed(Agent::Another, 0, control(1, {{7, 3, "tag=request slower=3600s"}}));
+  recorder.begin_traced(tag);
+  trace(2);
+  sender.take_control(control(2, {}));
+  sender.look(kNow);
+  EXPECT_TRUE(sender.has_settled_all());
 }
 
 struct SpanSenderFromStart : SpanSenderTest {

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "record/ended_inside.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "fork/wiped_memory.hpp"
+#include "record/errno_stays.hpp"
+#include "record/span_notes.hpp"
+
+namespace pcp::trace::client {
+
+bool EndedInside::put(const CapturedSpan& span, std::uint32_t round) {
+  const Holding holding(*this);
+  const std::uint32_t size = size_.load(std::memory_order_relaxed);
+  if (!holding || this->round() != round || size == kMost) return false;
+  if (spans_ == nullptr) {
+    const ErrnoStays errno_stays;
+    spans_ = static_cast<CapturedSpan*>(allocate_wiped_memory(kMost * sizeof(CapturedSpan)));
+    if (spans_ == nullptr) return false;
+  }
+  spans_[size] = span;
+  size_.store(size + 1, std::memory_order_relaxed);
+  return true;
+}
+
+// What is inside of others has ended before them, so that looking back from the last one their ids
+// are known first.
+bool EndedInside::leave_out_inside(std::uint64_t top, Places fast, std::uint32_t round) {
+  if (empty() || fast == 0) return this->round() == round;
+  const Holding holding(*this);
+  if (!holding || this->round() != round) return false;
+  const std::uint32_t size = size_.load(std::memory_order_relaxed);
+  std::array<std::uint64_t, kMost + 1> inside;
+  auto end = inside.begin();
+  *end++ = top;
+  for (std::uint32_t i = size; i-- > 0;) {
+    CapturedSpan& each = spans_[i];
+    const bool is_event = wire::is_event(each.kind);
+    const std::uint64_t around = is_event ? each.context.outgoing() : each.context.parent;
+    if (std::find(inside.begin(), end, around) == end) continue;
+    if (!is_event) *end++ = each.context.own;
+    each.context.places = static_cast<Places>(each.context.places) & ~fast;
+    if (each.context.places == 0) delete std::exchange(each.notes, nullptr);
+  }
+  CapturedSpan* const last = std::remove_if(
+      spans_, spans_ + size, [](const CapturedSpan& each) { return each.context.places == 0; });
+  size_.store(static_cast<std::uint32_t>(last - spans_), std::memory_order_relaxed);
+  return true;
+}
+
+}  // namespace pcp::trace::client

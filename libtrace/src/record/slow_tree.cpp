@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "record/slow_tree.hpp"
+
+#include <atomic>
+
+#include "record/by_entry.hpp"
+
+namespace pcp::trace::client {
+namespace {
+
+struct SlowTreeSlot {
+  std::atomic<Moment> begun;  // released after the rest
+  std::atomic<Places> tops;
+  std::atomic<Places> left_out;
+  std::atomic<std::uint32_t> round;
+  std::atomic<OpenTable::Place> around;
+  std::atomic<Moment> around_begun;
+  std::atomic<std::uint32_t> open_inside;  // begun there, and not known to have ended here
+};
+ByEntry<SlowTreeSlot> slots;
+
+}  // namespace
+
+void note_in_slow_tree(std::uint32_t entry, Moment begun, const InSlowTree& what) {
+  SlowTreeSlot* const slot = slots.find_or_make(entry);
+  if (slot == nullptr) return;
+  slot->begun.store(0, std::memory_order_relaxed);
+  slot->tops.store(what.tops, std::memory_order_release);
+  slot->left_out.store(what.left_out, std::memory_order_release);
+  slot->round.store(what.round, std::memory_order_release);
+  slot->around.store(what.around, std::memory_order_release);
+  slot->around_begun.store(what.around_begun, std::memory_order_release);
+  slot->open_inside.store(0, std::memory_order_release);
+  slot->begun.store(begun, std::memory_order_release);
+}
+
+void note_begun_inside(std::uint32_t entry) {
+  if (SlowTreeSlot* const slot = slots.find(entry))
+    slot->open_inside.fetch_add(1, std::memory_order_relaxed);
+}
+
+void note_ended_inside(std::uint32_t entry, Moment begun) {
+  SlowTreeSlot* const slot = slots.find(entry);
+  if (slot != nullptr && slot->begun.load(std::memory_order_relaxed) == begun)
+    slot->open_inside.fetch_sub(1, std::memory_order_relaxed);
+}
+
+SlowTreeNote find_in_slow_tree(std::uint32_t entry, Moment begun) {
+  const SlowTreeSlot* const slot = slots.find(entry);
+  if (slot == nullptr || slot->begun.load(std::memory_order_acquire) != begun) return {};
+  const SlowTreeNote note{
+      {slot->tops.load(std::memory_order_acquire), slot->left_out.load(std::memory_order_acquire),
+       slot->round.load(std::memory_order_acquire), slot->around.load(std::memory_order_acquire),
+       slot->around_begun.load(std::memory_order_acquire)},
+      true,
+      slot->open_inside.load(std::memory_order_acquire) == 0};
+  return slot->begun.load(std::memory_order_relaxed) == begun ? note : SlowTreeNote{};
+}
+
+}  // namespace pcp::trace::client
