@@ -252,7 +252,7 @@ class SlowOnes(CapturesTestCase):
 
     def test_are_as_many_as_the_limit_says(self):
         traced = self.start()
-        monitor = self.ask(traced, "tag=request slower=1us limit=100/s")
+        monitor = self.ask(traced, "tag=request slower=1ns limit=100/s")
         self.do(traced, "storm 20000 request query")
         traced.end()
         spans = []
@@ -277,10 +277,11 @@ class FromTheStart(CapturesTestCase):
         self.assertEqual(self.pmcd.value("tracing.agent.captured"), 2)
 
     def test_of_the_program_nothing_is_captured_if_nobody_asks(self):
-        traced = self.start(PCP_TRACE_CAPTURE="tag=request")
-        self.do(traced, "begin 0 request")
-        self.assertEqual(traced.call("captured 0"), 1)
-        self.do(traced, "end 0")
+        with self.pmcd.stopped_agent():
+            traced = self.start(PCP_TRACE_CAPTURE="tag=request")
+            self.do(traced, "begin 0 request")
+            self.assertEqual(traced.call("captured 0"), 1)
+            self.do(traced, "end 0")
         self.wait_until_captured(traced, is_it=False)
         traced.end()
         self.assertEqual(self.pmcd.value("tracing.agent.captured"), 0)

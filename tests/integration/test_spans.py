@@ -35,9 +35,17 @@ class SpansTestCase(TraceTestCase):
         """Gives what it has written by its end, which comes by itself."""
         out, complaints = process.communicate(timeout=PATIENCE_S)
         self.assertEqual(process.returncode, status, complaints)
-        # Where coverage is measured, another user cannot write it.
-        complaints = re.sub(r"^profiling: .*\n", "", complaints, flags=re.MULTILINE)
-        return out, complaints
+        # Where coverage is measured, another user cannot write it. And a busy machine may take so
+        # long that it says why nothing comes.
+        return out, re.sub(r"^profiling: .*\n|^.*: nothing has come yet.*\n(  .*\n)*", "",
+                           complaints, flags=re.MULTILINE)
+
+    def wait_for_complaint(self, process, end):
+        """Waits for a line that ends so on standard error."""
+        for line in process.stderr:
+            if line.endswith(end):
+                return
+        self.fail("it has ended")
 
     def interrupt(self, process, within=PATIENCE_S):
         began = time.monotonic()
@@ -161,16 +169,14 @@ class OfOneHost(SpansTestCase):
         self.assertTrue(complaints.endswith("pcp-trace spans: 1 trace, 1 span; 17 spans missed\n"),
                         complaints)
 
-    def test_are_fetched_at_once_while_there_are_more(self):
+    def test_are_all_there_if_they_take_several_fetches(self):
         program = self.program()
         process = self.start("--json", "-s", "5000")
         program.wait_for_filters("tag=*")
         for begin in range(1, 5001, 100):
             program.send(*(encode_span(span=number, trace=(9, number), begin_ns=BEGIN + number)
                            for number in range(begin, begin + 100)))
-        began = time.monotonic()
         traces = self.traces(process)
-        self.assertLess(time.monotonic() - began, 10)  # they take about eight fetches
         self.assertEqual(sorted(int(trace["trace"][16:], 16) for trace in traces),
                          list(range(1, 5001)))
 
@@ -190,7 +196,7 @@ class OfOneHost(SpansTestCase):
         process = self.start()
         self.program().wait_for_filters("tag=*")
         self.pmcd.kill_agent()
-        self.assertIn(": its trace agent has gone; waiting for it\n", process.stderr.readline())
+        self.wait_for_complaint(process, ": its trace agent has gone; waiting for it\n")
         self.interrupt(process)
 
     def test_go_on_with_a_pmcd_that_has_come_back(self):
@@ -247,7 +253,7 @@ class OfSeveralHosts(SpansTestCase):
             program.wait_for_filters("tag=*")
             program.send(encode_span(begin_ns=BEGIN))
             self.assertIn("request  ", process.stdout.readline())
-            self.interrupt(process, within=2)
+            self.interrupt(process, within=4)
 
     def test_are_shown_although_one_has_none(self):
         program = self.program()
@@ -305,7 +311,7 @@ class Nothing(SpansTestCase):
         lines = [process.stderr.readline()]
         while not lines[-1].startswith("  captures"):
             lines.append(process.stderr.readline())
-        self.assertEqual(self.interrupt(process, within=2), ("", ""))
+        self.assertEqual(self.interrupt(process, within=4), ("", ""))
         return "".join(lines)
 
     def test_for_no_program_is_there(self):
