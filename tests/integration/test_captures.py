@@ -259,7 +259,8 @@ class SlowOnes(CapturesTestCase):
         wait_until(lambda: not spans.extend(monitor.spans()) and
                    self.counted("captured") == len(spans) + monitor.missed > 0,
                    what="all to be seen")
-        self.assertTrue(100 <= len(spans) <= 2_000, len(spans))
+        self.assertGreaterEqual(len(spans), 100)
+        self.assertGreater(monitor.missed, 0)
 
 
 class FromTheStart(CapturesTestCase):
@@ -352,8 +353,10 @@ class Exactness(CapturesTestCase):
         self.assertGreater(self.check_storm(1_000_000, 100_000), 0)
 
     def test_of_more_than_the_limit(self):
+        began = time.monotonic()
         seen = self.check_storm(100, 20_000)
-        self.assertTrue(100 <= seen <= 1_000, seen)
+        seconds = time.monotonic() - began + 1  # of which the first and the last are parts
+        self.assertTrue(100 <= seen <= 2 * 100 * seconds, (seen, seconds))
 
     def test_while_monitors_come_and_go(self):
         traced = self.start()

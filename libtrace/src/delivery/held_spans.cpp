@@ -10,12 +10,6 @@ namespace {
 
 constexpr std::uint64_t kLookEveryNs = 1'000'000'000;
 
-// Transactions that have ended, and are remembered: of those that were kept, and of the others.
-constexpr std::size_t kMostEnded = 4'096;
-
-// Of those inside of each other that are looked up for one span.
-constexpr int kDeepest = 1'000;
-
 Places places_of(const HeldSpans::Held& held) {
   return static_cast<Places>(held.span.context.places);
 }
@@ -48,8 +42,9 @@ void HeldSpans::take(Held held, const CaptureSet& set, std::uint64_t now_ns, Dec
     }
     branch.since_ns = std::min(branch.since_ns, now_ns);
     branch.spans.push_back(std::move(held));
+    if (const Places* const lost = lost_.find(span.context.own)) branch.lost |= *lost;
     const Ended ended = decide(span, branch, set, now_ns, decisions);
-    remember(span.context.own, ended);
+    ended_[ended.kept != 0 ? 1 : 0].find_or_make(span.context.own) = ended;
     hold(std::move(branch), ended.parent, decisions);
   }
   if (held_ + branches_.size() > kMost) make_room(now_ns, decisions);
@@ -80,7 +75,7 @@ HeldSpans::Ended HeldSpans::decide(const CapturedSpan& top, Branch& branch, cons
 
 // Leaves in the branch what is still to be decided.
 void HeldSpans::apply(const Ended& ended, Branch& branch, Decisions& decisions) {
-  const Places decided = ended.kept | ended.over_limit | ended.waited | ended.fast;
+  const Places decided = ended.decided();
   if (decided == 0) return;
   for (Held& each : branch.spans) {
     decide_as(Fate::Kept, each, ended.kept, decisions);
@@ -92,51 +87,60 @@ void HeldSpans::apply(const Ended& ended, Branch& branch, Decisions& decisions) 
   branch.lost &= ~decided;
 }
 
+void HeldSpans::Ended::add_what_is_around(const Ended& outer) {
+  const Places undecided = ~decided();
+  kept |= outer.kept & undecided;
+  over_limit |= outer.over_limit & undecided;
+  waited |= outer.waited & undecided;
+  fast |= outer.fast & undecided;
+  parent = outer.parent;
+}
+
+// With all that it is inside of. So nobody goes the same way twice, however deep it is. (Only
+// absurd ids go round in circles.)
+const HeldSpans::Ended* HeldSpans::find_ended(SpanId id) {
+  const auto find = [this](SpanId each) {
+    Ended* const kept = ended_[1].find(each);
+    return kept != nullptr ? kept : ended_[0].find(each);
+  };
+  Ended* const ended = find(id);
+  if (ended == nullptr) return nullptr;
+  for (std::size_t depth = 0; depth < 2 * kMostEnded; ++depth) {
+    const Ended* const outer = find(ended->parent);
+    if (outer == nullptr) break;
+    ended->add_what_is_around(*outer);
+  }
+  return ended;
+}
+
 // Under the innermost that has not ended.
 void HeldSpans::hold(Branch branch, SpanId parent, Decisions& decisions) {
-  for (int depth = 0; depth < kDeepest; ++depth) {
-    if (branch.spans.empty() && branch.lost == 0) return;
-    const auto ended = ended_.find(parent);
-    if (ended == ended_.end()) break;
-    apply(ended->second, branch, decisions);
-    parent = ended->second.parent;
+  if (const Ended* const ended = find_ended(parent)) {
+    apply(*ended, branch, decisions);
+    parent = ended->parent;
   }
+  if (branch.lost != 0) lost_.find_or_make(parent) |= branch.lost;
+  if (branch.spans.empty()) return;
   Branch& held = branches_[parent];
   held.since_ns = std::min(held.since_ns, branch.since_ns);
-  held.lost |= branch.lost;
   held_ += branch.spans.size();
   held.spans.insert(held.spans.end(), std::make_move_iterator(branch.spans.begin()),
                     std::make_move_iterator(branch.spans.end()));
 }
 
-void HeldSpans::remember(SpanId id, const Ended& ended) {
-  if (!ended_.insert_or_assign(id, ended).second) return;
-  std::deque<SpanId>& in_order = ended_in_order_[ended.kept != 0 ? 1 : 0];
-  in_order.push_back(id);
-  if (in_order.size() <= kMostEnded) return;
-  ended_.erase(in_order.front());
-  in_order.pop_front();
-}
-
-template <typename IsOver>
-void HeldSpans::erase_branches(IsOver is_over) {
-  for (auto each = branches_.begin(); each != branches_.end();)
-    each = is_over(each->second) ? branches_.erase(each) : std::next(each);
-}
-
-// That it was so is kept, for when the transaction ends; and goes with the next such round.
+// That it was so is remembered for when the transaction ends.
 template <typename IsOld>
 void HeldSpans::give_up_branches(IsOld is_old, Decisions& decisions) {
-  erase_branches([&](Branch& branch) {
+  std::erase_if(branches_, [&](const auto& each) {
+    const auto& [open, branch] = each;
     if (!is_old(branch)) return false;
-    if (branch.spans.empty()) return true;
+    Places& lost = lost_.find_or_make(open);
     for (const Held& held : branch.spans) {
-      branch.lost |= places_of(held);
+      lost |= places_of(held);
       decide_as(Fate::WaitedTooLong, held, places_of(held), decisions);
     }
     held_ -= branch.spans.size();
-    branch.spans = {};
-    return false;
+    return true;
   });
 }
 
@@ -157,18 +161,16 @@ void HeldSpans::look(std::uint64_t now_ns, Decisions& decisions) {
 
 void HeldSpans::give_up(Decisions& decisions) {
   give_up_branches([](const Branch&) { return true; }, decisions);
-  branches_.clear();
 }
 
 void HeldSpans::keep_only(Places places) {
-  erase_branches([&](Branch& branch) {
-    held_ -= branch.spans.size();
-    branch.lost &= places;
+  held_ = 0;
+  for (auto& [open, branch] : branches_) {
     for (Held& held : branch.spans) held.span.context.places = places_of(held) & places;
     std::erase_if(branch.spans, [](const Held& held) { return places_of(held) == 0; });
     held_ += branch.spans.size();
-    return branch.spans.empty() && branch.lost == 0;
-  });
+  }
+  std::erase_if(branches_, [](const auto& each) { return each.second.spans.empty(); });
 }
 
 }  // namespace pcp::trace::client

@@ -26,7 +26,7 @@ namespace pcp::trace::client {
 
 class HeldSpans {
  public:
-  static constexpr std::size_t kMost = 16'384;  // with notes' own 4 MiB: 3 MiB
+  static constexpr std::size_t kMost = 16'384;  // beside notes' own 4 MiB: with the rest 4 MiB
   static constexpr std::uint64_t kPatienceNs = 300'000'000'000;
 
   // Its places are those that it is held for.
@@ -66,30 +66,59 @@ class HeldSpans {
     Places lost = 0;  // for those a part was given up, so that all has to be
   };
 
-  // What became of a transaction that has ended.
+  // What became of a transaction that has ended, and of what it is inside of as far as that has
+  // ended, too.
   struct Ended {
     SpanId parent = 0;  // where what was not decided has gone
     Places kept = 0;
     Places over_limit = 0;
     Places waited = 0;
     Places fast = 0;
+
+    Places decided() const { return kept | over_limit | waited | fast; }
+    void add_what_is_around(const Ended& outer);
+  };
+
+  // The last ones of many.
+  template <typename Value, std::size_t kMost>
+  class LastOnes {
+   public:
+    // Null if it is none of them.
+    Value* find(SpanId id) {
+      const auto found = values_.find(id);
+      return found != values_.end() ? &found->second : nullptr;
+    }
+    Value& find_or_make(SpanId id) {
+      const auto [found, is_new] = values_.try_emplace(id);
+      if (!is_new) return found->second;
+      in_order_.push_back(id);
+      if (in_order_.size() > kMost) {
+        values_.erase(in_order_.front());
+        in_order_.pop_front();
+      }
+      return found->second;
+    }
+
+   private:
+    std::unordered_map<SpanId, Value> values_;
+    std::deque<SpanId> in_order_;
   };
 
   Ended decide(const CapturedSpan& top, Branch& branch, const CaptureSet& set, std::uint64_t now_ns,
                Decisions& decisions);
   void apply(const Ended& ended, Branch& branch, Decisions& decisions);
   void hold(Branch branch, SpanId parent, Decisions& decisions);
-  void remember(SpanId id, const Ended& ended);
-  template <typename IsOver>
-  void erase_branches(IsOver is_over);
+  const Ended* find_ended(SpanId id);
   template <typename IsOld>
   void give_up_branches(IsOld is_old, Decisions& decisions);
   void make_room(std::uint64_t now_ns, Decisions& decisions);
 
   std::unordered_map<SpanId, Branch> branches_;
   std::size_t held_ = 0;  // in all branches
-  std::unordered_map<SpanId, Ended> ended_;
-  std::array<std::deque<SpanId>, 2> ended_in_order_;  // fast ones, and those that were kept
+  static constexpr std::size_t kMostEnded = 4'096;
+  std::array<LastOnes<Ended, kMostEnded>, 2> ended_;  // fast ones, and those that were kept
+  // Those that are open of which a part was given up, for these places.
+  LastOnes<Places, kMost> lost_;
   std::uint64_t next_look_ns_ = 0;
 };
 

@@ -156,6 +156,45 @@ TEST_F(HeldSpansTest, AFastOneOfWhichAPartIsGoneIsDropped) {
   EXPECT_TRUE(held.empty());
 }
 
+TEST_F(HeldSpansTest, ATopThatLostAPartLongAgoIsGivenUpAsAWhole) {
+  end(2, 1, 1, kFirst);
+  for (int times = 0; times < 3; ++times) {
+    now += HeldSpans::kPatienceNs + kSecond;
+    end(3, 4, 1, kSecondPlace);
+    held.look(now, decisions);
+  }
+  decisions.clear();
+  end(5, 1, 1, kFirst);
+  end(1, 0, kSlow, kFirst, kFirst);
+  EXPECT_EQ(decided(Fate::WaitedTooLong), (Spans{{1, kFirst}, {5, kFirst}}));
+  EXPECT_TRUE(decisions.empty());
+}
+
+TEST_F(HeldSpansTest, WhatEndsFromTheOutsideInGoesAsDeepAsItIs) {
+  constexpr std::uint64_t kDepth = 4'000;
+  end(1, 0, kSlow, kFirst, kFirst);
+  for (std::uint64_t inner = 2; inner <= kDepth; ++inner) end(inner, inner - 1, 1, kFirst);
+  EXPECT_EQ(kept().size(), kDepth);
+  EXPECT_TRUE(held.empty());
+}
+
+TEST_F(HeldSpansTest, WhatComesLateIsDecidedByTheInnermostTopOfEachFilter) {
+  end(2, 1, kSlow / 2, kFirst | kSecondPlace, kSecondPlace);
+  end(1, 0, kSlow / 2, kFirst, kFirst);  // fast for its own
+  decisions.clear();
+  end(3, 2, 1, kFirst | kSecondPlace);
+  EXPECT_EQ(kept(), (Spans{{3, kSecondPlace}}));
+  EXPECT_TRUE(held.empty());
+}
+
+TEST_F(HeldSpansTest, AbsurdIdsDoNotGoRoundForEver) {
+  end(2, 1, 1, kFirst);
+  end(3, 2, 1, kFirst);
+  end(1, 3, 1, kFirst);
+  event(4, kFirst);
+  end(4, 1, 1, kFirst);
+}
+
 TEST_F(HeldSpansTest, ForgetsWhatNobodyAsksForAnyMore) {
   end(2, 1, 1, kFirst | kSecondPlace);
   held.keep_only(kSecondPlace);
