@@ -116,28 +116,35 @@ bool BatchSender::take_welcome(const wire::Welcome& welcome, std::uint64_t now_n
   open_.begin_anew();
 
   const bool same_agent = agent_ == welcome.agent_instance;
+  const bool forgot = same_agent && has_forgotten(welcome);
   agent_ = welcome.agent_instance;
-  if (same_agent && !welcome.session_known) {
+  if (!same_agent || forgot) last_acknowledged_ = 0;
+  if (forgot) {
     for (const Batch& batch : in_flight_) counters_.uncertain += batch.records;
     in_flight_.clear();
   } else if (same_agent && !take_ack(welcome.last_sequence, now_ns)) {
     return false;
   }
-  if (!welcome_spans(welcome, same_agent)) return false;
+  using Agent = SpanSender::Agent;
+  const Agent agent = !same_agent ? Agent::Another : forgot ? Agent::SameThatForgot : Agent::Same;
+  if (!welcome_spans(welcome, agent)) return false;
   for (Batch& batch : in_flight_) send(batch, now_ns);
   return true;
 }
 
-bool BatchSender::welcome_spans(const wire::Welcome& welcome, bool same_agent) {
+// A session that is known, but not for what was acknowledged, is a new one, too: a HELLO has opened
+// it whose WELCOME got lost.
+bool BatchSender::has_forgotten(const wire::Welcome& welcome) const {
+  return !welcome.session_known || welcome.last_sequence < last_acknowledged_ ||
+         welcome.last_events < spans_.last_taken();
+}
+
+bool BatchSender::welcome_spans(const wire::Welcome& welcome, SpanSender::Agent agent) {
   spans_sent_ = 0;
   if (!agent_has(wire::Feature::Events)) {
     spans_.welcomed_without();
     return true;
   }
-  using Agent = SpanSender::Agent;
-  const Agent agent = !same_agent             ? Agent::Another
-                      : welcome.session_known ? Agent::Same
-                                              : Agent::SameThatForgot;
   return spans_.welcomed(agent, welcome.last_events, welcome.control);
 }
 
@@ -148,6 +155,7 @@ void BatchSender::disconnected() {
 
 bool BatchSender::take_ack(std::uint64_t sequence, std::uint64_t now_ns) {
   if (sequence >= next_sequence_) return false;
+  last_acknowledged_ = std::max(last_acknowledged_, sequence);
   while (!in_flight_.empty() && in_flight_.front().sequence <= sequence) {
     if (now_ns > in_flight_.front().sent_ns + kLateNs) open_.tell_again();
     counters_.acknowledged += in_flight_.front().records;

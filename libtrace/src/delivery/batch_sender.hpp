@@ -69,7 +69,8 @@ class BatchSender final : public Sender {
   Batch& add_batch();
   void fill(Batch& batch, std::uint64_t until);
   void send(Batch& batch, std::uint64_t now_ns);
-  bool welcome_spans(const wire::Welcome& welcome, bool same_agent);
+  bool has_forgotten(const wire::Welcome& welcome) const;
+  bool welcome_spans(const wire::Welcome& welcome, SpanSender::Agent agent);
   void send_spans(const SpanSender::Pdu& pdu);
   void define_tags(const std::vector<const Tag*>& tags, std::string& out);
 
@@ -81,7 +82,8 @@ class BatchSender final : public Sender {
   CountersSource client_counters_;
   wire::Hello hello_;
 
-  std::optional<std::uint64_t> agent_;  // the instance that we last spoke with
+  std::optional<std::uint64_t> agent_;   // the instance that we last spoke with
+  std::uint64_t last_acknowledged_ = 0;  // sequence, by that one, as far as it knows our session
   std::deque<Batch> in_flight_;
   std::uint64_t next_sequence_ = 1;
   std::size_t last_body_bytes_ = 0;  // which the next one probably takes, too

@@ -69,6 +69,7 @@ bool SpanSender::welcomed(Agent agent, std::uint64_t last_sequence,
   if (agent == Agent::Another) {
     if (!waits_for_first_agent_) forget_all();
   } else if (agent == Agent::SameThatForgot) {
+    last_taken_ = 0;
     const bool was_on_its_way = std::exchange(is_on_its_way_, false);
     books_.note_forgotten(pdu_.control, was_on_its_way ? pdu_.spans_at : CaptureBooks::Numbers{});
   } else if (last_sequence >= pdu_.sequence) {
@@ -92,6 +93,7 @@ void SpanSender::disconnected(std::uint64_t now_ns) {
 // Another agent knows nothing of what was captured for the one before.
 void SpanSender::forget_all() {
   is_on_its_way_ = false;
+  last_taken_ = 0;
   waits_for_first_agent_ = false;
   publish(nullptr);
   books_.keep_only(nullptr);
@@ -162,6 +164,7 @@ bool SpanSender::take_ack(std::uint64_t sequence) {
 void SpanSender::note_taken() {
   if (!std::exchange(is_on_its_way_, false)) return;
   ++acknowledged_;
+  last_taken_ = pdu_.sequence;
   books_.note_taken();
 }
 

@@ -80,6 +80,8 @@ class SpanSender {
   bool has_settled(std::uint64_t captured) const;
   // PDUs that the agent has taken.
   std::uint64_t acknowledged() const { return acknowledged_; }
+  // The sequence of the last one that this agent has taken, as far as it knows our session.
+  std::uint64_t last_taken() const { return last_taken_; }
   bool has_settled_all() const {
     return has_settled(captured()) && held_.empty() && !recorders_.any_ended_inside();
   }
@@ -119,6 +121,7 @@ class SpanSender {
   bool is_on_its_way_ = false;
   std::uint64_t last_sequence_ = 0;
   std::uint64_t acknowledged_ = 0;
+  std::uint64_t last_taken_ = 0;
   bool is_connected_ = false;
   std::uint64_t away_since_ns_ = 0;
   std::int64_t wall_minus_monotonic_ = 0;

@@ -272,6 +272,101 @@ TEST_F(BatchSenderTest, SendsNothingAgainToAnAgentThatHasForgottenTheSession) {
   EXPECT_TRUE(sender.has_settled(2));
 }
 
+// A HELLO has opened it anew, and the WELCOME that said so got lost.
+TEST_F(BatchSenderTest, SendsNothingAgainToAnAgentThatKnowsTheSessionByItsNameOnly) {
+  begin();
+  record_batches(3);
+  EXPECT_TRUE(acknowledge(1));
+  reconnect();
+  EXPECT_TRUE(welcome(1, true, 0));
+  EXPECT_TRUE(take_sequences().empty());
+  EXPECT_EQ(counters.uncertain, 2u);
+  EXPECT_EQ(counters.acknowledged, 1u);
+  // From now on it is a session as any other.
+  record_batches(1);
+  reconnect();
+  EXPECT_TRUE(welcome(1, true, 0));
+  EXPECT_EQ(take_sequences(), Sequences{4});
+  EXPECT_TRUE(acknowledge(4));
+  // And so it is at the next agent.
+  record_batches(1);
+  for (const bool knows_session : {false, true}) {
+    reconnect();
+    EXPECT_TRUE(welcome(2, knows_session, 0));
+    EXPECT_EQ(take_sequences(), Sequences{5});
+  }
+  EXPECT_EQ(counters.uncertain, 2u);
+}
+
+struct SpansTest : BatchSenderTest {
+  Recorder& recorder = *recorders.reuse_or_make();
+  const wire::Control asked{
+      .number = 1, .captures = {{7, 0, "tag=captured"}}, .most_a_second = 1'000'000};
+  wire::Events events;
+  const int state_before = replace_state(PMTRACE_STATE_NONE);
+
+  ~SpansTest() override {
+    recorders.captures().publish(nullptr, {});
+    replace_state(state_before);
+  }
+  void be_welcomed(bool knows_session) {
+    sender.disconnected();
+    connect();
+    const wire::Welcome welcome{
+        .agent_instance = 1,
+        .session_known = knows_session,
+        .max_pdu_bytes = 1 << 20,
+        .features = wire::FeatureSet().set(wire::number_of(wire::Feature::Events)),
+        .control = asked};
+    EXPECT_TRUE(sender.on_pdu(Answer(wire::append_welcome, welcome).frame(), kNow));
+  }
+  void trace() {
+    const Tag* const tag = intern_tag("captured");
+    const auto traced = recorder.begin_traced(tag);
+    recorder.end_traced({tag, traced.begun.place, traced.begun.moment}, traced.context, false);
+  }
+  // What the next EVENTS says of the capture.
+  wire::CaptureCount count() {
+    flush();
+    kept_ = transport.take();
+    for (const KeptPdu& pdu : kept_)
+      if (pdu.type == wire::PduType::Events && wire::decode_events(pdu.payload, events) &&
+          events.counts.size() == 1)
+        return events.counts.front();
+    ADD_FAILURE() << "no EVENTS with a count";
+    return {};
+  }
+
+ private:
+  std::vector<KeptPdu> kept_;
+};
+
+// The same, with nothing but spans to tell it.
+TEST_F(SpansTest, AreNotCountedTwiceByAnAgentThatKnowsTheSessionByItsNameOnly) {
+  be_welcomed(false);
+  trace();
+  EXPECT_EQ(count(), (wire::CaptureCount{.capture = 7, .captured = 1}));
+  EXPECT_TRUE(sender.on_pdu(Answer(wire::append_events_ack, std::uint64_t{1}).frame(), kNow));
+  be_welcomed(true);
+  trace();
+  EXPECT_EQ(count(), (wire::CaptureCount{.capture = 7, .captured = 1}));
+  be_welcomed(true);  // and what is on its way is sent again
+  EXPECT_EQ(count(), (wire::CaptureCount{.capture = 7, .captured = 1}));
+}
+
+TEST_F(SpansTest, AreNoReasonToDoubtAnAgentThatTakesNone) {
+  be_welcomed(false);
+  trace();
+  count();
+  EXPECT_TRUE(sender.on_pdu(Answer(wire::append_events_ack, std::uint64_t{1}).frame(), kNow));
+  record_batches(1);
+  for (const bool knows_session : {false, true}) {
+    reconnect();
+    EXPECT_TRUE(welcome(2, knows_session, 0));
+    EXPECT_EQ(take_sequences(), Sequences{1});
+  }
+}
+
 TEST_F(BatchSenderTest, HangsUpOnAnAgentThatAcknowledgesWhatItNeverGot) {
   begin();
   record_batches(1);
