@@ -89,11 +89,12 @@ SpanStore::Cursor SpanStore::begin(std::size_t at) {
 
 void SpanStore::end(Cursor cursor) {
   Place& place = places_[cursor->place];
+  settle(*cursor, 0);
   place.cursors.erase(cursor);
   trim(place, kStep);
 }
 
-SpanReading SpanStore::read(Cursor cursor, std::size_t most) const {
+SpanReading SpanStore::read(Cursor cursor, std::size_t most) {
   const Place& place = places_[cursor->place];
   SpanReading reading;
   reading.from = *cursor;
@@ -105,10 +106,32 @@ SpanReading SpanStore::read(Cursor cursor, std::size_t most) const {
       reading.entries.push_back({entry.key, entry.value.number, entry.value.span});
     return reading.is_all;
   });
+  if (in_hand_.reader != nullptr) settle(*in_hand_.reader, 0);
+  in_hand_.dropped.reserve(reading.entries.size());
+  in_hand_.end_key = reading.after(reading.entries.size()).next_key;
+  in_hand_.reader = &*cursor;
   return reading;
 }
 
+bool SpanStore::is_in_hand(std::size_t place, std::uint64_t key) const {
+  const SpanCursor* const reader = in_hand_.reader;
+  if (reader == nullptr || reader->place != place || key >= in_hand_.end_key) return false;
+  const auto& cursors = places_[place].cursors;
+  return std::none_of(cursors.begin(), cursors.end(), [&](const SpanCursor& each) {
+    return &each != reader && each.next_key <= key;
+  });
+}
+
+// It has taken what it has read up to this key; what of the rest was dropped it will not get.
+void SpanStore::settle(const SpanCursor& reader, std::uint64_t taken_until) {
+  if (in_hand_.reader != &reader) return;
+  in_hand_.reader = nullptr;
+  for (const std::uint64_t key : in_hand_.dropped) overwritten_ += key >= taken_until ? 1 : 0;
+  in_hand_.dropped.clear();
+}
+
 void SpanStore::advance(Cursor cursor, const SpanCursor& to) {
+  settle(*cursor, to.next_key);
   *cursor = to;
   trim(places_[cursor->place], kReadStep);
 }
@@ -167,7 +190,11 @@ void SpanStore::drop_oldest(User& user) {
   const KeptPtr oldest = user.spans.take_front();
   each_place(oldest->places, [&](std::size_t at) {
     Place& place = places_[at];
-    if (place.queue.take(oldest->key)) ++overwritten_;
+    if (!place.queue.take(oldest->key)) return;
+    if (is_in_hand(at, oldest->key))
+      in_hand_.dropped.push_back(oldest->key);
+    else
+      ++overwritten_;
   });
   forget(*oldest);
 }

@@ -67,7 +67,8 @@ class SpanStore {
   Cursor begin(std::size_t place);
   void end(Cursor cursor);
 
-  SpanReading read(Cursor cursor, std::size_t most) const;
+  // One is read at a time, and has what it takes of it, even if that has been dropped meanwhile.
+  SpanReading read(Cursor cursor, std::size_t most);
   void advance(Cursor cursor, const SpanCursor& to);
 
   // How many spans wait for it, or a few more.
@@ -114,6 +115,15 @@ class SpanStore {
     ThinnedQueue<Waiting> queue;
   };
 
+  // What was read and not yet taken.
+  struct InHand {
+    const SpanCursor* reader = nullptr;
+    std::uint64_t end_key = 0;
+    std::vector<std::uint64_t> dropped{};  // keys, of those that all others have had
+  };
+
+  bool is_in_hand(std::size_t place, std::uint64_t key) const;
+  void settle(const SpanCursor& reader, std::uint64_t taken_until);
   bool forget_unwanted();
   bool trim(Place& place, std::size_t most);
   bool make_room();
@@ -126,6 +136,7 @@ class SpanStore {
   std::size_t bytes_ = 0;
   std::uint64_t last_key_ = 0;
   std::uint64_t overwritten_ = 0;
+  InHand in_hand_;
   std::array<Place, kPlaces> places_;
   std::map<std::string, User> users_;
 };

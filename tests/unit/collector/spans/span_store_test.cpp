@@ -141,6 +141,57 @@ TEST(SpanStoreTest, DropsTheOldestAndCountsThem) {
   EXPECT_EQ(got.spans.front(), got.missed + 1);
 }
 
+void add(SpanStore& store, std::uint64_t count) {
+  for (std::uint64_t id = 1; id <= count; ++id) store.add(span_at(1, id), "alice");
+}
+
+// A fetch packs them between the two.
+TEST(SpanStoreTest, WhatGoesWhileItIsReadIsNotOverwrittenIfItIsTaken) {
+  SpanStore store(20'000);
+  const auto cursor = store.begin(0);
+  add(store, 20);
+  const SpanReading reading = store.read(cursor, 20);
+  add(store, 1000);
+  store.advance(cursor, reading.after(5));
+  const Got rest = take(store, cursor);
+  EXPECT_EQ(rest.missed, 1020u - 5 - rest.spans.size());
+  EXPECT_EQ(store.overwritten(), rest.missed);
+}
+
+TEST(SpanStoreTest, WhatGoesWhileItIsReadIsOverwrittenIfAnotherHasNotHadIt) {
+  SpanStore store(20'000);
+  const auto first = store.begin(0);
+  const auto second = store.begin(0);
+  add(store, 20);
+  EXPECT_EQ(take(store, second, 10).spans.size(), 10u);
+  const SpanReading reading = store.read(first, 20);
+  add(store, 1000);
+  store.advance(first, reading.after(20));
+  take(store, first);
+  const Got rest = take(store, second);
+  EXPECT_EQ(rest.missed, 1010 - rest.spans.size());
+  EXPECT_EQ(store.overwritten(), rest.missed);
+}
+
+TEST(SpanStoreTest, WhatGoesWhileItIsReadIsOverwrittenIfItIsNeverTaken) {
+  for (const bool ends : {false, true}) {
+    SpanStore store(20'000);
+    const auto cursor = store.begin(0);
+    add(store, 20);
+    store.read(cursor, 20);
+    add(store, 1000);
+    const SpanReading again = store.read(cursor, 1000);
+    EXPECT_EQ(store.overwritten(), 1020 - again.entries.size());
+    add(store, 1000);
+    const std::size_t left = store.waiting(cursor);
+    if (ends)
+      store.end(cursor);
+    else
+      store.advance(cursor, again.after(0));
+    EXPECT_EQ(store.overwritten(), 2020 - left);
+  }
+}
+
 TEST(SpanStoreTest, AFloodOfOneUserLeavesOthersTheirs) {
   SpanStore store(40'000);
   const auto cursor = store.begin(0);
