@@ -57,6 +57,12 @@ void CaptureBooks::keep_only(const CaptureSet* set) {
   });
 }
 
+void CaptureBooks::forget_all() {
+  accounts_.clear();
+  sets_.clear();
+  captures_.forget_before();
+}
+
 void CaptureBooks::adopt_start(const wire::Capture& capture, std::uint64_t control) {
   if (Account* const account = find(kFromStart)) account->id = capture.id;
   for (Set& set : sets_)

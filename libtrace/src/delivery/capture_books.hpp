@@ -44,6 +44,10 @@ class CaptureBooks {
   // Closes all accounts but those of this set's captures; null: all.
   void keep_only(const CaptureSet* set);
 
+  // Closes all, and forgets the sets, too: what threads still make of these is another agent's,
+  // whose ids and numbers are not the next one's.
+  void forget_all();
+
   // What was captured from the start on is this capture of an agent's.
   void adopt_start(const wire::Capture& capture, std::uint64_t control);
   void forget_start();

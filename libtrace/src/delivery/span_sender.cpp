@@ -96,7 +96,7 @@ void SpanSender::forget_all() {
   last_taken_ = 0;
   waits_for_first_agent_ = false;
   publish(nullptr);
-  books_.keep_only(nullptr);
+  books_.forget_all();
   drop_what_waits();
 }
 

@@ -111,14 +111,18 @@ class Captures {
            std::uint64_t{epoch_.load(std::memory_order_relaxed)} << 32;
   }
 
-  // Hands out the sets before that no thread looks at any more, for the last time. Thread: the
-  // flusher's, as is the next.
+  // Does not hand out any of those before what is published. Thread: the flusher's, as of the rest.
+  void forget_before() {
+    for (Before& before : before_) before.is_forgotten = true;
+  }
+
+  // Hands out the sets before that no thread looks at any more, for the last time.
   template <typename Visit>
   void retire(Visit visit) {
     std::erase_if(before_, [&](Before& before) {
       std::erase_if(before.looking,
                     [](const Looking& each) { return each.looks->load() != each.then; });
-      if (before.looking.empty()) visit(*before.set);
+      if (before.looking.empty() && !before.is_forgotten) visit(*before.set);
       return before.looking.empty();
     });
   }
@@ -126,7 +130,8 @@ class Captures {
   // Those that were not handed out yet, and what is published.
   template <typename Visit>
   void for_each(Visit visit) const {
-    for (const Before& before : before_) visit(*before.set);
+    for (const Before& before : before_)
+      if (!before.is_forgotten) visit(*before.set);
     if (owned_ != nullptr) visit(*owned_);
   }
 
@@ -162,6 +167,7 @@ class Captures {
   struct Before {
     std::unique_ptr<const CaptureSet> set;
     std::vector<Looking> looking;
+    bool is_forgotten = false;
   };
 
   std::atomic<const CaptureSet*> current_{nullptr};

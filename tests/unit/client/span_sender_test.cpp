@@ -321,6 +321,39 @@ TEST_F(SpanSenderTest, ForgetsAllForAnotherAgent) {
   EXPECT_EQ(count(7).captured, 1U);
 }
 
+// Whose numbers may be the same.
+TEST_F(SpanSenderTest, CountsNothingOfAnotherAgentForThisOne) {
+  sender.welcomed(Agent::Another, 0, control(3, {{7, 3, "tag=request limit=1/s"}}));
+  trace(100);
+  Recorder& other = *recorders.reuse_or_make();
+  const Captures::Look look(recorders.captures(),
+                            const_cast<LooksAtCaptures&>(other.looks_at_captures()));
+  sender.disconnected(kNow);
+  sender.welcomed(Agent::Another, 0, control(1, kAsked));
+  CapturedSpan late;
+  late.tag = tag;
+  late.epoch = look->epoch();
+  late.context.places = look->places();
+  SpanQueue::Token token;
+  EXPECT_TRUE(recorders.spans().put(token, late));
+  trace();
+  EXPECT_EQ(spans_of_next(), 1U);
+  EXPECT_EQ(sender.next()->control, 1U);
+  EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 1}));
+}
+
+TEST_F(SpanSenderTest, CountsWhatMayHaveBeenTakenForTheAgentThatForgot) {
+  for (const std::uint64_t capture : std::vector<std::uint64_t>{7, 9}) {
+    sender.welcomed(Agent::Another, 0, control(1, {{capture, 3, "tag=request"}}));
+    trace();
+    EXPECT_EQ(spans_of_next(), 1U);
+    sender.disconnected(kNow);
+  }
+  sender.welcomed(Agent::SameThatForgot, 0, control(1, {{9, 3, "tag=request"}}));
+  ASSERT_NE(sender.next(), nullptr);
+  EXPECT_EQ(count(9), (wire::CaptureCount{.capture = 9, .captured = 1, .missed_away = 1}));
+}
+
 TEST_F(SpanSenderTest, TellsCountsAlone) {
   sender.welcomed(Agent::Another, 0, control(1, {{7, 3, "tag=request limit=1/s"}}));
   for (int i = 0; i < 50; ++i) trace();
