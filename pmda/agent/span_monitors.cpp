@@ -42,7 +42,7 @@ SpanAsker SpanMonitors::asker(Time now) {
   Asking& asking = monitors_[asking_];
   asking.asked_at = now;
   if (asking.monitor == nullptr && !filter_of(asking).empty()) {
-    const int status = begin(asking_, asking, now);
+    const int status = begin(asking_, filter_of(asking), asking, now);
     if (status < 0) return {nullptr, status, 0};
   }
   const bool is_local = privileges_.is_of_this_host(asking_);
@@ -50,16 +50,23 @@ SpanAsker SpanMonitors::asker(Time now) {
           is_local ? std::min(fetch_bytes_, kMostThroughSocket) : fetch_bytes_};
 }
 
-int SpanMonitors::begin(int context, Asking& asking, Time now) {
+int SpanMonitors::begin(int context, const std::string& filter, Asking& asking, Time now) {
   const std::optional<Audience> audience = privileges_.may_see_spans_of(context);
   if (!audience) return PM_ERR_PERMISSION;
-  // The old capture goes when there is a new one: if that has the same filter, none of it is lost.
-  auto monitor = spans_.capture(filter_of(asking), *audience);
+  // Who asks for the same once more gets what waits for him.
+  if (asking.monitor != nullptr && asking.captured == filter && asking.audience == *audience) {
+    asking.asked_at = now;
+    return 0;
+  }
+  std::string captured = filter;
+  auto monitor = spans_.capture(filter, *audience);
   if (monitor == nullptr) {
     log_.say("spans are not captured for a monitor: too many different filters", now);
     return -EUSERS;
   }
   asking.monitor = std::move(monitor);
+  asking.captured = std::move(captured);
+  asking.audience = *audience;
   asking.asked_at = now;
   return 0;
 }
@@ -80,19 +87,20 @@ SpanControls SpanMonitors::controls() const {
 
 int SpanMonitors::store_own_filter(int context, const std::string& text, Time now) {
   if (!privileges_.may_see_spans_of(context)) return PM_ERR_PERMISSION;
-  const Result<std::string> filter = canonical(text);
+  Result<std::string> filter = canonical(text);
   if (!filter) {
     log_.say("a monitor's filter: " + filter.error().message, now);
     return PM_ERR_BADSTORE;
   }
-  Asking changed;
-  changed.filter = *filter;
-  changed.has_own = !filter->empty();
-  if (!filter_of(changed).empty()) {
-    const int status = begin(context, changed, now);
-    if (status < 0) return status;
+  Asking& asking = monitors_[context];
+  const std::string& seen = filter->empty() ? common_filter_ : *filter;
+  if (seen.empty()) {
+    asking.monitor.reset();
+  } else if (const int status = begin(context, seen, asking, now); status < 0) {
+    return status;
   }
-  monitors_[context] = std::move(changed);
+  asking.has_own = !filter->empty();
+  asking.filter = std::move(*filter);
   return 0;
 }
 
@@ -107,7 +115,8 @@ int SpanMonitors::store_common_filter(const std::string& text, Time now) {
   for (auto& [context, asking] : monitors_) {
     if (asking.has_own || asking.monitor == nullptr) continue;
     const Time asked_at = asking.asked_at;
-    if (common_filter_.empty() || begin(context, asking, now) < 0) asking.monitor.reset();
+    if (common_filter_.empty() || begin(context, common_filter_, asking, now) < 0)
+      asking.monitor.reset();
     asking.asked_at = asked_at;
   }
   return 0;

@@ -52,11 +52,13 @@ class SpanMonitors final : public SpanDesk {
     std::string filter;    // its own
     bool has_own = false;  // else the common one holds
     std::unique_ptr<Spans::Monitor> monitor;
+    std::string captured{};  // the monitor's filter, and its audience
+    Audience audience{};
     Time asked_at{};
   };
 
   Result<std::string> canonical(const std::string& text);
-  int begin(int context, Asking& asking, Time now);
+  int begin(int context, const std::string& filter, Asking& asking, Time now);
   const std::string& filter_of(const Asking& asking) const {
     return asking.has_own ? asking.filter : common_filter_;
   }

@@ -94,6 +94,23 @@ TEST_F(SpanMonitorsTest, ThatGiveUpTheirFilterSeeTheCommonOne) {
   EXPECT_EQ(captured(), Filters{"tag=a limit=1000/s"});
 }
 
+TEST_F(SpanMonitorsTest, ThatAskForTheSameAgainLoseNothing) {
+  EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=a limit=1000/s", now_), 0);
+  EXPECT_EQ(monitors_.store_common_filter("tag=a", now_), 0);
+  EXPECT_NE(fetch(kOther).monitor, nullptr);
+  std::vector<StoredSpan> spans(3);
+  for (StoredSpan& span : spans) span.places = 1;
+  spans_.add(spans, spans_.number(), kAlicesUid, "alice");
+  EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=a", now_), 0);
+  EXPECT_EQ(monitors_.store_common_filter(" tag=a", now_), 0);
+  EXPECT_EQ(fetch(kRoot).monitor->waiting(), 3u);
+  EXPECT_EQ(fetch(kOther).monitor->waiting(), 3u);
+  EXPECT_EQ(monitors_.store_own_filter(kRoot, "", now_), 0);  // the common one is the same
+  EXPECT_EQ(fetch(kRoot).monitor->waiting(), 3u);
+  EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=b", now_), 0);
+  EXPECT_EQ(fetch(kRoot).monitor->waiting(), 0u);
+}
+
 TEST_F(SpanMonitorsTest, AreToldOfAFilterThatMakesNoSense) {
   EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=a", now_), 0);
   EXPECT_EQ(monitors_.store_own_filter(kRoot, "tga=b", now_), PM_ERR_BADSTORE);
