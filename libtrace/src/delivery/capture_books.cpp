@@ -21,15 +21,20 @@ wire::CaptureCount sum_of(wire::CaptureCount one, const wire::CaptureCount& othe
 }  // namespace
 
 void CaptureBooks::note(const CaptureSet& set) {
-  Set noted{set.epoch(), set.control(), {}};
+  Set noted{set.epoch(), set.epoch(), set.control(), {}};
   for_each_place(set.places(), [&](std::size_t place) { noted.ids[place] = set.at(place).id; });
+  if (!sets_.empty() && sets_.back().control == noted.control && sets_.back().ids == noted.ids) {
+    sets_.back().last = noted.last;
+    return;
+  }
   if (sets_.size() == kMostSets) sets_.pop_front();
   sets_.push_back(noted);
 }
 
 const CaptureBooks::Set* CaptureBooks::set_of(const CapturedSpan& span) const {
-  const auto found = std::find_if(sets_.rbegin(), sets_.rend(),
-                                  [&](const Set& set) { return set.epoch == span.epoch; });
+  const auto found = std::find_if(sets_.rbegin(), sets_.rend(), [&](const Set& set) {
+    return set.last - span.epoch <= set.last - set.first;
+  });
   return found != sets_.rend() ? &*found : nullptr;
 }
 

@@ -26,9 +26,11 @@ class CaptureBooks {
   // The id of the capture of PCP_TRACE_CAPTURE, until an agent has given it another.
   static constexpr std::uint64_t kFromStart = UINT64_MAX;
 
-  // A set is published, or about to be.
+  // A set is published, or about to be. One that is told again, as each connection does, is the
+  // same, of several epochs.
   struct Set {
-    CaptureSet::Epoch epoch;
+    CaptureSet::Epoch first;
+    CaptureSet::Epoch last;
     std::uint64_t control;  // the agent's number
     std::array<std::uint64_t, wire::kMaxCaptures> ids;
   };

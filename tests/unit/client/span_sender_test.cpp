@@ -250,6 +250,21 @@ TEST_F(SpanSenderTest, SendsAgainToTheSameAgent) {
   EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 3}));
 }
 
+TEST_F(SpanSenderTest, LosesNothingOnANetworkThatComesAndGoes) {
+  sender.welcomed(Agent::Another, 0, control(1, kAsked));
+  trace();
+  EXPECT_EQ(spans_of_next(), 1U);
+  trace(2);
+  for (int i = 0; i < 100; ++i) {
+    sender.disconnected(kNow);
+    EXPECT_TRUE(sender.welcomed(Agent::Same, 0, control(1, kAsked)));
+    EXPECT_EQ(spans_of_next(), 1U);
+  }
+  sender.take_ack(1);
+  ASSERT_EQ(spans_of_next(), 2U);
+  EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 3}));
+}
+
 TEST_F(SpanSenderTest, CountsWhatAnAgentThatForgotMayHaveTaken) {
   sender.welcomed(Agent::Another, 0, control(1, kAsked));
   trace(2);
