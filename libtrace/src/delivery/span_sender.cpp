@@ -171,7 +171,7 @@ void SpanSender::note_taken() {
 void SpanSender::look(std::uint64_t now_ns) {
   books_.retire();
   if (published() == nullptr) {
-    drop_what_waits();
+    count_what_waits_as_away();  // if it is of any interest
   } else if (!is_connected_ && now_ns - away_since_ns_ > kPatienceNs) {
     end();
     publish(nullptr);

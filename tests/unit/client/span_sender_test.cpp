@@ -309,6 +309,25 @@ TEST_F(SpanSenderTest, CapturesNothingMoreWithoutAnAgent) {
   EXPECT_EQ(sender.next(), nullptr);
 }
 
+// By a thread that had looked just before.
+TEST_F(SpanSenderTest, CountsWhatComesWhenItHasGivenUp) {
+  sender.welcomed(Agent::Another, 0, control(1, kAsked));
+  trace();
+  CapturedSpan late;
+  late.tag = tag;
+  late.epoch = recorders.captures().published()->epoch();
+  late.context.places = recorders.captures().published()->places();
+  sender.disconnected(kNow);
+  sender.look(kNow + 11'000'000'000);
+  SpanQueue::Token token;
+  EXPECT_TRUE(recorders.spans().put(token, late));
+  sender.look(kNow + 12'000'000'000);
+  EXPECT_TRUE(sender.has_settled_all());
+  sender.welcomed(Agent::Same, 0, control(1, kAsked));
+  ASSERT_NE(sender.next(), nullptr);
+  EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 2, .missed_away = 2}));
+}
+
 TEST_F(SpanSenderTest, TakesNoCountBackWhereAThreadStillLooksAtAnEarlierSet) {
   sender.welcomed(Agent::Another, 0, control(1, {{7, 3, "tag=request limit=1/s"}}));
   trace(100);
