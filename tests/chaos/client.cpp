@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <mutex>
+#include <shared_mutex>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -287,12 +289,19 @@ class Program {
 
   void work(std::size_t number) {
     Worker worker(plan_, account_, 1 + number);
-    worker.burst(plan_.threads, number);
+    burst(worker, number);
     ++started_;
     while (!ledger_.stop) {
       std::this_thread::sleep_for(milliseconds(worker.random().between(0, 12)));
-      worker.burst(plan_.threads, number);
+      burst(worker, number);
     }
+  }
+
+  void burst(Worker& worker, std::size_t number) {
+#ifdef CHAOS_RESTS_AT_FORK
+    const std::shared_lock work(at_work_);
+#endif
+    worker.burst(plan_.threads, number);
   }
 
   // Notes what the agent has acknowledged for certain, of what this process has recorded.
@@ -331,6 +340,9 @@ class Program {
   void fork_kid() {
     const std::size_t number = kids_.size();
     const pid_t parent = ::getpid();
+#ifdef CHAOS_RESTS_AT_FORK
+    const std::unique_lock rest(at_work_);
+#endif
     const pid_t pid = ::fork();
     if (pid < 0) std::abort();
     if (pid > 0) {
@@ -435,6 +447,9 @@ class Program {
   std::vector<std::thread> threads_;
   std::atomic<std::size_t> started_{0};
   std::vector<pid_t> kids_;
+#ifdef CHAOS_RESTS_AT_FORK
+  std::shared_mutex at_work_;
+#endif
 };
 
 }  // namespace
