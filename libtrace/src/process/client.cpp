@@ -8,18 +8,17 @@
 #include <cstdlib>
 #include <ctime>
 #include <exception>
-#include <new>
 #include <thread>
 
 #include "delivery/diagnostics.hpp"
 #include "delivery/span_sender.hpp"
 #include "fork/rest_at_fork.hpp"
-#include "fork/wiped_memory.hpp"
 #include "process/descriptors.hpp"
 #include "process/flusher_loop.hpp"
 #include "process/place_of_flusher.hpp"
 #include "record/description.hpp"
 #include "record/errno_stays.hpp"
+#include "record/made_when_needed.hpp"
 #include "record/no_cancellation.hpp"
 #include "wire/steady_clock.hpp"
 
@@ -47,18 +46,7 @@ struct Process {
   LabelCounts label_counts;
 };
 
-// Set once, by whoever comes first; acquired, since the memory is fresh.
-std::atomic<Process*> process_page{nullptr};
-
-Process* find_process() {
-  Process* page = process_page.load(std::memory_order_acquire);
-  if (page != nullptr) return page;
-  void* memory = allocate_wiped_memory(sizeof(Process));
-  if (memory == nullptr) return nullptr;
-  Process* fresh = new (memory) Process{};
-  if (process_page.compare_exchange_strong(page, fresh, std::memory_order_acq_rel)) return fresh;
-  return page;  // another thread was faster; a page is lost
-}
+constinit MadeWhenNeeded<Process> this_process;
 
 pthread_key_t thread_end_key;
 bool has_thread_end_key = false;  // else an ended thread's recorder is not used again
@@ -112,7 +100,7 @@ Client::Client(Options options)
 }
 
 Client* Client::get_if_made() {
-  Process* process = process_page.load(std::memory_order_acquire);
+  Process* process = this_process.find();
   return process == nullptr ? nullptr : process->client.load(std::memory_order_acquire);
 }
 
@@ -124,7 +112,7 @@ Client* Client::make_if_debugged() {
 }
 
 LabelCounts* Client::label_counts() {
-  Process* process = find_process();
+  Process* process = this_process.find_or_make();
   return process != nullptr ? &process->label_counts : nullptr;
 }
 
@@ -134,7 +122,7 @@ Client* Client::get_to_finish() {
 
 Client* Client::get() {
   if (Client* client = get_if_made()) return client;
-  Process* process = find_process();
+  Process* process = this_process.find_or_make();
   if (process == nullptr) return nullptr;
   if (process->is_making.exchange(true, std::memory_order_acquire)) {
     // Another thread is at it, which takes microseconds.

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What goes with the open transactions of a process besides their entries in the open table: a slot
-// for each entry's number, in memory that is made when the first is needed, and that the kernel
-// wipes in a forked child.
+// for each entry's number.
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
-#include "fork/wiped_memory.hpp"
-#include "record/errno_stays.hpp"
+#include "record/made_when_needed.hpp"
 #include "record/open_table.hpp"
 
 namespace pcp::trace::client {
@@ -20,26 +17,19 @@ template <typename Slot>
 class ByEntry {
  public:
   // Null if nothing was made yet.
-  Slot* find(std::uint32_t entry) const {
-    Slots* const slots = slots_.load(std::memory_order_acquire);
-    return slots != nullptr ? &(*slots)[entry] : nullptr;
-  }
+  Slot* find(std::uint32_t entry) const { return slot(slots_.find(), entry); }
 
   // Null if there is no memory.
-  Slot* find_or_make(std::uint32_t entry) {
-    if (Slot* const slot = find(entry)) return slot;
-    const ErrnoStays errno_stays;
-    auto* const made = static_cast<Slots*>(allocate_wiped_memory(sizeof(Slots)));
-    if (made == nullptr) return nullptr;
-    // Another thread may be faster; then what was made is lost, once.
-    Slots* there = nullptr;
-    if (slots_.compare_exchange_strong(there, made, std::memory_order_acq_rel)) there = made;
-    return &(*there)[entry];
-  }
+  Slot* find_or_make(std::uint32_t entry) { return slot(slots_.find_or_make(), entry); }
 
  private:
   using Slots = std::array<Slot, std::size_t{OpenRoom::kMostBlocks} * OpenRoom::kInBlock>;
-  std::atomic<Slots*> slots_{nullptr};  // released by who makes it
+
+  static Slot* slot(Slots* slots, std::uint32_t entry) {
+    return slots != nullptr ? &(*slots)[entry] : nullptr;
+  }
+
+  MadeWhenNeeded<Slots> slots_;
 };
 
 }  // namespace pcp::trace::client

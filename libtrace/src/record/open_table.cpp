@@ -52,15 +52,8 @@ OpenEntry* OpenRoom::entry(std::uint32_t number) const {
 }
 
 std::uint64_t OpenRoom::count(const Tag& tag) {
-  Counts* counts = counts_.load(std::memory_order_acquire);
-  if (counts == nullptr) {
-    const ErrnoStays errno_stays;
-    auto* const made = static_cast<Counts*>(allocate_wiped_memory(sizeof(Counts)));
-    if (made == nullptr) return 0;
-    // Another thread may be faster; then what was made is lost, once.
-    if (counts_.compare_exchange_strong(counts, made, std::memory_order_acq_rel)) counts = made;
-  }
-  if (tag.id >= kMaxTags) return 0;
+  Counts* const counts = counts_.find_or_make();
+  if (counts == nullptr || tag.id >= kMaxTags) return 0;
   const std::uint64_t epoch = epoch_.load(std::memory_order_relaxed);
   Counted& counted = (*counts)[tag.id];
   counted.tag.store(&tag, std::memory_order_relaxed);
@@ -71,14 +64,14 @@ std::uint64_t OpenRoom::count(const Tag& tag) {
 
 void OpenRoom::uncount(const Tag& tag, std::uint64_t epoch) {
   if (epoch != epoch_.load(std::memory_order_relaxed)) return;
-  std::atomic<std::uint64_t>& open = (*counts_.load(std::memory_order_acquire))[tag.id].open;
+  std::atomic<std::uint64_t>& open = (*counts_.find())[tag.id].open;
   std::uint64_t before = open.load(std::memory_order_relaxed);
   while (before > 0 && !open.compare_exchange_weak(before, before - 1, std::memory_order_release)) {
   }
 }
 
 void OpenRoom::clear_counts() {
-  Counts* const counts = counts_.load(std::memory_order_acquire);
+  Counts* const counts = counts_.find();
   if (counts == nullptr) return;
   epoch_.fetch_add(kEpochStep, std::memory_order_relaxed);
   for (Counted& each : *counts) each.open.store(0, std::memory_order_relaxed);

@@ -18,6 +18,7 @@
 #include <cstdint>
 
 #include "record/clock.hpp"
+#include "record/made_when_needed.hpp"
 #include "record/tag_registry.hpp"
 
 namespace pcp::trace::client {
@@ -65,7 +66,7 @@ class OpenRoom {
   // Calls visit(tag, open transactions) for those that are only counted.
   template <typename Visit>
   void for_each_counted(Visit visit) const {
-    const Counts* const counts = counts_.load(std::memory_order_acquire);
+    const Counts* const counts = counts_.find();
     if (counts == nullptr) return;
     for (const Counted& each : *counts) {
       const std::uint64_t open = each.open.load(std::memory_order_acquire);
@@ -87,9 +88,9 @@ class OpenRoom {
   Blocks* const blocks_;  // null: there was no memory
   const Moment first_tick_ = moment_by_counter();
   const Moment first_ns_ = moment_by_clock();
-  std::atomic<std::uint64_t> epoch_;      // of this process and its counts, odd; stands for itself
-  std::atomic<std::uint32_t> taken_{0};   // of them; stands for itself
-  std::atomic<Counts*> counts_{nullptr};  // released by who makes it
+  std::atomic<std::uint64_t> epoch_;     // of this process and its counts, odd; stands for itself
+  std::atomic<std::uint32_t> taken_{0};  // of them; stands for itself
+  MadeWhenNeeded<Counts> counts_;
   std::atomic<std::uint64_t> ever_counted_{0};
 };
 

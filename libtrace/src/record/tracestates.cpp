@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "fork/wiped_memory.hpp"
-#include "record/errno_stays.hpp"
 #include "record/header_text.hpp"
 
 namespace pcp::trace::client {
@@ -95,21 +93,11 @@ std::size_t pass_on_tracestate(std::string_view header, Tracestates::Text& text)
   return members.write(text.data());
 }
 
-Tracestates::Slots* Tracestates::slots() {
-  Slots* slots = slots_.load(std::memory_order_acquire);
-  if (slots != nullptr) return slots;
-  const ErrnoStays errno_stays;
-  auto* const made = static_cast<Slots*>(allocate_wiped_memory(sizeof(Slots)));
-  if (made == nullptr) return nullptr;
-  // Another thread may be faster; then what was made is lost, once.
-  return slots_.compare_exchange_strong(slots, made, std::memory_order_acq_rel) ? made : slots;
-}
-
 Tracestates::Reference Tracestates::keep(std::string_view header, std::uint64_t trace_low) {
   Text text{};
   const std::size_t length = pass_on_tracestate(header, text);
   if (length == 0) return kNone;
-  Slots* const all = slots();
+  Slots* const all = slots_.find_or_make();
   if (all == nullptr) return kNone;
   const Reference reference = (last_.fetch_add(1, std::memory_order_relaxed) + 1) & kLast;
   if (reference == kNone) return kNone;
@@ -131,7 +119,7 @@ Tracestates::Reference Tracestates::keep(std::string_view header, std::uint64_t 
 
 std::size_t Tracestates::copy(Reference reference, std::uint64_t trace_low, Text& text) const {
   text[0] = '\0';
-  Slots* const all = slots_.load(std::memory_order_acquire);
+  Slots* const all = slots_.find();
   if (reference == kNone || all == nullptr) return 0;
   const Slot& slot = (*all)[reference % kMostTexts];
   if (slot.holds.load(std::memory_order_acquire) != reference) return 0;

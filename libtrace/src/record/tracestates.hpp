@@ -2,8 +2,7 @@
 // The headers tracestate of the requests that came in: what other tracing systems have to say to
 // each other, which is passed on as it is. Kept apart from the transactions, since it may be long.
 //
-// There is room for the last so many; older ones are forgotten. It lies in memory that the kernel
-// wipes in a forked child.
+// There is room for the last so many; older ones are forgotten.
 #pragma once
 
 #include <array>
@@ -11,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+
+#include "record/made_when_needed.hpp"
 
 namespace pcp::trace::client {
 
@@ -46,9 +47,7 @@ class Tracestates {
   };
   using Slots = std::array<Slot, kMostTexts>;
 
-  Slots* slots();
-
-  std::atomic<Slots*> slots_{nullptr};  // released by who makes it
+  MadeWhenNeeded<Slots> slots_;
   std::atomic<Reference> last_{kNone};  // given so far; stands for itself
 };
 

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What may never be needed: made by whoever needs it first, in memory that the kernel wipes in a
+// forked child.
+#pragma once
+
+#include <atomic>
+
+#include "fork/wiped_memory.hpp"
+#include "record/errno_stays.hpp"
+
+namespace pcp::trace::client {
+
+// Thread: any. Requires: a value of zeros is one that was just made; such a one a child finds, too.
+template <typename Value>
+class MadeWhenNeeded {
+ public:
+  // Null if it was not made yet.
+  Value* find() const { return made_.load(std::memory_order_acquire); }
+
+  // Null if there is no memory.
+  Value* find_or_make() {
+    if (Value* const value = find()) return value;
+    const ErrnoStays errno_stays;
+    auto* const made = static_cast<Value*>(allocate_wiped_memory(sizeof(Value)));
+    if (made == nullptr) return nullptr;
+    // Another thread may be faster; then what was made is lost, once.
+    Value* there = nullptr;
+    return made_.compare_exchange_strong(there, made, std::memory_order_acq_rel) ? made : there;
+  }
+
+ private:
+  std::atomic<Value*> made_{nullptr};  // released by who makes it
+};
+
+}  // namespace pcp::trace::client
