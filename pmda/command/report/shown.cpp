@@ -223,6 +223,10 @@ std::string Shown::count(double number) {
   return std::abs(number) < 999'999.5 ? with_commas(number) : in_millions(number);
 }
 
+std::string Shown::counted(std::uint64_t count, const std::string& what) {
+  return Shown::count(static_cast<double>(count)) + " " + what + (count == 1 ? "" : "s");
+}
+
 std::string Shown::number(double number) {
   const double size = std::abs(number);
   if (number == 0) return "0";

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +35,9 @@ class Shown {
 
   // "12,345"; from a million on "1.23 M".
   static std::string count(double number);
+
+  // "1 span", "12,345 spans".
+  static std::string counted(std::uint64_t count, const std::string& what);
 
   // Three digits: "0.00123", "45.6", "1.23 M", "4.56e-07".
   static std::string number(double number);

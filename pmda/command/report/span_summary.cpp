@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 
 #include "command/report/waterfall.hpp"
 
@@ -14,18 +13,14 @@ namespace {
 constexpr std::size_t kMostTrees = 3;
 constexpr std::size_t kMostSpansOfATree = 15;
 
-std::string counted(std::uint64_t count, const std::string& what) {
-  return Shown::count(static_cast<double>(count)) + " " + what + (count == 1 ? "" : "s");
-}
-
 }  // namespace
 
 std::string span_counts(const RecordedSpans& spans, const Shown& shown) {
-  const std::string what =
-      spans.traces == 0 ? "no traces"
-                        : counted(spans.traces, "trace") + ", " + counted(spans.spans, "span");
+  const std::string what = spans.traces == 0 ? "no traces"
+                                             : Shown::counted(spans.traces, "trace") + ", " +
+                                                   Shown::counted(spans.spans, "span");
   return shown.faint("captured ") + what +
-         (spans.missed == 0 ? "" : "; " + counted(spans.missed, "span") + " missed") + "\n";
+         (spans.missed == 0 ? "" : "; " + Shown::counted(spans.missed, "span") + " missed") + "\n";
 }
 
 std::string span_summary(const RecordedSpans& spans, const Shown& shown) {

@@ -30,10 +30,6 @@ std::string milliseconds(std::uint64_t ns) {
   return "." + digits.substr(1);
 }
 
-std::string plural(std::uint64_t count, const std::string& what) {
-  return Shown::count(static_cast<double>(count)) + " " + what + (count == 1 ? "" : "s");
-}
-
 bool are_of_several_hosts(const std::vector<SpanEvent>& spans) {
   return std::any_of(spans.begin(), spans.end(),
                      [&](const SpanEvent& span) { return span.host != spans.front().host; });
@@ -138,7 +134,8 @@ std::string Waterfall::notes(const Node& node) const {
   if (!span.links.empty()) lines += shown_.faint(note(node, "see also " + span.links)) + "\n";
   if (span.left_out > 0)
     lines +=
-        shown_.faint(note(node, "there was no room for " + plural(span.left_out, "note"))) + "\n";
+        shown_.faint(note(node, "there was no room for " + Shown::counted(span.left_out, "note"))) +
+        "\n";
   return lines;
 }
 
@@ -147,12 +144,13 @@ std::string Waterfall::end(std::size_t not_shown) const {
   const auto say = [&](const std::string& text) {
     lines += shown_.faint("  " + shown_.beginning(text, shown_.terminal().columns - 2)) + "\n";
   };
-  if (not_shown > 0) say("and " + plural(not_shown, "line") + " more, which --json has");
-  if (trace_.left_out > 0) say("and " + plural(trace_.left_out, "span") + ", which are too many");
+  if (not_shown > 0) say("and " + Shown::counted(not_shown, "line") + " more, which --json has");
+  if (trace_.left_out > 0)
+    say("and " + Shown::counted(trace_.left_out, "span") + ", which are too many");
   if (trace_.is_late)
     say("late: it belongs to a trace that was shown before");
   else if (missing_parents_ > 0)
-    say(plural(missing_parents_, "parent") + (missing_parents_ == 1 ? " has" : " have") +
+    say(Shown::counted(missing_parents_, "parent") + (missing_parents_ == 1 ? " has" : " have") +
         " not come: still open, traced elsewhere, or not captured");
   return lines;
 }

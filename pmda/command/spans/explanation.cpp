@@ -12,10 +12,9 @@ namespace {
 constexpr std::size_t kMostNames = 5;
 constexpr std::size_t kNameColumns = 40;
 
-// "1 program", "2 programs", "no program".
+// Of none: "no program".
 std::string count_of(std::uint64_t count, const std::string& what) {
-  if (count == 0) return "no " + what;
-  return Shown::count(static_cast<double>(count)) + " " + what + (count == 1 ? "" : "s");
+  return count == 0 ? "no " + what : Shown::counted(count, what);
 }
 
 std::string listed(const std::set<std::string>& names, const Shown& shown) {

@@ -19,10 +19,6 @@ namespace {
 
 constexpr agent::Time kLook = std::chrono::milliseconds(100);  // between two looks
 
-std::string counted(std::uint64_t count, const std::string& what) {
-  return Shown::count(static_cast<double>(count)) + " " + what + (count == 1 ? "" : "s");
-}
-
 class Watch {
  public:
   Watch(const WatchOptions& options, const char* word,
@@ -55,7 +51,7 @@ class Watch {
       say(host + ": " + news.trouble + (news.is_over ? "\n" : "; waiting for it\n"));
     if (news.is_back) say(host + " is back\n");
     if (news.missed > 0 && watched_.missed == 0)
-      say(host + ": " + counted(news.missed, "span") +
+      say(host + ": " + Shown::counted(news.missed, "span") +
           " missed, for they were too many: share= makes them fewer, limit= allows more\n");
     watched_.missed += news.missed;
     has_come_ |= !news.spans.empty();
@@ -96,9 +92,9 @@ Watched watch(const WatchOptions& options, Interruption& interruption, const cha
 
 void tell_of(const Watched& watched, const char* word) {
   if (!watched.was_possible || (watched.missed == 0 && ::isatty(STDERR_FILENO) == 0)) return;
-  std::cerr << "pcp-trace " << word << ": " << counted(watched.traces, "trace") << ", "
-            << counted(watched.spans, "span") << "; "
-            << (watched.missed == 0 ? "none" : counted(watched.missed, "span")) << " missed"
+  std::cerr << "pcp-trace " << word << ": " << Shown::counted(watched.traces, "trace") << ", "
+            << Shown::counted(watched.spans, "span") << "; "
+            << (watched.missed == 0 ? "none" : Shown::counted(watched.missed, "span")) << " missed"
             << std::endl;
 }
 
