@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <utility>
 
 #include "collector/spans/captures.hpp"
+#include "command/record/option_reading.hpp"
 #include "command/record/time_argument.hpp"
 
 namespace pcp::trace::command {
@@ -46,13 +46,6 @@ Result<ArchiveVersion> parse_version(const std::string& text) {
   if (text == "3") return ArchiveVersion::V3;
   return Error{"\"" + text +
                "\" is not 2, which all of PCP's releases read, or 3, which those from 6 on read"};
-}
-
-template <typename Value, typename Target>
-Result<void> take(Result<Value> parsed, Target& target) {
-  if (!parsed) return parsed.error();
-  target = *std::move(parsed);
-  return {};
 }
 
 Result<void> take_option(int which, const char* argument, RecordOptions& options) {
@@ -108,12 +101,6 @@ Result<void> check(const RecordOptions& options) {
   if (options.waits && !options.host.empty())
     return Error{"--wait: is for a command; the recording of a host ends with -s, or ^C"};
   return {};
-}
-
-// The option of a word as one writes it.
-std::string option_name(const std::string& word, int letter) {
-  if (word.starts_with("--")) return word.substr(0, word.find('='));
-  return std::string{'-', static_cast<char>(letter)};
 }
 
 Result<void> take_options(int argc, char* const* argv, RecordOptions& options) {

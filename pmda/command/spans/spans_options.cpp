@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "command/record/option_reading.hpp"
 #include "command/record/time_argument.hpp"
 
 namespace pcp::trace::command {
@@ -49,13 +50,6 @@ Result<std::uint64_t> parse_count(const std::string& text) {
   return count;
 }
 
-template <typename Value, typename Target>
-Result<void> take(Result<Value> parsed, Target& target) {
-  if (!parsed) return parsed.error();
-  target = *std::move(parsed);
-  return {};
-}
-
 Result<void> take_common(int which, const char* argument, WatchOptions& options) {
   if (which == 's') return take(parse_count(argument), options.traces);
   if (which == 'T') return take(parse_time(argument), options.duration);
@@ -92,12 +86,6 @@ Error unknown(const std::string& name, const SpansOptions&) {
 }
 Error unknown(const std::string& name, const ExportOptions&) {
   return {name + ": is not an option"};
-}
-
-// The option of a word as one writes it.
-std::string option_name(const std::string& word, int letter) {
-  if (word.starts_with("--")) return word.substr(0, word.find('='));
-  return std::string{'-', static_cast<char>(letter)};
 }
 
 // Gives the words that are no options.
