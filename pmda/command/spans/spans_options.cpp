@@ -88,6 +88,13 @@ Error unknown(const std::string& name, const ExportOptions&) {
   return {name + ": is not an option"};
 }
 
+// The same of one that getopt_long() knows.
+std::string known_name(int which, const option* known) {
+  if (which < kChrome) return option_name("", which);
+  while (known->val != which) ++known;
+  return std::string("--") + known->name;
+}
+
 // Gives the words that are no options.
 template <typename Options>
 Result<std::vector<std::string>> take_options(int argc, char* const* argv, const char* letters,
@@ -103,9 +110,7 @@ Result<std::vector<std::string>> take_options(int argc, char* const* argv, const
     if (which == ':') return Error{option_name(word, optopt) + ": needs an argument"};
     if (which == '?' && optopt != '?') return unknown(option_name(word, optopt), options);
     const Result<void> taken = take_option(which == '?' ? kHelp : which, optarg, options);
-    if (!taken)
-      return Error{(which < kChrome ? option_name("", which) : option_name(word, which)) + ": " +
-                   taken.error().message};
+    if (!taken) return Error{known_name(which, known) + ": " + taken.error().message};
   }
   return std::vector<std::string>(argv + optind, argv + argc);
 }

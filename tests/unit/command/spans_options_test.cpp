@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/error_of.hpp"
+
 namespace pcp::trace::command {
 namespace {
 
@@ -26,10 +28,7 @@ Result<SpansOptions> spans_of(const std::vector<std::string>& words) {
   return parsed(parse_spans_options, words);
 }
 
-std::string complaint(const std::vector<std::string>& words) {
-  const Result<SpansOptions> options = spans_of(words);
-  return options ? "none" : options.error().message;
-}
+std::string complaint(const std::vector<std::string>& words) { return error_of(spans_of(words)); }
 
 TEST(ExportOptions, AnArchiveIsInsteadOfAHost) {
   const auto export_of = [](const std::vector<std::string>& words) {
@@ -97,6 +96,12 @@ TEST(SpansOptions, ThatAreWrongAreNamed) {
   EXPECT_EQ(complaint({"checkout"}).substr(0, 10), "checkout: ");
   EXPECT_EQ(complaint({"--open", "-s", "1"}),
             "--open: shows what is open now, and ends: leave out -s and -T");
+}
+
+TEST(ExportOptions, ThatAreWrongAreNamed) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"--chrome", ""}, {"--chrome="}, {"tag=a", "--chrome", ""}})
+    EXPECT_EQ(error_of(parsed(parse_export_options, words)), "--chrome: needs a file");
 }
 
 TEST(SpansOptions, OfHelpNeedNotMakeSense) {
