@@ -14,8 +14,9 @@ import unittest
 import events_wire
 from event_monitor import END, ID, PARENT, POINT, START, EventMonitor, PcpError
 from events_wire import OBSERVE, encode_span
+from pmlogger import Pmlogger
 from pmproxy import Pmproxy
-from private_pmcd import PATIENCE_S, pcp_configuration, stopped, thread_states, wait_until
+from private_pmcd import PATIENCE_S, stopped, thread_states, wait_until
 from trace_test import TraceTestCase
 
 IS_ROOT = os.getuid() == 0
@@ -92,17 +93,10 @@ class Shown(EventsTestCase):
     def test_of_a_pmlogger_by_pmevent_and_pmdumplog(self):
         directory = self.enterContext(tempfile.TemporaryDirectory(prefix="trace-"))
         archive = os.path.join(directory, "log")
-        with open(archive + ".conf", "w", encoding="utf-8") as file:
-            file.write("log mandatory on 100 msec { tracing.events }\n")
         self.assertEqual(self.pmcd.pmstore("tracing.control.filter", "tag=request")[0], 0)
         program = self.program()
-        logger = subprocess.Popen(
-            [f"{pcp_configuration()['PCP_BINADM_DIR']}/pmlogger", "-h", self.pmcd.host(unix=True),
-             "-c", archive + ".conf", "-u", "-l", archive + ".log", archive],
-            env=self.pmcd.pcp_environment() | {"PMLOGGER_LOCAL": "1"}, stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(logger.wait)
-        self.addCleanup(logger.kill)
+        logger = Pmlogger(self.pmcd, archive, "tracing.events", unix=True)
+        self.addCleanup(logger.end)
         program.wait_for_filters("tag=request")
         program.send(encode_span(span=0xabc, parent=0xdef),
                      encode_span(span=0xabc, kind=OBSERVE, value=2.5))
@@ -113,8 +107,7 @@ class Shown(EventsTestCase):
             return subprocess.run(["pmdumplog", archive, "tracing.events"], text=True, check=False,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
         wait_until(lambda: "2.5" in dumped() and "missed" in dumped(), what="them in the archive")
-        logger.terminate()
-        logger.wait(PATIENCE_S)
+        logger.end()
         replayed = subprocess.run(["pmevent", "-a", archive, "-t", "0.1", "tracing.events"],
                                   text=True, check=True, stdout=subprocess.PIPE).stdout
         for shown in (dumped(), replayed):

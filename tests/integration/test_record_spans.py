@@ -13,6 +13,7 @@ import time
 import unittest
 
 import recorded
+from pmlogger import Pmlogger
 from private_pmcd import PATIENCE_S, pcp_configuration, wait_until
 from trace_test import OUR_LIBRARY, OUR_PMTRACE, TraceTestCase, Traced, library_environment, program
 
@@ -319,24 +320,16 @@ class OfHosts(RecordSpansTestCase):
 
     def test_of_a_pmlogger_are_in_a_report(self):
         archive = os.path.join(self.directory, "log")
-        with open(archive + ".conf", "w", encoding="utf-8") as file:
-            file.write("log mandatory on 100 msec { trace\n tracing.events }\n")
         self.assertEqual(self.pmcd.pmstore("tracing.control.filter", f"tag=request {UNLIMITED}")[0], 0)
-        logger = subprocess.Popen(
-            [f"{pcp_configuration()['PCP_BINADM_DIR']}/pmlogger", "-h", self.pmcd.host(unix=True),
-             "-c", archive + ".conf", "-u", "-l", archive + ".log", archive],
-            env=self.pmcd.pcp_environment() | {"PMLOGGER_LOCAL": "1"}, stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(logger.wait)
-        self.addCleanup(logger.kill)
+        logger = Pmlogger(self.pmcd, archive, "trace tracing.events", unix=True)
+        self.addCleanup(logger.end)
         traced = Traced(self.environment(self.pmcd, PCP_TRACE_FLUSH=5), "traces")
         self.addCleanup(traced.kill)
         wait_until(lambda: os.path.exists(archive + ".index"), what="the archive")
         self.trace_until(traced, lambda: '"query"' in subprocess.run(
             ["pmdumplog", archive, "tracing.events"], text=True, check=False, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT).stdout, "spans in the archive")
-        logger.terminate()
-        logger.wait(PATIENCE_S)
+        logger.end()
         spans = self.report(archive)
         self.assertEqual(spans["spans"], self.replayed(archive)[0].total())
         self.assertEqual([span["tag"] for span in spans["slowest"][0]["spans"]], ["request", "query"])

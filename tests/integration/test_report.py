@@ -7,8 +7,8 @@ import subprocess
 import tempfile
 import unittest
 
-import private_pmcd
 import recorded
+from pmlogger import Pmlogger
 from private_pmcd import PATIENCE_S, wait_until
 from trace_test import STOCK_AGENT, STOCK_LIBRARY, TraceTestCase, library_environment, program
 
@@ -57,16 +57,9 @@ class ReportTestCase(TraceTestCase):
         return self.path(name)
 
     def start_pmlogger(self, pmcd, name, metrics="trace"):
-        """Starts to log all of some metrics of a pmcd, ten times a second."""
-        with open(self.path(name + ".conf"), "w", encoding="utf-8") as file:
-            file.write("log mandatory on 100 msec { %s }\n" % metrics)
-        binaries = private_pmcd.pcp_configuration()["PCP_BINADM_DIR"]
-        logger = subprocess.Popen(
-            [f"{binaries}/pmlogger", "-h", pmcd.host(), "-c", self.path(name + ".conf"), "-u",
-             "-l", self.path(name + ".log"), self.path(name)],
-            env=pmcd.pcp_environment() | {"PMLOGGER_LOCAL": "1"}, stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(self.end, logger)
+        """Gives one that has logged some samples of a pmcd."""
+        logger = Pmlogger(pmcd, self.path(name), metrics)
+        self.addCleanup(logger.end)
         self.wait_for_samples(name)
         return logger
 
@@ -80,11 +73,6 @@ class ReportTestCase(TraceTestCase):
             before = size()
             wait_until(lambda: size() > before, what="another sample")
 
-    def end(self, logger):
-        if logger.poll() is None:
-            logger.terminate()
-        logger.wait(PATIENCE_S)
-
     def log(self, pmcd, name, *lines):
         """Logs a pmcd while a program makes these calls."""
         logger = self.start_pmlogger(pmcd, name)
@@ -92,7 +80,7 @@ class ReportTestCase(TraceTestCase):
         count = sum(line.startswith("end") for line in lines)
         self.assert_values(pmcd, "trace.transact.count", {"a": count})
         self.wait_for_samples(name)
-        self.end(logger)
+        logger.end()
         return self.path(name)
 
 
@@ -238,7 +226,7 @@ class OfPmloggers(ReportTestCase):
         self.trace(self.environment(pmcd), *CALLS * 2, "begin late", "end late")
         self.assert_values(pmcd, "trace.transact.count", {"a": 7, "late": 1})
         self.wait_for_samples("log")
-        self.end(logger)
+        logger.end()
         tags = tags_of(self.path("log"))
         self.assertEqual({key: tag["count"] for key, tag in tags.items()},
                          {("transact", "a"): 2, ("transact", "late"): 1, ("point", "p"): 2,
@@ -255,7 +243,7 @@ class OfPmloggers(ReportTestCase):
         self.trace(self.environment(pmcd), *CALLS * 2)
         self.assert_values(pmcd, "trace.transact.count", {"a": 2})
         self.wait_for_samples("log")
-        self.end(logger)
+        logger.end()
         self.assertEqual(tags_of(self.path("log"))["transact", "a"]["count"], 7)
 
     def test_of_two_hosts_add_up(self):
@@ -319,7 +307,7 @@ class OfWhatIsNoArchive(ReportTestCase):
 
     def test_says_that_one_has_no_trace(self):
         logger = self.start_pmlogger(self.start_pmcd(), "other", "pmcd.numagents")
-        self.end(logger)
+        logger.end()
         self.assert_one_line(report(self.path("other")), "has no counts of a trace agent")
 
     def test_says_what_is_wrong_with_the_command_line(self):

@@ -45,7 +45,7 @@ class OfTwoHosts(ReportTestCase):
         logger = self.start_pmlogger(pmcd, name, "trace tracing.histogram")
         yield self.path(name)
         self.wait_for_samples(name)
-        self.end(logger)
+        logger.end()
 
     def archives(self, keep):
         """Gives an archive for each host, in which it has observed its values."""

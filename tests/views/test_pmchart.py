@@ -11,6 +11,7 @@ import unittest
 
 import events_wire
 from events_wire import encode_span
+from pmlogger import Pmlogger
 from private_pmcd import PATIENCE_S, wait_until
 from trace_test import TraceTestCase
 
@@ -41,11 +42,8 @@ class Archive(TraceTestCase):
         """Makes an archive of so many requests with a query in each: one for each of pmlogger's samples,
         a second after each other. Gives when they began."""
         self.assertEqual(self.pmcd.pmstore("tracing.control.filter", "tag=*")[0], 0)
-        config = self.path("config", "log mandatory on 1 sec { tracing.events }\n")
-        logger = subprocess.Popen(["pmlogger", "-h", self.pmcd.host(True), "-c", config, "-l",
-                                   self.path("log"), self.path("archive")])
-        self.addCleanup(logger.wait)
-        self.addCleanup(logger.kill)
+        logger = Pmlogger(self.pmcd, self.path("archive"), "tracing.events", unix=True, every="1 sec")
+        self.addCleanup(logger.end)
         program = self.enterContext(events_wire.Program(
             self.pmcd.path("run/trace.socket"), PATIENCE_S, tags=(b"request", b"query")))
         program.wait_for_filters("tag=*")
@@ -57,8 +55,7 @@ class Archive(TraceTestCase):
                          encode_span(tag=2, span=2 * number + 2, parent=2 * number + 1,
                                      begin_ns=begin + SECOND // 20, duration_ns=SECOND // 100))
             wait_until(lambda: self.pmcd.value("tracing.agent.delivered") == 2 * len(begins), what="pmlogger")
-        logger.terminate()
-        logger.wait(PATIENCE_S)
+        logger.end()
         return begins
 
     def draw(self):

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""PCP's own pmlogger, which logs a private pmcd until it is told to end."""
+
+import subprocess
+
+from private_pmcd import PATIENCE_S, pcp_configuration
+
+
+class Pmlogger:
+    def __init__(self, pmcd, archive, metrics="trace", unix=False, every="100 msec"):
+        """Starts to log all of some metrics."""
+        with open(archive + ".conf", "w", encoding="utf-8") as file:
+            file.write(f"log mandatory on {every} {{ {metrics} }}\n")
+        self._process = subprocess.Popen(
+            [f"{pcp_configuration()['PCP_BINADM_DIR']}/pmlogger", "-h", pmcd.host(unix),
+             "-c", archive + ".conf", "-u", "-l", archive + ".log", archive],
+            env=pmcd.pcp_environment() | {"PMLOGGER_LOCAL": "1"}, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def end(self):
+        """Lets it finish its archive, if it has not."""
+        if self._process.poll() is None:
+            self._process.terminate()
+        self._process.wait(PATIENCE_S)
