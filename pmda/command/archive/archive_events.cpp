@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
+#include <utility>
+
+#include "command/byte_pieces.hpp"
 
 namespace pcp::trace::command {
 
@@ -13,51 +15,39 @@ namespace {
 
 constexpr std::size_t kWord = 4;
 
-// Copies words from the front of an array; once there is too little it has failed.
+// Copies an array, from the front on.
 class EventCopy {
  public:
   explicit EventCopy(std::string_view from) : from_(from) {}
 
   void number(std::size_t bytes) {
-    const std::string_view taken = take(bytes);
+    const std::string_view taken = from_.take(bytes);
     to_.append(taken.rbegin(), taken.rend());
   }
   std::uint32_t word() {
-    std::uint32_t word = 0;
-    std::memcpy(&word, from_.data(), std::min(from_.size(), sizeof word));
+    const auto word = from_.head<std::uint32_t>();
     number(sizeof word);
     return word;
   }
-  void bytes(std::size_t count) { to_ += take(count); }
+  void bytes(std::size_t count) { to_ += from_.take(count); }
 
   // Instead of the two bit fields at the front.
   void type_and_length(unsigned type, unsigned length) {
-    take(kWord);
+    from_.take(kWord);
     for (const unsigned each : {type, length >> 16, length >> 8, length})
       to_ += static_cast<char>(each & 0xff);
   }
 
-  std::string_view rest() const { return from_; }
-  bool has_failed() const { return has_failed_; }
+  const BytePieces& rest() const { return from_; }
   std::string result() { return std::move(to_); }
 
  private:
-  std::string_view take(std::size_t count) {
-    has_failed_ |= count > from_.size();
-    if (has_failed_) return {};
-    const std::string_view taken = from_.substr(0, count);
-    from_.remove_prefix(count);
-    return taken;
-  }
-
-  std::string_view from_;
+  BytePieces from_;
   std::string to_;
-  bool has_failed_ = false;
 };
 
 void copy_parameter(EventCopy& copy) {
-  pmEventParameter head{};
-  std::memcpy(&head, copy.rest().data(), std::min(copy.rest().size(), sizeof head));
+  const auto head = copy.rest().head<pmEventParameter>();
   copy.word();  // whose value it is
   copy.type_and_length(head.ep_type, head.ep_len);
   const std::size_t size = std::max<std::size_t>(head.ep_len, PM_VAL_HDR_SIZE) - PM_VAL_HDR_SIZE;
@@ -80,7 +70,7 @@ void copy_record(EventCopy& copy) {
   const std::uint32_t flags = copy.word();
   const std::uint32_t count = copy.word();
   if ((flags & PM_EVENT_FLAG_MISSED) != 0) return;
-  for (std::uint32_t i = 0; i < count && !copy.has_failed(); ++i) copy_parameter(copy);
+  for (std::uint32_t i = 0; i < count && !copy.rest().has_failed(); ++i) copy_parameter(copy);
 }
 
 std::string without_records() {
@@ -96,8 +86,8 @@ std::string archived_events(const pmValueBlock& block) {
   EventCopy copy({reinterpret_cast<const char*>(&block), block.vlen});
   copy.type_and_length(block.vtype, block.vlen);
   const std::uint32_t records = copy.word();
-  for (std::uint32_t i = 0; i < records && !copy.has_failed(); ++i) copy_record(copy);
-  return copy.has_failed() || !copy.rest().empty() ? without_records() : copy.result();
+  for (std::uint32_t i = 0; i < records && !copy.rest().has_failed(); ++i) copy_record(copy);
+  return copy.rest().has_failed() || !copy.rest().empty() ? without_records() : copy.result();
 }
 
 }  // namespace pcp::trace::command

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "command/byte_pieces.hpp"
 #include "metrics/span_items.hpp"
 
 namespace pcp::trace::command {
@@ -19,35 +20,6 @@ constexpr std::array kKinds{
     std::pair{wire::SpanKind::Client, "client"},     std::pair{wire::SpanKind::Point, "point"},
     std::pair{wire::SpanKind::Observe, "observe"},   std::pair{wire::SpanKind::Counter, "counter"},
     std::pair{wire::SpanKind::Add, "add"},
-};
-
-// Takes pieces off the front of an array; once there is too little it has failed.
-class Pieces {
- public:
-  explicit Pieces(std::string_view bytes) : rest_(bytes) {}
-
-  bool has_failed() const { return has_failed_; }
-
-  std::string_view bytes(std::size_t size) {
-    has_failed_ |= size > rest_.size();
-    if (has_failed_) return {};
-    const std::string_view taken = rest_.substr(0, size);
-    rest_.remove_prefix(size);
-    return taken;
-  }
-
-  // The first so many bytes of it.
-  template <typename Head>
-  Head head(std::size_t size) {
-    Head head{};
-    const std::string_view taken = bytes(size);
-    if (!taken.empty()) std::memcpy(static_cast<void*>(&head), taken.data(), taken.size());
-    return head;
-  }
-
- private:
-  std::string_view rest_;
-  bool has_failed_ = false;
 };
 
 std::uint64_t from_hex(std::string_view digits) {
@@ -136,14 +108,14 @@ void take_text(const Parameter& parameter, SpanEvent& span) {
 }
 
 // The agent's numbers are those of cluster 5, whatever its domain is here.
-SpanEvent read_span(Pieces& pieces, int parameters) {
+SpanEvent read_span(BytePieces& pieces, int parameters) {
   SpanEvent span;
   for (int i = 0; i < parameters && !pieces.has_failed(); ++i) {
-    const auto head = pieces.head<pmEventParameter>(sizeof(pmEventParameter));
+    const auto head = pieces.take_head<pmEventParameter>();
     const std::size_t length = head.ep_len < PM_VAL_HDR_SIZE ? 0 : head.ep_len - PM_VAL_HDR_SIZE;
     const std::size_t padded = (length + 3) / 4 * 4;
     const Parameter parameter{pmID_item(head.ep_pmid), head.ep_type,
-                              pieces.bytes(padded).substr(0, length)};
+                              pieces.take(padded).substr(0, length)};
     if (pieces.has_failed() || pmID_cluster(head.ep_pmid) != agent::kSpanCluster) continue;
     take_number(parameter, span);
     take_id(parameter, span);
@@ -162,13 +134,13 @@ std::size_t bytes_of(const SpanEvent& span) {
 // An END tells all that is known, so what has begun need not be kept.
 std::optional<SpanNews> read_events(const pmValueBlock& block) {
   if (block.vtype != PM_TYPE_EVENT) return {};
-  Pieces pieces({reinterpret_cast<const char*>(&block), block.vlen});
+  BytePieces pieces({reinterpret_cast<const char*>(&block), block.vlen});
   constexpr std::size_t kArrayHead = offsetof(pmEventArray, ea_record);
   constexpr std::size_t kRecordHead = offsetof(pmEventRecord, er_param);
-  const auto array = pieces.head<pmEventArray>(kArrayHead);
+  const auto array = pieces.take_head<pmEventArray>(kArrayHead);
   SpanNews news;
   for (int i = 0; i < array.ea_nrecords && !pieces.has_failed(); ++i) {
-    const auto record = pieces.head<pmEventRecord>(kRecordHead);
+    const auto record = pieces.take_head<pmEventRecord>(kRecordHead);
     if ((record.er_flags & PM_EVENT_FLAG_MISSED) != 0) {
       news.missed += static_cast<std::uint64_t>(std::max(record.er_nparams, 0));
       continue;
