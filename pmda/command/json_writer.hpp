@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace pcp::trace::command {
 
@@ -41,6 +42,22 @@ class JsonWriter {
   void number(const std::optional<double>& value) { value ? number(*value) : null(); }
   void truth(std::same_as<bool> auto value) { literal(value ? "true" : "false"); }
   void null() { literal("null"); }
+
+  // The same with a key.
+  void text(std::string_view name, std::string_view value) {
+    key(name);
+    text(value);
+  }
+  template <typename Number>
+  requires std::is_arithmetic_v<Number>
+  void number(std::string_view name, Number value) {
+    key(name);
+    number(static_cast<double>(value));
+  }
+  void number(std::string_view name, const std::optional<double>& value) {
+    key(name);
+    number(value);
+  }
 
   const std::string& document() const { return text_; }
 

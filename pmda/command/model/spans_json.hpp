@@ -9,14 +9,10 @@
 namespace pcp::trace::command {
 
 inline void write_spans(JsonWriter& json, const RecordedSpans& spans) {
-  const auto write_count = [&](const char* name, std::uint64_t count) {
-    json.key(name);
-    json.number(static_cast<double>(count));
-  };
   json.object([&] {
-    write_count("traces", spans.traces);
-    write_count("spans", spans.spans);
-    write_count("missed", spans.missed);
+    json.number("traces", spans.traces);
+    json.number("spans", spans.spans);
+    json.number("missed", spans.missed);
     json.key("slowest");
     json.array([&] {
       for (const SpanTrace& trace : spans.slowest) write_trace(json, trace);

@@ -116,33 +116,22 @@ class Packer {
     });
   }
 
-  template <typename Value>
-  void write_number(std::string_view name, Value value) {
-    json_.key(name);
-    json_.number(static_cast<double>(value));
-  }
-
-  void write_text(std::string_view name, std::string_view value) {
-    json_.key(name);
-    json_.text(value);
-  }
-
   void write_texts(std::string_view name, const std::vector<std::string>& values) {
     write_list(name, values, [&](const std::string& each) { json_.text(each); });
   }
 
   void write_run(const Run& run) {
     json_.object([&] {
-      write_text("command", run.command);
-      write_text("filter", run.filter);
+      json_.text("command", run.command);
+      json_.text("filter", run.filter);
       write_texts("hosts", run.hosts);
       write_texts("archives", run.archives);
-      write_number("begin", script_time(run.begin));
-      write_number("end", script_time(run.end));
-      write_number("elapsed", run.elapsed_s());
-      write_number("samples", run.samples);
-      json_.key("interval");
-      json_.number(run.interval
+      json_.number("begin", script_time(run.begin));
+      json_.number("end", script_time(run.end));
+      json_.number("elapsed", run.elapsed_s());
+      json_.number("samples", run.samples);
+      json_.number("interval",
+                   run.interval
                        ? std::optional(std::chrono::duration<double>(*run.interval).count())
                        : std::nullopt);
       write_list("gaps", run.gaps, [&](const Gap& gap) {
@@ -154,24 +143,21 @@ class Packer {
       const RunZone zone = zone_of(run.time_zone, run.begin);
       json_.key("zone");
       json_.object([&] {
-        write_text("name", zone.name);
-        write_number("offset", std::chrono::milliseconds(zone.east_of_utc).count());
+        json_.text("name", zone.name);
+        json_.number("offset", std::chrono::milliseconds(zone.east_of_utc).count());
       });
-      write_text("generator", "pcp trace " PCP_TRACE_VERSION);
+      json_.text("generator", "pcp trace " PCP_TRACE_VERSION);
     });
   }
 
   void write_whole(const Whole& whole) {
     json_.object([&] {
-      write_number("tags", whole.tags);
-      write_number("calls", whole.calls);
-      json_.key("failed");
-      json_.number(whole.failed);
-      for (std::size_t i = 0; i < kPercentiles.size(); ++i) {
-        json_.key(kPercentileNames[i]);
-        json_.number(whole_percentile(whole, i));
-      }
-      write_text("source", source_of(whole));
+      json_.number("tags", whole.tags);
+      json_.number("calls", whole.calls);
+      json_.number("failed", whole.failed);
+      for (std::size_t i = 0; i < kPercentiles.size(); ++i)
+        json_.number(kPercentileNames[i], whole_percentile(whole, i));
+      json_.text("source", source_of(whole));
     });
   }
 
@@ -235,13 +221,13 @@ class Packer {
 
   void write_values(std::string_view name, const std::vector<float>& values) {
     if (values.empty()) return;
-    write_number(name, floats_.size());
+    json_.number(name, floats_.size());
     floats_.insert(floats_.end(), values.begin(), values.end());
   }
 
   void write_series(const Series& series) {
     json_.object([&] {
-      write_number("tag", series.tag);
+      json_.number("tag", series.tag);
       json_.key("coarse");
       json_.truth(series.is_coarse);
       json_.key("columns");
@@ -259,8 +245,8 @@ class Packer {
       if (!series.histograms.empty())
         write_list("heat", heat_columns(series.histograms), [&](const TimedHistogram& column) {
           json_.object([&] {
-            write_number("begin", script_time(column.begin));
-            write_number("end", script_time(column.end));
+            json_.number("begin", script_time(column.begin));
+            json_.number("end", script_time(column.end));
             write_bins(column.values);
           });
         });
@@ -271,7 +257,7 @@ class Packer {
     const std::optional<Histogram>& distribution = model_.tags[tag].distribution;
     if (!distribution || distribution->empty()) return;
     json_.object([&] {
-      write_number("tag", tag);
+      json_.number("tag", tag);
       write_bins(*distribution);
     });
   }
@@ -279,7 +265,7 @@ class Packer {
   void write_bins(const Histogram& histogram) {
     std::string packed;
     histogram.pack(packed);
-    write_number("coarseness", histogram.coarseness());
+    json_.number("coarseness", histogram.coarseness());
     json_.key("bins");  // each as its distance from the one before it, which is mostly 1
     json_.array([&] {
       std::int32_t last = 0;

@@ -29,15 +29,6 @@ class Document {
 
  private:
   void texts(const char* key, const std::vector<std::string>& texts);
-  void text(const char* key, const std::string& value) {
-    json.key(key);
-    json.text(value);
-  }
-  template <typename Number>
-  void number(const char* key, const Number& value) {
-    json.key(key);
-    json.number(value);
-  }
   void gaps(const Run& run);
   void tag(const Tag& tag, const Run& run);
   void extreme(const std::string& key, const std::optional<Extreme>& extreme);
@@ -58,10 +49,10 @@ void Document::run(const Run& run) {
     texts("hosts", run.hosts);
     json.key("command");
     run.command.empty() ? json.null() : json.text(run.command);
-    text("begin", rfc3339(run.begin));
-    text("end", rfc3339(run.end));
-    number("elapsed_s", run.elapsed_s());
-    number("samples", static_cast<double>(run.samples));
+    json.text("begin", rfc3339(run.begin));
+    json.text("end", rfc3339(run.end));
+    json.number("elapsed_s", run.elapsed_s());
+    json.number("samples", run.samples);
     json.key("interval_s");
     if (run.interval)
       json.number(std::chrono::duration<double>(*run.interval).count());
@@ -76,9 +67,9 @@ void Document::gaps(const Run& run) {
   json.array([&] {
     for (const Gap& gap : run.gaps)
       json.object([&] {
-        text("host", run.hosts[gap.host]);
-        text("begin", rfc3339(gap.begin));
-        text("end", rfc3339(gap.end));
+        json.text("host", run.hosts[gap.host]);
+        json.text("begin", rfc3339(gap.begin));
+        json.text("end", rfc3339(gap.end));
       });
   });
 }
@@ -92,34 +83,34 @@ void Document::tags(const std::vector<Tag>& tags, const Run& run) {
 
 void Document::tag(const Tag& tag, const Run& run) {
   json.object([&] {
-    text("name", tag.name);
-    text("type", type_name(tag.type));
-    text("unit", tag.unit);
-    text("description", tag.description);
+    json.text("name", tag.name);
+    json.text("type", type_name(tag.type));
+    json.text("unit", tag.unit);
+    json.text("description", tag.description);
     std::vector<std::string> hosts;
     for (const std::uint16_t host : tag.hosts) hosts.push_back(run.hosts[host]);
     texts("hosts", hosts);
-    number("count", tag.calls);
-    number("rate", tag.rate);
-    number("failed", tag.failed);
-    number("vanished", tag.vanished);
-    number("sum", tag.sum);
-    number("mean", tag.mean);
-    number("concurrency", tag.concurrency);
+    json.number("count", tag.calls);
+    json.number("rate", tag.rate);
+    json.number("failed", tag.failed);
+    json.number("vanished", tag.vanished);
+    json.number("sum", tag.sum);
+    json.number("mean", tag.mean);
+    json.number("concurrency", tag.concurrency);
     extreme("min", tag.min);
     extreme("max", tag.max);
     for (std::size_t i = 0; i < kPercentiles.size(); ++i)
-      number(kPercentileNames[i], tag.percentiles[i]);
-    if (has_histogram(tag.type)) text("percentiles_from", source_name(tag.percentile_source));
-    number("last", tag.last);
-    number("added", tag.counted);
+      json.number(kPercentileNames[i], tag.percentiles[i]);
+    if (has_histogram(tag.type)) json.text("percentiles_from", source_name(tag.percentile_source));
+    json.number("last", tag.last);
+    json.number("added", tag.counted);
     slowest(tag);
   });
 }
 
 // A number, for those who compare; and whether there may be one further out.
 void Document::extreme(const std::string& key, const std::optional<Extreme>& extreme) {
-  number(key.c_str(), extreme ? std::optional(extreme->value) : std::nullopt);
+  json.number(key, extreme ? std::optional(extreme->value) : std::nullopt);
   json.key(key + "_is_exact");
   json.truth(extreme && extreme->is_exact);
 }
@@ -130,7 +121,7 @@ void Document::slowest(const Tag& tag) {
   json.object([&] {
     json.key("at");
     tag.slowest->at ? json.text(rfc3339(*tag.slowest->at)) : json.null();
-    number(tag.slowest->is_p99 ? "p99" : "max", tag.slowest->value);
+    json.number(tag.slowest->is_p99 ? "p99" : "max", tag.slowest->value);
   });
 }
 
@@ -139,8 +130,8 @@ void Document::findings(const std::vector<Condition::Finding>& findings) {
   json.array([&] {
     for (const Condition::Finding& finding : findings)
       json.object([&] {
-        text("outcome", word_for(finding.outcome));
-        text("text", finding.line);
+        json.text("outcome", word_for(finding.outcome));
+        json.text("text", finding.line);
       });
   });
 }
@@ -153,8 +144,7 @@ std::string report_json(const Run& run, const std::vector<Tag>& tags, const Tota
   Document document;
   JsonWriter& json = document.json;
   json.object([&] {
-    json.key("format");
-    json.number(kFormat);
+    json.number("format", kFormat);
     document.run(run);
     document.tags(tags, run);
     json.key("base");

@@ -59,14 +59,6 @@ class ChromeDocument {
   // One of the document's events, where it is and when, and what `rest` adds.
   template <typename Rest>
   void write(const char* phase, const SpanEvent& where, std::uint64_t ns, Rest rest);
-  void text(const char* key, const std::string& value) {
-    json_.key(key);
-    json_.text(value);
-  }
-  void number(const char* key, double value) {
-    json_.key(key);
-    json_.number(value);
-  }
 
   struct Named {
     double number = 0;  // its pid; another one if a process of another host has that
@@ -112,12 +104,12 @@ void ChromeDocument::find_nested(std::vector<const SpanEvent*>& spans) {
 
 std::string ChromeDocument::text() {
   json_.object([&] {
-    text("displayTimeUnit", "ns");
+    json_.text("displayTimeUnit", "ns");
     json_.key("otherData");
     json_.object([&] {
       const auto base = std::chrono::nanoseconds(base_ns_);
-      text("base", rfc3339(std::chrono::sys_time<std::chrono::nanoseconds>(base)));
-      text("base_ns", std::to_string(base_ns_));
+      json_.text("base", rfc3339(std::chrono::sys_time<std::chrono::nanoseconds>(base)));
+      json_.text("base_ns", std::to_string(base_ns_));
     });
     json_.key("traceEvents");
     json_.array([&] {
@@ -138,12 +130,12 @@ double ChromeDocument::microseconds(std::uint64_t ns) const {
 void ChromeDocument::name_processes() {
   const auto name = [&](const char* what, double process, double thread, const std::string& is) {
     json_.object([&] {
-      text("ph", "M");
-      text("name", what);
-      number("pid", process);
-      number("tid", thread);
+      json_.text("ph", "M");
+      json_.text("name", what);
+      json_.number("pid", process);
+      json_.number("tid", thread);
       json_.key("args");
-      json_.object([&] { text("name", is); });
+      json_.object([&] { json_.text("name", is); });
     });
   };
   for (const auto& [process, named] : processes_) {
@@ -179,19 +171,19 @@ void ChromeDocument::span(const SpanEvent& span) {
 template <typename Rest>
 void ChromeDocument::write(const char* phase, const SpanEvent& where, std::uint64_t ns, Rest rest) {
   json_.object([&] {
-    text("ph", phase);
-    text("name", where.tag);
-    text("cat", name_of(where.kind));
-    number("pid", number_of(where));
-    number("tid", where.tid);
-    number("ts", microseconds(ns));
+    json_.text("ph", phase);
+    json_.text("name", where.tag);
+    json_.text("cat", name_of(where.kind));
+    json_.number("pid", number_of(where));
+    json_.number("tid", where.tid);
+    json_.number("ts", microseconds(ns));
     rest();
   });
 }
 
 void ChromeDocument::complete(const SpanEvent& span) {
   write("X", span, span.begin_ns, [&] {
-    number("dur", microseconds(span.end_ns()) - microseconds(span.begin_ns));
+    json_.number("dur", microseconds(span.end_ns()) - microseconds(span.begin_ns));
     arguments(span);
   });
 }
@@ -199,20 +191,20 @@ void ChromeDocument::complete(const SpanEvent& span) {
 void ChromeDocument::asynchronous(const SpanEvent& span) {
   const std::string id = "0x" + text_of(span.span);
   write("b", span, span.begin_ns, [&] {
-    text("id", id);
+    json_.text("id", id);
     arguments(span);
   });
-  write("e", span, span.end_ns(), [&] { text("id", id); });
+  write("e", span, span.end_ns(), [&] { json_.text("id", id); });
 }
 
 void ChromeDocument::event(const SpanEvent& span) {
   const bool is_counter =
       span.kind == wire::SpanKind::Observe || span.kind == wire::SpanKind::Counter;
   write(is_counter ? "C" : "i", span, span.begin_ns, [&] {
-    if (!is_counter) text("s", "t");
+    if (!is_counter) json_.text("s", "t");
     if (span.kind == wire::SpanKind::Point) return;
     json_.key("args");
-    json_.object([&] { number(is_counter ? "value" : "added", span.value); });
+    json_.object([&] { json_.number(is_counter ? "value" : "added", span.value); });
   });
 }
 
@@ -221,14 +213,14 @@ void ChromeDocument::arrow(const SpanEvent& from, const SpanEvent& to) {
   const std::string id = "0x" + text_of(to.span);
   const auto flow = [&](const char* phase, const SpanEvent& where, std::uint64_t ns) {
     json_.object([&] {
-      text("ph", phase);
-      text("name", "calls");
-      text("cat", "calls");
-      text("id", id);
-      number("pid", number_of(where));
-      number("tid", where.tid);
-      number("ts", microseconds(ns));
-      if (*phase == 'f') text("bp", "e");
+      json_.text("ph", phase);
+      json_.text("name", "calls");
+      json_.text("cat", "calls");
+      json_.text("id", id);
+      json_.number("pid", number_of(where));
+      json_.number("tid", where.tid);
+      json_.number("ts", microseconds(ns));
+      if (*phase == 'f') json_.text("bp", "e");
     });
   };
   flow("s", from, std::clamp(to.begin_ns, from.begin_ns, from.end_ns()));
@@ -240,7 +232,7 @@ void ChromeDocument::arguments(const SpanEvent& span) {
   if (!span.aborted && span.attributes.empty()) return;
   json_.key("args");
   json_.object([&] {
-    if (span.aborted) text("aborted", span.reason);
+    if (span.aborted) json_.text("aborted", span.reason);
     for (const SpanAttribute& attribute : attributes_of(span.attributes)) {
       json_.exact_key(attribute.key);
       attribute.number ? json_.number(*attribute.number) : json_.exact_text(attribute.text);

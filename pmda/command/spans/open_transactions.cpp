@@ -102,17 +102,11 @@ std::string open_json(const OpenTransactions& open) {
   for (const OpenTransaction& each : open.tags) {
     JsonWriter json;
     json.object([&] {
-      const auto text = [&](const char* key, const std::string& value) {
-        json.key(key);
-        json.text(value);
-      };
-      text("host", each.host);
-      text("tag", each.tag);
-      json.key("count");
-      json.number(each.count);
-      json.key("oldest_s");
-      json.number(each.oldest_s);
-      text("where", each.where);
+      json.text("host", each.host);
+      json.text("tag", each.tag);
+      json.number("count", each.count);
+      json.number("oldest_s", each.oldest_s);
+      json.text("where", each.where);
     });
     lines += json.document() + "\n";
   }

@@ -19,17 +19,8 @@ class TraceObject {
   void write();
 
  private:
-  void text(const char* key, const std::string& value) {
-    json_.key(key);
-    json_.text(value);
-  }
   void text_if_any(const char* key, const std::string& value) {
-    if (!value.empty()) text(key, value);
-  }
-  template <typename Number>
-  void number(const char* key, Number value) {
-    json_.key(key);
-    json_.number(static_cast<double>(value));
+    if (!value.empty()) json_.text(key, value);
   }
   void id(const char* key, std::uint64_t id) {
     json_.key(key);
@@ -37,7 +28,7 @@ class TraceObject {
   }
   void time(const char* key, std::uint64_t ns) {
     using Nanoseconds = std::chrono::nanoseconds;
-    text(key, rfc3339(std::chrono::sys_time<Nanoseconds>(Nanoseconds(ns))));
+    json_.text(key, rfc3339(std::chrono::sys_time<Nanoseconds>(Nanoseconds(ns))));
   }
   void node(const Node& node);
   void attributes(const SpanEvent& span);
@@ -56,12 +47,12 @@ void TraceObject::write() {
     json_.key("trace");
     trace_.id.is_set() ? json_.text(text_of(trace_.id)) : json_.null();
     time("begin", begin_);
-    number("duration_ns", trace_.end_ns() - begin_);
+    json_.number("duration_ns", trace_.end_ns() - begin_);
     json_.key("has_root");
     json_.truth(has_root);
     json_.key("is_late");
     json_.truth(trace_.is_late);
-    number("left_out", trace_.left_out);
+    json_.number("left_out", trace_.left_out);
     json_.key("spans");
     json_.array([&] {
       for (const Node& each : nodes) node(each);
@@ -72,30 +63,30 @@ void TraceObject::write() {
 void TraceObject::node(const Node& node) {
   const SpanEvent& span = *node.span;
   json_.object([&] {
-    text("tag", span.tag);
-    text("kind", name_of(span.kind));
+    json_.text("tag", span.tag);
+    json_.text("kind", name_of(span.kind));
     id("span", span.span);
     if (!span.is_event()) id("parent", span.parent);
-    number("depth", node.depth);
+    json_.number("depth", node.depth);
     time("begin", span.begin_ns);
-    number("offset_ns", span.begin_ns - begin_);
+    json_.number("offset_ns", span.begin_ns - begin_);
     if (!span.is_event()) {
-      number("duration_ns", span.duration_ns);
+      json_.number("duration_ns", span.duration_ns);
       json_.key("aborted");
       json_.truth(span.aborted);
       text_if_any("reason", span.reason);
     } else if (span.kind != wire::SpanKind::Point) {
-      number("value", span.value);
+      json_.number("value", span.value);
     }
-    text("host", span.host);
-    text("service", span.service);
-    text("process", span.process.empty() ? span.service : span.process);
-    number("pid", span.pid);
-    number("tid", span.tid);
-    number("flags", span.flags);
+    json_.text("host", span.host);
+    json_.text("service", span.service);
+    json_.text("process", span.process.empty() ? span.service : span.process);
+    json_.number("pid", span.pid);
+    json_.number("tid", span.tid);
+    json_.number("flags", span.flags);
     attributes(span);
     links(span);
-    if (span.left_out > 0) number("left_out", span.left_out);
+    if (span.left_out > 0) json_.number("left_out", span.left_out);
   });
 }
 
