@@ -13,8 +13,8 @@
 
 #include "command/json_writer.hpp"
 #include "command/rfc3339.hpp"
-#include "command/traces/span_attributes.hpp"
 #include "command/traces/span_ids.hpp"
+#include "command/traces/trace_json.hpp"
 
 namespace pcp::trace::command {
 
@@ -233,10 +233,7 @@ void ChromeDocument::arguments(const SpanEvent& span) {
   json_.key("args");
   json_.object([&] {
     if (span.aborted) json_.text("aborted", span.reason);
-    for (const SpanAttribute& attribute : attributes_of(span.attributes)) {
-      json_.exact_key(attribute.key);
-      attribute.number ? json_.number(*attribute.number) : json_.exact_text(attribute.text);
-    }
+    write_attributes(json_, span);
   });
 }
 

@@ -31,7 +31,6 @@ class TraceObject {
     json_.text(key, rfc3339(std::chrono::sys_time<Nanoseconds>(Nanoseconds(ns))));
   }
   void node(const Node& node);
-  void attributes(const SpanEvent& span);
   void links(const SpanEvent& span);
 
   const SpanTrace& trace_;
@@ -84,20 +83,12 @@ void TraceObject::node(const Node& node) {
     json_.number("pid", span.pid);
     json_.number("tid", span.tid);
     json_.number("flags", span.flags);
-    attributes(span);
+    if (!span.attributes.empty()) {
+      json_.key("attributes");
+      json_.object([&] { write_attributes(json_, span); });
+    }
     links(span);
     if (span.left_out > 0) json_.number("left_out", span.left_out);
-  });
-}
-
-void TraceObject::attributes(const SpanEvent& span) {
-  if (span.attributes.empty()) return;
-  json_.key("attributes");
-  json_.object([&] {
-    for (const SpanAttribute& attribute : attributes_of(span.attributes)) {
-      json_.exact_key(attribute.key);
-      attribute.number ? json_.number(*attribute.number) : json_.exact_text(attribute.text);
-    }
   });
 }
 
@@ -110,6 +101,13 @@ void TraceObject::links(const SpanEvent& span) {
 }
 
 }  // namespace
+
+void write_attributes(JsonWriter& json, const SpanEvent& span) {
+  for (const SpanAttribute& attribute : attributes_of(span.attributes)) {
+    json.exact_key(attribute.key);
+    attribute.number ? json.number(*attribute.number) : json.exact_text(attribute.text);
+  }
+}
 
 void write_trace(JsonWriter& json, const SpanTrace& trace) { TraceObject(json, trace).write(); }
 

@@ -15,4 +15,7 @@ void write_trace(JsonWriter& json, const SpanTrace& trace);
 // The same as one line, with its end.
 std::string trace_json(const SpanTrace& trace);
 
+// What a program has noted of a span: members of the object that is being written.
+void write_attributes(JsonWriter& json, const SpanEvent& span);
+
 }  // namespace pcp::trace::command
