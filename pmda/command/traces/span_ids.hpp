@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Ids and times of spans as text.
+// Ids of traces and spans as text.
 #pragma once
 
 #include <cstdint>
