@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "command/model/least_maxima.hpp"
 #include "command/model/recorded_spans.hpp"
 #include "command/model/run_totals.hpp"
 #include "command/model/tag_series.hpp"
@@ -81,10 +80,7 @@ Result<Model> read_model(const ReadRequest& request) {
       [&](ArchiveSource&, ArchiveChanges& changes) { return changes.read_all(series); });
   if (!read) return read.error();
   model.series = series.finish();
-  Result<std::optional<RecordedSpans>> spans = read_spans(request);
-  if (!spans) return spans.error();
-  model.spans = *std::move(spans);
-  if (model.spans) raise_to_spans(model, *model.spans);
+  if (const Result<void> added = add_spans(request, model); !added) return added.error();
   return model;
 }
 

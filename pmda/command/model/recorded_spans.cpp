@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "command/model/least_maxima.hpp"
 #include "command/model/span_archive.hpp"
 #include "command/traces/slowest_traces.hpp"
 #include "command/traces/trace_assembly.hpp"
@@ -116,6 +117,14 @@ Result<std::optional<RecordedSpans>> read_spans(const ReadRequest& request) {
     (*found)->longest = std::move(longest);
   }
   return found;
+}
+
+Result<void> add_spans(const ReadRequest& request, Model& model) {
+  Result<std::optional<RecordedSpans>> spans = read_spans(request);
+  if (!spans) return spans.error();
+  model.spans = *std::move(spans);
+  if (model.spans) raise_to_spans(model, *model.spans);
+  return {};
 }
 
 }  // namespace pcp::trace::command

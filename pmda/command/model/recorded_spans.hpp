@@ -22,4 +22,7 @@ Result<std::optional<RecordedSpans>> read_traces(const ReadRequest& request,
 // The slowest ones are in what it gives.
 Result<std::optional<RecordedSpans>> read_spans(const ReadRequest& request);
 
+// The same, into a model that has its totals, whose maxima it may raise.
+Result<void> add_spans(const ReadRequest& request, Model& model);
+
 }  // namespace pcp::trace::command

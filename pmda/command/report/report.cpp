@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "command/model/archive_reader.hpp"
-#include "command/model/least_maxima.hpp"
 #include "command/model/recorded_spans.hpp"
 #include "command/page/page.hpp"
 #include "command/report/comparison.hpp"
@@ -86,10 +85,7 @@ Result<Model> read(const ReportOptions& options) {
     Result<Totals> totals = read_totals(*request);
     if (!totals) return totals.error();
     static_cast<Totals&>(model) = *std::move(totals);
-    Result<std::optional<RecordedSpans>> spans = read_spans(*request);
-    if (!spans) return spans.error();
-    model.spans = *std::move(spans);
-    if (model.spans) raise_to_spans(model, *model.spans);
+    if (const Result<void> added = add_spans(*request, model); !added) return added.error();
   } else {
     Result<Model> all = read_model(*request);
     if (!all) return all.error();
