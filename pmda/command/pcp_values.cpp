@@ -36,6 +36,11 @@ pmID lookup(const char* name) {
   return pmLookupName(1, &name, &id) < 0 ? PM_ID_NULL : id;
 }
 
+std::string host_name_of(int context) {
+  std::array<char, 256> name{};
+  return pmGetContextHostName_r(context, name.data(), static_cast<int>(name.size()));
+}
+
 std::vector<double> read_numbers(std::initializer_list<const char*> names) {
   std::vector<double> numbers;
   for (const char* const name : names) {

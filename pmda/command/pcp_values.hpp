@@ -25,6 +25,9 @@ Error pcp_error(const std::string& what, int status);
 // PM_ID_NULL if it is not known.
 pmID lookup(const char* name);
 
+// As the host of a context knows itself.
+std::string host_name_of(int context);
+
 // Of a context without instances: their numbers; 0 where there is none.
 std::vector<double> read_numbers(std::initializer_list<const char*> names);
 

@@ -9,15 +9,11 @@
 
 #include "command/archive/sample.hpp"
 #include "command/model/labels.hpp"
+#include "command/pcp_values.hpp"
 
 namespace pcp::trace::command {
 
 namespace {
-
-pmID find_metric(const char* name) {
-  pmID metric = PM_ID_NULL;
-  return pmLookupName(1, &name, &metric) < 0 ? PM_ID_NULL : metric;
-}
 
 OwnedLabels labels_of_present_context() {
   pmLabelSet* sets = nullptr;
@@ -47,7 +43,7 @@ std::string_view QuantityValues::text(const pmValue& value) const {
 
 Result<ArchiveSource> ArchiveSource::open(const std::string& path) {
   const int context = pmNewContext(PM_CONTEXT_ARCHIVE, path.c_str());
-  if (context < 0) return Error{path + ": not a readable archive of PCP: " + pmErrStr(context)};
+  if (context < 0) return pcp_error(path + ": not a readable archive of PCP", context);
   ArchiveSource source(path, context);
   if (const Result<void> found = source.find_bounds(); !found) return found.error();
   if (const Result<void> found = source.find_metrics(); !found) return found.error();
@@ -80,23 +76,20 @@ Result<void> ArchiveSource::find_metrics() {
   bool has_tags = false;
   for (const RecordedQuantity& what : recorded_quantities()) {
     Metric metric{what, {}};
-    const pmID id = find_metric(what.metric);
+    const pmID id = lookup(what.metric);
     if (id == PM_ID_NULL || pmLookupDesc(id, &metric.description) < 0) continue;
     metrics_.emplace(id, metric);
     if (what.quantity == Quantity::Calls) has_tags = true;
   }
-  events_ = find_metric(kEventsMetric);
-  is_sparse_ = find_metric("pmcd.pmlogger.host") == PM_ID_NULL;  // every pmlogger writes that
+  events_ = lookup(kEventsMetric);
+  is_sparse_ = lookup("pmcd.pmlogger.host") == PM_ID_NULL;  // every pmlogger writes that
   if (has_tags) return {};
   return failed(
       "has no counts of a trace agent. Record with `pcp-trace record`, or let pmlogger log "
       "\"trace\"");
 }
 
-std::string ArchiveSource::host() const {
-  char name[PM_MAX_HOSTNAMELEN];
-  return pmGetContextHostName_r(context_.number(), name, sizeof name);
-}
+std::string ArchiveSource::host() const { return host_name_of(context_.number()); }
 
 bool ArchiveSource::has(TraceType type, Quantity quantity) const {
   return std::any_of(metrics_.begin(), metrics_.end(), [&](const auto& metric) {

@@ -2,7 +2,6 @@
 #include "command/model/span_archive.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "command/archive/sample.hpp"
@@ -17,8 +16,7 @@ Result<SpanArchive> SpanArchive::open(const std::string& path) {
   if (context < 0) return pcp_error(path + ": not a readable archive of PCP", context);
   SpanArchive archive(context);
   archive.events_ = lookup(kEventsMetric);
-  std::array<char, PM_MAX_HOSTNAMELEN> name{};
-  archive.host_ = pmGetContextHostName_r(context, name.data(), static_cast<int>(name.size()));
+  archive.host_ = host_name_of(context);
   const timespec from_the_start{};
   if (const int error = pmSetModeHighRes(PM_MODE_FORW, &from_the_start, nullptr); error < 0)
     return pcp_error(path, error);

@@ -5,16 +5,12 @@
 #include <cstdlib>
 #include <utility>
 
+#include "command/pcp_values.hpp"
 #include "command/record/errand.hpp"
 
 namespace pcp::trace::command {
 
 namespace {
-
-Error error_of(const std::string& what, int status) {
-  std::array<char, PM_MAXERRMSGLEN> text{};
-  return {what + ": " + pmErrStr_r(status, text.data(), static_cast<int>(text.size()))};
-}
 
 void add_name(const char* name, void* names) {
   static_cast<std::vector<std::string>*>(names)->emplace_back(name);
@@ -33,14 +29,12 @@ std::vector<std::string> names_below_roots(bool with_events) {
   return names;
 }
 
-int find_metric(const char* name, pmID& metric) { return pmLookupName(1, &name, &metric); }
-
 std::vector<RecordedMetric> metrics_below_roots(bool with_events) {
   std::vector<RecordedMetric> all;
   for (const std::string& name : names_below_roots(with_events)) {
     RecordedMetric metric{name, {}};
-    pmID id = PM_ID_NULL;
-    if (find_metric(name.c_str(), id) < 0 || pmLookupDesc(id, &metric.description) < 0) continue;
+    const pmID id = lookup(name.c_str());
+    if (id == PM_ID_NULL || pmLookupDesc(id, &metric.description) < 0) continue;
     all.push_back(std::move(metric));
   }
   return all;
@@ -116,7 +110,7 @@ Result<std::unique_ptr<HostSource>> HostSource::connect(const std::string& host,
   const std::optional<int> context =
       made->ask([host] { return pmNewContext(PM_CONTEXT_HOST, host.c_str()); });
   if (!context) return Error{failure + ": it does not answer"};
-  if (*context < 0) return error_of(failure, *context);
+  if (*context < 0) return pcp_error(failure, *context);
   made->context_ = *context;
   if (const Result<void> found = made->find_metrics(); !found)
     return Error{host + ": " + found.error().message};
@@ -136,8 +130,7 @@ Result<void> HostSource::find_metrics() {
                return metrics_below_roots(with_events);
              }).value_or(std::vector<RecordedMetric>());
   if (is_left_) return Error{"its pmcd does not answer"};
-  if (metrics_.empty())
-    return Error{"its pmcd has no metrics trace.*; is the trace agent installed there?"};
+  if (metrics_.empty()) return Error{kNoAgent};
   return {};
 }
 
@@ -153,11 +146,7 @@ Result<void> HostSource::ask_for_spans() {
 }
 
 std::string HostSource::host_name() {
-  const auto name = ask([context = context_] {
-    std::array<char, 256> text{};
-    return std::string(pmGetContextHostName_r(context, text.data(), static_cast<int>(text.size())));
-  });
-  return name.value_or("");
+  return ask([context = context_] { return host_name_of(context); }).value_or("");
 }
 
 std::string HostSource::text(unsigned type, unsigned of) {
@@ -186,10 +175,10 @@ Result<Sample> HostSource::read(std::span<const pmID> metrics, agent::Time) {
   // An agent that has begun anew has forgotten us, as it has if pmcd knows us anew.
   must_ask_for_spans_ |= is_lost_ || (fetched->status & PMCD_AGENT_CHANGE) != 0;
   is_lost_ = fetched->status < 0;
-  if (is_lost_) return error_of("pmcd", fetched->status);
+  if (is_lost_) return pcp_error("pmcd", fetched->status);
   result_.reset(fetched->result);
   if ((fetched->status & PMCD_LABEL_CHANGE) != 0) labels_changed_ = true;
-  if (const int why = why_unknown(*result_); why != 0) return error_of("the trace agent", why);
+  if (const int why = why_unknown(*result_); why != 0) return pcp_error("the trace agent", why);
   return to_sample(*result_);
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "command/pcp_values.hpp"
 #include "command/record/interruption.hpp"
 #include "command/record/source.hpp"
 #include "command/traces/span_request.hpp"
@@ -60,7 +61,7 @@ class HostSource : public Source {
   bool is_lost_ = false;  // the connection
   bool is_left_ = false;  // a question that has not been answered
   bool labels_changed_ = false;
-  std::unique_ptr<pmResult, void (*)(pmResult*)> result_{nullptr, pmFreeResult};
+  OwnedResult result_{nullptr, pmFreeResult};
 };
 
 }  // namespace pcp::trace::command

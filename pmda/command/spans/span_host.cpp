@@ -81,8 +81,7 @@ Result<void> SpanHost::connect() {
     status = pmReconnectContext(context_);
   if (status < 0) return pcp_error("cannot connect to pmcd", status);
   is_lost_ = false;
-  std::array<char, 256> text{};
-  host_name_ = pmGetContextHostName_r(context_, text.data(), static_cast<int>(text.size()));
+  host_name_ = host_name_of(context_);
   return {};
 }
 

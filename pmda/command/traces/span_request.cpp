@@ -56,7 +56,7 @@ Result<void> find_agent() {
   const pmID id = lookup("trace.transact.count");
   pmDesc description{};
   if (id != PM_ID_NULL && pmLookupDesc(id, &description) != PM_ERR_NOAGENT) return {};
-  return Error{"its pmcd has no metrics trace.*; is the trace agent installed there?"};
+  return Error{kNoAgent};
 }
 
 Result<SpanMetrics> ask_for_spans(const std::string& filter) {

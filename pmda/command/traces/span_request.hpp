@@ -18,7 +18,10 @@ struct SpanMetrics {
   pmID backlog = PM_ID_NULL;
 };
 
-// An error if pmcd has no trace agent at all.
+inline constexpr const char* kNoAgent =
+    "its pmcd has no metrics trace.*; is the trace agent installed there?";
+
+// That is the error if pmcd has no trace agent at all.
 Result<void> find_agent();
 
 // The context gets those that match, from now on. An error says why the agent will not have it.
