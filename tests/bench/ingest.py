@@ -79,7 +79,7 @@ def _raw_stock_clients(tools, rounds, seconds):
             for name, agent in agents.items():
                 tools.progress(f"raw sockets, {tags} tags, {name}, round {number + 1} of {rounds}")
                 with _agent(tools, agent) as pmcd:
-                    rates[name].append(_pdus_percpu_second(tools, pmcd, tags, seconds))
+                    rates[name].append(_pdus_per_cpu_second(tools, pmcd, tags, seconds))
         stock = median(rates["stock"])
         yield Figure(part=PART, name=f"PDUs of stock clients a CPU second, {tags} tags", unit="",
                      ours=median(rates["ours"]), limit=stock, at_least=True,
@@ -87,7 +87,7 @@ def _raw_stock_clients(tools, rounds, seconds):
                      bar="the stock agent's; 4 sockets write 256 PDUs at once")
 
 
-def _pdus_percpu_second(tools, pmcd, tags, seconds):
+def _pdus_per_cpu_second(tools, pmcd, tags, seconds):
     agent = pmcd.agent_pid()
     cpu = cpu_s(agent)
     done = _run([tools.program("stock_clients"), "--raw", "--tags", tags, "--seconds", seconds,
