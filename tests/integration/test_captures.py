@@ -8,7 +8,7 @@ import unittest
 
 from event_monitor import END, POINT, EventMonitor
 from private_pmcd import PATIENCE_S, wait_until
-from trace_test import OUR_PMTRACE, TraceTestCase, Traced
+from trace_test import OUR_PMTRACE, TraceTestCase
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 PARENT = f"00-{TRACE}-b7ad6b7169203331-01"
@@ -22,9 +22,7 @@ class CapturesTestCase(TraceTestCase):
 
     def start(self, **variables):
         variables = {"PCP_TRACE_FLUSH": 5} | variables
-        traced = Traced(self.environment(self.pmcd, **variables), "traces")
-        self.addCleanup(traced.kill)
-        return traced
+        return self.start_traced(self.environment(self.pmcd, **variables), "traces")
 
     def do(self, traced, *lines):
         for line in lines:

@@ -269,7 +269,6 @@ class Asking(EventsTestCase):
         expected = program.send_some(3, 1)
         self.assertEqual(monitor.spans(), expected)
 
-
     def test_is_forgotten_with_the_agent(self):
         self.assertEqual(self.pmcd.pmstore("tracing.control.filter", "tag=other")[0], 0)
         monitor = self.monitor("tag=request")

@@ -8,7 +8,7 @@ import time
 import unittest
 
 from private_pmcd import PATIENCE_S, thread_states, wait_until
-from trace_test import OUR_PMTRACE, STOCK_AGENT, TraceTestCase, Traced, program
+from trace_test import OUR_PMTRACE, STOCK_AGENT, TraceTestCase
 
 
 class InFlight(TraceTestCase):
@@ -17,9 +17,7 @@ class InFlight(TraceTestCase):
 
     def start_program(self, **variables):
         """One that begins and ends by handle."""
-        traced = Traced(self.environment(self.pmcd, **variables), "in_flight")
-        self.addCleanup(traced.kill)
-        return traced
+        return self.start_traced(self.environment(self.pmcd, **variables), "in_flight")
 
     def assert_in_flight(self, expected):
         self.assert_values(self.pmcd, "trace.transact.inflight", expected)

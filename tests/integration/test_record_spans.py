@@ -15,7 +15,7 @@ import unittest
 import recorded
 from pmlogger import Pmlogger
 from private_pmcd import PATIENCE_S, pcp_configuration, wait_until
-from trace_test import OUR_LIBRARY, OUR_PMTRACE, TraceTestCase, Traced, library_environment, program
+from trace_test import OUR_LIBRARY, OUR_PMTRACE, TraceTestCase, library_environment, program
 
 UNLIMITED = "limit=1000000/s"
 
@@ -249,7 +249,6 @@ class OfPrograms(RecordSpansTestCase):
         self.assertRegex(shown, r"\ncaptured 1 trace, 2 spans\n\nrequest +\d")
         self.assertRegex(shown, r"\n  slow-query .*\n    sql=select\n")
 
-
     def test_are_exported(self):
         run = self.start(f"tag=request {UNLIMITED}")
         run.do_many(["begin 0 request", "begin 1 query", "end 1", "end 0"] * 100)
@@ -298,8 +297,7 @@ class OfHosts(RecordSpansTestCase):
         wait_until(enough, what=what)
 
     def test_are_in_the_archive_also_when_the_agent_has_begun_anew(self):
-        traced = Traced(self.environment(self.pmcd, PCP_TRACE_FLUSH=5), "traces")
-        self.addCleanup(traced.kill)
+        traced = self.start_traced(self.environment(self.pmcd, PCP_TRACE_FLUSH=5), "traces")
         recording = self.start_recording(f"tag=request {UNLIMITED}")
         self.trace_until(traced, lambda: self.spans_so_far() > 20, "spans in the archive")
         self.pmcd.kill_agent()
@@ -323,8 +321,7 @@ class OfHosts(RecordSpansTestCase):
         self.assertEqual(self.pmcd.pmstore("tracing.control.filter", f"tag=request {UNLIMITED}")[0], 0)
         logger = Pmlogger(self.pmcd, archive, "trace tracing.events", unix=True)
         self.addCleanup(logger.end)
-        traced = Traced(self.environment(self.pmcd, PCP_TRACE_FLUSH=5), "traces")
-        self.addCleanup(traced.kill)
+        traced = self.start_traced(self.environment(self.pmcd, PCP_TRACE_FLUSH=5), "traces")
         wait_until(lambda: os.path.exists(archive + ".index"), what="the archive")
         self.trace_until(traced, lambda: '"query"' in subprocess.run(
             ["pmdumplog", archive, "tracing.events"], text=True, check=False, stdout=subprocess.PIPE,

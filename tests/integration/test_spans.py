@@ -14,7 +14,7 @@ import events_wire
 import recorded
 from events_wire import CLIENT, OBSERVE, SERVER, encode_span
 from private_pmcd import PATIENCE_S, stopped, wait_until
-from trace_test import STOCK_AGENT, TraceTestCase, Traced
+from trace_test import STOCK_AGENT, TraceTestCase
 
 BEGIN = 1_800_000_000_000_000_000
 MS = 1_000_000
@@ -212,8 +212,7 @@ class OfOneHost(SpansTestCase):
         self.assertRegex(complaints, r"; waiting for it\n.* is back\n$")
 
     def test_of_a_program_that_traces(self):
-        traced = Traced(self.environment(self.pmcd, PCP_TRACE_SERVICE="shop"), "traces")
-        self.addCleanup(traced.kill)
+        traced = self.start_traced(self.environment(self.pmcd, PCP_TRACE_SERVICE="shop"), "traces")
         traced.call("begin 0 warm")
         traced.call("end 0")
         wait_until(lambda: self.pmcd.values("trace.transact.count"), what="its first transaction")
@@ -373,8 +372,7 @@ class Open(SpansTestCase):
         self.pmcd = self.start_pmcd(host_name="saturn")
 
     def test_are_shown_with_the_oldest_first(self):
-        traced = Traced(self.environment(self.pmcd), "traces")
-        self.addCleanup(traced.kill)
+        traced = self.start_traced(self.environment(self.pmcd), "traces")
         for line in ("begin 0 old", "begin 1 done", "end 1", "begin 2 young", "begin 3 young"):
             traced.call(line)
         expected = {"old": 1, "done": 0, "young": 2}

@@ -3,7 +3,7 @@
 
 import unittest
 
-from trace_test import OUR_LIBRARY, TraceTestCase, Traced, library_environment, program
+from trace_test import OUR_LIBRARY, TraceTestCase, library_environment, program
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 PARENT = f"00-{TRACE}-b7ad6b7169203331-01"
@@ -15,9 +15,7 @@ class Traces(TraceTestCase):
     def start(self, **variables):
         """A program of which no agent knows."""
         environment = library_environment(OUR_LIBRARY, PCP_TRACE_SOCKET="/nowhere", **variables)
-        traced = Traced(environment, "traces")
-        self.addCleanup(traced.kill)
-        return traced
+        return self.start_traced(environment, "traces")
 
     def setUp(self):
         self.traced = self.start()
@@ -188,8 +186,7 @@ class Traces(TraceTestCase):
 class Counts(TraceTestCase):
     def test_transactions_of_traces_are_counted_and_in_flight_as_others(self):
         pmcd = self.start_pmcd()
-        traced = Traced(self.environment(pmcd), "traces")
-        self.addCleanup(traced.kill)
+        traced = self.start_traced(self.environment(pmcd), "traces")
         for line in (f"from 0 request {PARENT}", "under 1 request 0", "begin 2 request", "end 2",
                      "begin 3 query"):
             self.assertEqual(traced.call(line), 0)

@@ -142,8 +142,8 @@ class TraceTestCase(unittest.TestCase):
         """Gives the environment of a program with this test's library and that pmcd's agent."""
         return pmcd.environment(self.library, **variables)
 
-    def start_traced(self, environment):
-        traced = Traced(environment)
+    def start_traced(self, environment, name="traced"):
+        traced = Traced(environment, name)
         self.addCleanup(traced.kill)
         return traced
 
