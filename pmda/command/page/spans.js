@@ -57,10 +57,10 @@ function showSpans({spans, run: {filter}}) {
   if (slowest.length === 0) return;
   const choices = slowest.map((trace) => traceChoice(trace, slowest[0].duration_ns || 1));
   const choose = (chosen) => {
-    choices.forEach((each) => each.setAttribute('aria-current', String(each === chosen)));
-    choices.forEach((each) => {
+    for (const each of choices) {
+      each.setAttribute('aria-current', String(each === chosen));
       each.tabIndex = each === chosen ? 0 : -1;
-    });
+    }
     page.trace = slowest[choices.indexOf(chosen)];
     showTrace(page.trace);
   };
