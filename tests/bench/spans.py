@@ -129,11 +129,10 @@ def _store(tools, rounds, seconds):
         with _agent(tools) as pmcd, _asking(pmcd):
             agent = pmcd.agent_pid()
             before = cpu_s(agent)
-            done = _span_clients(tools, pmcd, 4, seconds, "flat-out").communicate(timeout=120)[0]
+            done = _end(_span_clients(tools, pmcd, 4, seconds, "flat-out"))
             took = cpu_s(agent) - before
-        done = dict(line.split() for line in done.splitlines())
-        rates.append(int(done["spans"]) / took)
-        size = int(done["bytes"]) / int(done["spans"])
+        rates.append(done["spans"] / took)
+        size = done["bytes"] / done["spans"]
     return Figure(PART, "spans into the agent's store, a CPU second", "", median(rates), 1e6,
                   "a million, on one core", at_least=True,
                   notes=[f"{size:.0f} bytes each on the wire; the store is full, as nobody reads."])
@@ -152,9 +151,9 @@ def _fetch(tools, rounds, seconds):
                 load = _span_clients(tools, pmcd, CLIENTS, 1.5 * seconds, "paced")
                 time.sleep(seconds / 4)
                 samples += _fetch_times(tools, pmcd, seconds)
-                done = dict(line.split() for line in load.communicate(timeout=120)[0].splitlines())
+                done = _end(load)
                 if monitor:
-                    allowed.append(int(done["allowed"]))
+                    allowed.append(done["allowed"])
                     monitor.close()
     with_spans, without = (percentile(times[key], 99) / 1000 for key in (True, False))
     return Figure(PART, f"p99 of a fetch of trace.transact.* beside {CLIENTS} clients at their limit",
@@ -167,6 +166,12 @@ def _fetch(tools, rounds, seconds):
 def _span_clients(tools, pmcd, count, seconds, way):
     return subprocess.Popen([tools.program("span_clients"), pmcd.path("run/trace.socket"),
                              str(count), str(seconds), way], stdout=subprocess.PIPE, text=True)
+
+
+def _end(span_clients):
+    """Waits for their end; gives what they have counted."""
+    lines = span_clients.communicate(timeout=120)[0].splitlines()
+    return {name: int(count) for name, count in map(str.split, lines)}
 
 
 def _fetch_times(tools, pmcd, seconds):
