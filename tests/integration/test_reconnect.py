@@ -177,13 +177,14 @@ class Malformed(TraceTestCase):
 class ProgramEnd(TraceTestCase):
     def test_does_not_wait_for_an_agent_that_is_gone(self):
         pmcd = self.start_pmcd()
-        one, other = (self.start_traced(self.environment(pmcd, **QUICKLY)) for _ in range(2))
-        one.call("point a")
-        other.call("point a")
+        one, *others = (self.start_traced(self.environment(pmcd, **QUICKLY)) for _ in range(6))
+        for program in (one, *others):
+            program.call("point a")
         with pmcd.stopped_agent():
             waited = self.seconds_to_end(one)
         pmcd.kill_agent()
-        self.assertLess(self.seconds_to_end(other), waited - 0.5)
+        # The machine may be busy, but not each time.
+        self.assertLess(min(self.seconds_to_end(other) for other in others), waited - 0.5)
 
     def seconds_to_end(self, traced):
         traced.call("point a")
