@@ -370,14 +370,20 @@ class Exactness(CapturesTestCase):
         self.assertEqual(len(set(spans)), 8000)
         self.assertEqual(monitor.missed, 0)
 
-    def test_of_a_program_that_leaves_when_all_is_counted(self):
+    def check_end_when_all_is_counted(self, way):
         traced = self.start(PCP_TRACE_FLUSH=500)  # all at once
         monitor = self.monitor("tag=request", [traced])
         notes = [f"note 0 key{number} {'x' * 4000}" for number in range(7)]  # two fit into a PDU
         for _ in range(60):
             self.do(traced, "begin 0 request", *notes, "end 0")
-        self.assertEqual(traced.ask("leave"), "")
+        self.assertEqual(traced.ask(way), "")
         self.assertEqual(len(self.seen(monitor, 60)), 60)
+
+    def test_of_a_program_that_leaves_when_all_is_counted(self):
+        self.check_end_when_all_is_counted("leave")
+
+    def test_of_a_program_whose_main_leaves_when_all_is_counted(self):
+        self.check_end_when_all_is_counted("retire")
 
     def test_of_a_program_that_is_killed_after_a_flush(self):
         traced = self.start()

@@ -10,7 +10,8 @@
  *   abort SLOT     fail SLOT REASON     point TAG     observe TAG VALUE     count     add
  *   storm COUNT TAG INNER     so many of TAG on each of two threads, with one of INNER in each
  *   thread N        on which of two threads the next lines are obeyed, 0 or 1
- *   flush           leave: the process ends by _exit() once all is counted
+ *   flush           leave, retire: once all is counted the process ends by _exit(), the thread by
+ *                   pthread_exit()
  *   fork            the next lines are a child's
  *   setsid          flags FLAGS: pmtracestate
  *   later SECONDS   the monotonic clock goes on by so many
@@ -66,11 +67,10 @@ static int later(double seconds) {
   return 0;
 }
 
-static void leave(void) {
+static void wait_until_counted(void) {
   pmtrace_stats_t now;
   do pmtrace_stats(&now, sizeof now);
   while (now.acknowledged < now.recorded);
-  _exit(0);
 }
 
 static int fork_child(void) {
@@ -106,7 +106,8 @@ static int call(const char* name) {
   if (strcmp(name, "count") == 0) return pmtrace_count(pmtrace_tag(words[0]), atof(words[1]));
   if (strcmp(name, "add") == 0) return pmtrace_add(pmtrace_tag(words[0]), atof(words[1]));
   if (strcmp(name, "flush") == 0) return pmtrace_flush(60);
-  if (strcmp(name, "leave") == 0) leave();
+  if (strcmp(name, "leave") == 0) wait_until_counted(), _exit(0);
+  if (strcmp(name, "retire") == 0) wait_until_counted(), pthread_exit(NULL);
   if (strcmp(name, "storm") == 0) return storm_on_two_threads();
   if (strcmp(name, "copy") == 0) {
     *slot(1) = *slot(0);

@@ -261,7 +261,8 @@ bool Client::deliver_by_hand(std::uint64_t ticket, std::chrono::nanoseconds time
 void Client::finish() {
   if (::getpid() != pid_) return;  // a child of vfork: this is its parent's
   link_.say_end();
-  if (flusher_runs_.load(std::memory_order_relaxed) || pending_calls() > 0)
+  if (flusher_runs_.load(std::memory_order_relaxed) || pending_calls() > 0 ||
+      !recorders_.spans().has_settled())
     deliver(kLastPatience, Link::Patience::Progress);
 }
 
