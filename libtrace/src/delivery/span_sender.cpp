@@ -185,15 +185,21 @@ void SpanSender::look(std::uint64_t now_ns) {
   }
 }
 
-void SpanSender::sort(std::uint64_t now_ns) {
+void SpanSender::sort(std::uint64_t now_ns) { sort(now_ns, kMostReady); }
+
+void SpanSender::sort(std::uint64_t now_ns, std::size_t most_ready) {
   if (published() == nullptr || published()->slow() == 0) return;
   take_what_ended_inside(now_ns);
   CapturedSpan span;
-  while (ready_.size() < kMostReady && queue_.take(span)) route(span, now_ns);
+  // Not what comes meanwhile: threads may be faster than this, and calls have to be sent, too.
+  for (std::uint64_t left = queue_.waiting(); left > 0 && ready_.size() < most_ready; --left) {
+    if (!queue_.take(span)) return;
+    route(span, now_ns);
+  }
 }
 
 void SpanSender::end() {
-  sort(now_ns());
+  sort(now_ns(), SIZE_MAX);
   HeldSpans::Decisions decisions;
   held_.give_up(decisions);
   carry_out(std::move(decisions));
@@ -253,9 +259,10 @@ void SpanSender::take_what_ended_inside(std::uint64_t now_ns) {
   });
 }
 
-bool SpanSender::take(Held& next) {
+// Looks for it among so many that were ever captured.
+bool SpanSender::take(Held& next, std::uint64_t until) {
   CapturedSpan span;
-  while (ready_.empty() && queue_.take(span)) route(span, now_ns());
+  while (ready_.empty() && taken_ < until && queue_.take(span)) route(span, now_ns());
   if (ready_.empty()) return false;
   next = std::move(ready_.front());
   ready_.pop_front();
@@ -266,13 +273,13 @@ void SpanSender::drop_what_waits() {
   held_.keep_only(0);
   take_what_ended_inside(now_ns());
   Held next;
-  while (take(next)) continue;
+  while (take(next, UINT64_MAX)) continue;
 }
 
 void SpanSender::count_what_waits_as_away() {
   take_what_ended_inside(now_ns());
   Held next;
-  while (take(next)) books_.count(next.span, CaptureBooks::Outcome::Away);
+  while (take(next, UINT64_MAX)) books_.count(next.span, CaptureBooks::Outcome::Away);
 }
 
 const SpanSender::Pdu* SpanSender::next() {
@@ -292,7 +299,8 @@ void SpanSender::fill() {
   constexpr std::size_t kMostBody = wire::kMaxEventsPduBytes - wire::kEventsOverheadBytes -
                                     wire::kMaxCaptures * wire::kMaxCaptureCountBytes;
   Held next;
-  while (pdu_.body.size() + wire::kMaxSpanBytes <= kMostBody && take(next)) {
+  const std::uint64_t until = captured();  // as in sort()
+  while (pdu_.body.size() + wire::kMaxSpanBytes <= kMostBody && take(next, until)) {
     const CaptureBooks::Set* const set = books_.set_of(next.span);
     if (set == nullptr) continue;  // nobody asks any more
     if (pdu_.spans > 0 && set->control != pdu_.control) {

@@ -98,7 +98,8 @@ class SpanSender {
   void route(const CapturedSpan& span, std::uint64_t now_ns);
   void carry_out(HeldSpans::Decisions decisions);
   void take_what_ended_inside(std::uint64_t now_ns);
-  bool take(Held& next);
+  void sort(std::uint64_t now_ns, std::size_t most_ready);
+  bool take(Held& next, std::uint64_t until);
   void drop_what_waits();
   void note_taken();
   void set_wall_clock();

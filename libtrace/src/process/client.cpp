@@ -258,19 +258,20 @@ bool Client::deliver_by_hand(std::uint64_t ticket, std::chrono::nanoseconds time
   return delivered;
 }
 
+bool Client::has_settled_spans() {
+  return recorders_.spans().has_settled() && !recorders_.any_ended_inside();
+}
+
 void Client::finish() {
   if (::getpid() != pid_) return;  // a child of vfork: this is its parent's
   link_.say_end();
-  if (flusher_runs_.load(std::memory_order_relaxed) || pending_calls() > 0 ||
-      !recorders_.spans().has_settled())
+  if (flusher_runs_.load(std::memory_order_relaxed) || pending_calls() > 0 || !has_settled_spans())
     deliver(kLastPatience, Link::Patience::Progress);
 }
 
 void Client::finish_in_handler() {
   if (::getpid() != pid_) return;
-  if (pending_calls() == 0 && !has_new_descriptions() && recorders_.spans().has_settled() &&
-      !recorders_.any_ended_inside())
-    return;
+  if (pending_calls() == 0 && !has_new_descriptions() && has_settled_spans()) return;
   if (Recorder* own = known_recorder()) own->release_for_exit();
   link_.say_end();
   const Link::Waiter waiter(link_);

@@ -68,6 +68,8 @@ class Client {
 
   // Calls recorded of which nobody knows yet what becomes of them. Thread: any.
   std::uint64_t pending_calls();
+  // Whether what was captured is delivered, or known to be lost. Thread: any.
+  bool has_settled_spans();
 
  private:
   explicit Client(Options options);

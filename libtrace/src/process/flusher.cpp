@@ -173,9 +173,12 @@ void Flusher::take_flush_request() {
   const bool is_ending = shared_.link.is_ending();  // then what follows finds all that there is
   drain_and_look();
   if (!has_drained_all_ && !is_ending) return;  // the next flush tries again
+  // Each may be much.
+  shared_.link.made_progress();
   spans_.look(surroundings_.now_ns());
+  shared_.link.made_progress();
   if (is_ending) spans_.end();
-  shared_.link.made_progress();  // it may have been much
+  shared_.link.made_progress();
   flushed_until_ = pending_.queued();
   request_ = FlushRequest{ticket, flushed_until_, doubtful_calls(), spans_.captured(), is_ending};
 }

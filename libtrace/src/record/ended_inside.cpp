@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <array>
 
-#include "fork/wiped_memory.hpp"
-#include "record/errno_stays.hpp"
 #include "record/span_notes.hpp"
 
 namespace pcp::trace::client {
@@ -14,12 +12,9 @@ bool EndedInside::put(const CapturedSpan& span, std::uint32_t round) {
   const Holding holding(*this);
   const std::uint32_t size = size_.load(std::memory_order_relaxed);
   if (!holding || this->round() != round || size == kMost) return false;
-  if (spans_ == nullptr) {
-    const ErrnoStays errno_stays;
-    spans_ = static_cast<CapturedSpan*>(allocate_wiped_memory(kMost * sizeof(CapturedSpan)));
-    if (spans_ == nullptr) return false;
-  }
-  spans_[size] = span;
+  auto* const spans = spans_.find_or_make();
+  if (spans == nullptr) return false;
+  (*spans)[size] = span;
   size_.store(size + 1, std::memory_order_relaxed);
   return true;
 }
@@ -30,12 +25,13 @@ bool EndedInside::leave_out_inside(std::uint64_t top, Places fast, std::uint32_t
   if (empty() || fast == 0) return this->round() == round;
   const Holding holding(*this);
   if (!holding || this->round() != round) return false;
-  const std::uint32_t size = size_.load(std::memory_order_relaxed);
+  CapturedSpan* const first = spans_.find()->data();
+  CapturedSpan* const last = first + size_.load(std::memory_order_relaxed);
   std::array<std::uint64_t, kMost + 1> inside;
   auto end = inside.begin();
   *end++ = top;
-  for (std::uint32_t i = size; i-- > 0;) {
-    CapturedSpan& each = spans_[i];
+  for (CapturedSpan* span = last; span != first;) {
+    CapturedSpan& each = *--span;
     const bool is_event = wire::is_event(each.kind);
     const std::uint64_t around = is_event ? each.context.outgoing() : each.context.parent;
     if (std::find(inside.begin(), end, around) == end) continue;
@@ -43,9 +39,9 @@ bool EndedInside::leave_out_inside(std::uint64_t top, Places fast, std::uint32_t
     each.context.places = static_cast<Places>(each.context.places) & ~fast;
     if (each.context.places == 0) delete std::exchange(each.notes, nullptr);
   }
-  CapturedSpan* const last = std::remove_if(
-      spans_, spans_ + size, [](const CapturedSpan& each) { return each.context.places == 0; });
-  size_.store(static_cast<std::uint32_t>(last - spans_), std::memory_order_relaxed);
+  CapturedSpan* const left = std::remove_if(
+      first, last, [](const CapturedSpan& each) { return each.context.places == 0; });
+  size_.store(static_cast<std::uint32_t>(left - first), std::memory_order_relaxed);
   return true;
 }
 

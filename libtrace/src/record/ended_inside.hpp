@@ -10,10 +10,12 @@
 // Thread: the owner's, but for take(). Neither waits for the other: who comes second does without.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <utility>
 
+#include "record/made_when_needed.hpp"
 #include "record/span_queue.hpp"
 
 namespace pcp::trace::client {
@@ -42,7 +44,7 @@ class EndedInside {
     const std::uint32_t size = size_.load(std::memory_order_relaxed);
     round_.store(round() + 1, std::memory_order_relaxed);
     size_.store(0, std::memory_order_release);  // who sees that it is empty sees the round, too
-    for (std::uint32_t i = 0; i < size; ++i) visit(spans_[i]);
+    for (std::uint32_t i = 0; i < size; ++i) visit((*spans_.find())[i]);
   }
 
  private:
@@ -64,9 +66,9 @@ class EndedInside {
   };
 
   std::atomic<bool> is_busy_{false};
-  std::atomic<std::uint32_t> size_{0};  // written by who has the flag, as are the next two
+  std::atomic<std::uint32_t> size_{0};  // written by who has the flag, as is the next
   std::atomic<std::uint32_t> round_{0};
-  CapturedSpan* spans_ = nullptr;
+  MadeWhenNeeded<std::array<CapturedSpan, kMost>> spans_;
 };
 
 }  // namespace pcp::trace::client

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "delivery/span_sender.hpp"
 
+#include <atomic>
 #include <memory>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -138,6 +141,44 @@ TEST_F(SpanSenderTest, CountsWhatHasEndedInsideOfWhatIsOpenAtTheEnd) {
   EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 2, .missed_waiting = 2}));
   EXPECT_TRUE(sender.take_ack(1));
   EXPECT_TRUE(sender.has_settled_all());
+}
+
+TEST_F(SpanSenderTest, CountsAllThatIsUndecidedAtTheEndHoweverMuchIsReady) {
+  sender.welcomed(
+      Agent::Another, 0,
+      control(1, {{7, 3, "tag=request slower=3600s"}, {8, 4, "tag=request limit=1000000/s"}}));
+  constexpr std::uint64_t kMany = 8'000;
+  recorder.begin_traced(tag);
+  trace(kMany);
+  sender.end();
+  std::uint64_t sequence = 0;
+  wire::CaptureCount told;
+  while (sender.next() != nullptr) {
+    told = count(7).captured != 0 ? count(7) : told;
+    ASSERT_TRUE(sender.take_ack(++sequence));
+  }
+  EXPECT_EQ(told, (wire::CaptureCount{.capture = 7, .captured = kMany, .missed_waiting = kMany}));
+}
+
+TEST_F(SpanSenderTest, ComesToAnEndWhileThreadsAreFasterThanIt) {
+  sender.welcomed(Agent::Another, 0, control(1, {{7, 3, "tag=request slower=1ns limit=1/s"}}));
+  std::atomic<bool> is_over{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i)
+    threads.emplace_back([&] {
+      Recorder& own = *recorders.reuse_or_make();
+      while (!is_over) {
+        const auto traced = own.begin_traced(tag);
+        own.end_traced({tag, traced.begun.place, traced.begun.moment}, traced.context, false);
+      }
+    });
+  for (std::uint64_t sequence = 1; sequence < 100; ++sequence) {
+    sender.sort(now_ns());
+    if (sender.next() == nullptr) break;
+    sender.take_ack(sequence);
+  }
+  is_over = true;
+  for (std::thread& thread : threads) thread.join();
 }
 
 TEST_F(SpanSenderTest, ForgetsWhatHasEndedInsideIfNobodyAsksAnyMore) {
