@@ -39,7 +39,8 @@ version of this one that is older than this metric, nothing is known.
      {"how long the oldest open transaction has been running, by tag",
       R"(The time since the oldest of the transactions in trace.transact.inflight began;
 0 if there is none. It also grows while the program that has it hangs and sends
-nothing. trace.transact.oldest_where says where to look.
+nothing, and until it tells that the transaction has ended: a tenth of a second.
+trace.transact.oldest_where says where to look.
 )"}},
     {1, 9, "trace.transact.oldest_where", kTransactIndom, PM_SEM_INSTANT, kNoUnits,
      where_the_oldest_is,

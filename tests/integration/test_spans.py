@@ -23,7 +23,7 @@ MS = 1_000_000
 class SpansTestCase(TraceTestCase):
     def start(self, *arguments, word="spans", hosts=None, unix=True, become=()):
         """Starts it on these hosts, by default the test's own."""
-        options = [word for pmcd in hosts or [self.pmcd] for word in ("-h", pmcd.host(unix))]
+        options = [word for pmcd in ([self.pmcd] if hosts is None else hosts) for word in ("-h", pmcd.host(unix))]
         process = subprocess.Popen([*become, recorded.COMMAND, word, *options, *arguments],
                                    text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    stdin=subprocess.DEVNULL, env=os.environ | {"LC_ALL": "C"})
@@ -297,6 +297,21 @@ class Exported(SpansTestCase):
     def test_need_a_file_that_can_be_written(self):
         process = self.start("--chrome", "/nonexistent/file", word="export")
         self.assertIn("/nonexistent/file: No such file", self.end(process, 1)[1])
+
+    def test_leave_an_old_file_as_it_was_if_there_is_nothing(self):
+        directory = self.enterContext(tempfile.TemporaryDirectory(prefix="trace-"))
+        path = os.path.join(directory, "spans.json")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("the old one")
+        process = self.start("--chrome", path, "-T", "100ms", word="export")
+        self.assertIn(": not written: no transaction was captured\n", self.end(process, 1)[1])
+        self.pmcd.end_pmcd()
+        self.end(self.start("--chrome", path, word="export"), 1)
+        process = self.start("--chrome", path, "-a", "nothing", hosts=(), word="export")
+        self.end(process, 1)
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "the old one")
+        self.assertEqual(os.listdir(directory), ["spans.json"])
 
 
 class Nothing(SpansTestCase):

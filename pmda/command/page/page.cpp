@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/page/page.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <string_view>
 #include <system_error>
 
@@ -16,7 +13,7 @@
 #include "collector/engine/descriptor.hpp"
 #include "command/page/page_data.hpp"
 #include "command/page/page_frame.hpp"
-#include "command/write_all.hpp"
+#include "command/replace_file.hpp"
 
 namespace pcp::trace::command {
 
@@ -41,30 +38,6 @@ Result<std::string> gzipped(std::string bytes) {
   deflateEnd(&stream);
   if (status != Z_STREAM_END) return Error{"it is too large to be packed"};
   return packed;
-}
-
-Error system_error() { return Error{std::strerror(errno)}; }
-
-Result<void> write_file(const std::string& path, std::string_view bytes) {
-  agent::Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (!file) return system_error();
-  if (write_all(file.get(), bytes) != 0) return system_error();
-  if (!file.close()) return system_error();
-  return {};
-}
-
-// A device or a pipe is written to; what a link leads to is replaced, not the link.
-Result<void> replace_file(const std::string& given, std::string_view bytes) {
-  std::error_code ignored;
-  const bool is_there = std::filesystem::exists(given, ignored);
-  if (is_there && !std::filesystem::is_regular_file(given, ignored))
-    return write_file(given, bytes);
-  const std::string path = is_there ? std::filesystem::canonical(given, ignored).string() : given;
-  const std::string temporary = path + '.' + std::to_string(::getpid()) + ".new";
-  Result<void> saved = write_file(temporary, bytes);
-  if (saved && std::rename(temporary.c_str(), path.c_str()) != 0) saved = system_error();
-  if (!saved) ::unlink(temporary.c_str());
-  return saved;
 }
 
 Result<std::string> page_of(const Model& model) {

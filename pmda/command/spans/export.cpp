@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/spans/export.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <clocale>
 #include <csignal>
 #include <cstring>
@@ -13,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "collector/engine/descriptor.hpp"
 #include "command/model/recorded_spans.hpp"
+#include "command/replace_file.hpp"
 #include "command/report/report_input.hpp"
 #include "command/spans/chrome_trace.hpp"
 #include "command/spans/spans_options.hpp"
@@ -46,27 +44,36 @@ struct Collected {
   }
 };
 
-int write_file(const agent::Descriptor& file, const Collected& all, const std::string& path) {
-  if (const int error = write_all(file.get(), chrome_trace(all.traces)); error != 0)
-    return fail(path + ": " + std::strerror(error), kExportFailed);
+// "-": standard output.
+int write(const Collected& all, const std::string& path) {
+  if (all.traces.empty())
+    return fail(path + ": not written: no transaction was captured", kExportFailed);
+  const std::string document = chrome_trace(all.traces);
+  if (path == "-") {
+    if (const int error = write_all(STDOUT_FILENO, document); error != 0)
+      return fail(path + ": " + std::strerror(error), kExportFailed);
+  } else if (const Result<void> replaced = replace_file(path, document); !replaced) {
+    return fail(path + ": " + replaced.error().message, kExportFailed);
+  }
   if (all.is_full())
     fail("ended early: " + std::to_string(kMostSpans) + " spans are the most", kExported);
   return kExported;
 }
 
-int export_live(const ExportOptions& options, const agent::Descriptor& file) {
+int export_live(const ExportOptions& options) {
   Interruption interruption;
   Collected all;
   const Watched watched = watch(options, interruption, "export", [&](const SpanTrace& trace) {
     all.add(trace);
     return !all.is_full();
   });
-  if (const int status = write_file(file, all, options.chrome); status != kExported) return status;
+  if (!watched.was_possible) return kExportFailed;  // and it was said why
+  const int status = write(all, options.chrome);
   tell_of(watched, "export");
-  return watched.was_possible ? kExported : kExportFailed;
+  return status;
 }
 
-int export_recorded(const ExportOptions& options, const agent::Descriptor& file) {
+int export_recorded(const ExportOptions& options) {
   ReadRequest request;
   for (const std::string& name : options.archives) {
     Result<std::string> archive = find_archive(name);
@@ -88,17 +95,15 @@ int export_recorded(const ExportOptions& options, const agent::Descriptor& file)
                 kExportFailed);
   if ((*read)->missed > 0)
     fail(std::to_string((*read)->missed) + " spans were missed when they were recorded", kExported);
-  return write_file(file, all, options.chrome);
+  return write(all, options.chrome);
 }
 
 int write_chrome(const ExportOptions& options) {
   // First of all: should that not work, nobody has to wait for it.
-  const agent::Descriptor file(
-      options.chrome == "-"
-          ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
-          : ::open(options.chrome.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (!file) return fail(options.chrome + ": " + std::strerror(errno), kExportFailed);
-  return options.archives.empty() ? export_live(options, file) : export_recorded(options, file);
+  if (options.chrome != "-")
+    if (const Result<void> tried = try_to_replace_file(options.chrome); !tried)
+      return fail(options.chrome + ": " + tried.error().message, kExportFailed);
+  return options.archives.empty() ? export_live(options) : export_recorded(options);
 }
 
 }  // namespace

@@ -128,21 +128,33 @@ void add_host(WatchOptions& options) {
   options.hosts.emplace_back(host != nullptr && *host != '\0' ? host : "local:");
 }
 
-// What is in an archive has been chosen when it was captured.
-Result<void> check(const ExportOptions& options, const std::vector<std::string>& words) {
+// What is in an archive has been chosen when it was captured: so words are further archives, as a
+// shell makes them of -a *.trace.
+Result<void> check(ExportOptions& options, std::vector<std::string>& words) {
   if (options.archives.empty()) return {};
   if (!options.hosts.empty()) return Error{"-a: is for what was recorded; leave out -h, or -a"};
   if (options.duration) return Error{"-a: is for what was recorded; leave out -T"};
-  if (!words.empty())
-    return Error{"-a: an archive has what was captured then; leave out \"" + words.front() + "\""};
+  for (const std::string& word : std::exchange(words, {})) {
+    if (wire::parse_capture_filter(word))
+      return Error{"-a: an archive has what was captured then; leave out \"" + word + "\""};
+    options.archives.push_back(word);
+  }
   return {};
 }
-Result<void> check(const SpansOptions&, const std::vector<std::string>&) { return {}; }
+Result<void> check(const SpansOptions& options, const std::vector<std::string>& words) {
+  if (!options.shows_open) return {};
+  if (options.traces || options.duration)
+    return Error{"--open: shows what is open now, and ends: leave out -s and -T"};
+  for (const std::string& word : words)
+    if (!word.starts_with("tag="))
+      return Error{"--open: knows tags only: leave out \"" + word + "\""};
+  return {};
+}
 
 template <typename Options>
 Result<Options> parse(int argc, char* const* argv, const char* letters, const option* known) {
   Options options;
-  const auto words = take_options(argc, argv, letters, known, options);
+  auto words = take_options(argc, argv, letters, known, options);
   if (!words) return words.error();
   if (options.wants_help) return options;
   if (const Result<void> checked = check(options, *words); !checked) return checked.error();
@@ -158,7 +170,7 @@ Result<Options> parse(int argc, char* const* argv, const char* letters, const op
 
 const char* const kSpansUsage =
     R"(Usage: pcp-trace spans [OPTION...] [FILTER WORD...]
-       pcp-trace spans --open [-h HOST]... [--json]
+       pcp-trace spans --open [-h HOST]... [--json] [tag=PATTERN]
 
 Shows single transactions as they happen: each trace as a tree, with how long
 each part of it took, in which process. Programs capture what the filter asks
@@ -204,14 +216,14 @@ Examples:
 
 const char* const kExportUsage =
     R"(Usage: pcp-trace export --chrome FILE [OPTION...] [FILTER WORD...]
-       pcp-trace export --chrome FILE -a ARCHIVE [-s N]
+       pcp-trace export --chrome FILE -a ARCHIVE... [-s N]
 
 Writes single transactions, as `pcp-trace spans` shows them, into a file for
 ui.perfetto.dev, speedscope.app or chrome://tracing.
 
   --chrome FILE      in Chrome's trace format, which is JSON; -: standard output
   -a, --archive NAME those that were recorded (pcp-trace record --spans), in an
-                     archive or its folder; may be repeated
+                     archive or its folder; one or several
   -h, --host HOST    from HOST's pmcd; may be repeated
   -s, --samples N    so many traces, and the end
   -T, --finish TIME  so long, as in 10s, and the end; otherwise until ^C
@@ -219,8 +231,8 @@ ui.perfetto.dev, speedscope.app or chrome://tracing.
 
 Words of the filter: see pcp-trace spans --help.
 
-Status: 0 done; 1 none of the hosts or archives has spans for us, or the file
-could not be written; 2 wrong usage.
+Status: 0 done; 1 nothing was captured, none of the hosts or archives has spans
+for us, or the file could not be written: it then stays as it was; 2 wrong usage.
 
 Examples:
   pcp-trace export --chrome orders.json -T 10s 'tag=order*'
@@ -228,12 +240,7 @@ Examples:
 )";
 
 Result<SpansOptions> parse_spans_options(int argc, char* const* argv) {
-  Result<SpansOptions> options =
-      parse<SpansOptions>(argc, argv, kSpansLetters, kSpansOptions.data());
-  if (options && options->shows_open && !options->wants_help &&
-      (options->traces || options->duration))
-    return Error{"--open: shows what is open now, and ends: leave out -s and -T"};
-  return options;
+  return parse<SpansOptions>(argc, argv, kSpansLetters, kSpansOptions.data());
 }
 
 Result<ExportOptions> parse_export_options(int argc, char* const* argv) {

@@ -96,12 +96,23 @@ TEST(SpansOptions, ThatAreWrongAreNamed) {
   EXPECT_EQ(complaint({"checkout"}).substr(0, 10), "checkout: ");
   EXPECT_EQ(complaint({"--open", "-s", "1"}),
             "--open: shows what is open now, and ends: leave out -s and -T");
+  EXPECT_EQ(complaint({"--open", "tag=a", "service=b"}),
+            "--open: knows tags only: leave out \"service=b\"");
+  EXPECT_TRUE(spans_of({"--open", "tag=a"}));
 }
 
 TEST(ExportOptions, ThatAreWrongAreNamed) {
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"--chrome", ""}, {"--chrome="}, {"tag=a", "--chrome", ""}})
     EXPECT_EQ(error_of(parsed(parse_export_options, words)), "--chrome: needs a file");
+}
+
+TEST(ExportOptions, TakeArchivesAsAShellNamesThem) {
+  const auto options = parsed(parse_export_options, {"--chrome", "x", "-a", "1.trace", "2.trace"});
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(options->archives, (std::vector<std::string>{"1.trace", "2.trace"}));
+  EXPECT_EQ(error_of(parsed(parse_export_options, {"--chrome", "x", "-a", "1.trace", "tag=a"})),
+            "-a: an archive has what was captured then; leave out \"tag=a\"");
 }
 
 TEST(SpansOptions, OfHelpNeedNotMakeSense) {

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/replace_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "collector/engine/descriptor.hpp"
+#include "command/write_all.hpp"
+
+namespace pcp::trace::command {
+namespace {
+
+Error last_error() { return Error{std::strerror(errno)}; }
+
+Result<void> write_file(const std::string& path, std::string_view bytes) {
+  agent::Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (!file) return last_error();
+  if (write_all(file.get(), bytes) != 0) return last_error();
+  if (!file.close()) return last_error();
+  return {};
+}
+
+// Where it is written at first; nowhere if it is no file that could be replaced.
+struct Place {
+  std::string path;
+  std::string temporary;
+};
+Place place_of(const std::string& given) {
+  std::error_code ignored;
+  const bool is_there = std::filesystem::exists(given, ignored);
+  if (is_there && !std::filesystem::is_regular_file(given, ignored)) return {given, ""};
+  std::string path = is_there ? std::filesystem::canonical(given, ignored).string() : given;
+  std::string temporary = path + '.' + std::to_string(::getpid()) + ".new";
+  return {std::move(path), std::move(temporary)};
+}
+
+}  // namespace
+
+Result<void> replace_file(const std::string& given, std::string_view bytes) {
+  const auto [path, temporary] = place_of(given);
+  if (temporary.empty()) return write_file(path, bytes);
+  Result<void> saved = write_file(temporary, bytes);
+  if (saved && std::rename(temporary.c_str(), path.c_str()) != 0) saved = last_error();
+  if (!saved) ::unlink(temporary.c_str());
+  return saved;
+}
+
+Result<void> try_to_replace_file(const std::string& given) {
+  const auto [path, temporary] = place_of(given);
+  if (temporary.empty()) {
+    const agent::Descriptor file(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+    if (!file && errno != ENXIO) return last_error();  // a pipe that nobody reads yet is one, too
+    return {};
+  }
+  const Result<void> written = write_file(temporary, "");
+  ::unlink(temporary.c_str());
+  return written;
+}
+
+}  // namespace pcp::trace::command
