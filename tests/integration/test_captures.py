@@ -229,6 +229,16 @@ class SlowOnes(CapturesTestCase):
         traced.end()
         self.assertEqual((self.counted("captured"), monitor.missed), (7, 0))
 
+    def test_are_not_those_of_which_a_part_begins_after_the_end(self):
+        traced = self.start()
+        monitor = self.ask(traced)
+        for _ in range(20):
+            self.do(traced, "begin 0 request", "copy 0 4", "begin 1 query", "copy 1 5", "end 1",
+                    "under 2 late 5", "end 2", "end 0", "under 3 late 4", "end 3")
+        traced.end()
+        self.assertEqual((monitor.events(), monitor.missed), ([], 0))
+        self.assertEqual(self.counted("captured"), 0)
+
     def test_are_so_for_who_asks_for_them(self):
         traced = self.start()
         slow = self.ask(traced)

@@ -83,7 +83,8 @@ PMTRACE_EXPORT int pmtrace_begin_under(pmtrace_handle tag, pmtrace_tx* tx,
                                        const pmtrace_tx* parent) {
   if (tx == nullptr) return -EINVAL;
   if (parent == nullptr) return begin_in(tag, tx, {});
-  return begin_in(tag, tx, {context_of(parent).inside(), read(parent).place});
+  const OpenTransaction open = read(parent);
+  return begin_in(tag, tx, {context_of(parent).inside(), open.place, open.begun});
 }
 
 PMTRACE_EXPORT int pmtrace_attach(const pmtrace_tx* tx) {

@@ -19,28 +19,32 @@ bool EndedInside::put(const CapturedSpan& span, std::uint32_t round) {
   return true;
 }
 
-// What is inside of others has ended before them, so that looking back from the last one their ids
-// are known first.
+// As a rule what is inside of others has ended before them, so that looking back from the last one
+// their ids are known first; else it has to be looked through once more.
 bool EndedInside::leave_out_inside(std::uint64_t top, Places fast, std::uint32_t round) {
   if (empty() || fast == 0) return this->round() == round;
   const Holding holding(*this);
   if (!holding || this->round() != round) return false;
   CapturedSpan* const first = spans_.find()->data();
-  CapturedSpan* const last = first + size_.load(std::memory_order_relaxed);
-  std::array<std::uint64_t, kMost + 1> inside;
-  auto end = inside.begin();
+  const std::uint32_t size = size_.load(std::memory_order_relaxed);
+  std::array<std::uint64_t, kMost + 1> ids;
+  auto end = ids.begin();
   *end++ = top;
-  for (CapturedSpan* span = last; span != first;) {
-    CapturedSpan& each = *--span;
-    const bool is_event = wire::is_event(each.kind);
-    const std::uint64_t around = is_event ? each.context.outgoing() : each.context.parent;
-    if (std::find(inside.begin(), end, around) == end) continue;
-    if (!is_event) *end++ = each.context.own;
-    each.context.places = static_cast<Places>(each.context.places) & ~fast;
-    if (each.context.places == 0) delete std::exchange(each.notes, nullptr);
+  std::array<bool, kMost> is_inside{};
+  for (bool any = true; std::exchange(any, false);) {
+    for (std::uint32_t i = size; i-- > 0;) {
+      CapturedSpan& each = first[i];
+      const bool is_event = wire::is_event(each.kind);
+      const std::uint64_t around = is_event ? each.context.outgoing() : each.context.parent;
+      if (is_inside[i] || std::find(ids.begin(), end, around) == end) continue;
+      is_inside[i] = any = true;
+      if (!is_event) *end++ = each.context.own;
+      each.context.places = static_cast<Places>(each.context.places) & ~fast;
+      if (each.context.places == 0) delete std::exchange(each.notes, nullptr);
+    }
   }
   CapturedSpan* const left = std::remove_if(
-      first, last, [](const CapturedSpan& each) { return each.context.places == 0; });
+      first, first + size, [](const CapturedSpan& each) { return each.context.places == 0; });
   size_.store(static_cast<std::uint32_t>(left - first), std::memory_order_relaxed);
   return true;
 }

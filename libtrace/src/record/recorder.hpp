@@ -206,10 +206,18 @@ class Recorder {
   void look_at_room();
   bool widen_room();
   Traced begin_inside(const Tag* tag, const ThreadTrace::Inside& inside, bool is_chosen);
+  // The innermost open transaction that something is inside of.
+  struct Around {
+    OpenTable::Place place = OpenTable::kNowhere;
+    Moment begun = 0;
+    Places fast = 0;  // for these what it is directly inside of has ended, and was fast
+  };
+  static Around innermost_open(const ThreadTrace::Inside& inside);
   struct Chosen {
     Places places = 0;
     Places slow_tops = 0;  // of these, those with slower= of which it is the top
     Places left_out = 0;   // those of which it would be, were there room
+    Around around{};       // where it is inside of a tree of which only slow ones are wanted
   };
   Chosen choose(const Captures::Look& look, const Tag* tag, const ThreadTrace::Inside& inside,
                 TraceContext& context);
@@ -218,7 +226,8 @@ class Recorder {
   }
   bool capture_span(const CaptureSet& set, const ThreadTrace::Open& open, const SlowTreeNote& note,
                     CapturedSpan& span);
-  bool keep_until_top_ends(const CaptureSet& set, const InSlowTree& what, CapturedSpan& span);
+  bool keep_until_top_ends(const CaptureSet& set, const ThreadTrace::Open& open,
+                           const InSlowTree& what, CapturedSpan& span);
   bool keep_until_top_ends(const CaptureSet& set, OpenTable::Place around,
                            const CapturedSpan& event);
   void queue_what_ended_inside(const CaptureSet& set);

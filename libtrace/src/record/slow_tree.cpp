@@ -12,12 +12,18 @@ struct SlowTreeSlot {
   std::atomic<Moment> begun;  // released after the rest
   std::atomic<Places> tops;
   std::atomic<Places> left_out;
+  std::atomic<Places> fast;
   std::atomic<std::uint32_t> round;
   std::atomic<OpenTable::Place> around;
   std::atomic<Moment> around_begun;
   std::atomic<std::uint32_t> open_inside;  // begun there, and not known to have ended here
 };
 ByEntry<SlowTreeSlot> slots;
+
+SlowTreeSlot* find(std::uint32_t entry, Moment begun) {
+  SlowTreeSlot* const slot = slots.find(entry);
+  return slot != nullptr && slot->begun.load(std::memory_order_acquire) == begun ? slot : nullptr;
+}
 
 }  // namespace
 
@@ -30,30 +36,38 @@ void note_in_slow_tree(std::uint32_t entry, Moment begun, const InSlowTree& what
   slot->round.store(what.round, std::memory_order_release);
   slot->around.store(what.around, std::memory_order_release);
   slot->around_begun.store(what.around_begun, std::memory_order_release);
+  slot->fast.store(0, std::memory_order_release);
   slot->open_inside.store(0, std::memory_order_release);
   slot->begun.store(begun, std::memory_order_release);
 }
 
-void note_begun_inside(std::uint32_t entry) {
-  if (SlowTreeSlot* const slot = slots.find(entry))
+void note_begun_inside(std::uint32_t entry, Moment begun) {
+  if (SlowTreeSlot* const slot = find(entry, begun))
     slot->open_inside.fetch_add(1, std::memory_order_relaxed);
 }
 
 void note_ended_inside(std::uint32_t entry, Moment begun) {
-  SlowTreeSlot* const slot = slots.find(entry);
-  if (slot != nullptr && slot->begun.load(std::memory_order_relaxed) == begun)
+  if (SlowTreeSlot* const slot = find(entry, begun))
     slot->open_inside.fetch_sub(1, std::memory_order_relaxed);
 }
 
+void note_fast(std::uint32_t entry, Moment begun, Places fast) {
+  if (SlowTreeSlot* const slot = find(entry, begun))
+    slot->fast.store(fast, std::memory_order_release);
+}
+
 SlowTreeNote find_in_slow_tree(std::uint32_t entry, Moment begun) {
-  const SlowTreeSlot* const slot = slots.find(entry);
-  if (slot == nullptr || slot->begun.load(std::memory_order_acquire) != begun) return {};
+  const SlowTreeSlot* const slot = find(entry, begun);
+  if (slot == nullptr) return {};
   const SlowTreeNote note{
-      {slot->tops.load(std::memory_order_acquire), slot->left_out.load(std::memory_order_acquire),
-       slot->round.load(std::memory_order_acquire), slot->around.load(std::memory_order_acquire),
-       slot->around_begun.load(std::memory_order_acquire)},
-      true,
-      slot->open_inside.load(std::memory_order_acquire) == 0};
+      .what = {.tops = slot->tops.load(std::memory_order_acquire),
+               .left_out = slot->left_out.load(std::memory_order_acquire),
+               .round = slot->round.load(std::memory_order_acquire),
+               .around = slot->around.load(std::memory_order_acquire),
+               .around_begun = slot->around_begun.load(std::memory_order_acquire)},
+      .fast = slot->fast.load(std::memory_order_acquire),
+      .is_known = true,
+      .is_closed = slot->open_inside.load(std::memory_order_acquire) == 0};
   return slot->begun.load(std::memory_order_relaxed) == begun ? note : SlowTreeNote{};
 }
 

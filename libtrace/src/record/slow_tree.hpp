@@ -23,16 +23,20 @@ struct InSlowTree {
 // Thread: that of the begin. Where there is no memory nothing is known of it.
 void note_in_slow_tree(std::uint32_t entry, Moment begun, const InSlowTree& what);
 
-// Something has begun inside of whatever is open there. Thread: any.
-void note_begun_inside(std::uint32_t entry);
+// Something has begun inside of this. Thread: any.
+void note_begun_inside(std::uint32_t entry, Moment begun);
 
 // What began inside of this has ended, and all of it is among what has ended on this thread.
 // Thread: that of the begin.
 void note_ended_inside(std::uint32_t entry, Moment begun);
 
-// Thread: any.
+// A top has ended, for which nobody hears of it: it was fast. Thread: that of the begin.
+void note_fast(std::uint32_t entry, Moment begun, Places fast);
+
+// Also of one that has ended, until another begins at its place. Thread: any.
 struct SlowTreeNote {
   InSlowTree what;
+  Places fast = 0;
   bool is_known = false;
   bool is_closed = false;  // all that has ever begun inside has ended so
 };

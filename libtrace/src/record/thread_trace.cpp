@@ -49,7 +49,7 @@ bool ThreadTrace::is_over(const Attached& attached) const {
 ThreadTrace::Inside ThreadTrace::innermost() {
   while (stack_ != nullptr && stack_->depth > 0) {
     const Attached& top = stack_->attached[stack_->depth - 1];
-    if (!is_over(top)) return {top.context.inside(), top.place};
+    if (!is_over(top)) return {top.context.inside(), top.place, top.begun};
     if (!top.by_hand) top.tag->is_no_parent.store(true, std::memory_order_relaxed);
     erase(stack_->depth - 1);
   }

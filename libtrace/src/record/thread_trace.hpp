@@ -45,6 +45,7 @@ class ThreadTrace {
   struct Inside {
     TraceContext context;                // its own, but for an id; no trace: of nothing
     Place around = OpenTable::kNowhere;  // of what it is a part of, with marks
+    Moment around_begun = 0;             // since when that was open
   };
 
   // What those are a part of that begin now.

@@ -11,12 +11,6 @@ namespace {
 
 std::uint64_t ns_of(Moment by_clock) { return by_clock >> 1; }
 
-// What is inside of a transaction of which only the slow ones are wanted.
-void note_inside(const CaptureSet& set, Places inherited, OpenTable::Place around) {
-  if ((inherited & set.slow()) != 0 && OpenTable::is_entry(around))
-    note_begun_inside(OpenTable::entry_at(around)->number);
-}
-
 Moment begun_at(OpenTable::Place place) {
   return OpenTable::is_entry(place)
              ? OpenTable::entry_at(place)->begun.load(std::memory_order_relaxed)
@@ -32,15 +26,40 @@ Places slow_ones(const CaptureSet& set, Places places, std::uint64_t duration_ns
   return slow;
 }
 
+void note_inside(OpenTable::Place around, Moment begun) {
+  if (OpenTable::is_entry(around)) note_begun_inside(OpenTable::entry_at(around)->number, begun);
+}
+
+// Of transactions that have ended, before it is given up.
+constexpr int kDeepest = 64;
+
 }  // namespace
+
+// Nowhere if it is not known any more.
+Recorder::Around Recorder::innermost_open(const ThreadTrace::Inside& inside) {
+  Around around{inside.around, inside.around_begun};
+  for (int depth = 0; depth < kDeepest && OpenTable::is_entry(around.place); ++depth) {
+    if (begun_at(around.place) == around.begun) return around;
+    const SlowTreeNote ended =
+        find_in_slow_tree(OpenTable::entry_at(around.place)->number, around.begun);
+    if (!ended.is_known) break;
+    around = {ended.what.around, ended.what.around_begun, around.fast | ended.fast};
+  }
+  return {.fast = around.fast};
+}
 
 // Which filters take it: those that have what it is inside of, and those whose top it is. What is a
 // top but for its share or limit has a trace all the same, so that what is inside of it is decided
 // alike.
 Recorder::Chosen Recorder::choose(const Captures::Look& look, const Tag* tag,
                                   const ThreadTrace::Inside& inside, TraceContext& context) {
-  const Places inherited =
+  Places inherited =
       look->still_asked(static_cast<Places>(context.places), OpenTable::epoch_of(inside.around));
+  Around around;
+  if ((inherited & look->slow()) != 0) {
+    around = innermost_open(inside);
+    inherited &= ~around.fast;
+  }
   const Places tops = look->matching(*tag) & ~inherited;
   if ((inherited | tops) == 0) return {};
   if (!context.is_trace()) context = trace_.begin_trace();
@@ -48,7 +67,8 @@ Recorder::Chosen Recorder::choose(const Captures::Look& look, const Tag* tag,
     look->miss_for_want_of_room(inherited | tops);
     return {};
   }
-  Chosen chosen{.places = look->admit(tops, context.trace_low, coarse_now_ns())};
+  Chosen chosen{.around = around};
+  chosen.places = look->admit(tops, context.trace_low, coarse_now_ns());
   // The other half of the room is for what is inside of others. And what is inside of what was left
   // out is left out as well, so that nobody sees a part of it as if it were all.
   const bool has_room = !queue_->spans().is_half_full() && (context.flags & kLeftOutFlag) == 0;
@@ -65,7 +85,7 @@ Recorder::Chosen Recorder::choose(const Captures::Look& look, const Tag* tag,
     look->miss_for_want_of_room(chosen.places);
     return {};
   }
-  note_inside(*look, inherited, inside.around);
+  note_inside(around.place, around.begun);
   return chosen;
 }
 
@@ -96,8 +116,8 @@ Recorder::Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Insid
     look->count(places, ns_of(begun.moment));
     if (((places | chosen.left_out) & look->slow()) != 0)
       note_in_slow_tree(OpenTable::entry_at(begun.place)->number, begun.moment,
-                        {chosen.slow_tops, chosen.left_out, ended_inside_.round(), inside.around,
-                         begun_at(inside.around)});
+                        {chosen.slow_tops, chosen.left_out, ended_inside_.round(),
+                         chosen.around.place, chosen.around.begun});
     begun.place |= OpenTable::captured_in(look->epoch());
   }
   if (context.is_trace()) begun.place |= OpenTable::kHasTrace;
@@ -147,7 +167,7 @@ bool Recorder::capture_span(const CaptureSet& set, const ThreadTrace::Open& open
   set.miss_for_want_of_room(slow_ones(set, still(note.what.left_out), span.duration_ns));
   const bool is_in_slow_tree = (static_cast<Places>(span.context.places) & set.slow()) != 0;
   if (is_in_slow_tree) {
-    if (note.is_closed && is_own(open.place) && keep_until_top_ends(set, note.what, span))
+    if (note.is_closed && is_own(open.place) && keep_until_top_ends(set, open, note.what, span))
       return true;
     if (span.context.places != 0) queue_what_ended_inside(set);  // which comes before it
   }
@@ -156,11 +176,12 @@ bool Recorder::capture_span(const CaptureSet& set, const ThreadTrace::Open& open
 
 // All that is inside of it has ended on this thread, and perhaps is still here. Then a fast top is
 // left out with all of that, and what is inside of another one waits for that. True if it waits.
-bool Recorder::keep_until_top_ends(const CaptureSet& set, const InSlowTree& what,
-                                   CapturedSpan& span) {
+bool Recorder::keep_until_top_ends(const CaptureSet& set, const ThreadTrace::Open& open,
+                                   const InSlowTree& what, CapturedSpan& span) {
   const Places slow = slow_ones(set, span.slow_tops, span.duration_ns);
   const Places fast = span.slow_tops & ~slow;
   if (!ended_inside_.leave_out_inside(span.context.own, fast, what.round)) return false;
+  note_fast(OpenTable::entry_at(open.place)->number, open.begun, fast);
   span.slow_tops = slow;
   span.context.places = static_cast<Places>(span.context.places) & ~fast;
   const auto places = static_cast<Places>(span.context.places);
@@ -209,7 +230,7 @@ void Recorder::capture_event(const Tag* tag, wire::SpanKind kind, double value) 
   event.epoch = look->epoch();
   event.tid = thread_.load(std::memory_order_relaxed);
   if (keep_until_top_ends(*look, inside.around, event)) return;
-  note_inside(*look, around & wanting, inside.around);
+  if ((around & wanting & look->slow()) != 0) note_inside(inside.around, inside.around_begun);
   put_span(*look, event);
 }
 

@@ -163,7 +163,8 @@ TEST_F(CapturesTest, LoseWholeTreesFirstWhereThereIsNoRoom) {
   const CaptureSet::Asked& asked = queue.captures().published()->at(3);
   EXPECT_EQ(asked.missed_full, 1U);
   while (queue.spans().waiting() < SpanQueue::kMost) {
-    end(request, recorder.begin_in(request, {outer.context.inside(), outer.begun.place}));
+    end(request, recorder.begin_in(
+                     request, {outer.context.inside(), outer.begun.place, outer.begun.moment}));
     ++put;
   }
   EXPECT_EQ(asked.missed_full, 1U);

@@ -51,6 +51,9 @@ struct EndedInsideTest : testing::Test {
   static ThreadTrace::Open open(const Tag* tag, const Recorder::Traced& traced) {
     return {tag, traced.begun.place, traced.begun.moment};
   }
+  static ThreadTrace::Inside inside(const Recorder::Traced& traced) {
+    return {traced.context.inside(), traced.begun.place, traced.begun.moment};
+  }
   void end(const Tag* tag, const Recorder::Traced& traced) { end_on(recorder, tag, traced); }
   static void end_on(Recorder& thread, const Tag* tag, const Recorder::Traced& traced) {
     thread.end_traced(open(tag, traced), traced.context, false);
@@ -132,7 +135,7 @@ TEST_F(EndedInsideTest, RequestsThatOverlapTakeNothingOfEachOther) {
   const auto other = begin(request);
   recorder.trace().detach(open(request, other));
   for (const auto* const around : {&one, &other, &one})
-    end(part, recorder.begin_in(part, {around->context.inside(), around->begun.place}));
+    end(part, recorder.begin_in(part, inside(*around)));
   end(request, other);
   int left = 0;
   recorder.ended_inside().take([&](const CapturedSpan& span) {
@@ -187,7 +190,7 @@ TEST_F(EndedInsideTest, ATreeOfTwoThreadsIsQueued) {
   ask(kFast);
   Recorder another{queue, doorbell, 16};
   const auto top = begin(request);
-  const auto there = another.begin_in(query, {top.context.inside(), top.begun.place});
+  const auto there = another.begin_in(query, inside(top));
   end_on(another, part, another.begin_traced(part));
   EXPECT_EQ(queued(), Queued{});
   end_on(another, query, there);
@@ -200,6 +203,42 @@ TEST_F(EndedInsideTest, ATreeOfTwoThreadsIsQueued) {
   end_on(another, request, ended_there);
   EXPECT_EQ(queued(), Queued{kRequest});
   EXPECT_FALSE(recorder.ended_inside().empty());  // the flusher looks for it
+}
+
+TEST_F(EndedInsideTest, WhatBeginsAfterAFastTopIsLeftOut) {
+  ask(kFast);
+  const auto top = begin(request);
+  end_some_inside(1);
+  end(request, top);
+  const auto late = recorder.begin_in(part, inside(top));
+  EXPECT_EQ(late.context.places, 0U);
+  end_some_inside(1);
+  end(part, late);
+  EXPECT_TRUE(recorder.ended_inside().empty());
+  EXPECT_EQ(queued(), Queued{});
+}
+
+TEST_F(EndedInsideTest, WhatBeginsInAPartThatHasEndedIsAPartToo) {
+  for (const std::string& filter : {kFast, kSlow}) {
+    ask(filter);
+    const auto top = begin(request);
+    const auto inner = begin(query);
+    end(query, inner);
+    const auto late = recorder.begin_in(part, inside(inner));
+    EXPECT_EQ(late.context.parent, inner.context.own);
+    end(part, late);
+    end(request, top);
+    EXPECT_EQ(queued(), Queued(filter == kSlow ? 3 : 0, kRequest));
+  }
+  ask(kFast);
+  const auto top = begin(request);
+  const auto inner = begin(query);
+  end(query, inner);
+  const auto later = recorder.begin_in(part, inside(inner));
+  end(request, top);  // of which a part is still open
+  EXPECT_EQ(queued(), Queued(2, kRequest));
+  end(part, later);
+  EXPECT_EQ(queued(), Queued{kRequest});
 }
 
 TEST_F(EndedInsideTest, NoPartOfWhatWasLeftOutIsATop) {
