@@ -58,7 +58,7 @@ Result<void> try_to_replace_file(const std::string& given) {
     if (!file && errno != ENXIO) return last_error();  // a pipe that nobody reads yet is one, too
     return {};
   }
-  const Result<void> written = write_file(temporary, "");
+  Result<void> written = write_file(temporary, "");
   ::unlink(temporary.c_str());
   return written;
 }
