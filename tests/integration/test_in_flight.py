@@ -64,6 +64,7 @@ class InFlight(TraceTestCase):
         self.assertGreater(thread, 0)
         self.assert_in_flight({"request": 1})
         first.call("begin 1 request")
+        time.sleep(1)  # ages of two programs are compared, which tell them when they get to it
         second.call("begin 0 request")
         second.call("begin 1 another")
         self.assert_in_flight({"request": 3, "another": 1})

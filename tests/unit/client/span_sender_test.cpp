@@ -172,7 +172,7 @@ TEST_F(SpanSenderTest, ComesToAnEndWhileThreadsAreFasterThanIt) {
         own.end_traced({tag, traced.begun.place, traced.begun.moment}, traced.context, false);
       }
     });
-  for (int times = 0; times < 20; ++times) {
+  for (int times = 0; times < 5; ++times) {
     while (recorders.spans().waiting() < SpanQueue::kMost / 4) std::this_thread::yield();
     const std::uint64_t before = sender.captured();
     sender.sort(now_ns());
