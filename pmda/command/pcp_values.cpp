@@ -2,6 +2,7 @@
 #include "command/pcp_values.hpp"
 
 #include <array>
+#include <cerrno>
 
 namespace pcp::trace::command {
 
@@ -29,6 +30,15 @@ void read_all(const char* name, int wanted, Take take) {
 Error pcp_error(const std::string& what, int status) {
   std::array<char, PM_MAXERRMSGLEN> text{};
   return {what + ": " + pmErrStr_r(status, text.data(), static_cast<int>(text.size()))};
+}
+
+Error connection_error(const std::string& what, int status) {
+  // PCP says so of a name that nobody knows, too.
+  if (status == -EHOSTUNREACH) return {what + ": no such host, or no way to it"};
+  Error error = pcp_error(what, status);
+  if (status == -ECONNREFUSED || status == -ENOENT)
+    error.message += ". Does it run? `pcp-trace record COMMAND` needs none";
+  return error;
 }
 
 pmID lookup(const char* name) {

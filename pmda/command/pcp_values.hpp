@@ -22,6 +22,9 @@ using OwnedResult = std::unique_ptr<pmResult, void (*)(pmResult*)>;
 // "WHAT: " and PCP's words for a status.
 Error pcp_error(const std::string& what, int status);
 
+// The same of a context that could not be made, and what may help.
+Error connection_error(const std::string& what, int status);
+
 // PM_ID_NULL if it is not known.
 pmID lookup(const char* name);
 

@@ -56,8 +56,8 @@ which it happened.
 )"}},
     {5, kParentParam, "tracing.param.parent", kNoIndom, PM_SEM_DISCRETE, kNoUnits, text,
      {"id of the transaction that this one is a part of, in events",
-      R"(16 hexadecimal digits; it may be one of another process. Missing at the root of
-a trace.
+      R"(16 hexadecimal digits; it may be one of another process, or one that only
+another monitor has asked for. Missing at the root of a trace.
 )"}},
     {5, kTraceParam, "tracing.param.trace", kNoIndom, PM_SEM_DISCRETE, kNoUnits, text,
      {"id of the trace that a transaction belongs to, in events",

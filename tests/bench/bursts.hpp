@@ -25,13 +25,17 @@ inline void compute_for(std::chrono::nanoseconds time) {
 }
 
 // Gives the counter `ns`: nanoseconds of processor time a call, the median of all bursts, averaged
-// over the threads. And `elapsed_ns`, for calls that wait.
-template <typename Call>
-void measure(benchmark::State& state, int calls, std::chrono::nanoseconds rest, Call call) {
+// over the threads. And `elapsed_ns`, for calls that wait. Each burst comes after a rest and
+// what prepares it, which are not measured.
+template <typename Call, typename Prepare = void (*)()>
+void measure(
+    benchmark::State& state, int calls, std::chrono::nanoseconds rest, Call call,
+    Prepare prepare = [] {}) {
   std::vector<double> samples;
   std::vector<double> elapsed_samples;
   for (auto _ : state) {
     compute_for(rest);
+    prepare();
     const double began = read_ns(CLOCK_MONOTONIC);
     const double before = thread_cpu_ns();
     for (int i = 0; i < calls; ++i) {

@@ -342,6 +342,7 @@ class Program {
     const pid_t parent = ::getpid();
 #ifdef CHAOS_RESTS_AT_FORK
     const std::unique_lock rest(at_work_);
+    std::this_thread::sleep_for(milliseconds(50));  // by then the library's thread rests as well
 #endif
     const pid_t pid = ::fork();
     if (pid < 0) std::abort();

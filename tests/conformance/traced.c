@@ -5,6 +5,7 @@
  *
  *   point TAG   begin TAG   end TAG   abort TAG   obs VALUE TAG   counter VALUE TAG
  *   add VALUE TAG      pmtrace_add, if the library has it
+ *   flush SECONDS      pmtrace_flush, if the library has it
  *   null CALL          the call with a NULL tag
  *   state FLAGS        pmtracestate
  *   errstr CODE        prints the text
@@ -47,6 +48,12 @@ static int add(double value, const char* tag) {
   return add_to(look_up(tag), value);
 }
 
+static int flush(double seconds) {
+  int (*flush_for)(double);
+  *(void**)&flush_for = dlsym(RTLD_DEFAULT, "pmtrace_flush");
+  return flush_for == NULL ? -1 : flush_for(seconds);
+}
+
 static int call(const char* name, double value, const char* tag) {
   if (strcmp(name, "point") == 0) return pmtracepoint(tag);
   if (strcmp(name, "begin") == 0) return pmtracebegin(tag);
@@ -63,6 +70,7 @@ static int obey(const char* name, char* rest) {
   double value = 0;
   if (strcmp(name, "null") == 0) return call(rest, 1.0, NULL);
   if (strcmp(name, "state") == 0) return pmtracestate(atoi(rest));
+  if (strcmp(name, "flush") == 0) return flush(atof(rest));
   if (strcmp(name, "sleep") == 0) return sleep_for(atof(rest));
   if (strcmp(name, "step") == 0) return step_clock(atof(rest));
   if (strcmp(name, "obs") == 0 || strcmp(name, "counter") == 0 || strcmp(name, "add") == 0) {

@@ -250,12 +250,15 @@ class Harmless(DebugTestCase):
 
     def check_shown_in_the_background(self, prepare, user=None):
         """Runs the program on a terminal of its own, but not in the terminal's group."""
+        # Who cannot write what gcov notes into the build directory, which would be said here.
+        everybodys = self.enterContext(tempfile.TemporaryDirectory(prefix="trace-"))
+        os.chmod(everybodys, 0o777)
+        environment = without_agent("api") | {"GCOV_PREFIX": everybodys}
         shell, terminal = pty.fork()
         if shell == 0:
             prepare(2)
             background = subprocess.Popen([program("debugged"), "point"], process_group=0,
-                                          user=user, env=without_agent("api"),
-                                          stdout=subprocess.DEVNULL)
+                                          user=user, env=environment, stdout=subprocess.DEVNULL)
             _, status = os.waitpid(background.pid, os.WUNTRACED)
             background.kill()
             os._exit(status & 0xff)

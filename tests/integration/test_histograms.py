@@ -139,8 +139,11 @@ class Histograms(TraceTestCase):
         pmcd.values(OBSERVED)
         tags, values = 1200, [1.2 ** exponent for exponent in range(-200, 200)]
         for first in range(0, tags, 100):
-            self.trace(self.environment(pmcd), *(f"obs {value!r} tag{tag}" for value in values
-                                                 for tag in range(first, first + 100)))
+            # At its end a program waits a second for the agent, which may need more of a busy machine.
+            done = self.trace(self.environment(pmcd),
+                              *(f"obs {value!r} tag{tag}" for value in values
+                                for tag in range(first, first + 100)), f"flush {PATIENCE_S}")
+            self.assertEqual(done[-1], 1)
 
         def shown():
             return [histogram_text.parse(text) for text in pmcd.values(OBSERVED).values()]

@@ -260,6 +260,25 @@ class OfPrograms(RecordSpansTestCase):
         self.assertEqual(names, self.replayed()[0])
         self.assertEqual(names["query"], 100)
 
+    def test_are_exported_as_far_as_the_archive_goes(self):
+        run = self.start(f"tag=request {UNLIMITED}")
+        for _ in range(3):
+            run.do_many(["begin 0 request", "end 0"] * 100)
+            time.sleep(0.5)
+        run.end()
+        data = os.path.join(self.folder, "trace.0")
+        made = os.path.join(self.directory, "chrome.json")
+        whole = os.path.getsize(data)
+        for size, said in ((whole * 3 // 4, r"^.*: its end is missing; what comes before it is exported\n$"),
+                           (2000, r"\n.*: there is no transaction before that\n$")):
+            os.truncate(data, size)
+            done = subprocess.run([recorded.COMMAND, "export", "--chrome", made, "-a", self.folder], text=True,
+                                  check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.assertRegex(done.stderr, said)
+        shown = subprocess.run([recorded.COMMAND, "report", self.folder], check=True, text=True, timeout=PATIENCE_S,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE).stdout
+        self.assertNotIn("Does the program call", shown)
+
     def test_are_not_exported_where_there_are_none(self):
         recorded.record(self.folder, "true", environment=library_environment(OUR_LIBRARY))
         for archive, why in ((self.folder, "has no single transactions"), ("/no/such", "No such file")):

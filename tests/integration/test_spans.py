@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import time
 import unittest
+import unittest.mock
 
 import events_wire
 import recorded
@@ -277,7 +278,8 @@ class Exported(SpansTestCase):
         process = self.start("--chrome", path, "-s", "1", word="export")
         program.wait_for_filters("tag=*")
         program.send(encode_span(begin_ns=BEGIN, duration_ns=1500))
-        self.assertEqual(self.end(process), ("", ""))
+        self.assertEqual(self.end(process),
+                         (f"{path}: 1 trace, 1 span, for ui.perfetto.dev and speedscope.app\n", ""))
         with open(path, encoding="utf-8") as file:
             document = json.load(file)
         self.assertEqual(document["otherData"]["base_ns"], str(BEGIN))
@@ -367,14 +369,32 @@ class Nothing(SpansTestCase):
         self.pmcd.end_pmcd()
         _, complaints = self.end(self.start(), 1)
         self.assertIn(": cannot connect to pmcd: ", complaints)
+        self.assertIn("`pcp-trace record COMMAND` needs none\n", complaints)
+
+    def test_names_a_host_that_does_not_exist(self):
+        name = "x" * 70  # too long for a question to a name server
+        _, complaints = self.end(self.start("-h", name, hosts=[]), 1)
+        self.assertEqual(complaints, f"pcp-trace spans: {name}: cannot connect to pmcd: no such host, "
+                                     "or no way to it\n")
 
     def test_is_there_without_an_agent(self):
         self.pmcd.kill_agent()
         for words in ([], ["--open"]):
             out, complaints = self.end(self.start(*words), 1)
             self.assertEqual(out, "")
-            self.assertIn(": its pmcd has no metrics trace.*; is the trace agent installed there?\n",
-                          complaints)
+            self.assertIn(": its trace agent does not run, or does not answer; trace.log, ", complaints)
+
+    def test_is_there_once_of_what_does_not_answer(self):
+        environment = {"PMCD_REQUEST_TIMEOUT": "4"}
+        with unittest.mock.patch.dict(os.environ, environment):
+            process = self.start("tag=a")
+        wait_until(lambda: self.pmcd.value("tracing.agent.captures") == 1, what="the capture")
+        with stopped(self.pmcd.pmcd_pid()):
+            self.wait_for_complaint(process, ": no answer yet; pmcd or its trace agent may be stopped\n")
+            self.wait_for_complaint(process, "; waiting for it\n")
+            time.sleep(6)  # one attempt takes four
+        self.assertTrue(process.stderr.readline().endswith(" is back\n"))
+        self.interrupt(process)
 
     def test_matches_a_filter_that_makes_no_sense(self):
         out, complaints = self.end(self.start("tag=a", "slower=10"), 2)

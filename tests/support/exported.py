@@ -45,7 +45,7 @@ class Exported:
         self.path = os.path.join(directory, "spans.json")
         command = subprocess.Popen(
             [recorded.COMMAND, "export", "--chrome", self.path, "-h", pmcd.host(True), *FILTER],
-            stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         test.addCleanup(command.communicate)
         test.addCleanup(command.kill)
         wait_until(lambda: pmcd.value("tracing.agent.captures") == 1, what="the export to begin")
@@ -54,8 +54,9 @@ class Exported:
             self.events = []
             self._trace(test, pmcd, monitor)
         command.send_signal(signal.SIGINT)
-        complaints = command.communicate(timeout=PATIENCE_S)[1]
+        said, complaints = command.communicate(timeout=PATIENCE_S)
         test.assertEqual((command.returncode, complaints), (0, ""))
+        test.assertRegex(said, rf"^{self.path}: \d+ traces, {len(self.events)} spans, for ")
         with open(self.path, encoding="utf-8") as file:
             self.document = json.load(file)
 

@@ -51,7 +51,7 @@ namespace {
 // calls comes last of all, so that it has nothing to save.
 [[gnu::noinline]] int begin_switched_on(pmtrace_handle tag, pmtrace_tx* tx) {
   Recorder* const recorder = known_recorder();
-  if (tag == nullptr || recorder == nullptr || !recorder->can_begin_quickly()) [[unlikely]]
+  if (tag == nullptr || recorder == nullptr || !recorder->can_begin_quickly(tag)) [[unlikely]]
     return begin_slowly(tag, tx);
   const Recorder::Begun begun = recorder->begin_quickly(tag);
   write(tx, {tag, begun.moment, begun.place});
@@ -66,7 +66,7 @@ namespace {
   if (recorder == nullptr) return -ENOMEM;
   const double seconds =
       recorder->end_traced({open.tag, open.place, open.begun}, context, kind == RecordKind::Abort);
-  return record_call(*recorder, open.tag, kind, seconds);
+  return record_transaction(*recorder, open.tag, kind, seconds);
 }
 
 [[gnu::noinline, gnu::flatten]] int close_switched_on(pmtrace_tx* tx, RecordKind kind) {
@@ -84,7 +84,7 @@ namespace {
   if (recorder == nullptr) recorder = find_recorder_slowly();
   if (recorder == nullptr) return -ENOMEM;
   recorder->leave(open.place, open.tag, open.begun);
-  return record_call(*recorder, open.tag, kind, seconds_since(open.begun, now));
+  return record_transaction(*recorder, open.tag, kind, seconds_since(open.begun, now));
 }
 
 [[gnu::noinline, gnu::flatten]] int record_switched_on(pmtrace_handle tag, RecordKind kind,

@@ -33,4 +33,11 @@ inline int record_call(Recorder& recorder, const Tag* tag, RecordKind kind, doub
   return record_specially(recorder, tag, kind, value);
 }
 
+// The same of a transaction that has ended.
+inline int record_transaction(Recorder& recorder, const Tag* tag, RecordKind kind, double seconds) {
+  if (only_records_transactions()) [[likely]]
+    return recorder.record(tag, seconds, kind);
+  return record_specially(recorder, tag, kind, seconds);
+}
+
 }  // namespace pcp::trace::client

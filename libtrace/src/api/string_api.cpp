@@ -148,7 +148,7 @@ void open_transaction(TagCache::Entry& entry, Recorder& recorder, bool replaceab
     return refuse(kind, name,
                   entry->tag->has_begun.load(std::memory_order_relaxed) ? PMTRACE_ERR_NOPROGRESS
                                                                         : PMTRACE_ERR_NOSUCHTAG);
-  error = record_call(*recorder, entry->tag, kind, seconds_since(begun, now));
+  error = record_transaction(*recorder, entry->tag, kind, seconds_since(begun, now));
   return error != 0 || kind == RecordKind::Abort ? error : report_connection(*recorder);
 }
 

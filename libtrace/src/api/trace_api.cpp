@@ -73,8 +73,8 @@ PMTRACE_EXPORT int pmtrace_begin_from(pmtrace_handle tag, pmtrace_tx* tx, const 
   TraceContext context;
   if (const auto parsed = parse_traceparent(header_text(traceparent))) {
     context = *parsed;
-    context.state =
-        tracestates.keep(header_text(tracestate), context.trace_low) & Tracestates::kLast;
+    context.set_state(tracestates.keep(header_text(tracestate), context.trace_low) &
+                      Tracestates::kLast);
   }
   return begin_in(tag, tx, {context});
 }
@@ -119,7 +119,7 @@ PMTRACE_EXPORT int pmtrace_context_state(const pmtrace_tx* tx, char* tracestate,
   *tracestate = '\0';
   const TraceContext context = find_context(tx);
   Tracestates::Text text;
-  const std::size_t length = tracestates.copy(context.state, context.trace_low, text);
+  const std::size_t length = tracestates.copy(context.state(), context.trace_low, text);
   std::memcpy(tracestate, text.data(), length + 1);
   return static_cast<int>(length);
 }

@@ -6,7 +6,8 @@
 namespace pcp::trace::client {
 namespace {
 
-constexpr std::size_t kMostSets = 64;
+// An agent asks ten times a second at most, so these are of the last hundred seconds.
+constexpr std::size_t kMostSets = 1024;
 
 // The one, and so many times the other.
 wire::CaptureCount sum_of(wire::CaptureCount one, const wire::CaptureCount& other,
@@ -94,7 +95,7 @@ bool CaptureBooks::is_same(std::size_t place, std::uint64_t id) const {
 void CaptureBooks::count(const CapturedSpan& span, Outcome outcome) {
   const Set* const set = set_of(span);
   if (set == nullptr) return;
-  for_each_place(static_cast<Places>(span.context.places), [&](std::size_t place) {
+  for_each_place(span.context.places(), [&](std::size_t place) {
     Account* const account = find(set->ids[place]);
     if (account == nullptr) return;
     if (outcome == Outcome::OverLimit) {  // with those that threads count

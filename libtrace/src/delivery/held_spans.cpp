@@ -10,13 +10,11 @@ namespace {
 
 constexpr std::uint64_t kLookEveryNs = 1'000'000'000;
 
-Places places_of(const HeldSpans::Held& held) {
-  return static_cast<Places>(held.span.context.places);
-}
+Places places_of(const HeldSpans::Held& held) { return held.span.context.places(); }
 
 HeldSpans::Held for_places(const HeldSpans::Held& held, Places places) {
   HeldSpans::Held part = held;
-  part.span.context.places = places;
+  part.span.context.set_places(places);
   return part;
 }
 
@@ -54,7 +52,7 @@ void HeldSpans::take(Held held, const CaptureSet& set, std::uint64_t now_ns, Dec
 HeldSpans::Ended HeldSpans::decide(const CapturedSpan& top, Branch& branch, const CaptureSet& set,
                                    std::uint64_t now_ns, Decisions& decisions) {
   Ended ended{.parent = top.context.parent};
-  for_each_place(top.slow_tops & static_cast<Places>(top.context.places), [&](std::size_t place) {
+  for_each_place(top.slow_tops & top.context.places(), [&](std::size_t place) {
     const Places bit = Places{1} << place;
     const CaptureSet::Asked& asked = set.at(place);
     if (!set.is_slow(place, top.duration_ns))
@@ -81,7 +79,7 @@ void HeldSpans::apply(const Ended& ended, Branch& branch, Decisions& decisions) 
     decide_as(Fate::Kept, each, ended.kept, decisions);
     decide_as(Fate::OverLimit, each, ended.over_limit, decisions);
     decide_as(Fate::WaitedTooLong, each, ended.waited, decisions);
-    each.span.context.places = places_of(each) & ~decided;
+    each.span.context.set_places(places_of(each) & ~decided);
   }
   std::erase_if(branch.spans, [](const Held& each) { return places_of(each) == 0; });
   branch.lost &= ~decided;
@@ -166,7 +164,7 @@ void HeldSpans::give_up(Decisions& decisions) {
 void HeldSpans::keep_only(Places places) {
   held_ = 0;
   for (auto& [open, branch] : branches_) {
-    for (Held& held : branch.spans) held.span.context.places = places_of(held) & places;
+    for (Held& held : branch.spans) held.span.context.set_places(places_of(held) & places);
     std::erase_if(branch.spans, [](const Held& held) { return places_of(held) == 0; });
     held_ += branch.spans.size();
   }

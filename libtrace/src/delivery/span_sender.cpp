@@ -221,7 +221,7 @@ bool SpanSender::has_settled(std::uint64_t captured) const {
 void SpanSender::route(const CapturedSpan& span, std::uint64_t now_ns) {
   ++taken_;
   Held held{span, std::shared_ptr<SpanNotes>(span.notes)};
-  const auto places = static_cast<Places>(span.context.places);
+  const auto places = span.context.places();
   const CaptureSet* const set = published();
   const Places slow =
       set != nullptr
@@ -229,10 +229,10 @@ void SpanSender::route(const CapturedSpan& span, std::uint64_t now_ns) {
           : 0;
   if ((places & ~slow) != 0) {
     ready_.push_back(held);
-    ready_.back().span.context.places = places & ~slow;
+    ready_.back().span.context.set_places(places & ~slow);
   }
   if (slow == 0) return;
-  held.span.context.places = slow;
+  held.span.context.set_places(slow);
   HeldSpans::Decisions decisions;
   held_.take(std::move(held), *set, now_ns, decisions);
   carry_out(std::move(decisions));
@@ -329,10 +329,10 @@ void SpanSender::append(const Held& held) {
   out.trace = {span.context.trace_high, span.context.trace_low};
   out.span = wire::is_event(span.kind) ? span.context.outgoing() : span.context.own;
   out.parent = wire::is_event(span.kind) ? 0 : span.context.parent;
-  out.flags = static_cast<std::uint32_t>(span.context.flags & kKnownFlags) |
-              ((span.context.flags & kCameInFlag) != 0 ? wire::kParentIsElsewhere : 0);
+  out.flags = static_cast<std::uint32_t>(span.context.flags() & kKnownFlags) |
+              (span.context.is_parent_elsewhere() ? wire::kParentIsElsewhere : 0);
   out.tid = span.tid;
-  out.places = static_cast<Places>(span.context.places);
+  out.places = span.context.places();
   out.aborted = span.aborted;
   out.value = span.value;
   if (held.notes != nullptr) held.notes->describe(out);

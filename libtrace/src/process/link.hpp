@@ -49,7 +49,7 @@ class Link {
   // The process ends: what this thread has recorded by now is its last. Thread: any.
   void say_end() { is_ending_.store(true, std::memory_order_release); }
 
-  // How long a wait may take: `Progress` begins the time anew whenever something was delivered.
+  // How long a wait may take: with `Progress` its time begins anew when something was delivered.
   enum class Patience { Fixed, Progress };
 
   // Waits until the ticket is settled, and tells whether all that it covers has certainly arrived.
@@ -58,15 +58,14 @@ class Link {
   template <typename Pause>
   bool await(std::uint64_t ticket, std::chrono::nanoseconds timeout, Patience patience,
              Pause pause) {
-    auto deadline = present_time() + timeout;
-    std::uint64_t progress = progress_.load(std::memory_order_relaxed);
+    SteadyTime deadline = present_time() + timeout;
     while (!is_settled(ticket)) {
       if (pause(deadline) && present_time() < deadline) continue;  // much may happen in vain
       if (is_settled(ticket)) break;
-      const std::uint64_t before = progress;
-      progress = progress_.load(std::memory_order_relaxed);
-      if (patience == Patience::Fixed || progress == before) return false;
-      deadline = present_time() + timeout;
+      const SteadyTime later =
+          steady_time(last_progress_ns_.load(std::memory_order_relaxed)) + timeout;
+      if (patience == Patience::Fixed || later <= deadline) return false;
+      deadline = later;
     }
     return failed_.load(std::memory_order_relaxed) < ticket;
   }
@@ -76,7 +75,7 @@ class Link {
 
   // The rest is the flusher's.
   void attempt_ended(int error);  // 0: connected
-  void made_progress() { progress_.fetch_add(1, std::memory_order_relaxed); }
+  void made_progress() { last_progress_ns_.store(now_ns(), std::memory_order_relaxed); }
 
   // Not relaxed: who comes after this answer was given rings the bell, and finds that nobody runs
   // the flusher any more.
@@ -101,9 +100,9 @@ class Link {
   std::atomic<std::uint64_t> requested_{
       0};                               // released by request_delivery(), acquired by requested()
   std::atomic<bool> is_ending_{false};  // released by say_end(), acquired by is_ending()
-  std::atomic<std::uint64_t> settled_{0};   // released by settle(), acquired by is_settled()
-  std::atomic<std::uint64_t> failed_{0};    // the last ticket that failed; written before settled_
-  std::atomic<std::uint64_t> progress_{0};  // stands for itself
+  std::atomic<std::uint64_t> settled_{0};  // released by settle(), acquired by is_settled()
+  std::atomic<std::uint64_t> failed_{0};   // the last ticket that failed; written before settled_
+  std::atomic<std::uint64_t> last_progress_ns_{0};  // stands for itself
 
   std::atomic<int> waiters_{0};  // written by Waiter, read by has_waiters()
 

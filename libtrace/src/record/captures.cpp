@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "wire/steady_clock.hpp"
+
 namespace pcp::trace::client {
 namespace {
 
@@ -38,9 +40,7 @@ void CaptureSet::add(const wire::Capture& capture, const wire::CaptureFilter& fi
   if (filter.counters) counters_ |= bit;
 }
 
-Places CaptureSet::still_asked(Places places, std::uint16_t epoch) const {
-  places &= places_;
-  if (static_cast<std::uint16_t>(epoch_) == epoch) return places;
+Places CaptureSet::asked_since(Places places, std::uint16_t epoch) const {
   const Epoch ago = static_cast<std::uint16_t>(epoch_ - epoch);
   Places still = 0;
   for_each_place(places, [&](std::size_t place) {
@@ -49,9 +49,7 @@ Places CaptureSet::still_asked(Places places, std::uint16_t epoch) const {
   return still;
 }
 
-Places CaptureSet::matching(const Tag& tag) const {
-  const std::uint64_t known = tag.captured_by.load(std::memory_order_relaxed);
-  if (known >> 32 == epoch_) return static_cast<Places>(known);
+Places CaptureSet::look_up(const Tag& tag) const {
   Places matching = 0;
   for_each_place(places_, [&](std::size_t place) {
     if (wire::matches_tag(asked_[place].filter, name_of(tag))) matching |= Places{1} << place;
@@ -60,24 +58,18 @@ Places CaptureSet::matching(const Tag& tag) const {
   return matching;
 }
 
-Places CaptureSet::admit(Places places, std::uint64_t trace_low, std::uint64_t now_ns) const {
+Places CaptureSet::admit(Places places, std::uint64_t trace_low) const {
   Places admitted = 0;
   for_each_place(places, [&](std::size_t place) {
     const Asked& asked = asked_[place];
-    if ((slow_ & Places{1} << place) != 0) {
-      if (SpanLimit::is_asked_for(asked.share, trace_low)) admitted |= Places{1} << place;
-      return;
-    }
-    switch (asked.limit.admits(asked.share, trace_low, now_ns)) {
-      case SpanLimit::Answer::Taken:
-        admitted |= Places{1} << place;
-        break;
-      case SpanLimit::Answer::OverLimit:
-        asked.missed_limit.fetch_add(1, std::memory_order_relaxed);
-        break;
-      case SpanLimit::Answer::NotAskedFor:
-        break;
-    }
+    const SpanLimit& limit = asked.limit;
+    if (!SpanLimit::is_asked_for(asked.share, trace_low)) return;
+    const Places bit = Places{1} << place;
+    if ((slow_ & bit) != 0 || limit.admits_from_now_on(asked.share, trace_low) ||
+        limit.admits(asked.share, trace_low, coarse_now_ns()) == SpanLimit::Answer::Taken)
+      admitted |= bit;
+    else
+      asked.missed_limit.fetch_add(1, std::memory_order_relaxed);
   });
   return admitted;
 }

@@ -60,14 +60,21 @@ class CaptureSet {
 
   // Of places that had their bits in an epoch, of which the low 16 bits are known, those that still
   // stand for the same.
-  Places still_asked(Places places, std::uint16_t epoch) const;
+  Places still_asked(Places places, std::uint16_t epoch) const {
+    places &= places_;
+    const bool are_of_this = static_cast<std::uint16_t>(epoch_) == epoch;
+    return places == 0 || are_of_this ? places : asked_since(places, epoch);
+  }
 
   // Those whose filter has this tag. Looked up once for each tag.
-  Places matching(const Tag& tag) const;
+  Places matching(const Tag& tag) const {
+    const std::uint64_t known = tag.captured_by.load(std::memory_order_relaxed);
+    return known >> 32 == epoch_ ? static_cast<Places>(known) : look_up(tag);
+  }
 
   // Of these places those that take a transaction of this trace, a top, now; the others have missed
   // it.
-  Places admit(Places places, std::uint64_t trace_low, std::uint64_t now_ns) const;
+  Places admit(Places places, std::uint64_t trace_low) const;
 
   // Those that want slow ones only, with what is inside of them: which ones these are is known when
   // the top ends. Until then no limit holds.
@@ -84,6 +91,9 @@ class CaptureSet {
   Places wanting(wire::SpanKind kind) const;
 
  private:
+  Places asked_since(Places places, std::uint16_t epoch) const;
+  Places look_up(const Tag& tag) const;
+
   const Epoch epoch_;
   const std::uint64_t control_;
   Places places_ = 0;

@@ -39,12 +39,12 @@ bool EndedInside::leave_out_inside(std::uint64_t top, Places fast, std::uint32_t
       if (is_inside[i] || std::find(ids.begin(), end, around) == end) continue;
       is_inside[i] = any = true;
       if (!is_event) *end++ = each.context.own;
-      each.context.places = static_cast<Places>(each.context.places) & ~fast;
-      if (each.context.places == 0) delete std::exchange(each.notes, nullptr);
+      each.context.set_places(each.context.places() & ~fast);
+      if (each.context.places() == 0) delete std::exchange(each.notes, nullptr);
     }
   }
   CapturedSpan* const left = std::remove_if(
-      first, first + size, [](const CapturedSpan& each) { return each.context.places == 0; });
+      first, first + size, [](const CapturedSpan& each) { return each.context.places() == 0; });
   size_.store(static_cast<std::uint32_t>(left - first), std::memory_order_relaxed);
   return true;
 }

@@ -5,8 +5,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <bit>
-
 #include "record/errno_stays.hpp"
 #include "wire/steady_clock.hpp"
 
@@ -33,22 +31,6 @@ void RandomIds::seed() {
     state_[3] = mix(state_[0] ^ state_[1] ^ state_[2]);
   }
   if (!is_seeded()) state_[0] = 1;
-}
-
-// The generator xoshiro256++.
-std::uint64_t RandomIds::make() {
-  if (!is_seeded()) seed();
-  for (;;) {
-    const std::uint64_t made = std::rotl(state_[0] + state_[3], 23) + state_[0];
-    const std::uint64_t shifted = state_[1] << 17;
-    state_[2] ^= state_[0];
-    state_[3] ^= state_[1];
-    state_[1] ^= state_[2];
-    state_[0] ^= state_[3];
-    state_[2] ^= shifted;
-    state_[3] = std::rotl(state_[3], 45);
-    if (made != 0) return made;
-  }
 }
 
 }  // namespace pcp::trace::client

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 
 namespace pcp::trace::client {
@@ -11,7 +12,22 @@ namespace pcp::trace::client {
 // Thread: its owner's.
 class RandomIds {
  public:
-  std::uint64_t make();  // not 0
+  // Not 0. The generator xoshiro256++.
+  std::uint64_t make() {
+    if (!is_seeded()) [[unlikely]]
+      seed();
+    for (;;) {
+      const std::uint64_t made = std::rotl(state_[0] + state_[3], 23) + state_[0];
+      const std::uint64_t shifted = state_[1] << 17;
+      state_[2] ^= state_[0];
+      state_[3] ^= state_[1];
+      state_[1] ^= state_[2];
+      state_[0] ^= state_[3];
+      state_[2] ^= shifted;
+      state_[3] = std::rotl(state_[3], 45);
+      if (made != 0) return made;
+    }
+  }
 
  private:
   void seed();

@@ -91,7 +91,9 @@ class Recorder {
 
   // The same in two steps, where nothing is out of the ordinary, so that there is no trace either:
   // the second one if the flusher sleeps.
-  bool can_begin_quickly() const { return has_counter() && open_.has_run() && is_plain(); }
+  bool can_begin_quickly(const Tag* tag) const {
+    return has_counter() && open_.has_run() && is_plain(tag);
+  }
   Begun begin_quickly(const Tag* tag) {
     const Moment now = moment_by_counter();
     return {now, open_.enter_run(tag, now)};
@@ -105,8 +107,7 @@ class Recorder {
     open_.leave(place, tag, begun);
   }
 
-  // The same of a transaction that may be in a trace, or captured: all that is_plain() rules out.
-  bool is_plain() const { return trace_.is_plain() && !has_state(kCapturing); }
+  // The same of a transaction that may be in a trace, or captured: all that this rules out.
   bool is_plain(const Tag* tag) const {
     return trace_.is_plain() && (!has_state(kCapturing) || queue_->captures().leave_out(*tag));
   }

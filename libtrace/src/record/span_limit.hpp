@@ -23,11 +23,14 @@ class SpanLimit {
   // Whether a trace is taken now; `share` is that of all trace ids, in parts of 2^56.
   Answer admits(std::uint64_t share, std::uint64_t trace_low, std::uint64_t now_ns) const {
     if (!is_asked_for(share, trace_low)) return Answer::NotAskedFor;
-    const State now = in_second(now_ns);
-    // Twice as many is the end, whatever the ids are.
-    if (now.spans / 2 >= limit_) return Answer::OverLimit;
-    const unsigned halvings = now.halvings + (now.spans >= limit_ ? 1 : 0);
-    return is_asked_for(share >> halvings, trace_low) ? Answer::Taken : Answer::OverLimit;
+    const State now = in_second(state_.load(std::memory_order_relaxed), now_ns);
+    return takes(now, share, trace_low) ? Answer::Taken : Answer::OverLimit;
+  }
+
+  // Whether it is taken at any time from the last count on, so that nobody has to know what time it
+  // is: the next seconds take no less than the rest of this one.
+  bool admits_from_now_on(std::uint64_t share, std::uint64_t trace_low) const {
+    return takes(unpack(state_.load(std::memory_order_relaxed)), share, trace_low);
   }
 
   static bool is_asked_for(std::uint64_t share, std::uint64_t trace_low) {
@@ -58,10 +61,19 @@ class SpanLimit {
   static std::uint64_t pack(const State& state) {
     return std::uint64_t{state.second} << 32 | std::uint64_t{state.halvings} << 26 | state.spans;
   }
+  static State unpack(std::uint64_t packed) {
+    return {static_cast<std::uint32_t>(packed >> 32),
+            static_cast<std::uint32_t>(packed) & kMostSpans,
+            static_cast<std::uint32_t>(packed) >> 26};
+  }
+  bool takes(const State& state, std::uint64_t share, std::uint64_t trace_low) const {
+    // Twice as many is the end, whatever the ids are.
+    if (state.spans / 2 >= limit_) return false;
+    const unsigned halvings = state.halvings + (state.spans >= limit_ ? 1 : 0);
+    return is_asked_for(share >> halvings, trace_low);
+  }
   State in_second(std::uint64_t packed, std::uint64_t now_ns) const {
-    State state{static_cast<std::uint32_t>(packed >> 32),
-                static_cast<std::uint32_t>(packed) & kMostSpans,
-                static_cast<std::uint32_t>(packed) >> 26};
+    State state = unpack(packed);
     const auto second = static_cast<std::uint32_t>(now_ns / 1'000'000'000);
     // A thread that has read the clock a little earlier does not begin that second anew.
     if (static_cast<std::int32_t>(second - state.second) <= 0) return state;
@@ -70,9 +82,6 @@ class SpanLimit {
     if (was_much) state.halvings = std::min(state.halvings + 1, kMostHalvings);
     if (was_little && state.halvings > 0) --state.halvings;
     return {second, 0, state.halvings};
-  }
-  State in_second(std::uint64_t now_ns) const {
-    return in_second(state_.load(std::memory_order_relaxed), now_ns);
   }
 
   std::uint32_t limit_ = 1;

@@ -37,9 +37,14 @@ inline bool is_switched_off() { return state_flags.load(std::memory_order_relaxe
 // Set by us while something is captured; of no concern to the program.
 inline constexpr int kCapturing = 1 << 29;
 
-// Whether a call has nothing to do but to record.
+// Whether a call has nothing to do but to record. A transaction is captured before that, where it
+// ends.
 inline bool only_records() {
   return (state_flags.load(std::memory_order_relaxed) & ~PMTRACE_STATE_ASYNC) == 0;
+}
+inline bool only_records_transactions() {
+  constexpr int kOfNoConcern = PMTRACE_STATE_ASYNC | kCapturing;
+  return (state_flags.load(std::memory_order_relaxed) & ~kOfNoConcern) == 0;
 }
 
 // Gives the flags before. Thread: any.

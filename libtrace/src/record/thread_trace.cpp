@@ -18,19 +18,11 @@ void ThreadTrace::change_thread(bool is_main) {
   note_plain();
 }
 
-// False if there is no memory for one.
-bool ThreadTrace::has_stack() {
-  if (stack_ != nullptr) return true;
+bool ThreadTrace::make_stack() {
   const ErrnoStays errno_stays;
   void* const memory = allocate_wiped_memory(sizeof(Stack));
   if (memory != nullptr) stack_ = new (memory) Stack;
   return stack_ != nullptr;
-}
-
-void ThreadTrace::push(const Attached& attached) {
-  if (stack_->depth == stack_->attached.size()) erase(0);
-  stack_->attached[stack_->depth++] = attached;
-  note_plain();
 }
 
 void ThreadTrace::erase(std::size_t at) {
@@ -46,32 +38,14 @@ bool ThreadTrace::is_over(const Attached& attached) const {
   return entry->begun.load(std::memory_order_relaxed) != attached.begun;
 }
 
-ThreadTrace::Inside ThreadTrace::innermost() {
-  while (stack_ != nullptr && stack_->depth > 0) {
+ThreadTrace::Inside ThreadTrace::find_innermost() {
+  while (stack_->depth > 0) {
     const Attached& top = stack_->attached[stack_->depth - 1];
     if (!is_over(top)) return {top.context.inside(), top.place, top.begun};
     if (!top.by_hand) top.tag->is_no_parent.store(true, std::memory_order_relaxed);
     erase(stack_->depth - 1);
   }
   return {};
-}
-
-TraceContext ThreadTrace::begin_trace() {
-  TraceContext context;
-  if (!has_stack()) return context;
-  context.trace_high = stack_->ids.make();
-  context.trace_low = stack_->ids.make();
-  context.own = stack_->ids.make();
-  context.flags = kRandomFlag;
-  return context;
-}
-
-ThreadTrace::Place ThreadTrace::attach_begun(const Open& open, const TraceContext& context) {
-  const bool shadows_nothing = !context.is_trace() && (stack_ == nullptr || stack_->depth == 0);
-  if (shadows_nothing || !OpenTable::is_entry(open.place) || !has_stack()) return open.place;
-  const bool is_parent = !open.tag->is_no_parent.load(std::memory_order_relaxed);
-  push({is_parent ? context : TraceContext{}, open.place, open.begun, open.tag, false});
-  return open.place | OpenTable::kIsAttached;
 }
 
 std::size_t ThreadTrace::find(const Open& open) const {

@@ -49,10 +49,18 @@ class ThreadTrace {
   };
 
   // What those are a part of that begin now.
-  Inside innermost();
+  Inside innermost() {
+    return stack_ != nullptr && stack_->depth > 0 ? find_innermost() : Inside{};
+  }
 
   // A trace begins, if there is memory for it. As does one that is begun for want of any other.
-  TraceContext begin_trace();
+  TraceContext begin_trace() {
+    if (!has_stack()) return {};
+    RandomIds& ids = stack_->ids;
+    const std::uint64_t high = ids.make();
+    const std::uint64_t low = ids.make();
+    return {.trace_high = high, .trace_low = low, .own = ids.make(), .packed = kRandomFlag};
+  }
   bool always_begins_traces() const { return options_.always_ids; }
 
   // For what is a part of a trace; 0 if there is no memory.
@@ -60,7 +68,13 @@ class ThreadTrace {
 
   // What begins on this thread from now on is inside of this, until it ends. Gives its place, with
   // a mark.
-  Place attach_begun(const Open& open, const TraceContext& context);
+  Place attach_begun(const Open& open, const TraceContext& context) {
+    const bool shadows_nothing = !context.is_trace() && (stack_ == nullptr || stack_->depth == 0);
+    if (shadows_nothing || !OpenTable::is_entry(open.place) || !has_stack()) return open.place;
+    const bool is_parent = !open.tag->is_no_parent.load(std::memory_order_relaxed);
+    push({is_parent ? context : TraceContext{}, open.place, open.begun, open.tag, false});
+    return open.place | OpenTable::kIsAttached;
+  }
 
   // One that was marked ends. Gives its place without marks.
   Place end(const Open& open);
@@ -85,9 +99,16 @@ class ThreadTrace {
     RandomIds ids;
   };
 
-  bool has_stack();
-  void push(const Attached& attached);
+  // False if there is no memory for one.
+  bool has_stack() { return stack_ != nullptr || make_stack(); }
+  bool make_stack();
+  void push(const Attached& attached) {
+    if (stack_->depth == stack_->attached.size()) erase(0);
+    stack_->attached[stack_->depth++] = attached;
+    note_plain();
+  }
   void erase(std::size_t at);
+  Inside find_innermost();
   bool is_over(const Attached& attached) const;
 
   static constexpr std::size_t kNowhere = SIZE_MAX;

@@ -59,7 +59,7 @@ std::optional<TraceContext> parse_traceparent(std::string_view header) {
   reader.dash();
   context.parent = reader.number(16);
   reader.dash();
-  context.flags = (reader.number(2) & kKnownFlags) | kCameInFlag;
+  context.set_flags((reader.number(2) & kKnownFlags) | kCameInFlag);
   // A later version may have more to say.
   if (version != 0 && !reader.is_at_end()) reader.dash();
   if (!reader.is_valid() || version == 0xff || (version == 0 && !reader.is_at_end())) return {};
@@ -77,7 +77,7 @@ std::array<char, kTraceparentBytes> write_traceparent(const TraceContext& contex
   *to++ = '-';
   put_number(to, context.outgoing(), 16);
   *to++ = '-';
-  put_number(to, context.flags & kKnownFlags, 2);
+  put_number(to, context.flags() & kKnownFlags, 2);
   return text;
 }
 

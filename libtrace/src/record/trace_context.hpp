@@ -17,8 +17,9 @@ namespace pcp::trace::client {
 inline constexpr std::uint64_t kSampledFlag = 1;
 inline constexpr std::uint64_t kRandomFlag = 2;  // the trace's id is random
 inline constexpr std::uint64_t kKnownFlags = kSampledFlag | kRandomFlag;
-inline constexpr std::uint64_t kCameInFlag = 128;  // ours: its parent is in another process
+inline constexpr std::uint64_t kCameInFlag = 128;  // ours: begun with headers of another process
 inline constexpr std::uint64_t kLeftOutFlag = 64;  // ours: there was no room for it, or its top
+inline constexpr std::uint64_t kInsideOneThatCameInFlag = 32;  // ours: of which it has the parent
 
 // Five words, which lie in the memory of an open transaction.
 struct TraceContext {
@@ -26,27 +27,54 @@ struct TraceContext {
   std::uint64_t trace_low = 0;
   std::uint64_t own = 0;     // the transaction's id as a part of it; 0: it has none, and passes on
   std::uint64_t parent = 0;  // the id of what it is a part of; 0: of nothing, the trace begins here
-  std::uint64_t flags : 8 = 0;    // W3C's, and kCameInFlag
-  std::uint64_t places : 32 = 0;  // where it is captured, and what is inside of it
-  std::uint64_t state : 24 = Tracestates::kNone;
+  std::uint64_t packed = 0;  // flags (8 bits), state (24), places (32)
 
   bool is_trace() const { return (trace_high | trace_low) != 0; }
+
+  // W3C's, and ours. No bit fields: their bytes are written one by one, and a processor that has
+  // just done so cannot read them as one word.
+  std::uint64_t flags() const { return packed & kAllFlags; }
+  void set_flags(std::uint64_t flags) { packed = (packed & ~kAllFlags) | flags; }
+
+  Tracestates::Reference state() const {
+    return static_cast<Tracestates::Reference>(packed >> kStateShift) & Tracestates::kLast;
+  }
+  void set_state(Tracestates::Reference state) {
+    packed = (packed & ~kAllStates) | std::uint64_t{state} << kStateShift;
+  }
+
+  // Where it is captured, and what is inside of it.
+  std::uint32_t places() const { return static_cast<std::uint32_t>(packed >> kPlacesShift); }
+  void set_places(std::uint32_t places) {
+    packed = (packed & (kAllFlags | kAllStates)) | std::uint64_t{places} << kPlacesShift;
+  }
 
   // Of what is a part of this.
   TraceContext inside() const {
     TraceContext inner = *this;
     inner.own = 0;
     inner.parent = outgoing();
-    inner.flags = flags & (kKnownFlags | kLeftOutFlag);
+    inner.set_flags((flags() & (kKnownFlags | kLeftOutFlag)) |
+                    (own == 0 && is_parent_elsewhere() ? kInsideOneThatCameInFlag : 0));
     return inner;
+  }
+
+  // Known to be in another process.
+  bool is_parent_elsewhere() const {
+    return (flags() & (kCameInFlag | kInsideOneThatCameInFlag)) != 0;
   }
 
   // By which others know this.
   std::uint64_t outgoing() const { return own != 0 ? own : parent; }
 
   bool operator==(const TraceContext&) const = default;
+
+  static constexpr std::uint64_t kAllFlags = 0xFF;
+  static constexpr unsigned kStateShift = 8;
+  static constexpr std::uint64_t kAllStates = std::uint64_t{Tracestates::kLast} << kStateShift;
+  static constexpr unsigned kPlacesShift = 32;
 };
-static_assert(sizeof(TraceContext) == 5 * sizeof(std::uint64_t));
+static_assert(sizeof(TraceContext) == 5 * sizeof(std::uint64_t) && Tracestates::kNone == 0);
 
 // What is longer is no header that anybody sends.
 inline constexpr std::size_t kLongestHeader = 16'384;

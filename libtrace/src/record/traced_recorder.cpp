@@ -53,8 +53,7 @@ Recorder::Around Recorder::innermost_open(const ThreadTrace::Inside& inside) {
 // alike.
 Recorder::Chosen Recorder::choose(const Captures::Look& look, const Tag* tag,
                                   const ThreadTrace::Inside& inside, TraceContext& context) {
-  Places inherited =
-      look->still_asked(static_cast<Places>(context.places), OpenTable::epoch_of(inside.around));
+  Places inherited = look->still_asked(context.places(), OpenTable::epoch_of(inside.around));
   Around around;
   if ((inherited & look->slow()) != 0) {
     around = innermost_open(inside);
@@ -68,15 +67,15 @@ Recorder::Chosen Recorder::choose(const Captures::Look& look, const Tag* tag,
     return {};
   }
   Chosen chosen{.around = around};
-  chosen.places = look->admit(tops, context.trace_low, coarse_now_ns());
+  chosen.places = look->admit(tops, context.trace_low);
   // The other half of the room is for what is inside of others. And what is inside of what was left
   // out is left out as well, so that nobody sees a part of it as if it were all.
-  const bool has_room = !queue_->spans().is_half_full() && (context.flags & kLeftOutFlag) == 0;
+  const bool has_room = !queue_->spans().is_half_full() && (context.flags() & kLeftOutFlag) == 0;
   if (chosen.places != 0 && !has_room) {
     chosen.left_out = chosen.places & look->slow();
     look->miss_for_want_of_room(chosen.places & ~chosen.left_out);
     chosen.places = 0;
-    context.flags |= kLeftOutFlag;
+    context.set_flags(context.flags() | kLeftOutFlag);
   }
   chosen.slow_tops = chosen.places & look->slow();
   chosen.places |= inherited;
@@ -111,7 +110,7 @@ Recorder::Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Insid
     begun.moment = now();
     OpenTable::begin_later(begun.place, begun.moment);
   }
-  context.places = places;
+  context.set_places(places);
   if (is_timed && has_entry) {
     look->count(places, ns_of(begun.moment));
     if (((places | chosen.left_out) & look->slow()) != 0)
@@ -121,7 +120,7 @@ Recorder::Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Insid
     begun.place |= OpenTable::captured_in(look->epoch());
   }
   if (context.is_trace()) begun.place |= OpenTable::kHasTrace;
-  const bool is_left_out = (context.flags & ~inside.context.flags & kLeftOutFlag) != 0;
+  const bool is_left_out = (context.flags() & ~inside.context.flags() & kLeftOutFlag) != 0;
   if (is_chosen || context.own != 0 || is_left_out)
     begun.place = trace_.attach_begun({tag, begun.place, begun.moment}, context);
   return {begun, context};
@@ -137,20 +136,25 @@ double Recorder::end_traced(const ThreadTrace::Open& open, const TraceContext& c
   }
   // Notes go with the entry: they are taken before another transaction can have it.
   const std::uint32_t entry = OpenTable::entry_at(open.place)->number;
-  CapturedSpan span{.tag = open.tag, .notes = take_notes(entry, open.begun), .context = context};
+  SpanNotes* notes = take_notes(entry, open.begun);
   const bool has_sent = is_sent(entry, open.begun);
   const SlowTreeNote in_slow_tree = find_in_slow_tree(entry, open.begun);
   if (open_.leave(trace_.end(open), open.tag, open.begun)) {
-    span.begin_ns = ns_of(open.begun);
-    span.duration_ns = ns_of(now) - span.begin_ns;
-    span.kind = (context.flags & kCameInFlag) != 0 ? wire::SpanKind::Server
-                : has_sent                         ? wire::SpanKind::Client
-                                                   : wire::SpanKind::Internal;
-    span.aborted = aborted;
+    const bool came_in = (context.flags() & kCameInFlag) != 0;
+    CapturedSpan span{.tag = open.tag,
+                      .notes = notes,
+                      .context = context,
+                      .begin_ns = ns_of(open.begun),
+                      .duration_ns = ns_of(now) - ns_of(open.begun),
+                      .tid = thread_.load(std::memory_order_relaxed),
+                      .kind = came_in    ? wire::SpanKind::Server
+                              : has_sent ? wire::SpanKind::Client
+                                         : wire::SpanKind::Internal,
+                      .aborted = aborted};
     const Captures::Look look(queue_->captures(), looks_at_captures_);
-    if (look && capture_span(*look, open, in_slow_tree, span)) span.notes = nullptr;
+    if (look && capture_span(*look, open, in_slow_tree, span)) notes = nullptr;
   }
-  delete span.notes;
+  delete notes;
   return seconds_since(open.begun, now);
 }
 
@@ -160,16 +164,15 @@ bool Recorder::capture_span(const CaptureSet& set, const ThreadTrace::Open& open
   const auto still = [&](std::uint64_t places) {
     return set.still_asked(static_cast<Places>(places), OpenTable::epoch_of(open.place));
   };
-  span.context.places = still(span.context.places);
-  span.slow_tops = note.what.tops & still(span.context.places);
+  span.context.set_places(still(span.context.places()));
+  span.slow_tops = note.what.tops & still(span.context.places());
   span.epoch = set.epoch();
-  span.tid = thread_.load(std::memory_order_relaxed);
   set.miss_for_want_of_room(slow_ones(set, still(note.what.left_out), span.duration_ns));
-  const bool is_in_slow_tree = (static_cast<Places>(span.context.places) & set.slow()) != 0;
+  const bool is_in_slow_tree = (span.context.places() & set.slow()) != 0;
   if (is_in_slow_tree) {
     if (note.is_closed && is_own(open.place) && keep_until_top_ends(set, open, note.what, span))
       return true;
-    if (span.context.places != 0) queue_what_ended_inside(set);  // which comes before it
+    if (span.context.places() != 0) queue_what_ended_inside(set);  // which comes before it
   }
   return put_span(set, span);
 }
@@ -183,8 +186,8 @@ bool Recorder::keep_until_top_ends(const CaptureSet& set, const ThreadTrace::Ope
   if (!ended_inside_.leave_out_inside(span.context.own, fast, what.round)) return false;
   note_fast(OpenTable::entry_at(open.place)->number, open.begun, fast);
   span.slow_tops = slow;
-  span.context.places = static_cast<Places>(span.context.places) & ~fast;
-  const auto places = static_cast<Places>(span.context.places);
+  span.context.set_places(span.context.places() & ~fast);
+  const auto places = span.context.places();
   const bool has_to_wait = places != 0 && (places & ~set.slow()) == 0 && slow == 0;
   if (!has_to_wait || !is_own(what.around) || !ended_inside_.put(span, what.round)) return false;
   note_ended_inside(OpenTable::entry_at(what.around)->number, what.around_begun);
@@ -194,7 +197,7 @@ bool Recorder::keep_until_top_ends(const CaptureSet& set, const ThreadTrace::Ope
 // The same of an event. Not if that has ended around which it was to wait.
 bool Recorder::keep_until_top_ends(const CaptureSet& set, OpenTable::Place around,
                                    const CapturedSpan& event) {
-  const auto places = static_cast<Places>(event.context.places);
+  const auto places = event.context.places();
   if (places == 0 || (places & ~set.slow()) != 0 || !is_own(around)) return false;
   const std::uint32_t entry = OpenTable::entry_at(around)->number;
   const SlowTreeNote note = find_in_slow_tree(entry, begun_at(around));
@@ -203,8 +206,8 @@ bool Recorder::keep_until_top_ends(const CaptureSet& set, OpenTable::Place aroun
 
 void Recorder::queue_what_ended_inside(const CaptureSet& set) {
   ended_inside_.take([&](CapturedSpan& each) {
-    each.context.places = set.still_asked(static_cast<Places>(each.context.places),
-                                          static_cast<std::uint16_t>(each.epoch));
+    each.context.set_places(
+        set.still_asked(each.context.places(), static_cast<std::uint16_t>(each.epoch)));
     each.epoch = set.epoch();
     if (!put_span(set, each)) delete each.notes;
   });
@@ -216,17 +219,17 @@ void Recorder::capture_event(const Tag* tag, wire::SpanKind kind, double value) 
   const Places wanting = look->wanting(kind);
   if (wanting == 0) return;
   const ThreadTrace::Inside inside = trace_.innermost();
-  const Places around = look->still_asked(static_cast<Places>(inside.context.places),
-                                          OpenTable::epoch_of(inside.around));
+  const Places around =
+      look->still_asked(inside.context.places(), OpenTable::epoch_of(inside.around));
   CapturedSpan event{.tag = tag, .context = inside.context};
   event.begin_ns = now_ns();
   event.value = value;
   event.kind = kind;
-  const Places by_itself = look->admit(
-      look->matching(*tag) & wanting & ~around & ~look->slow(),
-      inside.context.is_trace() ? inside.context.trace_low : trace_.make_id(), event.begin_ns);
-  event.context.places = (around & wanting) | by_itself;
-  look->count(static_cast<Places>(event.context.places), event.begin_ns);
+  const Places by_itself =
+      look->admit(look->matching(*tag) & wanting & ~around & ~look->slow(),
+                  inside.context.is_trace() ? inside.context.trace_low : trace_.make_id());
+  event.context.set_places((around & wanting) | by_itself);
+  look->count(event.context.places(), event.begin_ns);
   event.epoch = look->epoch();
   event.tid = thread_.load(std::memory_order_relaxed);
   if (keep_until_top_ends(*look, inside.around, event)) return;
@@ -236,7 +239,7 @@ void Recorder::capture_event(const Tag* tag, wire::SpanKind kind, double value) 
 
 // False if there is no room for it, which is counted, or if nobody wants it.
 bool Recorder::put_span(const CaptureSet& set, const CapturedSpan& span) {
-  const auto places = static_cast<Places>(span.context.places);
+  const auto places = span.context.places();
   if (places == 0) return false;
   if (queue_->spans().put(span_token_, span)) {
     if ((places & set.slow()) != 0 && queue_->spans().wants_to_be_sorted()) doorbell_->ring();

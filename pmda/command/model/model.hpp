@@ -166,6 +166,7 @@ struct RecordedSpans {
   std::uint64_t missed = 0;  // likewise: captured, but not recorded
   std::vector<SpanTrace> slowest;
   std::map<std::string, LongestSpan> longest{};  // by tag
+  std::vector<std::string> cut{};                // the archives whose end is missing
 };
 
 // All of one run.

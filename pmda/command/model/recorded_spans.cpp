@@ -31,7 +31,7 @@ class AllSpans {
     Result<SpanArchive> archive = SpanArchive::open(path);
     if (!archive) return archive.error();
     if (!archive->has_spans()) return {};
-    archives_.push_back({*std::move(archive), {}});
+    archives_.push_back({path, *std::move(archive), {}});
     archives_.back().next = archives_.back().archive.next();
     return {};
   }
@@ -47,8 +47,17 @@ class AllSpans {
     return std::exchange(first->next, first->archive.next());
   }
 
+  // Known at the end.
+  std::vector<std::string> cut() const {
+    std::vector<std::string> paths;
+    for (const Opened& each : archives_)
+      if (each.archive.is_cut()) paths.push_back(each.path);
+    return paths;
+  }
+
  private:
   struct Opened {
+    std::string path;
     SpanArchive archive;
     std::optional<SpanArchive::Record> next;
   };
@@ -101,6 +110,7 @@ Result<std::optional<RecordedSpans>> read_traces(const ReadRequest& request,
     give(assembly.take_finished(now));
   }
   give(assembly.take_all());
+  found.cut = all.cut();
   return std::optional(std::move(found));
 }
 

@@ -17,6 +17,8 @@ Result<SpanArchive> SpanArchive::open(const std::string& path) {
   SpanArchive archive(context);
   archive.events_ = lookup(kEventsMetric);
   archive.host_ = host_name_of(context);
+  timespec end{};
+  archive.is_cut_ = pmGetHighResArchiveEnd(&end) == PM_ERR_LOGREC;
   const timespec from_the_start{};
   if (const int error = pmSetModeHighRes(PM_MODE_FORW, &from_the_start, nullptr); error < 0)
     return pcp_error(path, error);
@@ -26,7 +28,12 @@ Result<SpanArchive> SpanArchive::open(const std::string& path) {
 std::optional<SpanArchive::Record> SpanArchive::next() {
   if (!has_spans()) return {};
   pmUseContext(context_.number());
-  for (pmHighResResult* read = nullptr; pmFetchHighResArchive(&read) >= 0;) {
+  for (;;) {
+    pmHighResResult* read = nullptr;
+    if (const int error = pmFetchHighResArchive(&read); error < 0) {
+      is_cut_ |= error != PM_ERR_EOL;
+      return {};
+    }
     const OwnedHighResResult result(read);
     for (int i = 0; i < result->numpmid; ++i) {
       const pmValueSet& set = *result->vset[i];
@@ -38,7 +45,6 @@ std::optional<SpanArchive::Record> SpanArchive::next() {
       return Record{moment_of(result->timestamp), *std::move(news)};
     }
   }
-  return {};
 }
 
 }  // namespace pcp::trace::command

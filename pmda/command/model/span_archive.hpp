@@ -33,12 +33,16 @@ class SpanArchive {
   // Reads on, up to where the archive is whole. Nothing: it is the end.
   std::optional<Record> next();
 
+  // The end is missing; known when next() has given nothing.
+  bool is_cut() const { return is_cut_; }
+
  private:
   SpanArchive(int context) : context_(context) {}
 
   ArchiveContext context_;
   std::string host_;
   pmID events_ = PM_ID_NULL;
+  bool is_cut_ = false;
 };
 
 }  // namespace pcp::trace::command

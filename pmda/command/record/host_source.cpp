@@ -110,7 +110,7 @@ Result<std::unique_ptr<HostSource>> HostSource::connect(const std::string& host,
   const std::optional<int> context =
       made->ask([host] { return pmNewContext(PM_CONTEXT_HOST, host.c_str()); });
   if (!context) return Error{failure + ": it does not answer"};
-  if (*context < 0) return pcp_error(failure, *context);
+  if (*context < 0) return connection_error(failure, *context);
   made->context_ = *context;
   if (const Result<void> found = made->find_metrics(); !found)
     return Error{host + ": " + found.error().message};
@@ -130,8 +130,10 @@ Result<void> HostSource::find_metrics() {
                return metrics_below_roots(with_events);
              }).value_or(std::vector<RecordedMetric>());
   if (is_left_) return Error{"its pmcd does not answer"};
-  if (metrics_.empty()) return Error{kNoAgent};
-  return {};
+  if (!metrics_.empty()) return {};
+  const std::optional<Result<void>> found = ask([] { return find_agent(); });
+  if (found && !*found) return found->error();
+  return Error{"its trace agent has no metrics"};
 }
 
 Result<void> HostSource::ask_for_spans() {

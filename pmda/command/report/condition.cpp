@@ -191,7 +191,7 @@ std::vector<Condition::Finding> Condition::check(const std::vector<Tag>& tags) c
   if (has_matched)
     why = is_of_transactions() ? "no transaction matches"
           : is_time_ ? "no transaction matches; of observations there are no units of time"
-                     : "no observation matches; for a transaction give a unit: ns, us, ms, s";
+                     : "no observation matches; for a transaction give a unit: ns, us, ms, s, min";
   return {{Outcome::Unknown, "unknown: " + shown_name(text_) + ": " + why}};
 }
 

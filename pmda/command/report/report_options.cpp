@@ -139,7 +139,8 @@ logged "trace", of our agent or PCP's own.
 
 A CONDITION is 'TAG WHAT OP NUMBER[UNIT]':
   TAG   a pattern as of a shell (* ? [...]), or a tag as it is in double quotes
-  WHAT  count, rate, failed, failed%, mean, p50, p90, p95, p99, p999, max
+  WHAT  count, rate, failed, failed%, vanished (open when their program ended),
+        mean, p50, p90, p95, p99, p999, max
   OP    < <= > >= == !=
   UNIT  ns, us, ms, s or min for times of transactions; without one mean,
         percentiles and max are those of observed values

@@ -330,8 +330,9 @@ std::string summary(const Run& run, const std::vector<Tag>& tags, const std::str
       slowest_line(run, tags, shown) + open_line(tags, shown) + files(run, page, shown);
   if (tags.empty())
     return head +
-           "Nothing was traced. Does the program call a trace library?\n"
-           "PCP_TRACE_DEBUG=api,comms in its environment tells.\n\n" +
+           (run.cut.empty() ? "Nothing was traced. Does the program call a trace library?\n"
+                              "PCP_TRACE_DEBUG=api,comms in its environment tells.\n\n"
+                            : "Nothing that was traced comes before the missing end.\n\n") +
            tail;
   std::vector<Section> sections = sections_of(tags);
   constexpr std::size_t kMostNotes = 2;

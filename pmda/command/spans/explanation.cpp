@@ -36,6 +36,12 @@ bool names_programs(const wire::CaptureFilter& filter) {
   return filter.pid != 0 || filter.service || filter.process;
 }
 
+std::uint64_t matching_programs(const HostFacts& facts, const wire::CaptureFilter& filter) {
+  return static_cast<std::uint64_t>(
+      std::count_if(facts.programs.begin(), facts.programs.end(),
+                    [&](const auto& program) { return matches(filter, program); }));
+}
+
 std::string of_programs(const HostFacts& facts, const wire::CaptureFilter& filter,
                         const Shown& shown) {
   const std::uint64_t able = facts.programs.size();
@@ -49,14 +55,13 @@ std::string of_programs(const HostFacts& facts, const wire::CaptureFilter& filte
                                        : " have come in the last 5 s, or use") +
             " PCP's own library, which has no spans\n";
   if (able == 0 || !names_programs(filter)) return text;
-  std::set<std::string> services;
-  std::uint64_t matching = 0;
-  for (const HostFacts::Program& program : facts.programs) {
-    services.insert(program.service);
-    matching += matches(filter, program) ? 1u : 0u;
-  }
+  const std::uint64_t matching = matching_programs(facts, filter);
   text += "the filter matches " + count_of(matching, "program");
-  return text + (matching == 0 ? "; services: " + listed(services, shown) : "") + "\n";
+  if (matching > 0) return text + "\n";
+  std::set<std::string> there;
+  for (const HostFacts::Program& program : facts.programs)
+    there.insert(filter.pid != 0 ? std::to_string(program.pid) : program.service);
+  return text + (filter.pid != 0 ? "; pids: " : "; services: ") + listed(there, shown) + "\n";
 }
 
 std::string of_tags(const HostFacts& facts, const wire::CaptureFilter& filter, const Shown& shown) {
@@ -82,7 +87,8 @@ std::string explanation(const HostFacts& facts, const wire::CaptureFilter& filte
   if (!facts.only_user.empty())
     text += "you see only programs of your own user (" + shown.name(facts.only_user, kNameColumns) +
             "), root and PCP's user see all\n";
-  if (facts.clients > 0) text += of_tags(facts, filter, shown);
+  const bool is_for_others = !facts.programs.empty() && matching_programs(facts, filter) == 0;
+  if (facts.clients > 0 && !is_for_others) text += of_tags(facts, filter, shown);
   text += "captures, of all who look there: " + Shown::count(static_cast<double>(facts.captures)) +
           "; they have brought " + count_of(facts.captured, "span") + " since the agent's start\n";
   std::string lines;

@@ -14,6 +14,7 @@
 #include "command/model/recorded_spans.hpp"
 #include "command/replace_file.hpp"
 #include "command/report/report_input.hpp"
+#include "command/report/shown.hpp"
 #include "command/spans/chrome_trace.hpp"
 #include "command/spans/spans_options.hpp"
 #include "command/spans/watch.hpp"
@@ -54,6 +55,9 @@ int write(const Collected& all, const std::string& path) {
       return fail(path + ": " + std::strerror(error), kExportFailed);
   } else if (const Result<void> replaced = replace_file(path, document); !replaced) {
     return fail(path + ": " + replaced.error().message, kExportFailed);
+  } else {
+    std::cout << path << ": " << Shown::counted(all.traces.size(), "trace") << ", "
+              << Shown::counted(all.spans, "span") << ", for ui.perfetto.dev and speedscope.app\n";
   }
   if (all.is_full())
     fail("ended early: " + std::to_string(kMostSpans) + " spans are the most", kExported);
@@ -90,8 +94,12 @@ int export_recorded(const ExportOptions& options) {
     return fail(options.archives.front() +
                     ": has no single transactions. Record with `pcp-trace record --spans FILTER`",
                 kExportFailed);
+  for (const std::string& archive : (*read)->cut)
+    fail(archive + ": its end is missing; what comes before it is exported", kExported);
   if (all.traces.empty())
-    return fail(options.archives.front() + ": no transaction was captured when it was recorded",
+    return fail(options.archives.front() +
+                    ((*read)->cut.empty() ? ": no transaction was captured when it was recorded"
+                                          : ": there is no transaction before that"),
                 kExportFailed);
   if ((*read)->missed > 0)
     fail(std::to_string((*read)->missed) + " spans were missed when they were recorded", kExported);

@@ -64,8 +64,12 @@ OpenTransactions read_open_transactions(const std::vector<std::string>& hosts,
     else if (!answer->trouble.empty())
       open.troubles.push_back(shown_host(host) + ": " + answer->trouble);
     else
-      std::copy_if(answer->tags.begin(), answer->tags.end(), std::back_inserter(open.tags),
-                   [&](const OpenTransaction& each) { return matches_tag(filter, each.tag); });
+      for (OpenTransaction& each : answer->tags) {
+        if (matches_tag(filter, each.tag))
+          open.tags.push_back(std::move(each));
+        else
+          open.others += each.count;
+      }
   }
   std::stable_sort(open.tags.begin(), open.tags.end(), [](const auto& one, const auto& other) {
     return one.oldest_s > other.oldest_s;
@@ -74,6 +78,8 @@ OpenTransactions read_open_transactions(const std::vector<std::string>& hosts,
 }
 
 std::string open_table(const OpenTransactions& open, const Shown& shown) {
+  if (open.tags.empty() && open.others > 0)
+    return "Nothing is open that matches; of other tags " + Shown::count(open.others) + ".\n";
   if (open.tags.empty()) return open.troubles.empty() ? "Nothing is open.\n" : "";
   const bool has_hosts = std::any_of(open.tags.begin(), open.tags.end(), [&](const auto& each) {
     return each.host != open.tags.front().host;

@@ -24,6 +24,7 @@ struct OpenTransaction {
 struct OpenTransactions {
   std::vector<OpenTransaction> tags;  // with the oldest first
   std::vector<std::string> troubles;  // hosts of which nothing is known, and why
+  double others = 0;                  // open transactions of tags that do not match
 };
 
 // Asks for tags that the filter matches.

@@ -29,7 +29,8 @@ constexpr std::size_t kMostNews = 64;
 }  // namespace
 
 struct SpanFeed::Queue {
-  Queue() : bell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  explicit Queue(std::size_t hosts)
+      : bell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), questions(hosts) {
     if (!bell) throw std::system_error(errno, std::generic_category(), "eventfd");
   }
 
@@ -40,10 +41,39 @@ struct SpanFeed::Queue {
     ::eventfd_write(bell.get(), 1);
   }
 
+  void note_question(std::size_t host, std::optional<agent::Time> asked) {
+    const std::scoped_lock lock(mutex);
+    questions[host].asked = asked;
+  }
+
+  void note_good_answer(std::size_t host) {
+    const std::scoped_lock lock(mutex);
+    questions[host].is_told = false;
+  }
+
+  // Requires: the mutex is held.
+  void add_mute_hosts(std::vector<HostNews>& taken, agent::Time now) {
+    for (std::size_t host = 0; host < questions.size(); ++host) {
+      Question& question = questions[host];
+      if (!question.asked || question.is_told || now - *question.asked < kSilence) continue;
+      question.is_told = true;
+      taken.emplace_back();
+      taken.back().host = host;
+      taken.back().is_mute = true;
+    }
+  }
+
   std::mutex mutex;
   std::condition_variable has_room;
   std::vector<HostNews> news;
   const agent::Descriptor bell;
+
+  // To a host, of its thread, which waits for the answer.
+  struct Question {
+    std::optional<agent::Time> asked;  // nothing: there is none
+    bool is_told = false;              // that it takes long, since there was a good answer
+  };
+  std::vector<Question> questions;
 };
 
 namespace {
@@ -63,10 +93,21 @@ class Reporter {
   }
 
  private:
+  // Whatever waits for the host goes through here.
+  template <typename Question>
+  auto ask(Question question) {
+    queue_->note_question(number_, agent::steady_now());
+    auto answer = question();
+    queue_->note_question(number_, {});
+    return answer;
+  }
+
   // What has never worked is not tried again.
   bool begin() {
-    Result<void> begun = host_.connect();
-    if (begun) begun = host_.ask_for(filter_);
+    const Result<void> begun = ask([this] {
+      const Result<void> connected = host_.connect();
+      return connected ? host_.ask_for(filter_) : connected;
+    });
     if (!begun) {
       say_trouble(begun.error().message);
       return false;
@@ -84,8 +125,9 @@ class Reporter {
 
   void follow() {
     for (;;) {
-      Result<SpanHost::Fetched> fetched = host_.fetch();
+      Result<SpanHost::Fetched> fetched = ask([this] { return host_.fetch(); });
       if (!fetched) return say_trouble(fetched.error().message);
+      queue_->note_good_answer(number_);
       const bool is_behind = fetched->backlog > 0;
       if (!fetched->news.spans.empty() || fetched->news.missed > 0) {
         is_silent_ = false;
@@ -94,7 +136,7 @@ class Reporter {
         news.missed = fetched->news.missed;
         queue_->put(std::move(news));
       }
-      if (fetched->must_ask_again && !host_.ask_for(filter_)) return;
+      if (fetched->must_ask_again && !ask([this] { return host_.ask_for(filter_); })) return;
       if (is_silent_ && agent::steady_now() - began_ >= kSilence) say_facts();
       if (!is_behind) std::this_thread::sleep_for(kBetweenFetches);
     }
@@ -103,7 +145,7 @@ class Reporter {
   void say_facts() {
     is_silent_ = false;
     HostNews news = made();
-    news.facts = host_.facts();
+    news.facts = ask([this] { return host_.facts(); });
     queue_->put(std::move(news));
   }
 
@@ -136,7 +178,7 @@ class Reporter {
 }  // namespace
 
 SpanFeed::SpanFeed(const std::vector<std::string>& hosts, const std::string& filter)
-    : queue_(std::make_shared<Queue>()) {
+    : queue_(std::make_shared<Queue>(hosts.size())) {
   for (std::size_t number = 0; number < hosts.size(); ++number)
     std::thread([queue = queue_, number, name = hosts[number], filter] {
       Reporter(queue, number, name, filter).run();
@@ -151,6 +193,7 @@ std::vector<HostNews> SpanFeed::take() {
   ::eventfd_read(queue_->bell.get(), &rung);
   std::vector<HostNews> taken = std::exchange(queue_->news, {});
   queue_->has_room.notify_all();
+  queue_->add_mute_hosts(taken, agent::steady_now());
   return taken;
 }
 

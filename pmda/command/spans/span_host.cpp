@@ -79,7 +79,7 @@ Result<void> SpanHost::connect() {
     status = context_ = pmNewContext(PM_CONTEXT_HOST, name_.c_str());
   else
     status = pmReconnectContext(context_);
-  if (status < 0) return pcp_error("cannot connect to pmcd", status);
+  if (status < 0) return connection_error("cannot connect to pmcd", status);
   is_lost_ = false;
   host_name_ = host_name_of(context_);
   return {};

@@ -50,6 +50,7 @@ class Watch {
     if (!news.trouble.empty())
       say(host + ": " + news.trouble + (news.is_over ? "\n" : "; waiting for it\n"));
     if (news.is_back) say(host + " is back\n");
+    if (news.is_mute) say(host + ": no answer yet; pmcd or its trace agent may be stopped\n");
     if (news.missed > 0 && watched_.missed == 0)
       say(host + ": " + Shown::counted(news.missed, "span") +
           " missed, for they were too many: share= makes them fewer, limit= allows more\n");

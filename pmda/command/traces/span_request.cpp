@@ -54,9 +54,13 @@ Result<SpanMetrics> look_up() {
 // Names stay in the namespace when their agent has gone.
 Result<void> find_agent() {
   const pmID id = lookup("trace.transact.count");
+  if (id == PM_ID_NULL)
+    return Error{"its pmcd has no metrics trace.*; is the trace agent installed there?"};
   pmDesc description{};
-  if (id != PM_ID_NULL && pmLookupDesc(id, &description) != PM_ERR_NOAGENT) return {};
-  return Error{kNoAgent};
+  if (pmLookupDesc(id, &description) >= 0) return {};
+  return Error{
+      "its trace agent does not run, or does not answer; trace.log, beside pmcd's log, may say "
+      "why"};
 }
 
 Result<SpanMetrics> ask_for_spans(const std::string& filter) {

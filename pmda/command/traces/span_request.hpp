@@ -18,10 +18,7 @@ struct SpanMetrics {
   pmID backlog = PM_ID_NULL;
 };
 
-inline constexpr const char* kNoAgent =
-    "its pmcd has no metrics trace.*; is the trace agent installed there?";
-
-// That is the error if pmcd has no trace agent at all.
+// Whether pmcd has a trace agent; the error says what is missing.
 Result<void> find_agent();
 
 // The context gets those that match, from now on. An error says why the agent will not have it.

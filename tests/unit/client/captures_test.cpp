@@ -93,9 +93,9 @@ TEST_F(CapturesTest, HaveWhatIsInsideWithIt) {
   end(request, outer);  // once more is nothing
   const auto spans = take();
   ASSERT_EQ(spans.size(), 3U);
-  EXPECT_EQ(spans[0].context.places, kRequest | kQuery);
-  EXPECT_EQ(spans[1].context.places, kRequest | kQuery);
-  EXPECT_EQ(spans[2].context.places, kRequest);
+  EXPECT_EQ(spans[0].context.places(), kRequest | kQuery);
+  EXPECT_EQ(spans[1].context.places(), kRequest | kQuery);
+  EXPECT_EQ(spans[2].context.places(), kRequest);
   EXPECT_TRUE(spans[0].aborted);
   EXPECT_EQ(spans[0].context.parent, spans[1].context.own);
   EXPECT_EQ(spans[1].context.parent, spans[2].context.own);
@@ -122,7 +122,7 @@ TEST_F(CapturesTest, OfAnEarlierSetAreOfThoseFiltersThatAreStillThere) {
   const auto spans = take();
   ASSERT_EQ(spans.size(), 2U);
   for (const CapturedSpan& span : spans) {
-    EXPECT_EQ(span.context.places, kRequest);
+    EXPECT_EQ(span.context.places(), kRequest);
     EXPECT_EQ(span.epoch, epoch);
   }
 }
@@ -135,8 +135,8 @@ TEST_F(CapturesTest, OfAShareHaveOneTraceForAllThatIsInside) {
     const auto inner = begin(intern_tag("part"));  // a top by itself, too
     EXPECT_TRUE(outer.context.is_trace());
     EXPECT_EQ(inner.context.trace_low, outer.context.trace_low);
-    EXPECT_EQ(inner.context.places, outer.context.places);
-    captured += outer.context.places != 0;
+    EXPECT_EQ(inner.context.places(), outer.context.places());
+    captured += outer.context.places() != 0;
     end(query, inner);
     end(request, outer);
   }
@@ -154,11 +154,11 @@ TEST_F(CapturesTest, LoseWholeTreesFirstWhereThereIsNoRoom) {
     ++put;
   }
   const auto another = begin(request);
-  EXPECT_NE(another.context.places, 0U);  // inside of the first
+  EXPECT_NE(another.context.places(), 0U);  // inside of the first
   end(request, another);
   recorder.trace().detach({request, outer.begun.place, outer.begun.moment});
   const auto tree = begin(request);
-  EXPECT_EQ(tree.context.places, 0U);
+  EXPECT_EQ(tree.context.places(), 0U);
   end(request, tree);
   const CaptureSet::Asked& asked = queue.captures().published()->at(3);
   EXPECT_EQ(asked.missed_full, 1U);

@@ -66,7 +66,7 @@ struct EndedInsideTest : testing::Test {
   std::vector<Places> queued() {
     std::vector<Places> places;
     CapturedSpan span;
-    while (queue.spans().take(span)) places.push_back(static_cast<Places>(span.context.places));
+    while (queue.spans().take(span)) places.push_back(span.context.places());
     return places;
   }
   using Queued = std::vector<Places>;
@@ -211,7 +211,7 @@ TEST_F(EndedInsideTest, WhatBeginsAfterAFastTopIsLeftOut) {
   end_some_inside(1);
   end(request, top);
   const auto late = recorder.begin_in(part, inside(top));
-  EXPECT_EQ(late.context.places, 0U);
+  EXPECT_EQ(late.context.places(), 0U);
   end_some_inside(1);
   end(part, late);
   EXPECT_TRUE(recorder.ended_inside().empty());
@@ -245,11 +245,11 @@ TEST_F(EndedInsideTest, NoPartOfWhatWasLeftOutIsATop) {
   ask(" limit=1000000/s");
   while (!queue.spans().is_half_full()) end(request, begin(request));
   const auto left_out = begin(request);
-  EXPECT_EQ(left_out.context.places, 0U);
+  EXPECT_EQ(left_out.context.places(), 0U);
   EXPECT_EQ(missed(), 1U);
   queued();
   const auto inner = begin(request);
-  EXPECT_EQ(inner.context.places, 0U);
+  EXPECT_EQ(inner.context.places(), 0U);
   EXPECT_EQ(missed(), 2U);
   end(request, inner);
   end(request, left_out);

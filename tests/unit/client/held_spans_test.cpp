@@ -38,7 +38,7 @@ struct HeldSpansTest : testing::Test {
     span.context.trace_low = ~std::uint64_t{0};
     span.context.own = own;
     span.context.parent = parent;
-    span.context.places = places;
+    span.context.set_places(places);
     span.duration_ns = duration_ns;
     span.slow_tops = tops;
     held.take({span, nullptr}, set, now, decisions);
@@ -46,7 +46,7 @@ struct HeldSpansTest : testing::Test {
   void event(std::uint64_t in, Places places) {
     CapturedSpan span;
     span.context.parent = in;
-    span.context.places = places;
+    span.context.set_places(places);
     span.kind = wire::SpanKind::Point;
     held.take({span, nullptr}, set, now, decisions);
   }
@@ -56,8 +56,7 @@ struct HeldSpansTest : testing::Test {
   std::map<std::uint64_t, Places> decided(Fate fate) {
     std::map<std::uint64_t, Places> found;
     for (const HeldSpans::Decided& each : decisions)
-      if (each.fate == fate)
-        found[each.held.span.context.own] |= static_cast<Places>(each.held.span.context.places);
+      if (each.fate == fate) found[each.held.span.context.own] |= each.held.span.context.places();
     std::erase_if(decisions, [&](const auto& each) { return each.fate == fate; });
     return found;
   }

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -110,6 +111,22 @@ TEST(Link, APatientWaitGoesOnAsLongAsThereIsProgress) {
   pauses = 0;
   EXPECT_FALSE(link.await(link.request_delivery(), 1ms, Link::Patience::Progress, pause));
   EXPECT_EQ(pauses, 4);
+}
+
+// The flusher has much to do when a wait begins, and then waits for an agent that may have stopped.
+TEST(Link, TheTimeBeginsAnewWithTheLastProgressAndNotWhenItIsOver) {
+  Link link;
+  constexpr auto kPatience = 500ms;
+  std::vector<SteadyTime> ends;
+  const auto pause = [&](SteadyTime until) {
+    if (ends.empty()) link.made_progress();
+    ends.push_back(until);
+    std::this_thread::sleep_until(until);
+    return false;
+  };
+  EXPECT_FALSE(link.await(link.request_delivery(), kPatience, Link::Patience::Progress, pause));
+  ASSERT_EQ(ends.size(), 2u);
+  EXPECT_LT(ends[1] - ends[0], kPatience / 2);
 }
 
 // What _exit() in a signal handler relies on.

@@ -96,6 +96,18 @@ TEST_F(SpanSenderTest, CapturesForThisProcessOnly) {
   EXPECT_EQ(sender.next()->spans_at[3], 0U);
 }
 
+// An acknowledgement may take long, and monitors come and go meanwhile.
+TEST_F(SpanSenderTest, SendsWhatWaitsHoweverOftenItIsAsked) {
+  sender.welcomed(Agent::Another, 0, control(1, kAsked));
+  trace(3);
+  for (std::uint64_t number = 2; number <= 500; ++number) {
+    sender.take_control(control(number, kAsked));
+    sender.look(kNow);
+  }
+  EXPECT_EQ(spans_of_next(), 3U);
+  EXPECT_EQ(count(7), (wire::CaptureCount{.capture = 7, .captured = 3}));
+}
+
 TEST_F(SpanSenderTest, CapturesNothingForWhatItCannotRead) {
   sender.welcomed(Agent::Another, 0,
                   control(1, {{7, 3, "tga=request"}, {8, 4, "tag=request slower=1"}}));
@@ -359,7 +371,7 @@ TEST_F(SpanSenderTest, CountsWhatComesWhenItHasGivenUp) {
   CapturedSpan late;
   late.tag = tag;
   late.epoch = recorders.captures().published()->epoch();
-  late.context.places = recorders.captures().published()->places();
+  late.context.set_places(recorders.captures().published()->places());
   sender.disconnected(kNow);
   sender.look(kNow + 11'000'000'000);
   SpanQueue::Token token;
@@ -410,7 +422,7 @@ TEST_F(SpanSenderTest, CountsNothingOfAnotherAgentForThisOne) {
   CapturedSpan late;
   late.tag = tag;
   late.epoch = look->epoch();
-  late.context.places = look->places();
+  late.context.set_places(look->places());
   SpanQueue::Token token;
   EXPECT_TRUE(recorders.spans().put(token, late));
   trace();

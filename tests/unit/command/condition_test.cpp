@@ -167,7 +167,7 @@ TEST(Condition, WithATimeIsOfTransactionsWithoutOfObservations) {
   EXPECT_EQ(outcome("* p99 > 16", {checkout(), queue()}), Outcome::Broken);
   EXPECT_EQ(findings("checkout p99 > 50", {checkout()})[0].line,
             "unknown: checkout p99 > 50: no observation matches; for a transaction give a unit: "
-            "ns, us, ms, s");
+            "ns, us, ms, s, min");
   EXPECT_EQ(findings("queue failed > 0", {queue()})[0].line,
             "unknown: queue failed > 0: no transaction matches");
 }

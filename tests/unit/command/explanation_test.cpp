@@ -57,6 +57,14 @@ TEST(Explanation, IsThatNoProgramMatches) {
             std::string::npos);
 }
 
+TEST(Explanation, SaysNothingOfTagsOfOtherPrograms) {
+  EXPECT_EQ(explained(a_shop(), "pid=13 slower=1s"),
+            "nothing has come yet. On saturn:\n"
+            "  2 programs are connected to the agent\n"
+            "  the filter matches no program; pids: 11, 12\n" +
+                std::string(kEnd));
+}
+
 TEST(Explanation, IsThatProgramsHaveAnotherLibrary) {
   HostFacts facts = a_shop();
   facts.clients = 5;

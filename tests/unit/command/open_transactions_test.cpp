@@ -32,6 +32,9 @@ TEST(OpenTransactions, NameTheirHostsIfThereAreSeveral) {
 
 TEST(OpenTransactions, AreNone) {
   EXPECT_EQ(open_table({}, kPlain), "Nothing is open.\n");
+  OpenTransactions others;
+  others.others = 8;
+  EXPECT_EQ(open_table(others, kPlain), "Nothing is open that matches; of other tags 8.\n");
   OpenTransactions unknown;
   unknown.troubles = {"saturn: away"};
   EXPECT_EQ(open_table(unknown, kPlain), "");
