@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // A fork must not find the library's thread inside somebody's lock. Here it is the lock of an
-// allocator that, unlike the C library's, takes no care of forks.
+// allocator that, unlike the C library's, takes no care of forks, and from which each new thread
+// has something before it is anybody's, as with the address sanitizer's.
+#include <dlfcn.h>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +16,7 @@
 #include <new>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -24,7 +28,28 @@ std::mutex heap_lock;
 const std::thread::id main_thread = std::this_thread::get_id();
 std::atomic<int> slow_allocations{0};
 
+using ThreadBody = void* (*)(void*);
+
+// A third of what a fork is ready to wait.
+void* begin_slowly(void* given) {
+  const std::pair<ThreadBody, void*> body = *static_cast<std::pair<ThreadBody, void*>*>(given);
+  {
+    const std::lock_guard lock(heap_lock);
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  }
+  return body.first(body.second);
+}
+
 }  // namespace
+
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, ThreadBody body,
+                              void* given) noexcept {
+  static std::pair<ThreadBody, void*> only_one;
+  only_one = {body, given};
+  const auto create =
+      reinterpret_cast<decltype(&pthread_create)>(::dlsym(RTLD_NEXT, "pthread_create"));
+  return create(thread, attributes, begin_slowly, &only_one);
+}
 
 static void* allocate(std::size_t bytes, std::size_t alignment) {
   const std::lock_guard lock(heap_lock);
@@ -75,6 +100,17 @@ TEST(ForkRest, AChildFindsTheAllocatorFree) {
   // on a busy machine, a child may find the lock taken.
   EXPECT_LE(found_locked, 10);
   EXPECT_GT(slow_allocations, 100) << "the library's thread hardly allocated";
+}
+
+TEST(ForkRest, AChildFindsTheAllocatorFreeWhileTheThreadIsMade) {
+  ::setenv("PCP_TRACE_SOCKET", "/nonexistent/agent.socket", 1);
+  pmtrace_point(pmtrace_tag("first"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(heap_lock.try_lock() ? 0 : 1);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace

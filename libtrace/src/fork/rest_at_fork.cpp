@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include <atomic>
 #include <chrono>
 #include <mutex>
 #include <new>
@@ -21,14 +22,23 @@ using namespace std::chrono_literals;
 constexpr auto kPatience = 100ms;
 constexpr auto kPause = 20us;
 
-// Held while our thread works, and by a thread that forks. Null if there is no memory. In memory
-// that is wiped in a child: there it is free.
-std::mutex* work_lock = nullptr;
+struct Work {
+  std::mutex lock;  // held while our thread works, and by a thread that forks
+  std::atomic<bool> is_being_made{false};  // our thread; stands for itself
+};
+
+// Null if there is no memory. In memory that is wiped in a child: there it is free.
+Work* flushers_work = nullptr;
 thread_local bool forker_has_lock [[gnu::tls_model("initial-exec")]] = false;
+
+bool try_lock() {
+  return !flushers_work->is_being_made.load(std::memory_order_relaxed) &&
+         flushers_work->lock.try_lock();
+}
 
 // Thread sanitizer does not know the calls that wait for a lock until a time.
 bool try_lock_for_a_while() {
-  for (const auto until = present_time() + kPatience; !work_lock->try_lock();
+  for (const auto until = present_time() + kPatience; !try_lock();
        std::this_thread::sleep_for(kPause))
     if (present_time() > until) return false;
   return true;
@@ -37,7 +47,7 @@ bool try_lock_for_a_while() {
 void before_fork() { forker_has_lock = try_lock_for_a_while(); }
 
 void after_fork_in_parent() {
-  if (std::exchange(forker_has_lock, false)) work_lock->unlock();
+  if (std::exchange(forker_has_lock, false)) flushers_work->lock.unlock();
 }
 
 void after_fork_in_child() { forker_has_lock = false; }
@@ -45,24 +55,29 @@ void after_fork_in_child() { forker_has_lock = false; }
 }  // namespace
 
 void let_flusher_rest_at_forks() {
-  void* memory = allocate_wiped_memory(sizeof *work_lock);
+  void* memory = allocate_wiped_memory(sizeof *flushers_work);
   if (memory == nullptr) return;
-  work_lock = new (memory) std::mutex;
+  flushers_work = new (memory) Work;
   ::pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
+void say_flusher_is_being_made(bool it_is) {
+  if (flushers_work != nullptr)
+    flushers_work->is_being_made.store(it_is, std::memory_order_relaxed);
+}
+
 ForksWait::ForksWait() {
-  if (work_lock != nullptr) work_lock->lock();
+  if (flushers_work != nullptr) flushers_work->lock.lock();
 }
 ForksWait::~ForksWait() {
-  if (work_lock != nullptr) work_lock->unlock();
+  if (flushers_work != nullptr) flushers_work->lock.unlock();
 }
 
 ForksGoOn::ForksGoOn() {
-  if (work_lock != nullptr) work_lock->unlock();
+  if (flushers_work != nullptr) flushers_work->lock.unlock();
 }
 ForksGoOn::~ForksGoOn() {
-  if (work_lock != nullptr) work_lock->lock();
+  if (flushers_work != nullptr) flushers_work->lock.lock();
 }
 
 }  // namespace pcp::trace::client

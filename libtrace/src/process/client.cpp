@@ -168,9 +168,11 @@ bool Client::start_thread() {
   ::pthread_sigmask(SIG_SETMASK, &all, &program_signals_);
   const sigset_t before = program_signals_;
   pthread_t thread;
+  say_flusher_is_being_made(true);
   const int error = ::pthread_create(&thread, nullptr, run_flusher, this);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (error != 0) {
+    say_flusher_is_being_made(false);
     link_.attempt_ended(-error);
     return false;
   }
@@ -181,6 +183,7 @@ bool Client::start_thread() {
 
 void* Client::run_flusher(void* given) {
   auto* const client = static_cast<Client*>(given);
+  say_flusher_is_being_made(false);
   run_like_any_thread();
   for (;;) {
     try {
