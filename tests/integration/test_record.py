@@ -475,13 +475,25 @@ class Hosts(Recording):
         self.assertIn("ended too early", errors)
         self.assertEqual(recorded.complaints(self.folder), "")
 
-    def test_that_are_not_there_are_named(self):
-        done = subprocess.run([recorded.COMMAND, "record", "-h", "local:/no/socket"], text=True,
+    def complaint_of(self, host):
+        """Gives what it says of a host of which nothing can be recorded."""
+        done = subprocess.run([recorded.COMMAND, "record", "-h", host], text=True,
                               capture_output=True, check=False, timeout=PATIENCE_S,
                               cwd=self.directory)
         self.assertEqual(done.returncode, 125)
-        self.assertRegex(done.stderr, r"^pcp-trace record: cannot connect to pmcd on .*\n$")
         self.assertEqual(os.listdir(self.directory), [])
+        return done.stderr
+
+    def test_that_are_not_there_are_named(self):
+        self.assertRegex(self.complaint_of("local:/no/socket"),
+                         r"^pcp-trace record: cannot connect to pmcd on .*\n$")
+
+    def test_without_an_agent_are_named(self):
+        pmcd = self.start_pmcd()
+        pmcd.kill_agent()
+        self.assertIn(f" {pmcd.host()}: its trace agent does not run, ", self.complaint_of(pmcd.host()))
+        pmcd.take_metrics_out()
+        self.assertIn(f" {pmcd.host()}: its pmcd has no metrics trace.*; ", self.complaint_of(pmcd.host()))
 
 
 if __name__ == "__main__":

@@ -384,6 +384,13 @@ class Nothing(SpansTestCase):
             self.assertEqual(out, "")
             self.assertIn(": its trace agent does not run, or does not answer; trace.log, ", complaints)
 
+    def test_is_there_without_its_metrics(self):
+        self.pmcd.take_metrics_out()
+        out, complaints = self.end(self.start(), 1)
+        self.assertEqual(out, "")
+        self.assertIn(": its pmcd has no metrics trace.*; is the trace agent installed there?",
+                      complaints)
+
     def test_is_there_once_of_what_does_not_answer(self):
         environment = {"PMCD_REQUEST_TIMEOUT": "4"}
         with unittest.mock.patch.dict(os.environ, environment):

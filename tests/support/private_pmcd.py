@@ -334,6 +334,12 @@ class PrivatePmcd:
         self.kill_agent(with_signal)
         self.start_agent(options)
 
+    def take_metrics_out(self):
+        """Lets pmcd know of no metric of the agent's, as where none is installed."""
+        shutil.copy(f"{pcp_configuration()['PCP_VAR_DIR']}/pmns/root_pmcd", self.path("root"))
+        self._pmcd.send_signal(signal.SIGHUP)
+        wait_until(lambda: "Unknown metric" in self.pminfo("trace"), what="pmcd to forget them")
+
     def stopped_agent(self):
         """Keeps the agent from running: its host takes connections and data, but nobody answers."""
         return stopped(self.agent_pid())

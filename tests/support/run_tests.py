@@ -4,10 +4,15 @@
 
 Fails also if there is none: to unittest that is as good as success."""
 
+import faulthandler
 import importlib
 import os
 import sys
 import unittest
+
+
+# Where a test is, if it hangs: said before CTest ends the script.
+TOLD_AFTER_S = 840
 
 
 def open_standard_descriptors():
@@ -19,6 +24,7 @@ def open_standard_descriptors():
 
 def main():
     open_standard_descriptors()
+    faulthandler.dump_traceback_later(TOLD_AFTER_S)
     path, *names = sys.argv[1:]
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
     module = importlib.import_module(os.path.splitext(os.path.basename(path))[0])

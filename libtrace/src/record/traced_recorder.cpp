@@ -161,8 +161,8 @@ double Recorder::end_traced(const ThreadTrace::Open& open, const TraceContext& c
 // False if nobody wants it, or there is no room for it, which is counted.
 bool Recorder::capture_span(const CaptureSet& set, const ThreadTrace::Open& open,
                             const SlowTreeNote& note, CapturedSpan& span) {
-  const auto still = [&](std::uint64_t places) {
-    return set.still_asked(static_cast<Places>(places), OpenTable::epoch_of(open.place));
+  const auto still = [&](Places places) {
+    return set.still_asked(places, OpenTable::epoch_of(open.place));
   };
   span.context.set_places(still(span.context.places()));
   span.slow_tops = note.what.tops & still(span.context.places());

@@ -129,10 +129,10 @@ Result<void> HostSource::find_metrics() {
   metrics_ = ask([with_events = !spans_.empty()] {
                return metrics_below_roots(with_events);
              }).value_or(std::vector<RecordedMetric>());
-  if (is_left_) return Error{"its pmcd does not answer"};
   if (!metrics_.empty()) return {};
   const std::optional<Result<void>> found = ask([] { return find_agent(); });
-  if (found && !*found) return found->error();
+  if (!found) return Error{"its pmcd does not answer"};
+  if (!*found) return (*found).error();
   return Error{"its trace agent has no metrics"};
 }
 

@@ -68,6 +68,27 @@ TEST_F(SpanLimitTest, TakesAllAgainAfterAWhile) {
   EXPECT_EQ(taken_of(100, 60), 100);
 }
 
+TEST_F(SpanLimitTest, TakesLaterWhatItSaysIsTakenFromNowOn) {
+  int promised = 0;
+  int refused = 0;
+  std::uint64_t second = 1;
+  for (int i = 0; i < 20'000; ++i) {
+    if (random() % 64 == 0) second += 1 + random() % 2;
+    limit.count(second * kSecond);
+    const std::uint64_t share = kAll >> random() % 8;
+    const std::uint64_t trace = random();
+    if (!limit.admits_from_now_on(share, trace)) {
+      ++refused;
+      continue;
+    }
+    ++promised;
+    for (const std::uint64_t later : {0, 1, 2, 3, 50})
+      ASSERT_EQ(limit.admits(share, trace, (second + later) * kSecond), Answer::Taken) << i;
+  }
+  EXPECT_GT(promised, 1000);
+  EXPECT_GT(refused, 1000);
+}
+
 TEST_F(SpanLimitTest, GoesOnWhereAnotherWas) {
   taken_of(1000, 7);
   SpanLimit next;
