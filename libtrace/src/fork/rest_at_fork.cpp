@@ -22,6 +22,10 @@ using namespace std::chrono_literals;
 constexpr auto kPatience = 100ms;
 constexpr auto kPause = 20us;
 
+// And so often. Where all processes have stood still for so long, as in a container that has used
+// up its share of the processors, only time has passed.
+constexpr int kLooks = 1000;
+
 struct Work {
   std::mutex lock;  // held while our thread works, and by a thread that forks
   std::atomic<bool> is_being_made{false};  // our thread; stands for itself
@@ -38,9 +42,11 @@ bool try_lock() {
 
 // Thread sanitizer does not know the calls that wait for a lock until a time.
 bool try_lock_for_a_while() {
-  for (const auto until = present_time() + kPatience; !try_lock();
-       std::this_thread::sleep_for(kPause))
-    if (present_time() > until) return false;
+  const SteadyTime until = present_time() + kPatience;
+  for (int looks = 1; !try_lock(); ++looks) {
+    if (looks >= kLooks && present_time() > until) return false;
+    std::this_thread::sleep_for(kPause);
+  }
   return true;
 }
 
