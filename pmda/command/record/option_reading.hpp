@@ -17,6 +17,13 @@ Result<void> take(Result<Value> parsed, Target& target) {
   return {};
 }
 
+// The argument of -h. To PCP's library a path would be an archive.
+inline Result<std::string> parse_host(const std::string& text) {
+  if (text.empty()) return Error{"needs a host"};
+  if (text.front() == '/') return Error{"a host is a name; for a socket, unix:" + text};
+  return text;
+}
+
 // The option of a word as one writes it.
 inline std::string option_name(const std::string& word, int letter) {
   if (word.starts_with("--")) return word.substr(0, word.find('='));

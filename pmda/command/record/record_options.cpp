@@ -10,6 +10,7 @@
 #include "collector/spans/captures.hpp"
 #include "command/record/option_reading.hpp"
 #include "command/record/time_argument.hpp"
+#include "wire/capture_filter.hpp"
 
 namespace pcp::trace::command {
 
@@ -51,8 +52,7 @@ Result<ArchiveVersion> parse_version(const std::string& text) {
 Result<void> take_option(int which, const char* argument, RecordOptions& options) {
   switch (which) {
     case 'h':
-      options.host = argument;
-      return {};
+      return take(parse_host(argument), options.host);
     case 'o':
       options.folder = argument;
       return {};
@@ -92,6 +92,10 @@ Result<void> take_environment(RecordOptions& options) {
 }
 
 Result<void> check(const RecordOptions& options) {
+  if (!options.spans.empty() && !options.command.empty() &&
+      wire::parse_capture_filter(options.command.front()))
+    return Error{"--spans: " + options.command.front() +
+                 " is a word of the filter: put all of them in quotes"};
   if (options.host.empty() && options.command.empty())
     return Error{"what is to be recorded? Give a command, or a host: -h HOST"};
   if (!options.host.empty() && !options.command.empty())

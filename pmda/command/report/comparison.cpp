@@ -65,7 +65,7 @@ std::string ComparisonTable::value(const Tag& tag, const Value& value) const {
 std::string ComparisonTable::change(const Value& before, const Value& now, Better better) const {
   if (!before || !now) return std::string(kChange, ' ');
   std::string text = " " + shown_.change(*before, *now);
-  if (*before == *now) return Shown::left(text, kChange);
+  if (!Shown::has_changed(*before, *now)) return Shown::left(text, kChange);
   text += *now > *before ? shown_.sign("▲", "^") : shown_.sign("▼", "v");
   if (better == Better::Less) text = *now < *before ? shown_.good(text) : shown_.bad(text);
   return Shown::left(text, kChange);

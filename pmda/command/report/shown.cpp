@@ -244,8 +244,13 @@ std::string Shown::measured(double number) {
   return size >= 0.9995 && size < 999.5 ? three_digits(number) : Shown::number(number);
 }
 
+bool Shown::has_changed(double before, double now) {
+  constexpr double kLeast = 0.0005;  // it is shown with a tenth of a percent
+  return before != now && std::abs(now - before) >= std::abs(before) * kLeast;
+}
+
 std::string Shown::change(double before, double now) const {
-  if (before == now) return sign("±0%", "0%");
+  if (!has_changed(before, now)) return sign("±0%", "0%");
   if (before == 0) return "new";
   const double percent = (now - before) / std::abs(before) * 100;
   if (percent >= 999.5) {

@@ -47,6 +47,8 @@ class Shown {
 
   // "+12%", "-3.4%", "x10": how much more the second is.
   std::string change(double before, double now) const;
+  // Whether one sees it there.
+  static bool has_changed(double before, double now);
 
   // A program's text, cut to so many columns; what could harm a terminal is shown as \xNN.
   std::string name(std::string_view text, std::size_t columns) const;

@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
+#include <filesystem>
 #include <utility>
 
 #include "command/record/option_reading.hpp"
@@ -53,9 +54,7 @@ Result<std::uint64_t> parse_count(const std::string& text) {
 Result<void> take_common(int which, const char* argument, WatchOptions& options) {
   if (which == 's') return take(parse_count(argument), options.traces);
   if (which == 'T') return take(parse_time(argument), options.duration);
-  if (*argument == '\0') return Error{"needs a host"};
-  options.hosts.emplace_back(argument);
-  return {};
+  return take(parse_host(argument), options.hosts.emplace_back());
 }
 
 Result<void> take_option(int which, const char* argument, SpansOptions& options) {
@@ -131,7 +130,12 @@ void add_host(WatchOptions& options) {
 // What is in an archive has been chosen when it was captured: so words are further archives, as a
 // shell makes them of -a *.trace.
 Result<void> check(ExportOptions& options, std::vector<std::string>& words) {
-  if (options.archives.empty()) return {};
+  if (options.archives.empty()) {
+    for (const std::string& word : words)
+      if (std::error_code ignored; std::filesystem::exists(word, ignored))
+        return Error{word + ": for what was recorded: -a " + word};
+    return {};
+  }
   if (!options.hosts.empty()) return Error{"-a: is for what was recorded; leave out -h, or -a"};
   if (options.duration) return Error{"-a: is for what was recorded; leave out -T"};
   for (const std::string& word : std::exchange(words, {})) {

@@ -38,6 +38,14 @@ TEST(Comparison, ShowsBothRunsAndWhatHasChanged) {
       << text;
 }
 
+TEST(Comparison, MarksNothingWhereOneSeesNoChange) {
+  const std::string text =
+      comparison(run_of({transaction("checkout", 200, 1, 1)}),
+                 run_of({transaction("checkout", 200, 1.0004, 0.9996)}), {true, true, 80});
+  EXPECT_EQ(text.find("▲"), std::string::npos) << text;
+  EXPECT_EQ(text.find("▼"), std::string::npos) << text;
+}
+
 TEST(Comparison, MarksWorseAndBetterInColours) {
   const std::string text =
       comparison(run_of({transaction("checkout", 200, 1, 1)}),

@@ -76,6 +76,8 @@ TEST(RecordOptions, AMistakeIsNamed) {
       {{"-h", "shop", "app"}, "on this machine"},
       {{"-s", "5s", "app"}, "-s: "},
       {{"-h", "shop", "--wait"}, "--wait: "},
+      {{"-h", "/run/x"}, "-h: a host is a name; for a socket, unix:/run/x"},
+      {{"--spans", "tag=a", "slower=10ms", "app"}, "--spans: slower=10ms is a word of the filter"},
       {{"-t"}, "-t: needs an argument"},
       {{"--output"}, "--output: needs an argument"},
       {{"-z", "app"}, "-z: is not an option"},

@@ -92,6 +92,7 @@ TEST(SpansOptions, ThatAreWrongAreNamed) {
   EXPECT_EQ(complaint({"-s", "0"}), "-s: \"0\" is not a number of traces, from 1 on");
   EXPECT_EQ(complaint({"-T", "soon"}).substr(0, 4), "-T: ");
   EXPECT_EQ(complaint({"-h", ""}), "-h: needs a host");
+  EXPECT_EQ(complaint({"-h", "/run/x"}), "-h: a host is a name; for a socket, unix:/run/x");
   EXPECT_EQ(complaint({"slower=ten"}).substr(0, 12), "slower=ten: ");
   EXPECT_EQ(complaint({"checkout"}).substr(0, 10), "checkout: ");
   EXPECT_EQ(complaint({"--open", "-s", "1"}),
@@ -105,6 +106,11 @@ TEST(ExportOptions, ThatAreWrongAreNamed) {
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"--chrome", ""}, {"--chrome="}, {"tag=a", "--chrome", ""}})
     EXPECT_EQ(error_of(parsed(parse_export_options, words)), "--chrome: needs a file");
+}
+
+TEST(ExportOptions, OfAnArchiveNeedItsOption) {
+  EXPECT_EQ(error_of(parsed(parse_export_options, {"--chrome", "x", "/proc"})),
+            "/proc: for what was recorded: -a /proc");
 }
 
 TEST(ExportOptions, TakeArchivesAsAShellNamesThem) {
