@@ -82,7 +82,7 @@ TEST_F(SpanLimitTest, TakesLaterWhatItSaysIsTakenFromNowOn) {
       continue;
     }
     ++promised;
-    for (const std::uint64_t later : {0, 1, 2, 3, 50})
+    for (const std::uint64_t later : {0U, 1U, 2U, 3U, 50U})
       ASSERT_EQ(limit.admits(share, trace, (second + later) * kSecond), Answer::Taken) << i;
   }
   EXPECT_GT(promised, 1000);
