@@ -133,7 +133,7 @@ Result<void> check(ExportOptions& options, std::vector<std::string>& words) {
   if (options.archives.empty()) {
     for (const std::string& word : words)
       if (std::error_code ignored; std::filesystem::exists(word, ignored))
-        return Error{word + ": for what was recorded: -a " + word};
+        return Error{"for what was recorded: -a " + word};
     return {};
   }
   if (!options.hosts.empty()) return Error{"-a: is for what was recorded; leave out -h, or -a"};

@@ -110,7 +110,7 @@ TEST(ExportOptions, ThatAreWrongAreNamed) {
 
 TEST(ExportOptions, OfAnArchiveNeedItsOption) {
   EXPECT_EQ(error_of(parsed(parse_export_options, {"--chrome", "x", "/proc"})),
-            "/proc: for what was recorded: -a /proc");
+            "for what was recorded: -a /proc");
 }
 
 TEST(ExportOptions, TakeArchivesAsAShellNamesThem) {
