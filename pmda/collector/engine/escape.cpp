@@ -59,8 +59,17 @@ void take_escaped(std::string_view& text, std::string& out, EscapeRule stays) {
 
 std::string escaped(std::string_view text, EscapeRule stays) {
   std::string out;
-  while (!text.empty()) take_escaped(text, out, stays);
-  return out;
+  std::size_t staying = 0;  // bytes at the front of what is left
+  while (staying < text.size()) {
+    const std::size_t length = stays(text.substr(staying));
+    staying += length;
+    if (length > 0) continue;
+    out += text.substr(0, staying);
+    append_escaped(out, text[staying]);
+    text.remove_prefix(staying + 1);
+    staying = 0;
+  }
+  return out += text;
 }
 
 }  // namespace pcp::trace::agent
