@@ -24,7 +24,7 @@ constexpr auto kPause = 20us;
 
 // And so often. Where all processes have stood still for so long, as in a container that has used
 // up its share of the processors, only time has passed.
-constexpr int kLooks = 1000;
+constexpr int kLooks = 100;
 
 struct Work {
   std::mutex lock;  // held while our thread works, and by a thread that forks
