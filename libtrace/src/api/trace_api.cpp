@@ -73,8 +73,7 @@ PMTRACE_EXPORT int pmtrace_begin_from(pmtrace_handle tag, pmtrace_tx* tx, const 
   TraceContext context;
   if (const auto parsed = parse_traceparent(header_text(traceparent))) {
     context = *parsed;
-    context.set_state(tracestates.keep(header_text(tracestate), context.trace_low) &
-                      Tracestates::kLast);
+    context.set_state(tracestates.keep(header_text(tracestate), context.trace_low));
   }
   return begin_in(tag, tx, {context});
 }

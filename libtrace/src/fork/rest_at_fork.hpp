@@ -10,8 +10,8 @@ namespace pcp::trace::client {
 // Before any of what follows. Thread: any, once per process image.
 void let_flusher_rest_at_forks();
 
-// Said by the thread that makes the flusher's, before it does: what a thread begins with, before it
-// is ours, may take locks as well. Forks wait until it works, or until it is said again.
+// Said before the flusher's thread is made, and taken back by that thread, or by who could not make
+// it. What a thread begins with, before it runs code of ours, may take locks, too: so forks wait.
 void say_flusher_is_being_made(bool it_is);
 
 // The flusher's thread does all its work in such a scope: a fork waits for its end, though not for

@@ -26,7 +26,7 @@ pid_t session_at_start = 0;
 TraceContext start_trace(std::string_view traceparent, const char* tracestate) {
   TraceContext context = parse_traceparent(traceparent).value_or(TraceContext{});
   if (context.is_trace() && tracestate != nullptr)
-    context.set_state(tracestates.keep(tracestate, context.trace_low) & Tracestates::kLast);
+    context.set_state(tracestates.keep(tracestate, context.trace_low));
   return context;
 }
 

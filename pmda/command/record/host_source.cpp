@@ -132,7 +132,7 @@ Result<void> HostSource::find_metrics() {
   if (!metrics_.empty()) return {};
   const std::optional<Result<void>> found = ask([] { return find_agent(); });
   if (!found) return Error{"its pmcd does not answer"};
-  if (!*found) return (*found).error();
+  if (!*found) return found->error();
   return Error{"its trace agent has no metrics"};
 }
 
