@@ -132,7 +132,8 @@ void add_host(WatchOptions& options) {
 Result<void> check(ExportOptions& options, std::vector<std::string>& words) {
   if (options.archives.empty()) {
     for (const std::string& word : words)
-      if (std::error_code ignored; std::filesystem::exists(word, ignored))
+      if (std::error_code ignored;
+          !wire::parse_capture_filter(word) && std::filesystem::exists(word, ignored))
         return Error{"for what was recorded: -a " + word};
     return {};
   }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/spans/spans_options.hpp"
 
+#include <unistd.h>
+
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -111,6 +114,17 @@ TEST(ExportOptions, ThatAreWrongAreNamed) {
 TEST(ExportOptions, OfAnArchiveNeedItsOption) {
   EXPECT_EQ(error_of(parsed(parse_export_options, {"--chrome", "x", "/proc"})),
             "for what was recorded: -a /proc");
+}
+
+TEST(ExportOptions, TakeAFilterForOneThoughAFileHasItsName) {
+  namespace fs = std::filesystem;
+  const fs::path before = fs::current_path();
+  const fs::path folder = testing::TempDir() + "trace-" + std::to_string(::getpid());
+  ASSERT_TRUE(fs::create_directories(folder / "tag=a"));
+  fs::current_path(folder);
+  EXPECT_TRUE(parsed(parse_export_options, {"--chrome", "x", "tag=a"}));
+  fs::current_path(before);
+  fs::remove_all(folder);
 }
 
 TEST(ExportOptions, TakeArchivesAsAShellNamesThem) {
