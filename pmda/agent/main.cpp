@@ -2,7 +2,6 @@
 // pmdatrace: options, and how the parts are put together.
 #include <pcp/pmapi.h>
 #include <pwd.h>
-#include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include "agent/adopt_numbers.hpp"
 #include "agent/bridge.hpp"
 #include "agent/disk_thread.hpp"
+#include "agent/end_when_stuck.hpp"
 #include "agent/log.hpp"
 #include "agent/main_loop.hpp"
 #include "agent/number_keeper.hpp"
@@ -69,11 +69,7 @@ void keep_time_zone() { setenv("TZ", ":/etc/localtime", 0); }
 constexpr Time kWaitForReserve = std::chrono::seconds(1);
 
 // A disk that hangs may keep the process from ending, but not for longer than this.
-void end_soon() {
-  constexpr unsigned kSeconds = 20;  // on a busy machine 100,000 numbers take some
-  signal(SIGALRM, [](int) { _exit(EXIT_FAILURE); });
-  alarm(kSeconds);
-}
+constexpr int kWaitAtEndSeconds = 20;
 
 std::string numbers_path(int domain) {
   return std::string(pmGetConfig("PCP_VAR_DIR")) + "/config/pmda/" + std::to_string(domain) +
@@ -148,7 +144,7 @@ int run(Options options) {
     loop.run(
         bridge, after_request, [&] { collector.request_client_log(); }, look);
   }
-  end_soon();
+  end_when_stuck(kWaitAtEndSeconds);
   collector.stop();
   return connected ? EXIT_SUCCESS : EXIT_FAILURE;
 }

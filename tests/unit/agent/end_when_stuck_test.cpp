@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "agent/end_when_stuck.hpp"
+
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+
+namespace pcp::trace::agent {
+
+namespace {
+
+constexpr int kSeconds = 2;
+
+// A process's exit status.
+template <typename Work>
+int status_after(Work work) {
+  const pid_t child = fork();
+  if (child == 0) {
+    end_when_stuck(kSeconds);
+    work();
+    _exit(EXIT_SUCCESS);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+// On a busy machine it takes longer.
+void compute_for(int seconds) {
+  timespec time{};
+  while (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) == 0 && time.tv_sec < seconds) {
+  }
+}
+
+void wait_for_ever() {
+  for (;;) pause();
+}
+
+TEST(EndWhenStuck, EndsWhoeverWaits) { EXPECT_EQ(status_after(wait_for_ever), EXIT_FAILURE); }
+
+TEST(EndWhenStuck, LetsWhoeverComputesGoOn) {
+  EXPECT_EQ(status_after([] { compute_for(2 * kSeconds); }), EXIT_SUCCESS);
+}
+
+TEST(EndWhenStuck, EndsWhoeverHasComputedAndWaits) {
+  EXPECT_EQ(status_after([] {
+              compute_for(kSeconds);
+              wait_for_ever();
+            }),
+            EXIT_FAILURE);
+}
+
+}  // namespace
+
+}  // namespace pcp::trace::agent
