@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Sends an agent spans as so many programs do that capture all that they may, and all from one
 // process: EVENTS as soon as the last one is acknowledged, or, paced, every 100 ms as many spans as
-// the agent allows. They begin when somebody asks for the tag bench.asked. Prints what the agent
-// has acknowledged, and how many a second it allows them in the end.
+// the agent allows. They begin when somebody asks for the tag bench.asked; flat out they wait for
+// that, and for an acknowledgement, also beyond their seconds. Prints what the agent has
+// acknowledged, and how many a second it allows them in the end.
 //
 //   span_clients SOCKET CLIENTS SECONDS flat-out|paced
 #include <unistd.h>
@@ -68,11 +69,12 @@ class Client {
     wire::append_tags(out_, pid(), {{kTag, "bench.asked"}});
     asio::write(socket_, asio::buffer(out_), error);
     check(error, "write");
+    read();
+    if (!is_paced_) return;
     timer_.expires_at(end);  // should nobody ask
     timer_.async_wait([this](const asio::error_code& cancelled) {
       if (!cancelled) leave();
     });
-    read();
   }
 
   std::uint64_t spans() const { return acknowledged_; }
@@ -117,7 +119,7 @@ class Client {
   }
 
   void go_on() {
-    if (Clock::now() >= end_) return leave();
+    if (Clock::now() >= end_ && (is_paced_ || acknowledged_ > 0)) return leave();
     if (!is_paced_) return send();
     timer_.expires_at(next_);
     next_ = std::max(next_ + kInterval, Clock::now());
