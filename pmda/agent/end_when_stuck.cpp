@@ -3,32 +3,27 @@
 
 #include <signal.h>
 #include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cstdint>
 #include <cstdlib>
+
+#include "collector/engine/clock.hpp"
 
 namespace pcp::trace::agent {
 
 namespace {
 
 // In a second; whoever waits takes less, whoever computes more.
-constexpr std::int64_t kNextToNothingNs = 10'000'000;
+constexpr std::uint64_t kNextToNothingNs = 10'000'000;
 
 // Thread: the main one, which the kernel prefers for a signal to the process.
-int patience = 0;                  // idle seconds that are left, and
-int full_patience = 0;             // at first
-std::int64_t computed_before = 0;  // what the process had computed a second ago
-
-std::int64_t computed_ns() {
-  timespec time{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
+int patience = 0;                   // idle seconds that are left, and
+int full_patience = 0;              // at first
+std::uint64_t computed_before = 0;  // what the process had computed a second ago
 
 void look(int /*signal*/) {
-  const std::int64_t now = computed_ns();
+  const std::uint64_t now = process_cpu_ns();
   const bool idle = now - computed_before < kNextToNothingNs;
   computed_before = now;
   patience = idle ? patience - 1 : full_patience;
@@ -39,7 +34,7 @@ void look(int /*signal*/) {
 
 void end_when_stuck(int seconds) {
   patience = full_patience = seconds;
-  computed_before = computed_ns();
+  computed_before = process_cpu_ns();
   struct sigaction each {};
   each.sa_handler = look;
   each.sa_flags = SA_RESTART;

@@ -2,12 +2,14 @@
 #include "agent/end_when_stuck.hpp"
 
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
 
 #include <gtest/gtest.h>
+
+#include "collector/engine/clock.hpp"
 
 namespace pcp::trace::agent {
 
@@ -31,8 +33,7 @@ int status_after(Work work) {
 
 // On a busy machine it takes longer.
 void compute_for(int seconds) {
-  timespec time{};
-  while (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) == 0 && time.tv_sec < seconds) {
+  while (process_cpu_ns() < std::uint64_t{1'000'000'000} * static_cast<std::uint64_t>(seconds)) {
   }
 }
 
