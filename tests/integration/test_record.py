@@ -232,6 +232,7 @@ class Ends(Recording):
             time.sleep(0.005)
         recording.kill()
         recording.wait(PATIENCE_S)
+        recorded.cut_half_a_sample(self.folder)
         self.assertEqual(recorded.complaints(self.folder), "")
         self.assertTrue(is_running(pid))
         self.assertGreater(len(recorded.samples(self.folder)), 2)

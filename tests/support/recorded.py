@@ -51,3 +51,11 @@ def complaints(folder):
     done = subprocess.run(["pmlogcheck", os.path.join(folder, "trace")], text=True,
                           capture_output=True, timeout=PATIENCE_S, check=False)
     return done.stdout + done.stderr
+
+
+def cut_half_a_sample(folder):
+    """For a recorder that was killed: it may have been writing. PCP's tools read as far as that, and then fail."""
+    half = re.fullmatch(r"(.*/trace\.0)\[record \d+\]: unexpected EOF in record .*\n"
+                        r"\1: last valid record ends at offset (\d+)\n", complaints(folder))
+    if half:
+        os.truncate(half[1], int(half[2]))
