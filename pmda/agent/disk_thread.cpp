@@ -4,13 +4,12 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <exception>
 #include <new>
 #include <string>
-#include <string_view>
 
 #include "agent/log.hpp"
+#include "collector/engine/write_all.hpp"
 
 namespace pcp::trace::agent {
 
@@ -69,13 +68,7 @@ void DiskThread::run() {
 }
 
 void DiskThread::write(const LogQueue::Taken& taken) {
-  std::string_view rest = taken.text;
-  while (!rest.empty()) {
-    const ssize_t written = ::write(STDERR_FILENO, rest.data(), rest.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) break;  // a full disk, most likely
-    rest.remove_prefix(static_cast<std::size_t>(written));
-  }
+  static_cast<void>(write_all(STDERR_FILENO, taken.text));  // if it fails: a full disk, most likely
   if (taken.lost_lines > 0)
     log_warning(std::to_string(taken.lost_lines) +
                 " lines are missing here, because the log could not be written in time");

@@ -1,46 +1,48 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "agent/end_when_stuck.hpp"
 
-#include <signal.h>
-#include <sys/time.h>
 #include <unistd.h>
 
-#include <cstdint>
+#include <chrono>
 #include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <thread>
 
-#include "collector/engine/clock.hpp"
+#include "collector/ingest/process_state.hpp"
 
 namespace pcp::trace::agent {
 
 namespace {
 
-// In a second; whoever waits takes less, whoever computes more.
-constexpr std::uint64_t kNextToNothingNs = 10'000'000;
+// Whether any other thread has a processor, or would have one if the machine were less busy.
+bool others_compute() {
+  const std::string own = std::to_string(gettid());
+  try {
+    for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task"))
+      if (thread.path().filename() != own && state_in(thread.path() / "stat") == 'R') return true;
+  } catch (const std::exception&) {  // no memory, or no /proc
+  }
+  return false;
+}
 
-// Thread: the main one, which the kernel prefers for a signal to the process.
-int patience = 0;                   // idle seconds that are left, and
-int full_patience = 0;              // at first
-std::uint64_t computed_before = 0;  // what the process had computed a second ago
-
-void look(int /*signal*/) {
-  const std::uint64_t now = process_cpu_ns();
-  const bool idle = now - computed_before < kNextToNothingNs;
-  computed_before = now;
-  patience = idle ? patience - 1 : full_patience;
-  if (patience == 0) _exit(EXIT_FAILURE);
+void watch(int seconds) {
+  for (int left = seconds; left > 0; left = others_compute() ? seconds : left - 1)
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  _exit(EXIT_FAILURE);
 }
 
 }  // namespace
 
+// A thread, because a signal would wait with the main thread for a disk.
 void end_when_stuck(int seconds) {
-  patience = full_patience = seconds;
-  computed_before = process_cpu_ns();
-  struct sigaction each {};
-  each.sa_handler = look;
-  each.sa_flags = SA_RESTART;
-  sigaction(SIGALRM, &each, nullptr);
-  const itimerval every_second{{1, 0}, {1, 0}};
-  setitimer(ITIMER_REAL, &every_second, nullptr);
+  try {
+    std::thread(watch, seconds).detach();
+  } catch (const std::system_error&) {
+    alarm(static_cast<unsigned>(seconds));  // whatever it does then: rather that than never
+  }
 }
 
 }  // namespace pcp::trace::agent

@@ -4,9 +4,9 @@
 
 namespace pcp::trace::agent {
 
-// From now on the process exits with status 1 once it has done next to nothing for so many seconds
-// in a row. As long as it computes it may go on: a busy machine is no disk that hangs. Takes
-// SIGALRM for itself.
+// From now on the process exits with status 1 once all of its threads have been seen waiting for so
+// many seconds in a row. Whoever computes goes on: a busy machine is no disk that hangs. The thread
+// that looks lasts as long as the process.
 void end_when_stuck(int seconds);
 
 }  // namespace pcp::trace::agent

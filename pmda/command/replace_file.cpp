@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "collector/engine/descriptor.hpp"
-#include "command/write_all.hpp"
+#include "collector/engine/write_all.hpp"
 
 namespace pcp::trace::command {
 namespace {
@@ -21,7 +21,8 @@ Error last_error() { return Error{std::strerror(errno)}; }
 Result<void> write_file(const std::string& path, std::string_view bytes) {
   agent::Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (!file) return last_error();
-  if (write_all(file.get(), bytes) != 0) return last_error();
+  if (const int error = agent::write_all(file.get(), bytes); error != 0)
+    return Error{std::strerror(error)};
   if (!file.close()) return last_error();
   return {};
 }

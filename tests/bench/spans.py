@@ -170,7 +170,12 @@ def _span_clients(tools, pmcd, count, seconds, way):
 
 def _end(span_clients):
     """Waits for their end; gives what they have counted."""
-    lines = span_clients.communicate(timeout=120)[0].splitlines()
+    try:
+        lines = span_clients.communicate(timeout=120)[0].splitlines()
+    finally:
+        span_clients.kill()
+    if span_clients.returncode != 0:
+        raise RuntimeError(f"{span_clients.args}: status {span_clients.returncode}")
     return {name: int(count) for name, count in map(str.split, lines)}
 
 

@@ -24,8 +24,7 @@ inline timespec to_timespec(Time time) {
   return {static_cast<time_t>(seconds.count()), static_cast<long>((time - seconds).count())};
 }
 
-// What the calling thread has used of a processor, and what the process has, of all of them.
+// What the calling thread has used of a processor.
 inline std::uint64_t thread_cpu_ns() { return read_ns(CLOCK_THREAD_CPUTIME_ID); }
-inline std::uint64_t process_cpu_ns() { return read_ns(CLOCK_PROCESS_CPUTIME_ID); }
 
 }  // namespace pcp::trace::agent

@@ -14,6 +14,7 @@
 
 #include "collector/engine/descriptor.hpp"
 #include "collector/engine/escape.hpp"
+#include "collector/engine/write_all.hpp"
 
 namespace pcp::trace::agent {
 
@@ -53,12 +54,7 @@ Result<void> write_file(const std::string& path, std::string_view text) {
   Descriptor file(
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!file) return system_error();
-  while (!text.empty()) {
-    const ssize_t written = ::write(file.get(), text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return system_error();
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
+  if (const int error = write_all(file.get(), text); error != 0) return Error{std::strerror(error)};
   if (::fsync(file.get()) != 0 || !file.close()) return system_error();
   return {};
 }

@@ -13,19 +13,23 @@
 
 namespace pcp::trace::agent {
 
-bool has_ended(std::uint32_t pid) {
-  const std::string path = "/proc/" + std::to_string(pid) + "/stat";
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) return errno == ENOENT && ::access("/proc/self", F_OK) == 0;
+char state_in(const std::string& stat) {
+  const Descriptor file(::open(stat.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return 0;
   std::array<char, 256> text{};
   const ssize_t got = ::read(file.get(), text.data(), text.size());
-  if (got < 0) return errno == ESRCH;
+  if (got < 0) return 0;
   // The state comes after the name, which is in parentheses and may have others in it.
   const std::string_view line(text.data(), static_cast<std::size_t>(got));
   const std::size_t name_end = line.rfind(") ");
-  if (name_end == std::string_view::npos) return false;
-  const char state = line.substr(name_end + 2).front();
-  return state == 'Z' || state == 'X';
+  return name_end + 2 < line.size() ? line[name_end + 2] : '\0';
+}
+
+bool has_ended(std::uint32_t pid) {
+  errno = 0;
+  const char state = state_in("/proc/" + std::to_string(pid) + "/stat");
+  if (state != 0) return state == 'Z' || state == 'X';
+  return errno == ESRCH || (errno == ENOENT && ::access("/proc/self", F_OK) == 0);
 }
 
 }  // namespace pcp::trace::agent

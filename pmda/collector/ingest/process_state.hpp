@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Whether a process of this host has ended.
+// What the kernel says of a process or a thread of this host.
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace pcp::trace::agent {
+
+// The letter of the state in a file "stat" of /proc: proc(5). 0 if it cannot be told.
+char state_in(const std::string& stat);
 
 // Also true of one that nobody has waited for yet. False if it cannot be told.
 bool has_ended(std::uint32_t pid);

@@ -469,6 +469,11 @@ bool Server::Implementation::is_quiet() {
 
 void Server::Implementation::begin_stop() {
   stopping = true;
+  // Before all that may fail for want of memory.
+  stop_timer.expires_after(kLongestStop);
+  stop_timer.async_wait([this](const asio::error_code& error) {
+    if (!error) io.stop();
+  });
   for (Acceptor& acceptor : acceptors) acceptor.stop();
   for (auto next = connections.begin(); next != connections.end();) {
     const auto connection = (next++)->second.connection;
@@ -478,10 +483,6 @@ void Server::Implementation::begin_stop() {
     else
       connection->close();
   }
-  stop_timer.expires_after(kLongestStop);
-  stop_timer.async_wait([this](const asio::error_code& error) {
-    if (!error) io.stop();
-  });
   finish_stop_if_alone();
 }
 

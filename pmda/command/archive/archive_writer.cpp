@@ -10,6 +10,8 @@
 #include <limits>
 #include <utility>
 
+#include "collector/engine/write_all.hpp"
+
 namespace pcp::trace::command {
 
 namespace {
@@ -129,18 +131,12 @@ void ArchiveWriter::append(File& file, std::string_view bytes) {
   if (failure_) return;
   if (label_.version == ArchiveVersion::V2 && file.bytes + bytes.size() > kMostBytesV2)
     return fail(file, EFBIG);
-  std::string_view rest = bytes;
-  while (!rest.empty()) {
-    const ssize_t written = ::write(file.descriptor.get(), rest.data(), rest.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) break;
-    rest.remove_prefix(static_cast<std::size_t>(written));
-  }
-  if (rest.empty()) {
+  const int error = agent::write_all(file.descriptor.get(), bytes);
+  if (error == 0) {
     file.bytes += bytes.size();
     return;
   }
-  fail(file, errno);
+  fail(file, error);
   // Half a record would make all of the file unreadable.
   if (::ftruncate(file.descriptor.get(), static_cast<off_t>(file.bytes)) != 0)
     failure_->message += ", and what was written of it cannot be taken back";

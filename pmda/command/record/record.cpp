@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "collector/engine/clock.hpp"
+#include "collector/engine/write_all.hpp"
 #include "command/model/archive_reader.hpp"
 #include "command/page/page.hpp"
 #include "command/record/embedded_source.hpp"
@@ -30,7 +31,6 @@
 #include "command/report/report_json.hpp"
 #include "command/report/span_summary.hpp"
 #include "command/report/summary.hpp"
-#include "command/write_all.hpp"
 
 namespace pcp::trace::command {
 
@@ -93,7 +93,7 @@ void record_until_end(Child& child, PrivateCollector& collector, Recording& reco
 
 // Whoever has left, as `| head` does, has read enough.
 Result<void> print(int descriptor, const std::string& text) {
-  const int error = write_all(descriptor, text);
+  const int error = agent::write_all(descriptor, text);
   if (error == 0 || error == EPIPE) return {};
   return Error{std::string("cannot write the summary: ") + std::strerror(error)};
 }

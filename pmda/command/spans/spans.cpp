@@ -7,12 +7,12 @@
 #include <csignal>
 #include <iostream>
 
+#include "collector/engine/write_all.hpp"
 #include "command/report/waterfall.hpp"
 #include "command/spans/open_transactions.hpp"
 #include "command/spans/spans_options.hpp"
 #include "command/spans/watch.hpp"
 #include "command/traces/trace_json.hpp"
-#include "command/write_all.hpp"
 
 namespace pcp::trace::command {
 
@@ -21,7 +21,7 @@ namespace {
 enum SpansStatus { kSpansDone = 0, kNoSpans = 1, kSpansWrongUsage = 2 };
 
 // Who reads it may have left, as `| head` does.
-bool print(const std::string& text) { return write_all(STDOUT_FILENO, text) == 0; }
+bool print(const std::string& text) { return agent::write_all(STDOUT_FILENO, text) == 0; }
 
 int show_traces(const SpansOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);

@@ -33,7 +33,7 @@ int status_after(Work work) {
 
 // On a busy machine it takes longer.
 void compute_for(int seconds) {
-  while (process_cpu_ns() < std::uint64_t{1'000'000'000} * static_cast<std::uint64_t>(seconds)) {
+  while (thread_cpu_ns() < std::uint64_t{1'000'000'000} * static_cast<std::uint64_t>(seconds)) {
   }
 }
 

@@ -8,16 +8,18 @@
 #include <cstddef>
 #include <string_view>
 
-namespace pcp::trace::command {
+namespace pcp::trace::agent {
 
 // Gives 0 or the errno.
 inline int write_all(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno != EINTR) return errno;
-    if (written > 0) bytes.remove_prefix(static_cast<std::size_t>(written));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    if (written == 0) return EIO;  // a file system that is broken, and would be asked for ever
+    bytes.remove_prefix(static_cast<std::size_t>(written));
   }
   return 0;
 }
 
-}  // namespace pcp::trace::command
+}  // namespace pcp::trace::agent
