@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // How many sets of labels one name may have in this process: PCP_TRACE_MAX_LABEL_SETS. Read by
 // whoever makes the first tag with labels, which may be a constructor before everything else.
+// Threads that make the last sets in the same moment may each make one: nobody waits for another
+// one's.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "record/tag_registry.hpp"
 
-#include <sched.h>
-
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -16,10 +14,6 @@ namespace pcp::trace::client {
 namespace {
 
 constexpr std::size_t kBuckets = 1 << 14;
-
-// Looks at a name that is being given its last sets of labels. A thread that is interrupted there,
-// perhaps by the handler that asks, is not waited for.
-constexpr int kMostTries = 1000;
 
 // Zero pages until they are used. A bucket's head is written with release and read with acquire, so
 // whoever sees a tag sees all of it.
@@ -40,17 +34,6 @@ Tag* make_tag(std::string_view name) {
   char* text = static_cast<char*>(memory) + sizeof(Tag);
   name.copy(text, name.size());
   return tag;
-}
-
-void give_label_set_back(const Tag* named) {
-  if (named != nullptr) named->label_sets.fetch_sub(1, std::memory_order_relaxed);
-}
-
-// Counts one more; false if the name has as many as it may.
-bool take_label_set(const Tag& named) {
-  if (named.label_sets.fetch_add(1, std::memory_order_relaxed) < label_set_limit()) return true;
-  give_label_set_back(&named);
-  return false;
 }
 
 }  // namespace
@@ -85,34 +68,25 @@ const Tag* intern_tag(std::string_view name) {
   // The last id is kept for "(overflow)" itself.
   if (tag_count.load(std::memory_order_relaxed) >= kMaxTags - 1 && name != kOverflowName)
     return named != nullptr ? named : intern_tag(kOverflowName);
-  for (int tries = 0; named != nullptr && !take_label_set(*named); ++tries) {
-    // Some may be taken for this very tag, by threads of which only one makes it. What was made by
-    // now is found: so this comes first.
-    const bool is_full =
-        named->label_sets_made.load(std::memory_order_acquire) >= label_set_limit();
-    seen = head.load(std::memory_order_acquire);
-    if (const Tag* found = find_in(seen, name)) return found;
-    if (is_full || tries == kMostTries) return named;
-    ::sched_yield();
+  if (named != nullptr && named->label_sets.load(std::memory_order_acquire) >= label_set_limit()) {
+    // Whichever are counted can be found, perhaps since a moment ago.
+    const Tag* const found = find_in(head.load(std::memory_order_acquire), name);
+    return found != nullptr ? found : named;
   }
 
   Tag* tag = make_tag(name);
-  if (tag == nullptr) {
-    give_label_set_back(named);
-    return nullptr;
-  }
+  if (tag == nullptr) return nullptr;
   tag->id = tag_count.fetch_add(1, std::memory_order_relaxed);
   tag->next = seen;
   while (!head.compare_exchange_weak(seen, tag, std::memory_order_release,
                                      std::memory_order_acquire)) {
     if (const Tag* found = find_in(seen, name)) {  // another thread was faster; the id stays unused
       std::free(tag);
-      give_label_set_back(named);
       return found;
     }
     tag->next = seen;
   }
-  if (named != nullptr) named->label_sets_made.fetch_add(1, std::memory_order_release);
+  if (named != nullptr) named->label_sets.fetch_add(1, std::memory_order_release);
   return tag;
 }
 

@@ -20,9 +20,8 @@ struct pmtrace_tag_record {
   const pmtrace_tag_record* next;  // in its bucket
   std::uint32_t id;                // 0, 1, 2 ... in order of creation
   std::uint32_t length;
-  mutable std::atomic<bool> has_begun;            // ever opened as a transaction by name
-  mutable std::atomic<std::uint32_t> label_sets;  // tags that are this name with labels, or will be
-  mutable std::atomic<std::uint32_t> label_sets_made;  // of those, tags that can be found
+  mutable std::atomic<bool> has_begun;             // ever opened as a transaction by name
+  mutable std::atomic<std::uint32_t> label_sets;   // tags that are this name with labels
   mutable std::atomic<bool> stands_for_others;     // for sets of labels for which there is no room
   mutable std::atomic<bool> is_no_parent;          // its transactions do not nest; see ThreadTrace
   mutable std::atomic<std::uint64_t> captured_by;  // CaptureSet's: an epoch and the places then
