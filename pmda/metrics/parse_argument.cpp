@@ -15,7 +15,7 @@ namespace pcp::trace::agent {
 
 namespace {
 
-std::string quoted(const std::string& text) { return "\"" + text + "\""; }
+std::string in_quotes(const std::string& text) { return "\"" + text + "\""; }
 
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts(1);
@@ -51,7 +51,7 @@ Result<std::int64_t> parse_number(const std::string& text, std::int64_t least, s
   errno = 0;
   const std::int64_t number = std::strtoll(text.c_str(), &rest, 10);
   if (text.empty() || *rest != '\0' || errno != 0 || number < least || number > most) {
-    return Error{quoted(text) + " is not a whole number from " + std::to_string(least) + " to " +
+    return Error{in_quotes(text) + " is not a whole number from " + std::to_string(least) + " to " +
                  std::to_string(most)};
   }
   return number;
@@ -64,13 +64,13 @@ Result<std::uint16_t> parse_port(const std::string& text) {
   if (const servent* const service = getservbyname(text.c_str(), "tcp")) {
     return ntohs(static_cast<std::uint16_t>(service->s_port));
   }
-  return Error{quoted(text) + " is neither a port number, 1 to " + std::to_string(kLargest) +
+  return Error{in_quotes(text) + " is neither a port number, 1 to " + std::to_string(kLargest) +
                ", nor the name of a TCP service"};
 }
 
 Result<Time> parse_period(const std::string& text) {
   constexpr std::chrono::seconds kLongest = std::chrono::hours(24 * 366);
-  Error invalid{quoted(text) +
+  Error invalid{in_quotes(text) +
                 " is not a time interval above zero and up to a year, as in 30sec or 500msec"};
   timespec interval{};
   char* message = nullptr;
@@ -89,14 +89,14 @@ Result<Time> parse_period(const std::string& text) {
 Result<std::vector<std::string>> parse_keys(const std::string& text) {
   std::vector<std::string> keys = split(text, ',');
   if (keys.size() > kMaxDimensions)
-    return Error{quoted(text) + " has more than " + std::to_string(kMaxDimensions) + " labels"};
+    return Error{in_quotes(text) + " has more than " + std::to_string(kMaxDimensions) + " labels"};
   std::sort(keys.begin(), keys.end());
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (!is_dimension_key(keys[i]))
-      return Error{quoted(keys[i]) +
+      return Error{in_quotes(keys[i]) +
                    " is not service, pid, or the name of a label that a program " +
                    "may give: a small letter, then small letters, digits and underscores"};
-    if (i > 0 && keys[i] == keys[i - 1]) return Error{quoted(keys[i]) + " is there twice"};
+    if (i > 0 && keys[i] == keys[i - 1]) return Error{in_quotes(keys[i]) + " is there twice"};
   }
   return keys;
 }
@@ -116,7 +116,7 @@ Result<pmUnits> parse_units(const std::string& text) {
 
   const std::vector<std::string> texts = split(text, ',');
   if (texts.size() != kParts.size()) {
-    return Error{quoted(text) + " has " + std::to_string(texts.size()) +
+    return Error{in_quotes(text) + " has " + std::to_string(texts.size()) +
                  " of the six comma-separated integers: dimension in space, time and count, then "
                  "scale of space, time and count"};
   }
@@ -124,7 +124,7 @@ Result<pmUnits> parse_units(const std::string& text) {
   for (std::size_t i = 0; i < kParts.size(); ++i) {
     const Result<std::int64_t> number = parse_number(texts[i], kParts[i].least, kParts[i].most);
     if (!number)
-      return Error{std::string(kParts[i].name) + " in " + quoted(text) + ": " +
+      return Error{std::string(kParts[i].name) + " in " + in_quotes(text) + ": " +
                    number.error().message};
     numbers[i] = static_cast<int>(*number);
   }

@@ -2,7 +2,7 @@
 // What nothing built of the same parts could beat: the clocks, a bare queue, an idle loop.
 #include <ctime>
 
-#include <concurrentqueue/concurrentqueue.h>
+#include <concurrentqueue.h>
 
 #include "bursts.hpp"
 #include "load_and_branch.h"

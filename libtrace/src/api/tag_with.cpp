@@ -22,7 +22,7 @@ namespace {
 // No more of a text than tells that it is too long for a tag.
 std::string_view text_of(const char* text) { return {text, ::strnlen(text, kMaxTagLength + 1)}; }
 
-std::string quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
+std::string in_quotes(std::string_view text) { return '"' + std::string(text) + '"'; }
 
 // Why labels, one of which is bad, are none.
 std::string problem_of(const pmtrace_label* labels, size_t count) {
@@ -32,7 +32,7 @@ std::string problem_of(const pmtrace_label* labels, size_t count) {
   for (size_t i = 0;; ++i) {
     if (labels[i].name == nullptr) return "a label has no name";
     const std::string_view key = text_of(labels[i].name);
-    const std::string label = "label " + quoted(key);
+    const std::string label = "label " + in_quotes(key);
     if (!is_dimension_key(key))
       return label + (is_reserved_label(key) ? " is PCP's own" : " is not [a-z][a-z0-9_]*");
     if (labels[i].value == nullptr) return label + " has no value";
@@ -45,7 +45,7 @@ std::string problem_of(const pmtrace_label* labels, size_t count) {
   static std::atomic<bool> is_said{false};
   complain_once(is_said, [&] {
     const std::string_view bare = name != nullptr ? text_of(name) : "";
-    return quoted(bare) + " is not traced: " +
+    return in_quotes(bare) + " is not traced: " +
            (is_tag(bare) ? problem_of(labels, count) : "a tag has 1 to 254 bytes");
   });
   return nullptr;
@@ -56,7 +56,7 @@ std::string problem_of(const pmtrace_label* labels, size_t count) {
     counts->cut.fetch_add(1, std::memory_order_relaxed);
   static std::atomic<bool> is_said{false};
   complain_once(is_said, [&] {
-    return quoted(name) + " with its labels is longer than 254 bytes: recorded without them";
+    return in_quotes(name) + " with its labels is longer than 254 bytes: recorded without them";
   });
   return find_tag(name);
 }
@@ -73,7 +73,7 @@ void note_other_name(const Tag& tag) {
   static std::atomic<bool> is_said{false};
   if (label_set_limit() != 0)
     complain_once(is_said, [&] {
-      return quoted(name_of(tag)) +
+      return in_quotes(name_of(tag)) +
              " has too many sets of labels: the rest is recorded without. Labels are not for "
              "what never ends, such as numbers of requests (PCP_TRACE_MAX_LABEL_SETS)";
     });

@@ -11,7 +11,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include <concurrentqueue/concurrentqueue.h>
+#include <concurrentqueue.h>
 
 #include "record/doorbell.hpp"
 #include "record/ended_inside.hpp"

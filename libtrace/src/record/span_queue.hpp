@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include <concurrentqueue/concurrentqueue.h>
+#include <concurrentqueue.h>
 
 #include "record/captures.hpp"
 #include "record/tag_registry.hpp"

@@ -32,7 +32,7 @@ std::optional<double> as_number(std::string_view text) {
   return number;
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string shown = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\')
@@ -48,7 +48,7 @@ std::string quoted(std::string_view text) {
 std::string quoted_if_need_be(std::string_view text, bool is_number) {
   constexpr std::string_view kMisleading = " =\"\\\n\t\r";
   const bool misleads = text.empty() || text.find_first_of(kMisleading) != text.npos;
-  return is_number || misleads ? quoted(text) : std::string(text);
+  return is_number || misleads ? in_quotes(text) : std::string(text);
 }
 
 }  // namespace
