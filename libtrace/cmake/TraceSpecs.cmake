@@ -9,6 +9,10 @@ target_compile_options(trace_common_specs INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Wold-style-cast>)
 # g++ 12 takes the addition of strings for an overlapping copy (GCC bug 105651).
 target_compile_options(trace_common_specs INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>)
+# Files that are compiled as one each name their own locals.
+if(CMAKE_UNITY_BUILD)
+  target_compile_options(trace_common_specs INTERFACE -Wno-shadow)
+endif()
 # The static library hides all but its API, which does not work for symbols of that sort.
 target_compile_options(trace_common_specs INTERFACE
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
