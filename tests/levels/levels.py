@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Builds and tests, as `./run` asks: levels.py test [all | views | hunt NAME | FILTER], levels.py nightly
+
+Two lanes: while the tests of one build run, the next one is built."""
+
+import argparse
+import os
+import signal
+import sys
+
+import hunt
+import nightly
+from steps import Step, Steps
+from tests_of import TestsStep, address_space_kept_small, say_total
+
+# As released: what the sanitizers can't see, what measures the release, and what is the same in each build.
+CHECK_FOLDERS = "chaos conformance c_api fortran java cheap readme package integration house"
+CHECK_TESTS = ["-LE", "^(nightly|views|package|stress)$", "-E", "^integration[.]"]
+# The parts of the product that have threads.
+THREADED_FOLDERS = "unit/wire unit/collector unit/client stress chaos"
+
+FORMAT = (r"find . -path './build*' -prune -o \( -name '*.[ch]' -o -name '*.[ch]pp' -o -path './pmda/*.js' \) -print0"
+          " | xargs -0 clang-format --dry-run --Werror")
+# What .shellcheckrc and comments in the scripts leave out has its reason there.
+SHELL_SCRIPTS = ("shellcheck run .ci/run pmda/Install pmda/Remove pmda/*.sh libtrace/tools/pcp-trace-system.in"
+                 " tests/support/*.sh tests/views/*.sh demos/*.sh")
+
+LEFT_OUT = """\
+Left out: the release built file by file, with unit, integration and stress tests and installed packages;
+the thread sanitizer on the agent and commands; clang-tidy; coverage; the fuzzers; 160 of 200 chaos schedules.
+They run with: ./run test all. Still longer: ./run nightly. In a browser: ./run test views."""
+
+
+def built(preset, minutes, folders="", after=(), target=()):
+    """The steps that configure and build a preset."""
+    configure = Step(f"{preset} configure",
+                     ["cmake", "--preset", preset, f"-DPCP_TRACE_TEST_FOLDERS={folders.replace(' ', ';')}"],
+                     0.1, "builds", after)
+    # Nicer than the tests beside it, but not so much that a busy machine never gets to it.
+    build = Step(f"{preset} build", ["nice", "-n", "3", *address_space_kept_small(
+        ["cmake", "--build", "--preset", preset, *target])], minutes, "builds", [configure])
+    return [configure, build]
+
+
+def plain(name, command, minutes, after=(), lane="builds"):
+    return Step(name, ["nice", "-n", "3", *command], minutes, lane, after)
+
+
+def quick_looks():
+    return [plain("format", ["sh", "-c", FORMAT], 0.1), plain("shell scripts", ["sh", "-c", SHELL_SCRIPTS], 0.1)]
+
+
+def level_test():
+    check = built("check", 3.5, CHECK_FOLDERS)
+    asan = built("asan", 4)
+    tsan = built("tsan", 2.5, THREADED_FOLDERS)
+    return [*quick_looks(), *check, TestsStep("check tests", "check", 2.5, check, CHECK_TESTS),
+            *asan, TestsStep("asan tests", "asan", 3, asan),
+            *tsan, TestsStep("tsan tests", "tsan", 1.5, tsan)]
+
+
+def level_all():
+    release = built("release", 8)
+    coverage = built("coverage", 5)
+    tsan = built("tsan", 3.5)
+    covered = TestsStep("coverage tests", "coverage", 4, coverage)
+    lines = plain("coverage of lines", ["tests/support/coverage.py", "build/coverage"], 0.3, [covered], "tests")
+    return [*quick_looks(), *release, TestsStep("release tests", "release", 7, release),
+            *coverage, covered, lines,
+            # Not before the lines are counted: CTest forgets them when it starts.
+            TestsStep("fuzzers", "fuzz", 1.5, coverage + [lines]),
+            *tsan, TestsStep("tsan tests", "tsan", 2, tsan),
+            plain("headers stand alone",
+                  ["cmake", "--build", "--preset", "release", "--target", "all_verify_interface_header_sets"], 1, release),
+            plain("clang-tidy", ["tests/support/tidy.sh"], 1.5)]
+
+
+def level_views():
+    release = built("release", 4, target=["--target", "views"])
+    return [*release,
+            # If npm gives nothing, the test that needs it fails, and the others run all the same.
+            plain("speedscope", ["tests/views/speedscope.sh", "build/speedscope"], 0.1, lane="tests"),
+            TestsStep("views tests", "views", 1, release)]
+
+
+def level_matching(pattern):
+    check = built("check", 6)
+    return [*check, TestsStep("tests", "check", 1, check, ["-R", pattern])]
+
+
+def run_level(steps, left_out=""):
+    steps_run = Steps(steps)
+    passed = steps_run.run()
+    say_total(steps)
+    if left_out:
+        print(left_out)
+    print("PASSED" if passed else "FAILED: " + ", ".join(step.name for step in steps if step.state == "FAILED"))
+    return 0 if passed else 1
+
+
+def built_quietly(*presets):
+    return Steps([step for preset in presets for step in built(preset, 5)]).run()
+
+
+def test(words):
+    if not words:
+        return run_level(level_test(), LEFT_OUT)
+    if words == ["all"]:
+        return run_level(level_all())
+    if words == ["views"]:
+        return run_level(level_views())
+    if words[0] == "hunt":
+        parser = argparse.ArgumentParser(prog="./run test hunt", description=hunt.__doc__)
+        parser.add_argument("name", help="a regular expression, as for ctest -R")
+        parser.add_argument("preset", nargs="?", default="check", choices=["check", "asan", "tsan"],
+                            help="as released (check, the default), or with a sanitizer")
+        parser.add_argument("--times", type=int, default=1000)
+        options = parser.parse_args(words[1:])
+        if not built_quietly(options.preset):
+            return 1
+        return hunt.hunt(options.name, options.preset, options.times)
+    if len(words) != 1 or words[0].startswith("-"):
+        sys.exit("run: one FILTER, please: put it in quotes")
+    return run_level(level_matching(words[0]))
+
+
+def run_nightly(words):
+    parser = argparse.ArgumentParser(prog="./run nightly")
+    parser.add_argument("--hours", type=float, default=24, help="begin no part after so many hours (24)")
+    options = parser.parse_args(words)
+    if not built_quietly("check", "coverage"):
+        return 1
+    return nightly.nightly(options.hours)
+
+
+def main():
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    os.environ["CTEST_OUTPUT_ON_FAILURE"] = "1"
+    return {"test": test, "nightly": run_nightly}[sys.argv[1]](sys.argv[2:])
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A step that runs the tests of a preset with CTest, and what it says of those that failed."""
+
+import os
+import re
+import sys
+from xml.etree import ElementTree
+
+from steps import LOGS, Step
+
+MOST_LINES = 60
+
+
+def address_space_kept_small(command):
+    """The sanitizers of Debian 12 fail now and then where the kernel scatters addresses more than its own."""
+    try:
+        with open("/proc/sys/vm/mmap_rnd_bits", encoding="ascii") as file:
+            scattered = int(file.read()) > 28
+    except OSError:
+        scattered = False
+    return ["setarch", "-R", *command] if scattered else command
+
+
+def ctest_command(preset, *arguments):
+    # Tests wait a lot and compute little: more at once than there are processors.
+    return address_space_kept_small(["ctest", "--preset", preset, "--parallel", str(3 * os.cpu_count()), *arguments])
+
+
+def own_words(output):
+    """What a failed test said: from the first failure on, if it says where that is."""
+    lines = output.splitlines()
+    first = next((i for i, line in enumerate(lines)
+                  if re.match(r"=+$|.*: Failure$|Traceback|FAIL|==\d+==ERROR|WARNING: ThreadSanitizer", line)), 0)
+    seeds = [line for line in lines[:first] if re.search(r"\bseeds?\b", line, re.IGNORECASE)]
+    shown = lines[first:first + MOST_LINES]
+    if first + MOST_LINES < len(lines):
+        shown.append(f"... and {len(lines) - first - MOST_LINES} more lines")
+    return seeds + shown
+
+
+class TestsStep(Step):
+    """Knows after its end how many tests passed (`count`), and what the others said (`report`)."""
+
+    def __init__(self, name, preset, minutes, after=(), arguments=()):
+        self._preset = preset
+        self._results = os.path.join(LOGS, re.sub("[^a-z0-9]+", "-", name) + ".xml")
+        self.passed = self.failed = 0
+        self.count = ""
+        command = ctest_command(preset, "--output-junit", self._results, *arguments)
+        super().__init__(name, command, minutes, "tests", after, TestsStep._read_results)
+
+    def start(self):
+        if os.path.exists(self._results):
+            os.remove(self._results)
+        super().start()
+
+    def _read_results(self):
+        try:
+            cases = ElementTree.parse(self._results).getroot().findall("testcase")
+        except (OSError, ElementTree.ParseError):
+            return  # CTest itself failed, and its log says why
+        bad = [case for case in cases if case.get("status") != "run"]
+        self.failed = len(bad)
+        self.passed = len(cases) - self.failed
+        self.count = f", {self.passed} of {len(cases)} tests"
+        report = []
+        for case in bad:
+            name = case.get("name")
+            report += [f"--- {name}", *own_words(case.findtext("system-out") or ""),
+                       f"    again: ctest --preset {self._preset} -R '^{re.escape(name)}$'",
+                       f"    often: ./run test hunt '^{re.escape(name)}$' {self._preset}"]
+        self.report = "\n".join(report)
+
+
+def say_total(steps):
+    """The line that machines which run tests look for."""
+    tests = [step for step in steps if isinstance(step, TestsStep)]
+    print(f"{sum(step.passed for step in tests)} passed, {sum(step.failed for step in tests)} failed")
+    sys.stdout.flush()
