@@ -2,10 +2,14 @@
 /*
  * Preloaded into a program, this lets the program step its own clocks: everything that reads
  * CLOCK_REALTIME in it, by whatever call, sees a step of the wall clock, and CLOCK_MONOTONIC one of
- * the monotonic clock.
+ * the monotonic clock. A test may step the monotonic clock as well: by the number of seconds in the
+ * file that STEPPED_CLOCK names.
  */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
@@ -13,6 +17,16 @@
 
 static volatile long offset_seconds;
 static volatile long monotonic_seconds;
+static const volatile long* seconds_of_test;
+
+__attribute__((constructor)) static void find_seconds_of_test(void) {
+  const char* path = getenv("STEPPED_CLOCK");
+  const int file = path != NULL ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+  if (file < 0) return;
+  void* const mapped = mmap(NULL, sizeof(long), PROT_READ, MAP_SHARED, file, 0);
+  if (mapped != MAP_FAILED) seconds_of_test = mapped;
+  close(file);
+}
 
 void step_wall_clock(double seconds) { offset_seconds += (long)seconds; }
 void step_monotonic_clock(double seconds) { monotonic_seconds += (long)seconds; }
@@ -21,7 +35,8 @@ int clock_gettime(clockid_t clock, struct timespec* now) {
   int result = (int)syscall(SYS_clock_gettime, clock, now);
   if (result == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE))
     now->tv_sec += offset_seconds;
-  if (result == 0 && clock == CLOCK_MONOTONIC) now->tv_sec += monotonic_seconds;
+  if (result == 0 && (clock == CLOCK_MONOTONIC || clock == CLOCK_MONOTONIC_COARSE))
+    now->tv_sec += monotonic_seconds + (seconds_of_test != NULL ? *seconds_of_test : 0);
   return result;
 }
 

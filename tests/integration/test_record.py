@@ -11,11 +11,11 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 import recorded
-from private_pmcd import (PATIENCE_S, is_running, pcp_configuration, stopped, thread_states,
+from cutting_proxy import CuttingProxy
+from private_pmcd import (PATIENCE_S, children_of, is_running, pcp_configuration, stopped, thread_states,
                           wait_until)
 from test_lifecycle import MOMENTS
 from trace_test import (OUR_LIBRARY, OUR_PMTRACE, STOCK_AGENT, STOCK_LIBRARY, STOCK_PMTRACE, TraceTestCase,
@@ -42,8 +42,35 @@ class Recording(TraceTestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return done.stdout
 
+    def start_program(self, *command, **arguments):
+        """Of a program that does one call after the other."""
+        recording = recorded.start(self.folder, *command, stdin=subprocess.PIPE, environment=self.plain_environment(),
+                                   **arguments)
+        self.addCleanup(recording.communicate)
+        self.addCleanup(recording.kill)
+        return recording
+
+    def ask(self, recording, line):
+        recording.stdin.write(line + "\n")
+        recording.stdin.flush()
+        return recording.stdout.readline()
+
     def last(self, metric):
         return recorded.last_values(self.folder, metric)
+
+    def wait_for_value(self, metric, expected):
+        def is_there():
+            with contextlib.suppress(subprocess.CalledProcessError):  # it reads what is just being written
+                return any(sample.get(metric) == expected for sample in recorded.samples(self.folder))
+        wait_until(is_there, what=f"a sample with {metric}")
+
+    def wait_for_samples(self, more):
+        """Waits for so many that are begun from now on."""
+        volume = f"{self.folder}/trace.0"
+        wait_until(lambda: os.path.exists(volume), what="the recording")
+        for _ in range(more):
+            before = os.path.getsize(volume)
+            wait_until(lambda: os.path.getsize(volume) > before, what="another sample")
 
 
 class Programs(Recording):
@@ -51,7 +78,8 @@ class Programs(Recording):
 
     def test_of_either_library(self):
         calls = ["point a", "begin b", "end b", "begin b", "abort b", "obs 2.5 c", "counter 7 d",
-                 "sleep 0.3", "obs -4 c", "point a"]
+                 "sleep 0.3",  # load: several samples are taken meanwhile
+                 "obs -4 c", "point a"]
         for name, library in (("ours", OUR_LIBRARY), ("stock", STOCK_LIBRARY)):
             with self.subTest(library=name):
                 self.folder = os.path.join(self.directory, name)
@@ -88,8 +116,13 @@ class Programs(Recording):
         self.assertIn("open     not ended with their program: 2 hung\n", shown)
 
     def test_that_are_killed_while_they_hang(self):
-        self.record("sh", "-c", "{ echo begin 0 hung; sleep 2; } | timeout -s KILL 1 $0 >/dev/null; true",
-                    program("in_flight"), options=["-t", "100ms"])
+        recording = self.start_program(program("in_flight"), options=["-t", "50ms"])
+        self.ask(recording, "begin 0 hung")
+        self.wait_for_value("trace.transact.inflight", {"hung": 1})
+        (hanging,) = children_of(recording.pid)
+        os.kill(hanging, signal.SIGKILL)
+        recording.communicate(timeout=PATIENCE_S)
+        self.assertEqual(recording.returncode, 128 + signal.SIGKILL)
         self.assertEqual(self.last("trace.transact.vanished"), {"hung": 1})
 
     def test_of_threads_and_their_children(self):
@@ -117,13 +150,9 @@ class Programs(Recording):
 
     def test_that_a_signal_ends(self):
         """All that was flushed is there; the rest would be lost with an agent as well."""
-        recording = recorded.start(self.folder, program("traced"), stdin=subprocess.PIPE,
-                                   environment=self.plain_environment(), options=["-t", "50ms"])
-        recording.stdin.write("point a\n")
-        recording.stdin.flush()
-        recording.stdout.readline()
-        wait_until(lambda: any(sample.get("trace.point.count") for sample in
-                               recorded.samples(self.folder)), what="a sample")
+        recording = self.start_program(program("traced"), options=["-t", "50ms"])
+        self.ask(recording, "point a")
+        self.wait_for_value("trace.point.count", {"a": 1})
         recording.send_signal(signal.SIGTERM)
         recording.wait(PATIENCE_S)  # before its input ends, which would end the program, too
         _, errors = recording.communicate(timeout=PATIENCE_S)
@@ -148,8 +177,8 @@ class Programs(Recording):
 
     def test_do_not_hear_from_it(self):
         """Standard output and error are the program's."""
-        done = self.record("sh", "-c", "echo out; echo error >&2; sleep 0.3; exit 7",
-                           options=["-t", "50ms"])
+        script = "echo out; echo error >&2; sleep 0.3; exit 7"  # load: several samples are taken meanwhile
+        done = self.record("sh", "-c", script, options=["-t", "50ms"])
         self.assertEqual((done.returncode, done.stdout, done.stderr), (7, "out\n", "error\n"))
 
     def test_of_other_users_are_kept_out(self):
@@ -194,22 +223,25 @@ class Ends(Recording):
         self.assertEqual(self.record("/etc/passwd").returncode, 126)
         self.assertFalse(os.path.exists(self.folder))
 
-    def record_with_descriptors(self, limit, *command):
-        return self.record(*command, preexec_fn=lambda: resource.setrlimit(
-            resource.RLIMIT_NOFILE, (limit, limit)))
+    @staticmethod
+    def with_descriptors(limit):
+        return {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))}
 
     def test_at_once_if_there_are_no_descriptors_for_programs(self):
-        done = self.record_with_descriptors(64, "echo", "started")
+        done = self.record("echo", "started", **self.with_descriptors(64))
         self.assertEqual((done.returncode, done.stdout), (125, ""))
         self.assertEqual(done.stderr, "pcp-trace record: the limit of 64 open files leaves none for"
                          " traced programs: raise it, to 256 or more, with ulimit -n\n")
         self.assertFalse(os.path.exists(self.folder))
 
     def test_with_a_word_if_there_were_too_few_descriptors_for_all_programs(self):
-        script = "for i in 1 2 3 4 5; do (echo point a; sleep 1) | $0 & done; wait"
-        done = self.record_with_descriptors(66, "sh", "-c", script, program("traced"))
-        self.assertEqual(done.returncode, 0)
-        self.assertRegex(done.stderr, "pcp-trace record: too many traced programs at a time for"
+        script = "exec 3<&0; for i in 1 2 3 4 5; do { echo point a; read end <&3; } | $0 & done; wait"
+        recording = self.start_program("sh", "-c", script, program("traced"), **self.with_descriptors(66))
+        for _ in range(5):  # all are there, or have been refused
+            recording.stdout.readline()
+        _, errors = recording.communicate(timeout=PATIENCE_S)
+        self.assertEqual(recording.returncode, 0)
+        self.assertRegex(errors, "pcp-trace record: too many traced programs at a time for"
                          r" the limit of 66 open files \(ulimit -n\); some of their calls may be"
                          " missing\n$")
 
@@ -220,16 +252,13 @@ class Ends(Recording):
         self.assertRegex(done.stderr, r"^pcp-trace record: -t: \"soon\" .*\n$")
 
     def test_with_a_kill_leave_a_readable_archive_and_the_program_alone(self):
-        recording = recorded.start(
-            self.folder, "sh", "-c", "echo $$; echo $PCP_TRACE_SOCKET; exec $0", program("traced"),
-            environment=self.plain_environment(), options=["-t", "20ms"], stdin=subprocess.PIPE)
+        recording = self.start_program("sh", "-c", "echo $$; echo $PCP_TRACE_SOCKET; exec $0", program("traced"),
+                                         options=["-t", "20ms"])
         pid = int(recording.stdout.readline())
         private = os.path.dirname(recording.stdout.readline().strip())
-        for number in range(100):
-            recording.stdin.write(f"point tag{number}\n")
-            recording.stdin.flush()
-            recording.stdout.readline()
-            time.sleep(0.005)
+        for number in range(25):
+            self.ask(recording, f"point tag{number}")
+            self.wait_for_samples(1)
         recording.kill()
         recording.wait(PATIENCE_S)
         recorded.cut_half_a_sample(self.folder)
@@ -259,7 +288,8 @@ class Ends(Recording):
         self.assertEqual(len(done.stdout.split()), 4000 + 3)  # one of each call, and the files
 
     def test_when_a_file_may_not_grow(self):
-        done = self.record("sh", "-c", "for i in 1 2 3 4 5 6; do sleep 0.1; done; echo well",
+        lines = "".join(f"point tag{number}\n" for number in range(2000))
+        done = self.record("sh", "-c", "$0 >/dev/null; echo well", program("traced"), input=lines,
                            options=["-t", "10ms"], preexec_fn=lambda: resource.setrlimit(
                                resource.RLIMIT_FSIZE, (40_000, 40_000)))
         self.assertEqual((done.returncode, done.stdout), (125, "well\n"))
@@ -320,8 +350,9 @@ class Ends(Recording):
 class Archives(Recording):
     """Each of PCP's tools reads what was recorded."""
 
-    CALLS = ["begin plain", "sleep 0.12", "end plain", "obs 3 request{route=/cart;zone=a%20b}",
-             "point with blanks and \"quotes\"", "point \xe4\xf6\xfc", "counter 4 late", "obs 5 late"]
+    CALLS = ["begin plain", "end plain", "obs 3 request{route=/cart;zone=a%20b}",
+             "point with blanks and \"quotes\"", "point \xe4\xf6\xfc", "counter 4 late", "obs 5 late",
+             f"flush {PATIENCE_S}"]
 
     def tool(self, *words):
         path = "/usr/bin:/bin:" + pcp_configuration()["PCP_BINADM_DIR"]
@@ -335,8 +366,12 @@ class Archives(Recording):
         for version in "23":
             with self.subTest(version=version):
                 self.folder = os.path.join(self.directory, version)
-                self.record_well(program("traced"), input="\n".join(self.CALLS) + "\nsleep 0.3\n",
-                                 options=["-t", "50ms", "--archive-version", version])
+                recording = self.start_program(program("traced"),
+                                                 options=["-t", "50ms", "--archive-version", version])
+                for call in self.CALLS:
+                    self.ask(recording, call)
+                self.wait_for_samples(6)
+                recording.communicate(timeout=PATIENCE_S)
                 self.try_tools(os.path.join(self.folder, "trace"))
 
     def try_tools(self, archive):
@@ -361,24 +396,18 @@ class Archives(Recording):
 
 
 class Hosts(Recording):
-    def start_recording(self, pmcd, *options, **variables):
-        """Starts to record a pmcd, and waits until that goes on."""
+    def start_recording(self, pmcd, *options, by=None, samples=2):
+        """Starts to record a pmcd, perhaps by way of a proxy, and waits until that goes on. PCP's library
+        waits for answers for longer than the test."""
+        patient = dict.fromkeys(("PMCD_CONNECT_TIMEOUT", "PMCD_REQUEST_TIMEOUT"), "1000")
         recording = subprocess.Popen(
-            [recorded.COMMAND, "record", "-q", "-t", "100ms", *options, "-h", pmcd.host(), "-o",
-             self.folder], env=pmcd.pcp_environment() | variables, text=True,
-            stderr=subprocess.PIPE)
+            [recorded.COMMAND, "record", "-q", "-t", "100ms", *options, "-h",
+             f"127.0.0.1:{by.port}" if by else pmcd.host(), "-o", self.folder],
+            env=pmcd.pcp_environment() | patient, text=True, stderr=subprocess.PIPE)
         self.addCleanup(recording.communicate)
         self.addCleanup(recording.kill)
-        self.wait_for_samples(2)
+        self.wait_for_samples(samples)
         return recording
-
-    def wait_for_samples(self, more):
-        """Waits for so many that are begun from now on."""
-        volume = f"{self.folder}/trace.0"
-        wait_until(lambda: os.path.exists(volume), what="the recording")
-        for _ in range(more):
-            before = os.path.getsize(volume)
-            wait_until(lambda: os.path.getsize(volume) > before, what="another sample")
 
     def test_what_a_host_shows_is_recorded(self):
         for name, agent in (("ours", self.agent), ("stock", STOCK_AGENT)):
@@ -416,7 +445,8 @@ class Hosts(Recording):
         """Which is said once, and what they have told before and after adds up."""
         pmcd = self.start_pmcd()
         self.count_points(pmcd, a=1, b=1)
-        recording = self.start_recording(pmcd, PMCD_REQUEST_TIMEOUT="1")
+        proxy = self.enterContext(CuttingProxy(pmcd.pmcd_port))
+        recording = self.start_recording(pmcd, by=proxy)
         self.count_points(pmcd, a=2, b=2)
         self.wait_for_samples(2)
 
@@ -428,6 +458,7 @@ class Hosts(Recording):
         self.wait_for_samples(2)
 
         with self.stopped(pmcd):
+            proxy.cut()
             self.hear(recording, ": pmcd: .*; waiting for it$")
         self.hear(recording, " is back$")
         self.wait_for_samples(2)
@@ -446,17 +477,18 @@ class Hosts(Recording):
 
     def test_that_do_not_answer_delay_no_end(self):
         """Neither when they are asked, nor when there is no connection any more."""
-        for name, variables in (("asked", {"PMCD_REQUEST_TIMEOUT": "1000"}),
-                                ("lost", {"PMCD_REQUEST_TIMEOUT": "1"})):
+        for name in ("asked", "lost"):
             with self.subTest(name):
                 self.folder = os.path.join(self.directory, name)
                 pmcd = self.start_pmcd()
                 self.count_points(pmcd, a=1)
-                recording = self.start_recording(pmcd, **variables)
+                proxy = self.enterContext(CuttingProxy(pmcd.pmcd_port))
+                recording = self.start_recording(pmcd, by=proxy)
                 with self.stopped(pmcd):
                     if name == "lost":
+                        proxy.cut()
                         self.hear(recording, ": pmcd: .*; waiting for it$")
-                        time.sleep(1.5)  # it connects again now
+                        wait_until(lambda: proxy.connections == 2, what="another connection")
                     wait_until(lambda: len(list(thread_states(recording.pid))) > 1,
                                what="a question")
                     recording.send_signal(signal.SIGINT)
@@ -470,9 +502,14 @@ class Hosts(Recording):
     def test_that_do_not_answer_delay_no_appointed_end(self):
         pmcd = self.start_pmcd()
         self.count_points(pmcd, a=1)
-        recording = self.start_recording(pmcd, "-s", "2s", PMCD_REQUEST_TIMEOUT="1000")
-        with self.stopped(pmcd):
-            errors = recording.communicate(timeout=PATIENCE_S)[1]
+        for seconds in (2, 60):  # on a busy machine it may have ended before pmcd is stopped
+            self.folder = os.path.join(self.directory, str(seconds))
+            recording = self.start_recording(pmcd, "-s", f"{seconds}s", samples=0)
+            self.wait_for_value("trace.point.count", {"a": 1})
+            with self.stopped(pmcd):
+                errors = recording.communicate(timeout=PATIENCE_S)[1]
+            if errors:
+                break
         self.assertIn("ended too early", errors)
         self.assertEqual(recorded.complaints(self.folder), "")
 

@@ -74,7 +74,7 @@ static void wait_until_counted(void) {
   for (;;) {
     pmtrace_stats(&now, sizeof now);
     if (now.acknowledged >= now.recorded) return;
-    nanosleep(&pause, NULL);
+    nanosleep(&pause, NULL); /* poll: until the agent has all */
   }
 }
 

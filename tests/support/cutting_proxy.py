@@ -14,7 +14,7 @@ class CuttingProxy:
         self._lock = threading.Lock()
         self._open = set()
         self._threads = []
-        self.cuts = 0
+        self.cuts = self.connections = 0
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
         self._start(self._accept)
@@ -54,6 +54,7 @@ class CuttingProxy:
                 continue
             with self._lock:
                 self._open |= {client, agent}
+                self.connections += 1
             self._start(self._forward, client, agent)
             self._start(self._forward, agent, client)
 

@@ -8,6 +8,7 @@ TRACE_PMTRACE and TRACE_PROGRAMS (a directory), and that of PCP's library in TRA
 import collections
 import os
 import signal
+import struct
 import subprocess
 import sys
 import unittest
@@ -112,6 +113,21 @@ class Traced:
     def kill(self):
         """Ends it, if it has not ended: then it must have ended well."""
         kill_or_find_ended_well(self._process)
+
+
+class SteppedClock:
+    """To programs with its environment, which measure by it, the monotonic clock goes on by as much as a test says."""
+
+    def __init__(self, directory):
+        self._path = os.path.join(directory, "clock")
+        self.environment = {"LD_PRELOAD": f"{program('stepped_clock.so')} {program('no_counter.so')}",
+                            "STEPPED_CLOCK": self._path}
+        self.step_to(0)
+
+    def step_to(self, seconds):
+        """So far before the time of others."""
+        with open(self._path, "r+b" if os.path.exists(self._path) else "wb", buffering=0) as file:
+            file.write(struct.pack("l", seconds))
 
 
 class TraceTestCase(unittest.TestCase):
