@@ -52,6 +52,8 @@ class CuttingProxy:
             except OSError:
                 client.close()
                 continue
+            for end in (client, agent):  # else each first half waits for its acknowledgement
+                end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             with self._lock:
                 self._open |= {client, agent}
                 self.connections += 1
