@@ -12,16 +12,16 @@ static unsigned long long batches(void) {
 int main(int argc, char** argv) {
   pmtrace_handle tag = pmtrace_tag("read{disk=sda}");
   pmtrace_handle other = pmtrace_tag("written");
-  if (argc != 3 || pmtrace_point(tag) != 0 || pmtrace_point(other) != 0 || pmtrace_flush(30) != 1)
+  if (argc != 3 || pmtrace_point(tag) != 0 || pmtrace_point(other) != 0 || pmtrace_flush(120) != 1)
     return 1;
-  usleep(200000); /* now it sleeps */
+  usleep(200000); /* load: the library sleeps by then; where it does not, it tells the same */
   const unsigned long long before = batches();
   if (pmtrace_describe(tag, argv[1], argv[2]) != 0 || pmtrace_describe(tag, "late", "") != 0)
     return 1;
   for (int tries = 0; batches() == before; ++tries) {
-    if (tries == 3000) return 2;
-    usleep(10000);
+    if (tries == 12000) return 2;
+    usleep(10000); /* poll: until it is told */
   }
-  if (pmtrace_flush(30) != 1 || batches() != before + 1) return 3;
+  if (pmtrace_flush(120) != 1 || batches() != before + 1) return 3;
   return pmtrace_describe(other, argv[1], 0) == 0 && pmtrace_describe(0, "x", "y") < 0 ? 0 : 4;
 }

@@ -7,7 +7,7 @@
  *   elsewhere SLOT     ends it on another thread
  *   thread SLOT TAG    begins it on a thread of its own, which lives on; answers with its tid
  *   gone SLOT TAG      the same on a thread that ends
- *   soon SLOT TAG      the same on a thread that ends a second later
+ *   soon SLOT TAG      the same on a thread that ends when it is told: now
  *   many COUNT TAG     begins so many     few   ends them all
  *   fork SLOT          a child ends the parent's transaction and begins one of its own, "child",
  *                      until it is killed with the parent; answers with its pid
@@ -16,6 +16,7 @@
  */
 #include <pcp/trace.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@ enum { kEnds, kSoon, kForEver };
 static pmtrace_tx slots[kSlots];
 static pmtrace_tx* crowd;
 static int crowded;
+static sem_t is_to_end;
 
 struct task {
   int slot;
@@ -46,7 +48,7 @@ static void* work(void* given) {
   if (task->returned == 0 && task->tag != NULL) task->returned = (int)syscall(SYS_gettid);
   if (stays) pthread_barrier_wait(&task->done);
   while (stays == kForEver) pause();
-  if (stays) sleep(1);
+  if (stays) sem_wait(&is_to_end);
   return NULL;
 }
 
@@ -95,6 +97,7 @@ static int obey(const char* name, char* rest) {
   if (strcmp(name, "name") == 0) return pmtracebegin(rest);
   if (strcmp(name, "named") == 0) return pmtraceend(rest);
   if (strcmp(name, "few") == 0) return end_many();
+  if (strcmp(name, "now") == 0) return sem_post(&is_to_end);
   const int number = (int)strtol(rest, &rest, 10);
   rest += *rest == ' ';
   if (strcmp(name, "state") == 0) return pmtracestate(number);

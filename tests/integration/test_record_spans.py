@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import tempfile
-import time
 import unittest
 
 import recorded
@@ -140,7 +139,7 @@ class OfPrograms(RecordSpansTestCase):
 
     def test_of_children_come_with_their_parents(self):
         """The trace is handed on in the environment."""
-        done = recorded.record(self.folder, "sh", "-c", "$0 -e \"$0 -e 'sleep 0.1' inner\" outer", OUR_PMTRACE,
+        done = recorded.record(self.folder, "sh", "-c", "$0 -e \"$0 -e true inner\" outer", OUR_PMTRACE,
                                options=["--spans", "tag=*"], environment=library_environment(OUR_LIBRARY))
         self.assertEqual(done.returncode, 0, done.stderr)
         [trace] = self.report()["slowest"]
@@ -182,7 +181,7 @@ class OfPrograms(RecordSpansTestCase):
             for _ in range(20):
                 run.do_many(["begin 0 request", *notes, "end 0"] * 80)
                 begun += 80
-                time.sleep(0.01)  # a program has room for 4 MiB that it has not sent
+                self.assertEqual(run.ask("flush"), "1")  # a program has room for 4 MiB that it has not sent
             return os.path.getsize(self.archive + ".0") > 127 << 20
         wait_until(is_beyond, what="the archive to be full")
         is_beyond()
@@ -263,9 +262,9 @@ class OfPrograms(RecordSpansTestCase):
 
     def test_are_exported_as_far_as_the_archive_goes(self):
         run = self.start(f"tag=request {UNLIMITED}")
-        for _ in range(3):
+        for spans in (100, 200, 300):
             run.do_many(["begin 0 request", "end 0"] * 100)
-            time.sleep(0.5)
+            wait_until(lambda: self.spans_so_far() == spans, what="spans in the archive")
         run.end()
         data = os.path.join(self.folder, "trace.0")
         made = os.path.join(self.directory, "chrome.json")
