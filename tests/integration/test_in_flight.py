@@ -135,7 +135,7 @@ class InFlight(TraceTestCase):
 
     def test_began_without_an_agent_is_told_when_one_comes(self):
         self.pmcd.kill_agent()
-        traced = self.start_program(**self.clock.environment)
+        traced = self.start_program(PCP_TRACE_RECONNECT="0.1", **self.clock.environment)
         traced.call("begin 0 request")
         self.clock.step_to(100)
         self.pmcd.start_agent()

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The last sample of a recording has each call, whenever and in whatever processes it was made, and
-whatever happened to the recorder meanwhile, short of its end. TRACE_RECORDINGS says how many."""
+whatever happened to the recorder meanwhile, short of its end. TRACE_RECORDINGS says how many, TRACE_SEED which:
+each recording has the seed after that of the one before."""
 
+import collections
 import os
 import random
 import signal
@@ -14,6 +16,7 @@ from private_pmcd import PATIENCE_S
 from trace_test import OUR_LIBRARY, STOCK_LIBRARY, TraceTestCase, library_environment, program
 
 RECORDINGS = int(os.environ.get("TRACE_RECORDINGS", 15))
+SEED = int(os.environ.get("TRACE_SEED", random.randrange(1 << 32)))
 
 
 class Schedule:
@@ -47,31 +50,37 @@ class Schedule:
 
 
 def disturb(dice, recording):
-    """Stops the recorder now and then, until it has ended."""
+    """Stops the recorder now and then, until it has ended; gives how often."""
+    stops = 0
     while recording.poll() is None:
-        time.sleep(dice.random() / 10)
+        time.sleep(dice.random() / 10)  # load: whenever it is
         if dice.random() < 0.5:
             recording.send_signal(signal.SIGSTOP)
-            time.sleep(dice.random() / 5)
+            time.sleep(dice.random() / 5)  # load: however long it is
             recording.send_signal(signal.SIGCONT)
+            stops += 1
+    return stops
 
 
 class Chaos(TraceTestCase):
     def test_the_last_sample_has_each_call(self):
-        seed = random.randrange(1 << 32)
-        for number in range(RECORDINGS):
-            with self.subTest(seed=seed, number=number), \
-                    tempfile.TemporaryDirectory(prefix="trace-record-") as directory:
-                self.record(random.Random(seed + number), os.path.join(directory, "run"))
+        print(f"seed {SEED}", flush=True)
+        totals = collections.Counter(recordings=0)
+        for seed in range(SEED, SEED + RECORDINGS):
+            with self.subTest(TRACE_SEED=seed), tempfile.TemporaryDirectory(prefix="trace-record-") as directory:
+                totals += collections.Counter(recordings=1)
+                totals += self.record(random.Random(seed), os.path.join(directory, "run"))
+        print("totals:", *(f"{name}={number}" for name, number in totals.items()), flush=True)
 
     def record(self, dice, folder):
+        """Gives how often what was recorded."""
         schedule = Schedule(dice)
         interval = f"{dice.randint(10, 300)}ms"
         recording = recorded.start(
-            folder, "sh", "-c", schedule.script, environment=library_environment(OUR_LIBRARY),
+            folder, "sh", "-c", schedule.script,
+            environment=library_environment(OUR_LIBRARY, PCP_TRACE_TIMEOUT=PATIENCE_S),
             options=["-t", interval, "--archive-version", dice.choice("23")])
-        if dice.random() < 0.7:
-            disturb(dice, recording)
+        stops = disturb(dice, recording) if dice.random() < 0.7 else 0
         _, errors = recording.communicate(timeout=4 * PATIENCE_S)
         self.assertEqual((recording.returncode, errors), (0, ""), schedule.script)
         for kind, count in schedule.counts.items():
@@ -81,6 +90,7 @@ class Chaos(TraceTestCase):
         never_less = [sample["trace.point.count"]["shared"] for sample in recorded.samples(folder)
                       if sample.get("trace.point.count")]
         self.assertEqual(never_less, sorted(never_less))
+        return collections.Counter(stops=stops, **schedule.counts)
 
 
 if __name__ == "__main__":
