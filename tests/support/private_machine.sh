@@ -4,12 +4,12 @@
 # in a file system of its own that is mounted on $1, take the place of the originals.
 set -e
 mount -t tmpfs private "$1"
-for place in etc var/lib/pcp usr/lib/pcp/bin; do
+for place in etc usr/lib/pcp/bin var/lib/pcp/config var/lib/pcp/pmns var/lib/pcp/pmdas var/lib/pcp/tmp; do
     mkdir -p "$1/$place"
     cp -a "/$place/." "$1/$place" 2>/dev/null || : # an ordinary user may not read all, nor give away
-    mount --bind "$1/$place" "/$place"
 done
-for place in run var/log/pcp var/tmp var/cache/ldconfig; do
+rm -f "$1"/var/lib/pcp/config/pmda/* # such as the numbers that this machine's agent gave its instances
+for place in etc usr/lib/pcp/bin var/lib/pcp run var/log/pcp var/tmp var/cache/ldconfig; do
     mkdir -p "$1/$place"
     mount --bind "$1/$place" "/$place"
 done
