@@ -20,6 +20,6 @@ int main() {
                          [&](std::error_code error) { events += error ? 0 : 1; });
   });
   context.run();
-  if (events != 3 || pmtrace_flush(10) != 1) return 1;
+  if (events != 3 || pmtrace_flush(100) != 1) return 1;
   std::cout << "traced\n";
 }

@@ -3,4 +3,4 @@
 #include <pcp/trace.h>
 
 int trace(void);
-int trace(void) { return pmtracepoint("package") | !pmtrace_flush(10); }
+int trace(void) { return pmtracepoint("package") | !pmtrace_flush(100); }

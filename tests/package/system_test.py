@@ -8,6 +8,7 @@ import unittest
 import private_machine
 from installed import find
 from private_machine import PrivateMachine
+from private_pmcd import wait_until
 
 CONF = "/etc/pcp/pmcd/pmcd.conf"
 NAMES = "/var/lib/pcp/pmns/root"
@@ -47,11 +48,17 @@ class SystemTestCase(unittest.TestCase):
 
     def keep_port_busy(self, port):
         """Not only for a moment: until this machine's end."""
-        self.machine.run("python3 -c 'import socket, time\n"
+        self.machine.run("python3 -c 'import signal, socket\n"
                          f"busy = socket.create_server((\"0.0.0.0\", {port}))\n"
-                         "open(\"/run/busy\", \"w\").close()\n"
-                         "time.sleep(3600)' >/dev/null 2>&1 & "
-                         "until [ -e /run/busy ]; do sleep 0.05; done")
+                         "signal.pause()' >/dev/null 2>&1 &")
+        wait_until(lambda: f":{port} " in self.machine.run("ss -ltn").stdout, what="the port to be busy")
+
+    def interrupt(self, script, signal, event):
+        """As ^C in a terminal, or what kills all: the script and all that it has started, once it has come to
+        this event, a command's success. What the shell starts in the background would ignore ^C."""
+        wait = f"until {event} || ! kill -0 $!; do sleep 0.02; done"  # poll: the event, or the script's end
+        self.machine.run(f"env --default-signal setsid sh -c '{script}' >/run/said 2>&1 &"
+                         f" {wait}; kill -{signal} -- -$!; wait")
 
     def state(self):
         """All that Install and pcp-trace-system change."""

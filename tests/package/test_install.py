@@ -9,7 +9,7 @@ import unittest
 import installed
 from installed import find
 from private_pmcd import wait_until
-from system_test import LOG_GROUP, NAMES, SystemTestCase
+from system_test import CONF, LOG_GROUP, NAMES, SystemTestCase
 
 setUpModule = installed.set_up
 
@@ -166,8 +166,8 @@ class Install(SystemTestCase):
 
     def test_an_interruption_changes_nothing(self):
         self.machine.start_pmcd()
-        self.machine.run(f"setsid sh -c \"{self.install()}\" >/dev/null 2>&1 & sleep 1;"
-                         " kill -INT -- -$!; wait")
+        self.interrupt(f"cd {os.path.dirname(find('pmdatrace'))} && exec ./Install </dev/null", "INT",
+                       f"grep -q ^trace {CONF}")
         self.assertEqual(self.value("trace.control.port"), ["4323"])
 
     def test_without_pmcd_it_is_registered_and_says_so(self):

@@ -65,7 +65,7 @@ class PkgConfig(PackageTestCase):
                             source=os.path.join(HERE, "plugin.c"))
         host = os.path.join(installed.work, "plugin_host")
         run(CC, "-o", host, os.path.join(HERE, "plugin_host.c"))
-        self.assert_traces(host, plugin, "3", points=3)
+        self.assert_traces(host, plugin, "3", points=6)
 
     def test_first_demo(self):
         source = find("first_point.c")
@@ -107,7 +107,7 @@ class CMakePackage(ConsumerTestCase):
                 self.assertEqual(pmcd.values(f"trace.{metric}"), {"package": value}, metric)
 
     def test_plugin_with_the_static_library(self):
-        self.assert_traces(self.built("plugin_host"), self.built("libplugin.so"), "3", points=3)
+        self.assert_traces(self.built("plugin_host"), self.built("libplugin.so"), "3", points=6)
 
     def test_static_library_beside_an_asio_of_the_application(self):
         self.assert_traces(self.built("own_asio"), points=1)

@@ -11,6 +11,12 @@ from system_test import COMMAND, CONF, LINKER_CONF, NAMES, SystemTestCase
 
 setUpModule = installed.set_up
 
+# How far "on" and "off" have come, as commands that then succeed.
+BEGUN = f"[ -e {LINKER_CONF} ]"
+OUR_AGENT = f"grep -q '^trace.*libexec' {CONF}"
+NO_LIBRARY = f"! grep -q ^/ {LINKER_CONF}"
+NO_AGENT = f"! {OUR_AGENT}"
+
 
 class System(SystemTestCase):
     def assert_back_after_on_and_off(self):
@@ -70,40 +76,6 @@ class System(SystemTestCase):
         self.must(self.switch("off"))
         self.assertEqual(re.findall(r"^trace.*", self.machine.read(CONF), re.MULTILINE), lines)
 
-    def interrupt(self, word, signal, seconds):
-        """As ^C in a terminal, or what kills all: the script and all that it has started."""
-        self.machine.run(f"setsid {self.switch(word)} >/run/said 2>&1 & sleep {seconds};"
-                         f" kill -{signal} -- -$!; wait; rm -f {NAMES}.lock")
-
-    def test_an_interruption_changes_nothing(self):
-        self.machine.start_pmcd()
-        self.must(self.install("n", "", "", "5001", directory="/var/lib/pcp/pmdas/trace"))
-        before = self.state()
-        self.interrupt("on", "INT", 1)
-        self.assertEqual(self.must(self.switch("status")), "on\n")
-        self.assertEqual(self.value("trace.control.port"), ["4323"])
-        self.interrupt("off", "TERM", 0.5)
-        self.assertEqual(self.state(), before)
-        self.assertEqual(self.value("trace.control.port"), ["5001"])
-
-    def test_what_was_killed_can_be_said_again(self):
-        self.machine.start_pmcd()
-        self.must(self.install("n", "", "", "5001", directory="/var/lib/pcp/pmdas/trace"))
-        before, library = self.state(), self.library()
-        for seconds in (0.4, 1.5):
-            self.interrupt("on", "KILL", seconds)
-            self.must(self.switch("on"))
-            self.assertEqual(self.value("trace.control.port"), ["4323"])
-            self.interrupt("off", "KILL", seconds)
-            self.must(self.switch("off"))
-            self.assertEqual(self.state(), before)
-            self.assertEqual(self.library(), library)
-            self.assertEqual(self.value("trace.control.port"), ["5001"])
-        self.interrupt("on", "KILL", seconds)
-        self.must(self.switch("off"))
-        self.assertEqual(self.state(), before)
-        self.assertEqual(self.value("trace.control.port"), ["5001"])
-
     def test_it_says_that_pmcd_could_not_be_told(self):
         self.must(self.switch("on"))  # whose Install says so
         self.assertIn("pmcd could not be told", self.must(self.switch("off")))
@@ -114,6 +86,41 @@ class System(SystemTestCase):
         self.must(self.switch("off"))
         self.assertNotIn("trace", self.machine.read(CONF))
         self.assertEqual(self.machine.read(LINKER_CONF), "")
+
+
+class Ended(SystemTestCase):
+    def test_an_interruption_changes_nothing(self):
+        self.machine.start_pmcd()
+        self.must(self.install("n", "", "", "5001", directory="/var/lib/pcp/pmdas/trace"))
+        before = self.state()
+        self.interrupt(self.switch("on"), "INT", BEGUN)
+        self.assertEqual(self.must(self.switch("status")), "on\n")
+        self.assertEqual(self.value("trace.control.port"), ["4323"])
+        self.interrupt(self.switch("off"), "TERM", NO_LIBRARY)
+        self.assertEqual(self.state(), before)
+        self.assertEqual(self.value("trace.control.port"), ["5001"])
+
+    def kill(self, word, event):
+        self.interrupt(self.switch(word), "KILL", event)
+        self.machine.run(f"rm -f {NAMES}.lock")
+
+    def test_what_was_killed_can_be_said_again(self):
+        self.machine.start_pmcd()
+        self.must(self.install("n", "", "", "5001", directory="/var/lib/pcp/pmdas/trace"))
+        before, library = self.state(), self.library()
+        for to_on, to_off in ((BEGUN, NO_LIBRARY), (OUR_AGENT, NO_AGENT)):
+            self.kill("on", to_on)
+            self.must(self.switch("on"))
+            self.assertEqual(self.value("trace.control.port"), ["4323"])
+            self.kill("off", to_off)
+            self.must(self.switch("off"))
+            self.assertEqual(self.state(), before)
+            self.assertEqual(self.library(), library)
+            self.assertEqual(self.value("trace.control.port"), ["5001"])
+        self.kill("on", OUR_AGENT)
+        self.must(self.switch("off"))
+        self.assertEqual(self.state(), before)
+        self.assertEqual(self.value("trace.control.port"), ["5001"])
 
 
 if __name__ == "__main__":

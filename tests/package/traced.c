@@ -8,7 +8,7 @@ int main(void) {
   if (strcmp(pmtraceerrstr(0), "No error.") != 0) return 1;
   if (pmtracepoint("package") != 0) return 2;
   if (pmtrace_point(pmtrace_tag("package")) != 0) return 3;
-  if (pmtrace_flush(10) != 1) return 4;
+  if (pmtrace_flush(100) != 1) return 4;
   puts("traced");
   return 0;
 }

@@ -13,6 +13,6 @@ int main() {
   pcp::trace::Point{"package"}.hit();
   pcp::trace::Observation{"package"}.record(3.5);
   pcp::trace::Counter{"package"}.record(42);
-  if (pmtrace_flush(10) != 1) return 1;
+  if (pmtrace_flush(100) != 1) return 1;
   std::cout << "traced\n";
 }

@@ -24,6 +24,18 @@ function(trace_script_test name label script)
   set_tests_properties(${name} PROPERTIES LABELS ${label} COST 20 ENVIRONMENT "${environment}")
 endfunction()
 
+# One test for each class of a script, so that they run at once: trace_script_tests(name label script)
+function(trace_script_tests name label script)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${script})
+  file(STRINGS ${script} classes REGEX "^class [A-Za-z]+")
+  foreach(class ${classes})
+    string(REGEX REPLACE "^class ([A-Za-z]+).*" "\\1" class ${class})
+    if(NOT class MATCHES "TestCase$")
+      trace_script_test(${name}.${class} ${label} ${script} ${class})
+    endif()
+  endforeach()
+endfunction()
+
 # Adds a program as PCP's users have it: their header, their library, no path to any other.
 function(trace_stock_program name)
   add_executable(${name} ${ARGN})
