@@ -67,8 +67,8 @@ class Output:
 
     def test_values_are_there_when_it_has_ended(self):
         pmcd = self.start_pmcd()
-        for arguments in (["a"], ["a"], ["-v", "2.5", "b"], ["-c", "7", "c"],
-                          ["-e", "sleep 0.1", "d"]):
+        # load: the transaction's length
+        for arguments in (["a"], ["a"], ["-v", "2.5", "b"], ["-c", "7", "c"], ["-e", "sleep 0.1", "d"]):
             self.pmtrace(self.environment(pmcd), *arguments)
         self.assert_values(pmcd, "trace.point.count", {"a": 2})
         self.assert_values(pmcd, "trace.observe.value", {"b": 2.5})
@@ -137,7 +137,7 @@ class OurProgramAborts(PmtraceTestCase):
     def end_by(self, number, environment):
         """Runs pmtrace away from any terminal until the signal. Its pipe has no end before the last
         process that the command has started."""
-        command = "sh -c 'echo $$; exec sleep 1000'; true"
+        command = "sh -c 'echo $$; exec sleep infinity'; true"
         running = subprocess.Popen([self.path, "-e", command, "foo"], env=environment,
                                    stdout=subprocess.PIPE, text=True, start_new_session=True,
                                    preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
@@ -158,7 +158,7 @@ class OurProgramAborts(PmtraceTestCase):
         pmcd = self.start_pmcd()
         pid, terminal = pty.fork()
         if pid == 0:
-            os.execve(self.path, [self.path, "-e", "read line; echo got $line; exec sleep 1000",
+            os.execve(self.path, [self.path, "-e", "read line; echo got $line; exec sleep infinity",
                                   "foo"], self.environment(pmcd))
         with open(terminal, "rb+", buffering=0) as both:
             both.write(b"something\n")
