@@ -58,7 +58,7 @@ class SystemTestCase(unittest.TestCase):
         this event, a command's success. What the shell starts in the background would ignore ^C."""
         wait = f"until {event} || ! kill -0 $!; do sleep 0.02; done"  # poll: the event, or the script's end
         self.machine.run(f"env --default-signal setsid sh -c '{script}' >/run/said 2>&1 &"
-                         f" {wait}; kill -{signal} -- -$!; wait")
+                         f" {wait}; kill -s {signal} -- -$!; wait")
 
     def state(self):
         """All that Install and pcp-trace-system change."""
