@@ -5,9 +5,6 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <exception>
-#include <filesystem>
-#include <string>
 #include <system_error>
 #include <thread>
 
@@ -16,17 +13,6 @@
 namespace pcp::trace::agent {
 
 namespace {
-
-// Whether any other thread has a processor, or would have one if the machine were less busy.
-bool others_compute() {
-  const std::string own = std::to_string(gettid());
-  try {
-    for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task"))
-      if (thread.path().filename() != own && state_in(thread.path() / "stat") == 'R') return true;
-  } catch (const std::exception&) {  // no memory, or no /proc
-  }
-  return false;
-}
 
 void watch(int seconds) {
   for (int left = seconds; left > 0; left = others_compute() ? seconds : left - 1)

@@ -16,6 +16,9 @@
 #include <vector>
 
 #include "chaos/random.hpp"
+#include "collector/ingest/process_state.hpp"
+#include "fork/rest_at_fork.hpp"
+#include "process/client.hpp"
 
 namespace pcp::trace::chaos {
 namespace {
@@ -263,6 +266,7 @@ class Program {
       cover();
       answer_round();
       if (kids_.size() < plan_.kids) fork_kid();
+      // load: a program pauses
       std::this_thread::sleep_for(milliseconds(main_.random().between(0, 30)));
     }
     if (plan_.fate != Fate::Finish) leave();
@@ -281,7 +285,8 @@ class Program {
     } else {
       set("PCP_TRACE_SOCKET", plan_.socket_path);
     }
-    set("PCP_TRACE_TIMEOUT", "1");
+    set("PCP_TRACE_TIMEOUT", std::to_string(plan_.patience().count()));
+    client::Client::last_patience = client::fork_patience = plan_.patience();
     set("PCP_TRACE_RECONNECT", plan_.has_long_pauses ? "300" : "0.02,0.05");
     set("PCP_TRACE_FLUSH", std::to_string(plan_.flush_ms));
     set("PCP_TRACE_QUEUE", std::to_string(plan_.queue));
@@ -292,6 +297,7 @@ class Program {
     burst(worker, number);
     ++started_;
     while (!ledger_.stop) {
+      // load: a thread pauses
       std::this_thread::sleep_for(milliseconds(worker.random().between(0, 12)));
       burst(worker, number);
     }
@@ -318,7 +324,7 @@ class Program {
     // The library delivers without being asked.
     for (int i = 0; i < 20; ++i) {
       if (const pmtrace_stats_t now = stats(); now.acknowledged == now.recorded) return true;
-      std::this_thread::sleep_for(milliseconds(1));
+      std::this_thread::sleep_for(milliseconds(1));  // poll: all is acknowledged, as it may be soon
     }
     return false;
   }
@@ -342,7 +348,8 @@ class Program {
     const pid_t parent = ::getpid();
 #ifdef CHAOS_RESTS_AT_FORK
     const std::unique_lock rest(at_work_);
-    std::this_thread::sleep_for(milliseconds(50));  // by then the library's thread rests as well
+    // poll: the library's thread rests as well
+    while (agent::others_compute()) std::this_thread::sleep_for(milliseconds(1));
 #endif
     const pid_t pid = ::fork();
     if (pid < 0) std::abort();
@@ -359,9 +366,11 @@ class Program {
       for (const TraceType type : kTraceTypes) main_.call(tag, type);
       if (!plan_.is_watched) continue;
       main_.tree(0, tag + 1, tag);
+      // load: it pauses now and then
       if (i % 8 == 0) std::this_thread::sleep_for(milliseconds(main_.random().between(0, 8)));
     }
     if (plan_.way_out == WayOut::Flush) ::_exit(give(account_.kid_reports[number]) ? 0 : 1);
+    // poll: the schedule stops
     while (!ledger_.stop) std::this_thread::sleep_for(milliseconds(5));
     for (const TraceType type : kTraceTypes) main_.call(tag, type);
     if (plan_.is_watched) main_.tree(0, tag + 1, tag);

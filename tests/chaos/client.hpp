@@ -33,12 +33,18 @@ struct ClientPlan {
   unsigned queue = 4096;
   bool is_watched = false;  // makes transactions that somebody may ask to see
 
-  // How long its end took, and whether that was so long that the library may have given up: on a
-  // machine that is busy enough an answer may take a second.
-  std::chrono::milliseconds took{0};
-  bool may_have_given_up() const {
-    return way_out != WayOut::Flush && took >= std::chrono::seconds(1);
+  // How long it waits for an agent at its end, and for its answer to a greeting: one in twenty as
+  // long as a program does, of the others the library may not give up however busy the machine is.
+  bool is_impatient() const { return seed % 20 == 0; }
+  std::chrono::seconds patience() const { return std::chrono::seconds(is_impatient() ? 1 : 60); }
+
+  // Whether it ends without a flush, so that its end may lose something; and whether it may have:
+  // its end took so long that the library may have given up.
+  bool may_give_up() const {
+    return is_impatient() && fate == Fate::Finish && way_out != WayOut::Flush;
   }
+  bool may_have_given_up() const { return may_give_up() && took >= patience(); }
+  std::chrono::milliseconds took{0};
 };
 
 // Requires: a process just forked, without threads.

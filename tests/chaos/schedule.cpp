@@ -240,6 +240,7 @@ class Schedule {
       Account& account = ledger_.accounts[plan.number];
       figures_.forked += account.kids;
       figures_.died += plan.fate != Fate::Finish;
+      figures_.impatient += plan.may_give_up();
       for (auto& tag : account.cells)
         for (Cell& cell : tag) figures_.calls += cell.done.count + cell.done.aborts;
       figures_.longest_call_ns =
@@ -284,23 +285,7 @@ class Schedule {
 }  // namespace
 
 void Figures::add(const Figures& other) {
-  clients += other.clients;
-  forked += other.forked;
-  died += other.died;
-  gave_up += other.gave_up;
-  calls += other.calls;
-  connections += other.connections;
-  faults += other.faults;
-  resent += other.resent;
-  replayed += other.replayed;
-  answers_lost += other.answers_lost;
-  duplicates += other.duplicates;
-  restarts += other.restarts;
-  captured += other.captured;
-  seen += other.seen;
-  missed += other.missed;
-  monitors += other.monitors;
-  pauses += other.pauses;
+  for (const auto& [name, sum] : kSums) this->*sum += other.*sum;
   longest_call_ns = std::max(longest_call_ns, other.longest_call_ns);
   longest_wait_ns = std::max(longest_wait_ns, other.longest_wait_ns);
 }

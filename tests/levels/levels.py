@@ -16,7 +16,7 @@ from tests_of import TestsStep, address_space_kept_small, say_total
 
 # As released: what the sanitizers can't see, what measures the release, and what is the same in each build.
 CHECK_FOLDERS = "chaos conformance c_api fortran java cheap readme package integration house"
-CHECK_TESTS = ["-LE", "^(nightly|views|package|stress)$", "-E", "^integration[.]"]
+CHECK_TESTS = ["-LE", "^(nightly|views|all|package|stress)$", "-E", "^integration[.]"]
 # The parts of the product that have threads.
 THREADED_FOLDERS = "unit/wire unit/collector unit/client stress chaos"
 

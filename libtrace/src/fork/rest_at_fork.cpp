@@ -18,12 +18,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Longer than our thread works in one go. It might wait for something of the forking thread's.
-constexpr auto kPatience = 100ms;
 constexpr auto kPause = 20us;
 
-// And so often. Where all processes have stood still for so long, as in a container that has used
-// up its share of the processors, only time has passed.
+// At least so often. Where all processes have stood still for so long, as in a container that has
+// used up its share of the processors, only time has passed.
 constexpr int kLooks = 100;
 
 struct Work {
@@ -42,7 +40,7 @@ bool try_lock() {
 
 // Thread sanitizer does not know the calls that wait for a lock until a time.
 bool try_lock_for_a_while() {
-  const SteadyTime until = present_time() + kPatience;
+  const SteadyTime until = present_time() + fork_patience;
   for (int looks = 1; !try_lock(); ++looks) {
     if (looks >= kLooks && present_time() > until) return false;
     std::this_thread::sleep_for(kPause);

@@ -5,7 +5,13 @@
 // other thread.
 #pragma once
 
+#include <chrono>
+
 namespace pcp::trace::client {
+
+// How long a fork waits: longer than our thread works in one go. It might wait for something of the
+// forking thread's. A test may set more.
+inline constinit std::chrono::nanoseconds fork_patience = std::chrono::milliseconds(100);
 
 // Before any of what follows. Thread: any, once per process image.
 void let_flusher_rest_at_forks();

@@ -30,9 +30,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// At its end a process waits so long without progress.
-constexpr std::chrono::nanoseconds kLastPatience = 1s;
-
 // After there was no memory, or no descriptor, for the flusher's loop.
 constexpr std::chrono::nanoseconds kPauseBeforeNewLoop = 200ms;
 
@@ -269,7 +266,7 @@ void Client::finish() {
   if (::getpid() != pid_) return;  // a child of vfork: this is its parent's
   link_.say_end();
   if (flusher_runs_.load(std::memory_order_relaxed) || pending_calls() > 0 || !has_settled_spans())
-    deliver(kLastPatience, Link::Patience::Progress);
+    deliver(last_patience, Link::Patience::Progress);
 }
 
 void Client::finish_in_handler() {
@@ -281,7 +278,7 @@ void Client::finish_in_handler() {
   const std::uint64_t ticket = link_.request_delivery();
   doorbell_.ring_only();
   if (!flusher_runs_.load(std::memory_order_relaxed)) return;
-  link_.await(ticket, kLastPatience, Link::Patience::Progress, [](SteadyTime until) {
+  link_.await(ticket, last_patience, Link::Patience::Progress, [](SteadyTime until) {
     const timespec pause{0, 200'000};
     ::nanosleep(&pause, nullptr);
     return present_time() < until;

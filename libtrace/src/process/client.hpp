@@ -55,6 +55,9 @@ class Client {
   // agent.
   void finish();
 
+  // How long an end waits without progress. A test may set more.
+  static inline constinit std::chrono::nanoseconds last_patience = std::chrono::seconds(1);
+
   // The same for _exit(), which a signal handler may call: takes no lock, starts no thread.
   void finish_in_handler();
   bool has_flusher() const { return flusher_runs_.load(std::memory_order_relaxed); }

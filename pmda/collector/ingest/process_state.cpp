@@ -6,6 +6,8 @@
 
 #include <array>
 #include <cerrno>
+#include <exception>
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -30,6 +32,16 @@ bool has_ended(std::uint32_t pid) {
   const char state = state_in("/proc/" + std::to_string(pid) + "/stat");
   if (state != 0) return state == 'Z' || state == 'X';
   return errno == ESRCH || (errno == ENOENT && ::access("/proc/self", F_OK) == 0);
+}
+
+bool others_compute() {
+  const std::string own = std::to_string(gettid());
+  try {
+    for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task"))
+      if (thread.path().filename() != own && state_in(thread.path() / "stat") == 'R') return true;
+  } catch (const std::exception&) {  // no memory, or no /proc
+  }
+  return false;
 }
 
 }  // namespace pcp::trace::agent

@@ -13,4 +13,8 @@ char state_in(const std::string& stat);
 // Also true of one that nobody has waited for yet. False if it cannot be told.
 bool has_ended(std::uint32_t pid);
 
+// Whether any other thread of this process has a processor, or would have one if the machine were
+// less busy. False if it cannot be told.
+bool others_compute();
+
 }  // namespace pcp::trace::agent
