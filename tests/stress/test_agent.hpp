@@ -47,7 +47,7 @@ bool wait_for_count(Agent& agent, TraceType type, const std::string& tag, std::u
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(120);
   while (agent.total(type, tag).count < count) {
     if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // poll: more are counted
   }
   return true;
 }
