@@ -56,6 +56,7 @@ bool with_system_calls_counted(
     listener = report_own_system_calls();
     if (listener != kRefused) work(count);
   });
+  // poll: the kernel reports, or refuses to; a thread that woke this one would wait for an answer
   while (listener == kNone) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   if (listener >= 0) {
     serve(listener, count);
