@@ -35,6 +35,15 @@ class CollectorFixture : public testing::Test {
   std::optional<InstanceName> instance(TraceType type, const std::string& tag);
   std::vector<ClientView> clients();
 
+  // How often the collector has looked after its sessions shows in the time that it has computed.
+  bool eventually_looks_after_sessions() {
+    const auto once_more = [this] {
+      const std::uint64_t before = counters().busy_ns;
+      return eventually([&] { return counters().busy_ns != before; });
+    };
+    return once_more() && once_more();  // the first one may have begun before
+  }
+
   const IngestCounters& counters() const { return collector_->reader().ingest_counters(); }
 
   // The lines that were logged, and one that has this text in it, else an empty one.

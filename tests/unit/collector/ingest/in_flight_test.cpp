@@ -2,8 +2,6 @@
 // What sessions say of their transactions in flight.
 #include <unistd.h>
 
-#include <thread>
-
 #include "collector/engine/clock.hpp"
 #include "collector/ingest/session_table.hpp"
 #include "collector/shared.hpp"
@@ -213,7 +211,7 @@ TEST_F(InFlightOf, AProcessThatIsStillThereMayComeBack) {
   Program program = this->program(1);
   ASSERT_TRUE(program.say({{1, 3, 0, 0}}, true));
   leave(program);
-  std::this_thread::sleep_for(100ms);
+  EXPECT_TRUE(eventually_looks_after_sessions());
   EXPECT_EQ(vanished("one"), 0u);
 }
 
