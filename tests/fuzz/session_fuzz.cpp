@@ -155,8 +155,7 @@ class House {
     }
   }
 
-  // What is kept of sessions is within the limits, and adds up. Gives how many transactions are
-  // open.
+  // What sessions keep is within the limits, and adds up. Gives how many transactions are open.
   std::uint64_t check_sessions() {
     const auto find = [&](const SessionName& name) {
       return context_.sessions.find(name.first, name.second);
@@ -241,9 +240,13 @@ class House {
     if (step == 0) check();
     if (step == 1 || step == 2) watch(input_.pick(8));
     if (step == 3 && !watchers_.empty()) watchers_.pop_front();
-    if (step == 4)
-      require(lines_.at(line_).dialogue.append_control(pdu_) == !std::exchange(pdu_, {}).empty());
+    if (step == 4) tell();
     if (step > 4) events();
+  }
+
+  void tell() {
+    std::string control;
+    require(lines_.at(line_).dialogue.append_control(control) == !control.empty());
   }
 
   void watch(unsigned which) {
