@@ -81,6 +81,7 @@ class House {
       require(calls == calls_[index_of(type)]);
     }
     require(open == 0 && reader_.engine_counters().tags <= kMostTags);
+    require(reader_.ingest_counters().duplicates == duplicates_);
   }
 
   void end() {
@@ -144,7 +145,7 @@ class House {
     } else if (wire::Batch batch; frame.type == PduType::Batch) {
       require(wire::decode_batch(frame.payload, batch));
       std::uint64_t& last = last_batches_.at(line.session);
-      if (batch.sequence <= last) return;
+      if (batch.sequence <= last) return add_calls(duplicates_, 1);
       last = batch.sequence;
       for (const wire::DeltaEntry& entry : batch.entries)
         add_calls(calls_[index_of(entry.type)], entry.delta.count + entry.delta.aborts);
@@ -164,12 +165,14 @@ class House {
     require(last_batches_.size() == reader_.ingest_counters().sessions);
     std::set<const SessionUser*> users;
     std::size_t tags = 0;
+    std::size_t ids = 0;
     std::size_t in_flight = 0;
     std::uint64_t open = 0;
     for (const auto& [name, last] : last_batches_) {
       const Session& session = *find(name);
       users.insert(session.user);
       tags += session.tags.size();
+      ids += session.tags.ids();
       in_flight += session.in_flight.tags.size();
       require(session.connection == 0 || lines_.at(session.connection).session == name);
       require(session.tags.size() <= options_.max_tags_per_session);
@@ -178,12 +181,13 @@ class House {
     }
     for (const SessionUser* user : users) {
       tags -= user->use.tags;
+      ids -= user->use.ids;
       in_flight -= user->in_flight;
       require(user->use.tags <= options_.max_tags_per_user);
       require(user->in_flight <= options_.max_in_flight / 2);
       require(user->sessions.size() <= options_.max_sessions_per_user);
     }
-    require(tags == 0 && in_flight == 0);
+    require(tags == 0 && ids == 0 && in_flight == 0);
     return open;
   }
 
@@ -377,8 +381,9 @@ class House {
   std::uint64_t last_span_ = 0;
   std::deque<std::pair<std::unique_ptr<Spans::Monitor>, std::optional<std::uint32_t>>> watchers_;
 
-  std::map<SessionName, std::uint64_t> last_batches_;      // that were acknowledged
-  std::array<std::uint64_t, kTraceTypes.size()> calls_{};  // since the last reset
+  std::map<SessionName, std::uint64_t> last_batches_;  // that were acknowledged
+  std::uint64_t duplicates_ = 0;
+  std::array<std::uint64_t, kTraceTypes.size()> calls_{};                   // since the last reset
   std::set<std::pair<std::uint64_t, std::optional<std::uint32_t>>> spans_;  // and whose
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The bytes of each PDU of version 2. docs/protocol.md explains them; who changes them breaks
-// clients.
+// The bytes of each PDU of version 2, and that they are read. docs/protocol.md explains them; who
+// changes them breaks clients.
 #include <algorithm>
 #include <fstream>
 #include <sstream>
@@ -94,6 +94,68 @@ TEST(GoldenBytes, OfAByeWithoutComplaint) {
   std::string pdu;
   append_bye(pdu, kPid, ByeReason::Done);
   EXPECT_EQ(to_hex(pdu), "0000000c 00007065 00001234");
+}
+
+// What is read of a PDU of these bytes, written again.
+std::string batch_again(std::string_view payload) {
+  Batch batch;
+  EXPECT_TRUE(decode_batch(payload, batch));
+  std::string body;
+  for (const DeltaEntry& entry : batch.entries) {
+    Histogram histogram;
+    EXPECT_TRUE(histogram.merge_packed(entry.histogram));
+    if (entry.is_added)
+      append_increments(body, entry.tag_id, entry.delta);
+    else
+      append_delta(body, entry.tag_id, entry.type, entry.delta, histogram);
+  }
+  std::string in_flight;
+  for (const OpenCount& count : batch.in_flight) append_open_count(in_flight, count);
+  std::string pdu;
+  append_batch(pdu, kPid, batch.sequence,
+               {batch.age, batch.counters, in_flight, batch.in_flight_anew}, body);
+  return pdu;
+}
+
+std::string tags_again(std::string_view payload) {
+  std::vector<TagDefinition> tags{{99, "left over"}};
+  EXPECT_TRUE(decode_tags(payload, tags));
+  std::string pdu;
+  append_tags(pdu, kPid, tags);
+  return pdu;
+}
+
+std::string events_again(std::string_view payload) {
+  Events events;
+  EXPECT_TRUE(decode_events(payload, events));
+  std::string body;
+  for (const Span& span : events.spans) append_span(body, span);
+  std::string pdu;
+  append_events(pdu, kPid, events.sequence, events.control, events.counts, body);
+  return pdu;
+}
+
+std::string written_again(PduType type, std::string_view payload) {
+  std::string pdu;
+  if (type == PduType::Data) append_data(pdu, kPid, decode_data(payload).value());
+  if (type == PduType::Ack) append_ack(pdu, kPid, decode_ack(payload).value());
+  if (type == PduType::Hello) append_hello(pdu, kPid, decode_hello(payload).value());
+  if (type == PduType::Welcome) append_welcome(pdu, kPid, decode_welcome(payload).value());
+  if (type == PduType::Tags) return tags_again(payload);
+  if (type == PduType::Batch) return batch_again(payload);
+  if (type == PduType::BatchAck) append_batch_ack(pdu, kPid, decode_batch_ack(payload).value());
+  if (type == PduType::Bye) append_bye(pdu, kPid, decode_bye(payload).value());
+  if (type == PduType::Control) append_control(pdu, kPid, decode_control(payload).value());
+  if (type == PduType::Events) return events_again(payload);
+  if (type == PduType::EventsAck) append_events_ack(pdu, kPid, decode_events_ack(payload).value());
+  return pdu;
+}
+
+TEST(GoldenBytes, AreReadAsTheyWereWritten) {
+  for (const std::string& pdu : all_pdus())
+    EXPECT_EQ(
+        to_hex(written_again(PduType{read_u32(std::string_view(pdu).substr(4))}, payload_of(pdu))),
+        to_hex(pdu));
 }
 
 std::string without_spaces(std::string text) {

@@ -11,18 +11,6 @@
 namespace pcp::trace::wire {
 namespace {
 
-TEST(Hello, ReturnsFromTheWireAsItWas) {
-  const std::string pdu = hello_pdu();
-  const auto hello = decode_hello(payload_of(pdu));
-  ASSERT_TRUE(hello);
-  EXPECT_EQ(hello->session, sample_hello().session);
-  EXPECT_EQ(hello->pid, kPid);
-  EXPECT_EQ(hello->process, "shop");
-  EXPECT_EQ(hello->service, "web");
-  EXPECT_EQ(hello->labels, sample_hello().labels);
-  EXPECT_EQ(hello->start_time_ns, 1'000'000'000u);
-}
-
 TEST(Hello, NeedsNothingButASession) {
   std::string payload;
   protozero::pbf_writer(payload).add_bytes(1, std::string(16, 's'));
@@ -46,18 +34,6 @@ TEST(Hello, MayHaveALabelWithoutAName) {  // which the agent leaves out
   const auto decoded = decode_hello(payload_of(pdu));
   ASSERT_TRUE(decoded);
   EXPECT_EQ(decoded->labels, hello.labels);
-}
-
-TEST(Welcome, ReturnsFromTheWireAsItWas) {
-  const std::string pdu = welcome_pdu();
-  const auto welcome = decode_welcome(payload_of(pdu));
-  ASSERT_TRUE(welcome);
-  EXPECT_EQ(welcome->agent_instance, 0x0102030405060708u);
-  EXPECT_TRUE(welcome->session_known);
-  EXPECT_EQ(welcome->last_sequence, 7u);
-  EXPECT_EQ(welcome->max_pdu_bytes, 1u << 20);
-  EXPECT_EQ(welcome->max_tags, 100'000u);
-  EXPECT_EQ(welcome->features, sample_welcome().features);
 }
 
 TEST(Welcome, OfAnOlderAgentListsNoFeature) {
@@ -98,21 +74,6 @@ TEST(Welcome, IsRefusedWithoutAnInstanceOrWithALimitBelowTheLeast) {
   EXPECT_FALSE(decode_welcome(payload_of(pdu)));
 }
 
-TEST(Tags, ReturnFromTheWireAsTheyWere) {
-  const std::string pdu = tags_pdu();
-  std::vector<TagDefinition> tags{{99, "left over"}};
-  ASSERT_TRUE(decode_tags(payload_of(pdu), tags));
-  ASSERT_EQ(tags.size(), 2u);
-  EXPECT_EQ(tags[0].id, 0u);
-  EXPECT_EQ(tags[0].name, "one");
-  EXPECT_EQ(tags[1].id, 300u);
-  EXPECT_EQ(tags[0].unit, "");
-  EXPECT_EQ(tags[0].description, "");
-  EXPECT_EQ(tags[1].name, "buy a book");
-  EXPECT_EQ(tags[1].unit, "ms");
-  EXPECT_EQ(tags[1].description, "all of it");
-}
-
 TEST(Tags, AreRefusedIfOneIsNotATag) {
   std::vector<TagDefinition> decoded;
   for (const std::string& name :
@@ -124,33 +85,6 @@ TEST(Tags, AreRefusedIfOneIsNotATag) {
   std::string pdu;
   append_tags(pdu, kPid, {{1, std::string(254, '\xff')}});
   EXPECT_TRUE(decode_tags(payload_of(pdu), decoded));
-}
-
-TEST(Batch, ReturnsFromTheWireAsItWas) {
-  const std::string pdu = batch_pdu();
-  Batch batch;
-  ASSERT_TRUE(decode_batch(payload_of(pdu), batch));
-  EXPECT_EQ(batch.sequence, 8u);
-  EXPECT_EQ(batch.age.first_ns, 200'000'000u);
-  EXPECT_EQ(batch.age.last_ns, 100'000'000u);
-  EXPECT_EQ(batch.counters.recorded, 1000u);
-  EXPECT_EQ(batch.counters.sent, 900u);
-  EXPECT_EQ(batch.counters.merged, 20u);
-  EXPECT_EQ(batch.counters.thinned, 10u);
-  EXPECT_EQ(batch.counters.uncertain, 5u);
-  EXPECT_EQ(batch.counters.reconnects, 2u);
-  ASSERT_EQ(batch.entries.size(), 5u);
-  EXPECT_EQ(batch.entries[0].tag_id, 1u);
-  EXPECT_EQ(batch.entries[0].type, TraceType::Transact);
-  EXPECT_EQ(batch.entries[1].tag_id, 0u);
-  EXPECT_EQ(batch.entries[1].type, TraceType::Point);
-  EXPECT_EQ(batch.entries[2].tag_id, 2u);
-  EXPECT_EQ(batch.entries[2].type, TraceType::Observe);
-  EXPECT_EQ(batch.entries[3].tag_id, 300u);
-  EXPECT_EQ(batch.entries[3].type, TraceType::Counter);
-  EXPECT_EQ(batch.entries[4].tag_id, 2u);
-  EXPECT_EQ(batch.entries[4].type, TraceType::Counter);
-  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(batch.entries[i].is_added, i == 4);
 }
 
 TEST(Batch, LeavesNothingOfTheOneBefore) {
@@ -178,15 +112,6 @@ TEST(Batch, AddsNoMoreToItsBodyThanPromised) {
       {kMost, kMost}, {kMost, kMost, kMost, kMost, kMost, kMost}, {}, /*in_flight_anew=*/true};
   append_batch(pdu, kPid, kMost, head, {});
   EXPECT_LE(pdu.size(), kBatchOverheadBytes);
-}
-
-TEST(Batch, SaysWhatIsInFlight) {
-  Batch batch;
-  const std::string pdu = in_flight_pdu();
-  ASSERT_TRUE(decode_batch(payload_of(pdu), batch));
-  EXPECT_TRUE(batch.entries.empty());
-  EXPECT_TRUE(batch.in_flight_anew);
-  EXPECT_EQ(batch.in_flight, sample_open_counts());
 }
 
 // All of whose numbers are 0, which are usually left out.
@@ -273,6 +198,30 @@ TEST(Messages, OfANewerPeerAreUnderstood) {
   EXPECT_EQ(events.spans.size(), 2u);
   EXPECT_EQ(decode_control(with(control_pdu())), sample_control());
   EXPECT_EQ(decode_events_ack(with(events_ack_pdu())), 5u);
+}
+
+TEST(Decoders, TakeATruthValueOfAnyLength) {
+  Batch batch;
+  ASSERT_TRUE(decode_batch({"\x08\x01\x38\x80\x00", 5}, batch));
+  EXPECT_FALSE(batch.in_flight_anew);
+  ASSERT_TRUE(decode_batch({"\x08\x01\x2a\x08\x10\x04\x18\x01\x58\x80\x80\x00", 12}, batch));
+  EXPECT_FALSE(batch.entries.at(0).is_added);
+  Events events;
+  ASSERT_TRUE(decode_events({"\x08\x01\x10\x01\x1a\x07\x10\x03\x58\x01\x60\x80\x00", 13}, events));
+  EXPECT_FALSE(events.spans.at(0).aborted);
+}
+
+// Work and memory grow with the size of a PDU, and no faster.
+TEST(Batch, TakesTheLargestPduOfTinyPartsAtOnce) {
+  std::string body;
+  Delta once;
+  once.count = 1;
+  while (body.size() < (1 << 20)) append_delta(body, 0, TraceType::Point, once, {});
+  std::string pdu;
+  append_batch(pdu, kPid, 1, {}, body);
+  Batch batch;
+  EXPECT_TRUE(decode_batch(payload_of(pdu), batch));
+  EXPECT_LT(batch.entries.capacity() * sizeof(DeltaEntry), 64 * pdu.size());
 }
 
 TEST(BatchAck, ReturnsFromTheWireAsItWas) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <random>
 
 #include <gtest/gtest.h>
 
@@ -85,36 +84,11 @@ TEST(FrameReader, AcceptsEverySplitInTwo) {
   }
 }
 
-TEST(FrameReader, AcceptsEverySplitOfAShortStreamInThree) {
-  const std::string stream = data_pdu() + bye_pdu();
-  for (std::size_t first = 0; first <= stream.size(); ++first) {
-    for (std::size_t second = first; second <= stream.size(); ++second) {
-      ASSERT_EQ(read_in_pieces(stream, {first, second}).size(), 2u) << first << ", " << second;
-    }
-  }
-}
-
 TEST(FrameReader, AcceptsSingleBytes) {
   const std::string stream = stream_of_all_pdus();
   std::vector<std::size_t> cuts;
   for (std::size_t i = 1; i < stream.size(); ++i) cuts.push_back(i);
   EXPECT_EQ(read_in_pieces(stream, cuts), all_frames());
-}
-
-TEST(FrameReader, AcceptsRandomSplitsOfALongStream) {
-  std::string stream;
-  std::vector<Copy> expected;
-  for (int i = 0; i < 100; ++i) {
-    stream += stream_of_all_pdus();
-    for (Copy& frame : all_frames()) expected.push_back(std::move(frame));
-  }
-  std::mt19937 random(1);
-  for (int round = 0; round < 50; ++round) {
-    std::vector<std::size_t> cuts;
-    for (int i = 0; i < 500; ++i) cuts.push_back(random() % stream.size());
-    std::sort(cuts.begin(), cuts.end());
-    ASSERT_EQ(read_in_pieces(stream, cuts), expected);
-  }
 }
 
 TEST(FrameReader, AcceptsAnEmptyPayload) {
