@@ -45,8 +45,6 @@ static int refused(void) {
 
 static int leave_directory(void) { return chdir("/"); }
 
-static int pause_a_second(void) { return (int)sleep(1); }
-
 static int wait_for_line(void) { return getchar() == EOF; }
 
 static int forked(void) {
@@ -124,7 +122,6 @@ int main(int argc, char** argv) {
               {"switch-off", switch_off},
               {"refused", refused},
               {"leave-directory", leave_directory},
-              {"pause", pause_a_second},
               {"wait", wait_for_line},
               {"fork", forked},
               {"many", many},

@@ -8,6 +8,7 @@ import pathlib
 import pty
 import re
 import select
+import socket
 import stat
 import subprocess
 import tempfile
@@ -93,12 +94,18 @@ class Words(DebugTestCase):
                          'pcp_trace: description "place", text "all of it"\n')
 
     def test_say_the_same_of_each_attempt_only_once(self):
-        socket = self.directory / "socket"
-        lines = self.debug(library_environment(
-            OUR_LIBRARY, PCP_TRACE_SOCKET=socket, PCP_TRACE_DEBUG="comms", PCP_TRACE_RECONNECT="0.05"),
-            "point", "pause", "point")
-        self.assertEqual(lines, f"pcp_trace: connecting to {socket}\n"
-                         f"pcp_trace: no connection to {socket}: No such file or directory\n")
+        path = str(self.directory / "socket")
+        with socket.create_server(path, family=socket.AF_UNIX) as agent:
+            process = subprocess.Popen(
+                [program("debugged"), "point", "wait", "point"], stdin=subprocess.PIPE, stderr=subprocess.PIPE,
+                stdout=subprocess.DEVNULL, text=True, env=library_environment(
+                    OUR_LIBRARY, PCP_TRACE_SOCKET=path, PCP_TRACE_DEBUG="comms", PCP_TRACE_RECONNECT="0.05"))
+            agent.settimeout(PATIENCE_S)
+            for _ in range(5):
+                agent.accept()[0].close()
+            _, lines = process.communicate("\n", timeout=PATIENCE_S)
+        self.assertEqual(lines, f"pcp_trace: connecting to {path}\n"
+                         f"pcp_trace: no connection to {path}: the agent hung up\n")
 
     def test_say_nothing_of_a_connection_that_ends_well(self):
         pmcd = self.start_pmcd()
