@@ -37,7 +37,7 @@ def wait_until(condition, timeout=PATIENCE_S, what="condition"):
             return value
         if time.monotonic() > deadline:
             raise TimeoutError(f"waited {timeout:g} s for {what}")
-        time.sleep(0.02)
+        time.sleep(0.02)  # poll: until the condition holds
 
 
 def _has_ipv6():
@@ -455,5 +455,5 @@ class PrivatePmcd:
         """Waits until a metric's values are `expected`; gives the last values seen, to compare."""
         deadline = time.monotonic() + timeout
         while (values := self.values(metric)) != expected and time.monotonic() < deadline:
-            time.sleep(0.02)
+            time.sleep(0.02)  # poll: until the values are there
         return values
