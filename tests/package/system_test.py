@@ -53,11 +53,11 @@ class SystemTestCase(unittest.TestCase):
                          "signal.pause()' >/dev/null 2>&1 &")
         wait_until(lambda: f":{port} " in self.machine.run("ss -ltn").stdout, what="the port to be busy")
 
-    def interrupt(self, script, signal, event):
+    def interrupt(self, command, signal, event):
         """As ^C in a terminal, or what kills all: the script and all that it has started, once it has come to
         this event, a command's success. What the shell starts in the background would ignore ^C."""
         wait = f"until {event} || ! kill -0 $!; do sleep 0.02; done"  # poll: the event, or the script's end
-        self.machine.run(f"env --default-signal setsid sh -c '{script}' >/run/said 2>&1 &"
+        self.machine.run(f"env --default-signal setsid {command} </dev/null >/run/said 2>&1 &"
                          f" {wait}; kill -s {signal} -- -$!; wait")
 
     def state(self):

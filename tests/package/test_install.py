@@ -166,8 +166,7 @@ class Install(SystemTestCase):
 
     def test_an_interruption_changes_nothing(self):
         self.machine.start_pmcd()
-        self.interrupt(f"cd {os.path.dirname(find('pmdatrace'))} && exec ./Install </dev/null", "INT",
-                       f"grep -q ^trace {CONF}")
+        self.interrupt(f"env -C {os.path.dirname(find('pmdatrace'))} ./Install", "INT", f"grep -q ^trace {CONF}")
         self.assertEqual(self.value("trace.control.port"), ["4323"])
 
     def test_without_pmcd_it_is_registered_and_says_so(self):
