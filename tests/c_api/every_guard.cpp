@@ -167,5 +167,5 @@ int main() {
   added.describe("", std::string_view());
   added.describe(nullptr, static_cast<const char*>(nullptr));
   trace::Counter("added", {{"by", static_cast<const char*>(nullptr)}}).add(1);
-  return pmtrace_flush(30) == 1 ? 0 : 1;
+  return pmtrace_flush(100) == 1 ? 0 : 1;
 }

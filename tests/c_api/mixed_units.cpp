@@ -10,6 +10,6 @@ void pass_in_silence();
 int main() {
   pcp::trace::Point("traced").hit();
   pass_in_silence();
-  return pmtrace_flush(30) == 1 ? 0 : 1;
+  return pmtrace_flush(100) == 1 ? 0 : 1;
 }
 #endif

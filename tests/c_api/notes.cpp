@@ -14,7 +14,7 @@ pcp::trace::Running begin_captured() {
   auto running = request.begin();
   while (!running.is_captured()) {
     running.note("early", "text");
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));  // poll: until it is captured
     running = request.begin();
   }
   return running;
@@ -42,5 +42,5 @@ int main() {
   if (running.is_captured()) return 1;
   running.note("late", "text");
   running.fail("late");
-  return pmtrace_flush(30) == 1 ? 0 : 1;
+  return pmtrace_flush(100) == 1 ? 0 : 1;
 }

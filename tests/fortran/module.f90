@@ -189,7 +189,7 @@ contains
 
   subroutine look_at_library()
     type(pmtrace_statistics) :: stats
-    if (.not. pmtrace_flush(30)) error stop 'flush'
+    if (.not. pmtrace_flush(100)) error stop 'flush'
     if (.not. pmtrace_flush(30.0)) error stop 'flush, real'
     if (.not. pmtrace_flush(30.0_real32)) error stop 'flush, real32'
     if (.not. pmtrace_flush(30.0_real64)) error stop 'flush, real64'

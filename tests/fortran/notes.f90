@@ -8,7 +8,7 @@ program notes
   use pcp_trace
   implicit none
   interface
-    function usleep(microseconds) bind(c) result(code)
+    function usleep(microseconds) bind(c) result(code)  ! poll: until it is captured
       import :: c_int
       integer(c_int), intent(in), value :: microseconds
       integer(c_int) :: code
@@ -27,7 +27,7 @@ program notes
   end if
   call note()
   call end_in_each_way()
-  if (.not. pmtrace_flush(30)) error stop 'not flushed'
+  if (.not. pmtrace_flush(100)) error stop 'not flushed'
 
 contains
 
@@ -39,7 +39,7 @@ contains
       if (pmtrace_is_captured(running)) exit
       call pmtrace_note(running, 'early', 'text')
       call pmtrace_end(running)
-      ignored = usleep(10000_c_int)
+      ignored = usleep(10000_c_int)  ! poll: until it is captured
     end do
   end subroutine
 

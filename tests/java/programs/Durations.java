@@ -12,7 +12,7 @@ final class Durations {
         long outside = System.nanoTime();
         var running = HANDED_OVER.begin();
         long inside = System.nanoTime();
-        Thread.sleep(300);
+        Thread.sleep(300);  // load: a duration
         var thread = new Thread(() -> {
             long insideEnd = System.nanoTime();
             running.close();

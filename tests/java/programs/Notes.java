@@ -21,7 +21,7 @@ final class Notes {
         while (!running.isCaptured()) {
             running.note("early", "text");
             running.close();
-            Thread.sleep(10);
+            Thread.sleep(10);  // poll: until it is captured
             running = REQUEST.begin();
         }
         return running;
@@ -65,7 +65,7 @@ final class Notes {
         } else {
             noteAll(running);
         }
-        if (running.isCaptured() || !Trace.flush(Duration.ofSeconds(30))) {
+        if (running.isCaptured() || !Trace.flush(Duration.ofSeconds(100))) {
             System.exit(1);
         }
     }
