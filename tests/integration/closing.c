@@ -25,7 +25,7 @@ static int is_delivered(void) { return pmtrace_flush(PATIENCE_S) == 1; }
 
 static void pause_ms(long time) {
   const struct timespec pause = {time / 1000, time % 1000 * 1000000};
-  nanosleep(&pause, NULL);
+  nanosleep(&pause, NULL); /* load: of the program, while the library works or sleeps */
 }
 
 /* Gives the descriptors beyond the first three, the library's all. */

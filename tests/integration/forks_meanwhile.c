@@ -28,7 +28,8 @@ int main(void) {
   pid_t child;
   pmtracestate(PMTRACE_STATE_ASYNC);
   pmtrace_point(pmtrace_tag("meanwhile"));
-  while (stat(file, &is_begun) == 0 && is_begun.st_size == 0) nanosleep(&pause, NULL);
+  while (stat(file, &is_begun) == 0 && is_begun.st_size == 0)
+    nanosleep(&pause, NULL); /* poll: the look-up */
   child = fork();
   if (child == 0) {
     printf("%d\n", count_descriptors());

@@ -21,6 +21,6 @@ int fsync(int fd) {
   snprintf(hang, sizeof hang, "%s/hang", directory);
   snprintf(hanging, sizeof hanging, "%s/hanging", directory);
   if (access(hang, F_OK) == 0) close(open(hanging, O_WRONLY | O_CREAT, 0644));
-  while (access(hang, F_OK) == 0) usleep(200000);
+  while (access(hang, F_OK) == 0) usleep(20000); /* poll: the file's end */
   return next(fd);
 }

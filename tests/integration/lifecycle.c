@@ -158,7 +158,7 @@ static int impatient(void) {
     if (fork() == 0) {
       pmtracepoint("impatient");
       pmtrace_flush(0);
-      usleep(5 * (useconds_t)children);
+      usleep(5 * (useconds_t)children); /* load: each leaves at another moment */
       pmtracepoint("impatient");
       exit(0);
     }
@@ -186,7 +186,6 @@ static int left_without_a_word(void) {
   if (vfork() == 0) _exit(0);
   if (fork() == 0) _exit(0);
   status = status_of(-1) + status_of(-1);
-  usleep(200000);
   pmtracepoint("parent");
   if (has_agent && pmtrace_flush(60) != 1) return 97;
   pmtrace_stats(&stats, sizeof stats);
@@ -246,9 +245,9 @@ static int stuck(void) {
   signal(SIGUSR1, stop_here);
   for (i = 0; i < THREADS; i++)
     if (pthread_create(&threads[i], NULL, observe_until_stopped, &tag) != 0) return 97;
-  while (busy_count < THREADS) usleep(1000);
+  while (busy_count < THREADS) usleep(1000); /* poll: the threads' calls */
   for (i = 0; i < THREADS; i++) pthread_kill(threads[i], SIGUSR1);
-  while (stuck_count < THREADS) usleep(1000);
+  while (stuck_count < THREADS) usleep(1000); /* poll: the signals */
   pmtracepoint("main");
   printf("%lu %d\n", (unsigned long)observed_by_stuck, THREADS);
   exit(0);
@@ -310,7 +309,7 @@ static int threadless_at_first(void) {
   call_ten_times();
   if (unlink(getenv("NO_THREADS")) != 0) return 97;
   do {
-    usleep(20000);
+    usleep(20000); /* poll: what is acknowledged */
     call_ten_times();
     pmtrace_stats(&stats, sizeof stats);
   } while (stats.acknowledged < 10);
@@ -322,7 +321,7 @@ static void* work_on(void* unused) {
   int i;
   for (i = 0; i < 10; i++) {
     pmtracepoint("worker");
-    usleep(20000);
+    usleep(20000); /* load: its work, after main has left */
   }
   return unused;
 }
@@ -398,7 +397,7 @@ static int detached_threads(void) {
       if (pthread_create(&thread, NULL, call_without_end, NULL) != 0) _exit(96);
       pthread_detach(thread);
     }
-    while (calls->done < 10000) usleep(1000);
+    while (calls->done < 10000) usleep(1000); /* poll: the threads' calls */
     calls->done_at_end = calls->done;
     exit(0);
   }

@@ -23,7 +23,7 @@ thread_local Noticed noticed{nullptr};
 // Longer than the library's thread takes to look whether it is the last one.
 void trace_slowly() {
   pmtracepoint("handler");
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // load: so long it takes
   say("handled\n");
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Preloaded into a program, this lets every call that makes a file descriptor fail as on a machine
- * that has none left, as long as the file exists that the variable NO_DESCRIPTORS names.
+ * that has none left, as long as the file exists that the variable NO_DESCRIPTORS names, which gets
+ * a byte for each.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -15,7 +17,9 @@
 static int there_are_none(void) {
   const char* file = getenv("NO_DESCRIPTORS");
   const int before = errno;
-  const int none = file != NULL && access(file, F_OK) == 0;
+  const int fd = file != NULL ? open(file, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
+  const int none = fd >= 0 && write(fd, "-", 1) == 1;
+  if (fd >= 0) close(fd);
   errno = none ? ENFILE : before;
   return none;
 }

@@ -20,7 +20,7 @@ int getaddrinfo(const char* restrict name, const char* restrict service,
   const char* file = getenv("SLOW_LOOK_UP");
   const int fd = socket(AF_INET, SOCK_DGRAM, 0);
   if (truncate(file, 1) == 0)
-    while (access(file, F_OK) == 0) nanosleep(&pause, NULL);
+    while (access(file, F_OK) == 0) nanosleep(&pause, NULL); /* poll: the file's end */
   close(fd);
   return ((look_up)dlsym(RTLD_NEXT, "getaddrinfo"))(name, service, hints, found);
 }

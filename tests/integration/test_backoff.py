@@ -5,9 +5,7 @@ import unittest
 
 from fake_agent import FakeAgent
 from private_pmcd import wait_until
-from trace_test import TraceTestCase, library_environment
-
-PERMISSION = -12010
+from trace_test import PERMISSION, TraceTestCase, library_environment
 
 
 class BackOff(TraceTestCase):
@@ -33,9 +31,9 @@ class BackOff(TraceTestCase):
             traced = self.start(agent, PCP_TRACE_RECONNECT="0.02,0.02,0.02,300")
             traced.call("point a")
             wait_until(lambda: agent.connections >= 4, what="the quick steps")
-            for _ in range(20):
-                traced.call("point a")
-                traced.call("sleep 0.02")
+            traced.call("point a")
+            self.wait_for_attempts(20, 0.02)
+            traced.call("point a")
             self.assertEqual(agent.connections, 4)
 
     def test_keeps_what_was_recorded_and_delivers_it_when_let_in(self):

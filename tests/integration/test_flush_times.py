@@ -15,10 +15,12 @@ class LeadingEdge(TraceTestCase):
         traced.call("point first")
         self.assert_values(pmcd, "trace.point.count", {"first": 1})
         traced.call("point second")
-        traced.call("sleep 1")
-        self.assertEqual(pmcd.values("trace.point.count"), {"first": 1})
+        soon = self.start_traced(self.environment(pmcd))
+        for count in (1, 2):  # of which the second leaves by the usual interval
+            soon.call("point soon")
+            self.assert_values(pmcd, "trace.point.count", {"first": 1, "soon": count})
         self.assertEqual(traced.end(), "")
-        self.assertEqual(pmcd.values("trace.point.count"), {"first": 1, "second": 1})
+        self.assertEqual(pmcd.values("trace.point.count"), {"first": 1, "second": 1, "soon": 2})
 
     def test_is_all_that_a_program_needs_that_is_killed_later(self):
         pmcd = self.start_pmcd()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Outages: whatever goes away and comes back, every call is counted once."""
 
+import pathlib
 import time
 import unittest
 
@@ -10,7 +11,7 @@ from private_pmcd import wait_until
 from trace_test import OUR_AGENT, STOCK_AGENT, TraceTestCase, library_environment
 
 SYNCHRONOUS, ASYNCHRONOUS, ACKNOWLEDGED = 0, 32, 64
-QUICKLY = {"PCP_TRACE_RECONNECT": "0.05", "PCP_TRACE_FLUSH": "5", "PCP_TRACE_REQTIMEOUT": "1"}
+QUICKLY = {"PCP_TRACE_RECONNECT": "0.05", "PCP_TRACE_FLUSH": "5", "PCP_TRACE_REQTIMEOUT": "0.1"}
 
 
 class AgentRestart:
@@ -19,13 +20,16 @@ class AgentRestart:
     def outage(self, state):
         pmcd = self.start_pmcd()
         traced = self.start_traced(self.environment(pmcd, **QUICKLY))
-        traced.call(f"state {state}")
+        if state != ACKNOWLEDGED:
+            traced.call(f"state {state}")
         for _ in range(5):
             self.assertEqual(traced.call("point a"), 0)
         traced.call("obs 1 b")
         self.assert_values(pmcd, "trace.point.count", {"a": 5})
         self.assert_values(pmcd, "trace.observe.value", {"b": 1})
         pmcd.kill_agent()
+        if state == ACKNOWLEDGED:  # not before: a slow agent's word might come too late
+            traced.call(f"state {state}")
         during = [traced.call("point a") for _ in range(7)]
         traced.call("obs 2 b")
         pmcd.start_agent()
@@ -93,9 +97,8 @@ class BrokenNetwork(TraceTestCase):
             traced = self.start_traced(self.environment(
                 pmcd, PCP_TRACE_PORT=proxy.port, PCP_TRACE_RECONNECT="0.01", PCP_TRACE_FLUSH="1"))
             calls = 0
-            deadline = time.monotonic() + 5
             next_cut = time.monotonic()
-            while time.monotonic() < deadline or proxy.cuts < 20:
+            while proxy.cuts < 100:
                 traced.call("point a")
                 traced.call(f"obs {calls} b")
                 calls += 1
@@ -124,21 +127,27 @@ class LongPauses(TraceTestCase):
 
     NEVER = {"PCP_TRACE_RECONNECT": "300"}
 
+    def start(self, pmcd, **variables):
+        self.said = pathlib.Path(pmcd.path("said"))
+        return self.start_traced(self.environment(
+            pmcd, **self.NEVER, **variables, PCP_TRACE_DEBUG=f"comms,file={self.said}"))
+
     def outage(self, traced, pmcd):
         """Gives how many calls the new agent has to count."""
         traced.call("point a")
         self.assert_values(pmcd, "trace.point.count", {"a": 1})
         pmcd.kill_agent()
         self.assertEqual([traced.call("point a") for _ in range(1000)], [0] * 1000)
-        traced.call("sleep 1")  # the attempt that follows a lost connection has failed
+        wait_until(lambda: "no connection to" in self.said.read_text(encoding="utf-8"),
+                   what="the attempt that follows a lost connection")
         pmcd.start_agent()
         return 1000
 
     def test_end_with_the_program(self):
         pmcd = self.start_pmcd()
-        traced = self.start_traced(self.environment(pmcd, **self.NEVER))
+        traced = self.start(pmcd)
         calls = self.outage(traced, pmcd)
-        traced.call("sleep 0.5")
+        self.wait_for_attempts(10, 0.05)
         self.assertEqual(pmcd.values("trace.point.count"), {})
         self.assertEqual(traced.end(), "")
         self.assertEqual(pmcd.values("trace.point.count"), {"a": calls})
@@ -146,7 +155,7 @@ class LongPauses(TraceTestCase):
     def test_do_not_hold_for_the_socket_of_this_host(self):
         pmcd = self.start_pmcd()
         socket = {"PCP_TRACE_HOST": None, "PCP_TRACE_PORT": None, "PCP_RUN_DIR": pmcd.path("run")}
-        traced = self.start_traced(self.environment(pmcd, **self.NEVER, **socket))
+        traced = self.start(pmcd, **socket)
         calls = self.outage(traced, pmcd)
         self.assert_values(pmcd, "trace.point.count", {"a": calls})
 
@@ -155,7 +164,7 @@ class LongPauses(TraceTestCase):
         traced = self.start_traced(self.environment(
             pmcd, **self.NEVER, PCP_TRACE_SOCKET=pmcd.path("run/trace.socket")))
         self.assertEqual(traced.call("point a"), -12010)
-        traced.call("sleep 1.5")
+        self.wait_for_attempts(5, 0.25)  # as often as that socket is tried where nobody listens
         self.assertEqual(pmcd.value("trace.agent.refused.permission"), 1)
 
 
@@ -177,14 +186,14 @@ class Malformed(TraceTestCase):
 class ProgramEnd(TraceTestCase):
     def test_does_not_wait_for_an_agent_that_is_gone(self):
         pmcd = self.start_pmcd()
-        one, *others = (self.start_traced(self.environment(pmcd, **QUICKLY)) for _ in range(6))
+        one, *others = (self.start_traced(self.environment(pmcd, **QUICKLY)) for _ in range(20))
         for program in (one, *others):
             program.call("point a")
         with pmcd.stopped_agent():
             waited = self.seconds_to_end(one)
         pmcd.kill_agent()
         # The machine may be busy, but not each time.
-        self.assertLess(min(self.seconds_to_end(other) for other in others), waited - 0.5)
+        self.assertTrue(any(self.seconds_to_end(other) < waited - 0.5 for other in others))
 
     def seconds_to_end(self, traced):
         traced.call("point a")

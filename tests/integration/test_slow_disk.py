@@ -13,6 +13,10 @@ from private_pmcd import PATIENCE_S, wait_until
 from trace_test import TraceTestCase, program
 
 
+# With it the agent, which counts for how many seconds it has waited at its end, is soon through.
+SHORT_SLEEPS = program("short_sleeps.so")
+
+
 class SlowDiskTestCase(TraceTestCase):
     def setUp(self):
         temporary = tempfile.TemporaryDirectory()
@@ -36,7 +40,7 @@ class Numbers(SlowDiskTestCase):
     """The file of the instances' numbers is on a disk that hangs."""
 
     def start_on_this_disk(self):
-        return self.start_pmcd(environment={"LD_PRELOAD": program("hanging_fsync.so"),
+        return self.start_pmcd(environment={"LD_PRELOAD": f"{program('hanging_fsync.so')} {SHORT_SLEEPS}",
                                             "HANGING_FSYNC": self.directory})
 
     def let_it_hang(self):
@@ -86,7 +90,7 @@ class Log(SlowDiskTestCase):
         for descriptor in (self.log, end):
             self.addCleanup(os.close, descriptor)
         fcntl.fcntl(self.log, fcntl.F_SETPIPE_SZ, 4096)
-        pmcd = self.start_pmcd(["-l", f"/proc/{os.getpid()}/fd/{end}"])
+        pmcd = self.start_pmcd(["-l", f"/proc/{os.getpid()}/fd/{end}"], environment={"LD_PRELOAD": SHORT_SLEEPS})
         self.assertIn(b"Log for pmdatrace", os.read(self.log, 4096))
         self.assertEqual(os.write(end, b"-" * 4096), 4096)
         return pmcd

@@ -12,14 +12,14 @@ import batch_wire
 import legacy_wire
 from pmproxy import Pmproxy
 from private_pmcd import PATIENCE_S, wait_until
-from trace_test import TraceTestCase
+from trace_test import PERMISSION, TraceTestCase
 
 IS_ROOT = os.getuid() == 0
 STRANGER = 65534 if IS_ROOT else os.getuid()
 STRANGERS_GROUP = 65534 if IS_ROOT else os.getgid()
 only_root = unittest.skipUnless(IS_ROOT, "only root can be somebody else")
 
-PERMISSION, CONNLIMIT = -12010, -12011
+CONNLIMIT = -12011
 
 # A server on a Unix socket that greets as the agent does, and prints a line for each connection:
 # how many bytes it was sent, at most one.
@@ -152,9 +152,9 @@ class Refused(StrangerTestCase):
         self.assertEqual(traced.call("point a"), PERMISSION)
         refused = "trace.agent.refused.permission"
         self.assertEqual(pmcd.wait_for(refused, {None: 4}), {None: 4})
-        for _ in range(20):
-            self.assertEqual(traced.call("point a"), PERMISSION)
-            traced.call("sleep 0.02")
+        self.assertEqual(traced.call("point a"), PERMISSION)
+        self.wait_for_attempts(10, 0.05)
+        self.assertEqual(traced.call("point a"), PERMISSION)
         self.assertEqual(pmcd.values(refused), {None: 4})
         wait_until(lambda: pmcd.agent_log().count("refused: the access rules") == 4,
                    what="the reasons in the log")

@@ -26,7 +26,7 @@ static void trace(void) {
     pmtraceobs("observation", 1);
     pmtracebegin("transaction");
     pmtraceend("transaction");
-    nanosleep(&pause, NULL);
+    nanosleep(&pause, NULL); /* load: rounds of calls */
   }
 }
 

@@ -14,6 +14,7 @@ import sys
 import unittest
 
 import private_pmcd
+from fake_agent import FakeAgent
 from private_pmcd import PATIENCE_S, PrivatePmcd
 
 Agent = collections.namedtuple("Agent", "path namespace")
@@ -24,6 +25,8 @@ STOCK_AGENT = Agent(private_pmcd.STOCK_AGENT, private_pmcd.STOCK_NAMESPACE)
 OUR_AGENT = Agent(os.environ["TRACE_AGENT"], os.environ["TRACE_NAMESPACE"])
 STOCK_PMTRACE = "/usr/bin/pmtrace"
 OUR_PMTRACE = os.environ["TRACE_PMTRACE"]
+
+PERMISSION = -12010
 
 LONGEST_TAG = "t" * 254
 
@@ -162,6 +165,15 @@ class TraceTestCase(unittest.TestCase):
         traced = Traced(environment, name)
         self.addCleanup(traced.kill)
         return traced
+
+    def wait_for_attempts(self, count, pause):
+        """Waits as long as a program needs for so many attempts to connect, with such a pause: where something
+        is to stay away, it has had the time to come."""
+        with FakeAgent(greeting=PERMISSION) as agent:
+            traced = self.start_traced(library_environment(
+                OUR_LIBRARY, PCP_TRACE_HOST="127.0.0.1", PCP_TRACE_PORT=agent.port, PCP_TRACE_RECONNECT=pause))
+            traced.call("point a")
+            private_pmcd.wait_until(lambda: agent.connections > count, what="attempts")
 
     def trace(self, environment, *lines):
         """Runs a program that makes these calls, to its end. Gives what they returned."""
