@@ -295,12 +295,15 @@ TEST_F(Limits, LabelsMayHaveSoManyBytes) {
   start(std::move(few));
   TestPeer peer = unix_socket();
   wire::Hello hello = hello_of(1);
-  hello.labels = {{"zone", std::string(100, 'x')}};
+  const std::size_t names = hello.process.size() + hello.service.size();
+  hello.labels = {{"zone", std::string(101 - names - 4, 'x')}};
   EXPECT_FALSE(peer.hello(hello));
   EXPECT_TRUE(peer.at_end());
   EXPECT_EQ(counters().dropped_limit, 1u);
   EXPECT_EQ(counters().sessions, 0u);
   EXPECT_TRUE(clients().empty());
+  hello.labels[0].second.pop_back();
+  EXPECT_TRUE(unix_socket().hello(hello));
 }
 
 // PCP would refuse the whole set for one of them, or take a program for one of another host.
