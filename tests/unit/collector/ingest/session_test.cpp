@@ -213,6 +213,15 @@ TEST_F(SessionOf, AByeWithNothingPendingForgetsTheSession) {
   EXPECT_TRUE(log().empty());
 }
 
+TEST_F(SessionOf, AByeWithAComplaintKeepsTheSession) {
+  start();
+  TestPeer peer = unix_socket();
+  ASSERT_TRUE(peer.hello(1));
+  ASSERT_TRUE(peer.send(bye_pdu(ByeReason::Malformed)));
+  EXPECT_TRUE(peer.at_end());
+  EXPECT_EQ(counters().sessions, 1u);
+}
+
 TEST_F(SessionOf, ASessionWithoutAByeIsForgottenAfterAWhile) {
   IngestOptions short_memory = options();
   short_memory.remember_session = std::chrono::milliseconds(1);
