@@ -49,27 +49,6 @@ class InFlight(TraceTestCase):
                    what="it to grow older while the program sends nothing")
         self.assertEqual(self.pmcd.values("trace.transact.count"), {})
         self.assertEqual(self.pmcd.values("trace.transact.rate"), {})
-
-    def test_ends(self):
-        batch_wire.send_in_flight(self.program, 1, {1: (2, 3600, 4712), 2: (1, 0, 0)})
-        batch_wire.send_in_flight(self.program, 2, {1: (0, 0, 0)}, anew=False)
-        self.assertEqual(self.pmcd.values("trace.transact.inflight"), {"hangs": 0, "works": 1})
-        self.assertEqual(self.pmcd.value("trace.transact.oldest", "hangs"), 0)
-        self.assertEqual(list(self.pmcd.values("trace.transact.oldest_where")), ["works"])
-
-    def test_is_shown_again_after_a_reset(self):
-        batch_wire.send_in_flight(self.program, 1, {1: (2, 3600, 4712)})
-        status, output = self.pmcd.pmstore("trace.control.reset", 1)
-        self.assertEqual(status, 0, output)
-        self.assert_values(self.pmcd, "trace.transact.inflight", {"hangs": 2})
-        self.assertGreaterEqual(self.pmcd.value("trace.transact.oldest", "hangs"), 3600)
-
-    def test_vanishes_with_its_program(self):
-        batch_wire.send_in_flight(self.program, 1, {1: (2, 3600, 4712)})
-        self.assertEqual(self.pmcd.values("trace.transact.vanished"), {"hangs": 0})
-        self.program.sendall(batch_wire.encode_bye(0))
-        self.assert_values(self.pmcd, "trace.transact.vanished", {"hangs": 2})
-        self.assertEqual(self.pmcd.values("trace.transact.inflight"), {"hangs": 0})
         self.assertEqual(self.pmcd.values("trace.agent.inflight_left_out"), {None: 0})
 
     def test_is_in_a_recording(self):

@@ -47,14 +47,14 @@ def encode_points(sequence, counts):
     return legacy_wire.encode_pdu(BATCH, field(1, sequence) + b"".join(deltas))
 
 
-def encode_in_flight(sequence, open_counts, anew=True):
+def encode_in_flight(sequence, open_counts):
     """A batch of nothing but what is in flight: for a tag's id how many, for how many seconds the
     oldest, and its thread."""
     in_flight = (field(6, field(1, tag) + field(2, count) + field(3, int(seconds * 1e9)) +
                        field(4, tid))
                  for tag, (count, seconds, tid) in open_counts.items())
     return legacy_wire.encode_pdu(
-        BATCH, field(1, sequence) + b"".join(in_flight) + field(7, int(anew)))
+        BATCH, field(1, sequence) + b"".join(in_flight) + field(7, 1))
 
 
 def encode_welcome():
@@ -101,9 +101,9 @@ def send_points(client, sequence, counts):
     _send_batch(client, encode_points(sequence, counts))
 
 
-def send_in_flight(client, sequence, open_counts, anew=True):
+def send_in_flight(client, sequence, open_counts):
     """The same with what is in flight."""
-    _send_batch(client, encode_in_flight(sequence, open_counts, anew))
+    _send_batch(client, encode_in_flight(sequence, open_counts))
 
 
 def _send_batch(client, batch):
