@@ -200,7 +200,7 @@ TEST(Messages, OfANewerPeerAreUnderstood) {
   EXPECT_EQ(decode_events_ack(with(events_ack_pdu())), 5u);
 }
 
-TEST(Decoders, TakeATruthValueOfAnyLength) {
+TEST(Messages, MayHaveATruthValueOfAnyLength) {
   Batch batch;
   ASSERT_TRUE(decode_batch({"\x08\x01\x38\x80\x00", 5}, batch));
   EXPECT_FALSE(batch.in_flight_anew);
@@ -224,25 +224,7 @@ TEST(Batch, TakesTheLargestPduOfTinyPartsAtOnce) {
   EXPECT_LT(batch.entries.capacity() * sizeof(DeltaEntry), 64 * pdu.size());
 }
 
-TEST(BatchAck, ReturnsFromTheWireAsItWas) {
-  for (const std::uint64_t sequence :
-       {std::uint64_t{1}, std::numeric_limits<std::uint64_t>::max()}) {
-    std::string pdu;
-    append_batch_ack(pdu, kPid, sequence);
-    EXPECT_EQ(decode_batch_ack(payload_of(pdu)), sequence);
-  }
-}
-
 TEST(BatchAck, IsRefusedWithoutASequence) { EXPECT_FALSE(decode_batch_ack("")); }
-
-TEST(Bye, ReturnsFromTheWireAsItWas) {
-  for (const ByeReason reason : {ByeReason::Done, ByeReason::Malformed, ByeReason::TooManyTags,
-                                 ByeReason::QuotaExceeded, ByeReason::Timeout, ByeReason{77}}) {
-    std::string pdu;
-    append_bye(pdu, kPid, reason);
-    EXPECT_EQ(decode_bye(payload_of(pdu)), reason);
-  }
-}
 
 TEST(Encoders, AppendToWhatIsThere) {
   std::string two = bye_pdu();

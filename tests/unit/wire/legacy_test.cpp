@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "wire/legacy.hpp"
 
-#include <bit>
 #include <cmath>
-#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -41,24 +39,6 @@ TEST(LegacyData, EncodesWhatTheStockLibrarySends) {
             "0000001c 00007051 00001234 01040480 40000000 00000000 636e7400");
   EXPECT_EQ(data_hex({Transact, false, 0.125, "tx"}),
             "0000001c 00007051 00001234 01030100 3fc00000 00000000 7478007e");
-}
-
-TEST(LegacyData, ReturnsFromTheWireAsItWas) {
-  for (const TraceType type : kTraceTypes) {
-    for (const bool wants_ack : {false, true}) {
-      for (const double value : {0.0, -1.5, 1e300, std::numeric_limits<double>::infinity()}) {
-        const LegacyData data{type, wants_ack, value, "some tag"};
-        std::string pdu;
-        append_data(pdu, kPid, data);
-        const auto decoded = decode_data(payload_of(pdu));
-        ASSERT_TRUE(decoded);
-        EXPECT_EQ(decoded->type, type);
-        EXPECT_EQ(decoded->wants_ack, wants_ack);
-        EXPECT_EQ(decoded->value, value);
-        EXPECT_EQ(decoded->tag, "some tag");
-      }
-    }
-  }
 }
 
 TEST(LegacyData, CarriesNaN) {
@@ -116,14 +96,6 @@ TEST(LegacyAck, EncodesVersionTypeAndError) {
   EXPECT_EQ(ack_hex(1), "00000010 00007050 00001234 00000001");
   EXPECT_EQ(ack_hex(2), "00000010 00007050 00001234 00000002");
   EXPECT_EQ(ack_hex(-12010), "00000010 00007050 00001234 ffffd116");
-}
-
-TEST(LegacyAck, ReturnsFromTheWireAsItWas) {
-  for (const std::int32_t code : {0, 1, 4, -12011, std::numeric_limits<std::int32_t>::min()}) {
-    std::string pdu;
-    append_ack(pdu, kPid, code);
-    EXPECT_EQ(decode_ack(payload_of(pdu)), code);
-  }
 }
 
 TEST(LegacyAck, IsRefusedIfNotOneWord) {
