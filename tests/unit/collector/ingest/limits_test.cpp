@@ -289,6 +289,19 @@ TEST_F(Limits, ASessionDefinesFourTimesAsManyIds) {
   EXPECT_EQ(next_bye(peer), ByeReason::TooManyTags);
 }
 
+TEST_F(Limits, AForgottenSessionGivesItsIdsBack) {
+  IngestOptions few = options();
+  few.max_tags_per_user = 100;
+  start(std::move(few));
+  for (std::uint8_t session = 1; session <= 2; ++session) {
+    TestPeer peer = unix_socket();
+    ASSERT_TRUE(peer.hello(session));
+    ASSERT_TRUE(peer.send(sets_of_labels("a", 0, 400, 1) + bye_pdu(ByeReason::Done)));
+    EXPECT_EQ(peer.next_batch_ack(), 1u);
+    EXPECT_TRUE(peer.at_end());
+  }
+}
+
 TEST_F(Limits, LabelsMayHaveSoManyBytes) {
   IngestOptions few = options();
   few.max_label_bytes = 100;
