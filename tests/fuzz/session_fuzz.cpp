@@ -179,6 +179,7 @@ class House {
       if (session.in_flight.known == SessionInFlight::Known::Now)
         for (const auto& [id, tag] : session.in_flight.tags) open += tag.share.open;
     }
+    require(tags <= options_.max_tags_in_sessions && in_flight <= options_.max_in_flight);
     for (const SessionUser* user : users) {
       tags -= user->use.tags;
       ids -= user->use.ids;
