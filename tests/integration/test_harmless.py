@@ -61,7 +61,7 @@ class Sandbox(TraceTestCase):
     def test_that_forbids_poll_changes_nothing(self):
         pmcd = self.start_pmcd()
         self.live(pmcd, "poll")
-        self.assertEqual(pmcd.values("trace.point.count"), {"in a sandbox": 4})
+        self.assertEqual(pmcd.values("trace.point.count"), {"in a sandbox": 2})
 
     def test_that_forbids_to_receive_costs_next_to_nothing(self):
         self.live(self.start_pmcd(), "receive")
