@@ -16,7 +16,6 @@ from tests_of import TestsStep, address_space_kept_small, say_total
 
 # As released: what the sanitizers can't see, what measures the release, and what is the same in each build.
 CHECK_FOLDERS = "chaos conformance c_api fortran java cheap readme package integration house"
-CHECK_TESTS = ["-LE", "^(nightly|views|all|package|stress)$", "-E", "^integration[.]"]
 # The parts of the product that have threads.
 THREADED_FOLDERS = "unit/wire unit/collector unit/client stress chaos"
 
@@ -55,7 +54,7 @@ def level_test():
     check = built("check", 3.5, CHECK_FOLDERS)
     asan = built("asan", 4)
     tsan = built("tsan", 2.5, THREADED_FOLDERS)
-    return [*quick_looks(), *check, TestsStep("check tests", "check", 2.5, check, CHECK_TESTS),
+    return [*quick_looks(), *check, TestsStep("check tests", "once", 2, check),
             *asan, TestsStep("asan tests", "asan", 3, asan),
             *tsan, TestsStep("tsan tests", "tsan", 1.5, tsan)]
 
@@ -113,7 +112,7 @@ def test(words):
     if words[0] == "hunt":
         parser = argparse.ArgumentParser(prog="./run test hunt", description=hunt.__doc__)
         parser.add_argument("name", help="a regular expression, as for ctest -R")
-        parser.add_argument("preset", nargs="?", default="check", choices=["check", "asan", "tsan"],
+        parser.add_argument("preset", nargs="?", default="check", choices=["check", "release", "asan", "tsan", "coverage"],
                             help="as released (check, the default), or with a sanitizer")
         parser.add_argument("--times", type=int, default=1000)
         options = parser.parse_args(words[1:])
