@@ -40,7 +40,7 @@ class Busy:
             wait_until(lambda: condition(self.stats()), what=what)
         except TimeoutError as problem:
             raise TimeoutError(f"{problem}; {self.stats()}; threads: "
-                               f"{thread_states(self._process.pid)}") from problem
+                               f"{list(thread_states(self._process.pid))}") from problem
 
     def wait_for_calls(self, more):
         """Until the agent has acknowledged so many more."""
