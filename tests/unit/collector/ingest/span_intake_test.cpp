@@ -309,14 +309,14 @@ TEST_F(SpansOfPrograms, AreAskedForTenTimesASecondAtMost) {
 TEST_F(SpansOfPrograms, AreAskedForSoon) {
   start();
   TestPeer peer = program();
-  int times = 0;
+  int filters = 0;
   const auto told_before_the_agent_looks = [&] {
     const std::uint64_t before = counters().busy_ns;
-    const std::string filter = "tag=" + std::to_string(++times);
+    const std::string filter = "tag=" + std::to_string(++filters);
     const auto monitor = capture(filter);
     return eventually_told(peer, filter) && counters().busy_ns == before;
   };
-  while (times < 20) ASSERT_TRUE(eventually(told_before_the_agent_looks));
+  for (int times = 0; times < 20; ++times) ASSERT_TRUE(eventually(told_before_the_agent_looks));
 }
 
 // Answers that it does not read are all that waits for it; then it is told the newest.
