@@ -191,7 +191,9 @@ class Descriptors(FaultTestCase):
         attempts, seconds = os.path.getsize(self.switch) - before, time.monotonic() - began
         self.assertLess(attempts, 100 + 100 * seconds)
 
-    def start_more(self, environment):
+    def start_more(self, pmcd, **variables):
+        """Their first calls wait for a connection, which is not to be had."""
+        environment = self.environment(pmcd, **QUICKLY | variables, PCP_TRACE_TIMEOUT=1)
         more = [Busy(environment) for _ in range(3)]
         for each in more:
             self.addCleanup(each.kill)
@@ -202,7 +204,7 @@ class Descriptors(FaultTestCase):
         pmcd = self.start_pmcd(environment=self.machine)
         busy = self.start_busy(pmcd)
         with self.none_left():
-            late = self.start_more(self.environment(pmcd, **QUICKLY))
+            late = self.start_more(pmcd)
             self.assert_seldom_tried(busy)  # who is connected does not notice
             self.assertEqual([each.stats()["acknowledged"] for each in late], [0] * 3)
         for each in late:
@@ -213,7 +215,7 @@ class Descriptors(FaultTestCase):
         pmcd = self.start_pmcd()
         busy = self.start_busy(pmcd, **self.machine)
         with self.none_left():
-            late = self.start_more(self.environment(pmcd, **QUICKLY | self.machine))
+            late = self.start_more(pmcd, **self.machine)
             pmcd.kill_agent()
             for each in busy:
                 each.wait_for_each_thread()

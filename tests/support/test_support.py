@@ -68,7 +68,7 @@ class Ends(TraceTestCase):
         agent = pmcd.agent_pid()
         pmcd.patience_at_end = 0.5
         os.kill(agent, signal.SIGSTOP)
-        with self.assertRaisesRegex(RuntimeError, "agent had to be killed"):
+        with self.assertRaisesRegex(RuntimeError, "had to be killed"):
             pmcd.end_pmcd()
         wait_until(lambda: not is_running(agent), what="the agent's end")
 
