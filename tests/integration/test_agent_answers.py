@@ -182,6 +182,7 @@ class ManyTags(TraceTestCase):
     def test_cost_in_proportion(self):
         pmcd = self.start_pmcd()
         send(pmcd, "point", [f"tag{number}" for number in range(10_000)])
+        self.assertEqual(len(pmcd.values("trace.point.count")), 10_000)
         few = min(self.fetch_cost(pmcd) for _ in range(3))
         send(pmcd, "point", [f"tag{number}" for number in range(10_000, 80_000)])
         self.assertEqual(len(pmcd.values("trace.point.count")), 80_000)
