@@ -183,7 +183,7 @@ class ManyTags(TraceTestCase):
         pmcd = self.start_pmcd()
         send(pmcd, "point", [f"tag{number}" for number in range(10_000)])
         self.assertEqual(len(pmcd.values("trace.point.count")), 10_000)
-        few = min(self.fetch_cost(pmcd) for _ in range(3))
+        few = max(self.fetch_cost(pmcd) for _ in range(3))
         send(pmcd, "point", [f"tag{number}" for number in range(10_000, 80_000)])
         self.assertEqual(len(pmcd.values("trace.point.count")), 80_000)
         wait_until(lambda: self.fetch_cost(pmcd) < 20 * few, what="a fetch that is not slowed down by others")
