@@ -5,8 +5,8 @@
     demos/spans.py BUILD_DIRECTORY [SECONDS]
 
 A front in C++ asks a worker in C through a socket, and runs a script. For SECONDS nobody looks,
-for SECONDS their transactions are captured, then nobody looks any more; at the end it says what a
-call has cost the front meanwhile. It uses a pmcd of its own, and leaves nothing behind.
+for SECONDS their transactions are captured, then nobody looks any more: longer on a busy machine,
+until some orders were served. At the end it says what a call has cost the front meanwhile. It uses a pmcd of its own, and leaves nothing behind.
 """
 
 import os
@@ -23,6 +23,9 @@ DEFAULT_SECONDS = 4
 # Of each program what it does for an order; all below that there comes with it.
 FILTER = ["tag=order,reserve,make-receipt,send-mail", "kind=point"]
 
+# One of three articles is sold out.
+ORDERS = 4
+
 
 class Costs:
     """What the front says of its calls: {phase: {"beside" or "within": [ns]}}."""
@@ -30,6 +33,7 @@ class Costs:
     def __init__(self, front):
         self.phase = "before"
         self.costs = {}
+        self._front = front
         self._reader = threading.Thread(target=self._read, args=(front.stdout,), daemon=True)
         self._reader.start()
 
@@ -37,6 +41,13 @@ class Costs:
         for line in lines:
             what, cost = line.split()
             self.costs.setdefault(self.phase, {}).setdefault(what, []).append(float(cost))
+
+    def wait(self, seconds):
+        """So long, and until some orders were served in this phase."""
+        end = time.monotonic() + seconds
+        while self._front.poll() is None and (
+                time.monotonic() < end or len(self.costs.get(self.phase, {}).get("within", [])) < ORDERS):
+            time.sleep(0.1)
 
     def of(self, phase, what):
         """The least of many short rounds: in the others the machine did something else as well."""
@@ -54,13 +65,16 @@ class Costs:
 def watch(pmcd, command, front, seconds):
     """Switches a capture on and off while the programs run."""
     costs = Costs(front)
-    time.sleep(seconds)
+    costs.wait(seconds)
     costs.phase = "during"
-    words = ["spans", "-h", pmcd.host(unix=True), "-T", f"{seconds}s", *FILTER]
+    words = ["spans", "-h", pmcd.host(unix=True), *FILTER]
     print(f"==> pcp trace {' '.join(words)}\n", flush=True)
-    subprocess.run([command, *words], check=True)
+    spans = subprocess.Popen([command, *words])
+    costs.wait(seconds)
+    spans.send_signal(signal.SIGINT)
+    spans.wait()
     costs.phase = "after"
-    time.sleep(seconds)
+    costs.wait(seconds)
     print("\n".join(costs.table()))
 
 
@@ -90,7 +104,7 @@ def main(build, seconds):
         print("order_front, in C++, asks order_worker, in C, through a socket, and runs\n"
               "order_receipt.sh. The trace of an order goes with it through all three.\n", flush=True)
         for words in ([f"{demos}/order_worker", socket],
-                      [f"{demos}/order_front", str(3 * seconds + 2), socket,
+                      [f"{demos}/order_front", "3600", socket,
                        os.path.join(HERE, "order_receipt.sh")]):
             programs.append(subprocess.Popen(words, env=environment, text=True,
                                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE))
