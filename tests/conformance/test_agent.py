@@ -11,7 +11,7 @@ import unittest
 
 import legacy_wire
 from private_pmcd import HAS_IPV6, PATIENCE_S, ReservedPort
-from trace_test import OUR_AGENT, OUR_LIBRARY, TraceTestCase, with_each_agent
+from trace_test import OUR_AGENT, STOCK_LIBRARY, TraceTestCase, with_each_agent
 
 # Ports with names that hardly any machine uses.
 SERVICES = ["sgi-cad", "binkp", "zope", "xtelw", "rmtcfg", "clc-build-daemon", "omniorb"]
@@ -232,7 +232,7 @@ class AccessTestCase(TraceTestCase):
 class Access(AccessTestCase):
     """Only of ours: what PCP's own makes of a rule depends on the names that this host has in /etc/hosts."""
 
-    agent, library = OUR_AGENT, OUR_LIBRARY
+    agent, library = OUR_AGENT, STOCK_LIBRARY
 
     def test_without_rules_this_host_is_let_in(self):
         self.assert_access([], allowed=LOCALS)
