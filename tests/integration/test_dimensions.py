@@ -104,7 +104,8 @@ class Dimensions(TraceTestCase):
             "read{disk=sda}": {"tag": "read", "disk": "sda", "service": "shop", "unit": "KiB",
                                "description": "bytes that were read"},
             "written": {"tag": "written", "service": "shop", "unit": "KiB"}})
-        self.assertEqual(pmcd.agent_log().count('describes "read{disk=sda}" otherwise'), 1)
+        otherwise = 'describes "read{disk=sda}" otherwise'
+        self.assertEqual(pmcd.wait_for_log(otherwise).count(otherwise), 1)
 
 
 if __name__ == "__main__":

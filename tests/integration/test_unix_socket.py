@@ -93,7 +93,7 @@ class AgentSocket(UnixSocketTestCase):
         pmcd = self.start_pmcd()
         path = self.socket_path(pmcd)
         other = self.start_pmcd(["-i", path])
-        self.assertIn(path, other.agent_log())
+        other.wait_for_log(path)
         environment = self.environment(pmcd, PCP_TRACE_SOCKET=path, **NO_ADDRESS)
         self.assertEqual(self.trace(environment, "point a"), [0])
         self.assertEqual(pmcd.values("trace.point.count"), {"a": 1})
@@ -101,7 +101,7 @@ class AgentSocket(UnixSocketTestCase):
 
     def test_that_cannot_be_made_leaves_the_agent_on_tcp(self):
         pmcd = self.start_pmcd(["-i", "/nonexistent/directory/trace.socket"])
-        self.assertIn("/nonexistent/directory/trace.socket", pmcd.agent_log())
+        pmcd.wait_for_log("/nonexistent/directory/trace.socket")
         self.assertEqual(self.trace(self.environment(pmcd), "point a"), [0])
         self.assertEqual(pmcd.values("trace.point.count"), {"a": 1})
 
