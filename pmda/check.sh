@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=sh
-# What Install and Remove refuse; and whether pmcd and the trace agent run, for pcp-trace-system as
+# What Install and Remove accept; and whether pmcd and the trace agent run, for pcp-trace-system as
 # well. They have read pcp.env.
 
-# refuse_arguments USAGE ARGUMENT...: exits if there is any; --help alone is no mistake.
-refuse_arguments() {
-    usage="Usage: $0
-$1"
-    shift
-    case "$#$*" in
-    0) ;;
-    1-h | 1--help) echo "$usage" && exit ;;
-    *) echo "$usage" >&2 && exit 2 ;;
+# read_procedures USAGE ARGUMENT...: reads PCP's procedures, which take the options that every PMDA's
+# Install and Remove have, and refuse others. In a function, since they use up its arguments.
+read_procedures() {
+    case " $* " in
+    *' -h '* | *' --help '*) echo "$1" && exit ;;
     esac
+    shift
+    . "$PCP_SHARE_DIR/lib/pmdaproc.sh"
 }
 
 pmcd_runs() { pminfo -v pmcd.version >/dev/null 2>&1; }

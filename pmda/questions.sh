@@ -9,6 +9,7 @@ ask() {
     printf '%s ' "$1"
     answer=
     read -r answer
+    ! ${__echo:-false} || echo "$answer" # the option -e
     answer=${answer%"$carriage_return"} # of a file from elsewhere
 }
 

@@ -80,11 +80,7 @@ std::vector<KnownInstance> merge_numbers(std::vector<KnownInstance> running,
 bool adopt_numbers(const InstanceFile& file, InstanceFile::Contents filed) {
   const int context = pmNewContext(PM_CONTEXT_HOST, "local:");
   if (context < 0) return give_up(std::string("pmcd: ") + pmErrStr(context));
-  if (look_up(kOurs) >= 0) {
-    std::cout << "The trace agent that runs is not PCP's: it keeps its numbers itself."
-              << std::endl;
-    return true;
-  }
+  if (look_up(kOurs) >= 0) return true;  // it keeps its numbers itself
   std::vector<KnownInstance> running;
   if (const int status = read_numbers(running); status < 0)
     return give_up(std::string("PCP's trace agent: ") + pmErrStr(status));

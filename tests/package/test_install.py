@@ -57,7 +57,7 @@ class Upgrade(SystemTestCase):
         self.machine.start_pmcd()
         self.must(self.install())
         self.trace("zebra", "ant")
-        self.assertIn("keeps its numbers itself", self.must(self.install()))
+        self.must(self.install())
         self.trace("ant", "zebra")
         self.assert_numbers({"ant": 2, "zebra": 1})
 

@@ -84,7 +84,7 @@ bool means_no_family(int error) { return error == EAFNOSUPPORT || error == EADDR
 
 Error bind_error(std::uint16_t port, int error) {
   return {"bind(" + std::to_string(port) + "): " + std::strerror(error) +
-          "; the option -I gives another port"};
+          "\nThe option -I gives another port."};
 }
 
 enum class Answer { Nobody, Somebody, NoSocket };
