@@ -121,7 +121,7 @@ class Install(SystemTestCase):
 
     def test_the_agent_from_before_comes_back(self):
         self.machine.start_pmcd()
-        self.assertIn("The agent answers", self.must(self.install_on_port(5000)))
+        self.assertIn("Tags appear when", self.must(self.install_on_port(5000)))
         before = self.state()
         for answers, why in ((["n", "", "", "99999"], "-I: "),
                              (["n", "", "", "", "", "", "a", "192.168.*.7", ""], "-A: ")):
@@ -135,8 +135,7 @@ class Install(SystemTestCase):
 
     def test_distributions_are_kept_from_the_first_fetch_on_which_is_not_installs(self):
         self.machine.start_pmcd()
-        self.assertRegex(self.must(self.install()),
-                         r"Check tracing metrics have appeared \.\.\. \d+ metrics")
+        self.assertIn("Check trace metrics have appeared", self.must(self.install()))
         self.machine.run("pmtrace -q -v 7 queue")
         asked = time.time_ns()
         [text] = re.findall(r'value "1 (.*)"', self.machine.run("pminfo -f tracing").stdout)
@@ -172,7 +171,7 @@ class Install(SystemTestCase):
     def test_without_pmcd_it_is_registered_and_says_so(self):
         said = self.must(self.install())
         self.assertIn("could not be checked", said)
-        self.assertNotIn("The agent answers", said)
+        self.assertNotIn("Tags appear when", said)
         self.assertIn("could not be checked", self.must(self.install_on_port(5000)))
         self.machine.start_pmcd()
         self.assertEqual(self.value("trace.control.port"), ["5000"])

@@ -83,8 +83,7 @@ Bound bind_tcp(int family, Tcp addresses, std::uint16_t port) {
 bool means_no_family(int error) { return error == EAFNOSUPPORT || error == EADDRNOTAVAIL; }
 
 Error bind_error(std::uint16_t port, int error) {
-  return {"bind(" + std::to_string(port) + "): " + std::strerror(error) +
-          "\nThe option -I gives another port."};
+  return {"bind(" + std::to_string(port) + "): " + std::strerror(error)};
 }
 
 enum class Answer { Nobody, Somebody, NoSocket };
