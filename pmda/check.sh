@@ -54,9 +54,9 @@ offer_to_log() {
 
 remove_empty_log_groups() { rmdir "${LOG_GROUP%/*}" 2>/dev/null || :; }
 
-# tell_of_lock NAMES: PCP's procedures wait in silence.
+# tell_of_lock NAMES: PCP's procedures wait in silence. Other Installs hold it for a moment.
 tell_of_lock() {
-    [ ! -e "$1.lock" ] || {
+    wait_until test ! -e "$1.lock" || {
         echo "Waiting for two minutes at most, since somebody else seems to change PCP's names. If nobody"
         echo "does, remove $1.lock"
     }

@@ -23,7 +23,7 @@ FORMAT = (r"find . -path './build*' -prune -o \( -name '*.[ch]' -o -name '*.[ch]
           " | xargs -0 clang-format --dry-run --Werror")
 # What .shellcheckrc and comments in the scripts leave out has its reason there.
 SHELL_SCRIPTS = ("shellcheck run .ci/run pmda/Install pmda/Remove pmda/*.sh libtrace/tools/pcp-trace-system.in"
-                 " tests/support/*.sh tests/views/*.sh demos/*.sh")
+                 " tests/support/*.sh tests/package/*.sh tests/views/*.sh demos/*.sh")
 
 LEFT_OUT = """\
 Left out: the release built file by file, with unit, integration and stress tests and installed packages;

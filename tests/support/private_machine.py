@@ -16,8 +16,8 @@ import tempfile
 from private_pmcd import PATIENCE_S, children_of, wait_until
 
 SETUP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "private_machine.sh")
-UNSHARE = ["unshare", "--mount", "--pid", "--net", "--fork", "--kill-child", "--mount-proc"]
-ENTER = ["nsenter", "--mount", "--pid", "--net"]
+UNSHARE = ["unshare", "--mount", "--pid", "--net", "--uts", "--fork", "--kill-child", "--mount-proc"]
+ENTER = ["nsenter", "--mount", "--pid", "--net", "--uts"]
 if os.getuid() != 0:
     UNSHARE += ["--user", "--map-root-user"]
     ENTER += ["--user", "--preserve-credentials"]

@@ -13,9 +13,10 @@ for place in etc usr/lib/pcp/bin var/lib/pcp run var/log/pcp var/tmp var/cache/l
     mkdir -p "$1/$place"
     mount --bind "$1/$place" "/$place"
 done
+chmod 1777 /var/tmp
 mkdir -p /run/pcp /var/log/pcp/pmcd
 ip link set lo up
 printf 'root 1 pipe binary %s\npmcd 2 dso pmcd_init %s\n' /var/lib/pcp/pmdas/root/pmdaroot \
     /var/lib/pcp/pmdas/pmcd/pmda_pmcd.so >/etc/pcp/pmcd/pmcd.conf
 echo ready
-exec cat # until standard input ends, and with this process all others here
+cat # until standard input ends, and with this process all others here. The shell reaps what they leave
