@@ -60,22 +60,27 @@ class StrangerTestCase(TraceTestCase):
 class Squatter(StrangerTestCase):
     """On the path where programs look for the agent's socket."""
 
-    def bytes_for(self, uid):
+    def bytes_for(self, uid, **variables):
+        """A path of one of `variables` is in the pmcd's directory."""
         pmcd = self.start_pmcd(["-i", "/nonexistent/trace.socket"])
         self.open_to_strangers(pmcd)
         squatter = self.start_squatter(pmcd.path("run/trace.socket"), uid)
-        environment = self.environment(pmcd, PCP_RUN_DIR=pmcd.path("run"), PCP_TRACE_HOST=None,
-                                       PCP_TRACE_PORT=None)
+        environment = self.environment(pmcd, PCP_TRACE_HOST=None, PCP_TRACE_PORT=None,
+                                       **{name: pmcd.path(path) for name, path in variables.items()})
         traced = self.start_traced(environment)
         traced.call("point squatter")
         return int(squatter.stdout.readline())
 
     def test_who_is_this_user_is_trusted(self):
-        self.assertEqual(self.bytes_for(os.getuid()), 1)
+        self.assertEqual(self.bytes_for(os.getuid(), PCP_RUN_DIR="run"), 1)
 
     @only_root
     def test_is_sent_nothing(self):
-        self.assertEqual(self.bytes_for(STRANGER), 0)
+        self.assertEqual(self.bytes_for(STRANGER, PCP_RUN_DIR="run"), 0)
+
+    @only_root
+    def test_on_the_path_that_a_recording_left_is_sent_nothing(self):
+        self.assertEqual(self.bytes_for(STRANGER, PCP_TRACE_SOCKET="run/trace.socket"), 0)
 
     def test_is_named_as_what_is_in_the_agents_way(self):
         before = self.start_pmcd(["-i", "/nonexistent/trace.socket"])

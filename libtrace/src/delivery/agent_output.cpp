@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "delivery/agent_output.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <string>
@@ -23,6 +25,13 @@ constexpr int kFirstReconnectMs = 500;
 constexpr int kLocalPauseMs = 250;
 
 bool is_nobody_there(int error) { return error == -ECONNREFUSED || error == -ENOENT; }
+
+// A recording's directory goes for good, with its socket.
+bool has_directory(const std::string& socket_path) {
+  const std::size_t slash = socket_path.rfind('/');
+  return slash == std::string::npos || slash == 0 ||
+         ::access(socket_path.substr(0, slash).c_str(), F_OK) == 0 || errno != ENOENT;
+}
 
 std::uint64_t count_ns(nanoseconds time) { return static_cast<std::uint64_t>(time.count()); }
 
@@ -133,6 +142,7 @@ void AgentOutput::plan_next_attempt(int error) {
   }
   next_attempt_ns_ = next_full_attempt_ns_;
   if (!may_come_back || !options_.has_local_endpoint()) return;
+  if (options_.socket_only && !has_directory(options_.socket_path)) return;
   const milliseconds soon(any_of(kLocalPauseMs * 4 / 5, kLocalPauseMs * 6 / 5));
   next_attempt_ns_ = std::min(next_attempt_ns_, now_ns_() + count_ns(soon));
 }

@@ -89,15 +89,16 @@ void Connection::try_next_endpoint(int error) {
 
   if (const int failed = open_socket(endpoint.family()); failed != 0)
     return try_next_endpoint(failed);
-  socket_.async_connect({&endpoint.address, endpoint.length},
-                        while_forks_wait([this, attempt = attempt_, check = endpoint.check_owner](
-                                             const asio::error_code& refused) {
-                          if (attempt != attempt_) return;
-                          if (refused) return try_next_endpoint(-refused.value());
-                          if (check && !has_trusted_peer(socket_.native_handle()))
-                            return try_next_endpoint(-EPERM);
-                          read();
-                        }));
+  socket_.async_connect(
+      {&endpoint.address, endpoint.length},
+      while_forks_wait([this, attempt = attempt_,
+                        is_local = endpoint.family() == AF_UNIX](const asio::error_code& refused) {
+        if (attempt != attempt_) return;
+        if (refused) return try_next_endpoint(-refused.value());
+        if (is_local && !has_trusted_peer(socket_.native_handle()))
+          return try_next_endpoint(-EPERM);
+        read();
+      }));
 }
 
 // Gives 0 or a negative error code.

@@ -130,10 +130,8 @@ std::vector<Endpoint> find_endpoints(const Options& options, Reach reach) {
   std::vector<Endpoint> endpoints;
   if (reach == Reach::All) endpoints = loopback(options.port);
   struct stat status {};
-  if (!options.tcp_only && ::stat(options.socket_path.c_str(), &status) == 0) {
+  if (!options.tcp_only && ::stat(options.socket_path.c_str(), &status) == 0)
     endpoints.insert(endpoints.begin(), unix_endpoint(options.socket_path));
-    endpoints.front().check_owner = true;
-  }
   return endpoints;
 }
 

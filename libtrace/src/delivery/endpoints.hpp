@@ -14,10 +14,6 @@ namespace pcp::trace::client {
 struct Endpoint {
   sockaddr_storage address{};
   socklen_t length = 0;
-  // The agent's usual socket may belong only to root, PCP's user or our own: anybody else is a
-  // squatter.
-  bool check_owner = false;
-
   int family() const { return address.ss_family; }
   std::string name() const;  // for diagnostics
 };
@@ -29,7 +25,8 @@ enum class Reach { All, Local };
 // there. Thread: the flusher's.
 std::vector<Endpoint> find_endpoints(const Options& options, Reach reach);
 
-// Tells whether the peer of a connected Unix socket is somebody we trust with our data.
+// Tells whether the peer of a connected Unix socket is root, PCP's user or our own. Anybody else
+// has made a socket where an agent was, or will be: an agent may ask for all that the program says.
 bool has_trusted_peer(int socket);
 
 }  // namespace pcp::trace::client

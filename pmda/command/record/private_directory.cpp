@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -36,7 +37,7 @@ bool is_at(const agent::Descriptor& directory, const std::string& path) {
          its.st_dev == there.st_dev && its.st_ino == there.st_ino;
 }
 
-// Made by mkdtemp(), and this user's.
+// This user's, and closed to all others.
 bool is_ours(const agent::Descriptor& directory) {
   struct stat its {};
   return ::fstat(directory.get(), &its) == 0 && its.st_uid == ::geteuid() &&
@@ -56,6 +57,16 @@ void remove_abandoned(const std::string& parent) {
 }
 
 }  // namespace
+
+std::string PrivateDirectory::usual_parent() {
+  constexpr std::size_t kMostBytes =
+      sizeof(sockaddr_un::sun_path) - kPrefix.size() - kTemplate.size() - sizeof "//socket";
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  if (runtime == nullptr || runtime[0] != '/' || ::strnlen(runtime, kMostBytes + 1) > kMostBytes)
+    return "/tmp";
+  const agent::Descriptor directory = open_directory(runtime);
+  return directory && is_ours(directory) ? runtime : "/tmp";
+}
 
 Result<PrivateDirectory> PrivateDirectory::create(const std::string& parent) {
   remove_abandoned(parent);

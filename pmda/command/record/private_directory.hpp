@@ -15,8 +15,7 @@ namespace pcp::trace::command {
 
 class PrivateDirectory {
  public:
-  // In /tmp, for a socket's path may have 107 bytes, and TMPDIR may have more.
-  static Result<PrivateDirectory> create(const std::string& parent = "/tmp");
+  static Result<PrivateDirectory> create(const std::string& parent = usual_parent());
   PrivateDirectory(PrivateDirectory&& other) noexcept
       : path_(std::exchange(other.path_, "")), lock_(std::move(other.lock_)) {}
   PrivateDirectory& operator=(PrivateDirectory&&) = delete;
@@ -27,6 +26,10 @@ class PrivateDirectory {
  private:
   PrivateDirectory(std::string path, agent::Descriptor lock)
       : path_(std::move(path)), lock_(std::move(lock)) {}
+
+  // XDG_RUNTIME_DIR: no other user can make there again what this process removes at its end. Where
+  // there is none, /tmp, not TMPDIR: a socket's path has at most 107 bytes.
+  static std::string usual_parent();
 
   std::string path_;
   agent::Descriptor lock_;  // the directory; its lock says that it is in use

@@ -182,6 +182,13 @@ TEST_F(AgentOutputTest, LooksFourTimesASecondForASocketWhereNobodyIs) {
   EXPECT_EQ(attempts.size(), 1u);  // nobody need hear of these
 }
 
+TEST_F(AgentOutputTest, LooksByTheStepsOnlyForASocketWhoseDirectoryIsGone) {
+  options.socket_path = "/nonexistent/socket";
+  connect();
+  EXPECT_EQ(attempts, std::vector{-ENOENT});
+  EXPECT_GE(pause(), 4 * kSecond);
+}
+
 TEST_F(AgentOutputTest, TriesEverythingByTheStepsBesides) {
   connect();
   std::vector<std::uint64_t> told_at{now};

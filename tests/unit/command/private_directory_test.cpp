@@ -87,6 +87,19 @@ TEST_F(PrivateDirectories, ThatAreNotOursStay) {
   for (const fs::path& each : expected) EXPECT_TRUE(fs::exists(each)) << each;
 }
 
+TEST_F(PrivateDirectories, AreWhereNoOtherUserCanMakeThemAgain) {
+  const auto made_in = [&](const fs::path& runtime_directory) {
+    ::setenv("XDG_RUNTIME_DIR", runtime_directory.c_str(), 1);
+    const Result<PrivateDirectory> made = PrivateDirectory::create();
+    ::unsetenv("XDG_RUNTIME_DIR");
+    return fs::path(made->socket()).parent_path().parent_path();
+  };
+  EXPECT_EQ(made_in(parent_), parent_);
+  EXPECT_EQ(made_in(parent_ / std::string(90, 'x')), "/tmp");  // too long for a socket
+  fs::permissions(parent_, fs::perms::all);
+  EXPECT_EQ(made_in(parent_), "/tmp");
+}
+
 TEST_F(PrivateDirectories, AreNotMadeWhereThereIsNoDirectory) {
   const Result<PrivateDirectory> made = PrivateDirectory::create(parent_ / "nowhere");
   ASSERT_FALSE(made);
