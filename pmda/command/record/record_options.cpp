@@ -9,7 +9,7 @@
 
 #include "collector/spans/captures.hpp"
 #include "command/record/option_reading.hpp"
-#include "command/record/time_argument.hpp"
+#include "command/time_argument.hpp"
 #include "wire/capture_filter.hpp"
 
 namespace pcp::trace::command {

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "command/time_argument.hpp"
+
 namespace pcp::trace::command {
 
 namespace {
@@ -80,17 +82,17 @@ Result<void> take_long_option(int which, const char* argument, ReportOptions& op
   }
 }
 
-std::optional<std::string> copied(const char* text) {
+std::optional<std::string> copied_time(const char* text) {
   if (text == nullptr) return {};
-  return text;
+  return in_pcps_words(text);
 }
 
 void take_pcp_options(const pmOptions& state, ReportOptions& options) {
   for (int i = 0; i < state.narchives; ++i) options.archives.emplace_back(state.archives[i]);
-  options.start = copied(state.start_optarg);
-  options.finish = copied(state.finish_optarg);
-  options.align = copied(state.align_optarg);
-  options.origin = copied(state.origin_optarg);
+  options.start = copied_time(state.start_optarg);
+  options.finish = copied_time(state.finish_optarg);
+  options.align = copied_time(state.align_optarg);
+  options.origin = copied_time(state.origin_optarg);
   if (state.timezone != nullptr) options.time_zone = state.timezone;
   options.has_archives_zone = state.tzflag != 0;
 }

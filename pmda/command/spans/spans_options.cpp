@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "command/record/option_reading.hpp"
-#include "command/record/time_argument.hpp"
+#include "command/time_argument.hpp"
 
 namespace pcp::trace::command {
 
