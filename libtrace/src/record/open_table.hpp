@@ -32,6 +32,8 @@ struct alignas(32) OpenEntry {
   std::atomic<const Tag*> tag{nullptr};
   const OpenTable* table = nullptr;
   std::uint32_t number = 0;  // among all entries of the process
+  // That began it, if it is captured. Whoever ends it was given it by that thread.
+  std::atomic<std::uint32_t> thread{0};
 };
 
 // What the tables of a process share. Thread: any.

@@ -33,6 +33,7 @@ void ThreadTrace::erase(std::size_t at) {
 }
 
 bool ThreadTrace::is_over(const Attached& attached) const {
+  if (attached.had_ended) return false;
   if (attached.place == OpenTable::kNowhere) return !is_at_start();
   const OpenEntry* const entry = OpenTable::entry_at(attached.place);
   return entry->begun.load(std::memory_order_relaxed) != attached.begun;
@@ -74,7 +75,9 @@ bool ThreadTrace::attach(const Open& open, const TraceContext& context) {
   detach(open);
   if (!context.is_trace() && (stack_ == nullptr || stack_->depth == 0)) return true;
   if (!OpenTable::is_entry(open.place) || !has_stack()) return false;
-  push({context, open.place, open.begun, open.tag, true});
+  Attached attached{context, open.place, open.begun, open.tag, true};
+  attached.had_ended = is_over(attached);
+  push(attached);
   return true;
 }
 

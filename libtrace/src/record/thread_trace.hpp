@@ -90,6 +90,7 @@ class ThreadTrace {
     Moment begun;
     const Tag* tag;
     bool by_hand;
+    bool had_ended = false;  // before it was attached: it stays until it is detached
   };
   // In wiped memory, made when the first one is attached. Where there is no room for another one
   // the outermost goes.

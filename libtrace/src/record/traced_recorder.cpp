@@ -112,6 +112,8 @@ Recorder::Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Insid
   }
   context.set_places(places);
   if (is_timed && has_entry) {
+    OpenTable::entry_at(begun.place)
+        ->thread.store(thread_.load(std::memory_order_relaxed), std::memory_order_relaxed);
     look->count(places, ns_of(begun.moment));
     if (((places | chosen.left_out) & look->slow()) != 0)
       note_in_slow_tree(OpenTable::entry_at(begun.place)->number, begun.moment,
@@ -136,6 +138,8 @@ double Recorder::end_traced(const ThreadTrace::Open& open, const TraceContext& c
   }
   // Notes go with the entry: they are taken before another transaction can have it.
   const std::uint32_t entry = OpenTable::entry_at(open.place)->number;
+  const std::uint32_t thread =
+      OpenTable::entry_at(open.place)->thread.load(std::memory_order_relaxed);
   SpanNotes* notes = take_notes(entry, open.begun);
   const bool has_sent = is_sent(entry, open.begun);
   const SlowTreeNote in_slow_tree = find_in_slow_tree(entry, open.begun);
@@ -146,7 +150,7 @@ double Recorder::end_traced(const ThreadTrace::Open& open, const TraceContext& c
                       .context = context,
                       .begin_ns = ns_of(open.begun),
                       .duration_ns = ns_of(now) - ns_of(open.begun),
-                      .tid = thread_.load(std::memory_order_relaxed),
+                      .tid = thread,
                       .kind = came_in    ? wire::SpanKind::Server
                               : has_sent ? wire::SpanKind::Client
                                          : wire::SpanKind::Internal,

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "record/captures.hpp"
 
+#include <unistd.h>
+
+#include <memory>
 #include <string>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -102,6 +106,21 @@ TEST_F(CapturesTest, HaveWhatIsInsideWithIt) {
   EXPECT_EQ(spans[2].context.parent, 0U);
   EXPECT_TRUE(recorder.trace().is_plain());
   EXPECT_FALSE(recorder.open().any());
+}
+
+TEST_F(CapturesTest, TellWhichThreadBeganThem) {
+  ask(false);
+  recorder.note_thread();
+  const auto traced = begin(request);
+  std::unique_ptr<Recorder> others;
+  std::thread([&] {
+    others = std::make_unique<Recorder>(queue, doorbell, 16);
+    others->note_thread();
+    others->end_traced({request, traced.begun.place, traced.begun.moment}, traced.context, false);
+  }).join();
+  const auto spans = take();
+  ASSERT_EQ(spans.size(), 1U);
+  EXPECT_EQ(spans[0].tid, static_cast<std::uint32_t>(::gettid()));
 }
 
 TEST_F(CapturesTest, OfAnEarlierSetAreOfThoseFiltersThatAreStillThere) {

@@ -134,6 +134,18 @@ TEST_F(ThreadTraces, AreAttachedAndDetachedByHand) {
   thread.detach(first);  // once more does nothing
 }
 
+TEST_F(ThreadTraces, AttachedAfterTheirEndStayUntilTheyAreDetached) {
+  const auto ended = begin_in(tag, trace(1));
+  end(ended);
+  EXPECT_TRUE(thread.attach(ended, trace(1)));
+  EXPECT_EQ(innermost(), trace(1));
+  const auto inner = begin_in(other, trace(2));
+  end(inner);
+  EXPECT_EQ(innermost(), trace(1));
+  thread.detach(ended);
+  EXPECT_TRUE(thread.is_plain());
+}
+
 TEST_F(ThreadTraces, AttachedByHandMayBeInNone) {
   const auto plain = begin_in(other, {});
   EXPECT_TRUE(thread.attach(plain, {}));
