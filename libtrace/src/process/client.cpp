@@ -2,7 +2,6 @@
 #include "process/client.hpp"
 
 #include <pthread.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -122,26 +121,27 @@ Client* Client::get() {
   Process* process = this_process.find_or_make();
   if (process == nullptr) return nullptr;
   if (process->is_making.exchange(true, std::memory_order_acquire)) {
-    // Another thread is at it, which takes microseconds.
-    Client* client;
-    while ((client = process->client.load(std::memory_order_acquire)) == nullptr &&
-           process->is_making.load(std::memory_order_acquire))
-      ::sched_yield();
-    return client;
+    process->is_making.wait(true, std::memory_order_acquire);
+    return process->client.load(std::memory_order_acquire);
   }
+  Client* client = process->client.load(std::memory_order_acquire);
+  if (client == nullptr) process->client.store(client = make(), std::memory_order_release);
+  process->is_making.store(false, std::memory_order_release);
+  process->is_making.notify_all();
+  return client;
+}
+
+// Null if there is no memory for it.
+Client* Client::make() {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   ::pthread_once(&once, prepare_process);
   static std::atomic<bool> had_client{false};  // this process, or one that it was forked from
   if (had_client.exchange(true, std::memory_order_relaxed)) close_inherited_descriptors();
-  Client* client = nullptr;
   try {
-    client = new Client(read_own_options());
+    return new Client(read_own_options());
   } catch (const std::exception&) {
-    process->is_making.store(false, std::memory_order_release);
     return nullptr;
   }
-  process->client.store(client, std::memory_order_release);
-  return client;
 }
 
 // False if there was no thread to be had, of late or now.

@@ -75,6 +75,7 @@ class Client {
   bool has_settled_spans();
 
  private:
+  static Client* make();
   explicit Client(Options options);
   static void* run_flusher(void* client);
   bool ensure_flusher();

@@ -20,11 +20,7 @@ bool membarrier(int command) { return ::syscall(SYS_membarrier, command, 0, 0) =
 
 }  // namespace
 
-Doorbell::Doorbell(EnsureFlusher ensure_flusher)
-    : ensure_flusher_(ensure_flusher),
-      has_membarrier_(membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)) {
-  renew();
-}
+Doorbell::Doorbell(EnsureFlusher ensure_flusher) : ensure_flusher_(ensure_flusher) { renew(); }
 
 void Doorbell::remove() {
   for (std::atomic<int>* end : {&rung_, &heard_})
@@ -69,7 +65,10 @@ void Doorbell::see_to_flusher() {
 }
 
 bool Doorbell::prepare_to_sleep() {
-  if (descriptor() < 0 || !has_membarrier_) return false;
+  if (descriptor() < 0) return false;
+  // Takes milliseconds in a process with threads, so it is the flusher that waits.
+  if (!is_registered_) is_registered_ = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+  if (!is_registered_) return false;
   asleep_.store(true, std::memory_order_relaxed);
   if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) return true;
   stay_awake();

@@ -84,7 +84,7 @@ class Doorbell {
   // Stand for themselves.
   std::atomic<int> rung_{-1};
   std::atomic<int> heard_{-1};
-  const bool has_membarrier_;
+  bool is_registered_ = false;  // for membarrier; the flusher's
   bool is_stuck_ = false;
   std::atomic<bool> is_urgent_{
       false};  // stands for itself: the ring that follows it is a system call
