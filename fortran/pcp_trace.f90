@@ -17,7 +17,7 @@
 ! SPDX-License-Identifier: LGPL-2.1-or-later
 module pcp_trace
   use, intrinsic :: iso_c_binding, only: c_char, c_double, c_int, c_int32_t, c_int64_t, &
-    c_loc, c_null_char, c_null_ptr, c_ptr, c_size_t, c_sizeof
+    c_intptr_t, c_loc, c_null_char, c_null_ptr, c_ptr, c_size_t, c_sizeof
   use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64, real32, real64
   implicit none
   private
@@ -77,6 +77,8 @@ module pcp_trace
   ! A transaction that ends with the block or the procedure in which the variable is declared,
   ! unless it has ended before. Not to be assigned: both would end.
   type, extends(pmtrace_transaction) :: pmtrace_scope
+    private
+    integer(c_intptr_t) :: home = 0  ! its own address, once it has begun
   contains
     final :: leave_scope
   end type
@@ -583,7 +585,17 @@ contains
   impure elemental subroutine leave_scope(scope)
     type(pmtrace_scope), intent(inout) :: scope
     integer(c_int) :: never_fails
+    call clear_unless_begun(scope)
     if (scope%opaque(1) /= 0) never_fails = c_end(scope%opaque)
+  end subroutine
+
+  ! A private copy of OpenMP's is not initialised: it holds what was in that memory before.
+  subroutine clear_unless_begun(scope)
+    type(pmtrace_scope), intent(inout), target :: scope
+    integer(c_intptr_t) :: here
+    here = transfer(c_loc(scope%opaque), here)
+    if (scope%home /= here) scope%opaque = 0
+    scope%home = here
   end subroutine
 
   include 'pcp_trace_kinds.inc'

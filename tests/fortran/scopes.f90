@@ -29,6 +29,7 @@ program scopes
   call nest()
   call go_by_hand()
   call leave_arrays(3)
+  call share_work()
   block
     type(pmtrace_scope) :: never_begun
     call pmtrace_end(never_begun, i)
@@ -88,5 +89,22 @@ contains
       call pmtrace_begin(pmtrace_tag('deallocated array'), deallocated(i))
     end do
     deallocate(deallocated)
+  end subroutine
+
+  ! A private copy holds what its thread's stack held before.
+  subroutine share_work()
+    type(pmtrace_scope) :: part
+    !$omp parallel num_threads(4)
+    call leave_rubbish()
+    !$omp end parallel
+    !$omp parallel num_threads(4) private(part)
+    call pmtrace_begin(pmtrace_tag('private of a thread'), part)
+    call pmtrace_end(part)
+    !$omp end parallel
+  end subroutine
+
+  subroutine leave_rubbish()
+    integer(8), volatile :: rubbish(1000)
+    rubbish = 4711
   end subroutine
 end program

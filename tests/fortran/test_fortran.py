@@ -85,7 +85,7 @@ class Module(FortranTestCase):
                 "end of a block": 1, "cycle in a block": 3, "exit from a block": 1, "return": 2,
                 "outer return": 1, "inner return": 1, "nested": 2, "aborted": 0, "ended": 1,
                 "begun twice": 2, "fixed array": 2, "square": 2, "automatic array": 3,
-                "allocated array": 3, "deallocated array": 3}, name)
+                "allocated array": 3, "deallocated array": 3, "private of a thread": 4}, name)
             self.assertEqual({tag for tag, aborts in counts["transact.aborts"].items() if aborts},
                              {"aborted"})
 
