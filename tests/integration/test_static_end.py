@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The end of a statically linked program: what its destructors record is delivered."""
+"""The end of a program, however it is linked: what its destructors record is delivered."""
 
 import subprocess
 import unittest
@@ -8,16 +8,26 @@ from private_pmcd import PATIENCE_S
 from trace_test import TraceTestCase, program
 
 
-class StaticProgram(TraceTestCase):
+class EndOfAProgram(TraceTestCase):
+    SORTS = ("shared", "static", "static-pie")
+
     def test_delivers_what_its_destructors_record(self):
         pmcd = self.start_pmcd()
-        for sort in ("static", "static-pie"):
+        for sort in self.SORTS:
             with self.subTest(sort):
                 pmcd.pmstore("trace.control.reset", 1)
                 subprocess.run([program(f"end-{sort}")], env=self.environment(pmcd),
                                timeout=2 * PATIENCE_S, check=True)
                 self.assert_values(pmcd, "trace.point.count",
                                    {"main": 1, "destructor": 1, "late destructor": 1})
+
+    def test_survives_what_the_library_throws(self):
+        environment = self.environment(self.start_pmcd())
+        for sort in self.SORTS:
+            with self.subTest(sort):
+                done = subprocess.run([program(f"end-{sort}"), "throws"], env=environment, text=True,
+                                      capture_output=True, timeout=2 * PATIENCE_S, check=False)
+                self.assertEqual((done.returncode, done.stdout), (0, "buffered"), done.stderr)
 
 
 if __name__ == "__main__":
