@@ -106,9 +106,27 @@ for each in (came_in, {{}}, {{"traceparent": came_in["traceparent"] + "\\0"}},
     with request.transaction(each), Tag("inner").transaction():
         print(headers())
 print(headers())
+import asyncio
+async def serve(number):
+    mine = came_in["traceparent"].replace("0af7", f"{{number:04x}}")
+    with request.transaction({{"traceparent": mine}}):
+        await asyncio.sleep(0)  # load: the others have their turn
+        with Tag("inner").transaction():
+            await asyncio.sleep(0)  # load: the same
+            return headers().get("traceparent") == mine
+async def serve_all():
+    return sum(await asyncio.gather(*map(serve, range(200))))
+print(asyncio.run(serve_all()))
+for wrong in (17, "a\\0b"):
+    try:
+        Tag(wrong)
+        print("no tag", repr(wrong))
+    except (TypeError, ValueError):
+        pass
 """)
         without = {"traceparent": came_in["traceparent"]}
-        for library, shown in ((OUR_LIBRARY, [came_in, {}, {}, without, {}]), (stub, 5 * [{}])):
+        for library, shown in ((OUR_LIBRARY, [came_in, {}, {}, without, {}, 200]), (stub, [*(5 * [{}]), 0]),
+                               (os.environ["TRACE_STOCK_LIBRARY"], [*(5 * [{}]), 0])):
             environment = library_environment(library, PCP_TRACE_SOCKET="/nowhere/socket")
             done = subprocess.run([sys.executable, source], env=environment, check=True,
                                   capture_output=True, text=True, timeout=60)
