@@ -103,11 +103,12 @@ class Traces(TraceTestCase):
         self.do(f"from 0 handed-over {PARENT}")
         self.assert_parents(of_0=PARENT, here="")
 
-    def test_a_forked_child_is_a_part_of_what_it_has_copies_of_only(self):
+    def test_a_forked_child_is_a_part_of_what_its_parent_had_open(self):
         self.do(f"from 0 request {PARENT} {STATE}")
         self.assertEqual(self.traced.call("fork"), 0)
+        self.assert_parents(here=PARENT)
         self.do("begin 1 child's")
-        self.assert_parents(of_1="", here="", of_0=PARENT)
+        self.assert_parents(of_1=PARENT, here=PARENT, of_0=PARENT)
         self.do("under 2 part 0")
         self.assert_parents(of_2=PARENT, here=PARENT)
         self.assertEqual(self.traced.ask("state 2"), "")

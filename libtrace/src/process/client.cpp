@@ -62,8 +62,17 @@ void finish_quickly() {
 // When the library is loaded, so that it comes after what the program's own handlers do.
 [[gnu::constructor]] void prepare_quick_exit() { ::at_quick_exit(finish_quickly); }
 
+// What the calling thread does while it forks: in the child its memory is wiped.
+constinit thread_local TraceContext around_fork;
+
 // Runs once per process image: its effects reach forked children by themselves.
 void prepare_process() {
+  ::pthread_atfork(
+      [] {
+        Recorder* const recorder = known_recorder();
+        around_fork = recorder != nullptr ? recorder->trace().innermost().context : TraceContext{};
+      },
+      nullptr, [] { start_forked_in(around_fork); });
   close_descriptors_in_children();
   let_flusher_rest_at_forks();
   has_thread_end_key = ::pthread_key_create(&thread_end_key, [](void* recorder) {
@@ -138,7 +147,9 @@ Client* Client::make() {
   static std::atomic<bool> had_client{false};  // this process, or one that it was forked from
   if (had_client.exchange(true, std::memory_order_relaxed)) close_inherited_descriptors();
   try {
-    return new Client(read_own_options());
+    Options options = read_own_options();
+    if (forked_in().is_trace()) options.traces.start = forked_in();
+    return new Client(std::move(options));
   } catch (const std::exception&) {
     return nullptr;
   }

@@ -16,6 +16,9 @@ constexpr std::uint64_t kStartNs = 60'000'000'000;
 std::uint64_t loaded_at = 0;
 pid_t session_at_start = 0;
 
+// Written in a child before fork() has returned there.
+constinit TraceContext around_fork;
+
 [[gnu::constructor]] void note_start() {
   loaded_at = now_ns();
   session_at_start = ::getsid(0);
@@ -29,6 +32,16 @@ TraceContext start_trace(std::string_view traceparent, const char* tracestate) {
     context.set_state(tracestates.keep(tracestate, context.trace_low));
   return context;
 }
+
+void start_forked_in(const TraceContext& around) {
+  around_fork = {};
+  if (!around.is_trace()) return;
+  around_fork = {around.trace_high, around.trace_low, 0, around.parent,
+                 (around.flags() & kKnownFlags) | kCameInFlag};
+  note_start();
+}
+
+const TraceContext& forked_in() { return around_fork; }
 
 bool is_at_start() { return now_ns() - loaded_at < kStartNs && ::getsid(0) == session_at_start; }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The trace that a program was started in, which TRACEPARENT and TRACESTATE tell in the
-// environment: a script's, say, of which the program is a step. A server that the script starts is
-// none: it would be one trace without end. So this lasts for a minute, and not after setsid().
+// The trace that a process was started in. TRACEPARENT and TRACESTATE tell it in the environment: a
+// script's, say, of which the program is a step. A forked child was started in what its parent had
+// open. A server that the script starts is no step: it would be one trace without end. So this
+// lasts for a minute, and not after setsid().
 #pragma once
 
 #include <sys/types.h>
@@ -26,6 +27,12 @@ inline constexpr TraceOptions kNoTraces;
 
 // What two such variables say; no trace if the first one is not valid. The second may be null.
 TraceContext start_trace(std::string_view traceparent, const char* tracestate);
+
+// As of another process that has passed this on. Thread: a forked child's only one.
+void start_forked_in(const TraceContext& around);
+
+// In what this child was forked; no trace if it is none. Thread: any.
+const TraceContext& forked_in();
 
 // Whether the trace that the program was started in is still what it does. Thread: any.
 bool is_at_start();
