@@ -52,8 +52,7 @@ TEST_F(Lifecycle, ABusyPortIsOneLine) {
   same.socket_path.clear();
   Collector second({.ingest = std::move(same)}, ignore_line, steady_now());
   const std::string port = std::to_string(collector_->port());
-  EXPECT_EQ(error_of(second.listen()),
-            "bind(" + port + "): Address already in use");
+  EXPECT_EQ(error_of(second.listen()), "bind(" + port + "): Address already in use");
 }
 
 TEST_F(Lifecycle, APortThatIsBusyForIPv6IsBusy) {
@@ -71,8 +70,7 @@ TEST_F(Lifecycle, APortThatIsBusyForIPv6IsBusy) {
   same.port = ntohs(address.sin6_port);
   Collector collector({.ingest = std::move(same)}, ignore_line, steady_now());
   EXPECT_EQ(error_of(collector.listen()),
-            "bind(" + std::to_string(ntohs(address.sin6_port)) +
-                "): Address already in use");
+            "bind(" + std::to_string(ntohs(address.sin6_port)) + "): Address already in use");
   EXPECT_FALSE(status_of(socket_path()));
 }
 
