@@ -17,7 +17,7 @@ std::uint64_t loaded_at = 0;
 pid_t session_at_start = 0;
 
 // Written in a child before fork() has returned there.
-constinit TraceContext around_fork;
+constinit TraceContext around_this_child;
 
 [[gnu::constructor]] void note_start() {
   loaded_at = now_ns();
@@ -34,14 +34,14 @@ TraceContext start_trace(std::string_view traceparent, const char* tracestate) {
 }
 
 void start_forked_in(const TraceContext& around) {
-  around_fork = {};
+  around_this_child = {};
   if (!around.is_trace()) return;
-  around_fork = {around.trace_high, around.trace_low, 0, around.parent,
+  around_this_child = {around.trace_high, around.trace_low, 0, around.parent,
                  (around.flags() & kKnownFlags) | kCameInFlag};
   note_start();
 }
 
-const TraceContext& forked_in() { return around_fork; }
+const TraceContext& forked_in() { return around_this_child; }
 
 bool is_at_start() { return now_ns() - loaded_at < kStartNs && ::getsid(0) == session_at_start; }
 
