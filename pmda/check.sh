@@ -3,15 +3,28 @@
 # What Install and Remove accept; and whether pmcd and the trace agent run, for pcp-trace-system as
 # well. They have read pcp.env.
 
-# read_procedures USAGE ARGUMENT...: reads PCP's procedures, which take the options that every PMDA's
-# Install and Remove have, and refuse others. In a function, since they use up its arguments.
-read_procedures() {
-    case " $* " in
-    *' -h '* | *' --help '*) echo "$1" && exit ;;
-    esac
-    shift
-    . "$PCP_SHARE_DIR/lib/pmdaproc.sh"
+# accept_options LETTERS USAGE ARGUMENT...: exits unless they are options that Install and Remove of
+# every PMDA have; those of LETTERS have a value. --help alone prints the usage.
+accept_options() {
+    with_value=$1 usage="Usage: $0 $2"
+    shift 2
+    case "$#$*" in 1-h | 1--help) echo "$usage" && exit ;; esac
+    while [ $# -gt 0 ]; do
+        case "$1" in
+        -[eQV]) ;;
+        -["$with_value"])
+            [ $# -gt 1 ] || break
+            shift
+            ;;
+        *) break ;;
+        esac
+        shift
+    done
+    [ $# -eq 0 ] || { echo "$usage" >&2 && exit 2; }
 }
+
+# read_procedures OPTION...: PCP's. In a function, since they use up its arguments.
+read_procedures() { . "$PCP_SHARE_DIR/lib/pmdaproc.sh"; }
 
 pmcd_runs() { pminfo -v pmcd.version >/dev/null 2>&1; }
 

@@ -98,15 +98,22 @@ class Arguments(InstallTestCase):
             for argument in ("-h", "--help"):
                 done = self.run_script(script, argument)
                 self.assertEqual((done.returncode, done.stderr), (0, ""), done)
-                self.assertRegex(done.stdout, rf"\AUsage: .*/{script}\n(.*\n)+\Z")
+                self.assertRegex(done.stdout, rf"\AUsage: .*/{script} \[-eQV\] .*\n(.*\n)+\Z")
                 self.assertNotIn("OPTIONS", done.stdout)
 
     def test_are_otherwise_refused(self):
         for script in ("Install", "Remove"):
-            for arguments in (["-x"], ["5000"], [""], ["--help", "me"], ["--register"]):
+            for arguments in (["-x"], ["5000"], [""], ["--help", "me"], ["--register"], ["-n"]):
                 done = self.run_script(script, *arguments)
                 self.assertEqual((done.returncode, done.stdout), (2, ""), done)
-                self.assertRegex(done.stderr, rf"\AUsage: .*/{script}\n")
+                self.assertRegex(done.stderr, rf"\AUsage: .*/{script} \[-eQV\] ")
+
+
+    def test_may_be_those_of_every_pmda(self):
+        done = self.run_script("Install", "-e", "-Q", "-V", "-n", "/names", "-R", "/")
+        self.assertEqual(done.returncode, 0, done)
+        self.assertIn("OPTIONS", done.stdout)
+        self.assertEqual(self.run_script("Remove", "-R", "/").returncode, 2)
 
 
 class Both(InstallTestCase):

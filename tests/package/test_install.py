@@ -116,6 +116,7 @@ class Install(SystemTestCase):
         status, said = self.run_script(self.install())
         self.assertEqual(status, 1, said)
         self.assertIn("Error: bind(4323): Address already in use", said)
+        self.assertIn("Install asks for another port", said)
         self.assertIn("no trace agent registered", said)
         self.assertEqual(self.state(), before)
 

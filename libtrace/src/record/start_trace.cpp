@@ -37,7 +37,7 @@ void start_forked_in(const TraceContext& around) {
   around_this_child = {};
   if (!around.is_trace()) return;
   around_this_child = {around.trace_high, around.trace_low, 0, around.parent,
-                 (around.flags() & kKnownFlags) | kCameInFlag};
+                       (around.flags() & kKnownFlags) | kCameInFlag};
   note_start();
 }
 
