@@ -43,6 +43,9 @@ static int refused(void) {
   return 0;
 }
 
+/* As after su. */
+static int become_nobody(void) { return geteuid() == 0 && setuid(65534); }
+
 static int leave_directory(void) { return chdir("/"); }
 
 static int wait_for_line(void) { return getchar() == EOF; }
@@ -121,6 +124,7 @@ int main(int argc, char** argv) {
               {"print-nothing", print_nothing},
               {"switch-off", switch_off},
               {"refused", refused},
+              {"become-nobody", become_nobody},
               {"leave-directory", leave_directory},
               {"wait", wait_for_line},
               {"fork", forked},

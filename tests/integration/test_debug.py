@@ -20,7 +20,6 @@ from trace_test import OUR_LIBRARY, TraceTestCase, library_environment, program
 
 LINES_OF_MANY = 4 * 2000  # as in debugged.c
 PAGE = 4096
-STRANGER = 65534 if os.getuid() == 0 else os.getuid()
 
 
 def without_agent(debug=None, **variables):
@@ -255,17 +254,17 @@ class Harmless(DebugTestCase):
         self.addCleanup(os.close, terminal)
         self.debug(without_agent("api"), "many", stderr=terminal)
 
-    def check_shown_in_the_background(self, prepare, user=None):
+    def check_shown_in_the_background(self, prepare, *words):
         """Runs the program on a terminal of its own, but not in the terminal's group."""
-        # Who cannot write what gcov notes into the build directory, which would be said here.
+        # Another user cannot write gcov's notes into the build directory, and gcov would say so here.
         everybodys = self.enterContext(tempfile.TemporaryDirectory(prefix="trace-"))
         os.chmod(everybodys, 0o777)
         environment = without_agent("api") | {"GCOV_PREFIX": everybodys}
         shell, terminal = pty.fork()
         if shell == 0:
             prepare(2)
-            background = subprocess.Popen([program("debugged"), "point"], process_group=0,
-                                          user=user, env=environment, stdout=subprocess.DEVNULL)
+            background = subprocess.Popen([program("debugged"), *words, "point"], process_group=0,
+                                          env=environment, stdout=subprocess.DEVNULL)
             _, status = os.waitpid(background.pid, os.WUNTRACED)
             background.kill()
             os._exit(status & 0xff)
@@ -282,8 +281,7 @@ class Harmless(DebugTestCase):
         self.check_shown_in_the_background(stty_tostop)
 
     def test_on_a_terminal_that_the_process_may_not_open(self):
-        """As after su."""
-        self.check_shown_in_the_background(lambda terminal: os.fchmod(terminal, 0), STRANGER)
+        self.check_shown_in_the_background(lambda terminal: os.fchmod(terminal, 0), "become-nobody")
 
     def test_a_full_pipe_delays_neither_delivery_nor_the_end(self):
         pmcd = self.start_pmcd()

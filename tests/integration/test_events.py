@@ -400,11 +400,14 @@ class Permitted(EventsTestCase):
         roots = self.program()
         viewer = self.pmevent("-x", "tag=*", become=become)
         self.wait_for_captures(1)
+        # It becomes somebody else once it has read what lies in a directory that may be its user's alone.
         strangers = subprocess.Popen(
-            [*become, "/usr/bin/python3", "-B", "-c", f"""
-import sys
+            [sys.executable, "-B", "-c", f"""
+import os, sys
 sys.path.insert(0, {os.path.dirname(events_wire.__file__)!r})
 import events_wire
+os.setgroups([])
+os.setuid({STRANGER})
 with events_wire.Program({self.pmcd.path("run/trace.socket")!r}, {PATIENCE_S}) as program:
     program.send(events_wire.encode_span(span=0xabc))
 """], stderr=subprocess.PIPE, text=True)
