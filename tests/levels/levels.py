@@ -16,6 +16,9 @@ from tests_of import TestsStep, address_space_kept_small, say_total
 
 # As released: what the sanitizers can't see, what measures the release, and what is the same in each build.
 CHECK_FOLDERS = "chaos conformance c_api fortran java cheap readme package integration house"
+# What memory errors are looked for with.
+SANITIZED_FOLDERS = ("unit/wire unit/collector unit/metrics unit/agent unit/command unit/client"
+                     " stress integration c_api cheap fuzz")
 # The parts of the product that have threads.
 THREADED_FOLDERS = "unit/wire unit/collector unit/client stress chaos"
 
@@ -52,8 +55,8 @@ def quick_looks():
 
 def level_test():
     check = built("check", 3.5, CHECK_FOLDERS)
-    asan = built("asan", 4)
-    tsan = built("tsan", 2.5, THREADED_FOLDERS)
+    asan = built("asan", 4, SANITIZED_FOLDERS)
+    tsan = built("tsan", 2, THREADED_FOLDERS, target=["--target", "test_programs"])
     return [*quick_looks(), *check, TestsStep("check tests", "once", 2, check),
             *asan, TestsStep("asan tests", "asan", 3, asan),
             *tsan, TestsStep("tsan tests", "tsan", 1.5, tsan)]

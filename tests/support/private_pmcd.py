@@ -29,15 +29,19 @@ PATIENCE_S = 120.0
 
 
 def wait_until(condition, timeout=PATIENCE_S, what="condition"):
-    """Polls until condition() is true and gives its value. TimeoutError after `timeout` s."""
+    """Polls until condition() is true and gives its value. TimeoutError after `timeout` s.
+
+    Polls less and less often: many conditions start a process, and would keep a processor busy."""
     deadline = time.monotonic() + timeout
+    pause = 0.02
     while True:
         value = condition()
         if value:
             return value
         if time.monotonic() > deadline:
             raise TimeoutError(f"waited {timeout:g} s for {what}")
-        time.sleep(0.02)  # poll: until the condition holds
+        time.sleep(pause)  # poll: until the condition holds
+        pause = min(1.25 * pause, 0.25)
 
 
 def _has_ipv6():
