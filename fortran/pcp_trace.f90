@@ -75,10 +75,10 @@ module pcp_trace
   end type
 
   ! A transaction that ends with the block or the procedure in which the variable is declared,
-  ! unless it has ended before. Not to be assigned: both would end.
+  ! unless it has ended before. Not to be assigned: what is assigned has not begun.
   type, extends(pmtrace_transaction) :: pmtrace_scope
     private
-    integer(c_intptr_t) :: home = 0  ! its own address, once it has begun
+    integer(c_int64_t) :: seal = 0  ! once it has begun: see seal_of
   contains
     final :: leave_scope
   end type
@@ -589,14 +589,19 @@ contains
     if (scope%opaque(1) /= 0) never_fails = c_end(scope%opaque)
   end subroutine
 
-  ! A private copy of OpenMP's is not initialised: it holds what was in that memory before.
+  ! A private copy of OpenMP's is not initialised: it holds what was in that memory before, perhaps
+  ! a part of another scope.
   subroutine clear_unless_begun(scope)
-    type(pmtrace_scope), intent(inout), target :: scope
-    integer(c_intptr_t) :: here
-    here = transfer(c_loc(scope%opaque), here)
-    if (scope%home /= here) scope%opaque = 0
-    scope%home = here
+    type(pmtrace_scope), intent(inout) :: scope
+    if (scope%seal /= seal_of(scope)) scope%opaque = 0
   end subroutine
+
+  ! Another one for each address and each transaction.
+  function seal_of(scope) result(seal)
+    type(pmtrace_scope), intent(in), target :: scope
+    integer(c_int64_t) :: seal
+    seal = ieor(int(transfer(c_loc(scope%opaque), 0_c_intptr_t), c_int64_t), iparity(scope%opaque))
+  end function
 
   include 'pcp_trace_kinds.inc'
 

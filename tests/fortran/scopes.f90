@@ -2,6 +2,7 @@
 ! Each way to leave the block or the procedure in which a scope is declared. The tags say how often
 ! each transaction has to be counted.
 program scopes
+  use, intrinsic :: iso_c_binding, only: c_f_pointer, c_int64_t, c_loc
   use pcp_trace
   implicit none
   integer :: i
@@ -30,6 +31,7 @@ program scopes
   call go_by_hand()
   call leave_arrays(3)
   call share_work()
+  call reuse_memory()
   block
     type(pmtrace_scope) :: never_begun
     call pmtrace_end(never_begun, i)
@@ -101,6 +103,19 @@ contains
     call pmtrace_begin(pmtrace_tag('private of a thread'), part)
     call pmtrace_end(part)
     !$omp end parallel
+  end subroutine
+
+  ! Of what was there before only the end is left.
+  subroutine reuse_memory()
+    integer(c_int64_t), target :: memory(9)
+    type(pmtrace_scope), pointer :: scope
+    call c_f_pointer(c_loc(memory), scope)
+    memory = 4711
+    call pmtrace_begin(pmtrace_tag('in used memory'), scope)
+    call pmtrace_end(scope)
+    memory(:8) = 4711
+    call pmtrace_end(scope, i)
+    if (i /= PMTRACE_ERR_NOPROGRESS) error stop 'rubbish has ended'
   end subroutine
 
   subroutine leave_rubbish()

@@ -85,14 +85,15 @@ class Module(FortranTestCase):
                 "end of a block": 1, "cycle in a block": 3, "exit from a block": 1, "return": 2,
                 "outer return": 1, "inner return": 1, "nested": 2, "aborted": 0, "ended": 1,
                 "begun twice": 2, "fixed array": 2, "square": 2, "automatic array": 3,
-                "allocated array": 3, "deallocated array": 3, "private of a thread": 4}, name)
+                "allocated array": 3, "deallocated array": 3, "private of a thread": 4,
+                "in used memory": 1}, name)
             self.assertEqual({tag for tag, aborts in counts["transact.aborts"].items() if aborts},
                              {"aborted"})
 
     def test_ends_no_scope_that_is_not_open(self):
         lines = self.run_program(program("fortran_scopes"), PCP_TRACE_DEBUG="api").splitlines()
         self.assertEqual([line for line in lines if "refused" in line],  # what the program asks for
-                         ["pcp_trace: end refused: Transaction is not in progress"])
+                         2 * ["pcp_trace: end refused: Transaction is not in progress"])
 
     def test_tells_once_of_a_tag_that_was_never_set(self):
         self.assertEqual(self.run_program(program("fortran_unset")).splitlines(), [
