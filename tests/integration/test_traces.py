@@ -115,6 +115,12 @@ class Traces(TraceTestCase):
         self.do("end 2", f"from 3 request {OTHER} a=1")
         self.assertEqual((self.traced.ask("state 3"), self.traced.ask("state 0")), ("a=1", ""))
 
+    def test_a_childs_child_is_a_part_of_it_though_the_child_has_called_nothing(self):
+        self.do(f"from 0 request {PARENT}", "fork", "fork", "begin 1 grandchild's")
+        self.assert_parents(of_1=PARENT, here=PARENT)
+        self.do("setsid", "fork")
+        self.assert_parents(here="")
+
     def test_passes_while_tracing_is_switched_off(self):
         for variables in ({"PCP_TRACE_NOAGENT": 1}, {}):
             with self.subTest(variables):

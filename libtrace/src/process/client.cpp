@@ -65,14 +65,17 @@ void finish_quickly() {
 // What the calling thread does while it forks: in the child its memory is wiped.
 constinit thread_local TraceContext around_fork;
 
+// A child that has called nothing yet is still in what it was forked in itself.
+void note_fork() {
+  if (Recorder* const recorder = known_recorder())
+    around_fork = recorder->trace().innermost().context;
+  else
+    around_fork = ::gettid() == ::getpid() && is_at_start() ? forked_in() : TraceContext{};
+}
+
 // Runs once per process image: its effects reach forked children by themselves.
 void prepare_process() {
-  ::pthread_atfork(
-      [] {
-        Recorder* const recorder = known_recorder();
-        around_fork = recorder != nullptr ? recorder->trace().innermost().context : TraceContext{};
-      },
-      nullptr, [] { start_forked_in(around_fork); });
+  ::pthread_atfork(note_fork, nullptr, [] { start_forked_in(around_fork); });
   close_descriptors_in_children();
   let_flusher_rest_at_forks();
   has_thread_end_key = ::pthread_key_create(&thread_end_key, [](void* recorder) {
