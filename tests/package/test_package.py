@@ -8,7 +8,7 @@ import unittest
 
 import installed
 from installed import CMAKE, find, flags, run
-from trace_test import TraceTestCase
+from trace_test import OUR_LIBRARY, TraceTestCase, library_environment
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CC = os.environ["TRACE_CC"]
@@ -49,16 +49,24 @@ class PkgConfig(PackageTestCase):
                          rf"libpcp_trace\.so\.2 => {re.escape(installed.prefix)}/")
         self.assert_traces(program, points=2)
 
+    def assert_survives_what_the_library_throws_at_its_end(self, *arguments):
+        program = self.build(*arguments, source=os.path.join(HERE, "../integration/static_end.c"))
+        environment = library_environment(OUR_LIBRARY, PCP_TRACE_SOCKET="/nowhere")
+        self.assertEqual(run(program, "throws", env=environment), "buffered")
+
     def test_fully_static(self):
-        program = self.build("-static", *flags("libpcp_trace", "--static", "--libs"))
-        self.assert_traces(program, points=2)
+        arguments = ["-static", *flags("libpcp_trace", "--static", "--libs")]
+        self.assert_traces(self.build(*arguments), points=2)
+        self.assert_survives_what_the_library_throws_at_its_end(*arguments)
 
     def test_static_library_in_each_sort_of_program(self):
         for sort in ("-no-pie", "-static", "-static-pie"):
             with self.subTest(sort):
-                program = self.build(sort, *flags("libpcp_trace_static", "--libs"))
+                arguments = [sort, *flags("libpcp_trace_static", "--libs")]
+                program = self.build(*arguments)
                 self.assertNotIn("libpcp_trace", run("readelf", "--dynamic", program))
                 self.assert_traces(program, points=2)
+                self.assert_survives_what_the_library_throws_at_its_end(*arguments)
 
     def test_plugin_with_the_static_library(self):
         plugin = self.build("-shared", "-fPIC", *flags("libpcp_trace_static", "--libs"),
