@@ -11,17 +11,18 @@
 namespace pcp::trace::command {
 
 // A text with times, for PCP's library: that takes 500ms for 500 minutes, and knows neither us nor
-// ns.
+// ns. Capital letters are the same to it.
 inline std::string in_pcps_words(std::string_view text) {
+  const auto letter = [text](std::size_t at) {
+    const auto code = static_cast<unsigned char>(text[at]);
+    return std::isalpha(code) != 0 ? std::tolower(code) : 0;
+  };
   std::string words;
   for (std::size_t i = 0; i < text.size(); ++i) {
     words += text[i];
-    const bool is_unit = i > 1 && text[i] == 's' &&
-                         std::string_view("mun").find(text[i - 1]) != std::string_view::npos;
-    const bool ends =
-        i + 1 == text.size() || std::isalpha(static_cast<unsigned char>(text[i + 1])) == 0;
-    if (is_unit && ends && std::isalpha(static_cast<unsigned char>(text[i - 2])) == 0)
-      words += "ec";
+    const bool is_unit = i > 1 && letter(i) == 's' && letter(i - 2) == 0 &&
+                         (letter(i - 1) == 'm' || letter(i - 1) == 'u' || letter(i - 1) == 'n');
+    if (is_unit && (i + 1 == text.size() || letter(i + 1) == 0)) words += "ec";
   }
   return words;
 }

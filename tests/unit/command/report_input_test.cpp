@@ -117,6 +117,7 @@ TEST_F(ReportInput, HasATimeAsPcpUnderstandsIt) {
   EXPECT_EQ(window({"-S", "10s"}), std::pair(moment(10), Moment::max()));
   EXPECT_EQ(window({"-S", "10s", "-T", "20s"}), std::pair(moment(10), moment(30)));
   EXPECT_EQ(window({"-S", "10000ms", "-T", "20000ms"}), std::pair(moment(10), moment(30)));
+  EXPECT_EQ(window({"-S", "10000MS", "-T", "1s 19000Ms"}), std::pair(moment(10), moment(30)));
   EXPECT_EQ(window({"-T", "-20s"}), std::pair(Moment::min(), moment(80)));
   EXPECT_EQ(window({"-O", "5s"}), std::pair(moment(5), Moment::max()));
   EXPECT_EQ(window({"-S", "7s", "-A", "10s"}), std::pair(moment(10), Moment::max()));
