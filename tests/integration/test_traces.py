@@ -90,6 +90,12 @@ class Traces(TraceTestCase):
         self.assert_parents(here=PARENT)
         self.do("end 0")
         self.assert_parents(here="")
+        # And where it ends elsewhere meanwhile.
+        self.do(f"from 0 request {PARENT}", "detach 0", "attach 0", "thread 0", "end 0", "thread 1",
+                "begin 1 part")
+        self.assert_parents(of_1=PARENT, here=PARENT)
+        self.do("end 1", "detach 0")
+        self.assert_parents(here="")
         self.do("thread 0", f"from 0 request {PARENT}")  # and its tag still nests
         self.assert_parents(here=PARENT)
 

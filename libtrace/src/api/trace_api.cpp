@@ -99,7 +99,7 @@ PMTRACE_EXPORT int pmtrace_attach(const pmtrace_tx* tx) {
 PMTRACE_EXPORT int pmtrace_detach(const pmtrace_tx* tx) {
   if (tx == nullptr) return -EINVAL;
   Recorder* const recorder = known_recorder();
-  if (recorder != nullptr && is_open(tx)) recorder->trace().detach(identity_of(read(tx)));
+  if (recorder != nullptr) recorder->trace().detach(identity_of(read(tx)));
   return 0;
 }
 

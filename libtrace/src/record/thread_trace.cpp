@@ -33,8 +33,11 @@ void ThreadTrace::erase(std::size_t at) {
 }
 
 bool ThreadTrace::is_over(const Attached& attached) const {
-  if (attached.had_ended) return false;
   if (attached.place == OpenTable::kNowhere) return !is_at_start();
+  return !attached.by_hand && has_ended(attached);
+}
+
+bool ThreadTrace::has_ended(const Attached& attached) {
   const OpenEntry* const entry = OpenTable::entry_at(attached.place);
   return entry->begun.load(std::memory_order_relaxed) != attached.begun;
 }
@@ -59,6 +62,15 @@ std::size_t ThreadTrace::find(const Open& open) const {
   return kNowhere;
 }
 
+// The innermost.
+std::size_t ThreadTrace::find_ended_by_hand() const {
+  for (std::size_t at = stack_ != nullptr ? stack_->depth : 0; at-- > 0;) {
+    const Attached& each = stack_->attached[at];
+    if (each.by_hand && each.place != OpenTable::kNowhere && has_ended(each)) return at;
+  }
+  return kNowhere;
+}
+
 ThreadTrace::Place ThreadTrace::end(const Open& open) {
   const std::size_t at = (open.place & OpenTable::kIsAttached) != 0 ? find(open) : kNowhere;
   if (at != kNowhere) {
@@ -75,14 +87,12 @@ bool ThreadTrace::attach(const Open& open, const TraceContext& context) {
   detach(open);
   if (!context.is_trace() && (stack_ == nullptr || stack_->depth == 0)) return true;
   if (!OpenTable::is_entry(open.place) || !has_stack()) return false;
-  Attached attached{context, open.place, open.begun, open.tag, true};
-  attached.had_ended = is_over(attached);
-  push(attached);
+  push({context, open.place, open.begun, open.tag, true});
   return true;
 }
 
 void ThreadTrace::detach(const Open& open) {
-  const std::size_t at = find(open);
+  const std::size_t at = open.tag != nullptr ? find(open) : find_ended_by_hand();
   if (at != kNowhere) erase(at);
 }
 

@@ -4,9 +4,10 @@
 // case, a begin looks no further than at is_plain().
 //
 // A transaction is attached when it begins, and taken out when it ends. One that was ended on
-// another thread is found out when its turn comes. Whoever does so without having detached it, or
-// ends transactions out of order, does not nest them: other transactions of its tag stand for no
-// trace from then on, since it is better to know no parent than a wrong one.
+// another thread is found out when its turn comes, unless it was attached by hand. Whoever does so
+// without having detached it, or ends transactions out of order, does not nest them: other
+// transactions of its tag stand for no trace from then on, since it is better to know no parent
+// than a wrong one.
 //
 // Thread: the owner's.
 #pragma once
@@ -79,8 +80,10 @@ class ThreadTrace {
   // One that was marked ends. Gives its place without marks.
   Place end(const Open& open);
 
-  // By hand. False if there is no memory.
+  // By hand: stays until it is detached, or ended on this thread. False if there is no memory.
   bool attach(const Open& open, const TraceContext& context);
+  // Without a tag it has ended, and its memory tells no more which it was: the innermost of those
+  // attached by hand that have.
   void detach(const Open& open);
 
  private:
@@ -90,7 +93,6 @@ class ThreadTrace {
     Moment begun;
     const Tag* tag;
     bool by_hand;
-    bool had_ended = false;  // before it was attached: it stays until it is detached
   };
   // In wiped memory, made when the first one is attached. Where there is no room for another one
   // the outermost goes.
@@ -111,9 +113,11 @@ class ThreadTrace {
   void erase(std::size_t at);
   Inside find_innermost();
   bool is_over(const Attached& attached) const;
+  static bool has_ended(const Attached& attached);
 
   static constexpr std::size_t kNowhere = SIZE_MAX;
   std::size_t find(const Open& open) const;
+  std::size_t find_ended_by_hand() const;
 
   void note_plain() {
     is_plain_ = !options_.always_ids && (stack_ == nullptr || stack_->depth == 0);

@@ -127,7 +127,8 @@ TEST_F(ThreadTraces, AreAttachedAndDetachedByHand) {
   thread.detach(first);
   EXPECT_EQ(innermost(), trace(2));
   end_elsewhere(second);
-  EXPECT_FALSE(innermost().is_trace());
+  EXPECT_EQ(innermost(), trace(2));
+  thread.detach(second);
   EXPECT_TRUE(thread.is_plain());
   end(first);
   EXPECT_TRUE(is_parent(other));
@@ -144,6 +145,21 @@ TEST_F(ThreadTraces, AttachedAfterTheirEndStayUntilTheyAreDetached) {
   EXPECT_EQ(innermost(), trace(1));
   thread.detach(ended);
   EXPECT_TRUE(thread.is_plain());
+}
+
+TEST_F(ThreadTraces, AreDetachedThoughTheirMemoryTellsNoMoreWhichTheyWere) {
+  const auto outer = begin_in(tag, trace(1));
+  const auto first = begin_in(other, trace(2));
+  const auto second = begin_in(other, trace(3));
+  EXPECT_TRUE(thread.attach(first, trace(2)));
+  EXPECT_TRUE(thread.attach(second, trace(3)));
+  end_elsewhere(first);
+  thread.detach({});
+  EXPECT_EQ(innermost(), trace(3));
+  end(second);
+  thread.detach({});  // nothing is left that has ended
+  EXPECT_EQ(innermost(), trace(1));
+  end(outer);
 }
 
 TEST_F(ThreadTraces, AttachedByHandMayBeInNone) {
