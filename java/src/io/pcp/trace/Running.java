@@ -59,7 +59,7 @@ public final class Running implements AutoCloseable {
      * });
      * }</pre>
      *
-     * Does nothing on a virtual thread.
+     * Does nothing on a virtual thread, nor once this is closed: then nothing is known of it any more.
      *
      * @return what ends that; to be closed on the same thread
      */
