@@ -144,7 +144,7 @@ void Histogram::coarsen() {
   ++coarseness_;
 }
 
-double Histogram::quantile(double q) const {
+std::int32_t Histogram::quantile_bin(double q) const {
   const double share = std::clamp(q, 0.0, 1.0) * static_cast<double>(total_);
   std::uint64_t rank = total_;
   if (share < static_cast<double>(total_)) {
@@ -159,10 +159,8 @@ double Histogram::quantile(double q) const {
     const std::size_t first = first_place(chunk);
     for (std::size_t i = 0; i < per_chunk; ++i) {
       passed += count_at(first + i);
-      if (passed < rank) continue;
-      return bins::middle_of(
-          chunk.number * static_cast<std::int32_t>(per_chunk) + static_cast<std::int32_t>(i),
-          coarseness_);
+      if (passed >= rank)
+        return chunk.number * static_cast<std::int32_t>(per_chunk) + static_cast<std::int32_t>(i);
     }
   }
   return 0;  // not reached: the bins add up to the total

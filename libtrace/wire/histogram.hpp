@@ -72,7 +72,12 @@ class Histogram {
 
   // Gives the value below or at which the share `q` (0 to 1) of all values lies: the middle of its
   // bin. Requires: not empty.
-  double quantile(double q) const;
+  double quantile(double q) const { return bins::middle_of(quantile_bin(q), coarseness_); }
+
+  // Between which values it lies.
+  bins::Edges quantile_edges(double q) const {
+    return bins::edges_of(quantile_bin(q), coarseness_);
+  }
 
   std::uint64_t total() const { return total_; }
   bool empty() const { return total_ == 0; }
@@ -118,6 +123,7 @@ class Histogram {
     return high_.empty() ? low_[place] : low_[place] | high_[place] << kLowBits;
   }
   std::size_t find_or_insert(std::int32_t number);
+  std::int32_t quantile_bin(double q) const;
   unsigned make_as_coarse_as(std::string_view packed);
   std::uint32_t occupied(const Chunk& chunk) const;
   std::size_t first_place(const Chunk& chunk) const { return chunk.place * bins_per_chunk(); }

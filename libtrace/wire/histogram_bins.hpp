@@ -30,6 +30,20 @@ inline double middle_of(std::int32_t bin, unsigned coarseness) {
   return bin < 0 ? -middle : middle;
 }
 
+struct Edges {
+  double least;
+  double greatest;
+};
+
+// The least and the greatest value of a bin.
+inline Edges edges_of(std::int32_t bin, unsigned coarseness) {
+  if (bin == 0) return {0, 0};
+  const auto magnitude = static_cast<std::uint64_t>(bin < 0 ? ~bin : bin);
+  const double near = std::bit_cast<double>(magnitude << (47 + coarseness));
+  const double far = std::bit_cast<double>(((magnitude + 1) << (47 + coarseness)) - 1);
+  return bin < 0 ? Edges{-far, -near} : Edges{near, far};
+}
+
 // How far a bin's middle is at most from a value in it, as a part of the value.
 inline constexpr double relative_error(unsigned coarseness) {
   return static_cast<double>(1U << coarseness) / (2U << kMaxCoarseness);

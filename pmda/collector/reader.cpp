@@ -94,7 +94,7 @@ void Reader::cumulative(TraceType type, Time now, const std::function<bool(std::
         return shared_->engine.cumulative(type, from, max, now, wanted, out);
       },
       [&](CumulativeSample&& sample) {
-        sample.since += shared_->wall_offset;
+        sample.since = wall_time(sample.since);
         take(std::move(sample));
       });
 }
@@ -118,6 +118,13 @@ std::uint64_t Reader::resets() const {
   const Lock lock(shared_->mutex);
   return shared_->engine.generation(TraceType::Transact).resets;  // the same for all types
 }
+
+Time Reader::begin_of_life() const {
+  const Lock lock(shared_->mutex);
+  return shared_->engine.begin_of_life();
+}
+
+Time Reader::wall_time(Time time) const { return time + shared_->wall_offset; }
 
 void Reader::clients(const std::function<void(std::uint64_t, ClientView&&)>& take) const {
   using Client = std::pair<std::uint64_t, ClientView>;

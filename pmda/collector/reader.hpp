@@ -71,6 +71,12 @@ class Reader {
   // How often everything was reset.
   std::uint64_t resets() const;
 
+  // When everything was 0: the start, or the last reset.
+  Time begin_of_life() const;
+
+  // What the wall clock shows at a time, unless it was set since the start.
+  Time wall_time(Time time) const;
+
   // Hands out who is connected, with the connection's number, in the order of the numbers.
   void clients(const std::function<void(std::uint64_t, ClientView&&)>& take) const;
 

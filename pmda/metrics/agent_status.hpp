@@ -21,6 +21,8 @@ struct AgentStatus {
   std::int32_t debug_bits = 0;  // as older tools of PCP count debug options
   std::string debug_options;    // as they were named
   double uptime_s = 0;
+  double started_s = 0;  // since 1970
+  double reset_s = 0;    // the same
   std::uint64_t main_cpu_ns = 0;
   std::uint64_t resident_bytes = 0;
   std::uint64_t labels_left_out = 0;      // instances, of all answers

@@ -88,6 +88,11 @@ AgentStatus Metrics::status(Time now) const {
   status.debug_bits = pmDebug;
   status.debug_options = debug_.text();
   status.uptime_s = std::chrono::duration<double>(now - started_).count();
+  const auto since_1970_s = [this](Time time) {
+    return std::chrono::duration<double>(reader_.wall_time(time)).count();
+  };
+  status.started_s = since_1970_s(started_);
+  status.reset_s = since_1970_s(reader_.begin_of_life());
   status.main_cpu_ns = thread_cpu_ns();
   status.resident_bytes = resident_bytes();
   status.labels_left_out = labels_left_out_;

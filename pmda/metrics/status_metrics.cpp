@@ -230,6 +230,19 @@ window in trace.agent.memory.histograms: nothing before somebody asked for one.
 one user. Each time that a process told of one more this grew by 1, and
 trace.transact.inflight misses what it told. All counts are as they should be.
 )"}},
+    {3, 35, "trace.agent.started", kNoIndom, PM_SEM_DISCRETE, kSeconds,
+     [](const AgentStatus& status) { return status.started_s; },
+     {"when the agent started, in seconds since 1970",
+      R"(Where it differs between two samples the agent of the second one is another,
+which began at 0 in between: what the first one had counted by then is lost.
+)"}},
+    {3, 36, "trace.agent.reset", kNoIndom, PM_SEM_DISCRETE, kSeconds,
+     [](const AgentStatus& status) { return status.reset_s; },
+     {"when all tags were reset last, in seconds since 1970",
+      R"(The last time that something was stored in trace.control.reset, or the agent's
+start if nothing was. Where it differs between two samples all counts of the
+second one began at 0 in between.
+)"}},
   };
   // clang-format on
 }

@@ -240,10 +240,12 @@ class Ends(Recording):
         for _ in range(5):  # all are there, or have been refused
             recording.stdout.readline()
         _, errors = recording.communicate(timeout=PATIENCE_S)
-        self.assertEqual(recording.returncode, 0)
+        self.assertEqual(recording.returncode, 125)
         self.assertRegex(errors, "pcp-trace record: too many traced programs at a time for"
                          r" the limit of 66 open files \(ulimit -n\); some of their calls may be"
                          " missing\n$")
+        self.assertEqual(recorded.doubt(self.folder, "a count > 5"), "too many traced programs at a"
+                         " time for the limit of 66 open files (ulimit -n)")
 
     def test_with_a_mistake_on_the_command_line(self):
         done = subprocess.run([recorded.COMMAND, "record", "-t", "soon", "true"], text=True,
@@ -263,6 +265,8 @@ class Ends(Recording):
         recording.wait(PATIENCE_S)
         recorded.cut_half_a_sample(self.folder)
         self.assertEqual(recorded.complaints(self.folder), "")
+        self.assertEqual(recorded.doubt(self.folder, "tag1 count > 1"), "it does not say at its end"
+                         " that all is there: it goes on, or its recorder was killed")
         self.assertTrue(is_running(pid))
         self.assertGreater(len(recorded.samples(self.folder)), 2)
         self.record_well("true", folder=self.folder + "2")
@@ -273,7 +277,8 @@ class Ends(Recording):
     def test_when_the_disk_is_full_but_not_the_program(self):
         script = ("mount -t tmpfs -o size=64k none \"$1\" && cd \"$1\" &&"
                   " \"$2\" record -q -t 20ms -o run \"$3\"; status=$?;"
-                  " pmlogcheck run/trace >&2; ls run; exit $status")
+                  " pmlogcheck run/trace >&2; ls run;"
+                  " \"$2\" report --fail-if 'tag1 count > 1' run | head -n1; exit $status")
         unshare = ["unshare", "--mount"] + ([] if os.getuid() == 0 else ["--map-root-user"])
         if subprocess.run([*unshare, "true"], check=False, capture_output=True).returncode != 0:
             self.skipTest("no name spaces for mounts here")
@@ -285,7 +290,9 @@ class Ends(Recording):
         self.assertEqual(done.returncode, 125, done.stderr)
         self.assertRegex(done.stderr, r"\Apcp-trace record: the recording has ended too early:"
                          r" run/trace\.\w+: No space left on device\n\Z")
-        self.assertEqual(len(done.stdout.split()), 4000 + 3)  # one of each call, and the files
+        *lines, doubt = done.stdout.splitlines()
+        self.assertEqual(len(lines), 4000 + 3)  # one of each call, and the files
+        self.assertRegex(doubt, r"^incomplete: run/trace: run/trace\.\w+: No space left on device$")
 
     def test_when_a_file_may_not_grow(self):
         lines = "".join(f"point tag{number}\n" for number in range(2000))
@@ -295,6 +302,49 @@ class Ends(Recording):
         self.assertEqual((done.returncode, done.stdout), (125, "well\n"))
         self.assertIn("File too large", done.stderr)
         self.assertEqual(recorded.complaints(self.folder), "")
+        self.assertRegex(recorded.doubt(self.folder, "tag1 count > 1"),
+                         rf"^{self.folder}/trace\.\w+: File too large$")
+
+    def test_that_are_well_say_so(self):
+        self.record_well(program("traced"), input="point a\n")
+        dump = subprocess.run(["pmdumplog", f"{self.folder}/trace", recorded.END], text=True,
+                              check=True, capture_output=True, timeout=PATIENCE_S).stdout
+        self.assertTrue(dump.endswith(f'({recorded.END}): value "complete"\n'), dump)
+        done = subprocess.run([recorded.COMMAND, "report", "--fail-if", "a count > 1", self.folder],
+                              text=True, capture_output=True, timeout=PATIENCE_S, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertNotIn("incomplete", done.stdout)
+
+    def test_that_are_a_part_of_one_do_not_know(self):
+        """Nor do those of older releases."""
+        self.record_well(program("traced"), input="point a\n")
+        part = os.path.join(self.directory, "part")
+        os.mkdir(part)
+        with open(f"{part}/metrics", "w", encoding="utf-8") as metrics:
+            metrics.write("trace.point.count\n")
+        extract = os.path.join(pcp_configuration()["PCP_BINADM_DIR"], "pmlogextract")
+        subprocess.run([extract, "-c", metrics.name, f"{self.folder}/trace", f"{part}/trace"],
+                       check=True, timeout=PATIENCE_S)
+        self.assertEqual(recorded.doubt(part, "a count > 1"), "it does not say whether all is there,"
+                         " as recordings of older releases and parts of one do not")
+
+    def test_of_programs_that_were_killed_say_so(self):
+        """Be it the one that was started, or one of which that keeps the end for itself."""
+        for name, script, why in (("itself", "exec $0", r"ended by signal 9: Killed; .*"),
+                                  ("other", "$0; true", "1 process did not end by itself, .*")):
+            with self.subTest(name):
+                self.folder = os.path.join(self.directory, name)
+                recording = self.start_program("sh", "-c", f"echo $$; {script}", program("traced"),
+                                               options=["-t", "50ms"])
+                pid = int(recording.stdout.readline())
+                self.ask(recording, "point a")
+                self.wait_for_value("trace.point.count", {"a": 1})
+                if name == "other":
+                    (pid,) = children_of(pid)
+                os.kill(pid, signal.SIGKILL)
+                recording.communicate(timeout=PATIENCE_S)
+                self.assertEqual(recording.returncode, 0 if name == "other" else 128 + signal.SIGKILL)
+                self.assertRegex(recorded.doubt(self.folder, "a count > 1"), f"^{why}$")
 
     def show(self, *options, status=0, **streams):
         """Records a program that ends so, with what is shown going to these streams."""
@@ -474,6 +524,30 @@ class Hosts(Recording):
         # Of the calls that were made: a twice in each agent's life, b but once.
         self.assertEqual({tag["name"]: tag["count"] for tag in run["tags"]}, {"a": 3, "b": 2})
         self.assertEqual(len(run["run"]["gaps"]), 2)
+
+    def test_that_begin_anew_between_two_samples_have_a_gap(self):
+        for name in ("restarted", "reset"):
+            with self.subTest(name):
+                self.folder = os.path.join(self.directory, name)
+                pmcd = self.start_pmcd()
+                self.count_points(pmcd, a=1)
+                recording = self.start_recording(pmcd, "-t", "1h", samples=0)
+                self.wait_for_value("trace.point.count", {"a": 1})
+                self.count_points(pmcd, a=2)
+                if name == "reset":
+                    pmcd.pmstore("trace.control.reset", 1)
+                else:
+                    pmcd.restart_agent()
+                self.count_points(pmcd, a=1)
+                recording.send_signal(signal.SIGINT)
+                self.assertEqual(recording.communicate(timeout=PATIENCE_S)[1], "")
+                self.assertEqual(recording.returncode, 0)
+                self.assertRegex(recorded.doubt(self.folder, "a count > 1"), "^it has gaps: ")
+                done = subprocess.run([recorded.COMMAND, "report", "--json", self.folder],
+                                      check=True, capture_output=True, text=True, timeout=PATIENCE_S)
+                shown = json.loads(done.stdout)
+                self.assertEqual({tag["name"]: tag["count"] for tag in shown["tags"]}, {"a": 1})
+                self.assertEqual(len(shown["run"]["gaps"]), 1)
 
     def test_that_do_not_answer_delay_no_end(self):
         """Neither when they are asked, nor when there is no connection any more."""

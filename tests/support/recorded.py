@@ -8,6 +8,7 @@ import subprocess
 from private_pmcd import PATIENCE_S, parse_value
 
 COMMAND = os.environ.get("TRACE_COMMAND")
+END = "trace.recording.end"  # what is said of the whole recording, which is no sample
 
 
 def start(folder, *command, environment, options=(), **arguments):
@@ -39,11 +40,21 @@ def samples(folder):
             line = "    " + match[2]
         if match := re.fullmatch(r'\s+(?:inst \[\d+ or "(.*)"\] )?value (.*)', line):
             values[match[1]] = parse_value(match[2])
-    return all_samples
+    return [sample for sample in all_samples if list(sample) != [END]]
 
 
 def last_values(folder, metric):
     return samples(folder)[-1].get(metric, {})
+
+
+def doubt(folder, condition):
+    """Gives why nothing can be said of a condition that would not be true: a report's first line."""
+    done = subprocess.run([COMMAND, "report", "--fail-if", condition, folder], text=True,
+                          capture_output=True, timeout=4 * PATIENCE_S, check=False)
+    assert done.returncode == 2, (done.returncode, done.stdout, done.stderr)
+    first, why = done.stdout.split("\n")[0].split(f"{folder}/trace: ", 1)
+    assert first == "incomplete: ", done.stdout
+    return why
 
 
 def complaints(folder):

@@ -396,6 +396,8 @@ void Engine::reset(Time now) {
   my.note_change();
 }
 
+Time Engine::begin_of_life() const { return implementation_->clock.begin_of(0); }
+
 Engine::Discarded Engine::take_discarded() {
   auto& discarded = implementation_->discarded;
   if (discarded.empty()) return nullptr;

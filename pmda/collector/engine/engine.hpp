@@ -86,6 +86,9 @@ class Engine {
   // absent for longest give theirs up, and no other tag ever gets them.
   void reset(Time now);
 
+  // When everything was 0: the start, or the last reset.
+  Time begin_of_life() const;
+
   struct FreeHistories {
     void operator()(void* block) const;
   };

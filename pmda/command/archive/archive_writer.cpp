@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "collector/engine/write_all.hpp"
+#include "command/archive/text_sample.hpp"
 
 namespace pcp::trace::command {
 
@@ -89,8 +90,32 @@ void ArchiveWriter::add_sample(Stamp at, const Sample& sample) {
   const std::string record = framed(records_.values(at, sample));
   if (volume_.bytes + record.size() > max_volume_bytes_ && marked_at_ > 0) begin_volume(at);
   if (!marked_ || volume_.bytes - marked_at_ > kBytesBetweenMarks) mark(at);
+  const std::uint64_t before = volume_.bytes;
   append(volume_, record);
   last_ = at;
+  if (failure_) return;
+  last_sample_at_ = before;
+  last_sample_bytes_ = record.size();
+}
+
+void ArchiveWriter::add_end(pmID metric, const std::string& text) {
+  add_sample(last_, TextSample(metric, text).sample());
+  if (failure_) put_over_last_sample(metric, failure_->message);
+}
+
+// As long as what was there: on a full disk there is nothing to be had, and the index may point
+// behind it.
+void ArchiveWriter::put_over_last_sample(pmID metric, std::string text) {
+  const auto record_of = [&] {
+    return framed(records_.values(last_, TextSample(metric, text).sample()));
+  };
+  text.resize(text.size() + last_sample_bytes_);
+  const std::size_t too_many = record_of().size() - last_sample_bytes_;
+  if (last_sample_bytes_ == 0 || too_many > text.size()) return;
+  text.resize(text.size() - too_many);
+  if (const std::string record = record_of(); record.size() == last_sample_bytes_)
+    static_cast<void>(::pwrite(volume_.descriptor.get(), record.data(), record.size(),
+                               static_cast<off_t>(last_sample_at_)));
 }
 
 Result<void> ArchiveWriter::finish() {
@@ -118,6 +143,7 @@ void ArchiveWriter::mark(Stamp at) {
 void ArchiveWriter::begin_volume(Stamp at) {
   mark(last_);
   ++volume_number_;
+  last_sample_bytes_ = 0;
   open(volume_, "." + std::to_string(volume_number_), volume_number_);
   marked_.reset();
   mark(at);

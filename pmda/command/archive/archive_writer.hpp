@@ -48,6 +48,11 @@ class ArchiveWriter {
   // Stamps of samples, and of what belongs to them, must not go backwards.
   void add_sample(Stamp at, const Sample& sample);
 
+  // Says at the end what became of it all, as the one value of a metric, at the time of what was
+  // added last. If writing has failed the failure is said instead of `text`, in the place of the
+  // last sample: there need be no other.
+  void add_end(pmID metric, const std::string& text);
+
   // Nothing may be added after it. Gives what went wrong first, if anything did.
   Result<void> finish();
 
@@ -74,6 +79,7 @@ class ArchiveWriter {
   void begin_volume(Stamp at);
   void append_framed(File& file, const std::string& record);
   void append(File& file, std::string_view bytes);
+  void put_over_last_sample(pmID metric, std::string text);
   void fail(const File& file, int error);
 
   std::string path_;
@@ -85,9 +91,11 @@ class ArchiveWriter {
   File metadata_;
   File index_;
   std::int32_t volume_number_ = 0;
-  Stamp last_;                   // of what was added
-  std::optional<Stamp> marked_;  // in the index
-  std::uint64_t marked_at_ = 0;  // of the volume
+  std::uint64_t last_sample_at_ = 0;     // of the volume
+  std::uint64_t last_sample_bytes_ = 0;  // 0: there is none in it
+  Stamp last_;                           // of what was added
+  std::optional<Stamp> marked_;          // in the index
+  std::uint64_t marked_at_ = 0;          // of the volume
   std::unordered_map<pmInDom, Instances> instances_;
   std::optional<Error> failure_;
 };

@@ -20,20 +20,20 @@ Result<void> ArchiveChanges::read_all(ChangeTaker& taker) {
   }
 }
 
-// Who knows what the agent's numbers did meanwhile: they are taken as they will be found.
+// Nobody knows what the agent's numbers did meanwhile: they are taken as they will be found.
 void ArchiveChanges::take_mark() {
   if (samples_ > 0 && !before_mark_) before_mark_ = at_;
   last_.reset();
   sampled_.fill({});
-  uptime_s_.reset();
+  agent_ = {};
+  counts_since_.reset();
   for (Known& each : known_) each.is_known.fill(false);
 }
 
 void ArchiveChanges::take_sample(const ArchiveSample& sample, ChangeTaker& taker) {
+  take_facts_of_agent(sample);
   ++samples_;
   at_ = sample.at;
-  for (const QuantityValues& values : sample.quantities)
-    if (!is_of_tags(values.what.quantity)) take_facts_of_agent(values);
   const bool has_tags =
       std::any_of(sample.quantities.begin(), sample.quantities.end(),
                   [](const auto& values) { return is_of_tags(values.what.quantity); });
@@ -47,29 +47,68 @@ void ArchiveChanges::take_sample(const ArchiveSample& sample, ChangeTaker& taker
   if (at_ >= window_.begin) last_ = at_;
 }
 
-// An agent that has begun after the last sample before a mark had nothing then.
+// An agent that has begun to count after the last sample before a mark had nothing then.
 void ArchiveChanges::begin_with_agent(ChangeTaker& taker) {
   const Moment before_mark = *std::exchange(before_mark_, std::nullopt);
-  if (!uptime_s_) return;
-  const Moment begin = at_ - std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                 std::chrono::duration<double>(*uptime_s_));
+  const bool has_begun_anew = std::exchange(has_begun_anew_, false);
+  if (!counts_since_) return;
+  Moment begin = *counts_since_;
+  // A sample's time is that of the question, not of the answer.
+  if (has_begun_anew) begin = std::max(begin, before_mark + std::chrono::nanoseconds(1));
   if (begin <= before_mark || begin < window_.begin || begin >= at_) return;
+  for (auto& tags : tags_) tags.clear();  // it may have given them other numbers
   taker.take_sample({begin, {}, period_s_});
   last_ = begin;
   sampled_.fill(begin);
 }
 
-void ArchiveChanges::take_facts_of_agent(const QuantityValues& values) {
-  if (values.values().empty()) return;
-  const double value = values.number(values.values().front());
-  if (!std::isfinite(value)) return;
-  if (values.what.quantity != Quantity::Uptime) {
-    period_s_ = value;
-    return;
+bool ArchiveChanges::Agent::is_other_than(const Agent& before) const {
+  return (before.uptime_s && uptime_s < before.uptime_s) ||
+         (before.started_s && started_s != before.started_s) ||
+         (before.reset_s && reset_s != before.reset_s);
+}
+
+// All of it is by the agent's own clock.
+std::optional<double> ArchiveChanges::Agent::counts_for_s() const {
+  if (!uptime_s || !started_s || !reset_s) return uptime_s;
+  return *uptime_s - std::max(*reset_s - *started_s, 0.0);
+}
+
+void ArchiveChanges::take_facts_of_agent(const ArchiveSample& sample) {
+  Agent agent = agent_;
+  bool has_uptime = false;
+  for (const QuantityValues& values : sample.quantities) {
+    if (is_of_tags(values.what.quantity) || values.values().empty()) continue;
+    const double value = values.number(values.values().front());
+    if (!std::isfinite(value)) continue;
+    switch (values.what.quantity) {
+      case Quantity::Uptime:
+        agent.uptime_s = value;
+        has_uptime = true;
+        break;
+      case Quantity::Started:
+        agent.started_s = value;
+        break;
+      case Quantity::Reset:
+        agent.reset_s = value;
+        break;
+      default:
+        period_s_ = value;
+    }
   }
-  if (uptime_s_ && value < *uptime_s_)  // another one, whose tags all come anew
-    for (Known& each : known_) each.is_known.fill(false);
-  uptime_s_ = value;
+  const bool is_other = agent.is_other_than(agent_);
+  std::optional<Moment> since;
+  if (const auto age_s = agent.counts_for_s(); has_uptime && age_s)
+    since = sample.at - std::chrono::duration_cast<std::chrono::nanoseconds>(
+                            std::chrono::duration<double>(*age_s));
+  // What was counted after the last sample before that is not known. A pmlogger may have logged
+  // tags meanwhile, which are the new ones then.
+  if (is_other && (source_.is_sparse() || (since && *since > at_))) {
+    take_mark();
+    has_begun_anew_ = true;
+  }
+  agent_ = agent;
+  if (since) counts_since_ = since;
 }
 
 // Since when a metric's values have become what they are: as it was read last. Where samples have

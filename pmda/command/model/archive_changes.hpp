@@ -62,10 +62,20 @@ class ArchiveChanges {
     std::uint64_t began_anew = 0;  // in this sample
   };
 
+  // What an agent says of itself. Another start, or another reset, and it has begun at 0.
+  struct Agent {
+    std::optional<double> uptime_s;
+    std::optional<double> started_s;
+    std::optional<double> reset_s;
+
+    bool is_other_than(const Agent& before) const;
+    std::optional<double> counts_for_s() const;
+  };
+
   void take_mark();
   void begin_with_agent(ChangeTaker& taker);
   void take_sample(const ArchiveSample& sample, ChangeTaker& taker);
-  void take_facts_of_agent(const QuantityValues& values);
+  void take_facts_of_agent(const ArchiveSample& sample);
   void take_values(const QuantityValues& values, Moment at, ChangeTaker& taker);
   void take_growing(const QuantityValues& values, const pmValue& value, std::optional<Moment> from,
                     ChangeTaker& taker);
@@ -86,9 +96,11 @@ class ArchiveChanges {
   std::optional<Moment> last_;         // sample of this stretch
   std::optional<Moment> before_mark_;  // the last sample, as long as there is none after the mark
   std::array<std::optional<Moment>, kSlots> sampled_{};  // of each metric
+  bool has_begun_anew_ = false;                          // since that sample
   std::optional<double> period_s_;
-  std::optional<double> uptime_s_;
-  std::vector<Known> known_;                                                   // by tag
+  Agent agent_;
+  std::optional<Moment> counts_since_;  // 0, as the agent said last
+  std::vector<Known> known_;            // by tag
   std::array<std::unordered_map<int, std::size_t>, kTraceTypes.size()> tags_;  // by instance
   std::array<std::uint64_t, kTraceTypes.size()> names_read_at_{};              // sample
 };

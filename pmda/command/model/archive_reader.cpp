@@ -36,6 +36,7 @@ Result<void> read_totals_of(const ReadRequest& request, TagNames& names, RunTota
     Result<void> read = changes.read_all(archive);
     if (read && archive.samples().empty())
       read = Error{source.path() + ": has no samples of the time that is asked for"};
+    if (read) read = source.read_to_end();  // which says whether it is complete
     if (read) totals.add(source, archive);
     return read;
   });

@@ -82,6 +82,7 @@ Result<void> ArchiveSource::find_metrics() {
     if (what.quantity == Quantity::Calls) has_tags = true;
   }
   events_ = lookup(kEventsMetric);
+  end_metric_ = lookup(kEndMetric);
   is_sparse_ = lookup("pmcd.pmlogger.host") == PM_ID_NULL;  // every pmlogger writes that
   if (has_tags) return {};
   return failed(
@@ -116,24 +117,64 @@ Result<void> ArchiveSource::use_its_time_zone() const {
 }
 
 Result<std::optional<ArchiveSample>> ArchiveSource::next() {
-  pmUseContext(context_.number());
-  do {
-    pmHighResResult* read = nullptr;
-    const int error = pmFetchHighResArchive(&read);
-    if (error == PM_ERR_EOL) return std::optional<ArchiveSample>();
-    if (error == PM_ERR_LOGREC) {
-      is_cut_ = true;
-      return std::optional<ArchiveSample>();
-    }
-    if (error < 0) return failed(std::string("is damaged: ") + pmErrStr(error));
-    result_.reset(read);
-  } while (has_events_only());
-  return std::optional(sorted_sample());
+  for (;;) {
+    const Result<bool> read = read_record();
+    if (!read) return read.error();
+    if (!*read) return std::optional<ArchiveSample>();
+    if (!is_between_samples()) return std::optional(sorted_sample());
+  }
 }
 
-// Such a record is between two samples.
-bool ArchiveSource::has_events_only() const {
-  return result_->numpmid == 1 && result_->vset[0]->pmid == events_ && events_ != PM_ID_NULL;
+Result<void> ArchiveSource::read_to_end() {
+  for (;;) {
+    const Result<bool> read = read_record();
+    if (!read) return read.error();
+    if (!*read) return {};
+  }
+}
+
+// False: it is the end.
+Result<bool> ArchiveSource::read_record() {
+  pmUseContext(context_.number());
+  pmHighResResult* read = nullptr;
+  const int error = pmFetchHighResArchive(&read);
+  is_cut_ |= error == PM_ERR_LOGREC;
+  if (error == PM_ERR_EOL || error == PM_ERR_LOGREC) return false;
+  if (error < 0) return failed(std::string("is damaged: ") + pmErrStr(error));
+  result_.reset(read);
+  note_end();
+  return true;
+}
+
+// Such a record has single transactions, or what is said of all at the end.
+bool ArchiveSource::is_between_samples() const {
+  if (result_->numpmid != 1) return false;
+  const pmID only = result_->vset[0]->pmid;
+  return only != PM_ID_NULL && (only == events_ || only == end_metric_);
+}
+
+// A mark, which PCP's tools may add, says nothing else.
+void ArchiveSource::note_end() {
+  if (result_->numpmid > 0) said_.reset();
+  if (result_->numpmid != 1 || result_->vset[0]->pmid != end_metric_) return;
+  const pmValueSet& set = *result_->vset[0];
+  pmAtomValue text{};
+  if (set.numval != 1 ||
+      pmExtractValue(set.valfmt, &set.vlist[0], PM_TYPE_STRING, &text, PM_TYPE_STRING) < 0)
+    return;
+  said_ = text.cp;
+  std::free(text.cp);
+}
+
+std::string ArchiveSource::why_incomplete() const {
+  if (is_cut_) return "its end is missing";
+  if (!tells_whether_complete())
+    return command_.empty() ? ""
+                            : "it does not say whether all is there, as recordings of older"
+                              " releases and parts of one do not";
+  if (!said_)
+    return "it does not say at its end that all is there: it goes on, or its recorder was killed";
+  return *said_ == kComplete ? "" : *said_;
 }
 
 ArchiveSample ArchiveSource::sorted_sample() const {

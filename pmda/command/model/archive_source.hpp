@@ -62,8 +62,12 @@ class ArchiveSource {
   Moment begin() const { return begin_; }
   Moment end() const { return end_; }
 
-  // The last record is not whole, as when its writer was killed: what comes before it can be read.
-  bool is_cut() const { return is_cut_; }
+  // Whether a recorder has written it that says at the end whether it is complete.
+  bool tells_whether_complete() const { return end_metric_ != PM_ID_NULL; }
+
+  // Why it may lack calls, known once all was read; empty: it is complete, or, of a pmlogger's,
+  // nobody says.
+  std::string why_incomplete() const;
 
   // Where the metrics that did not change are not in every sample.
   bool is_sparse() const { return is_sparse_; }
@@ -78,6 +82,9 @@ class ArchiveSource {
 
   // Reads on, but not what recorded_spans.hpp is for. Nothing: it is the end.
   Result<std::optional<ArchiveSample>> next();
+
+  // Skips what is left.
+  Result<void> read_to_end();
 
   // Of the tags of a type that a program has described, at the time of the last sample, by name.
   std::map<std::string, Description> descriptions(TraceType type) const;
@@ -97,7 +104,9 @@ class ArchiveSource {
   ArchiveSource(std::string path, int context) : path_(std::move(path)), context_(context) {}
   Result<void> find_bounds();
   Result<void> find_metrics();
-  bool has_events_only() const;
+  Result<bool> read_record();
+  bool is_between_samples() const;
+  void note_end();
   ArchiveSample sorted_sample() const;
   Error failed(const std::string& why) const { return {path_ + ": " + why}; }
 
@@ -111,7 +120,9 @@ class ArchiveSource {
   Moment end_{};
   std::string command_;
   std::string filter_;
-  bool is_cut_ = false;
+  pmID end_metric_ = PM_ID_NULL;
+  std::optional<std::string> said_;  // by the record that was read last, of the whole recording
+  bool is_cut_ = false;              // the last record is not whole, as when its writer was killed
   bool is_sparse_ = false;
 };
 

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/model/least_maxima.hpp"
 
-#include <bit>
-#include <cstdint>
 #include <optional>
-
-#include "wire/histogram_bins.hpp"
 
 namespace pcp::trace::command {
 
@@ -17,18 +13,12 @@ void raise(Tag& tag, double value, const std::optional<Moment>& at) {
   if (tag.slowest && tag.slowest->value < value) tag.slowest = SlowestMoment{at, value, false};
 }
 
-// The lower edge of a positive value's bin.
-double edge_below(double value, unsigned coarseness) {
-  const auto bin = static_cast<std::uint64_t>(bins::bin_of(value)) >> coarseness;
-  return std::bit_cast<double>(bin << (47 + coarseness));
-}
-
 }  // namespace
 
 void raise_to_distribution(Tag& tag) {
   if (!tag.distribution || tag.distribution->empty()) return;
-  const double in_highest = tag.distribution->quantile(1);
-  if (in_highest > 0) raise(tag, edge_below(in_highest, tag.distribution->coarseness()), {});
+  const double least = tag.distribution->quantile_edges(1).least;
+  if (least > 0) raise(tag, least, {});
 }
 
 void raise_to_spans(Totals& totals, const RecordedSpans& spans) {

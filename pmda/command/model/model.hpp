@@ -33,6 +33,7 @@ enum class PercentileSource {
   Histogram,       // of all calls of the run, merged over time and hosts: at most 2% off
   NearlyAllCalls,  // of a histogram that lacks at most one call in a hundred
   WholeIntervals,  // of a histogram of an agent's intervals: not quite the run's calls at its ends
+  OneValue,        // all calls have the same
   OneWindow,       // the agent's own: one window of its has all calls of the run
   NoCalls,         // none: nothing was called
   NotRecorded,     // none: the agent or the recording has none for this tag
@@ -99,14 +100,20 @@ struct Gap {
   std::uint16_t host = 0;
 };
 
+// Calls may be missing.
+struct Incomplete {
+  std::string archive;
+  std::string why;
+};
+
 // The facts of the run.
 struct Run {
-  std::vector<std::string> archives;  // as they were named
-  std::vector<std::string> hosts;     // each once
-  std::vector<std::string> cut{};     // of them, those whose end is missing
-  std::string command;                // that was recorded; empty if unknown
-  std::string filter{};               // for which spans were captured; likewise
-  std::string time_zone;              // to show times in, as TZ has it; empty: this machine's
+  std::vector<std::string> archives;     // as they were named
+  std::vector<std::string> hosts;        // each once
+  std::vector<Incomplete> incomplete{};  // of them, those that are known not to be complete
+  std::string command;                   // that was recorded; empty if unknown
+  std::string filter{};                  // for which spans were captured; likewise
+  std::string time_zone;                 // to show times in, as TZ has it; empty: this machine's
   Moment begin{};
   Moment end{};
   std::size_t samples = 0;                           // of all archives

@@ -21,6 +21,8 @@ inline const char* source_name(PercentileSource source) {
       return "histogram of nearly all calls";
     case PercentileSource::WholeIntervals:
       return "histogram of whole intervals";
+    case PercentileSource::OneValue:
+      return "one value";
     case PercentileSource::OneWindow:
       return "one window";
     case PercentileSource::NoCalls:

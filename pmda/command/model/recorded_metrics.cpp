@@ -9,6 +9,8 @@ constexpr auto kNoType = TraceType::Transact;
 
 constexpr RecordedQuantity kQuantities[] = {
     {"trace.agent.uptime", kNoType, Quantity::Uptime},
+    {"trace.agent.started", kNoType, Quantity::Started},
+    {"trace.agent.reset", kNoType, Quantity::Reset},
     {"trace.control.period", kNoType, Quantity::WholePeriod},
     {"trace.agent.period", kNoType, Quantity::Period},
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "wire/trace_type.hpp"
 
@@ -15,9 +16,16 @@ namespace pcp::trace::command {
 // Single transactions.
 inline constexpr const char* kEventsMetric = "tracing.events";
 
+// What a recorder says of its recording, in the archive's last record: that it is complete, or why
+// it is not.
+inline constexpr const char* kEndMetric = "trace.recording.end";
+inline constexpr std::string_view kComplete = "complete";
+
 // In the order in which the metrics of one sample have to be looked at.
 enum class Quantity : std::uint8_t {
-  Uptime,  // of the agent, seconds
+  Uptime,   // of the agent, seconds
+  Started,  // since 1970
+  Reset,    // the same
   WholePeriod,
   Period,  // the length of its window, seconds
   Calls,   // from here on of tags; these five only grow, until the agent or the tag begins anew

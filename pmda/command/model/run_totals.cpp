@@ -53,6 +53,11 @@ std::vector<Stretch> joined(std::vector<Stretch> stretches) {
   return all;
 }
 
+bool has_one_value(const Tag& tag) {
+  return tag.min && tag.max && tag.min->is_exact && tag.max->is_exact &&
+         tag.min->value == tag.max->value;
+}
+
 // From the distribution: the middle of a bin, which may lie beyond all values.
 void take_percentiles(Tag& tag) {
   for (std::size_t i = 0; i < kPercentiles.size(); ++i) {
@@ -67,7 +72,7 @@ void take_percentiles(Tag& tag) {
 
 void RunTotals::add(const ArchiveSource& source, ArchiveTotals& archive) {
   run_.archives.push_back(source.path());
-  if (source.is_cut()) run_.cut.push_back(source.path());
+  note_incompleteness(source, archive);
   run_.samples += archive.samples().size();
   if (run_.command.empty()) run_.command = source.command();
   if (run_.filter.empty()) run_.filter = source.filter();
@@ -97,6 +102,15 @@ void RunTotals::add(const ArchiveSource& source, ArchiveTotals& archive) {
     auto& hosts = tags_[i].tag.hosts;
     if (hosts.empty() || hosts.back() != host) hosts.push_back(host);
   }
+}
+
+// A pmlogger's gaps are shown, and nothing else: it never promises to miss nothing.
+void RunTotals::note_incompleteness(const ArchiveSource& source, const ArchiveTotals& archive) {
+  if (const std::string why = source.why_incomplete(); !why.empty())
+    run_.incomplete.push_back({source.path(), why});
+  else if (source.tells_whether_complete() && archive.stretches().size() > 1)
+    run_.incomplete.push_back(
+        {source.path(), "it has gaps: the host or its agent was away, began anew, or was reset"});
 }
 
 std::uint16_t RunTotals::host_number(const std::string& host) {
@@ -132,6 +146,7 @@ void RunTotals::add_tag(Merged& merged, TagInArchive& its, const ArchiveSource& 
   if (calls == 0) return;
 
   add_extremes(tag, its, calls, is_in_step);
+  merged.is_from_zero = its.from_zero_in != 0;
   if (its.slowest && (!tag.slowest || its.slowest->value > tag.slowest->value))
     tag.slowest = its.slowest;
   const bool is_only = merged.archives_with_calls++ == 0;
@@ -212,6 +227,14 @@ void RunTotals::find_nonfinite(Merged& merged) {
     if (*extreme) (*extreme)->is_exact = false;
 }
 
+// The sum is the value, unless that is no finite number; no transaction takes no time at all.
+void RunTotals::take_only_value(Merged& merged) {
+  Tag& tag = merged.tag;
+  if (tag.calls != 1 || !merged.is_from_zero || !tag.sum) return;
+  if (tag.type == TraceType::Observe ? tag.last != tag.sum : *tag.sum <= 0) return;
+  tag.min = tag.max = Extreme{*tag.sum, true};
+}
+
 void RunTotals::finish_tag(Merged& merged) const {
   Tag& tag = merged.tag;
   const double elapsed_s = run_.elapsed_s();
@@ -220,6 +243,7 @@ void RunTotals::finish_tag(Merged& merged) const {
   if (tag.sum && tag.type == TraceType::Transact && elapsed_s > 0)
     tag.concurrency = *tag.sum / elapsed_s;
   find_nonfinite(merged);
+  if (has_histogram(tag.type)) take_only_value(merged);
   if (has_histogram(tag.type)) raise_to_distribution(tag);
   if (has_histogram(tag.type)) find_percentiles(merged);
 }
@@ -240,6 +264,7 @@ PercentileSource RunTotals::source_of_percentiles(const Merged& merged) {
   if (merged.is_of_agent && binned >= kFewest * tag.calls &&
       merged.unbinned <= kMostMissing * binned)
     return PercentileSource::WholeIntervals;
+  if (has_one_value(tag)) return PercentileSource::OneValue;
   if (merged.only_window && merged.has_percentiles) return PercentileSource::OneWindow;
   if (tag.distribution) return PercentileSource::IncompleteHistogram;
   if (!merged.has_percentiles) return PercentileSource::NotRecorded;
@@ -251,6 +276,7 @@ void RunTotals::find_percentiles(Merged& merged) {
   Tag& tag = merged.tag;
   tag.percentile_source = source_of_percentiles(merged);
   if (is_of_histogram(tag.percentile_source)) take_percentiles(tag);
+  if (tag.percentile_source == PercentileSource::OneValue) tag.percentiles.fill(tag.max->value);
   if (tag.percentile_source == PercentileSource::OneWindow)
     tag.percentiles = merged.only_window->percentiles;
 }

@@ -20,7 +20,7 @@ class RunTotals {
  public:
   explicit RunTotals(const TagNames& names) : names_(names) {}
 
-  // Takes what was read of an archive.
+  // Takes what was read of an archive, to its end.
   void add(const ArchiveSource& source, ArchiveTotals& archive);
 
   // Gives all, in the order of a model. Nothing is to be added after it.
@@ -44,17 +44,20 @@ class RunTotals {
     std::size_t distributions = 0;  // in how many archives it has one
     double unbinned = 0;
     bool has_nonfinite = false;  // values
+    bool is_from_zero = false;   // it began in the run; of the last archive with calls
     bool is_of_agent = false;    // which goes on, and shows an interval when it is over
     Moment last_at{};
     bool has_percentiles = false;
     std::optional<AgentWindow> only_window;  // that holds all calls, of the only archive with calls
   };
 
+  void note_incompleteness(const ArchiveSource& source, const ArchiveTotals& archive);
   std::uint16_t host_number(const std::string& host);
   void add_tag(Merged& merged, TagInArchive& its, const ArchiveSource& source, bool is_in_step);
   static void describe(Tag& tag, const Description& its);
   static void add_extremes(Tag& tag, const TagInArchive& its, double calls, bool is_in_step);
   static void find_nonfinite(Merged& merged);
+  static void take_only_value(Merged& merged);
   static void add_distribution(Merged& merged, TagInArchive& its);
   void finish_times();
   void finish_tag(Merged& merged) const;

@@ -203,14 +203,16 @@ function showRun(data) {
   page.data = data;
   showFacts(data);
   showCards(data);
-  if (data.tags.length === 0) {
+  const {incomplete} = data.run;
+  if (incomplete.length || data.tags.length === 0) {
     byId('notice').hidden = false;
-    byId('notice').textContent =
+    byId('notice').textContent = incomplete.length ?
+        `Calls may be missing. ${incomplete.map(visibleName).join('. ')}.` :
         'Nothing was traced in this run: no program that uses the library made a call. ' +
         'Programs that are linked with libpcp_trace, or use pmtrace, show here. To see what becomes of a program\'s calls, ' +
         'start it with PCP_TRACE_DEBUG=api,comms in its environment.';
-    return;
   }
+  if (data.tags.length === 0) return;
   byId('tags-panel').hidden = false;
   byId('overview').hidden = !data.tags.some(({type}) => type === 'transact');
   const kinds = showKinds(data);

@@ -140,6 +140,8 @@ class Packer {
           json_.number(script_time(gap.end));
         });
       });
+      write_list("incomplete", run.incomplete,
+                 [&](const Incomplete& each) { json_.text(each.archive + ": " + each.why); });
       const RunZone zone = zone_of(run.time_zone, run.begin);
       json_.key("zone");
       json_.object([&] {

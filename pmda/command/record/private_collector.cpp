@@ -49,6 +49,8 @@ agent::Collector::Options collector_options(agent::Time interval, std::string so
   options.ingest.socket_path = std::move(socket_path);
   options.ingest.only_user = ::geteuid();
   options.ingest.vanish_at_end = true;  // by then all programs have ended
+  options.ingest.remember_session =
+      std::chrono::hours(24 * 365);  // which ones have not, to the end
   return options;
 }
 
@@ -74,6 +76,21 @@ Result<std::unique_ptr<PrivateCollector>> PrivateCollector::create(agent::Time i
 
 bool PrivateCollector::has_refused_some() const {
   return collector_->reader().ingest_counters().refused_limit > 0;
+}
+
+// A process that has sent all takes its leave, and is then forgotten; one of PCP's own library has
+// none to take, and sends at once what it has.
+std::string PrivateCollector::what_is_missing() const {
+  const agent::IngestCounters& counters = collector_->reader().ingest_counters();
+  if (has_refused_some())
+    return "too many traced programs at a time for the limit of " +
+           std::to_string(max_open_files()) + " open files (ulimit -n)";
+  if (counters.dropped_malformed + counters.dropped_timeout + counters.dropped_limit > 0)
+    return "a traced program has lost its connection";
+  if (const std::uint64_t left = counters.sessions; left > 0)
+    return std::to_string(left) + (left == 1 ? " process" : " processes") +
+           " did not end by itself, and may not have sent all";
+  return "";
 }
 
 EnvironmentChanges PrivateCollector::environment(const std::string& filter) const {

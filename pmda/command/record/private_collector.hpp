@@ -40,6 +40,9 @@ class PrivateCollector {
   // Nobody is connected, and all that was sent by those who were has been counted.
   bool is_quiet() { return collector_->is_quiet(); }
 
+  // Why calls of programs may be missing; empty: none are, as far as it knows.
+  std::string what_is_missing() const;
+
   // Programs could not connect since there were too many at a time.
   bool has_refused_some() const;
 

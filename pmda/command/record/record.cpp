@@ -141,12 +141,17 @@ int conclude(const Result<void>& finished, const Recording& recording,
   return 0;
 }
 
+// Empty if none has ended the program, as far as its status tells.
+std::string signal_of(int status) {
+  const int signal = status - 128;
+  if (signal <= 0 || signal > SIGRTMAX) return "";
+  return "ended by signal " + std::to_string(signal) + ": " + ::strsignal(signal) +
+         "; what it had not sent by then is missing";
+}
+
 // What one has to know of the counts.
 void tell_of_end(int status, bool is_left_by_some) {
-  constexpr int kOfSignals = 128;
-  if (status > kOfSignals)
-    std::cerr << "ended by signal " << status - kOfSignals << ": "
-              << ::strsignal(status - kOfSignals) << "; what it had not sent by then is missing\n";
+  if (const std::string signal = signal_of(status); !signal.empty()) std::cerr << signal << '\n';
   if (is_left_by_some)
     std::cerr << "some of its processes still run, and are not recorded any more (--wait)\n";
 }
@@ -175,12 +180,14 @@ int record_command(const RecordOptions& options) {
   record_until_end(*child, collector, **recording, options.waits);
   const int status_of_program = child->exit_status();
   const bool is_left_by_some = child->has_descendants();
-  const Result<void> finished = (*recording)->finish();
+  std::string missing = collector.what_is_missing();
+  if (const std::string signal = signal_of(status_of_program);
+      !signal.empty() && !collector.has_refused_some())
+    missing = signal;
+  const Result<void> finished = (*recording)->finish(missing);
   child.reset();  // from here on ^C is for us
-  const int status = conclude(finished, **recording, options);
-  if (collector.has_refused_some())
-    fail("too many traced programs at a time for the limit of " + std::to_string(max_open_files()) +
-         " open files (ulimit -n); some of their calls may be missing");
+  int status = conclude(finished, **recording, options);
+  if (collector.has_refused_some()) status = fail(missing + "; some of their calls may be missing");
   if (!options.is_quiet) tell_of_end(status_of_program, is_left_by_some);
   return status_of_program != 0 ? status_of_program : status;
 }

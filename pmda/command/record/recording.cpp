@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "collector/engine/clock.hpp"
+#include "command/model/recorded_metrics.hpp"
 
 namespace pcp::trace::command {
 
@@ -49,6 +50,25 @@ std::string time_zone(Stamp at) {
   text += std::to_string(minutes / 60);
   if (minutes % 60 != 0) text += ':' + std::to_string(minutes % 60);
   return text;
+}
+
+// What is said of the whole recording; no agent has it.
+pmDesc end_metric() {
+  pmDesc metric{};
+  metric.pmid = pmID_build(10, 4095, 0);
+  metric.type = PM_TYPE_STRING;
+  metric.indom = PM_INDOM_NULL;
+  metric.sem = PM_SEM_DISCRETE;
+  return metric;
+}
+
+void describe_end(ArchiveWriter& writer) {
+  const pmDesc metric = end_metric();
+  writer.add_metric(metric, kEndMetric);
+  writer.add_text(PM_TEXT_PMID | PM_TEXT_ONELINE, metric.pmid, "whether the recording is complete");
+  writer.add_text(PM_TEXT_PMID | PM_TEXT_HELP, metric.pmid,
+                  "The last value of the archive: \"complete\", or why calls may be missing. A"
+                  " recording that goes on,\nor whose recorder was killed, has none.");
 }
 
 Result<RecordingFolder> make_folder(const Recording::Settings& settings, Stamp at) {
@@ -92,7 +112,9 @@ Recording::Recording(const Settings& settings, RecordingFolder folder, ArchiveWr
       writer_(std::move(writer)),
       recorder_(source, writer_, begin),
       events_(source, writer_),
-      events_at_(settings.begin) {}
+      events_at_(settings.begin) {
+  describe_end(writer_);
+}
 
 agent::Time Recording::boundary(std::int64_t interval) const {
   return begin_ + interval * interval_;
@@ -123,13 +145,16 @@ Result<void> Recording::take_next() {
       now);
 }
 
-Result<void> Recording::finish() {
+Result<void> Recording::finish(const std::string& missing) {
   const std::int64_t interval = (agent::steady_now() - begin_) / interval_;
   // One that has ended, but whose sample is not due yet.
   if (interval > intervals_) static_cast<void>(take_next());
   // And the one that has not ended is taken as if it had.
   const Result<void> taken =
       take(Recorder::Extent::Everything, boundary(std::max(interval, intervals_) + 1));
+  writer_.add_end(end_metric().pmid, !taken             ? taken.error().message
+                                     : !missing.empty() ? missing
+                                                        : std::string(kComplete));
   const Result<void> finished = writer_.finish();
   return finished ? taken : finished;
 }

@@ -37,9 +37,10 @@ class Recording {
   // Gives why nothing can be read now. Then the archive has a gap.
   Result<void> take_next();
 
-  // The last sample, with all that there is: nothing more will happen. Gives what has ended the
-  // recording before, if anything has.
-  Result<void> finish();
+  // The last sample, with all that there is: nothing more will happen. `missing` says what the
+  // recording lacks though nothing has gone wrong here; empty: nothing. The archive says so at its
+  // end, or what has ended the recording before, which it gives, too.
+  Result<void> finish(const std::string& missing = "");
 
   // As if it had never begun.
   void take_back() const { folder_.remove(); }

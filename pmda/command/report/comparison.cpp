@@ -126,7 +126,8 @@ std::string comparison(const Totals& base, const Totals& now, const Terminal& te
     const auto before = older.find(Key(tag.type, tag.name));
     if (before != older.end()) pairs.push_back({before->second, &tag});
   }
-  std::string text = shown.faint("was: ") + summary_head(base.run, shown) + shown.faint("is:  ") +
+  std::string text = incompleteness(base.run, shown) + incompleteness(now.run, shown) +
+                     shown.faint("was: ") + summary_head(base.run, shown) + shown.faint("is:  ") +
                      summary_head(now.run, shown) + "\n";
   const ComparisonTable table(shown);
   if (pairs.empty())

@@ -178,13 +178,14 @@ bool Condition::applies_to(TraceType type) const {
   }
 }
 
-std::vector<Condition::Finding> Condition::check(const std::vector<Tag>& tags) const {
+std::vector<Condition::Finding> Condition::check(const std::vector<Tag>& tags,
+                                                 bool are_complete) const {
   std::vector<Finding> findings;
   bool has_matched = false;
   for (const Tag& tag : tags) {
     if (!matches(tag)) continue;
     has_matched = true;
-    if (applies_to(tag.type)) findings.push_back(finding(tag));
+    if (applies_to(tag.type)) findings.push_back(finding(tag, are_complete));
   }
   if (!findings.empty()) return findings;
   std::string why = "no tag matches";
@@ -195,31 +196,50 @@ std::vector<Condition::Finding> Condition::check(const std::vector<Tag>& tags) c
   return {{Outcome::Unknown, "unknown: " + shown_name(text_) + ": " + why}};
 }
 
-Condition::Finding Condition::finding(const Tag& tag) const {
-  const std::string what = shown_name(text_) + ": " + shown_name(tag.name);
-  const std::optional<Range> range = value_of(tag);
-  const std::optional<bool> is_met = range ? holds(*range) : std::nullopt;
-  if (!range) return {Outcome::Unknown, "unknown: " + what + " has " + why_unknown(tag)};
-  const std::string value =
-      (range->least == range->greatest ? "" : "at least ") + shown_value(range->least);
-  if (!is_met) return {Outcome::Unknown, "unknown: " + what + " has " + value};
-  if (*is_met) return {Outcome::Broken, "broken: " + what + " has " + value};
-  return {Outcome::Passed, "passed: " + what + " has " + value};
+Condition::Finding Condition::finding(const Tag& tag, bool is_complete) const {
+  const std::string what = shown_name(text_) + ": " + shown_name(tag.name) + " has ";
+  const std::optional<Range> range = is_complete ? value_of(tag) : known_without_missing(tag);
+  if (!range)
+    return {Outcome::Unknown,
+            "unknown: " + what + (is_complete ? why_unknown(tag) : "calls that may be missing")};
+  const std::optional<bool> is_met = holds(*range);
+  if (!is_met) return {Outcome::Unknown, "unknown: " + what + shown_range(*range)};
+  return {*is_met ? Outcome::Broken : Outcome::Passed,
+          (*is_met ? "broken: " : "passed: ") + what + shown_range(*range)};
 }
 
-// Where it lies, wherever those values lie that the distribution lacks.
+// Missing calls, failures and greater values could only be added.
+std::optional<Condition::Range> Condition::known_without_missing(const Tag& tag) const {
+  const bool only_grows = what_ == What::Count || what_ == What::Failed ||
+                          what_ == What::Vanished || what_ == What::Max;
+  std::optional<Range> range = only_grows ? value_of(tag) : std::nullopt;
+  if (range) range->greatest = std::numeric_limits<double>::infinity();
+  return range;
+}
+
+// Where it lies: in a bin of the distribution, wherever those values lie that this lacks.
 std::optional<Condition::Range> Condition::percentile_of(const Tag& tag) const {
+  constexpr double kError = 0.02;  // of an agent's own
   const std::optional<double>& value = tag.percentiles[percentile_];
   if (!value) return {};
-  if (tag.percentile_source != PercentileSource::NearlyAllCalls) return Range{*value, *value};
-  const auto binned = static_cast<double>(tag.distribution->total());
-  const double rank = kPercentiles[percentile_] * tag.calls;
-  const double least = std::max(rank - (tag.calls - binned), 0.0) / binned;
-  const double greatest = rank / binned;
-  const double beyond =
-      tag.max && tag.max->is_exact ? tag.max->value : std::numeric_limits<double>::infinity();
-  return Range{tag.distribution->quantile(least),
-               greatest < 1 ? tag.distribution->quantile(greatest) : beyond};
+  Range range{*value - kError * std::abs(*value), *value + kError * std::abs(*value)};
+  if (is_of_histogram(tag.percentile_source)) {
+    const auto binned = static_cast<double>(tag.distribution->total());
+    const bool are_all_counted = tag.percentile_source != PercentileSource::WholeIntervals;
+    const double missing = are_all_counted ? std::max(tag.calls - binned, 0.0) : 0;
+    const double rank = kPercentiles[percentile_] * (binned + missing);
+    const auto edges_at = [&](double rank_of_binned) {
+      return tag.distribution->quantile_edges(missing == 0 ? kPercentiles[percentile_]
+                                                           : rank_of_binned / binned);
+    };
+    range.least = edges_at(std::max(rank - missing, 0.0)).least;
+    range.greatest = missing == 0 || rank <= binned ? edges_at(rank).greatest
+                                                   : std::numeric_limits<double>::infinity();
+  }
+  if (tag.min && tag.min->is_exact) range.least = std::max(range.least, tag.min->value);
+  if (tag.max && tag.max->is_exact) range.greatest = std::min(range.greatest, tag.max->value);
+  range.greatest = std::max(range.least, range.greatest);  // extremes have seven digits
+  return range;
 }
 
 std::optional<Condition::Range> Condition::value_of(const Tag& tag) const {
@@ -280,6 +300,13 @@ std::optional<bool> Condition::holds(const Range& range) const {
 std::string Condition::shown_value(double value) const {
   if (is_time_) return Shown(Terminal{false, false, 80}).duration(value);
   return Shown::number(value) + (what_ == What::FailedShare ? "%" : "");
+}
+
+std::string Condition::shown_range(const Range& range) const {
+  const std::string least = shown_value(range.least);
+  if (std::isinf(range.greatest)) return "at least " + least;
+  const std::string greatest = shown_value(range.greatest);
+  return least == greatest ? least : least + " to " + greatest;
 }
 
 std::string Condition::why_unknown(const Tag& tag) const {

@@ -25,8 +25,9 @@ class Condition {
     std::string line;
   };
 
-  // One for each tag that matches, in their order; or why nothing can be said.
-  std::vector<Finding> check(const std::vector<Tag>& tags) const;
+  // One for each tag that matches, in their order; or why nothing can be said. Where calls may be
+  // missing there may be more of them, and greater ones, and nothing else is known.
+  std::vector<Finding> check(const std::vector<Tag>& tags, bool are_complete) const;
 
  private:
   enum class What { Count, Rate, Failed, FailedShare, Vanished, Mean, Percentile, Max };
@@ -48,9 +49,11 @@ class Condition {
   bool applies_to(TraceType type) const;
   std::optional<Range> value_of(const Tag& tag) const;
   std::optional<Range> percentile_of(const Tag& tag) const;
+  std::optional<Range> known_without_missing(const Tag& tag) const;
   std::optional<bool> holds(const Range& range) const;
-  Finding finding(const Tag& tag) const;
+  Finding finding(const Tag& tag, bool is_complete) const;
   std::string shown_value(double value) const;
+  std::string shown_range(const Range& range) const;
   std::string why_unknown(const Tag& tag) const;
 
   std::string text_;

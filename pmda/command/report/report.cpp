@@ -48,13 +48,13 @@ Result<std::optional<Totals>> read_base(const ReportOptions& options) {
 Findings check(const std::vector<Condition>& conditions, const Totals& run) {
   if (conditions.empty()) return {};
   Findings all;
-  if (!run.run.cut.empty())
-    all.push_back({Condition::Outcome::Unknown,
-                   "unknown: " + run.run.cut.front() + " is not whole, and may lack calls"});
+  for (const Incomplete& each : run.run.incomplete)
+    all.push_back(
+        {Condition::Outcome::Unknown, "unknown: " + each.archive + " may lack calls: " + each.why});
   if (run.run.elapsed_s() <= 0)
     return {{Condition::Outcome::Unknown, "unknown: one sample tells of no time, and of no calls"}};
   for (const Condition& condition : conditions) {
-    Findings some = condition.check(run.tags);
+    Findings some = condition.check(run.tags, run.run.incomplete.empty());
     std::move(some.begin(), some.end(), std::back_inserter(all));
   }
   return all;
@@ -101,6 +101,7 @@ Result<Model> read(const ReportOptions& options) {
 
 void show(const Model& model, const ReportOptions& options, const Findings& findings) {
   if (options.is_json) {
+    std::cerr << incompleteness(model.run, Shown(terminal_of(STDERR_FILENO)));
     std::cout << report_json(model.run, model.tags, model.base ? &*model.base : nullptr, findings,
                              model.spans ? &*model.spans : nullptr);
     return print(findings, std::cerr);
@@ -117,9 +118,6 @@ void show(const Model& model, const ReportOptions& options, const Findings& find
 int run(const ReportOptions& options) {
   const Result<Model> model = read(options);
   if (!model) return give_up(model.error().message);
-  for (const std::string& archive : model->run.cut)
-    std::cerr << "pcp-trace report: " << archive
-              << ": its end is missing; what comes before it is shown" << std::endl;
   const Findings findings = check(options.conditions, *model);
   if (!options.page.empty()) {
     const Result<void> written = write_page(*model, options.page);

@@ -59,6 +59,14 @@ void Document::run(const Run& run) {
     else
       json.null();
     gaps(run);
+    json.key("incomplete");
+    json.array([&] {
+      for (const Incomplete& each : run.incomplete)
+        json.object([&] {
+          json.text("archive", each.archive);
+          json.text("why", each.why);
+        });
+    });
   });
 }
 

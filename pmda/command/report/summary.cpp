@@ -306,6 +306,15 @@ std::string hosts_of(const Run& run, const Shown& shown, std::size_t room) {
 
 }  // namespace
 
+std::string incompleteness(const Run& run, const Shown& shown) {
+  constexpr std::size_t kMostColumns = 400;  // it may be longer than a line
+  std::string lines;
+  for (const Incomplete& each : run.incomplete)
+    lines +=
+        shown.bad("incomplete: " + shown.name(each.archive + ": " + each.why, kMostColumns)) + "\n";
+  return lines;
+}
+
 std::string summary_head(const Run& run, const Shown& shown) {
   const std::size_t columns = shown.terminal().columns;
   std::string samples = std::to_string(run.samples) + (run.samples == 1 ? " sample" : " samples");
@@ -325,14 +334,14 @@ std::string summary_head(const Run& run, const Shown& shown) {
 std::string summary(const Run& run, const std::vector<Tag>& tags, const std::string& page,
                     const Terminal& terminal) {
   const Shown shown(terminal);
-  const std::string head = summary_head(run, shown) + "\n";
+  const std::string head = incompleteness(run, shown) + summary_head(run, shown) + "\n";
   std::string tail =
       slowest_line(run, tags, shown) + open_line(tags, shown) + files(run, page, shown);
   if (tags.empty())
     return head +
-           (run.cut.empty() ? "Nothing was traced. Does the program call a trace library?\n"
-                              "PCP_TRACE_DEBUG=api,comms in its environment tells.\n\n"
-                            : "Nothing that was traced comes before the missing end.\n\n") +
+           (run.incomplete.empty() ? "Nothing was traced. Does the program call a trace library?\n"
+                                     "PCP_TRACE_DEBUG=api,comms in its environment tells.\n\n"
+                                   : "Nothing that was traced is here.\n\n") +
            tail;
   std::vector<Section> sections = sections_of(tags);
   constexpr std::size_t kMostNotes = 2;

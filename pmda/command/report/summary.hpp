@@ -17,4 +17,7 @@ std::string summary(const Run& run, const std::vector<Tag>& tags, const std::str
 // The first lines: what was recorded, where and when.
 std::string summary_head(const Run& run, const Shown& shown);
 
+// Why calls may be missing, a line for each archive; empty if none are.
+std::string incompleteness(const Run& run, const Shown& shown);
+
 }  // namespace pcp::trace::command

@@ -109,6 +109,54 @@ TEST_F(ArchiveChangesOf, ANewAgentBeginsAtZeroEvenIfItHasMore) {
   EXPECT_EQ(told(), (Lines{"a 0 10 0-1 from zero", "a 0 12 1-2 from zero"}));
 }
 
+// What came after the last sample before it is not known; the agent's own clock tells when.
+TEST_F(ArchiveChangesOf, AfterAResetAllBeginsAtZeroThen) {
+  ArchiveOfTags archive(path());
+  const auto sample = [&](double second, double reset, double calls) {
+    archive.sample(second, {{"trace.agent.uptime", {{"", 100 + second}}},
+                            {"trace.agent.started", {{"", 5000.0}}},
+                            {"trace.agent.reset", {{"", reset}}},
+                            {kCalls, {{"a", calls}}}});
+  };
+  archive.begin(0);
+  sample(1, 5000, 10);
+  sample(2, 5101.5, 12);
+  sample(3, 5101.5, 15);
+  archive.finish();
+  EXPECT_EQ(told(), (Lines{"a 0 10 0-1 from zero", "a 0 12 1.5-2 from zero", "a 0 3 2-3"}));
+}
+
+TEST_F(ArchiveChangesOf, AnAgentThatStartedAtAnotherTimeIsAnotherThoughItRunsForLonger) {
+  ArchiveOfTags archive(path());
+  const auto sample = [&](double second, double started, double uptime, double calls) {
+    archive.sample(second, {{"trace.agent.uptime", {{"", uptime}}},
+                            {"trace.agent.started", {{"", started}}},
+                            {kCalls, {{"a", calls}}}});
+  };
+  archive.begin(0);
+  sample(1, 5000, 1, 10);
+  sample(9, 5003, 6, 12);
+  archive.finish();
+  EXPECT_EQ(told(), (Lines{"a 0 10 0-1 from zero", "a 0 12 3-9 from zero"}));
+}
+
+// A pmlogger may log the agent's facts after the tags, which are the new ones then.
+TEST_F(ArchiveChangesOf, WhatIsLoggedBeforeTheNewsOfAResetIsNotCountedTwice) {
+  ArchiveOfTags archive(path(), {"saturn", true});
+  const auto facts = [&](double second, double reset) {
+    archive.sample(second, {{"trace.agent.uptime", {{"", 100 + second}}},
+                            {"trace.agent.started", {{"", 5000.0}}},
+                            {"trace.agent.reset", {{"", reset}}}});
+  };
+  archive.sample(0, {{kCalls, {{"a", 10.0}}}});
+  facts(0.5, 5000);
+  archive.sample(2, {{kCalls, {{"a", 4.0}}}});
+  facts(2.5, 5101);
+  archive.sample(3, {{kCalls, {{"a", 5.0}}}});
+  archive.finish();
+  EXPECT_EQ(told(), (Lines{"a 0 0 0-0", "a 0 4 0-2 from zero", "a 0 1 2-3"}));
+}
+
 TEST_F(ArchiveChangesOf, ASumOfObservationsMayFall) {
   ArchiveOfTags archive(path());
   archive.begin(0);
@@ -195,7 +243,7 @@ TEST_F(ArchiveChangesOf, AnArchiveThatIsCutOffSaysSo) {
   TagNames names;
   Told taker(names);
   ASSERT_TRUE(ArchiveChanges(*source, names, {}).read_all(taker));
-  EXPECT_TRUE(source->is_cut());
+  EXPECT_EQ(source->why_incomplete(), "its end is missing");
 }
 
 }  // namespace

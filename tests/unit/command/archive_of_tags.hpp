@@ -34,6 +34,7 @@ struct ArchiveKind {
   std::set<std::string> metrics{};  // none: all that a report knows
   std::string time_zone = "CET-1";
   double begin = 0;
+  bool is_recording = false;  // that says at its end whether it is complete
 };
 
 class ArchiveOfTags {
@@ -44,6 +45,8 @@ class ArchiveOfTags {
     if (kind.is_pmloggers)
       writer_.add_metric(described(pmID_build(2, 3, 3), PM_TYPE_STRING, PM_INDOM_NULL),
                          "pmcd.pmlogger.host");
+    if (kind.is_recording)
+      writer_.add_metric(described(kEnd, PM_TYPE_STRING, PM_INDOM_NULL), kEndMetric);
     unsigned item = 0;
     for (const RecordedQuantity& what : recorded_quantities()) {
       ++item;
@@ -87,6 +90,8 @@ class ArchiveOfTags {
     return *this;
   }
 
+  void end(const std::string& said) { writer_.add_end(kEnd, said); }
+
   // The instance is another one from then on.
   void rename(TraceType type, double second, int number, const std::string& name) {
     const pmInDom domain = pmInDom_build(10, static_cast<unsigned>(index_of(type)));
@@ -97,6 +102,8 @@ class ArchiveOfTags {
   void finish() { ASSERT_TRUE(writer_.finish()); }
 
  private:
+  static inline const pmID kEnd = pmID_build(10, 4095, 0);
+
   static Stamp stamp(double second) {
     const auto since_1970 = moment(second).time_since_epoch();
     const auto whole = std::chrono::floor<std::chrono::seconds>(since_1970);

@@ -228,12 +228,42 @@ TEST_F(TotalsOf, AnArchiveWhoseEndIsMissingIsReadUpToThere) {
   archive.sample(1, {{kCalls, {{"a", 1.0}}}});
   archive.sample(2, {{kCalls, {{"a", 2.0}}}});
   archive.finish();
-  EXPECT_TRUE(totals().run.cut.empty());
+  EXPECT_TRUE(totals().run.incomplete.empty());
   const std::string volume = path() + ".0";
   std::filesystem::resize_file(volume, std::filesystem::file_size(volume) - 5);
   const Totals found = totals();
   EXPECT_EQ(found.tags.at(0).calls, 1);
-  EXPECT_EQ(found.run.cut, (std::vector<std::string>{path()}));
+  ASSERT_EQ(found.run.incomplete.size(), 1U);
+  EXPECT_EQ(found.run.incomplete[0].archive, path());
+  EXPECT_EQ(found.run.incomplete[0].why, "its end is missing");
+}
+
+TEST_F(TotalsOf, ARecordingIsCompleteIfItSaysSoAtItsEnd) {
+  const auto why_incomplete = [this](const std::string& end, bool has_gap,
+                                     const Window& window = {}) {
+    const std::string name = "run " + end;
+    ArchiveKind kind;
+    kind.is_recording = true;
+    ArchiveOfTags archive(path(name), kind);
+    archive.begin(0).sample(1, {{kCalls, {{"a", 1.0}}}});
+    if (has_gap) archive.mark(2);
+    archive.sample(3, {{kCalls, {{"a", 2.0}}}});
+    if (!end.empty()) archive.end(end);
+    archive.finish();
+    const Totals found = totals({name}, window);
+    EXPECT_EQ(found.run.samples, window.end == Moment::max() ? 3U : 2U);
+    const std::string reason = found.run.incomplete.empty() ? "" : found.run.incomplete.front().why;
+    for (const char* const suffix : {".0", ".meta", ".index"})
+      std::filesystem::remove(path(name) + suffix);
+    return reason;
+  };
+  EXPECT_EQ(why_incomplete("complete", false), "");
+  EXPECT_EQ(why_incomplete("complete", false, {moment(0), moment(2)}), "");
+  EXPECT_EQ(why_incomplete("no room", false), "no room");
+  EXPECT_EQ(why_incomplete("no room", false, {moment(0), moment(2)}), "no room");
+  EXPECT_EQ(why_incomplete("", false),
+            "it does not say at its end that all is there: it goes on, or its recorder was killed");
+  EXPECT_TRUE(why_incomplete("complete", true).starts_with("it has gaps: "));
 }
 
 TEST_F(TotalsOf, WhatAHistogramHadBeforeTheRunIsTakenOffIt) {

@@ -180,6 +180,37 @@ TEST_P(Archive, IsReadableAsFarAsItWentWhenTheDiskIsFull) {
   }
 }
 
+TEST_P(Archive, SaysAtItsEndWhatBecameOfIt) {
+  ArchiveWriter writer = create();
+  describe(writer);
+  writer.add_sample(at(1), Reading().add(kRate, {{1, 1.0F}}).sample());
+  writer.add_end(kShape, "well");
+  ASSERT_TRUE(writer.finish());
+  open();
+  EXPECT_EQ(read_all().back(), "1.123456000 2[-1]=well");
+}
+
+TEST_P(Archive, SaysWhyItEndedInThePlaceOfTheLastSampleWhenTheDiskIsFull) {
+  for (const std::size_t letters : {1U, 2U, 3U, 4U, 100U}) {  // of the sample that makes room
+    path_ = (directory_ / std::to_string(letters)).string();
+    ArchiveWriter writer = create();
+    describe(writer);
+    const FullDisk disk(3'001);
+    const std::string text(100 + letters, 'x');
+    int samples = 0;
+    for (int second = 1; !writer.failure(); ++second, ++samples)
+      writer.add_sample(at(second), Reading().add(kShape, {{-1, text}}).sample());
+    writer.add_end(kShape, "well");
+    EXPECT_FALSE(writer.finish());
+    open();
+    const Lines all = read_all();
+    EXPECT_EQ(all.size(), static_cast<std::size_t>(samples - 1));  // but the one that failed
+    EXPECT_TRUE(all.back().ends_with(path_ + ".0: File too large")) << all.back();
+    EXPECT_TRUE(all.at(all.size() - 2).ends_with("x"));
+    pmDestroyContext(std::exchange(context_, -1));
+  }
+}
+
 TEST_P(Archive, IsNotWrittenOverAnother) {
   ASSERT_TRUE(create().finish());
   const Result<ArchiveWriter> again = ArchiveWriter::create(path_, label());

@@ -20,6 +20,7 @@ Totals a_run() {
   totals.run.begin = Moment(std::chrono::nanoseconds(1'800'000'000'000'000'001));
   totals.run.end = totals.run.begin + std::chrono::seconds(2);
   totals.run.gaps = {{totals.run.begin, totals.run.end, 0}};
+  totals.run.incomplete = {{"trace", "no \"room\""}};
   Tag tag;
   tag.name = "say \"hi\"\n";
   tag.type = TraceType::Transact;
@@ -38,7 +39,8 @@ const std::string kRun =
     R"("run":{"archives":["trace"],"hosts":["saturn"],"command":null,)"
     R"("begin":"2027-01-15T08:00:00.000000001Z","end":"2027-01-15T08:00:02.000000001Z",)"
     R"("elapsed_s":2,"samples":0,"interval_s":null,"gaps":[{"host":"saturn",)"
-    R"("begin":"2027-01-15T08:00:00.000000001Z","end":"2027-01-15T08:00:02.000000001Z"}]})";
+    R"("begin":"2027-01-15T08:00:00.000000001Z","end":"2027-01-15T08:00:02.000000001Z"}],)"
+    R"("incomplete":[{"archive":"trace","why":"no \"room\""}]})";
 const std::string kTags =
     R"("tags":[{"name":"say \"hi\"\\x0a","type":"transact","unit":"s",)"
     R"("description":"what <is> \"said\"","hosts":["saturn"],"count":3,)"

@@ -2,6 +2,7 @@
 // What becomes of a run whose parts know different things of it.
 #include "command/model/run_totals.hpp"
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -281,6 +282,43 @@ TEST_F(RunTotalsOf, ADistributionOfNegativeValuesRaisesNothing) {
   const Tag all = tag({one_sample(
       "negative", 1, {{kCalls, {{"a", 1.0}}}, {kShape, {{"a", shape(0, of_values({-3}))}}}})});
   EXPECT_FALSE(all.max);
+}
+
+TEST_F(RunTotalsOf, AllThatIsKnownOfASingleValueIsThatValue) {
+  const std::string time = one_sample("time", 1, {{kCalls, {{"a", 1.0}}}, {kTime, {{"a", 1.01}}}});
+  const std::string observed = one_sample("observed", 1,
+                                          {{"trace.observe.count", {{"a", 1.0}}},
+                                           {"trace.observe.sum", {{"a", 1.01}}},
+                                           {"trace.observe.value", {{"a", 1.01}}}});
+  for (const std::string& each : {time, observed}) {
+    const Tag all = tag({each});
+    ASSERT_TRUE(all.min && all.max) << each;
+    EXPECT_TRUE(all.min->is_exact && all.max->is_exact);
+    EXPECT_EQ(all.min->value, 1.01);
+    EXPECT_EQ(all.max->value, 1.01);
+    EXPECT_EQ(all.percentiles[kP50], 1.01);
+    EXPECT_EQ(all.percentiles[kP999], 1.01);
+    EXPECT_EQ(all.percentile_source, PercentileSource::OneValue);
+  }
+  EXPECT_FALSE(
+      tag({time, one_sample("other", 1, {{kCalls, {{"a", 1.0}}}, {kTime, {{"a", 2.0}}}})}).max);
+}
+
+TEST_F(RunTotalsOf, OfASumThatHasNotBegunInTheRunNoValueIsKnown) {
+  ArchiveOfTags archive(path());
+  archive.sample(0, {{kCalls, {{"a", 7.0}}}, {kTime, {{"a", 1e9}}}});
+  archive.sample(1, {{kCalls, {{"a", 8.0}}}, {kTime, {{"a", 1e9 + 0.01}}}});
+  archive.finish();
+  EXPECT_FALSE(tag({"run"}).max);
+}
+
+TEST_F(RunTotalsOf, ASingleValueThatIsNoNumberIsNone) {
+  const Tag all = tag({one_sample("nan", 1,
+                                  {{"trace.observe.count", {{"a", 1.0}}},
+                                   {"trace.observe.sum", {{"a", 0.0}}},
+                                   {"trace.observe.value", {{"a", std::nan("")}}}})});
+  EXPECT_FALSE(all.max);
+  EXPECT_FALSE(all.percentiles[kP50]);
 }
 
 // The middle of a bin may lie beyond all values.

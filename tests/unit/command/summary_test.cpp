@@ -72,6 +72,14 @@ TEST(Summary, ShowsOfATagWhatOneWantsToKnow) {
   EXPECT_EQ(lines[8], "page     app.trace/trace.html");
 }
 
+TEST(Summary, SaysFirstThatCallsMayBeMissing) {
+  auto run = an_hour();
+  run.incomplete = {{"app.trace/trace", "its end is missing"}};
+  const std::string line = "incomplete: app.trace/trace: its end is missing";
+  EXPECT_EQ(lines_of(summary(run, {transaction("checkout")}, "", kPlain)).front(), line);
+  EXPECT_EQ(lines_of(summary(run, {}, "", kPlain)).front(), line);
+}
+
 TEST(Summary, ShowsFailuresWhereThereAreAny) {
   Tag tag = transaction("checkout");
   tag.failed = 17;

@@ -176,6 +176,11 @@ TEST_F(Fetch, GivesTheSettings) {
   EXPECT_EQ(fetch("trace.control.reset"), (Values{{alone, 1}}));
   now_ += seconds(7);
   EXPECT_EQ(fetch("trace.agent.uptime"), (Values{{alone, 7}}));
+  const double started = fetch("trace.agent.started").at(alone);
+  EXPECT_EQ(fetch("trace.agent.reset").at(alone), started);
+  shared_.engine.reset(now_);
+  EXPECT_EQ(fetch("trace.agent.started").at(alone), started);
+  EXPECT_EQ(fetch("trace.agent.reset").at(alone), started + 7);
 }
 
 TEST_F(Fetch, GivesTheIngestsCounters) {

@@ -24,6 +24,9 @@ void expect_close_quantiles(const std::vector<double>& values, double relative_e
   for (const double q : {0.0, 0.01, 0.5, 0.9, 0.95, 0.99, 0.999, 1.0}) {
     const double exact = exact_quantile(values, q);
     EXPECT_LE(std::abs(histogram.quantile(q) - exact), relative_error * std::abs(exact)) << q;
+    const bins::Edges edges = histogram.quantile_edges(q);
+    EXPECT_TRUE(edges.least <= exact && exact <= edges.greatest)
+        << q << ": " << edges.least << " <= " << exact << " <= " << edges.greatest;
   }
 }
 
