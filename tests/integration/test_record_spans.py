@@ -281,10 +281,10 @@ class OfPrograms(RecordSpansTestCase):
 
     def test_are_not_exported_where_there_are_none(self):
         recorded.record(self.folder, "true", environment=library_environment(OUR_LIBRARY))
-        for archive, why in ((self.folder, "has no single transactions"), ("/no/such", "No such file")):
+        for archive, status, why in ((self.folder, 1, "has no single transactions"), ("/no/such", 2, "No such file")):
             done = subprocess.run([recorded.COMMAND, "export", "--chrome", os.path.join(self.directory, "made"), "-a", archive],
                                   text=True, check=False, stderr=subprocess.PIPE)
-            self.assertEqual(done.returncode, 1)
+            self.assertEqual(done.returncode, status)
             self.assertIn(why, done.stderr)
 
     def test_are_not_exported_where_none_was_captured(self):

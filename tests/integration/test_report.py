@@ -3,6 +3,7 @@
 
 import json
 import os
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -23,6 +24,27 @@ def report(*arguments, environment=None, directory=None):
     return subprocess.run([recorded.COMMAND, "report", *arguments], text=True, capture_output=True,
                           timeout=PATIENCE_S, check=False, env=environment, cwd=directory,
                           stdin=subprocess.DEVNULL)
+
+
+# What PCP's library does with a damaged archive is to end as without a sanitizer, which would give a status of its own.
+CRASHES = "detect_leaks=0:abort_on_error=1:handle_segv=0:handle_abort=0"
+
+
+def run(*arguments, environment=None):
+    return subprocess.run([recorded.COMMAND, *arguments], text=True, capture_output=True,
+                          timeout=4 * PATIENCE_S, check=False, env=environment,
+                          stdin=subprocess.DEVNULL)
+
+
+def first_record(metadata, kind):
+    """Gives where the first record of this kind is in an archive's metadata."""
+    at, length = 0, len(metadata)
+    while at < length:
+        size, found = struct.unpack_from(">II", metadata, at)
+        if at > 0 and found == kind:
+            return at
+        at += size
+    raise AssertionError(kind)
 
 
 def tags_of(*arguments):
@@ -304,6 +326,28 @@ class OfWhatIsNoArchive(ReportTestCase):
                     file.seek(0)
                     file.write(content)
                     file.flush()
+
+    def test_says_that_one_is_damaged_that_ends_the_process_that_reads_it(self):
+        archive = os.path.join(self.record(*CALLS), "trace")
+        with open(archive + ".meta", "rb") as file:
+            whole = file.read()
+        # The number of a metric's names, and that of a domain's instances.
+        for kind, offset in ((1, 28), (2, 20)):
+            at = first_record(whole, kind) + offset
+            with open(archive + ".meta", "wb") as file:
+                file.write(whole[:at] + b"\0\x0f\xff\xff" + whole[at + 4:])
+            base = self.record(*CALLS, name=f"base{kind}")
+            for arguments in (["report", archive], ["report", "--json", "--fail-if", "a count > 9", archive],
+                              ["report", "--html", self.path("page.html"), archive],
+                              ["report", "--compare", archive, base],
+                              ["export", "--chrome", self.path("spans.json"), "-a", archive]):
+                with self.subTest(kind=kind, arguments=arguments[:2]):
+                    done = run(*arguments, environment=os.environ | {"ASAN_OPTIONS": CRASHES})
+                    self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                    last = done.stderr.splitlines()[-1]
+                    self.assertTrue(last.startswith(f"pcp-trace {arguments[0]}: {archive}: is damaged: "),
+                                    done.stderr)
+            self.assertFalse(os.path.exists(self.path("page.html")))
 
     def test_says_that_one_has_no_trace(self):
         logger = self.start_pmlogger(self.start_pmcd(), "other", "pmcd.numagents")

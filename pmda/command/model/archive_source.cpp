@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "command/archive/sample.hpp"
+#include "command/model/guarded_reading.hpp"
 #include "command/model/labels.hpp"
 #include "command/pcp_values.hpp"
 
@@ -42,6 +43,7 @@ std::string_view QuantityValues::text(const pmValue& value) const {
 }
 
 Result<ArchiveSource> ArchiveSource::open(const std::string& path) {
+  note_reading(path);
   const int context = pmNewContext(PM_CONTEXT_ARCHIVE, path.c_str());
   if (context < 0) return pcp_error(path + ": not a readable archive of PCP", context);
   ArchiveSource source(path, context);

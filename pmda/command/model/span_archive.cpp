@@ -6,12 +6,14 @@
 
 #include "command/archive/sample.hpp"
 #include "command/model/archive_source.hpp"
+#include "command/model/guarded_reading.hpp"
 #include "command/model/recorded_metrics.hpp"
 #include "command/pcp_values.hpp"
 
 namespace pcp::trace::command {
 
 Result<SpanArchive> SpanArchive::open(const std::string& path) {
+  note_reading(path);
   const int context = pmNewContext(PM_CONTEXT_ARCHIVE, path.c_str());
   if (context < 0) return pcp_error(path + ": not a readable archive of PCP", context);
   SpanArchive archive(context);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "command/model/archive_reader.hpp"
+#include "command/model/guarded_reading.hpp"
 #include "command/model/recorded_spans.hpp"
 #include "command/page/page.hpp"
 #include "command/report/comparison.hpp"
@@ -138,7 +139,7 @@ int report(int argc, char* const* argv) {
     std::cout << kReportUsage;
     return kPassed;
   }
-  return run(*options);
+  return guarded("pcp-trace report", kCannotTell, [&] { return run(*options); });
 }
 
 }  // namespace pcp::trace::command

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "collector/engine/write_all.hpp"
+#include "command/model/guarded_reading.hpp"
 #include "command/model/recorded_spans.hpp"
 #include "command/replace_file.hpp"
 #include "command/report/report_input.hpp"
@@ -24,7 +25,8 @@ namespace pcp::trace::command {
 
 namespace {
 
-enum ExportStatus { kExported = 0, kExportFailed = 1, kExportWrongUsage = 2 };
+// The last one is of wrong usage, and of archives that cannot be read.
+enum ExportStatus { kExported = 0, kExportFailed = 1, kExportImpossible = 2 };
 
 // All of them are in memory until the end, and no viewer is glad of more.
 constexpr std::size_t kMostSpans = 250'000;
@@ -81,7 +83,7 @@ int export_recorded(const ExportOptions& options) {
   ReadRequest request;
   for (const std::string& name : options.archives) {
     Result<std::string> archive = find_archive(name);
-    if (!archive) return fail(archive.error().message, kExportFailed);
+    if (!archive) return fail(archive.error().message, kExportImpossible);
     request.archives.push_back(*std::move(archive));
   }
   Collected all;
@@ -89,7 +91,7 @@ int export_recorded(const ExportOptions& options) {
     all.add(std::move(trace));
     return !all.is_full() && all.traces.size() != options.traces;
   });
-  if (!read) return fail(read.error().message, kExportFailed);
+  if (!read) return fail(read.error().message, kExportImpossible);
   if (!*read)
     return fail(options.archives.front() +
                     ": has no single transactions. Record with `pcp-trace record --spans FILTER`",
@@ -111,7 +113,8 @@ int write_chrome(const ExportOptions& options) {
   if (options.chrome != "-")
     if (const Result<void> tried = try_to_replace_file(options.chrome); !tried)
       return fail(options.chrome + ": " + tried.error().message, kExportFailed);
-  return options.archives.empty() ? export_live(options) : export_recorded(options);
+  if (options.archives.empty()) return export_live(options);
+  return guarded("pcp-trace export", kExportImpossible, [&] { return export_recorded(options); });
 }
 
 }  // namespace
@@ -120,7 +123,7 @@ int export_spans(int argc, char* const* argv) {
   std::setlocale(LC_CTYPE, "");
   const Result<ExportOptions> options = parse_export_options(argc, argv);
   if (!options)
-    return fail(options.error().message + " (pcp-trace export --help)", kExportWrongUsage);
+    return fail(options.error().message + " (pcp-trace export --help)", kExportImpossible);
   if (options->wants_help) {
     std::cout << kExportUsage;
     return kExported;

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/model/guarded_reading.hpp"
+
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <new>
+#include <optional>
+
+namespace pcp::trace::command {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr rlim_t kSeconds = 60;
+constexpr rlim_t kBytesInASecond = 1 << 20;
+constexpr rlim_t kBytes = rlim_t{2} << 30;
+constexpr rlim_t kBytesForEach = 32;  // of the archive's
+
+// In memory of both processes.
+struct Progress {
+  bool is_done = false;
+  std::array<char, PATH_MAX> archive{};
+};
+Progress* progress = nullptr;
+
+Progress* shared_progress() {
+  void* const memory =
+      ::mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? nullptr : new (memory) Progress;
+}
+
+rlim_t address_space() {
+  rlim_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE));
+}
+
+// The user's own limits stay.
+void limit(__rlimit_resource resource, rlim_t most) {
+  rlimit limits{};
+  ::getrlimit(resource, &limits);
+  limits.rlim_cur = std::min(most, limits.rlim_max);
+  ::setrlimit(resource, &limits);
+}
+
+void raise(__rlimit_resource resource, rlim_t more) {
+  rlimit limits{};
+  ::getrlimit(resource, &limits);
+  if (limits.rlim_cur != RLIM_INFINITY) limit(resource, limits.rlim_cur + more);
+}
+
+rlim_t bytes_of(const fs::path& archive) {
+  const std::string beginning = archive.filename().string() + ".";
+  const fs::path directory = archive.has_parent_path() ? archive.parent_path() : ".";
+  rlim_t bytes = 0;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, ignored))
+    if (entry.path().filename().string().starts_with(beginning))
+      if (const auto size = entry.file_size(ignored); !ignored) bytes += size;
+  return bytes;
+}
+
+[[noreturn]] void work_as_child(pid_t parent, const std::function<int()>& work) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(EXIT_FAILURE);
+  limit(RLIMIT_CORE, 0);
+  limit(RLIMIT_CPU, kSeconds);
+  limit(RLIMIT_AS, address_space() + kBytes);
+  int status = EXIT_FAILURE;
+  try {
+    status = work();
+  } catch (const std::bad_alloc&) {
+    ::_exit(EXIT_FAILURE);
+  }
+  progress->is_done = true;
+  std::exit(status);
+}
+
+bool is_of_a_failure(int signal) {
+  constexpr std::array kOfFailures{SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGKILL, SIGXCPU};
+  return std::find(kOfFailures.begin(), kOfFailures.end(), signal) != kOfFailures.end();
+}
+
+std::string how(int wait_status) {
+  if (!WIFSIGNALED(wait_status)) return "takes too much memory";
+  if (WTERMSIG(wait_status) == SIGXCPU) return "comes to no end";
+  return std::string("ended with: ") + ::strsignal(WTERMSIG(wait_status));
+}
+
+}  // namespace
+
+int guarded(const std::string& who, int damaged, const std::function<int()>& work) {
+  progress = shared_progress();
+  const pid_t parent = ::getpid();
+  const pid_t child = progress == nullptr ? -1 : ::fork();
+  if (child == 0) work_as_child(parent, work);
+  if (child < 0) return work();
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  if (WIFEXITED(status) && progress->is_done) return WEXITSTATUS(status);
+  if (WIFSIGNALED(status) && !is_of_a_failure(WTERMSIG(status))) {
+    std::signal(WTERMSIG(status), SIG_DFL);
+    ::raise(WTERMSIG(status));
+  }
+  std::cerr << who << ": " << progress->archive.data() << ": is damaged: reading it " << how(status)
+            << std::endl;
+  return damaged;
+}
+
+void note_reading(const std::string& archive) {
+  if (progress == nullptr) return;
+  progress->archive.fill(0);
+  archive.copy(progress->archive.data(), progress->archive.size() - 1);
+  const rlim_t bytes = bytes_of(archive);
+  raise(RLIMIT_CPU, bytes / kBytesInASecond);
+  raise(RLIMIT_AS, kBytesForEach * bytes);
+}
+
+}  // namespace pcp::trace::command

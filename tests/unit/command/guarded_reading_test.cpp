@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/model/guarded_reading.hpp"
+
+#include <csignal>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace pcp::trace::command {
+namespace {
+
+int end_by(int signal) {
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+  return 0;
+}
+
+TEST(Guarded, GivesTheStatusOfItsWork) {
+  for (const int status : {0, 1, 7}) EXPECT_EQ(guarded("me", 2, [&] { return status; }), status);
+}
+
+TEST(Guarded, SaysWhichArchiveIsDamagedWhereReadingItEndsTheProcess) {
+  testing::internal::CaptureStderr();
+  const int status = guarded("me", 2, [] {
+    note_reading("one");
+    note_reading("other");
+    return end_by(SIGSEGV);
+  });
+  EXPECT_EQ(status, 2);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "me: other: is damaged: reading it ended with: Segmentation fault\n");
+}
+
+// As PCP's library does when it gets no memory.
+TEST(Guarded, TakesAnExitForNoEndOfTheWork) {
+  EXPECT_EQ(guarded("me", 2, []() -> int { std::_Exit(1); }), 2);
+}
+
+TEST(Guarded, GivesNoMoreMemoryThanAnArchiveMayNeed) {
+  EXPECT_EQ(guarded("me", 2,
+                    [] {
+                      std::vector<std::unique_ptr<char[]>> all;
+                      while (all.size() < 1000) all.emplace_back(new char[64 << 20]);
+                      return 0;
+                    }),
+            2);
+}
+
+TEST(Guarded, EndsByTheSignalThatIsMeantForIt) {
+  EXPECT_EXIT(std::exit(guarded("me", 2, [] { return end_by(SIGTERM); })),
+              testing::KilledBySignal(SIGTERM), "^$");
+}
+
+}  // namespace
+}  // namespace pcp::trace::command
