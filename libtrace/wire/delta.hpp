@@ -12,19 +12,22 @@ namespace pcp::trace {
 
 // How numbers are added up, here and wherever deltas are: what is too great stays at the greatest.
 // A count that began again at zero would look like a restart, and an infinite sum, to which an
-// honest peer adds the other infinity, would be no number any more.
+// honest peer adds the other infinity, would be no number any more. A sum that has been too great
+// once stays so, whatever comes: nobody knows it any more.
 inline constexpr std::uint64_t kMostCalls = std::numeric_limits<std::int64_t>::max();
 
 inline void add_calls(std::uint64_t& count, std::uint64_t more) {
   count = std::min(count + more, kMostCalls);
 }
 
+inline bool is_known_sum(double sum) { return std::abs(sum) < std::numeric_limits<double>::max(); }
+
 // Requires: both are finite.
 inline void add_value(double& sum, double value) {
-  constexpr double kGreatest = std::numeric_limits<double>::max();
+  const bool are_known = is_known_sum(sum) & is_known_sum(value);
   sum += value;
-  if (std::abs(sum) > kGreatest) [[unlikely]]
-    sum = std::copysign(kGreatest, sum);
+  if (!are_known | !is_known_sum(sum)) [[unlikely]]
+    sum = std::copysign(std::numeric_limits<double>::max(), sum);
 }
 
 struct Delta {

@@ -50,7 +50,7 @@ inline constexpr auto rate = [](const TagValues& tag, double period_s) -> std::o
 
 inline constexpr auto average = [](const TagValues& tag, double) -> std::optional<double> {
   const std::uint64_t finite = finite_in_window(tag);
-  if (finite == 0) return {};
+  if (finite == 0 || !is_known_sum(tag.window.sum)) return {};
   return tag.window.sum / static_cast<double>(finite);
 };
 

@@ -91,7 +91,8 @@ trace.observe.percentile_error says that it may be more.
      {"sum of all observed values, by tag",
       R"(All values of the observation added up, since the agent first heard of the
 tag or since the last reset. With trace.observe.count it gives the mean over
-any time. It only grows if no value is negative.
+any time. It only grows if no value is negative. A sum that was ever too great
+for a double is not known any more, and stays at the greatest (1.8e308).
 )"}},
     {2, 9, "trace.observe.percentile_error", kObserveIndom, PM_SEM_INSTANT, kNoUnits,
      quantile_error,

@@ -134,13 +134,30 @@ class OfARecording(ReportTestCase):
     def test_keeps_what_is_no_number_out_of_means_and_json(self):
         tags = tags_of(self.record("obs 3 o", "obs nan o", "obs inf o", "obs 5 o", "obs nan o",
                                    "obs 4 i", "obs -inf i", "obs nan n"))
-        for name, expected in (("o", (5, 8, 4, 5)), ("i", (2, 4, 4, 4)), ("n", (1, 0, None, None))):
+        for name, expected, p50 in (("o", (5, 3, 8, 4, 5), 3), ("i", (2, 1, 4, 4, 4), 4),
+                                    ("n", (1, 1, 0, None, None), None)):
             tag = tags["observe", name]
-            self.assertEqual((tag["count"], tag["sum"], tag["mean"], tag["max"]), expected, name)
+            self.assertEqual((tag["count"], tag["nonfinite"], tag["sum"], tag["mean"], tag["max"]),
+                             expected, name)
             self.assertFalse(tag["max_is_exact"], name)
-            self.assertIsNone(tag["p50"], name)
+            if p50 is None:
+                self.assertIsNone(tag["p50"], name)
+            else:
+                self.assertAlmostEqual(tag["p50"] / p50, 1, delta=0.02)
             self.assertIsNone(tag["last"], name)
-        self.assertRegex(report(self.path("run.trace")).stdout, r"\no .* -?nan\n")
+        shown = report(self.path("run.trace")).stdout
+        self.assertRegex(shown, r"\no .* -?nan\n")
+        self.assertIn("NaN, inf 5 values are not finite, and counted, but in nothing else\n", shown)
+
+    def test_does_not_know_a_sum_that_was_too_great(self):
+        folder = self.record(*["obs 1.7e308 great"] * 4, *["obs 1.7e308 both"] * 2,
+                             *["obs -1.7e308 both"] * 2)
+        for name in ("great", "both"):
+            tag = tags_of(folder)["observe", name]
+            self.assertEqual((tag["count"], tag["sum"], tag["mean"]), (4, None, None))
+            done = report("--fail-if", f"{name} mean > 1e300", folder)
+            self.assertEqual(done.returncode, 2, done.stdout)
+            self.assertIn(f"unknown: {name} mean > 1e300: ", done.stdout)
 
     def test_of_no_time_tells_of_no_rates(self):
         folder = self.record(*CALLS)

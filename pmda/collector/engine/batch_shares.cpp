@@ -59,7 +59,9 @@ WindowSums part_of(const Delta& delta, const BatchShare& share) {
   part.nonfinite = part_of(delta.nonfinite, share.from, share.to);
   part.count = finite_part + part.nonfinite;
   if (finite_part == 0) return part;
-  part.sum = delta.sum * (static_cast<double>(finite_part) / static_cast<double>(finite));
+  part.sum = delta.sum;
+  if (is_known_sum(delta.sum))
+    part.sum *= static_cast<double>(finite_part) / static_cast<double>(finite);
   part.min = delta.min;
   part.max = delta.max;
   return part;

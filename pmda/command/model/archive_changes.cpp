@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
+
+#include "wire/delta.hpp"
 
 namespace pcp::trace::command {
 
@@ -161,6 +164,7 @@ void ArchiveChanges::take_growing(const QuantityValues& values, const pmValue& v
 double ArchiveChanges::growth(const QuantityValues& values, Known& known, double now) const {
   const auto [metric, type, quantity] = values.what;
   const double before = known.last[index_of(quantity)];
+  if (!is_known_sum(now)) return std::numeric_limits<double>::quiet_NaN();
   const bool may_fall =
       quantity == Quantity::Counted || (quantity == Quantity::Sum && type == TraceType::Observe);
   if (now < before && !may_fall) known.began_anew = samples_;

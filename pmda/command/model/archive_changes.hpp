@@ -25,8 +25,8 @@ struct Window {
 struct Change {
   std::size_t tag = 0;
   Quantity quantity{};
-  double value = 0;           // of what only grows: by how much; else what it is now
-  Moment from{};              // of the sample before; of this one if there is none
+  double value = 0;  // of what only grows: by how much, NaN: not known; else what it is now
+  Moment from{};     // of the sample before; of this one if there is none
   bool is_from_zero = false;  // it only grows, and began in this time
 };
 

@@ -30,12 +30,13 @@ inline constexpr std::size_t kP50 = 0, kP90 = 1, kP95 = 2, kP99 = 3, kP999 = 4;
 
 // Where a tag's percentiles come from, or why there are none.
 enum class PercentileSource {
-  Histogram,       // of all calls of the run, merged over time and hosts: at most 2% off
+  Histogram,       // of all finite values of the run, merged over time and hosts: at most 2% off
   NearlyAllCalls,  // of a histogram that lacks at most one call in a hundred
   WholeIntervals,  // of a histogram of an agent's intervals: not quite the run's calls at its ends
   OneValue,        // all calls have the same
   OneWindow,       // the agent's own: one window of its has all calls of the run
   NoCalls,         // none: nothing was called
+  NoFiniteValues,  // none: all values are infinite or no numbers
   NotRecorded,     // none: the agent or the recording has none for this tag
   SeveralWindows,  // none: those of several windows cannot be put together
   SeveralHosts,    // none: nor can those of several hosts
@@ -74,6 +75,7 @@ struct Tag {
   double calls = 0;  // completed transactions, points passed, values, reports of a counter
   std::optional<double> failed;       // transactions aborted, which `calls` has not
   std::optional<double> vanished;     // transactions that were open when their program ended
+  std::optional<double> nonfinite;    // of `calls`: no finite values, which nothing else below has
   std::optional<double> sum;          // of durations, or of observed values
   std::optional<double> rate;         // calls per second of the run
   std::optional<double> mean;         // sum / calls

@@ -27,6 +27,8 @@ inline const char* source_name(PercentileSource source) {
       return "one window";
     case PercentileSource::NoCalls:
       return "no calls";
+    case PercentileSource::NoFiniteValues:
+      return "no finite values";
     case PercentileSource::NotRecorded:
       return "not recorded";
     case PercentileSource::SeveralWindows:

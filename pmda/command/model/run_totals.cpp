@@ -129,7 +129,8 @@ void RunTotals::add_tag(Merged& merged, TagInArchive& its, const ArchiveSource& 
   const bool is_first = merged.archives++ == 0;
   const double calls = its.grown_by(Quantity::Calls);
   const auto add = [&](std::optional<double>& sum, Quantity quantity) {
-    add_known(sum, is_first, source.has(tag.type, quantity), its.grown_by(quantity));
+    const double grown = its.grown_by(quantity);
+    add_known(sum, is_first, source.has(tag.type, quantity) && std::isfinite(grown), grown);
   };
   tag.calls += calls;
   add(tag.failed, Quantity::Failed);
@@ -220,8 +221,8 @@ void RunTotals::find_nonfinite(Merged& merged) {
                         merged.distributions == merged.archives_with_calls;
   if (!is_known) return;
   const double finite = static_cast<double>(tag.distribution->total()) + merged.unbinned;
-  if (finite >= tag.calls) return;
-  merged.has_nonfinite = true;
+  tag.nonfinite = std::max(tag.calls - finite, 0.0);
+  if (*tag.nonfinite == 0) return;
   tag.mean = finite > 0 && tag.sum ? std::optional(*tag.sum / finite) : std::nullopt;
   for (std::optional<Extreme>* const extreme : {&tag.min, &tag.max})
     if (*extreme) (*extreme)->is_exact = false;
@@ -239,6 +240,8 @@ void RunTotals::finish_tag(Merged& merged) const {
   Tag& tag = merged.tag;
   const double elapsed_s = run_.elapsed_s();
   if (elapsed_s > 0) tag.rate = tag.calls / elapsed_s;
+  for (std::optional<double>* const sum : {&tag.sum, &tag.counted})
+    if (*sum && !std::isfinite(**sum)) sum->reset();
   if (tag.sum && tag.calls > 0) tag.mean = *tag.sum / tag.calls;
   if (tag.sum && tag.type == TraceType::Transact && elapsed_s > 0)
     tag.concurrency = *tag.sum / elapsed_s;
@@ -255,14 +258,14 @@ PercentileSource RunTotals::source_of_percentiles(const Merged& merged) {
   const bool of_all_archives =
       tag.distribution && merged.distributions == merged.archives_with_calls;
   const double binned = of_all_archives ? static_cast<double>(tag.distribution->total()) : 0;
+  const double finite = tag.calls - tag.nonfinite.value_or(0);
   if (tag.calls == 0) return PercentileSource::NoCalls;
-  if (merged.has_nonfinite) return PercentileSource::IncompleteHistogram;
-  if (binned == tag.calls && merged.unbinned == 0) return PercentileSource::Histogram;
-  if (binned > 0 && binned <= tag.calls &&
-      std::max(tag.calls - binned, merged.unbinned) <= kMostMissing * tag.calls)
+  if (finite == 0) return PercentileSource::NoFiniteValues;
+  if (binned == finite && merged.unbinned == 0) return PercentileSource::Histogram;
+  if (binned > 0 && binned <= finite &&
+      std::max(finite - binned, merged.unbinned) <= kMostMissing * finite)
     return PercentileSource::NearlyAllCalls;
-  if (merged.is_of_agent && binned >= kFewest * tag.calls &&
-      merged.unbinned <= kMostMissing * binned)
+  if (merged.is_of_agent && binned >= kFewest * finite && merged.unbinned <= kMostMissing * binned)
     return PercentileSource::WholeIntervals;
   if (has_one_value(tag)) return PercentileSource::OneValue;
   if (merged.only_window && merged.has_percentiles) return PercentileSource::OneWindow;

@@ -43,9 +43,8 @@ class RunTotals {
     std::size_t archives_with_calls = 0;
     std::size_t distributions = 0;  // in how many archives it has one
     double unbinned = 0;
-    bool has_nonfinite = false;  // values
-    bool is_from_zero = false;   // it began in the run; of the last archive with calls
-    bool is_of_agent = false;    // which goes on, and shows an interval when it is over
+    bool is_from_zero = false;  // it began in the run; of the last archive with calls
+    bool is_of_agent = false;   // which goes on, and shows an interval when it is over
     Moment last_at{};
     bool has_percentiles = false;
     std::optional<AgentWindow> only_window;  // that holds all calls, of the only archive with calls

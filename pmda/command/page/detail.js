@@ -133,6 +133,7 @@ function showFigures(tags) {
     figures.push(figure('last value', format(tag.last), unrecorded));
   if (isTime || tag.type === 'observe') {
     figures.push(
+        ...(tag.nonfinite > 0 ? [figure('not finite', formatCount(tag.nonfinite))] : []),
         figure('min', formatExtreme(tag, 'min'), unrecorded),
         figure('mean', format(tag.mean), unrecorded));
     for (const name of percentileNames)

@@ -134,6 +134,7 @@ const clock = {
 // Why a tag's percentiles are not there, in words.
 const reasons = {
   'no calls': 'there was no call',
+  'no finite values': 'no value is a finite number',
   'not recorded': 'no percentiles were recorded for this tag',
   'several windows':
       'the agent gives percentiles of one window at a time, and those of several cannot be put together; ' +

@@ -165,9 +165,15 @@ class Packer {
 
   void write_numbers(const std::vector<Tag>& tags) {
     const std::pair<std::string_view, std::optional<double> Tag::*> columns[] = {
-        {"failed", &Tag::failed}, {"vanished", &Tag::vanished}, {"sum", &Tag::sum},
-        {"rate", &Tag::rate},     {"mean", &Tag::mean},         {"concurrency", &Tag::concurrency},
-        {"last", &Tag::last},     {"counted", &Tag::counted}};
+        {"failed", &Tag::failed},
+        {"vanished", &Tag::vanished},
+        {"nonfinite", &Tag::nonfinite},
+        {"sum", &Tag::sum},
+        {"rate", &Tag::rate},
+        {"mean", &Tag::mean},
+        {"concurrency", &Tag::concurrency},
+        {"last", &Tag::last},
+        {"counted", &Tag::counted}};
     for (const auto& [name, member] : columns)
       write_list(name, tags, [&, wanted = member](const Tag& tag) { json_.number(tag.*wanted); });
     for (std::size_t i = 0; i < kPercentiles.size(); ++i)

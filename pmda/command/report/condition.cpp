@@ -313,6 +313,8 @@ std::string Condition::why_unknown(const Tag& tag) const {
   if (tag.calls == 0) return "no calls";
   if (what_ != What::Percentile) return "no such value in this recording";
   switch (tag.percentile_source) {
+    case PercentileSource::NoFiniteValues:
+      return "no finite values";
     case PercentileSource::SeveralWindows:
       return "percentiles of single windows only, and no histogram";
     case PercentileSource::SeveralHosts:

@@ -102,6 +102,7 @@ void Document::tag(const Tag& tag, const Run& run) {
     json.number("rate", tag.rate);
     json.number("failed", tag.failed);
     json.number("vanished", tag.vanished);
+    json.number("nonfinite", tag.nonfinite);
     json.number("sum", tag.sum);
     json.number("mean", tag.mean);
     json.number("concurrency", tag.concurrency);

@@ -204,6 +204,8 @@ std::string open_line(const std::vector<Tag>& tags, const Shown& shown) {
 
 const char* why_unknown(PercentileSource source) {
   switch (source) {
+    case PercentileSource::NoFiniteValues:
+      return "no value is a finite number";
     case PercentileSource::NotRecorded:
       return "the stock agent and some recordings have no percentiles";
     case PercentileSource::SeveralWindows:
@@ -221,15 +223,19 @@ const char* why_unknown(PercentileSource source) {
 std::string notes(const std::vector<Section>& sections, const Shown& shown) {
   const char* unknown = nullptr;
   bool is_inexact = false;
-  double missing = 0;  // the greatest part of a tag's calls
+  double missing = 0;    // the greatest part of a tag's calls
+  double nonfinite = 0;  // values
   for (const Section& section : sections) {
     for (std::size_t i = 0; i < section.rows; ++i) {
       const Tag& tag = *section.tags[i];
       if (!has_histogram(tag.type)) continue;
       if (unknown == nullptr) unknown = why_unknown(tag.percentile_source);
-      is_inexact = is_inexact || (tag.max && !tag.max->is_exact);
+      nonfinite += tag.nonfinite.value_or(0);
+      is_inexact = is_inexact || (tag.max && !tag.max->is_exact && tag.nonfinite.value_or(0) == 0);
       if (tag.percentile_source == PercentileSource::NearlyAllCalls)
-        missing = std::max(missing, 1 - static_cast<double>(tag.distribution->total()) / tag.calls);
+        missing = std::max(missing, 1 - (static_cast<double>(tag.distribution->total()) +
+                                         tag.nonfinite.value_or(0)) /
+                                            tag.calls);
     }
   }
   std::string lines;
@@ -237,6 +243,11 @@ std::string notes(const std::vector<Section>& sections, const Shown& shown) {
     lines += labelled(shown, "p50..p99",
                       shown.faint("miss up to " + Shown::number(missing * 100) +
                                   "% of a tag's calls, for which a thread had no room"));
+  if (nonfinite > 0)
+    lines += labelled(
+        shown, "NaN, inf",
+        shown.faint(Shown::count(nonfinite) + (nonfinite == 1 ? " value is" : " values are") +
+                    " not finite, and counted, but in nothing else"));
   if (unknown != nullptr) lines += labelled(shown, shown.nothing(), shown.faint(unknown));
   if (is_inexact)
     lines += labelled(shown, shown.at_least(),

@@ -16,7 +16,9 @@
 #include "collector/engine/cumulative_histogram.hpp"
 #include "command/archive/archive_writer.hpp"
 #include "command/model/archive_reader.hpp"
+#include "command/model/labels.hpp"
 #include "command/model/recorded_metrics.hpp"
+#include "metrics/label_sets.hpp"
 #include "unit/command/archive_fixture.hpp"
 
 namespace pcp::trace::command {
@@ -34,6 +36,7 @@ struct ArchiveKind {
   std::set<std::string> metrics{};  // none: all that a report knows
   std::string time_zone = "CET-1";
   double begin = 0;
+  std::string command{};      // that was recorded
   bool is_recording = false;  // that says at its end whether it is complete
 };
 
@@ -45,6 +48,16 @@ class ArchiveOfTags {
     if (kind.is_pmloggers)
       writer_.add_metric(described(pmID_build(2, 3, 3), PM_TYPE_STRING, PM_INDOM_NULL),
                          "pmcd.pmlogger.host");
+    if (!kind.command.empty()) {
+      agent::LabelText about;
+      about.add("command", kind.command);
+      agent::LabelSets sets(1);
+      sets.add(PM_IN_NULL, about);
+      pmLabelSet* released = nullptr;
+      const int count = sets.release(&released);
+      writer_.add_labels(stamp(kind.begin), PM_LABEL_CONTEXT, PM_IN_NULL,
+                         OwnedLabels(released, count).all());
+    }
     if (kind.is_recording)
       writer_.add_metric(described(kEnd, PM_TYPE_STRING, PM_INDOM_NULL), kEndMetric);
     unsigned item = 0;

@@ -201,6 +201,23 @@ TEST(Condition, OfAPercentileThatLacksCallsIsKnownAsFarAsItIs) {
   EXPECT_EQ(outcome("checkout p999 > 2100ms", {tag}), Outcome::Unknown);
 }
 
+// One that is infinite may be the greatest.
+TEST(Condition, OfAPercentileOfFiniteValuesIsKnownWhereverTheOthersLie) {
+  Tag tag = queue();
+  tag.calls = 1000;
+  tag.nonfinite = 1;
+  tag.distribution.emplace();
+  for (int i = 0; i < 999; ++i) tag.distribution->add(17);
+  tag.percentile_source = PercentileSource::Histogram;
+  EXPECT_EQ(outcome("queue p99 > 18", {tag}), Outcome::Passed);
+  tag.percentiles[kP999] = 17;
+  EXPECT_EQ(outcome("queue p999 > 18", {tag}), Outcome::Passed);
+  tag.nonfinite = 20;
+  tag.calls = 1019;
+  EXPECT_EQ(outcome("queue p99 > 18", {tag}), Outcome::Unknown);
+  EXPECT_EQ(outcome("queue p99 > 16", {tag}), Outcome::Broken);
+}
+
 TEST(Condition, WithATimeIsOfTransactionsWithoutOfObservations) {
   EXPECT_EQ(findings("* p99 > 10ms", {checkout(), queue()}).size(), 1U);
   EXPECT_EQ(outcome("* p99 > 16", {checkout(), queue()}), Outcome::Broken);

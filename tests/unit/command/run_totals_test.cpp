@@ -3,6 +3,7 @@
 #include "command/model/run_totals.hpp"
 
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -319,6 +320,61 @@ TEST_F(RunTotalsOf, ASingleValueThatIsNoNumberIsNone) {
                                    {"trace.observe.value", {{"a", std::nan("")}}}})});
   EXPECT_FALSE(all.max);
   EXPECT_FALSE(all.percentiles[kP50]);
+}
+
+TEST_F(RunTotalsOf, ASumThatWasTooGreatIsUnknown) {
+  constexpr double kGreatest = std::numeric_limits<double>::max();
+  const auto observed = [this](const std::string& name, double sum) {
+    return one_sample(name, 1,
+                      {{"trace.observe.count", {{"a", 4.0}}}, {"trace.observe.sum", {{"a", sum}}}});
+  };
+  const std::string great = observed("great", kGreatest);
+  const std::string known = observed("known", 1.7e308);
+  EXPECT_EQ(tag({known}).mean, 1.7e308 / 4);
+  for (const auto& archives :
+       {std::vector{great}, std::vector{great, known}, std::vector{known, great},
+        std::vector{known, observed("more", 1e308)}}) {
+    EXPECT_EQ(tag(archives).sum, std::nullopt);
+    EXPECT_EQ(tag(archives).mean, std::nullopt);
+  }
+}
+
+TEST_F(RunTotalsOf, ASumThatBecomesTooGreatInTheRunIsUnknown) {
+  ArchiveOfTags archive(path());
+  const auto sample = [&](double second, double count, double sum) {
+    archive.sample(second,
+                   {{"trace.observe.count", {{"a", count}}}, {"trace.observe.sum", {{"a", sum}}}});
+  };
+  sample(0, 1, 1.7e308);
+  sample(1, 2, std::numeric_limits<double>::max());
+  sample(2, 3, std::numeric_limits<double>::max());
+  archive.finish();
+  EXPECT_EQ(tag({"run"}).calls, 2);
+  EXPECT_EQ(tag({"run"}).sum, std::nullopt);
+}
+
+// Those that are not are counted apart.
+TEST_F(RunTotalsOf, PercentilesAreOfTheFiniteValues) {
+  ArchiveOfTags archive(path(), [] {
+    ArchiveKind kind;
+    kind.command = "./app";
+    return kind;
+  }());
+  archive.begin(0).sample(
+      1, {{"trace.observe.count", {{"a", 4.0}, {"n", 2.0}}},
+          {"trace.observe.sum", {{"a", 6.0}, {"n", 0.0}}},
+          {"tracing.histogram.observe",
+           {{"a", shape(0, of_values({1, 2, 3}))}, {"n", shape(0, Histogram())}}}});
+  archive.finish();
+  const Totals all = totals();
+  const Tag& tag = tag_of(all.tags, "a");
+  EXPECT_EQ(tag.nonfinite, 1);
+  EXPECT_EQ(tag.mean, 2);
+  EXPECT_EQ(tag.percentile_source, PercentileSource::Histogram);
+  EXPECT_NEAR(tag.percentiles[kP50].value(), 2, 0.04);
+  EXPECT_EQ(tag_of(all.tags, "n").nonfinite, 2);
+  EXPECT_EQ(tag_of(all.tags, "n").percentile_source, PercentileSource::NoFiniteValues);
+  EXPECT_FALSE(tag_of(all.tags, "n").percentiles[kP50]);
 }
 
 // The middle of a bin may lie beyond all values.

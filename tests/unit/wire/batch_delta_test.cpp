@@ -353,7 +353,7 @@ TEST(Delta, OfAnInfiniteSumIsUnderstoodAsTheGreatestFiniteOne) {
   }
 }
 
-TEST(Delta, KeepsASumFinite) {
+TEST(Delta, KeepsASumFiniteThatWasTooGreat) {
   const Delta above = Collected{1e308, 1e308}.delta;
   EXPECT_EQ(above.sum, kGreatest);
   const Delta below = Collected{-1e308, -1e308, -1e308}.delta;
@@ -362,7 +362,14 @@ TEST(Delta, KeepsASumFinite) {
   both.merge(above);
   EXPECT_EQ(both.sum, kGreatest);
   both.merge(below);
-  EXPECT_EQ(both.sum, 0);
+  EXPECT_EQ(both.sum, kGreatest);
+  for (const double value : {-1e308, -1e308, 0.0}) both.add(value);
+  EXPECT_EQ(both.sum, kGreatest);
+  Delta late = Collected{-1e308, 5}.delta;
+  late.merge(above);
+  EXPECT_EQ(std::abs(late.sum), kGreatest);
+  Delta known = Collected{1e308, -1e308}.delta;
+  EXPECT_EQ(known.sum, 0);
 }
 
 TEST(Delta, CountsNoFurtherThanToItsGreatestCount) {
