@@ -15,7 +15,7 @@ import unittest
 
 import recorded
 from cutting_proxy import CuttingProxy
-from private_pmcd import (PATIENCE_S, children_of, is_running, pcp_configuration, stopped, thread_states,
+from private_pmcd import (PATIENCE_S, is_running, pcp_configuration, stopped, thread_states,
                           wait_until)
 from test_lifecycle import MOMENTS
 from trace_test import (OUR_LIBRARY, OUR_PMTRACE, STOCK_AGENT, STOCK_LIBRARY, STOCK_PMTRACE, TraceTestCase,
@@ -119,7 +119,7 @@ class Programs(Recording):
         recording = self.start_program(program("in_flight"), options=["-t", "50ms"])
         self.ask(recording, "begin 0 hung")
         self.wait_for_value("trace.transact.inflight", {"hung": 1})
-        (hanging,) = children_of(recording.pid)
+        hanging = recorded.program_of(recording)
         os.kill(hanging, signal.SIGKILL)
         recording.communicate(timeout=PATIENCE_S)
         self.assertEqual(recording.returncode, 128 + signal.SIGKILL)

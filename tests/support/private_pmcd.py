@@ -103,18 +103,19 @@ def wait_status(pid):
         return int(file.read().split()[-1])
 
 
-def children_of(pid):
-    """Gives the pids of a process's children."""
+def children_of(pid, but=None):
+    """Gives the pids of a process's children, without those of this name."""
     children = []
     for entry in os.listdir("/proc"):
         if not entry.isdigit():
             continue
         try:
             with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as file:
-                fields = file.read().rpartition(")")[2].split()
+                start, _, end = file.read().rpartition(")")
         except OSError:
             continue
-        if int(fields[1]) == pid and fields[0] != "Z":
+        fields = end.split()
+        if int(fields[1]) == pid and fields[0] != "Z" and start.partition("(")[2] != but:
             children.append(int(entry))
     return children
 

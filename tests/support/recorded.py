@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 
-from private_pmcd import PATIENCE_S, parse_value
+from private_pmcd import PATIENCE_S, children_of, parse_value
 
 COMMAND = os.environ.get("TRACE_COMMAND")
 END = "trace.recording.end"  # what is said of the whole recording, which is no sample
@@ -23,6 +23,12 @@ def record(folder, *command, environment, options=(), **arguments):
     return subprocess.run([COMMAND, "record", "-q", "-o", folder, *options, "--", *command],
                           env=environment, text=True, capture_output=True,
                           timeout=4 * PATIENCE_S, check=False, **arguments)
+
+
+def program_of(recording):
+    """Gives the pid of the program that is being recorded."""
+    (program,) = children_of(recording.pid, but="signal-witness")
+    return program
 
 
 def samples(folder):

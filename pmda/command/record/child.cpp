@@ -20,15 +20,27 @@ namespace pcp::trace::command {
 
 namespace {
 
-constexpr std::array kHandedOn{SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+constexpr std::array kJobControl{SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT};
+constexpr std::array kHandedOn{SIGINT,   SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1, SIGUSR2,
+                               SIGWINCH, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT};
 
-sigset_t signals_that_are_read() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGCHLD);
-  sigaddset(&signals, SIGINT);
-  for (const int signal : kHandedOn) sigaddset(&signals, signal);
-  return signals;
+// What comes again within this time has come once, as the kernel has it for a process that does not
+// run meanwhile: timeout(1) sends to its child, and then to the group that the child is in.
+constexpr int kMomentMs = 10;
+
+template <std::size_t N>
+sigset_t set_of(const std::array<int, N>& signals) {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : signals) sigaddset(&set, signal);
+  return set;
+}
+
+agent::Descriptor to_be_read(const sigset_t& signals) {
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  agent::Descriptor descriptor(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!descriptor) throw std::system_error(errno, std::generic_category(), "signalfd");
+  return descriptor;
 }
 
 // The strings, and the array of pointers to them that exec() wants.
@@ -67,19 +79,17 @@ std::vector<std::string> changed(const std::vector<std::string>& environment,
 // descriptors: the child is to have neither.
 Child::Child() : environment_(present_environment()) {
   ::getrlimit(RLIMIT_NOFILE, &descriptors_before_);
-  const sigset_t signals = signals_that_are_read();
-  pthread_sigmask(SIG_BLOCK, &signals, &blocked_before_);
-  signals_.reset(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!signals_) throw std::system_error(errno, std::generic_category(), "signalfd");
+  pthread_sigmask(SIG_BLOCK, nullptr, &blocked_before_);
+  changes_ = to_be_read(set_of(std::array{SIGCHLD}));
+  signals_ = to_be_read(set_of(kHandedOn));
+  witness_.emplace();
   std::signal(SIGCHLD, SIG_DFL);  // who has it ignored learns of no child's status
   on_large_file_before_ = std::signal(SIGXFSZ, SIG_IGN);  // that a file may not grow, write() says
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
 Child::~Child() {
-  // What the terminal sent to the child as well must not end us now.
-  signalfd_siginfo signal{};
-  while (::read(signals_.get(), &signal, sizeof signal) == sizeof signal) continue;
+  forget_signals();  // what the terminal sent to the child as well must not end us now
   ::prctl(PR_SET_CHILD_SUBREAPER, 0);
   pthread_sigmask(SIG_SETMASK, &blocked_before_, nullptr);
 }
@@ -105,6 +115,7 @@ int Child::start(const std::vector<std::string>& words, const EnvironmentChanges
     const bool is_told = ::write(write_end.get(), &error, sizeof error) == sizeof error;
     ::_exit(is_told ? EXIT_SUCCESS : status_of_failed_start(error));
   }
+  hand_on_early_signals();
   write_end.reset();
   int error = 0;
   while (::read(read_end.get(), &error, sizeof error) < 0 && errno == EINTR) continue;
@@ -120,55 +131,105 @@ int Child::status_of_failed_start(int error) {
 
 bool Child::wait_until(agent::Time until) {
   while (!exit_status_) {
-    const int signal = next_signal(until);
-    if (signal == 0) break;
+    const signalfd_siginfo signal = next_signal(until);
+    if (signal.ssi_signo == 0) break;
     act_on(signal);
   }
   return exit_status_.has_value();
 }
 
 bool Child::is_interrupted_before(agent::Time until) {
-  int signal = next_signal(until);
-  while (signal == SIGCHLD || signal == SIGUSR1 || signal == SIGUSR2) signal = next_signal(until);
-  return signal != 0;
+  constexpr std::array<std::uint32_t, 5> kEnough{0, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+  for (;;) {
+    const std::uint32_t signal = next_signal(until).ssi_signo;
+    if (std::find(kEnough.begin(), kEnough.end(), signal) != kEnough.end()) return signal != 0;
+  }
 }
 
-// Gives 0 if there is none until then.
-int Child::next_signal(agent::Time until) {
+// Number 0 if there is none until then.
+signalfd_siginfo Child::next_signal(agent::Time until) {
   for (;;) {
     const agent::Time now = agent::steady_now();
     const timespec timeout = agent::to_timespec(std::max(until - now, agent::Time(0)));
-    pollfd signals{signals_.get(), POLLIN, 0};
+    std::array<pollfd, 2> both{pollfd{changes_.get(), POLLIN, 0},
+                               pollfd{signals_.get(), POLLIN, 0}};
     signalfd_siginfo signal{};
-    if (::ppoll(&signals, 1, &timeout, nullptr) > 0) {
-      if (::read(signals_.get(), &signal, sizeof signal) == sizeof signal)
-        return static_cast<int>(signal.ssi_signo);
+    if (::ppoll(both.data(), both.size(), &timeout, nullptr) > 0) {
+      const bool has_changed = both[0].revents != 0 || ::poll(both.data(), 1, kMomentMs) > 0;
+      const int descriptor = has_changed ? changes_.get() : signals_.get();
+      if (::read(descriptor, &signal, sizeof signal) == sizeof signal) return signal;
     } else if (now >= until) {
-      return 0;
+      return signal;
     }
   }
 }
 
-void Child::act_on(int signal) {
-  if (signal == SIGINT) return;
-  if (signal != SIGCHLD) {
-    ::kill(pid_, signal);
+// What has come before there was a child, it has not got, whomever it was sent to.
+void Child::hand_on_early_signals() {
+  signalfd_siginfo signal{};
+  while (::read(signals_.get(), &signal, sizeof signal) == sizeof signal) {
+    const int number = static_cast<int>(signal.ssi_signo);
+    witness_->has_got(number, static_cast<pid_t>(signal.ssi_pid));
+    ::kill(pid_, number);
+  }
+}
+
+void Child::act_on(const signalfd_siginfo& signal) {
+  const int number = static_cast<int>(signal.ssi_signo);
+  const auto sender = static_cast<pid_t>(signal.ssi_pid);
+  if (number == SIGCHLD) {
+    take_changes();
     return;
   }
-  take_ends();
+  const bool is_groups = witness_->has_got(number, sender);
+  const bool is_childs = is_groups && ::getpgid(pid_) == ::getpgrp();
+  if (!is_childs && sender != witness_->pid()) ::kill(pid_, number);
 }
 
 // Gives false if there is no child any more.
-bool Child::take_ends() {
+bool Child::take_changes() {
   for (;;) {
     int status = 0;
-    const pid_t ended = ::waitpid(-1, &status, WNOHANG);
-    if (ended <= 0) return ended == 0;
-    if (ended == pid_)
-      exit_status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    const pid_t changed = ::waitpid(-1, &status, WNOHANG | WUNTRACED);
+    if (changed <= 0) return changed == 0;
+    if (changed != pid_ || exit_status_) continue;  // an orphan may have its number
+    if (WIFSTOPPED(status))
+      stop_by(WSTOPSIG(status));
+    else
+      end_with(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
   }
 }
 
-bool Child::has_descendants() { return take_ends(); }
+// What has come by now was for the child; what comes from now on is for us.
+void Child::end_with(int status) {
+  exit_status_ = status;
+  witness_.reset();
+  forget_signals();
+  const sigset_t job_control = set_of(kJobControl);
+  pthread_sigmask(SIG_UNBLOCK, &job_control, nullptr);
+}
+
+// As the child, until somebody continues us, or the child. Who has been continued already, hands
+// that on.
+void Child::stop_by(int signal) {
+  sigset_t pending;
+  if (::sigpending(&pending) == 0 && sigismember(&pending, SIGCONT) == 1) return;
+  const sigset_t only = set_of(std::array{signal});
+  const auto before = std::signal(signal, SIG_DFL);
+  witness_->watch(pid_);
+  // Blocked until it has come: the group's own that we may not have read yet is the same.
+  ::kill(::getpid(), signal);
+  pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
+  pthread_sigmask(SIG_BLOCK, &only, nullptr);
+  witness_->stay_awake();
+  if (before != SIG_ERR) std::signal(signal, before);
+}
+
+void Child::forget_signals() {
+  signalfd_siginfo signal{};
+  while (::read(signals_.get(), &signal, sizeof signal) == sizeof signal) continue;
+}
+
+bool Child::has_descendants() { return take_changes(); }
 
 }  // namespace pcp::trace::command

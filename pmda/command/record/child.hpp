@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The program that is recorded: a child of this process, which waits for its end and meanwhile
-// hands on the signals that others send to us and mean for it. What a terminal sends to all of its
-// programs, SIGINT, is the child's affair as long as there is one. Its orphans are ours.
+// The program that is recorded: a child of this process and in its process group, so that the
+// terminal is its own. This process waits for its end, stops as long as it is stopped, as a shell
+// expects, and hands on the signals that others send to us alone; what they send to the whole group
+// the child has. Its orphans are ours.
 //
 // Thread: the main one. One at a time, and before there are other threads: they would not have the
 // signals blocked.
 #pragma once
 
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/types.h>
 
 #include <csignal>
@@ -18,6 +20,7 @@
 
 #include "collector/engine/descriptor.hpp"
 #include "collector/engine/types.hpp"
+#include "command/record/group_witness.hpp"
 
 namespace pcp::trace::command {
 
@@ -51,11 +54,18 @@ class Child {
   int exit_status() const { return *exit_status_; }
 
  private:
-  int next_signal(agent::Time until);
-  void act_on(int signal);
-  bool take_ends();
+  signalfd_siginfo next_signal(agent::Time until);
+  void hand_on_early_signals();
+  void act_on(const signalfd_siginfo& signal);
+  bool take_changes();
+  void end_with(int status);
+  void stop_by(int signal);
+  void forget_signals();
 
-  agent::Descriptor signals_;  // those that are blocked, to be read
+  // Blocked, to be read: SIGCHLD, and those that are handed on.
+  agent::Descriptor changes_;
+  agent::Descriptor signals_;
+  std::optional<GroupWitness> witness_;  // as long as there is a program to hand on to
   // What the child is to begin with, as we did.
   sigset_t blocked_before_{};
   void (*on_large_file_before_)(int) = nullptr;

@@ -70,7 +70,7 @@ TEST(Child, IsWaitedForOnlySoLong) {
 }
 
 TEST(Child, GetsTheSignalsThatSomebodySendsUs) {
-  for (const int signal : {SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
     Child child;
     ASSERT_EQ(child.start({"sleep", "3600"}, {}), 0);
     ::kill(::getpid(), signal);
@@ -86,12 +86,17 @@ TEST(Child, BeginsWithTheSignalsAsTheyWere) {
   std::signal(SIGINT, SIG_DFL);
 }
 
-// The terminal sends it to both of us.
-TEST(Child, IsEndedByInterruptionsAndWeAreNot) {
-  Child child;
-  ASSERT_EQ(child.start({"sh", "-c", "kill -INT $PPID; kill -INT $$; exit 3"}, {}), 0);
-  ASSERT_TRUE(child.wait_until(agent::steady_now() + kForEver));
-  EXPECT_EQ(child.exit_status(), 128 + SIGINT);
+// Which no child has got that was not there yet.
+TEST(Child, GetsTheSignalsThatItsGroupWasSentBeforeItCame) {
+  const auto live = [] {
+    ::setpgid(0, 0);
+    Child child;
+    ::kill(0, SIGTERM);
+    child.start({"sleep", "3600"}, {});
+    child.wait_until(agent::steady_now() + kForEver);
+    ::_exit(child.exit_status());
+  };
+  EXPECT_EXIT(live(), testing::ExitedWithCode(128 + SIGTERM), "");
 }
 
 TEST(Child, HasNoDescriptorOfOurs) {

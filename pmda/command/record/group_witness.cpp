@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/record/group_witness.hpp"
+
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <system_error>
+
+#include "collector/ingest/process_state.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+constexpr int kLookMs = 100;  // between two looks at who is stopped
+constexpr int kForEver = -1;
+
+// Of `signal`, whether it has come from `process`; without one, to watch a process, or none.
+struct Request {
+  int signal = 0;
+  pid_t process = 0;
+};
+
+bool is_stopped(pid_t process) {
+  return agent::state_in("/proc/" + std::to_string(process) + "/stat") == 'T';
+}
+
+// Who looks for a recording by its name or command line, as pkill does, means the recorder alone.
+void hide() {
+  ::prctl(PR_SET_NAME, "signal-witness");
+  std::ifstream line("/proc/self/cmdline", std::ios::binary);
+  const auto bytes = std::distance(std::istreambuf_iterator<char>(line), {});
+  std::memset(program_invocation_name, 0, static_cast<std::size_t>(bytes));
+}
+
+// Signals wait until they are asked for, as they wait for a process that does not run: each once.
+bool has_come_from(pid_t sender, int signal) {
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, signal);
+  siginfo_t its{};
+  const timespec at_once{};
+  return ::sigtimedwait(&only, &its, &at_once) == signal && its.si_pid == sender;
+}
+
+// Until the recorder has gone.
+[[noreturn]] void be_witness(int socket, pid_t recorder) {
+  ::dup2(socket, STDIN_FILENO);  // and none of its files stays open here
+  ::close_range(STDIN_FILENO + 1, ~0U, 0);
+  hide();
+  pid_t watched = 0;
+  for (;;) {
+    pollfd request_comes{STDIN_FILENO, POLLIN, 0};
+    const int comes = ::poll(&request_comes, 1, watched != 0 ? kLookMs : kForEver);
+    if (comes == 0 && !is_stopped(watched)) ::kill(recorder, SIGCONT);
+    if (comes <= 0) continue;
+    Request request;
+    if (::recv(STDIN_FILENO, &request, sizeof request, 0) != sizeof request) ::_exit(EXIT_SUCCESS);
+    watched = request.signal == 0 ? request.process : 0;
+    if (request.signal == 0) continue;
+    const bool answer = has_come_from(request.process, request.signal);
+    ::send(STDIN_FILENO, &answer, sizeof answer, MSG_NOSIGNAL);
+  }
+}
+
+}  // namespace
+
+GroupWitness::GroupWitness() {
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
+    throw std::system_error(errno, std::generic_category(), "socketpair");
+  socket_.reset(ends[0]);
+  const agent::Descriptor its_socket(ends[1]);
+  const pid_t recorder = ::getpid();
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pid_ = ::fork();
+  if (pid_ == 0) be_witness(its_socket.get(), recorder);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (pid_ < 0) throw std::system_error(errno, std::generic_category(), "fork");
+}
+
+GroupWitness::~GroupWitness() {
+  if (::waitpid(pid_, nullptr, WNOHANG) != 0) return;  // somebody has ended it
+  ::kill(pid_, SIGKILL);                               // it may be stopped
+  ::waitpid(pid_, nullptr, 0);
+}
+
+bool GroupWitness::has_got(int signal, pid_t sender) {
+  const Request request{signal, sender};
+  bool answer = false;
+  if (::send(socket_.get(), &request, sizeof request, MSG_NOSIGNAL) != sizeof request) return false;
+  pollfd answer_comes{socket_.get(), POLLIN, 0};
+  // All of the group may have been stopped, and we alone continued.
+  while (::poll(&answer_comes, 1, kLookMs) == 0)
+    if (is_stopped(pid_)) ::kill(pid_, SIGCONT);
+  return ::recv(socket_.get(), &answer, sizeof answer, 0) == sizeof answer && answer;
+}
+
+void GroupWitness::watch(pid_t program) {
+  const Request request{0, program};
+  ::send(socket_.get(), &request, sizeof request, MSG_NOSIGNAL);
+}
+
+}  // namespace pcp::trace::command
