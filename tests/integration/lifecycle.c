@@ -422,12 +422,30 @@ static int dlopened(void) {
 }
 
 /* To nobody, as root; else to oneself. */
+static int change_user(void) { return setuid(getuid() == 0 ? 65534 : getuid()); }
+
 static int changed_user(void) {
-  const uid_t user = getuid() == 0 ? 65534 : getuid();
   pmtracepoint("before");
-  if (setuid(user) != 0) return 97;
+  if (change_user() != 0) return 97;
   pmtracepoint("after");
   return 0;
+}
+
+/* As servers that root starts: the master stays root and its workers do not, whose own ones trace
+ * when these have ended. */
+static int workers_of_another_user(void) {
+  int status = 0;
+  int number;
+  pmtracepoint("master");
+  for (number = 0; number < 4; number++) {
+    if (fork() != 0) continue;
+    if (change_user() != 0) _exit(97);
+    if (fork() != 0) _exit(0);
+    pmtracepoint("worker");
+    exit(0);
+  }
+  for (number = 0; number < 4; number++) status |= status_of(-1);
+  return status;
 }
 
 int main(int argc, char** argv) {
@@ -446,6 +464,7 @@ int main(int argc, char** argv) {
       {"detached-threads", detached_threads},
       {"dlopened", dlopened},
       {"changed-user", changed_user},
+      {"workers-of-another-user", workers_of_another_user},
       {"pre-forked", pre_forked},
       {"left-without-a-word", left_without_a_word},
       {"daemonized", daemonized},

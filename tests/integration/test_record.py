@@ -18,7 +18,7 @@ from cutting_proxy import CuttingProxy
 from private_pmcd import (PATIENCE_S, is_running, pcp_configuration, stopped, thread_states,
                           wait_until)
 from test_lifecycle import MOMENTS
-from trace_test import (OUR_LIBRARY, OUR_PMTRACE, STOCK_AGENT, STOCK_LIBRARY, STOCK_PMTRACE, TraceTestCase,
+from trace_test import (OUR_LIBRARY, OUR_PMTRACE, PERMISSION, STOCK_AGENT, STOCK_LIBRARY, STOCK_PMTRACE, TraceTestCase,
                         library_environment, program)
 
 
@@ -97,7 +97,7 @@ class Programs(Recording):
             ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0")
         for moment, counts in MOMENTS.items():
             if moment == "changed-user":
-                continue  # another user's programs are not recorded
+                continue  # below
             extra = {"LIFECYCLE_CONSTRUCTOR": "1"} if moment == "constructor" else {}
             with self.subTest(moment=moment):
                 self.folder = os.path.join(self.directory, moment)
@@ -105,6 +105,37 @@ class Programs(Recording):
                                        environment=environment | extra)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 self.assertEqual(self.last("trace.point.count"), counts)
+
+    def test_that_become_another_user(self):
+        """As servers do that root starts, or their workers."""
+        moments = {"changed-user": MOMENTS["changed-user"], "workers-of-another-user": {"master": 1, "worker": 4}}
+        for moment, counts in moments.items():
+            with self.subTest(moment=moment), tempfile.TemporaryDirectory(prefix="trace-") as everybodys:
+                os.chmod(everybodys, 0o777)  # nobody cannot write what gcov notes into the build directory
+                self.folder = os.path.join(self.directory, moment)
+                done = recorded.record(self.folder, program("lifecycle"), moment,
+                                       environment=self.plain_environment(GCOV_PREFIX=everybodys))
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertEqual(self.last("trace.point.count"), counts)
+
+    def test_of_other_users_do_not_get_in_though_they_know_where(self):
+        if os.getuid() != 0:
+            self.skipTest("only root can become somebody else")
+        recording = self.start_program("sh", "-c", "echo $PCP_TRACE_SOCKET; exec $0", program("traced"))
+        path = recording.stdout.readline().strip()
+        knock = ("import socket, sys\n"
+                 "with socket.socket(socket.AF_UNIX) as peer:\n"
+                 "    peer.connect(sys.argv[1])\n"
+                 "    print(peer.recv(100).hex())\n")
+        become = ["setpriv", "--reuid=65534", "--clear-groups"]
+        answer = subprocess.run([*become, "/usr/bin/python3", "-c", knock, path], check=True, text=True,
+                                capture_output=True, timeout=PATIENCE_S).stdout
+        self.assertEqual(int.from_bytes(bytes.fromhex(answer)[-4:], "big", signed=True), PERMISSION)
+        for command in (["rm", path], ["ls", os.path.dirname(path)]):
+            done = subprocess.run([*become, *command], check=False, capture_output=True, timeout=PATIENCE_S)
+            self.assertNotEqual(done.returncode, 0, command)
+        _, errors = recording.communicate(timeout=PATIENCE_S)
+        self.assertRegex(errors, "client pid [0-9]+ of uid 65534, .*: refused: it is not this user's")
 
     def test_that_leave_transactions_open(self):
         self.record_well(program("in_flight"),

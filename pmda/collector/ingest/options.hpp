@@ -21,7 +21,8 @@ struct IngestOptions {
   std::uint16_t port = kDefaultPort;  // 0: any free one
   std::string socket_path;            // Unix socket; empty: none
   AccessList access;
-  // Only programs of this user may connect; they must be on this machine.
+  // Only programs of this user may connect, and over the Unix socket those that this process has
+  // started, whoever they have become; they must be on this machine.
   std::optional<std::uint32_t> only_user;
   // Between two look-ups of a host in `access` that has no address yet.
   std::chrono::milliseconds look_up_pause = std::chrono::seconds(5);

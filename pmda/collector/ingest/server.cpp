@@ -26,6 +26,7 @@
 #include "collector/ingest/acceptor.hpp"
 #include "collector/ingest/connection.hpp"
 #include "collector/ingest/count.hpp"
+#include "collector/ingest/descent.hpp"
 #include "collector/ingest/host_finder.hpp"
 #include "collector/ingest/listener.hpp"
 #include "collector/ingest/rotation.hpp"
@@ -370,7 +371,8 @@ void Server::Implementation::take(Descriptor socket, Peer peer) {
 
 bool Server::Implementation::is_users(int socket, const Peer& peer) const {
   if (!options.only_user) return true;
-  return (peer.uid == kUnknownUid ? tcp_owner(socket) : peer.uid) == options.only_user;
+  if (peer.uid == kUnknownUid) return tcp_owner(socket) == options.only_user;
+  return peer.uid == options.only_user || is_descendant(peer.pid, peer.uid);
 }
 
 void Server::Implementation::receive(Connection& connection, OpenConnection& open,

@@ -21,6 +21,9 @@ namespace {
 constexpr std::string_view kPrefix = "pcp-trace-";
 constexpr std::string_view kTemplate = "XXXXXX";
 
+// What root has started may have become another user, who finds the socket if he knows its path.
+constexpr mode_t kRootsMode = S_IRWXU | S_IXGRP | S_IXOTH;
+
 // Never what a symbolic link leads to.
 agent::Descriptor open_directory(const std::string& path) {
   return agent::Descriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -37,11 +40,18 @@ bool is_at(const agent::Descriptor& directory, const std::string& path) {
          its.st_dev == there.st_dev && its.st_ino == there.st_ino;
 }
 
-// This user's, and closed to all others.
+// This user's, and closed to all others, but that root's may be passed.
 bool is_ours(const agent::Descriptor& directory) {
   struct stat its {};
   return ::fstat(directory.get(), &its) == 0 && its.st_uid == ::geteuid() &&
-         (its.st_mode & 07777) == S_IRWXU;
+         (its.st_mode & 07777 & ~kRootsMode) == 0;
+}
+
+// Only root makes anything there, and all may pass.
+bool is_roots(const char* path) {
+  struct stat its {};
+  return ::stat(path, &its) == 0 && its.st_uid == 0 &&
+         (its.st_mode & (S_IWGRP | S_IWOTH | S_IXOTH)) == S_IXOTH && ::access(path, W_OK) == 0;
 }
 
 void remove_abandoned(const std::string& parent) {
@@ -59,6 +69,7 @@ void remove_abandoned(const std::string& parent) {
 }  // namespace
 
 std::string PrivateDirectory::usual_parent() {
+  if (::geteuid() == 0) return is_roots("/run") ? "/run" : "/tmp";
   constexpr std::size_t kMostBytes =
       sizeof(sockaddr_un::sun_path) - kPrefix.size() - kTemplate.size() - sizeof "//socket";
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
@@ -77,8 +88,10 @@ Result<PrivateDirectory> PrivateDirectory::create(const std::string& parent) {
     agent::Descriptor directory = open_directory(path);
     // Until it is locked, it seems to be abandoned: somebody may be about to remove it.
     const bool is_locked = directory && (try_lock(directory) || errno != EWOULDBLOCK);
-    if (is_locked && is_at(directory, path))
+    if (is_locked && is_at(directory, path)) {
+      if (::geteuid() == 0) ::fchmod(directory.get(), kRootsMode);
       return PrivateDirectory(std::move(path), std::move(directory));
+    }
     const int error = directory || errno == ENOENT ? 0 : errno;
     ::rmdir(path.c_str());
     if (error != 0) return Error{path + ": cannot be opened: " + std::strerror(error)};

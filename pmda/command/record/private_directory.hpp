@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A directory that nobody else may enter and that goes with this process: for a socket. What is
-// left when a process is killed, the next one of the same user removes.
+// A directory for a socket that nobody else may enter, or root's, which others pass but neither
+// list nor change. It goes with this process; what is left when one is killed, the next one of the
+// same user removes.
 //
 // Thread: one.
 #pragma once
@@ -27,8 +28,8 @@ class PrivateDirectory {
   PrivateDirectory(std::string path, agent::Descriptor lock)
       : path_(std::move(path)), lock_(std::move(lock)) {}
 
-  // XDG_RUNTIME_DIR: no other user can make there again what this process removes at its end. Where
-  // there is none, /tmp, not TMPDIR: a socket's path has at most 107 bytes.
+  // XDG_RUNTIME_DIR, or /run for root: no other user can make there again what this process removes
+  // at its end. Where there is none, /tmp, not TMPDIR: a socket's path has at most 107 bytes.
   static std::string usual_parent();
 
   std::string path_;

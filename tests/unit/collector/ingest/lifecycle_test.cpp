@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -415,6 +417,25 @@ TEST_F(Lifecycle, TakesProgramsOfOneUserIfItIsToldTo) {
   if (has_ipv6()) {
     EXPECT_EQ(TestPeer::tcp(collector_->port(), "::1").next_ack(), 2);
   }
+}
+
+// As it is a user who is not the one: an orphan whose parent has ended, and whom this process
+// adopts.
+TEST_F(Lifecycle, TakesProgramsThatItHasStartedWhoeverTheyAre) {
+  IngestOptions others = options();
+  others.only_user = ::geteuid() + 1;
+  start(std::move(others));
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  if (::fork() == 0) {
+    if (::fork() != 0) ::_exit(0);
+    ::_exit(unix_socket().next_ack() == 2 ? 0 : 1);
+  }
+  for (int child = 0; child < 2; ++child) {
+    int status = 0;
+    ASSERT_GT(::wait(&status), 0);
+    EXPECT_EQ(status, 0);
+  }
+  ::prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
 TEST_F(Lifecycle, RefusesProgramsOfOtherUsersIfItIsToldTo) {
