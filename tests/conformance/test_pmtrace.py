@@ -359,7 +359,8 @@ class OurProgram(PmtraceTestCase):
                                      PCP_TRACE_REQTIMEOUT=10 * PATIENCE_S)
         for status in (0, 3):
             self.assertEqual(self.pmtrace(nobody, "-e", f"exit {status}", "foo"), (
-                status, "", "pmtrace: transaction begin error: No such file or directory\n"))
+                status, "", 'pcp_trace: no agent at PCP_TRACE_SOCKET="/nonexistent/socket": No such file or directory;'
+                " nothing is delivered\npmtrace: transaction begin error: No such file or directory\n"))
 
     def test_tells_of_an_error_in_its_status_only_when_asked(self):
         with ReservedPort() as port:

@@ -39,8 +39,10 @@ class Program(UnixSocketTestCase):
     def test_uses_the_one_that_is_named_and_no_other_way(self):
         pmcd = self.start_pmcd()
         nowhere = self.environment(pmcd, PCP_TRACE_SOCKET=pmcd.path("nowhere"))
-        [returned] = self.trace(nowhere, "point a")
-        self.assertLess(returned, 0)
+        returned, complaints = self.trace_loudly(nowhere, "point a", "obs 1 b", "point a")
+        self.assertLess(max(returned), 0)
+        self.assertEqual(complaints, f'pcp_trace: no agent at PCP_TRACE_SOCKET="{pmcd.path("nowhere")}": No such file or'
+                         " directory; nothing is delivered\n")
         self.assertEqual(pmcd.values("trace.point.count"), {})
 
     def test_goes_by_tcp_when_a_port_is_named(self):

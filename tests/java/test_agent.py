@@ -91,7 +91,9 @@ class Interfaces(JavaTestCase):
         environment = dict(os.environ, PCP_TRACE_SOCKET="/nowhere/trace.socket")
         done = subprocess.run(java("FromTheManual"), env=environment, capture_output=True,
                               text=True, timeout=60, check=False)
-        self.assertEqual((done.returncode, done.stderr), (1, "No such file or directory\n"))
+        self.assertEqual((done.returncode, done.stderr), (
+            1, 'pcp_trace: no agent at PCP_TRACE_SOCKET="/nowhere/trace.socket": No such file or directory; nothing is'
+            " delivered\nNo such file or directory\n"))
 
     def test_the_service_is_the_main_class(self):
         pmcd = self.start_pmcd()

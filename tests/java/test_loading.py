@@ -22,7 +22,7 @@ class Loading(JavaTestCase):
         self.unpacked = self.directory / "unpacked"
         self.unpacked.mkdir()
         self.options = [f"-Djava.io.tmpdir={self.unpacked}"]
-        self.traced = dict(os.environ, PCP_TRACE_SOCKET="/nowhere/trace.socket")
+        self.traced = dict(os.environ, PCP_TRACE_SOCKET="/dev/null")  # where nobody listens
         for name in ("LD_LIBRARY_PATH", "PCP_TRACE_NOAGENT"):
             self.traced.pop(name, None)
 

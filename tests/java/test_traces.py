@@ -31,7 +31,7 @@ NEWER_JAVA = newer_java()
 class TracesTestCase(JavaTestCase):
     def lines_of(self, *arguments, how=(), **variables):
         """Runs the program without an agent. Gives what it says of each place, all that it says."""
-        environment = library_environment(self.library, PCP_TRACE_SOCKET="/nowhere/trace.socket",
+        environment = library_environment(self.library, PCP_TRACE_SOCKET="/dev/null",
                                           **variables)
         printed = self.run_java(environment, "Traces", *arguments, **dict(how))
         lines = {}

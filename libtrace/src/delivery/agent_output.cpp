@@ -4,11 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <string>
 #include <utility>
 
 #include "delivery/diagnostics.hpp"
+#include "pcp/trace.h"
 
 namespace pcp::trace::client {
 namespace {
@@ -31,6 +33,17 @@ bool has_directory(const std::string& socket_path) {
   const std::size_t slash = socket_path.rfind('/');
   return slash == std::string::npos || slash == 0 ||
          ::access(socket_path.substr(0, slash).c_str(), F_OK) == 0 || errno != ENOENT;
+}
+
+// Programs inherit the path from a recording, wherever they run, as whom, and how long after it.
+bool is_unreachable(int error) { return error == -ENOENT || error == -EACCES || error == -EPERM; }
+
+void tell_of_unreachable(const std::string& socket_path, int error) {
+  static std::atomic<bool> is_said{false};
+  complain_once(is_said, [&] {
+    return "no agent at PCP_TRACE_SOCKET=\"" + socket_path + "\": " + pmtraceerrstr(error) +
+           "; nothing is delivered";
+  });
 }
 
 std::uint64_t count_ns(nanoseconds time) { return static_cast<std::uint64_t>(time.count()); }
@@ -136,6 +149,8 @@ void AgentOutput::on_failure(int error) {
 // An attempt at the local endpoint that finds nobody says nothing of the others.
 void AgentOutput::plan_next_attempt(int error) {
   const bool may_come_back = is_nobody_there(error);
+  if (options_.socket_only && !ever_connected_ && is_unreachable(error))
+    tell_of_unreachable(options_.socket_path, error);
   if (!is_local_attempt_ || !may_come_back) {
     listener_->on_attempt_ended(error);
     next_full_attempt_ns_ = now_ns_() + count_ns(next_pause(error));
