@@ -12,10 +12,11 @@
 namespace pcp::trace::agent {
 
 struct SessionSpans {
-  std::uint64_t last_events = 0;  // sequence
-  std::uint64_t told = 0;         // the number that it was told last; 0: none
-  bool knows_some = false;        // captures were among that
-  std::uint64_t round = 0;        // in which it has sent spans last
+  std::uint64_t last_events = 0;    // sequence
+  std::uint64_t told = 0;           // the number that it was told last; 0: none
+  bool knows_some = false;          // captures were among that
+  std::uint32_t most_a_second = 0;  // as it was told
+  std::uint64_t round = 0;          // in which it has sent spans last
   std::shared_ptr<const SpanSource> source;
   std::map<std::uint64_t, wire::CaptureCount> counts;  // the last ones, by the capture's id
 };

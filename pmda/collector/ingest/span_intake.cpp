@@ -40,10 +40,8 @@ bool has_fallen(const wire::CaptureCount& before, const wire::CaptureCount& now)
 
 }  // namespace
 
-SpanIntake::SpanIntake(Spans& spans, TagFinder& finder) : spans_(spans), finder_(finder) {
-  spans_.set_most_a_second(kMostASecond);
-  captures_ = spans_.captures();
-}
+SpanIntake::SpanIntake(Spans& spans, TagFinder& finder)
+    : spans_(spans), finder_(finder), captures_(spans.captures()), most_of_a_user_(kMostASecond) {}
 
 void SpanIntake::begin(Session& session, const wire::Hello& hello, const Peer& peer) {
   session.spans.source = source_of(hello, peer);
@@ -56,11 +54,14 @@ const Captures& SpanIntake::captures() {
 
 bool SpanIntake::has_changed() {
   const std::uint64_t number = captures().number();
-  return std::exchange(looked_at_, number) != number;
+  const bool captures_have = std::exchange(looked_at_, number) != number;
+  return std::exchange(shares_have_changed_, false) || captures_have;
 }
 
 std::optional<wire::Control> SpanIntake::news_for(Session& session, const Peer& peer) {
-  if (session.spans.told >= captures().changed_for(peer.uid)) return {};
+  if (session.spans.told >= captures().changed_for(peer.uid) &&
+      session.spans.most_a_second == most_a_second(session))
+    return {};
   return control_for(session, peer);
 }
 
@@ -75,7 +76,7 @@ wire::Control SpanIntake::make_control(Session& session, Places seen) {
   SessionSpans& its = session.spans;
   wire::Control control;
   control.number = captures_->number();
-  control.most_a_second = captures_->most_a_second();
+  control.most_a_second = its.most_a_second = most_a_second(session);
   std::map<std::uint64_t, wire::CaptureCount> counts;
   for (std::size_t place = 0; place < kPlaces; ++place) {
     if ((seen >> place & 1) == 0) continue;
@@ -156,17 +157,35 @@ void SpanIntake::note(const wire::CaptureCount& count, Session& session, const P
 }
 
 void SpanIntake::note_sender(Session& session) {
-  if (std::exchange(session.spans.round, round_) != round_) ++senders_;
+  if (std::exchange(session.spans.round, round_) == round_) return;
+  ++senders_.try_emplace(session.user->name, Senders{0, 0, most_of_a_user_}).first->second.now;
 }
 
-// The limit changes by a factor of two, so that it does not with each process that comes or goes.
+std::uint32_t SpanIntake::most_a_second(const Session& session) const {
+  const auto its = senders_.find(session.user->name);
+  return its == senders_.end() ? most_of_a_user_ : its->second.most_a_second;
+}
+
+// Among the users first, so that none takes from others by having many processes. Shares change by
+// a factor of two, so that they do not with each process that comes or goes.
+void SpanIntake::share_out() {
+  const auto set = [this](std::uint32_t& share, std::uint32_t whole, std::size_t count) {
+    const auto parts = static_cast<std::uint32_t>(std::bit_ceil(count));
+    const std::uint32_t part = std::max(whole / parts, kLeastASecond);
+    shares_have_changed_ |= std::exchange(share, part) != part;
+  };
+  set(most_of_a_user_, kMostASecond, senders_.size());
+  for (auto& [user, its] : senders_)
+    set(its.most_a_second, most_of_a_user_, std::max(its.now, its.before));
+}
+
 bool SpanIntake::look(Time now) {
-  const std::uint32_t senders = std::bit_ceil(std::max({senders_, senders_before_, 1u}));
-  spans_.set_most_a_second(std::max(kMostASecond / senders, kLeastASecond));
+  share_out();
   if (now - round_began_ >= kRound) {
     round_began_ = now;
     ++round_;
-    senders_before_ = std::exchange(senders_, 0);
+    for (auto& [user, its] : senders_) its.before = std::exchange(its.now, 0);
+    std::erase_if(senders_, [](const auto& each) { return each.second.before == 0; });
   }
   return spans_.sweep();
 }

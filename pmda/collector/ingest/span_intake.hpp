@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,7 +45,7 @@ class SpanIntake {
   // What must be done now and then. True if there is more to do.
   bool look(Time now);
 
-  // Captures have changed since the last call.
+  // Captures have changed since the last call, or how many spans a process may send.
   bool has_changed();
 
  private:
@@ -54,6 +55,8 @@ class SpanIntake {
   const std::shared_ptr<const std::string>& shown(std::string_view tag);
   void note(const wire::CaptureCount& count, Session& session, const Peer& peer);
   void note_sender(Session& session);
+  void share_out();
+  std::uint32_t most_a_second(const Session& session) const;
 
   Spans& spans_;
   TagFinder& finder_;
@@ -70,11 +73,17 @@ class SpanIntake {
   std::unordered_map<std::string, std::shared_ptr<const std::string>, NameHash, std::equal_to<>>
       shown_;
 
-  // Sessions that have sent spans, in this round and the one before.
+  // Of a user's sessions, those that have sent spans in this round and the one before.
+  struct Senders {
+    std::uint32_t now = 0;
+    std::uint32_t before = 0;
+    std::uint32_t most_a_second = 0;  // that each of them may send
+  };
+  std::map<std::string, Senders> senders_;  // by user; without those who have sent none
+  std::uint32_t most_of_a_user_;
+  bool shares_have_changed_ = false;
   std::uint64_t round_ = 1;
   Time round_began_{};
-  std::uint32_t senders_ = 0;
-  std::uint32_t senders_before_ = 0;
 };
 
 }  // namespace pcp::trace::agent

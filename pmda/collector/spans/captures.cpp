@@ -83,10 +83,4 @@ Places Captures::still(Places places, std::uint64_t number, std::uint32_t uid) c
   return left & places;
 }
 
-void Captures::set_most_a_second(std::uint32_t spans) {
-  if (spans == most_a_second_) return;
-  most_a_second_ = spans;
-  note_change({});
-}
-
 }  // namespace pcp::trace::agent

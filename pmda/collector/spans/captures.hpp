@@ -65,11 +65,6 @@ class Captures {
   // there when it was told of this number.
   Places still(Places places, std::uint64_t number, std::uint32_t uid) const;
 
-  // Spans a second that each process may send, wire::kAnyRate for any number; a change, if it is
-  // another one.
-  void set_most_a_second(std::uint32_t spans);
-  std::uint32_t most_a_second() const { return most_a_second_; }
-
  private:
   bool may_have_one_more(Audience audience) const;
   void note_change(Audience audience);
@@ -79,7 +74,6 @@ class Captures {
   std::uint64_t number_ = 1;
   std::uint64_t changed_for_all_ = 0;
   std::map<std::uint32_t, std::uint64_t> changed_for_;  // by uid; few users ever ask
-  std::uint32_t most_a_second_ = wire::kAnyRate;
 };
 
 }  // namespace pcp::trace::agent

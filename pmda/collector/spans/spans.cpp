@@ -97,13 +97,6 @@ void Spans::note(const CaptureNews& news) {
                      std::accumulate(news.missed.begin(), news.missed.end(), std::uint64_t{0}));
 }
 
-void Spans::set_most_a_second(std::uint32_t spans) {
-  const CourteousLock lock(mutex_);
-  if (captures_.most_a_second() == spans) return;
-  captures_.set_most_a_second(spans);
-  publish(std::make_shared<const Captures>(captures_));
-}
-
 bool Spans::sweep() {
   const CourteousLock lock(mutex_);
   return store_.sweep();

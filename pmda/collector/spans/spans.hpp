@@ -93,7 +93,6 @@ class Spans {
            const std::string& owner);
 
   void note(const CaptureNews& news);
-  void set_most_a_second(std::uint32_t spans);
 
   // As that of the store.
   bool sweep();

@@ -255,27 +255,51 @@ TEST_F(SpansOfPrograms, AreCountedAsTheySay) {
   EXPECT_EQ(monitor->read(1).missed(0), 5u);
 }
 
-TEST_F(SpansOfPrograms, MayBeFewerOfEachTheMoreSendSome) {
-  IngestOptions often = options();
-  often.unfinished_pdu = 40ms;  // and so it looks after its sessions
-  start(std::move(often));
+class SharesOfPrograms : public SpansOfPrograms {
+ protected:
+  SharesOfPrograms() {
+    IngestOptions often = options();
+    often.unfinished_pdu = 40ms;  // and so it looks after its sessions
+    start(std::move(often));
+  }
+
+  // A program that has sent a span.
+  TestPeer sender(TestPeer peer, std::uint8_t session) {
+    const auto welcome = peer.hello(session);
+    EXPECT_TRUE(welcome && welcome->control);
+    EXPECT_TRUE(peer.send(tags_pdu({{1, "request"}})));
+    EXPECT_TRUE(peer.send(events_pdu(1, welcome->control->number, {span_at(1, 5)})));
+    return peer;
+  }
+
+  // Reads until it has been told of this share, or does not answer.
+  static bool eventually_has(TestPeer& peer, std::uint32_t share) {
+    while (const auto pdu = peer.next()) {
+      if (pdu->type == PduType::EventsAck) continue;
+      const auto control = wire::decode_control(pdu->payload);
+      if (!control || control->captures.size() != 1) return false;
+      if (control->most_a_second == share) return true;
+    }
+    return false;
+  }
+};
+
+TEST_F(SharesOfPrograms, AreSmallerTheMoreSendSome) {
   const auto monitor = capture("tag=a");
   std::vector<TestPeer> peers;
-  for (std::uint8_t session = 1; session <= 3; ++session) {
-    peers.push_back(program(session));
-    ASSERT_TRUE(control_);
-    ASSERT_TRUE(peers.back().send(events_pdu(1, control_->number, {span_at(1, 5)})));
-  }
-  std::uint32_t last = 0;
-  while (last != 5'000) {
-    const auto pdu = peers[0].next();
-    ASSERT_TRUE(pdu);
-    if (pdu->type == PduType::EventsAck) continue;
-    const auto control = wire::decode_control(pdu->payload);
-    ASSERT_TRUE(control);
-    EXPECT_EQ(control->captures.size(), 1u);
-    last = control->most_a_second;
-  }
+  for (std::uint8_t session = 1; session <= 3; ++session)
+    peers.push_back(sender(unix_socket(), session));
+  EXPECT_TRUE(eventually_has(peers[0], 5'000));
+}
+
+// Those who come by TCP are another one.
+TEST_F(SharesOfPrograms, AreNoSmallerForTheManyOfAnotherUser) {
+  const auto monitor = capture("tag=a");
+  TestPeer only = sender(unix_socket(), 1);
+  std::vector<TestPeer> many;
+  for (std::uint8_t session = 2; session <= 9; ++session) many.push_back(sender(tcp(), session));
+  EXPECT_TRUE(eventually_has(many[0], 1'250));
+  EXPECT_TRUE(eventually_has(only, 10'000));
 }
 
 TEST_F(SpansOfPrograms, AreCountedFromTheBeginningOnceTheirCountsFall) {

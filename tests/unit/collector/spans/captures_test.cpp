@@ -100,15 +100,5 @@ TEST(CapturesOf, AnIdAreFoundAsLongAsTheyAreOpen) {
   EXPECT_EQ(captures.place_of(id), std::nullopt);
 }
 
-TEST(CapturesOf, EverybodyChangeWithTheLimit) {
-  Captures captures;
-  const auto before = captures.number();
-  captures.set_most_a_second(100);
-  EXPECT_GT(captures.changed_for(1000), before);
-  const auto after = captures.number();
-  captures.set_most_a_second(100);
-  EXPECT_EQ(captures.number(), after);
-}
-
 }  // namespace
 }  // namespace pcp::trace::agent
