@@ -61,8 +61,12 @@ int SpanMonitors::begin(int context, const std::string& filter, Asking& asking, 
   std::string captured = filter;
   auto monitor = spans_.capture(filter, *audience);
   if (monitor == nullptr) {
-    log_.say("spans are not captured for a monitor: too many different filters", now);
-    return -EUSERS;
+    const bool has_all = spans_.captures()->has_all_of_a_uid(*audience);
+    log_.say(std::string("spans are not captured for a monitor: ") +
+                 (has_all ? "its user has as many filters as one may have"
+                          : "too many different filters"),
+             now);
+    return has_all ? -EDQUOT : -EUSERS;
   }
   asking.monitor = std::move(monitor);
   asking.captured = std::move(captured);

@@ -369,6 +369,16 @@ class Nothing(SpansTestCase):
         self.assertIn("\n  you see only programs of your own user (nobody), ", complaint)
         self.assertNotIn("tags match", complaint)
 
+    @unittest.skipUnless(os.geteuid() == 0, "only root can be somebody else")
+    def test_is_there_for_a_fifth_filter_of_ones_own(self):
+        os.chmod(self.pmcd.directory, 0o755)
+        os.chmod(self.pmcd.path("run"), 0o777)
+        become = ["setpriv", "--reuid", "65534", "--clear-groups"]
+        for tag in "abcd":
+            self.start(f"tag={tag}", become=become)
+        wait_until(lambda: self.pmcd.value("tracing.agent.captures") == 4, what="four captures")
+        self.assertIn(": you have asked for four different filters already, ", self.end(self.start("tag=e", become=become), 1)[1])
+
     def test_is_there_without_a_pmcd(self):
         self.pmcd.end_pmcd()
         _, complaints = self.end(self.start(), 1)

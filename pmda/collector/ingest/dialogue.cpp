@@ -255,9 +255,8 @@ std::optional<Ending> Dialogue::take_events(const wire::Frame& frame, Turn& turn
     if (session_->tags.find(span.tag_id) == nullptr)
       return malformed("EVENTS with tag id " + std::to_string(span.tag_id) +
                        ", which no TAGS has defined");
-  if (!context_.spans.take(events, *session_, peer_))
-    return malformed("EVENTS by CONTROL " + std::to_string(events.control) +
-                     ", which it was not sent");
+  if (const auto wrong = context_.spans.take(events, *session_, peer_))
+    return malformed("EVENTS " + *wrong);
   wire::append_events_ack(out, context_.pid, events.sequence);
   return {};
 }

@@ -6,10 +6,18 @@
 #include <map>
 #include <memory>
 
+#include "collector/engine/types.hpp"
 #include "collector/spans/stored_span.hpp"
 #include "wire/events.hpp"
 
 namespace pcp::trace::agent {
+
+// What a session has said of a capture.
+struct CaptureSaid {
+  Time told_at{};           // since when it may say something
+  wire::CaptureCount last;  // what it said last
+  std::uint64_t taken = 0;  // of all that it ever said
+};
 
 struct SessionSpans {
   std::uint64_t last_events = 0;    // sequence
@@ -18,7 +26,7 @@ struct SessionSpans {
   std::uint32_t most_a_second = 0;  // as it was told
   std::uint64_t round = 0;          // in which it has sent spans last
   std::shared_ptr<const SpanSource> source;
-  std::map<std::uint64_t, wire::CaptureCount> counts;  // the last ones, by the capture's id
+  std::map<std::uint64_t, CaptureSaid> said;  // by the capture's id
 };
 
 }  // namespace pcp::trace::agent

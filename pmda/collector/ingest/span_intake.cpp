@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "collector/ingest/span_intake.hpp"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <utility>
 
+#include "collector/engine/clock.hpp"
 #include "collector/engine/printable.hpp"
 #include "collector/spans/span_text.hpp"
 
@@ -17,6 +21,11 @@ constexpr std::uint32_t kMostASecond = 20'000;
 constexpr std::uint32_t kLeastASecond = 100;
 
 constexpr Time kRound = std::chrono::seconds(10);
+
+// No process captures more than a span in so long, all threads together, since these count in the
+// same place; and PCP_TRACE_CAPTURE has it begin so long before it is told.
+constexpr Time kLeastBetweenSpans = std::chrono::nanoseconds(10);
+constexpr Time kCapturedFromStart = std::chrono::seconds(10);
 
 // Some megabytes of text. Where there are more of them they are made anew now and then.
 constexpr std::size_t kMostNames = 10'000;
@@ -77,33 +86,37 @@ wire::Control SpanIntake::make_control(Session& session, Places seen) {
   wire::Control control;
   control.number = captures_->number();
   control.most_a_second = its.most_a_second = most_a_second(session);
-  std::map<std::uint64_t, wire::CaptureCount> counts;
+  std::map<std::uint64_t, CaptureSaid> said;
   for (std::size_t place = 0; place < kPlaces; ++place) {
     if ((seen >> place & 1) == 0) continue;
     const Capture& capture = captures_->at(place);
     control.captures.push_back({capture.id, static_cast<std::uint32_t>(place), capture.filter});
-    const auto known = its.counts.find(capture.id);
-    counts[capture.id] = known == its.counts.end() ? wire::CaptureCount{} : known->second;
+    const auto known = its.said.find(capture.id);
+    said[capture.id] = known == its.said.end() ? CaptureSaid{steady_now(), {}, 0} : known->second;
   }
-  its.counts = std::move(counts);
+  its.said = std::move(said);
   its.told = control.number;
   its.knows_some = seen != 0;
   return control;
 }
 
-bool SpanIntake::take(const wire::Events& events, Session& session, const Peer& peer) {
+std::optional<std::string> SpanIntake::take(const wire::Events& events, Session& session,
+                                            const Peer& peer) {
   SessionSpans& its = session.spans;
-  if (events.control == 0 || events.control > its.told) return false;
-  if (events.sequence <= its.last_events) return true;  // taken before
+  if (events.control == 0 || events.control > its.told)
+    return "by CONTROL " + std::to_string(events.control) + ", which it was not sent";
+  if (events.sequence <= its.last_events) return {};  // taken before
+  for (const wire::CaptureCount& count : events.counts)
+    if (!note(count, session, peer)) return "that count more than a process can capture";
   taken_.clear();
   for (const wire::Span& span : events.spans) taken_.push_back(stored(span, session));
   its.last_events = events.sequence;
   if (!taken_.empty()) {
+    has_taken_some_ = true;
     note_sender(session);
     spans_.add(taken_, events.control, peer.uid, session.user->name);
   }
-  for (const wire::CaptureCount& count : events.counts) note(count, session, peer);
-  return true;
+  return {};
 }
 
 StoredSpan SpanIntake::stored(const wire::Span& span, Session& session) {
@@ -142,18 +155,28 @@ const std::shared_ptr<const std::string>& SpanIntake::shown(std::string_view tag
   return shown_.emplace(tag, std::move(text)).first->second;
 }
 
-void SpanIntake::note(const wire::CaptureCount& count, Session& session, const Peer& peer) {
+// False if it cannot be true.
+bool SpanIntake::note(const wire::CaptureCount& count, Session& session, const Peer& peer) {
   const auto place = captures().place_of(count.capture);
-  if (!place || !captures_->at(*place).audience.includes(peer.uid)) return;
-  const auto known = session.spans.counts.find(count.capture);
-  if (known == session.spans.counts.end()) return;
-  wire::CaptureCount before = std::exchange(known->second, count);
-  if (has_fallen(before, count)) before = {};  // the process had forgotten the capture
-  spans_.note(
-      {count.capture,
-       count.captured - before.captured,
-       {count.missed_full - before.missed_full, count.missed_limit - before.missed_limit,
-        count.missed_waiting - before.missed_waiting, count.missed_away - before.missed_away}});
+  if (!place || !captures_->at(*place).audience.includes(peer.uid)) return true;
+  const auto known = session.spans.said.find(count.capture);
+  if (known == session.spans.said.end()) return true;
+  CaptureSaid& said = known->second;
+  // If they have fallen, the process had forgotten the capture.
+  const wire::CaptureCount before = has_fallen(said.last, count) ? wire::CaptureCount{} : said.last;
+  const CaptureNews news{
+      count.capture,
+      count.captured - before.captured,
+      {count.missed_full - before.missed_full, count.missed_limit - before.missed_limit,
+       count.missed_waiting - before.missed_waiting, count.missed_away - before.missed_away}};
+  const std::uint64_t more = std::max(
+      news.captured, std::accumulate(news.missed.begin(), news.missed.end(), std::uint64_t{0}));
+  const Time since = steady_now() - said.told_at + kCapturedFromStart;
+  if (more > static_cast<std::uint64_t>(since / kLeastBetweenSpans) - said.taken) return false;
+  said.taken += more;
+  said.last = count;
+  spans_.note(news);
+  return true;
 }
 
 void SpanIntake::note_sender(Session& session) {
@@ -187,7 +210,10 @@ bool SpanIntake::look(Time now) {
     for (auto& [user, its] : senders_) its.before = std::exchange(its.now, 0);
     std::erase_if(senders_, [](const auto& each) { return each.second.before == 0; });
   }
-  return spans_.sweep();
+  if (spans_.sweep()) return true;
+  // Nothing is kept for nobody; but libc would keep most of the memory.
+  if (captures().count() == 0 && std::exchange(has_taken_some_, false)) ::malloc_trim(0);
+  return false;
 }
 
 }  // namespace pcp::trace::agent

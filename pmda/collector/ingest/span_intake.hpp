@@ -39,8 +39,8 @@ class SpanIntake {
   std::optional<wire::Control> news_for(Session& session, const Peer& peer);
   std::optional<wire::Control> control_for(Session& session, const Peer& peer);
 
-  // False if the PDU is of captures that the session was not told of. Requires: it knows the tags.
-  bool take(const wire::Events& events, Session& session, const Peer& peer);
+  // Nothing, or what of the PDU cannot be true. Requires: the session knows the tags.
+  std::optional<std::string> take(const wire::Events& events, Session& session, const Peer& peer);
 
   // What must be done now and then. True if there is more to do.
   bool look(Time now);
@@ -53,7 +53,7 @@ class SpanIntake {
   wire::Control make_control(Session& session, Places seen);
   StoredSpan stored(const wire::Span& span, Session& session);
   const std::shared_ptr<const std::string>& shown(std::string_view tag);
-  void note(const wire::CaptureCount& count, Session& session, const Peer& peer);
+  bool note(const wire::CaptureCount& count, Session& session, const Peer& peer);
   void note_sender(Session& session);
   void share_out();
   std::uint32_t most_a_second(const Session& session) const;
@@ -63,6 +63,7 @@ class SpanIntake {
   std::shared_ptr<const Captures> captures_;
   std::uint64_t looked_at_ = 0;    // number of the captures, in has_changed()
   std::vector<StoredSpan> taken_;  // kept, so that taking them allocates less
+  bool has_taken_some_ = false;    // since nothing was captured
 
   // Tags as they are shown, which spans share; not of all, if there are many.
   struct NameHash {

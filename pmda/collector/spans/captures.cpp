@@ -31,14 +31,21 @@ std::optional<std::size_t> Captures::open(const std::string& filter, Audience au
 }
 
 bool Captures::may_have_one_more(Audience audience) const {
-  if (!audience.uid) return true;
-  const auto count = [this](auto counts) {
-    return static_cast<std::size_t>(
-        std::count_if(places_.begin(), places_.end(),
-                      [&](const Capture& each) { return each.id && counts(each); }));
-  };
-  return count([&](const Capture& each) { return each.audience == audience; }) < kMostOfAUid &&
-         count([](const Capture& each) { return each.audience.uid.has_value(); }) < kMostOfAllUids;
+  return !audience.uid || (!has_all_of_a_uid(audience) && count_of([](const Audience& each) {
+                                                            return each.uid.has_value();
+                                                          }) < kMostOfAllUids);
+}
+
+bool Captures::has_all_of_a_uid(Audience audience) const {
+  return audience.uid &&
+         count_of([&](const Audience& each) { return each == audience; }) >= kMostOfAUid;
+}
+
+template <typename Counts>
+std::size_t Captures::count_of(Counts counts) const {
+  return static_cast<std::size_t>(
+      std::count_if(places_.begin(), places_.end(),
+                    [&](const Capture& each) { return each.id != 0 && counts(each.audience); }));
 }
 
 bool Captures::close(std::size_t place) {
@@ -61,8 +68,7 @@ std::optional<std::size_t> Captures::place_of(std::uint64_t id) const {
 }
 
 std::size_t Captures::count() const {
-  return static_cast<std::size_t>(std::count_if(places_.begin(), places_.end(),
-                                                [](const Capture& each) { return each.id != 0; }));
+  return count_of([](const Audience&) { return true; });
 }
 
 Places Captures::seen_by(std::uint32_t uid) const { return still(~Places{0}, number_, uid); }

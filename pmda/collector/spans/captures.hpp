@@ -47,6 +47,9 @@ class Captures {
   // Gives the place of a capture that has one more user now. Nothing if there is no free one.
   std::optional<std::size_t> open(const std::string& filter, Audience audience);
 
+  // Whether that is because this user has as many as he may.
+  bool has_all_of_a_uid(Audience audience) const;
+
   // It has one user less. True if that was the last one, and the place is free.
   bool close(std::size_t place);
 
@@ -67,6 +70,8 @@ class Captures {
 
  private:
   bool may_have_one_more(Audience audience) const;
+  template <typename Counts>
+  std::size_t count_of(Counts counts) const;
   void note_change(Audience audience);
 
   std::array<Capture, kPlaces> places_;

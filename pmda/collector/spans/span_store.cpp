@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "collector/engine/heap.hpp"
+
 namespace pcp::trace::agent {
 
 namespace {
@@ -20,17 +22,23 @@ constexpr std::size_t kReadStep = 2000;
 // at all: then there is a little too much for a while.
 constexpr int kMostSteps = 8;
 
-// What a span takes beside its texts, and what it takes at each place.
+// What a span takes beside itself and its texts, and what it takes at each place.
 constexpr std::size_t kAround = 64;
 constexpr std::size_t kAtEachPlace = 40;
 
 // A part of the memory, so that one search for the user who has most is good for many spans.
 std::size_t slack(std::size_t most_bytes) { return most_bytes / 256; }
 
+// A text that was put together has room for nearly as much again.
+std::size_t take_no_more_than_needed(std::string& text) {
+  text.shrink_to_fit();
+  const bool is_within = text.capacity() == std::string().capacity();
+  return is_within ? 0 : heap_bytes(text.capacity() + 1);
+}
+
 // Names count as if no other span had them, so that there is never more than is allowed.
-std::size_t bytes_of(const StoredSpan& span) {
-  return span.attributes.size() + span.links.size() + span.reason.size() +
-         (span.tag ? span.tag->size() : 0) + (span.source ? span.source->bytes() : 0);
+std::size_t names_of(const StoredSpan& span) {
+  return (span.tag ? span.tag->size() : 0) + (span.source ? span.source->bytes() : 0);
 }
 
 template <typename Use>
@@ -63,8 +71,10 @@ void SpanStore::add(StoredSpan span, const std::string& owner) {
   span.places = wanted;
   const auto kept = std::make_shared<Kept>(std::move(span));
   kept->key = ++last_key_;
-  kept->bytes = sizeof(Kept) + kAround + bytes_of(*kept) +
+  kept->bytes = heap_bytes(sizeof(Kept) + kAround) + names_of(*kept) +
                 kAtEachPlace * (1 + static_cast<std::size_t>(std::popcount(wanted)));
+  for (std::string* const text : {&kept->attributes, &kept->links, &kept->reason})
+    kept->bytes += take_no_more_than_needed(*text);
   const auto found = users_.try_emplace(owner).first;
   User& user = found->second;
   user.self = found;

@@ -69,8 +69,13 @@ Result<SpanMetrics> ask_for_spans(const std::string& filter) {
   const int status = store_text(metrics->events, filter);
   if (status >= 0) return metrics;
   if (status == PM_ERR_PERMISSION) return Error{std::string("no permission: ") + kHowToBePermitted};
+  if (status == -EDQUOT)
+    return Error{
+        "you have asked for four different filters already, and no user may have more at a time"};
   if (status == -EUSERS)
-    return Error{"too many different filters: others have asked for 32, and there are no more"};
+    return Error{
+        "too many different filters: there may be 32 at a time, 24 of them of users without"
+        " privileges"};
   if (status == PM_ERR_BADSTORE)
     return Error{"its trace agent does not understand this filter; its log says why"};
   return pcp_error("its trace agent does not take the filter", status);

@@ -160,6 +160,18 @@ TEST_F(SpanMonitorsTest, MayNotAllAskForSomethingElse) {
   EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=a", now_), 0);
 }
 
+TEST_F(SpanMonitorsTest, OfOneUserAreToldThatTheyHaveAskedForAllThatHeMay) {
+  for (int context = 100; context < 104; ++context) {
+    privileges_.note_user(context, "1000");
+    privileges_.note_process(context, std::to_string(getpid()).c_str());
+    EXPECT_EQ(monitors_.store_own_filter(context, "pid=" + std::to_string(context), now_), 0);
+  }
+  EXPECT_EQ(monitors_.store_own_filter(kAlice, "tag=a", now_), -EDQUOT);
+  ASSERT_EQ(log_lines.size(), 1u);
+  EXPECT_NE(log_lines[0].find("its user"), std::string::npos) << log_lines[0];
+  EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=a", now_), 0);
+}
+
 TEST_F(SpanMonitorsTest, LeaveNothingBehind) {
   EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=a", now_), 0);
   monitors_.forget(kRoot);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Programs that are told what to capture, and send it.
+#include <malloc.h>
 #include <unistd.h>
 
 #include <array>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
@@ -255,6 +257,47 @@ TEST_F(SpansOfPrograms, AreCountedAsTheySay) {
   EXPECT_EQ(monitor->read(1).missed(0), 5u);
 }
 
+TEST_F(SpansOfPrograms, AreNotBelievedToBeMoreThanThereCanBe) {
+  start();
+  const auto monitor = capture("tag=a");
+  TestPeer peer = program();
+  ASSERT_TRUE(control_);
+  const std::uint64_t id = control_->captures[0].id;
+  constexpr std::uint64_t kMost = wire::kMaxCaptureCount;
+  ASSERT_TRUE(
+      peer.send(events_pdu(1, control_->number, {span_at(1, 5)}, {{id, kMost, 0, kMost, 0, 0}})));
+  const auto pdu = peer.next();
+  ASSERT_TRUE(pdu);
+  EXPECT_EQ(pdu->type, PduType::Bye);
+  const SpanTotals totals = collector_->spans().totals();
+  EXPECT_EQ(totals.captured, 0u);
+  EXPECT_EQ(totals.missed, MissedCounts{});
+  EXPECT_EQ(monitor->read(1).missed(0), 0u);
+  EXPECT_EQ(monitor->waiting(), 0u);
+}
+
+// By counts that fall and rise again.
+TEST_F(SpansOfPrograms, AreNotBelievedToBeThatByAndBy) {
+  start();
+  const auto monitor = capture("tag=a");
+  TestPeer peer = program();
+  ASSERT_TRUE(control_);
+  const Time begin = steady_now();
+  const std::uint64_t id = control_->captures[0].id;
+  bool is_believed = true;
+  for (std::uint64_t sequence = 1; is_believed && sequence < 1000; ++sequence) {
+    const std::uint64_t said = sequence % 2 == 0 ? 0 : 100'000'000;
+    peer.send(events_pdu(sequence, control_->number, {}, {{id, said, 0, 0, 0, said}}));
+    is_believed = next_events_ack(peer) == sequence;
+  }
+  EXPECT_FALSE(is_believed);
+  const std::uint64_t most =
+      static_cast<std::uint64_t>((steady_now() - begin) / 10ns) + 1'000'000'000;
+  const SpanTotals totals = collector_->spans().totals();
+  EXPECT_GT(totals.captured, 900'000'000u);
+  EXPECT_LE(totals.captured, most);
+}
+
 class SharesOfPrograms : public SpansOfPrograms {
  protected:
   SharesOfPrograms() {
@@ -315,6 +358,35 @@ TEST_F(SpansOfPrograms, AreCountedFromTheBeginningOnceTheirCountsFall) {
   const SpanTotals totals = collector_->spans().totals();
   EXPECT_EQ(totals.captured, 30u);
   EXPECT_EQ(totals.missed, (MissedCounts{8, 0, 0, 0}));
+}
+
+std::size_t resident_bytes() {
+  std::size_t all = 0;
+  std::size_t resident = 0;
+  std::ifstream("/proc/self/statm") >> all >> resident;
+  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+TEST_F(SpansOfPrograms, GiveTheirMemoryBackOnceNobodyWantsThem) {
+  if (mallinfo2().uordblks == 0) GTEST_SKIP() << "a sanitizer has a heap of its own";
+  start();
+  auto monitor = capture("tag=a");
+  TestPeer peer = program();
+  ASSERT_TRUE(control_);
+  wire::Span span = span_at(1, 5);
+  const std::string text(2000, 'x');
+  std::vector<wire::SpanAttribute> attributes(5, {"key", text, {}});
+  span.attributes = attributes;
+  const std::size_t before = resident_bytes();
+  for (std::uint64_t sequence = 1; collector_->spans().totals().overwritten == 0; ++sequence) {
+    ASSERT_TRUE(peer.send(events_pdu(sequence, control_->number, {span, span, span})));
+    ASSERT_EQ(next_events_ack(peer), sequence);
+  }
+  EXPECT_GT(resident_bytes(), before + (40u << 20));
+  EXPECT_LT(resident_bytes(), before + (72u << 20));
+  monitor.reset();
+  EXPECT_TRUE(eventually([&] { return resident_bytes() < before + (8u << 20); }))
+      << resident_bytes() - before;
 }
 
 // However often monitors change their mind.
