@@ -61,6 +61,14 @@ std::vector<double> read_numbers(std::initializer_list<const char*> names) {
   return numbers;
 }
 
+std::optional<double> double_of(const pmValueSet& set) {
+  pmAtomValue value{};
+  if (set.numval != 1 ||
+      pmExtractValue(set.valfmt, &set.vlist[0], PM_TYPE_DOUBLE, &value, PM_TYPE_DOUBLE) < 0)
+    return {};
+  return value.d;
+}
+
 std::map<int, double> read_numbers_of(const char* name) {
   std::map<int, double> numbers;
   read_all(name, PM_TYPE_DOUBLE,

@@ -34,6 +34,9 @@ std::string host_name_of(int context);
 // Of a context without instances: their numbers; 0 where there is none.
 std::vector<double> read_numbers(std::initializer_list<const char*> names);
 
+// Of a metric of this type without instances, as it was fetched; nothing if it has no value.
+std::optional<double> double_of(const pmValueSet& set);
+
 // A metric's values, by the instance's number.
 std::map<int, double> read_numbers_of(const char* name);
 std::map<int, std::string> read_texts_of(const char* name);

@@ -302,7 +302,7 @@ class OfHosts(RecordSpansTestCase):
 
     def start_recording(self, text, *options, unix=True):
         recording = subprocess.Popen(
-            [recorded.COMMAND, "record", "-q", "-t", "100ms", "--spans", text, *options, "-h", self.pmcd.host(unix),
+            [recorded.COMMAND, "record", "-t", "100ms", "--spans", text, *options, "-h", self.pmcd.host(unix),
              "-o", self.folder], env=self.pmcd.pcp_environment(), text=True, stderr=subprocess.PIPE)
         self.addCleanup(recording.communicate)
         self.addCleanup(recording.kill)
@@ -319,14 +319,18 @@ class OfHosts(RecordSpansTestCase):
         traced = self.start_traced(self.environment(self.pmcd, PCP_TRACE_FLUSH=5), "traces")
         recording = self.start_recording(f"tag=request {UNLIMITED}")
         self.trace_until(traced, lambda: self.spans_so_far() > 20, "spans in the archive")
+        self.assertFalse(self.report()["has_gap"])
         self.pmcd.kill_agent()
+        self.assertIn("; waiting for it\n", recording.stderr.readline())
         self.pmcd.start_agent()
         before = self.spans_so_far()
         self.trace_until(traced, lambda: self.spans_so_far() > before + 20, "spans of the new agent")
         recording.send_signal(signal.SIGINT)
-        recording.communicate(timeout=PATIENCE_S)
+        _, errors = recording.communicate(timeout=PATIENCE_S)
         self.assertEqual(recording.returncode, 0)
         self.assertEqual(self.replayed()[0].total(), self.spans_so_far())
+        self.assertTrue(self.report()["has_gap"])
+        self.assertRegex(errors, r"\ncaptured \d+ traces, \d+ spans; an unknown number missed\n")
 
     def test_that_one_may_not_see_are_refused(self):
         recording = self.start_recording("tag=request", "-s", "1s", unix=False)

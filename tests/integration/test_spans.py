@@ -189,15 +189,41 @@ class OfOneHost(SpansTestCase):
         program.send(encode_span(begin_ns=BEGIN))
         out, complaints = self.end(process)
         self.assertEqual(json.loads(out)["spans"][0]["tag"], "request")
-        self.assertTrue(complaints == "" or "its trace agent has gone; waiting" in complaints,
-                        complaints)
+        self.assertTrue(complaints == "" or "; an unknown number missed\n" in complaints, complaints)
 
-    def test_tell_that_the_agent_has_gone(self):
-        process = self.start()
-        self.program().wait_for_filters("tag=*")
+    def check_telling_of_a_killed_agent(self, *options):
+        process = self.start(*options)
+        program = self.program()
+        program.wait_for_filters("tag=*")
+        program.send_some(100, 1)
+        self.assertIn("request", process.stdout.readline())
         self.pmcd.kill_agent()
         self.wait_for_complaint(process, ": its trace agent has gone; waiting for it\n")
-        self.interrupt(process)
+        self.pmcd.start_agent()
+        back = next(line for line in process.stderr if " is back" in line)
+        self.assertTrue(back.endswith(" is back; spans of that time are missing, and nobody knows how many\n"), back)
+        self.assertRegex(self.interrupt(process)[1],
+                         r"^pcp-trace spans: \d+ traces?, \d+ spans; an unknown number missed\n$")
+
+    def test_tell_that_the_agent_has_gone_and_that_spans_are_missing(self):
+        self.check_telling_of_a_killed_agent()
+
+    def test_tell_the_same_beside_lines_of_json(self):
+        self.check_telling_of_a_killed_agent("--json")
+
+    def test_tell_that_the_agent_is_another_one(self):
+        """Which may have come between two fetches."""
+        clock = SteppedClock(self.enterContext(tempfile.TemporaryDirectory(prefix="trace-")))
+        self.pmcd = self.start_pmcd(environment=clock.environment)
+        process = self.start()
+        program = self.program()
+        program.wait_for_filters("tag=*")
+        clock.step_to(50)  # less than a monitor may be silent
+        program.send(encode_span(begin_ns=BEGIN))
+        self.assertIn("request", process.stdout.readline())
+        self.pmcd.restart_agent()
+        self.wait_for_complaint(process, "; spans of that time are missing, and nobody knows how many\n")
+        self.assertEqual(self.interrupt(process)[1], "pcp-trace spans: 1 trace, 1 span; an unknown number missed\n")
 
     def test_go_on_with_a_pmcd_that_has_come_back(self):
         process = self.start("--json", "-s", "1")
@@ -209,7 +235,7 @@ class OfOneHost(SpansTestCase):
         program.send(encode_span(begin_ns=BEGIN))
         out, complaints = self.end(process)
         self.assertEqual(json.loads(out)["spans"][0]["tag"], "request")
-        self.assertRegex(complaints, r"; waiting for it\n.* is back\n$")
+        self.assertRegex(complaints, r"; waiting for it\n.* is back; spans .*\n.*; an unknown number missed\n$")
 
     def test_of_a_program_that_traces(self):
         traced = self.start_traced(self.environment(self.pmcd, PCP_TRACE_SERVICE="shop"), "traces")
@@ -417,7 +443,7 @@ class Nothing(SpansTestCase):
             for attempts in (2, 3):
                 wait_until(lambda: proxy.connections >= attempts, what="another attempt")
                 proxy.cut()
-        self.assertTrue(process.stderr.readline().endswith(" is back\n"))
+        self.assertTrue(process.stderr.readline().endswith(" and nobody knows how many\n"))
         self.interrupt(process)
 
     def test_matches_a_filter_that_makes_no_sense(self):

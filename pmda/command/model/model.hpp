@@ -176,6 +176,7 @@ struct RecordedSpans {
   std::vector<SpanTrace> slowest;
   std::map<std::string, LongestSpan> longest{};  // by tag
   std::vector<std::string> cut{};                // the archives whose end is missing
+  bool has_gap = false;                          // more are missing, nobody knows how many
 };
 
 // All of one run.

@@ -103,7 +103,10 @@ Result<std::optional<RecordedSpans>> read_traces(const ReadRequest& request,
     std::optional<SpanArchive::Record> record = all.next();
     if (!record) break;
     const agent::Time now = record->at.time_since_epoch();
-    if (is_within(record->at, request.window)) found.missed += record->news.missed;
+    if (is_within(record->at, request.window)) {
+      found.missed += record->news.missed;
+      found.has_gap |= record->comes_after_gap;
+    }
     for (SpanEvent& span : record->news.spans) assembly.add(std::move(span), now);
     if (now - looked < kBetweenLooks) continue;
     looked = now;

@@ -18,6 +18,7 @@ Result<SpanArchive> SpanArchive::open(const std::string& path) {
   if (context < 0) return pcp_error(path + ": not a readable archive of PCP", context);
   SpanArchive archive(context);
   archive.events_ = lookup(kEventsMetric);
+  archive.uptime_ = lookup("trace.agent.uptime");
   archive.host_ = host_name_of(context);
   timespec end{};
   archive.is_cut_ = pmGetHighResArchiveEnd(&end) == PM_ERR_LOGREC;
@@ -37,16 +38,30 @@ std::optional<SpanArchive::Record> SpanArchive::next() {
       return {};
     }
     const OwnedHighResResult result(read);
-    for (int i = 0; i < result->numpmid; ++i) {
-      const pmValueSet& set = *result->vset[i];
-      if (set.pmid != events_ || set.numval < 1 || set.valfmt == PM_VAL_INSITU) continue;
-      std::optional<SpanNews> news = read_events(*set.vlist[0].value.pval);
-      if (!news) continue;
-      for (SpanEvent& span : news->spans)
-        if (span.host.empty()) span.host = host_;
-      return Record{moment_of(result->timestamp), *std::move(news)};
-    }
+    if (std::optional<Record> record = read_record(*result)) return record;
   }
+}
+
+std::optional<SpanArchive::Record> SpanArchive::read_record(const pmHighResResult& result) {
+  Record record{moment_of(result.timestamp), {}, result.numpmid == 0};
+  bool has_news = record.comes_after_gap;
+  for (int i = 0; i < result.numpmid; ++i) {
+    const pmValueSet& set = *result.vset[i];
+    if (set.pmid == uptime_ && uptime_ != PM_ID_NULL) {
+      const double uptime_s = double_of(set).value_or(uptime_s_);
+      record.comes_after_gap = uptime_s < std::exchange(uptime_s_, uptime_s);
+      has_news |= record.comes_after_gap;
+    }
+    if (set.pmid != events_ || set.numval < 1 || set.valfmt == PM_VAL_INSITU) continue;
+    std::optional<SpanNews> news = read_events(*set.vlist[0].value.pval);
+    if (!news) continue;
+    for (SpanEvent& span : news->spans)
+      if (span.host.empty()) span.host = host_;
+    record.news = *std::move(news);
+    has_news = true;
+  }
+  if (!has_news) return {};
+  return record;
 }
 
 }  // namespace pcp::trace::command

@@ -27,7 +27,8 @@ class SpanArchive {
 
   struct Record {
     Moment at{};
-    SpanNews news;  // each with its host
+    SpanNews news;                 // each with its host; perhaps none
+    bool comes_after_gap = false;  // of which nothing is known, or another agent has sent it
   };
 
   // Reads on, up to where the archive is whole. Nothing: it is the end.
@@ -38,10 +39,13 @@ class SpanArchive {
 
  private:
   SpanArchive(int context) : context_(context) {}
+  std::optional<Record> read_record(const pmHighResResult& result);
 
   ArchiveContext context_;
   std::string host_;
   pmID events_ = PM_ID_NULL;
+  pmID uptime_ = PM_ID_NULL;
+  double uptime_s_ = 0;  // of the agent, when it was read last
   bool is_cut_ = false;
 };
 

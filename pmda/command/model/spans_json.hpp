@@ -13,6 +13,8 @@ inline void write_spans(JsonWriter& json, const RecordedSpans& spans) {
     json.number("traces", spans.traces);
     json.number("spans", spans.spans);
     json.number("missed", spans.missed);
+    json.key("has_gap");
+    json.truth(spans.has_gap);
     json.key("slowest");
     json.array([&] {
       for (const SpanTrace& trace : spans.slowest) write_trace(json, trace);

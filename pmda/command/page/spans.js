@@ -11,9 +11,17 @@ const titleOf = (trace) => trace.spans[0].tag;
 
 const hasFailed = (trace) => trace.spans.some(({aborted}) => aborted);
 
-function spansNote({traces, spans, missed}, filter) {
-  return `of ${plural(traces, 'trace')} with ${plural(spans, 'span')}` +
-      (missed ? `; ${plural(missed, 'span')} missed` : '') +
+// '' if nothing was missed.
+function missedText({missed, has_gap: hasGap}) {
+  const counted = missed ? plural(missed, 'span') : '';
+  const unknown = hasGap ? 'an unknown number' : '';
+  return [counted, unknown].filter(Boolean).join(' and ') + (missed || hasGap ? ' missed' : '');
+}
+
+function spansNote(all, filter) {
+  const missed = missedText(all);
+  return `of ${plural(all.traces, 'trace')} with ${plural(all.spans, 'span')}` +
+      (missed ? `; ${missed}` : '') +
       (filter ? `; captured by ${visibleName(filter)}` : '');
 }
 
@@ -53,7 +61,7 @@ function showSpans({spans, run: {filter}}) {
   byId('spans-split').hidden = slowest.length === 0;
   byId('spans-none').textContent = 'No transaction that the filter ' +
       (filter ? `${visibleName(filter)} ` : '') + 'asks for has ended' +
-      (spans.missed ? `, but ${plural(spans.missed, 'span')} missed.` : ' in this run.');
+      (missedText(spans) ? `, but ${missedText(spans)}.` : ' in this run.');
   if (slowest.length === 0) return;
   const choices = slowest.map((trace) => traceChoice(trace, slowest[0].duration_ns || 1));
   const choose = (chosen) => {

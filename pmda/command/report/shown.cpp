@@ -227,6 +227,11 @@ std::string Shown::counted(std::uint64_t count, const std::string& what) {
   return Shown::count(static_cast<double>(count)) + " " + what + (count == 1 ? "" : "s");
 }
 
+std::string Shown::missed(std::uint64_t spans, bool has_gap) {
+  if (!has_gap) return (spans == 0 ? "none" : counted(spans, "span")) + " missed";
+  return (spans == 0 ? "" : counted(spans, "span") + " and ") + "an unknown number missed";
+}
+
 std::string Shown::number(double number) {
   const double size = std::abs(number);
   if (number == 0) return "0";

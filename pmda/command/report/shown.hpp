@@ -39,6 +39,10 @@ class Shown {
   // "1 span", "12,345 spans".
   static std::string counted(std::uint64_t count, const std::string& what);
 
+  // "none missed", "17 spans missed", "an unknown number missed", or both. A gap: nobody knows what
+  // was missed in it.
+  static std::string missed(std::uint64_t spans, bool has_gap);
+
   // Three digits: "0.00123", "45.6", "1.23 M", "4.56e-07".
   static std::string number(double number);
 

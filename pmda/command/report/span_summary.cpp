@@ -19,8 +19,9 @@ std::string span_counts(const RecordedSpans& spans, const Shown& shown) {
   const std::string what = spans.traces == 0 ? "no traces"
                                              : Shown::counted(spans.traces, "trace") + ", " +
                                                    Shown::counted(spans.spans, "span");
+  const bool is_all = spans.missed == 0 && !spans.has_gap;
   return shown.faint("captured ") + what +
-         (spans.missed == 0 ? "" : "; " + Shown::counted(spans.missed, "span") + " missed") + "\n";
+         (is_all ? "" : "; " + Shown::missed(spans.missed, spans.has_gap)) + "\n";
 }
 
 std::string span_summary(const RecordedSpans& spans, const Shown& shown) {

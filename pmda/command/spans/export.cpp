@@ -103,8 +103,8 @@ int export_recorded(const ExportOptions& options) {
                     ((*read)->cut.empty() ? ": no transaction was captured when it was recorded"
                                           : ": there is no transaction before that"),
                 kExportFailed);
-  if ((*read)->missed > 0)
-    fail(std::to_string((*read)->missed) + " spans were missed when they were recorded", kExported);
+  if ((*read)->missed > 0 || (*read)->has_gap)
+    fail("when they were recorded: " + Shown::missed((*read)->missed, (*read)->has_gap), kExported);
   return write(all, options.chrome);
 }
 

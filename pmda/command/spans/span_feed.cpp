@@ -129,9 +129,11 @@ class Reporter {
       if (!fetched) return say_trouble(fetched.error().message);
       queue_->note_good_answer(number_);
       const bool is_behind = fetched->backlog > 0;
-      if (!fetched->news.spans.empty() || fetched->news.missed > 0) {
-        is_silent_ = false;
+      const bool has_come = !fetched->news.spans.empty() || fetched->news.missed > 0;
+      if (has_come) is_silent_ = false;
+      if (has_come || fetched->is_of_another) {
         HostNews news = made();
+        news.has_new_agent = fetched->is_of_another;
         news.spans = std::move(fetched->news.spans);
         news.missed = fetched->news.missed;
         queue_->put(std::move(news));

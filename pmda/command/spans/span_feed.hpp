@@ -25,6 +25,7 @@ struct HostNews {
   std::uint64_t missed = 0;
   std::string trouble;             // not empty: it has gone, and why
   bool is_back = false;            // after trouble
+  bool has_new_agent = false;      // which came without trouble
   bool is_mute = false;            // it has not answered for a while; nothing else is known
   bool is_over = false;            // no more will come of it
   std::optional<HostFacts> facts;  // nothing has come for a while

@@ -91,12 +91,13 @@ Result<void> SpanHost::ask_for(const std::string& filter) {
   is_lost_ = !asked;  // until it is known to be there
   if (!asked) return asked.error();
   metrics_ = *asked;
+  uptime_s_ = 0;
   return {};
 }
 
 Result<SpanHost::Fetched> SpanHost::fetch() {
   pmUseContext(context_);
-  std::array metrics{metrics_.events, metrics_.backlog};
+  std::array metrics{metrics_.events, metrics_.backlog, metrics_.uptime};
   pmResult* read = nullptr;
   const int status = pmFetch(static_cast<int>(metrics.size()), metrics.data(), &read);
   if (status < 0) {
@@ -114,6 +115,8 @@ Result<SpanHost::Fetched> SpanHost::fetch() {
   fetched.must_ask_again = (status & PMCD_AGENT_CHANGE) != 0;
   if (backlog.numval > 0 && backlog.valfmt == PM_VAL_INSITU)
     fetched.backlog = static_cast<std::uint32_t>(backlog.vlist[0].value.lval);
+  const double uptime_s = double_of(*result->vset[2]).value_or(0);
+  fetched.is_of_another = uptime_s < std::exchange(uptime_s_, uptime_s);
   if (events.numval == 0) return fetched;
   std::optional<SpanNews> news = read_events(*events.vlist[0].value.pval);
   if (!news) return Error{"the trace agent: what it has sent makes no sense"};

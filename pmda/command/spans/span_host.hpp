@@ -39,6 +39,7 @@ class SpanHost {
     SpanNews news;
     std::uint32_t backlog = 0;  // more is there already
     bool must_ask_again = false;
+    bool is_of_another = false;  // agent than before
   };
 
   // Gives what is new. After an error it has to be connected again, and asked.
@@ -53,6 +54,7 @@ class SpanHost {
   int context_ = -1;
   bool is_lost_ = false;
   SpanMetrics metrics_;
+  double uptime_s_ = 0;  // of the agent, when it was read last
 };
 
 }  // namespace pcp::trace::command

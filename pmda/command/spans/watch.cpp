@@ -17,6 +17,9 @@ namespace pcp::trace::command {
 
 namespace {
 
+// What an agent had not given away when it went is lost, and so is what was captured without one.
+constexpr const char* kGap = "; spans of that time are missing, and nobody knows how many\n";
+
 constexpr agent::Time kLook = std::chrono::milliseconds(100);  // between two looks
 
 class Watch {
@@ -49,7 +52,9 @@ class Watch {
     if (news.is_over) --hosts_left_;
     if (!news.trouble.empty())
       say(host + ": " + news.trouble + (news.is_over ? "\n" : "; waiting for it\n"));
-    if (news.is_back) say(host + " is back\n");
+    if (news.is_back) say(host + " is back" + kGap);
+    if (news.has_new_agent) say(host + ": its trace agent has begun anew" + kGap);
+    watched_.has_gap |= news.has_new_agent || (!news.trouble.empty() && !news.is_over);
     if (news.is_mute) say(host + ": no answer yet; pmcd or its trace agent may be stopped\n");
     if (news.missed > 0 && watched_.missed == 0)
       say(host + ": " + Shown::counted(news.missed, "span") +
@@ -92,11 +97,11 @@ Watched watch(const WatchOptions& options, Interruption& interruption, const cha
 }
 
 void tell_of(const Watched& watched, const char* word) {
-  if (!watched.was_possible || (watched.missed == 0 && ::isatty(STDERR_FILENO) == 0)) return;
+  const bool is_all = watched.missed == 0 && !watched.has_gap;
+  if (!watched.was_possible || (is_all && ::isatty(STDERR_FILENO) == 0)) return;
   std::cerr << "pcp-trace " << word << ": " << Shown::counted(watched.traces, "trace") << ", "
             << Shown::counted(watched.spans, "span") << "; "
-            << (watched.missed == 0 ? "none" : Shown::counted(watched.missed, "span")) << " missed"
-            << std::endl;
+            << Shown::missed(watched.missed, watched.has_gap) << std::endl;
 }
 
 }  // namespace pcp::trace::command

@@ -19,6 +19,7 @@ struct Watched {
   std::uint64_t traces = 0;
   std::uint64_t spans = 0;   // and events
   std::uint64_t missed = 0;  // likewise
+  bool has_gap = false;      // more are missing, and nobody knows how many
   bool was_possible = true;  // else no host had spans for us
 };
 

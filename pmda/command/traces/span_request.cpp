@@ -44,7 +44,8 @@ int store_text(pmID metric, const std::string& text) {
 
 Result<SpanMetrics> look_up() {
   if (const Result<void> found = find_agent(); !found) return found.error();
-  const SpanMetrics metrics{lookup("tracing.events"), lookup("tracing.backlog")};
+  const SpanMetrics metrics{lookup("tracing.events"), lookup("tracing.backlog"),
+                            lookup("trace.agent.uptime")};
   if (metrics.events != PM_ID_NULL && metrics.backlog != PM_ID_NULL) return metrics;
   return Error{"its trace agent is PCP's own, or too old: it has no spans (no tracing.events)"};
 }

@@ -16,6 +16,7 @@ namespace pcp::trace::command {
 struct SpanMetrics {
   pmID events = PM_ID_NULL;
   pmID backlog = PM_ID_NULL;
+  pmID uptime = PM_ID_NULL;  // falls when the agent was started anew
 };
 
 // Whether pmcd has a trace agent; the error says what is missing.

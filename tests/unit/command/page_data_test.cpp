@@ -51,8 +51,9 @@ TEST(PageData, HasTheSlowestTracesIfSpansWereAskedFor) {
   trace.spans = {span_of("request", 1, 0)};
   model.spans = RecordedSpans{3, 1000, 7, {trace}};
   const std::string line = trace_json(trace);
-  EXPECT_TRUE(unpacked(model).has(R"("spans":{"traces":3,"spans":1000,"missed":7,"slowest":[)" +
-                                  line.substr(0, line.size() - 1) + "]}"));
+  EXPECT_TRUE(unpacked(model).has(
+      R"("spans":{"traces":3,"spans":1000,"missed":7,"has_gap":false,"slowest":[)" +
+      line.substr(0, line.size() - 1) + "]}"));
 }
 
 Tag transaction(const std::string& name, double calls, std::initializer_list<double> values = {}) {

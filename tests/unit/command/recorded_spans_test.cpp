@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/model/recorded_spans.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,12 +20,16 @@ std::uint64_t ns_at(double second) {
   return static_cast<std::uint64_t>(moment(second).time_since_epoch().count());
 }
 
+const pmID kUptime = pmID_build(10, 3, 24);
+
 class RecordedSpansOf : public OfArchives {
  protected:
   struct Written {
     double second;
     std::vector<MadeSpan> spans;
     std::uint64_t missed = 0;
+    std::optional<double> uptime_s{};  // instead of spans
+    bool is_mark = false;              // likewise
   };
 
   void write(const std::vector<Written>& records, const std::string& name = "run",
@@ -32,10 +37,17 @@ class RecordedSpansOf : public OfArchives {
     ArchiveWriter writer =
         *ArchiveWriter::create(path(name), {ArchiveVersion::V3, 1, stamp(0), host, "UTC"});
     writer.add_metric(described(kCount, PM_TYPE_U64), "trace.transact.count");
+    writer.add_metric(described(kUptime, PM_TYPE_DOUBLE, PM_INDOM_NULL), "trace.agent.uptime");
     writer.add_metric(described_events(), "tracing.events");
     writer.add_sample(stamp(0), Reading().add(kCount, {}).sample());
-    for (const Written& record : records)
-      writer.add_sample(stamp(record.second), MadeEvents(record.spans, record.missed).sample());
+    for (const Written& record : records) {
+      Reading uptime;
+      uptime.add(kUptime, {{static_cast<int>(PM_IN_NULL), record.uptime_s.value_or(0)}});
+      writer.add_sample(stamp(record.second),
+                        record.is_mark    ? Sample()
+                        : record.uptime_s ? uptime.sample()
+                                          : MadeEvents(record.spans, record.missed).sample());
+    }
     ASSERT_TRUE(writer.finish());
   }
 
@@ -131,6 +143,25 @@ TEST_F(RecordedSpansOf, AnAbortedOneIsNoneOfItsTagsCalls) {
   aborted.aborted = true;
   write({{2, {aborted, {"a", 2, 0, ns_at(0.5), 30 * kMs, 2}}}});
   EXPECT_EQ(spans().longest.at("a").duration_ns, 30 * kMs);
+}
+
+TEST_F(RecordedSpansOf, OneAgentHaveNoGap) {
+  write({{1, {}, 0, 10.0}, {2, {{"a", 1, 0, ns_at(0.5)}}}, {3, {}, 0, 12.0}});
+  EXPECT_FALSE(spans().has_gap);
+}
+
+TEST_F(RecordedSpansOf, TwoAgentsHaveAGapBetweenThem) {
+  write({{1, {}, 0, 10.0}, {2, {{"a", 1, 0, ns_at(0.5)}}}, {3, {}, 0, 2.0}});
+  EXPECT_TRUE(spans().has_gap);
+  EXPECT_EQ(spans().traces, 1U);
+  EXPECT_FALSE(spans({"run"}, {moment(0), moment(2)}).has_gap);
+}
+
+TEST_F(RecordedSpansOf, ATimeOfWhichNothingIsKnownAreAGap) {
+  write(
+      {{1, {{"a", 1, 0, ns_at(0.5)}}}, {2, {}, 0, {}, true}, {3, {{"b", 2, 0, ns_at(2.5), 1, 2}}}});
+  EXPECT_TRUE(spans().has_gap);
+  EXPECT_EQ(spans().traces, 2U);
 }
 
 TEST_F(RecordedSpansOf, AnArchiveWithoutThemAreNone) {

@@ -137,8 +137,9 @@ TEST(ReportAsJson, HasTheSlowestTraces) {
   spans.slowest.emplace_back().spans = {span_of("request", 1, 0)};
   const std::string json = report_json({}, {}, nullptr, {}, &spans);
   const std::string trace = trace_json(spans.slowest.front());
-  EXPECT_TRUE(json.ends_with(R"(,"spans":{"traces":3,"spans":1000,"missed":7,"slowest":[)" +
-                             trace.substr(0, trace.size() - 1) + "]}}\n"))
+  EXPECT_TRUE(
+      json.ends_with(R"(,"spans":{"traces":3,"spans":1000,"missed":7,"has_gap":false,"slowest":[)" +
+                     trace.substr(0, trace.size() - 1) + "]}}\n"))
       << json;
 }
 

@@ -17,6 +17,12 @@ TEST(SpanSummary, CountsWhatWasCapturedAndWhatWasMissed) {
   EXPECT_EQ(span_counts({1234, 5678, 17, {}}, shown),
             "captured 1,234 traces, 5,678 spans; 17 spans missed\n");
   EXPECT_EQ(span_counts({0, 0, 0, {}}, shown), "captured no traces\n");
+  RecordedSpans spans{2, 3, 0, {}};
+  spans.has_gap = true;
+  EXPECT_EQ(span_counts(spans, shown), "captured 2 traces, 3 spans; an unknown number missed\n");
+  spans.missed = 4;
+  EXPECT_EQ(span_counts(spans, shown),
+            "captured 2 traces, 3 spans; 4 spans and an unknown number missed\n");
 }
 
 TEST(SpanSummary, ShowsThreeTreesOfFifteenSpans) {
