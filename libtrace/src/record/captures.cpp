@@ -58,18 +58,21 @@ Places CaptureSet::look_up(const Tag& tag) const {
   return matching;
 }
 
-Places CaptureSet::admit(Places places, std::uint64_t trace_low) const {
+Places CaptureSet::admit(Places places, std::uint64_t trace_low, Places& over_limit) const {
   Places admitted = 0;
   for_each_place(places, [&](std::size_t place) {
     const Asked& asked = asked_[place];
     const SpanLimit& limit = asked.limit;
     if (!SpanLimit::is_asked_for(asked.share, trace_low)) return;
     const Places bit = Places{1} << place;
-    if ((slow_ & bit) != 0 || limit.admits_from_now_on(asked.share, trace_low) ||
-        limit.admits(asked.share, trace_low, coarse_now_ns()) == SpanLimit::Answer::Taken)
+    if ((over_limit & bit) == 0 &&
+        ((slow_ & bit) != 0 || limit.admits_from_now_on(asked.share, trace_low) ||
+         limit.admits(asked.share, trace_low, coarse_now_ns()) == SpanLimit::Answer::Taken)) {
       admitted |= bit;
-    else
+    } else {
+      over_limit |= bit;
       asked.missed_limit.fetch_add(1, std::memory_order_relaxed);
+    }
   });
   return admitted;
 }

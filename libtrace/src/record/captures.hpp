@@ -73,8 +73,8 @@ class CaptureSet {
   }
 
   // Of these places those that take a transaction of this trace, a top, now; the others have missed
-  // it.
-  Places admit(Places places, std::uint64_t trace_low) const;
+  // it. Those over their limit go to `over_limit`, as do all that have left out what is around it.
+  Places admit(Places places, std::uint64_t trace_low, Places& over_limit) const;
 
   // Those that want slow ones only, with what is inside of them: which ones these are is known when
   // the top ends. Until then no limit holds.

@@ -214,11 +214,14 @@ class Recorder {
     Places fast = 0;  // for these what it is directly inside of has ended, and was fast
   };
   static Around innermost_open(const ThreadTrace::Inside& inside);
+  static Places over_limit_around(const CaptureSet& set, const ThreadTrace::Inside& inside);
   struct Chosen {
     Places places = 0;
-    Places slow_tops = 0;  // of these, those with slower= of which it is the top
-    Places left_out = 0;   // those of which it would be, were there room
-    Around around{};       // where it is inside of a tree of which only slow ones are wanted
+    Places slow_tops = 0;      // of these, those with slower= of which it is the top
+    Places left_out = 0;       // those of which it would be, were there room
+    Places over_limit = 0;     // those whose limit has left it out, or what it is inside of
+    bool is_left_out = false;  // by any of these two, but what it is inside of was not
+    Around around{};           // where it is inside of a tree of which only slow ones are wanted
   };
   Chosen choose(const Captures::Look& look, const Tag* tag, const ThreadTrace::Inside& inside,
                 TraceContext& context);

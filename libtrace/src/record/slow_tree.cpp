@@ -16,6 +16,8 @@ struct SlowTreeSlot {
   std::atomic<std::uint32_t> round;
   std::atomic<OpenTable::Place> around;
   std::atomic<Moment> around_begun;
+  std::atomic<Places> over_limit;
+  std::atomic<CaptureSet::Epoch> epoch;
   std::atomic<std::uint32_t> open_inside;  // begun there, and not known to have ended here
 };
 ByEntry<SlowTreeSlot> slots;
@@ -36,6 +38,8 @@ void note_in_slow_tree(std::uint32_t entry, Moment begun, const InSlowTree& what
   slot->round.store(what.round, std::memory_order_release);
   slot->around.store(what.around, std::memory_order_release);
   slot->around_begun.store(what.around_begun, std::memory_order_release);
+  slot->over_limit.store(what.over_limit, std::memory_order_release);
+  slot->epoch.store(what.epoch, std::memory_order_release);
   slot->fast.store(0, std::memory_order_release);
   slot->open_inside.store(0, std::memory_order_release);
   slot->begun.store(begun, std::memory_order_release);
@@ -64,7 +68,9 @@ SlowTreeNote find_in_slow_tree(std::uint32_t entry, Moment begun) {
                .left_out = slot->left_out.load(std::memory_order_acquire),
                .round = slot->round.load(std::memory_order_acquire),
                .around = slot->around.load(std::memory_order_acquire),
-               .around_begun = slot->around_begun.load(std::memory_order_acquire)},
+               .around_begun = slot->around_begun.load(std::memory_order_acquire),
+               .over_limit = slot->over_limit.load(std::memory_order_acquire),
+               .epoch = slot->epoch.load(std::memory_order_acquire)},
       .fast = slot->fast.load(std::memory_order_acquire),
       .is_known = true,
       .is_closed = slot->open_inside.load(std::memory_order_acquire) == 0};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What the open transactions are to filters with slower=: the top of a tree, of which is kept all
-// or nothing once it is known how long it took, or a part of one. By the number of the entry in the
+// or nothing once it is known how long it took, or a part of one. And which other filters' limits
+// have left them out, with all that is inside of them. By the number of the entry in the
 // open table, in memory that is made when the first comes, and that the kernel wipes in a forked
 // child.
 #pragma once
@@ -18,6 +19,8 @@ struct InSlowTree {
   std::uint32_t round = 0;  // of its thread's EndedInside, when it began
   OpenTable::Place around = OpenTable::kNowhere;  // what it is a part of,
   Moment around_begun = 0;                        // and since when that was open
+  Places over_limit = 0;        // whose limit has left it out, or what it is a part of,
+  CaptureSet::Epoch epoch = 0;  // of this set
 };
 
 // Thread: that of the begin. Where there is no memory nothing is known of it.

@@ -20,6 +20,7 @@ inline constexpr std::uint64_t kKnownFlags = kSampledFlag | kRandomFlag;
 inline constexpr std::uint64_t kCameInFlag = 128;  // ours: begun with headers of another process
 inline constexpr std::uint64_t kLeftOutFlag = 64;  // ours: there was no room for it, or its top
 inline constexpr std::uint64_t kInsideOneThatCameInFlag = 32;  // ours: of which it has the parent
+inline constexpr std::uint64_t kOverLimitFlag = 16;  // ours: over a filter's limit, or its top
 
 // Five words, which lie in the memory of an open transaction.
 struct TraceContext {
@@ -54,7 +55,7 @@ struct TraceContext {
     TraceContext inner = *this;
     inner.own = 0;
     inner.parent = outgoing();
-    inner.set_flags((flags() & (kKnownFlags | kLeftOutFlag)) |
+    inner.set_flags((flags() & (kKnownFlags | kLeftOutFlag | kOverLimitFlag)) |
                     (own == 0 && is_parent_elsewhere() ? kInsideOneThatCameInFlag : 0));
     return inner;
   }

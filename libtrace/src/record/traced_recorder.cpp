@@ -48,6 +48,16 @@ Recorder::Around Recorder::innermost_open(const ThreadTrace::Inside& inside) {
   return {.fast = around.fast};
 }
 
+// Those whose limit has left out what something is inside of; all, if that is not known any more.
+Places Recorder::over_limit_around(const CaptureSet& set, const ThreadTrace::Inside& inside) {
+  if ((inside.context.flags() & kOverLimitFlag) == 0) return 0;
+  SlowTreeNote around;
+  if (OpenTable::is_entry(inside.around))
+    around = find_in_slow_tree(OpenTable::entry_at(inside.around)->number, inside.around_begun);
+  if (!around.is_known) return set.places() & ~set.slow();
+  return set.still_asked(around.what.over_limit, static_cast<std::uint16_t>(around.what.epoch));
+}
+
 // Which filters take it: those that have what it is inside of, and those whose top it is. What is a
 // top but for its share or limit has a trace all the same, so that what is inside of it is decided
 // alike.
@@ -60,21 +70,25 @@ Recorder::Chosen Recorder::choose(const Captures::Look& look, const Tag* tag,
     inherited &= ~around.fast;
   }
   const Places tops = look->matching(*tag) & ~inherited;
-  if ((inherited | tops) == 0) return {};
+  const Places over_limit = over_limit_around(*look, inside);
+  if ((inherited | tops) == 0) return {.over_limit = over_limit};
   if (!context.is_trace()) context = trace_.begin_trace();
   if (!context.is_trace()) {
     look->miss_for_want_of_room(inherited | tops);
     return {};
   }
-  Chosen chosen{.around = around};
-  chosen.places = look->admit(tops, context.trace_low);
-  // The other half of the room is for what is inside of others. And what is inside of what was left
-  // out is left out as well, so that nobody sees a part of it as if it were all.
+  Chosen chosen{.over_limit = over_limit, .around = around};
+  // What is inside of what was left out is left out as well, so that nobody sees a part of it as if
+  // it were all.
+  chosen.places = look->admit(tops, context.trace_low, chosen.over_limit);
+  chosen.is_left_out = chosen.over_limit != over_limit;
+  // The other half of the room is for what is inside of others.
   const bool has_room = !queue_->spans().is_half_full() && (context.flags() & kLeftOutFlag) == 0;
   if (chosen.places != 0 && !has_room) {
     chosen.left_out = chosen.places & look->slow();
     look->miss_for_want_of_room(chosen.places & ~chosen.left_out);
     chosen.places = 0;
+    chosen.is_left_out = true;
     context.set_flags(context.flags() | kLeftOutFlag);
   }
   chosen.slow_tops = chosen.places & look->slow();
@@ -111,19 +125,21 @@ Recorder::Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Insid
     OpenTable::begin_later(begun.place, begun.moment);
   }
   context.set_places(places);
+  if (has_entry &&
+      (chosen.over_limit != 0 || (is_timed && ((places | chosen.left_out) & look->slow()) != 0)))
+    note_in_slow_tree(OpenTable::entry_at(begun.place)->number, begun.moment,
+                      {chosen.slow_tops, chosen.left_out, ended_inside_.round(),
+                       chosen.around.place, chosen.around.begun, chosen.over_limit, look->epoch()});
+  context.set_flags((context.flags() & ~kOverLimitFlag) |
+                    (chosen.over_limit != 0 ? kOverLimitFlag : 0));
   if (is_timed && has_entry) {
     OpenTable::entry_at(begun.place)
         ->thread.store(thread_.load(std::memory_order_relaxed), std::memory_order_relaxed);
     look->count(places, ns_of(begun.moment));
-    if (((places | chosen.left_out) & look->slow()) != 0)
-      note_in_slow_tree(OpenTable::entry_at(begun.place)->number, begun.moment,
-                        {chosen.slow_tops, chosen.left_out, ended_inside_.round(),
-                         chosen.around.place, chosen.around.begun});
     begun.place |= OpenTable::captured_in(look->epoch());
   }
   if (context.is_trace()) begun.place |= OpenTable::kHasTrace;
-  const bool is_left_out = (context.flags() & ~inside.context.flags() & kLeftOutFlag) != 0;
-  if (is_chosen || context.own != 0 || is_left_out)
+  if (is_chosen || context.own != 0 || chosen.is_left_out)
     begun.place = trace_.attach_begun({tag, begun.place, begun.moment}, context);
   return {begun, context};
 }
@@ -229,9 +245,10 @@ void Recorder::capture_event(const Tag* tag, wire::SpanKind kind, double value) 
   event.begin_ns = now_ns();
   event.value = value;
   event.kind = kind;
-  const Places by_itself =
-      look->admit(look->matching(*tag) & wanting & ~around & ~look->slow(),
-                  inside.context.is_trace() ? inside.context.trace_low : trace_.make_id());
+  Places over_limit = over_limit_around(*look, inside);
+  const Places by_itself = look->admit(
+      look->matching(*tag) & wanting & ~around & ~look->slow(),
+      inside.context.is_trace() ? inside.context.trace_low : trace_.make_id(), over_limit);
   event.context.set_places((around & wanting) | by_itself);
   look->count(event.context.places(), event.begin_ns);
   event.epoch = look->epoch();

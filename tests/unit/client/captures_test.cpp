@@ -192,6 +192,43 @@ TEST_F(CapturesTest, LoseWholeTreesFirstWhereThereIsNoRoom) {
   EXPECT_EQ(take().size(), put + 1);
 }
 
+TEST_F(CapturesTest, LeaveOutAllThatIsEverInsideOfWhatIsOverALimit) {
+  const Tag* const part = intern_tag("part");
+  ask(false, ",part kind=point limit=1/s");
+  Recorder::Traced over = begin(request);
+  for (; over.context.places() != 0; over = begin(request)) end(request, over);
+  const auto inside = [](const Recorder::Traced& traced) {
+    return ThreadTrace::Inside{traced.context.inside(), traced.begun.place, traced.begun.moment};
+  };
+  const auto others = begin(intern_tag("of no filter"));
+  take();
+  ask(true, ",part kind=point limit=1000000/s");  // it would take all again
+  const auto by_stack = begin(part);
+  EXPECT_EQ(by_stack.context.places(), 0U);
+  const auto innermost = begin(part);
+  EXPECT_EQ(innermost.context.places(), 0U);
+  recorder.capture_event(part, wire::SpanKind::Point, 0);
+  end(part, innermost);
+  end(part, by_stack);
+  for (const auto* const around : {&others, &by_stack, &innermost}) {
+    const auto told = recorder.begin_in(part, inside(*around));
+    EXPECT_EQ(told.context.places(), 0U);
+    end(part, told);
+  }
+  const auto wanted_by_another = begin(query);
+  EXPECT_EQ(wanted_by_another.context.places(), kQuery);
+  end(query, wanted_by_another);
+  end(request, others);
+  end(request, over);
+  const auto after = recorder.begin_in(part, inside(over));
+  EXPECT_EQ(after.context.places(), 0U);
+  end(part, after);
+  EXPECT_EQ(queue.captures().published()->at(3).missed_limit, 7U);
+  EXPECT_EQ(take().size(), 1U);
+  end(request, begin(request));
+  EXPECT_EQ(take().size(), 1U);
+}
+
 TEST_F(CapturesTest, AreRetiredWhenWhoLookedHasLookedAway) {
   auto& captures = queue.captures();
   LooksAtCaptures looks{0};
