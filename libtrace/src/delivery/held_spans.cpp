@@ -27,55 +27,81 @@ void decide_as(HeldSpans::Fate fate, const HeldSpans::Held& held, Places places,
 }  // namespace
 
 void HeldSpans::take(Held held, const CaptureSet& set, std::uint64_t now_ns, Decisions& decisions) {
-  const CapturedSpan span = held.span;
+  const CapturedSpan& span = held.span;
   Branch branch;
-  if (wire::is_event(span.kind)) {
-    branch.since_ns = now_ns;
-    branch.spans.push_back(std::move(held));
-    hold(std::move(branch), span.context.outgoing(), decisions);
-  } else {
+  Ended ended{.parent = span.context.outgoing()};
+  if (!wire::is_event(span.kind)) {
     if (auto inside = branches_.extract(span.context.own)) {
       branch = std::move(inside.mapped());
       held_ -= branch.spans.size();
     }
-    branch.since_ns = std::min(branch.since_ns, now_ns);
-    branch.spans.push_back(std::move(held));
     if (const Places* const lost = lost_.find(span.context.own)) branch.lost |= *lost;
-    const Ended ended = decide(span, branch, set, now_ns, decisions);
-    ended_[ended.kept != 0 ? 1 : 0].find_or_make(span.context.own) = ended;
-    hold(std::move(branch), ended.parent, decisions);
+    ended = decide(span, branch.lost, set, now_ns);
+  } else if (const Ended* const around = find_ended(ended.parent)) {
+    ended = *around;
   }
+  branch.since_ns = std::min(branch.since_ns, now_ns);
+  branch.spans.push_back(std::move(held));
+  for (Held& each : hold(std::move(branch), ended, set, now_ns, decisions))
+    take(std::move(each), set, now_ns, decisions);
   if (held_ + branches_.size() > kMost) make_room(now_ns, decisions);
 }
 
-// For the filters of which this is the top.
-HeldSpans::Ended HeldSpans::decide(const CapturedSpan& top, Branch& branch, const CaptureSet& set,
-                                   std::uint64_t now_ns, Decisions& decisions) {
-  Ended ended{.parent = top.context.parent};
-  for_each_place(top.slow_tops & top.context.places(), [&](std::size_t place) {
+// For the filters of which this is the top. So is a part of a fast top if they have its tag: it may
+// have gone on when that had ended, on another thread. Gives what became of all around it, too.
+HeldSpans::Ended HeldSpans::decide(const CapturedSpan& top, Places lost, const CaptureSet& set,
+                                   std::uint64_t now_ns) {
+  const SpanId id = top.context.own;
+  if (find(id) == nullptr) ended_[0].find_or_make(id).parent = top.context.parent;
+  const Ended around = *find_ended(id);
+  Ended ended;
+  const Places tops = top.slow_tops | (around.fast & set.matching(*top.tag));
+  for_each_place(tops & top.context.places(), [&](std::size_t place) {
     const Places bit = Places{1} << place;
     const CaptureSet::Asked& asked = set.at(place);
     if (!set.is_slow(place, top.duration_ns))
       ended.fast |= bit;
-    else if ((branch.lost & bit) != 0)
+    else if ((lost & bit) != 0)
       ended.waited |= bit;
     else if (asked.limit.admits(asked.share, top.context.trace_low, now_ns) !=
              SpanLimit::Answer::Taken)
       ended.over_limit |= bit;
     else
       ended.kept |= bit;
-    for (const Held& each : branch.spans)
-      if ((ended.kept & places_of(each) & bit) != 0) asked.limit.count(now_ns);
   });
-  apply(ended, branch, decisions);
-  return ended;
+  ended.add_what_is_around(around);
+  return ended_[ended.kept != 0 ? 1 : 0].find_or_make(id) = ended;
+}
+
+// Those for which a branch is not kept, if any of it is slow by itself and a top, since it was
+// taken before the fast one that is around it: what is around others comes first.
+std::vector<HeldSpans::Held> HeldSpans::find_slow(const Branch& branch, Places fast,
+                                                  const CaptureSet& set) {
+  const auto is_slow = [&](const Held& each) {
+    const Places tops = fast != 0 ? fast & places_of(each) & set.matching(*each.span.tag) : 0;
+    bool is_any = false;
+    for_each_place(tops, [&](auto place) { is_any |= set.is_slow(place, each.span.duration_ns); });
+    return is_any;
+  };
+  std::vector<Held> anew;
+  if (std::none_of(branch.spans.begin(), branch.spans.end(), is_slow)) return anew;
+  for (const Held& each : branch.spans)
+    if ((places_of(each) & fast) != 0) anew.push_back(for_places(each, places_of(each) & fast));
+  std::sort(anew.begin(), anew.end(), [](const Held& one, const Held& other) {
+    return std::pair(one.span.begin_ns, other.span.duration_ns) <
+           std::pair(other.span.begin_ns, one.span.duration_ns);
+  });
+  return anew;
 }
 
 // Leaves in the branch what is still to be decided.
-void HeldSpans::apply(const Ended& ended, Branch& branch, Decisions& decisions) {
+void HeldSpans::apply(const Ended& ended, Branch& branch, const CaptureSet& set,
+                      std::uint64_t now_ns, Decisions& decisions) {
   const Places decided = ended.decided();
   if (decided == 0) return;
   for (Held& each : branch.spans) {
+    for_each_place(ended.kept & places_of(each),
+                   [&](std::size_t place) { set.at(place).limit.count(now_ns); });
     decide_as(Fate::Kept, each, ended.kept, decisions);
     decide_as(Fate::OverLimit, each, ended.over_limit, decisions);
     decide_as(Fate::WaitedTooLong, each, ended.waited, decisions);
@@ -94,36 +120,40 @@ void HeldSpans::Ended::add_what_is_around(const Ended& outer) {
   parent = outer.parent;
 }
 
-// With all that it is inside of. So nobody goes the same way twice, however deep it is. (Only
-// absurd ids go round in circles.)
-const HeldSpans::Ended* HeldSpans::find_ended(SpanId id) {
-  const auto find = [this](SpanId each) {
-    Ended* const kept = ended_[1].find(each);
-    return kept != nullptr ? kept : ended_[0].find(each);
-  };
-  Ended* const ended = find(id);
-  if (ended == nullptr) return nullptr;
-  for (std::size_t depth = 0; depth < 2 * kMostEnded; ++depth) {
-    const Ended* const outer = find(ended->parent);
-    if (outer == nullptr) break;
-    ended->add_what_is_around(*outer);
-  }
-  return ended;
+HeldSpans::Ended* HeldSpans::find(SpanId id) {
+  Ended* const kept = ended_[1].find(id);
+  return kept != nullptr ? kept : ended_[0].find(id);
 }
 
-// Under the innermost that has not ended.
-void HeldSpans::hold(Branch branch, SpanId parent, Decisions& decisions) {
-  if (const Ended* const ended = find_ended(parent)) {
-    apply(*ended, branch, decisions);
-    parent = ended->parent;
-  }
-  if (branch.lost != 0) lost_.find_or_make(parent) |= branch.lost;
-  if (branch.spans.empty()) return;
-  Branch& held = branches_[parent];
+// With all that it is inside of, which each on the way learns, too: so nobody goes the same way
+// twice, however deep it is. (Only absurd ids go round in circles.)
+const HeldSpans::Ended* HeldSpans::find_ended(SpanId id) {
+  std::vector<Ended*> outwards;
+  for (Ended* each = find(id); each != nullptr && outwards.size() < 2 * kMostEnded;
+       each = find(each->parent))
+    outwards.push_back(each);
+  if (outwards.empty()) return nullptr;
+  for (std::size_t i = outwards.size() - 1; i > 0; --i)
+    outwards[i - 1]->add_what_is_around(*outwards[i]);
+  return outwards.front();
+}
+
+// Under the innermost that has not ended. Gives what is to be taken anew.
+std::vector<HeldSpans::Held> HeldSpans::hold(Branch branch, const Ended& around,
+                                             const CaptureSet& set, std::uint64_t now_ns,
+                                             Decisions& decisions) {
+  std::vector<Held> anew = find_slow(branch, around.fast, set);
+  apply(around, branch, set, now_ns, decisions);
+  if (branch.lost != 0) lost_.find_or_make(around.parent) |= branch.lost;
+  if (branch.spans.empty()) return anew;
+  Branch& held = branches_[around.parent];
   held.since_ns = std::min(held.since_ns, branch.since_ns);
   held_ += branch.spans.size();
+  // The fewer ones are moved: with the others a deep tree would move all it has at each level.
+  if (held.spans.size() < branch.spans.size()) held.spans.swap(branch.spans);
   held.spans.insert(held.spans.end(), std::make_move_iterator(branch.spans.begin()),
                     std::make_move_iterator(branch.spans.end()));
+  return anew;
 }
 
 // That it was so is remembered for when the transaction ends.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Spans for filters with slower=, until it is known whether the transaction that such a filter
-// selects, the top, was slow: then it is kept with all that is inside of it, or dropped. A span
+// selects, the top, was slow: then it is kept with all that is inside of it, or dropped. Of one
+// that is dropped a part that was slow by itself, as it went on on another thread, is a top. A span
 // ends before what it is a part of, as a rule, and is held under its parent's id; when the parent
 // ends, both go under the next one's, up to the top. What became of those that have ended is
 // remembered for what comes after them.
@@ -104,10 +105,13 @@ class HeldSpans {
     std::deque<SpanId> in_order_;
   };
 
-  Ended decide(const CapturedSpan& top, Branch& branch, const CaptureSet& set, std::uint64_t now_ns,
-               Decisions& decisions);
-  void apply(const Ended& ended, Branch& branch, Decisions& decisions);
-  void hold(Branch branch, SpanId parent, Decisions& decisions);
+  Ended decide(const CapturedSpan& top, Places lost, const CaptureSet& set, std::uint64_t now_ns);
+  static std::vector<Held> find_slow(const Branch& branch, Places fast, const CaptureSet& set);
+  static void apply(const Ended& ended, Branch& branch, const CaptureSet& set, std::uint64_t now_ns,
+                    Decisions& decisions);
+  std::vector<Held> hold(Branch branch, const Ended& around, const CaptureSet& set,
+                         std::uint64_t now_ns, Decisions& decisions);
+  Ended* find(SpanId id);
   const Ended* find_ended(SpanId id);
   template <typename IsOld>
   void give_up_branches(IsOld is_old, Decisions& decisions);

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "wire/steady_clock.hpp"
+
 namespace pcp::trace::client {
 namespace {
 
@@ -13,6 +15,7 @@ constexpr std::uint64_t kSlow = 10'000'000;
 constexpr Places kFirst = 1;        // slower=10ms
 constexpr Places kSecondPlace = 2;  // slower=1ms
 constexpr Places kFew = 4;          // slower=10ms, two spans a second
+constexpr Places kQueries = 8;      // tag=query slower=10ms
 
 using Fate = HeldSpans::Fate;
 
@@ -21,20 +24,25 @@ struct HeldSpansTest : testing::Test {
   HeldSpans held;
   HeldSpans::Decisions decisions;
   std::uint64_t now = 1'000 * kSecond;
+  const Tag* tag = intern_tag("request");
 
   HeldSpansTest() {
     add(0, "tag=* slower=10ms limit=1000000/s");
     add(1, "tag=* slower=1ms limit=1000000/s");
     add(2, "tag=* slower=10ms limit=2/s");
+    add(3, "tag=query slower=10ms limit=1000000/s");
   }
   void add(std::uint32_t place, const char* filter) {
     set.add({place + 1, place, filter}, *wire::parse_capture_filter(filter), wire::kAnyRate, 0);
   }
 
-  // A span of so many nanoseconds ends. Requires: `tops` is a part of `places`.
+  // A span of so many nanoseconds ends; those of smaller numbers have begun before. Requires:
+  // `tops` is a part of `places`.
   void end(std::uint64_t own, std::uint64_t parent, std::uint64_t duration_ns, Places places,
            Places tops = 0) {
     CapturedSpan span;
+    span.tag = tag;
+    span.begin_ns = own;
     span.context.trace_low = ~std::uint64_t{0};
     span.context.own = own;
     span.context.parent = parent;
@@ -45,6 +53,8 @@ struct HeldSpansTest : testing::Test {
   }
   void event(std::uint64_t in, Places places) {
     CapturedSpan span;
+    span.tag = tag;
+    span.begin_ns = in;
     span.context.parent = in;
     span.context.set_places(places);
     span.kind = wire::SpanKind::Point;
@@ -101,6 +111,54 @@ TEST_F(HeldSpansTest, WhatComesLateGoesTheSameWay) {
   end(12, 11, 1, kFirst);
   EXPECT_TRUE(decisions.empty());
   EXPECT_TRUE(held.empty());
+}
+
+TEST_F(HeldSpansTest, ASlowPartThatGoesOnAfterItsFastTopIsATop) {
+  end(1, 0, 1, kFirst, kFirst);
+  end(3, 2, 1, kFirst);
+  event(2, kFirst);
+  end(2, 1, kSlow, kFirst);
+  EXPECT_EQ(kept(), (Spans{{0, kFirst}, {2, kFirst}, {3, kFirst}}));
+  end(4, 2, 1, kFirst);  // and what comes late goes with it
+  end(5, 1, kSlow - 1, kFirst);
+  EXPECT_EQ(kept(), (Spans{{4, kFirst}}));
+  EXPECT_TRUE(decisions.empty());
+  EXPECT_TRUE(held.empty());
+}
+
+TEST_F(HeldSpansTest, ASlowPartThatComesBeforeItsFastTopIsATopToo) {
+  end(4, 3, 1, kFirst);
+  event(3, kFirst);
+  end(3, 2, kSlow, kFirst);
+  end(5, 2, 1, kFirst);
+  end(2, 1, 1, kFirst);
+  EXPECT_TRUE(decisions.empty());
+  end(1, 0, 1, kFirst, kFirst);
+  EXPECT_EQ(kept(), (Spans{{0, kFirst}, {3, kFirst}, {4, kFirst}}));
+  EXPECT_TRUE(decisions.empty());
+  EXPECT_TRUE(held.empty());
+}
+
+TEST_F(HeldSpansTest, ASlowPartOfAnotherTagIsNoTop) {
+  tag = intern_tag("query");
+  end(1, 0, 1, kQueries, kQueries);
+  tag = intern_tag("request");
+  end(2, 1, kSlow, kQueries);
+  tag = intern_tag("query");
+  end(4, 3, kSlow, kQueries);
+  tag = intern_tag("request");
+  end(3, 1, kSlow, kQueries);
+  EXPECT_EQ(kept(), (Spans{{4, kQueries}}));
+  EXPECT_TRUE(decisions.empty());
+  EXPECT_TRUE(held.empty());
+}
+
+TEST_F(HeldSpansTest, SlowPartsOfFastTopsHaveALimit) {
+  end(1, 0, 1, kFew, kFew);
+  for (std::uint64_t part = 2; part < 22; ++part) end(part, 1, kSlow, kFew);
+  const std::size_t over = decided(Fate::OverLimit).size();
+  EXPECT_EQ(kept().size() + over, 20U);
+  EXPECT_GE(over, 16U);
 }
 
 TEST_F(HeldSpansTest, ManyFastOnesDoNotMakeItForgetSlowOnes) {
@@ -175,6 +233,21 @@ TEST_F(HeldSpansTest, WhatEndsFromTheOutsideInGoesAsDeepAsItIs) {
   for (std::uint64_t inner = 2; inner <= kDepth; ++inner) end(inner, inner - 1, 1, kFirst);
   EXPECT_EQ(kept().size(), kDepth);
   EXPECT_TRUE(held.empty());
+}
+
+// Minutes, if each level took as many steps as there are levels inside of it, or around it.
+TEST_F(HeldSpansTest, ADeepTreeTakesAsManyStepsAsItHasParts) {
+  constexpr std::uint64_t kDepth = 12'000;
+  constexpr std::uint64_t kLate = 4'000;
+  const std::uint64_t until_ns = now_ns() + 60 * kSecond;
+  for (std::uint64_t top = 1 << 20; top <= 60 << 20; top += 1 << 20) {
+    for (std::uint64_t i = top + kDepth; i > top; --i) end(i, i - 1, 1, kFirst);
+    for (std::uint64_t i = top + kLate; i > top; --i) event(i, kFirst);
+    end(top, 0, 1, kFirst, kFirst);
+    ASSERT_TRUE(held.empty());
+    ASSERT_LT(now_ns(), until_ns);
+  }
+  EXPECT_TRUE(decisions.empty());
 }
 
 TEST_F(HeldSpansTest, WhatComesLateIsDecidedByTheInnermostTopOfEachFilter) {
