@@ -115,11 +115,11 @@ module pcp_trace
     module procedure tag_named, tag_with_label, tag_with_labels
   end interface
 
-  ! Opens a transaction. By tag, in a variable of the caller's, whatever was in it: any number of
-  ! the same tag at once. By name, as the calling thread's: one of each name at a time.
+  ! Opens a transaction in a variable of the caller's, whatever was in it: any number of the same
+  ! tag at once. By name alone, as the calling thread's: one of each name at a time.
   interface pmtrace_begin
-    module procedure begin_tag, begin_name, begin_tag_wide, begin_name_wide, begin_scope, &
-      begin_scope_wide
+    module procedure begin_tag, begin_name, begin_named, begin_tag_wide, begin_name_wide, &
+      begin_named_wide, begin_scope, begin_scope_named, begin_scope_wide, begin_scope_named_wide
   end interface
 
   ! Closes a transaction, given as the variable or by name: counted and timed.

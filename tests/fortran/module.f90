@@ -89,6 +89,7 @@ contains
     call pmtrace_abort('name  ', status64)
     call pmtrace_begin('name', status64)
     call pmtrace_abort(tag)
+    call begin_by_name_in_variables()
     call pmtrace_point(tag)
     call pmtrace_point('name', status)
     call pmtrace_observe(tag, 1, status)
@@ -120,6 +121,26 @@ contains
     call pmtrace_add(tag, 32.25_real64, status32)
     call expect('add by name', int(status64), 0)
     call pmtrace_point('  blanks before and within  ')
+  end subroutine
+
+  ! Two of one name at once, each in a variable; a scope ends with this procedure.
+  subroutine begin_by_name_in_variables()
+    type(pmtrace_transaction) :: outer, inner
+    type(pmtrace_scope) :: scope, wide_scope
+    integer(int32) :: status32
+    integer(int64) :: status64
+    call pmtrace_begin('phase ', outer)
+    call pmtrace_begin('phase', inner, status32)
+    call pmtrace_end(inner)
+    call pmtrace_begin('phase', inner, status64)
+    call expect('begin by name in a variable', int(status32 + status64), 0)
+    call pmtrace_end(inner)
+    call pmtrace_end(outer)
+    call pmtrace_begin('phase', scope, status32)
+    call pmtrace_begin('phase', wide_scope, status64)
+    call expect('begin by name in a scope', int(status32 + status64), 0)
+    call pmtrace_begin('', outer, status32)
+    call expect('begin by no name', int(status32), int(PMTRACE_ERR_TAGNAME))
   end subroutine
 
   subroutine trace_with_labels()
@@ -196,8 +217,8 @@ contains
     if (.not. pmtrace_flush(30_int32)) error stop 'flush, int32'
     if (.not. pmtrace_flush(30_int64)) error stop 'flush, int64'
     call pmtrace_stats(stats)
-    call expect('recorded', int(stats%recorded), 64)
-    call expect('acknowledged', int(stats%acknowledged), 64)
+    call expect('recorded', int(stats%recorded), 69)
+    call expect('acknowledged', int(stats%acknowledged), 69)
     call expect('aborted', int(stats%aborted), 4)
     call expect('connected', int(stats%connected), 1)
     call expect('version', int(stats%version), 2)

@@ -55,8 +55,8 @@ class Module(FortranTestCase):
             self.values("transact.count", "transact.aborts", "point.count", "observe.count",
                         "observe.sum", "observe.value", "counter.count", "counter.value",
                         "counter.total"),
-            {"transact.count": {"handle": 2, "name": 1, "twice": 1},
-             "transact.aborts": {"handle": 2, "name": 2, "twice": 0},
+            {"transact.count": {"handle": 2, "name": 1, "phase": 5, "twice": 1},
+             "transact.aborts": {"handle": 2, "name": 2, "phase": 0, "twice": 0},
              # The agent shows blanks before a tag like this.
              "point.count": {"handle": 2, "name": 2, r"\x20\x20blanks before and within": 1,
                              "solve{grid=a%20b;method=cg}": 2, "solve{grid=}": 1},
