@@ -92,7 +92,7 @@ module pcp_trace
     integer(c_int64_t) :: merged         ! calls that were added up on the spot
     integer(c_int64_t) :: thinned        ! of merged: values that percentiles do not know of
     integer(c_int64_t) :: undeliverable  ! calls whose tag a stock agent cannot take
-    integer(c_int64_t) :: aborted        ! aborted transactions
+    integer(c_int64_t) :: aborted        ! aborted transactions, counted when they are sent
     integer(c_int64_t) :: batches        ! batches sent
     integer(c_int64_t) :: reconnects     ! connections made after the first one
     integer(c_int32_t) :: connected      ! 1: an agent is connected now

@@ -73,7 +73,7 @@ typedef struct {
   uint64_t merged;  /* calls that found their thread's queue full and were added up on the spot */
   uint64_t thinned; /* of merged: values that percentiles do not know of */
   uint64_t undeliverable; /* calls whose tag a stock agent cannot take (125 bytes or more) */
-  uint64_t aborted;       /* aborted transactions */
+  uint64_t aborted;       /* aborted transactions, counted when they are sent */
   uint64_t batches;       /* batches sent, or chunks to a stock agent */
   uint64_t reconnects;    /* connections made after the first one */
   int32_t connected;      /* 1: an agent is connected now */

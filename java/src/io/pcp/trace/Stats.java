@@ -11,7 +11,7 @@ package io.pcp.trace;
  * @param merged calls that found their thread's queue full and were added up on the spot
  * @param thinned of those, values that percentiles do not know of
  * @param undeliverable calls whose tag PCP's own agent cannot take (125 bytes or more)
- * @param aborted aborted transactions
+ * @param aborted aborted transactions, counted when they are sent: all, after a flush
  * @param batches messages sent
  * @param reconnects connections made after the first one
  * @param connected whether an agent is connected now
