@@ -170,6 +170,22 @@ class Traces(TraceTestCase):
         self.do("begin 0 request")
         self.assertNotIn(self.traced.ask("parent")[3:35], (first[3:35], second[3:35], TRACE, ""))
 
+    def test_all_have_ids_while_tracing_is_switched_off_too(self):
+        for variables, flags in (({"PCP_TRACE_NOAGENT": 1}, 0), ({}, 16)):
+            with self.subTest(variables):
+                self.traced = self.start(PCP_TRACE_IDS="always", **variables)
+                self.traced.call(f"flags {flags}")
+                traces = set()
+                for _ in range(3):
+                    self.do("begin 0 request", "begin 1 query")
+                    trace = self.traced.ask("parent 0")
+                    self.assert_parents(of_1=trace, here=trace)
+                    self.do("end 1", "end 0", "name named")
+                    traces |= {trace[3:35], self.traced.ask("parent")[3:35]}
+                    self.do("named named")
+                self.assertEqual(len(traces - {""}), 6)
+                self.assertEqual(self.traced.call("flags 0"), 16)
+
     def test_the_program_may_be_a_part_of_a_trace(self):
         self.traced = self.start(TRACEPARENT=PARENT, TRACESTATE=STATE)
         self.do("begin 0 step")

@@ -165,7 +165,7 @@ PMTRACE_EXPORT int pmtrace_describe(pmtrace_handle tag, const char* unit, const 
   const auto view = [](const char* given) {
     return given != nullptr ? std::string_view(given) : std::string_view();
   };
-  Client* const client = Client::make_if_debugged();
+  Client* const client = Client::make_if_asked();
   diagnose(PMTRACE_STATE_API, [&] { return description_line(*tag, view(unit), view(text)); });
   if (!describe(*tag, view(unit), view(text))) return -ENOMEM;
   // Without a client nothing was called yet, and it goes with the first call.

@@ -63,7 +63,7 @@ void capture_event(Recorder& recorder, const Tag* tag, RecordKind kind, double v
 }  // namespace
 
 int refuse(const char* call, const char* tag, int error) {
-  Client::make_if_debugged();
+  Client::make_if_asked();
   diagnose(PMTRACE_STATE_API, [&] {
     const std::string name = tag != nullptr ? " \"" + std::string(tag) + '"' : "";
     return call + name + " refused: " + pmtraceerrstr(error);

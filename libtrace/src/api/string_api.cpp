@@ -126,7 +126,7 @@ void open_transaction(TagCache::Entry& entry, Recorder& recorder, bool replaceab
   const OpenTransactions::Slot::Closed before = entry.slot->close();
   leave(before, entry.tag, recorder, true);
   Recorder::Begun begun;
-  if (has_state(PMTRACE_STATE_NOAGENT))
+  if (has_state(PMTRACE_STATE_NOAGENT) && !has_state(kMakesIds))
     begun = {present_moment(), OpenTable::kNowhere};
   else if (recorder.is_plain(entry.tag)) [[likely]]
     begun = recorder.begin(entry.tag);
@@ -197,7 +197,7 @@ PMTRACE_EXPORT int pmtraceadd(const char* name, double increment) {
 }
 
 PMTRACE_EXPORT int pmtracestate(int flags) {
-  Client* client = Client::make_if_debugged();
+  Client* client = Client::make_if_asked();
   const bool was_connected = client != nullptr && client->link().first_connection() == 0;
   if (was_connected && (flags & PMTRACE_STATE_ASYNC) != 0) return -EINVAL;
   const int demanded = client != nullptr ? client->options().demanded_state() : 0;

@@ -102,7 +102,7 @@ Client::Client(Options options)
       doorbell_([] { return get_if_made()->ensure_flusher(); }),
       recorders_(doorbell_, options_.queue_capacity, options_.traces) {
   if (!options_.debug_file.empty()) send_diagnostics_to(options_.debug_file);
-  add_state(options_.demanded_state());
+  add_state(options_.demanded_state() | (options_.traces.always_ids ? kMakesIds : 0));
   set_capturing(false);  // it was the parent's, if this is a forked child
   capture_from_start(recorders_.captures(), options_);
 }
@@ -112,9 +112,11 @@ Client* Client::get_if_made() {
   return process == nullptr ? nullptr : process->client.load(std::memory_order_acquire);
 }
 
-Client* Client::make_if_debugged() {
+Client* Client::make_if_asked() {
   Client* client = get_if_made();
-  if (client != nullptr || ::secure_getenv("PCP_TRACE_DEBUG") == nullptr) return client;
+  if (client != nullptr || (::secure_getenv("PCP_TRACE_DEBUG") == nullptr &&
+                            ::secure_getenv("PCP_TRACE_IDS") == nullptr))
+    return client;
   const NoCancellation guard;
   return get();
 }

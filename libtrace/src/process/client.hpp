@@ -34,9 +34,9 @@ class Client {
   static Client* get();
   static Client* get_if_made();
 
-  // The same, but makes one if the environment asks for diagnostics: so that those are printed,
-  // too, of a program that does not get as far as to record anything.
-  static Client* make_if_debugged();
+  // The same, but makes one if the environment asks for diagnostics or ids: a program that does not
+  // get as far as to record anything has these, too.
+  static Client* make_if_asked();
 
   // Gives the client whose calls the end of this process has to wait for; null if there is none.
   static Client* get_to_finish();

@@ -21,29 +21,32 @@ inline bool has_state(int flags) {
   return (state_flags.load(std::memory_order_relaxed) & flags) != 0;
 }
 
-// The sign of the flags is set, by us, while a call has nothing to do at all: no agent, and nothing
-// to print. So one load and a branch tell it.
+// Ours, of no concern to the program: while something is captured, and where what is in no trace
+// begins one, also while tracing is switched off.
+inline constexpr int kCapturing = 1 << 29;
+inline constexpr int kMakesIds = 1 << 28;
+inline constexpr int kOwnFlags = kCapturing | kMakesIds;
+
+// The sign of the flags is set, by us, while a call has nothing to do at all: no agent, nothing to
+// print and no ids to make. So one load and a branch tell it.
 inline constexpr int kSwitchedOff = INT_MIN;
 
 inline int with_sign(int flags) {
   flags &= ~kSwitchedOff;
-  return (flags & (kDiagnosticFlags | PMTRACE_STATE_NOAGENT)) == PMTRACE_STATE_NOAGENT
-             ? flags | kSwitchedOff
-             : flags;
+  constexpr int kConcerned = kDiagnosticFlags | PMTRACE_STATE_NOAGENT | kMakesIds;
+  return (flags & kConcerned) == PMTRACE_STATE_NOAGENT ? flags | kSwitchedOff : flags;
 }
 
 inline bool is_switched_off() { return state_flags.load(std::memory_order_relaxed) < 0; }
 
-// Set by us while something is captured; of no concern to the program.
-inline constexpr int kCapturing = 1 << 29;
-
 // Whether a call has nothing to do but to record. A transaction is captured before that, where it
 // ends.
 inline bool only_records() {
-  return (state_flags.load(std::memory_order_relaxed) & ~PMTRACE_STATE_ASYNC) == 0;
+  constexpr int kOfNoConcern = PMTRACE_STATE_ASYNC | kMakesIds;
+  return (state_flags.load(std::memory_order_relaxed) & ~kOfNoConcern) == 0;
 }
 inline bool only_records_transactions() {
-  constexpr int kOfNoConcern = PMTRACE_STATE_ASYNC | kCapturing;
+  constexpr int kOfNoConcern = PMTRACE_STATE_ASYNC | kOwnFlags;
   return (state_flags.load(std::memory_order_relaxed) & ~kOfNoConcern) == 0;
 }
 
@@ -51,9 +54,9 @@ inline bool only_records_transactions() {
 inline int replace_state(int flags) {
   int before = state_flags.load(std::memory_order_relaxed);
   while (!state_flags.compare_exchange_weak(
-      before, with_sign(flags & ~kCapturing) | (before & kCapturing), std::memory_order_relaxed)) {
+      before, with_sign((flags & ~kOwnFlags) | (before & kOwnFlags)), std::memory_order_relaxed)) {
   }
-  return before & ~(kSwitchedOff | kCapturing);
+  return before & ~(kSwitchedOff | kOwnFlags);
 }
 inline void set_capturing(bool is_capturing) {
   if (is_capturing)
