@@ -34,7 +34,11 @@ static int switch_off(void) { return pmtracestate(PMTRACE_STATE_NOAGENT) < 0; }
 /* One of each kind. */
 static int refused(void) {
   pmtrace_tx transaction = {{0}};
-  pmtrace_point(NULL);
+  char too_long[256];
+  memset(too_long, 'x', 255);
+  too_long[255] = '\0';
+  pmtrace_point(pmtrace_tag(too_long));
+  pmtrace_begin(pmtrace_tag(""), &transaction);
   pmtrace_end(&transaction);
   pmtracepoint("");
   pmtraceend("typo");

@@ -78,9 +78,13 @@ class Words(DebugTestCase):
                           lines)
 
     def test_tell_which_calls_are_refused(self):
+        null = "Its handle is NULL: never set, or pmtrace_tag has refused the tag"
         lines = self.debug(without_agent("api"), "refused")
         self.assertEqual(lines.replace("pcp_trace: ", "").splitlines(), [
-            "point refused: Invalid tag: it is NULL or empty",
+            f'tag "{"x" * 255}" refused: Tag is too long (at most 254 bytes)',
+            f"point refused: {null}",
+            'tag "" refused: Invalid tag: it is NULL or empty',
+            f"begin refused: {null}",
             "end refused: Transaction is not in progress",
             'point "" refused: Invalid tag: it is NULL or empty',
             'end "typo" refused: Transaction tag has never begun',

@@ -24,7 +24,7 @@ namespace {
 [[gnu::noinline]] int begin_slowly(pmtrace_handle tag, pmtrace_tx* tx) {
   if (tag == nullptr) {
     *tx = {};
-    return refuse("begin", nullptr, PMTRACE_ERR_TAGNAME);
+    return refuse_null_handle("begin");
   }
   Recorder* const recorder = find_recorder();
   if (recorder != nullptr && !recorder->is_plain(tag)) {
@@ -69,10 +69,9 @@ namespace {
   return record_transaction(*recorder, open.tag, kind, seconds);
 }
 
-[[gnu::noinline, gnu::flatten]] int close_switched_on(pmtrace_tx* tx, RecordKind kind) {
-  if (tx == nullptr) return refuse(kind, nullptr, PMTRACE_ERR_NOPROGRESS);
+// Requires: it is open.
+[[gnu::noinline, gnu::flatten]] int close_open(pmtrace_tx* tx, RecordKind kind) {
   const OpenTransaction open = read(tx);
-  if (open.tag == nullptr) return refuse(kind, nullptr, PMTRACE_ERR_NOPROGRESS);
   if ((open.place & OpenTable::kMarks) != 0) [[unlikely]]
     return close_traced(tx, kind);
   *tx = {};
@@ -89,7 +88,7 @@ namespace {
 
 [[gnu::noinline, gnu::flatten]] int record_switched_on(pmtrace_handle tag, RecordKind kind,
                                                        double value) {
-  if (tag == nullptr) return refuse(kind, nullptr, PMTRACE_ERR_TAGNAME);
+  if (tag == nullptr) return refuse_null_handle(kind);
   Recorder* recorder = find_recorder();
   return recorder != nullptr ? record_call(*recorder, tag, kind, value) : -ENOMEM;
 }
@@ -97,8 +96,9 @@ namespace {
 // One that is open while tracing is switched off is taken out of its table as any other, and
 // recorded nowhere.
 int close_transaction(pmtrace_tx* tx, RecordKind kind) {
-  if (is_switched_off() && (tx == nullptr || !is_open(tx))) return 0;
-  return close_switched_on(tx, kind);
+  if (tx == nullptr || !is_open(tx)) [[unlikely]]
+    return is_switched_off() ? 0 : refuse(kind, nullptr, PMTRACE_ERR_NOPROGRESS);
+  return close_open(tx, kind);
 }
 
 std::string description_line(const Tag& tag, std::string_view unit, std::string_view text) {
@@ -117,9 +117,11 @@ int record_by_handle(pmtrace_handle tag, RecordKind kind, double value) {
 extern "C" {
 
 PMTRACE_EXPORT pmtrace_handle pmtrace_tag(const char* name) {
-  if (name == nullptr) return nullptr;
-  const std::string_view text(name, ::strnlen(name, kMaxTagLength + 1));
-  return is_tag(text) ? find_tag(text) : nullptr;
+  const std::string_view text(name != nullptr ? name : "",
+                              name != nullptr ? ::strnlen(name, kMaxTagLength + 1) : 0);
+  if (is_tag(text)) return find_tag(text);
+  refuse("tag", name, text.empty() ? PMTRACE_ERR_TAGNAME : PMTRACE_ERR_TAGLENGTH);
+  return nullptr;
 }
 
 PMTRACE_EXPORT const char* pmtrace_tag_text(pmtrace_handle tag) {
@@ -161,7 +163,7 @@ PMTRACE_EXPORT int pmtrace_abort(pmtrace_tx* tx) {
 }
 
 PMTRACE_EXPORT int pmtrace_describe(pmtrace_handle tag, const char* unit, const char* text) {
-  if (tag == nullptr) return refuse("describe", nullptr, PMTRACE_ERR_TAGNAME);
+  if (tag == nullptr) return refuse_null_handle("describe");
   const auto view = [](const char* given) {
     return given != nullptr ? std::string_view(given) : std::string_view();
   };

@@ -60,21 +60,35 @@ void capture_event(Recorder& recorder, const Tag* tag, RecordKind kind, double v
   }
 }
 
-}  // namespace
+const char* call_of(RecordKind kind) {
+  return kind == RecordKind::Transact ? "end" : verb_of(kind);
+}
 
-int refuse(const char* call, const char* tag, int error) {
+int refuse(const char* call, const char* tag, int error, const char* why) {
   Client::make_if_asked();
   diagnose(PMTRACE_STATE_API, [&] {
     const std::string name = tag != nullptr ? " \"" + std::string(tag) + '"' : "";
-    return call + name + " refused: " + pmtraceerrstr(error);
+    return call + name + " refused: " + why;
   });
   return error;
 }
 
-int refuse(RecordKind kind, const char* tag, int error) {
-  const bool is_end = kind == RecordKind::Transact;
-  return refuse(is_end ? "end" : verb_of(kind), tag, error);
+}  // namespace
+
+int refuse(const char* call, const char* tag, int error) {
+  return refuse(call, tag, error, pmtraceerrstr(error));
 }
+
+int refuse(RecordKind kind, const char* tag, int error) {
+  return refuse(call_of(kind), tag, error);
+}
+
+int refuse_null_handle(const char* call) {
+  return refuse(call, nullptr, PMTRACE_ERR_TAGNAME,
+                "Its handle is NULL: never set, or pmtrace_tag has refused the tag");
+}
+
+int refuse_null_handle(RecordKind kind) { return refuse_null_handle(call_of(kind)); }
 
 int refuse_increment(const char* tag, double increment) {
   static std::atomic<bool> is_said{false};

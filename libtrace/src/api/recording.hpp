@@ -16,6 +16,10 @@ int record_specially(Recorder& recorder, const Tag* tag, RecordKind kind, double
 [[gnu::cold]] int refuse(const char* call, const char* tag, int error);
 [[gnu::cold]] int refuse(RecordKind kind, const char* tag, int error);
 
+// The same of a call by handle whose handle is NULL.
+[[gnu::cold]] int refuse_null_handle(const char* call);
+[[gnu::cold]] int refuse_null_handle(RecordKind kind);
+
 // Says the first one without being asked: few look at what an add returns.
 [[gnu::cold]] int refuse_increment(const char* tag, double increment);
 

@@ -34,7 +34,7 @@ ThreadTrace::Open identity_of(const OpenTransaction& open) {
 int begin_in(pmtrace_handle tag, pmtrace_tx* tx, const ThreadTrace::Inside& inside) {
   if (tag == nullptr) {
     *tx = {};
-    return client::refuse("begin", nullptr, PMTRACE_ERR_TAGNAME);
+    return refuse_null_handle("begin");
   }
   Recorder* const recorder = find_recorder();
   Recorder::Traced traced{{present_moment(), OpenTable::kNowhere}, inside.context};
