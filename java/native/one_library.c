@@ -18,6 +18,7 @@
 static const JNINativeMethod kMethods[] = {
     METHOD(tag, "(Ljava/lang/String;)J"),
     METHOD(tagWith, "([B)J"),
+    METHOD(tagText, "(J)[B"),
     METHOD(describe, "(J[B)V"),
     METHOD(point, "(J)V"),
     METHOD(observe, "(JD)V"),

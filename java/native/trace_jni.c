@@ -480,13 +480,21 @@ JNIEXPORT jlongArray JNICALL NATIVE(stats)(JNIEnv* env, jclass class) {
   return array;
 }
 
-JNIEXPORT jbyteArray JNICALL NATIVE(errorBytes)(JNIEnv* env, jclass class, jint code) {
-  (void)class;
-  const char* text = pmtraceerrstr(code);
+static jbyteArray bytes_for_java(JNIEnv* env, const char* text) {
   const jsize count = (jsize)strlen(text);
   jbyteArray array = (*env)->NewByteArray(env, count);
   if (array != NULL) (*env)->SetByteArrayRegion(env, array, 0, count, (const jbyte*)text);
   return array;
+}
+
+JNIEXPORT jbyteArray JNICALL NATIVE(errorBytes)(JNIEnv* env, jclass class, jint code) {
+  (void)class;
+  return bytes_for_java(env, pmtraceerrstr(code));
+}
+
+JNIEXPORT jbyteArray JNICALL NATIVE(tagText)(JNIEnv* env, jclass class, jlong tag) {
+  (void)class;
+  return bytes_for_java(env, pmtrace_tag_text(to_handle(tag)));
 }
 
 /* The library's own, in delivery/options.cpp. */

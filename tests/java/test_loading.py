@@ -107,8 +107,9 @@ class Loading(JavaTestCase):
         self.set_library_path("/nowhere")
         text = self.complaint(jar=self.jar_without_library())
         self.assertIn(f"{LIBRARY_NAME} on java.library.path: no ", text)
-        self.assertIn("the jar has none for this machine", text)
+        self.assertIn(".so in the jar: the jar has none for this machine\n", text)
         self.assertIn("-Djava.library.path", text)
+        self.assertNotIn("java.io.tmpdir", text)  # no directory would help
 
     def test_says_that_it_cannot_unpack(self):
         self.set_library_path("/nowhere")

@@ -38,7 +38,8 @@ public final class Observation {
      * @throws IllegalArgumentException if this is no tag, or one of these is no label
      */
     public static Observation of(String tag, Map<String, String> labels) {
-        return new Observation(Tags.find(tag, labels), Tags.text(tag, labels));
+        long handle = Tags.find(tag, labels);
+        return new Observation(handle, Tags.text(handle, tag, labels));
     }
 
     /**
@@ -66,7 +67,8 @@ public final class Observation {
     /**
      * Gives the tag.
      *
-     * @return as it was given to {@code of}, with its labels as {@code tag{name=value;name=value}}
+     * @return as it was given to {@code of}, with its labels as {@code tag{name=value;name=value}}:
+     *     the text by which PCP shows it, in which a value's blanks and signs are escaped
      */
     public String tag() {
         return tag;

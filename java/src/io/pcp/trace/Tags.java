@@ -22,9 +22,12 @@ final class Tags {
         return check(tag, Calls.tagWith(tag, labels));
     }
 
-    /** Gives a tag with labels as a person reads it. */
-    static String text(String tag, Map<String, String> labels) {
-        return labels.isEmpty() ? tag
+    /** Gives the text by which PCP shows a tag with labels; where nothing is traced, all as given. */
+    static String text(long handle, String tag, Map<String, String> labels) {
+        if (labels.isEmpty()) {
+            return tag;
+        }
+        return handle != 0 ? Calls.tagText(handle)
                 : new TreeMap<>(labels).entrySet().stream().map(Map.Entry::toString)
                         .collect(Collectors.joining(";", tag + "{", "}"));
     }

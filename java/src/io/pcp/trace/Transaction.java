@@ -39,7 +39,8 @@ public final class Transaction {
      * @throws IllegalArgumentException if this is no tag, or one of these is no label
      */
     public static Transaction of(String tag, Map<String, String> labels) {
-        return new Transaction(Tags.find(tag, labels), Tags.text(tag, labels));
+        long handle = Tags.find(tag, labels);
+        return new Transaction(handle, Tags.text(handle, tag, labels));
     }
 
     /**
@@ -178,7 +179,8 @@ public final class Transaction {
     /**
      * Gives the tag.
      *
-     * @return as it was given to {@code of}, with its labels as {@code tag{name=value;name=value}}
+     * @return as it was given to {@code of}, with its labels as {@code tag{name=value;name=value}}:
+     *     the text by which PCP shows it, in which a value's blanks and signs are escaped
      */
     public String tag() {
         return tag;

@@ -60,6 +60,11 @@ public final class Calls {
         return Labels.problemOf(labels);
     }
 
+    /** Gives the text by which PCP shows a tag; only where {@link #tag} has given one but 0. */
+    public static String tagText(long tag) {
+        return new String(Native.tagText(tag), StandardCharsets.UTF_8);
+    }
+
     /** Says what a tag is about; null where that is not said. */
     public static void describe(long tag, String unit, String text) {
         if (LOADED) {

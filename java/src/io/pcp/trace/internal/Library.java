@@ -131,13 +131,17 @@ final class Library {
         String text = """
                 io.pcp.trace finds no native library that works. Tried:
                   %s on java.library.path: %s
-                  %s in the jar, unpacked into java.io.tmpdir (%s): %s
-                Let -Djava.library.path or LD_LIBRARY_PATH name the directory of pcp-trace's %s
-                (lib/jni where it was installed), or let
-                -Djava.io.tmpdir name a directory that may be written to and executed from.""";
+                  %s in the jar%s: %s
+                Let -Djava.library.path or LD_LIBRARY_PATH name the directory of pcp-trace's %s,
+                built for this machine (lib/jni where it was installed)%s.""";
+        boolean isPacked = Library.class.getResource(packedName()) != null;
+        String unpacked = isPacked
+                ? ", unpacked into java.io.tmpdir (" + System.getProperty("java.io.tmpdir") + ")" : "";
+        String otherwise = isPacked ? ", or let\n-Djava.io.tmpdir name a directory that may be "
+                + "written to and executed from" : "";
         String file = System.mapLibraryName(NAME);
         var error = new UnsatisfiedLinkError(text.formatted(file, system.getMessage(), packedName(),
-                System.getProperty("java.io.tmpdir"), packed, file));
+                unpacked, isPacked ? packed : packed.getMessage(), file, otherwise));
         error.initCause(packed);
         return error;
     }

@@ -11,7 +11,7 @@ final class Native {
      * Of this class and the library's side of it. Whoever changes a method raises it, here and in
      * CMakeLists.txt, so that a class never meets a library of another version.
      */
-    static final int VERSION = 5;
+    static final int VERSION = 6;
 
     private Native() {}
 
@@ -20,6 +20,9 @@ final class Native {
 
     /** The same for C strings, one after another: the name, then the name and value of each label. */
     static native long tagWith(byte[] texts);
+
+    /** In UTF-8. */
+    static native byte[] tagText(long tag);
 
     /** Two C strings: the unit and the description, empty where there is none. */
     static native void describe(long tag, byte[] texts);

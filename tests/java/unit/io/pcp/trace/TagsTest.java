@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -133,7 +134,12 @@ class TagsTest {
         assertEquals("Transaction[a b]", Transaction.of("a b").toString());
         assertEquals("Observation[a]", Observation.of("a").toString());
         assertEquals("Counter[a]", Counter.of("a").toString());
-        assertEquals("Counter[a{b=, ü;c=d}]", Counter.of("a", Map.of("c", "d", "b", ", ü")).toString());
+        var labels = Map.of("c", "d", "b", "x;c=d, ü");
+        assertEquals("Counter[a{b=x%3Bc%3Dd%2C%20ü;c=d}]", Counter.of("a", labels).toString());
+        for (var factory : LABELLED_FACTORIES) {
+            assertTrue(factory.apply("a", labels).toString().contains("{b=x%3Bc%3Dd%2C%20ü;c=d}"));
+        }
+        assertEquals("a", Counter.of("a", Map.of("b", "/".repeat(300))).tag()); // as it is counted
         assertEquals("a", Counter.of("a", Map.of()).tag());
     }
 }
