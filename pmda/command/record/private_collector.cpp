@@ -85,6 +85,8 @@ std::string PrivateCollector::what_is_missing() const {
   if (has_refused_some())
     return "too many traced programs at a time for the limit of " +
            std::to_string(max_open_files()) + " open files (ulimit -n)";
+  if (counters.refused_permission > 0)
+    return "a program of another user was refused: with PCP's library it cannot be recorded";
   if (counters.dropped_malformed + counters.dropped_timeout + counters.dropped_limit > 0)
     return "a traced program has lost its connection";
   if (const std::uint64_t left = counters.sessions; left > 0)
