@@ -220,6 +220,18 @@ TEST(Lifecycle, AnEndOnAnotherThreadClosesWhatAnEndedThreadBegan) {
   EXPECT_EQ(agent.total(TraceType::Transact, "handed over").count, 1u);
 }
 
+// Each of the threads takes the place of the one before.
+TEST(Lifecycle, AllThatEndedThreadsBeganCanBeEnded) {
+  constexpr int kThreads = 5;
+  AgentHost agent;
+  for (int i = 0; i < kThreads; ++i)
+    std::thread([] { EXPECT_EQ(pmtracebegin("left behind"), 0); }).join();
+  for (int i = 0; i < kThreads; ++i) EXPECT_EQ(pmtraceend("left behind"), 0) << i;
+  EXPECT_EQ(pmtraceend("left behind"), PMTRACE_ERR_NOPROGRESS);
+  ASSERT_EQ(pmtrace_flush(kPatience), 1);
+  EXPECT_EQ(agent.total(TraceType::Transact, "left behind").count, std::uint64_t{kThreads});
+}
+
 TEST(Lifecycle, ANewThreadIsNotHeldUpByAnEndedOnesTransaction) {
   AgentHost agent;
   std::thread([] { EXPECT_EQ(pmtracebegin("left open"), 0); }).join();

@@ -113,9 +113,7 @@ Moment close_transaction(TagCache::Entry& entry, Recorder& recorder, bool aborte
   if (own != nullptr && own->is_open()) closed = own->close();
   if (closed.begun == 0) [[unlikely]]
     Client::get_if_made()->recorders().for_each([&](Recorder& each) {
-      if (closed.begun != 0) return;
-      if (OpenTransactions::Slot* slot = each.transactions().find(entry.tag, entry.key))
-        closed = slot->close();
+      if (closed.begun == 0) closed = each.transactions().close(entry.tag, entry.key);
     });
   leave(closed, entry.tag, recorder, aborted);
   return closed.begun;

@@ -2,6 +2,9 @@
 // The transactions that one thread has opened by name. Each tag has a slot with the time of its
 // begin. The owner begins; anybody may end, since the stock library lets another thread do so.
 //
+// When the owner ends, what it had open stays open for others to end, in its slots: the thread that
+// takes its place has slots of its own, and uses those again once they are closed.
+//
 // A name for which there is no room, so that its calls go to another tag, has a slot of its own as
 // well, with a key that tells it from others. Such names may be many: slots that are not open are
 // used again.
@@ -17,13 +20,19 @@
 
 namespace pcp::trace::client {
 
-// Thread: one owner calls find_or_make(); any thread may call find() and use the slot.
+// Thread: one owner calls find_or_make() and orphan(); any thread may call close() and use the
+// slot.
 class OpenTransactions {
  public:
+  // Up to so many of one name that ended owners have left open are kept for others to end. Of more
+  // one stays open for ever, as does a handle whose memory is lost.
+  static constexpr std::size_t kMostOrphans = 1000;
+
   struct Slot {
     const Tag* tag;
     Slot* next;
     std::atomic<std::uint64_t> key{0};  // 0: of the tag's own name; stands for itself
+    std::uint32_t owner = 0;            // which of all owners; only the present one looks
     // The moment of the begin, shifted by one, plus one if a further begin may replace it; 0:
     // not open. Written with release and taken with acquire, one value handed from thread to
     // thread.
@@ -40,12 +49,6 @@ class OpenTransactions {
     void begin(Moment now, bool replaceable, OpenTable::Place its_place) {
       place.store(its_place, std::memory_order_relaxed);
       begun.store(now << 1 | (replaceable ? 1 : 0), std::memory_order_release);
-    }
-    void allow_replacement() {
-      std::uint64_t value = begun.load(std::memory_order_relaxed);
-      while (value != 0 &&
-             !begun.compare_exchange_weak(value, value | 1, std::memory_order_relaxed)) {
-      }
     }
 
     // Closes the transaction. Its begin is 0 if it is not open.
@@ -65,17 +68,22 @@ class OpenTransactions {
     }
   };
 
-  // Null if there is no memory, or none yet. The key is that of TagCache::Entry.
+  // The owner's slot. Null if there is no memory. The key is that of TagCache::Entry.
   Slot* find_or_make(const Tag* tag, std::uint64_t key = 0);
-  Slot* find(const Tag* tag, std::uint64_t key = 0) const;
 
-  // The owner ends: its open transactions stay open for others to end, and stop nobody from
-  // beginning.
-  void orphan();
+  // Closes one that is open, the owner's or one that was left open.
+  Slot::Closed close(const Tag* tag, std::uint64_t key = 0);
+
+  // The owner ends. Requires: nobody uses a slot as the owner's any more.
+  void orphan() { ++owner_; }
 
  private:
   static constexpr std::size_t kBuckets = 64;
-  std::array<std::atomic<Slot*>, kBuckets> buckets_{};  // released by the owner, acquired by find()
+  std::atomic<Slot*>& bucket_of(const Tag& tag) { return buckets_[tag.id % kBuckets]; }
+
+  std::array<std::atomic<Slot*>, kBuckets>
+      buckets_{};  // released by the owner, acquired by close()
+  std::uint32_t owner_ = 0;
 };
 
 }  // namespace pcp::trace::client

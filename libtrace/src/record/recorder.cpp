@@ -94,6 +94,7 @@ std::uint32_t Recorder::thread_of(Moment begun) const {
 void Recorder::give_up() {
   thread_.store(0, std::memory_order_relaxed);
   if (open_.any()) doorbell_->ring_if_asleep();  // so that nobody looks for this thread
+  tags_.forget_slots();
   transactions_.orphan();
   owned_.store(false, std::memory_order_release);
 }

@@ -32,6 +32,10 @@ class TagCache {
     return entry.address == name && is_same_text(name, *entry.tag);
   }
 
+  void forget_slots() {
+    for (Entry& entry : entries_) entry.slot = nullptr;
+  }
+
  private:
   static constexpr unsigned kBits = 6;
   std::array<Entry, 1u << kBits> entries_{};

@@ -21,7 +21,7 @@ TEST(OpenTransactions, RememberWhenEachTagBegan) {
   auto* two = transactions.find_or_make(intern_tag("open two"));
   one->begin(100, false, OpenTable::kNowhere);
   two->begin(200, false, OpenTable::kNowhere);
-  EXPECT_EQ(transactions.find(intern_tag("open one")), one);
+  EXPECT_EQ(transactions.find_or_make(intern_tag("open one")), one);
   EXPECT_TRUE(one->blocks_begin());
   EXPECT_EQ(one->close().begun, 100u);
   EXPECT_EQ(one->close().begun, 0u);
@@ -37,13 +37,14 @@ TEST(OpenTransactions, OfNamesWithoutATagOfTheirOwnAreToldApartAndUseClosedOnesA
   one->begin(10, false, OpenTable::kNowhere);
   auto* two = transactions.find_or_make(tag, 3);
   EXPECT_TRUE(own != one && own != two && one != two);
-  EXPECT_EQ(transactions.find(tag, 1), one);
+  EXPECT_EQ(transactions.find_or_make(tag, 1), one);
   two->begin(20, false, OpenTable::kNowhere);
-  EXPECT_EQ(transactions.find(tag, 1)->close().begun, 10U);
+  EXPECT_EQ(transactions.close(tag, 1).begun, 10U);
   EXPECT_EQ(transactions.find_or_make(tag, 5), one);  // used again
-  EXPECT_EQ(transactions.find(tag, 1), nullptr);
-  EXPECT_EQ(transactions.find(tag, 3)->close().begun, 20U);
-  EXPECT_EQ(transactions.find(tag), own);
+  one->begin(30, false, OpenTable::kNowhere);
+  EXPECT_EQ(transactions.close(tag, 1).begun, 0U);
+  EXPECT_EQ(transactions.close(tag, 3).begun, 20U);
+  EXPECT_EQ(transactions.find_or_make(tag), own);
 }
 
 TEST(OpenTransactions, KeepAnyNumberOfTags) {
@@ -52,7 +53,7 @@ TEST(OpenTransactions, KeepAnyNumberOfTags) {
     transactions.find_or_make(intern_tag("many " + std::to_string(i)))
         ->begin(static_cast<std::uint64_t>(i + 1), false, OpenTable::kNowhere);
   for (int i = 0; i < 1000; ++i)
-    EXPECT_EQ(transactions.find(intern_tag("many " + std::to_string(i)))->close().begun,
+    EXPECT_EQ(transactions.close(intern_tag("many " + std::to_string(i))).begun,
               static_cast<std::uint64_t>(i + 1));
 }
 
@@ -65,15 +66,49 @@ TEST(OpenTransactions, AReplaceableOneStopsNobodyAndCanStillBeClosed) {
   EXPECT_EQ(slot->close().begun, 300u);
 }
 
-TEST(OpenTransactions, OrphansStayOpenAndBecomeReplaceable) {
+TEST(OpenTransactions, OfAllOwnersStayOpenUntilEachIsClosed) {
   OpenTransactions& transactions = make_transactions();
-  auto* open = transactions.find_or_make(intern_tag("orphan"));
-  auto* closed = transactions.find_or_make(intern_tag("not open"));
-  open->begin(400, false, OpenTable::kNowhere);
+  const Tag* tag = intern_tag("left open");
+  for (Moment begun = 10; begun <= 50; begun += 10) {
+    auto* own = transactions.find_or_make(tag);
+    EXPECT_FALSE(own->is_open());
+    own->begin(begun, false, OpenTable::kNowhere);
+    EXPECT_EQ(transactions.find_or_make(tag), own);
+    transactions.orphan();
+  }
+  Moment sum = 0;
+  for (int i = 0; i < 5; ++i) sum += transactions.close(tag).begun;
+  EXPECT_EQ(sum, 150U);
+  EXPECT_EQ(transactions.close(tag).begun, 0U);
+}
+
+TEST(OpenTransactions, ASlotThatWasLeftOpenIsUsedAgainOnceItIsClosed) {
+  OpenTransactions& transactions = make_transactions();
+  const Tag* tag = intern_tag("left open, then closed");
+  auto* left = transactions.find_or_make(tag);
+  left->begin(10, false, OpenTable::kNowhere);
   transactions.orphan();
-  EXPECT_FALSE(open->blocks_begin());
-  EXPECT_EQ(open->close().begun, 400u);
-  EXPECT_FALSE(closed->is_open());
+  auto* own = transactions.find_or_make(tag);
+  EXPECT_NE(own, left);
+  left->close();
+  EXPECT_EQ(transactions.find_or_make(tag), own);
+  own->begin(20, false, OpenTable::kNowhere);
+  transactions.orphan();
+  EXPECT_EQ(transactions.find_or_make(tag), left);
+}
+
+TEST(OpenTransactions, AsManyAsAreKeptStayOpenAndTheFirstIsForgotten) {
+  OpenTransactions& transactions = make_transactions();
+  const Tag* tag = intern_tag("left open without end");
+  for (std::size_t i = 1; i <= OpenTransactions::kMostOrphans + 1; ++i) {
+    auto* own = transactions.find_or_make(tag);
+    EXPECT_FALSE(own->is_open());
+    own->begin(i, false, OpenTable::kNowhere);
+    transactions.orphan();
+  }
+  std::size_t closed = 0;
+  for (Moment begun; (begun = transactions.close(tag).begun) != 0; ++closed) EXPECT_NE(begun, 1U);
+  EXPECT_EQ(closed, OpenTransactions::kMostOrphans);
 }
 
 }  // namespace
