@@ -24,6 +24,17 @@ inline void compute_for(std::chrono::nanoseconds time) {
   while (std::chrono::steady_clock::now() < end) benchmark::ClobberMemory();
 }
 
+// Processor time of each call of a burst.
+template <typename Call>
+double cpu_ns_of_each(int calls, Call call) {
+  const double before = thread_cpu_ns();
+  for (int i = 0; i < calls; ++i) {
+    call();
+    benchmark::ClobberMemory();
+  }
+  return (thread_cpu_ns() - before) / calls;
+}
+
 // Gives the counter `ns`: nanoseconds of processor time a call, the median of all bursts, averaged
 // over the threads. And `elapsed_ns`, for calls that wait. Each burst comes after a rest and
 // what prepares it, which are not measured.
@@ -37,15 +48,9 @@ void measure(
     compute_for(rest);
     prepare();
     const double began = read_ns(CLOCK_MONOTONIC);
-    const double before = thread_cpu_ns();
-    for (int i = 0; i < calls; ++i) {
-      call();
-      benchmark::ClobberMemory();
-    }
-    const double spent = thread_cpu_ns() - before;
-    samples.push_back(spent / calls);
+    samples.push_back(cpu_ns_of_each(calls, call));
     elapsed_samples.push_back((read_ns(CLOCK_MONOTONIC) - began) / calls);
-    state.SetIterationTime(spent * 1e-9);
+    state.SetIterationTime(samples.back() * calls * 1e-9);
   }
   const auto report = [&](const char* name, std::vector<double>& values) {
     state.counters[name] = benchmark::Counter(median(values), benchmark::Counter::kAvgThreads);
