@@ -51,9 +51,10 @@ namespace {
 // calls comes last of all, so that it has nothing to save.
 [[gnu::noinline]] int begin_switched_on(pmtrace_handle tag, pmtrace_tx* tx) {
   Recorder* const recorder = known_recorder();
-  if (tag == nullptr || recorder == nullptr || !recorder->can_begin_quickly(tag)) [[unlikely]]
+  if (tag == nullptr || recorder == nullptr || !has_counter() || !recorder->can_begin_quickly(tag))
+      [[unlikely]]
     return begin_slowly(tag, tx);
-  const Recorder::Begun begun = recorder->begin_quickly(tag);
+  const Recorder::Begun begun = recorder->begin_quickly(tag, moment_by_counter());
   write(tx, {tag, begun.moment, begun.place});
   return recorder->must_ring() ? begin_after_ring(*recorder, tx) : 0;
 }

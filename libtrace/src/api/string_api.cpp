@@ -17,33 +17,39 @@ namespace {
 // Tells names apart that have no tag of their own.
 std::uint64_t key_of(std::string_view name) { return hash_of_name(name) | 1; }
 
-// Finds the tag that the caller's string names, by the thread's cache if possible. Null with an
-// error code in `error` if there is none.
-TagCache::Entry* look_up(const char* name, Recorder*& recorder, int& error) {
-  error = PMTRACE_ERR_TAGNAME;
-  if (name == nullptr || *name == '\0') return nullptr;
-  error = -ENOMEM;
-  recorder = find_recorder();
-  if (recorder == nullptr) return nullptr;
+// The entry of the caller's string in the cache of its thread; null if it is not there.
+[[gnu::always_inline]] inline TagCache::Entry* find_known(const char* name, Recorder* recorder) {
+  if (name == nullptr || recorder == nullptr) [[unlikely]]
+    return nullptr;
   TagCache::Entry& entry = recorder->tags().at(name);
-  if (TagCache::holds(entry, name)) [[likely]]
-    return &entry;
-
-  const std::string_view text(name, ::strnlen(name, kMaxTagLength + 1));
-  error = PMTRACE_ERR_TAGLENGTH;
-  if (text.size() > kMaxTagLength) return nullptr;
-  error = -ENOMEM;
-  const Tag* tag = find_tag(text);
-  if (tag == nullptr) return nullptr;
-  entry = {name, tag, name_of(*tag) == text ? 0 : key_of(text), nullptr};
-  return &entry;
+  return TagCache::holds(entry, name) ? &entry : nullptr;
 }
 
-// The thread's slot for a transaction of this tag; null if there is no memory.
-OpenTransactions::Slot* slot_of(TagCache::Entry& entry, Recorder& recorder) {
-  if (entry.slot == nullptr)
-    entry.slot = recorder.transactions().find_or_make(entry.tag, entry.key);
-  return entry.slot;
+// Two words, which are given in registers. Null with an error code if there is no tag.
+struct Found {
+  TagCache::Entry* entry;
+  int error;
+};
+
+[[gnu::noinline, gnu::cold]] Found look_up_slowly(const char* name) {
+  if (name == nullptr || *name == '\0') return {nullptr, PMTRACE_ERR_TAGNAME};
+  Recorder* const recorder = find_recorder();
+  if (recorder == nullptr) return {nullptr, -ENOMEM};
+  const std::string_view text(name, ::strnlen(name, kMaxTagLength + 1));
+  if (text.size() > kMaxTagLength) return {nullptr, PMTRACE_ERR_TAGLENGTH};
+  const Tag* tag = find_tag(text);
+  if (tag == nullptr) return {nullptr, -ENOMEM};
+  TagCache::Entry& entry = recorder->tags().at(name);
+  entry = {name, tag, name_of(*tag) == text ? 0 : key_of(text), nullptr};
+  return {&entry, 0};
+}
+
+// Finds the tag that the caller's string names, by the thread's cache if possible. Then the thread
+// has a recorder.
+Found look_up(const char* name) {
+  if (TagCache::Entry* const entry = find_known(name, known_recorder())) [[likely]]
+    return {entry, 0};
+  return look_up_slowly(name);
 }
 
 // What a call by name tells of the connection, as long as none was made.
@@ -64,12 +70,11 @@ int report_connection(Recorder& recorder) {
 // Stands apart, so that a call that is switched off does not prepare for it.
 [[gnu::noinline, gnu::flatten]] int record_switched_on(const char* name, RecordKind kind,
                                                        double value) {
-  Recorder* recorder;
-  int error;
-  const TagCache::Entry* entry = look_up(name, recorder, error);
-  if (entry == nullptr) return refuse(kind, name, error);
-  error = record_call(*recorder, entry->tag, kind, value);
-  return error != 0 ? error : report_connection(*recorder);
+  const Found found = look_up(name);
+  if (found.entry == nullptr) return refuse(kind, name, found.error);
+  Recorder& recorder = *this_recorder;
+  const int error = record_call(recorder, found.entry->tag, kind, value);
+  return error != 0 ? error : report_connection(recorder);
 }
 
 int record_by_name(const char* name, RecordKind kind, double value) {
@@ -98,56 +103,86 @@ int record_by_name(const char* name, RecordKind kind, double value) {
 
 void leave(const OpenTransactions::Slot::Closed& closed, const Tag* tag, Recorder& recorder,
            bool aborted) {
-  if (closed.begun == 0) return;
   if ((closed.place & OpenTable::kMarks) == 0) [[likely]]
     recorder.leave(closed.place, tag, closed.begun);
   else
     end_traced(closed, tag, recorder, aborted);
 }
 
-// Closes the calling thread's transaction, else another thread's, and takes it out of its table.
-// Gives its begin; 0 if nobody has one open.
-Moment close_transaction(TagCache::Entry& entry, Recorder& recorder, bool aborted) {
-  OpenTransactions::Slot* own = slot_of(entry, recorder);
+// Closes another one of this name: one that is not in the thread's cache, another thread's, or one
+// that an ended thread has left open.
+[[gnu::noinline]] OpenTransactions::Slot::Closed close_another(const TagCache::Entry& entry,
+                                                               Recorder& recorder) {
   OpenTransactions::Slot::Closed closed;
-  if (own != nullptr && own->is_open()) closed = own->close();
-  if (closed.begun == 0) [[unlikely]]
-    Client::get_if_made()->recorders().for_each([&](Recorder& each) {
-      if (closed.begun == 0) closed = each.transactions().close(entry.tag, entry.key);
-    });
-  leave(closed, entry.tag, recorder, aborted);
-  return closed.begun;
+  if (OpenTransactions::Slot* own = recorder.transactions().find(entry.tag, entry.key))
+    closed = own->close_own();
+  Client::get_if_made()->recorders().for_each([&](Recorder& each) {
+    if (closed.begun == 0) closed = each.transactions().close(entry.tag, entry.key);
+  });
+  return closed;
 }
 
-// Opens it, in place of one that may be replaced. What is switched off is nowhere to be seen.
-void open_transaction(TagCache::Entry& entry, Recorder& recorder, bool replaceable) {
-  const OpenTransactions::Slot::Closed before = entry.slot->close();
-  leave(before, entry.tag, recorder, true);
+// Opens what nothing is out of the ordinary with.
+[[gnu::always_inline]] inline int begin_quickly(const TagCache::Entry& entry, Recorder& recorder,
+                                                Moment now) {
+  const OpenTable::Place place = recorder.begin_quickly(entry.tag, now).place;
+  entry.slot->begin(now, false, place);
+  if (!recorder.must_ring()) return 0;
+  entry.slot->begin(recorder.begin_after_ring(place), false, place);
+  return 0;
+}
+
+[[gnu::noinline]] int begin_by_clock(const TagCache::Entry& entry, Recorder& recorder) {
+  return begin_quickly(entry, recorder, moment_by_clock());
+}
+
+// All others. What is switched off is nowhere to be seen.
+[[gnu::noinline]] int begin_slowly(const char* name) {
+  const auto [entry, no_entry] = look_up(name);
+  if (entry == nullptr) return refuse("begin", name, no_entry);
+  const Tag* const tag = entry->tag;
+  Recorder& recorder = *this_recorder;
+  if (entry->slot == nullptr) entry->slot = recorder.transactions().find_or_make(tag, entry->key);
+  OpenTransactions::Slot* const slot = entry->slot;
+  if (slot == nullptr) return -ENOMEM;
+  if (slot->blocks_begin()) return refuse("begin", name, PMTRACE_ERR_INPROGRESS);
+  if (!tag->has_begun.load(std::memory_order_relaxed))
+    tag->has_begun.store(true, std::memory_order_relaxed);
+  const int error = report_connection(recorder);
+  diagnose(PMTRACE_STATE_API, [&] { return std::string("begin \"") + name + '"'; });
+  const OpenTransactions::Slot::Closed replaced = slot->close();
+  if (replaced.begun != 0) leave(replaced, tag, recorder, true);
   Recorder::Begun begun;
   if (has_state(PMTRACE_STATE_NOAGENT) && !has_state(kMakesIds))
     begun = {present_moment(), OpenTable::kNowhere};
-  else if (recorder.is_plain(entry.tag)) [[likely]]
-    begun = recorder.begin(entry.tag);
+  else if (recorder.is_plain(tag))
+    begun = recorder.begin(tag);
   else
-    begun = begin_traced(entry.tag, recorder);
-  entry.slot->begin(begun.moment, replaceable, begun.place);
+    begun = begin_traced(tag, recorder);
+  slot->begin(begun.moment, error != 0, begun.place);
+  return error;
 }
 
 // Ends or aborts. An abort, which the stock library keeps to itself, tells nothing of the
 // connection.
 [[gnu::flatten]] int close_by_name(const char* name, RecordKind kind) {
   const Moment now = present_moment();
-  Recorder* recorder;
-  int error;
-  TagCache::Entry* entry = look_up(name, recorder, error);
-  if (entry == nullptr) return refuse(kind, name, error);
-  const Moment begun = close_transaction(*entry, *recorder, kind == RecordKind::Abort);
-  if (begun == 0)
+  const auto [entry, no_entry] = look_up(name);
+  if (entry == nullptr) return refuse(kind, name, no_entry);
+  Recorder& recorder = *this_recorder;
+  OpenTransactions::Slot::Closed closed;
+  if (entry->slot != nullptr) [[likely]]
+    closed = entry->slot->close_own();
+  if (closed.begun == 0) [[unlikely]]
+    closed = close_another(*entry, recorder);
+  if (closed.begun == 0)
     return refuse(kind, name,
                   entry->tag->has_begun.load(std::memory_order_relaxed) ? PMTRACE_ERR_NOPROGRESS
                                                                         : PMTRACE_ERR_NOSUCHTAG);
-  error = record_transaction(*recorder, entry->tag, kind, seconds_since(begun, now));
-  return error != 0 || kind == RecordKind::Abort ? error : report_connection(*recorder);
+  leave(closed, entry->tag, recorder, kind == RecordKind::Abort);
+  const int error =
+      record_transaction(recorder, entry->tag, kind, seconds_since(closed.begun, now));
+  return error != 0 || kind == RecordKind::Abort ? error : report_connection(recorder);
 }
 
 }  // namespace
@@ -155,19 +190,14 @@ void open_transaction(TagCache::Entry& entry, Recorder& recorder, bool replaceab
 extern "C" {
 
 PMTRACE_EXPORT int pmtracebegin(const char* name) {
-  Recorder* recorder;
-  int error;
-  TagCache::Entry* entry = look_up(name, recorder, error);
-  if (entry == nullptr) return refuse("begin", name, error);
-  OpenTransactions::Slot* slot = slot_of(*entry, *recorder);
-  if (slot == nullptr) return -ENOMEM;
-  if (slot->blocks_begin()) return refuse("begin", name, PMTRACE_ERR_INPROGRESS);
-  if (!entry->tag->has_begun.load(std::memory_order_relaxed))
-    entry->tag->has_begun.store(true, std::memory_order_relaxed);
-  error = report_connection(*recorder);
-  diagnose(PMTRACE_STATE_API, [&] { return std::string("begin \"") + name + '"'; });
-  open_transaction(*entry, *recorder, error != 0);
-  return error;
+  Recorder* const recorder = known_recorder();
+  const TagCache::Entry* const entry = find_known(name, recorder);
+  if (entry == nullptr || entry->slot == nullptr || entry->slot->is_open() ||
+      !recorder->has_connected || has_state(kDiagnosticFlags | PMTRACE_STATE_NOAGENT) ||
+      !recorder->can_begin_quickly(entry->tag)) [[unlikely]]
+    return begin_slowly(name);
+  if (!has_counter()) return begin_by_clock(*entry, *recorder);
+  return begin_quickly(*entry, *recorder, moment_by_counter());
 }
 
 PMTRACE_EXPORT int pmtraceend(const char* name) {

@@ -23,7 +23,7 @@
 
 namespace pcp::trace::client {
 
-constinit thread_local Recorder* this_recorder = nullptr;
+constinit thread_local Recorder* this_recorder [[gnu::tls_model("initial-exec")]] = nullptr;
 
 namespace {
 

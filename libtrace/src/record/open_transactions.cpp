@@ -14,7 +14,16 @@ OpenTransactions::Slot::Closed OpenTransactions::close(const Tag* tag, std::uint
   return {};
 }
 
+OpenTransactions::Slot* OpenTransactions::find(const Tag* tag, std::uint64_t key) {
+  Slot* slot = bucket_of(*tag).load(std::memory_order_relaxed);
+  while (slot != nullptr && (slot->tag != tag || slot->owner != owner_ ||
+                             slot->key.load(std::memory_order_relaxed) != key))
+    slot = slot->next;
+  return slot;
+}
+
 OpenTransactions::Slot* OpenTransactions::find_or_make(const Tag* tag, std::uint64_t key) {
+  if (Slot* const own = find(tag, key)) return own;
   std::atomic<Slot*>& bucket = bucket_of(*tag);
   Slot* const first = bucket.load(std::memory_order_relaxed);
   Slot* unused = nullptr;
@@ -23,7 +32,6 @@ OpenTransactions::Slot* OpenTransactions::find_or_make(const Tag* tag, std::uint
   for (Slot* slot = first; slot != nullptr; slot = slot->next) {
     if (slot->tag != tag) continue;
     const std::uint64_t its_key = slot->key.load(std::memory_order_relaxed);
-    if (its_key == key && slot->owner == owner_) return slot;
     if (!slot->is_open() && (its_key == 0) == (key == 0)) unused = slot;
     if (slot->is_open() && its_key == key) {
       oldest = slot;

@@ -56,6 +56,11 @@ class OpenTransactions {
       Moment begun = 0;
       OpenTable::Place place = OpenTable::kNowhere;
     };
+    // Nobody else writes the place. Thread: the owner's.
+    Closed close_own() {
+      const OpenTable::Place its_place = place.load(std::memory_order_relaxed);
+      return {begun.exchange(0, std::memory_order_acq_rel) >> 1, its_place};
+    }
     Closed close() {
       std::uint64_t value = begun.load(std::memory_order_acquire);
       while (value != 0) {
@@ -68,7 +73,9 @@ class OpenTransactions {
     }
   };
 
-  // The owner's slot. Null if there is no memory. The key is that of TagCache::Entry.
+  // The owner's slot. Null if there is none yet, or no memory for it. The key is that of
+  // TagCache::Entry.
+  Slot* find(const Tag* tag, std::uint64_t key = 0);
   Slot* find_or_make(const Tag* tag, std::uint64_t key = 0);
 
   // Closes one that is open, the owner's or one that was left open.
