@@ -6,6 +6,7 @@ room in a socket, so what they cost their caller is the time that passes."""
 
 import contextlib
 import os
+import subprocess
 import tempfile
 
 import google
@@ -15,6 +16,7 @@ from private_pmcd import STOCK_AGENT, STOCK_NAMESPACE, PrivatePmcd
 
 PART = "The caller"
 ROUNDS = 5
+FIRST_CALLS = 31  # each of a process of its own
 THREADS = (1, 2, 4)
 
 KINDS = ("point", "observe", "count")
@@ -68,7 +70,12 @@ class Samples:
 
 def measure(tools, brief):
     samples = Samples()
+    first = {}
     with _programs(tools) as programs:
+        with_ours = programs["by handle"][-1]
+        for state, more in (("on", {}), ("off", {"PCP_TRACE_NOAGENT": "1"})):
+            first[state] = [_first_call_us(tools, with_ours | more)
+                            for _ in range(1 if brief else FIRST_CALLS)]
         for number in range(1 if brief else ROUNDS):
             for name, (program, pattern, environment) in programs.items():
                 if name == "stock" and number % 2 == 1:
@@ -79,7 +86,16 @@ def measure(tools, brief):
                     raise RuntimeError("LTTng does not record the event")
                 samples.add(name, rows)
     yield from _figures(samples.ns)
+    name = "first begin by handle of 8 threads at once, the longest"
+    yield Figure(PART, name, "us", median(first["on"]), 200, "0.2 ms")
+    yield Figure(PART, f"{name}, switched off", "us", median(first["off"]), 10, "10 us")
     yield _spread(samples.rows("spread", "single_calls"))
+
+
+def _first_call_us(tools, environment):
+    output = subprocess.run([tools.program("caller_first")], env=environment, check=True,
+                            stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    return float(output.stdout) / 1000
 
 
 def _figures(ns):

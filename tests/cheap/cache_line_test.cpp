@@ -34,6 +34,7 @@ struct CacheLines : testing::Test {
   }
   void drain(Recorder& recorder) { Drain(pending).take(recorder, 1); }
   void SetUp() override {
+    doorbell.renew();
     for (Recorder* each : {mine.get(), other.get()}) record(*each), drain(*each);
   }
 };

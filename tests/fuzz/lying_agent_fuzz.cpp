@@ -279,6 +279,7 @@ class Library {
   // One for all stories: its descriptor is never given back.
   static Doorbell& bell() {
     static Doorbell bell;
+    if (bell.descriptor() < 0) bell.renew();
     return bell;
   }
   static Options options() {

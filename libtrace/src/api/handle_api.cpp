@@ -26,7 +26,11 @@ namespace {
     *tx = {};
     return refuse_null_handle("begin");
   }
-  Recorder* const recorder = find_recorder();
+  Recorder* const recorder = find_recorder_unless_off();
+  if (recorder == nullptr && is_switched_off()) {
+    *tx = {};
+    return 0;
+  }
   if (recorder != nullptr && !recorder->is_plain(tag)) {
     const Recorder::Traced traced = recorder->begin_traced(tag);
     write(tx, {tag, traced.begun.moment, traced.begun.place});
@@ -90,8 +94,10 @@ namespace {
 [[gnu::noinline, gnu::flatten]] int record_switched_on(pmtrace_handle tag, RecordKind kind,
                                                        double value) {
   if (tag == nullptr) return refuse_null_handle(kind);
-  Recorder* recorder = find_recorder();
-  return recorder != nullptr ? record_call(*recorder, tag, kind, value) : -ENOMEM;
+  Recorder* recorder = find_recorder_unless_off();
+  if (recorder != nullptr) [[likely]]
+    return record_call(*recorder, tag, kind, value);
+  return is_switched_off() ? 0 : -ENOMEM;
 }
 
 // One that is open while tracing is switched off is taken out of its table as any other, and
@@ -177,9 +183,9 @@ PMTRACE_EXPORT int pmtrace_describe(pmtrace_handle tag, const char* unit, const 
 }
 
 PMTRACE_EXPORT int pmtrace_flush(double timeout) {
+  if (has_state(PMTRACE_STATE_NOAGENT)) return 0;
   Client* client = Client::get_if_made();
   if (client == nullptr) return 1;  // nothing was recorded
-  if (has_state(PMTRACE_STATE_NOAGENT)) return 0;
   constexpr double kLongest = 1e9;  // seconds, which no clock overflows
   const double seconds = std::isnan(timeout) ? 0 : std::clamp(timeout, 0.0, kLongest);
   const std::chrono::nanoseconds limit(static_cast<std::int64_t>(seconds * 1e9));

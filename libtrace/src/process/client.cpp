@@ -19,6 +19,7 @@
 #include "record/errno_stays.hpp"
 #include "record/made_when_needed.hpp"
 #include "record/no_cancellation.hpp"
+#include "wire/mutex.hpp"
 #include "wire/steady_clock.hpp"
 
 namespace pcp::trace::client {
@@ -38,7 +39,7 @@ constexpr std::uint64_t kStartPauseNs = 100'000'000;
 // This process's client. Zero in a forked child, whatever the parent was doing.
 struct Process {
   std::atomic<Client*> client;  // released by the thread that made it
-  std::atomic<bool> is_making;
+  Mutex is_making;              // held by that thread: others sleep until it is done
   LabelCounts label_counts;
 };
 
@@ -134,14 +135,9 @@ Client* Client::get() {
   if (Client* client = get_if_made()) return client;
   Process* process = this_process.find_or_make();
   if (process == nullptr) return nullptr;
-  if (process->is_making.exchange(true, std::memory_order_acquire)) {
-    process->is_making.wait(true, std::memory_order_acquire);
-    return process->client.load(std::memory_order_acquire);
-  }
+  const Lock lock(process->is_making);
   Client* client = process->client.load(std::memory_order_acquire);
   if (client == nullptr) process->client.store(client = make(), std::memory_order_release);
-  process->is_making.store(false, std::memory_order_release);
-  process->is_making.notify_all();
   return client;
 }
 
@@ -189,7 +185,6 @@ bool Client::start_thread() {
     link_.attempt_ended(-error);
     return false;
   }
-  ::pthread_setname_np(thread, "pcp_trace");
   ::pthread_detach(thread);
   return true;
 }
@@ -197,6 +192,7 @@ bool Client::start_thread() {
 void* Client::run_flusher(void* given) {
   auto* const client = static_cast<Client*>(given);
   say_flusher_is_being_made(false);
+  ::pthread_setname_np(::pthread_self(), "pcp_trace");
   run_like_any_thread();
   for (;;) {
     try {
@@ -247,6 +243,13 @@ Recorder* find_recorder_slowly() {
   if (recorder != nullptr && has_thread_end_key) ::pthread_setspecific(thread_end_key, recorder);
   this_recorder = recorder;
   return recorder;
+}
+
+Recorder* find_recorder_unless_off_slowly() {
+  if (::secure_getenv("PCP_TRACE_NOAGENT") != nullptr &&
+      ::secure_getenv("PCP_TRACE_DEBUG") == nullptr)
+    add_state(PMTRACE_STATE_NOAGENT);
+  return is_switched_off() ? nullptr : find_recorder_slowly();
 }
 
 bool Client::deliver(std::chrono::nanoseconds timeout, Link::Patience patience) {

@@ -118,4 +118,12 @@ inline Recorder* find_recorder() {
   return recorder != nullptr ? recorder : find_recorder_slowly();
 }
 
+// The same for a call that only records. Null, too, where tracing is switched off, as the
+// environment may say: then there is nothing to make.
+Recorder* find_recorder_unless_off_slowly();
+inline Recorder* find_recorder_unless_off() {
+  Recorder* recorder = known_recorder();
+  return recorder != nullptr ? recorder : find_recorder_unless_off_slowly();
+}
+
 }  // namespace pcp::trace::client

@@ -40,7 +40,7 @@ FlusherLoop::FlusherLoop(const Options& options, Recorders& recorders, Doorbell&
   if (watches_counter_) watch_counter(tick_rate_);
   asio::post(loop_, while_forks_wait([this] { output_.connect(); }));
   // Last, since the descriptor would be closed with what has no memory to begin.
-  listen_to_bell();
+  listen_to_new_bell();
 }
 
 FlusherLoop::~FlusherLoop() { bell_.release(); }  // the doorbell's
@@ -111,12 +111,12 @@ void FlusherLoop::renew_descriptors() {
   bell_awaited_ = false;
   forget_lost_descriptors();
   loop_.notify_fork(asio::execution_context::fork_child);
-  doorbell_.renew();
-  listen_to_bell();
+  listen_to_new_bell();
   has_lost_descriptors_ = false;
 }
 
-void FlusherLoop::listen_to_bell() {
+void FlusherLoop::listen_to_new_bell() {
+  doorbell_.renew();
   watch_descriptor(doorbell_.descriptor());
   if (doorbell_.descriptor() >= 0) bell_.assign(doorbell_.descriptor());
 }

@@ -47,7 +47,7 @@ class FlusherLoop {
   void recover();
   void renew_descriptors();
 
-  void listen_to_bell();
+  void listen_to_new_bell();
   void wait_for_bell();
   void remove_bell();
   void on_bell(bool is_urgent);

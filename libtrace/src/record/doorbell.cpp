@@ -20,8 +20,6 @@ bool membarrier(int command) { return ::syscall(SYS_membarrier, command, 0, 0) =
 
 }  // namespace
 
-Doorbell::Doorbell(EnsureFlusher ensure_flusher) : ensure_flusher_(ensure_flusher) { renew(); }
-
 void Doorbell::remove() {
   for (std::atomic<int>* end : {&rung_, &heard_})
     if (const int fd = end->exchange(-1, std::memory_order_relaxed); fd >= 0) ::close(fd);

@@ -18,8 +18,9 @@ class Doorbell {
   // Sees to it that somebody runs the flusher. False if nobody does. Thread: any.
   using EnsureFlusher = bool (*)();
 
-  // Without descriptors, if there are none to be had: then the flusher must poll.
-  explicit Doorbell(EnsureFlusher ensure_flusher = [] { return true; });
+  // Without descriptors: the flusher makes them.
+  explicit Doorbell(EnsureFlusher ensure_flusher = [] { return true; })
+      : ensure_flusher_(ensure_flusher) {}
 
   // Thread: any. Requires: what the flusher is to see, a record or an open transaction, is where it
   // looks.
@@ -58,7 +59,8 @@ class Doorbell {
   // does not know, it has hung up.
   int descriptor() const { return heard_.load(std::memory_order_relaxed); }
 
-  // After the program has closed the descriptors, or one of them: makes new ones.
+  // Makes the descriptors, or new ones after the program has closed them. If there are none to be
+  // had the flusher must poll. What rang before is not heard: look at the queues afterwards.
   void renew();
 
   // From now on there are none.

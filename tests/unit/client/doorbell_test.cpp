@@ -14,19 +14,36 @@
 namespace pcp::trace::client {
 namespace {
 
+// With the descriptors that the flusher makes.
+struct Bell : Doorbell {
+  explicit Bell(EnsureFlusher ensure_flusher = [] { return true; }) : Doorbell(ensure_flusher) {
+    renew();
+  }
+};
+
 bool is_rung(const Doorbell& bell, int timeout_ms = 0) {
   pollfd entry{bell.descriptor(), POLLIN, 0};
   return ::poll(&entry, 1, timeout_ms) == 1;
 }
 
-TEST(Doorbell, StaysSilentWhileTheFlusherIsAwake) {
+TEST(Doorbell, OpensNothingUntilTheFlusherMakesItsDescriptors) {
   Doorbell bell;
+  EXPECT_LT(bell.descriptor(), 0);
+  bell.ring();
+  EXPECT_FALSE(bell.is_rung());
+  bell.renew();
+  bell.ring();
+  EXPECT_TRUE(bell.is_rung());
+}
+
+TEST(Doorbell, StaysSilentWhileTheFlusherIsAwake) {
+  Bell bell;
   bell.ring_if_asleep();
   EXPECT_FALSE(is_rung(bell));
 }
 
 TEST(Doorbell, WakesASleeperOnce) {
-  Doorbell bell;
+  Bell bell;
   ASSERT_TRUE(bell.prepare_to_sleep());
   bell.ring_if_asleep();
   EXPECT_TRUE(is_rung(bell));
@@ -41,7 +58,7 @@ TEST(Doorbell, SeesToItThatSomebodyHearsEachRing) {
   static bool is_there;
   asked = 0;
   is_there = true;
-  Doorbell bell([] {
+  Bell bell([] {
     ++asked;
     return is_there;
   });
@@ -61,7 +78,7 @@ TEST(Doorbell, SeesToItThatSomebodyHearsEachRing) {
 }
 
 TEST(Doorbell, AHandlersRingAsksNobody) {
-  Doorbell bell([]() -> bool { throw "asked"; });
+  Bell bell([]() -> bool { throw "asked"; });
   bell.ring_only();
   EXPECT_TRUE(is_rung(bell));
   EXPECT_TRUE(bell.silence());
@@ -70,7 +87,7 @@ TEST(Doorbell, AHandlersRingAsksNobody) {
 TEST(Doorbell, AFlusherThatLeavesIsAskedForByTheNextCall) {
   static int asked;
   asked = 0;
-  Doorbell bell([] { return ++asked > 0; });
+  Bell bell([] { return ++asked > 0; });
   bell.prepare_to_leave();
   bell.ring_if_asleep();
   EXPECT_EQ(asked, 1);
@@ -78,7 +95,7 @@ TEST(Doorbell, AFlusherThatLeavesIsAskedForByTheNextCall) {
 }
 
 TEST(Doorbell, RingsWhetherTheFlusherSleepsOrNot) {
-  Doorbell bell;
+  Bell bell;
   bell.ring();
   EXPECT_TRUE(is_rung(bell));
   EXPECT_TRUE(bell.silence());
@@ -134,7 +151,7 @@ TEST(Doorbell, NoItemIsLeftWithASleeper) {
   std::array<Line, 48> busy;
   std::atomic<bool> caller_was_close{false};
   std::atomic<bool> done{false};
-  Doorbell bell;
+  Bell bell;
   Meeting meeting;
 
   std::thread caller([&] {

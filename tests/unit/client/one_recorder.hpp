@@ -15,6 +15,8 @@ struct OneRecorder : testing::Test {
   Recorder recorder{queue, doorbell, kCapacity};
   const Tag* tag = intern_tag("recorded");
 
+  OneRecorder() { doorbell.renew(); }
+
   void record(double value) { ASSERT_EQ(recorder.record(tag, value, RecordKind::Observe), 0); }
 };
 

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What the first call of a process costs: eight threads begin a transaction by handle at once, each
+// its first one. Prints the longest of the eight, in nanoseconds of time that passes.
+#include <algorithm>
+#include <array>
+#include <barrier>
+#include <cstdio>
+#include <thread>
+#include <vector>
+
+#include "pcp/trace.h"
+#include "timing.hpp"
+
+int main() {
+  constexpr int kThreads = 8;
+  const pmtrace_handle tag = pmtrace_tag("bench.first");
+  std::barrier all(kThreads);
+  std::array<double, kThreads> took{};
+  std::vector<std::thread> threads;
+  for (double& own : took)
+    threads.emplace_back([&] {
+      pmtrace_tx transaction;
+      all.arrive_and_wait();
+      const double began = bench::read_ns(CLOCK_MONOTONIC);
+      pmtrace_begin(tag, &transaction);
+      own = bench::read_ns(CLOCK_MONOTONIC) - began;
+    });
+  for (std::thread& thread : threads) thread.join();
+  std::printf("%.0f\n", *std::max_element(took.begin(), took.end()));
+  return 0;
+}

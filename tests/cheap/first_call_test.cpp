@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The promise "cheap" of the first call of all: it makes what the process needs, and nobody spins
+// or waits for the other threads meanwhile.
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <barrier>
+#include <cstdarg>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "every_call.hpp"
+#include "system_calls.hpp"
+#include "unit/collector/ingest/deadline.hpp"
+
+namespace {
+
+constexpr std::size_t kThreads = 8;
+std::array<std::atomic<pid_t>, kThreads> callers{};  // each about to make its first call
+thread_local bool is_caller = false;
+thread_local int yields = 0;
+std::atomic<int> barriers{0};      // of these threads
+std::atomic<int> threads_made{0};  // by them
+std::atomic<bool> has_seen_others_sleep{false};
+
+// After the thread's name: its state.
+bool is_asleep(pid_t thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  const std::size_t name_end = line.rfind(')');
+  return name_end != line.npos && line.compare(name_end, 3, ") S") == 0;
+}
+
+bool do_others_sleep() {
+  for (const std::atomic<pid_t>& each : callers)
+    if (each != ::gettid() && (each == 0 || !is_asleep(each))) return false;
+  return true;
+}
+
+}  // namespace
+
+// The linker's option --wrap brings the library's calls here.
+extern "C" {
+
+int __real_sched_yield();
+int __wrap_sched_yield();
+int __wrap_sched_yield() {
+  ++yields;
+  return __real_sched_yield();
+}
+
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+long __wrap_syscall(long number, ...) {
+  if (is_caller && number == SYS_membarrier) ++barriers;
+  std::va_list list;
+  va_start(list, number);
+  std::array<long, 6> words;
+  for (long& word : words) word = va_arg(list, long);
+  va_end(list);
+  return __real_syscall(number, words[0], words[1], words[2], words[3], words[4], words[5]);
+}
+
+int __real_pthread_create(pthread_t* thread, const pthread_attr_t* how, void* (*work)(void*),
+                          void* given);
+int __wrap_pthread_create(pthread_t* thread, const pthread_attr_t* how, void* (*work)(void*),
+                          void* given);
+int __wrap_pthread_create(pthread_t* thread, const pthread_attr_t* how, void* (*work)(void*),
+                          void* given) {
+  if (is_caller) ++threads_made;
+  return __real_pthread_create(thread, how, work, given);
+}
+
+// Read in the middle of what the first caller makes: the others have to wait for that.
+char* __real_secure_getenv(const char* name);
+char* __wrap_secure_getenv(const char* name);
+char* __wrap_secure_getenv(const char* name) {
+  if (is_caller && std::strcmp(name, "PCP_TRACE_FLUSH") == 0) {
+    const int before = yields;
+    has_seen_others_sleep = pcp::trace::agent::eventually(do_others_sleep);
+    yields = before;
+  }
+  return __real_secure_getenv(name);
+}
+
+}  // extern "C"
+
+namespace pcp::trace {
+namespace {
+
+TEST(FirstCall, OfManyThreadsAtOnceSpinsNowhereAndRegistersNothing) {
+  ::setenv("PCP_TRACE_SOCKET", "/nowhere/at/all", 1);
+  const pmtrace_handle tag = pmtrace_tag("first");
+  std::barrier all(kThreads);
+  std::vector<std::thread> threads;
+  for (std::atomic<pid_t>& own : callers)
+    threads.emplace_back([&] {
+      is_caller = true;
+      all.arrive_and_wait();
+      const int before = yields;  // the barrier's
+      own = ::gettid();
+      pmtrace_tx transaction;
+      EXPECT_EQ(pmtrace_begin(tag, &transaction), 0);
+      EXPECT_EQ(yields, before);
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_TRUE(has_seen_others_sleep);
+  EXPECT_EQ(barriers, 0);
+  EXPECT_EQ(threads_made, 1);
+}
+
+std::size_t entries_of(const char* directory) {
+  std::size_t count = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(directory)) ++count;
+  return count;
+}
+
+TEST(FirstCall, BySwitchedOffHandleAsksNothingOfTheKernel) {
+  ::setenv("PCP_TRACE_NOAGENT", "", 1);
+  const pmtrace_handle tag = pmtrace_tag("first");
+  std::uint64_t made = 0;
+  ASSERT_TRUE(with_system_calls_counted([&](const std::atomic<std::uint64_t>& count) {
+    const std::uint64_t before = count;
+    pmtrace_tx transaction;
+    pmtrace_begin(tag, &transaction);
+    pmtrace_end(&transaction);
+    pmtrace_observe(tag, 1);
+    made = count - before;
+  }));
+  EXPECT_EQ(made, 0U);
+}
+
+TEST(FirstCall, SwitchedOffStartsNoThreadAndOpensNothing) {
+  ::setenv("PCP_TRACE_NOAGENT", "", 1);
+  const std::size_t threads = entries_of("/proc/self/task");
+  const std::size_t descriptors = entries_of("/proc/self/fd");
+  call_everything(pmtrace_tag("first"), "first by name", 1);
+  EXPECT_EQ(entries_of("/proc/self/task"), threads);
+  EXPECT_EQ(entries_of("/proc/self/fd"), descriptors);
+}
+
+}  // namespace
+}  // namespace pcp::trace
