@@ -113,11 +113,15 @@ Client* Client::get_if_made() {
   return process == nullptr ? nullptr : process->client.load(std::memory_order_acquire);
 }
 
+// A client prints calls, and makes ids, while tracing is switched off, too.
+static bool is_asked_for() {
+  return ::secure_getenv("PCP_TRACE_DEBUG") != nullptr ||
+         ::secure_getenv("PCP_TRACE_IDS") != nullptr;
+}
+
 Client* Client::make_if_asked() {
   Client* client = get_if_made();
-  if (client != nullptr || (::secure_getenv("PCP_TRACE_DEBUG") == nullptr &&
-                            ::secure_getenv("PCP_TRACE_IDS") == nullptr))
-    return client;
+  if (client != nullptr || !is_asked_for()) return client;
   const NoCancellation guard;
   return get();
 }
@@ -246,8 +250,7 @@ Recorder* find_recorder_slowly() {
 }
 
 Recorder* find_recorder_unless_off_slowly() {
-  if (::secure_getenv("PCP_TRACE_NOAGENT") != nullptr &&
-      ::secure_getenv("PCP_TRACE_DEBUG") == nullptr)
+  if (::secure_getenv("PCP_TRACE_NOAGENT") != nullptr && !is_asked_for())
     add_state(PMTRACE_STATE_NOAGENT);
   return is_switched_off() ? nullptr : find_recorder_slowly();
 }

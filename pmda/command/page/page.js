@@ -209,8 +209,8 @@ function showRun(data) {
     byId('notice').textContent = incomplete.length ?
         `Calls may be missing. ${incomplete.map(visibleName).join('. ')}.` :
         'Nothing was traced in this run: no program that uses the library made a call. ' +
-        'Programs that are linked with libpcp_trace, or use pmtrace, show here. To see what becomes of a program\'s calls, ' +
-        'start it with PCP_TRACE_DEBUG=api,comms in its environment.';
+            'Programs that are linked with libpcp_trace, or use pmtrace, show here. To see what becomes of a program\'s calls, ' +
+            'start it with PCP_TRACE_DEBUG=api,comms in its environment.';
   }
   if (data.tags.length === 0) return;
   byId('tags-panel').hidden = false;

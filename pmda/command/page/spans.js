@@ -21,8 +21,7 @@ function missedText({missed, has_gap: hasGap}) {
 function spansNote(all, filter) {
   const missed = missedText(all);
   return `of ${plural(all.traces, 'trace')} with ${plural(all.spans, 'span')}` +
-      (missed ? `; ${missed}` : '') +
-      (filter ? `; captured by ${visibleName(filter)}` : '');
+      (missed ? `; ${missed}` : '') + (filter ? `; captured by ${visibleName(filter)}` : '');
 }
 
 // A button of the list, with a meter that compares durations.

@@ -234,7 +234,7 @@ std::optional<Condition::Range> Condition::percentile_of(const Tag& tag) const {
     };
     range.least = edges_at(std::max(rank - missing, 0.0)).least;
     range.greatest = missing == 0 || rank <= binned ? edges_at(rank).greatest
-                                                   : std::numeric_limits<double>::infinity();
+                                                    : std::numeric_limits<double>::infinity();
   }
   if (tag.min && tag.min->is_exact) range.least = std::max(range.least, tag.min->value);
   if (tag.max && tag.max->is_exact) range.greatest = std::min(range.greatest, tag.max->value);
