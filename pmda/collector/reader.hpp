@@ -74,7 +74,7 @@ class Reader {
   // When everything was 0: the start, or the last reset.
   Time begin_of_life() const;
 
-  // What the wall clock shows at a time, unless it was set since the start.
+  // The wall clock's time at a time of ours, unless the clock was set since the start.
   Time wall_time(Time time) const;
 
   // Hands out who is connected, with the connection's number, in the order of the numbers.

@@ -34,7 +34,7 @@ std::string host_name_of(int context);
 // Of a context without instances: their numbers; 0 where there is none.
 std::vector<double> read_numbers(std::initializer_list<const char*> names);
 
-// Of a metric of this type without instances, as it was fetched; nothing if it has no value.
+// The fetched value of a metric of this type without instances; nothing if it has none.
 std::optional<double> double_of(const pmValueSet& set);
 
 // A metric's values, by the instance's number.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the first call of a process costs: eight threads begin a transaction by handle at once, each
+// The cost of a process's first call: eight threads begin a transaction by handle at once, each
 // its first one. Prints the longest of the eight, in nanoseconds of time that passes.
 #include <algorithm>
 #include <array>

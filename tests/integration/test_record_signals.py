@@ -140,7 +140,7 @@ class Shell:
         os.write(self._terminal, text.encode())
 
     def expect(self, pattern):
-        """Waits until that is shown; gives the match. What comes before it is done with."""
+        """Waits until that is shown; gives the match, and drops the text before it."""
         deadline = time.monotonic() + PATIENCE_S
         while not (match := re.search(pattern, self._shown)):
             ready, _, _ = select.select([self._terminal], [], [], max(0, deadline - time.monotonic()))

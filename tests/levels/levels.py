@@ -16,7 +16,7 @@ from tests_of import TestsStep, address_space_kept_small, say_total
 
 # As released: what the sanitizers can't see, what measures the release, and what is the same in each build.
 CHECK_FOLDERS = "chaos conformance c_api fortran java cheap readme package integration house"
-# What memory errors are looked for with.
+# The folders that run with the address sanitizer.
 SANITIZED_FOLDERS = ("unit/wire unit/collector unit/metrics unit/agent unit/command unit/client"
                      " stress integration c_api cheap fuzz")
 # The parts of the product that have threads.

@@ -136,7 +136,7 @@ void leave(const OpenTransactions::Slot::Closed& closed, const Tag* tag, Recorde
   return begin_quickly(entry, recorder, moment_by_clock());
 }
 
-// All others. What is switched off is nowhere to be seen.
+// All others. A begin while tracing is switched off is in no table.
 [[gnu::noinline]] int begin_slowly(const char* name) {
   const auto [entry, no_entry] = look_up(name);
   if (entry == nullptr) return refuse("begin", name, no_entry);

@@ -47,8 +47,9 @@ void HeldSpans::take(Held held, const CaptureSet& set, std::uint64_t now_ns, Dec
   if (held_ + branches_.size() > kMost) make_room(now_ns, decisions);
 }
 
-// For the filters of which this is the top. So is a part of a fast top if they have its tag: it may
-// have gone on when that had ended, on another thread. Gives what became of all around it, too.
+// Decides for the filters whose top this is. A part of a fast top that matches a filter is a top as
+// well: it may have gone on on another thread. Gives the decisions for all transactions around it,
+// too.
 HeldSpans::Ended HeldSpans::decide(const CapturedSpan& top, Places lost, const CaptureSet& set,
                                    std::uint64_t now_ns) {
   const SpanId id = top.context.own;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Spans for filters with slower=, until it is known whether the transaction that such a filter
-// selects, the top, was slow: then it is kept with all that is inside of it, or dropped. Of one
-// that is dropped a part that was slow by itself, as it went on on another thread, is a top. A span
+// selects, the top, was slow: then it is kept with all that is inside of it, or dropped. A part
+// of a dropped top is a top if it was slow by itself, as it went on on another thread. A span
 // ends before what it is a part of, as a rule, and is held under its parent's id; when the parent
 // ends, both go under the next one's, up to the top. What became of those that have ended is
 // remembered for what comes after them.

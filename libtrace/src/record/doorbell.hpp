@@ -60,7 +60,7 @@ class Doorbell {
   int descriptor() const { return heard_.load(std::memory_order_relaxed); }
 
   // Makes the descriptors, or new ones after the program has closed them. If there are none to be
-  // had the flusher must poll. What rang before is not heard: look at the queues afterwards.
+  // had the flusher must poll. Earlier rings are lost: look at the queues afterwards.
   void renew();
 
   // From now on there are none.

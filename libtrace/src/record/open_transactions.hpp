@@ -24,8 +24,8 @@ namespace pcp::trace::client {
 // slot.
 class OpenTransactions {
  public:
-  // Up to so many of one name that ended owners have left open are kept for others to end. Of more
-  // one stays open for ever, as does a handle whose memory is lost.
+  // So many transactions of one name that ended owners have left open are kept for others to end.
+  // Beyond that, one stays open for ever, like a handle whose memory is lost.
   static constexpr std::size_t kMostOrphans = 1000;
 
   struct Slot {

@@ -4,10 +4,10 @@
 // case, a begin looks no further than at is_plain().
 //
 // A transaction is attached when it begins, and taken out when it ends. One that was ended on
-// another thread is found out when its turn comes, unless it was attached by hand. Whoever does so
-// without having detached it, or ends transactions out of order, does not nest them: other
-// transactions of its tag stand for no trace from then on, since it is better to know no parent
-// than a wrong one.
+// another thread is found out when its turn comes, unless it was attached by hand. A program that
+// does this without detaching it first, or that ends transactions out of order, does not nest them:
+// other transactions of this tag are no parents from then on, since no parent is better than a
+// wrong one.
 //
 // Thread: the owner's.
 #pragma once

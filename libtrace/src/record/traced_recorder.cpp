@@ -78,8 +78,8 @@ Recorder::Chosen Recorder::choose(const Captures::Look& look, const Tag* tag,
     return {};
   }
   Chosen chosen{.over_limit = over_limit, .around = around};
-  // What is inside of what was left out is left out as well, so that nobody sees a part of it as if
-  // it were all.
+  // All that is inside of a transaction that was left out is left out as well, so that nobody takes
+  // a part for the whole.
   chosen.places = look->admit(tops, context.trace_low, chosen.over_limit);
   chosen.is_left_out = chosen.over_limit != over_limit;
   // The other half of the room is for what is inside of others.

@@ -12,7 +12,7 @@
 
 namespace pcp::trace::agent {
 
-// What a session has said of a capture.
+// The counts of a capture that a session has reported.
 struct CaptureSaid {
   Time told_at{};           // since when it may say something
   wire::CaptureCount last;  // what it said last

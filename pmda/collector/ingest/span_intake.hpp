@@ -74,7 +74,7 @@ class SpanIntake {
   std::unordered_map<std::string, std::shared_ptr<const std::string>, NameHash, std::equal_to<>>
       shown_;
 
-  // Of a user's sessions, those that have sent spans in this round and the one before.
+  // How many of a user's sessions have sent spans in this round, and in the one before.
   struct Senders {
     std::uint32_t now = 0;
     std::uint32_t before = 0;

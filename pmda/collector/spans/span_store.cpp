@@ -22,7 +22,7 @@ constexpr std::size_t kReadStep = 2000;
 // at all: then there is a little too much for a while.
 constexpr int kMostSteps = 8;
 
-// What a span takes beside itself and its texts, and what it takes at each place.
+// The bytes that a span takes beside itself and its texts, and those that it takes at each place.
 constexpr std::size_t kAround = 64;
 constexpr std::size_t kAtEachPlace = 40;
 

@@ -104,8 +104,8 @@ void ArchiveChanges::take_facts_of_agent(const ArchiveSample& sample) {
   if (const auto age_s = agent.counts_for_s(); has_uptime && age_s)
     since = sample.at - std::chrono::duration_cast<std::chrono::nanoseconds>(
                             std::chrono::duration<double>(*age_s));
-  // What was counted after the last sample before that is not known. A pmlogger may have logged
-  // tags meanwhile, which are the new ones then.
+  // Calls between the last sample and that moment are unknown. A pmlogger may have logged tags
+  // meanwhile: these are the new agent's.
   if (is_other && (source_.is_sparse() || (since && *since > at_))) {
     take_mark();
     has_begun_anew_ = true;

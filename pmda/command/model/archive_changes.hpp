@@ -62,7 +62,7 @@ class ArchiveChanges {
     std::uint64_t began_anew = 0;  // in this sample
   };
 
-  // What an agent says of itself. Another start, or another reset, and it has begun at 0.
+  // An agent's own times. If its start or its reset has changed, it has begun at 0.
   struct Agent {
     std::optional<double> uptime_s;
     std::optional<double> started_s;

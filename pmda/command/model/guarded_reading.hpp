@@ -15,7 +15,7 @@ namespace pcp::trace::command {
 // it and was meant for the user's command ends this process as well.
 int guarded(const std::string& who, int damaged, const std::function<int()>& work);
 
-// What is read from here on. The larger it is the more may be taken for it.
+// Names the archive that is read from here on, and raises the bounds by its size.
 void note_reading(const std::string& archive);
 
 }  // namespace pcp::trace::command

@@ -16,8 +16,8 @@ namespace pcp::trace::command {
 // Single transactions.
 inline constexpr const char* kEventsMetric = "tracing.events";
 
-// What a recorder says of its recording, in the archive's last record: that it is complete, or why
-// it is not.
+// The recorder's statement in the archive's last record: the recording is complete, or why it is
+// not.
 inline constexpr const char* kEndMetric = "trace.recording.end";
 inline constexpr std::string_view kComplete = "complete";
 

@@ -24,8 +24,8 @@ constexpr std::array kJobControl{SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT};
 constexpr std::array kHandedOn{SIGINT,   SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1, SIGUSR2,
                                SIGWINCH, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT};
 
-// What comes again within this time has come once, as the kernel has it for a process that does not
-// run meanwhile: timeout(1) sends to its child, and then to the group that the child is in.
+// A signal that comes twice within this time counts once, as for a process that does not run
+// meanwhile: timeout(1) sends to its child, and then to the group that the child is in.
 constexpr int kMomentMs = 10;
 
 template <std::size_t N>
@@ -164,7 +164,7 @@ signalfd_siginfo Child::next_signal(agent::Time until) {
   }
 }
 
-// What has come before there was a child, it has not got, whomever it was sent to.
+// The child has not got the signals that came before it was there, also those to the whole group.
 void Child::hand_on_early_signals() {
   signalfd_siginfo signal{};
   while (::read(signals_.get(), &signal, sizeof signal) == sizeof signal) {
@@ -200,7 +200,7 @@ bool Child::take_changes() {
   }
 }
 
-// What has come by now was for the child; what comes from now on is for us.
+// Signals up to now were for the child; from now on they are for us.
 void Child::end_with(int status) {
   exit_status_ = status;
   witness_.reset();
@@ -209,8 +209,8 @@ void Child::end_with(int status) {
   pthread_sigmask(SIG_UNBLOCK, &job_control, nullptr);
 }
 
-// As the child, until somebody continues us, or the child. Who has been continued already, hands
-// that on.
+// Stops like the child, until somebody continues us or the child. If a SIGCONT for us is pending
+// already, it is handed on instead.
 void Child::stop_by(int signal) {
   sigset_t pending;
   if (::sigpending(&pending) == 0 && sigismember(&pending, SIGCONT) == 1) return;

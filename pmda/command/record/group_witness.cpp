@@ -35,7 +35,7 @@ bool is_stopped(pid_t process) {
   return agent::state_in("/proc/" + std::to_string(process) + "/stat") == 'T';
 }
 
-// Who looks for a recording by its name or command line, as pkill does, means the recorder alone.
+// pkill, and others that look for a recording by its name or command line, mean the recorder alone.
 void hide() {
   ::prctl(PR_SET_NAME, "signal-witness");
   std::ifstream line("/proc/self/cmdline", std::ios::binary);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A process of ours that does nothing but be in our process group. What a terminal, or timeout(1),
-// sends to the whole group it gets as well; what is sent to us alone it does not: the kernel tells
-// nobody which of the two a signal was. While we are stopped, it also wakes us.
+// A process in our process group that only waits. It gets each signal that a terminal or timeout(1)
+// sends to the whole group, and none that is sent to us alone; the kernel does not tell us which of
+// the two a signal was. While we are stopped, this process also wakes us.
 //
 // Thread: one, and before there are others.
 #pragma once

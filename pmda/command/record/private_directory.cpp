@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view kPrefix = "pcp-trace-";
 constexpr std::string_view kTemplate = "XXXXXX";
 
-// What root has started may have become another user, who finds the socket if he knows its path.
+// A program that root has started may have become another user: it reaches the socket by its path.
 constexpr mode_t kRootsMode = S_IRWXU | S_IXGRP | S_IXOTH;
 
 // Never what a symbolic link leads to.

@@ -52,7 +52,7 @@ std::string time_zone(Stamp at) {
   return text;
 }
 
-// What is said of the whole recording; no agent has it.
+// The statement about the whole recording; no agent has this metric.
 pmDesc end_metric() {
   pmDesc metric{};
   metric.pmid = pmID_build(10, 4095, 0);

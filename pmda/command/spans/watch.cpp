@@ -17,7 +17,8 @@ namespace pcp::trace::command {
 
 namespace {
 
-// What an agent had not given away when it went is lost, and so is what was captured without one.
+// Spans that an agent had not delivered when it ended are lost, and so are those captured without
+// one.
 constexpr const char* kGap = "; spans of that time are missing, and nobody knows how many\n";
 
 constexpr agent::Time kLook = std::chrono::milliseconds(100);  // between two looks

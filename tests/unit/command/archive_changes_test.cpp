@@ -109,7 +109,7 @@ TEST_F(ArchiveChangesOf, ANewAgentBeginsAtZeroEvenIfItHasMore) {
   EXPECT_EQ(told(), (Lines{"a 0 10 0-1 from zero", "a 0 12 1-2 from zero"}));
 }
 
-// What came after the last sample before it is not known; the agent's own clock tells when.
+// Calls between the last sample and the reset are unknown; the agent's own clock tells when it was.
 TEST_F(ArchiveChangesOf, AfterAResetAllBeginsAtZeroThen) {
   ArchiveOfTags archive(path());
   const auto sample = [&](double second, double reset, double calls) {

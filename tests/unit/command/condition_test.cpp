@@ -145,7 +145,7 @@ TEST(Condition, OfAMaximumThatMayBeGreaterIsKnownAsFarAsItIs) {
             "unknown: * max > 501ms: checkout has at least 500 ms");
 }
 
-// Whoever needs to pass has to stay off the limit by that.
+// A gate passes only if it is further from the limit than that.
 TEST(Condition, WithinTheErrorOfAPercentileIsUnknown) {
   EXPECT_EQ(outcome("checkout p99 > 60.5ms", {checkout()}), Outcome::Unknown);
   EXPECT_EQ(findings("* p99 > 59ms", {checkout()})[0].line,
