@@ -53,6 +53,14 @@ def last_values(folder, metric):
     return samples(folder)[-1].get(metric, {})
 
 
+def statement(folder):
+    """Gives what an archive says of itself in its last record."""
+    dump = subprocess.run(["pmdumplog", os.path.join(folder, "trace"), END], text=True, check=True,
+                          capture_output=True, timeout=4 * PATIENCE_S).stdout
+    last = dump.splitlines()[-1]
+    return re.search(rf'\({re.escape(END)}\): value "(.*)"$', last)[1]
+
+
 def doubt(folder, condition):
     """Gives why nothing can be said of a condition that would not be true: a report's first line."""
     done = subprocess.run([COMMAND, "report", "--fail-if", condition, folder], text=True,

@@ -287,13 +287,16 @@ bool Client::has_settled_spans() {
 void Client::finish() {
   if (::getpid() != pid_) return;  // a child of vfork: this is its parent's
   link_.say_end();
-  if (flusher_runs_.load(std::memory_order_relaxed) || pending_calls() > 0 || !has_settled_spans())
+  // Without anything to deliver, too: a session that was opened is closed, so that nobody takes
+  // this process for one that was killed. The acquire pairs with the release of whoever ran the
+  // flusher.
+  if (flusher_runs_.load(std::memory_order_acquire) || flusher_loop_ != nullptr ||
+      pending_calls() > 0 || !has_settled_spans())
     deliver(last_patience, Link::Patience::Progress);
 }
 
 void Client::finish_in_handler() {
   if (::getpid() != pid_) return;
-  if (pending_calls() == 0 && !has_new_descriptions() && has_settled_spans()) return;
   if (Recorder* own = known_recorder()) own->release_for_exit();
   link_.say_end();
   const Link::Waiter waiter(link_);

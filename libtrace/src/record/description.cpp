@@ -38,8 +38,6 @@ bool describe(const Tag& tag, std::string_view unit, std::string_view text) {
   return true;
 }
 
-bool has_new_descriptions() { return newest.load(std::memory_order_relaxed) != nullptr; }
-
 const Description* take_new_descriptions() {
   return newest.exchange(nullptr, std::memory_order_acquire);
 }

@@ -28,8 +28,6 @@ inline const Description* description_of(const Tag& tag) {
   return tag.description.load(std::memory_order_acquire);
 }
 
-bool has_new_descriptions();
-
 // Gives what was described since the last time, as a list. Thread: the flusher's.
 const Description* take_new_descriptions();
 
