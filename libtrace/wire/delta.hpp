@@ -24,9 +24,9 @@ inline bool is_known_sum(double sum) { return std::abs(sum) < std::numeric_limit
 
 // Requires: both are finite.
 inline void add_value(double& sum, double value) {
-  const bool are_known = is_known_sum(sum) & is_known_sum(value);
+  const bool are_known = is_known_sum(sum) && is_known_sum(value);
   sum += value;
-  if (!are_known | !is_known_sum(sum)) [[unlikely]]
+  if (!are_known || !is_known_sum(sum)) [[unlikely]]
     sum = std::copysign(std::numeric_limits<double>::max(), sum);
 }
 
