@@ -164,8 +164,7 @@ class OfPrograms(RecordSpansTestCase):
         run = self.start(f"tag=request {UNLIMITED}")
         run.do_many(["begin 0 request", "end 0"] * 500)
         wait_until(lambda: self.spans_so_far() == 500, what="spans in the archive")
-        with open(f"/proc/{run.process.pid}/task/{run.process.pid}/children", encoding="ascii") as children:
-            os.kill(int(children.read()), signal.SIGKILL)
+        os.kill(recorded.program_of(run.process), signal.SIGKILL)
         run.process.communicate(timeout=PATIENCE_S)
         self.assertEqual(run.process.returncode, 128 + signal.SIGKILL)
         self.assert_sound()
