@@ -15,7 +15,7 @@ import unittest
 
 import recorded
 from cutting_proxy import CuttingProxy
-from private_pmcd import (PATIENCE_S, is_running, pcp_configuration, stopped, thread_states,
+from private_pmcd import (PATIENCE_S, children_of, is_running, pcp_configuration, stopped, thread_states,
                           wait_until)
 from test_lifecycle import MOMENTS
 from trace_test import (OUR_LIBRARY, OUR_PMTRACE, PERMISSION, STOCK_AGENT, STOCK_LIBRARY, STOCK_PMTRACE, TraceTestCase,
