@@ -383,6 +383,12 @@ class Ends(Recording):
                 self.assertEqual(recording.returncode, 0 if name == "other" else 128 + signal.SIGKILL)
                 self.assertRegex(recorded.doubt(self.folder, "a count > 1"), f"^{why}$")
 
+    def test_of_orphans_that_were_killed_say_so(self):
+        """Nobody but the recorder hears of it, and it may not even have connected."""
+        self.record("sh", "-c", "$0 -q a; (sh -c 'kill -KILL $$' &)", OUR_PMTRACE)
+        self.assertEqual(recorded.doubt(self.folder, "a count > 1"),
+                         "a signal has ended one of its processes, which may not have sent all")
+
     def show(self, *options, status=0, **streams):
         """Records a program that ends so, with what is shown going to these streams."""
         return subprocess.run([recorded.COMMAND, "record", "-o", self.folder, *options, "sh", "-c",

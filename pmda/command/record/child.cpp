@@ -192,7 +192,10 @@ bool Child::take_changes() {
     int status = 0;
     const pid_t changed = ::waitpid(-1, &status, WNOHANG | WUNTRACED);
     if (changed <= 0) return changed == 0;
-    if (changed != pid_ || exit_status_) continue;  // an orphan may have its number
+    if (changed != pid_ || exit_status_) {  // an orphan may have its number
+      has_lost_orphans_ |= WIFSIGNALED(status) && !(witness_ && changed == witness_->pid());
+      continue;
+    }
     if (WIFSTOPPED(status))
       stop_by(WSTOPSIG(status));
     else

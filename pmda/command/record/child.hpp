@@ -53,6 +53,9 @@ class Child {
   // As a shell gives it: 128 and the signal's number if one has ended it. Requires: it has ended.
   int exit_status() const { return *exit_status_; }
 
+  // Whether a signal has ended an orphan, of which nobody else hears.
+  bool has_lost_orphans() const { return has_lost_orphans_; }
+
  private:
   signalfd_siginfo next_signal(agent::Time until);
   void hand_on_early_signals();
@@ -74,6 +77,7 @@ class Child {
 
   pid_t pid_ = -1;
   std::optional<int> exit_status_;
+  bool has_lost_orphans_ = false;
 };
 
 }  // namespace pcp::trace::command

@@ -86,12 +86,14 @@ std::string PrivateCollector::what_is_missing() const {
     return "too many traced programs at a time for the limit of " +
            std::to_string(max_open_files()) + " open files (ulimit -n)";
   if (counters.refused_permission > 0)
-    return "a program of another user was refused: with PCP's library it cannot be recorded";
+    return "a program of another user was refused; if it belongs to this recording, its calls are"
+           " missing";
   if (counters.dropped_malformed + counters.dropped_timeout + counters.dropped_limit > 0)
     return "a traced program has lost its connection";
   if (const std::uint64_t left = counters.sessions; left > 0)
-    return std::to_string(left) + (left == 1 ? " process" : " processes") +
-           " did not end by itself, and may not have sent all";
+    return left == 1 ? "1 process did not end by itself, and may not have sent all"
+                     : std::to_string(left) +
+                           " processes did not end by themselves, and may not have sent all";
   return "";
 }
 

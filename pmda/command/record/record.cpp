@@ -149,11 +149,13 @@ std::string signal_of(int status) {
          "; what it had not sent by then is missing";
 }
 
+constexpr const char* kStillRun =
+    "some of its processes still run, and are not recorded any more (--wait)";
+
 // What one has to know of the counts.
 void tell_of_end(int status, bool is_left_by_some) {
   if (const std::string signal = signal_of(status); !signal.empty()) std::cerr << signal << '\n';
-  if (is_left_by_some)
-    std::cerr << "some of its processes still run, and are not recorded any more (--wait)\n";
+  if (is_left_by_some) std::cerr << kStillRun << '\n';
 }
 
 int record_command(const RecordOptions& options) {
@@ -184,6 +186,9 @@ int record_command(const RecordOptions& options) {
   if (const std::string signal = signal_of(status_of_program);
       !signal.empty() && !collector.has_refused_some())
     missing = signal;
+  if (missing.empty() && child->has_lost_orphans())
+    missing = "a signal has ended one of its processes, which may not have sent all";
+  if (missing.empty() && is_left_by_some) missing = kStillRun;
   const Result<void> finished = (*recording)->finish(missing);
   child.reset();  // from here on ^C is for us
   int status = conclude(finished, **recording, options);

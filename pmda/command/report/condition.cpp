@@ -232,7 +232,8 @@ std::optional<Condition::Range> Condition::percentile_of(const Tag& tag) const {
       return tag.distribution->quantile_edges(missing == 0 ? kPercentiles[percentile_]
                                                            : rank_of_binned / binned);
     };
-    range.least = edges_at(std::max(rank - missing, 0.0)).least;
+    range.least =
+        rank > missing ? edges_at(rank - missing).least : -std::numeric_limits<double>::infinity();
     range.greatest = missing == 0 || rank <= binned ? edges_at(rank).greatest
                                                     : std::numeric_limits<double>::infinity();
   }
@@ -258,6 +259,7 @@ std::optional<Condition::Range> Condition::value_of(const Tag& tag) const {
       if (!tag.failed || *tag.failed + tag.calls == 0) return {};
       return known(*tag.failed / (*tag.failed + tag.calls) * 100);
     case What::Mean:
+      if (tag.nonfinite.value_or(0) > 0) return {};
       return known(tag.mean);
     case What::Vanished:
       return known(tag.vanished);
@@ -303,14 +305,17 @@ std::string Condition::shown_value(double value) const {
 }
 
 std::string Condition::shown_range(const Range& range) const {
+  if (std::isinf(range.least) && std::isinf(range.greatest)) return "values that are not known";
+  const std::string greatest = shown_value(range.greatest);
+  if (std::isinf(range.least)) return "at most " + greatest;
   const std::string least = shown_value(range.least);
   if (std::isinf(range.greatest)) return "at least " + least;
-  const std::string greatest = shown_value(range.greatest);
   return least == greatest ? least : least + " to " + greatest;
 }
 
 std::string Condition::why_unknown(const Tag& tag) const {
   if (tag.calls == 0) return "no calls";
+  if (what_ == What::Mean && tag.nonfinite.value_or(0) > 0) return "values that are not finite";
   if (what_ != What::Percentile) return "no such value in this recording";
   switch (tag.percentile_source) {
     case PercentileSource::NoFiniteValues:

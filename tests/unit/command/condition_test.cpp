@@ -218,6 +218,29 @@ TEST(Condition, OfAPercentileOfFiniteValuesIsKnownWhereverTheOthersLie) {
   EXPECT_EQ(outcome("queue p99 > 16", {tag}), Outcome::Broken);
 }
 
+TEST(Condition, OfAMeanOfValuesThatAreNotAllFiniteIsUnknown) {
+  Tag tag = queue();
+  tag.mean = 17;
+  EXPECT_EQ(outcome("queue mean > 1e9", {tag}), Outcome::Passed);
+  tag.nonfinite = 1;
+  EXPECT_EQ(findings("queue mean > 1e9", {tag})[0].line,
+            "unknown: queue mean > 1e9: queue has values that are not finite");
+}
+
+// Half of the values may be infinite, and less than all.
+TEST(Condition, OfALowPercentileIsUnknownWhereOtherValuesMayBeLess) {
+  Tag tag = queue();
+  tag.calls = 2;
+  tag.nonfinite = 1;
+  tag.distribution.emplace();
+  tag.distribution->add(5);
+  tag.percentile_source = PercentileSource::Histogram;
+  tag.percentiles[0] = 5;
+  tag.min->is_exact = false;
+  EXPECT_EQ(findings("queue p50 > 1", {tag})[0].line,
+            "unknown: queue p50 > 1: queue has at most 5.12");
+}
+
 TEST(Condition, WithATimeIsOfTransactionsWithoutOfObservations) {
   EXPECT_EQ(findings("* p99 > 10ms", {checkout(), queue()}).size(), 1U);
   EXPECT_EQ(outcome("* p99 > 16", {checkout(), queue()}), Outcome::Broken);
