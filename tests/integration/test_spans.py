@@ -336,7 +336,7 @@ class Exported(SpansTestCase):
         self.pmcd.end_pmcd()
         self.end(self.start("--chrome", path, word="export"), 1)
         process = self.start("--chrome", path, "-a", "nothing", hosts=(), word="export")
-        self.end(process, 1)
+        self.end(process, 2)
         with open(path, encoding="utf-8") as file:
             self.assertEqual(file.read(), "the old one")
         self.assertEqual(os.listdir(directory), ["spans.json"])

@@ -137,7 +137,7 @@ class Embedded(PackageTestCase):
         cls.build = os.path.join(installed.work, "embedding")
         run(CMAKE, "-S", os.path.join(HERE, "embedding"), "-B", cls.build, "-G", "Ninja",
             f"-DPCP_TRACE_SOURCE={SOURCE}", f"-DCMAKE_C_COMPILER={CC}",
-            f"-DCMAKE_CXX_COMPILER={CXX}")
+            f"-DCMAKE_CXX_COMPILER={CXX}", "-DCMAKE_UNITY_BUILD=ON")
         run(CMAKE, "--build", cls.build)
 
     def test_each_library(self):

@@ -12,7 +12,7 @@ import unittest
 
 
 # Where a test is, if it hangs: said before CTest ends the script.
-TOLD_AFTER_S = 840
+TOLD_AFTER_S = 2640
 
 
 def open_standard_descriptors():
