@@ -422,7 +422,12 @@ static int dlopened(void) {
 }
 
 /* To nobody, as root; else to oneself. */
-static int change_user(void) { return setuid(getuid() == 0 ? 65534 : getuid()); }
+/* Another user cannot write what gcov counts beside what this one has counted. */
+static int change_user(void) {
+  const char* everybodys = getenv("LIFECYCLE_EVERYBODYS");
+  if (everybodys != NULL) setenv("GCOV_PREFIX", everybodys, 1);
+  return setuid(getuid() == 0 ? 65534 : getuid());
+}
 
 static int changed_user(void) {
   pmtracepoint("before");

@@ -43,11 +43,9 @@ class Lifecycle(TraceTestCase):
         if moment == "constructor":
             environment = environment | {"LIFECYCLE_CONSTRUCTOR": "1"}
         with tempfile.TemporaryDirectory(prefix="trace-") as everybodys:
-            if moment == "changed-user":  # who cannot write what gcov notes into the build directory
-                os.chmod(everybodys, 0o777)
-                environment = environment | {"GCOV_PREFIX": everybodys}
-            done = subprocess.run([program("lifecycle"), moment], env=environment, text=True,
-                                  capture_output=True, timeout=2 * PATIENCE_S, check=False)
+            os.chmod(everybodys, 0o777)
+            done = subprocess.run([program("lifecycle"), moment], text=True, capture_output=True, timeout=2 * PATIENCE_S,
+                                  env=environment | {"LIFECYCLE_EVERYBODYS": everybodys}, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""), moment)
         return done.stdout
 

@@ -98,32 +98,19 @@ class Programs(Recording):
     def test_that_live_unusually(self):
         environment = self.plain_environment(
             ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0")
-        for moment, counts in MOMENTS.items():
-            if moment == "changed-user":
-                continue  # below
+        # Servers that root starts have workers of another user.
+        moments = MOMENTS | {"workers-of-another-user": {"master": 1, "worker": 4}}
+        for moment, counts in moments.items():
             extra = {"LIFECYCLE_CONSTRUCTOR": "1"} if moment == "constructor" else {}
-            with self.subTest(moment=moment):
+            with self.subTest(moment=moment), tempfile.TemporaryDirectory(prefix="trace-") as everybodys:
+                os.chmod(everybodys, 0o777)
                 self.folder = os.path.join(self.directory, moment)
                 done = recorded.record(self.folder, program("lifecycle"), moment,
-                                       environment=environment | extra)
+                                       environment=environment | extra | {"LIFECYCLE_EVERYBODYS": everybodys})
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 self.assertEqual(self.last("trace.point.count"), counts)
                 if moment in CLOSE_THEIR_SESSION:
                     self.assertEqual(recorded.statement(self.folder), "complete")
-
-    def test_that_become_another_user(self):
-        """As servers do that root starts, or their workers."""
-        moments = {"changed-user": MOMENTS["changed-user"], "workers-of-another-user": {"master": 1, "worker": 4}}
-        for moment, counts in moments.items():
-            with self.subTest(moment=moment), tempfile.TemporaryDirectory(prefix="trace-") as everybodys:
-                os.chmod(everybodys, 0o777)  # nobody cannot write what gcov notes into the build directory
-                self.folder = os.path.join(self.directory, moment)
-                done = recorded.record(self.folder, program("lifecycle"), moment,
-                                       environment=self.plain_environment(
-                                           GCOV_PREFIX=everybodys,
-                                           ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"))
-                self.assertEqual((done.returncode, done.stderr), (0, ""))
-                self.assertEqual(self.last("trace.point.count"), counts)
 
     def test_of_other_users_do_not_get_in_though_they_know_where(self):
         if os.getuid() != 0:

@@ -251,7 +251,7 @@ std::int64_t work_ns(Work work) {
 }
 
 // Tens of times as much work, if each level took as many steps as there are levels inside of it,
-// or, for what comes late, around it. The least of several is what does not depend on other work.
+// or, for what comes late, around it. Other work on the machine hardly changes the least of three.
 TEST_F(HeldSpansTest, ADeepTreeIsNotMuchMoreWorkThanAFlatOne) {
   constexpr std::uint64_t kParts = 12'000;
   constexpr std::uint64_t kLate = 4'000;
@@ -271,8 +271,8 @@ TEST_F(HeldSpansTest, ADeepTreeIsNotMuchMoreWorkThanAFlatOne) {
     end(1, 0, 1, kFirst, kFirst);
     EXPECT_TRUE(held.empty());
   }
-  EXPECT_LT(parts_ns[true], 30 * parts_ns[false]);
-  EXPECT_LT(late_ns[true], 30 * late_ns[false]);
+  EXPECT_LT(parts_ns[true], 10 * parts_ns[false]);
+  EXPECT_LT(late_ns[true], 10 * late_ns[false]);
   EXPECT_TRUE(decisions.empty());
 }
 
