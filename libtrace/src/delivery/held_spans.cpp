@@ -78,7 +78,8 @@ HeldSpans::Ended HeldSpans::decide(const CapturedSpan& top, Places lost, const C
 // taken before the fast one that is around it: what is around others comes first.
 std::vector<HeldSpans::Held> HeldSpans::find_slow(const Branch& branch, Places fast,
                                                   const CaptureSet& set) {
-  if (fast == 0) return {};  // a look at all that a deep tree has, at each level, would cost too much
+  // A look at all that a deep tree has, at each level, would cost too much.
+  if (fast == 0) return {};
   const auto is_slow = [&](const Held& each) {
     const Places tops = fast & places_of(each) & set.matching(*each.span.tag);
     bool is_any = false;
