@@ -344,6 +344,12 @@ class OfWhatIsNoArchive(ReportTestCase):
                     file.write(content)
                     file.flush()
 
+    def test_says_that_one_is_a_pipe(self):
+        archive = os.path.join(self.record(*CALLS), "trace")
+        os.remove(archive + ".0")
+        os.mkfifo(archive + ".0")
+        self.assert_one_line(report(archive), archive + ".0: ")
+
     def test_says_that_one_is_damaged_that_ends_the_process_that_reads_it(self):
         archive = os.path.join(self.record(*CALLS), "trace")
         with open(archive + ".meta", "rb") as file:

@@ -43,10 +43,9 @@ std::string_view QuantityValues::text(const pmValue& value) const {
 }
 
 Result<ArchiveSource> ArchiveSource::open(const std::string& path) {
-  note_reading(path);
-  const int context = pmNewContext(PM_CONTEXT_ARCHIVE, path.c_str());
-  if (context < 0) return pcp_error(path + ": not a readable archive of PCP", context);
-  ArchiveSource source(path, context);
+  const Result<int> context = open_archive(path);
+  if (!context) return context.error();
+  ArchiveSource source(path, *context);
   if (const Result<void> found = source.find_bounds(); !found) return found.error();
   if (const Result<void> found = source.find_metrics(); !found) return found.error();
   const OwnedLabels labels = labels_of_present_context();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/model/guarded_reading.hpp"
 
+#include <pcp/pmapi.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -20,6 +21,8 @@
 #include <iostream>
 #include <new>
 #include <optional>
+
+#include "command/pcp_values.hpp"
 
 namespace pcp::trace::command {
 
@@ -65,14 +68,17 @@ void raise(__rlimit_resource resource, rlim_t more) {
   if (limits.rlim_cur != RLIM_INFINITY) limit(resource, limits.rlim_cur + more);
 }
 
-rlim_t bytes_of(const fs::path& archive) {
+// PCP's library would wait at a pipe, say.
+Result<rlim_t> bytes_of(const fs::path& archive) {
   const std::string beginning = archive.filename().string() + ".";
   const fs::path directory = archive.has_parent_path() ? archive.parent_path() : ".";
   rlim_t bytes = 0;
   std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory, ignored))
-    if (entry.path().filename().string().starts_with(beginning))
-      if (const auto size = entry.file_size(ignored); !ignored) bytes += size;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, ignored)) {
+    if (!entry.path().filename().string().starts_with(beginning)) continue;
+    if (entry.is_other(ignored)) return Error{entry.path().string() + ": not a file"};
+    if (const auto size = entry.file_size(ignored); !ignored) bytes += size;
+  }
   return bytes;
 }
 
@@ -123,13 +129,18 @@ int guarded(const std::string& who, int damaged, const std::function<int()>& wor
   return damaged;
 }
 
-void note_reading(const std::string& archive) {
-  if (progress == nullptr) return;
-  progress->archive.fill(0);
-  archive.copy(progress->archive.data(), progress->archive.size() - 1);
-  const rlim_t bytes = bytes_of(archive);
-  raise(RLIMIT_CPU, bytes / kBytesInASecond);
-  raise(RLIMIT_AS, kBytesForEach * bytes);
+Result<int> open_archive(const std::string& path) {
+  const Result<rlim_t> bytes = bytes_of(path);
+  if (!bytes) return bytes.error();
+  if (progress != nullptr) {
+    progress->archive.fill(0);
+    path.copy(progress->archive.data(), progress->archive.size() - 1);
+    raise(RLIMIT_CPU, *bytes / kBytesInASecond);
+    raise(RLIMIT_AS, kBytesForEach * *bytes);
+  }
+  const int context = pmNewContext(PM_CONTEXT_ARCHIVE, path.c_str());
+  if (context < 0) return pcp_error(path + ": not a readable archive of PCP", context);
+  return context;
 }
 
 }  // namespace pcp::trace::command

@@ -8,6 +8,8 @@
 #include <functional>
 #include <string>
 
+#include "wire/result.hpp"
+
 namespace pcp::trace::command {
 
 // Does the work in a child, with bounds, and gives its status. If it does not come to its end: says
@@ -15,7 +17,7 @@ namespace pcp::trace::command {
 // it and was meant for the user's command ends this process as well.
 int guarded(const std::string& who, int damaged, const std::function<int()>& work);
 
-// Names the archive that is read from here on, and raises the bounds by its size.
-void note_reading(const std::string& archive);
+// Gives a context of PCP's library. This archive is read from here on: its size raises the bounds.
+Result<int> open_archive(const std::string& path);
 
 }  // namespace pcp::trace::command

@@ -13,13 +13,12 @@
 namespace pcp::trace::command {
 
 Result<SpanArchive> SpanArchive::open(const std::string& path) {
-  note_reading(path);
-  const int context = pmNewContext(PM_CONTEXT_ARCHIVE, path.c_str());
-  if (context < 0) return pcp_error(path + ": not a readable archive of PCP", context);
-  SpanArchive archive(context);
+  const Result<int> context = open_archive(path);
+  if (!context) return context.error();
+  SpanArchive archive(*context);
   archive.events_ = lookup(kEventsMetric);
   archive.uptime_ = lookup("trace.agent.uptime");
-  archive.host_ = host_name_of(context);
+  archive.host_ = host_name_of(*context);
   timespec end{};
   archive.is_cut_ = pmGetHighResArchiveEnd(&end) == PM_ERR_LOGREC;
   const timespec from_the_start{};

@@ -152,10 +152,15 @@ std::string signal_of(int status) {
 constexpr const char* kStillRun =
     "some of its processes still run, and are not recorded any more (--wait)";
 
-// What one has to know of the counts.
-void tell_of_end(int status, bool is_left_by_some) {
-  if (const std::string signal = signal_of(status); !signal.empty()) std::cerr << signal << '\n';
-  if (is_left_by_some) std::cerr << kStillRun << '\n';
+// Why calls may be missing in the recording, the gravest reason; empty if all are there.
+std::string what_is_missing(const PrivateCollector& collector, const Child& child,
+                            bool is_left_by_some) {
+  if (collector.has_refused_some()) return collector.what_is_missing();
+  if (std::string signal = signal_of(child.exit_status()); !signal.empty()) return signal;
+  if (std::string missing = collector.what_is_missing(); !missing.empty()) return missing;
+  if (child.has_lost_orphans())
+    return "a signal has ended one of its processes, which may not have sent all";
+  return is_left_by_some ? kStillRun : "";
 }
 
 int record_command(const RecordOptions& options) {
@@ -182,18 +187,16 @@ int record_command(const RecordOptions& options) {
   record_until_end(*child, collector, **recording, options.waits);
   const int status_of_program = child->exit_status();
   const bool is_left_by_some = child->has_descendants();
-  std::string missing = collector.what_is_missing();
-  if (const std::string signal = signal_of(status_of_program);
-      !signal.empty() && !collector.has_refused_some())
-    missing = signal;
-  if (missing.empty() && child->has_lost_orphans())
-    missing = "a signal has ended one of its processes, which may not have sent all";
-  if (missing.empty() && is_left_by_some) missing = kStillRun;
+  const std::string missing = what_is_missing(collector, *child, is_left_by_some);
   const Result<void> finished = (*recording)->finish(missing);
   child.reset();  // from here on ^C is for us
   int status = conclude(finished, **recording, options);
   if (collector.has_refused_some()) status = fail(missing + "; some of their calls may be missing");
-  if (!options.is_quiet) tell_of_end(status_of_program, is_left_by_some);
+  if (!options.is_quiet) {
+    if (const std::string signal = signal_of(status_of_program); !signal.empty())
+      std::cerr << signal << '\n';
+    if (is_left_by_some) std::cerr << kStillRun << '\n';
+  }
   return status_of_program != 0 ? status_of_program : status;
 }
 

@@ -59,7 +59,7 @@ class Watch {
     if (news.is_mute) say(host + ": no answer yet; pmcd or its trace agent may be stopped\n");
     if (news.missed > 0 && watched_.missed == 0)
       say(host + ": " + Shown::counted(news.missed, "span") +
-          " missed, for they were too many: share= makes them fewer, limit= allows more\n");
+          " missed: more than limit= and the room for spans allow; share= makes them fewer\n");
     watched_.missed += news.missed;
     has_come_ |= !news.spans.empty();
     if (news.facts && !has_come_)

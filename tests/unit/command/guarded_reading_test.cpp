@@ -24,8 +24,8 @@ TEST(Guarded, GivesTheStatusOfItsWork) {
 TEST(Guarded, SaysWhichArchiveIsDamagedWhereReadingItEndsTheProcess) {
   testing::internal::CaptureStderr();
   const int status = guarded("me", 2, [] {
-    note_reading("one");
-    note_reading("other");
+    EXPECT_FALSE(open_archive("one"));
+    EXPECT_FALSE(open_archive("other"));
     return end_by(SIGSEGV);
   });
   EXPECT_EQ(status, 2);
