@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What goes with the open transactions of a process besides their entries in the open table: a slot
-// for each entry's number.
+// Per-entry data beside the open table of a process: one slot for each entry number.
 #pragma once
 
 #include <array>
@@ -12,7 +11,7 @@
 
 namespace pcp::trace::client {
 
-// Thread: any. A slot of zeros is one that was never used.
+// Thread: any. A slot of zeros was never used.
 template <typename Slot>
 class ByEntry {
  public:

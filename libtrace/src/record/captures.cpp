@@ -11,7 +11,7 @@ namespace {
 
 constexpr unsigned kIdBits = 56;
 
-// Also of the processes that this one was forked from, whose tags keep what they found out.
+// Continues in forked children: their tags keep what the parent cached in captured_by.
 std::atomic<CaptureSet::Epoch> last_epoch{0};
 
 CaptureSet::Epoch next_epoch() {
@@ -104,7 +104,7 @@ Places CaptureSet::wanting(wire::SpanKind kind) const {
 void Captures::publish(std::unique_ptr<const CaptureSet> set,
                        const std::vector<const LooksAtCaptures*>& threads) {
   if (owned_ == nullptr && set == nullptr) return;
-  // What may throw comes first.
+  // Everything that may throw comes first.
   before_.reserve(before_.size() + 1);
   std::vector<Looking> looking;
   looking.reserve(threads.size());

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What is being captured: the transactions and events that somebody has asked the agent to see one
-// by one. The flusher publishes a set of filters, each at a place of its own, and every thread
-// looks at it for as long as it is not empty, which a bit of the state flags tells.
+// The captures in progress: the transactions and events that somebody asked the agent to show one
+// by one. The flusher publishes a set of filters, each at its own place (bit). Threads look at the
+// set while the state flag kCapturing is set.
 //
-// A set never changes; a new one is published, and the old one goes when no thread looks at it any
-// more. Each has an epoch. A bit of a place that was set in an earlier epoch still stands for the
-// same filter if that was there already.
+// A set never changes. A new set replaces it, and the old set is freed when no thread looks at it
+// any more. Each set has an epoch. A place's bit from an earlier epoch is still valid if that place
+// held the same filter then.
 #pragma once
 
 #include <array>
@@ -29,16 +29,16 @@ void for_each_place(Places places, Visit visit) {
   for (; places != 0; places &= places - 1) visit(static_cast<std::size_t>(__builtin_ctz(places)));
 }
 
-// Made by the flusher; then any thread may look.
+// Built by the flusher; then any thread may read.
 class CaptureSet {
  public:
   using Epoch = std::uint32_t;
 
-  // A set with nothing in it yet. Gives each set of this process and those that it was forked from
-  // another epoch.
+  // An empty set. Every set of this process and of the processes it was forked from has a different
+  // epoch.
   explicit CaptureSet(std::uint64_t control);
 
-  // `since`: the epoch from which on it is there; 0: from now on. Requires: the place is free.
+  // `since`: the first epoch with this filter; 0: this set's. Requires: the place is free.
   void add(const wire::Capture& capture, const wire::CaptureFilter& filter,
            std::uint32_t most_a_second, Epoch since);
 
@@ -52,42 +52,42 @@ class CaptureSet {
     wire::CaptureFilter filter;
     std::uint64_t share = 0;  // of trace ids, in parts of 2^56
     mutable SpanLimit limit;
-    // What did not get into the queue. Counted by any thread, read when nobody looks any more.
+    // Spans that did not get into the queue. Any thread counts; read once no thread looks at the
+    // set.
     mutable std::atomic<std::uint64_t> missed_full{0};
     mutable std::atomic<std::uint64_t> missed_limit{0};
   };
   const Asked& at(std::size_t place) const { return asked_[place]; }
 
-  // Of places that had their bits in an epoch, of which the low 16 bits are known, those that still
-  // stand for the same.
+  // Filters bits that were set in `epoch` (its low 16 bits): those that mean the same filter now.
   Places still_asked(Places places, std::uint16_t epoch) const {
     places &= places_;
     const bool are_of_this = static_cast<std::uint16_t>(epoch_) == epoch;
     return places == 0 || are_of_this ? places : asked_since(places, epoch);
   }
 
-  // Those whose filter has this tag. Looked up once for each tag.
+  // The places whose filter matches this tag. Cached in the tag.
   Places matching(const Tag& tag) const {
     const std::uint64_t known = tag.captured_by.load(std::memory_order_relaxed);
     return known >> 32 == epoch_ ? static_cast<Places>(known) : look_up(tag);
   }
 
-  // Of these places those that take a transaction of this trace, a top, now; the others have missed
-  // it. Those over their limit go to `over_limit`, as do all that have left out what is around it.
+  // The given places that capture this top transaction now; misses are counted. Places over
+  // their limit are added to `over_limit`. A place that already is in `over_limit` admits nothing.
   Places admit(Places places, std::uint64_t trace_low, Places& over_limit) const;
 
-  // Those that want slow ones only, with what is inside of them: which ones these are is known when
-  // the top ends. Until then no limit holds.
+  // Places with slower=: they keep a whole tree or nothing, decided when its top ends. No limit
+  // applies before that.
   Places slow() const { return slow_; }
   bool is_slow(std::size_t place, std::uint64_t duration_ns) const {
     return duration_ns >= asked_[place].filter.slower_ns;
   }
 
-  // One more span, or event, at each but those of slow ones.
+  // Counts one span or event against each place's limit, except places with slower=.
   void count(Places places, std::uint64_t now_ns) const;
   void miss_for_want_of_room(Places places) const;
 
-  // Those that want such events.
+  // The places whose filter wants events of this kind.
   Places wanting(wire::SpanKind kind) const;
 
  private:
@@ -104,29 +104,29 @@ class CaptureSet {
   std::array<Asked, wire::kMaxCaptures> asked_;
 };
 
-// A thread's looks at the sets, begun and ended: odd while it is looking.
+// Counts when a thread begins and ends a look at the sets. Odd: the thread is looking.
 using LooksAtCaptures = std::atomic<std::uint64_t>;
 
 class Captures {
  public:
-  // Thread: the flusher's. Publishes a set; null: nothing is captured any more. The one before is
-  // kept until each of these threads that is looking now has looked away.
+  // Thread: the flusher's. Publishes a set; null: nothing is captured. The previous set is kept
+  // until each of these threads that is looking now has stopped.
   void publish(std::unique_ptr<const CaptureSet> set,
                const std::vector<const LooksAtCaptures*>& threads);
   const CaptureSet* published() const { return owned_.get(); }
 
-  // What is published does not have this tag, as a thread has found out that began it. Thread: any.
+  // The published set does not match this tag; cached by the tag's last traced begin. Thread: any.
   bool leave_out(const Tag& tag) const {
     return tag.captured_by.load(std::memory_order_relaxed) ==
            std::uint64_t{epoch_.load(std::memory_order_relaxed)} << 32;
   }
 
-  // Does not hand out any of those before what is published. Thread: the flusher's, as of the rest.
+  // retire() and for_each() skip all earlier sets from now on. Thread: the flusher's, also below.
   void forget_before() {
     for (Before& before : before_) before.is_forgotten = true;
   }
 
-  // Hands out the sets before that no thread looks at any more, for the last time.
+  // Visits, for the last time, and frees each earlier set that no thread looks at any more.
   template <typename Visit>
   void retire(Visit visit) {
     std::erase_if(before_, [&](Before& before) {
@@ -137,7 +137,7 @@ class Captures {
     });
   }
 
-  // Those that were not handed out yet, and what is published.
+  // Visits the earlier sets not retired yet, and the published one.
   template <typename Visit>
   void for_each(Visit visit) const {
     for (const Before& before : before_)
@@ -145,11 +145,11 @@ class Captures {
     if (owned_ != nullptr) visit(*owned_);
   }
 
-  // What is published, while it lives; nothing at times.
+  // Access to the published set while this object lives; may be empty.
   class Look {
    public:
-    // Both sides write and then read, in the one order of sequential consistency: either this
-    // thread sees the new set, or the flusher sees it looking.
+    // Both sides write and then read, with seq_cst: either this thread sees the new set, or
+    // publish() sees that this thread is looking.
     Look(const Captures& captures, LooksAtCaptures& looks)
         : looks_(looks), now_(looks.load(std::memory_order_relaxed) + 1) {
       looks_.exchange(now_);
@@ -181,7 +181,7 @@ class Captures {
   };
 
   std::atomic<const CaptureSet*> current_{nullptr};
-  std::atomic<CaptureSet::Epoch> epoch_{0};  // of the last set; stands for itself
+  std::atomic<CaptureSet::Epoch> epoch_{0};  // of the last set; orders nothing else
   std::unique_ptr<const CaptureSet> owned_;
   std::vector<Before> before_;
 };

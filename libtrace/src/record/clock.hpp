@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How long something takes. Durations are measured with the processor's time-stamp counter, at half
-// the price, where it can be trusted: where the kernel itself keeps time by it, and as long as it
-// goes along with the monotonic clock (tick_rate.hpp). Everywhere else, and until its rate is
-// known, with the monotonic clock.
+// Durations. Measured with the processor's time-stamp counter, at half the price, if the kernel
+// keeps time by it and it agrees with the monotonic clock (tick_rate.hpp). Otherwise, and until its
+// rate is known, measured with the monotonic clock.
 #pragma once
 
 #include <atomic>
@@ -25,18 +24,18 @@ inline std::uint64_t read_counter() {
 #endif
 }
 
-// How long a tick of the counter is; 0: do not use it. Written by the flusher, stands for itself.
+// Length of a tick in seconds; 0: do not use the counter. Written by the flusher; orders nothing
+// else.
 inline constinit std::atomic<double> seconds_per_tick{0};
 
-// A moment to measure a duration from or to: nanoseconds of the clock with the lowest bit set, or
-// ticks of the counter with that bit clear.
+// A moment that begins or ends a duration: nanoseconds of the clock, shifted, with the lowest bit
+// set, or ticks of the counter with that bit clear.
 using Moment = std::uint64_t;
 
 [[gnu::noinline]] inline Moment moment_by_clock() { return now_ns() << 1 | 1; }
 inline Moment moment_by_counter() { return read_counter() & ~Moment{1}; }
 
-// Whether moments are by the counter. Not "> 0", which would take the detour by way of a vector
-// register.
+// True if moments are counter ticks. Not "> 0": that would go through a vector register.
 inline bool has_counter() {
   return std::bit_cast<std::uint64_t>(seconds_per_tick.load(std::memory_order_relaxed)) != 0;
 }
@@ -47,8 +46,8 @@ inline Moment present_moment() {
   return moment_by_clock();
 }
 
-// The time from `then` to `now`, the present moment, where not both are by the counter. A duration
-// that began with a counter which has lost our trust since is not known: 0.
+// seconds_since() if not both moments are ticks. 0 if the duration began with a counter that is no
+// longer trusted.
 [[gnu::noinline]] inline double seconds_by_clock(Moment then, Moment now) {
   if ((then & 1) == 0) return 0;
   if ((now & 1) == 0) now = moment_by_clock();

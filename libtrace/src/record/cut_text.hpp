@@ -6,7 +6,7 @@
 
 namespace pcp::trace::client {
 
-// As much of a text as `most` allows, cut between two characters if it is UTF-8.
+// At most `most` bytes of a text; UTF-8 is cut between two characters.
 inline std::string_view cut_text(std::string_view text, std::size_t most) {
   if (text.size() <= most) return text;
   const auto continues = [text](std::size_t at) {

@@ -45,7 +45,7 @@ void Doorbell::ring_only() {
 }
 
 void Doorbell::write_ring() {
-  const NoCancellation guard;  // or the sleeper would never hear of it
+  const NoCancellation guard;  // or the sleeper would never wake
   const ErrnoStays errno_stays;
   const char any = 0;
   ::send(rung_.load(std::memory_order_relaxed), &any, 1, MSG_NOSIGNAL);
@@ -57,14 +57,15 @@ void Doorbell::wake_sleeper() {
   see_to_flusher();
 }
 
-// After the ring, since a flusher that leaves looks at the bell last of all.
+// After the ring: a flusher that leaves looks at the bell last.
 void Doorbell::see_to_flusher() {
   if (!ensure_flusher_()) asleep_.store(true, std::memory_order_relaxed);
 }
 
 bool Doorbell::prepare_to_sleep() {
   if (descriptor() < 0) return false;
-  // Takes milliseconds in a process with threads, so it is the flusher that waits.
+  // The first registration takes milliseconds in a process with threads; here only the flusher
+  // waits.
   if (!is_registered_) is_registered_ = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
   if (!is_registered_) return false;
   asleep_.store(true, std::memory_order_relaxed);

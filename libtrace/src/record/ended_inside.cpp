@@ -19,8 +19,8 @@ bool EndedInside::put(const CapturedSpan& span, std::uint32_t round) {
   return true;
 }
 
-// As a rule what is inside of others has ended before them, so that looking back from the last one
-// their ids are known first; else it has to be looked through once more.
+// Inner transactions usually end before outer ones. So a backward pass mostly knows the parent's id
+// first; otherwise another pass follows.
 bool EndedInside::leave_out_inside(std::uint64_t top, Places fast, std::uint32_t round) {
   if (empty() || fast == 0) return this->round() == round;
   const Holding holding(*this);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What has ended on one thread in trees of which only slow ones are wanted, while what it is a part
-// of is still open there. As a rule that turns out to be fast, and all of it is left out again
-// without anybody having heard of it: so a program whose requests are all fast, and stay on their
-// threads, has nothing to tell the flusher.
+// Spans of trees that only filters with slower= want, ended on this thread while their parent is
+// still open here. The parent usually turns out to be fast, and all of them are dropped without the
+// flusher. So a program with fast requests that stay on their threads sends nothing.
 //
-// Whoever needs the room, or another order, takes all of it away: the owner, into the queue, or the
-// flusher. Then another round begins, by which what is still open knows that parts of it are gone.
+// take() removes all spans: the owner moves them into the queue, the flusher takes them itself.
+// Then a new round begins, which tells open transactions that some of their spans are gone.
 //
-// Thread: the owner's, but for take(). Neither waits for the other: who comes second does without.
+// Thread: the owner's, but for take(). Neither waits for the other: if the flag is taken, a call
+// gives up.
 #pragma once
 
 #include <array>
@@ -20,20 +20,20 @@
 
 namespace pcp::trace::client {
 
-// In memory of zeros it is as it should be: empty.
+// Memory of zeros is a valid, empty object.
 class EndedInside {
  public:
-  static constexpr std::uint32_t kMost = 128;  // 12 KiB, made with the first
+  static constexpr std::uint32_t kMost = 128;  // 12 KiB, allocated at the first put()
 
   std::uint32_t round() const { return round_.load(std::memory_order_relaxed); }
   bool empty() const { return size_.load(std::memory_order_acquire) == 0; }
 
-  // Keeps one that began in this round. False if another has begun, or there is no room: then it is
-  // the caller's.
+  // Keeps a span that began in this round. False if a new round began, or there is no room: then
+  // the span stays the caller's.
   bool put(const CapturedSpan& span, std::uint32_t round);
 
-  // For these places a top has turned out to be fast, and so has what is inside of it. False if
-  // parts of it are gone, since it began in another round.
+  // The top was fast for these places: drops its spans for them. False if some are gone already,
+  // since the top began in an earlier round.
   bool leave_out_inside(std::uint64_t top, Places fast, std::uint32_t round);
 
   // Hands out all there is, oldest first. Thread: the owner's, the flusher's.
@@ -43,12 +43,12 @@ class EndedInside {
     if (!holding || empty()) return;
     const std::uint32_t size = size_.load(std::memory_order_relaxed);
     round_.store(round() + 1, std::memory_order_relaxed);
-    size_.store(0, std::memory_order_release);  // who sees that it is empty sees the round, too
+    size_.store(0, std::memory_order_release);  // who sees it empty also sees the round
     for (std::uint32_t i = 0; i < size; ++i) visit((*spans_.find())[i]);
   }
 
  private:
-  // Whoever touches it has the flag, which orders what the two do.
+  // Holds the flag, which orders all access by the two threads.
   class Holding {
    public:
     explicit Holding(EndedInside& what)
@@ -66,7 +66,7 @@ class EndedInside {
   };
 
   std::atomic<bool> is_busy_{false};
-  std::atomic<std::uint32_t> size_{0};  // written by who has the flag, as is the next
+  std::atomic<std::uint32_t> size_{0};  // written by the flag's holder, also the next
   std::atomic<std::uint32_t> round_{0};
   MadeWhenNeeded<std::array<CapturedSpan, kMost>> spans_;
 };

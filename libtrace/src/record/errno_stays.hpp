@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// While it lives, what sets errno goes unnoticed by the program.
+// Restores errno at its end, so the program does not see our changes.
 #pragma once
 
 #include <cerrno>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the headers of a request have in common.
+// Shared parsing of a request's headers.
 #pragma once
 
 #include <string_view>
 
 namespace pcp::trace::client {
 
-// Without the blanks around it.
+// Without blanks at both ends.
 inline std::string_view trimmed(std::string_view text) {
   const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);

@@ -12,7 +12,7 @@ namespace {
 
 using KeptWords = std::array<std::uint64_t, 6>;  // the place and the context
 
-// Who has an old number sees another moment, before or after.
+// A reader with an outdated number sees a different `begun` before or after reading the words.
 struct KeptSlot {
   std::atomic<Moment> begun;
   std::array<std::atomic<std::uint64_t>, std::tuple_size_v<KeptWords>> words;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The traces of open transactions for which the program keeps no memory: those by name, and Java's.
-// By the number of the entry in the open table, in memory that is made when the first comes, and
-// that the kernel wipes in a forked child.
+// The traces of open transactions for which the program keeps no memory: by name, and Java's.
+// Indexed by entry number in the open table. Allocated at first use; the kernel wipes it in a
+// forked child.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ struct KeptTrace {
   TraceContext context;
 };
 
-// Thread: that of the begin, before anybody else can know of it. Nothing is kept where there is no
+// Thread: the begin's, before any other thread knows the transaction. Keeps nothing if there is no
 // memory.
 void keep_trace(std::uint32_t entry, const KeptTrace& trace);
 
-// What was kept of the transaction that began there then. Thread: any.
+// The trace of the transaction that began in this entry at `begun`. Thread: any.
 std::optional<KeptTrace> find_trace(std::uint32_t entry, Moment begun);
 
 }  // namespace pcp::trace::client

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint32_t kDefault = 1000;
 constexpr std::uint32_t kUnread = ~std::uint32_t{0};
 
-// Stands for itself: whoever finds it unread reads the same.
+// Orders nothing else: every thread that finds it unread reads the same value.
 std::atomic<std::uint32_t> limit{kUnread};
 
 }  // namespace

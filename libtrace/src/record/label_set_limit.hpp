@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How many sets of labels one name may have in this process: PCP_TRACE_MAX_LABEL_SETS. Read by
-// whoever makes the first tag with labels, which may be a constructor before everything else.
-// Threads that make the last sets in the same moment may each make one: nobody waits for another
-// one's.
+// PCP_TRACE_MAX_LABEL_SETS: how many label sets one name may have in this process. Read at the
+// first tag with labels, perhaps in a constructor before main(). Threads that race for the last
+// sets may each make one, since they do not wait for each other.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +12,7 @@ namespace pcp::trace::client {
 
 inline constexpr std::uint32_t kMaxLabelSetLimit = 100'000;
 
-// Gives nothing if this is no number from 0 to the greatest; Options says so.
+// Nothing if this is no number from 0 to kMaxLabelSetLimit; Options reports that.
 std::optional<std::uint32_t> parse_label_set_limit(std::string_view text);
 
 // Thread: any.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What may never be needed: made by whoever needs it first, in memory that the kernel wipes in a
-// forked child.
+// An object made at first use, in memory that the kernel wipes in a forked child.
 #pragma once
 
 #include <atomic>
@@ -10,7 +9,7 @@
 
 namespace pcp::trace::client {
 
-// Thread: any. Requires: a value of zeros is one that was just made; such a one a child finds, too.
+// Thread: any. Requires: a value of zeros is valid and new. A forked child finds such a value.
 template <typename Value>
 class MadeWhenNeeded {
  public:
@@ -23,7 +22,7 @@ class MadeWhenNeeded {
     const ErrnoStays errno_stays;
     auto* const made = static_cast<Value*>(allocate_wiped_memory(sizeof(Value)));
     if (made == nullptr) return nullptr;
-    // Another thread may be faster; then what was made is lost, once.
+    // Another thread may win the race; then `made` leaks, once.
     Value* there = nullptr;
     return made_.compare_exchange_strong(there, made, std::memory_order_acq_rel) ? made : there;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Keeps a pthread_cancel waiting while a call of ours does what would be a cancellation point: a
-// thread must not leave in the middle of it.
+// Delays a pthread_cancel during our system calls that are cancellation points: the thread must not
+// end in the middle of a call.
 #pragma once
 
 #include <pthread.h>

@@ -12,15 +12,15 @@
 namespace pcp::trace::client {
 namespace {
 
-// A table of which less is free grows, or is not searched for a while: so a begin pays for a few
-// entries on average.
+// A table with at most this part free after a search grows, or pauses searching: so a begin pays
+// for a few entries on average.
 constexpr std::uint32_t kWorthKeeping = 4;  // a quarter
 constexpr std::uint32_t kWorthSearching = 64;
 
-// A search that is not worth while comes once in so many parts of the table.
+// Without enough free entries, a search follows only after size / kSearchParts counted begins.
 constexpr std::uint32_t kSearchParts = 64;
 
-// Of a process: it may clear its counts so often before another one could be mistaken for it.
+// Low bits of an epoch, below the process id: room for 2^20 clears of the counts, in kEpochStep.
 constexpr unsigned kEpochBits = 24;
 constexpr std::uint64_t kEpochStep = std::uint64_t{1} << OpenTable::kMarkBits;
 
@@ -109,7 +109,7 @@ bool OpenTable::any() {
   return any;
 }
 
-// Makes the next run. False if there is none.
+// Finds the next run of free entries, or makes one. False if there is none.
 bool OpenTable::find_room() {
   if (not_searched_ > 0) {
     --not_searched_;
@@ -129,7 +129,7 @@ bool OpenTable::find_room() {
   return false;
 }
 
-// From the end of the run that was used up to the end of the last chunk.
+// Searches from the end of the used run to the end of the last chunk.
 bool OpenTable::search_on() {
   if (find_run(end_)) return true;
   while (Chunk* const next = chunk_->next.load(std::memory_order_relaxed)) {
@@ -149,7 +149,7 @@ bool OpenTable::find_run(OpenEntry* from) {
   return next_ != end_;
 }
 
-// Doubles the table, as far as there is room. Requires: the search is at its end, in the last
+// Doubles the table, as far as there is room. Requires: the search has reached the end of the last
 // chunk.
 bool OpenTable::extend() {
   std::uint32_t size = std::min(std::max(size_, OpenRoom::kInBlock), kMostEntries - size_);

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The transactions that are open: each begin enters its own into its thread's table, and whoever
-// ends it takes it out. So the flusher can tell what hangs while it hangs.
+// The open transactions. Each begin enters its transaction into its thread's table, and the end
+// removes it, on any thread. So the flusher can report what hangs while it hangs.
 //
-// A table lies in memory that the kernel wipes in a forked child, as do its later chunks: what the
-// parent had open is nothing to the child, whichever of the two ends it.
+// A table and its later chunks lie in memory that the kernel wipes in a forked child: the parent's
+// open transactions do not exist there, whichever process ends them.
 //
-// Room. Entries stay where they are, since open transactions know their addresses. The owner goes
-// up through a run of free ones, and comes down again with each end that undoes the last begin: so
-// nested transactions use the same few for ever. Where a run is used up the slow path looks for the
-// next one between those that are open, and makes more room once most of them are. A begin for
-// which there is no room is only counted, by tag.
+// Room. Entries do not move, since open transactions know their addresses. The owner goes up
+// through a run of free entries, and down again when an end undoes the last begin: nested
+// transactions reuse the same few. When a run is used up, the slow path looks for the next run, and
+// adds a chunk once most entries are taken. A begin without room is only counted, by tag.
 #pragma once
 
 #include <array>
@@ -26,17 +25,18 @@ namespace pcp::trace::client {
 class OpenTable;
 
 struct alignas(32) OpenEntry {
-  // 0: free. The tag is released before the moment, and acquired after it: whoever then still sees
-  // the same moment has seen a pair that belongs together.
+  // 0: free. The tag is released before the moment and acquired after it: a reader that then still
+  // sees the same moment has a matching pair.
   std::atomic<Moment> begun{0};
   std::atomic<const Tag*> tag{nullptr};
   const OpenTable* table = nullptr;
   std::uint32_t number = 0;  // among all entries of the process
-  // That began it, if it is captured. Whoever ends it was given it by that thread.
+  // The thread that began it, if captured. The thread that ends it got the transaction from that
+  // thread.
   std::atomic<std::uint32_t> thread{0};
 };
 
-// What the tables of a process share. Thread: any.
+// Shared by the tables of a process. Thread: any.
 class OpenRoom {
  public:
   static constexpr std::uint32_t kInBlock = 16;
@@ -44,28 +44,28 @@ class OpenRoom {
 
   OpenRoom();
 
-  // Whether so many more may be numbered, unless another thread is faster.
+  // True if so many more blocks may be numbered, unless another thread takes them first.
   bool has(std::uint32_t blocks) const;
 
-  // Gives so many entries their numbers. False if all tables together would have too many.
+  // Numbers the entries of these blocks. False if all tables together would have too many.
   bool number(OpenEntry* entries, std::uint32_t blocks);
 
   // Null if no entry has this number.
   OpenEntry* entry(std::uint32_t number) const;
 
-  // Counts a begin without an entry. Gives what its end has to say; 0 if there is no memory for it.
+  // Counts a begin without an entry. Gives the epoch for uncount(); 0 if there is no memory.
   std::uint64_t count(const Tag& tag);
 
-  // Counts such an end. One that belongs to another process, or to a time before clear_counts(), is
-  // none; nor is one too many, which only copies make.
+  // Counts such an end. Ignores an end from another process or from before clear_counts(), and
+  // surplus ends, which only copies of a transaction make.
   void uncount(const Tag& tag, std::uint64_t epoch);
 
   void clear_counts();
 
-  // Whether a transaction of this process may have begun then.
+  // True if a transaction of this process may have begun then.
   bool may_have_begun(Moment moment) const;
 
-  // Calls visit(tag, open transactions) for those that are only counted.
+  // Calls visit(tag, open transactions) for transactions that are only counted.
   template <typename Visit>
   void for_each_counted(Visit visit) const {
     const Counts* const counts = counts_.find();
@@ -76,7 +76,7 @@ class OpenRoom {
     }
   }
 
-  // Begins that were ever only counted.
+  // All begins that were only counted, ever.
   std::uint64_t ever_counted() const { return ever_counted_.load(std::memory_order_relaxed); }
 
  private:
@@ -90,30 +90,29 @@ class OpenRoom {
   Blocks* const blocks_;  // null: there was no memory
   const Moment first_tick_ = moment_by_counter();
   const Moment first_ns_ = moment_by_clock();
-  std::atomic<std::uint64_t> epoch_;     // of this process and its counts, odd; stands for itself
-  std::atomic<std::uint32_t> taken_{0};  // of them; stands for itself
+  std::atomic<std::uint64_t> epoch_;     // of this process and its counts, odd; orders nothing else
+  std::atomic<std::uint32_t> taken_{0};  // blocks; orders nothing else
   MadeWhenNeeded<Counts> counts_;
   std::atomic<std::uint64_t> ever_counted_{0};
 };
 
-// Thread: one owner enters; any thread may look, or take out.
+// Thread: one owner enters; any thread may read, or remove.
 class OpenTable {
  public:
   static constexpr std::uint32_t kMostEntries = 65'536;
 
-  // Where a begin has left its trace, as a number that fits into a transaction's memory: the
-  // address of an entry, or, odd, that it was only counted; 0: nowhere.
+  // Where a begin is recorded: the address of an entry, or an odd epoch if it was only counted; 0:
+  // nowhere.
   using Place = std::uint64_t;
   static constexpr Place kNowhere = 0;
 
-  // Marks of a transaction that has to do with a trace; see ThreadTrace. The table knows none. One
-  // that is captured also has the epoch of its places in the highest 16 bits, which no address of a
-  // program uses.
+  // Marks of a transaction with a trace; see ThreadTrace. The table ignores them. A captured one
+  // also has the epoch of its places in the highest 16 bits, which no program address uses.
   static constexpr Place kHasTrace = 2;
   static constexpr Place kIsAttached = 4;
   static constexpr Place kIsCaptured = 8;
   static constexpr Place kMarks = kHasTrace | kIsAttached | kIsCaptured;
-  static constexpr unsigned kMarkBits = 4;  // with the lowest, of a place that was only counted
+  static constexpr unsigned kMarkBits = 4;  // with the lowest bit, set in an epoch
   static constexpr unsigned kEpochShift = 48;
   static Place captured_in(std::uint32_t epoch) {
     return kIsCaptured | Place{static_cast<std::uint16_t>(epoch)} << kEpochShift;
@@ -139,7 +138,7 @@ class OpenTable {
     return enter_run(tag, begun);
   }
 
-  // The same where there is a run of free entries.
+  // The same if has_run().
   bool has_run() const { return next_ != end_; }
   Place enter_run(const Tag* tag, Moment begun) {
     OpenEntry* const entry = next_++;
@@ -148,14 +147,14 @@ class OpenTable {
     return reinterpret_cast<Place>(entry);
   }
 
-  // It has begun a little later. Requires: it is open. Thread: the owner's.
+  // Moves the begin to a later moment. Requires: still open. Thread: the owner's.
   static void begin_later(Place place, Moment begun) {
     if (is_entry(place)) entry_at(place)->begun.store(begun, std::memory_order_release);
   }
 
-  // Takes out what began then (a place without marks), or nothing if that was taken out already.
-  // The owner is the only one that reuses entries, so it needs no more than to look and to store.
-  // Called on the table of the calling thread. True if it was an entry, and this took it out.
+  // Closes the entry if it still holds this transaction. True if this call closed an entry. Only
+  // the owner reuses entries, so it needs only a load and a store. Requires: a place without marks.
+  // Called on the calling thread's table.
   bool leave(Place place, const Tag* tag, Moment begun) {
     if (!is_entry(place)) [[unlikely]]
       return uncount(place, tag);
@@ -169,14 +168,14 @@ class OpenTable {
     return true;
   }
 
-  // Nobody is shown what is open now; for what else it is of use, such as traces, it stays so until
-  // it ends. Thread: any.
+  // Hides the open transactions from for_each(). They stay open for other uses, such as traces.
+  // Thread: any.
   void clear();
 
-  // Whether any is open. Thread: any.
+  // True if for_each() would visit any. Thread: any.
   bool any();
 
-  // Calls visit(tag, begun) for what is open. Thread: any.
+  // Calls visit(tag, begun) for each open transaction. Thread: any.
   template <typename Visit>
   void for_each(Visit visit) {
     for_each_entry([&](OpenEntry& entry) {
@@ -188,7 +187,7 @@ class OpenTable {
   }
 
  private:
-  // A header in front of its entries.
+  // A header before its entries.
   struct alignas(OpenEntry) Chunk {
     std::atomic<Chunk*> next{nullptr};  // released by the owner
     std::uint32_t size = 0;
@@ -220,12 +219,12 @@ class OpenTable {
   bool number(Chunk& chunk, std::uint32_t size);
 
   OpenRoom& room_;
-  OpenEntry* next_ = nullptr;  // the run of free ones
+  OpenEntry* next_ = nullptr;  // run of free entries
   OpenEntry* end_ = nullptr;
-  Chunk* chunk_ = nullptr;          // in which that run is
+  Chunk* chunk_ = nullptr;          // holds that run
   std::uint32_t size_ = 0;          // of all chunks
   bool in_round_ = true;            // the search began at the first chunk
-  std::uint32_t found_ = 0;         // free ones, since then
+  std::uint32_t found_ = 0;         // free entries found since then
   std::uint32_t not_searched_ = 0;  // begins that are only counted before the next search
   First first_;
 };

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The transactions that one thread has opened by name. Each tag has a slot with the time of its
-// begin. The owner begins; anybody may end, since the stock library lets another thread do so.
+// The transactions that one thread opened by name. Each tag has a slot with the time of its begin.
+// Only the owner begins; any thread may end, as in the stock library.
 //
-// When the owner ends, what it had open stays open for others to end, in its slots: the thread that
-// takes its place has slots of its own, and uses those again once they are closed.
+// When the owner thread ends, its open transactions stay in their slots for other threads to end.
+// The next owner has its own slots, and reuses closed ones.
 //
-// A name for which there is no room, so that its calls go to another tag, has a slot of its own as
-// well, with a key that tells it from others. Such names may be many: slots that are not open are
-// used again.
+// A name without room (its calls go to another tag) has its own slot, too, with a key that tells it
+// from other such names. They may be many: closed slots are reused.
 #pragma once
 
 #include <array>
@@ -24,21 +23,20 @@ namespace pcp::trace::client {
 // slot.
 class OpenTransactions {
  public:
-  // So many transactions of one name that ended owners have left open are kept for others to end.
+  // Per name, so many transactions left open by ended owners are kept for other threads to end.
   // Beyond that, one stays open for ever, like a handle whose memory is lost.
   static constexpr std::size_t kMostOrphans = 1000;
 
   struct Slot {
     const Tag* tag;
     Slot* next;
-    std::atomic<std::uint64_t> key{0};  // 0: of the tag's own name; stands for itself
-    std::uint32_t owner = 0;            // which of all owners; only the present one looks
-    // The moment of the begin, shifted by one, plus one if a further begin may replace it; 0:
-    // not open. Written with release and taken with acquire, one value handed from thread to
-    // thread.
+    std::atomic<std::uint64_t> key{0};  // 0: the tag's own name; orders nothing else
+    std::uint32_t owner = 0;            // numbers the owners; only the present one reads it
+    // The moment of the begin, shifted by one, plus one if another begin may replace it; 0: not
+    // open. Written with release, read with acquire.
     std::atomic<std::uint64_t> begun{0};
-    // Where the begin is in its thread's OpenTable. Written before `begun`, and never while that
-    // is open: so whoever closes the one that it saw open has read the place that goes with it.
+    // The begin's place in its thread's OpenTable. Written before `begun`, and never while `begun`
+    // is set: a thread that closes the begin it saw has read the matching place.
     std::atomic<OpenTable::Place> place{OpenTable::kNowhere};
 
     bool is_open() const { return begun.load(std::memory_order_relaxed) != 0; }
@@ -51,12 +49,12 @@ class OpenTransactions {
       begun.store(now << 1 | (replaceable ? 1 : 0), std::memory_order_release);
     }
 
-    // Closes the transaction. Its begin is 0 if it is not open.
+    // `begun` is 0 if the transaction was not open.
     struct Closed {
       Moment begun = 0;
       OpenTable::Place place = OpenTable::kNowhere;
     };
-    // Nobody else writes the place. Thread: the owner's.
+    // No other thread writes the place. Thread: the owner's.
     Closed close_own() {
       const OpenTable::Place its_place = place.load(std::memory_order_relaxed);
       return {begun.exchange(0, std::memory_order_acq_rel) >> 1, its_place};
@@ -73,15 +71,14 @@ class OpenTransactions {
     }
   };
 
-  // The owner's slot. Null if there is none yet, or no memory for it. The key is that of
-  // TagCache::Entry.
+  // The owner's slot. Null if there is none yet, or no memory. The key is TagCache::Entry's.
   Slot* find(const Tag* tag, std::uint64_t key = 0);
   Slot* find_or_make(const Tag* tag, std::uint64_t key = 0);
 
-  // Closes one that is open, the owner's or one that was left open.
+  // Closes an open one: the owner's, or one that an earlier owner left open.
   Slot::Closed close(const Tag* tag, std::uint64_t key = 0);
 
-  // The owner ends. Requires: nobody uses a slot as the owner's any more.
+  // The owner ends. Requires: no thread uses a slot as its owner any more.
   void orphan() { ++owner_; }
 
  private:

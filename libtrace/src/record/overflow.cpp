@@ -9,17 +9,18 @@
 namespace pcp::trace::client {
 namespace {
 
-// A slab with no more keeps its memory, so that a thread that is always too fast allocates nothing.
+// A slab of at most so many cells keeps its memory: a thread that is always too fast allocates
+// nothing.
 constexpr std::size_t kKeptCells = 1024;
 
-// As long as a cell may take to be written by a thread that has a processor.
+// Long enough for a running thread to write a cell.
 constexpr int kTries = 100;
 
 std::size_t hash_of(const Tag* tag, std::uint64_t kind) {
   return (std::size_t{tag->id} * 16 + kind) * 0x9E3779B97F4A7C15u >> 32;  // 32 bits
 }
 
-// While it lives, a signal handler of this thread knows that the slab is in pieces.
+// Tells a signal handler of this thread that the slab is inconsistent.
 class Growing {
  public:
   explicit Growing(volatile std::sig_atomic_t& flag) : flag_(flag) {
@@ -80,7 +81,7 @@ bool Overflow::lock_without_waiting() {
 void Overflow::lock() {
   for (int tries = 0; !try_lock(); ++tries) {
     if (tries < kTries) continue;
-    const timespec pause{0, 100'000};  // the other one lost its processor
+    const timespec pause{0, 100'000};  // the holder of the flag lost its processor
     ::nanosleep(&pause, nullptr);
   }
 }
@@ -107,7 +108,7 @@ bool OverflowSlab::add(const Record& record) {
   }
 }
 
-// An empty delta for what is only counted, or was made and then found no memory for the rest.
+// Gives an empty delta for a kNotFinite cell, and for a cell that add() made but could not count.
 OverflowCell OverflowSlab::read(const Cell& cell) const {
   if ((cell.kind & kNotFinite) != 0) return {cell.tag, {}, {}};
   const auto kind = static_cast<RecordKind>(cell.kind);
@@ -162,7 +163,7 @@ void OverflowSlab::clear() {
     std::fill(index_.begin(), index_.end(), 0);
     size_ = 0;
     has_nonfinite_ = false;
-  } else {  // given back: 64 threads with thousands of tags each are not rare
+  } else {  // frees memory: 64 threads with thousands of tags each are not rare
     *this = {};
   }
 }

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Where a thread's calls go when its queue is full: cells, one per tag and kind, that add up the
-// same numbers on the spot. Slower than the queue, never lossy; only the histogram does not see
-// them.
+// A thread's records when its queue is full: cells, one per tag and kind, that add up the same
+// numbers on the spot. Slower than the queue, but loses nothing except histogram bins.
 //
-// A thread has one slab of cells. Its flag is held by whoever touches it: by the owner for one
-// cell, by the flusher while it exchanges the slab for an empty one, which is a few pointers. So
-// the owner never waits for what the flusher does with the cells. The empty one is the flusher's
-// spare: what it took from one thread serves the next, and neither allocates anything once all have
-// their size.
+// A thread has one slab of cells, guarded by a flag. The owner holds it while it writes one cell;
+// the flusher holds it while it exchanges the slab for an empty one (a few pointers). So the owner
+// never waits while the flusher reads cells. The flusher's spare slab goes from thread to thread,
+// and nobody allocates once all slabs have their size.
 //
-// Order. While its cells are in use the owner puts nothing into its queue. When it sees by the
-// number of slabs taken that they were taken it may go back to the queue: the flusher takes the
-// cells before it takes anything that was queued after them. A slab remembers how long the queue
-// was when its first cell was written, and the flusher first takes everything that was queued until
-// then.
+// Order. While its cells are in use the owner queues nothing. When slabs_taken_ tells that they
+// were taken, it may queue again: the flusher delivers the cells before later records of the queue.
+// A slab remembers the queue's length at its first cell, and the flusher first takes all records
+// queued before that.
 #pragma once
 
 #include <atomic>
@@ -29,14 +26,14 @@
 
 namespace pcp::trace::client {
 
-// What a thread has added up of one tag. Aborts come apart from the transactions that ended.
+// One thread's sums for a tag and kind. Aborts are apart from ended transactions.
 struct OverflowCell {
   const Tag* tag;
   RecordKind kind;
   Delta delta;
 };
 
-// The cells of one thread. Thread: whoever holds it.
+// The cells of one thread. Thread: the flag's holder.
 class OverflowSlab {
  public:
   // Adds a record. False, with nothing changed, if there is no memory for a new tag's cell.
@@ -52,18 +49,17 @@ class OverflowSlab {
   bool empty() const { return size_ == 0; }
   std::uint32_t size() const { return size_; }
 
-  // Forgets all cells. Keeps the memory of as many as 1,000 tags need.
+  // Forgets all cells. Keeps the memory of up to 1,024 cells.
   void clear();
 
   std::uint64_t position = 0;  // records queued before the first cell was written
 
-  // Its lists are being made longer: nobody may look at it. For a signal handler of the thread that
-  // does so.
+  // Its lists are growing: do not read it. For a signal handler of the owner.
   bool is_growing() const { return is_growing_ != 0; }
 
  private:
-  // A kind is a RecordKind's number, or that with kNotFinite: a count of values that are also in
-  // the count of the kind's own cell.
+  // A RecordKind's number, alone or with kNotFinite: a count of non-finite values, which the kind's
+  // own cell also counts.
   using Kind = std::uint64_t;
   static constexpr Kind kNotFinite = 8;
   static constexpr Kind kKindMask = 15;
@@ -79,7 +75,7 @@ class OverflowSlab {
   };
   static_assert(sizeof(Cell) == 48);
 
-  // Cells come in blocks, which stay where they are when there are more of them.
+  // Cells lie in blocks, which never move.
   static constexpr std::uint32_t kInBlock = 64;
   using Block = std::unique_ptr<Cell[]>;
 
@@ -87,7 +83,7 @@ class OverflowSlab {
   OverflowCell read(const Cell& cell) const;
   Cell& find_or_make(const Tag* tag, Kind kind);
 
-  // Gives the slot of index_ in which the cell is, or belongs. Requires: index_ has any.
+  // Gives the slot of index_ that holds the cell, or will. Requires: index_ is not empty.
   std::size_t slot_of(const Tag* tag, Kind kind) const;
   void grow_index();
 
@@ -104,23 +100,21 @@ class Overflow {
   // memory for a new tag's cell. Thread: the owner's.
   bool add(const Record& record, std::uint64_t queued);
 
-  // Tells whether the owner must go on using the cells to keep its records in order. Thread: the
-  // owner's.
+  // True if the owner must go on using the cells to keep its records in order. Thread: the owner's.
   bool in_use() const { return written_slab_ == slabs_taken_.load(std::memory_order_acquire); }
 
-  // The owner will never run again, since a signal has interrupted it and the handler ends the
-  // process: leaves its cells to the flusher if they can be read. Thread: the owner's, in the
-  // handler.
+  // A signal handler ends the process, so the interrupted owner never runs again: leaves its cells
+  // to the flusher if they can be read. Thread: the owner's, in the handler.
   void release_for_exit() {
     if (owner_is_busy_ != 0 && !slab_.is_growing()) unlock();
   }
 
-  // The rest is the flusher's. It takes the cells if anything was written: first what the owner had
-  // queued before its first cell, then the slab, in exchange for an empty one.
+  // Thread below: the flusher's. If anything was written, it takes what the owner queued before its
+  // first cell, and then exchanges the slab for an empty one.
   bool is_written() const { return written_.load(std::memory_order_acquire); }
   std::uint64_t queued_before() const { return slab_.position; }  // requires: is_written()
 
-  // What has to be kept free for what the slab holds: so many cells, of tags below this id.
+  // Room to reserve for the slab: so many cells, of tags with lower ids than this.
   struct Room {
     std::uint32_t cells = 0;
     std::uint32_t end_of_ids = 0;
@@ -129,12 +123,12 @@ class Overflow {
     return {cells_.load(std::memory_order_relaxed) + kRoomForMore, end_of_tag_ids()};
   }
 
-  // NoRoom: meanwhile there are more cells than that, or perhaps one of a newer tag. Busy: so is
-  // the owner, and has lost its processor, most probably.
+  // NoRoom: more cells than `room` by now, or a newer tag's. Busy: the owner holds the flag, and
+  // has probably lost its processor.
   enum class Exchanged { Yes, NoRoom, Busy };
   Exchanged exchange(OverflowSlab& empty, const Room& room);
 
-  // The last exchange() found the owner busy: there is something left.
+  // The last exchange() gave Busy: cells are left.
   bool was_busy() const { return was_busy_; }
 
  private:
@@ -143,18 +137,18 @@ class Overflow {
   bool try_lock() { return !busy_.exchange(true, std::memory_order_acquire); }
   void unlock() { busy_.store(false, std::memory_order_release); }
 
-  // Cells that come meanwhile.
+  // For cells written meanwhile.
   static constexpr std::uint32_t kRoomForMore = 64;
   static constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
 
   std::atomic<bool> busy_{false};  // the flag: taken with acquire, given back with release
   bool was_busy_ = false;          // the flusher's
-  volatile std::sig_atomic_t owner_is_busy_ = 0;  // with the flag or waiting for it; the owner's
+  volatile std::sig_atomic_t owner_is_busy_ = 0;  // holds the flag or waits for it; the owner's
   std::atomic<bool> written_{
       false};  // with its slab's position: released by add(), acquired by is_written()
   std::atomic<std::uint32_t> cells_{0};        // in the slab: a hint for the flusher
   std::atomic<std::uint64_t> slabs_taken_{0};  // released by the flusher, acquired by in_use()
-  std::uint64_t written_slab_ = kNone;  // its number, in which the owner last wrote; the owner's
+  std::uint64_t written_slab_ = kNone;  // number of the slab the owner last wrote; the owner's
   OverflowSlab slab_;
 };
 

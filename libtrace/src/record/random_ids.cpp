@@ -11,7 +11,7 @@
 namespace pcp::trace::client {
 namespace {
 
-// Spreads the bits of what is different somewhere to all of a word.
+// Spreads every bit over the whole word.
 std::uint64_t mix(std::uint64_t word) {
   word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9u;
   word = (word ^ word >> 27) * 0x94D049BB133111EBu;
@@ -23,7 +23,7 @@ std::uint64_t mix(std::uint64_t word) {
 void RandomIds::seed() {
   const ErrnoStays errno_stays;
   if (::getrandom(state_.data(), sizeof state_, GRND_NONBLOCK) != sizeof state_) {
-    // Early in the boot, or in a sandbox: then what differs from other threads and processes.
+    // Early in the boot, or in a sandbox: uses what differs between threads and processes.
     state_[0] = mix(now_ns());
     state_[1] = mix(static_cast<std::uint64_t>(::syscall(SYS_gettid)) << 32 |
                     static_cast<std::uint64_t>(::getpid()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Ids that nobody else has made, for traces and their parts. A generator lies in memory that the
-// kernel wipes in a forked child: there it begins anew, with other ids than its parent's.
+// Unique ids for traces and spans. A generator lies in memory that the kernel wipes in a forked
+// child: there it is seeded anew.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ namespace pcp::trace::client {
 // Thread: its owner's.
 class RandomIds {
  public:
-  // Not 0. The generator xoshiro256++.
+  // Never 0. The generator is xoshiro256++.
   std::uint64_t make() {
     if (!is_seeded()) [[unlikely]]
       seed();
@@ -31,7 +31,7 @@ class RandomIds {
 
  private:
   void seed();
-  // Word by word: the C library's memcmp() takes longer than all the rest.
+  // Word by word: memcmp() would take longer than the rest of make().
   bool is_seeded() const { return (state_[0] | state_[1] | state_[2] | state_[3]) != 0; }
 
   std::array<std::uint64_t, 4> state_{};  // all 0: not seeded yet

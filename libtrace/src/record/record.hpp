@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a call leaves in its thread's queue.
+// One call's record in its thread's queue.
 #pragma once
 
 #include <cmath>
@@ -13,8 +13,8 @@
 
 namespace pcp::trace::client {
 
-// The trace types with their numbers, and two that only the client knows. What is added up apart, a
-// series, is each of them but aborts, which go with transactions.
+// The trace types with their numbers, and two that only the client has. Each kind is a series with
+// its own delta, except aborts, which belong to transactions.
 enum class RecordKind : std::uint64_t {
   Transact = 1,
   Point = 2,
@@ -34,8 +34,8 @@ constexpr TraceType type_of(RecordKind kind) {
   return kind == RecordKind::Add ? TraceType::Counter : static_cast<TraceType>(series_of(kind));
 }
 
-// The compiler's own prefetch asks for writing only if it is told that every processor can do that.
-// This one asks always: a processor that cannot does nothing.
+// The compiler's own prefetch asks for writing only if told that every processor can. This one
+// always asks: a processor that cannot ignores it.
 inline void prefetch_for_writing(const char* address) {
 #ifdef __x86_64__
   asm volatile("prefetchw (%0)" : : "r"(address));
@@ -44,7 +44,7 @@ inline void prefetch_for_writing(const char* address) {
 #endif
 }
 
-// 16 bytes, for whatever a call writes is read by another processor: the kind takes the bits of the
+// 16 bytes, since another processor reads all that a call writes: the kind takes the bits of the
 // tag's address that are always zero.
 class Record {
  public:
@@ -54,7 +54,7 @@ class Record {
         tag_and_kind_(reinterpret_cast<std::uintptr_t>(tag) | static_cast<std::uintptr_t>(kind)) {}
 
   // Constructed in the queue's memory. The flusher's processor has read the memory that follows,
-  // and getting it back takes longer than all the rest of a call: so ask for it early.
+  // and getting it back takes longer than the rest of a call: so prefetch it.
   Record(const Record& other) noexcept : value(other.value), tag_and_kind_(other.tag_and_kind_) {
     prefetch_for_writing(reinterpret_cast<const char*>(this) + kPrefetchBytes);
   }
@@ -73,15 +73,15 @@ class Record {
   std::uintptr_t tag_and_kind_ = 0;
 };
 
-// Adds increments to a delta, whose `last` is all that this process has ever added to the tag.
+// Adds increments to a delta. `last` is the sum of all increments of this process.
 inline void add_increments(Delta& delta, std::uint64_t count, double sum) {
   add_calls(delta.count, count);
   add_value(delta.sum, sum);
   add_value(delta.last, sum);
 }
 
-// Adds a record to its tag's delta. Tells whether its value belongs into a histogram. In the order
-// in which it is the fastest, all in all.
+// Adds a record to its tag's delta. True if its value belongs into a histogram. The order of the
+// branches is the fastest measured.
 inline bool add_to(Delta& delta, const Record& record) {
   const RecordKind kind = record.kind();
   if (kind == RecordKind::Point) {
@@ -96,7 +96,7 @@ inline bool add_to(Delta& delta, const Record& record) {
     case RecordKind::Add:
       add_increments(delta, 1, record.value);
       break;
-    case RecordKind::Counter:  // of which only the last value is told
+    case RecordKind::Counter:  // only the last value is sent
       delta.last = record.value;
       if (!std::isfinite(record.value)) [[unlikely]]
         ++delta.nonfinite;

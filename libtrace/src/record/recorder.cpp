@@ -24,8 +24,7 @@ bool Recorder::widen_room() {
   return true;
 }
 
-// Sets next_look_: half of the room first, so that the flusher is woken in time, then the other
-// half.
+// Sets next_look_: first at half of the room, to wake the flusher in time, then at all of it.
 void Recorder::look_at_room() {
   const std::uint64_t taken = taken_.load(std::memory_order_acquire);
   const std::uint64_t used = queued_.load(std::memory_order_relaxed) - taken;
@@ -48,8 +47,8 @@ int Recorder::record_slowly(const Tag* tag, double value, RecordKind kind) {
     look_at_room();
     if (enqueue(tag, value, kind)) return 0;
   }
-  next_look_ = 0;  // until the cells were taken
-  // Counted first, so that nobody ever sees more acknowledged than recorded.
+  next_look_ = 0;  // until the cells are taken
+  // Counted first, so that acknowledged never exceeds recorded.
   const std::uint64_t merged = merged_.load(std::memory_order_relaxed);
   merged_.store(merged + 1, std::memory_order_release);
   if (!overflow_.add({tag, value, kind}, queued_.load(std::memory_order_relaxed))) {
@@ -67,7 +66,7 @@ Recorder::Begun Recorder::begin(const Tag* tag) {
   return begun;
 }
 
-// To ring takes long: the transaction begins after it.
+// Ringing takes long: the transaction begins after it.
 Moment Recorder::begin_after_ring(OpenTable::Place place) {
   doorbell_->ring_if_asleep();
   const Moment now = present_moment();
@@ -93,7 +92,7 @@ std::uint32_t Recorder::thread_of(Moment begun) const {
 
 void Recorder::give_up() {
   thread_.store(0, std::memory_order_relaxed);
-  if (open_.any()) doorbell_->ring_if_asleep();  // so that nobody looks for this thread
+  if (open_.any()) doorbell_->ring_if_asleep();  // so that the flusher reports no thread for them
   tags_.forget_slots();
   transactions_.orphan();
   owned_.store(false, std::memory_order_release);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What one thread records into: its part of the event queue, its overflow cells, its tag cache and
-// its open transactions. Never freed; when a thread ends, the next new thread takes its recorder
-// over.
+// One thread's recorder: its part of the record queue, its overflow cells, tag cache and open
+// transactions. Never freed: a new thread takes over an ended thread's recorder.
 //
-// A recorder lies in memory that the kernel wipes in a forked child. There all of it reads as zero,
-// which is_alive() tells by one load from the cache line that a call needs anyway.
+// A recorder lies in memory that the kernel wipes in a forked child. is_alive() detects that with
+// one load from a cache line that a call needs anyway.
 #pragma once
 
 #include <algorithm>
@@ -30,14 +29,13 @@ struct RecordQueueTraits : moodycamel::ConcurrentQueueDefaultTraits {
   static const std::size_t BLOCK_SIZE = 256;  // 4 KiB
 };
 
-// What the recorders of a process share: the queue, and the room in it and in their tables.
+// Shared by the recorders of a process: the queue, and the room in it and in their tables.
 class RecordQueue : public moodycamel::ConcurrentQueue<Record, RecordQueueTraits> {
  public:
   using ConcurrentQueue::ConcurrentQueue;
 
-  // Takes room for so many records from what is there for the threads that need more than others.
-  // False if less is left. Never given back, since the queue does not give its blocks back either.
-  // Thread: any.
+  // Reserves so many records beyond the first room of each thread. False if less is left. Never
+  // given back, since the queue does not give its blocks back either. Thread: any.
   bool take_room(std::uint64_t records, std::uint64_t of_all);
 
   OpenRoom& open_room() { return open_room_; }
@@ -46,7 +44,7 @@ class RecordQueue : public moodycamel::ConcurrentQueue<Record, RecordQueueTraits
   Captures& captures() { return captures_; }
 
  private:
-  alignas(64) std::atomic<std::uint64_t> room_taken_{0};  // stands for itself: relaxed
+  alignas(64) std::atomic<std::uint64_t> room_taken_{0};  // orders nothing else: relaxed
   OpenRoom open_room_;
   SpanQueue spans_;
   Captures captures_;
@@ -54,8 +52,8 @@ class RecordQueue : public moodycamel::ConcurrentQueue<Record, RecordQueueTraits
 
 class Recorder {
  public:
-  // Every thread has room for so many records. Those that need more double it, up to the capacity,
-  // until all together have taken as much as four threads may have; so many threads take little.
+  // Every thread has room for so many records. A thread that needs more doubles it, up to the
+  // capacity, until all doublings together reach kWideThreads times the capacity.
   static constexpr std::uint32_t kFirstRoom = 256;
   static constexpr std::uint32_t kWideThreads = 3;
 
@@ -72,37 +70,36 @@ class Recorder {
   }
 
   // Records a call. 0, or -ENOMEM if a full thread finds no memory for a new tag. Takes the
-  // record's parts, and should be inlined with the queue's code: they then reach the queue
-  // from registers. By way of memory they would be written one by one and read as a whole,
-  // for which the processor waits longer than for all the rest. Thread: the owner's.
+  // record's parts, and should be inlined: then they reach the queue from registers. Through memory
+  // they would be written one by one and read as a whole, a stall longer than the rest of the call.
+  // Thread: the owner's.
   int record(const Tag* tag, double value, RecordKind kind) {
     if (enqueue(tag, value, kind)) [[likely]]
       return 0;
     return record_slowly(tag, value, kind);
   }
 
-  // Enters a transaction that begins now into the table, and has the flusher see it if that sleeps:
-  // what hangs from here on makes no other call. Thread: the owner's.
+  // Enters a new transaction into the table, and wakes a sleeping flusher: a call that hangs from
+  // here on wakes nobody. Thread: the owner's.
   struct Begun {
     Moment moment;
     OpenTable::Place place;
   };
   Begun begin(const Tag* tag);
 
-  // The same in two steps, where nothing is out of the ordinary, so that there is no trace either:
-  // the second one if the flusher sleeps.
+  // The same in two steps, if there is no trace and nothing else to do. If must_ring() then, call
+  // begin_after_ring().
   bool can_begin_quickly(const Tag* tag) const { return open_.has_run() && is_plain(tag); }
   Begun begin_quickly(const Tag* tag, Moment now) { return {now, open_.enter_run(tag, now)}; }
   bool must_ring() const { return doorbell_->is_asleep(); }
   Moment begin_after_ring(OpenTable::Place place);
 
-  // Takes out what began then, of whatever thread, or nothing if that was taken out already.
-  // Requires: the place has no marks.
+  // Closes the entry if it still holds this transaction, of any thread. Requires: no marks.
   void leave(OpenTable::Place place, const Tag* tag, Moment begun) {
     open_.leave(place, tag, begun);
   }
 
-  // The same of a transaction that may be in a trace, or captured: all that this rules out.
+  // True if a transaction of this tag needs no trace and no capture.
   bool is_plain(const Tag* tag) const {
     return trace_.is_plain() && (!has_state(kCapturing) || queue_->captures().leave_out(*tag));
   }
@@ -110,22 +107,22 @@ class Recorder {
     Begun begun;  // its place has marks
     TraceContext context;
   };
-  // In the innermost of this thread's.
+  // Inside of this thread's innermost transaction.
   Traced begin_traced(const Tag* tag) { return begin_inside(tag, trace_.innermost(), false); }
-  // In another one, or in none.
+  // Inside of another transaction, or of none.
   Traced begin_in(const Tag* tag, const ThreadTrace::Inside& inside) {
     return begin_inside(tag, inside, true);
   }
   // Gives the duration in seconds.
   double end_traced(const ThreadTrace::Open& open, const TraceContext& context, bool aborted);
 
-  // Captures what happens now on this thread, if it is to be.
+  // Captures this event if a filter wants it.
   void capture_event(const Tag* tag, wire::SpanKind kind, double value);
 
   // Thread: any.
   const LooksAtCaptures& looks_at_captures() const { return looks_at_captures_; }
 
-  // Spans that wait for what they are a part of. Thread: as it says.
+  // Spans that wait for their parents' ends. Threads: see EndedInside.
   EndedInside& ended_inside() { return ended_inside_; }
 
   // False if there was no memory for its part of the queue.
@@ -134,7 +131,7 @@ class Recorder {
   // False in a forked child: this recorder is the parent's.
   bool is_alive() const { return queue_ != nullptr; }
 
-  // True once it is known that the process has had a connection. Thread: the owner's.
+  // True once a connection of the process is known. Thread: the owner's.
   bool has_connected = false;
 
   TagCache& tags() { return tags_; }  // Thread: the owner's.
@@ -143,15 +140,15 @@ class Recorder {
   OpenTable& open() { return open_; }
   ThreadTrace& trace() { return trace_; }  // Thread: the owner's.
 
-  // The thread that began this one, which is open; 0 if that has ended. Thread: any.
+  // The thread that began this open transaction; 0 if that thread has ended. Thread: any.
   std::uint32_t thread_of(Moment begun) const;
 
-  // Records that were ever queued, and how many of them were taken. Thread: the flusher's.
+  // Records ever queued, and ever taken. Thread: the flusher's.
   std::uint64_t queued() const { return queued_.load(std::memory_order_acquire); }
   std::uint64_t taken() const { return taken_.load(std::memory_order_relaxed); }
 
-  // Takes so many records from the queue, in the order of recording, as *out++ = record. Requires:
-  // so many are there. Thread: the flusher's.
+  // Takes so many records in order, as *out++ = record. Requires: so many are queued. Thread: the
+  // flusher's.
   template <typename Out>
   std::size_t take(std::size_t wanted, Out out) {
     const std::size_t got = queue_->try_dequeue_bulk_from_producer(token_, out, wanted);
@@ -160,19 +157,20 @@ class Recorder {
     return got;
   }
 
-  // What did not go into the queue. Thread: the flusher's, but for what Overflow says.
+  // Records beyond the queue's room. Thread: the flusher's, but for what Overflow says.
   Overflow& overflow() { return overflow_; }
 
-  // Calls ever recorded; of those, calls that went into cells. Thread: any.
+  // Calls ever recorded, and how many of those went into cells. Thread: any.
   std::uint64_t recorded() const {
     return queued_.load(std::memory_order_acquire) + merged_.load(std::memory_order_acquire);
   }
   std::uint64_t merged() const { return merged_.load(std::memory_order_relaxed); }
 
-  // As Overflow's. Thread: the owner's, in a signal handler that ends the process.
+  // See Overflow. Thread: the owner's, in a signal handler that ends the process.
   void release_for_exit() { overflow_.release_for_exit(); }
 
-  // Ownership passes from an ended thread to a new one: released here, acquired there.
+  // Ownership passes from an ended thread to a new one: give_up() releases, try_take_over()
+  // acquires.
   void give_up();
   bool try_take_over() {
     if (owned_.load(std::memory_order_relaxed) || owned_.exchange(true, std::memory_order_acquire))
@@ -180,20 +178,20 @@ class Recorder {
     has_changed_hands_.store(true, std::memory_order_relaxed);
     return true;
   }
-  void note_thread();  // the calling one is the owner
+  void note_thread();  // sets the calling thread as owner
 
-  // Not all of its records are of the same thread. Known to whoever has taken one of a later owner:
-  // the store comes before what publishes the record, queued_ or the cells' flag.
+  // True if records may be of several threads. Visible with a later owner's records: the store
+  // comes before what publishes them, queued_ or the cells' flag.
   bool has_changed_hands() const { return has_changed_hands_.load(std::memory_order_relaxed); }
 
   Recorder* next = nullptr;  // in the client's list, which only grows
 
  private:
-  // False if there is no room as far as the owner knows.
+  // False if the owner knows of no room.
   bool enqueue(const Tag* tag, double value, RecordKind kind) {
     const std::uint64_t queued = queued_.load(std::memory_order_relaxed);
     if (queued >= next_look_ || !queue_->enqueue(token_, {tag, value, kind})) return false;
-    // Released for queued(): who sees the number finds the records.
+    // Pairs with the acquire in queued(): a reader of the number finds the records.
     queued_.store(queued + 1, std::memory_order_release);
     doorbell_->ring_if_asleep();
     return true;
@@ -202,21 +200,21 @@ class Recorder {
   void look_at_room();
   bool widen_room();
   Traced begin_inside(const Tag* tag, const ThreadTrace::Inside& inside, bool is_chosen);
-  // The innermost open transaction that something is inside of.
+  // The innermost transaction around that is still open.
   struct Around {
     OpenTable::Place place = OpenTable::kNowhere;
     Moment begun = 0;
-    Places fast = 0;  // for these what it is directly inside of has ended, and was fast
+    Places fast = 0;  // places whose direct parent has ended, and was fast
   };
   static Around innermost_open(const ThreadTrace::Inside& inside);
   static Places over_limit_around(const CaptureSet& set, const ThreadTrace::Inside& inside);
   struct Chosen {
     Places places = 0;
-    Places slow_tops = 0;      // of these, those with slower= of which it is the top
-    Places left_out = 0;       // those of which it would be, were there room
-    Places over_limit = 0;     // those whose limit has left it out, or what it is inside of
-    bool is_left_out = false;  // by any of these two, but what it is inside of was not
-    Around around{};           // where it is inside of a tree of which only slow ones are wanted
+    Places slow_tops = 0;      // slower= places whose top it is
+    Places left_out = 0;       // slower= places whose top it would be, were there room
+    Places over_limit = 0;     // places over their limit, for it or what is around
+    bool is_left_out = false;  // for room or limit, unlike what is around
+    Around around{};           // if inside of a tree of a slower= place
   };
   Chosen choose(const Captures::Look& look, const Tag* tag, const ThreadTrace::Inside& inside,
                 TraceContext& context);
@@ -232,15 +230,15 @@ class Recorder {
   void queue_what_ended_inside(const CaptureSet& set);
   bool put_span(const CaptureSet& set, const CapturedSpan& span);
 
-  // The owner's, in its own cache lines. Others only read the two counts.
+  // The owner's cache lines. Other threads only read the two counts.
   RecordQueue* queue_;
   Doorbell* doorbell_;
-  std::uint64_t next_look_ = 0;  // queue up to here without looking at what was taken
+  std::uint64_t next_look_ = 0;  // below this, queue without reading taken_
   std::atomic<std::uint64_t> queued_{0};
   moodycamel::ProducerToken token_;
-  std::uint32_t capacity_;               // as much room as it may ever have
+  std::uint32_t capacity_;               // most records that it may ever have queued
   std::uint32_t room_;                   // records that it may have queued
-  std::uint64_t asked_at_ = UINT64_MAX;  // what had been taken when the flusher was last asked
+  std::uint64_t asked_at_ = UINT64_MAX;  // taken_ when the flusher was last asked
   std::atomic<std::uint64_t> merged_{0};
   Overflow overflow_;
   TagCache tags_;
@@ -252,8 +250,8 @@ class Recorder {
   EndedInside ended_inside_;
   std::atomic<bool> owned_{true};
 
-  // The owner's number, and since when; 0: none. Each stands for itself: a look between the two
-  // gives a wrong thread at worst.
+  // The owner's number, and since when; 0: none. Each orders nothing else: a read between the two
+  // stores gives a wrong thread at worst.
   std::atomic<std::uint32_t> thread_{0};
   std::atomic<Moment> owned_since_{0};
   std::atomic<bool> has_changed_hands_{false};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// All recorders of the process, and the queue that they share. A list that only grows.
+// All recorders of the process in a list that only grows, and their queue.
 #pragma once
 
 #include <atomic>
@@ -12,12 +12,12 @@ namespace pcp::trace::client {
 
 class Recorders {
  public:
-  // Each rings this bell, and has room for at most so many records.
+  // Each recorder rings this bell, and has room for at most `capacity` records.
   Recorders(Doorbell& doorbell, std::uint32_t capacity, TraceOptions trace_options = {})
       : doorbell_(doorbell), capacity_(capacity), trace_options_(trace_options) {}
 
-  // Gives the calling thread one: that of a thread that has ended, else a new one. Null if there is
-  // no memory. Thread: any, as all below.
+  // Gives the calling thread the recorder of an ended thread, or a new one. Null if there is no
+  // memory. Thread: any, also below.
   Recorder* reuse_or_make();
 
   template <typename Visit>
@@ -27,7 +27,7 @@ class Recorders {
       visit(*each);
   }
 
-  // Calls ever recorded; of those, calls that went into cells.
+  // Calls ever recorded, and how many of those went into cells.
   struct Calls {
     std::uint64_t recorded = 0;
     std::uint64_t merged = 0;
@@ -37,10 +37,10 @@ class Recorders {
   const OpenRoom& open_room() const { return queue_.open_room(); }
   SpanQueue& spans() { return queue_.spans(); }
   Captures& captures() { return queue_.captures(); }
-  // Whether any of their spans wait for what these are a part of.
+  // True if any of their spans wait for their parents' ends.
   bool any_ended_inside() const;
 
-  // Forgets what is open, in all threads' tables.
+  // Hides all open transactions, in all threads' tables.
   void clear_open();
 
  private:

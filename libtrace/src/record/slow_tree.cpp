@@ -18,7 +18,7 @@ struct SlowTreeSlot {
   std::atomic<Moment> around_begun;
   std::atomic<Places> over_limit;
   std::atomic<CaptureSet::Epoch> epoch;
-  std::atomic<std::uint32_t> open_inside;  // begun there, and not known to have ended here
+  std::atomic<std::uint32_t> open_inside;  // begun inside, not known to have ended on this thread
 };
 ByEntry<SlowTreeSlot> slots;
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the open transactions are to filters with slower=: the top of a tree, of which is kept all
-// or nothing once it is known how long it took, or a part of one. And which other filters' limits
-// have left them out, with all that is inside of them. By the number of the entry in the
-// open table, in memory that is made when the first comes, and that the kernel wipes in a forked
-// child.
+// Per open transaction, for filters with slower=: whether it is the top of a tree, kept or dropped
+// as a whole once its duration is known, or a part of one. Also the filters whose limit left it
+// out. Indexed by entry number in the open table. Allocated at first use; the kernel wipes it in a
+// forked child.
 #pragma once
 
 #include <cstdint>
@@ -14,34 +13,34 @@
 namespace pcp::trace::client {
 
 struct InSlowTree {
-  Places tops = 0;          // by which it is captured, as a top
-  Places left_out = 0;      // by which it is not, for want of room: if it is slow, it was missed
-  std::uint32_t round = 0;  // of its thread's EndedInside, when it began
-  OpenTable::Place around = OpenTable::kNowhere;  // what it is a part of,
-  Moment around_begun = 0;                        // and since when that was open
-  Places over_limit = 0;        // whose limit has left it out, or what it is a part of,
-  CaptureSet::Epoch epoch = 0;  // of this set
+  Places tops = 0;          // places that capture it as a top
+  Places left_out = 0;      // places without room for it: missed if it is slow
+  std::uint32_t round = 0;  // its thread's EndedInside::round() at its begin
+  OpenTable::Place around = OpenTable::kNowhere;  // its parent
+  Moment around_begun = 0;                        // the parent's begin
+  Places over_limit = 0;        // places whose limit left out this, or what is around
+  CaptureSet::Epoch epoch = 0;  // of the set that `over_limit` is of
 };
 
-// Thread: that of the begin. Where there is no memory nothing is known of it.
+// Thread: the begin's. Without memory nothing is noted.
 void note_in_slow_tree(std::uint32_t entry, Moment begun, const InSlowTree& what);
 
-// Something has begun inside of this. Thread: any.
+// A transaction or event began inside of this. Thread: any.
 void note_begun_inside(std::uint32_t entry, Moment begun);
 
-// What began inside of this has ended, and all of it is among what has ended on this thread.
-// Thread: that of the begin.
+// A span that began inside of this ended, and this thread's EndedInside holds it and all of its
+// parts. Thread: the begin's.
 void note_ended_inside(std::uint32_t entry, Moment begun);
 
-// A top has ended, for which nobody hears of it: it was fast. Thread: that of the begin.
+// A top has ended fast, and was dropped for these places. Thread: the begin's.
 void note_fast(std::uint32_t entry, Moment begun, Places fast);
 
-// Also of one that has ended, until another begins at its place. Thread: any.
+// Also finds an ended transaction until the next begin in its entry. Thread: any.
 struct SlowTreeNote {
   InSlowTree what;
   Places fast = 0;
   bool is_known = false;
-  bool is_closed = false;  // all that has ever begun inside has ended so
+  bool is_closed = false;  // all spans begun inside called note_ended_inside()
 };
 SlowTreeNote find_in_slow_tree(std::uint32_t entry, Moment begun);
 

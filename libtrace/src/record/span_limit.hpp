@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How many spans a second one filter takes from a process, by whole traces: over the limit it takes
-// a smaller share of the trace ids. What a smaller share takes a greater one takes too, so that
-// other processes, which know nothing of this limit, have the other parts of the same traces.
+// Limits the spans per second that one filter takes from a process, by whole traces: over the limit
+// it takes a smaller share of the trace ids. A greater share includes a smaller one, so other
+// processes, which do not know this limit, have the other parts of the same traces.
 #pragma once
 
 #include <algorithm>
@@ -20,15 +20,15 @@ class SpanLimit {
 
   enum class Answer { Taken, NotAskedFor, OverLimit };
 
-  // Whether a trace is taken now; `share` is that of all trace ids, in parts of 2^56.
+  // Decides about a trace now. `share` is the part of all trace ids, in units of 2^-56.
   Answer admits(std::uint64_t share, std::uint64_t trace_low, std::uint64_t now_ns) const {
     if (!is_asked_for(share, trace_low)) return Answer::NotAskedFor;
     const State now = in_second(state_.load(std::memory_order_relaxed), now_ns);
     return takes(now, share, trace_low) ? Answer::Taken : Answer::OverLimit;
   }
 
-  // Whether it is taken at any time from the last count on, so that nobody has to know what time it
-  // is: the next seconds take no less than the rest of this one.
+  // True if taken at any time after the last count, so the caller need not read the clock: later
+  // seconds take at least as much as the rest of this one.
   bool admits_from_now_on(std::uint64_t share, std::uint64_t trace_low) const {
     return takes(unpack(state_.load(std::memory_order_relaxed)), share, trace_low);
   }
@@ -49,11 +49,11 @@ class SpanLimit {
   }
 
  private:
-  // Of the second that is running.
+  // State of the current second.
   struct State {
     std::uint32_t second = 0;
     std::uint32_t spans = 0;
-    std::uint32_t halvings = 0;  // of the share, because of the seconds before
+    std::uint32_t halvings = 0;  // of the share, because of earlier seconds
   };
   static constexpr std::uint32_t kMostSpans = (1u << 26) - 1;
   static constexpr std::uint32_t kMostHalvings = 40;
@@ -67,7 +67,7 @@ class SpanLimit {
             static_cast<std::uint32_t>(packed) >> 26};
   }
   bool takes(const State& state, std::uint64_t share, std::uint64_t trace_low) const {
-    // Twice as many is the end, whatever the ids are.
+    // Twice the limit is the hard end, whatever the ids are.
     if (state.spans / 2 >= limit_) return false;
     const unsigned halvings = state.halvings + (state.spans >= limit_ ? 1 : 0);
     return is_asked_for(share >> halvings, trace_low);
@@ -75,7 +75,7 @@ class SpanLimit {
   State in_second(std::uint64_t packed, std::uint64_t now_ns) const {
     State state = unpack(packed);
     const auto second = static_cast<std::uint32_t>(now_ns / 1'000'000'000);
-    // A thread that has read the clock a little earlier does not begin that second anew.
+    // A thread that read the clock a little earlier must not restart that second.
     if (static_cast<std::int32_t>(second - state.second) <= 0) return state;
     const bool was_much = state.spans >= limit_;
     const bool was_little = state.spans < limit_ / 3 || second != state.second + 1;
@@ -85,7 +85,7 @@ class SpanLimit {
   }
 
   std::uint32_t limit_ = 1;
-  std::atomic<std::uint64_t> state_{0};  // stands for itself
+  std::atomic<std::uint64_t> state_{0};  // orders nothing else
 };
 
 }  // namespace pcp::trace::client

@@ -12,23 +12,23 @@
 namespace pcp::trace::client {
 namespace {
 
-// A forked child has its parent's number, and no notes: at worst it has less room.
+// A forked child inherits the number but no notes: at worst it has less room.
 std::atomic<std::size_t> all_bytes{0};
 
 struct NotesSlot {
   std::atomic<SpanNotes*> notes;
-  std::atomic<Moment> sent;  // the begin of what was; stands for itself
+  std::atomic<Moment> sent;  // begin of the transaction sent; orders nothing else
 };
 ByEntry<NotesSlot> all_notes;
 
-// What an attribute takes beside its texts, more or less.
+// Estimated memory of an attribute without its texts.
 constexpr std::size_t kAround = 80;
 
 }  // namespace
 
 SpanNotes::~SpanNotes() { all_bytes.fetch_sub(bytes_, std::memory_order_relaxed); }
 
-// Something takes more room than before, or less.
+// Replaces `before` bytes by `after`. False, counted in left_out_, if there is no room.
 bool SpanNotes::change_room(std::size_t before, std::size_t after) {
   const std::size_t others =
       all_bytes.fetch_add(after - before, std::memory_order_relaxed) - before;
@@ -102,7 +102,8 @@ SpanNotes* find_or_make_notes(std::uint32_t entry, Moment begun) {
   if (there != nullptr && there->begun() == begun) return there;
   auto* const made = new (std::nothrow) SpanNotes(begun);
   if (made == nullptr) return nullptr;
-  delete slot.exchange(made, std::memory_order_acq_rel);  // of one whose end nobody captured
+  delete slot.exchange(made, std::memory_order_acq_rel);  // notes of a transaction whose end was
+                                                          // not captured
   return made;
 }
 

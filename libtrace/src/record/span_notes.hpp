@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a program notes of a transaction that is captured: attributes, links, why it failed. By the
-// number of its entry in the open table, until it ends; then it goes with the span to the flusher.
+// A program's notes on a captured transaction: attributes, links, why it failed. Indexed by entry
+// number in the open table. At the end they go to the flusher with the span.
 //
-// All notes of a process together take at most 4 MiB; what has no room is left out and counted.
+// All notes of a process together take at most 4 MiB; the rest is dropped and counted.
 //
-// Thread: that which has the transaction; only one at a time may note something of it.
+// Thread: the one with the transaction. Only one thread at a time may add notes to a transaction.
 #pragma once
 
 #include <cstddef>
@@ -21,21 +21,21 @@ namespace pcp::trace::client {
 
 class SpanNotes {
  public:
-  static constexpr std::size_t kMostBytes = 4u << 20;  // of all
+  static constexpr std::size_t kMostBytes = 4u << 20;  // of a process
 
   explicit SpanNotes(Moment begun) : begun_(begun) {}
   SpanNotes(const SpanNotes&) = delete;
   SpanNotes& operator=(const SpanNotes&) = delete;
   ~SpanNotes();
 
-  // A second one of the same key replaces the first.
+  // Replaces an attribute of the same key.
   void add(std::string_view key, std::string_view text, std::optional<double> number);
   void add_link(const wire::SpanLink& link);
   void set_reason(std::string_view reason);
 
   Moment begun() const { return begun_; }
 
-  // Sets what is noted. Valid as long as this is.
+  // Points `span` to these notes. Valid as long as this object.
   void describe(wire::Span& span);
 
  private:
@@ -55,14 +55,14 @@ class SpanNotes {
   std::uint32_t left_out_ = 0;
 };
 
-// Of an open transaction. Null if there is no memory.
+// Notes of an open transaction. Null if there is no memory.
 SpanNotes* find_or_make_notes(std::uint32_t entry, Moment begun);
 
-// Its trace has gone out with a request. Thread: any.
+// Its traceparent went out with a request. Thread: any.
 void note_sent(std::uint32_t entry, Moment begun);
 bool is_sent(std::uint32_t entry, Moment begun);
 
-// When it ends: hands over what was noted, if anything was.
+// At the end: hands over the notes; null: none.
 SpanNotes* take_notes(std::uint32_t entry, Moment begun);
 
 }  // namespace pcp::trace::client

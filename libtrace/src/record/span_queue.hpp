@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Spans and events that threads have captured, on their way to the flusher.
+// Captured spans and events on their way to the flusher.
 #pragma once
 
 #include <atomic>
@@ -18,13 +18,13 @@ class SpanNotes;
 
 struct CapturedSpan {
   const Tag* tag = nullptr;
-  SpanNotes* notes = nullptr;     // to be deleted by whoever takes it; null: none
+  SpanNotes* notes = nullptr;     // deleted by the receiver; null: none
   TraceContext context;           // with its places
   std::uint64_t begin_ns = 0;     // by the monotonic clock
-  std::uint64_t duration_ns = 0;  // of a span
-  double value = 0;               // of an event
-  CaptureSet::Epoch epoch = 0;    // of the set that its places are of
-  Places slow_tops = 0;           // those with slower= of which it is the top
+  std::uint64_t duration_ns = 0;  // of spans
+  double value = 0;               // of events
+  CaptureSet::Epoch epoch = 0;    // of the set that defines its places
+  Places slow_tops = 0;           // slower= places whose top it is
   std::uint32_t tid = 0;
   wire::SpanKind kind = wire::SpanKind::Internal;
   bool aborted = false;
@@ -42,7 +42,7 @@ class SpanQueue {
   using Queue = moodycamel::ConcurrentQueue<CapturedSpan, SpanQueueTraits>;
   using Token = std::optional<moodycamel::ProducerToken>;
 
-  // False if there is no room. A token is made with a thread's first. Thread: any.
+  // False if there is no room. Makes the token at a thread's first span. Thread: any.
   bool put(Token& token, const CapturedSpan& span) {
     if (waiting_.fetch_add(1, std::memory_order_relaxed) < kMost) {
       if (!token) token.emplace(queue_);
@@ -52,7 +52,7 @@ class SpanQueue {
     return false;
   }
 
-  // Thread: the flusher's, as below.
+  // Thread: the flusher's, also below.
   bool take(CapturedSpan& span) {
     if (!queue_.try_dequeue(span)) return false;
     is_settled_.store(false, std::memory_order_relaxed);
@@ -60,24 +60,24 @@ class SpanQueue {
     return true;
   }
 
-  // Whether nothing of what was taken is left to be delivered.
+  // `all`: everything taken so far is delivered, or known to be lost.
   void note_settled(bool all) { is_settled_.store(all, std::memory_order_relaxed); }
 
-  // Whether all that was ever put is delivered, or known to be lost. Thread: any, in a handler too.
-  // Whoever sees that all is taken sees what the taker has noted before.
+  // True if every span ever put is delivered or known to be lost. Thread: any, also in a handler.
+  // The acquire pairs with take(): if all is taken, its store to is_settled_ is visible.
   bool has_settled() const {
     return waiting_.load(std::memory_order_acquire) == 0 &&
            is_settled_.load(std::memory_order_relaxed);
   }
 
-  // For every quarter that is full now, more or less.
+  // True about once per quarter of the queue filled.
   bool wants_to_be_sorted() const { return waiting() % (kMost / 4) == 0; }
   bool is_half_full() const { return waiting() > kMost / 2; }
   std::uint64_t waiting() const { return waiting_.load(std::memory_order_relaxed); }
 
  private:
   Queue queue_{0};
-  std::atomic<std::uint32_t> waiting_{0};  // or about to; released by take()
+  std::atomic<std::uint32_t> waiting_{0};  // or about to wait; released by take()
   std::atomic<bool> is_settled_{true};
 };
 

@@ -16,7 +16,7 @@ constexpr std::uint64_t kStartNs = 60'000'000'000;
 std::uint64_t loaded_at = 0;
 pid_t session_at_start = 0;
 
-// Written in a child before fork() has returned there.
+// Written in a child before fork() returns there.
 constinit TraceContext around_this_child;
 
 [[gnu::constructor]] void note_start() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The state flags of pmtracestate, and what the environment forces upon them. One relaxed load
-// tells a call whether anything out of the ordinary is wanted.
+// The state flags of pmtracestate, and those that the environment forces. One relaxed load tells a
+// call whether it has anything unusual to do.
 #pragma once
 
 #include <atomic>
@@ -10,8 +10,8 @@
 
 namespace pcp::trace::client {
 
-// As the program set them, plus what the environment demands. Each flag stands for itself,
-// so relaxed accesses will do.
+// The program's flags, plus the environment's. Flags are independent of each other and of other
+// data, so relaxed accesses suffice.
 inline constinit std::atomic<int> state_flags{PMTRACE_STATE_NONE};
 
 inline constexpr int kDiagnosticFlags =
@@ -21,14 +21,14 @@ inline bool has_state(int flags) {
   return (state_flags.load(std::memory_order_relaxed) & flags) != 0;
 }
 
-// Ours, of no concern to the program: while something is captured, and where what is in no trace
-// begins one, also while tracing is switched off.
+// Internal flags, hidden from the program. kCapturing: something is captured. kMakesIds: a
+// transaction without a trace begins one, even while tracing is switched off.
 inline constexpr int kCapturing = 1 << 29;
 inline constexpr int kMakesIds = 1 << 28;
 inline constexpr int kOwnFlags = kCapturing | kMakesIds;
 
-// The sign of the flags is set, by us, while a call has nothing to do at all: no agent, nothing to
-// print and no ids to make. So one load and a branch tell it.
+// The sign bit is set while a call has nothing to do at all: no agent, nothing to print and no ids
+// to make. So one load and a branch tell it.
 inline constexpr int kSwitchedOff = INT_MIN;
 
 inline int with_sign(int flags) {
@@ -39,8 +39,8 @@ inline int with_sign(int flags) {
 
 inline bool is_switched_off() { return state_flags.load(std::memory_order_relaxed) < 0; }
 
-// Whether a call has nothing to do but to record. A transaction is captured before that, where it
-// ends.
+// True if a call only has to record. The transaction variant ignores kCapturing, since end_traced()
+// captures before the call records.
 inline bool only_records() {
   constexpr int kOfNoConcern = PMTRACE_STATE_ASYNC | kMakesIds;
   return (state_flags.load(std::memory_order_relaxed) & ~kOfNoConcern) == 0;
@@ -50,7 +50,7 @@ inline bool only_records_transactions() {
   return (state_flags.load(std::memory_order_relaxed) & ~kOfNoConcern) == 0;
 }
 
-// Gives the flags before. Thread: any.
+// Gives the previous flags. Thread: any.
 inline int replace_state(int flags) {
   int before = state_flags.load(std::memory_order_relaxed);
   while (!state_flags.compare_exchange_weak(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// From the caller's string to its tag in a few nanoseconds: a small table per thread, found by the
+// Maps the caller's string to its tag in a few nanoseconds: a small table per thread, hashed by the
 // string's address. The bytes are always compared, since programs reuse buffers.
 #pragma once
 
@@ -12,18 +12,17 @@
 
 namespace pcp::trace::client {
 
-// Thread: its owner's.
+// Thread: the owner's.
 class TagCache {
  public:
   struct Entry {
     const char* address = nullptr;  // of the caller's string
     const Tag* tag = nullptr;
-    std::uint64_t key = 0;  // of the text, if it is not the tag's own: there was no room for it
-    OpenTransactions::Slot* slot =
-        nullptr;  // the thread's, once a transaction of the tag was looked up
+    std::uint64_t key = 0;                   // of the text, if there was no room for it as a tag
+    OpenTransactions::Slot* slot = nullptr;  // this thread's, after a transaction lookup
   };
 
-  // Gives the entry of this address, right or wrong. Take it only if holds() says so.
+  // Gives the entry for this address. Valid only if holds() says so.
   Entry& at(const char* name) {
     const auto address = reinterpret_cast<std::uintptr_t>(name);
     return entries_[(address * 0x9E3779B97F4A7C15u) >> (64 - kBits)];

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t kBuckets = 1 << 14;
 
-// Zero pages until they are used. A bucket's head is written with release and read with acquire, so
-// whoever sees a tag sees all of it.
+// Zero pages until used. A bucket's head is written with release and read with acquire: a thread
+// that sees a tag sees all of it.
 std::array<std::atomic<const Tag*>, kBuckets> buckets;
 std::atomic<std::uint32_t> tag_count;
 
@@ -38,7 +38,7 @@ Tag* make_tag(std::string_view name) {
 
 }  // namespace
 
-// Eight bytes at a time: every call by name from Fortran comes this way.
+// Eight bytes at a time, since every call by name from Fortran hashes.
 std::uint64_t hash_of_name(std::string_view name) {
   std::uint64_t hash = name.size();
   std::uint64_t word;
@@ -69,7 +69,7 @@ const Tag* intern_tag(std::string_view name) {
   if (tag_count.load(std::memory_order_relaxed) >= kMaxTags - 1 && name != kOverflowName)
     return named != nullptr ? named : intern_tag(kOverflowName);
   if (named != nullptr && named->label_sets.load(std::memory_order_acquire) >= label_set_limit()) {
-    // Whichever are counted can be found, perhaps since a moment ago.
+    // Tags that are already counted can be found, perhaps since a moment ago.
     const Tag* const found = find_in(head.load(std::memory_order_acquire), name);
     return found != nullptr ? found : named;
   }
@@ -80,7 +80,7 @@ const Tag* intern_tag(std::string_view name) {
   tag->next = seen;
   while (!head.compare_exchange_weak(seen, tag, std::memory_order_release,
                                      std::memory_order_acquire)) {
-    if (const Tag* found = find_in(seen, name)) {  // another thread was faster; the id stays unused
+    if (const Tag* found = find_in(seen, name)) {  // another thread won; the id stays unused
       std::free(tag);
       return found;
     }

@@ -62,7 +62,7 @@ std::size_t ThreadTrace::find(const Open& open) const {
   return kNowhere;
 }
 
-// The innermost.
+// Gives the innermost.
 std::size_t ThreadTrace::find_ended_by_hand() const {
   for (std::size_t at = stack_ != nullptr ? stack_->depth : 0; at-- > 0;) {
     const Attached& each = stack_->attached[at];

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// In which traces a thread works: the transactions of traces that are attached to it, the innermost
-// last. What begins on the thread is inside of that one. Where there is none, which is the usual
-// case, a begin looks no further than at is_plain().
+// The traces that a thread works in: a stack of attached transactions, innermost last. New
+// transactions of the thread are inside of the innermost. The usual thread has none, and a begin
+// checks only is_plain().
 //
-// A transaction is attached when it begins, and taken out when it ends. One that was ended on
-// another thread is found out when its turn comes, unless it was attached by hand. A program that
-// does this without detaching it first, or that ends transactions out of order, does not nest them:
-// other transactions of this tag are no parents from then on, since no parent is better than a
-// wrong one.
+// A transaction is attached when it begins, and removed when it ends. If it ended on another
+// thread, it is removed when it becomes the innermost, unless attached by hand. A program that does
+// this without detaching, or that ends transactions out of order, does not nest them: transactions
+// of that tag are no parents from then on, since no parent is better than a wrong one.
 //
 // Thread: the owner's.
 #pragma once
@@ -27,7 +26,7 @@ class ThreadTrace {
  public:
   using Place = OpenTable::Place;
 
-  // Which transaction: it is open as long as its entry says so.
+  // Identifies a transaction, which is open as long as its entry says so.
   struct Open {
     const Tag* tag;
     Place place;
@@ -36,25 +35,25 @@ class ThreadTrace {
 
   explicit ThreadTrace(const TraceOptions& options);
 
-  // The thread is another one than before.
+  // A new thread owns this.
   void change_thread(bool is_main);
 
-  // What begins is in no trace.
+  // True if new transactions are in no trace.
   bool is_plain() const { return is_plain_; }
 
-  // What a transaction is a part of.
+  // The parent of a transaction.
   struct Inside {
-    TraceContext context;                // its own, but for an id; no trace: of nothing
-    Place around = OpenTable::kNowhere;  // of what it is a part of, with marks
-    Moment around_begun = 0;             // since when that was open
+    TraceContext context;                // the new transaction's, still without an id
+    Place around = OpenTable::kNowhere;  // the parent's place, with marks
+    Moment around_begun = 0;             // the parent's begin
   };
 
-  // What those are a part of that begin now.
+  // The parent of transactions that begin now.
   Inside innermost() {
     return stack_ != nullptr && stack_->depth > 0 ? find_innermost() : Inside{};
   }
 
-  // A trace begins, if there is memory for it. As does one that is begun for want of any other.
+  // Begins a trace; no trace if there is no memory.
   TraceContext begin_trace() {
     if (!has_stack()) return {};
     RandomIds& ids = stack_->ids;
@@ -64,11 +63,11 @@ class ThreadTrace {
   }
   bool always_begins_traces() const { return options_.always_ids; }
 
-  // For what is a part of a trace; 0 if there is no memory.
+  // An id for a part of a trace; 0 if there is no memory.
   std::uint64_t make_id() { return has_stack() ? stack_->ids.make() : 0; }
 
-  // What begins on this thread from now on is inside of this, until it ends. Gives its place, with
-  // a mark.
+  // Puts new transactions of this thread inside of this one until it ends. Gives its place, with
+  // kIsAttached if attached.
   Place attach_begun(const Open& open, const TraceContext& context) {
     const bool shadows_nothing = !context.is_trace() && (stack_ == nullptr || stack_->depth == 0);
     if (shadows_nothing || !OpenTable::is_entry(open.place) || !has_stack()) return open.place;
@@ -77,32 +76,31 @@ class ThreadTrace {
     return open.place | OpenTable::kIsAttached;
   }
 
-  // One that was marked ends. Gives its place without marks.
+  // Ends a marked transaction. Gives its place without marks.
   Place end(const Open& open);
 
-  // By hand: stays until it is detached, or ended on this thread. False if there is no memory.
+  // By hand: stays until detached, or ended on this thread. False if there is no memory.
   bool attach(const Open& open, const TraceContext& context);
-  // Without a tag it has ended, and its memory tells no more which it was: the innermost of those
-  // attached by hand that have.
+  // Without a tag (it has ended and its memory is cleared): detaches the innermost of those
+  // attached by hand that have ended.
   void detach(const Open& open);
 
  private:
   struct Attached {
-    TraceContext context;  // no trace: what is inside is a part of nothing
-    Place place;           // nowhere: the process's start
+    TraceContext context;  // no trace: transactions inside have no parent
+    Place place;           // nowhere: the start trace
     Moment begun;
     const Tag* tag;
     bool by_hand;
   };
-  // In wiped memory, made when the first one is attached. Where there is no room for another one
-  // the outermost goes.
+  // In wiped memory, made at the first attach. If full, the outermost is dropped.
   struct Stack {
     std::array<Attached, 48> attached;
     std::size_t depth;
     RandomIds ids;
   };
 
-  // False if there is no memory for one.
+  // False if there is no memory for a stack.
   bool has_stack() { return stack_ != nullptr || make_stack(); }
   bool make_stack();
   void push(const Attached& attached) {

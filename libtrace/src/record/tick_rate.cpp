@@ -17,18 +17,16 @@
 namespace pcp::trace::client {
 namespace {
 
-// Readings are good to a fraction of a microsecond, so that over this time the rate is good to
-// 1e-5.
+// Readings are exact to a fraction of a microsecond, so over this time the rate is exact to 1e-5.
 constexpr std::uint64_t kLeastIntervalNs = 50'000'000;
 
-// From here on the rate is as good as it gets.
+// After this time the rate is not improved any more.
 constexpr std::uint64_t kLearningNs = 10'000'000'000;
 
-// More than the clock may be slewed (5e-4), and far less than any change of the counter's
-// frequency.
+// More than a clock's slew (5e-4), and far less than any change of the counter's frequency.
 constexpr double kTolerance = 1e-3;
 
-// Both clocks are read within so many ticks, if nothing comes between.
+// Both clocks are read within so many ticks, if nothing interrupts.
 constexpr std::uint64_t kQuickTicks = 2'000;
 
 double rate_of(std::uint64_t ticks, std::uint64_t ns) {

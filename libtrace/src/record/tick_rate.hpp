@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Learns how long a tick of the time-stamp counter is, and watches that it stays so.
+// Measures the length of a time-stamp counter's tick, and checks that it stays constant.
 //
 // Thread: the flusher's.
 #pragma once
@@ -10,10 +10,10 @@ namespace pcp::trace::client {
 
 class TickRate {
  public:
-  // Takes readings of the counter and of the monotonic clock that belong together.
+  // Takes a matching pair of readings of the counter and the monotonic clock.
   void observe(std::uint64_t ticks, std::uint64_t ns);
 
-  // 0 as long as it is not known, and for ever after the two have disagreed.
+  // 0 until known, and for ever after the two clocks disagreed.
   double seconds_per_tick() const { return seconds_per_tick_; }
   bool has_failed() const { return has_failed_; }
 
@@ -29,12 +29,10 @@ class TickRate {
   bool has_failed_ = false;
 };
 
-// Tells whether the kernel keeps time by the counter, which it does only if all processors agree on
-// it.
+// True if the kernel keeps time by the counter: only if all processors agree on it.
 bool kernel_trusts_counter();
 
-// Reads both clocks and lets everybody know the rate. Skips a reading in which something came
-// between.
+// Reads both clocks and publishes the rate. Skips a reading that was interrupted.
 void watch_counter(TickRate& rate);
 
 }  // namespace pcp::trace::client

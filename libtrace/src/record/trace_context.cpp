@@ -8,12 +8,12 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789abcdef";
 
-// Takes a header apart, from the front.
+// Parses a header from the front.
 class Reader {
  public:
   explicit Reader(std::string_view text) : rest_(text) {}
 
-  // So many hexadecimal digits; capitals are none.
+  // So many hexadecimal digits; capitals are invalid.
   std::uint64_t number(std::size_t digits) {
     std::uint64_t number = 0;
     for (const char c : take(digits)) {
@@ -60,7 +60,7 @@ std::optional<TraceContext> parse_traceparent(std::string_view header) {
   context.parent = reader.number(16);
   reader.dash();
   context.set_flags((reader.number(2) & kKnownFlags) | kCameInFlag);
-  // A later version may have more to say.
+  // A later version may have more fields.
   if (version != 0 && !reader.is_at_end()) reader.dash();
   if (!reader.is_valid() || version == 0xff || (version == 0 && !reader.is_at_end())) return {};
   if (!context.is_trace() || context.parent == 0) return {};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// To which trace a transaction belongs: what one request causes in all programs that it passes
-// through, as W3C's Trace Context (level 2) has it. A program is told by the headers traceparent
-// and tracestate, and tells the next one.
+// The trace of a transaction: what one request causes in all programs that it passes through, by
+// W3C's Trace Context (level 2). The headers traceparent and tracestate carry it between programs.
 #pragma once
 
 #include <array>
@@ -17,23 +16,24 @@ namespace pcp::trace::client {
 inline constexpr std::uint64_t kSampledFlag = 1;
 inline constexpr std::uint64_t kRandomFlag = 2;  // the trace's id is random
 inline constexpr std::uint64_t kKnownFlags = kSampledFlag | kRandomFlag;
-inline constexpr std::uint64_t kCameInFlag = 128;  // ours: begun with headers of another process
-inline constexpr std::uint64_t kLeftOutFlag = 64;  // ours: there was no room for it, or its top
-inline constexpr std::uint64_t kInsideOneThatCameInFlag = 32;  // ours: of which it has the parent
-inline constexpr std::uint64_t kOverLimitFlag = 16;  // ours: over a filter's limit, or its top
+inline constexpr std::uint64_t kCameInFlag = 128;  // ours: its parent is in another process
+inline constexpr std::uint64_t kLeftOutFlag = 64;  // ours: no room for it, or for its top
+inline constexpr std::uint64_t kInsideOneThatCameInFlag = 32;  // ours: has no id, parent came in a
+                                                               // header
+inline constexpr std::uint64_t kOverLimitFlag = 16;  // ours: it or its top is over a limit
 
-// Five words, which lie in the memory of an open transaction.
+// Five words, stored in the memory of an open transaction.
 struct TraceContext {
   std::uint64_t trace_high = 0;  // the trace's id; both 0: no trace
   std::uint64_t trace_low = 0;
-  std::uint64_t own = 0;     // the transaction's id as a part of it; 0: it has none, and passes on
-  std::uint64_t parent = 0;  // the id of what it is a part of; 0: of nothing, the trace begins here
+  std::uint64_t own = 0;     // its id as a part of the trace; 0: none, passes on `parent`
+  std::uint64_t parent = 0;  // the parent's id; 0: the trace begins here
   std::uint64_t packed = 0;  // flags (8 bits), state (24), places (32)
 
   bool is_trace() const { return (trace_high | trace_low) != 0; }
 
-  // W3C's, and ours. No bit fields: their bytes are written one by one, and a processor that has
-  // just done so cannot read them as one word.
+  // W3C's, and ours. No bit fields: they are written byte by byte, and a processor stalls when it
+  // then reads them as one word.
   std::uint64_t flags() const { return packed & kAllFlags; }
   void set_flags(std::uint64_t flags) { packed = (packed & ~kAllFlags) | flags; }
 
@@ -44,13 +44,13 @@ struct TraceContext {
     packed = (packed & ~kAllStates) | std::uint64_t{state} << kStateShift;
   }
 
-  // Where it is captured, and what is inside of it.
+  // The places that capture it, and its parts.
   std::uint32_t places() const { return static_cast<std::uint32_t>(packed >> kPlacesShift); }
   void set_places(std::uint32_t places) {
     packed = (packed & (kAllFlags | kAllStates)) | std::uint64_t{places} << kPlacesShift;
   }
 
-  // Of what is a part of this.
+  // The context for a part of this.
   TraceContext inside() const {
     TraceContext inner = *this;
     inner.own = 0;
@@ -60,12 +60,12 @@ struct TraceContext {
     return inner;
   }
 
-  // Known to be in another process.
+  // The parent is known to be in another process.
   bool is_parent_elsewhere() const {
     return (flags() & (kCameInFlag | kInsideOneThatCameInFlag)) != 0;
   }
 
-  // By which others know this.
+  // The id that other processes see.
   std::uint64_t outgoing() const { return own != 0 ? own : parent; }
 
   bool operator==(const TraceContext&) const = default;
@@ -77,17 +77,17 @@ struct TraceContext {
 };
 static_assert(sizeof(TraceContext) == 5 * sizeof(std::uint64_t) && Tracestates::kNone == 0);
 
-// What is longer is no header that anybody sends.
+// Longer headers are ignored: nobody sends such.
 inline constexpr std::size_t kLongestHeader = 16'384;
 
-// Of the header traceparent, and of the NUL after it.
+// Length of a traceparent header with its NUL.
 inline constexpr std::size_t kTraceparentBytes = 56;
 
-// What is inside of who sent this header. Nothing if it is not valid: then a trace begins here.
-// Flags that are not known are left out.
+// The context inside of the header's sender. Nothing if the header is invalid: then a trace begins
+// here. Unknown flags are dropped.
 std::optional<TraceContext> parse_traceparent(std::string_view header);
 
-// The header for what goes out. Version 00, with a NUL. Requires: is_trace().
+// The header to send, of version 00, with a NUL. Requires: is_trace().
 std::array<char, kTraceparentBytes> write_traceparent(const TraceContext& context);
 
 }  // namespace pcp::trace::client

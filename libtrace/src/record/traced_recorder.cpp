@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a recorder does of transactions that belong to traces, and of what is captured.
+// The part of Recorder for traces and captures.
 #include <utility>
 
 #include "record/recorder.hpp"
@@ -17,7 +17,7 @@ Moment begun_at(OpenTable::Place place) {
              : 0;
 }
 
-// Of these filters with slower= those for which it took long enough.
+// The slower= places for which it took long enough.
 Places slow_ones(const CaptureSet& set, Places places, std::uint64_t duration_ns) {
   Places slow = 0;
   for_each_place(places, [&](std::size_t place) {
@@ -30,12 +30,12 @@ void note_inside(OpenTable::Place around, Moment begun) {
   if (OpenTable::is_entry(around)) note_begun_inside(OpenTable::entry_at(around)->number, begun);
 }
 
-// Of transactions that have ended, before it is given up.
+// Gives up after so many ended ancestors.
 constexpr int kDeepest = 64;
 
 }  // namespace
 
-// Nowhere if it is not known any more.
+// Nowhere if it cannot be found any more.
 Recorder::Around Recorder::innermost_open(const ThreadTrace::Inside& inside) {
   Around around{inside.around, inside.around_begun};
   for (int depth = 0; depth < kDeepest && OpenTable::is_entry(around.place); ++depth) {
@@ -48,7 +48,7 @@ Recorder::Around Recorder::innermost_open(const ThreadTrace::Inside& inside) {
   return {.fast = around.fast};
 }
 
-// Those whose limit has left out what something is inside of; all, if that is not known any more.
+// Places whose limit left out what is around; all without slower= if that is not known any more.
 Places Recorder::over_limit_around(const CaptureSet& set, const ThreadTrace::Inside& inside) {
   if ((inside.context.flags() & kOverLimitFlag) == 0) return 0;
   SlowTreeNote around;
@@ -58,9 +58,9 @@ Places Recorder::over_limit_around(const CaptureSet& set, const ThreadTrace::Ins
   return set.still_asked(around.what.over_limit, static_cast<std::uint16_t>(around.what.epoch));
 }
 
-// Which filters take it: those that have what it is inside of, and those whose top it is. What is a
-// top but for its share or limit has a trace all the same, so that what is inside of it is decided
-// alike.
+// Chooses the places that capture it: those that capture its parent, and those whose top it is. A
+// top that is only left out for its share or limit has a trace all the same, so that its parts are
+// decided alike.
 Recorder::Chosen Recorder::choose(const Captures::Look& look, const Tag* tag,
                                   const ThreadTrace::Inside& inside, TraceContext& context) {
   Places inherited = look->still_asked(context.places(), OpenTable::epoch_of(inside.around));
@@ -78,11 +78,11 @@ Recorder::Chosen Recorder::choose(const Captures::Look& look, const Tag* tag,
     return {};
   }
   Chosen chosen{.over_limit = over_limit, .around = around};
-  // All that is inside of a transaction that was left out is left out as well, so that nobody takes
-  // a part for the whole.
+  // Parts of a transaction that was left out are left out, too: nobody must take a part for the
+  // whole.
   chosen.places = look->admit(tops, context.trace_low, chosen.over_limit);
   chosen.is_left_out = chosen.over_limit != over_limit;
-  // The other half of the room is for what is inside of others.
+  // Tops use half of the queue; the rest is for what is inside of them.
   const bool has_room = !queue_->spans().is_half_full() && (context.flags() & kLeftOutFlag) == 0;
   if (chosen.places != 0 && !has_room) {
     chosen.left_out = chosen.places & look->slow();
@@ -112,14 +112,14 @@ Recorder::Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Insid
   Places places = chosen.places;
   if (!context.is_trace() && trace_.always_begins_traces()) context = trace_.begin_trace();
 
-  // What is captured is timed by the clock that all processes of this host share.
+  // Captured spans use the monotonic clock, which all processes of this host share.
   const bool is_timed = (places | chosen.left_out) != 0;
   const auto now = [&] { return is_timed ? moment_by_clock() : present_moment(); };
   Begun begun{now(), OpenTable::kNowhere};
   begun.place = open_.enter(tag, begun.moment);
   const bool has_entry = OpenTable::is_entry(begun.place);
   if (!has_entry && look) look->miss_for_want_of_room(std::exchange(places, 0));
-  if (is_on && must_ring()) {  // as begin_after_ring()
+  if (is_on && must_ring()) {  // see begin_after_ring()
     doorbell_->ring_if_asleep();
     begun.moment = now();
     OpenTable::begin_later(begun.place, begun.moment);
@@ -152,7 +152,7 @@ double Recorder::end_traced(const ThreadTrace::Open& open, const TraceContext& c
     open_.leave(trace_.end(open), open.tag, open.begun);
     return seconds_since(open.begun, now);
   }
-  // Notes go with the entry: they are taken before another transaction can have it.
+  // Notes belong to the entry: take them before the next transaction gets it.
   const std::uint32_t entry = OpenTable::entry_at(open.place)->number;
   const std::uint32_t thread =
       OpenTable::entry_at(open.place)->thread.load(std::memory_order_relaxed);
@@ -178,7 +178,7 @@ double Recorder::end_traced(const ThreadTrace::Open& open, const TraceContext& c
   return seconds_since(open.begun, now);
 }
 
-// False if nobody wants it, or there is no room for it, which is counted.
+// False if no filter wants it, or the queue is full, which is counted.
 bool Recorder::capture_span(const CaptureSet& set, const ThreadTrace::Open& open,
                             const SlowTreeNote& note, CapturedSpan& span) {
   const auto still = [&](Places places) {
@@ -192,13 +192,15 @@ bool Recorder::capture_span(const CaptureSet& set, const ThreadTrace::Open& open
   if (is_in_slow_tree) {
     if (note.is_closed && is_own(open.place) && keep_until_top_ends(set, open, note.what, span))
       return true;
-    if (span.context.places() != 0) queue_what_ended_inside(set);  // which comes before it
+    if (span.context.places() != 0)
+      queue_what_ended_inside(set);  // they come before it in the
+                                     // queue
   }
   return put_span(set, span);
 }
 
-// All that is inside of it has ended on this thread, and perhaps is still here. Then a fast top is
-// left out with all of that, and what is inside of another one waits for that. True if it waits.
+// All spans inside of it ended on this thread, and perhaps wait here. A fast top is dropped with
+// all of them. A part of another transaction waits for that one. True if it waits.
 bool Recorder::keep_until_top_ends(const CaptureSet& set, const ThreadTrace::Open& open,
                                    const InSlowTree& what, CapturedSpan& span) {
   const Places slow = slow_ones(set, span.slow_tops, span.duration_ns);
@@ -214,7 +216,7 @@ bool Recorder::keep_until_top_ends(const CaptureSet& set, const ThreadTrace::Ope
   return true;
 }
 
-// The same of an event. Not if that has ended around which it was to wait.
+// The same for an event. False if its parent has ended.
 bool Recorder::keep_until_top_ends(const CaptureSet& set, OpenTable::Place around,
                                    const CapturedSpan& event) {
   const auto places = event.context.places();
@@ -258,7 +260,7 @@ void Recorder::capture_event(const Tag* tag, wire::SpanKind kind, double value) 
   put_span(*look, event);
 }
 
-// False if there is no room for it, which is counted, or if nobody wants it.
+// False if no filter wants it, or the queue is full, which is counted.
 bool Recorder::put_span(const CaptureSet& set, const CapturedSpan& span) {
   const auto places = span.context.places();
   if (places == 0) return false;

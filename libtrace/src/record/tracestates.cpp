@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMostKey = 256;
 constexpr std::size_t kMostValue = 256;
-constexpr std::size_t kLongMember = 128;  // those go first where there is no room for all
+constexpr std::size_t kLongMember = 128;  // dropped first if there is no room for all
 
 bool is_key(std::string_view key) {
   const auto is_small = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
@@ -39,7 +39,7 @@ bool is_member(std::string_view member) {
 // key=value members, with commas between them.
 class Members {
  public:
-  // None at all if any is not valid, or if there are too many. Empty ones do not count.
+  // Empty if a member is invalid, or there are too many. Empty members do not count.
   explicit Members(std::string_view header) {
     for (bool more = true; more;) {
       const std::size_t comma = header.find(',');
@@ -81,7 +81,7 @@ class Members {
     return length;
   }
 
-  std::array<std::string_view, 32> members_;  // as many as W3C has
+  std::array<std::string_view, 32> members_;  // W3C's most
   std::size_t count_ = 0;
 };
 
@@ -102,7 +102,7 @@ Tracestates::Reference Tracestates::keep(std::string_view header, std::uint64_t 
   const Reference reference = (last_.fetch_add(1, std::memory_order_relaxed) + 1) & kLast;
   if (reference == kNone) return kNone;
   Slot& slot = (*all)[reference % kMostTexts];
-  // All others were given meanwhile, and its writer is not done: this one is left out.
+  // All other slots were used meanwhile, and this slot's writer is not done: drop this text.
   if (slot.is_being_written.exchange(true, std::memory_order_acquire)) return kNone;
   slot.holds.store(kNone, std::memory_order_relaxed);
   for (std::size_t i = 0; i < slot.words.size(); ++i) {
