@@ -30,13 +30,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// After there was no memory, or no descriptor, for the flusher's loop.
+// Pause before a new flusher loop, after a lack of memory or descriptors.
 constexpr std::chrono::nanoseconds kPauseBeforeNewLoop = 200ms;
 
-// After a thread could not be made.
+// Pause before the next try to make the flusher's thread.
 constexpr std::uint64_t kStartPauseNs = 100'000'000;
 
-// This process's client. Zero in a forked child, whatever the parent was doing.
+// This process's client. A forked child has zeros here, whatever the parent was doing.
 struct Process {
   std::atomic<Client*> client;  // released by the thread that made it
   Mutex is_making;              // held by that thread: others sleep until it is done
@@ -46,27 +46,27 @@ struct Process {
 constinit MadeWhenNeeded<Process> this_process;
 
 pthread_key_t thread_end_key;
-bool has_thread_end_key = false;  // else an ended thread's recorder is not used again
+bool has_thread_end_key = false;  // false: recorders of ended threads are not reused
 
-// The last delivery, when the process ends: in a statically linked program, too, after the
-// program's own destructors.
+// The last delivery, at the end of the process. Priority 101: after the program's own destructors
+// also in a statically linked program.
 [[gnu::destructor(101)]] void finish_process() {
   if (Client* client = Client::get_to_finish()) client->finish();
 }
 
-// For quick_exit(), which a signal handler may call although it should not.
+// For quick_exit(). A signal handler may call it, although it should not.
 void finish_quickly() {
   if (Client* client = Client::get_to_finish())
     client->has_flusher() ? client->finish_in_handler() : client->finish();
 }
 
-// When the library is loaded, so that it comes after what the program's own handlers do.
+// Registered at load time, so that it runs after the program's own handlers.
 [[gnu::constructor]] void prepare_quick_exit() { ::at_quick_exit(finish_quickly); }
 
-// What the calling thread does while it forks: in the child its memory is wiped.
+// The forking thread's innermost transaction. The child starts in it; its recorder is wiped there.
 constinit thread_local TraceContext around_fork;
 
-// A child that has called nothing yet is still in what it was forked in itself.
+// A child without any call yet is still in the transaction of its own fork.
 void note_fork() {
   if (Recorder* const recorder = known_recorder())
     around_fork = recorder->trace().innermost().context;
@@ -74,7 +74,7 @@ void note_fork() {
     around_fork = ::gettid() == ::getpid() && is_at_start() ? forked_in() : TraceContext{};
 }
 
-// Runs once per process image: its effects reach forked children by themselves.
+// Runs once per process image; forked children inherit the effects.
 void prepare_process() {
   ::pthread_atfork(note_fork, nullptr, [] { start_forked_in(around_fork); });
   close_descriptors_in_children();
@@ -113,7 +113,7 @@ Client* Client::get_if_made() {
   return process == nullptr ? nullptr : process->client.load(std::memory_order_acquire);
 }
 
-// A client prints calls, and makes ids, while tracing is switched off, too.
+// A client also prints calls, and makes ids, while tracing is switched off.
 static bool is_asked_for() {
   return ::secure_getenv("PCP_TRACE_DEBUG") != nullptr ||
          ::secure_getenv("PCP_TRACE_IDS") != nullptr;
@@ -145,11 +145,11 @@ Client* Client::get() {
   return client;
 }
 
-// Null if there is no memory for it.
+// Null if there is no memory.
 Client* Client::make() {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   ::pthread_once(&once, prepare_process);
-  static std::atomic<bool> had_client{false};  // this process, or one that it was forked from
+  static std::atomic<bool> had_client{false};  // of this process or an ancestor
   if (had_client.exchange(true, std::memory_order_relaxed)) close_inherited_descriptors();
   try {
     Options options = read_own_options();
@@ -160,9 +160,9 @@ Client* Client::make() {
   }
 }
 
-// False if there was no thread to be had, of late or now.
+// False if no thread could be made, now or within the last kStartPauseNs.
 bool Client::ensure_flusher() {
-  // Not relaxed: pairs with may_give_flusher_up().
+  // seq_cst: pairs with may_give_flusher_up().
   if (flusher_runs_.load()) return true;
   const NoCancellation guard;
   if (now_ns() < next_start_ns_.load(std::memory_order_relaxed)) return false;
@@ -173,11 +173,11 @@ bool Client::ensure_flusher() {
   return false;
 }
 
-// Requires: the caller has set flusher_runs_, which the new thread takes over.
+// Requires: the caller has set flusher_runs_. The new thread takes the flag over.
 bool Client::start_thread() {
   sigset_t all;
   sigfillset(&all);
-  // The new thread inherits it: no signal is ours.
+  // The new thread inherits the mask: it takes no signals.
   ::pthread_sigmask(SIG_SETMASK, &all, &program_signals_);
   const sigset_t before = program_signals_;
   pthread_t thread;
@@ -204,7 +204,7 @@ void* Client::run_flusher(void* given) {
       loop.resume();
       loop.run();  // until this is the last thread
     } catch (const std::exception& problem) {
-      // No memory or no descriptors for its loop. What is recorded waits in the threads' recorders.
+      // No memory or descriptors for the loop. Records wait in the threads' recorders.
       client->link_.attempt_ended(kNoMemoryToConnect);
       diagnose(PMTRACE_STATE_COMMS,
                [&] { return std::string("starting over soon: ") + problem.what(); });
@@ -219,7 +219,7 @@ void* Client::run_flusher(void* given) {
   }
 }
 
-// Requires: the caller runs it.
+// Requires: the caller has set flusher_runs_.
 FlusherLoop& Client::flusher_loop() {
   if (flusher_loop_ == nullptr) {
     const ForksWait meanwhile;
@@ -229,9 +229,8 @@ FlusherLoop& Client::flusher_loop() {
   return *flusher_loop_;
 }
 
-// Gives the flusher up, and takes it again if somebody has rung meanwhile. Who rings first rings
-// and then looks whether anybody runs it; we do the two in the opposite order, so one of us sees
-// the other.
+// Gives the flusher up, and takes it back if a ring came meanwhile. A caller rings first and then
+// reads flusher_runs_; this does both in the opposite order, so at least one side sees the other.
 bool Client::may_give_flusher_up() {
   flusher_runs_.store(false);
   return !doorbell_.is_rung() || flusher_runs_.exchange(true);
@@ -263,8 +262,7 @@ bool Client::deliver(std::chrono::nanoseconds timeout, Link::Patience patience) 
                                       : deliver_by_hand(ticket, timeout, patience);
 }
 
-// There is no thread for it: the one that waits does the flusher's work. Requires: it has set
-// flusher_runs_.
+// Without a flusher thread the waiting thread does its work. Requires: it has set flusher_runs_.
 bool Client::deliver_by_hand(std::uint64_t ticket, std::chrono::nanoseconds timeout,
                              Link::Patience patience) {
   const NoCancellation guard;
@@ -276,7 +274,7 @@ bool Client::deliver_by_hand(std::uint64_t ticket, std::chrono::nanoseconds time
   } catch (const std::exception&) {  // no memory
   }
   flusher_runs_.store(false);
-  doorbell_.see_to_flusher();  // or the next calls would wait for one that is not there
+  doorbell_.see_to_flusher();  // or the next calls would wait for a missing flusher
   return delivered;
 }
 
@@ -285,11 +283,10 @@ bool Client::has_settled_spans() {
 }
 
 void Client::finish() {
-  if (::getpid() != pid_) return;  // a child of vfork: this is its parent's
+  if (::getpid() != pid_) return;  // a child of vfork: the client is its parent's
   link_.say_end();
-  // Without anything to deliver, too: a session that was opened is closed, so that nobody takes
-  // this process for one that was killed. The acquire pairs with the release of whoever ran the
-  // flusher.
+  // Delivers even without pending calls if a session was opened: it must be closed, or the process
+  // would look killed. The acquire pairs with the release of the last flusher thread.
   if (flusher_runs_.load(std::memory_order_acquire) || flusher_loop_ != nullptr ||
       pending_calls() > 0 || !has_settled_spans())
     deliver(last_patience, Link::Patience::Progress);
@@ -311,7 +308,7 @@ void Client::finish_in_handler() {
 }
 
 std::uint64_t Client::pending_calls() {
-  // What became of the calls is read before the calls: more can only have been recorded since.
+  // Read settled before recorded: only recorded can grow meanwhile.
   const std::uint64_t settled =
       delivered_.acknowledged + delivered_.uncertain + delivered_.undeliverable;
   const wire::ClientCounters now = counters();

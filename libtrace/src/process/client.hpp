@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The process-wide client: what all threads share, and the way to one's own recorder. Made by the
+// The process-wide client: shared by all threads, and the way to a thread's recorder. Made by the
 // first call, never destroyed; a forked child makes its own.
 #pragma once
 
@@ -21,8 +21,7 @@ namespace pcp::trace::client {
 
 class FlusherLoop;
 
-// Tags asked for with labels that got their bare name. Written by any thread; each stands for
-// itself.
+// Calls with labels that got the bare name's tag. Written by any thread; order nothing else.
 struct LabelCounts {
   std::atomic<std::uint64_t> cut;   // too long
   std::atomic<std::uint64_t> over;  // too many
@@ -30,35 +29,34 @@ struct LabelCounts {
 
 class Client {
  public:
-  // Gives this process's client, and makes it if need be. Null if there is no memory. Thread: any.
+  // Gives this process's client, and makes it if needed. Null if there is no memory. Thread: any.
   static Client* get();
   static Client* get_if_made();
 
-  // The same, but makes one if the environment asks for diagnostics or ids: a program that does not
-  // get as far as to record anything has these, too.
+  // Like get_if_made(), but makes one if the environment asks for diagnostics or ids: also for
+  // programs that never record.
   static Client* make_if_asked();
 
-  // Gives the client whose calls the end of this process has to wait for; null if there is none.
+  // Gives the client that the end of this process must wait for; null: none.
   static Client* get_to_finish();
 
-  // Of this process, whether it has a client or not. Null if there is no memory.
+  // This process's, with or without a client. Null if there is no memory.
   static LabelCounts* label_counts();
 
-  // Starts the flusher's thread unless somebody runs the flusher already. If that fails, one of the
-  // next calls tries again. Thread: any.
+  // Starts the flusher's thread unless a thread runs it already. If that fails, one of the next
+  // calls tries again. Thread: any.
   void start_flusher() { doorbell_.see_to_flusher(); }
 
-  // Has all that was recorded delivered, and waits for it.
+  // Delivers all records so far, and waits for that.
   bool deliver(std::chrono::nanoseconds timeout, Link::Patience patience);
 
-  // The same at the end of the process: as long as there is progress, and only if there is an
-  // agent.
+  // The same at the end of the process. Waits as long as there is progress, and only with an agent.
   void finish();
 
-  // How long an end waits without progress. A test may set more.
+  // Longest wait without progress at the end. A test may set more.
   static inline constinit std::chrono::nanoseconds last_patience = std::chrono::seconds(1);
 
-  // The same for _exit(), which a signal handler may call: takes no lock, starts no thread.
+  // finish() for _exit(), which a signal handler may call: takes no lock, starts no thread.
   void finish_in_handler();
   bool has_flusher() const { return flusher_runs_.load(std::memory_order_relaxed); }
 
@@ -69,9 +67,9 @@ class Client {
   DeliveryCounters& delivered() { return delivered_; }
   wire::ClientCounters counters();
 
-  // Calls recorded of which nobody knows yet what becomes of them. Thread: any.
+  // Recorded calls whose delivery is not settled yet. Thread: any.
   std::uint64_t pending_calls();
-  // Whether what was captured is delivered, or known to be lost. Thread: any.
+  // True if all captured spans are delivered, or known to be lost. Thread: any.
   bool has_settled_spans();
 
  private:
@@ -92,34 +90,34 @@ class Client {
   Link link_;
   DeliveryCounters delivered_;
 
-  // Whoever sets it runs the flusher, and owns the next two: taken by exchange, given back with
-  // release.
+  // Set by the thread that runs the flusher, which then owns the next two. Taken by exchange, given
+  // back with release.
   std::atomic<bool> flusher_runs_{false};
   FlusherLoop* flusher_loop_ = nullptr;  // never destroyed
   sigset_t program_signals_{};           // the mask of the thread that started the flusher's
 
-  std::atomic<std::uint64_t> next_start_ns_{0};  // when to try again; stands for itself
+  std::atomic<std::uint64_t> next_start_ns_{0};  // earliest next try; orders nothing else
 };
 
-// The calling thread's recorder. In a forked child it may be the parent's, which is_alive() tells.
+// The calling thread's recorder. In a forked child maybe the parent's: is_alive() detects that.
 extern constinit thread_local Recorder* this_recorder [[gnu::tls_model("initial-exec")]];
 
 Recorder* find_recorder_slowly();
 
-// Gives the calling thread's recorder if it has one already.
+// Gives the calling thread's recorder; null if it has none yet.
 inline Recorder* known_recorder() {
   Recorder* recorder = this_recorder;
   return recorder != nullptr && recorder->is_alive() ? recorder : nullptr;
 }
 
-// Gives the calling thread's recorder; null if there is no memory for one.
+// Gives the calling thread's recorder; null if there is no memory.
 inline Recorder* find_recorder() {
   Recorder* recorder = known_recorder();
   return recorder != nullptr ? recorder : find_recorder_slowly();
 }
 
-// The same for a call that only records. Null, too, where tracing is switched off, as the
-// environment may say: then there is nothing to make.
+// The same for a call that only records. Also null if tracing is switched off, perhaps by the
+// environment: then nothing is made.
 Recorder* find_recorder_unless_off_slowly();
 inline Recorder* find_recorder_unless_off() {
   Recorder* recorder = known_recorder();

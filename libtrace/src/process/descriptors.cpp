@@ -18,13 +18,14 @@
 namespace pcp::trace::client {
 namespace {
 
-// Few programs have so many descriptors, and the kernel's table for as many is still small. We take
-// one number after the other, so that none of ours gets that of another which the program closed.
+// Few programs have so many descriptors, and the kernel's table is still small at this size.
+// Numbers are used in turn, so that a new one rarely gets the number of one that the program
+// closed.
 constexpr int kFirstNumber = 200;
 constexpr int kNumbers = 56;
 
-// A descriptor and its file. Between threads the file's identity is carried by the number, which is
-// written last; the child of a fork sees what its thread saw.
+// A descriptor and its file. `number` is written last and carries the file's identity between
+// threads; a forked child sees what the forking thread saw.
 struct Kept {
   std::atomic<int> number;  // one more than the descriptor; 0: free, -1: being written
   std::atomic<dev_t> device;
@@ -34,13 +35,13 @@ struct Kept {
   bool is_ours() const;
 };
 
-std::array<Kept, 12> all;           // more than the library ever has at a time
-std::atomic<unsigned> made{0};      // so many so far; stands for itself, as the next two
-std::atomic<bool> has_lost{false};  // one that another has taken the place of
+std::array<Kept, 12> all;           // more than the library ever has
+std::atomic<unsigned> made{0};      // ever; orders nothing else, also the next two
+std::atomic<bool> has_lost{false};  // another of ours got the number of a closed one
 std::atomic<int> watched{-1};
 
-// All epolls have the same inode. Ours is the one that refuses one of our descriptors, since it has
-// it. Another one gives it back at once, and is to report nothing of it.
+// All epolls have the same inode. Our epoll refuses a descriptor of ours as already added. Another
+// epoll accepts it: then it is removed at once, with no events asked for.
 bool has_ours_in_it(int epoll) {
   return std::any_of(all.begin(), all.end(), [epoll](const Kept& kept) {
     const int fd = kept.number.load(std::memory_order_acquire) - 1;
@@ -71,12 +72,12 @@ Kept* find(int fd) {
   return nullptr;
 }
 
-// Meanwhile the program may close it, and open a file of its own that gets the number.
+// Meanwhile the program may close `fd`, and open its own file under that number.
 int move_out_of_the_way(int fd, const struct stat& file) {
   const int least =
       kFirstNumber + static_cast<int>(made.fetch_add(1, std::memory_order_relaxed) % kNumbers);
   const int high = ::fcntl(fd, F_DUPFD_CLOEXEC, least);
-  if (high < 0) return errno == EBADF ? -1 : fd;  // closed already; or it may not have so many
+  if (high < 0) return errno == EBADF ? -1 : fd;  // closed, or beyond the limit
   if (is_file(fd, file.st_dev, file.st_ino)) ::close(fd);
   if (is_file(high, file.st_dev, file.st_ino)) return high;
   ::close(high);
@@ -104,8 +105,8 @@ int keep(int fd, bool is_epoll) {
   return fd;
 }
 
-// The program may have a handler of its own before this one that traces: then the descriptors are
-// the child's already, and the parent's were closed before them.
+// The program's own handler may run first and trace: then these descriptors are the child's, and
+// the parent's are already closed.
 void at_fork() {
   if (Client::get_if_made() == nullptr) close_inherited_descriptors();
 }
@@ -142,7 +143,7 @@ int watched_descriptor() { return watched.load(std::memory_order_relaxed); }
 
 void close_descriptors_in_children() { ::pthread_atfork(nullptr, nullptr, at_fork); }
 
-// The epoll first, as long as it can be told by what is in it.
+// The epoll first, while its contents still identify it.
 void close_inherited_descriptors() {
   for (const bool is_epoll : {true, false})
     for (const Kept& kept : all)

@@ -10,8 +10,8 @@
 namespace pcp::trace::client {
 namespace {
 
-// What the queue writes to, as *outlet++ = record. Each record has its tag's entry fetched as it
-// leaves the queue, and is added to it when its neighbours have left, too.
+// Output iterator for the queue: *outlet++ = record. Prefetches each record's entry; the record is
+// added after its neighbours have left the queue, too.
 struct Outlet {
   const Pending& pending;
   Pending::Fetched* next;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The way of what was recorded: out of a thread's recorder, into Pending.
+// Moves records from a thread's recorder into Pending.
 //
 // Thread: the flusher's.
 #pragma once
@@ -15,13 +15,13 @@ class Drain {
  public:
   explicit Drain(Pending& pending) : pending_(pending) {}
 
-  // Takes what was recorded until now, in the order of recording; bounded even if the owner never
-  // pauses. True if there was anything. Throws if there is no memory: what has not been taken then
-  // stays with the recorder. Cells stay there, too, while their owner is busy (was_busy()).
+  // Takes the records up to now, in order; bounded even if the owner never pauses. True if there
+  // were any. Throws if there is no memory: the rest stays in the recorder. Cells also stay there
+  // while their owner is busy (was_busy()).
   bool take(Recorder& recorder, std::uint64_t now_ns);
 
-  // Takes what was said of tags. True if any of it has to be sent by itself: of a tag that nobody
-  // has called yet it goes with the first call. To be called after take().
+  // Takes new descriptions. True if one must be sent without a call; a tag without calls is
+  // described with its first call. Requires: after take().
   bool take_descriptions();
 
  private:
@@ -29,7 +29,7 @@ class Drain {
   bool take_cells(Overflow& overflow, std::uint64_t now_ns);
 
   Pending& pending_;
-  OverflowSlab spare_;  // what each thread with cells gets for its own; empty
+  OverflowSlab spare_;  // empty; exchanged with each thread's slab
 };
 
 }  // namespace pcp::trace::client

@@ -10,21 +10,21 @@ namespace {
 using std::chrono::nanoseconds;
 using namespace std::chrono_literals;
 
-// A program that pauses for less than this many flush intervals need not wake us, which costs its
-// thread a system call.
+// After a pause of fewer flush intervals than this a program need not wake the flusher, which costs
+// it a system call.
 constexpr int kRoundsBeforeSleep = 10;
 
-// Without a bell to wake us there is no way but to look, more and more rarely.
+// Without a bell the flusher polls, more and more rarely.
 constexpr nanoseconds kSlowestPoll = 500ms;
 
-// What comes after a pause leaves so soon, together with what follows it at once. So the last words
-// of a process that is killed or that we cannot see end are rarely lost.
+// Delay of the first flush after a pause; calls shortly after the first one go along. So the last
+// calls before a kill are rarely lost.
 constexpr nanoseconds kLeadingEdge = 1ms;
 
-// How often the last thread looks whether it is the last one, once main has left.
+// How often the flusher checks whether it is the last thread, once main has left.
 constexpr nanoseconds kEndLook = 100ms;
 
-// How long to wait for threads that were interrupted while they added a record up.
+// Waits for threads that lost their processor while they wrote a cell.
 constexpr nanoseconds kBusyPause = 100us;
 constexpr int kBusyTries = 1000;
 
@@ -108,8 +108,8 @@ void Flusher::fall_asleep() {
   poll_interval_ = std::min(poll_interval_ * 2, kSlowestPoll);
 }
 
-// What is pending stays so: exit(), which the last thread's end calls, delivers it. Whoever waits
-// for that may be a main that was not quite gone when we left.
+// Leaves pending records to exit(), which the C library calls at the last thread's end. A waiter
+// may be a main that was not quite gone.
 void Flusher::leave_if_last() {
   next_end_look_ns_ = kNever;
   if (!shared_.link.has_waiters() && surroundings_.is_last_thread()) {
@@ -131,8 +131,8 @@ bool Flusher::drain() {
   };
   has_drained_all_ = true;
   shared_.recorders.for_each([&](Recorder& each) { has_drained_all_ &= drain_one(each); });
-  // Many threads may have lost their processors in the middle of a cell: wait for all at once. On a
-  // busy machine that takes seconds, through which whoever asks for a flush has to be patient, too.
+  // Many threads may have lost their processors while they wrote a cell: wait for all at once. On a
+  // busy machine that takes seconds, so it counts as progress for a waiting flush.
   for (int tries = 0; !has_drained_all_ && tries < kBusyTries; ++tries) {
     surroundings_.pause(kBusyPause);
     if (!request_) shared_.link.made_progress();
@@ -144,14 +144,13 @@ bool Flusher::drain() {
   return drain_.take_descriptions() || any;
 }
 
-// Not as often as drain(), which many calls may ring for: what is in flight is told as it is now
-// and then.
+// Rarer than drain(), which many calls may ring for.
 bool Flusher::drain_and_look() {
   const bool any = drain();
   return open_.look(shared_.recorders) || any;
 }
 
-// Does all that can be done now. Everything that happens ends here.
+// Does all that can be done now. Every event ends here.
 void Flusher::step() {
   take_flush_request();
   output_.send_pending(flushed_until_);
@@ -159,21 +158,22 @@ void Flusher::step() {
   const bool has_settled_spans = spans_.has_settled_all();
   shared_.recorders.spans().note_settled(has_settled_spans);
   if (shared_.link.is_ending() && !output_.hurry() && request_) close_flush_request(false);
-  // A program that records nothing any more leaves the network alone, too.
+  // Without work it does not connect: an idle program leaves the network alone.
   if (!pending_.empty() || !open_.empty() || request_ || !output_.has_settled(kNever) ||
       !has_settled_spans)
     output_.connect();
 }
 
-// Threads that wait for a flush get one that begins after their request; those that ask during a
-// flush share the next one.
+// Waiting threads get a flush that begins after their request; requests during a flush share the
+// next one.
 void Flusher::take_flush_request() {
   const std::uint64_t ticket = shared_.link.requested();
   if (request_ || ticket == shared_.link.settled()) return;
-  const bool is_ending = shared_.link.is_ending();  // then what follows finds all that there is
+  const bool is_ending = shared_.link.is_ending();  // read first: then the drain below finds
+                                                    // everything
   drain_and_look();
   if (!has_drained_all_ && !is_ending) return;  // the next flush tries again
-  // Each may be much.
+  // Each step below may take long.
   shared_.link.made_progress();
   spans_.look(surroundings_.now_ns());
   shared_.link.made_progress();
@@ -186,7 +186,7 @@ void Flusher::take_flush_request() {
 void Flusher::settle_flush_request() {
   if (!request_ || pending_.popped() < request_->until || !output_.has_settled(request_->until))
     return;
-  // What vanishes with the process is told before it.
+  // At the end, first report the transactions that vanish with the process.
   if (request_->at_end && !open_.empty() && !output_.has_told_open()) return;
   if (!spans_.has_settled(request_->spans)) return;
   const bool certain = doubtful_calls() == request_->doubtful;
@@ -198,12 +198,12 @@ void Flusher::settle_flush_request() {
   close_flush_request(certain);
 }
 
-// Requires: there is one.
+// Requires: request_ is set.
 void Flusher::close_flush_request(bool delivered) {
   const std::uint64_t ticket = request_->ticket;
   request_.reset();
   shared_.link.settle(ticket, delivered);
-  if (shared_.link.requested() != ticket) shared_.doorbell.ring();  // for the next one
+  if (shared_.link.requested() != ticket) shared_.doorbell.ring();  // for the next request
 }
 
 std::uint64_t Flusher::doubtful_calls() const {
@@ -212,14 +212,14 @@ std::uint64_t Flusher::doubtful_calls() const {
 
 void Flusher::on_attempt_ended(int error) { shared_.link.attempt_ended(error); }
 
-// It is still covered by whoever waits.
+// A waiting request still covers the entries put back.
 void Flusher::on_put_back() {
   flushed_until_ = pending_.queued();
   if (request_) request_->until = flushed_until_;
 }
 
-// Only what settles calls or spans is progress: an agent that just talks must not hold up the
-// process's end.
+// Only settled calls or spans are progress: an agent that just talks must not delay the process's
+// end.
 void Flusher::on_change() {
   const std::uint64_t settled =
       shared_.delivered.acknowledged + doubtful_calls() + spans_.acknowledged();

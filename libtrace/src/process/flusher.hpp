@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the library's own thread does: drains what the program's threads recorded, adds it up per
-// tag, and has the output deliver it. Decides when to do what, but never waits: it is told that
-// somebody rang, or that it is time, and says when it wants to be called next. The waiting is
-// FlusherLoop's.
+// The work of the library's own thread: drains the threads' recorders, adds up per tag, and has the
+// output deliver. Decides when to do what, but never waits itself: FlusherLoop calls it for rings
+// and timers, and it says when to call next.
 //
-// Thread: the one that runs it, see client.cpp.
+// Thread: the one that runs the flusher, see client.cpp.
 #pragma once
 
 #include <chrono>
@@ -26,7 +25,7 @@ namespace pcp::trace::client {
 
 class Flusher final : private Output::Listener {
  public:
-  // What it shares with the program's threads.
+  // Shared with the program's threads.
   struct Shared {
     Recorders& recorders;
     Doorbell& doorbell;
@@ -34,10 +33,10 @@ class Flusher final : private Output::Listener {
     const DeliveryCounters& delivered;
   };
 
-  // What it asks of the process around it; a test has answers of its own.
+  // Access to the process around it; a test supplies its own.
   struct Surroundings {
     ReadClock now_ns;
-    std::function<void(std::uint64_t ns)> call_at;        // on_timer() is to be called then
+    std::function<void(std::uint64_t ns)> call_at;        // requests on_timer() at that time
     std::function<void(std::chrono::nanoseconds)> pause;  // sleeps
     std::function<bool()> main_has_left;
     std::function<bool()> is_last_thread;
@@ -48,17 +47,16 @@ class Flusher final : private Output::Listener {
   Flusher(const Shared& shared, Pending& pending, OpenReport& open, SpanSender& spans,
           Output& output, std::chrono::nanoseconds flush_interval, Surroundings surroundings);
 
-  // Somebody rang. Urgent: looks at everything at once.
+  // A ring. Urgent: drains at once.
   void on_bell(bool is_urgent);
 
-  // The time that was asked for has come. Earlier, or more often, is fine.
+  // The requested time has come. Earlier or more often is fine.
   void on_timer();
 
-  // Main has left, and no other thread of the process is there: until the next bell there is
-  // nothing to do.
+  // Main has left, and no other program thread lives: nothing to do until the next bell.
   bool has_left() const { return has_left_; }
 
-  // After an exception, which says that there is no memory. What is pending is as it ought to be.
+  // Call after an exception for lack of memory. Pending entries are intact.
   void recover();
 
  private:
@@ -70,14 +68,14 @@ class Flusher final : private Output::Listener {
   void fall_asleep();
   void leave_if_last();
   bool drain();           // true if anything was recorded, or described
-  bool drain_and_look();  // the same, or if something else is in flight
+  bool drain_and_look();  // the same, or if open transactions changed
   void step();
   void ask_for_next_call();
 
   void take_flush_request();
   void settle_flush_request();
   void close_flush_request(bool delivered);
-  std::uint64_t doubtful_calls() const;  // that nobody can promise to have been counted
+  std::uint64_t doubtful_calls() const;  // may or may not be counted
   std::uint64_t after(std::chrono::nanoseconds delay) const;
 
   const Shared shared_;
@@ -90,21 +88,21 @@ class Flusher final : private Output::Listener {
   const Surroundings surroundings_;
 
   std::uint64_t next_flush_ns_ = kNever;
-  std::uint64_t next_end_look_ns_ = kNever;  // for other threads, once main has left
+  std::uint64_t next_end_look_ns_ = kNever;  // next is_last_thread(), once main has left
   bool has_left_ = false;
-  bool has_drained_all_ = true;      // in the last drain()
-  std::uint64_t flushed_until_ = 0;  // entries of pending_ that may leave
-  int idle_rounds_ = 0;              // flush intervals in a row in which nothing was recorded
+  bool has_drained_all_ = true;             // in the last drain()
+  std::uint64_t flushed_until_ = 0;         // entries of pending_ that may leave
+  int idle_rounds_ = 0;                     // flush intervals in a row without records
   std::chrono::nanoseconds poll_interval_;  // grows while there is nothing to do and no bell
-  std::uint64_t settled_calls_ = 0;         // as far as those who wait were told
+  std::uint64_t settled_calls_ = 0;         // settled when waiters last heard of progress
 
-  // The flush that somebody waits for.
+  // The flush that threads wait for.
   struct FlushRequest {
     std::uint64_t ticket;
     std::uint64_t until;     // entries of pending_ that it covers
-    std::uint64_t doubtful;  // calls lost from sight before it began
-    std::uint64_t spans;     // captured before
-    bool at_end;             // it covers all that the process had to say
+    std::uint64_t doubtful;  // doubtful_calls() when it began
+    std::uint64_t spans;     // captured spans that it covers
+    bool at_end;             // covers all of an ending process
   };
   std::optional<FlushRequest> request_;
 };

@@ -39,7 +39,7 @@ FlusherLoop::FlusherLoop(const Options& options, Recorders& recorders, Doorbell&
       watches_counter_(kernel_trusts_counter()) {
   if (watches_counter_) watch_counter(tick_rate_);
   asio::post(loop_, while_forks_wait([this] { output_.connect(); }));
-  // Last, since the descriptor would be closed with what has no memory to begin.
+  // Last: if an earlier step throws, the descriptor would be closed.
   listen_to_new_bell();
 }
 
@@ -64,7 +64,7 @@ void FlusherLoop::resume() {
 void FlusherLoop::run() {
   while (guarded([this] {
     loop_.run();
-    return false;  // it was stopped
+    return false;  // stopped
   })) {
   }
 }
@@ -73,7 +73,7 @@ bool FlusherLoop::run_once(SteadyTime until) {
   return guarded([&] { return loop_.run_one_until(until) > 0; });
 }
 
-// Gives what the work gives; true if it threw: there was no memory for it, or no descriptor.
+// Gives the work's result; true if it threw for lack of memory or descriptors.
 template <typename Work>
 bool FlusherLoop::guarded(Work work) {
   try {
@@ -81,16 +81,15 @@ bool FlusherLoop::guarded(Work work) {
     return work();
   } catch (const std::exception& problem) {
     must_recover_ = true;
-    // There will be no attempt to connect until there is memory again.
+    // No connection attempt will follow before there is memory again.
     link_.attempt_ended(kNoMemoryToConnect);
     diagnose(PMTRACE_STATE_COMMS, [&] { return problem.what(); });
     return true;
   }
 }
 
-// No memory, in the middle of something, or no descriptors any more. What is pending and what was
-// sent are as they ought to be; what was under way on the connection may not be, so begin a new
-// one. And any of our waits may be the one that could not begin, so begin them all anew.
+// After a lack of memory or descriptors at any point. Pending and sent data are intact, but the
+// connection may not be: begin a new one. Any wait may be missing: begin all of them again.
 void FlusherLoop::recover() {
   std::this_thread::sleep_for(kPauseAfterException);
   const ForksWait meanwhile;
@@ -102,8 +101,8 @@ void FlusherLoop::recover() {
   if (flusher_.has_left()) loop_.stop();
 }
 
-// The program has closed them. Asio makes its own anew as in a forked child, with those registered
-// that are left: none.
+// The program has closed our descriptors. Asio recreates its own as in a forked child, without any
+// registered ones.
 void FlusherLoop::renew_descriptors() {
   diagnose(PMTRACE_STATE_COMMS, [] { return "the program has closed our descriptors"; });
   output_.hang_up();
@@ -135,7 +134,7 @@ void FlusherLoop::wait_for_bell() {
   bell_awaited_ = true;
 }
 
-// It would ring for ever. The flusher polls instead.
+// The bell would ring for ever. The flusher polls instead.
 void FlusherLoop::remove_bell() {
   diagnose(PMTRACE_STATE_COMMS, [] { return "the doorbell cannot be read: polling"; });
   bell_.release();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Runs the flusher: an Asio loop that waits for the doorbell, for the time and for the agent's
-// socket, with what the flusher needs. Nothing but this, and what it waits with, knows Asio.
+// Runs the flusher: an Asio loop that waits for the doorbell, the timer and the agent's socket.
+// Only this, Connection and AgentOutput use Asio.
 //
-// Whatever happens runs while forks wait (fork/rest_at_fork.hpp), and where there is no memory for
-// it everything begins anew.
+// Every handler runs while forks wait (fork/rest_at_fork.hpp). After a lack of memory all waits
+// begin again.
 //
-// Thread: the library's own, which is made in client.cpp; or, where there can be none, the thread
-// that waits for a delivery.
+// Thread: the library's own, made in client.cpp. If that cannot be made, the thread that waits for
+// a delivery.
 #pragma once
 
 #include <chrono>
@@ -31,13 +31,13 @@ class FlusherLoop {
               DeliveryCounters& delivered, BatchSender::CountersSource counters);
   ~FlusherLoop();
 
-  // Before the first run and each further one: looks at everything once.
+  // Call before each run: looks at everything once.
   void resume();
 
-  // Works until main has left and no other thread of the process is there.
+  // Works until main has left and no other program thread lives.
   void run();
 
-  // Works until something has happened. False if nothing has until then.
+  // Works until one event was handled. False if none came before `until`.
   bool run_once(SteadyTime until);
 
  private:
@@ -57,7 +57,7 @@ class FlusherLoop {
   Doorbell& doorbell_;
   Link& link_;
   asio::io_context loop_;
-  asio::executor_work_guard<asio::io_context::executor_type> work_;  // the loop waits for more
+  asio::executor_work_guard<asio::io_context::executor_type> work_;  // keeps the loop waiting
   asio::posix::stream_descriptor bell_;
   asio::steady_timer timer_;
   Pending pending_;
@@ -71,7 +71,7 @@ class FlusherLoop {
 
   bool bell_awaited_ = false;
   std::uint64_t timer_set_to_ns_ = kNever;
-  bool must_recover_ = false;  // from what was thrown
+  bool must_recover_ = false;  // after an exception
   bool has_lost_descriptors_ = false;
 };
 

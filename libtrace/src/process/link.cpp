@@ -38,7 +38,7 @@ void Link::attempt_ended(int error) {
   changed_.notify_all();
 }
 
-// Whoever polls learns it even if the mutex is held by a thread that a signal has interrupted.
+// Stores before the lock: a poller sees the result even if an interrupted thread holds the mutex.
 void Link::settle(std::uint64_t ticket, bool delivered) {
   if (!delivered) failed_.store(ticket, std::memory_order_relaxed);
   settled_.store(ticket, std::memory_order_release);

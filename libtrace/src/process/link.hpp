@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a caller may know about the agent, and what it may wait for: how the first attempt to
-// connect ended, and whether what it recorded was acknowledged. The flusher writes, any thread
-// reads.
+// What callers can learn from the flusher: how the first connection attempt ended, and whether
+// their records were acknowledged. The flusher writes, any thread reads.
 #pragma once
 
 #include <atomic>
@@ -15,20 +14,19 @@ namespace pcp::trace::client {
 
 class Link {
  public:
-  // The outcome of the first connection. Before one was made it is the last attempt's error.
+  // The outcome of the first connection; until then the last attempt's error.
   static constexpr int kUnknown = 1;  // no attempt has ended yet
   int first_connection() const { return first_connection_.load(std::memory_order_relaxed); }
 
-  // Waits for the end of the first attempt and gives its outcome; PMTRACE_ERR_TIMEOUT when the time
-  // is over, to this caller and to all later ones until the attempt ends.
+  // Waits for the end of the first attempt and gives its outcome. After the timeout:
+  // PMTRACE_ERR_TIMEOUT, also for later callers until the attempt ends.
   int wait_for_first_attempt(std::chrono::nanoseconds timeout);
 
-  // What a call by name tells the program. The first call waits for the first attempt; later ones
-  // give the outcome of the last one until a connection has been made, and nothing at all if
-  // `is_async`.
+  // The result of a call by name. The first call waits for the first attempt. Later calls give the
+  // last attempt's outcome until a connection was made; 0 if `is_async`.
   int report(bool is_async, std::chrono::nanoseconds timeout);
 
-  // While it lives, somebody waits for a delivery, or is about to ask for one.
+  // Marks a thread that waits for a delivery, or is about to request one.
   class Waiter {
    public:
     explicit Waiter(Link& link) : link_(link) { link_.waiters_.fetch_add(1); }
@@ -40,21 +38,21 @@ class Link {
     Link& link_;
   };
 
-  // Asks for the delivery of all that was recorded before. The flusher, which the caller must wake,
-  // settles the ticket that this gives.
+  // Requests delivery of all earlier records. Gives a ticket that the flusher settles; the caller
+  // must wake the flusher.
   std::uint64_t request_delivery() {
     return requested_.fetch_add(1, std::memory_order_release) + 1;
   }
 
-  // The process ends: what this thread has recorded by now is its last. Thread: any.
+  // The process ends: this thread has recorded its last. Thread: any.
   void say_end() { is_ending_.store(true, std::memory_order_release); }
 
-  // How long a wait may take: with `Progress` its time begins anew when something was delivered.
+  // Progress: the timeout restarts after each delivery.
   enum class Patience { Fixed, Progress };
 
-  // Waits until the ticket is settled, and tells whether all that it covers has certainly arrived.
-  // `pause` waits until something may have happened, at most until the time it is given, and gives
-  // false when that is over. It is what makes this usable where no lock may be taken.
+  // Waits until the ticket is settled. True if everything it covers has certainly arrived. `pause`
+  // waits for a change until the given time at most, and gives false after that time. A caller that
+  // may not lock supplies its own `pause`.
   template <typename Pause>
   bool await(std::uint64_t ticket, std::chrono::nanoseconds timeout, Patience patience,
              Pause pause) {
@@ -70,21 +68,20 @@ class Link {
     return failed_.load(std::memory_order_relaxed) < ticket;
   }
 
-  // The same, asleep until the flusher settles a ticket.
+  // The same, with a `pause` that sleeps until a ticket is settled.
   bool await(std::uint64_t ticket, std::chrono::nanoseconds timeout, Patience patience);
 
-  // The rest is the flusher's.
+  // Thread below: the flusher's.
   void attempt_ended(int error);  // 0: connected
   void made_progress() { last_progress_ns_.store(now_ns(), std::memory_order_relaxed); }
 
-  // Not relaxed: who comes after this answer was given rings the bell, and finds that nobody runs
-  // the flusher any more.
+  // seq_cst: a later waiter must see that no flusher runs.
   bool has_waiters() const { return waiters_.load() > 0; }
 
   bool is_ending() const { return is_ending_.load(std::memory_order_acquire); }
 
-  // Tickets given out so far, and how far they are settled. A ticket fails if something that was
-  // sent before it is not certain to have arrived.
+  // The last ticket given out, and the last one settled. A ticket fails if an earlier record is not
+  // certain to have arrived.
   std::uint64_t requested() const { return requested_.load(std::memory_order_acquire); }
   std::uint64_t settled() const { return settled_.load(std::memory_order_acquire); }
   bool is_settled(std::uint64_t ticket) const { return settled() >= ticket; }
@@ -96,17 +93,17 @@ class Link {
   }
 
   std::atomic<int> first_connection_{kUnknown};  // see set_first_connection()
-  std::atomic<bool> reported_{false};            // stands for itself
+  std::atomic<bool> reported_{false};            // orders nothing else
   std::atomic<std::uint64_t> requested_{
       0};                               // released by request_delivery(), acquired by requested()
   std::atomic<bool> is_ending_{false};  // released by say_end(), acquired by is_ending()
   std::atomic<std::uint64_t> settled_{0};  // released by settle(), acquired by is_settled()
   std::atomic<std::uint64_t> failed_{0};   // the last ticket that failed; written before settled_
-  std::atomic<std::uint64_t> last_progress_ns_{0};  // stands for itself
+  std::atomic<std::uint64_t> last_progress_ns_{0};  // orders nothing else
 
   std::atomic<int> waiters_{0};  // written by Waiter, read by has_waiters()
 
-  // Between a look at the above and the wait for a change.
+  // Guards the step from a check of the above to the wait for a change.
   Mutex mutex_;
   Condition changed_;
 };

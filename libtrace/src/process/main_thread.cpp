@@ -17,22 +17,21 @@
 namespace pcp::trace::client {
 namespace {
 
-// Stand for themselves: the ring that follows is a system call.
+// Order nothing else: the ring that follows is a system call.
 std::atomic<bool> has_left{false};
 std::atomic<bool> waits_for_flusher{false};
 
 pthread_key_t key;  // its destructor runs if main leaves by pthread_exit
 
-// Of this process: two links and one for each thread, a main that has left included.
+// Two links, and one for each thread of this process, including a main that has left.
 nlink_t links_of_threads() {
   struct stat threads {};
   return ::stat("/proc/self/task", &threads) == 0 ? threads.st_nlink : 0;
 }
 
-// Where the flusher is the only other thread, it leaves before main does: the last thread calls
-// exit(), and only main has the destructors of main's thread_local objects. A further thread may be
-// the library's as well, which looks the agent's host up and ends soon: one that stays for some
-// looks is the program's.
+// If the flusher is the only other thread, it leaves before main: the last thread calls exit(), and
+// only main can destroy its thread_local objects. A third thread may be the library's short
+// resolver thread; if it stays for many looks, it is the program's.
 void let_flusher_leave(Client& client) {
   const NoCancellation guard;
   constexpr timespec kPause{0, 100'000};
@@ -49,8 +48,8 @@ void let_flusher_leave(Client& client) {
   waits_for_flusher.store(false, std::memory_order_relaxed);
 }
 
-// If it is not, main was the last thread, and has come to exit(): whoever else ended then would end
-// the process in the middle of it. Its state, after its name, is that of a thread that has ended.
+// False: main was the last thread and is inside exit(), and another thread's end would end the
+// process in the middle of it. Reads the state after the name: Z is an ended thread.
 bool is_main_gone() {
   const int fd = ::open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
   if (fd < 0) return true;
@@ -72,7 +71,7 @@ void mark_main() {
   if (::gettid() == ::getpid()) ::pthread_setspecific(key, &key);
 }
 
-// The thread that forked is the child's main.
+// The forking thread is the child's main.
 void begin_child() {
   has_left.store(false, std::memory_order_relaxed);
   waits_for_flusher.store(false, std::memory_order_relaxed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A process whose main thread has left by pthread_exit ends with its last thread: the C library
-// then calls exit(0). The library's own thread must not be what keeps such a process alive.
+// A process whose main thread left by pthread_exit ends with its last thread: the C library then
+// calls exit(0). The library's own thread must not keep such a process alive.
 #pragma once
 
 namespace pcp::trace::client {
@@ -8,8 +8,8 @@ namespace pcp::trace::client {
 // Main has left by pthread_exit; not by exit() or return, which end the process. Thread: any.
 bool main_has_left();
 
-// No other thread lives, except perhaps a main that has left. May be wrong while a thread begins or
-// ends. Requires: main_has_left().
+// No other thread lives, except perhaps an ended main. May be wrong while a thread begins or ends.
+// Requires: main_has_left().
 bool is_last_thread();
 
 }  // namespace pcp::trace::client

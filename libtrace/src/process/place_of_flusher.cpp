@@ -6,7 +6,7 @@
 namespace pcp::trace::client {
 namespace {
 
-// Written before main, or while the library is opened; then only read.
+// Written before main, or while the library is loaded; then only read.
 cpu_set_t processors_at_load;
 bool are_processors_known = false;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The calls that make, use and close the library's descriptors: the linker's option --wrap brings
-// them here.
+// Replaces the calls that make, use and close the library's descriptors, by the linker's option
+// --wrap.
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace pcp::trace::client;
 
-// What the program opened under a number of ours is none of our business.
+// False if the program put its own file under our number.
 bool may_use(int fd) {
   if (may_use_descriptor(fd)) return true;
   errno = EBADF;
@@ -50,8 +50,8 @@ int __real_epoll_create1(int flags);
 int __wrap_epoll_create1(int flags);
 int __wrap_epoll_create1(int flags) { return keep_epoll(__real_epoll_create1(flags)); }
 
-// None: the time would stand still unnoticed once the program has closed it. Without one Asio gives
-// epoll_wait() the time to wait.
+// Fails, so that Asio gives epoll_wait() a timeout. With a timerfd closed by the program, time
+// would stand still unnoticed.
 int __wrap_timerfd_create(int clock, int flags);
 int __wrap_timerfd_create(int, int) {
   errno = ENOSYS;
@@ -82,8 +82,8 @@ ssize_t __wrap_recv(int fd, void* bytes, std::size_t size, int flags) {
   return may_use(fd) ? __real_recv(fd, bytes, size, flags) : -1;
 }
 
-// What is closed already is found by has_all_descriptors(). Asio, told of it here, would not forget
-// the descriptor, and fail with it each time that it makes its own anew.
+// Hides errors of closed descriptors, which has_all_descriptors() finds. With the error Asio would
+// keep the descriptor, and fail each time it recreates its epoll.
 int __real_epoll_ctl(int epoll, int operation, int fd, epoll_event* event);
 int __wrap_epoll_ctl(int epoll, int operation, int fd, epoll_event* event);
 int __wrap_epoll_ctl(int epoll, int operation, int fd, epoll_event* event) {
@@ -91,15 +91,15 @@ int __wrap_epoll_ctl(int epoll, int operation, int fd, epoll_event* event) {
   return result != 0 && (errno == EBADF || errno == EINVAL) ? 0 : result;
 }
 
-// An epoll says nothing of descriptors that are closed, nor of itself: whoever waits in it waits
-// for ever. poll() does, see watch_descriptor(). And where epoll is forbidden, Asio would call it
-// again and again.
+// An epoll does not report closed descriptors, or its own end: a wait there would last for ever.
+// poll() does, see watch_descriptor(). If epoll is forbidden Asio would retry for ever, so this
+// throws.
 int __real_epoll_wait(int epoll, epoll_event* events, int room, int timeout_ms);
 int __wrap_epoll_wait(int epoll, epoll_event* events, int room, int timeout_ms);
 int __wrap_epoll_wait(int epoll, epoll_event* events, int room, int timeout_ms) {
   if (timeout_ms != 0) {
     if (!has_all_descriptors()) fail_to_wait(EBADF);
-    if (timeout_ms > 1) ++timeout_ms;  // Asio leaves out what is not a whole millisecond
+    if (timeout_ms > 1) ++timeout_ms;  // Asio rounds down to milliseconds
     std::array<pollfd, 2> entries{{{epoll, POLLIN, 0}, {watched_descriptor(), 0, 0}}};
     const int ready = ::poll(entries.data(), entries.size(), timeout_ms);
     if (ready == 0 || (ready < 0 && errno == EINTR)) return ready;
@@ -116,7 +116,7 @@ int __real_close(int fd);
 int __wrap_close(int fd);
 int __wrap_close(int fd) { return let_go_of_descriptor(fd) ? __real_close(fd) : 0; }
 
-// No eventfd can be told from another. What Asio wants of one is that it stays readable.
+// Eventfds cannot be told apart. Asio only needs a descriptor that stays readable.
 int __wrap_eventfd(unsigned count, int flags);
 int __wrap_eventfd(unsigned, int) {
   std::array<int, 2> ends;
