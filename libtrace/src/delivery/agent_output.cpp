@@ -18,24 +18,24 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-// After an agent that was there has gone, the first attempt comes soon, but not all clients' at
-// once.
+// After an agent has gone the first attempt comes soon, but not from all clients at once.
 constexpr int kFirstReconnectMs = 500;
 
-// While the agent's socket of this host is gone or nobody listens on it, it is looked at so often:
-// that costs microseconds, and an agent that was restarted is found before most programs end.
+// Pause between looks at this host's socket while it is gone or refuses connections. A look costs
+// microseconds, and most programs find a restarted agent before they end.
 constexpr int kLocalPauseMs = 250;
 
 bool is_nobody_there(int error) { return error == -ECONNREFUSED || error == -ENOENT; }
 
-// A recording's directory goes for good, with its socket.
+// A recording's directory goes for good, together with its socket.
 bool has_directory(const std::string& socket_path) {
   const std::size_t slash = socket_path.rfind('/');
   return slash == std::string::npos || slash == 0 ||
          ::access(socket_path.substr(0, slash).c_str(), F_OK) == 0 || errno != ENOENT;
 }
 
-// Programs inherit the path from a recording, wherever they run, as whom, and how long after it.
+// Programs inherit the path from a recording, in other directories, as other users, and after its
+// end.
 bool is_unreachable(int error) { return error == -ENOENT || error == -EACCES || error == -EPERM; }
 
 void tell_of_unreachable(const std::string& socket_path, int error) {
@@ -102,7 +102,7 @@ std::uint64_t AgentOutput::next_call_ns() const {
 void AgentOutput::on_timer() {
   if (now_ns_() < next_call_ns()) return;
   phase_ = Phase::Down;
-  listener_->on_change();  // connects, if there is still anything to deliver
+  listener_->on_change();  // connects if anything is left to deliver
 }
 
 void AgentOutput::on_greeting(std::uint32_t version) {
@@ -129,7 +129,7 @@ void AgentOutput::tell_change() {
   if (sender_->is_ready()) {
     connection_.establish();
     failures_ = 0;
-    // Not before: then a program's first call by name finds out whether it is captured.
+    // Told only when ready: then a program's first call by name knows whether it is captured.
     if (!std::exchange(has_told_attempt_, true)) listener_->on_attempt_ended(0);
   }
   listener_->on_change();
@@ -146,7 +146,7 @@ void AgentOutput::on_failure(int error) {
   listener_->on_change();
 }
 
-// An attempt at the local endpoint that finds nobody says nothing of the others.
+// A failed local attempt says nothing about the other endpoints.
 void AgentOutput::plan_next_attempt(int error) {
   const bool may_come_back = is_nobody_there(error);
   if (options_.socket_only && !ever_connected_ && is_unreachable(error))
@@ -171,7 +171,7 @@ nanoseconds AgentOutput::next_pause(int error) {
   return delays[step] / 100 * any_of(80, 120);
 }
 
-// Not all clients of an agent at the same time.
+// Spreads the attempts of an agent's clients over time.
 int AgentOutput::any_of(int least, int most) {
   return std::uniform_int_distribution(least, most)(random_);
 }

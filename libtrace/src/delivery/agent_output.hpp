@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Delivers to an agent: by one connection after the other, each with the sender of the agent's
-// version. When to look for an agent that is not there is decided here.
+// Delivers to an agent, on one connection after the other. Picks the sender for the agent's
+// version, and decides when to try again.
 //
 // Thread: the flusher's.
 #pragma once
@@ -35,7 +35,7 @@ class AgentOutput final : public Output, private Connection::Listener {
   std::uint64_t next_call_ns() const override;
   void on_timer() override;
 
-  // Closes the connection before recover(), which goes on from there.
+  // Closes the connection; recover() makes a new one.
   void hang_up() { connection_.close(); }
 
  private:
@@ -58,11 +58,11 @@ class AgentOutput final : public Output, private Connection::Listener {
 
   enum class Phase { Down, Connecting, Up, Pausing } phase_ = Phase::Down;
   std::size_t failures_ = 0;                // in a row, of attempts at all endpoints
-  std::uint64_t next_full_attempt_ns_ = 0;  // until then only at the local one
+  std::uint64_t next_full_attempt_ns_ = 0;  // before that only the local endpoint
   std::uint64_t next_attempt_ns_ = 0;
   bool is_local_attempt_ = false;
   bool has_hurried_ = false;
-  bool has_told_attempt_ = false;  // that it has succeeded
+  bool has_told_attempt_ = false;  // reported success
   bool ever_connected_ = false;
   std::minstd_rand random_;
 };

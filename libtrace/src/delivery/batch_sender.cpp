@@ -14,18 +14,18 @@
 namespace pcp::trace::client {
 namespace {
 
-// What every agent has to take: a batch may have to be sent again to one that takes less than the
-// one that it was made for. Large enough for a thousand tags.
+// Every agent takes this size: a batch may be resent to an agent with a lower limit. Large enough
+// for a thousand tags.
 constexpr std::size_t kMaxBodyBytes = wire::kLeastMaxPduBytes - wire::kBatchOverheadBytes;
 
-// An answer that takes longer is from an agent that did not read for a while.
+// A later answer means that the agent did not read for a while.
 constexpr std::uint64_t kLateNs = 500'000'000;
 
 wire::Hello introduce(const Options& options) {
   wire::Hello hello;
   if (::getrandom(hello.session.data(), hello.session.size(), GRND_NONBLOCK) !=
       static_cast<ssize_t>(hello.session.size())) {
-    // Early in the boot there is no randomness; a session only has to differ from others.
+    // Early in the boot there is no randomness. A session only has to be unique.
     const std::uint64_t now = now_ns();
     std::copy_n(reinterpret_cast<const std::uint8_t*>(&now), sizeof now, hello.session.begin());
     const std::uint32_t pid = own_pid();
@@ -40,8 +40,8 @@ wire::Hello introduce(const Options& options) {
   return hello;
 }
 
-// Encodes an entry so that it fits: a histogram of absurd width is coarsened, in the end left out.
-// Of a mention there is nothing but its tag.
+// Encodes an entry so that it fits: an extremely wide histogram is coarsened, and at last dropped.
+// A mention is only a tag.
 void append_entry(std::string& body, Pending::Entry& entry, std::size_t max_bytes) {
   if (entry.records() == 0) return;
   if (entry.is_added()) return wire::append_increments(body, entry.tag->id, entry.delta);
@@ -102,7 +102,7 @@ bool BatchSender::on_pdu(const wire::Frame& pdu, std::uint64_t now_ns) {
       return false;
     case wire::PduType::Bye:
       if (wire::decode_bye(pdu.payload) == wire::ByeReason::Malformed) give_up_first();
-      return false;  // the agent takes its leave: hang up, too
+      return false;  // the agent leaves: hang up, too
     default:
       return true;
   }
@@ -132,8 +132,8 @@ bool BatchSender::take_welcome(const wire::Welcome& welcome, std::uint64_t now_n
   return true;
 }
 
-// A session that is known, but not for what was acknowledged, is a new one, too: a HELLO has opened
-// it whose WELCOME got lost.
+// True also if the agent knows the session, but not what it acknowledged: then it lost the session,
+// and a HELLO whose WELCOME was lost has opened it again.
 bool BatchSender::has_forgotten(const wire::Welcome& welcome) const {
   return !welcome.session_known || welcome.last_sequence < last_acknowledged_ ||
          welcome.last_events < spans_.last_taken();
@@ -164,8 +164,8 @@ bool BatchSender::take_ack(std::uint64_t sequence, std::uint64_t now_ns) {
   return true;
 }
 
-// The agent cannot read what we sent, which must be the first batch that it has not acknowledged.
-// It would refuse it each time, and all that comes after it. So this one is given up.
+// The agent cannot decode a batch: the first one that it has not acknowledged. It would refuse that
+// batch on every connection, so the batch is dropped.
 void BatchSender::give_up_first() {
   if (in_flight_.empty()) return;
   const std::uint64_t calls = in_flight_.front().records;
@@ -185,7 +185,9 @@ void BatchSender::send_pending(std::uint64_t until, std::uint64_t now_ns) {
       batch.body.reserve(last_body_bytes_);
       fill(batch, until);
     } catch (...) {
-      if (batch.first_entry == pending_.popped()) in_flight_.pop_back();  // nothing has left it
+      if (batch.first_entry == pending_.popped())
+        in_flight_.pop_back();  // nothing moved from
+                                // Pending
       throw;
     }
     counters_.batches += 1;
@@ -197,12 +199,12 @@ void BatchSender::send_pending(std::uint64_t until, std::uint64_t now_ns) {
     counters_.batches += 1;
     send(add_batch(), now_ns);
   }
-  // Never in the way of batches.
+  // Batches go first.
   if (agent_has(wire::Feature::Events) && in_flight_.size() < kMaxInFlight)
     if (const SpanSender::Pdu* const pdu = spans_.next()) send_spans(*pdu);
 }
 
-// Once on each connection.
+// Sends each PDU once on each connection.
 void BatchSender::send_spans(const SpanSender::Pdu& pdu) {
   if (std::exchange(spans_sent_, pdu.sequence) == pdu.sequence) return;
   std::string out;
@@ -219,8 +221,8 @@ BatchSender::Batch& BatchSender::add_batch() {
   return batch;
 }
 
-// Moves entries from Pending into the batch, each as a whole: should there be no memory for the
-// next one, both are as they ought to be, and what is in the batch goes out after a new connection.
+// Moves whole entries from Pending into the batch. An exception leaves both intact, and the entries
+// in the batch are sent on the next connection.
 void BatchSender::fill(Batch& batch, std::uint64_t until) {
   while (pending_.popped() < until && batch.tags.size() < kMaxTags) {
     Pending::Entry& entry = pending_.front();
@@ -233,7 +235,7 @@ void BatchSender::fill(Batch& batch, std::uint64_t until) {
       throw;
     }
     if (before > 0 && batch.body.size() > kMaxBodyBytes) {
-      batch.body.resize(before);  // the next batch takes it
+      batch.body.resize(before);  // for the next batch
       return;
     }
     batch.records += entry.records();
@@ -268,7 +270,7 @@ void BatchSender::send(Batch& batch, std::uint64_t now_ns) {
   transport_.send(out);
 }
 
-// A tag that was described only after it had been defined is defined again.
+// A tag that was described after its definition is defined again.
 void BatchSender::define_tags(const std::vector<const Tag*>& tags, std::string& out) {
   std::vector<wire::TagDefinition> definitions;
   constexpr std::size_t kAroundDefinition = 24;

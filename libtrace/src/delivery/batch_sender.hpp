@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Sends batches, version 2 of the protocol. Each batch has a sequence number, and the agent applies
-// none twice: what was not acknowledged is sent again on the next connection, unless the agent is
-// the same one and has forgotten our session, so that nobody can tell.
+// none twice. Unacknowledged batches are resent on the next connection, unless the same agent has
+// forgotten our session: then they are uncertain.
 #pragma once
 
 #include <deque>
@@ -40,7 +40,7 @@ class BatchSender final : public Sender {
   }
   void say_goodbye() override;
 
-  // What the agent of the present connection understands; nothing before its WELCOME.
+  // The current agent's features; none before its WELCOME.
   bool agent_has(wire::Feature feature) const {
     return welcomed_ && features_.test(wire::number_of(feature));
   }
@@ -52,15 +52,15 @@ class BatchSender final : public Sender {
     std::uint64_t records = 0;
     std::uint64_t first_ns = UINT64_MAX;  // times of its first and last record
     std::uint64_t last_ns = 0;
-    std::uint64_t sent_ns = 0;  // when it was sent last
+    std::uint64_t sent_ns = 0;  // last time
     std::string body;
     std::vector<const Tag*> tags;
   };
 
-  // So many batches may be unacknowledged; what comes later is merged in Pending meanwhile.
+  // The most unacknowledged batches; later records are merged in Pending.
   static constexpr std::size_t kMaxInFlight = 4;
 
-  // More than a body has room for, since mentions take none: it bounds the definitions.
+  // More than a body has room for, since mentions take none: bounds the definitions.
   static constexpr std::size_t kMaxTags = 8192;
 
   bool take_welcome(const wire::Welcome& welcome, std::uint64_t now_ns);
@@ -82,13 +82,13 @@ class BatchSender final : public Sender {
   CountersSource client_counters_;
   wire::Hello hello_;
 
-  std::optional<std::uint64_t> agent_;   // the instance that we last spoke with
-  std::uint64_t last_acknowledged_ = 0;  // sequence, by that one, as far as it knows our session
+  std::optional<std::uint64_t> agent_;   // last agent instance
+  std::uint64_t last_acknowledged_ = 0;  // sequence, in the session that agent knows
   std::deque<Batch> in_flight_;
   std::uint64_t next_sequence_ = 1;
-  std::size_t last_body_bytes_ = 0;  // which the next one probably takes, too
+  std::size_t last_body_bytes_ = 0;  // estimate for the next one
 
-  // Of the present connection.
+  // State of the current connection.
   bool welcomed_ = false;
   std::uint64_t spans_sent_ = 0;  // the last sequence
   wire::FeatureSet features_;

@@ -6,10 +6,10 @@
 namespace pcp::trace::client {
 namespace {
 
-// An agent asks ten times a second at most, so these are of the last hundred seconds.
+// An agent sends at most ten CONTROLs a second: these cover the last hundred seconds.
 constexpr std::size_t kMostSets = 1024;
 
-// The one, and so many times the other.
+// one + times * other.
 wire::CaptureCount sum_of(wire::CaptureCount one, const wire::CaptureCount& other,
                           std::int64_t times) {
   for (const auto number : {&wire::CaptureCount::captured, &wire::CaptureCount::missed_full,
@@ -98,7 +98,7 @@ void CaptureBooks::count(const CapturedSpan& span, Outcome outcome) {
   for_each_place(span.context.places(), [&](std::size_t place) {
     Account* const account = find(set->ids[place]);
     if (account == nullptr) return;
-    if (outcome == Outcome::OverLimit) {  // with those that threads count
+    if (outcome == Outcome::OverLimit) {  // also counted by threads
       ++account->missed_limit;
       return;
     }
@@ -112,7 +112,7 @@ void CaptureBooks::note_taken() {
   for (Account& account : accounts_) account.taken = account.told;
 }
 
-// Nobody can tell whether the agent took what was on its way, so it is missed.
+// The agent may or may not have taken the PDU in flight: its spans count as missed.
 void CaptureBooks::note_forgotten(std::uint64_t control, const Numbers& sent) {
   for (Account& account : accounts_) {
     account.forgotten = sum_of(account.forgotten, account.taken, 1);

@@ -22,10 +22,10 @@ namespace {
 
 constexpr std::size_t kReadBytes = 4096;
 
-// Attempts are many, but few are different.
+// Most of an attempt's messages are repeated; the number of distinct ones is small.
 constexpr std::size_t kMostTold = 16;
 
-// Before a WELCOME allows more, an agent has nothing long to say.
+// Largest PDU from an agent.
 constexpr std::size_t kMaxReplyBytes = wire::kLeastMaxPduBytes;
 
 void set_option(int socket, int level, int option, int value) {
@@ -34,7 +34,7 @@ void set_option(int socket, int level, int option, int value) {
 
 void set_tcp_options(int socket) {
   set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
-  // A host that has vanished, and not only its agent that is busy, is noticed within a minute.
+  // Notices a vanished host within a minute; a busy agent is no failure.
   set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
   set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, 30);
   set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, 10);
@@ -69,13 +69,12 @@ void Connection::close() {
   outgoing_.clear();
 }
 
-// Goes on after an error at one endpoint (0: none yet). The first error is the one to report.
+// Tries the next endpoint after an error (0: none yet). Reports the first error at the end.
 void Connection::try_next_endpoint(int error) {
   if (first_error_ == 0) first_error_ = error;
   if (error != 0) tell_failure(pmtraceerrstr(error));
   if (next_endpoint_ == endpoints_.size()) return give_up(first_error_);
-  // Each endpoint gets its share of the time, so that a silent one does not keep us from the
-  // others.
+  // Each endpoint gets an equal share of the time left, so a silent one leaves time for the others.
   ++attempt_;
   reader_ = wire::FrameReader(kMaxReplyBytes);
   deadline_.expires_after((attempt_ends_ - present_time()) /
@@ -105,7 +104,7 @@ void Connection::try_next_endpoint(int error) {
 int Connection::open_socket(int family) {
   asio::error_code failed;
   socket_.close(failed);
-  // Asio would open the socket without close-on-exec.
+  // Asio would not set close-on-exec.
   const int fd = ::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return -errno;
   socket_.assign({family, 0}, fd, failed);
@@ -122,8 +121,8 @@ void Connection::read() {
                      while_forks_wait([this, attempt = attempt_](const asio::error_code& error) {
                        if (attempt != attempt_) return;
                        if (error) return fail(-error.value());
-                       // Not Asio's read: at the end of the process the category of its end-of-file
-                       // is gone before us.
+                       // Not Asio's read: its end-of-file category is destroyed before this thread
+                       // ends.
                        const ssize_t got =
                            ::recv(socket_.native_handle(), reader_.prepare(kReadBytes), kReadBytes,
                                   MSG_DONTWAIT);
@@ -157,7 +156,7 @@ bool Connection::take_pdus() {
   }
 }
 
-// The first PDU says which version the agent speaks, or why it refuses us.
+// The first PDU tells the agent's version, or why it refuses us.
 bool Connection::take_greeting(const wire::Frame& pdu) {
   const auto code = wire::decode_ack(pdu.payload);
   if (pdu.type != wire::PduType::Ack || !code) return false;
@@ -206,7 +205,7 @@ void Connection::give_up(int error) {
   listener_.on_failure(error);
 }
 
-// Says what comes of an attempt, and the same only once until there is a connection.
+// Prints a message about an attempt, once until there is a connection.
 template <typename MakeText>
 void Connection::tell(MakeText make_text) {
   if (!has_state(PMTRACE_STATE_COMMS) || told_.size() == kMostTold) return;
@@ -217,7 +216,7 @@ void Connection::tell(MakeText make_text) {
 }
 
 void Connection::tell_failure(const char* reason) {
-  if (next_endpoint_ == 0) return;  // there is none to try
+  if (next_endpoint_ == 0) return;  // no endpoint to try
   tell([&] { return "no connection to " + endpoints_[next_endpoint_ - 1].name() + ": " + reason; });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// One connection to an agent after the other: tries one endpoint after the other, waits for the
-// greeting, then carries PDUs both ways. Knows nothing of what they say, nor when to try again.
+// One agent connection after the other: tries the endpoints in turn, waits for the greeting, then
+// carries PDUs both ways. Does not interpret them, and does not retry by itself.
 //
 // Thread: the flusher's.
 #pragma once
@@ -23,13 +23,12 @@ namespace pcp::trace::client {
 
 class Connection final : public Transport {
  public:
-  // What the connection tells its owner. Each may call the connection's functions.
+  // Events for the owner, which may call the connection's functions inside.
   class Listener {
    public:
     virtual void on_greeting(std::uint32_t version) = 0;
-    virtual bool on_pdu(const wire::Frame& pdu) = 0;  // false: it makes no sense, hang up
-    // A negative error code. Comes once for each open(), sooner or later, unless close() came
-    // first.
+    virtual bool on_pdu(const wire::Frame& pdu) = 0;  // false: malformed, hang up
+    // A negative error code. Comes once per open(), unless close() came first.
     virtual void on_failure(int error) = 0;
 
    protected:
@@ -41,18 +40,16 @@ class Connection final : public Transport {
   void open(const Options& options, Reach reach);
   void close();
 
-  // Sends what is in `out`, as soon as what was given before has left. Requires: after the
-  // greeting.
+  // Sends `out` after everything sent before. Requires: after the greeting.
   void send(std::string_view out) override;
 
-  // Both sides have agreed: from now on the agent may take its time. Called again and again is
-  // fine.
+  // Both sides are ready: no deadline from now on. May be called again.
   void establish() { deadline_.cancel(); }
 
-  // Gives the connection up, as after an error on the way.
+  // Ends the connection as after an I/O error.
   void fail(int error);
 
-  // The agent will hang up, which is nothing to talk about.
+  // The agent is going to hang up: prints nothing then.
   void expect_end() { is_end_expected_ = true; }
 
  private:
@@ -73,15 +70,15 @@ class Connection final : public Transport {
   Listener& listener_;
   Socket socket_;
   asio::steady_timer deadline_;  // of the endpoint being tried
-  SteadyTime attempt_ends_;      // all endpoints together
-  std::uint64_t attempt_ = 0;    // tells handlers of an earlier attempt that they are too late
+  SteadyTime attempt_ends_;      // for all endpoints together
+  std::uint64_t attempt_ = 0;    // handlers of earlier attempts are ignored
 
   std::vector<Endpoint> endpoints_;
   std::size_t next_endpoint_ = 0;
   int first_error_ = 0;
   bool greeted_ = false;
   bool is_end_expected_ = false;
-  std::vector<std::string> told_;  // of attempts since the last connection
+  std::vector<std::string> told_;  // printed since the last connection
 
   wire::FrameReader reader_;
   std::string outgoing_;  // to be written next

@@ -13,10 +13,12 @@ namespace pcp::trace::client {
 
 void CounterWatch::look_at(const Record& record, const Recorder& recorder) noexcept {
   const Tag& tag = *record.tag();
-  if (tag.stands_for_others.load(std::memory_order_relaxed)) return;  // values of many counters
+  if (tag.stands_for_others.load(std::memory_order_relaxed))
+    return;  // mixes values of many
+             // counters
   Last& last = last_[tag.id];
   const bool is_down = last.recorder == &recorder && record.value < last.value;
-  // A counter of what never happens is 0 for ever: nobody means "add 0".
+  // A counter of an event that never happens stays 0; nobody means "add 0" by that.
   last.times = record.value == last.value && record.value != 0 ? last.times + 1 : 1;
   last.value = record.value;
   last.recorder = &recorder;
@@ -31,7 +33,7 @@ void CounterWatch::look_at(const Record& record, const Recorder& recorder) noexc
 void CounterWatch::end_with(const Tag& tag, const char* what) noexcept {
   values_left_ = 0;
   std::vector<Last>().swap(last_);
-  static std::atomic<pid_t> who_said{0};  // this process, or one that it was forked from
+  static std::atomic<pid_t> who_said{0};  // this process or an ancestor
   const pid_t said = who_said.exchange(::getpid(), std::memory_order_relaxed);
   if (said != 0 && said != ::getpid()) return;
   try {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Looks for a common mistake: a counter's value is a running total, and count(tag, 1) for "one
-// more" leaves it at 1. Many equal values in a row, or one that goes down, are said once, with the
-// name of the call that adds.
+// Detects a common mistake: a counter takes a running total, and count(tag, 1) for "one more"
+// leaves it at 1. Complains once about many equal values in a row, or a falling value, and names
+// the call that adds.
 //
-// Values of several threads come in any order, so a value is compared with the one before it in the
-// same recorder's queue. Only the first million of a process are looked at: who makes the mistake
-// makes it from the beginning, and nobody else has to pay for it for ever.
+// Values of several threads come in any order, so each is compared with the one before it in the
+// same recorder. Only the first million values of a process are checked: the mistake shows from the
+// beginning, and the check costs time.
 //
 // Thread: the flusher's.
 #pragma once
@@ -21,12 +21,12 @@ class CounterWatch {
  public:
   static constexpr std::uint32_t kEqualValues = 1000;
 
-  // For tags below this id. Throws if there is no memory for it.
+  // Room for tags below this id. Throws if there is no memory.
   void make_room(std::uint32_t end_of_ids) {
     if (values_left_ > 0 && end_of_ids > last_.size()) last_.resize(end_of_ids);
   }
 
-  // Takes a counter's value out of this recorder. Requires: there is room for its tag.
+  // Checks a counter's value from this recorder. Requires: room for its tag.
   void look(const Record& record, const Recorder& recorder) {
     if (values_left_ > 0) [[unlikely]]
       look_at(record, recorder);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What became of the calls, for pmtrace_stats and the agent. Written by the flusher, read by any
-// thread; released and acquired, so that who reads them first and the number of calls after them
-// never sees more settled than recorded.
+// thread. Released and acquired: a thread that reads them before the recorded calls never sees more
+// settled than recorded.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@ namespace pcp::trace::client {
 
 class Count {
  public:
-  void operator+=(std::uint64_t n) {  // one writer: no need for an atomic addition
+  void operator+=(std::uint64_t n) {  // one writer: no atomic addition needed
     value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_release);
   }
   operator std::uint64_t() const { return value_.load(std::memory_order_acquire); }
@@ -23,9 +23,9 @@ class Count {
 struct DeliveryCounters {
   Count sent;           // calls in batches that were sent; each once
   Count acknowledged;   // calls that the agent has counted
-  Count uncertain;      // calls sent, but nobody can tell whether they were counted
+  Count uncertain;      // calls sent, maybe counted, maybe not
   Count undeliverable;  // calls whose tag the agent cannot take
-  Count thinned;        // values that no histogram has seen
+  Count thinned;        // values in no histogram
   Count aborted;        // aborted transactions
   Count batches;
   Count reconnects;

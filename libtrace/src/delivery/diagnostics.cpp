@@ -32,12 +32,12 @@ std::string dump(std::string_view bytes) {
   return bytes.size() > 64 ? text + " ..." : text;
 }
 
-// Where lines go; null: to standard error. Released by whoever makes the process's client.
+// Where lines go; null: to standard error. Released by send_diagnostics_to().
 std::atomic<const std::string*> diagnostic_file{nullptr};
 
-std::atomic<std::uint64_t> lines_lost{0};  // since the last one that could be written
+std::atomic<std::uint64_t> lines_lost{0};  // since the last line written
 
-// In one write, so that lines of several threads do not mix: no longer than a pipe takes at once.
+// One write, at most what a pipe takes at once, so that lines of several threads do not mix.
 void write_line(int fd, const std::string& text) {
   const std::uint64_t lost = lines_lost.exchange(0, std::memory_order_relaxed);
   std::string line;
@@ -47,7 +47,7 @@ void write_line(int fd, const std::string& text) {
   if (!write_harmlessly(fd, line)) lines_lost.fetch_add(lost + 1, std::memory_order_relaxed);
 }
 
-// With the process's number in place of %p, also in a child that has no client yet.
+// Replaces %p by the process id, also in a child that has no client yet.
 std::string present_path(std::string path) {
   const std::string number = std::to_string(::getpid());
   for (std::size_t at = 0; (at = path.find("%p", at)) != path.npos; at += number.size())
@@ -55,15 +55,15 @@ std::string present_path(std::string path) {
   return path;
 }
 
-// Opened for each line: nothing is left open that a program could close, or a child inherit.
-// -1: standard error takes its place.
+// Opened for each line: no descriptor that a program could close or a child inherit. -1: use
+// standard error.
 int open_diagnostic_file() {
   const std::string* file = diagnostic_file.load(std::memory_order_acquire);
   if (file == nullptr) return -1;
   const std::string path = present_path(*file);
   const int fd = ::open(path.c_str(),
                         O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY |
-                            O_NONBLOCK,  // a pipe that nobody reads
+                            O_NONBLOCK,  // a pipe without reader
                         0600);
   static std::atomic<bool> is_said{false};
   if (fd < 0 && !is_said.exchange(true, std::memory_order_relaxed))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The diagnostic lines that the state flags ask for, on standard error or in a file. Without a flag
-// the library is silent, but for complaints. None of it disturbs the program: no signal, no wait,
-// and errno stays. Thread: any.
+// the library prints only complaints. Printing never disturbs the program: no signal, no wait,
+// errno is kept. Thread: any.
 #pragma once
 
 #include <atomic>
@@ -13,15 +13,15 @@
 
 namespace pcp::trace::client {
 
-// Where diagnostics go from now on; %p is the process's number. The string stays where it is.
+// Sets the file for diagnostics; %p is the process id. The string must stay in place.
 void send_diagnostics_to(const std::string& file);
 
 void print_line(const std::string& text);
 
-// What nobody has asked for, on standard error.
+// Prints on standard error, whatever the flags are.
 void complain(const std::string& text);
 
-// Complains of what make_text() gives, once in a process and its children.
+// Complains with make_text(), once in a process and its children.
 template <typename MakeText>
 void complain_once(std::atomic<bool>& is_said, MakeText make_text) noexcept {
   if (is_said.exchange(true, std::memory_order_relaxed)) return;
@@ -31,7 +31,7 @@ void complain_once(std::atomic<bool>& is_said, MakeText make_text) noexcept {
   }
 }
 
-// Prints what make_text() gives, if the flag is set. No trouble with it is the caller's.
+// Prints make_text() if the flag is set. Ignores exceptions.
 template <typename MakeText>
 inline void diagnose(int flag, MakeText make_text) noexcept {
   if (!has_state(flag)) [[likely]]
@@ -45,7 +45,7 @@ inline void diagnose(int flag, MakeText make_text) noexcept {
 // Shows a PDU's type and length (PDU), and its bytes as well (PDUBUF).
 void diagnose_pdu(const char* what, const wire::Frame& pdu);
 
-// The same for PDUs that are about to leave.
+// The same for each PDU in `bytes`.
 void diagnose_pdus(const char* what, std::string_view bytes);
 
 }  // namespace pcp::trace::client

@@ -41,7 +41,7 @@ Endpoint unix_endpoint(const std::string& path) {
   return make_endpoint(address);
 }
 
-// No name look-up for this host: it may take seconds, and the agent listens on every address.
+// No name look-up for this host: that may take seconds, and the agent listens on every address.
 std::vector<Endpoint> loopback(std::uint16_t port) {
   sockaddr_in ipv4{};
   ipv4.sin_family = AF_INET;
@@ -54,14 +54,14 @@ std::vector<Endpoint> loopback(std::uint16_t port) {
   return {make_endpoint(ipv4), make_endpoint(ipv6)};
 }
 
-// Gives the calling thread descriptors of its own: none but the first three, which lead nowhere.
+// Gives the calling thread its own descriptor table: only the first three, on /dev/null.
 void leave_descriptors() {
   if (::close_range(0, ~0U, CLOSE_RANGE_UNSHARE) != 0) return;
   for (int standard = 0; standard <= 2; ++standard) ::open("/dev/null", O_RDWR | O_CLOEXEC);
 }
 
-// In a thread with descriptors of its own: whoever forks during a look-up, which may take seconds,
-// does not leave the resolver's sockets to its child.
+// Runs in a thread with its own descriptor table: a fork during a look-up, which may take seconds,
+// does not copy the resolver's sockets to the child.
 int call_resolver(const char* host, const char* service, const addrinfo& hints, addrinfo*& found) {
   int error;
   try {
@@ -69,7 +69,7 @@ int call_resolver(const char* host, const char* service, const addrinfo& hints, 
       leave_descriptors();
       error = ::getaddrinfo(host, service, &hints, &found);
     }).join();
-  } catch (const std::system_error&) {  // no thread to be had
+  } catch (const std::system_error&) {  // no thread could be made
     error = ::getaddrinfo(host, service, &hints, &found);
   }
   return error;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Where to look for the agent, in order.
+// The agent's possible addresses, in order.
 #pragma once
 
 #include <sys/socket.h>
@@ -18,15 +18,15 @@ struct Endpoint {
   std::string name() const;  // for diagnostics
 };
 
-// Which of them: all, or only the Unix socket.
+// All endpoints, or only the Unix socket.
 enum class Reach { All, Local };
 
-// Looks names up, so it may take its time. Empty if the host is unknown, or the socket is not
-// there. Thread: the flusher's.
+// May look names up, which takes time. Empty if the host is unknown, or the socket does not exist.
+// Thread: the flusher's.
 std::vector<Endpoint> find_endpoints(const Options& options, Reach reach);
 
-// Tells whether the peer of a connected Unix socket is root, PCP's user or our own. Anybody else
-// has made a socket where an agent was, or will be: an agent may ask for all that the program says.
+// True if the peer of a connected Unix socket is root, PCP's user or our own. Any other user may
+// have made a socket in the agent's place, and an agent may ask for all data of the program.
 bool has_trusted_peer(int socket);
 
 }  // namespace pcp::trace::client

@@ -14,15 +14,15 @@
 namespace pcp::trace::client {
 namespace {
 
-// Keeps the signals that a write may cause from the program. Two come to the thread that writes,
-// before the call returns. The third would stop what writes in the background of a terminal with
-// `stty tostop`; where the thread has it blocked, the kernel writes instead.
+// Keeps a write's signals from the program. SIGPIPE and SIGXFSZ come to the writing thread before
+// write() returns. SIGTTOU would stop a background process on a terminal with `stty tostop`; while
+// blocked, the kernel writes instead.
 class NoSignal {
  public:
   NoSignal() {
     ::sigemptyset(&ours_);
-    ::sigaddset(&ours_, SIGPIPE);  // nobody reads
-    ::sigaddset(&ours_, SIGXFSZ);  // the file is as long as the process may make it
+    ::sigaddset(&ours_, SIGPIPE);  // no reader
+    ::sigaddset(&ours_, SIGXFSZ);  // the file has reached its size limit
     sigset_t blocked = ours_;
     ::sigaddset(&blocked, SIGTTOU);
     ::pthread_sigmask(SIG_BLOCK, &blocked, &before_);
@@ -52,7 +52,7 @@ class NoSignal {
   bool has_caused_ = false;
 };
 
-// A pipe has room for what fits into PIPE_BUF, or none.
+// If writable, a pipe has room for PIPE_BUF bytes.
 bool has_room(int fd) {
   pollfd output{fd, POLLOUT, 0};
   return ::poll(&output, 1, 0) == 1 && (output.revents & POLLOUT) != 0;
@@ -64,8 +64,8 @@ bool is_same_terminal(int one, int other) {
          device == others_device;
 }
 
-// Opens a terminal again, for writes that do not wait: it has room for a line or for a part of one,
-// and does not say so. Another user's, after su, is found as the process's own. -1: neither.
+// Opens a terminal again for non-blocking writes: poll() does not tell how much room it has. A
+// terminal of another user, after su, opens as /dev/tty. -1: neither works.
 int open_without_waiting(int terminal) {
   constexpr int kFlags = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   char path[32];
@@ -83,7 +83,7 @@ int open_without_waiting(int terminal) {
 bool write_harmlessly(int fd, std::string_view text) {
   NoSignal quietly;
   if (::isatty(fd) == 0)
-    // Whoever fills the pipe between the two makes us wait for its reader after all.
+    // If another thread fills the pipe between the two calls, this waits for its reader.
     return has_room(fd) && quietly.write(fd, text);
   const int terminal = open_without_waiting(fd);
   if (terminal < 0) return false;

@@ -47,9 +47,9 @@ void HeldSpans::take(Held held, const CaptureSet& set, std::uint64_t now_ns, Dec
   if (held_ + branches_.size() > kMost) make_room(now_ns, decisions);
 }
 
-// Decides for the filters whose top this is. A part of a fast top that matches a filter is a top as
-// well: it may have gone on on another thread. Gives the decisions for all transactions around it,
-// too.
+// Decides for the slower= places whose top this is. A part of a fast top that matches a filter is a
+// top, too: it may have gone on on another thread. The result includes the decisions of all ended
+// transactions around it.
 HeldSpans::Ended HeldSpans::decide(const CapturedSpan& top, Places lost, const CaptureSet& set,
                                    std::uint64_t now_ns) {
   const SpanId id = top.context.own;
@@ -74,11 +74,11 @@ HeldSpans::Ended HeldSpans::decide(const CapturedSpan& top, Places lost, const C
   return ended_[ended.kept != 0 ? 1 : 0].find_or_make(id) = ended;
 }
 
-// Those for which a branch is not kept, if any of it is slow by itself and a top, since it was
-// taken before the fast one that is around it: what is around others comes first.
+// The branch's spans for `fast` places, if one of them is slow and a top itself: taken before its
+// fast parent, it must be decided again. Sorted with outer spans first.
 std::vector<HeldSpans::Held> HeldSpans::find_slow(const Branch& branch, Places fast,
                                                   const CaptureSet& set) {
-  // A look at all that a deep tree has, at each level, would cost too much.
+  // Skips the check in deep trees, where it would cost too much at each level.
   if (fast == 0) return {};
   const auto is_slow = [&](const Held& each) {
     const Places tops = fast & places_of(each) & set.matching(*each.span.tag);
@@ -97,7 +97,7 @@ std::vector<HeldSpans::Held> HeldSpans::find_slow(const Branch& branch, Places f
   return anew;
 }
 
-// Leaves in the branch what is still to be decided.
+// Leaves the undecided spans in the branch.
 void HeldSpans::apply(const Ended& ended, Branch& branch, const CaptureSet& set,
                       std::uint64_t now_ns, Decisions& decisions) {
   const Places decided = ended.decided();
@@ -128,8 +128,8 @@ HeldSpans::Ended* HeldSpans::find(SpanId id) {
   return kept != nullptr ? kept : ended_[0].find(id);
 }
 
-// With all that it is inside of, which each on the way learns, too: so nobody goes the same way
-// twice, however deep it is. (Only absurd ids go round in circles.)
+// Gives a transaction with the decisions of all ended ones around it. Each on the way stores them,
+// too: so no path is walked twice, however deep. (Only absurd ids form cycles.)
 const HeldSpans::Ended* HeldSpans::find_ended(SpanId id) {
   std::vector<Ended*> outwards;
   for (Ended* each = find(id); each != nullptr && outwards.size() < 2 * kMostEnded;
@@ -141,7 +141,7 @@ const HeldSpans::Ended* HeldSpans::find_ended(SpanId id) {
   return outwards.front();
 }
 
-// Under the innermost that has not ended. Gives what is to be taken anew.
+// Holds a branch under the innermost open transaction. Gives spans to take() again.
 std::vector<HeldSpans::Held> HeldSpans::hold(Branch branch, const Ended& around,
                                              const CaptureSet& set, std::uint64_t now_ns,
                                              Decisions& decisions) {
@@ -152,14 +152,14 @@ std::vector<HeldSpans::Held> HeldSpans::hold(Branch branch, const Ended& around,
   Branch& held = branches_[around.parent];
   held.since_ns = std::min(held.since_ns, branch.since_ns);
   held_ += branch.spans.size();
-  // The fewer ones are moved: with the others a deep tree would move all it has at each level.
+  // Moves the smaller part: otherwise a deep tree would move all of its spans at each level.
   if (held.spans.size() < branch.spans.size()) held.spans.swap(branch.spans);
   held.spans.insert(held.spans.end(), std::make_move_iterator(branch.spans.begin()),
                     std::make_move_iterator(branch.spans.end()));
   return anew;
 }
 
-// That it was so is remembered for when the transaction ends.
+// Notes the lost spans for the end of the open transaction.
 template <typename IsOld>
 void HeldSpans::give_up_branches(IsOld is_old, Decisions& decisions) {
   std::erase_if(branches_, [&](const auto& each) {
@@ -175,7 +175,7 @@ void HeldSpans::give_up_branches(IsOld is_old, Decisions& decisions) {
   });
 }
 
-// The oldest quarter, by time, so that not every span has to look for the oldest.
+// Gives up the oldest quarter by time, so that not each span searches for the oldest.
 void HeldSpans::make_room(std::uint64_t now_ns, Decisions& decisions) {
   std::uint64_t oldest = now_ns;
   for (const auto& [id, branch] : branches_) oldest = std::min(oldest, branch.since_ns);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Spans for filters with slower=, until it is known whether the transaction that such a filter
-// selects, the top, was slow: then it is kept with all that is inside of it, or dropped. A part
-// of a dropped top is a top if it was slow by itself, as it went on on another thread. A span
-// ends before what it is a part of, as a rule, and is held under its parent's id; when the parent
-// ends, both go under the next one's, up to the top. What became of those that have ended is
-// remembered for what comes after them.
+// Holds spans for filters with slower= until the top, the transaction that matches the filter,
+// ends. A slow top is kept with everything inside; a fast one is dropped. A part of a dropped top
+// is a top if it was slow itself, since it may have gone on on another thread. A span usually ends
+// before its parent and is held under its parent's id. When the parent ends, both go under the next
+// parent, up to the top. Decisions about ended transactions are remembered for later parts.
 //
-// Room is bounded: at first what waits longest is given up, whole trees of it.
+// Room is bounded: the trees that have waited longest are given up first.
 //
 // Thread: the flusher's.
 #pragma once
@@ -30,7 +29,7 @@ class HeldSpans {
   static constexpr std::size_t kMost = 16'384;  // beside notes' own 4 MiB: with the rest 4 MiB
   static constexpr std::uint64_t kPatienceNs = 300'000'000'000;
 
-  // Its places are those that it is held for.
+  // A span whose places are those it is held for.
   struct Held {
     CapturedSpan span;
     std::shared_ptr<SpanNotes> notes;
@@ -43,16 +42,16 @@ class HeldSpans {
   };
   using Decisions = std::vector<Decided>;
 
-  // Holds a span, or decides it, and with it what was held under it.
+  // Holds or decides a span, and the spans held under it.
   void take(Held held, const CaptureSet& set, std::uint64_t now_ns, Decisions& decisions);
 
-  // Gives up what has waited for too long; to be called now and then.
+  // Gives up spans that have waited too long. Call this periodically.
   void look(std::uint64_t now_ns, Decisions& decisions);
 
   // Gives up all.
   void give_up(Decisions& decisions);
 
-  // Forgets places of which nobody asks any more.
+  // Forgets all places but these.
   void keep_only(Places places);
 
   bool empty() const { return branches_.empty(); }
@@ -60,17 +59,16 @@ class HeldSpans {
  private:
   using SpanId = std::uint64_t;
 
-  // What is inside of one transaction that has not ended.
+  // The spans inside of one open transaction.
   struct Branch {
     std::vector<Held> spans;
     std::uint64_t since_ns = UINT64_MAX;
-    Places lost = 0;  // for those a part was given up, so that all has to be
+    Places lost = 0;  // places with spans given up: the rest is given up, too
   };
 
-  // What became of a transaction that has ended, and of what it is inside of as far as that has
-  // ended, too.
+  // The decisions about an ended transaction, and about the ended ones around it.
   struct Ended {
-    SpanId parent = 0;  // where what was not decided has gone
+    SpanId parent = 0;  // undecided spans are held under this
     Places kept = 0;
     Places over_limit = 0;
     Places waited = 0;
@@ -80,11 +78,11 @@ class HeldSpans {
     void add_what_is_around(const Ended& outer);
   };
 
-  // The last ones of many.
+  // Keeps the newest kMost entries.
   template <typename Value, std::size_t kMost>
   class LastOnes {
    public:
-    // Null if it is none of them.
+    // Null if not among them.
     Value* find(SpanId id) {
       const auto found = values_.find(id);
       return found != values_.end() ? &found->second : nullptr;
@@ -120,8 +118,8 @@ class HeldSpans {
   std::unordered_map<SpanId, Branch> branches_;
   std::size_t held_ = 0;  // in all branches
   static constexpr std::size_t kMostEnded = 4'096;
-  std::array<LastOnes<Ended, kMostEnded>, 2> ended_;  // fast ones, and those that were kept
-  // Those that are open of which a part was given up, for these places.
+  std::array<LastOnes<Ended, kMostEnded>, 2> ended_;  // [1]: kept for a place; [0]: the rest
+  // Open transactions with spans given up, for these places.
   LastOnes<Places, kMost> lost_;
   std::uint64_t next_look_ns_ = 0;
 };

@@ -29,8 +29,8 @@ double take_legacy_value(TraceType type, Delta& delta) {
   if (type != TraceType::Transact) return delta.last;
   if (delta.count == 0) return delta.min;
 
-  // The maximum goes first. What is left has the same minimum, and equal shares of the rest above
-  // it; it must be a delta that our agent takes, should that be the next one.
+  // The maximum goes first. The rest has the same minimum, and equal values above it; it must stay
+  // a valid delta, should our agent be the next one.
   const double value = delta.max;
   delta.sum -= value;
   delta.max =
@@ -54,8 +54,7 @@ void LegacySender::disconnected() {
   counters_.uncertain += chunk_records_;
   chunk_records_ = 0;
   if (rest_.delta.count > 0) {
-    // Of observations and counters it is the last value that goes out each time; what is left is
-    // the same.
+    // Observations and counters send their last value each time: so does the rest.
     if (rest_.series == RecordKind::Observe || rest_.series == RecordKind::Counter)
       rest_.delta = repeated(rest_.delta.last, rest_.delta.count);
     pending_.add_again(rest_);
@@ -73,7 +72,7 @@ void LegacySender::send_pending(std::uint64_t until, std::uint64_t) {
     if (bytes > kChunkBytes) break;
     values.push_back(
         {rest_.type(), false, take_legacy_value(rest_.type(), rest_.delta), rest_name_});
-    if (rest_.is_added()) rest_.delta.sum = 0;  // all of it is in the value
+    if (rest_.is_added()) rest_.delta.sum = 0;  // the value contained all of it
   }
   if (values.empty()) return;
   values.back().wants_ack = true;
@@ -87,15 +86,15 @@ void LegacySender::send_pending(std::uint64_t until, std::uint64_t) {
   transport_.send(chunk);
 }
 
-// A tag with too many labels goes by its bare name, since it must go somewhere. Empty if that is
-// too long as well.
+// A tag with too many labels uses its bare name, so that it arrives. Empty if that is too long as
+// well.
 std::string_view LegacySender::name_for_stock(const Tag& tag) {
   const std::string_view whole = name_of(tag);
   const std::string_view name = whole.size() <= kMaxLegacyTag ? whole : bare_name(whole);
   return name.size() <= kMaxLegacyTag ? name : std::string_view();
 }
 
-// Takes the next entry that a stock agent understands.
+// Takes the next entry with calls that a stock agent understands.
 bool LegacySender::take_entry(std::uint64_t until) {
   while (pending_.popped() < until) {
     Pending::Entry& entry = pending_.front();
@@ -110,7 +109,7 @@ bool LegacySender::take_entry(std::uint64_t until) {
     rest_.delta.aborts = 0;
     counters_.aborted += entry.delta.aborts;
     if (fits)
-      counters_.acknowledged += entry.delta.aborts;  // the stock agent does not count them
+      counters_.acknowledged += entry.delta.aborts;  // not counted by a stock agent
     else
       counters_.undeliverable += entry.records();
     pending_.pop();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Sends to a stock agent, version 1 of the protocol: a delta of n becomes n DATA PDUs. The stock
-// agent drops a connection when one of its reads ends inside a header, so PDUs go in chunks that it
-// reads at once; the last one of a chunk asks for an ACK, and one chunk is under way at a time. A
-// chunk whose ACK is lost is in doubt: it is not sent again.
+// agent drops a connection if one of its reads ends inside a header, so PDUs go in chunks that it
+// reads at once. The last PDU of a chunk asks for an ACK, and one chunk is in flight at a time. A
+// chunk without ACK is uncertain and not resent.
 #pragma once
 
 #include <string_view>
@@ -26,7 +26,7 @@ class LegacySender final : public Sender {
   }
 
  private:
-  // The stock agent reads so many bytes at once, and takes tags of at most so many bytes.
+  // The stock agent's read size, and its longest tag.
   static constexpr std::size_t kChunkBytes = 1024;
   static constexpr std::size_t kMaxLegacyTag = 124;
 
@@ -38,15 +38,15 @@ class LegacySender final : public Sender {
   DeliveryCounters& counters_;
 
   bool is_connected_ = false;
-  Pending::Entry rest_;              // what is left of the entry being sent
-  std::string_view rest_name_;       // as a stock agent takes it
+  Pending::Entry rest_;              // rest of the entry being sent
+  std::string_view rest_name_;       // for a stock agent
   std::uint64_t rest_entry_ = 0;     // its number in Pending
-  std::uint64_t chunk_records_ = 0;  // of the chunk under way; 0: none is
+  std::uint64_t chunk_records_ = 0;  // of the chunk in flight; 0: none
   std::uint64_t until_ = 0;
 };
 
-// Takes one value out of a delta. All values of a transaction's delta together have its minimum,
-// its maximum and its sum; those of the other types all are the last value.
+// Takes one value out of a delta. A transaction delta's values together have its minimum, maximum
+// and sum; other types repeat the last value.
 double take_legacy_value(TraceType type, Delta& delta);
 
 }  // namespace pcp::trace::client

@@ -8,10 +8,10 @@
 namespace pcp::trace::client {
 namespace {
 
-// Of one tag, at most.
+// Longest OpenCount of one tag.
 constexpr std::size_t kMostBytes = 40;
 
-// Both are past, at the present moment `now`.
+// Requires: both are before the present moment `now`.
 bool is_older(Moment a, Moment b, Moment now) {
   const bool same_clock = ((a ^ b) & 1) == 0;
   return same_clock ? a < b : seconds_since(a, now) > seconds_since(b, now);
@@ -57,7 +57,7 @@ bool OpenReport::look(const Recorders& recorders) {
   return compare();
 }
 
-// Of these nobody knows when they began: not later than they were first seen.
+// Counted transactions have no known begin: uses the time they were first seen.
 void OpenReport::see_counted(const Tag& tag, std::uint64_t count, Moment now) {
   State& state = state_of(tag);
   state.now.count += count;
@@ -113,7 +113,7 @@ OpenReport::Told OpenReport::tell(std::size_t max_bytes) {
   for (; told < news_.size() && in_flight_.size() + kMostBytes <= max_bytes; ++told) {
     State& state = states_[news_[told]];
     state.is_news = false;
-    if (state.now == state.told) continue;  // as it was, meanwhile
+    if (state.now == state.told) continue;  // changed back meanwhile
     tags_.push_back(state.tag);
     wire::OpenCount count{.tag_id = state.tag->id,
                           .open = std::min(state.now.count, wire::kMaxOpen)};

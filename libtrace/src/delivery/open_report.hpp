@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Which transactions are in flight, tag by tag: as the flusher saw it last, and as the agent was
-// told. Only what differs is told, so a program that hangs says so once, and is silent from there
-// on: the agent knows how long ago that was.
+// The transactions in flight per tag: as last seen, and as last told to the agent. Only changes are
+// sent: a program that hangs reports it once, and the agent knows how long ago that was.
 //
 // Thread: the flusher's.
 #pragma once
@@ -18,26 +17,26 @@ namespace pcp::trace::client {
 
 class OpenReport {
  public:
-  // Looks through all threads' tables. True if anything differs from the last look. Throws if there
-  // is no memory; the next look finds all.
+  // Reads all threads' tables. True if anything changed since the last look. Throws if there is no
+  // memory; the next look finds everything.
   bool look(const Recorders& recorders);
 
-  // Whether nothing was in flight at the last look.
+  // True if nothing was in flight at the last look.
   bool empty() const { return open_tags_ == 0; }
 
-  // The agent has not heard anything: it is another one, or the connection is new.
+  // A new connection or another agent, which knows nothing.
   void begin_anew();
 
-  // The agent has heard it, but so late that it takes the transactions for younger than they are.
+  // The agent heard it so late that it takes the transactions for younger than they are.
   void tell_again();
 
-  // The process has taken its leave: what is open has vanished, and nothing is in flight any more.
+  // The process said goodbye: nothing is in flight any more.
   void end();
 
-  // Whether there is something to be told.
+  // True if there is something to send.
   bool has_news() const { return !news_.empty() || (is_anew_ && ever_told_); }
 
-  // Tells of what differs as much as has room in so many bytes. Valid until the next call.
+  // Encodes as many changes as fit into so many bytes. Valid until the next call.
   struct Told {
     std::string_view in_flight;  // for the head of a batch
     bool anew;
@@ -46,21 +45,21 @@ class OpenReport {
   Told tell(std::size_t max_bytes);
 
  private:
-  // How many of a tag are open, and the oldest of them.
+  // The number of open transactions of a tag, and the oldest one.
   struct Open {
     std::uint64_t count = 0;
     Moment oldest = 0;
-    std::uint32_t thread = 0;  // that began it; 0: it has ended, or is not known
+    std::uint32_t thread = 0;  // that began it; 0: ended, or unknown
     bool operator==(const Open&) const = default;
   };
 
-  // Of a tag that was ever seen in flight.
+  // State of each tag that was ever in flight.
   struct State {
     const Tag* tag;
     Open now;
-    Open before;  // at the look before
+    Open before;  // at the previous look
     Open told;
-    const Recorder* recorder = nullptr;  // of the oldest; null: it was only counted
+    const Recorder* recorder = nullptr;  // of the oldest; null: only counted
     bool is_news = false;                // in news_
   };
 
@@ -70,7 +69,7 @@ class OpenReport {
   bool compare();
   void add_news(State& state);
 
-  std::vector<std::uint32_t> index_;  // by the tag's id: of states_, plus one; 0: none
+  std::vector<std::uint32_t> index_;  // by tag id: index in states_ plus one; 0: none
   std::vector<State> states_;
   std::vector<std::uint32_t> news_;  // indexes of states_
   std::size_t open_tags_ = 0;

@@ -26,20 +26,20 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// A timeout of more than a day is a typing error, and larger numbers would overflow on the way.
+// A longer timeout is a typing error, and larger numbers could overflow later.
 constexpr double kMaxSeconds = 86'400;
 
-// Names and labels of a process: an agent takes 16 KiB together, in 64 KiB with what is around
-// them. It shows less of each.
+// An agent takes 16 KiB of names and labels, 64 KiB with the rest of the PDU. It shows less of
+// each.
 constexpr std::size_t kMaxNameBytes = 1024;
 constexpr std::size_t kMaxLabelBytes = 12 * 1024;
 constexpr std::size_t kBytesBesideLabel = 8;
 
-// Beyond this nobody looks for the directory.
+// The directory is searched in this much of pcp.conf.
 constexpr std::size_t kMaxConfigurationBytes = 1 << 20;
 
 std::optional<nanoseconds> parse_seconds(std::string_view text) {
-  // In C's locale, whatever the program's is. Not by std::from_chars, which brings libm along.
+  // In C's locale, whatever the program's is. Not std::from_chars, which needs libm.
   static const locale_t c_locale = ::newlocale(LC_NUMERIC_MASK, "C", nullptr);
   const std::string copy(text);
   char* end = nullptr;
@@ -87,7 +87,7 @@ std::optional<std::pair<std::string, std::string>> parse_label(std::string_view 
   return std::pair{std::string(name), std::string(text.substr(equals + 1))};
 }
 
-// Which of the processes of a job this is, by the word of the first one that starts such jobs.
+// Labels this process with its rank in a job, from the first starter's variable that is set.
 void add_rank(Options& options, const Environment& environment) {
   constexpr std::string_view kRank = "rank";
   for (const auto& label : options.labels)
@@ -101,7 +101,7 @@ void add_rank(Options& options, const Environment& environment) {
   }
 }
 
-// An agent hangs up on a process that says more of itself.
+// An agent hangs up on a process with longer names or labels.
 void cut_to_what_agents_take(Options& options, const char* name_of_service,
                              const std::function<void(const std::string&)>& complain) {
   const auto bytes_of = [](std::size_t most) { return std::to_string(most) + " bytes"; };
@@ -124,7 +124,7 @@ void cut_to_what_agents_take(Options& options, const char* name_of_service,
   options.labels = std::move(kept);
 }
 
-// The same file wherever the program goes. As it is where the directory cannot be told.
+// The path stays valid if the program changes directory. Unchanged if getcwd() fails.
 std::string absolute(std::string_view path) {
   std::array<char, PATH_MAX> directory;
   if (path.starts_with('/') || ::getcwd(directory.data(), directory.size()) == nullptr)
@@ -132,7 +132,7 @@ std::string absolute(std::string_view path) {
   return std::string(directory.data()) + '/' + std::string(path);
 }
 
-// One word of PCP_TRACE_DEBUG. False if it is none.
+// Takes one word of PCP_TRACE_DEBUG. False if unknown.
 bool take_debug(Options& options, std::string_view word) {
   constexpr std::string_view kFile = "file=";
   if (word.starts_with(kFile) && word != kFile) {
@@ -152,7 +152,7 @@ bool take_debug(Options& options, std::string_view word) {
   return false;
 }
 
-// All of it; empty if it cannot be read. A program that is started meanwhile does not inherit it.
+// The whole file; empty if unreadable. O_CLOEXEC: programs started meanwhile do not inherit it.
 std::string text_of(const char* path) {
   std::string text;
   const int fd = ::open(path, O_RDONLY | O_CLOEXEC);
@@ -196,7 +196,7 @@ Options read_options(const Environment& environment,
   const auto ignore = [&](const char* name, std::string_view text, const char* valid) {
     complain(std::string(name) + "=\"" + std::string(text) + "\" ignored: expected " + valid);
   };
-  // Takes a variable over if it is set and `parse` makes something of it.
+  // Sets `target` if the variable is set and `parse` accepts it.
   const auto take = [&](const char* name, auto parse, auto& target, const char* valid) {
     const char* text = environment(name);
     if (text == nullptr) return false;
@@ -214,7 +214,7 @@ Options read_options(const Environment& environment,
     if (text.empty()) return {};
     return std::string(text);
   };
-  // The kernel takes at most so many bytes of a socket's path.
+  // The kernel's limit for a socket's path.
   const auto path = [](std::string_view text) -> std::optional<std::string> {
     if (text.empty() || text.size() >= sizeof(sockaddr_un::sun_path)) return {};
     return std::string(text);
@@ -234,7 +234,7 @@ Options read_options(const Environment& environment,
   options.flush_interval = std::chrono::milliseconds(flush_ms);
   take("PCP_TRACE_QUEUE", number(2, 1 << 20), options.queue_capacity,
        "a number of records from 2 to 1048576");
-  std::uint32_t checked_only = 0;  // tags are made before this
+  std::uint32_t checked_only = 0;  // already in use: label_set_limit()
   take("PCP_TRACE_MAX_LABEL_SETS", parse_label_set_limit, checked_only,
        "a number from 0 to 100000");
   const bool has_service = take("PCP_TRACE_SERVICE", non_empty, options.service, "a name");
@@ -278,7 +278,7 @@ Options read_options(const Environment& environment,
 
   options.socket_only =
       take("PCP_TRACE_SOCKET", path, options.socket_path, "the path of a Unix socket");
-  if (!options.socket_only)  // no socket is where its path would be too long
+  if (!options.socket_only)  // no socket if the path would be too long
     options.socket_path = path(run_directory(environment) + '/' + kSocketFile).value_or("");
   return options;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The environment of a traced program, read once and made safe: nothing malformed gets past here.
+// The environment of a traced program, read once and validated.
 #pragma once
 
 #include <chrono>
@@ -15,12 +15,12 @@
 
 namespace pcp::trace::client {
 
-// What this process serves if PCP_TRACE_SERVICE does not say; null: the program's name. Set by
-// Java's binding, whose program is always "java", before the first call.
+// Default of the service instead of the program's name; null: none. Set before the first call by
+// Java's binding, whose program is always "java".
 extern "C" const char* pcp_trace_default_service;
 
 struct Options {
-  // Where the agent is. With a socket path that is meant alone, nothing else is tried.
+  // Where the agent is. socket_only: nothing else is tried.
   std::string socket_path;            // PCP_TRACE_SOCKET, else the agent's usual one, if any
   bool socket_only = false;           // PCP_TRACE_SOCKET is set
   std::string host;                   // PCP_TRACE_HOST; empty: this host
@@ -40,24 +40,24 @@ struct Options {
   bool notes = true;    // PCP_TRACE_NOTES: off keeps attributes in the process
   std::string capture;  // PCP_TRACE_CAPTURE, a canonical filter; empty: none
 
-  // Diagnostics that are on whatever the program says, and where they go. PCP_TRACE_DEBUG
+  // Diagnostics that are always on, and their file. PCP_TRACE_DEBUG
   int debug_flags = PMTRACE_STATE_NONE;
   std::string debug_file;  // empty: standard error
 
-  // State flags that the environment demands.
+  // State flags forced by the environment.
   int demanded_state() const { return debug_flags | (no_agent ? PMTRACE_STATE_NOAGENT : 0); }
 
-  // What the process says of itself. It fits an agent's limits.
+  // The process's description. It fits an agent's limits.
   std::string process;  // the program's name
   std::string service;  // PCP_TRACE_SERVICE, else the program's name
   std::vector<std::pair<std::string, std::string>> labels;  // PCP_TRACE_LABELS, and the rank
 };
 
-// Reads one variable; null if it is not set.
+// Reads one variable; null if unset.
 using Environment = std::function<const char*(const char* name)>;
 
-// Gives options with the default in place of each malformed value, and without malformed labels and
-// what is too long; of each `complain` hears in one line.
+// Gives options. Malformed values become defaults; malformed labels and excess text are dropped.
+// `complain` gets one line for each.
 Options read_options(const Environment& environment,
                      const std::function<void(const std::string&)>& complain);
 

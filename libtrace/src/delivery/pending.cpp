@@ -22,7 +22,7 @@ void Pending::queue(Entry& entry) {
   entry.is_queued = true;
 }
 
-// Not in add()'s loop, which is faster without all this.
+// Kept out of add()'s loop, which is faster without it.
 [[gnu::noinline]] Pending::Entry& Pending::queued_entry(const Tag* tag, RecordKind series,
                                                         std::uint64_t first_ns) {
   Entry*& entry = by_tag_[index_of(tag, series)];
@@ -48,7 +48,7 @@ void Pending::add(std::span<const Fetched> some, const Recorder& recorder, std::
     }
     try {
       target->histogram.add(record.value);
-    } catch (const std::bad_alloc&) {  // one value that percentiles miss; the sender counts it
+    } catch (const std::bad_alloc&) {  // missing in percentiles; the sender counts it
     }
   }
 }
@@ -82,7 +82,7 @@ void Pending::add_again(const Entry& old) {
   Delta delta = old.delta;
   if (has_histogram(old.type())) delta.unbinned = delta.count - delta.nonfinite;
   if (target.delta.count > 0 || target.is_added())
-    delta.last = target.delta.last;  // what is there came later
+    delta.last = target.delta.last;  // the pending value is newer
   target.delta.merge(delta);
 }
 

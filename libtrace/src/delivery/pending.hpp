@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What was recorded and not sent yet, added up per tag: the flusher's side of an hour without an
-// agent is one delta per tag, however many calls there were.
+// Records that are not sent yet, added up per tag: an hour without an agent is one delta per tag,
+// however many calls there were.
 //
 // Thread: the flusher's.
 #pragma once
@@ -21,11 +21,10 @@ namespace pcp::trace::client {
 
 class Pending {
  public:
-  // What a record needs lies in the first two cache lines: the delta, the time, and what comes
-  // first of the histogram.
+  // A record touches only the first two cache lines: delta, time, and the histogram's first part.
   struct alignas(64) Entry {
-    Delta delta;  // of increments `last` is all that the process has ever added: pop() keeps it
-    std::uint64_t last_ns = 0;  // when the flusher saw the last record of it; 0: there is none
+    Delta delta;                // `last` of increments: the process's total, kept by pop()
+    std::uint64_t last_ns = 0;  // when the flusher saw the last record; 0: none
     Histogram histogram;
     std::uint64_t first_ns = 0;
     const Tag* tag = nullptr;
@@ -39,7 +38,7 @@ class Pending {
   };
   static_assert(sizeof(Delta) == 64);
 
-  // A record that waits for its entry to come from afar: with many tags none is in a near cache.
+  // A record whose entry is being prefetched: with many tags none is in a near cache.
   struct Fetched {
     Entry* entry = nullptr;  // null if there is none yet
     Record record;
@@ -54,30 +53,29 @@ class Pending {
     return fetched;
   }
 
-  // Makes room for so many records or cells, of any tags that there are. Throws if there is no
-  // memory for it: then nothing has changed.
+  // Makes room for so many records or cells, of any existing tags. Throws if there is no memory,
+  // with nothing changed.
   void make_room(std::size_t records);
 
-  // Add what was recorded: records, by this recorder's owner, or a cell. Requires: there was room
-  // made for it.
+  // Adds records of this recorder, or a cell. Requires: room for them.
   void add(std::span<const Fetched> some, const Recorder& recorder, std::uint64_t now_ns);
   void add(const OverflowCell& cell, std::uint64_t now_ns);
 
-  // Queues a tag of which anything was ever recorded, so that it is defined once more: with an
-  // entry that is empty unless something comes meanwhile. True if it is queued. Allocates nothing.
+  // Queues a tag with earlier records, so that it is defined again; its entry may stay empty. True
+  // if it is queued. Allocates nothing.
   bool mention(const Tag& tag);
 
-  // Puts back what could not be sent after all. Its values are not in any histogram any more.
+  // Puts back the unsent rest of an entry. Its values are in no histogram any more.
   void add_again(const Entry& entry);
 
   bool empty() const { return queued_ == popped_; }
 
-  // The entry that has waited longest. pop() forgets its numbers and keeps its memory.
+  // The longest-waiting entry. pop() resets it and keeps its memory.
   Entry& front() { return *first_; }
   void pop();
 
-  // Entries ever queued and ever popped: what was pending when `queued()` gave n has been handed
-  // over when `popped()` reaches n.
+  // Entries ever queued and ever popped: everything pending when queued() gave n is handed over
+  // when popped() reaches n.
   std::uint64_t queued() const { return queued_; }
   std::uint64_t popped() const { return popped_; }
 
@@ -93,15 +91,15 @@ class Pending {
 
   void queue(Entry& entry);
 
-  // Gives the entry, taken and queued if need be. Requires: there is room for it.
+  // Gives the entry; takes and queues it if needed. Requires: room for it.
   Entry& queued_entry(const Tag* tag, RecordKind series, std::uint64_t first_ns);
 
   std::vector<Entry*> by_tag_;
   CounterWatch watch_;
   std::deque<Entry> entries_;  // never shrinks; gives stable addresses
-  std::size_t taken_ = 0;      // of entries_; those after them are room for new tags
+  std::size_t taken_ = 0;      // used part of entries_; the rest is for new tags
 
-  // Those with something in them.
+  // The queued entries.
   Entry* first_ = nullptr;
   Entry* last_ = nullptr;
   std::uint64_t queued_ = 0;

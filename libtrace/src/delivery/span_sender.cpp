@@ -16,14 +16,13 @@ namespace {
 
 constexpr std::uint64_t kPatienceNs = 10'000'000'000;
 
-// Of the wall clock, beyond which spans follow it: less is its being adjusted.
+// A smaller step of the wall clock is an adjustment, and ignored.
 constexpr std::int64_t kStepNs = 1'000'000;
 
-// Where the capture of PCP_TRACE_CAPTURE is; an agent that just begins gives its first one that
-// place.
+// Place of PCP_TRACE_CAPTURE's capture. A new agent gives its first capture the same place.
 constexpr std::uint32_t kPlaceFromStart = 0;
 
-// Taken out of the queue so that others behind them are.
+// Most spans moved out of the queue to reach those behind them.
 constexpr std::size_t kMostReady = 4'096;
 
 std::int64_t wall_minus_monotonic() {
@@ -90,7 +89,7 @@ void SpanSender::disconnected(std::uint64_t now_ns) {
   away_since_ns_ = now_ns;
 }
 
-// Another agent knows nothing of what was captured for the one before.
+// Another agent knows nothing of the former agent's captures.
 void SpanSender::forget_all() {
   is_on_its_way_ = false;
   last_taken_ = 0;
@@ -100,7 +99,8 @@ void SpanSender::forget_all() {
   drop_what_waits();
 }
 
-// Who asks for the same as the environment gets it from the first call on; else it is forgotten.
+// If the agent asks for the filter of PCP_TRACE_CAPTURE, it gets the spans from the first call on.
+// Otherwise they are dropped.
 void SpanSender::adopt_start(const wire::Control& control) {
   if (!std::exchange(waits_for_first_agent_, false)) return;
   const auto same = std::find_if(
@@ -134,7 +134,7 @@ void SpanSender::take_control(const wire::Control& control) {
   }
   if (set->places() == 0) set.reset();
   publish(std::move(set));
-  books_.keep_only(published());  // of what nobody asks for any more nothing is told
+  books_.keep_only(published());  // tells nothing about removed captures
 }
 
 void SpanSender::publish(std::unique_ptr<CaptureSet> set) {
@@ -146,7 +146,7 @@ void SpanSender::publish(std::unique_ptr<CaptureSet> set) {
   books_.retire();
 }
 
-// Those at which another set has the same captures as what is published.
+// The places with the same capture in `set` and in the published set.
 Places SpanSender::unchanged_places(const CaptureSet* set) const {
   Places same = 0;
   for_each_place(set != nullptr ? set->places() : 0, [&](std::size_t place) {
@@ -171,11 +171,11 @@ void SpanSender::note_taken() {
 void SpanSender::look(std::uint64_t now_ns) {
   books_.retire();
   if (published() == nullptr) {
-    count_what_waits_as_away();  // if it is of any interest
+    count_what_waits_as_away();  // unless dropped captures
   } else if (!is_connected_ && now_ns - away_since_ns_ > kPatienceNs) {
     end();
     publish(nullptr);
-    count_what_waits_as_away();  // should this very agent come back, it hears of it
+    count_what_waits_as_away();  // reported if this agent comes back
   } else {
     set_wall_clock();
     sort(now_ns);
@@ -191,7 +191,7 @@ void SpanSender::sort(std::uint64_t now_ns, std::size_t most_ready) {
   if (published() == nullptr || published()->slow() == 0) return;
   take_what_ended_inside(now_ns);
   CapturedSpan span;
-  // Not what comes meanwhile: threads may be faster than this, and calls have to be sent, too.
+  // Ignores later spans: threads may be faster than this loop, and calls must be sent, too.
   for (std::uint64_t left = queue_.waiting(); left > 0 && ready_.size() < most_ready; --left) {
     if (!queue_.take(span)) return;
     route(span, now_ns);
@@ -217,7 +217,7 @@ bool SpanSender::has_settled(std::uint64_t captured) const {
          !tells_counts_only;
 }
 
-// What somebody wants in any case goes on at once, whatever becomes of it for others.
+// Places without slower= send the span at once, whatever others decide.
 void SpanSender::route(const CapturedSpan& span, std::uint64_t now_ns) {
   ++taken_;
   Held held{span, std::shared_ptr<SpanNotes>(span.notes)};
@@ -251,7 +251,7 @@ void SpanSender::carry_out(HeldSpans::Decisions decisions) {
   }
 }
 
-// The parts of trees that do not stay on one thread, or are long open; at the end, all.
+// Takes parts of trees that span threads, or are long open; at the end, all.
 void SpanSender::take_what_ended_inside(std::uint64_t now_ns) {
   recorders_.for_each([&](Recorder& each) {
     if (each.ended_inside().empty()) return;
@@ -259,7 +259,7 @@ void SpanSender::take_what_ended_inside(std::uint64_t now_ns) {
   });
 }
 
-// Looks for it among so many that were ever captured.
+// Takes a span from the first `until` ever captured.
 bool SpanSender::take(Held& next, std::uint64_t until) {
   CapturedSpan span;
   while (ready_.empty() && taken_ < until && queue_.take(span)) route(span, now_ns());
@@ -288,7 +288,7 @@ const SpanSender::Pdu* SpanSender::next() {
   return is_on_its_way_ ? &pdu_ : nullptr;
 }
 
-// As many spans of one set as there is room for, and the counts that they are a part of.
+// Packs as many spans of one set as fit, and the changed counts.
 void SpanSender::fill() {
   pdu_.control = 0;
   pdu_.counts.clear();
@@ -299,10 +299,10 @@ void SpanSender::fill() {
   constexpr std::size_t kMostBody = wire::kMaxEventsPduBytes - wire::kEventsOverheadBytes -
                                     wire::kMaxCaptures * wire::kMaxCaptureCountBytes;
   Held next;
-  const std::uint64_t until = captured();  // as in sort()
+  const std::uint64_t until = captured();  // see sort()
   while (pdu_.body.size() + wire::kMaxSpanBytes <= kMostBody && take(next, until)) {
     const CaptureBooks::Set* const set = books_.set_of(next.span);
-    if (set == nullptr) continue;  // nobody asks any more
+    if (set == nullptr) continue;  // the captures were removed
     if (pdu_.spans > 0 && set->control != pdu_.control) {
       ready_.push_front(std::move(next));
       break;

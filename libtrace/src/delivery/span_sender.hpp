@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What is captured for the agent: takes its CONTROL, publishes the set of captures to the program's
-// threads, and makes PDUs of the spans that these leave in their queue. One PDU is on its way at a
-// time; the rest waits in the queue, and what finds that full is counted.
+// Sends captured spans: takes the agent's CONTROL, publishes the set of captures to the program's
+// threads, and packs queued spans into PDUs. One PDU is in flight at a time. Other spans wait in
+// the queue; a full queue drops and counts.
 //
-// Each span of a capture is sent, or counted as missed: CaptureBooks. What a filter with slower=
-// may want is held until that is known, and counted then.
+// Each captured span is sent, or counted as missed (CaptureBooks). Spans for filters with slower=
+// are held until decided, and counted then.
 //
-// A connection that breaks ends no capture at once, since the agent may be back with the same ones;
-// after ten seconds nothing is captured any more, and what waits is counted as missed.
+// A broken connection ends no capture at once, since the agent may come back with the same
+// captures. After ten seconds capturing ends, and waiting spans count as missed.
 //
 // Thread: the flusher's.
 #pragma once
@@ -28,41 +28,40 @@
 
 namespace pcp::trace::client {
 
-// Captures what PCP_TRACE_CAPTURE says, from the first call on, until the first agent asks for the
-// same or does not. Thread: any, before there is a flusher.
+// Captures by PCP_TRACE_CAPTURE from the first call on, until the first agent asks for the same
+// filter or not. Thread: any, before the flusher exists.
 void capture_from_start(Captures& captures, const Options& options);
 
 class SpanSender {
  public:
   SpanSender(Recorders& recorders, const Options& options);
 
-  // The agent has said welcome: one that takes spans, and remembers the last PDU before this
-  // number; the same one as before, or not; what it asks for, if it asks for anything. False if it
-  // makes no sense.
+  // WELCOME of an agent that takes spans: `agent` compares it with the former one, `last_sequence`
+  // is its last PDU, `asked` are its captures. False if inconsistent.
   enum class Agent { Another, SameThatForgot, Same };
   bool welcomed(Agent agent, std::uint64_t last_sequence,
                 const std::optional<wire::Control>& asked);
 
-  // An agent that takes none.
+  // WELCOME of an agent that takes no spans.
   void welcomed_without();
 
   void disconnected(std::uint64_t now_ns);
 
   void take_control(const wire::Control& control);
 
-  // False if there was no such PDU.
+  // False if no such PDU was sent.
   bool take_ack(std::uint64_t sequence);
 
-  // To be called now and then.
+  // Call this periodically.
   void look(std::uint64_t now_ns);
 
-  // Holds what threads have captured for filters with slower=, which makes room in their queue.
+  // Moves spans for filters with slower= from the queue into held_, which makes room.
   void sort(std::uint64_t now_ns);
 
-  // The process ends: what is still held is given up, and counted.
+  // The process ends: gives up held spans, and counts them.
   void end();
 
-  // What may be sent now; null if nothing.
+  // The next PDU to send; null: none.
   struct Pdu {
     std::uint64_t sequence = 0;
     std::uint64_t control = 0;
@@ -74,13 +73,12 @@ class SpanSender {
   };
   const Pdu* next();
 
-  // Spans that threads have captured so far. Whether nobody has to wait any more for so many of
-  // them.
+  // Spans captured so far. has_settled(): the first `captured` of them need no more waiting.
   std::uint64_t captured() const { return taken_ + queue_.waiting(); }
   bool has_settled(std::uint64_t captured) const;
-  // PDUs that the agent has taken.
+  // PDUs taken by agents.
   std::uint64_t acknowledged() const { return acknowledged_; }
-  // The sequence of the last one that this agent has taken, as far as it knows our session.
+  // The last PDU that this agent has taken, in the session it knows.
   std::uint64_t last_taken() const { return last_taken_; }
   bool has_settled_all() const {
     return has_settled(captured()) && held_.empty() && !recorders_.any_ended_inside();
@@ -111,13 +109,13 @@ class SpanSender {
   Captures& captures_;
   const std::string service_;
   const std::string process_;
-  const std::string from_start_;  // what PCP_TRACE_CAPTURE says
+  const std::string from_start_;  // PCP_TRACE_CAPTURE
   bool waits_for_first_agent_ = false;
 
   CaptureBooks books_;
   std::uint64_t taken_ = 0;  // out of the queue
   HeldSpans held_;
-  std::deque<Held> ready_;  // taken, and to be sent
+  std::deque<Held> ready_;  // taken, to be sent
   Pdu pdu_;
   bool is_on_its_way_ = false;
   std::uint64_t last_sequence_ = 0;

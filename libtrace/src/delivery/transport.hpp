@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a sender knows of the connection: bytes that are given to it leave, in order, or the
-// connection ends.
+// A sender's view of the connection: bytes leave in order, or the connection ends.
 //
 // Thread: the flusher's.
 #pragma once
