@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the files that define the API have in common.
+// Shared by the files that define the API.
 #pragma once
 
 #include "pcp/trace.h"
@@ -7,5 +7,5 @@
 // Everything else in the library is hidden.
 #define PMTRACE_EXPORT [[gnu::visibility("default")]]
 
-// Of bindings, C++'s and Fortran's; in no header of C.
+// For the C++ and Fortran bindings; not in the C header.
 extern "C" void pmtrace_complain_once(const char* text);

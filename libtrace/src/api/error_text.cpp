@@ -7,7 +7,7 @@
 
 namespace {
 
-// At -code - PMTRACE_ERR_BASE.
+// Index: -code - PMTRACE_ERR_BASE.
 constexpr std::array kTexts{
     "Invalid tag: it is NULL or empty",
     "Transaction is already in progress",

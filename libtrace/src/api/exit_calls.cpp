@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// _exit(), _Exit() and daemon() of a program that is linked with the shared library come here
-// first: what is pending is delivered, as at exit(). Pre-fork servers end each child this way, and
-// daemon() ends the parent so. Signal handlers may call _exit(), so it may do nothing that is
-// unsafe there.
+// Replaces _exit(), _Exit() and daemon() in programs linked with the shared library: delivers
+// pending records, as at exit(). Pre-fork servers end each child by _exit(), and daemon() ends the
+// parent so. Signal handlers may call _exit(), so it must be async-signal-safe.
 //
-// In the shared library only, and exported without a version: a program that is linked with it runs
-// with PCP's library as well, and one that is linked with PCP's or none comes here, too. The C
-// library's own are found first where the program itself is not linked with it, but only a library
-// of the program's, or where it was opened by dlopen().
+// In the shared library only, and exported without a version: a program linked with this library
+// runs with PCP's, too, and a program linked with PCP's or none finds these calls here. The C
+// library's come first if only a library of the program links this one, or if it was opened by
+// dlopen().
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -28,7 +27,7 @@ using namespace pcp::trace::client;
 using Exit = void (*)(int status);
 Exit next_exit = nullptr;
 
-// Before it is needed: dlsym() takes locks.
+// At load time, since dlsym() takes locks.
 [[gnu::constructor]] void find_next_exit() {
   next_exit = reinterpret_cast<Exit>(::dlsym(RTLD_NEXT, "_exit"));
 }
@@ -39,7 +38,7 @@ Exit next_exit = nullptr;
   for (;;) ::syscall(SYS_exit_group, status);
 }
 
-// Standard input, output and error become /dev/null, if that is what its name says.
+// Puts /dev/null on descriptors 0 to 2, if it is the real null device.
 bool let_go_of_terminal() {
   const int fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   if (fd < 0) return false;
@@ -59,7 +58,7 @@ extern "C" {
 PMTRACE_EXPORT void _exit(int status) { deliver_and_exit(status); }
 PMTRACE_EXPORT void _Exit(int status) noexcept { deliver_and_exit(status); }
 
-// The C library's would end the parent by an _exit() that cannot be seen from here.
+// The C library's daemon() ends the parent by an internal _exit().
 PMTRACE_EXPORT int daemon(int keeps_directory, int keeps_terminal) noexcept {
   const pid_t child = ::fork();
   if (child < 0) return -1;

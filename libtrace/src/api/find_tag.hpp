@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// From what a program calls a tag to the tag. Where that has labels for which there is no room it
-// is the bare name's, which is counted and said.
+// Finds a tag by name. A name with too many label sets gets the bare name's tag; that is counted,
+// and complained about once.
 #pragma once
 
 #include <string_view>

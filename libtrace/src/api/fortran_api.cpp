@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The calls by name as gfortran makes them: trailing underscore, everything by reference, and the
-// lengths of the strings by value after all other arguments. Trailing blanks do not belong to a
-// tag, and results are padded with blanks.
+// The calls by name for gfortran: trailing underscore, all by reference, and string lengths by
+// value after all other arguments. Trailing blanks are not part of a tag, and results are padded
+// with blanks.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -15,22 +15,22 @@ namespace {
 
 using namespace pcp::trace;
 
-// One byte too many for a tag, and a NUL.
+// A text one byte too long for a tag.
 constexpr auto kTooLong = [] {
   std::array<char, kMaxTagLength + 2> text{};
   std::fill(text.begin(), text.end() - 1, 'x');
   return text;
 }();
 
-// Without what follows a NUL, and without trailing blanks.
+// Cuts at a NUL, and removes trailing blanks.
 std::string_view trim(const char* text, size_t length) {
   std::string_view trimmed(text, length);
   trimmed = trimmed.substr(0, trimmed.find('\0'));
   return trimmed.substr(0, trimmed.find_last_not_of(' ') + 1);
 }
 
-// As C wants it: with a NUL, or null where there is nothing. Twice the room of the longest
-// description: the library itself says where one is cut.
+// A C string; null if empty. Room for more than the longest description: the library cuts and
+// checks it.
 class TextForC {
  public:
   TextForC(const char* text, size_t length) {
@@ -42,8 +42,8 @@ class TextForC {
   std::array<char, 2 * kMaxTagLength> room_;
 };
 
-// Makes a call with the tag as C wants it. The registry has it with a NUL, and always at the same
-// address, by which the call then finds it at once; a copy would have that of all other copies.
+// Calls with the registry's copy of the tag. That has a NUL and a constant address, which the
+// thread's tag cache needs; copies on the stack would share one address.
 template <typename Call>
 int call_with_tag(const char* text, size_t length, Call call) {
   const std::string_view name = trim(text, length);

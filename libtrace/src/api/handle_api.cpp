@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The C API over handles, and what concerns the library as a whole.
+// The C API over handles, flush and statistics.
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -51,8 +51,8 @@ namespace {
   return 0;
 }
 
-// These stand apart, so that a call that is switched off does not prepare for them. What this one
-// calls comes last of all, so that it has nothing to save.
+// Separate functions, so that a switched-off call saves no registers for them. Their own calls are
+// tail calls for the same reason.
 [[gnu::noinline]] int begin_switched_on(pmtrace_handle tag, pmtrace_tx* tx) {
   Recorder* const recorder = known_recorder();
   if (tag == nullptr || recorder == nullptr || !has_counter() || !recorder->can_begin_quickly(tag))
@@ -74,15 +74,14 @@ namespace {
   return record_transaction(*recorder, open.tag, kind, seconds);
 }
 
-// Requires: it is open.
+// Requires: is_open(tx).
 [[gnu::noinline, gnu::flatten]] int close_open(pmtrace_tx* tx, RecordKind kind) {
   const OpenTransaction open = read(tx);
   if ((open.place & OpenTable::kMarks) != 0) [[unlikely]]
     return close_traced(tx, kind);
   *tx = {};
-  // Looked for before the clock is read: the processor does both at once, and reading the clock
-  // takes longer. To make a thread's first recorder takes long: after the clock, so that the
-  // duration is without it.
+  // Find the recorder before the clock read: the processor overlaps both. Making a thread's first
+  // recorder takes long, so that comes after the clock read, outside the duration.
   Recorder* recorder = known_recorder();
   const Moment now = present_moment();
   if (recorder == nullptr) recorder = find_recorder_slowly();
@@ -100,8 +99,7 @@ namespace {
   return is_switched_off() ? 0 : -ENOMEM;
 }
 
-// One that is open while tracing is switched off is taken out of its table as any other, and
-// recorded nowhere.
+// A transaction that is open while tracing is switched off leaves its table, but is not recorded.
 int close_transaction(pmtrace_tx* tx, RecordKind kind) {
   if (tx == nullptr || !is_open(tx)) [[unlikely]]
     return is_switched_off() ? 0 : refuse(kind, nullptr, PMTRACE_ERR_NOPROGRESS);
@@ -177,7 +175,7 @@ PMTRACE_EXPORT int pmtrace_describe(pmtrace_handle tag, const char* unit, const 
   Client* const client = Client::make_if_asked();
   diagnose(PMTRACE_STATE_API, [&] { return description_line(*tag, view(unit), view(text)); });
   if (!describe(*tag, view(unit), view(text))) return -ENOMEM;
-  // Without a client nothing was called yet, and it goes with the first call.
+  // Without a client there was no call yet; the first call sends the description.
   if (client != nullptr && !is_switched_off()) client->doorbell().ring_if_asleep();
   return 0;
 }
@@ -186,13 +184,13 @@ PMTRACE_EXPORT int pmtrace_flush(double timeout) {
   if (has_state(PMTRACE_STATE_NOAGENT)) return 0;
   Client* client = Client::get_if_made();
   if (client == nullptr) return 1;  // nothing was recorded
-  constexpr double kLongest = 1e9;  // seconds, which no clock overflows
+  constexpr double kLongest = 1e9;  // seconds; overflows no clock
   const double seconds = std::isnan(timeout) ? 0 : std::clamp(timeout, 0.0, kLongest);
   const std::chrono::nanoseconds limit(static_cast<std::int64_t>(seconds * 1e9));
   return client->deliver(limit, Link::Patience::Fixed) ? 1 : 0;
 }
 
-// For bindings, which say by it that a tag is none. Only the first one of the process is told.
+// For bindings to report an invalid tag. Prints only the first text of the process.
 PMTRACE_EXPORT void pmtrace_complain_once(const char* text) {
   static std::atomic<bool> is_said{false};
   complain_once(is_said, [&] { return text; });
@@ -206,7 +204,7 @@ PMTRACE_EXPORT int pmtrace_stats(pmtrace_stats_t* stats, size_t size) {
     now.labels_over = labels->over.load(std::memory_order_relaxed);
   }
   if (Client* client = Client::get_if_made()) {
-    // What became of the calls is read before the calls: more can only have been recorded since.
+    // Read settled before recorded: only recorded can grow meanwhile.
     const DeliveryCounters& delivered = client->delivered();
     now.acknowledged = delivered.acknowledged;
     now.uncertain = delivered.uncertain;
@@ -224,7 +222,7 @@ PMTRACE_EXPORT int pmtrace_stats(pmtrace_stats_t* stats, size_t size) {
     now.pending = now.recorded - now.acknowledged - now.uncertain - now.undeliverable;
   }
   std::memcpy(stats, &now, std::min(size, sizeof now));
-  if (size > sizeof now)  // a program of a later version: what this one does not know is zero
+  if (size > sizeof now)  // a later version's program: unknown fields are zero
     std::memset(reinterpret_cast<char*>(stats) + sizeof now, 0, size - sizeof now);
   return 0;
 }

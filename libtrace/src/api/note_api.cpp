@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The C API of what is noted of a transaction that is captured. Of any other these do nothing but
-// to find that out.
+// The C API for notes on captured transactions. For other transactions these calls only check that.
 #include <cerrno>
 #include <cstring>
 #include <string_view>
@@ -24,7 +23,7 @@ bool is_captured(const pmtrace_tx* tx) {
   return tx != nullptr && (tx->opaque[2] & OpenTable::kIsCaptured) != 0;
 }
 
-// Null if nothing is to be noted of it: also one that ended in another copy.
+// Null if notes are off, or the transaction ended through another copy.
 SpanNotes* notes_of(const pmtrace_tx* tx) {
   const Client* const client = Client::get_if_made();
   if (client == nullptr || !client->options().notes) return nullptr;

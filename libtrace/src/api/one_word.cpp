@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A transaction in one word, for a binding that has no more to keep it in: Java's, where an object
-// with more would have to be made for each, and native memory would be lost with each that nobody
-// ends. The word is looked up and checked, so any number may come back: one that does not stand for
-// an open transaction gives one that is not open.
+// A transaction as one 64-bit word, for Java. A larger object per transaction would be garbage, and
+// native memory would leak if nobody ends it. The word is checked, so any number is safe: one
+// without an open transaction gives a closed one.
 //
-// The tag is left out. From the top: 0, 23 bits with the number of the entry plus one, and the low
-// 40 of the moment; or 1 and the moment, where there is no entry.
+// The tag is left out. From the top bit: 0, the entry's number plus one (23 bits), the low 40 bits
+// of the moment; or, without an entry, 1 and the moment.
 //
-// The trace of one that has one is kept beside its entry (kept_traces.hpp).
+// A trace is kept beside the entry (kept_traces.hpp).
 #include <cstdint>
 
 #include "api/open_transaction.hpp"
@@ -28,7 +27,7 @@ static_assert(OpenTable::kIsAttached == 4, "java/native/trace_jni.c");
 
 extern "C" {
 
-// Gives 0 for one that is not open.
+// Gives 0 if it is not open.
 std::uint64_t pcp_trace_to_word(const pmtrace_tx* tx) {
   const OpenTransaction open = read(tx);
   if (open.tag == nullptr) return 0;
@@ -38,7 +37,7 @@ std::uint64_t pcp_trace_to_word(const pmtrace_tx* tx) {
       keep_trace(number, {open.begun, open.place, context_of(tx)});
     return std::uint64_t{number + 1} << kMomentBits | (open.begun & kMomentMask);
   }
-  // Its end will not know that it was counted.
+  // Uncounts it now: the word does not tell its end that it was counted.
   if (Recorder* const recorder = known_recorder())
     recorder->leave(OpenTable::without_marks(open.place), open.tag, open.begun);
   return kNoEntry | open.begun;
@@ -54,7 +53,7 @@ void pcp_trace_from_word(std::uint64_t word, pmtrace_handle tag, pmtrace_tx* tx)
     if (room.may_have_begun(begun)) write(tx, {tag, begun, OpenTable::kNowhere});
     return;
   }
-  // Zero has become the greatest number.
+  // Entry bits of 0 become the greatest number, which has no entry.
   const auto number = static_cast<std::uint32_t>((word >> kMomentBits) - 1);
   OpenEntry* const entry = room.entry(number);
   if (entry == nullptr) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How the library uses the 64 bytes of a pmtrace_tx. The last five words are those of a
-// TraceContext, if the place says that it has one: begin does not touch them otherwise.
+// Layout of a pmtrace_tx's 64 bytes. The last five words are a TraceContext if the place has
+// kHasTrace; otherwise begin does not touch them.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ static_assert(offsetof(OpenTransaction, tag) == 0,
 
 inline bool is_open(const pmtrace_tx* tx) { return tx->opaque[0] != 0; }
 
-// Word by word: a processor that has just written words cannot read two of them as one at once.
+// Word by word: a processor stalls if it reads two just-written words as one.
 inline OpenTransaction read(const pmtrace_tx* tx) {
   return {reinterpret_cast<const Tag*>(tx->opaque[0]), tx->opaque[1], tx->opaque[2]};
 }
@@ -36,7 +36,7 @@ inline void write(pmtrace_tx* tx, const OpenTransaction& open) {
   tx->opaque[2] = open.place;
 }
 
-// No trace if it has none. Also of a copy whose transaction has ended.
+// No trace if it has none. Also valid in a copy of an ended transaction.
 inline TraceContext context_of(const pmtrace_tx* tx) {
   if ((tx->opaque[2] & OpenTable::kHasTrace) == 0) return {};
   std::array<std::uint64_t, 5> words;

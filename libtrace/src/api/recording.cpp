@@ -30,8 +30,8 @@ std::string describe_call(const Record& record) {
   return line;
 }
 
-// Waits, in the SYNC state, for the agent's acknowledgement. Where no connection could be made yet
-// there is nothing to wait for; during an outage there is.
+// In the SYNC state: waits for the agent's acknowledgement. If no connection was ever made, gives
+// the error at once; during an outage it waits.
 int synchronise() {
   Client* client = Client::get_if_made();
   client->start_flusher();
@@ -43,7 +43,7 @@ int synchronise() {
                                                                            : PMTRACE_ERR_TIMEOUT;
 }
 
-// A transaction is captured where it ends.
+// Not transactions: end_traced() captures them.
 void capture_event(Recorder& recorder, const Tag* tag, RecordKind kind, double value) {
   using wire::SpanKind;
   switch (kind) {

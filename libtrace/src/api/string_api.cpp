@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The C API by name: the calls of the stock library.
+// The C API by name: the stock library's calls.
 #include <cstring>
 
 #include "api/api.hpp"
@@ -14,10 +14,10 @@ using namespace pcp::trace::client;
 
 namespace {
 
-// Tells names apart that have no tag of their own.
+// Distinguishes names without a tag of their own.
 std::uint64_t key_of(std::string_view name) { return hash_of_name(name) | 1; }
 
-// The entry of the caller's string in the cache of its thread; null if it is not there.
+// The cache entry for the caller's string; null if there is none.
 [[gnu::always_inline]] inline TagCache::Entry* find_known(const char* name, Recorder* recorder) {
   if (name == nullptr || recorder == nullptr) [[unlikely]]
     return nullptr;
@@ -25,7 +25,7 @@ std::uint64_t key_of(std::string_view name) { return hash_of_name(name) | 1; }
   return TagCache::holds(entry, name) ? &entry : nullptr;
 }
 
-// Two words, which are given in registers. Null with an error code if there is no tag.
+// Two words, returned in registers. A null entry comes with an error code.
 struct Found {
   TagCache::Entry* entry;
   int error;
@@ -44,15 +44,15 @@ struct Found {
   return {&entry, 0};
 }
 
-// Finds the tag that the caller's string names, by the thread's cache if possible. Then the thread
-// has a recorder.
+// Finds the tag for the caller's string, if possible in the thread's cache. After success the
+// thread has a recorder.
 Found look_up(const char* name) {
   if (TagCache::Entry* const entry = find_known(name, known_recorder())) [[likely]]
     return {entry, 0};
   return look_up_slowly(name);
 }
 
-// What a call by name tells of the connection, as long as none was made.
+// The result of a call by name until a connection was made.
 [[gnu::noinline]] int report_connection_slowly(Recorder& recorder) {
   if (has_state(PMTRACE_STATE_NOAGENT)) return 0;
   Client* client = Client::get_if_made();
@@ -67,7 +67,7 @@ int report_connection(Recorder& recorder) {
   return recorder.has_connected ? 0 : report_connection_slowly(recorder);
 }
 
-// Stands apart, so that a call that is switched off does not prepare for it.
+// Separate, so that a switched-off call saves no registers for it.
 [[gnu::noinline, gnu::flatten]] int record_switched_on(const char* name, RecordKind kind,
                                                        double value) {
   const Found found = look_up(name);
@@ -83,7 +83,7 @@ int record_by_name(const char* name, RecordKind kind, double value) {
   return record_switched_on(name, kind, value);
 }
 
-// Its trace has no place in the slot.
+// The trace is kept beside the entry, since the slot has no room.
 [[gnu::noinline]] Recorder::Begun begin_traced(const Tag* tag, Recorder& recorder) {
   const auto [begun, context] = recorder.begin_traced(tag);
   if (OpenTable::is_entry(begun.place) && (begun.place & OpenTable::kMarks) != 0)
@@ -91,7 +91,8 @@ int record_by_name(const char* name, RecordKind kind, double value) {
   return begun;
 }
 
-// Takes it out of its table. Its end is told by `kind`; another one that replaces it is none.
+// Closes the entry and captures the span. The caller records the end; a replaced transaction is not
+// recorded.
 [[gnu::noinline]] void end_traced(const OpenTransactions::Slot::Closed& closed, const Tag* tag,
                                   Recorder& recorder, bool aborted) {
   TraceContext context;
@@ -109,8 +110,8 @@ void leave(const OpenTransactions::Slot::Closed& closed, const Tag* tag, Recorde
     end_traced(closed, tag, recorder, aborted);
 }
 
-// Closes another one of this name: one that is not in the thread's cache, another thread's, or one
-// that an ended thread has left open.
+// Closes another transaction of this name: one whose slot is not cached, another thread's, or one
+// that an ended thread left open.
 [[gnu::noinline]] OpenTransactions::Slot::Closed close_another(const TagCache::Entry& entry,
                                                                Recorder& recorder) {
   OpenTransactions::Slot::Closed closed;
@@ -122,7 +123,7 @@ void leave(const OpenTransactions::Slot::Closed& closed, const Tag* tag, Recorde
   return closed;
 }
 
-// Opens what nothing is out of the ordinary with.
+// The fast path of begin.
 [[gnu::always_inline]] inline int begin_quickly(const TagCache::Entry& entry, Recorder& recorder,
                                                 Moment now) {
   const OpenTable::Place place = recorder.begin_quickly(entry.tag, now).place;
@@ -136,7 +137,7 @@ void leave(const OpenTransactions::Slot::Closed& closed, const Tag* tag, Recorde
   return begin_quickly(entry, recorder, moment_by_clock());
 }
 
-// All others. A begin while tracing is switched off is in no table.
+// The slow path of begin. While tracing is switched off it enters no table.
 [[gnu::noinline]] int begin_slowly(const char* name) {
   const auto [entry, no_entry] = look_up(name);
   if (entry == nullptr) return refuse("begin", name, no_entry);
@@ -163,8 +164,8 @@ void leave(const OpenTransactions::Slot::Closed& closed, const Tag* tag, Recorde
   return error;
 }
 
-// Ends or aborts. An abort, which the stock library keeps to itself, tells nothing of the
-// connection.
+// Ends or aborts. An abort does not report the connection: the stock library keeps aborts to
+// itself.
 [[gnu::flatten]] int close_by_name(const char* name, RecordKind kind) {
   const Moment now = present_moment();
   const auto [entry, no_entry] = look_up(name);
@@ -231,7 +232,7 @@ PMTRACE_EXPORT int pmtracestate(int flags) {
   const int demanded = client != nullptr ? client->options().demanded_state() : 0;
   const int before = replace_state(flags | demanded);
   if (client != nullptr && has_state(PMTRACE_STATE_NOAGENT)) {
-    client->recorders().clear_open();  // their ends may not be told any more
+    client->recorders().clear_open();  // their ends may never be recorded
     client->doorbell().ring_if_asleep();
   }
   if (client != nullptr && !has_state(PMTRACE_STATE_NOAGENT)) client->start_flusher();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The same ABI, doing nothing at all: for programs that must run where tracing is unwanted, without
- * being built again. Every call succeeds; a tag has no handle. */
+/* The same ABI without any function: runs a program without tracing, without a rebuild. Every call
+ * succeeds; pmtrace_tag() gives NULL. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tags with labels: composed on the caller's stack, then looked up as any other.
+// Tags with labels: composed on the caller's stack, then looked up like others.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -19,12 +19,12 @@ using namespace pcp::trace::client;
 
 namespace {
 
-// No more of a text than tells that it is too long for a tag.
+// At most one byte more than a tag may have.
 std::string_view text_of(const char* text) { return {text, ::strnlen(text, kMaxTagLength + 1)}; }
 
 std::string in_quotes(std::string_view text) { return '"' + std::string(text) + '"'; }
 
-// Why labels, one of which is bad, are none.
+// Why these labels were refused. Requires: one of them is bad.
 std::string problem_of(const pmtrace_label* labels, size_t count) {
   if (labels == nullptr) return "its labels are NULL";
   if (count > kMaxDimensions)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The C API of traces: which transaction is a part of which, and what goes from program to program
-// with a request.
+// The C API of traces: parents, and the headers that go with requests.
 #include <cerrno>
 #include <cstring>
 #include <string_view>
@@ -29,8 +28,8 @@ ThreadTrace::Open identity_of(const OpenTransaction& open) {
   return {open.tag, open.place, open.begun};
 }
 
-// Begins one that belongs there. Also while tracing is switched off: the traces that others make
-// pass through this program all the same.
+// Begins a transaction inside of that. Works while tracing is switched off, too: traces of other
+// programs must pass through this one.
 int begin_in(pmtrace_handle tag, pmtrace_tx* tx, const ThreadTrace::Inside& inside) {
   if (tag == nullptr) {
     *tx = {};
@@ -47,16 +46,16 @@ int begin_in(pmtrace_handle tag, pmtrace_tx* tx, const ThreadTrace::Inside& insi
   return 0;
 }
 
-// So its span is that of a client.
+// Its span gets the kind Client.
 [[gnu::cold]] void note_request(const OpenTransaction& open) {
   note_sent(OpenTable::entry_at(open.place)->number, open.begun);
 }
 
-// That of a transaction, else of what the calling thread does.
+// The transaction's, or else the calling thread's innermost.
 TraceContext find_context(const pmtrace_tx* tx) {
   if (tx != nullptr) {
     const TraceContext context = context_of(tx);
-    // One that is inside of a trace does not know while tracing is switched off.
+    // begin() writes no context while tracing is switched off: use the thread's.
     if (context.is_trace() || is_open(tx) || !is_switched_off()) return context;
   }
   Recorder* const recorder = find_recorder();
