@@ -20,16 +20,16 @@ using namespace std::chrono_literals;
 
 constexpr auto kPause = 20us;
 
-// At least so often. Where all processes have stood still for so long, as in a container that has
-// used up its share of the processors, only time has passed.
+// Look at least so often: if all processes stood still, as in a container without processor share,
+// only time has passed.
 constexpr int kLooks = 100;
 
 struct Work {
   std::mutex lock;  // held while our thread works, and by a thread that forks
-  std::atomic<bool> is_being_made{false};  // our thread; stands for itself
+  std::atomic<bool> is_being_made{false};  // our thread; orders nothing else
 };
 
-// Null if there is no memory. In memory that is wiped in a child: there it is free.
+// Null if there is no memory. In wiped memory: a child finds the lock free.
 Work* flushers_work = nullptr;
 thread_local bool forker_has_lock [[gnu::tls_model("initial-exec")]] = false;
 
@@ -38,7 +38,7 @@ bool try_lock() {
          flushers_work->lock.try_lock();
 }
 
-// Thread sanitizer does not know the calls that wait for a lock until a time.
+// Not try_lock_for(), which the thread sanitizer does not know.
 bool try_lock_for_a_while() {
   const SteadyTime until = present_time() + fork_patience;
   for (int looks = 1; !try_lock(); ++looks) {

@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// While a thread of the program forks, the library's own thread rests. A child keeps every lock as
-// it was at the fork; one that our thread had just taken, of the C library's or of an allocator
-// that does not look after itself, would never be free in the child, though its program may have no
-// other thread.
+// The library's own thread rests while a program thread forks. A child inherits every lock as it
+// was at the fork. A lock that our thread held, of the C library or of an allocator, would never be
+// free in the child.
 #pragma once
 
 #include <chrono>
 
 namespace pcp::trace::client {
 
-// How long a fork waits: longer than our thread works in one go. It might wait for something of the
-// forking thread's. A test may set more.
+// How long a fork waits: longer than our thread works in one go, but not for ever, since our thread
+// might wait for the forking thread. A test may set more.
 inline constinit std::chrono::nanoseconds fork_patience = std::chrono::milliseconds(100);
 
-// Before any of what follows. Thread: any, once per process image.
+// Call before the rest. Thread: any, once per process image.
 void let_flusher_rest_at_forks();
 
-// Said before the flusher's thread is made, and taken back by that thread, or by who could not make
-// it. What a thread begins with, before it runs code of ours, may take locks, too: so forks wait.
+// True before the flusher's thread is made; false from that thread, or after a failure to make it.
+// Forks wait meanwhile: a starting thread may take locks before our code runs.
 void say_flusher_is_being_made(bool it_is);
 
-// The flusher's thread does all its work in such a scope: a fork waits for its end, though not for
-// long.
+// The flusher's thread works inside such a scope: a fork waits for its end, up to fork_patience.
 class ForksWait {
  public:
   ForksWait();
@@ -30,7 +28,7 @@ class ForksWait {
   ForksWait& operator=(const ForksWait&) = delete;
 };
 
-// Inside a ForksWait: what may take seconds, for which no fork can wait.
+// Inside a ForksWait: for work that may take seconds, too long for a fork.
 class ForksGoOn {
  public:
   ForksGoOn();
@@ -39,7 +37,7 @@ class ForksGoOn {
   ForksGoOn& operator=(const ForksGoOn&) = delete;
 };
 
-// Makes a handler for the flusher's loop that runs in such a scope.
+// Makes a handler for the flusher's loop that runs inside a ForksWait.
 template <typename Handler>
 auto while_forks_wait(Handler handler) {
   return [handler](const auto&... results) {

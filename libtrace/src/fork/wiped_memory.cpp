@@ -7,15 +7,14 @@
 #include <atomic>
 #include <cstring>
 
-// There if the program runs with the leak sanitizer, which does not look into mapped memory by
-// itself.
+// Present with the leak sanitizer, which does not search mapped memory by itself.
 extern "C" [[gnu::weak]] void __lsan_register_root_region(const void* memory, std::size_t bytes);
 
 namespace pcp::trace::client {
 namespace {
 
-// Kernels before 4.14 and some sandboxes do not wipe. There the child does it itself, which misses
-// only a child that was made without the C library's fork().
+// Kernels before 4.14 and some sandboxes do not wipe. Then the child wipes it, unless made without
+// the C library's fork().
 struct Piece {
   Piece* next;
   std::size_t bytes;
@@ -23,7 +22,7 @@ struct Piece {
 std::atomic<Piece*> pieces{nullptr};  // a list that only grows
 
 void wipe_all() {
-  Piece* piece = pieces.load(std::memory_order_acquire);  // all of them, in every generation
+  Piece* piece = pieces.load(std::memory_order_acquire);  // all of them, in each child
   while (piece != nullptr) {
     Piece* next = piece->next;
     std::memset(static_cast<void*>(piece + 1), 0, piece->bytes - sizeof(Piece));

@@ -6,7 +6,7 @@
 
 namespace pcp::trace::client {
 
-// Null if there is none. Never to be given back.
+// Null if there is none. Never freed.
 void* allocate_wiped_memory(std::size_t bytes);
 
 }  // namespace pcp::trace::client
