@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-/* Error codes. pmtraceerrstr turns them, and negative errno values, into text. */
+/* Error codes. pmtraceerrstr turns these and negative errno values into text. */
 #define PMTRACE_ERR_BASE 12000
 #define PMTRACE_ERR_TAGNAME (-PMTRACE_ERR_BASE - 0)     /* no tag: NULL or empty */
 #define PMTRACE_ERR_INPROGRESS (-PMTRACE_ERR_BASE - 1)  /* begin: already open */
@@ -48,23 +48,23 @@ extern "C" {
 /* A tag, looked up once. Never freed; valid in a forked child. */
 typedef const struct pmtrace_tag_record* pmtrace_handle;
 
-/* One of the labels of a tag: what sets it apart from others of its name. */
+/* A label of a tag: distinguishes tags of one name. */
 typedef struct {
   const char* name;
   const char* value;
 } pmtrace_label;
 
-/* An open transaction. The memory is the caller's, the contents are the library's. None is open
- * while the first word is zero. */
+/* An open transaction. The caller owns the memory, the library the contents. Not open while the
+ * first word is zero. */
 typedef struct {
   uint64_t opaque[8];
 } pmtrace_tx;
 
-/* Room for what pmtrace_context and pmtrace_context_state write. */
+/* Room for the texts of pmtrace_context and pmtrace_context_state. */
 #define PMTRACE_CONTEXT_SIZE 56
 #define PMTRACE_CONTEXT_STATE_SIZE 513
 
-/* The library's own counters, since the start of this process (a forked child starts afresh). */
+/* The library's own counters since the start of this process; a forked child starts at zero. */
 typedef struct {
   uint64_t recorded;     /* calls */
   uint64_t acknowledged; /* of those, calls that the agent has acknowledged */
@@ -78,9 +78,9 @@ typedef struct {
   uint64_t reconnects;    /* connections made after the first one */
   int32_t connected;      /* 1: an agent is connected now */
   int32_t version;        /* of the protocol it speaks: 1 stock, 2 ours; 0: none yet */
-  uint64_t labels_cut;    /* tags asked for with labels that got their bare name: too long */
-  uint64_t labels_over;   /* the same, because their name had too many sets of labels */
-  uint64_t unlisted;      /* begins while too many were open: in flight by number, not by age */
+  uint64_t labels_cut;    /* handles with labels that got the bare name: too long */
+  uint64_t labels_over;   /* handles with labels that got the bare name: too many label sets */
+  uint64_t unlisted;      /* begins while too many were open: counted in flight, but without age */
 } pmtrace_stats_t;
 
 #ifndef PMTRACE_DISABLE
@@ -92,29 +92,27 @@ extern int pmtraceabort(const char* tag);
 extern int pmtracepoint(const char* tag);
 extern int pmtraceobs(const char* tag, double value);
 extern int pmtracecounter(const char* tag, double value);
-extern int pmtraceadd(const char* tag, double increment); /* as pmtrace_add; not in PCP's own */
+extern int pmtraceadd(const char* tag, double increment); /* like pmtrace_add; not in PCP's own */
 
-/* Replaces the state flags; gives the old ones. ASYNC after a connection was made: -EINVAL. */
+/* Replaces the state flags; gives the old ones. -EINVAL: ASYNC after a connection was made. */
 extern int pmtracestate(int flags);
 
-/* Never NULL, not to be freed. */
+/* Never NULL. Do not free the text. */
 extern char* pmtraceerrstr(int code);
 
-/* NULL if this is not a tag (1 to 254 bytes), or if there is no memory. */
+/* NULL if the name is no tag (1 to 254 bytes), or if there is no memory. */
 extern pmtrace_handle pmtrace_tag(const char* name);
 
-/* The same for a name with labels, in any order: name{route=/cart;zone=eu}. Where that is too long,
- * or the name has too many sets of labels, it is the bare name's handle. NULL also if the name of a
- * label is not [a-z][a-z0-9_]*, is one that PCP gives, or comes twice; or if there are more
- * than 16. */
+/* The same for a name with labels, in any order: name{route=/cart;zone=eu}. Gives the bare name's
+ * handle if the whole is too long, or the name has too many label sets. NULL also if a label's name
+ * is not [a-z][a-z0-9_]*, belongs to PCP, or comes twice, or if there are more than 16 labels. */
 extern pmtrace_handle pmtrace_tag_with(const char* name, const pmtrace_label* labels, size_t count);
 
-/* The tag as text, by which the calls by name find it: its name, with its labels as above. NULL for
- * NULL. */
+/* The tag as text for the calls by name: its name, with its labels as above. NULL for NULL. */
 extern const char* pmtrace_tag_text(pmtrace_handle tag);
 
-/* Says what a tag's values are measured in ("ms", "bytes"), and what it stands for. Either may be
- * NULL. 0, or a negative error code. */
+/* Describes a tag: the unit of its values ("ms", "bytes"), and its meaning. Either may be NULL. 0,
+ * or a negative error code. */
 extern int pmtrace_describe(pmtrace_handle tag, const char* unit, const char* text);
 
 /* The calls by handle. Outside the state SYNC they never wait and never report the connection. 0,
@@ -123,51 +121,51 @@ extern int pmtrace_point(pmtrace_handle tag);
 extern int pmtrace_observe(pmtrace_handle tag, double value);
 extern int pmtrace_count(pmtrace_handle tag, double value);
 
-/* Adds to what all threads and programs have added to this tag. `increment` is finite and not
+/* Adds to the total of all threads and programs for this tag. `increment` must be finite and not
  * negative, else -EINVAL. */
 extern int pmtrace_add(pmtrace_handle tag, double increment);
 
-/* Opens a transaction in *tx, whatever was there before. End and abort set it to zero; they may
+/* Opens a transaction in *tx and ignores the old contents. End and abort set it to zero. They may
  * come on another thread. */
 extern int pmtrace_begin(pmtrace_handle tag, pmtrace_tx* tx);
 extern int pmtrace_end(pmtrace_tx* tx);
 extern int pmtrace_abort(pmtrace_tx* tx);
 
-/* Traces: what one request causes in all programs that it passes through, as W3C's Trace Context
- * has it. What begins on a thread while a transaction of a trace is open there, and did begin there
- * or is attached, belongs to that trace, too. */
+/* Traces: what one request causes in all programs that it passes through, by W3C's Trace Context. A
+ * transaction that begins on a thread belongs to the trace of the innermost transaction open there:
+ * one that began on this thread, or is attached to it. */
 
-/* Begins a transaction that a request has asked for, with the headers that came with it: it belongs
- * to their trace. NULL, or not valid: to none that others know. */
+/* Begins a transaction for a request, inside of the trace in the request's headers. NULL or invalid
+ * headers: in no trace of other programs. */
 extern int pmtrace_begin_from(pmtrace_handle tag, pmtrace_tx* tx, const char* traceparent,
                               const char* tracestate);
 
-/* Begins one that is a part of another, of whatever thread. A copy of that will do, also after its
- * end. NULL: a part of nothing. */
+/* Begins a transaction inside of `parent`, which may be of another thread, a copy, or ended. NULL:
+ * no parent. */
 extern int pmtrace_begin_under(pmtrace_handle tag, pmtrace_tx* tx, const pmtrace_tx* parent);
 
-/* What begins on this thread from now on is inside of *tx, or, after detach, not: for whatever
- * works on several requests by turns. */
+/* Attach puts new transactions of this thread inside of *tx; detach ends that. For threads that
+ * work on several requests by turns. */
 extern int pmtrace_attach(const pmtrace_tx* tx);
 extern int pmtrace_detach(const pmtrace_tx* tx);
 
-/* Writes the headers for a request that goes out from within *tx, or, with NULL, from within what
- * this thread does: 55 characters, and 512 at most, with a NUL. Give the length, 0 if there is
- * none; -EINVAL if there is less room than the sizes above. */
+/* Writes the headers for an outgoing request of *tx, or with NULL of the thread's innermost
+ * transaction: 55 characters, or at most 512, plus a NUL. Gives the length; 0 without a trace.
+ * -EINVAL if `size` is less than the sizes above. */
 extern int pmtrace_context(const pmtrace_tx* tx, char* traceparent, size_t size);
 extern int pmtrace_context_state(const pmtrace_tx* tx, char* tracestate, size_t size);
 
-/* Notes on a transaction that somebody has asked to see by itself (a capture): attributes, another
- * trace that it has to do with, and why it is aborted. Of any other they note nothing, for the
- * price of a look. -EINVAL: no key of 1 to 128 bytes, no valid header. */
+/* Notes on a captured transaction, one that somebody asked to see by itself: attributes, a related
+ * trace, and why it was aborted. Other transactions take no notes, at the price of a check.
+ * -EINVAL: the key is not of 1 to 128 bytes, or the header is invalid. */
 extern int pmtrace_is_captured(const pmtrace_tx* tx);
 extern int pmtrace_note(pmtrace_tx* tx, const char* key, const char* value);
 extern int pmtrace_note_number(pmtrace_tx* tx, const char* key, double value);
 extern int pmtrace_link(pmtrace_tx* tx, const char* traceparent);
 extern int pmtrace_fail(pmtrace_tx* tx, const char* reason); /* aborts */
 
-/* Waits until the agent has acknowledged all that was recorded before, at most `timeout` seconds.
- * 1 if it has, else 0. */
+/* Waits until the agent has acknowledged all earlier calls, at most `timeout` seconds. 1 if it has,
+ * else 0. */
 extern int pmtrace_flush(double timeout);
 
 /* Fills the first `size` bytes of *stats. */
@@ -181,7 +179,7 @@ extern int pmtrace_stats(pmtrace_stats_t* stats, size_t size);
 
 #include "pcp/trace_disabled.h"
 
-/* The name that the Programmer's Guide uses. */
+/* The Programmer's Guide's name. */
 #define pmtracecount pmtracecounter
 
 #endif /* PCP_TRACE_H */

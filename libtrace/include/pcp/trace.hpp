@@ -1,4 +1,4 @@
-// Application tracing for Performance Co-Pilot: the C++ interface, a thin cover over the C one.
+// Application tracing for Performance Co-Pilot: the C++ interface, a thin layer over the C one.
 //
 //   pcp::trace::Transaction request{"request"};  // once, static or a member
 //
@@ -9,9 +9,9 @@
 //
 //   auto rows = pcp::trace::measure(request, [&] { return read_rows(); });
 //
-// A tag is a string of any sort, of 1 to 254 bytes; what is none is told once on standard error,
-// and not traced. Objects are as cheap to copy as a pointer. Nothing here throws, waits, or reports
-// the connection. C++17 and newer, with exceptions and without.
+// A tag is any string of 1 to 254 bytes. The first invalid tag is reported on standard error;
+// invalid tags are not traced. Objects are as cheap to copy as a pointer. Nothing here throws,
+// waits, or reports the connection. C++17 and newer, with or without exceptions.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
@@ -31,12 +31,12 @@
 
 namespace pcp::trace {
 #ifdef PMTRACE_DISABLE
-inline namespace disabled {  // other classes than those of units that trace
+inline namespace disabled {  // so that these differ from the classes of units that trace
 #endif
 
 namespace detail {
 
-// A text that may be left out: any string, or a null pointer.
+// An optional text: any string, or a null pointer.
 struct OptionalText {
   std::string_view view;
   bool is_null = false;
@@ -52,16 +52,16 @@ struct OptionalText {
 
 }  // namespace detail
 
-// What sets one tag of a name apart from another: Transaction{"request", {{"route", "/cart"}}}.
+// A label distinguishes tags of one name: Transaction{"request", {{"route", "/cart"}}}.
 struct Label {
   detail::OptionalText name;
-  detail::OptionalText value;  // a null pointer is none: such a tag is refused, and that is told
+  detail::OptionalText value;  // null: the tag is refused, and that is reported
 };
 
 namespace detail {
 
-// Copies a text for C, as far as there is room. Gives null, which C refuses, if there is a NUL in
-// it.
+// Copies a text for C, as far as there is room. Gives null, which C refuses, if the text contains a
+// NUL.
 template <std::size_t Size>
 const char* copy_text(OptionalText given, char (&to)[Size]) noexcept {
   const std::string_view from = given.view;
@@ -90,7 +90,7 @@ inline bool is_tag(std::string_view name) noexcept {
   return !name.empty() && name.size() <= kLongestTag && name.find('\0') == std::string_view::npos;
 }
 
-// Nobody is made to look at what a call returns, so the first name that is no tag is told.
+// Reports the first invalid name, since programs rarely check results.
 inline void tell_unless_tag(std::string_view name) noexcept {
   if (is_tag(name)) return;
   const int shown = static_cast<int>(name.size() < 40 ? name.size() : 40);
@@ -113,10 +113,10 @@ inline pmtrace_handle find_tag(std::string_view name) noexcept {
   return pmtrace_tag(text);
 }
 
-// One byte more than a tag may have.
+// One byte more than a tag may have, so that C refuses longer texts.
 using TextForC = char[kLongestTag + 2];
 
-// What is no tag, or no label, the library tells.
+// The library reports invalid tags and labels.
 inline pmtrace_handle find_tag(std::string_view name,
                                std::initializer_list<Label> labels) noexcept {
   constexpr std::size_t kMostLabels = 16;  // C refuses more
@@ -136,7 +136,7 @@ inline void describe(pmtrace_handle tag, std::string_view unit, std::string_view
                    text.empty() ? nullptr : copy_text(text, texts[1]));
 }
 
-// Headers as long as no library makes them are none.
+// No library makes longer headers; a longer tracestate is dropped.
 inline void begin_from(pmtrace_handle tag, pmtrace_tx* transaction, OptionalText traceparent,
                        OptionalText tracestate) noexcept {
   char parent[256];
@@ -147,8 +147,8 @@ inline void begin_from(pmtrace_handle tag, pmtrace_tx* transaction, OptionalText
 }
 #endif
 
-// Of a transaction that is captured only. A byte more than a key may have, so that one that is too
-// long is refused, not cut.
+// Only used for captured transactions. A byte more than a key may have, so that C refuses longer
+// keys.
 using KeyForC = char[128 + 2];
 using NoteForC = char[4096 + 1];
 
@@ -173,11 +173,11 @@ inline void fail(pmtrace_tx* transaction, OptionalText reason) noexcept {
   pmtrace_fail(transaction, copy_text(reason, text));
 }
 
-// What becomes a double where a value is recorded, however many bits it has.
+// Numbers of any width, converted to double when recorded.
 template <typename Number>
 using IfNumber = std::enable_if_t<std::is_arithmetic_v<Number>>;
 
-// What the four kinds have in common.
+// Base of the four kinds of tags.
 class Tagged {
  public:
   explicit Tagged(const char* tag) noexcept : tag_(find_tag(tag)) {}
@@ -187,8 +187,8 @@ class Tagged {
   explicit Tagged(std::string_view tag, std::initializer_list<Label> labels) noexcept
       : tag_(find_tag(tag, labels)) {}
 
-  // Says what the values are measured in, and what the tag stands for. Either may be empty or null;
-  // what was said first stays.
+  // Sets the unit of the values, and the tag's meaning. Either may be empty or null. The first
+  // description stays.
   void describe(OptionalText unit, OptionalText text) const noexcept {
     detail::describe(tag_, unit.view, text.view);
   }
@@ -201,7 +201,7 @@ class Tagged {
 
 class Running;
 
-// A transaction as what others are a part of. Small, to be copied, and good after its end, too.
+// Refers to a transaction as a parent. Cheap to copy, and valid after its end, too.
 class Parent {
  public:
   Parent(const Running& running) noexcept;
@@ -213,8 +213,8 @@ class Parent {
   pmtrace_tx transaction_;
 };
 
-// What goes with a request from program to program: W3C's headers traceparent and tracestate. Empty
-// texts if there is no trace.
+// W3C's headers traceparent and tracestate, for a request to another program. Empty texts without a
+// trace.
 class TraceHeaders {
  public:
   TraceHeaders() noexcept = default;
@@ -236,23 +236,23 @@ class TraceHeaders {
   char tracestate_[PMTRACE_CONTEXT_STATE_SIZE]{};
 };
 
-// For a request that goes out from within what this thread does.
+// Headers for an outgoing request of this thread's innermost transaction.
 inline TraceHeaders current_headers() noexcept { return TraceHeaders(nullptr); }
 
-// A transaction that is open until its end(), abort() or destruction, whichever comes first.
+// A transaction, open until end(), abort() or destruction, whichever comes first.
 class [[nodiscard]] Running {
  public:
   [[nodiscard]] explicit Running(pmtrace_handle tag) noexcept
       : exceptions_(std::uncaught_exceptions()) {
     pmtrace_begin(tag, &transaction_);
   }
-  // With the headers of the request that asked for it.
+  // Begins inside of the trace in a request's headers.
   [[nodiscard]] Running(pmtrace_handle tag, detail::OptionalText traceparent,
                         detail::OptionalText tracestate) noexcept
       : exceptions_(std::uncaught_exceptions()) {
     detail::begin_from(tag, &transaction_, traceparent, tracestate);
   }
-  // As a part of another one.
+  // Begins inside of `parent`.
   [[nodiscard]] Running(pmtrace_handle tag, const Parent& parent) noexcept
       : exceptions_(std::uncaught_exceptions()) {
     pmtrace_begin_under(tag, &transaction_, &parent.transaction_);
@@ -279,12 +279,12 @@ class [[nodiscard]] Running {
     if (is_open()) pmtrace_end(&transaction_);
   }
 
-  // Gives it up: it counts as aborted, and its time does not count.
+  // Aborts: counts as aborted, without a time.
   void abort() noexcept {
     if (is_open()) pmtrace_abort(&transaction_);
   }
 
-  // The same, and says why to whoever sees it captured.
+  // Aborts, and notes the reason if captured.
   void fail(detail::OptionalText reason) noexcept {
     if (is_captured())
       detail::fail(&transaction_, reason);
@@ -292,14 +292,14 @@ class [[nodiscard]] Running {
       abort();
   }
 
-  // Whether somebody has asked to see this one by itself (a capture). Only then the following do
-  // something: ask first if what they are to note takes time to be had.
+  // True if somebody asked to see this transaction by itself (a capture). Notes work only then:
+  // check first if a note is expensive to make.
   [[nodiscard]] bool is_captured() const noexcept {
     return pmtrace_is_captured(&transaction_) != 0;
   }
 
-  // Notes what it is about: a key of 1 to 128 bytes, else it is none, and a text or a number. What
-  // is noted of the same key later replaces it.
+  // Notes an attribute: a key of 1 to 128 bytes, else ignored, and a text or number. A later note
+  // with the same key replaces it.
   void note(detail::OptionalText key, detail::OptionalText text) noexcept {
     if (is_captured()) detail::note(&transaction_, key, text);
   }
@@ -308,17 +308,17 @@ class [[nodiscard]] Running {
     if (is_captured()) detail::note_number(&transaction_, key, static_cast<double>(value));
   }
 
-  // Notes another trace that it has to do with, by its header: such as that of each request which
-  // it answers at once.
+  // Notes a related trace by its traceparent: for example of each request that this transaction
+  // answers together.
   void link(detail::OptionalText traceparent) noexcept {
     if (is_captured()) detail::link(&transaction_, traceparent);
   }
 
-  // For a request that goes out from within it.
+  // Headers for an outgoing request of this transaction.
   [[nodiscard]] TraceHeaders headers() const noexcept { return TraceHeaders(&transaction_); }
 
-  // What begins on this thread from now on is not inside of it: for whatever works on several
-  // requests by turns, and has an Attached for each turn.
+  // New transactions of this thread are not inside of this one any more. For threads that work on
+  // several requests by turns, with an Attached for each turn.
   void detach() const noexcept { pmtrace_detach(&transaction_); }
 
  private:
@@ -327,12 +327,12 @@ class [[nodiscard]] Running {
   bool is_open() const noexcept { return transaction_.opaque[0] != 0; }
 
   pmtrace_tx transaction_{};
-  int exceptions_;  // those under way when it began
+  int exceptions_;  // uncaught ones at the begin
 };
 
 inline Parent::Parent(const Running& running) noexcept : transaction_(running.transaction_) {}
 
-// While it lives, what begins on this thread is inside of that transaction.
+// While it lives, new transactions of this thread are inside of `parent`.
 class [[nodiscard]] Attached {
  public:
   [[nodiscard]] explicit Attached(const Parent& parent) noexcept : parent_(parent) {
@@ -353,27 +353,28 @@ class Transaction : public detail::Tagged {
 
   [[nodiscard]] Running begin() const noexcept { return Running(tag_); }
 
-  // Begins what a request has asked for, with the headers that came with it: a part of their trace,
-  // as is all that begins on this thread meanwhile. Null, or not valid: of none that others know.
+  // Begins a transaction for a request, inside of the trace in the request's headers; later
+  // transactions of this thread are inside, too. Null or invalid headers: in no trace of other
+  // programs.
   [[nodiscard]] Running begin_from(detail::OptionalText traceparent,
                                    detail::OptionalText tracestate = {}) const noexcept {
     return Running(tag_, traceparent, tracestate);
   }
 
-  // Begins a part of another transaction, of whatever thread.
+  // Begins inside of another transaction, of any thread.
   [[nodiscard]] Running begin_under(const Parent& parent) const noexcept {
     return Running(tag_, parent);
   }
 };
 
-// Calls `work` in a transaction and gives what it gives. An exception aborts the transaction.
+// Calls `work` in a transaction and returns its result. An exception aborts the transaction.
 template <typename Work>
 decltype(auto) measure(Transaction transaction, Work&& work) {
   const Running running = transaction.begin();
   return std::forward<Work>(work)();
 }
 
-// The same where the tag is looked up each time.
+// The same, with a tag lookup for each call.
 template <typename Work>
 decltype(auto) measure(const char* tag, Work&& work) {
   return measure(Transaction(tag), std::forward<Work>(work));
@@ -383,7 +384,7 @@ decltype(auto) measure(std::string_view tag, Work&& work) {
   return measure(Transaction(tag), std::forward<Work>(work));
 }
 
-// A place that the program passes: counted.
+// A place that the program passes; counts the passes.
 class Point : public detail::Tagged {
  public:
   using Tagged::Tagged;
@@ -409,13 +410,13 @@ class Observation : public detail::Tagged {
   }
 };
 
-// What only grows: either by what each call adds, or to a value that the program keeps, such as the
-// bytes written so far.
+// A value that only grows: by what each call adds, or to a total that the program keeps, such as
+// the bytes written so far.
 class Counter : public detail::Tagged {
  public:
   using Tagged::Tagged;
 
-  // Adds to what all threads and programs have added; not negative.
+  // Adds to the total of all threads and programs; not negative.
   void add(double increment) const noexcept { pmtrace_add(tag_, increment); }
   template <typename Number, typename = detail::IfNumber<Number>>
   void add(Number increment) const noexcept {

@@ -1,8 +1,8 @@
 /*
- * What <pcp/trace.h> has with PMTRACE_DISABLE: calls that the compiler checks, that evaluate no
- * argument, and give what they give when all goes well. With optimisation nothing is left of them;
- * but pmtrace_stats, pmtrace_context and pmtrace_context_state are called, since the program reads
- * what they fill in.
+ * The calls of <pcp/trace.h> with PMTRACE_DISABLE: the compiler checks them, they evaluate no
+ * argument, and give the results of success. Optimisation removes them completely. Only
+ * pmtrace_stats, pmtrace_context and pmtrace_context_state are called, since the program reads
+ * their output.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -14,8 +14,8 @@
 
 #include "pcp/trace.h"
 
-/* First functions: a program may take an address. In C++ all units have the same ones, and those of
- * the library, which other units may call, are others. */
+/* Functions first: a program may take an address. In C++ all units share them, in a namespace that
+ * keeps them apart from the library's, which other units may call. */
 #ifdef __cplusplus
 #define PMTRACE_FUNCTION_ inline
 namespace pmtrace_disabled {
@@ -125,7 +125,8 @@ PMTRACE_FUNCTION_ int pmtrace_stats(pmtrace_stats_t* stats, size_t size) {
   return 0;
 }
 
-/* Give what they get. A macro's text that begins with a name may have "::" before it. */
+/* Return their argument. They exist since a macro that begins with a name still works after "::".
+ */
 PMTRACE_FUNCTION_ int pmtrace_code_(int code) { return code; }
 PMTRACE_FUNCTION_ char* pmtrace_text_(char* text) { return text; }
 PMTRACE_FUNCTION_ const char* pmtrace_no_text_(const char* text) { return text; }
@@ -138,8 +139,9 @@ PMTRACE_FUNCTION_ pmtrace_handle pmtrace_no_tag_(pmtrace_handle tag) { return ta
 using namespace pmtrace_disabled;
 #endif
 
-/* Then macros of these names, for the calls: the function gets its arguments where it is never
- * reached. C90 knows no "...", which template arguments with a comma in them need. */
+/* Then macros of the same names for calls: they pass the arguments to the function in a branch that
+ * is never reached. Variadic, since template arguments may contain commas; C90 warns about "...".
+ * */
 #ifndef __cplusplus
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wvariadic-macros"
