@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Version 2 of the protocol: protobuf messages in PCP trace frames. trace.proto is the reference
-// for the payloads; this file gives each message its C++ shape. Encoders append a whole PDU.
-// Decoders give nothing if the payload is not that message; unknown fields are skipped.
+// for the payloads; this file declares the C++ types. Encoders append a whole PDU. Decoders give
+// nothing if the payload is malformed; they skip unknown fields.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ namespace pcp::trace::wire {
 
 using SessionId = std::array<std::uint8_t, 16>;
 
-// Who a process is.
+// Describes a process.
 struct Hello {
   SessionId session{};
   std::uint32_t pid = 0;
@@ -32,12 +32,12 @@ struct Hello {
   std::uint64_t start_time_ns = 0;                          // of the process, since the epoch
 };
 
-// What an agent understands beyond the first version 2, by number. Numbers for which there is no
-// room here belong to a time to come: they are ignored.
+// The agent's features beyond the first version 2, by number. Higher numbers belong to later
+// versions and are ignored.
 using FeatureSet = std::bitset<64>;
 
 enum class Feature : std::size_t {
-  InFlight = 1,  // what batches say of transactions in flight
+  InFlight = 1,  // BATCH reports transactions in flight
   Events = 2,    // EVENTS; sends CONTROL
 };
 
@@ -61,7 +61,7 @@ struct TagDefinition {
   std::string_view description{};  // what it stands for
 };
 
-// Of what is said of a tag; the rest is cut off.
+// Limits of a tag's definition; the rest is cut off.
 inline constexpr std::size_t kMaxUnitLength = 32;
 inline constexpr std::size_t kMaxDescriptionLength = 254;
 
@@ -75,35 +75,35 @@ struct ClientCounters {
   std::uint64_t reconnects = 0;
 };
 
-// How long ago the first and the last record of a batch happened, as of its sending.
+// Ages of a batch's first and last record, at its sending.
 struct BatchAge {
   std::uint64_t first_ns = 0;
   std::uint64_t last_ns = 0;
 };
 
-// The calls, and the aborts, of one delta at most. A thousand processors that do nothing but trace
-// one tag need four months without an agent for that many.
+// Most calls, and most aborts, of one delta. A thousand processors that only trace one tag reach it
+// after four months without an agent.
 inline constexpr std::uint64_t kMaxDeltaCalls = std::uint64_t{1} << 60;
 
-// One tag's share of a received batch. `histogram` points into the payload.
+// One tag's delta in a received batch. `histogram` points into the payload.
 struct DeltaEntry {
   std::uint32_t tag_id = 0;
   TraceType type{};
-  bool is_added = false;  // of a counter: `delta` is of increments, and sum what they add up to
+  bool is_added = false;  // increments of a counter; delta.sum is their sum
   Delta delta;
   std::string_view histogram;  // packed
 };
 
-// The transactions of one tag that a process has begun and not ended, as a batch was sent.
+// A tag's open transactions in a process, when the batch was sent.
 struct OpenCount {
   std::uint32_t tag_id = 0;
   std::uint64_t open = 0;       // 0: none any more
-  std::uint64_t oldest_ns = 0;  // since the oldest of them began
-  std::uint32_t tid = 0;        // the thread that began it; 0: it has ended, or is not known
+  std::uint64_t oldest_ns = 0;  // the oldest one's age
+  std::uint32_t tid = 0;        // the thread that began it; 0: ended, or unknown
   bool operator==(const OpenCount&) const = default;
 };
 
-// Of one OpenCount at most.
+// Limits of an OpenCount.
 inline constexpr std::uint64_t kMaxOpen = std::uint64_t{1} << 32;
 inline constexpr std::uint64_t kMaxOpenAgeNs = std::uint64_t{1} << 62;
 
@@ -111,9 +111,9 @@ struct Batch {
   std::uint64_t sequence = 0;
   BatchAge age;
   ClientCounters counters;
-  // What has changed since the connection's last batch that said something of this tag.
+  // Changes since this connection's last batch about the tag.
   std::vector<OpenCount> in_flight;
-  bool in_flight_anew = false;  // first forget all that was said, on earlier connections too
+  bool in_flight_anew = false;  // first forget all open counts, also of earlier connections
   std::vector<DeltaEntry> entries;
 };
 
@@ -131,29 +131,28 @@ void append_tags(std::string& out, std::uint32_t pid, const std::vector<TagDefin
 void append_batch_ack(std::string& out, std::uint32_t pid, std::uint64_t sequence);
 void append_bye(std::string& out, std::uint32_t pid, ByeReason reason);
 
-// Appends one delta to the body of a batch: of a point its count, of a counter its last value too,
-// all numbers of the others but `unbinned`, which is what the histogram leaves. Bodies are kept
-// until they are acknowledged, and sent again unchanged; only what append_batch puts before them is
-// made afresh.
+// Appends one delta to a batch's body: a point's count; a counter's count and last value; all
+// numbers of other types but `unbinned`, which follows from the histogram. Bodies are kept until
+// acknowledged, and resent unchanged; only the head is made again.
 void append_delta(std::string& body, std::uint32_t tag_id, TraceType type, const Delta& delta,
                   const Histogram& histogram);
-// The same for increments of a counter: how many, their sum, and in `last` the process's total.
+// The same for a counter's increments: their number, their sum, and the process's total in `last`.
 void append_increments(std::string& body, std::uint32_t tag_id, const Delta& delta);
 
-// Appends one to the `in_flight` of a batch's head.
+// Appends an open count to BatchHead::in_flight.
 void append_open_count(std::string& in_flight, const OpenCount& count);
 
-// What is made afresh each time a batch is sent.
+// The part of a batch that is made again for each sending.
 struct BatchHead {
   BatchAge age;
   ClientCounters counters;
-  std::string_view in_flight{};  // what append_open_count has made
+  std::string_view in_flight{};  // from append_open_count
   bool in_flight_anew = false;
 };
 void append_batch(std::string& out, std::uint32_t pid, std::uint64_t sequence,
                   const BatchHead& head, std::string_view body);
 
-// Bytes that append_batch adds around a body and what is in flight, at most.
+// Most bytes that append_batch adds to body and in_flight.
 inline constexpr std::size_t kBatchOverheadBytes = 192;
 
 std::optional<Hello> decode_hello(std::string_view payload);
@@ -161,10 +160,9 @@ std::optional<Welcome> decode_welcome(std::string_view payload);
 std::optional<std::uint64_t> decode_batch_ack(std::string_view payload);
 std::optional<ByeReason> decode_bye(std::string_view payload);
 
-// These fill what the caller keeps, so that decoding allocates nothing in the long run. Every name
-// is a valid tag; every entry has a known type, a count or aborts, sane numbers and a histogram
-// that merge_packed takes; no open count is beyond its limits. False if anything is not so; what
-// they have filled by then is no use.
+// These reuse the caller's memory. Every name is a valid tag. Every entry has a known type, a count
+// or aborts, consistent numbers, and a histogram that merge_packed takes. Open counts are within
+// their limits. False otherwise; then the output is unusable.
 bool decode_tags(std::string_view payload, std::vector<TagDefinition>& tags);
 bool decode_batch(std::string_view payload, Batch& batch);
 

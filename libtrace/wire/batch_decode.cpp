@@ -12,8 +12,8 @@ namespace pcp::trace::wire {
 
 namespace {
 
-// Each of these switches skips, as protobuf wants it, a field whose number or wire type it does not
-// know. Their field functions (protozero's) must not be called for another wire type.
+// These switches skip fields with an unknown number or wire type, as protobuf requires. Call
+// protozero's getters only for the matching wire type.
 
 void read_label(protozero::data_view bytes, std::pair<std::string, std::string>& label) {
   protozero::pbf_message<LabelField> message(bytes);
@@ -87,7 +87,7 @@ bool read_welcome(std::string_view payload, Welcome& welcome) {
       case tag_and_type(WelcomeField::MaxTags, Type::varint):
         welcome.max_tags = message.get_uint32();
         break;
-      // Packed or one by one: protobuf has both read alike.
+      // Packed or one by one: protobuf requires both.
       case tag_and_type(WelcomeField::Features, Type::length_delimited):
         for (const std::uint64_t number : message.get_packed_uint64())
           note_feature(welcome.features, number);
@@ -160,7 +160,7 @@ void read_counters(protozero::data_view bytes, ClientCounters& counters) {
   }
 }
 
-// A delta as it came, before anything is made of what is missing.
+// A delta as received, before missing fields are filled in.
 struct RawDelta {
   std::uint64_t type = 0;
   std::optional<double> sum;
@@ -203,7 +203,7 @@ void read_delta(protozero::data_view bytes, DeltaEntry& entry, RawDelta& raw) {
         entry.histogram = view_of(message.get_view());
         break;
       case tag_and_type(DeltaField::Added, Type::varint):
-        entry.is_added = message.get_uint64() != 0;  // get_bool() looks beyond the end
+        entry.is_added = message.get_uint64() != 0;  // get_bool() reads past the end
         break;
       default:
         message.skip();
@@ -211,14 +211,14 @@ void read_delta(protozero::data_view bytes, DeltaEntry& entry, RawDelta& raw) {
   }
 }
 
-// Tells whether a delta of so many finite values, and perhaps others, may end with its last one.
+// True if `last` fits a delta of so many finite values.
 bool has_sane_last(const Delta& delta, std::uint64_t finite) {
   if (!std::isfinite(delta.last)) return delta.nonfinite > 0;
   return finite > 0 && delta.min <= delta.last && delta.last <= delta.max;
 }
 
-// A client may have added up to infinity, where ours stays at the greatest number. False if these
-// values, none of which is beyond `farthest`, cannot add up to that.
+// A client may send an infinite sum; ours stops at the greatest number. False if `finite` values,
+// none beyond `farthest`, cannot add up to infinity.
 bool make_sum_finite(Delta& delta, std::uint64_t finite, double farthest) {
   if (std::isfinite(delta.sum)) return true;
   if (static_cast<double>(finite) * farthest != delta.sum) return false;
@@ -226,7 +226,7 @@ bool make_sum_finite(Delta& delta, std::uint64_t finite, double farthest) {
   return true;
 }
 
-// What increments need: of them nothing but what they add up to is of use.
+// Increments need only their sum.
 bool complete_increments(DeltaEntry& entry, const RawDelta& raw) {
   Delta& delta = entry.delta;
   if (entry.type != TraceType::Counter || delta.nonfinite > 0) return false;
@@ -234,7 +234,7 @@ bool complete_increments(DeltaEntry& entry, const RawDelta& raw) {
   return delta.sum >= 0 && make_sum_finite(delta, delta.count, std::numeric_limits<double>::max());
 }
 
-// Fills what follows from other fields, and refuses what contradicts them.
+// Fills in missing fields, and rejects contradictions.
 bool complete(DeltaEntry& entry, const RawDelta& raw) {
   Delta& delta = entry.delta;
   if (!is_trace_type(raw.type)) return false;

@@ -55,7 +55,7 @@ void append_welcome(std::string& out, std::uint32_t pid, const Welcome& welcome)
     add_features(message, welcome.features);
     add_nonzero(message, WelcomeField::LastEvents, welcome.last_events);
     if (!welcome.control) return;
-    // Bytes and a message look the same on the wire.
+    // Bytes and messages have the same encoding.
     std::string control;
     write_control(control, *welcome.control);
     message.add_bytes(WelcomeField::Control, control);
@@ -105,7 +105,7 @@ void append_delta(std::string& body, std::uint32_t tag_id, TraceType type, const
   if (delta.min != delta.last) message.add_double(DeltaField::Min, delta.min);
   if (delta.max != delta.last) message.add_double(DeltaField::Max, delta.max);
   if (histogram.empty()) return;
-  // Bytes and a message look the same on the wire, and this saves a copy.
+  // Bytes and messages have the same encoding; this saves a copy.
   protozero::pbf_writer packed(message, static_cast<std::uint32_t>(DeltaField::Histogram));
   histogram.pack(body);
 }

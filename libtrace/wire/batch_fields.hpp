@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The field numbers of trace.proto, for the two halves of the codec.
+// The field numbers of trace.proto, for encoder and decoder.
 #pragma once
 
 #include <protozero/types.hpp>

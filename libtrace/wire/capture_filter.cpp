@@ -19,15 +19,14 @@ bool is_control(char c) {
   return (static_cast<unsigned char>(c) < ' ' && c != '\t') || c == '\x7f';
 }
 
-// A word of a filter: key=value,value. Of values the quotes around them are gone, backslashes are
-// still there.
+// A word of a filter: key=value,value. Values are without quotes, but still with backslashes.
 struct Word {
-  std::string_view text;  // as it stands there
+  std::string_view text;  // as in the filter
   std::string_view key;
   std::vector<std::string_view> values;
 };
 
-// One that cannot be taken, with what would be right.
+// An error about this word, with advice.
 Error complaint(std::string_view word, std::string_view advice) {
   constexpr std::size_t kMostShown = 60;
   std::string message;
@@ -36,7 +35,7 @@ Error complaint(std::string_view word, std::string_view advice) {
   return {message.append(": ").append(advice)};
 }
 
-// How much of the text comes before the first byte that ends it and has no backslash before it.
+// Length of the text before the first byte, not escaped, that `ends` accepts.
 template <typename Ends>
 std::size_t length_until(std::string_view text, Ends ends) {
   std::size_t at = 0;
@@ -44,7 +43,7 @@ std::size_t length_until(std::string_view text, Ends ends) {
   return std::min(at, text.size());
 }
 
-// Takes a value off the front, and its quotes. The error is advice for a complaint.
+// Takes a value and its quotes off the front. The error is advice for complaint().
 Result<std::string_view> take_value(std::string_view& rest) {
   const bool is_quoted = !rest.empty() && rest.front() == '"';
   if (is_quoted) rest.remove_prefix(1);
@@ -61,7 +60,7 @@ Result<std::string_view> take_value(std::string_view& rest) {
   return value;
 }
 
-// Takes a word off the front. Requires: no blank is there, and something is.
+// Takes a word off the front. Requires: the text is not empty and does not begin with a blank.
 Result<Word> take_word(std::string_view& rest) {
   const std::string_view whole = rest;
   const auto taken = [&] { return whole.substr(0, whole.size() - rest.size()); };
@@ -80,7 +79,7 @@ Result<Word> take_word(std::string_view& rest) {
   return word;
 }
 
-// A decimal number with at most so many digits behind the point, times 10 to the power of these.
+// Parses a decimal number with at most `places` decimals. Gives it times 10^places.
 std::optional<std::uint64_t> decimal(std::string_view text, std::size_t places) {
   const std::size_t point = text.find('.');
   std::string digits(text.substr(0, point));
@@ -99,14 +98,14 @@ std::optional<std::uint64_t> decimal(std::string_view text, std::size_t places) 
   return number;
 }
 
-// A whole one from 1 to `most`.
+// Parses an integer from 1 to `most`.
 std::optional<std::uint32_t> whole(std::string_view text, std::uint32_t most) {
   const auto number = decimal(text, 0);
   if (!number || *number == 0 || *number > most) return std::nullopt;
   return static_cast<std::uint32_t>(*number);
 }
 
-// Takes a unit off the end; false if another is there, or none.
+// Removes this unit from the end; false if it is not there.
 bool take_unit(std::string_view& text, std::string_view unit) {
   if (!text.ends_with(unit)) return false;
   text.remove_suffix(unit.size());
@@ -115,17 +114,17 @@ bool take_unit(std::string_view& text, std::string_view unit) {
 
 struct TimeUnit {
   std::string_view name;
-  std::size_t places;  // of a decimal number, to be whole nanoseconds
+  std::size_t places;  // decimals down to a nanosecond
   std::uint64_t ns;
 };
-// The others end as the last one does, so it is tried last.
+// "s" is tried last, since the others end with it, too.
 constexpr std::array kTimeUnits{TimeUnit{"ns", 0, 1}, TimeUnit{"us", 3, 1'000},
                                 TimeUnit{"ms", 6, 1'000'000}, TimeUnit{"s", 9, 1'000'000'000}};
 
 constexpr std::size_t kSharePlaces = 8;  // of a percentage
 constexpr std::uint64_t kOnePercent = kWholeShare / 100;
 
-// Each of these takes the values of one word; the error is advice for a complaint.
+// Each of these takes the values of one word; the error is advice for complaint().
 using Taken = Result<void>;
 
 Taken take_tags(CaptureFilter& filter, const std::vector<std::string_view>& values) {
@@ -228,7 +227,7 @@ constexpr std::array kWordTypes{
              }},
     WordType{"kind", take_kinds}};
 
-// Takes a word's values, and notes in `seen` that it was there.
+// Takes a word's values, and marks the word in `seen`.
 Taken take(CaptureFilter& filter, const Word& word, std::array<bool, kWordTypes.size()>& seen) {
   const auto type = std::find_if(kWordTypes.begin(), kWordTypes.end(),
                                  [&](const WordType& each) { return each.key == word.key; });
@@ -246,7 +245,7 @@ std::size_t count_globs(const CaptureFilter& filter) {
   return filter.tags.size() + (filter.service ? 1 : 0) + (filter.process ? 1 : 0);
 }
 
-// In quotes if what a glob matches has something in it that would end the value.
+// Puts a glob into quotes if a byte in it would end the value.
 void append_glob(std::string& text, const Glob& glob) {
   const std::string pattern = glob.text();
   const bool needs_quotes = pattern.find_first_of(" \t,") != pattern.npos;
@@ -300,7 +299,7 @@ Result<CaptureFilter> parse_capture_filter(std::string_view text) {
     if (!word) return word.error();
     if (const Taken taken = take(filter, *word, seen); !taken) return taken.error();
   }
-  // Its canonical text may be longer, and goes to the processes.
+  // The canonical text may be longer, and is sent to the processes.
   if (count_globs(filter) > kMaxFilterGlobs || text_of(filter).size() > kMaxFilterLength)
     return too_long;
   return filter;
@@ -357,7 +356,7 @@ bool matches_kind(const CaptureFilter& filter, SpanKind kind) {
   return true;
 }
 
-// (1 - share) * 2^56, rounded up, by long division: the product needs more than 64 bits.
+// (1 - share) * 2^56, rounded up. Long division, since the product needs more than 64 bits.
 std::uint64_t share_threshold(const CaptureFilter& filter) {
   if (filter.share >= kWholeShare) return 0;
   std::uint64_t taken = 0;  // share * 2^56

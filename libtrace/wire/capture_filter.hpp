@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Which transactions somebody wants to see, as one line:
+// The filter of a capture, as one line:
 //
 //   tag=GLOB[,GLOB..] slower=10ms share=1% limit=1000/s pid=N service=GLOB process=GLOB
 //   kind=point,observe,counter
 //
-// Words in any order, each at most once, with blanks between them. All that is named must match; at
-// least one word is there. Double quotes around a value, or one of several, hold blanks and commas
-// together; after a backslash each byte is itself, within quotes and outside. The agent checks such
-// a line and makes it canonical, the client matches.
+// Words in any order, each at most once, at least one, with blanks between them. All words must
+// match. Double quotes around a value keep its blanks and commas; after a backslash each byte
+// stands for itself, in quotes, too. The agent checks the line and makes it canonical; the client
+// matches.
 #pragma once
 
 #include <cstddef>
@@ -30,39 +30,39 @@ inline constexpr std::uint64_t kMaxSlowerNs = 86'400'000'000'000;  // a day
 inline constexpr std::uint64_t kWholeShare = 10'000'000'000;
 
 struct CaptureFilter {
-  std::vector<Glob> tags;               // one of them must match; empty: all do
-  std::uint64_t slower_ns = 0;          // transactions that took at least so long
-  std::uint64_t share = kWholeShare;    // of trace ids, in parts of kWholeShare; more than 0
+  std::vector<Glob> tags;               // one of them must match; empty: any tag
+  std::uint64_t slower_ns = 0;          // least duration of a transaction
+  std::uint64_t share = kWholeShare;    // of trace ids, in units of 1/kWholeShare; more than 0
   std::uint32_t limit = kDefaultLimit;  // spans a second
   std::uint32_t pid = 0;                // 0: all
   std::optional<Glob> service;
   std::optional<Glob> process;
-  bool points = false;  // events to be captured besides
+  bool points = false;  // these events are captured, too
   bool observations = false;
-  bool counters = false;  // their increments too
+  bool counters = false;  // and their increments
   bool operator==(const CaptureFilter&) const = default;
 };
 
-// The error, one line, says which word and what would be right.
+// The error is one line: the bad word, and advice.
 Result<CaptureFilter> parse_capture_filter(std::string_view text);
 
-// Canonical: the words in the order above, always tag and limit, of the others those that say
-// something, numbers in their usual unit. Equal filters have equal text, which is at most
-// kMaxFilterLength bytes long and parses to the same filter.
+// The canonical text: words in the order above, always with tag and limit, otherwise without
+// defaults, numbers in the usual unit. Equal filters have equal text. It has at most
+// kMaxFilterLength bytes and parses to the same filter.
 std::string text_of(const CaptureFilter& filter);
 
-// Tells whether a pattern matches the tag, or its name if it has labels: so tag=request is all of
-// request{route=/cart} too. Allocates nothing.
+// True if a pattern matches the tag, or its name without labels: tag=request also matches
+// request{route=/cart}. Allocates nothing.
 bool matches_tag(const CaptureFilter& filter, std::string_view tag);
 
 bool matches_process(const CaptureFilter& filter, std::uint32_t pid, std::string_view service,
                      std::string_view process);
 
-// Transactions are always wanted, events if `kind=` names them.
+// Transactions always match; events only if `kind=` names them.
 bool matches_kind(const CaptureFilter& filter, SpanKind kind);
 
-// What share= stands for: a trace is captured if the low 56 bits of its id are at least so much.
-// So what a small share takes, a greater one takes too, in every process.
+// A trace matches share= if the low 56 bits of its id are at least this. So in every process a
+// greater share includes a smaller one.
 std::uint64_t share_threshold(const CaptureFilter& filter);
 
 constexpr bool reaches_threshold(const TraceId& trace, std::uint64_t threshold) {

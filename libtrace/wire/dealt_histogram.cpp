@@ -33,8 +33,8 @@ std::uint64_t DealtHistogram::due(std::uint64_t until) const {
   return std::max(std::min(until, total_), dealt) - dealt;
 }
 
-// Takes every so-manieth value. Where that begins is another place each time, by the golden ratio:
-// so several takes of a single value do not all take it from the middle.
+// Takes evenly spaced values. The start moves by the golden ratio each time: otherwise repeated
+// takes of one value would always pick the middle.
 template <typename Take>
 void DealtHistogram::take(std::uint64_t count, Take take) {
   if (count == 0) return;

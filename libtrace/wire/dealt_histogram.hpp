@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A packed histogram whose values are dealt out to several others, each value to one of them.
+// Deals the values of a packed histogram to several histograms, each value to one of them.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ class DealtHistogram {
   std::uint64_t total() const { return total_; }
   std::uint64_t left() const { return left_; }
 
-  // Deals until `until` of all values are gone: evenly from those that are left, great and small.
-  // False, with nothing changed, if the receiver would count more than Histogram::kMaxTotal.
+  // Deals to `to` until `until` of all values are dealt, evenly over the values left. False, with
+  // nothing changed, if `to` would count more than Histogram::kMaxTotal.
   bool deal(std::uint64_t until, Histogram& to);
 
-  // The same, but to nobody.
+  // The same, but discards them.
   void drop(std::uint64_t until);
 
  private:
@@ -36,7 +36,7 @@ class DealtHistogram {
   void take(std::uint64_t count, Take take);
 
   unsigned coarseness_ = 0;
-  std::vector<Bin> bins_;  // of what is left
+  std::vector<Bin> bins_;  // values left
   std::uint64_t total_ = 0;
   std::uint64_t left_ = 0;
   double phase_ = 0.5;

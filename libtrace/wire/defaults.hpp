@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Where a traced program and the agent find each other when nobody says otherwise.
+// Default addresses at which a traced program finds the agent.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What happened to one tag since the last report: the numbers that the client collects, the wire
-// carries and the agent adds up. Merging two deltas loses nothing but the order of their values.
+// One tag's numbers since the last report, as the client collects, the wire carries and the agent
+// adds them. Merging two deltas loses only the order of their values.
 #pragma once
 
 #include <algorithm>
@@ -10,10 +10,9 @@
 
 namespace pcp::trace {
 
-// How numbers are added up, here and wherever deltas are: what is too great stays at the greatest.
-// A count that began again at zero would look like a restart, and an infinite sum, to which an
-// honest peer adds the other infinity, would be no number any more. A sum that has been too great
-// once stays so, whatever comes: nobody knows it any more.
+// Saturating sums, also for code that uses deltas. A count that wraps to zero would look like a
+// restart, and infinity plus minus infinity is NaN. A sum that has overflowed once stays at the
+// limit, since its true value is lost.
 inline constexpr std::uint64_t kMostCalls = std::numeric_limits<std::int64_t>::max();
 
 inline void add_calls(std::uint64_t& count, std::uint64_t more) {
@@ -42,7 +41,7 @@ struct Delta {
 
   bool empty() const { return count == 0 && aborts == 0; }
 
-  // Adds one value and tells whether it is finite, so that a histogram may take it.
+  // Adds a value. True if finite: then a histogram may take it.
   bool add(double value) {
     ++count;
     last = value;
@@ -51,14 +50,14 @@ struct Delta {
       return false;
     }
     add_value(sum, value);
-    if (value < min) [[unlikely]]  // most values are neither: a branch is cheaper than a store
+    if (value < min) [[unlikely]]  // rare: a branch is cheaper than a store
       min = value;
     if (value > max) [[unlikely]]
       max = value;
     return true;
   }
 
-  // Adds what happened after everything in this delta.
+  // Adds a delta that is later than this one.
   void merge(const Delta& later) {
     if (later.count > 0) last = later.last;
     add_calls(count, later.count);

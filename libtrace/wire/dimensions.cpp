@@ -21,7 +21,8 @@ constexpr auto kPlainAscii = [] {
   return plain;
 }();
 
-// What is no letter above U+00C0, roughly: signs, punctuation, surrogates, private use, pictures.
+// Code points above U+00C0 that are no letters, roughly: signs, punctuation, surrogates, private
+// use, pictures.
 struct Range {
   std::uint32_t first, last;
 };
@@ -34,7 +35,7 @@ unsigned byte_at(std::string_view text, std::size_t i) {
   return static_cast<unsigned char>(text[i]);
 }
 
-// The bytes of the letter at the front of the text, from two to four; 0 if none is there.
+// Bytes of the letter at the front of the text, two to four; 0: no letter.
 std::size_t letter_bytes(std::string_view text) {
   const unsigned lead = byte_at(text, 0);
   if (lead < 0xc3 || lead > 0xf4) return 0;
@@ -45,7 +46,7 @@ std::size_t letter_bytes(std::string_view text) {
     if ((byte_at(text, i) & 0xc0) != 0x80) return 0;
     letter = letter << 6 | (byte_at(text, i) & 0x3f);
   }
-  constexpr std::array<std::uint32_t, 5> kLeast{0, 0, 0xc0, 0x800, 0x10000};  // shorter otherwise
+  constexpr std::array<std::uint32_t, 5> kLeast{0, 0, 0xc0, 0x800, 0x10000};  // else overlong
   if (letter < kLeast[length] || letter > 0x10ffff) return 0;
   for (const auto [first, last] : kNoLetters) {
     if (letter >= first && letter <= last) return 0;
@@ -53,7 +54,7 @@ std::size_t letter_bytes(std::string_view text) {
   return length;
 }
 
-// How many bytes at the front of a value stay as they are. Requires: it is not empty.
+// Bytes at the front of a value that need no escape. Requires: not empty.
 std::size_t plain_bytes(std::string_view text) {
   return kPlainAscii[byte_at(text, 0)] ? 1 : letter_bytes(text);
 }
@@ -71,9 +72,9 @@ char unescaped_byte(std::string_view escape) {
   return static_cast<char>(hex_digit(escape[1]) << 4 | hex_digit(escape[2]));
 }
 
-// What may stay as it is must not be escaped: so a value has one text only.
+// Plain bytes must not be escaped: a value has only one text.
 bool is_needed_escape(std::string_view text) {
-  std::array<char, 4> bytes;  // as many as the longest letter has
+  std::array<char, 4> bytes;  // the longest letter
   std::size_t count = 0;
   for (; count < bytes.size() && is_escape(text); text.remove_prefix(3))
     bytes[count++] = unescaped_byte(text);
@@ -99,8 +100,8 @@ std::string unescaped(std::string_view text) {
   return value;
 }
 
-// Takes key=value off the front, and the semicolon after it. The value is empty, and the key bad,
-// if there is no equals sign.
+// Takes key=value and the semicolon off the front. Without an equals sign key and value are empty,
+// which is a bad key.
 DimensionView take_label(std::string_view& rest) {
   const std::string_view label = rest.substr(0, rest.find(';'));
   rest.remove_prefix(std::min(label.size() + 1, rest.size()));
@@ -109,7 +110,7 @@ DimensionView take_label(std::string_view& rest) {
   return {label.substr(0, equals), label.substr(equals + 1)};
 }
 
-// Where the { of the labels is; npos for a tag without.
+// Position of the labels' {; npos if there are none.
 std::size_t find_labels(std::string_view tag) {
   if (tag.empty() || tag.back() != '}') return tag.npos;
   const std::size_t brace = tag.rfind('{');
@@ -127,7 +128,7 @@ std::size_t find_labels(std::string_view tag) {
   return brace;
 }
 
-// Takes text up to its end. What does not fit is lost, and counted.
+// Collects text in a buffer. Drops text beyond the end, but counts it.
 class Room {
  public:
   explicit Room(std::span<char> bytes) : bytes_(bytes) {}

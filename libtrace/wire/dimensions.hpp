@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A tag with labels is text like any other: name{key=value;key=value}, the keys in ascending order.
-// What a value may not have as it is, and nothing else, is %XX in it, in upper case: so the same
-// labels are always the same tag. Shared by the library, which makes such tags, and the agent,
-// which shows their labels.
+// A tag with labels is plain text: name{key=value;key=value}, with sorted keys. Bytes not allowed
+// in values, and only those, are %XX in upper case: equal labels make equal tags. The library makes
+// such tags; the agent shows their labels.
 #pragma once
 
 #include <cstddef>
@@ -29,29 +28,27 @@ struct Dimensions {
   std::vector<Dimension> labels;
 };
 
-// Gives nothing for a tag without labels: all that is not quite of this form. The last { begins the
-// labels, and some name comes before it.
+// Gives nothing for any other text, a tag without labels. The last { begins the labels; the name is
+// not empty.
 std::optional<Dimensions> parse_dimensions(std::string_view tag);
 
-// The name before the labels; the whole tag if it has none. Allocates nothing.
+// The name without labels; the whole tag if it has none. Allocates nothing.
 std::string_view bare_name(std::string_view tag);
 
-// [a-z][a-z0-9_]*, and none of PCP's and the agent's labels but `service` and `pid`, which the
-// agent itself puts into tags.
+// [a-z][a-z0-9_]*, and no label of PCP or the agent. Allowed are `service` and `pid`, which the
+// agent itself adds to tags.
 bool is_dimension_key(std::string_view key);
 
 using DimensionView = std::pair<std::string_view, std::string_view>;  // key, value unescaped
 
 enum class Composed { Done, BadLabels, TooLong };
 
-// Writes name{...} to the front of `room`, and its length to `length`. The labels come in any
-// order; bad are more than 16, a bad key, and one that comes twice. Without labels it is the name.
-// Allocates nothing.
+// Writes name{...} to the front of `room`, and sets `length`. Labels in any order. BadLabels: more
+// than 16, a bad key, or a duplicate. Without labels: just the name. Allocates nothing.
 Composed compose_dimensions(std::span<char> room, std::size_t& length, std::string_view name,
                             std::span<const DimensionView> labels);
 
-// Appends it to `out`; false, and `out` unchanged, if labels are bad or it would be longer than
-// `most`.
+// Appends to `out`. False, with `out` unchanged, for bad labels or more than `most` bytes.
 bool compose_dimensions(std::string& out, std::string_view name,
                         std::span<const DimensionView> labels, std::size_t most = kMaxTagLength);
 

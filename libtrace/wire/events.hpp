@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Captures on the wire: CONTROL, by which an agent asks for spans and events, and EVENTS, which
-// bring them. trace.proto is the reference for the payloads, batch.hpp says what holds for all
-// encoders and decoders.
+// Captures on the wire: with CONTROL the agent asks for spans and events, EVENTS carries them.
+// trace.proto is the reference for the payloads; batch.hpp has the rules for all encoders and
+// decoders.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +17,13 @@
 
 namespace pcp::trace::wire {
 
-// Captures that a process may know at a time: one for each bit of Span::places.
+// Most captures of a process at a time: one per bit of Span::places.
 inline constexpr std::size_t kMaxCaptures = 32;
 inline constexpr std::size_t kMaxFilterLength = 1024;
 
-// What somebody has asked to see.
+// A request to see matching transactions and events.
 struct Capture {
-  std::uint64_t id = 0;     // given once in the life of the agent, never 0
+  std::uint64_t id = 0;     // unique in the life of the agent, never 0
   std::uint32_t place = 0;  // its bit in Span::places
   std::string filter{};     // canonical text, see capture_filter.hpp
   bool operator==(const Capture&) const = default;
@@ -31,7 +31,7 @@ struct Capture {
 
 inline constexpr std::uint32_t kAnyRate = std::numeric_limits<std::uint32_t>::max();
 
-// All that a process is to capture, until the next one says otherwise.
+// All captures of a process, until the next Control.
 struct Control {
   std::uint64_t number = 0;  // grows with each change in the life of the agent, never 0
   std::vector<Capture> captures{};
@@ -39,15 +39,15 @@ struct Control {
   bool operator==(const Control&) const = default;
 };
 
-// The first three are spans, which are transactions; the others are events, which happened at one
-// moment. An abort is a span that is `aborted`.
+// The first three are spans (transactions); the others are events, at one moment. An aborted
+// transaction is a span with `aborted`.
 enum class SpanKind : std::uint8_t {
   Internal = 0,
   Server = 1,  // continues a trace of another process
   Client = 2,  // has given its trace to another process
   Point = 3,
   Observe = 4,
-  Counter = 5,  // what the counter has grown to
+  Counter = 5,  // the counter's value
   Add = 6,      // an increment of a counter
 };
 
@@ -64,37 +64,37 @@ struct TraceId {
 struct SpanAttribute {
   std::string_view key;
   std::string_view text{};
-  std::optional<double> number{};  // if it is there, the text means nothing
+  std::optional<double> number{};  // if set, the text is ignored
   bool operator==(const SpanAttribute&) const = default;
 };
 
-// A trace that has to do with this one.
+// A related trace.
 struct SpanLink {
   TraceId trace{};
   std::uint64_t span = 0;
   bool operator==(const SpanLink&) const = default;
 };
 
-// Of Span::flags: the low 8 bits are W3C's.
+// Bit of Span::flags; the low 8 bits are W3C's.
 inline constexpr std::uint32_t kParentIsElsewhere = 0x100;  // known to be in another process
 
-// A transaction that was captured, or an event.
+// A captured transaction or event.
 struct Span {
   std::uint32_t tag_id = 0;
   SpanKind kind = SpanKind::Internal;
   std::uint64_t begin_ns = 0;  // by the wall clock, since the epoch
   std::uint64_t duration_ns = 0;
-  TraceId trace{};           // of an event: not set if it happened in no span
-  std::uint64_t span = 0;    // its own id; of an event that of the span in which it happened, or 0
+  TraceId trace{};           // of an event: not set outside of spans
+  std::uint64_t span = 0;    // its own id; of an event its span's, or 0
   std::uint64_t parent = 0;  // 0: none
   std::uint32_t flags = 0;
   std::uint32_t tid = 0;
-  std::uint32_t places = 0;  // of the captures that it matched, a bit each; never 0
+  std::uint32_t places = 0;  // a bit for each capture that it matched; never 0
   bool aborted = false;
   std::string_view reason{};  // why it was aborted
   std::span<const SpanAttribute> attributes{};
   std::span<const SpanLink> links{};
-  std::uint32_t left_out = 0;  // attributes and links for which there was no room
+  std::uint32_t left_out = 0;  // attributes and links dropped for lack of room
   double value = 0;            // of Observe, Counter and Add
 };
 
@@ -103,16 +103,15 @@ inline constexpr std::size_t kMaxLinks = 32;
 inline constexpr std::size_t kMaxAttributeKeyLength = 128;    // at least 1
 inline constexpr std::size_t kMaxAttributeTextLength = 4096;  // of a value, and of a reason
 
-// begin_ns + duration_ns at most: what a signed number of nanoseconds can say.
+// The limit of begin_ns + duration_ns: nanoseconds in a signed number.
 inline constexpr std::uint64_t kLatestEndNs = std::numeric_limits<std::int64_t>::max();
 
-// What became of the spans and events of one capture since this process learnt of it. Nothing is
-// taken back: each number only grows.
+// The counts of one capture in a process since it began there. Each number only grows.
 struct CaptureCount {
   std::uint64_t capture = 0;         // its id
-  std::uint64_t captured = 0;        // matched and ended; those below are a part of these
+  std::uint64_t captured = 0;        // matched and ended, including those below
   std::uint64_t missed_full = 0;     // no room in the process
-  std::uint64_t missed_limit = 0;    // over a limit a second
+  std::uint64_t missed_limit = 0;    // over a limit per second
   std::uint64_t missed_waiting = 0;  // slower=: not decided in time
   std::uint64_t missed_away = 0;     // no agent, or one that forgot whether it took them
   bool operator==(const CaptureCount&) const = default;
@@ -120,22 +119,22 @@ struct CaptureCount {
 
 inline constexpr std::uint64_t kMaxCaptureCount = std::uint64_t{1} << 60;  // each of its numbers
 
-// The largest EVENTS, header included, so that it can be sent again to any agent.
+// The largest EVENTS with its header: any agent takes this size.
 inline constexpr std::size_t kMaxEventsPduBytes = kLeastMaxPduBytes;
-// What append_span appends at most, what a CaptureCount takes at most, and what else append_events
-// adds at most: body + 72 * counts + 48 must not exceed kMaxEventsPduBytes.
+// Most bytes of append_span, of a CaptureCount, and of the rest of append_events: body + 72 *
+// counts + 48 must not exceed kMaxEventsPduBytes.
 inline constexpr std::size_t kMaxSpanBytes = 32 * 1024;
 inline constexpr std::size_t kMaxCaptureCountBytes = 72;
 inline constexpr std::size_t kEventsOverheadBytes = 48;
 
-// A received EVENTS. The spans' texts point into its payload, their attributes and links into this:
-// so it can be moved, but not copied.
+// A received EVENTS. Texts of spans point into its payload, attributes and links into this object:
+// it can be moved, but not copied.
 struct Events {
   std::uint64_t sequence = 0;
-  std::uint64_t control = 0;  // number of the Control by which all of these were captured
+  std::uint64_t control = 0;  // number of the Control of all these spans
   std::vector<Span> spans;
   std::vector<CaptureCount> counts;
-  std::vector<SpanAttribute> attributes;  // of all spans, one after the other
+  std::vector<SpanAttribute> attributes;  // of all spans in order
   std::vector<SpanLink> links;
 
   Events() = default;
@@ -143,26 +142,24 @@ struct Events {
   Events& operator=(Events&&) = default;
 };
 
-// Appends one span to the body of an EVENTS. What a span has too much of, or too large, is left out
-// and counted in left_out: attributes (a text that is too long goes with its key) and links. A
-// reason is cut.
+// Appends a span to an EVENTS body. Drops attributes (an overlong text with its key) and links
+// beyond the limits, and counts them in left_out. Cuts the reason.
 void append_span(std::string& body, const Span& span);
 
-// Bodies are kept until they are acknowledged, and sent again unchanged, with the same sequence,
-// control and counts.
+// Bodies are kept until acknowledged, and resent unchanged, with the same sequence, control and
+// counts.
 void append_events(std::string& out, std::uint32_t pid, std::uint64_t sequence,
                    std::uint64_t control, std::span<const CaptureCount> counts,
                    std::string_view body);
 void append_events_ack(std::string& out, std::uint32_t pid, std::uint64_t sequence);
 void append_control(std::string& out, std::uint32_t pid, const Control& control);
 
-// Fills what the caller keeps, so that decoding allocates nothing in the long run. False if it
-// breaks a limit above; what has been filled by then is no use.
+// Reuses the caller's memory. False if a limit above is exceeded; then the output is unusable.
 bool decode_events(std::string_view payload, Events& events);
 
 std::optional<std::uint64_t> decode_events_ack(std::string_view payload);
 
-// No two captures have the same id or place. Whether a filter can be read is not looked at.
+// Checks that ids and places are unique, but not that filters can be parsed.
 std::optional<Control> decode_control(std::string_view payload);
 
 }  // namespace pcp::trace::wire

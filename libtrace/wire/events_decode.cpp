@@ -9,7 +9,7 @@ namespace pcp::trace::wire {
 
 namespace {
 
-// Each of these switches skips what it does not know, as those of batch_decode.cpp.
+// These switches skip unknown fields, see batch_decode.cpp.
 
 bool read_capture(protozero::data_view bytes, Capture& capture) {
   protozero::pbf_message<CaptureField> message(bytes);
@@ -111,8 +111,8 @@ bool read_link(protozero::data_view bytes, SpanLink& link) {
   return link.trace.is_set() && link.span != 0;
 }
 
-// A span as it came: its kind is not known to be one, its attributes and links are the last ones of
-// the message's so far.
+// A span as received: an unchecked kind, and the number of its attributes and links, the last ones
+// read so far.
 struct RawSpan {
   std::uint64_t kind = 0;
   std::size_t attributes = 0;
@@ -166,7 +166,7 @@ bool read_span(protozero::data_view bytes, Events& events) {
         span.places = message.get_uint32();
         break;
       case tag_and_type(SpanField::Aborted, Type::varint):
-        span.aborted = message.get_uint64() != 0;  // get_bool() looks beyond the end
+        span.aborted = message.get_uint64() != 0;  // get_bool() reads past the end
         break;
       case tag_and_type(SpanField::Reason, Type::length_delimited):
         span.reason = view_of(message.get_view());
@@ -190,12 +190,12 @@ bool read_span(protozero::data_view bytes, Events& events) {
     }
   }
   span.kind = static_cast<SpanKind>(raw.kind);
-  span.attributes = {events.attributes.data(), raw.attributes};  // how many; where follows
+  span.attributes = {events.attributes.data(), raw.attributes};  // only the size; see place_parts()
   span.links = {events.links.data(), raw.links};
   return is_sane(span, raw);
 }
 
-// Points each span to its attributes and links, which do not move any more.
+// Points each span to its attributes and links, which move no more.
 void place_parts(Events& events) {
   const SpanAttribute* attributes = events.attributes.data();
   const SpanLink* links = events.links.data();

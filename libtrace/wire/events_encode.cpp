@@ -14,9 +14,9 @@ void add_nonzero_fixed(protozero::pbf_builder<Field>& message, Field field, std:
   if (value != 0) message.add_fixed64(field, value);
 }
 
-// What of kMaxSpanBytes is not for attributes: links, and the numbers of a span.
+// Part of kMaxSpanBytes for links and a span's numbers.
 constexpr std::size_t kRestOfSpanBytes = 2048;
-// Around the texts of an attribute: its own tag and length, a number, and tags and lengths inside.
+// An attribute's bytes besides its texts: tags and lengths, or a number.
 constexpr std::size_t kAttributeOverheadBytes = 32;
 
 bool is_sendable(const SpanAttribute& attribute) {
@@ -33,7 +33,7 @@ void add_attribute(SpanMessage& span, const SpanAttribute& attribute) {
     add_nonempty(message, AttributeField::Text, attribute.text);
 }
 
-// Adds those that fit into `room` bytes, and tells how many do not.
+// Adds attributes that fit into `room` bytes. Gives the number of the others.
 std::uint32_t add_attributes(SpanMessage& span, std::span<const SpanAttribute> attributes,
                              std::size_t room) {
   std::size_t added = 0;

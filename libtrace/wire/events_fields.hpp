@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The field numbers of trace.proto that captures have, and what WELCOME needs of their codec.
+// The field numbers of trace.proto for captures, and the codec parts that WELCOME uses.
 #pragma once
 
 #include <string>
@@ -57,10 +57,10 @@ enum class LinkField : protozero::pbf_tag_type { TraceHigh = 1, TraceLow = 2, Sp
 
 enum class EventsAckField : protozero::pbf_tag_type { Sequence = 1 };
 
-// The message alone, which is also a field of WELCOME.
+// Writes only the message, which is also a field of WELCOME.
 void write_control(std::string& out, const Control& control);
 
-// False if it breaks a limit. Throws what protozero throws.
+// False if a limit is exceeded. May throw protozero's exceptions.
 bool read_control(std::string_view payload, Control& control);
 
 }  // namespace pcp::trace::wire

@@ -21,7 +21,7 @@ void append_frame(std::string& out, PduType type, std::uint32_t pid, std::string
 char* FrameReader::prepare(std::size_t bytes) {
   if (begin_ == end_) {
     begin_ = end_ = 0;
-    // What a large PDU needed is given back: an idle connection keeps little.
+    // Frees the memory of a large PDU: an idle connection keeps little.
     if (capacity_ > bytes + kLeastMaxPduBytes) {
       buffer_.reset();
       capacity_ = 0;
@@ -31,8 +31,8 @@ char* FrameReader::prepare(std::size_t bytes) {
   return buffer_.get() + end_;
 }
 
-// The unread bytes go to the front. If that is not enough, the buffer grows twofold (a PDU that
-// arrives slowly is not copied for each read), but not beyond what the largest PDU needs.
+// Moves the unread bytes to the front. If that is not enough, doubles the buffer (so that a slow
+// PDU is not copied for each read), up to the largest PDU's size.
 void FrameReader::make_room(std::size_t bytes) {
   const std::size_t unread = end_ - begin_;
   const std::size_t needed = unread + bytes;

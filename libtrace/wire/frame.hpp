@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// PDUs as they travel: a 12-byte header, then the payload.
+// The PDU format: a 12-byte header, then the payload.
 //
 //   0        4        8        12
 //   | length | type   | pid    | payload, length - 12 bytes
 //
-// Each header word is a 32-bit big-endian number; the length includes the header; the pid is the
-// sender's. FrameReader cuts a stream into PDUs wherever the transport split it.
+// Each header word is a 32-bit big-endian number. The length includes the header; the pid is the
+// sender's. FrameReader finds the PDUs in a stream of bytes.
 #pragma once
 
 #include <cassert>
@@ -33,12 +33,11 @@ enum class PduType : std::uint32_t {
 
 inline constexpr std::size_t kHeaderBytes = 12;
 
-// What the agent's greeting carries: a stock agent says 1, ours says 2.
+// Version in the agent's greeting: a stock agent sends 1, ours 2.
 inline constexpr std::uint32_t kLegacyVersion = 1;
 inline constexpr std::uint32_t kBatchVersion = 2;
 
-// The largest PDU that anybody may send before a WELCOME has said otherwise, and the least that a
-// WELCOME may allow.
+// The largest PDU before a WELCOME allows more, and the least limit in a WELCOME.
 inline constexpr std::size_t kLeastMaxPduBytes = 64 * 1024;
 
 struct Frame {
@@ -61,9 +60,9 @@ inline std::uint32_t read_u32(std::string_view bytes) {
   return byte(0) << 24 | byte(1) << 16 | byte(2) << 8 | byte(3);
 }
 
-// Cuts a stream of bytes into PDUs. A byte is moved at most once after it was read, and only to
-// make room behind an unfinished PDU; the buffer holds at most one of those and what was read after
-// it. Thread: its connection's.
+// Splits a stream of bytes into PDUs. Moves a byte at most once after reading, only to make room
+// behind an unfinished PDU. Holds at most one unfinished PDU and the bytes read after it. Thread:
+// its connection's.
 class FrameReader {
  public:
   explicit FrameReader(std::size_t max_pdu_bytes) : max_pdu_bytes_(max_pdu_bytes) {}
@@ -71,10 +70,10 @@ class FrameReader {
   enum class Status {
     Frame,     // `frame` was filled
     NeedMore,  // the next PDU is not complete yet
-    Malformed  // a length that is below 12 or above the limit: the stream cannot be used any more
+    Malformed  // bad length (below 12 or above the limit): the stream is unusable
   };
 
-  // Gives room for at least `bytes` more bytes; commit() says how many were really written there.
+  // Gives room for at least `bytes` more bytes; commit() tells how many were written.
   char* prepare(std::size_t bytes);
   void commit(std::size_t bytes);
 
@@ -91,7 +90,7 @@ class FrameReader {
     return Status::Frame;
   }
 
-  // Tells how many bytes of an unfinished PDU are waiting. Call after next() said NeedMore.
+  // Bytes of an unfinished PDU. Requires: next() gave NeedMore.
   std::size_t pending_bytes() const { return end_ - begin_; }
   std::size_t buffer_bytes() const { return capacity_; }  // memory held
   void set_max_pdu_bytes(std::size_t bytes) { max_pdu_bytes_ = bytes; }

@@ -16,7 +16,7 @@ char take(std::string_view& rest) {
   return front;
 }
 
-// Takes a byte that means itself: any, or what follows a backslash.
+// Takes a literal byte: any byte, or the one after a backslash.
 Result<std::uint8_t> take_literal(std::string_view& rest) {
   const char c = take(rest);
   if (c != '\\') return byte_of(c);
@@ -24,10 +24,10 @@ Result<std::uint8_t> take_literal(std::string_view& rest) {
   return byte_of(take(rest));
 }
 
-// Where the letters of UTF-8 begin, of which a set would hold single bytes.
+// First byte value beyond ASCII. A set would hold single bytes of such UTF-8 letters.
 constexpr std::uint8_t kFirstNoAscii = 0x80;
 
-// Takes a byte, or a range of them.
+// Takes a byte or a range.
 Result<void> take_members(std::string_view& rest, std::bitset<256>& set) {
   const auto first = take_literal(rest);
   if (!first) return first.error();
@@ -44,7 +44,7 @@ Result<void> take_members(std::string_view& rest, std::bitset<256>& set) {
   return {};
 }
 
-// Takes what follows a [.
+// Takes the set after a [.
 Result<std::bitset<256>> take_set(std::string_view& rest) {
   const bool is_negated = !rest.empty() && (rest.front() == '!' || rest.front() == '^');
   if (is_negated) rest.remove_prefix(1);
@@ -77,7 +77,7 @@ Result<Glob> Glob::parse(std::string_view pattern) {
     ++glob.least_length_;
     if (pattern.front() == '?') {
       pattern.remove_prefix(1);
-      // *? is ?*, so that there is one form.
+      // Turns *? into ?*, the canonical form.
       const bool after_star = !parts.empty() && parts.back().kind == Kind::Star;
       parts.insert(parts.end() - (after_star ? 1 : 0), Part{Kind::Any, 0});
     } else if (pattern.front() == '[') {
@@ -94,7 +94,7 @@ Result<Glob> Glob::parse(std::string_view pattern) {
   return glob;
 }
 
-// A set of one byte is that byte.
+// Stores a set of one byte as that byte.
 void Glob::add_set(const Set& set) {
   if (set.count() == 1) {
     std::uint16_t byte = 0;
@@ -120,8 +120,8 @@ bool Glob::takes(const Part& part, char c) const {
   return false;
 }
 
-// Only the last star that was met is ever tried again, with one byte more: what an earlier one
-// could take instead, the last one can take as well. That is why there is no exponential case.
+// Only retries the last star, with one byte more: bytes that an earlier star could take, the last
+// one can take, too. So there is no exponential case.
 bool Glob::matches(std::string_view text) const {
   if (text.size() < least_length_) return false;
   constexpr std::size_t kNone = static_cast<std::size_t>(-1);

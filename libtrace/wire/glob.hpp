@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A pattern for a text, as shells have it: * any bytes, ? one byte, [abc] and [a-z] one of these,
-// [!a-z] one that is none of these; after a backslash each is itself. Bytes, not letters: that
-// of UTF-8 have several.
+// A shell pattern: * any bytes, ? one byte, [abc] and [a-z] one of these, [!a-z] one byte not of
+// these; after a backslash each is literal. Works on bytes: a UTF-8 letter may have several.
 #pragma once
 
 #include <bitset>
@@ -17,17 +16,16 @@ namespace pcp::trace {
 
 class Glob {
  public:
-  // The error says what would be right, in a few words that may follow the pattern and a colon.
+  // The error is short advice, to follow the pattern and a colon.
   static Result<Glob> parse(std::string_view pattern);
 
-  // Allocates nothing. Takes at most as many steps as the text's length times the pattern's,
-  // whatever stars it has.
+  // Allocates nothing. Takes at most text length times pattern length steps.
   bool matches(std::string_view text) const;
 
   bool matches_everything() const;
 
-  // The pattern in its one form, which two equal globs share: stars that follow each other are one,
-  // sets are sorted, backslashes are only where they have to be (a quote has one, too).
+  // The canonical pattern, equal for equal globs: adjacent stars are one, sets are sorted, and only
+  // necessary backslashes are kept (a quote has one, too).
   std::string text() const;
 
   bool operator==(const Glob&) const = default;

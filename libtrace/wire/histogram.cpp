@@ -20,7 +20,7 @@ bool Histogram::read_packed_total(std::string_view packed, std::uint64_t& total)
   return valid && !overflow;
 }
 
-// Gives what turns bins of the packed histogram into ours.
+// Coarsens to at least the packed histogram's coarseness. Gives the shift from its bins to ours.
 unsigned Histogram::make_as_coarse_as(std::string_view packed) {
   coarsen_to(packed_coarseness(packed));
   return coarseness_ - packed_coarseness(packed);
@@ -35,7 +35,7 @@ bool Histogram::merge_checked(std::string_view packed, std::uint64_t total) {
   if (packed.empty()) return true;
   if (total > kMaxTotal - total_) return false;
   const unsigned shift = make_as_coarse_as(packed);
-  // Bins come in ascending order: most of them are in the chunk of the bin before.
+  // Bins ascend: most are in the same chunk as the bin before.
   const std::size_t per_chunk = bins_per_chunk();
   const unsigned chunk_bits = kMaxCoarseness - coarseness_;
   std::int32_t number = std::numeric_limits<std::int32_t>::min();
@@ -60,13 +60,13 @@ void Histogram::add_bin(std::int32_t bin, unsigned coarseness, std::uint64_t cou
 
 void Histogram::pack(std::string& out) const {
   if (empty()) return;
-  constexpr std::size_t kCountsInLine = 32;  // with many tags all of them come from afar
+  constexpr std::size_t kCountsInLine = 32;  // with many tags the counts are in no near cache
   for (std::size_t i = 0; i < low_.size(); i += kCountsInLine) __builtin_prefetch(&low_[i]);
 
   constexpr std::size_t kMaxChunkBytes = (1 << kMaxCoarseness) * kMaxPackedBinBytes;
   std::array<char, 4 * kMaxChunkBytes> buffer;
   char* const full = buffer.data() + 3 * kMaxChunkBytes;  // the last place for a whole chunk
-  // As count_at(), but local: for all that the compiler knows, what is written changes the members.
+  // Like count_at(), but with a local: the compiler assumes that output writes may change members.
   const std::uint64_t* const high = high_.empty() ? nullptr : high_.data();
   const auto per_chunk = static_cast<std::int32_t>(bins_per_chunk());
   const Chunk& front = chunks_.front();
@@ -96,7 +96,7 @@ void Histogram::pack(std::string& out) const {
   out.append(buffer.data(), end.to);
 }
 
-// A bit for each bin of a chunk: set if its count is not zero.
+// A bit for each bin of a chunk, set if its count is not zero.
 std::uint32_t Histogram::occupied(const Chunk& chunk) const {
   const std::size_t first = first_place(chunk);
   if (coarseness_ == 0 && high_.empty()) [[likely]]
@@ -127,11 +127,11 @@ void Histogram::merge(const Histogram& other) {
 
 void Histogram::coarsen() {
   if (coarseness_ == kMaxCoarseness) return;
-  // A chunk has an even number of bins and keeps its order, so this is one pass over all of them.
+  // A chunk has an even number of bins and keeps its order: one pass suffices.
   const std::size_t places = low_.size() / 2;
   const auto sum_at = [this](std::size_t i) { return count_at(2 * i) + count_at(2 * i + 1); };
   for (std::size_t i = 0; i < places && high_.empty(); ++i)
-    if (sum_at(i) > kMaxLow) carry(0, 0);  // may find no memory, so before anything is changed
+    if (sum_at(i) > kMaxLow) carry(0, 0);  // may throw, so before any change
   for (std::size_t i = 0; i < places; ++i) {
     const std::uint64_t sum = sum_at(i);
     low_[i] = static_cast<std::uint16_t>(sum);
@@ -150,7 +150,7 @@ std::int32_t Histogram::quantile_bin(double q) const {
   if (share < static_cast<double>(total_)) {
     rank = static_cast<std::uint64_t>(share);
     if (static_cast<double>(rank) < share)
-      ++rank;  // rounded up without libm, which a client may lack
+      ++rank;  // rounds up without libm, which a client may lack
   }
   rank = std::clamp<std::uint64_t>(rank, 1, total_);
   std::uint64_t passed = 0;
@@ -163,7 +163,7 @@ std::int32_t Histogram::quantile_bin(double q) const {
         return chunk.number * static_cast<std::int32_t>(per_chunk) + static_cast<std::int32_t>(i);
     }
   }
-  return 0;  // not reached: the bins add up to the total
+  return 0;  // unreachable: the bins add up to the total
 }
 
 void Histogram::clear() {
@@ -180,7 +180,7 @@ std::size_t Histogram::memory_bytes() const {
          high_.capacity() * sizeof(std::uint64_t);
 }
 
-// Gives the chunk's place.
+// Gives the chunk's place; inserts the chunk if needed.
 [[gnu::noinline]] std::size_t Histogram::find_or_insert(std::int32_t number) {
   const auto below = [](const Chunk& chunk, std::int32_t wanted) { return chunk.number < wanted; };
   auto at = std::lower_bound(chunks_.begin(), chunks_.end(), number, below);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The distribution of one tag's values, for percentiles: a log-linear histogram over all finite
-// doubles, negative ones and zero included. Every power of two is divided into 32 equal bins, so
-// that a bin's middle is never more than 1.6% away from any value in it. Only the powers of two
-// that occur take memory. Merging is exact. Coarsening halves the number of bins in each power of
-// two.
+// doubles, including negative ones and zero. Every power of two has 32 equal bins, so a bin's
+// middle is at most 1.6% away from its values. Only powers of two that occur take memory. Merging
+// is exact. Coarsening halves the bins of each power of two.
 //
-// The same class works in the client (add) and in the agent (merge, quantile). Between them and in
-// the agent's ring a histogram travels packed: histogram_codec.hpp.
+// Used in the client (add) and in the agent (merge, quantile). The wire and the agent's ring store
+// it packed: histogram_codec.hpp.
 #pragma once
 
 #include <array>
@@ -25,7 +24,7 @@ class Histogram {
  public:
   static constexpr unsigned kMaxCoarseness = bins::kMaxCoarseness;
 
-  // No packed histogram counts more values than this.
+  // No packed histogram counts more values.
   static constexpr std::uint64_t kMaxTotal = std::numeric_limits<std::uint64_t>::max() / 2;
 
   Histogram() { near_.fill(kNoNear); }
@@ -33,48 +32,45 @@ class Histogram {
   // Counts one finite value.
   void add(double value) {
     const std::int32_t bin = bins::bin_of(value);
-    if (coarseness_ == 0) [[likely]]  // as it is where values are added one by one
-      add_to(place_of(bin, 0), 1);    // a constant saves all the shifts
+    if (coarseness_ == 0) [[likely]]  // the usual case when adding single values
+      add_to(place_of(bin, 0), 1);    // a constant avoids shifts
     else
       add_to(place_of(bin >> coarseness_, coarseness_), 1);
     ++total_;
   }
 
-  // Adds all that another one counts. The coarser one's coarseness becomes this one's.
+  // Adds all counts of another one. Takes the greater coarseness of both.
   void merge(const Histogram& other);
 
-  // Adds a packed histogram. False, with nothing changed, if the bytes are not one.
+  // Adds a packed histogram. False, with nothing changed, if the bytes are invalid.
   bool merge_packed(std::string_view packed);
 
-  // The same for bytes that read_packed_total has found to count so many values: they are looked at
-  // once only. False, with nothing changed, if it would all be more than kMaxTotal.
+  // The same for bytes that read_packed_total has checked, with its total: parses them only once.
+  // False, with nothing changed, if the sum would exceed kMaxTotal.
   bool merge_checked(std::string_view packed, std::uint64_t total);
 
-  // Adds so many values of one bin. Requires: the bin is coarsened like this, and that there be no
-  // more than kMaxTotal.
+  // Adds so many values of one bin with this coarseness. Requires: at most kMaxTotal in all.
   void add_bin(std::int32_t bin, unsigned coarseness, std::uint64_t count);
 
   // Appends this histogram's bytes to `out`.
   void pack(std::string& out) const;
 
-  // Tells whether merge_packed would take these bytes, and how many values they count.
+  // True if merge_packed would take these bytes; gives their number of values.
   static bool read_packed_total(std::string_view packed, std::uint64_t& total);
 
-  // Joins neighbouring bins and frees memory. Coarser than kMaxCoarseness is not possible: nothing
-  // happens.
+  // Joins neighbouring bins and frees memory. Does nothing at kMaxCoarseness.
   void coarsen();
   unsigned coarseness() const { return coarseness_; }
 
-  // Coarsens until it is at least so coarse. Requires: no more than kMaxCoarseness.
+  // Coarsens to at least this. Requires: at most kMaxCoarseness.
   void coarsen_to(unsigned coarseness) {
     while (coarseness_ < coarseness) coarsen();
   }
 
-  // Gives the value below or at which the share `q` (0 to 1) of all values lies: the middle of its
-  // bin. Requires: not empty.
+  // The middle of the bin of the quantile `q` (0 to 1). Requires: not empty.
   double quantile(double q) const { return bins::middle_of(quantile_bin(q), coarseness_); }
 
-  // Between which values it lies.
+  // The edges of that bin.
   bins::Edges quantile_edges(double q) const {
     return bins::edges_of(quantile_bin(q), coarseness_);
   }
@@ -82,23 +78,22 @@ class Histogram {
   std::uint64_t total() const { return total_; }
   bool empty() const { return total_ == 0; }
 
-  // Forgets all counts and returns to the finest bins. Keeps the memory, but none of its chunks has
-  // a meaning any more: the next round takes them one by one as it needs them, so that what it does
-  // not need is never looked at.
+  // Forgets all counts and returns to the finest bins. Keeps the memory, but no chunks: the next
+  // values allocate chunks as needed, so unused ones are never read.
   void clear();
 
   // Memory outside the object itself.
   std::size_t memory_bytes() const;
 
  private:
-  // The bins of one power of two and sign, whose counts are at place << (5 - coarseness) and what
-  // follows. A chunk is there only if something was counted in it.
+  // The bins of one power of two and sign: counts from place << (5 - coarseness) on. Exists only if
+  // a value was counted in it.
   struct Chunk {
-    std::int16_t number;  // of a bin >> 5, uncoarsened
+    std::int16_t number;  // bin >> 5, uncoarsened
     std::uint16_t place;
   };
 
-  // Where a bin's count is. The bin is coarsened like this histogram. Whoever asks adds to the
+  // The index of a bin's count. The bin has this histogram's coarseness. The caller must add to the
   // count: no chunk stays empty.
   std::size_t place_of(std::int32_t bin) { return place_of(bin, coarseness_); }
   std::size_t place_of(std::int32_t bin, unsigned coarseness) {
@@ -137,15 +132,14 @@ class Histogram {
   static constexpr unsigned kLowBits = 16;
   static constexpr std::uint64_t kMaxLow = (1 << kLowBits) - 1;
 
-  // What add() needs lies together, in 56 bytes. near_[number % 16] is number << 4 | place of a
-  // chunk used lately. That has four bits for a place: chunks after the first 16 are always
-  // searched for.
+  // Everything that add() needs, in 56 bytes. near_[number % 16] is number << 4 | place of a recent
+  // chunk. A place has four bits there: chunks after the first 16 are always searched for.
   std::array<std::int16_t, 16> near_;
   std::uint64_t total_ = 0;
   unsigned coarseness_ = 0;
-  std::vector<std::uint16_t> low_;   // of the counts; so a thousand tags fit into a near cache
+  std::vector<std::uint16_t> low_;   // 16 bits, so that a thousand tags fit into a near cache
   std::vector<Chunk> chunks_;        // ascending by number
-  std::vector<std::uint64_t> high_;  // what 16 bits cannot hold; empty as long as they can
+  std::vector<std::uint64_t> high_;  // the counts' higher bits; empty while all are 0
 };
 
 }  // namespace pcp::trace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How a histogram's bins are numbered: in the order of the values, negative ones included. Every
-// power of two has 2^5 equal bins; each step of coarseness joins two neighbours, bin >> coarseness.
+// Bin numbers of a histogram, in the order of the values, including negative ones. Every power of
+// two has 2^5 equal bins; each step of coarseness joins two neighbours, bin >> coarseness.
 #pragma once
 
 #include <bit>
@@ -10,11 +10,11 @@ namespace pcp::trace::bins {
 
 inline constexpr unsigned kMaxCoarseness = 5;  // one bin for each power of two
 
-// Not coarsened. A negative value's bin is ~(bin of -value).
+// Without coarseness. A negative value's bin is ~(bin of -value).
 inline constexpr std::int32_t kLeastNormal = 1 << kMaxCoarseness;
 inline constexpr std::int32_t kGreatest = (0x7ff << kMaxCoarseness) - 1;
 
-// Gives a finite value's bin, not coarsened: sign, exponent and five bits of the mantissa. Zero and
+// A finite value's bin without coarseness: sign, exponent and five bits of the mantissa. Zero and
 // subnormal numbers are bin 0.
 inline std::int32_t bin_of(double value) {
   const auto bits = std::bit_cast<std::uint64_t>(value);
@@ -44,7 +44,7 @@ inline Edges edges_of(std::int32_t bin, unsigned coarseness) {
   return bin < 0 ? Edges{-far, -near} : Edges{near, far};
 }
 
-// How far a bin's middle is at most from a value in it, as a part of the value.
+// The greatest distance of a bin's middle from a value in it, relative to the value.
 inline constexpr double relative_error(unsigned coarseness) {
   return static_cast<double>(1U << coarseness) / (2U << kMaxCoarseness);
 }

@@ -30,7 +30,7 @@ PackedEnd begin_packed(char* to, unsigned coarseness, std::int32_t first) {
   return {write_varint(to, zigzag(first)), first};
 }
 
-// Kept out of Histogram::pack's loop, which has no register to spare.
+// Kept out of Histogram::pack's loop, which has no free register.
 [[gnu::noinline]] char* write_long_token(char* to, std::uint64_t token, std::uint32_t skipped) {
   to = write_varint(to, token);
   return skipped > 0 ? write_varint(to, skipped - 1) : to;

@@ -7,9 +7,8 @@
 //                              count * 2 + 1 | empty bins in between, less one
 //
 // Bins are numbered in the order of their values: bin_of() >> coarseness, see histogram_bins.hpp.
-// `first` is the number of the first occupied bin, as zigzag varint. Only occupied bins are there,
-// in ascending order, so a typical one takes one or two bytes. Nothing at all stands for the empty
-// histogram.
+// `first` is the first occupied bin's number as a zigzag varint. Only occupied bins are stored, in
+// ascending order: typically one or two bytes each. An empty histogram has no bytes.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +24,7 @@ struct Varint {
   std::uint64_t value;
 };
 
-// A number has one encoding only: no superfluous zero byte at its end, no more than 64 bits.
+// Accepts only the shortest encoding, of at most 64 bits.
 Varint read_long_varint(const char* at, const char* end);
 
 inline Varint read_varint(const char* at, const char* end) {
@@ -40,12 +39,12 @@ inline Varint read_varint(const char* at, const char* end) {
   return read_long_varint(at, end);
 }
 
-// Of a histogram that is not empty.
+// Requires: the histogram is not empty.
 inline unsigned packed_coarseness(std::string_view packed) {
   return static_cast<unsigned char>(packed.front());
 }
 
-// Those of any bin's number are not above this.
+// The greatest zigzag value of a bin's number.
 inline constexpr std::uint64_t kMaxZigzag = 2 * bins::kGreatest + 1;
 
 inline std::uint64_t zigzag(std::int32_t value) {
@@ -56,9 +55,8 @@ inline std::int32_t unzigzag(std::uint64_t value) {
   return static_cast<std::int32_t>(value >> 1) ^ -static_cast<std::int32_t>(value & 1);
 }
 
-// Calls visit(bin, count) for each bin of a packed histogram. False at the first error. All its
-// state is local, so that it stays in registers: the agent goes through millions of bins per
-// second.
+// Calls visit(bin, count) for each bin of a packed histogram. False at the first error. All state
+// is local and stays in registers: the agent reads millions of bins per second.
 template <typename Visit>
 bool for_each_packed_bin(std::string_view packed, Visit visit) {
   if (packed.empty()) return true;
@@ -71,7 +69,7 @@ bool for_each_packed_bin(std::string_view packed, Visit visit) {
   if (first.next == nullptr || first.next == end || first.value > kMaxZigzag) return false;
   if ((*first.next & 1) != 0) return false;  // a gap before the first bin
   const char* at = first.next;
-  std::int32_t bin = unzigzag(first.value) - 1;  // so that the first one, too, has a bin before it
+  std::int32_t bin = unzigzag(first.value) - 1;  // the first bin then needs no special case
   while (at != end) {
     const Varint token = read_varint(at, end);
     if (token.next == nullptr || token.value < 2) return false;
@@ -90,22 +88,22 @@ bool for_each_packed_bin(std::string_view packed, Visit visit) {
   return true;
 }
 
-// What a bin takes at most: two varints.
+// Most bytes of a bin: two varints.
 inline constexpr std::size_t kMaxPackedBinBytes = 20;
 
-// Where the next byte goes, and the bin that would follow without a gap.
+// Position of the next byte, and the bin that would follow without a gap.
 struct PackedEnd {
   char* to;
   std::int32_t next;
 };
 
-// Begins a packed histogram whose first occupied bin is this one. Takes no more than a bin may.
+// Begins a packed histogram with this first occupied bin. Writes at most kMaxPackedBinBytes.
 PackedEnd begin_packed(char* to, unsigned coarseness, std::int32_t first);
 
 // Writes a token of more than two bytes. `skipped` is the number of empty bins before it.
 char* write_long_token(char* to, std::uint64_t token, std::uint32_t skipped);
 
-// Adds an occupied bin. Most tokens take one byte and are written without a branch for their gap.
+// Adds an occupied bin. Most tokens take one byte, written without a branch for the gap.
 inline PackedEnd write_bin(PackedEnd end, std::int32_t bin, std::uint64_t count) {
   const auto skipped = static_cast<std::uint32_t>(bin - end.next);
   const bool has_gap = skipped > 0;
@@ -121,8 +119,7 @@ inline PackedEnd write_bin(PackedEnd end, std::int32_t bin, std::uint64_t count)
   return end;
 }
 
-// Writes the tokens of 32 neighbouring bins, if each of them takes one byte; the compiler
-// does it with vectors.
+// Writes the tokens of 32 adjacent bins if each fits in one byte. The compiler vectorises this.
 inline bool write_short_tokens(char* to, const std::uint16_t* counts) {
   unsigned any = 0;
   for (int i = 0; i < 32; ++i) any |= counts[i];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Which labels a process may give to its tags. PCP's libraries refuse a whole set of labels for one
-// bad name, so names are checked where they come in: in the program's library and in the agent.
+// Valid names for a process's labels. PCP's libraries reject a whole label set for one bad name, so
+// both the program's library and the agent check names.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace pcp::trace {
 
 inline constexpr std::size_t kMaxLabelNameLength = 254;
 
-// What PCP takes: a letter, then letters, digits and underscores.
+// PCP's rule: a letter, then letters, digits and underscores.
 constexpr bool is_label_name(std::string_view name) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   const auto may_follow = [&](char c) {
@@ -22,8 +22,8 @@ constexpr bool is_label_name(std::string_view name) {
          std::all_of(name.begin(), name.end(), may_follow);
 }
 
-// Labels that PCP and the agent give. In PCP an instance's labels win over those of its host: a
-// process that gave these could pass for one of another host or user.
+// Labels of PCP and the agent. In PCP an instance's labels override its host's: with these a
+// process could pass for one of another host or user.
 inline constexpr std::array<std::string_view, 12> kReservedLabels{
     "hostname",   "domainname", "machineid", "machineid_sha256",
     "container",  "userid",     "groupid",   "agent",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Version 1 of the protocol: the PDUs that the stock library and the stock agent speak.
+// Version 1 of the protocol: the PDUs of the stock library and agent.
 //
 //   DATA payload:  version (1) | tag length with its NUL | type | 0x80 if an ACK is wanted
 //                  | value, a big-endian double | tag, its NUL, '~' up to a multiple of four
@@ -24,14 +24,14 @@ struct LegacyData {
   std::string_view tag;
 };
 
-// Points carry this value.
+// The value of every point.
 inline constexpr double kLegacyPointValue = -1.0;
 
 // Requires: is_tag(data.tag).
 void append_data(std::string& out, std::uint32_t pid, const LegacyData& data);
 void append_ack(std::string& out, std::uint32_t pid, std::int32_t code);
 
-// Bytes that append_data will append for a tag of this length.
+// Bytes that append_data appends for a tag of this length.
 std::size_t data_pdu_bytes(std::size_t tag_length);
 
 // Nothing if the payload is not a DATA or ACK payload.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the encoders and decoders of all messages share.
+// Shared by the encoders and decoders of all messages.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace pcp::trace::wire {
 
-// Appends a PDU whose payload `fill` writes, straight into `out`.
+// Appends a PDU; `fill` writes its payload directly into `out`.
 template <typename Fill>
 void append_message(std::string& out, PduType type, std::uint32_t pid, Fill fill) {
   const std::size_t start = out.size();
@@ -24,7 +24,7 @@ void append_message(std::string& out, PduType type, std::uint32_t pid, Fill fill
   out.replace(start, length.size(), length);
 }
 
-// Zero is what a missing field means.
+// A missing field means zero.
 template <typename Field>
 void add_nonzero(protozero::pbf_builder<Field>& message, Field field, std::uint64_t value) {
   if (value != 0) message.add_uint64(field, value);
@@ -40,7 +40,7 @@ using protozero::tag_and_type;
 
 inline std::string_view view_of(protozero::data_view bytes) { return {bytes.data(), bytes.size()}; }
 
-// Runs a decoder that may throw what protozero throws at bytes that are not protobuf.
+// Runs a decoder; false if protozero throws for malformed bytes.
 template <typename Decode>
 bool decodes(Decode decode) {
   try {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The standard library's mutex, lock and condition variable, with what clang's -Wthread-safety
-// wants to know of them: then it refuses to compile code that touches what a mutex guards without
-// it.
+// The standard mutex, lock and condition variable, annotated for clang's -Wthread-safety: clang
+// then warns about access to guarded data without the mutex.
 #pragma once
 
 #include <condition_variable>
@@ -13,18 +12,18 @@
 #define TRACE_THREAD_SAFETY(attribute)
 #endif
 
-// Of a class.
+// For classes.
 #define TRACE_LOCKABLE TRACE_THREAD_SAFETY(capability("mutex"))
 #define TRACE_SCOPED_LOCK TRACE_THREAD_SAFETY(scoped_lockable)
-// Of a member: touched only by who holds the mutex.
+// For members: access only with the mutex held.
 #define TRACE_GUARDED_BY(mutex) TRACE_THREAD_SAFETY(guarded_by(mutex))
-// Of a function: called only by who holds the mutex; or takes it, or gives it up.
+// For functions: call only with the mutex held; acquires it; releases it.
 #define TRACE_REQUIRES(mutex) TRACE_THREAD_SAFETY(requires_capability(mutex))
 #define TRACE_ACQUIRES(...) TRACE_THREAD_SAFETY(acquire_capability(__VA_ARGS__))
 #define TRACE_RELEASES(...) TRACE_THREAD_SAFETY(release_capability(__VA_ARGS__))
-// Of a function that sees to it that the mutex is held, whether it was before or not.
+// For functions that ensure that the mutex is held.
 #define TRACE_ENSURES(mutex) TRACE_THREAD_SAFETY(assert_capability(mutex))
-// Of a function that makes a mutex out of something else, or holds one now and then: not checked.
+// For functions that implement a mutex or hold one conditionally: not checked.
 #define TRACE_UNCHECKED TRACE_THREAD_SAFETY(no_thread_safety_analysis)
 
 namespace pcp::trace {
@@ -39,7 +38,7 @@ class TRACE_LOCKABLE Mutex {
   std::mutex mutex_;
 };
 
-// Of this mutex or of any other class of them.
+// For Mutex and other lockable classes.
 template <typename AnyMutex>
 class TRACE_SCOPED_LOCK Lock {
  public:
@@ -52,7 +51,7 @@ class TRACE_SCOPED_LOCK Lock {
   AnyMutex& mutex_;
 };
 
-// Waits may end for no reason, so they stand in a loop that looks.
+// Waits may end without a reason: wait in a loop that checks the condition.
 class Condition {
  public:
   void wait(Mutex& mutex) TRACE_REQUIRES(mutex) {
@@ -61,7 +60,7 @@ class Condition {
     lock.release();
   }
 
-  // False when the time is over.
+  // False after the deadline.
   template <typename Time>
   bool wait_until(Mutex& mutex, Time time) TRACE_REQUIRES(mutex) {
     std::unique_lock lock(mutex.mutex_, std::adopt_lock);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Finds the occupied bins of a histogram, most of which are empty, without a branch for each.
+// Finds a histogram's few occupied bins without a branch per bin.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace pcp::trace {
 
-// A bit for each of 32 counts: set if it is not zero.
+// A bit for each of 32 counts, set if not zero.
 inline std::uint32_t nonzero_counts(const std::uint16_t* counts) {
 #ifdef __SSE2__
   const auto* vectors = reinterpret_cast<const __m128i*>(counts);

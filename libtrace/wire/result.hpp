@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The one way to fail for a reason that has words: a value, or the one line that says why there is
-// none. What may just find nothing, and codecs, give a std::optional instead.
+// The project's error type: a value, or a one-line reason. Functions that may find nothing, and
+// codecs, give a std::optional.
 #pragma once
 
 #include <optional>
@@ -36,7 +36,7 @@ class [[nodiscard]] Result {
   std::variant<Value, Error> content_;
 };
 
-// Success has nothing to say: `return {};`.
+// For success without a value: `return {};`.
 template <>
 class [[nodiscard]] Result<void> {
  public:

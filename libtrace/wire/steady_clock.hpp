@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The monotonic clock, by which everything here waits and measures: so a step of the wall clock
-// changes nothing.
+// The monotonic clock, used for all waits and durations: steps of the wall clock have no effect.
 #pragma once
 
 #include <chrono>
@@ -19,10 +18,10 @@ inline std::uint64_t read_ns(clockid_t clock) {
 // Nanoseconds. Needs no system call (vDSO).
 inline std::uint64_t now_ns() { return read_ns(CLOCK_MONOTONIC); }
 
-// A few milliseconds late, at a fifth of the price.
+// Up to a few milliseconds late, at a fifth of the cost.
 inline std::uint64_t coarse_now_ns() { return read_ns(CLOCK_MONOTONIC_COARSE); }
 
-// now_ns() for what is given to the standard library's and Asio's waits.
+// now_ns() for waits of the standard library and Asio.
 using SteadyTime = std::chrono::steady_clock::time_point;
 inline SteadyTime steady_time(std::uint64_t ns) { return SteadyTime(std::chrono::nanoseconds(ns)); }
 inline SteadyTime present_time() { return steady_time(now_ns()); }

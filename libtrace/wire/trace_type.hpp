@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The four kinds of tracing, with the numbers that PCP's trace protocol gives them, and what a tag
-// may look like. Shared by the client, the codecs and the agent.
+// The four kinds of tracing, with their numbers in PCP's trace protocol, and the limits of a tag.
+// Shared by the client, the codecs and the agent.
 #pragma once
 
 #include <array>
@@ -15,12 +15,12 @@ enum class TraceType : std::uint8_t { Transact = 1, Point = 2, Observe = 3, Coun
 inline constexpr std::array kTraceTypes{TraceType::Transact, TraceType::Point, TraceType::Observe,
                                         TraceType::Counter};
 
-// Gives 0 to 3: the place in arrays, and the number of the type's instance domain in the agent.
+// Gives 0 to 3: an array index, and the number of the type's instance domain in the agent.
 constexpr std::size_t index_of(TraceType type) { return static_cast<std::size_t>(type) - 1; }
 
 constexpr bool is_trace_type(std::uint64_t number) { return number >= 1 && number <= 4; }
 
-// Tells whether the distribution of the values matters, so that a histogram is kept for the type.
+// True if a histogram is kept for the type.
 constexpr bool has_histogram(TraceType type) {
   return type == TraceType::Transact || type == TraceType::Observe;
 }
@@ -32,7 +32,7 @@ constexpr bool is_tag(std::string_view name) {
   return !name.empty() && name.size() <= kMaxTagLength && name.find('\0') == name.npos;
 }
 
-// What all tags share for which there is no room.
+// The tag for all names without room.
 inline constexpr std::string_view kOverflowName = "(overflow)";
 
 }  // namespace pcp::trace
