@@ -13,12 +13,11 @@ import java.util.Map;
 import sgi.pcp.trace;
 
 /**
- * What a call from Java costs, beside an empty call into native code and System.nanoTime().
+ * Measures a call from Java against an empty native call and System.nanoTime().
  *
  * <p>As for C (tests/bench): bursts of 1000 calls with pauses in which the library's thread catches
- * up, as in a program with work of its own. One burst of each kind a round, so that whatever
- * disturbs the machine disturbs all alike; a figure is the median of all rounds. Needs an agent, as
- * for any program.
+ * up, as in a program with other work. Each round has one burst of each kind, so that disturbances
+ * hit all alike; a result is the median of all rounds. Needs an agent.
  *
  * <p>In build/release/java: {@code java -Djava.library.path=. -cp pcp-trace.jar:bench CallCost
  * [brief]}
@@ -33,7 +32,7 @@ final class CallCost {
     private static final Counter SENT = Counter.of("sent");
     private static final Counter SERVED = Counter.of("served");
 
-    /** Takes what is computed, so that the compiler does not leave it out. */
+    /** Takes results, so that the compiler does not remove their computation. */
     private static volatile long blackhole;
 
     private static long sent;
@@ -44,7 +43,7 @@ final class CallCost {
 
     private static native void nothing(long argument);
 
-    /** Each has a loop of its own, which the compiler sees as a whole. */
+    /** Each burst has its own loop, which the compiler optimises as a whole. */
     private static Map<String, Burst> bursts() {
         var bursts = new LinkedHashMap<String, Burst>();
         bursts.put("empty native call", calls -> {
@@ -71,7 +70,7 @@ final class CallCost {
         });
         bursts.put("count", calls -> {
             for (int i = 0; i < calls; i++) {
-                SENT.record(sent + i); // else the library says that it goes down
+                SENT.record(sent + i); // grows, or the library would complain
             }
             sent += calls;
         });
@@ -83,7 +82,7 @@ final class CallCost {
         bursts.put("begin and end", calls -> {
             for (int i = 0; i < calls; i++) {
                 try (var running = REQUEST.begin()) {
-                    // nothing: neither call can be left out
+                    // neither call can be removed
                 }
             }
         });
@@ -125,7 +124,7 @@ final class CallCost {
         bursts.keySet().forEach(name -> samples.put(name, new double[rounds]));
         var order = new ArrayList<>(bursts.entrySet());
         for (int round = -warmUps; round < rounds; round++) {
-            // Else one kind would always be the one that fills the queue.
+            // Otherwise the same kind would always fill the queue.
             Collections.shuffle(order);
             for (var burst : order) {
                 double ns = measure(burst.getValue());

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A call from Java that does nothing: what no tracing in native code can be cheaper than. */
+/* A call from Java that does nothing: the least cost of any native tracing call. */
 #include <jni.h>
 
 JNIEXPORT void JNICALL Java_CallCost_nothing(JNIEnv* env, jclass class, jlong argument);

@@ -1,8 +1,8 @@
 /*
- * One native library for all class loaders of a JVM. The JVM loads a library's file for one class
- * loader only, and a copy for each, as an application server would need, were a whole client with
- * its own thread, descriptors and connection. So the first class loader's Library gives the class
- * Loaded to the boot class loader, which all can see, and the others are bound to what there is.
+ * One native library for all class loaders of a JVM. The JVM loads a library file for one class
+ * loader only. In an application server a copy per class loader would mean a client with thread,
+ * descriptors and connection for each. So the first class loader's Library gives the class Loaded
+ * to the boot class loader, which all can see, and the others bind to the loaded library.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -53,7 +53,7 @@ static const JNINativeMethod kMethods[] = {
     METHOD(share, "([B)V"),
 };
 
-/* Loaded.bind(). The version is that of the caller's Native. */
+/* Loaded.bind(). `version` is the VERSION of the caller's Native. */
 static jboolean JNICALL bind(JNIEnv* env, jclass class, jclass natives, jint version) {
   (void)class;
   if (version != io_pcp_trace_internal_Native_VERSION) return JNI_FALSE;
@@ -61,8 +61,7 @@ static jboolean JNICALL bind(JNIEnv* env, jclass class, jclass natives, jint ver
   return (*env)->RegisterNatives(env, natives, kMethods, count) == 0 ? JNI_TRUE : JNI_FALSE;
 }
 
-/* Gives Loaded to the boot class loader. Where that does not work each class loader has a library.
- */
+/* Defines Loaded in the boot class loader. If that fails, each class loader has its own library. */
 JNIEXPORT void JNICALL NAME(share)(JNIEnv* env, jclass class, jbyteArray code) {
   (void)class;
   static const JNINativeMethod kBind = {"bind", "(Ljava/lang/Class;I)Z", (void*)(uintptr_t)bind};

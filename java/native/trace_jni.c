@@ -1,9 +1,8 @@
 /*
  * The native half of the Java binding: io.pcp.trace.internal.Native over the C API.
  *
- * A call passes primitive values only, or a tag whose bytes go into the stack: nothing is allocated
- * here, and nothing is kept from one call to the next. (Labels and descriptions, which belong to no
- * call, are allocated.)
+ * A call passes only primitive values, or a tag whose bytes are copied to the stack: it allocates
+ * nothing, and keeps nothing for the next call. (Labels and descriptions are allocated.)
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -22,8 +21,8 @@
 #define NATIVE(name) Java_io_pcp_trace_internal_Native_##name
 
 /*
- * Tags: Java has UTF-16, we want UTF-8. JNI's own conversion allocates, and gives what is not
- * UTF-8: NUL as two bytes, and two surrogates as three bytes each.
+ * Tags: Java has UTF-16, the library needs UTF-8. JNI's own conversion allocates and gives modified
+ * UTF-8: NUL as two bytes, and each surrogate of a pair as three bytes.
  */
 
 enum {
@@ -45,7 +44,7 @@ static char* put_continuations(char* to, uint32_t code, int count) {
   return to;
 }
 
-/* At most three bytes a unit, four a pair of units. */
+/* Writes at most three bytes for a unit, four for a pair. */
 static char* put_code_point(char* to, uint32_t code) {
   if (code < 0x80) {
     *to++ = (char)code;
@@ -57,7 +56,7 @@ static char* put_code_point(char* to, uint32_t code) {
   return put_continuations(to, code, continuations);
 }
 
-/* Gives the code point at units[*i], and moves on to its end. 0: there is none that C can have. */
+/* Gives the code point at units[*i], and moves *i to its last unit. 0: NUL or half a pair. */
 static uint32_t take_code_point(const jchar* units, jsize count, jsize* i) {
   const uint32_t code = units[*i];
   if (is_high_surrogate(code) && *i + 1 < count && is_low_surrogate(units[*i + 1]))
@@ -85,8 +84,8 @@ static int encode(const jchar* units, jsize count, char* to) {
 /*
  * Gives the tag's bytes, which lie in *text; NULL with an error code if it is no tag.
  *
- * The C library remembers the last tags of a thread by the address of their bytes. All of ours
- * would be at one and the same address; so different tags are put to different places, mostly.
+ * The C library caches a thread's tags by the address of their bytes. With one buffer all tags
+ * would share an address, so tags are put at mostly different places in it.
  */
 static const char* read_tag(JNIEnv* env, jstring tag, struct tag_text* text, int* error) {
   *error = PMTRACE_ERR_TAGNAME;
@@ -119,10 +118,10 @@ static int record_by_name(JNIEnv* env, jstring tag, double value,
 }
 
 /*
- * Transactions. Java knows the tag, and keeps the rest of an open one as one word, a jlong: no
- * native memory to be had for each begin and to be lost when nobody calls end, no word that belongs
- * to a thread. The library makes that word and reads it (its api/one_word.cpp); so this library
- * contains the tracing library of its own build (see CMakeLists.txt), and no other.
+ * Transactions. Java keeps the tag, and the rest of an open transaction as one jlong: no native
+ * memory that leaks without an end, and nothing that belongs to a thread. The library makes and
+ * reads that word (its api/one_word.cpp), so this library must contain the tracing library of its
+ * own build (see CMakeLists.txt).
  */
 
 extern uint64_t pcp_trace_to_word(const pmtrace_tx* transaction);
@@ -137,28 +136,28 @@ static pmtrace_tx to_transaction(jlong tag, jlong begun) {
 }
 
 /*
- * A transaction of a trace is attached to the native thread on which it begins: what begins there
- * later is inside of it. Under a virtual thread that is a carrier, which other virtual threads use
- * by turns; so there nothing stays attached.
+ * A transaction of a trace is attached to the native thread on which it begins: later begins there
+ * are inside of it. A virtual thread's carrier is shared with other virtual threads, so nothing
+ * stays attached there.
  */
 
 enum { kPlaceWord = 2, kIsAttached = 4 }; /* see the library's api/open_transaction.hpp */
 
-/* Written before any other thread can call. No is_virtual: this JVM has no virtual threads. */
+/* Written before any other thread can call. is_virtual: NULL if the JVM has no virtual threads. */
 static struct {
   jclass type;
   jmethodID current;
   jmethodID is_virtual;
 } threads;
 
-/* True as well where Java does not say so. */
+/* Also true if Java cannot tell. */
 static int is_on_virtual_thread(JNIEnv* env) {
   if (threads.is_virtual == NULL) return 0;
   jobject thread = (*env)->CallStaticObjectMethod(env, threads.type, threads.current);
   int is_virtual = 1;
   if (!(*env)->ExceptionCheck(env))
     is_virtual = (*env)->CallBooleanMethod(env, thread, threads.is_virtual);
-  if ((*env)->ExceptionCheck(env)) { /* the stack is used up */
+  if ((*env)->ExceptionCheck(env)) { /* stack overflow */
     (*env)->ExceptionClear(env);
     return 1;
   }
@@ -193,11 +192,11 @@ JNIEXPORT void JNICALL NATIVE(abort)(JNIEnv* env, jclass class, jlong tag, jlong
 
 /* Traces. */
 
-enum { kMostHeader = 16384 }; /* as much as the library looks at */
+enum { kMostHeader = 16384 }; /* the library's limit */
 
 /*
- * Gives a header as C has it; NULL if it is none, since only ASCII is. JNI writes NUL and all that
- * is not ASCII as two bytes or more.
+ * Gives a header for C; NULL if it is not ASCII. JNI encodes NUL and non-ASCII characters in two
+ * bytes or more.
  */
 static const char* read_header(JNIEnv* env, jstring header, char* room) {
   if (header == NULL) return NULL;
@@ -243,7 +242,7 @@ JNIEXPORT void JNICALL NATIVE(detach)(JNIEnv* env, jclass class, jlong tag, jlon
   pmtrace_detach(&transaction);
 }
 
-/* Without a tag: of what the thread does. */
+/* Without a tag: the calling thread's. */
 
 JNIEXPORT jstring JNICALL NATIVE(traceparent)(JNIEnv* env, jclass class, jlong tag, jlong begun) {
   (void)class;
@@ -261,13 +260,13 @@ JNIEXPORT jstring JNICALL NATIVE(tracestate)(JNIEnv* env, jclass class, jlong ta
 }
 
 /*
- * Notes. Nothing is copied before it is known that somebody wants it, in the same call; so what
- * copies is not inlined, with all the room that it takes.
+ * Notes. Strings are copied only if the transaction is captured. The copying functions are not
+ * inlined, since their buffers are large.
  */
 
 enum {
-  kLongestNote = 4096,          /* bytes. How many a key may have, the library knows. */
-  kNoteUnits = kLongestNote + 1 /* so that a pair is cut only where it has no room anyway */
+  kLongestNote = 4096,          /* bytes. The library limits keys. */
+  kNoteUnits = kLongestNote + 1 /* one more: a pair is cut only where it has no room */
 };
 
 struct note_text {
@@ -275,7 +274,7 @@ struct note_text {
   char room[kLongestNote + 1];
 };
 
-/* Gives as much of a text as is noted of it, with '?' for what C cannot have; NULL for null. */
+/* Gives the text up to the longest note, with '?' for NUL and half pairs; NULL for null. */
 static const char* read_note(JNIEnv* env, jstring note, struct note_text* text) {
   if (note == NULL) return NULL;
   const jsize length = (*env)->GetStringLength(env, note);
@@ -356,7 +355,7 @@ JNIEXPORT void JNICALL NATIVE(fail)(JNIEnv* env, jclass class, jlong tag, jlong 
     pmtrace_abort(&transaction);
 }
 
-/* The other calls by handle. They have nothing to report, but in the state SYNC. */
+/* The other calls by handle. They report nothing, except in the state SYNC. */
 
 JNIEXPORT jlong JNICALL NATIVE(tag)(JNIEnv* env, jclass class, jstring name) {
   (void)class;
@@ -370,7 +369,7 @@ JNIEXPORT jlong JNICALL NATIVE(tag)(JNIEnv* env, jclass class, jstring name) {
 
 static const char* next(const char* text) { return text + strlen(text) + 1; }
 
-/* Java has looked at them all, so without a handle there was no memory. */
+/* Java has checked the labels: without a handle there was no memory. */
 JNIEXPORT jlong JNICALL NATIVE(tagWith)(JNIEnv* env, jclass class, jbyteArray texts) {
   (void)class;
   jbyte* bytes = (*env)->GetByteArrayElements(env, texts, NULL);
@@ -453,7 +452,7 @@ JNIEXPORT jint JNICALL NATIVE(countByName)(JNIEnv* env, jclass class, jstring ta
   return record_by_name(env, tag, value, pmtracecounter);
 }
 
-/* What concerns the library as a whole. */
+/* The library as a whole. */
 
 JNIEXPORT jint JNICALL NATIVE(state)(JNIEnv* env, jclass class, jint flags) {
   (void)env, (void)class;
@@ -497,20 +496,20 @@ JNIEXPORT jbyteArray JNICALL NATIVE(tagText)(JNIEnv* env, jclass class, jlong ta
   return bytes_for_java(env, pmtrace_tag_text(to_handle(tag)));
 }
 
-/* The library's own, in delivery/options.cpp. */
+/* Defined in delivery/options.cpp. */
 extern const char* pcp_trace_default_service;
 
 JNIEXPORT void JNICALL NATIVE(setService)(JNIEnv* env, jclass class, jbyteArray name) {
   (void)class;
   const jsize count = (*env)->GetArrayLength(env, name);
-  char* text = malloc((size_t)count + 1); /* for the rest of the process */
+  char* text = malloc((size_t)count + 1); /* never freed */
   if (text == NULL) return;
   (*env)->GetByteArrayRegion(env, name, 0, count, (jbyte*)text);
   text[count] = '\0';
   pcp_trace_default_service = text;
 }
 
-/* The library's own, in record/start_trace.cpp. */
+/* Defined in record/start_trace.cpp. */
 extern pid_t pcp_trace_main_thread;
 
 JNIEXPORT void JNICALL NATIVE(noteThreads)(JNIEnv* env, jclass class, jclass type,

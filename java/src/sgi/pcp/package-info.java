@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /**
  * The interface that PCP's manual page pmtrace(3) describes, so that code written to it compiles
- * and runs: {@code import sgi.pcp.trace;}. New code will like {@link io.pcp.trace} better.
+ * and runs: {@code import sgi.pcp.trace;}. New code should use {@link io.pcp.trace}.
  */
 package sgi.pcp;

@@ -5,11 +5,10 @@ import io.pcp.trace.internal.Calls;
 
 /**
  * The calls by name, as in C. Each but {@link #pmtraceerrstr} and {@link #pmtracestate} returns 0
- * or a negative error code, and none throws. Which errors there are, and when the first call waits
- * for the agent, is in pmtrace(3). Tags are 1 to 254 bytes of UTF-8, without NUL. Transactions
- * belong to the thread that began them; one that the calling thread has not begun may be another
- * thread's. Where there is no native library, or PCP_TRACE_NOAGENT is set, each returns 0, but for a
- * missing tag.
+ * or a negative error code, and none throws. See pmtrace(3) for the errors, and for when the first
+ * call waits for the agent. Tags are 1 to 254 bytes of UTF-8, without NUL. Transactions belong to
+ * the thread that began them, but another thread may end them. Without a native library, or with
+ * PCP_TRACE_NOAGENT, each returns 0, except for a missing tag.
  */
 public final class trace {
     /** The default. */
@@ -24,7 +23,7 @@ public final class trace {
     /** Diagnostics: messages. */
     public static final int PMTRACE_STATE_PDU = 4;
 
-    /** Diagnostics: queues and buffers. */
+    /** Diagnostics: bytes of messages. */
     public static final int PMTRACE_STATE_PDUBUF = 8;
 
     /** No communication at all. */
@@ -95,7 +94,7 @@ public final class trace {
     }
 
     /**
-     * Gives a transaction up: it counts as aborted.
+     * Aborts a transaction: it counts as aborted.
      *
      * @param tag the one that was begun
      * @return 0, or a negative error code
@@ -129,7 +128,7 @@ public final class trace {
      * Records a value that only grows.
      *
      * @param tag what to call it
-     * @param value the whole of it
+     * @param value the total so far
      * @return 0, or a negative error code
      */
     public static int pmtracecounter(String tag, double value) {
@@ -137,10 +136,10 @@ public final class trace {
     }
 
     /**
-     * The same as {@link #pmtracecounter}, by the name that the Programmer's Guide uses.
+     * The same as {@link #pmtracecounter}; the Programmer's Guide's name.
      *
      * @param tag what to call it
-     * @param value the whole of it
+     * @param value the total so far
      * @return 0, or a negative error code
      */
     public static int pmtracecount(String tag, double value) {
@@ -148,7 +147,7 @@ public final class trace {
     }
 
     /**
-     * Says what an error code means.
+     * Gives the text of an error code.
      *
      * @param code what another call returned
      * @return a text, never null

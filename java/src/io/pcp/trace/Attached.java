@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 package io.pcp.trace;
 
-/** For how long a thread works on a {@link Running}: see {@link Running#attach}. */
+/** The time in which a thread works on a {@link Running}: see {@link Running#attach}. */
 public final class Attached implements AutoCloseable {
     private final Running running;
 
@@ -9,7 +9,7 @@ public final class Attached implements AutoCloseable {
         this.running = running;
     }
 
-    /** Ends it. The transaction itself goes on. */
+    /** Ends the attachment. The transaction itself goes on. */
     @Override
     public void close() {
         running.detach();

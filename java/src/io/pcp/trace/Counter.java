@@ -5,8 +5,8 @@ import io.pcp.trace.internal.Calls;
 import java.util.Map;
 
 /**
- * What only grows, such as the bytes sent: what is added, summed up, or the value that it has by
- * now. A tag is for one of the two. Thread-safe. Make one per tag.
+ * A value that only grows, such as the bytes sent: either increments that are added up, or the
+ * value so far. Use a tag for one of the two only. Thread-safe. Make one per tag.
  */
 public final class Counter {
     private final long handle;
@@ -18,24 +18,24 @@ public final class Counter {
     }
 
     /**
-     * Looks the tag up, once and for all.
+     * Looks the tag up once.
      *
      * @param tag 1 to 254 bytes of UTF-8, without NUL
      * @return the counter of this tag
-     * @throws IllegalArgumentException if this is no tag
+     * @throws IllegalArgumentException if the tag is invalid
      */
     public static Counter of(String tag) {
         return new Counter(Tags.find(tag), tag);
     }
 
     /**
-     * Looks a tag with labels up, once and for all: each set of labels is counted apart.
+     * Looks up a tag with labels once. Each set of labels is counted apart.
      *
      * @param tag 1 to 254 bytes of UTF-8, without NUL
-     * @param labels from names, {@code [a-z][a-z0-9_]*} and none that PCP gives, to values; at most
-     *     16. The {@linkplain io.pcp.trace package} says what does not belong there
+     * @param labels names, {@code [a-z][a-z0-9_]*} and not PCP's own, with values; at most
+     *     16. See the {@linkplain io.pcp.trace package} for unsuitable values
      * @return the counter of this tag with these labels
-     * @throws IllegalArgumentException if this is no tag, or one of these is no label
+     * @throws IllegalArgumentException if the tag or a label is invalid
      */
     public static Counter of(String tag, Map<String, String> labels) {
         long handle = Tags.find(tag, labels);
@@ -43,10 +43,10 @@ public final class Counter {
     }
 
     /**
-     * Says what the tag is about: PCP shows it as labels. Of what two places say, the first counts.
+     * Describes the tag; PCP shows the description as labels. The first description stays.
      *
-     * @param unit what its values are measured in, such as "bytes"; null if that is not said
-     * @param text what it stands for; null if that is not said
+     * @param unit the unit of its values, such as "bytes"; null: none
+     * @param text its meaning; null: none
      * @return this
      */
     public Counter describe(String unit, String text) {
@@ -55,18 +55,18 @@ public final class Counter {
     }
 
     /**
-     * Adds to what all threads and programs have added to this tag.
+     * Adds to the total of all threads and programs for this tag.
      *
-     * @param increment what came to it; what is negative or not finite is left out
+     * @param increment the increment; ignored if negative or not finite
      */
     public void add(double increment) {
         Calls.add(handle, increment);
     }
 
     /**
-     * Records how far the value has grown.
+     * Records the value so far.
      *
-     * @param value the whole of it; {@link #add} is for what came to it
+     * @param value the total; use {@link #add} for increments
      */
     public void record(double value) {
         Calls.count(handle, value);
@@ -75,8 +75,8 @@ public final class Counter {
     /**
      * Gives the tag.
      *
-     * @return as it was given to {@code of}, with its labels as {@code tag{name=value;name=value}}:
-     *     the text by which PCP shows it, in which a value's blanks and signs are escaped
+     * @return the tag given to {@code of}, with labels as {@code tag{name=value;name=value}}:
+     *     PCP's text, with blanks and signs in values escaped
      */
     public String tag() {
         return tag;

@@ -18,24 +18,24 @@ public final class Point {
     }
 
     /**
-     * Looks the tag up, once and for all.
+     * Looks the tag up once.
      *
      * @param tag 1 to 254 bytes of UTF-8, without NUL
      * @return the point of this tag
-     * @throws IllegalArgumentException if this is no tag
+     * @throws IllegalArgumentException if the tag is invalid
      */
     public static Point of(String tag) {
         return new Point(Tags.find(tag), tag);
     }
 
     /**
-     * Looks a tag with labels up, once and for all: each set of labels is counted apart.
+     * Looks up a tag with labels once. Each set of labels is counted apart.
      *
      * @param tag 1 to 254 bytes of UTF-8, without NUL
-     * @param labels from names, {@code [a-z][a-z0-9_]*} and none that PCP gives, to values; at most
-     *     16. The {@linkplain io.pcp.trace package} says what does not belong there
+     * @param labels names, {@code [a-z][a-z0-9_]*} and not PCP's own, with values; at most
+     *     16. See the {@linkplain io.pcp.trace package} for unsuitable values
      * @return the point of this tag with these labels
-     * @throws IllegalArgumentException if this is no tag, or one of these is no label
+     * @throws IllegalArgumentException if the tag or a label is invalid
      */
     public static Point of(String tag, Map<String, String> labels) {
         long handle = Tags.find(tag, labels);
@@ -43,10 +43,10 @@ public final class Point {
     }
 
     /**
-     * Says what the tag is about: PCP shows it as labels. Of what two places say, the first counts.
+     * Describes the tag; PCP shows the description as labels. The first description stays.
      *
-     * @param unit what its values are measured in, such as "bytes"; null if that is not said
-     * @param text what it stands for; null if that is not said
+     * @param unit the unit of its values, such as "bytes"; null: none
+     * @param text its meaning; null: none
      * @return this
      */
     public Point describe(String unit, String text) {
@@ -62,8 +62,8 @@ public final class Point {
     /**
      * Gives the tag.
      *
-     * @return as it was given to {@code of}, with its labels as {@code tag{name=value;name=value}}:
-     *     the text by which PCP shows it, in which a value's blanks and signs are escaped
+     * @return the tag given to {@code of}, with labels as {@code tag{name=value;name=value}}:
+     *     PCP's text, with blanks and signs in values escaped
      */
     public String tag() {
         return tag;

@@ -4,11 +4,11 @@ package io.pcp.trace;
 import io.pcp.trace.internal.Calls;
 
 /**
- * A {@link Transaction} that runs until {@link #close} or {@link #abort}, whichever comes first;
- * what comes later does nothing.
+ * A {@link Transaction} that runs until the first {@link #close}, {@link #abort} or {@link #fail}.
+ * Later ones do nothing.
  *
- * <p>{@code try} closes it also when its body throws. If such a transaction shall not count as
- * done, use {@link Transaction#call} or {@link Transaction#run}, or abort it within the body:
+ * <p>{@code try} also closes it if its body throws. If it must not count as done then, use {@link
+ * Transaction#call} or {@link Transaction#run}, or abort it within the body:
  *
  * <pre>{@code
  * try (var running = CHECKOUT.begin()) {
@@ -21,14 +21,14 @@ import io.pcp.trace.internal.Calls;
  * }
  * }</pre>
  *
- * It may be closed on another thread than it was begun on. As with other objects, who hands it to
- * another thread must not use it any more.
+ * It may be closed on another thread than it was begun on. After handing it to another thread, do
+ * not use it any more.
  */
 public final class Running implements AutoCloseable {
-    // All that there is of an open transaction. See package-info for why it is here, and
-    // native/trace_jni.c for why it is enough.
+    // The whole state of an open transaction. See package-info for the reason, and
+    // native/trace_jni.c for why it suffices.
     private final Transaction transaction;
-    private long started; // 0: not open any more
+    private long started; // 0: closed
 
     Running(Transaction transaction, long started) {
         this.transaction = transaction;
@@ -41,15 +41,15 @@ public final class Running implements AutoCloseable {
         finish(this);
     }
 
-    /** Gives the transaction up: it counts as aborted, and its time does not count. */
+    /** Aborts the transaction: it counts as aborted, without a time. */
     public void abort() {
         finish(null);
     }
 
     /**
-     * Makes this the one that the calling thread works on: what begins there before the end of
-     * {@code try} is inside of it. For a task of a pool or of a {@code CompletableFuture}, which works
-     * for a request that began elsewhere:
+     * Attaches this to the calling thread: transactions that begin there before the end of {@code
+     * try} are inside of this. For a task of a pool or of a {@code CompletableFuture} that works
+     * for a request from elsewhere:
      *
      * <pre>{@code
      * pool.submit(() -> {
@@ -59,9 +59,10 @@ public final class Running implements AutoCloseable {
      * });
      * }</pre>
      *
-     * Does nothing on a virtual thread, nor once this is closed: then nothing is known of it any more.
+     * Does nothing on a virtual thread, or after this was closed, when its trace is not known any
+     * more.
      *
-     * @return what ends that; to be closed on the same thread
+     * @return ends the attachment; close it on the same thread
      */
     public Attached attach() {
         Calls.attach(transaction.handle, started);
@@ -69,25 +70,25 @@ public final class Running implements AutoCloseable {
     }
 
     /**
-     * Ends what {@link #attach} did, or {@code begin}, which attaches as well: what begins on the
-     * calling thread from now on is not inside of this. For an event loop that turns to another
-     * request, and before another thread closes this.
+     * Ends the attachment by {@link #attach} or {@code begin}: later transactions of the calling
+     * thread are not inside of this. For an event loop that turns to another request, and before
+     * another thread closes this.
      */
     public void detach() {
         Calls.detach(transaction.handle, started);
     }
 
     /**
-     * Gives the header with which a request goes out that belongs to this.
+     * Gives the header for an outgoing request of this transaction.
      *
-     * @return the header {@code traceparent}; null if this is in no trace, or not open any more
+     * @return the header {@code traceparent}; null if there is no trace, or this is closed
      */
     public String traceparent() {
         return Calls.traceparent(transaction.handle, started);
     }
 
     /**
-     * Gives the other header, which goes with {@link #traceparent}.
+     * Gives the second header, to send with {@link #traceparent}.
      *
      * @return the header {@code tracestate}; null if there is none
      */
@@ -96,21 +97,21 @@ public final class Running implements AutoCloseable {
     }
 
     /**
-     * Says whether somebody has asked to see this one by itself (a capture). Only then the calls that
-     * note something do so; of any other they cost some nanoseconds. Ask first if what is to be noted
-     * takes time to be had, as a text does that is put together.
+     * Tells whether somebody asked to see this transaction by itself (a capture). The calls that
+     * take notes work only then; otherwise they cost some nanoseconds. Check first if a note takes
+     * time to make, such as a composed text.
      *
-     * @return whether what is noted of it is kept
+     * @return whether notes on it are kept
      */
     public boolean isCaptured() {
         return Calls.isCaptured(transaction.handle, started);
     }
 
     /**
-     * Notes what this is about. What is noted of the same key later replaces it.
+     * Notes an attribute. A later note with the same key replaces it.
      *
-     * @param key of 1 to 128 bytes of UTF-8 without NUL; another one is not noted
-     * @param value of which at most 4,096 bytes are noted; null: an empty text
+     * @param key of 1 to 128 bytes of UTF-8 without NUL; other keys are ignored
+     * @param value cut after 4,096 bytes; null: an empty text
      */
     public void note(String key, String value) {
         Calls.note(transaction.handle, started, key, value);
@@ -119,7 +120,7 @@ public final class Running implements AutoCloseable {
     /**
      * Notes a number in the same way.
      *
-     * @param key as that of a text
+     * @param key as for texts
      * @param value the number
      */
     public void note(String key, double value) {
@@ -127,19 +128,18 @@ public final class Running implements AutoCloseable {
     }
 
     /**
-     * Notes another trace that this has to do with: such as that of each request which it answers at
-     * once.
+     * Notes a related trace: for example of each request that this transaction answers together.
      *
-     * @param traceparent the header of that trace, as it is. Null or not valid: nothing is noted
+     * @param traceparent the other trace's header. Null or invalid: nothing is noted
      */
     public void link(String traceparent) {
         Calls.link(transaction.handle, started, traceparent);
     }
 
     /**
-     * Gives the transaction up, as {@link #abort} does, and notes why.
+     * Aborts this, as {@link #abort} does, and notes the reason.
      *
-     * @param reason of which at most 4,096 bytes are noted; or null
+     * @param reason cut after 4,096 bytes; or null
      */
     public void fail(String reason) {
         finish(reason);
@@ -149,13 +149,13 @@ public final class Running implements AutoCloseable {
         return Calls.beginUnder(handle, transaction.handle, started);
     }
 
-    // One method for all three, for the sake of the JIT compiler. It takes the object away only if it
-    // inlines every call that the object goes to; but the close() that "try" makes after an
-    // exception, and an abort() or fail() in a "catch", it may never have seen in use. Such a call it
-    // does inline if the method has six bytes of code at most (HotSpot's MaxTrivialSize), as the
-    // three above have, and calls what is in use and has 35 at most (MaxInlineSize), as this has.
+    // One method for all three, for the JIT compiler. It removes the object only if it inlines
+    // every call with the object. It may never have seen the close() after an exception in use, nor
+    // an abort() or fail() in a "catch". It inlines unused calls of at most six bytes of code
+    // (HotSpot's MaxTrivialSize), such as the three above, and used calls of at most 35
+    // (MaxInlineSize), such as this.
     //
-    // So one argument says it all: this is closed, anything else aborted, for a reason if not null.
+    // `how`: this: close; otherwise abort, with the reason if not null.
     private void finish(Object how) {
         long begun = started;
         started = 0;

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** From a tag to the native library's handle of it. */
+/** Maps a tag to the native library's handle. */
 final class Tags {
     private Tags() {}
 
@@ -22,7 +22,7 @@ final class Tags {
         return check(tag, Calls.tagWith(tag, labels));
     }
 
-    /** Gives the text by which PCP shows a tag with labels; where nothing is traced, all as given. */
+    /** Gives PCP's text of a tag with labels; unescaped if the library is not loaded. */
     static String text(long handle, String tag, Map<String, String> labels) {
         if (labels.isEmpty()) {
             return tag;

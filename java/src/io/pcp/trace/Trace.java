@@ -6,11 +6,11 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** What concerns tracing as a whole. */
+/** Controls tracing as a whole. */
 public final class Trace {
     private Trace() {}
 
-    /** How the native library behaves. Without any of these, as the package says. */
+    /** Changes of the native library's behaviour. Default: none of these. */
     public enum State {
         /** Writes each call on standard error. */
         API(1),
@@ -18,7 +18,7 @@ public final class Trace {
         COMMS(2),
         /** Writes each message to and from the agent on standard error. */
         PDU(4),
-        /** Writes what happens to queues and buffers on standard error. */
+        /** Writes each message with its bytes on standard error. */
         PDUBUF(8),
         /** No communication at all: calls do nothing. */
         NOAGENT(16),
@@ -37,8 +37,8 @@ public final class Trace {
     /**
      * Replaces the states.
      *
-     * @param states those that shall hold from now on
-     * @return those that held before
+     * @param states the new states
+     * @return the old states
      * @throws IllegalStateException for {@link State#ASYNC} after a connection was made
      */
     public static Set<State> setState(State... states) {
@@ -56,8 +56,8 @@ public final class Trace {
     }
 
     /**
-     * Gives the header with which a request goes out that belongs to what the calling thread does:
-     * to the innermost transaction that is attached to it (see the {@linkplain io.pcp.trace package}).
+     * Gives the header for an outgoing request of the innermost transaction that is attached to the
+     * calling thread (see the {@linkplain io.pcp.trace package}).
      *
      * @return the header {@code traceparent}; null if there is no trace, as always on virtual threads
      */
@@ -66,7 +66,7 @@ public final class Trace {
     }
 
     /**
-     * Gives the other header, which goes with {@link #traceparent}.
+     * Gives the second header, to send with {@link #traceparent}.
      *
      * @return the header {@code tracestate}; null if there is none
      */
@@ -75,11 +75,10 @@ public final class Trace {
     }
 
     /**
-     * Waits until the agent has acknowledged all that was recorded before. The JVM's exit does as
-     * much by itself.
+     * Waits until the agent has acknowledged all earlier calls. The JVM's exit does this, too.
      *
      * @param timeout the longest time to wait
-     * @return whether it has; false, too, if tracing is switched off
+     * @return true if it has; false also if tracing is switched off
      */
     public static boolean flush(Duration timeout) {
         return Calls.flush(timeout.getSeconds() + timeout.getNano() * 1e-9);

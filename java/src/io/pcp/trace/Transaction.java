@@ -19,24 +19,24 @@ public final class Transaction {
     }
 
     /**
-     * Looks the tag up, once and for all.
+     * Looks the tag up once.
      *
      * @param tag 1 to 254 bytes of UTF-8, without NUL
      * @return the transaction of this tag
-     * @throws IllegalArgumentException if this is no tag
+     * @throws IllegalArgumentException if the tag is invalid
      */
     public static Transaction of(String tag) {
         return new Transaction(Tags.find(tag), tag);
     }
 
     /**
-     * Looks a tag with labels up, once and for all: each set of labels is counted apart.
+     * Looks up a tag with labels once. Each set of labels is counted apart.
      *
      * @param tag 1 to 254 bytes of UTF-8, without NUL
-     * @param labels from names, {@code [a-z][a-z0-9_]*} and none that PCP gives, to values; at most
-     *     16. The {@linkplain io.pcp.trace package} says what does not belong there
+     * @param labels names, {@code [a-z][a-z0-9_]*} and not PCP's own, with values; at most
+     *     16. See the {@linkplain io.pcp.trace package} for unsuitable values
      * @return the transaction of this tag with these labels
-     * @throws IllegalArgumentException if this is no tag, or one of these is no label
+     * @throws IllegalArgumentException if the tag or a label is invalid
      */
     public static Transaction of(String tag, Map<String, String> labels) {
         long handle = Tags.find(tag, labels);
@@ -44,10 +44,10 @@ public final class Transaction {
     }
 
     /**
-     * Says what the tag is about: PCP shows it as labels. Of what two places say, the first counts.
+     * Describes the tag; PCP shows the description as labels. The first description stays.
      *
-     * @param unit what its values are measured in, such as "bytes"; null if that is not said
-     * @param text what it stands for; null if that is not said
+     * @param unit the unit of its values, such as "bytes"; null: none
+     * @param text its meaning; null: none
      * @return this
      */
     public Transaction describe(String unit, String text) {
@@ -56,42 +56,42 @@ public final class Transaction {
     }
 
     /**
-     * Begins one, to be used with {@code try}. Any number may be open at once.
+     * Begins a transaction, for use with {@code try}. Any number may be open at once.
      *
-     * @return the transaction that runs until it is closed
+     * @return the running transaction
      */
     public Running begin() {
         return new Running(this, start());
     }
 
     /**
-     * Begins one that a request has asked for, in the trace of the headers that came with it. Never
-     * throws for what is in them.
+     * Begins a transaction for a request, in the trace of the request's headers. Never throws for
+     * invalid headers.
      *
-     * @param traceparent the header of this name, as it is. Null or not valid: no trace that others know
-     * @param tracestate the header of this name, as it is; or null
-     * @return the transaction that runs until it is closed
+     * @param traceparent the request's header. Null or invalid: in no trace of other programs
+     * @param tracestate the request's header, or null
+     * @return the running transaction
      */
     public Running beginFrom(String traceparent, String tracestate) {
         return new Running(this, Calls.beginFrom(handle, traceparent, tracestate));
     }
 
     /**
-     * As {@link #beginFrom(String, String)}, for a request without the other header.
+     * The same as {@link #beginFrom(String, String)} without {@code tracestate}.
      *
-     * @param traceparent the header of this name, as it is; null if there is none
-     * @return the transaction that runs until it is closed
+     * @param traceparent the request's header; null: none
+     * @return the running transaction
      */
     public Running beginFrom(String traceparent) {
         return beginFrom(traceparent, null);
     }
 
     /**
-     * Begins one that is a part of another, of whatever thread, which is still open. (Of one that may
-     * have ended keep the headers instead, and use {@link #beginFrom(String, String)}.)
+     * Begins a part of another transaction, of any thread, which is still open. (If the other may
+     * have ended, keep its headers and use {@link #beginFrom(String, String)}.)
      *
-     * @param parent the other one; null, or not open any more: it is a part of nothing
-     * @return the transaction that runs until it is closed
+     * @param parent the other transaction; null or closed: this has no parent
+     * @return the running transaction
      */
     public Running beginUnder(Running parent) {
         return new Running(this, parent != null ? parent.beginInside(handle)
@@ -99,13 +99,13 @@ public final class Transaction {
     }
 
     /**
-     * Does some work as one of these. An exception aborts it: it counts as aborted, and its time
-     * does not count.
+     * Does some work in a transaction. An exception aborts it: it counts as aborted, without a
+     * time.
      *
-     * @param <T> what the work gives
+     * @param <T> the type of the work's result
      * @param work what to do
-     * @return what it gives
-     * @throws Exception what it throws
+     * @return the work's result
+     * @throws Exception the work's exception
      */
     public <T> T call(Callable<T> work) throws Exception {
         long started = start();
@@ -120,7 +120,7 @@ public final class Transaction {
     }
 
     /**
-     * Does some work that gives nothing, as {@link #call} does.
+     * Does some work without a result, like {@link #call}.
      *
      * @param work what to do
      */
@@ -136,21 +136,21 @@ public final class Transaction {
     }
 
     /**
-     * Begins one without making an object, for code that keeps a number in an object of its own,
-     * as asynchronous servers do: {@code request.started = CHECKOUT.start()}. Every start is to be
-     * followed by one {@link #end} or {@link #abort}, on whichever thread; a second one does nothing
-     * (unless more than 65,536 that this thread began are open: those beyond are not checked, nor in flight).
+     * Begins a transaction without making an object, for code that keeps the number in its own
+     * object, as asynchronous servers do: {@code request.started = CHECKOUT.start()}. Follow each
+     * start by one {@link #end} or {@link #abort}, on any thread; a second one does nothing (except
+     * beyond 65,536 open ones of a thread: those are not checked, nor reported in flight).
      *
-     * @return a number for {@link #end} and {@link #abort} alone; 0 if tracing is switched off
+     * @return a number only for {@link #end} and {@link #abort}; 0 if tracing is switched off
      */
     public long start() {
         return Calls.begin(handle);
     }
 
     /**
-     * Ends what {@link #start} began.
+     * Ends a transaction of {@link #start}.
      *
-     * @param started what it returned; 0 does nothing
+     * @param started the number from {@code start}; 0 does nothing
      */
     public void end(long started) {
         if (started != 0) {
@@ -158,7 +158,7 @@ public final class Transaction {
         }
     }
 
-    /** Aborts it for a reason, a text or null. Object, as {@link Running} has it. */
+    /** Aborts it with a reason, a String or null; an Object, see {@link Running}. */
     void fail(long started, Object reason) {
         if (started != 0) {
             Calls.fail(handle, started, (String) reason);
@@ -166,9 +166,9 @@ public final class Transaction {
     }
 
     /**
-     * Gives up what {@link #start} began: it counts as aborted, and its time does not count.
+     * Aborts a transaction of {@link #start}: it counts as aborted, without a time.
      *
-     * @param started what it returned; 0 does nothing
+     * @param started the number from {@code start}; 0 does nothing
      */
     public void abort(long started) {
         if (started != 0) {
@@ -179,8 +179,8 @@ public final class Transaction {
     /**
      * Gives the tag.
      *
-     * @return as it was given to {@code of}, with its labels as {@code tag{name=value;name=value}}:
-     *     the text by which PCP shows it, in which a value's blanks and signs are escaped
+     * @return the tag given to {@code of}, with labels as {@code tag{name=value;name=value}}:
+     *     PCP's text, with blanks and signs in values escaped
      */
     public String tag() {
         return tag;

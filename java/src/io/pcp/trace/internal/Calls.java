@@ -10,9 +10,9 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The native library's calls where it is loaded; where it is not, nothing, with the results of a
- * library in the state NOAGENT: tracing must not break a program. Public for the other packages of
- * this module; not exported.
+ * Calls the native library if it is loaded. Otherwise does nothing, with the results of the state
+ * NOAGENT: tracing must not break a program. Public for the other packages of this module; not
+ * exported.
  */
 public final class Calls {
     /** -ENOMEM. */
@@ -21,15 +21,15 @@ public final class Calls {
     private static final int STATE_NOAGENT = 16;
     private static final int ERR_TAGNAME = -12000;
 
-    /** The state of a library that is not there. */
+    /** The state if the library is not loaded. */
     private static final AtomicInteger UNLOADED_STATE = new AtomicInteger(STATE_NOAGENT);
 
-    // Final: the JIT compiler takes it for a constant, and a loaded library's calls for all there is.
+    // Final: the JIT compiler treats it as a constant, and removes the other branch.
     private static final boolean LOADED = Library.load();
 
     private Calls() {}
 
-    /** Gives a handle, or a negative error code; 0 where the library is not loaded. */
+    /** Gives a handle, or a negative error code; 0 if the library is not loaded. */
     public static long tag(String name) {
         if (LOADED) {
             return Native.tag(name);
@@ -40,7 +40,7 @@ public final class Calls {
     /**
      * The same for a tag with labels.
      *
-     * @param labels those that {@link #problemOf(Map)} finds nothing wrong with
+     * @param labels {@link #problemOf(Map)} must have accepted them
      */
     public static long tagWith(String name, Map<String, String> labels) {
         if (!TagName.isValid(name)) {
@@ -60,12 +60,12 @@ public final class Calls {
         return Labels.problemOf(labels);
     }
 
-    /** Gives the text by which PCP shows a tag; only where {@link #tag} has given one but 0. */
+    /** Gives PCP's text of a tag. Requires: a handle of {@link #tag}, not 0. */
     public static String tagText(long tag) {
         return new String(Native.tagText(tag), StandardCharsets.UTF_8);
     }
 
-    /** Says what a tag is about; null where that is not said. */
+    /** Describes a tag; either text may be null. */
     public static void describe(long tag, String unit, String text) {
         if (LOADED) {
             Native.describe(tag, bytesOf(List.of(unit != null ? unit : "",
@@ -73,7 +73,7 @@ public final class Calls {
         }
     }
 
-    /** Gives C strings, one after another. None has NUL in it: nobody's words end early. */
+    /** Gives C strings, one after another. Replaces NUL in them by a blank. */
     private static byte[] bytesOf(List<String> texts) {
         var bytes = new StringBuilder();
         texts.forEach(text -> bytes.append(text.replace('\0', ' ')).append('\0'));
@@ -110,7 +110,7 @@ public final class Calls {
         }
     }
 
-    /** Gives a number that stands for the open transaction, 0 if tracing is switched off. */
+    /** Gives the open transaction's number; 0 if tracing is switched off. */
     public static long begin(long tag) {
         return LOADED ? Native.begin(tag) : 0;
     }
@@ -127,12 +127,12 @@ public final class Calls {
         }
     }
 
-    /** Begins one of the trace of these headers, either of which may be null. */
+    /** Begins one in the trace of these headers; either may be null. */
     public static long beginFrom(long tag, String traceparent, String tracestate) {
         return LOADED ? Native.beginFrom(tag, traceparent, tracestate) : 0;
     }
 
-    /** Begins one inside of another; of none if the number of that one is 0. */
+    /** Begins one inside of the parent; parentBegun 0: no parent. */
     public static long beginUnder(long tag, long parentTag, long parentBegun) {
         return LOADED ? Native.beginUnder(tag, parentTag, parentBegun) : 0;
     }
@@ -149,7 +149,7 @@ public final class Calls {
         }
     }
 
-    /** Gives the header for what goes out, null if there is none; tag 0: of the calling thread. */
+    /** Gives the header for an outgoing request or null; tag 0: the calling thread's. */
     public static String traceparent(long tag, long begun) {
         return LOADED ? Native.traceparent(tag, begun) : null;
     }
@@ -162,7 +162,7 @@ public final class Calls {
         return LOADED && Native.isCaptured(tag, begun);
     }
 
-    /** Notes something of one that is captured; any text may be null. */
+    /** Takes a note if the transaction is captured; texts may be null. */
     public static void note(long tag, long begun, String key, String value) {
         if (LOADED) {
             Native.note(tag, begun, key, value);
@@ -181,7 +181,7 @@ public final class Calls {
         }
     }
 
-    /** Aborts it, and notes why, if it is captured. */
+    /** Aborts it, and notes the reason if captured. */
     public static void fail(long tag, long begun, String reason) {
         if (LOADED) {
             Native.fail(tag, begun, reason);
@@ -212,12 +212,12 @@ public final class Calls {
         return LOADED ? Native.countByName(tag, value) : nothingByName(tag);
     }
 
-    /** As in C: a call that is switched off looks no further than at a missing tag. */
+    /** As in C: a switched-off call only checks for a missing tag. */
     private static int nothingByName(String tag) {
         return tag == null || tag.isEmpty() ? ERR_TAGNAME : 0;
     }
 
-    /** Gives the flags before, or a negative error code. */
+    /** Gives the old flags, or a negative error code. */
     public static int state(int flags) {
         return LOADED ? Native.state(flags) : UNLOADED_STATE.getAndSet(flags | STATE_NOAGENT);
     }
@@ -226,7 +226,7 @@ public final class Calls {
         return LOADED && Native.flush(seconds);
     }
 
-    /** Gives the members of pmtrace_stats_t, in their order. */
+    /** Gives the members of pmtrace_stats_t in order. */
     public static long[] stats() {
         return LOADED ? Native.stats() : new long[15];
     }
@@ -236,7 +236,7 @@ public final class Calls {
         if (!LOADED) {
             return code == 0 ? "No error." : code == ERR_TAGNAME ? TagName.RULE : "Error " + code;
         }
-        // Some of it is the C library's, in the character set of the locale.
+        // Some texts are the C library's, in the locale's character set.
         return new String(Native.errorBytes(code),
                 Charset.forName(System.getProperty("native.encoding")));
     }

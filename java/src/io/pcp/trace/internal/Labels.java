@@ -5,12 +5,12 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/** What may be a label: said here in words, and also where there is no native library. */
+/** The rules for labels, with texts, also without a native library. */
 final class Labels {
     private static final int MOST = 16;
     private static final Pattern NAME = Pattern.compile("[a-z][a-z0-9_]*");
 
-    /** Those that PCP and the agent give: is_dimension_key in libtrace/wire/dimensions.cpp. */
+    /** PCP's and the agent's labels: is_dimension_key in libtrace/wire/dimensions.cpp. */
     private static final Set<String> RESERVED = Set.of(
             "hostname", "domainname", "machineid", "machineid_sha256", "container", "userid",
             "groupid", "agent", "trace_type", "tag");

@@ -9,17 +9,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Finds the native library that another class loader has loaded, else loads it: the system's, or the
- * one in the jar. Where nothing works, it says so once and the program runs on, unless the system
- * property {@value #REQUIRED} is true.
+ * Finds the native library that another class loader has loaded, or loads it: the system's, or the
+ * jar's. If all fails, it prints so once and the program runs on, unless the system property
+ * {@value #REQUIRED} is true.
  */
 final class Library {
     static final String NAME = "pcp_trace_java-" + Native.VERSION;
 
-    /** The same object in all class loaders, as every constant string is. */
+    /** A constant string: the same object in all class loaders. */
     private static final Object ONE_AT_A_TIME = "io.pcp.trace.internal.Library";
 
-    /** HotSpot's number of the thread that runs main(), which is not the process's first. */
+    /** HotSpot's id of the thread that runs main(), not the process's first thread. */
     private static final long MAIN_THREAD = 1;
 
     private static final String REQUIRED = "io.pcp.trace.required";
@@ -27,8 +27,8 @@ final class Library {
     private Library() {}
 
     /**
-     * Tells whether the library is there. With PCP_TRACE_NOAGENT in the environment there is nothing
-     * for it to do.
+     * Tells whether the library is loaded. With PCP_TRACE_NOAGENT in the environment it is not
+     * needed.
      */
     static boolean load() {
         if (System.getenv("PCP_TRACE_NOAGENT") != null) {
@@ -60,18 +60,18 @@ final class Library {
         }
     }
 
-    /** Prepares a library that was just loaded. */
+    /** Prepares a newly loaded library. */
     private static void begin() {
         Native.setService(Program.name().getBytes(StandardCharsets.UTF_8));
         Native.noteThreads(Thread.class, Thread.currentThread().getId() == MAIN_THREAD);
         try (InputStream code = Library.class.getResourceAsStream("Loaded.class")) {
             Native.share(code.readAllBytes());
         } catch (IOException | LinkageError | RuntimeException notShared) {
-            // Then the next class loader loads one of its own.
+            // Then the next class loader loads its own library.
         }
     }
 
-    /** Tries to load the library. Gives null, or why there is none. */
+    /** Tries to load the library. Gives null, or the reason of the failure. */
     private static UnsatisfiedLinkError findProblem() {
         UnsatisfiedLinkError system;
         try {
@@ -86,12 +86,12 @@ final class Library {
             begin();
             return null;
         } catch (IOException | LinkageError | RuntimeException packed) {
-            // Not all of them say so: an impossible java.io.tmpdir breaks classes of the JVM's own.
+            // Other errors count, too: an impossible java.io.tmpdir breaks classes of the JVM.
             return explain(system, packed);
         }
     }
 
-    /** Where the jar has the library for this machine. */
+    /** The library's path in the jar for this machine. */
     static String packedName() {
         return "/META-INF/native/linux-" + System.getProperty("os.arch") + "/"
                 + System.mapLibraryName(NAME);
@@ -106,15 +106,15 @@ final class Library {
             try {
                 System.load(file.toString());
             } finally {
-                file.toFile().delete(); // what is loaded stays, whether this works or not
+                file.toFile().delete(); // a loaded library stays
             }
         }
     }
 
     /**
-     * Writes the library into a new file that nobody else can guess, read or write: {@code
-     * createTempFile} takes an unpredictable name, refuses what is there already, and opens it for
-     * its owner alone.
+     * Writes the library into a new file that no other user can guess, read or write: {@code
+     * createTempFile} takes an unpredictable name, refuses an existing file, and opens it for its
+     * owner only.
      */
     static Path unpack(InputStream packed) throws IOException {
         Path file = Files.createTempFile("pcp-trace-", ".so").toAbsolutePath();

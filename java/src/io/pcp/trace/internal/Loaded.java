@@ -2,8 +2,9 @@
 package io.pcp.trace.internal;
 
 /**
- * The native library that the process has loaded. In the boot class loader, where {@link Library}
- * of every class loader finds it; so it may name no other class of ours. See native/one_library.c.
+ * The native library that the process has loaded. Lives in the boot class loader, where every class
+ * loader's {@link Library} finds it, so it must not refer to another class of ours. See
+ * native/one_library.c.
  */
 public final class Loaded {
     private Loaded() {}
@@ -11,7 +12,7 @@ public final class Loaded {
     /**
      * Binds a class loader's {@code Native} to the library.
      *
-     * @param natives the class
+     * @param natives the class loader's {@code Native}
      * @param version its {@code VERSION}
      * @return whether the library has the same methods
      */

@@ -3,13 +3,13 @@ package io.pcp.trace.internal;
 
 /**
  * The native library's calls, one for one (native/trace_jni.c). Handles are addresses as {@code
- * long}, so neither side allocates for a call. Only {@link Calls} makes them, when the library is
+ * long}, so neither side allocates for a call. Only {@link Calls} uses these, once the library is
  * loaded.
  */
 final class Native {
     /**
-     * Of this class and the library's side of it. Whoever changes a method raises it, here and in
-     * CMakeLists.txt, so that a class never meets a library of another version.
+     * Version of this class and the native code. Raise it here and in CMakeLists.txt when a method
+     * changes: a class must never meet a library of another version.
      */
     static final int VERSION = 6;
 
@@ -35,30 +35,30 @@ final class Native {
 
     static native void add(long tag, double increment);
 
-    /** Gives a number that stands for the open transaction, 0 if tracing is switched off. */
+    /** Gives the open transaction's number; 0 if tracing is switched off. */
     static native long begin(long tag);
 
     static native void end(long tag, long begun);
 
     static native void abort(long tag, long begun);
 
-    /** Begins one of the trace of these headers, either of which may be null or anything. */
+    /** Begins one in the trace of these headers; either may be null or invalid. */
     static native long beginFrom(long tag, String traceparent, String tracestate);
 
-    /** Begins one inside of another; of none if that one's number is 0. */
+    /** Begins one inside of the parent; parentBegun 0: no parent. */
     static native long beginUnder(long tag, long parentTag, long parentBegun);
 
-    /** Attaches it to the calling thread, unless that is a virtual one. */
+    /** Attaches it to the calling thread, but not to a virtual one. */
     static native void attach(long tag, long begun);
 
     static native void detach(long tag, long begun);
 
-    /** Gives the header for what goes out from within it, or, without a tag, from the calling thread. */
+    /** Gives the header for an outgoing request; tag 0: the calling thread's. */
     static native String traceparent(long tag, long begun);
 
     static native String tracestate(long tag, long begun);
 
-    /** Says whether somebody has asked to see it by itself; the next four note nothing otherwise. */
+    /** Tells whether it is captured. If not, the next four take no notes. */
     static native boolean isCaptured(long tag, long begun);
 
     static native void note(long tag, long begun, String key, String value);
@@ -86,17 +86,17 @@ final class Native {
 
     static native boolean flush(double seconds);
 
-    /** Gives the members of pmtrace_stats_t, in their order. */
+    /** Gives the members of pmtrace_stats_t in order. */
     static native long[] stats();
 
     static native byte[] errorBytes(int code);
 
-    /** Says, before the first call, what the process serves if PCP_TRACE_SERVICE does not: in UTF-8. */
+    /** Sets the default of PCP_TRACE_SERVICE, in UTF-8. Call it before all others. */
     static native void setService(byte[] name);
 
-    /** Says, before the first call, what {@code Thread} is, and whether it is Java's main that calls. */
+    /** Notes the class {@code Thread}, and whether Java's main calls. Before all others. */
     static native void noteThreads(Class<Thread> type, boolean isMain);
 
-    /** Lets other class loaders find the library, by the code of the class {@link Loaded}. */
+    /** Makes the library visible to other class loaders, by the code of {@link Loaded}. */
     static native void share(byte[] code);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 package io.pcp.trace.internal;
 
-/** What the JVM runs. Its own name, "java", says nothing about that. */
+/** The program that the JVM runs. The process's name is only "java". */
 final class Program {
     private Program() {}
 
@@ -14,7 +14,7 @@ final class Program {
     static String nameIn(String command) {
         String what = (command + " ").substring(0, (command + " ").indexOf(' '));
         int jar = (command + " ").indexOf(".jar ");
-        if (what.contains("/") && jar >= 0) { // a path, which may have blanks in it
+        if (what.contains("/") && jar >= 0) { // a path may have blanks
             what = command.substring(0, jar + ".jar".length());
         }
         String name = what.substring(what.lastIndexOf('/') + 1);

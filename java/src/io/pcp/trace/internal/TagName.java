@@ -6,21 +6,21 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 
 /**
- * What is a tag, for where there is no native library to say so: a program must not learn about a
- * wrong one only where it is traced.
+ * The rules for tags, also without a native library: a program must find a wrong tag even where it
+ * is not traced.
  */
 final class TagName {
     static final String RULE = "a tag has 1 to 254 bytes of UTF-8, without NUL";
 
     private TagName() {}
 
-    /** Says what only Java's strings can have wrong with them; null if it is not that. */
+    /** Tells flaws that only Java's strings can have; null if none. */
     static String problemOf(String name) {
         String flaw = name != null ? flawOf(name) : null;
         return flaw != null ? "Invalid tag: it " + flaw : null;
     }
 
-    /** Says why a text cannot be one of C's in UTF-8; null if it can. */
+    /** Tells why a text cannot be a C string in UTF-8; null if it can. */
     static String flawOf(String text) {
         if (text.indexOf(0) >= 0) {
             return "has NUL in it";
