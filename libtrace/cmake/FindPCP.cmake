@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Performance Co-Pilot's development files. Gives PCP::pcp and PCP::pmda, and PCP_PMDAS_DIR and
-# PCP_PMDASADM_DIR as this machine's pcp.conf has them.
+# PCP_PMDASADM_DIR from this machine's pcp.conf.
 find_path(PCP_INCLUDE_DIR pcp/pmapi.h)
 find_library(PCP_LIBRARY pcp)
 find_library(PCP_PMDA_LIBRARY pcp_pmda)

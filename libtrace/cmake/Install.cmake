@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# What is installed where.
+# Install rules and locations.
 #
-# Nothing lands where the dynamic linker or a compiler looks unasked (ldconfig knows /usr/local/lib):
-# the stock library has the same file name, and PCP's own programs need symbols that only it has. A
-# program opts in, by pkg-config, find_package or LD_LIBRARY_PATH; pcp-trace-system does for all.
+# Installs nothing where the dynamic linker or a compiler looks by default (ldconfig knows
+# /usr/local/lib): the stock library has the same file name, and PCP's own programs need symbols
+# that only that has. A program opts in by pkg-config, find_package or LD_LIBRARY_PATH;
+# pcp-trace-system opts in the whole machine.
 include(CMakePackageConfigHelpers)
 
 set(trace_libdir ${CMAKE_INSTALL_LIBDIR}/pcp-trace)
@@ -14,8 +15,8 @@ set(trace_cmakedir ${CMAKE_INSTALL_LIBDIR}/cmake/pcp_trace)
 set_target_properties(pcp_trace PROPERTIES EXPORT_NAME trace VERIFY_INTERFACE_HEADER_SETS ON)
 set_target_properties(pcp_trace_static PROPERTIES EXPORT_NAME trace_static)
 set_target_properties(pcp_trace_stub PROPERTIES EXPORT_NAME trace_stub)
-# For programs that are installed with CMake themselves. It then takes away the path that it has put
-# into a program by itself, and the dynamic linker would go on to PCP's library.
+# For programs that CMake installs: CMake then removes its own rpath from them, and the dynamic
+# linker would find PCP's library.
 cmake_path(ABSOLUTE_PATH trace_libdir BASE_DIRECTORY "$<INSTALL_PREFIX>" OUTPUT_VARIABLE rpath)
 target_link_options(pcp_trace INTERFACE $<INSTALL_INTERFACE:LINKER:-rpath,${rpath}>)
 target_link_options(pcp_trace_stub INTERFACE $<INSTALL_INTERFACE:LINKER:-rpath,${rpath}/stub>)
@@ -28,13 +29,13 @@ install(TARGETS pcp_trace_stub EXPORT pcp_trace
         LIBRARY DESTINATION ${trace_libdir}/stub
         FILE_SET HEADERS DESTINATION ${trace_includedir})
 
-# Our own programs find the library from wherever the tree has been moved to.
+# Our own programs still find the library after the tree is moved.
 file(RELATIVE_PATH to_libdir ${CMAKE_INSTALL_FULL_BINDIR}
      ${CMAKE_INSTALL_FULL_LIBDIR}/pcp-trace)
 set_target_properties(pmtrace PROPERTIES INSTALL_RPATH "$ORIGIN/${to_libdir}")
 install(TARGETS pmtrace)
 
-# Relative to the .pc file itself as far as the directories are relative, so that a tree can be moved.
+# Relative to the .pc file if the directories are relative, so that the tree can be moved.
 if(IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})
   set(pc_prefix ${CMAKE_INSTALL_PREFIX})
 else()
@@ -61,7 +62,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pcp_traceConfig.cmake
         DESTINATION ${trace_cmakedir})
 install(EXPORT pcp_trace FILE pcp_traceTargets.cmake NAMESPACE pcp:: DESTINATION ${trace_cmakedir})
 
-# One page for all calls; the other names lead to it.
+# One page for all calls; the other names redirect to it.
 set(pages pmtracebegin pmtraceend pmtraceabort pmtracepoint pmtraceobs pmtracecounter pmtracestate
           pmtracecount pmtraceerrstr pmtrace_tag pmtrace_point pmtrace_observe pmtrace_count pmtrace_begin
           pmtrace_end pmtrace_abort pmtrace_flush pmtrace_stats

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Installs pcp-trace-system, the deliberate step from "beside PCP's own pair" to "instead of it".
+# Installs pcp-trace-system, which switches a machine from PCP's library and agent to these.
 set(sbindir ${CMAKE_INSTALL_FULL_SBINDIR})
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR BASE_DIRECTORY ${sbindir}
            OUTPUT_VARIABLE to_libdir)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# How everything here is compiled: interface targets, linked privately, never installed.
+# Compile options of all targets: interface targets, linked privately, never installed.
 find_package(Threads REQUIRED)
 
 add_library(trace_common_specs INTERFACE)
@@ -7,13 +7,13 @@ target_compile_features(trace_common_specs INTERFACE cxx_std_20 c_std_11)
 target_compile_options(trace_common_specs INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion
   $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Wold-style-cast>)
-# g++ 12 takes the addition of strings for an overlapping copy (GCC bug 105651).
+# g++ 12 warns about string concatenation as an overlapping copy (GCC bug 105651).
 target_compile_options(trace_common_specs INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>)
-# Files that are compiled as one each name their own locals.
+# Files in a unity build declare the same local names.
 if(CMAKE_UNITY_BUILD)
   target_compile_options(trace_common_specs INTERFACE -Wno-shadow)
 endif()
-# The static library hides all but its API, which does not work for symbols of that sort.
+# The static library hides all but its API, which does not work for unique symbols.
 target_compile_options(trace_common_specs INTERFACE
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
 if(PCP_TRACE_SANITIZE)
@@ -29,14 +29,14 @@ endif()
 
 add_library(trace_specs INTERFACE)
 target_link_libraries(trace_specs INTERFACE trace_common_specs)
-# What a mutex guards: see libtrace/wire/mutex.hpp.
+# Checks which mutex guards what: see libtrace/wire/mutex.hpp.
 target_compile_options(trace_specs INTERFACE
   $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wthread-safety>)
 if(PCP_TRACE_FUZZ)  # tells a fuzzer what its inputs have reached
   target_compile_options(trace_specs INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
-# For tests: they are run the sooner if they are compiled quickly. What they test is compiled as ever.
+# For tests: optimised less, since they compile faster so. The code under test is not affected.
 add_library(trace_test_specs INTERFACE)
 target_link_libraries(trace_test_specs INTERFACE trace_common_specs)
 target_compile_options(trace_test_specs INTERFACE

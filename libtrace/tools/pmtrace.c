@@ -1,7 +1,7 @@
 /*
  * pmtrace: tracing from the command line and from scripts. See pmtrace(1).
  *
- * When it says "complete", the agent has counted it.
+ * It prints "complete" only after the agent has counted the call.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -29,7 +29,7 @@ enum {
   kMostLabels = 16
 };
 
-/* What getopt gives for the long options: no letter. */
+/* getopt's values for long options, beyond all letters. */
 enum { kHelp = 256, kVersion };
 
 typedef struct {
@@ -74,7 +74,7 @@ static _Noreturn void usage_error(const char* what, const char* which) {
   exit(kExitUsage);
 }
 
-/* What was to be printed must have been, or that is a failure. */
+/* Fails if standard output could not be written. */
 static int end(int exit_status) {
   if (fflush(stdout) == 0 && !ferror(stdout)) return exit_status;
   fprintf(stderr, "pmtrace: standard output: %s\n", strerror(errno));
@@ -165,7 +165,7 @@ static void take_option(Options* options, int letter) {
   }
 }
 
-/* Whatever getopt does not know, -? among it, which asks for help. */
+/* For options that getopt does not know, and for -?, which asks for help. */
 static _Noreturn void unknown_option(const char* argument) {
   if (optopt == '?') say(kUsage);
   if (optopt > 0 && optopt < kHelp) usage_error("unknown option -", (char[]){(char)optopt, '\0'});
@@ -204,8 +204,8 @@ static Options parse(int argc, char** argv) {
   return options;
 }
 
-/* Gives the tag with its labels as text. The library says itself which label is none, and where
- * they are left out. */
+/* Gives the tag with its labels as text. The library reports bad labels, and labels that it drops.
+ * */
 static const char* with_labels(const Options* options) {
   if (options->label_count == 0) return options->tag;
   pmtrace_handle tag = pmtrace_tag_with(options->tag, options->labels, options->label_count);
@@ -214,14 +214,14 @@ static const char* with_labels(const Options* options) {
   return pmtrace_tag_text(tag);
 }
 
-/* Seconds that the agent may take to acknowledge. The library complains of a malformed value. */
+/* Seconds that the agent may take to acknowledge. The library reports a malformed value. */
 static double patience(void) {
   const char* text = getenv("PCP_TRACE_REQTIMEOUT");
   double seconds = text != NULL ? strtod(text, NULL) : 0;
   return seconds > 0 ? seconds : 10;
 }
 
-/* False where the user wants no agent. */
+/* False if the user wants no agent. */
 static bool to_be_sent(const Options* options) {
   return !(options->state & PMTRACE_STATE_NOAGENT) && getenv("PCP_TRACE_NOAGENT") == NULL;
 }
@@ -232,7 +232,7 @@ static pmtrace_stats_t statistics(void) {
   return stats;
 }
 
-/* Turns the result of a call into that of its delivery, if it shall be delivered at all. */
+/* Turns a call's result into its delivery's result, if an agent is wanted. */
 static int delivered(const Options* options, int status) {
   if (status < 0 || !to_be_sent(options)) return status;
   if (!pmtrace_flush(patience())) return PMTRACE_ERR_TIMEOUT;
@@ -241,7 +241,7 @@ static int delivered(const Options* options, int status) {
   return stats.uncertain > 0 ? PMTRACE_ERR_TIMEOUT : status;
 }
 
-/* Says that `what` is `done`, or why not; true if the agent has it. */
+/* Prints that `what` is `done`, or why not; true if the agent has counted it. */
 static bool report(const Options* options, const char* what, const char* done, int status) {
   if (status < 0) {
     fprintf(stderr, "pmtrace: %s error: %s\n", what, pmtraceerrstr(status));
@@ -261,7 +261,7 @@ static bool has_terminal(void) {
   return terminal >= 0 && close(terminal) == 0;
 }
 
-/* Starts a shell, with those signals as they were. Gives 0 or an errno value. */
+/* Starts a shell with the original signal mask. Gives 0 or an errno value. */
 static int start(const char* command, const sigset_t* mask, bool own_group, pid_t* pid) {
   posix_spawnattr_t attributes;
   int error = posix_spawnattr_init(&attributes);
@@ -275,8 +275,8 @@ static int start(const char* command, const sigset_t* mask, bool own_group, pid_
   return error;
 }
 
-/* Waits for the command's end, and passes on what would have ended us: then there is something to
- * tell the agent. Gives the exit status as shells see it. */
+/* Waits for the command's end. Forwards signals that would have ended pmtrace, so that the end can
+ * still be traced. Gives the exit status by the shells' convention. */
 static int await(pid_t pid, const sigset_t* signals, bool own_group) {
   for (;;) {
     int number = 0;
@@ -288,13 +288,13 @@ static int await(pid_t pid, const sigset_t* signals, bool own_group) {
     } else if (own_group) {
       kill(-pid, number);
     } else if (number == SIGTERM || number == SIGHUP) {
-      kill(pid, number); /* the others come from the terminal, which has told the command, too */
+      kill(pid, number); /* the terminal sends the others to the command, too */
     }
   }
 }
 
-/* Runs the command. A process group of its own lets a signal reach all that it has started; but on
- * a terminal it could not read. */
+/* Runs the command. With its own process group a signal reaches all of its processes, but it could
+ * not read from a terminal. */
 static int run(const char* command) {
   static const int kAwaited[] = {SIGCHLD, SIGTERM, SIGHUP, SIGINT, SIGQUIT};
   sigset_t signals, before;
@@ -310,8 +310,8 @@ static int run(const char* command) {
   return kExitCannotRun;
 }
 
-/* Tells the command in which trace it runs, if there is one: it may trace as well, or start who
- * does. Otherwise its environment is ours. */
+/* Passes the current trace to the command, which may trace or start programs that do. Without a
+ * trace the environment is unchanged. */
 static void pass_trace_on(void) {
   char traceparent[PMTRACE_CONTEXT_SIZE], tracestate[PMTRACE_CONTEXT_STATE_SIZE];
   if (pmtrace_context(NULL, traceparent, sizeof traceparent) <= 0) return;
@@ -319,11 +319,11 @@ static void pass_trace_on(void) {
   if (pmtrace_context_state(NULL, tracestate, sizeof tracestate) > 0)
     setenv("TRACESTATE", tracestate, 1);
   else
-    unsetenv("TRACESTATE"); /* one that is not passed on */
+    unsetenv("TRACESTATE"); /* the old one belongs to another trace */
 }
 
-/* Runs the command whatever happens to the tracing. A begin that found no agent has its end all the
- * same, in case one has come meanwhile; but one line about it is enough. */
+/* Runs the command even if tracing fails. After a begin without an agent the end is still traced,
+ * since an agent may have come meanwhile; only one error is printed. */
 static int transaction(const Options* options, bool* traced) {
   int begun = pmtracebegin(options->tag);
   if (begun < 0) *traced = report(options, "transaction begin", "", begun);
@@ -331,7 +331,7 @@ static int transaction(const Options* options, bool* traced) {
   int exit_status = run(options->command);
   bool completed = exit_status == 0 || options->any_status;
   int ended = completed ? pmtraceend(options->tag) : pmtraceabort(options->tag);
-  /* An abort does not tell of the connection. */
+  /* An abort does not report the connection. */
   if (ended == 0 && begun < 0 && !statistics().connected) ended = begun;
   ended = delivered(options, ended);
   if (ended >= 0)
@@ -346,7 +346,7 @@ int main(int argc, char** argv) {
   bool traced = true;
   int exit_status = 0;
 
-  /* Calls that never report the connection would be of no use here. */
+  /* ASYNC would hide connection errors. */
   pmtracestate(options.state & ~PMTRACE_STATE_ASYNC);
   options.tag = with_labels(&options);
   switch (options.kind) {

@@ -40,7 +40,7 @@ extern "C" {
 #define PMTRACE_STATE_API 1      /* diagnostics: calls */
 #define PMTRACE_STATE_COMMS 2    /* diagnostics: connections */
 #define PMTRACE_STATE_PDU 4      /* diagnostics: PDUs */
-#define PMTRACE_STATE_PDUBUF 8   /* diagnostics: queues and buffers */
+#define PMTRACE_STATE_PDUBUF 8   /* diagnostics: bytes of PDUs */
 #define PMTRACE_STATE_NOAGENT 16 /* no communication at all */
 #define PMTRACE_STATE_ASYNC 32   /* after the first call, never report the connection */
 #define PMTRACE_STATE_SYNC 64    /* every call returns after the agent has acknowledged it */
