@@ -8,10 +8,10 @@
 !   call pmtrace_end(running)
 !   call pmtrace_observe('residual', 1.0e-3)   ! or by name, for some more of them
 !
-! Every verb is one generic subroutine. It takes a pmtrace_tag or a character value, whose trailing
-! blanks are left out, and a value of any of six kinds. All kinds are explicit, so the module is
-! the same for programs compiled with -fdefault-integer-8 or -fdefault-real-8. The optional last
-! argument `status` is 0 or a negative code. See pcp_trace_fortran(3).
+! Every verb is one generic subroutine. It takes a pmtrace_tag or a character value without its
+! trailing blanks, and a value of any of six kinds. All kinds are explicit, so the module also works
+! with -fdefault-integer-8 or -fdefault-real-8. The optional last argument `status` is 0 or a
+! negative code. See pcp_trace_fortran(3).
 !
 ! Copyright (c) 2026 the pcp-trace authors
 ! SPDX-License-Identifier: LGPL-2.1-or-later
@@ -30,12 +30,12 @@ module pcp_trace
   public :: pmtrace_point, pmtrace_observe, pmtrace_count, pmtrace_add, pmtrace_describe
   public :: pmtrace_state, pmtrace_flush, pmtrace_stats, pmtrace_error_message
 
-  ! The lengths of what pmtrace_context and pmtrace_context_state write.
+  ! The longest texts of pmtrace_context and pmtrace_context_state.
   integer(int32), parameter, public :: &
     PMTRACE_CONTEXT_LENGTH = 55, &
     PMTRACE_CONTEXT_STATE_LENGTH = 512
 
-  ! Codes that `status` may have, besides 0 and negative values of errno.
+  ! Values of `status`, besides 0 and negative values of errno.
   integer(int32), parameter, public :: &
     PMTRACE_ERR_TAGNAME = -12000, &     ! no tag: blank, or a pmtrace_tag that was never set
     PMTRACE_ERR_INPROGRESS = -12001, &  ! begin: already open
@@ -61,21 +61,21 @@ module pcp_trace
     PMTRACE_STATE_ASYNC = 32, &    ! after the first call, never report the connection
     PMTRACE_STATE_SYNC = 64        ! every call returns after the agent has acknowledged it
 
-  ! A tag, looked up once: tag = pmtrace_tag('name'). Can be copied, and used by all threads.
+  ! A tag, looked up once: tag = pmtrace_tag('name'). All threads may use it and its copies.
   type :: pmtrace_tag
     private
     type(c_ptr) :: handle = c_null_ptr
   end type
 
-  ! A transaction, open between pmtrace_begin and pmtrace_end or pmtrace_abort. It is
-  ! C's pmtrace_tx: none is open while the first word is zero.
+  ! A transaction, open between pmtrace_begin and pmtrace_end or pmtrace_abort. C's pmtrace_tx: not
+  ! open while the first word is zero.
   type :: pmtrace_transaction
     private
     integer(c_int64_t) :: opaque(8) = 0
   end type
 
-  ! A transaction that ends with the block or the procedure in which the variable is declared,
-  ! unless it has ended before. Not to be assigned: what is assigned has not begun.
+  ! A transaction that ends with the block or procedure of the variable, unless it ended before. Do
+  ! not assign it: a copy has not begun.
   type, extends(pmtrace_transaction) :: pmtrace_scope
     private
     integer(c_int64_t) :: seal = 0  ! once it has begun: see seal_of
@@ -83,7 +83,7 @@ module pcp_trace
     final :: leave_scope
   end type
 
-  ! The library's own counters, as C's pmtrace_stats_t.
+  ! The library's own counters: C's pmtrace_stats_t.
   type, bind(c) :: pmtrace_statistics
     integer(c_int64_t) :: recorded       ! calls
     integer(c_int64_t) :: acknowledged   ! of those, calls that the agent has acknowledged
@@ -108,46 +108,45 @@ module pcp_trace
     type(c_ptr) :: value = c_null_ptr
   end type
 
-  ! Looks a tag up, by a name of 1 to 254 bytes; or by a name with labels, whose names and values
-  ! are two arrays of one length: pmtrace_tag('solve', ['grid  ', 'method'], ['fine', 'cg  ']).
-  ! What is not a tag makes calls fail with PMTRACE_ERR_TAGNAME.
+  ! Looks up a tag by a name of 1 to 254 bytes, or by a name with labels. Their names and values are
+  ! two arrays of the same size: pmtrace_tag('solve', ['grid  ', 'method'], ['fine', 'cg  ']). With
+  ! an invalid tag calls fail with PMTRACE_ERR_TAGNAME.
   interface pmtrace_tag
     module procedure tag_named, tag_with_label, tag_with_labels
   end interface
 
-  ! Opens a transaction in a variable of the caller's, whatever was in it: any number of the same
-  ! tag at once. By name alone, as the calling thread's: one of each name at a time.
+  ! Opens a transaction in the caller's variable and ignores its old contents; any number of one tag
+  ! may be open. Without a variable: by name for the calling thread, one of each name at a time.
   interface pmtrace_begin
     module procedure begin_tag, begin_name, begin_named, begin_tag_wide, begin_name_wide, &
       begin_named_wide, begin_scope, begin_scope_named, begin_scope_wide, begin_scope_named_wide
   end interface
 
-  ! Closes a transaction, given as the variable or by name: counted and timed.
+  ! Closes a transaction, by variable or name: it is counted and timed.
   interface pmtrace_end
     module procedure end_transaction, end_name, end_transaction_wide, end_name_wide, end_scope, &
       end_scope_wide
   end interface
 
-  ! Closes a transaction that is counted as aborted, and not timed.
+  ! Closes a transaction as aborted: it is counted, but not timed.
   interface pmtrace_abort
     module procedure abort_transaction, abort_name, abort_transaction_wide, abort_name_wide, &
       abort_scope, abort_scope_wide
   end interface
 
-  ! Opens a transaction that a request has asked for, in the trace of the W3C headers that came with
-  ! it: traceparent and, if there is one, tracestate. Blank or not valid: in none that others know.
+  ! Opens a transaction for a request, in the trace of its W3C headers: traceparent and, optionally,
+  ! tracestate. Blank or invalid headers: in no trace of other programs.
   interface pmtrace_begin_from
     module procedure begin_from, begin_from_wide, begin_from_state, begin_from_state_wide, &
       begin_scope_from, begin_scope_from_wide, begin_scope_from_state, begin_scope_from_state_wide
   end interface
 
-  ! Opens a transaction that is a part of another, of whatever thread. A copy of that will do, also
-  ! after its end.
+  ! Opens a part of another transaction, of any thread. A copy of it will do, also after its end.
   interface pmtrace_begin_under
     module procedure begin_under, begin_under_wide, begin_scope_under, begin_scope_under_wide
   end interface
 
-  ! What begins on this thread from now on is inside of the transaction, or, after detach, not.
+  ! Puts new transactions of this thread inside of this one; detach ends that.
   interface pmtrace_attach
     module procedure attach, attach_wide
   end interface
@@ -155,8 +154,8 @@ module pcp_trace
     module procedure detach, detach_wide
   end interface
 
-  ! Gives the headers for a request that goes out from within a transaction, or from within what this
-  ! thread does: in a text of at least the lengths above, blank if there is none.
+  ! Gives the headers for an outgoing request of a transaction, or of this thread's innermost one.
+  ! The text must have at least the lengths above; blank without a trace.
   interface pmtrace_context
     module procedure context, context_wide, context_within, context_within_wide
   end interface
@@ -165,31 +164,30 @@ module pcp_trace
       state_context_within_wide
   end interface
 
-  ! Notes something of a transaction that pmtrace_is_captured: by a key of 1 to 128 bytes, a text or
-  ! a number. Of any other these note nothing, for the price of a look.
+  ! Notes an attribute if pmtrace_is_captured: a key of 1 to 128 bytes, and a text or number. For
+  ! other transactions it only checks that.
   interface pmtrace_note
     module procedure note_text, note_text_wide, note_real64, note_real64_wide, note_real32, &
       note_real32_wide, note_int8, note_int8_wide, note_int16, note_int16_wide, note_int32, &
       note_int32_wide, note_int64, note_int64_wide
   end interface
 
-  ! Notes another trace that it has to do with, by its header traceparent.
+  ! Notes a related trace by its header traceparent.
   interface pmtrace_link
     module procedure link, link_wide
   end interface
 
-  ! Aborts it, whether it is captured or not, and notes why.
+  ! Aborts a transaction, and notes the reason if captured.
   interface pmtrace_fail
     module procedure fail, fail_wide
   end interface
 
-  ! Marks that a point was passed.
+  ! Counts the passing of a point.
   interface pmtrace_point
     module procedure point_tag, point_name, point_tag_wide, point_name_wide
   end interface
 
-  ! Records a value, such as a size or a residual. A real(16) is refused: write
-  ! real(value, real64).
+  ! Records a value, such as a size or a residual. For real(16) write real(value, real64).
   interface pmtrace_observe
     module procedure observe_tag_real64, observe_tag_real64_wide, observe_name_real64, &
       observe_name_real64_wide, observe_tag_real32, observe_tag_real32_wide, observe_name_real32, &
@@ -200,7 +198,7 @@ module pcp_trace
       observe_name_int64_wide
   end interface
 
-  ! Records the present value of what only grows, such as the bytes written so far.
+  ! Records the total so far of a growing value, such as the bytes written.
   interface pmtrace_count
     module procedure count_tag_real64, count_tag_real64_wide, count_name_real64, &
       count_name_real64_wide, count_tag_real32, count_tag_real32_wide, count_name_real32, &
@@ -211,8 +209,8 @@ module pcp_trace
       count_name_int64_wide
   end interface
 
-  ! Adds to what all threads and processes have added to a counter, such as the bytes just written:
-  ! a value that is not negative.
+  ! Adds to a counter's total of all threads and processes, for example the bytes just written. The
+  ! value must not be negative.
   interface pmtrace_add
     module procedure add_tag_real64, add_tag_real64_wide, add_name_real64, add_name_real64_wide, &
       add_tag_real32, add_tag_real32_wide, add_name_real32, add_name_real32_wide, add_tag_int8, &
@@ -221,8 +219,7 @@ module pcp_trace
       add_name_int32_wide, add_tag_int64, add_tag_int64_wide, add_name_int64, add_name_int64_wide
   end interface
 
-  ! Says what a tag's values are measured in, as 's' or 'bytes', and what it stands for; blank: not
-  ! said.
+  ! Describes a tag: the unit of its values, such as 's' or 'bytes', and its meaning. Blank: none.
   interface pmtrace_describe
     module procedure describe_tag, describe_name, describe_tag_wide, describe_name_wide
   end interface
@@ -232,8 +229,8 @@ module pcp_trace
     module procedure state_int32, state_int64
   end interface
 
-  ! Waits until the agent has acknowledged all that was recorded before, at most `timeout` seconds.
-  ! True if it has.
+  ! Waits until the agent has acknowledged all earlier calls, at most `timeout` seconds. True if it
+  ! has.
   interface pmtrace_flush
     module procedure flush_real64, flush_real32, flush_int32, flush_int64
   end interface
@@ -243,8 +240,8 @@ module pcp_trace
     module procedure message_int32, message_int64
   end interface
 
-  ! The library. Its calls by name from Fortran take a string's length by value after all other
-  ! arguments, which is said here in full: it does not depend on what a compiler does by itself.
+  ! The C library. Its Fortran calls by name take string lengths by value after all other arguments,
+  ! declared explicitly so as not to depend on a compiler's convention.
   interface
     function c_tag(name) bind(c, name='pmtrace_tag') result(handle)
       import :: c_char, c_ptr
@@ -469,7 +466,7 @@ contains
     tag = tag_with_labels(name, [label], [value])
   end function
 
-  ! Where one array is longer, a label has no name or no value, and this is no tag.
+  ! If one array is longer, a label lacks its name or value: then the tag is invalid.
   function tag_with_labels(name, labels, values) result(tag)
     character(*), intent(in) :: name, labels(:), values(:)
     type(pmtrace_tag) :: tag
@@ -488,14 +485,14 @@ contains
     tag%handle = c_tag_with(trim(name) // c_null_char, pairs, size(pairs, kind=c_size_t))
   end function
 
-  ! Whether somebody has asked to see this transaction by itself, so that its notes are kept.
+  ! True if somebody asked to see this transaction by itself: then its notes are kept.
   function pmtrace_is_captured(transaction) result(is_so)
     class(pmtrace_transaction), intent(in) :: transaction
     logical :: is_so
     is_so = c_is_captured(transaction%opaque) /= 0
   end function
 
-  ! Fills the library's own counters in.
+  ! Gives the library's own counters.
   subroutine pmtrace_stats(stats)
     type(pmtrace_statistics), intent(out) :: stats
     integer(c_int) :: never_fails
@@ -553,7 +550,7 @@ contains
     if (present(status)) status = code
   end subroutine
 
-  ! Who does not ask for the status would never learn that nothing is traced.
+  ! Without a status argument the caller would not notice that nothing is traced.
   subroutine give_of_tag(code, status)
     integer(c_int), intent(in) :: code
     integer(int32), intent(out), optional :: status
@@ -566,7 +563,7 @@ contains
     end if
   end subroutine
 
-  ! What the library has written, which has room for the longest; C's EINVAL where `text` has not.
+  ! `written` has room for the longest text. Gives C's EINVAL if `text` has not.
   subroutine take_text(length, written, text, status)
     integer(c_int), intent(in) :: length
     character(*), intent(in) :: written
@@ -581,7 +578,7 @@ contains
     end if
   end subroutine
 
-  ! Elemental, since nothing else ends all scopes of an array, of any rank.
+  ! Elemental: the only way to end all scopes in an array of any rank.
   impure elemental subroutine leave_scope(scope)
     type(pmtrace_scope), intent(inout) :: scope
     integer(c_int) :: never_fails
@@ -589,14 +586,14 @@ contains
     if (scope%opaque(1) /= 0) never_fails = c_end(scope%opaque)
   end subroutine
 
-  ! A private copy of OpenMP's is not initialised: it holds what was in that memory before, perhaps
-  ! a part of another scope.
+  ! OpenMP does not initialise a private copy: it contains old memory, perhaps parts of another
+  ! scope.
   subroutine clear_unless_begun(scope)
     type(pmtrace_scope), intent(inout) :: scope
     if (scope%seal /= seal_of(scope)) scope%opaque = 0
   end subroutine
 
-  ! Another one for each address and each transaction.
+  ! Differs for each address and transaction.
   function seal_of(scope) result(seal)
     type(pmtrace_scope), intent(in), target :: scope
     integer(c_int64_t) :: seal
