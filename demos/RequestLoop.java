@@ -3,8 +3,8 @@
 //
 //   java -cp pcp-trace.jar RequestLoop.java [SECONDS]
 //
-// Mostly a request takes a millisecond or two. One delivery in fifty meets a spam filter that loads
-// its rules anew. Look at "deliver": its average hardly shows that, its maximum does.
+// A request usually takes a millisecond or two. One delivery in fifty meets a spam filter that
+// reloads its rules. The average of "deliver" hardly shows that, its maximum does.
 //
 //   pminfo -f trace.transact.ave_time trace.transact.max_time trace.transact.p99
 import io.pcp.trace.Counter;
@@ -74,7 +74,7 @@ final class RequestLoop {
             served.add(threads.submit(() -> serve(endNs)));
         }
         threads.shutdown();
-        // One thread alone tells the total: from several it might seem to go backwards.
+        // Only one thread records the total: from several it could seem to go backwards.
         while (!threads.awaitTermination(50, TimeUnit.MILLISECONDS)) {
             MAILS.record(delivered.get());
         }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A server with threads, traced by handle: each tag is looked up once, a call then costs
- * nanoseconds, and an open transaction is a variable. Its clients are threads of the same program.
+ * A server with threads, traced by handle: a tag is looked up once, a call then costs nanoseconds,
+ * and an open transaction is a variable. The clients are threads of the same program.
  *
  *   echo_server SECONDS
  *
- * Look at the difference between what a client and what a server's thread sees of the same request:
+ * Compare what a client and a server's thread see of the same request:
  *
  *   pmrep -t 1 trace.transact.rate trace.transact.ave_time trace.transact.max_time
  */

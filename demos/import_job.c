@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A job that imports made-up files, traced by name: each call looks its tag up by itself, so there
- * is nothing to prepare.
+ * A job that imports made-up files, traced by name: each call looks its tag up, so nothing has to
+ * be prepared.
  *
  *   import_job SECONDS
  *
- * Look at the distribution of the files' sizes, and at how many rows were bad:
+ * Look at the distribution of the files' sizes, and at the number of bad rows:
  *
  *   pminfo -f trace.observe.p50 trace.observe.p99 trace.point.count trace.transact.aborts
  */
@@ -22,7 +22,7 @@ static double now(void) {
 
 static int one_in(int n) { return rand() % n == 0; }
 
-/* Gives how many rows there were. */
+/* Gives the number of rows. */
 static int import_file(void) {
   const int rows = 10 + rand() % 90 * (one_in(20) ? 10 : 1);
   const struct timespec per_row = {0, 20 * 1000};

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The table that ./run demo shows of what PCP reads, and how it is redrawn on a terminal."""
+"""The table of PCP's values that ./run demo shows, and its redrawing on a terminal."""
 
 import math
 import os
 import sys
 import time
 
-# How often a table is printed where it cannot be redrawn.
+# Seconds between tables where a table cannot be redrawn.
 PLAIN_INTERVAL_S = 5
 
 HEADER = ("", "tag", "count", "per s", "last", "average", "99%", "maximum", "aborts")
-# For each kind of trace, the metric of each column of numbers.
+# The metric of each column of numbers, by kind of trace.
 KINDS = {
     "transact": ("count", "rate", None, "ave_time", "p99", "max_time", "aborts"),
     "point": ("count", "rate"),
@@ -21,7 +21,7 @@ WIDTH = 80
 HEIGHT = 24
 LEAST_TAG_WIDTH = 11
 MOST_IN_FLIGHT = 3
-# The introduction goes where the table would be left with less.
+# Without room for so many lines of the table the introduction is hidden.
 LEAST_HEIGHT = 8
 PICTURE_WIDTH = 24
 LEGEND = "how long they took, on a logarithmic scale: ─ all  █ median  ▓ median to 99%"
@@ -33,7 +33,7 @@ CLEAR, CLEAR_LINE, CLEAR_REST = "\x1b[H\x1b[2J", "\x1b[K", "\x1b[J"
 
 
 def number(value):
-    """In seven characters at most."""
+    """Formats in at most seven characters."""
     for unit, size in (("T", 1e12), ("G", 1e9), ("M", 1e6)):
         if 0.9995 * size <= abs(value) < 1e15:
             return f"{value / size:.2f} {unit}"
@@ -41,7 +41,7 @@ def number(value):
 
 
 def duration(seconds):
-    """Three digits that say something, in the unit for that."""
+    """Formats with three significant digits, in a suitable unit."""
     for unit, size in (("s", 1), ("ms", 1e-3), ("us", 1e-6)):
         if seconds >= 0.9995 * size:
             return f"{seconds / size:#.3g}".rstrip(".") + f" {unit}"
@@ -61,7 +61,7 @@ def cell(kind, column, value):
 
 
 def rows(metrics):
-    """Gives the table's lines, as tuples of texts."""
+    """Gives the table's lines as tuples of texts."""
     for kind, items in KINDS.items():
         tags = set(metrics.get(f"trace.{kind}.count", {}))
         for tag in sorted(tags | set(metrics.get(f"trace.{kind}.aborts", {}))):
@@ -70,12 +70,12 @@ def rows(metrics):
 
 
 def tag_width(tags, room):
-    """What the longest tag needs, within the room beside the numbers."""
+    """The width of the longest tag, at most the room beside the numbers."""
     return max(LEAST_TAG_WIDTH, min(room, max(map(len, tags), default=0)))
 
 
 def layout(row, tag_width, width):
-    """Gives a line without the last columns where they have no room: half a number is a wrong one."""
+    """Gives a line, without columns that do not fit: half a number would be wrong."""
     columns = max(0, min(6, (width - tag_width - 20) // 8))
     numbers = "".join(f" {text:>7}" for text in row[3:3 + columns])
     tag = row[1] if len(row[1]) <= tag_width else row[1][:tag_width - 1] + "…"
@@ -83,7 +83,7 @@ def layout(row, tag_width, width):
 
 
 def strip(metrics, tag, least, most):
-    """Where the durations lie: all of them, the half above the median, on a logarithmic scale."""
+    """Draws the durations on a logarithmic scale: all, the median, and from it to 99%."""
     def place(item):
         value = metrics[f"trace.transact.{item}"][tag]
         return round(math.log(value / least) / math.log(most / least) * (PICTURE_WIDTH - 1))
@@ -97,7 +97,7 @@ def strip(metrics, tag, least, most):
 
 
 def pictures(metrics):
-    """Gives for the table's head the scale, and for each line where its durations lie on it."""
+    """Gives the scale for the table's head, and each line's durations on that scale."""
     times = [value for item in ("min_time", "max_time")
              for value in metrics.get(f"trace.transact.{item}", {}).values() if value > 0]
     if times:
@@ -114,14 +114,14 @@ def has_room_for_pictures(width):
 
 
 def title_line(title, width):
-    """With what the pictures mean, where there are any and the title is no longer than usual."""
+    """Adds the pictures' legend if there are pictures and the title leaves room."""
     with_legend = f"{title:<20} {LEGEND}"
     fits = has_room_for_pictures(width) and len(with_legend) <= width
     return with_legend if fits else title[:width]
 
 
 def in_flight(metrics):
-    """Gives a line for each of the tags whose oldest open transaction is the oldest of all."""
+    """Gives a line for each of the tags with the oldest open transactions."""
     oldest = metrics.get("trace.transact.oldest", {})
     where = metrics.get("trace.transact.oldest_where", {})
     open_now = {tag: n for tag, n in metrics.get("trace.transact.inflight", {}).items() if n}
@@ -133,7 +133,7 @@ def in_flight(metrics):
 
 
 def table(metrics, colour=False, width=WIDTH):
-    """For a terminal that is wide enough, with pictures."""
+    """Gives the table's lines; with pictures if the terminal is wide enough."""
     found = list(rows(metrics))
     beside = WIDTH - 1 - LEAST_TAG_WIDTH
     has_pictures = has_room_for_pictures(width)
@@ -153,25 +153,25 @@ def table(metrics, colour=False, width=WIDTH):
 
 
 def cut(lines, height):
-    """So many lines at most; the last one says how many are left out."""
+    """Gives at most `height` lines; the last one tells how many are left out."""
     return lines if len(lines) <= height else [*lines[:height - 1],
                                                f"… {len(lines) - height + 1} more"]
 
 
 def height_of(text, columns):
-    """The rows of the terminal that a text takes, wrapped."""
+    """The terminal rows of a wrapped text."""
     return sum(max(1, -(-len(line) // columns)) for line in text.splitlines())
 
 
 def terminal_size():
-    """What it is now, whatever the environment says. Some terminals do not know."""
+    """The present size, ignoring COLUMNS and LINES. Some terminals report none."""
     columns, height = os.get_terminal_size(sys.stdout.fileno())
     return columns or WIDTH, height or HEIGHT
 
 
 class Screen:
-    """Shows tables: on a terminal each in the last one's place, on the terminal's second screen, which
-    leaves no trace; otherwise one now and then. The introduction stays above."""
+    """Shows tables. On a terminal each replaces the last one, on the second screen, which leaves no
+    trace. Otherwise prints one every PLAIN_INTERVAL_S. The introduction stays above."""
 
     def __init__(self, introduction):
         self._introduction = introduction
@@ -196,13 +196,13 @@ class Screen:
             self.show_last(title, metrics)
 
     def show_last(self, title, metrics):
-        """To stay, and whole."""
+        """Prints a complete table that stays."""
         width = terminal_size()[0] - 1 if self._redraws else WIDTH
         print("\n".join([title_line(title, width), *table(metrics, self._colour, width), ""]), flush=True)
 
     def frame(self, title, metrics, size):
-        """Gives what a terminal of this size is sent. The introduction is not sent again, so that one
-        can mark and copy it, but after a change of the size: nobody knows what that left there."""
+        """Gives the output for a terminal of this size. Sends the introduction again only after a
+        change of the size, which may damage it: otherwise the user can mark and copy it."""
         columns, height = size
         introduction = self._introduction + "\n"
         if height - height_of(introduction, columns) < LEAST_HEIGHT:

@@ -4,7 +4,7 @@
 #
 #   nightly.sh SECONDS
 #
-# Look at how long the commands take, and which of them failed:
+# Look at the commands' times, and at the failed ones:
 #
 #   pminfo -f trace.transact.max_time trace.point.count trace.observe.value
 set -u
@@ -22,7 +22,7 @@ rounds=0
 while [ "$(date +%s)" -lt "$end" ]; do
     rounds=$((rounds + 1))
 
-    # The command's time is the transaction's, and its exit status is pmtrace's.
+    # The command's time is the transaction's time. pmtrace returns the command's exit status.
     pmtrace -q -e "seq $((rounds % 7 * 10000)) > $directory/list" collect
     pmtrace -q -e "gzip -kf $directory/list" compress
     if ! pmtrace -q -e "test $((rounds % 10)) != 0" upload; then

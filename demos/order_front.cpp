@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The front of a pretend shop, one of three programs that a request passes through:
+// The front of a pretend shop, one of three programs that handle a request:
 //
 //   order_front SECONDS SOCKET SCRIPT
 //
-// It asks order_worker, in C, through the socket, with the trace in a line of its protocol, and
-// runs order_receipt.sh, with the trace in the environment. Now and then it prints what a begin and
-// an end cost it: of a transaction within an order, and of one that has nothing to do with orders.
+// Asks order_worker, in C, through a socket, with the trace in its protocol, and runs
+// order_receipt.sh, with the trace in the environment. Regularly prints the cost of a begin and an
+// end: within an order, and beside orders.
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -30,7 +30,7 @@ pcp::trace::Transaction print_receipt{"print-receipt"};
 pcp::trace::Transaction tick{"tick"};
 pcp::trace::Point discount{"discount"};
 
-// Nanoseconds for a begin and an end.
+// Nanoseconds of a begin and an end.
 double cost_of(pcp::trace::Transaction& tag, int times) {
   const auto begin = Clock::now();
   for (int i = 0; i < times; ++i) {
@@ -44,7 +44,7 @@ int connect_to(const char* path) {
   address.sun_family = AF_UNIX;
   std::strncpy(address.sun_path, path, sizeof address.sun_path - 1);
   const int fd = ::socket(AF_UNIX, SOCK_STREAM, 0);
-  for (int attempt = 0; attempt < 100; ++attempt) {  // it may be about to start
+  for (int attempt = 0; attempt < 100; ++attempt) {  // the worker may be about to start
     if (::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) return fd;
     std::this_thread::sleep_for(milliseconds(50));
   }
@@ -52,7 +52,7 @@ int connect_to(const char* path) {
   std::exit(1);
 }
 
-// False: there is nothing left.
+// False if nothing is left.
 bool stock_has(int worker, int article) {
   auto running = ask_stock.begin();
   const pcp::trace::TraceHeaders headers = pcp::trace::current_headers();
@@ -71,7 +71,7 @@ void run_script(const std::string& script) {
   if (std::system(("sh " + script).c_str()) != 0) running.abort();
 }
 
-// Gives what a transaction within costs, once the first has warmed the caches.
+// Gives the cost of a transaction within the order; the first one only warms the caches.
 double serve(int worker, const std::string& script, int number) {
   auto running = order.begin();
   cost_of(add_up, 1);

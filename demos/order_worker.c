@@ -4,8 +4,8 @@
  *
  *   order_worker SOCKET
  *
- * A question is a line, "TRACEPARENT ARTICLE", and the answer "y" or "n". What it does for a
- * question belongs to the trace that came with it, if any did: else TRACEPARENT is "-".
+ * A question is a line, "TRACEPARENT ARTICLE", and the answer is "y" or "n". The work for a
+ * question belongs to its trace; without a trace TRACEPARENT is "-".
  */
 #include <pcp/trace.h>
 #include <stdio.h>

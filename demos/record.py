@@ -4,7 +4,7 @@
 
     demos/record.py BUILD_DIRECTORY [c|cpp|fortran|java|shell|...] [SECONDS]
 
-The recording is BUILD_DIRECTORY/../demo.trace, which takes the place of the one before.
+The recording is BUILD_DIRECTORY/../demo.trace; it replaces the previous one.
 """
 
 import os

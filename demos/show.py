@@ -4,9 +4,9 @@
 
     demos/show.py BUILD_DIRECTORY [c|cpp|fortran|java|shell|...] [SECONDS]
 
-Starts a pmcd of its own with our agent (the system's pmcd is not touched), runs one of the demos,
-and prints what PCP's own tool pminfo reads, once a second. At the end, the agent's counts must be
-the program's. Leaves no process and no file behind, Ctrl-C or not.
+Starts its own pmcd with our agent (and leaves the system's pmcd alone), runs one of the demos, and
+prints the output of PCP's tool pminfo once a second. At the end the agent's counts must equal the
+program's. Leaves no process and no file behind, also after Ctrl-C.
 """
 
 import collections
@@ -29,9 +29,8 @@ WINDOW_S = 5
 WINDOW = ["-T", f"{WINDOW_S}", "-N", "5"]
 DEFAULT_SECONDS = 25
 
-# By language; "c-by-name" is a second one in C, for the tests.
-# A demo takes the seconds to run as its last argument. The first number in the last line that it
-# prints says how many transactions of `tags` there were. Others may trace what they like meanwhile.
+# By language; "c-by-name" is a second one in C, for the tests. A demo's last argument is the seconds to run. The first
+# number in its last line of output is the number of its transactions of `tags`. Demos may trace other tags, too.
 Demo = collections.namedtuple("Demo", "source command look tags")
 DEMOS = {
     "cpp": Demo("worker_pool.cpp", ["{build}/demos/worker_pool"],
@@ -61,18 +60,18 @@ DEMOS = {
 
 
 def read_metrics(pmcd):
-    """Reads all columns in one go: {metric: {tag: value}}."""
+    """Reads all columns at once: {metric: {tag: value}}."""
     names = [f"trace.{kind}.{item}" for kind, items in KINDS.items() for item in items if item]
     names += [f"trace.transact.{item}" for item in
               ("min_time", "p50", "inflight", "oldest", "oldest_where")]
     text = pmcd.pminfo("-f", *names)
-    # pminfo prints a block per metric, which begins with its name.
+    # pminfo prints a block per metric, which begins with the metric's name.
     blocks = re.split(r"^(trace\.\S+)$", text, flags=re.MULTILINE)
     return {name: parse_values(block) for name, block in zip(blocks[1::2], blocks[2::2])}
 
 
 def correct_rates(metrics, passed):
-    """The agent divides by the whole window, of which so much has passed at most."""
+    """Scales rates: the agent divides by the whole window, of which only `passed` is over."""
     for name, values in metrics.items():
         if name.endswith(".rate") and 0 < passed < WINDOW_S:
             metrics[name] = {tag: value * WINDOW_S / passed for tag, value in values.items()}
@@ -83,7 +82,7 @@ AGENT_GONE = "the agent has ended"
 
 
 def watch(pmcd, program, seconds, screen):
-    """Shows tables until the program ends; gives what the program printed."""
+    """Shows tables until the program ends; gives the program's output."""
     started = time.monotonic()
     metrics = {}
     while True:
@@ -101,7 +100,7 @@ def watch(pmcd, program, seconds, screen):
 
 
 def check(pmcd, demo, metrics, last_line):
-    """The promise: the agent has counted each transaction of the program, exactly."""
+    """Checks that the agent has counted each transaction of the program."""
     def total(values):
         return sum(value for tag, value in values.items() if tag in demo.tags)
     counted = total(metrics["trace.transact.count"])
@@ -130,7 +129,7 @@ def introduction(pmcd, demo, build):
 
 
 def command_of(demo, build):
-    """Gives the command without the seconds, or says what is missing."""
+    """Gives the command without the seconds; exits if the program is missing."""
     command = [part.format(build=build, here=HERE) for part in demo.command]
     if not shutil.which(command[0]):
         sys.exit(f"demo: {command[0]} is not there; what is missing in {build}?")
@@ -183,7 +182,7 @@ def main(build, name, seconds):
 
 
 def leave(signal_number, _frame):
-    # What is in the way of cleaning up must not interrupt it again.
+    # A second signal must not interrupt the clean-up.
     for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(each, signal.SIG_IGN)
     sys.exit(128 + signal_number)

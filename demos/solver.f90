@@ -1,11 +1,11 @@
 ! SPDX-License-Identifier: LGPL-2.1-or-later
-! A solver with phases: heat spreads over a plate, by Jacobi's method, one time step after another.
+! A solver with phases: heat spreads over a plate, by Jacobi's method, in time steps.
 !
 !   solver [SECONDS]     and meanwhile:  pmrep -t 1 trace.transact.count trace.transact.total_time
 !                        or:             pmval -t 1 trace.observe.value
 !
-! Look at how a step's time goes to its phases, "relax" in every step and "write" in one of ten, and
-! at how the residual falls. At the end it prints how many steps it made: the count of "step".
+! Compare the times of a step's phases, "relax" in every step and "write" in one of ten, and watch
+! the residual fall. At the end it prints the number of its steps: the count of "step".
 program solver
   use, intrinsic :: iso_fortran_env, only: int64, real64
   use pcp_trace
@@ -18,7 +18,7 @@ program solver
   integer(int64) :: now, until, rate
   integer :: steps, sweep
 
-  ! Each tag is looked up once; using it then costs a few nanoseconds.
+  ! Each tag is looked up once; a call then costs a few nanoseconds.
   step = pmtrace_tag('step')
   relax = pmtrace_tag('relax')
   residual = pmtrace_tag('residual')

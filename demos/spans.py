@@ -4,9 +4,9 @@
 
     demos/spans.py BUILD_DIRECTORY [SECONDS]
 
-A front in C++ asks a worker in C through a socket, and runs a script. For SECONDS nobody looks,
-for SECONDS their transactions are captured, then nobody looks any more: longer on a busy machine,
-until some orders were served. At the end it says what a call has cost the front meanwhile. It uses a pmcd of its own, and leaves nothing behind.
+A front in C++ asks a worker in C through a socket, and runs a script. Their transactions are
+captured for SECONDS, after and before SECONDS without capture; each phase lasts until some orders
+were served. At the end it prints the front's cost of a call. Uses its own pmcd; leaves nothing behind.
 """
 
 import os
@@ -20,7 +20,7 @@ from show import HERE, WINDOW, PrivatePmcd, leave
 
 DEFAULT_SECONDS = 4
 
-# Of each program what it does for an order; all below that there comes with it.
+# Each program's work for an order; parts of these transactions are captured with them.
 FILTER = ["tag=order,reserve,make-receipt,send-mail", "kind=point"]
 
 # One of three articles is sold out.
@@ -28,7 +28,7 @@ ORDERS = 4
 
 
 class Costs:
-    """What the front says of its calls: {phase: {"beside" or "within": [ns]}}."""
+    """The costs of calls that the front prints: {phase: {"beside" or "within": [ns]}}."""
 
     def __init__(self, front):
         self.phase = "before"
@@ -43,14 +43,14 @@ class Costs:
             self.costs.setdefault(self.phase, {}).setdefault(what, []).append(float(cost))
 
     def wait(self, seconds):
-        """So long, and until some orders were served in this phase."""
+        """Waits `seconds`, and until ORDERS orders were served in this phase."""
         end = time.monotonic() + seconds
         while self._front.poll() is None and (
                 time.monotonic() < end or len(self.costs.get(self.phase, {}).get("within", [])) < ORDERS):
             time.sleep(0.1)
 
     def of(self, phase, what):
-        """The least of many short rounds: in the others the machine did something else as well."""
+        """The least of many short rounds; other rounds include other work of the machine."""
         return min(self.costs.get(phase, {}).get(what, [float("nan")]))
 
     def table(self):

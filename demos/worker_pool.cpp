@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A pretend shop: workers serve requests, traced in every way there is.
+// A pretend shop: workers serve requests, with all kinds of tracing.
 //
 //   worker_pool SECONDS
 //
-// Mostly a request takes a millisecond or two. One checkout in forty meets a slow bank: the average
-// hardly shows it, the maximum and the 99th percentile do.
+// A request usually takes a millisecond or two. One checkout in forty meets a slow bank: the
+// maximum and the 99th percentile show that, the average hardly.
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::microseconds;
 
-// Each tag is looked up once, here; using it then costs a few nanoseconds.
+// Each tag is looked up once; a call then costs a few nanoseconds.
 pcp::trace::Transaction search{"search"};
 pcp::trace::Transaction checkout{"checkout"};
 pcp::trace::Point row_read{"row-read"};
@@ -37,7 +37,7 @@ class Worker {
  public:
   explicit Worker(unsigned seed) : random_(seed) {}
 
-  // Serves requests until `end`. Gives how many.
+  // Serves requests until `end`. Gives their number.
   std::uint64_t work(Clock::time_point end) {
     std::uint64_t served = 0;
     for (; Clock::now() < end; ++served) {
@@ -96,7 +96,7 @@ int main(int argc, char** argv) {
     std::vector<std::jthread> pool;
     for (unsigned seed = 1; seed <= kWorkers; ++seed)
       pool.emplace_back([seed, end, &served] { served += Worker(seed).work(end); });
-    // One thread alone tells the total: from several it might seem to go backwards.
+    // Only one thread records the total: from several it could seem to go backwards.
     for (; Clock::now() < end; std::this_thread::sleep_for(std::chrono::milliseconds(50)))
       bytes_sent.record(static_cast<double>(total_bytes));
   }
