@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What became of the calls, for pmtrace_stats and the agent. Written by the flusher, read by any
+// Counts of calls by outcome, for pmtrace_stats and the agent. Written by the flusher, read by any
 // thread. Released and acquired: a thread that reads them before the recorded calls never sees more
 // settled than recorded.
 #pragma once

@@ -54,7 +54,7 @@ void LegacySender::disconnected() {
   counters_.uncertain += chunk_records_;
   chunk_records_ = 0;
   if (rest_.delta.count > 0) {
-    // Observations and counters send their last value each time: so does the rest.
+    // Observations and counters send their last value each time; the rest repeats that value.
     if (rest_.series == RecordKind::Observe || rest_.series == RecordKind::Counter)
       rest_.delta = repeated(rest_.delta.last, rest_.delta.count);
     pending_.add_again(rest_);

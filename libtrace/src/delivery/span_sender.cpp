@@ -171,7 +171,7 @@ void SpanSender::note_taken() {
 void SpanSender::look(std::uint64_t now_ns) {
   books_.retire();
   if (published() == nullptr) {
-    count_what_waits_as_away();  // unless dropped captures
+    count_what_waits_as_away();  // counts for open accounts only
   } else if (!is_connected_ && now_ns - away_since_ns_ > kPatienceNs) {
     end();
     publish(nullptr);

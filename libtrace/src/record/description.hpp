@@ -3,7 +3,7 @@
 // stays with the tag and is never freed.
 //
 // Thread: any. describe() releases the pointer, and description_of() acquires it. The same holds
-// for the list of new descriptions, which the flusher takes.
+// for the list of new descriptions, which the flusher takes: also of tags without further calls.
 #pragma once
 
 #include <string_view>

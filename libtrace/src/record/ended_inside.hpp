@@ -43,7 +43,7 @@ class EndedInside {
     if (!holding || empty()) return;
     const std::uint32_t size = size_.load(std::memory_order_relaxed);
     round_.store(round() + 1, std::memory_order_relaxed);
-    size_.store(0, std::memory_order_release);  // who sees it empty also sees the round
+    size_.store(0, std::memory_order_release);  // empty() then also shows the round
     for (std::uint32_t i = 0; i < size; ++i) visit((*spans_.find())[i]);
   }
 

@@ -28,7 +28,7 @@ class MadeWhenNeeded {
   }
 
  private:
-  std::atomic<Value*> made_{nullptr};  // released by who makes it
+  std::atomic<Value*> made_{nullptr};  // released by find_or_make()
 };
 
 }  // namespace pcp::trace::client

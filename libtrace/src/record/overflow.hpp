@@ -5,7 +5,7 @@
 // A thread has one slab of cells, guarded by a flag. The owner holds it while it writes one cell;
 // the flusher holds it while it exchanges the slab for an empty one (a few pointers). So the owner
 // never waits while the flusher reads cells. The flusher's spare slab goes from thread to thread,
-// and nobody allocates once all slabs have their size.
+// without allocation once all slabs have their size.
 //
 // Order. While its cells are in use the owner queues nothing. When slabs_taken_ tells that they
 // were taken, it may queue again: the flusher delivers the cells before later records of the queue.

@@ -63,7 +63,7 @@ class Record {
   const Tag* tag() const { return reinterpret_cast<const Tag*>(tag_and_kind_ & ~kKindMask); }
   RecordKind kind() const { return static_cast<RecordKind>(tag_and_kind_ & kKindMask); }
 
-  double value = 0;  // seconds of a transaction, or what the program gave
+  double value = 0;  // seconds of a transaction, or the program's value
 
  private:
   static constexpr std::size_t kPrefetchBytes = 384;

@@ -53,7 +53,8 @@ class RecordQueue : public moodycamel::ConcurrentQueue<Record, RecordQueueTraits
 class Recorder {
  public:
   // Every thread has room for so many records. A thread that needs more doubles it, up to the
-  // capacity, until all doublings together reach kWideThreads times the capacity.
+  // capacity, until all doublings together reach kWideThreads times the capacity. Even many threads
+  // take little memory.
   static constexpr std::uint32_t kFirstRoom = 256;
   static constexpr std::uint32_t kWideThreads = 3;
 
@@ -80,7 +81,7 @@ class Recorder {
   }
 
   // Enters a new transaction into the table, and wakes a sleeping flusher: a call that hangs from
-  // here on wakes nobody. Thread: the owner's.
+  // here on would not wake it. Thread: the owner's.
   struct Begun {
     Moment moment;
     OpenTable::Place place;
@@ -212,8 +213,8 @@ class Recorder {
     Places places = 0;
     Places slow_tops = 0;      // slower= places whose top it is
     Places left_out = 0;       // slower= places whose top it would be, were there room
-    Places over_limit = 0;     // places over their limit, for it or what is around
-    bool is_left_out = false;  // for room or limit, unlike what is around
+    Places over_limit = 0;     // places over their limit, for it or an enclosing one
+    bool is_left_out = false;  // for room or limit, unlike its parent
     Around around{};           // if inside of a tree of a slower= place
   };
   Chosen choose(const Captures::Look& look, const Tag* tag, const ThreadTrace::Inside& inside,

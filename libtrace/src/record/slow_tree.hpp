@@ -18,7 +18,7 @@ struct InSlowTree {
   std::uint32_t round = 0;  // its thread's EndedInside::round() at its begin
   OpenTable::Place around = OpenTable::kNowhere;  // its parent
   Moment around_begun = 0;                        // the parent's begin
-  Places over_limit = 0;        // places whose limit left out this, or what is around
+  Places over_limit = 0;        // places whose limit left out this or an enclosing one
   CaptureSet::Epoch epoch = 0;  // of the set that `over_limit` is of
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The trace that a process was started in. TRACEPARENT and TRACESTATE tell it, for example of a
-// script whose step the program is. A forked child starts in what its parent had open. A server
-// that a script starts is no step: its trace would never end. So the start trace lasts one minute,
-// and ends with setsid().
+// script whose step the program is. A forked child starts inside of its parent's open transaction.
+// A server that a script starts is no step: its trace would never end. So the start trace lasts one
+// minute, and ends with setsid().
 #pragma once
 
 #include <sys/types.h>

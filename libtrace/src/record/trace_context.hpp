@@ -77,7 +77,7 @@ struct TraceContext {
 };
 static_assert(sizeof(TraceContext) == 5 * sizeof(std::uint64_t) && Tracestates::kNone == 0);
 
-// Longer headers are ignored: nobody sends such.
+// Longer headers are ignored.
 inline constexpr std::size_t kLongestHeader = 16'384;
 
 // Length of a traceparent header with its NUL.

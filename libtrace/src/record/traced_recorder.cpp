@@ -48,7 +48,7 @@ Recorder::Around Recorder::innermost_open(const ThreadTrace::Inside& inside) {
   return {.fast = around.fast};
 }
 
-// Places whose limit left out what is around; all without slower= if that is not known any more.
+// Places whose limit left out an enclosing transaction; if unknown, all places without slower=.
 Places Recorder::over_limit_around(const CaptureSet& set, const ThreadTrace::Inside& inside) {
   if ((inside.context.flags() & kOverLimitFlag) == 0) return 0;
   SlowTreeNote around;
@@ -59,7 +59,7 @@ Places Recorder::over_limit_around(const CaptureSet& set, const ThreadTrace::Ins
 }
 
 // Chooses the places that capture it: those that capture its parent, and those whose top it is. A
-// top that is only left out for its share or limit has a trace all the same, so that its parts are
+// top that is only left out for its share or limit still has a trace, so that its parts are
 // decided alike.
 Recorder::Chosen Recorder::choose(const Captures::Look& look, const Tag* tag,
                                   const ThreadTrace::Inside& inside, TraceContext& context) {
@@ -82,7 +82,7 @@ Recorder::Chosen Recorder::choose(const Captures::Look& look, const Tag* tag,
   // whole.
   chosen.places = look->admit(tops, context.trace_low, chosen.over_limit);
   chosen.is_left_out = chosen.over_limit != over_limit;
-  // Tops use half of the queue; the rest is for what is inside of them.
+  // Tops use half of the queue; the rest is for their parts.
   const bool has_room = !queue_->spans().is_half_full() && (context.flags() & kLeftOutFlag) == 0;
   if (chosen.places != 0 && !has_room) {
     chosen.left_out = chosen.places & look->slow();
