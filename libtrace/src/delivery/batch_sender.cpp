@@ -185,9 +185,7 @@ void BatchSender::send_pending(std::uint64_t until, std::uint64_t now_ns) {
       batch.body.reserve(last_body_bytes_);
       fill(batch, until);
     } catch (...) {
-      if (batch.first_entry == pending_.popped())
-        in_flight_.pop_back();  // nothing moved from
-                                // Pending
+      if (batch.first_entry == pending_.popped()) in_flight_.pop_back();  // no entry has moved
       throw;
     }
     counters_.batches += 1;

@@ -98,7 +98,7 @@ void CaptureBooks::count(const CapturedSpan& span, Outcome outcome) {
   for_each_place(span.context.places(), [&](std::size_t place) {
     Account* const account = find(set->ids[place]);
     if (account == nullptr) return;
-    if (outcome == Outcome::OverLimit) {  // also counted by threads
+    if (outcome == Outcome::OverLimit) {  // count_of() adds it to `captured`
       ++account->missed_limit;
       return;
     }

@@ -50,7 +50,7 @@ class CaptureBooks {
   // agent, whose ids are unrelated.
   void forget_all();
 
-  // The capture from the start on gets this id of the agent's.
+  // The capture of PCP_TRACE_CAPTURE gets this id from the agent.
   void adopt_start(const wire::Capture& capture, std::uint64_t control);
   void forget_start();
 

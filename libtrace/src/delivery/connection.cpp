@@ -121,8 +121,8 @@ void Connection::read() {
                      while_forks_wait([this, attempt = attempt_](const asio::error_code& error) {
                        if (attempt != attempt_) return;
                        if (error) return fail(-error.value());
-                       // Not Asio's read: its end-of-file category is destroyed before this thread
-                       // ends.
+                       // Not Asio's read: its end-of-file category may be destroyed before this
+                       // thread ends.
                        const ssize_t got =
                            ::recv(socket_.native_handle(), reader_.prepare(kReadBytes), kReadBytes,
                                   MSG_DONTWAIT);

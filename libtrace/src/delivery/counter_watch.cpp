@@ -13,9 +13,7 @@ namespace pcp::trace::client {
 
 void CounterWatch::look_at(const Record& record, const Recorder& recorder) noexcept {
   const Tag& tag = *record.tag();
-  if (tag.stands_for_others.load(std::memory_order_relaxed))
-    return;  // mixes values of many
-             // counters
+  if (tag.stands_for_others.load(std::memory_order_relaxed)) return;  // values of many counters
   Last& last = last_[tag.id];
   const bool is_down = last.recorder == &recorder && record.value < last.value;
   // A counter of an event that never happens stays 0; nobody means "add 0" by that.

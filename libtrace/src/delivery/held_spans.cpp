@@ -48,7 +48,7 @@ void HeldSpans::take(Held held, const CaptureSet& set, std::uint64_t now_ns, Dec
 }
 
 // Decides for the slower= places whose top this is. A part of a fast top that matches a filter is a
-// top, too: it may have gone on on another thread. The result includes the decisions of all ended
+// top, too: it may have continued on another thread. The result includes the decisions of all ended
 // transactions around it.
 HeldSpans::Ended HeldSpans::decide(const CapturedSpan& top, Places lost, const CaptureSet& set,
                                    std::uint64_t now_ns) {

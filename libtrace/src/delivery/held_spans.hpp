@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Holds spans for filters with slower= until the top, the transaction that matches the filter,
 // ends. A slow top is kept with everything inside; a fast one is dropped. A part of a dropped top
-// is a top if it was slow itself, since it may have gone on on another thread. A span usually ends
-// before its parent and is held under its parent's id. When the parent ends, both go under the next
-// parent, up to the top. Decisions about ended transactions are remembered for later parts.
+// is a top if it was slow itself, since it may have continued on another thread. A span usually
+// ends before its parent and is held under its parent's id. When the parent ends, both go under the
+// next parent, up to the top. Decisions about ended transactions are remembered for later parts.
 //
 // Room is bounded: the trees that have waited longest are given up first.
 //

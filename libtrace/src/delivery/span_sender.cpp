@@ -251,7 +251,7 @@ void SpanSender::carry_out(HeldSpans::Decisions decisions) {
   }
 }
 
-// Takes parts of trees that span threads, or are long open; at the end, all.
+// Takes parts of trees that cross threads, or are long open; at the end, all.
 void SpanSender::take_what_ended_inside(std::uint64_t now_ns) {
   recorders_.for_each([&](Recorder& each) {
     if (each.ended_inside().empty()) return;

@@ -169,8 +169,7 @@ void Flusher::step() {
 void Flusher::take_flush_request() {
   const std::uint64_t ticket = shared_.link.requested();
   if (request_ || ticket == shared_.link.settled()) return;
-  const bool is_ending = shared_.link.is_ending();  // read first: then the drain below finds
-                                                    // everything
+  const bool is_ending = shared_.link.is_ending();  // read before the drain, which finds all
   drain_and_look();
   if (!has_drained_all_ && !is_ending) return;  // the next flush tries again
   // Each step below may take long.

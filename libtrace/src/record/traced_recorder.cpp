@@ -192,9 +192,7 @@ bool Recorder::capture_span(const CaptureSet& set, const ThreadTrace::Open& open
   if (is_in_slow_tree) {
     if (note.is_closed && is_own(open.place) && keep_until_top_ends(set, open, note.what, span))
       return true;
-    if (span.context.places() != 0)
-      queue_what_ended_inside(set);  // they come before it in the
-                                     // queue
+    if (span.context.places() != 0) queue_what_ended_inside(set);  // before the span
   }
   return put_span(set, span);
 }
