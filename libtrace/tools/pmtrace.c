@@ -204,8 +204,7 @@ static Options parse(int argc, char** argv) {
   return options;
 }
 
-/* Gives the tag with its labels as text. The library reports bad labels, and labels that it drops.
- * */
+/* Gives the tag with its labels as text. The library reports bad and dropped labels. */
 static const char* with_labels(const Options* options) {
   if (options->label_count == 0) return options->tag;
   pmtrace_handle tag = pmtrace_tag_with(options->tag, options->labels, options->label_count);

@@ -11,7 +11,7 @@
 namespace pcp::trace {
 
 // Saturating sums, also for code that uses deltas. A count that wraps to zero would look like a
-// restart, and infinity plus minus infinity is NaN. A sum that has overflowed once stays at the
+// restart, and the sum of both infinities is NaN. A sum that has overflowed once stays at the
 // limit, since its true value is lost.
 inline constexpr std::uint64_t kMostCalls = std::numeric_limits<std::int64_t>::max();
 

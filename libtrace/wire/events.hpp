@@ -106,7 +106,7 @@ inline constexpr std::size_t kMaxAttributeTextLength = 4096;  // of a value, and
 // The limit of begin_ns + duration_ns: nanoseconds in a signed number.
 inline constexpr std::uint64_t kLatestEndNs = std::numeric_limits<std::int64_t>::max();
 
-// The counts of one capture in a process since it began there. Each number only grows.
+// The counts of one capture in a process, since the capture began there. Each number only grows.
 struct CaptureCount {
   std::uint64_t capture = 0;         // its id
   std::uint64_t captured = 0;        // matched and ended, including those below

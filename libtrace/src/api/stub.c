@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The same ABI without any function: runs a program without tracing, without a rebuild. Every call
+/* The same ABI, but calls do nothing: runs a program without tracing, without a rebuild. Every call
  * succeeds; pmtrace_tag() gives NULL. */
 #include <errno.h>
 #include <string.h>
