@@ -14,12 +14,12 @@ namespace pcp::trace::agent {
 
 namespace {
 
-// One metric of each type, for its instances; and one that PCP's agent does not have.
+// One metric of each type, to read its instances; and one that PCP's agent does not have.
 constexpr std::array<const char*, kTraceTypes.size()> kCounts{
     "trace.transact.count", "trace.point.count", "trace.observe.count", "trace.counter.count"};
 constexpr const char* kOurs = "trace.agent.uptime";
 
-// What follows gives a negative PCP error if it fails.
+// The next functions return a negative PCP error on failure.
 
 int look_up(const char* metric) {
   pmID pmid = 0;
@@ -80,7 +80,7 @@ std::vector<KnownInstance> merge_numbers(std::vector<KnownInstance> running,
 bool adopt_numbers(const InstanceFile& file, InstanceFile::Contents filed) {
   const int context = pmNewContext(PM_CONTEXT_HOST, "local:");
   if (context < 0) return give_up(std::string("pmcd: ") + pmErrStr(context));
-  if (look_up(kOurs) >= 0) return true;  // it keeps its numbers itself
+  if (look_up(kOurs) >= 0) return true;  // our own agent already runs, and keeps its numbers
   std::vector<KnownInstance> running;
   if (const int status = read_numbers(running); status < 0)
     return give_up(std::string("PCP's trace agent: ") + pmErrStr(status));

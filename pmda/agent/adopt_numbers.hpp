@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// For the change from PCP's own trace agent: it numbered its instances in its own order, and
-// archives and monitors that outlive the change know a tag by its number. So ours takes its numbers
-// over.
+// For the change from PCP's own trace agent. PCP's agent numbered its instances in its own order;
+// archives and monitors that outlive the change know a tag by its number. So our agent adopts those
+// numbers.
 #pragma once
 
 #include <vector>
@@ -10,11 +10,11 @@
 
 namespace pcp::trace::agent {
 
-// Reads tags and numbers from PCP's trace agent, which this machine's pmcd runs now, and puts them
-// into the file. Says what it has done; false if it could not.
+// Reads tags and numbers from PCP's trace agent, which this machine's pmcd must be running, and
+// writes them to the file. Prints the result; false on failure.
 bool adopt_numbers(const InstanceFile& file, InstanceFile::Contents filed);
 
-// The running agent's numbers, and of the file's those that do not contradict them.
+// The running agent's numbers, and those of the file that do not contradict them.
 std::vector<KnownInstance> merge_numbers(std::vector<KnownInstance> running,
                                          std::vector<KnownInstance> filed);
 

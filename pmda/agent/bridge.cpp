@@ -11,17 +11,17 @@ namespace pcp::trace::agent {
 
 namespace {
 
-// Of the process's one Bridge.
+// Set by the process's one Bridge.
 Metrics* metrics = nullptr;
 StoreRequests* stores = nullptr;
 
-// Monitors may ask for what fails as often as they like.
+// Rate-limited, because monitors can repeat a failing request as often as they like.
 void log_failure(const char* why) {
   static LimitedLog log(log_error);
   log.say(std::string("cannot answer a request of pmcd: ") + why, steady_now());
 }
 
-// No exception may reach libpcp_pmda, which is C: pmcd is told that this request failed.
+// No exception may reach libpcp_pmda, which is C: pmcd gets an error for this request.
 template <typename Function>
 int guarded(Function function) {
   try {
@@ -48,7 +48,7 @@ int on_instance(pmInDom indom, int number, char* name, pmInResult** result, pmda
 }
 
 int on_text(int identifier, int type, char** text, pmdaExt*) {
-  // libpcp_pmda does not write to it, nor free it.
+  // The cast is safe: libpcp_pmda neither writes to the text nor frees it.
   return guarded([&] { return metrics->text(identifier, type, const_cast<const char**>(text)); });
 }
 

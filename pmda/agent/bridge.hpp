@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The connection to pmcd by libpcp_pmda: its C callbacks end here, in Metrics and
-// StoreRequests. libpcp_pmda gives
-// some of its callbacks no context of ours, so there can be one Bridge in a process.
+// The connection to pmcd through libpcp_pmda. Its C callbacks end here and call Metrics and
+// StoreRequests. Some callbacks get no user pointer, so a process can have only one Bridge.
 #pragma once
 
 #include <pcp/pmapi.h>
@@ -19,18 +18,18 @@ namespace pcp::trace::agent {
 // Thread: the main one.
 class Bridge {
  public:
-  // Opens the log: from here on standard error goes there.
+  // Opens the log: from then on standard error goes to the log.
   Bridge(int domain, const std::string& log);
   Bridge(const Bridge&) = delete;
   Bridge& operator=(const Bridge&) = delete;
 
-  // Tells pmcd that this agent is ready. False if that failed, for a reason that is in the log.
+  // Tells pmcd that this agent is ready. False on failure; the log has the reason.
   bool connect(Metrics& metrics, StoreRequests& stores);
 
   // Readable when pmcd has sent something.
   int descriptor();
 
-  // Answers one request. False when pmcd has gone.
+  // Answers one request. False when pmcd has closed the connection.
   bool serve_one();
 
  private:

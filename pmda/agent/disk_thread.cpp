@@ -22,7 +22,7 @@ ssize_t push(void* queue, const char* text, std::size_t size) {
   return static_cast<ssize_t>(size);
 }
 
-// Gives a stream whose lines go into the queue.
+// Returns a stream whose lines go into the queue.
 std::FILE* open_queue(LogQueue& queue) {
   std::FILE* const stream = fopencookie(&queue, "w", {nullptr, push, nullptr, nullptr});
   if (stream == nullptr) throw std::bad_alloc();
@@ -68,7 +68,7 @@ void DiskThread::run() {
 }
 
 void DiskThread::write(const LogQueue::Taken& taken) {
-  static_cast<void>(write_all(STDERR_FILENO, taken.text));  // if it fails: a full disk, most likely
+  static_cast<void>(write_all(STDERR_FILENO, taken.text));  // a failure is most likely a full disk
   if (taken.lost_lines > 0)
     log_warning(std::to_string(taken.lost_lines) +
                 " lines are missing here, because the log could not be written in time");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The thread that may wait for a disk, so that no other one has to: a disk may take its time, and
-// pmcd drops an agent that is silent for five seconds. It saves the instance numbers and writes the
-// log. All that this process says on standard error, which is the log, is queued for it, PCP's
-// libraries' words included.
+// The only thread that may wait for a disk: pmcd drops an agent that is silent for five seconds,
+// and a disk may be slower. The thread saves the instance numbers and writes the log. All text for
+// standard error, which is the log, is queued for this thread, including the messages of PCP's
+// libraries.
 //
-// Thread: the main one, where nothing else is said.
+// Thread: the main one, except where noted.
 #pragma once
 
 #include <atomic>
@@ -19,15 +19,15 @@ namespace pcp::trace::agent {
 
 class DiskThread {
  public:
-  // Requires: the log is open. One at a time in a process.
+  // Requires: the log is open. Only one DiskThread at a time per process.
   explicit DiskThread(NumberKeeper& numbers);
 
-  // Waits until the numbers are saved and all is written.
+  // Waits until the numbers are saved and the queue is written.
   ~DiskThread();
   DiskThread(const DiskThread&) = delete;
   DiskThread& operator=(const DiskThread&) = delete;
 
-  // Returns when the numbers were saved once, or could not be, or the disk has had so much time.
+  // Returns after the first attempt to save the numbers, or after `at_most`.
   void wait_for_first_save(Time at_most) const { first_saved_.wait_for(at_most); }
 
   // New numbers may have been seen: saves them soon. Thread: any.
@@ -39,9 +39,9 @@ class DiskThread {
 
   NumberKeeper& numbers_;
   LogQueue queue_;
-  std::FILE* const log_;             // what stderr was, and will be
-  std::FILE* const stand_in_;        // what stderr is
-  std::atomic<bool> ending_{false};  // partner: run() reads it after queue_.wake()
+  std::FILE* const log_;             // stderr before and after
+  std::FILE* const stand_in_;        // stderr meanwhile
+  std::atomic<bool> ending_{false};  // pairs with the read in run() after queue_.wake()
   std::promise<void> first_save_;
   const std::future<void> first_saved_ = first_save_.get_future();
   std::thread thread_;

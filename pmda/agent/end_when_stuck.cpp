@@ -22,12 +22,12 @@ void watch(int seconds) {
 
 }  // namespace
 
-// A thread, because a signal would wait with the main thread for a disk.
+// A thread, because the main thread could not handle a signal while it waits for a disk.
 void end_when_stuck(int seconds) {
   try {
     std::thread(watch, seconds).detach();
   } catch (const std::system_error&) {
-    alarm(static_cast<unsigned>(seconds));  // whatever it does then: rather that than never
+    alarm(static_cast<unsigned>(seconds));  // kills a busy process, too: better than never ending
   }
 }
 

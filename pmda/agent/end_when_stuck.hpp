@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// For the end of a process, which a disk that hangs must not keep for ever.
+// Ends the process even if a disk hangs.
 #pragma once
 
 namespace pcp::trace::agent {
 
-// From now on the process exits with status 1 once all of its threads have been seen waiting for so
-// many seconds in a row. Whoever computes goes on: a busy machine is no disk that hangs. The thread
-// that looks lasts as long as the process.
+// From now on the process exits with status 1 once all its threads have been seen waiting for this
+// many seconds in a row. A computing thread restarts the count: a busy machine is no hanging disk.
+// The watching thread lives as long as the process.
 void end_when_stuck(int seconds);
 
 }  // namespace pcp::trace::agent

@@ -10,7 +10,7 @@ namespace pcp::trace::agent {
 
 namespace {
 
-// libpcp does not promise that two threads may log at once, and makes a line in several pieces.
+// libpcp does not allow two threads to log at once, and writes a line in several pieces.
 void log_line(int priority, const std::string& line) {
   static Mutex mutex;
   const Lock lock(mutex);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Lines for the agent's log, in PCP's form. Nobody waits for a disk to write them as long as there
-// is a DiskThread. Thread: any.
+// Lines for the agent's log, in PCP's form. While a DiskThread exists, no caller waits for the
+// disk. Thread: any.
 #pragma once
 
 #include <string>

@@ -12,7 +12,7 @@ void LogQueue::push(std::string_view text) noexcept {
   {
     const Lock lock(mutex_);
     const auto lines = static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
-    // Once something was lost, all is until the next take(): so it is known where.
+    // After a loss everything is dropped until the next take(), so that the gap is in one place.
     if (queued_.lost_lines > 0 || queued_.text.size() + text.size() > kMostBytes) {
       queued_.lost_lines += lines;
       return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Text on its way to the log, from threads that must not wait for a disk to the one that may. It is
-// bounded: lines for which there is no room are counted, and the count is said when there is.
+// Text on its way to the log, from threads that must not wait for a disk to the one that may. The
+// queue is bounded: lines without room are counted, and the count is logged later.
 #pragma once
 
 #include <cstddef>
@@ -15,21 +15,20 @@ namespace pcp::trace::agent {
 
 class LogQueue {
  public:
-  // Room for a line about each of as many clients as there may be.
+  // Room for one line about each client, at the maximum number of clients.
   static constexpr std::size_t kMostBytes = std::size_t{4} << 20;
 
-  // Puts text at the end, whole or not at all. Thread: any.
+  // Appends the text, or drops all of it. Thread: any.
   void push(std::string_view text) noexcept;
 
-  // Ends a wait in take(), now or the next one. Thread: any.
+  // Ends the current or next wait in take(). Thread: any.
   void wake();
 
   struct Taken {
     std::string text;
     std::uint64_t lost_lines = 0;  // after this text
   };
-  // Waits for text, for wake(), or until a time, and takes what is there. Thread: the one that
-  // writes.
+  // Waits for text, for wake() or until a time, and takes the queued text. Thread: the disk thread.
   Taken take(Time until);
 
  private:

@@ -46,29 +46,29 @@ Privileges privileges(const Options& options) {
   return Privileges(std::move(users), options.capture_remote);
 }
 
-// Only root can become somebody else; without -M others stay who they are.
+// Only root can change its user; without -M other users keep their own.
 void become(const std::string& user) {
   if (geteuid() == 0 || !user.empty()) {
-    pmSetProcessIdentity(user.empty() ? pcp_user().c_str() : user.c_str());  // exits if it cannot
+    pmSetProcessIdentity(user.empty() ? pcp_user().c_str() : user.c_str());  // exits on failure
   }
 }
 
 // A fetch must not wait behind programs that keep all processors busy: pmcd drops an agent that is
-// silent for long. Only root may do this, and a priority that somebody has chosen stays.
+// silent for long. Only root may raise the priority; a priority other than 0 was chosen, and stays.
 void raise_priority() {
   constexpr int kNice = -10;
   if (getpriority(PRIO_PROCESS, 0) == 0) setpriority(PRIO_PROCESS, 0, kNice);
 }
 
-// For the time in a line of the log libc looks at this file each time, unless it is told its name:
-// then only once.
+// libc checks this file for the time of each log line. If TZ names the file, libc reads it only
+// once.
 void keep_time_zone() { setenv("TZ", ":/etc/localtime", 0); }
 
-// Numbers are reserved before the first are given, unless the disk hangs: pmcd gives a new agent
-// three seconds.
+// Numbers are reserved before the first ones are given, unless the disk hangs: pmcd gives a new
+// agent three seconds.
 constexpr Time kWaitForReserve = std::chrono::seconds(1);
 
-// A disk that hangs may keep the process from ending, but not for longer than this.
+// A hanging disk may delay the process's end at most this long.
 constexpr int kWaitAtEndSeconds = 20;
 
 std::string numbers_path(int domain) {
@@ -76,7 +76,7 @@ std::string numbers_path(int domain) {
          ".trace";
 }
 
-// Nothing is wrong with a first start.
+// On a first start the file does not exist: no warning.
 InstanceFile::Contents load_numbers(const InstanceFile& file, const std::string& path) {
   InstanceFile::Contents known = file.load();
   if (!known.warning.empty() && std::filesystem::exists(path)) log_warning(known.warning);
@@ -84,7 +84,7 @@ InstanceFile::Contents load_numbers(const InstanceFile& file, const std::string&
 }
 
 int adopt(const Options& options) {
-  become(options.user);  // the file is theirs
+  become(options.user);  // this user owns the file
   const std::string path = numbers_path(options.domain);
   const InstanceFile file(path);
   return adopt_numbers(file, load_numbers(file, path)) ? EXIT_SUCCESS : EXIT_FAILURE;
@@ -125,13 +125,13 @@ int run(Options options) {
   metrics.set_span_desk(monitors);
   StoreRequests stores(metrics, users, monitors, [&](Time now) { collector.reset(now); });
   NumberKeeper numbers(file, reader, log_warning, steady_now);
-  MainLoop loop;  // blocks signals, so that the other threads have them blocked as well
+  MainLoop loop;  // blocks signals, also for the threads that start later
   DiskThread disk(numbers);
   disk.wait_for_first_save(kWaitForReserve);
   collector.start();
   const bool connected = bridge.connect(metrics, stores);
   if (connected) {
-    std::uint64_t seen = 0;  // changes of the collector
+    std::uint64_t seen = 0;  // of Reader::changes()
     const auto after_request = [&] {
       const std::uint64_t changes = reader.changes();
       if (std::exchange(seen, changes) != changes) disk.save_numbers();
@@ -149,11 +149,11 @@ int run(Options options) {
   return connected ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-// One line, whatever is in the options.
+// Limits the complaint to one line, whatever the options contain.
 constexpr std::size_t kLongestComplaint = 500;
 
-// On standard error, which belongs to whoever started the agent: a person, or PCP's agent starter
-// with a log of its own. And in the agent's log, where one looks.
+// Written to standard error, for the person or the PCP starter that ran the agent, and to the
+// agent's log, where people look.
 int refuse(const Error& error, const std::string& log) {
   const std::string line = printable(error.message, kLongestComplaint) + " (see pmdatrace(1))";
   std::cerr << "pmdatrace: " << line << std::endl;
@@ -163,8 +163,7 @@ int refuse(const Error& error, const std::string& log) {
   return EXIT_FAILURE;
 }
 
-// Where help is asked for, it is what the program has to say: PCP's function knows standard error
-// only.
+// Requested help belongs on standard output, but PCP's function prints on standard error only.
 int show_help() {
   dup2(STDOUT_FILENO, STDERR_FILENO);
   print_usage();
@@ -176,7 +175,7 @@ int show_version() {
   return EXIT_SUCCESS;
 }
 
-// To somebody who has started it by hand: on standard output it would speak to pmcd, in bytes.
+// For a person who started the agent by hand: on standard output it would send PDUs for pmcd.
 int explain() {
   std::cerr << "pmdatrace: pmcd starts this program; Install, which is beside it, tells pmcd to"
                " (see pmdatrace(1))"

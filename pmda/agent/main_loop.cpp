@@ -20,10 +20,10 @@ constexpr std::array kSignals{SIGTERM, SIGINT, SIGHUP};
 
 constexpr Time kShortestWait = std::chrono::milliseconds(10);
 
-volatile sig_atomic_t ended = 0;  // the signal
+volatile sig_atomic_t ended = 0;  // the signal's number
 volatile sig_atomic_t hung_up = 0;
 
-// Only ever runs inside ppoll().
+// Runs only inside ppoll().
 void note(int number) {
   if (number == SIGHUP) {
     hung_up = 1;
@@ -46,7 +46,7 @@ MainLoop::MainLoop() {
   pthread_sigmask(SIG_BLOCK, &ours, &unblocked_);
   for (const int number : kSignals) sigdelset(&unblocked_, number);
 
-  signal(SIGPIPE, SIG_IGN);  // pmcd's leaving is seen when reading
+  signal(SIGPIPE, SIG_IGN);  // pmcd's end is noticed when reading
 }
 
 void MainLoop::run(Bridge& bridge, const std::function<void()>& after_request,
@@ -63,7 +63,7 @@ void MainLoop::run(Bridge& bridge, const std::function<void()>& after_request,
       return;
     }
     if (std::exchange(hung_up, 0) != 0) on_hangup();
-    if (ready <= 0) continue;  // a signal, or it is time to look
+    if (ready <= 0) continue;  // a signal, or time to look
     if (!bridge.serve_one()) return;
     after_request();
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The main thread's loop: requests of pmcd, and signals between them. SIGTERM and SIGINT end it,
-// and the log says so; pmcd's leaving ends it too. SIGHUP asks for the list of clients.
+// The main thread's loop: requests of pmcd, and signals between them. SIGTERM and SIGINT end the
+// loop, with a line in the log. The end of pmcd ends it, too. SIGHUP asks for the list of clients.
 #pragma once
 
 #include <signal.h>
@@ -15,11 +15,11 @@ namespace pcp::trace::agent {
 
 class MainLoop {
  public:
-  // Blocks the signals for the calling thread and those it starts. Once in a process.
+  // Blocks the signals for the calling thread and the threads it starts. Once per process.
   MainLoop();
 
-  // `after_request` is called when pmcd has its answer. `look` is called now and then, and gives
-  // for how long it need not be; nothing: until the next request.
+  // `after_request` is called after each answer to pmcd. `look` is called from time to time, and
+  // returns the time until its next call; nothing: not before the next request.
   void run(Bridge& bridge, const std::function<void()>& after_request,
            const std::function<void()>& on_hangup,
            const std::function<std::optional<Time>()>& look);

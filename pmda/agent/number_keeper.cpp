@@ -9,14 +9,14 @@ namespace pcp::trace::agent {
 
 namespace {
 
-// After a save that took a time, this many times as long goes by before the next.
+// The pause after a save is this many times as long as the save took.
 constexpr int kRest = 50;
 constexpr Time kLongestRest = std::chrono::minutes(5);
 
-// After one that failed, at least so long.
+// The shortest pause after a save that failed.
 constexpr Time kRestAfterFailure = std::chrono::seconds(30);
 
-// How many numbers of each type are reserved, at least.
+// The least count of numbers reserved for each type.
 constexpr std::int32_t kReserve = 1000;
 
 }  // namespace
@@ -48,7 +48,7 @@ void NumberKeeper::save_at_end() {
 }
 
 bool NumberKeeper::has_unsaved() {
-  // Mostly nothing is new, and then the other threads need not be disturbed.
+  // Usually nothing is new, and highest_numbers() need not take the mutex.
   const std::uint64_t changes = reader_.changes();
   if (std::exchange(changes_, changes) != changes) {
     highest_ = reader_.highest_numbers();
@@ -64,7 +64,7 @@ bool NumberKeeper::reserve_runs_out() const {
   return false;
 }
 
-// Where many are given, many more may be.
+// Reserves as many again as were given: many given numbers mean many more to come.
 Numbers NumberKeeper::reserve() const {
   Numbers reserved = highest_;
   for (std::size_t i = 0; i < reserved.size(); ++i) {
@@ -76,7 +76,7 @@ Numbers NumberKeeper::reserve() const {
 }
 
 void NumberKeeper::save(const Numbers& reserved) {
-  const Numbers highest = highest_;  // the copy may have some beyond
+  const Numbers highest = highest_;  // copied before write(), which may save newer ones
   const Result<void> saved = write(reserved);
   unsaved_ = !saved;
   if (saved) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Writes the instance numbers to their file when there are new ones, so that tags keep them over a
-// restart of the agent. And reserves those that come next: an agent that is killed has given some
-// that are not in the file yet, and the next one must not give them again to others.
+// Writes new instance numbers to their file, so that tags keep them over a restart of the agent.
+// Also reserves the next numbers: an agent that is killed has given numbers that the file lacks,
+// and the next agent must not give those to other tags.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace pcp::trace::agent {
 
-// Later than any time.
+// After any time.
 inline constexpr Time kNever = Time::max();
 
 // Thread: the one that may wait for a disk.
@@ -19,14 +19,14 @@ class NumberKeeper {
  public:
   using Warn = void (*)(const std::string&);
 
-  // Requires: the collector knows the numbers in the file, and no new ones yet.
+  // Requires: the collector knows the numbers in the file, and has given no new ones yet.
   NumberKeeper(InstanceFile file, Reader reader, Warn warn, Time (*clock)());
 
-  // Saves if there are new numbers, but spends only a small part of the time on that. What could
-  // not be saved is tried again later. Gives the time when to call this again, if not before.
+  // Saves if there are new numbers, but spends only a small part of the time on saving. A failed
+  // save is repeated later. Returns the latest time for the next call.
   Time save_new();
 
-  // The last time: leaves nothing reserved.
+  // The last save: leaves no numbers reserved.
   void save_at_end();
 
  private:
@@ -40,13 +40,13 @@ class NumberKeeper {
   Reader reader_;
   Warn warn_;
   Time (*clock_)();
-  const Numbers first_;        // the highest ones when this began
-  Numbers highest_;            // given, as far as has been looked at
-  Numbers saved_;              // of those in the file, the highest
-  Numbers reserved_{};         // in the file
-  std::uint64_t changes_ = 0;  // that have been looked at
-  bool unsaved_ = true;        // there is something that the file has not
-  bool warned_ = false;        // since the last save that succeeded
+  const Numbers first_;        // the highest ones at construction
+  Numbers highest_;            // the highest ones given, when last read
+  Numbers saved_;              // the highest ones in the file
+  Numbers reserved_{};         // the reservation in the file
+  std::uint64_t changes_ = 0;  // Reader::changes(), when last read
+  bool unsaved_ = true;        // the file lacks something
+  bool warned_ = false;        // since the last successful save
   Time next_save_{};
 };
 

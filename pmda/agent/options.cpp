@@ -51,13 +51,13 @@ pmLongOptions long_options[] = {
 
 pmOptions getopt_state() {
   pmOptions state{};
-  state.short_options = ":A:aD:d:hI:i:l:M:N:T:U:V:v";  // the first colon: say nothing of errors
+  state.short_options = ":A:aD:d:hI:i:l:M:N:T:U:V:v";  // the leading colon: print no errors
   state.long_options = long_options;
   state.short_usage = "[options]";
   return state;
 }
 
-// Each function below takes one argument over.
+// Each take_ function parses one argument and stores the value.
 
 template <typename Value, typename Target>
 Result<void> take(const Result<Value>& parsed, Target& target) {
@@ -99,7 +99,7 @@ Result<void> take_mebibytes(const char* text, std::size_t& target) {
   return {};
 }
 
-// Takes one option over; `name` is as one writes it.
+// Stores one option; `name` is its spelling for messages.
 Result<void> take_option(int letter, const std::string& name, const char* text, Options& options) {
   switch (letter) {
     case 'A':
@@ -128,7 +128,7 @@ Result<void> take_option(int letter, const std::string& name, const char* text, 
       return take(parse_units(text), options.units.observation);
     case 'V':
       return take(parse_units(text), options.units.counter);
-    default:  // those without a letter
+    default:  // options without a letter
       if (name == "--split") return take(parse_keys(text), options.split);
       if (name == "--histogram-memory")
         return take_mebibytes(text, options.engine.max_cumulative_bytes);
@@ -151,7 +151,7 @@ Result<void> named(const std::string& name, const Result<void>& taken) {
   return Error{name + ": " + taken.error().message};
 }
 
-// What pmgetopt_r gave a letter for, or the marks of what it did not understand.
+// Handles a result of pmgetopt_r: an option's letter, or its mark for an error.
 Result<void> take_result(int letter, const pmOptions& state, char* const* argv, Options& options) {
   const std::string in_question = name_of(state.optopt, argv[state.optind - 1]);
   switch (letter) {
@@ -186,7 +186,7 @@ CommandLine parse_options(int argc, char* const* argv) {
   options.socket_path = std::string(pmGetConfig("PCP_RUN_DIR")) + "/" + kSocketFile;
   line.status = take_environment(options);
 
-  // Reads on behind a mistake, for the -l that says where to tell of it.
+  // Continues after a mistake, because -l says where to report the mistake.
   pmOptions state = getopt_state();
   for (int letter; (letter = pmgetopt_r(argc, argv, &state)) != EOF;) {
     if (letter == 'h') line.wanted = CommandLine::Wanted::Help;

@@ -18,27 +18,27 @@ namespace pcp::trace::agent {
 struct Options {
   int domain = 10;                              // -d: the agent's number among PCP's
   std::string log = "trace.log";                // -l
-  std::string user;                             // -M: whom the agent runs as; empty: PCP's user
+  std::string user;                             // -M: the user to run as; empty: PCP's user
   std::uint16_t port = kDefaultPort;            // -I, else PCP_TRACE_PORT
   std::string socket_path;                      // -i: Unix socket for traced programs
   AccessList access;                            // -A
   EngineOptions engine;                         // -T, -N, --max-tags, --histogram-memory
   std::vector<std::string> split;               // --split
   std::size_t span_bytes = Spans::kUsualBytes;  // --span-memory
-  std::string capture;                          // --capture: canonical
+  std::string capture;                          // --capture: in canonical form
   bool capture_remote = false;                  // --capture-remote
   ValueUnits units;                             // -U, -V
   std::string debug;                            // -D
-  bool adopts_numbers = false;                  // -a: does that and no more
+  bool adopts_numbers = false;                  // -a: adopt numbers and exit
 };
 
 struct CommandLine {
-  Options options;      // all that could be read, also behind a mistake
-  Result<void> status;  // the first mistake: names the argument, and says what is valid
+  Options options;      // all that could be parsed, also after a mistake
+  Result<void> status;  // the first mistake: the argument's name and the valid values
   enum class Wanted { Agent, Help, Version } wanted = Wanted::Agent;
 };
 
-// Reads the environment for what the command line does not say.
+// Takes the port from the environment if the command line does not give one.
 CommandLine parse_options(int argc, char* const* argv);
 
 // Prints the options on standard error.

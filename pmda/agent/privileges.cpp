@@ -18,10 +18,9 @@ Number parse(const char* text, Number otherwise) {
   return error == std::errc{} && rest == end ? number : otherwise;
 }
 
-// Tells whether a process is known to ask for itself. The name is that of its program, unless it
-// has given itself another one: whoever calls himself a proxy only loses by it. What else the
-// kernel knows, the path of the program, it does not tell PCP's user about root's processes; and
-// reading the command line may wait for a disk, as this does not.
+// Tells whether a process is known to ask for itself, by the program name in comm. A process can
+// rename itself to pmproxy, but only loses by that. The kernel hides the program's path of root's
+// processes from PCP's user. Reading the command line may wait for a disk; reading comm does not.
 bool asks_for_itself(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/comm");
   std::string name;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Who may store: root, PCP's user and the user that the agent runs as. pmcd tells which user and
-// which process a monitor is when it is connected through pmcd's Unix socket; about others nothing
-// is known. A pmproxy is such a user, too, but asks for anybody who asks it, so it may not store.
+// Storing is allowed for root, PCP's user and the agent's user. pmcd tells the user and process of
+// a monitor only for connections through pmcd's Unix socket. A pmproxy is such a user, but asks on
+// behalf of anybody, so it may not store.
 //
-// Who may see spans: those three of all programs, other users of their own. Of whom nothing is
-// known, and of pmproxy, that is as the agent's option --capture-remote says.
+// These three users see spans of all programs, other users their own. For pmproxy and unknown users
+// the agent's option --capture-remote decides.
 #pragma once
 
 #include <sys/types.h>
@@ -24,19 +24,18 @@ class Privileges {
   explicit Privileges(std::set<uid_t> users, bool remotes_see_spans = false)
       : users_(std::move(users)), remotes_see_spans_(remotes_see_spans) {}
 
-  // Note pmcd's word on the user and the process of one of its client contexts. Not a number:
-  // unknown.
+  // Note the user and the process that pmcd gives for a client context. Not a number: unknown.
   void note_user(int context, const char* uid);
   void note_process(int context, const char* pid);
   void forget(int context) { monitors_.erase(context); }
 
-  // Requires a process that is there, as one that waits for this store is.
+  // Requires: the process still exists, as it does while it waits for this store.
   bool may_store(int context) const;
 
-  // Whose programs' spans a monitor may see; nothing: nobody's. Requires the same.
+  // The users whose spans a monitor may see; nothing: none. Requires: as may_store().
   std::optional<Audience> may_see_spans_of(int context) const;
 
-  // It has come through pmcd's Unix socket.
+  // True if the monitor came through pmcd's Unix socket.
   bool is_of_this_host(int context) const;
 
  private:
@@ -44,7 +43,7 @@ class Privileges {
 
   struct Monitor {
     uid_t user = kNobody;
-    pid_t process = 0;  // 0: none of this machine, or in a container of which we know nothing
+    pid_t process = 0;  // 0: not on this machine, or in a container that we cannot see
   };
 
   std::set<uid_t> users_;

@@ -14,16 +14,16 @@ namespace pcp::trace::agent {
 namespace {
 
 constexpr std::size_t kUsualFetch = 128 * 1024;
-constexpr std::size_t kLeastFetch = 32 * 1024;  // more than the largest span takes
-constexpr std::size_t kMostFetch = 8u << 20;    // PCP's values have 24 bits for their length
+constexpr std::size_t kLeastFetch = 32 * 1024;  // more than the largest span needs
+constexpr std::size_t kMostFetch = 8u << 20;    // PCP's values have a 24-bit length
 
-// pmcd's Unix socket takes some 180 KB from it; with more it would wait for a monitor that reads
-// no more, and all others with it.
+// pmcd's Unix socket buffers some 180 KB. With a larger answer the agent would wait for a monitor
+// that does not read, and all other monitors with it.
 constexpr std::size_t kMostThroughSocket = 160 * 1024;
 
 constexpr std::uint64_t kLeastMemory = 1u << 20;
 
-// pmlogger comes every minute, if nobody says otherwise.
+// pmlogger fetches every minute by default.
 constexpr std::uint32_t kUsualIdle = 90;
 constexpr std::uint32_t kMostIdle = 86'400;
 
@@ -53,7 +53,7 @@ SpanAsker SpanMonitors::asker(Time now) {
 int SpanMonitors::begin(int context, const std::string& filter, Asking& asking, Time now) {
   const std::optional<Audience> audience = privileges_.may_see_spans_of(context);
   if (!audience) return PM_ERR_PERMISSION;
-  // Who asks for the same once more gets what waits for him.
+  // The same filter again keeps the spans that wait.
   if (asking.monitor != nullptr && asking.captured == filter && asking.audience == *audience) {
     asking.asked_at = now;
     return 0;
@@ -108,7 +108,7 @@ int SpanMonitors::store_own_filter(int context, const std::string& text, Time no
   return 0;
 }
 
-// Those who see what it says go on with the new one.
+// Monitors without an own filter switch to the new one.
 int SpanMonitors::store_common_filter(const std::string& text, Time now) {
   const Result<std::string> filter = canonical(text);
   if (!filter) {
@@ -144,7 +144,7 @@ int SpanMonitors::store_idle(std::uint64_t seconds) {
   return 0;
 }
 
-// Nothing stays nothing.
+// Blank text is the empty filter.
 Result<std::string> SpanMonitors::canonical(const std::string& text) {
   if (text.find_first_not_of(' ') == text.npos) return std::string();
   return canonical_filter(text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The monitors that ask for spans, by pmcd's context: what each wants to see, and what is captured
-// for it, from its first fetch or store until it goes or has not fetched for long.
+// The monitors that ask for spans, by pmcd's context, with each one's filter and capture. A capture
+// lasts from a monitor's first fetch or store until it disconnects or is idle too long.
 //
 // Thread: the main one.
 #pragma once
@@ -23,36 +23,36 @@ namespace pcp::trace::agent {
 
 class SpanMonitors final : public SpanDesk {
  public:
-  // `filter` is canonical, or empty: nothing.
+  // `filter` is in canonical form; empty: no spans.
   SpanMonitors(Spans& spans, const Privileges& privileges, std::string filter, LogLine log);
 
-  // Whose fetch is answered next.
+  // Sets the context whose fetch is answered next.
   void set_asking(int context) { asking_ = context; }
 
   SpanAsker asker(Time now) override;
   SpanControls controls() const override;
 
-  // What may be stored. Each gives 0 or a PCP error; the log says what is wrong with a filter.
-  // An empty filter of a monitor's own makes it see what the common one says.
+  // The values that may be stored. Each function returns 0 or a PCP error; the log says what is
+  // wrong with a filter. With an empty own filter a monitor uses the common one.
   int store_own_filter(int context, const std::string& text, Time now);
   int store_common_filter(const std::string& text, Time now);
   int store_fetch_bytes(std::uint64_t bytes);
   int store_memory(std::uint64_t bytes);
   int store_idle(std::uint64_t seconds);
 
-  // The monitor has gone: the next one of this context is another.
+  // The monitor has disconnected: pmcd may reuse its context number.
   void forget(int context) { monitors_.erase(context); }
 
-  // Ends what is captured for those who have been idle. Gives when to look again; nothing if
-  // nothing is captured.
+  // Ends the captures of idle monitors. Returns the time of the next check; nothing if there is no
+  // capture.
   std::optional<Time> end_idle(Time now);
 
  private:
   struct Asking {
-    std::string filter;    // its own
-    bool has_own = false;  // else the common one holds
+    std::string filter;    // its own filter
+    bool has_own = false;  // false: the common filter applies
     std::unique_ptr<Spans::Monitor> monitor;
-    std::string captured{};  // the monitor's filter, and its audience
+    std::string captured{};  // the filter of `monitor`
     Audience audience{};
     Time asked_at{};
   };

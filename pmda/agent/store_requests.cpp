@@ -11,8 +11,8 @@ namespace pcp::trace::agent {
 
 namespace {
 
-// The text in a block of values, whatever type it says it has: pmevent stores one into an event
-// metric. Nothing if it is a number.
+// The text in a block of values, whatever its declared type: pmevent stores text into an event
+// metric. Nothing if the value is a number.
 std::optional<std::string> text_in(const pmValueSet& values) {
   if (values.valfmt == PM_VAL_INSITU) return {};
   const pmValueBlock& block = *values.vlist[0].value.pval;
@@ -38,7 +38,7 @@ int StoreRequests::store(const pmResult& values, int context, Time now) {
 int StoreRequests::store(const pmValueSet& values, int context, Time now) {
   const Metric* const metric = metrics_.find(values.pmid);
   if (!metric) return PM_ERR_PMID;
-  // What a monitor may see itself is the monitors' matter.
+  // SpanMonitors decides what filter a monitor may set for itself.
   const bool may_store = metric->store == Store::OwnFilter || privileges_.may_store(context);
   if (metric->store == Store::Refused || !may_store) return PM_ERR_PERMISSION;
   if (values.numval != 1) return PM_ERR_BADSTORE;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What monitors may change: they may reset the collector, replace PCP's debug options, and say
-// which spans are to be captured.
+// The requests of monitors to change something: reset the collector, replace PCP's debug options,
+// or choose the spans to capture.
 #pragma once
 
 #include <pcp/pmapi.h>
@@ -20,7 +20,7 @@ class StoreRequests {
   StoreRequests(Metrics& metrics, Privileges& privileges, SpanMonitors& monitors,
                 std::function<void(Time)> reset);
 
-  // Gives 0 or a PCP error.
+  // Returns 0 or a PCP error.
   int store(const pmResult& values, int context, Time now);
 
   Privileges& privileges() { return privileges_; }
