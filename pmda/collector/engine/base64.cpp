@@ -23,7 +23,7 @@ constexpr std::array<std::uint8_t, 256> values_of_digits() {
 
 constexpr std::array<std::uint8_t, 256> kValues = values_of_digits();
 
-// Decodes a group of two to four digits, the rest of which is padding.
+// Decodes a group of two to four digits. Padding has been removed.
 bool decode_group(std::string_view digits, std::string& out) {
   std::uint32_t bits = 0;
   for (const char digit : digits) {

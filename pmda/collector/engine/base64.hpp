@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Bytes as text of letters, digits, '+' and '/', four characters for three bytes, padded with '='
-// (RFC 4648).
+// Bytes as base64 text (RFC 4648): letters, digits, '+' and '/', four characters for three bytes,
+// padded with '='.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace pcp::trace::agent {
 
-// Appends the text of these bytes to `out`.
+// Appends the base64 text of the bytes to `out`.
 void encode_base64(std::string_view bytes, std::string& out);
 
-// Appends the bytes of a text to `out`. False if it is none: bytes have one text only. `out` may
-// have grown nevertheless.
+// Appends the decoded bytes to `out`. False if the text is not the only valid encoding of its
+// bytes; `out` may have grown nevertheless.
 bool decode_base64(std::string_view text, std::string& out);
 
 }  // namespace pcp::trace::agent

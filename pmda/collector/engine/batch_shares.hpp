@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Where in the window a batch belongs that was long on its way, because its sender had no agent for
-// a while. All that a batch tells of the times is when its first and its last record happened; in
-// between the records are taken to be spread evenly.
+// Places a late batch in the window: its sender had no agent for a while. A batch only tells when
+// its first and its last record happened. The records between are taken to be spread evenly.
 #pragma once
 
 #include <array>
@@ -17,7 +16,7 @@
 namespace pcp::trace::agent {
 
 // The records from the share `from` to the share `to` of a batch (0 to 1, in the order of time)
-// happened in one interval.
+// happened in `interval`.
 struct BatchShare {
   std::int64_t interval = 0;
   double from = 0;
@@ -26,14 +25,15 @@ struct BatchShare {
 
 class BatchShares {
  public:
-  // Divides what the window still has use for: the window that the next rotation will show, so
-  // that what enters will also be seen. Nothing if all of the batch is older.
+  // Divides the part of the batch that lies in the window. The window is the one that the next
+  // rotation will show, so that each value added will also be shown. Nothing if all of the batch is
+  // older.
   BatchShares(const wire::BatchAge& age, const WindowClock& clock, std::int64_t current, Time now);
 
   std::span<const BatchShare> get() const { return {shares_.data(), count_}; }
 
  private:
-  // However many buckets the window has, more detail than this is not worth its time.
+  // More detail than this is not worth its time, however many buckets the window has.
   static constexpr std::int64_t kMost = 16;
 
   std::array<BatchShare, kMost> shares_{};

@@ -12,19 +12,19 @@
 
 namespace pcp::trace::agent {
 
-// The clock that the engine's times are read from.
+// The steady clock, for the engine's times.
 inline Time steady_now() { return present_time().time_since_epoch(); }
 
-// The wall clock's, since 1970. It may be set, also backwards.
+// The wall clock, since 1970. It may be set, also backwards.
 inline Time wall_now() { return std::chrono::system_clock::now().time_since_epoch(); }
 
-// As system calls take it.
+// The form that system calls take.
 inline timespec to_timespec(Time time) {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
   return {static_cast<time_t>(seconds.count()), static_cast<long>((time - seconds).count())};
 }
 
-// What the calling thread has used of a processor.
+// The processor time of the calling thread.
 inline std::uint64_t thread_cpu_ns() { return read_ns(CLOCK_THREAD_CPUTIME_ID); }
 
 }  // namespace pcp::trace::agent

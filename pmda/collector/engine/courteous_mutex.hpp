@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A mutex with a side that goes first. The main thread, which a fetch waits for, locks it as usual.
-// The other threads take it only when that side does not want it: the one for the disk for a short
-// step now and then, and the ingest thread, which would have it nearly all the time under load, so
-// that it asks wanted() at each step of its work to give it up soon. So a fetch waits for one step;
-// and it never waits for a thread that has been given the mutex but does not get a processor to use
-// it, as it would if each side went
-// first every other time.
+// A mutex that gives the main thread priority: a fetch waits for that thread, which calls lock().
+// The other threads call lock_courteously(), and get the mutex only while no thread is in lock().
+// The disk thread holds it for short steps. The ingest thread would hold it nearly all the time
+// under load, so it asks wanted() at each step of its work, and unlocks soon. So a fetch waits for
+// one step. Turns in alternation would be worse: a fetch could wait for a thread that owns the
+// mutex but gets no processor.
 #pragma once
 
 #include <atomic>
@@ -26,7 +25,7 @@ class TRACE_LOCKABLE CourteousMutex {
     --waiting_;
   }
 
-  // Lets everybody in first who is in lock().
+  // Waits until no thread is in lock().
   void lock_courteously() TRACE_ACQUIRES() TRACE_UNCHECKED {
     std::unique_lock guard(guard_);
     changed_.wait(guard, [this] { return !held_ && !wanted(); });
@@ -41,17 +40,17 @@ class TRACE_LOCKABLE CourteousMutex {
     changed_.notify_all();
   }
 
-  // Somebody is in lock(). Only a hint: it may be over, or just begin.
+  // A thread is in lock(). Only a hint: the answer may change at any time.
   bool wanted() const { return waiting_.load(std::memory_order_relaxed) > 0; }
 
  private:
-  std::mutex guard_;  // for moments only
+  std::mutex guard_;  // held for moments only
   std::condition_variable changed_;
   bool held_ = false;
   std::atomic<unsigned> waiting_{0};
 };
 
-// As Lock, but lets everybody in first who locks plainly.
+// Like Lock, but with lock_courteously().
 class TRACE_SCOPED_LOCK CourteousLock {
  public:
   explicit CourteousLock(CourteousMutex& mutex) TRACE_ACQUIRES(mutex) : mutex_(mutex) {

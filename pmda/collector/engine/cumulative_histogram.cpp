@@ -13,17 +13,17 @@ namespace pcp::trace::agent {
 namespace {
 
 constexpr std::string_view kVersion = "1";
-constexpr std::string_view kEmpty = "-";  // stands for no bytes, so that there are always six words
+constexpr std::string_view kEmpty = "-";  // stands for no bytes: a text always has six words
 constexpr std::size_t kMaxBase64 = (CumulativeHistogram::kMaxPackedBytes + 2) / 3 * 4;
 
-// Takes the text up to the next blank, or the rest of it, and the blank.
+// Takes the next word and the blank after it, or the rest of the text.
 std::string_view take_word(std::string_view& text) {
   const std::string_view word = text.substr(0, text.find(' '));
   text.remove_prefix(std::min(word.size() + 1, text.size()));
   return word;
 }
 
-// Decimal, in its only form.
+// Decimal, without leading zeros.
 std::optional<std::uint64_t> parse_number(std::string_view word) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(word.begin(), word.end(), number);
@@ -60,7 +60,7 @@ std::vector<Bin> bins_of(Histogram histogram, unsigned coarseness) {
   return bins;
 }
 
-// Nothing if `older` is no part of `newer`.
+// Nothing if `older` is not contained in `newer`.
 std::optional<Histogram> subtract(const Histogram& newer, const Histogram& older) {
   const unsigned coarseness = std::max(newer.coarseness(), older.coarseness());
   const std::vector<Bin> less = bins_of(older, coarseness);

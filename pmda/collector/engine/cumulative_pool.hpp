@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the cumulative histograms of all tags have in common: since when they are kept, if at all,
-// and their memory, which is not the window's.
+// Shared by the cumulative histograms of all tags: whether and since when they are kept, and their
+// memory limit, which is separate from the window's.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ class CumulativePool {
  public:
   explicit CumulativePool(std::size_t max_bytes) : memory_(max_bytes) {}
 
-  // Keeps what is completed from here on, in this interval or later.
+  // Keeps all values of intervals that complete from now on: `interval` and later.
   void begin(Time now, std::int64_t interval) {
     begun_ = true;
     since_ = now;
@@ -22,7 +22,7 @@ class CumulativePool {
   }
   bool begun() const { return begun_; }
 
-  // Forgets all. What comes from here on is kept, if it had begun, and since its tag's start.
+  // Forgets all. If begin() was called, new values are still kept, each tag's from its start.
   void reset() {
     first_interval_ = 0;
     next_to_coarsen = 0;
@@ -35,7 +35,7 @@ class CumulativePool {
 
   HistogramPool& memory() { return memory_; }
 
-  // For the engine: while memory().coarsening(), which of all tags is the next.
+  // For the engine: the next tag to coarsen, while memory().coarsening().
   std::size_t next_to_coarsen = 0;
 
  private:

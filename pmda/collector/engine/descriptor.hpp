@@ -27,7 +27,7 @@ class Descriptor {
     number_ = number;
   }
 
-  // For files, where closing may bring an error to light, in errno. Requires: it is open.
+  // For files, where close() may report a write error, in errno. Requires: the file is open.
   [[nodiscard]] bool close() { return ::close(release()) == 0; }
 
  private:

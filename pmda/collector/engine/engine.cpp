@@ -16,16 +16,16 @@ namespace pcp::trace::agent {
 
 namespace {
 
-// Tags whose buckets are gone through for each hold of the mutex.
+// The most tags whose buckets are processed per hold of the mutex.
 constexpr std::size_t kMostWork = 32;
 
-// Tags whose cumulative histograms are coarsened in a step: more than one, since many have none.
+// Tags per step of coarsening cumulative histograms. More than one, because many tags have none.
 constexpr std::size_t kCoarsenedAtOnce = 4;
 
 }  // namespace
 
-// A life begins at the start and at each reset. Histories belong to one life; a reset only sets
-// them aside, because freeing 100,000 of them takes too long to do at once.
+// A life begins at the start and at each reset. Histories belong to one life. A reset only sets
+// them aside, because freeing 100,000 of them at once takes too long.
 struct Engine::Implementation {
   Implementation(const EngineOptions& engine_options, const std::vector<KnownInstance>& known,
                  Time now)
@@ -39,7 +39,7 @@ struct Engine::Implementation {
     latest.resize(tags.size());
   }
 
-  // Brings the engine to the interval of `now`; the tags follow one by one.
+  // Moves the engine to the interval of `now`. The tags follow one by one.
   void advance_to(Time now) {
     if (now < interval_end) [[likely]]
       return;
@@ -52,8 +52,8 @@ struct Engine::Implementation {
     cumulative.memory().refine();
   }
 
-  // Gives the history that this tag's values go to, at the current interval: its own or, where
-  // there is no room, that of its bare name or of "(overflow)".
+  // Gives the history that takes this tag's values, at the current interval: the tag's own or,
+  // without room, the history of its bare name or of "(overflow)".
   TagHistory& history_of(TagIndex tag, std::uint64_t calls, Time now) {
     const TagIndex named = TagRegistry::without_mark(tag);
     TagHistory* history = history_in_this_life(named);
@@ -95,7 +95,7 @@ struct Engine::Implementation {
     return history;
   }
 
-  // For the calls of its tags with labels: those may have a little more room.
+  // For the calls of the bare name's tags with labels. Bare names have a little more room.
   TagHistory& history_of_bare(TagIndex bare, Time now) {
     TagHistory* const history = history_in_this_life(bare);
     if (history != nullptr && history->tag() == bare) return *history;
@@ -109,7 +109,7 @@ struct Engine::Implementation {
     return history != nullptr ? *history : add_history(tag, now);
   }
 
-  // False if so many have been taken in already.
+  // False if there are `most` tags already.
   bool take_in(TagIndex tag, std::uint64_t most) {
     if (TagRegistry::is_overflow(tag)) return true;
     if (counters.tags >= most || !tags.note_values(tag)) return false;
@@ -147,14 +147,13 @@ struct Engine::Implementation {
     coarsen_next();
   }
 
-  // How much work it is to go through the buckets: 1 for a usual tag. One of a very fine window
-  // counts for several.
+  // The work of processing a tag's buckets: 1 for a usual tag, more for a very fine window.
   static std::size_t work_of(const TagHistory& history) {
     constexpr std::size_t kUsualBuckets = 16;
     return 1 + history.window_size() / kUsualBuckets;
   }
 
-  // Gives how much work that was.
+  // Gives the work it took.
   std::size_t bring_up(TagHistory& history) {
     if (history.interval() == current) [[likely]]
       return 0;
@@ -164,8 +163,8 @@ struct Engine::Implementation {
     return work;
   }
 
-  // Goes through some of a type, as far as the work allows that each visit says it was. Gives how
-  // many it visited.
+  // Visits tags of a type until the work reported by the visits reaches the limit. Gives the number
+  // of tags visited.
   template <typename Visit>
   std::size_t visit(TraceType type, std::size_t from, std::size_t max, Time now, Visit visit_one) {
     advance_to(now);
@@ -185,8 +184,7 @@ struct Engine::Implementation {
     active.push_back(&history);
   }
 
-  // The last one moves to where this one was. Tags that wait for rotate() are below to_rotate,
-  // before and after.
+  // Moves the last tag to the freed place. Tags that wait for rotate() stay below to_rotate.
   void deactivate(TagHistory& history) {
     if (history.active_index == TagHistory::kInactive) return;
     active[history.active_index] = active.back();
@@ -196,8 +194,8 @@ struct Engine::Implementation {
     to_rotate = std::min(to_rotate, active.size());
   }
 
-  // While the pool is coarsening, each delta that comes in coarsens one stored tag: memory shrinks
-  // as fast as it could grow. One that moves within `active` meanwhile may be missed; it stays
+  // While the pool is coarsening, each incoming delta coarsens one stored tag: memory shrinks as
+  // fast as it could grow. A tag that moves within `active` meanwhile may be missed, and stays
   // finer for at most one period.
   void coarsen_next() {
     if (!pool.coarsening()) [[likely]]
@@ -210,8 +208,8 @@ struct Engine::Implementation {
     }
   }
 
-  // The same for the cumulative ones, of tags in the window or not, by whatever may have added to
-  // one.
+  // The same for cumulative histograms: of all tags, called after each change that may have added
+  // to one.
   void coarsen_cumulative() {
     if (!cumulative.memory().coarsening()) [[likely]]
       return;
@@ -240,8 +238,8 @@ struct Engine::Implementation {
     histories.clear();
   }
 
-  // While more than one whole life waits to be freed each new history frees two old ones: so resets
-  // that come faster than take_discarded() cannot fill the memory.
+  // While more than one whole life waits to be freed, each new history frees two old ones. So
+  // memory stays bounded even if resets come faster than take_discarded().
   void brake_resets() {
     const std::size_t blocks_of_a_life = options.most_tags() / kBlock + kTraceTypes.size();
     for (int i = 0; i < 2 && discarded.size() > blocks_of_a_life; ++i) {
@@ -259,15 +257,15 @@ struct Engine::Implementation {
   TagRegistry tags;
   mutable EngineCounters counters;
   std::array<std::uint64_t, kTraceTypes.size()> origin_changes{};
-  std::atomic<std::uint64_t> changes{0};  // of any generation
+  std::atomic<std::uint64_t> changes{0};  // of any generation; relaxed: publishes no other data
 
-  // Histories lie in blocks, none of them empty, which never grow: so they stay where they are,
-  // next to those that a fetch looks at next, and away from what outlives a reset.
+  // Histories lie in blocks that are never empty and never grow. So a history keeps its address,
+  // close to the next ones that a fetch reads, and apart from data that outlives a reset.
   static constexpr std::size_t kBlock = 64;
   using Block = std::vector<TagHistory>;
 
   struct Latest {
-    std::int64_t life = 0;  // that the history belongs to; any other: it is gone
+    std::int64_t life = 0;  // the history's life; in any other life the history is gone
     TagHistory* history = nullptr;
   };
   std::vector<Latest> latest;  // by TagIndex
@@ -275,8 +273,8 @@ struct Engine::Implementation {
   std::array<std::vector<TagHistory*>, kTraceTypes.size()> arrivals;  // of histories, by type
   std::vector<std::unique_ptr<Block>> discarded;                      // of earlier lives
 
-  std::vector<TagHistory*> active;  // whose window is not empty
-  std::size_t to_rotate = 0;        // active ones from here on are at the current interval
+  std::vector<TagHistory*> active;  // tags whose window is not empty
+  std::size_t to_rotate = 0;        // active tags from this index on are at the current interval
   std::size_t next_to_coarsen = 0;
 };
 
@@ -316,13 +314,13 @@ void Engine::note_origin(TagIndex tag, const std::shared_ptr<const Origin>& orig
   tag = TagRegistry::without_mark(tag);
   if (my.tags.note_origin(tag, origin)) my.note_origin_change(tag);
   const TagHistory* const history = my.history_in_this_life(tag);
-  if (history == nullptr || history->tag() == tag) return;  // else its calls go there
+  if (history == nullptr || history->tag() == tag) return;  // else calls go there
   if (my.tags.note_origin(history->tag(), origin)) my.note_origin_change(history->tag());
 }
 
 bool Engine::describe(TagIndex tag, std::shared_ptr<const LabelText>& description) {
   Implementation& my = *implementation_;
-  if (TagRegistry::is_folded(tag)) return true;  // it says nothing of the bare name
+  if (TagRegistry::is_folded(tag)) return true;  // a folded tag does not describe its bare name
   switch (my.tags.describe(tag, description)) {
     case TagRegistry::Described::First:
       my.note_origin_change(tag);

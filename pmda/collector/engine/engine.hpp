@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the agent knows: for each tag its totals, its last value, and a ring of buckets that make up
-// the window from which rates, averages, extrema and percentiles come. Neither sockets nor PCP
-// reach in here, and time is an argument.
+// The agent's data: for each tag its totals, its last value, and a ring of buckets for the window,
+// from which rates, averages, extrema and percentiles come. The engine knows neither sockets nor
+// PCP, and time is an argument.
 //
 // The window. Time since the start (or the last reset) is cut into intervals of period/buckets,
-// exact in nanoseconds: interval k begins at ceil(k * period / buckets). What arrives joins the
-// working bucket, unless it was long on its way; when its interval ends it is one of the completed
-// ones, and for `buckets` intervals it counts in the window. A tag's summary is computed once per
-// interval, when rotate() or a snapshot reaches the tag, so no step takes long however many tags
-// there are.
+// exact in nanoseconds: interval k begins at ceil(k * period / buckets). New values join the
+// working bucket, unless their batch was late. When its interval ends, the working bucket becomes a
+// completed one; a completed bucket counts in the window for `buckets` intervals. A tag's summary
+// is computed once per interval, when rotate() or a snapshot reaches the tag, so no step takes long
+// for any number of tags.
 //
 // Thread: any, one at a time; see shared.hpp for the mutex.
 #pragma once
@@ -27,66 +27,65 @@ namespace pcp::trace::agent {
 
 class Engine {
  public:
-  // Of more known instances than there may be tags those are forgotten that were absent for
-  // longest. Requires: period and buckets are not 0; `known` names no tag and no number of a type
-  // twice.
+  // If there are more known instances than tags may be, those that were absent longest are
+  // forgotten. Requires: period and buckets are not 0; for each type `known` names no tag and no
+  // number twice.
   Engine(const EngineOptions& options, const std::vector<KnownInstance>& known, Time now);
   ~Engine();
 
-  // Gives no number up to these, either. To be called before there are any values.
+  // Treats all numbers up to these as given, too. Call it before there are any values.
   void begin_numbers_after(const Numbers& reserved);
 
-  // Counts resets: what tag() gave in another life is no longer valid.
+  // Changes with each reset: then the results of tag() are no longer valid.
   std::uint32_t life() const;
 
-  // Finds a tag, or takes it in. Shows nothing yet: an instance appears with its first
-  // values. Requires: is_tag(name). If there is no room, what is applied goes to the name before
-  // its labels, or to the type's "(overflow)".
+  // Finds or adds a tag. An instance appears only with the tag's first values. Requires:
+  // is_tag(name). Without room, values go to the name without its labels, or to the type's
+  // "(overflow)".
   TagIndex tag(TraceType type, std::string_view name);
 
-  // The same for tags with labels that nobody keeps apart: what is applied goes to their bare name,
-  // and counts as folded.
+  // The same for tags whose labels are not to be kept apart: values go to the bare name, and count
+  // as folded.
   TagIndex folded_tag(TraceType type, std::string_view bare_name);
 
   // Notes a process that defines this tag.
   void note_origin(TagIndex tag, const std::shared_ptr<const Origin>& origin);
 
-  // Notes what a process says of this tag: its unit and its description, as labels. Those of the
-  // first one stay, and equal ones are kept once: `description` is the one that is kept. False if
-  // it is the first that differs.
+  // Notes a process's unit and description for this tag, as labels. The first description stays.
+  // Equal descriptions share memory: `description` is set to the one kept. False if this is the
+  // first that differs.
   bool describe(TagIndex tag, std::shared_ptr<const LabelText>& description);
 
-  // Adds one call's value, which happened now.
+  // Adds the value of one call that happened now.
   void apply_value(TagIndex tag, double value, Time now);
 
-  // Adds a delta. A batch that began no longer ago than one interval enters the working bucket.
-  // An older one is divided among the buckets of its time; what is older than the window, by its
-  // share of the batch's time, enters the totals only.
-  // Requires: `histogram` is empty, or a valid packed histogram of the delta's finite values but
-  // those that are unbinned.
+  // Adds a delta. A batch that began at most one interval ago enters the working bucket. An older
+  // batch is divided among the buckets of its time; the share that is older than the window enters
+  // the totals only. Requires: `histogram` is empty, or a valid packed histogram of the delta's
+  // finite values without the unbinned ones.
   void apply(TagIndex tag, const Delta& delta, std::string_view histogram,
              const wire::BatchAge& age, Time now);
 
-  // The same for increments of a counter: their number, and what they add up to.
+  // The same for increments of a counter: their count and their sum.
   void apply_increments(TagIndex tag, const Delta& delta, const wire::BatchAge& age, Time now);
 
-  // Adds what a process has in flight to a tag, whose instance appears as with a first value. Gives
-  // the tag that shows it, which is another one if there is no room: leave() wants it back.
-  // Requires: nothing of this holder is in the tag.
+  // Adds a process's open transactions to a tag; the instance appears as with a first value. Gives
+  // the tag that shows them, which is another one without room: pass that tag to leave(). Requires:
+  // the tag has no share of this holder.
   TagIndex enter(TagIndex tag, const OpenShare& share, Time now);
 
-  // Takes it out again. Requires: this has entered there, in this life.
+  // Removes the share again. Requires: the share was entered there, in this life.
   void leave(TagIndex entered, const OpenShare& share);
 
-  // Counts transactions that were in flight when their process was heard of last.
+  // Counts transactions whose process disappeared while they were open.
   void vanish(TagIndex tag, std::uint64_t open, Time now);
 
-  // Forgets all values and instances, also what has entered, sets their memory aside, and starts
-  // the interval afresh. Numbers stay with their tags as long as there is room; else those that are
-  // absent for longest give theirs up, and no other tag ever gets them.
+  // Forgets all values and instances, and all shares entered. Sets their memory aside, and restarts
+  // the interval. Numbers stay with their tags as long as there is room; else the tags absent
+  // longest lose their numbers, which are never given again.
   void reset(Time now);
 
-  // When everything was 0: the start, or the last reset.
+  // The start, or the last reset.
   Time begin_of_life() const;
 
   struct FreeHistories {
@@ -94,65 +93,62 @@ class Engine {
   };
   using Discarded = std::unique_ptr<void, FreeHistories>;
 
-  // Hands out some of the memory that resets have set aside, for the caller to free without the
-  // mutex: now and then a free() takes a millisecond, since it gives pages back to the kernel. Null
-  // if there is none left.
+  // Hands out some memory that resets have set aside, for the caller to free without the mutex: a
+  // free() that returns pages to the kernel can take a millisecond. Null if there is none.
   Discarded take_discarded();
 
-  // Summarises at most `max_tags` tags whose interval has ended. True if there is more to do.
+  // Summarises up to `max_tags` tags whose interval has ended. True if there is more to do.
   bool rotate(Time now, std::size_t max_tags);
 
-  // When there is next something to rotate, or to discard: `now` or earlier if there is already.
+  // The time of the next rotation or discarding: `now` or earlier if there is work already.
   Time next_rotation(Time now) const;
 
-  // Copies the values of at most `max` instances of a type, from the `from`th on, in the order in
-  // which they first had values since the start or the last reset. Gives how many it copied: none
-  // only at the end, and fewer than `max` also where many had to be summarised first. Between two
-  // calls instances may have been added at the end, or all been reset: generation() tells.
+  // Copies the values of up to `max` instances of a type, starting at index `from`, in the order of
+  // their first values since the start or the last reset. Gives the number copied: 0 only at the
+  // end, and fewer than `max` also if many tags had to be summarised. Between two calls instances
+  // may be appended, or reset: see generation().
   std::size_t snapshot(TraceType type, std::size_t from, std::size_t max, Time now,
                        std::vector<TagValues>& out);
 
-  // The same for the distributions of the interval that was over last, of those instances that have
-  // one. Gives how many it looked at.
+  // The same for the distributions of the last completed interval, for instances that have one.
+  // Gives the number of instances looked at.
   std::size_t histograms(TraceType type, std::size_t from, std::size_t max, Time now,
                          std::vector<IntervalHistogram>& out);
 
-  // From now on cumulative histograms are kept, with the interval that is running: before this they
-  // cost nothing. Once is enough; a reset forgets what is in them, but goes on keeping them.
+  // Starts cumulative histograms, with the running interval; before this call they cost nothing.
+  // Further calls do nothing. A reset clears them, but continues to keep them.
   void begin_cumulative(Time now);
 
-  // Copies those of at most `max` instances, if they are `wanted`. Gives how many it looked at:
-  // none only at the end, or if they are not kept. What they hold is what the completed intervals
-  // have got since then, late values included; each finite value that is in none, or had no room,
-  // is unbinned.
+  // Copies the cumulative histograms of up to `max` instances, if `wanted`. Gives the number looked
+  // at: 0 only at the end, or if none are kept. They hold the values of intervals completed since
+  // begin_cumulative(), and late values. Each other finite value counts as unbinned.
   std::size_t cumulative(TraceType type, std::size_t from, std::size_t max, Time now,
                          const std::function<bool(std::int32_t)>& wanted,
                          std::vector<CumulativeSample>& out);
 
-  // The same for their names; here, fewer than `max` are the end.
+  // The same for instance names; here, a result below `max` means the end.
   std::size_t instances(TraceType type, std::size_t from, std::size_t max,
                         std::vector<InstanceName>& out) const;
 
-  // Copies the numbers to be known to the agent's next life, of those that have one of at most
-  // `max` tags from the `from`th on. Gives how many it looked at; fewer than `max` are the end. A
-  // tag that was forgotten and came back between two calls may be there twice; its greater number
-  // counts.
+  // Copies the numbers for the agent's next life, from up to `max` tags, starting at index `from`.
+  // Gives the number of tags looked at; below `max` means the end. A tag that was forgotten and
+  // returned between two calls may appear twice; the greater number counts.
   std::size_t known_instances(std::size_t from, std::size_t max,
                               std::vector<KnownInstance>& out) const;
 
-  // The highest that was given, or must not be.
+  // The highest numbers that were given or reserved.
   const Numbers& highest_numbers() const;
 
-  // Changes when the type's instances were reset (resets) or have become more (count).
+  // Changes when the type's instances are reset (resets) or added (count).
   struct Generation {
     std::uint64_t resets = 0;
     std::uint64_t count = 0;
-    std::uint64_t origins = 0;  // changes of any instance's origin
+    std::uint64_t origins = 0;  // changes of instances' origins
     bool operator==(const Generation&) const = default;
   };
   Generation generation(TraceType type) const;
 
-  // Differs from before if any type's generation does. Thread: any, at any time.
+  // Changes when any type's generation does. Thread: any, at any time.
   std::uint64_t changes() const;
 
   const EngineCounters& counters() const;

@@ -59,7 +59,7 @@ void take_escaped(std::string_view& text, std::string& out, EscapeRule stays) {
 
 std::string escaped(std::string_view text, EscapeRule stays) {
   std::string out;
-  std::size_t staying = 0;  // bytes at the front of what is left
+  std::size_t staying = 0;  // unescaped bytes at the front of `text`
   while (staying < text.size()) {
     const std::size_t length = stays(text.substr(staying));
     staying += length;

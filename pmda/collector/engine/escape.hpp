@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Text from programs, with \xNN in place of each byte that its reader had better not meet. Which
-// those are depends on the reader: each has a rule here.
+// Text from programs, with \xNN for each byte that its reader could misread. Each kind of reader
+// has its own rule.
 #pragma once
 
 #include <cstddef>
@@ -9,23 +9,23 @@
 
 namespace pcp::trace::agent {
 
-// Gives how many bytes at the front of a text stay as they are, 0 if the first is to be escaped.
-// Requires: the text is not empty.
+// Gives the number of bytes at the front that stay as they are; 0: escape the first byte. Requires:
+// the text is not empty.
 using EscapeRule = std::size_t (*)(std::string_view text);
 
-// PCP's tools: valid UTF-8 without control characters.
+// For PCP's tools: valid UTF-8 without control characters.
 std::size_t stays_in_name(std::string_view text);
 
-// JSON, which has escapes of its own for ASCII's control characters.
+// For JSON, which has its own escapes for ASCII's control characters.
 std::size_t stays_in_label(std::string_view text);
 
-// A line of a log, in quotes: printable ASCII without what could pass for their end.
+// For a quoted part of a log line: printable ASCII without quotes and backslashes.
 std::size_t stays_in_log(std::string_view text);
 
-// A word of a file that is read again: printable ASCII but the blank and the backslash.
+// For a word in a file that is parsed again: printable ASCII without blanks and backslashes.
 std::size_t stays_in_file(std::string_view text);
 
-// Takes a character off the front of `text`, and appends it or its first byte's \xNN.
+// Moves one character from `text` to `out`, or appends its first byte as \xNN.
 void take_escaped(std::string_view& text, std::string& out, EscapeRule stays);
 
 std::string escaped(std::string_view text, EscapeRule stays);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What we know, and want, of the GNU C library's heap.
+// Properties and settings of the GNU C library's heap.
 #pragma once
 
 #include <malloc.h>
@@ -9,7 +9,7 @@
 
 namespace pcp::trace::agent {
 
-// What a piece of memory really takes: 8 bytes more, in steps of 16, and 32 at least.
+// The real size of an allocation: 8 bytes more, in steps of 16, at least 32.
 constexpr std::size_t heap_bytes(std::size_t wanted) {
   constexpr std::size_t kHeader = 8;
   constexpr std::size_t kStep = 16;
@@ -18,9 +18,9 @@ constexpr std::size_t heap_bytes(std::size_t wanted) {
   return std::max(kLeast, (wanted + kHeader + kStep - 1) / kStep * kStep);
 }
 
-// Has each free() do its own work. Else the C library only notes small pieces, and now and then a
-// call joins all of them with their neighbours: after a reset of 100,000 tags one took 12 ms, and
-// it may be one that holds the mutex. Call it before there are threads.
+// Makes each free() merge its own memory. By default the C library collects small pieces and
+// sometimes merges all of them in one call: after a reset of 100,000 tags one call took 12 ms,
+// possibly with the mutex held. Call it before threads start.
 inline void free_without_delay() { ::mallopt(M_MXFAST, 0); }
 
 }  // namespace pcp::trace::agent

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Keeps the memory of all histograms together below its limit. When it comes near, everything is
-// coarsened one step, stored histograms one by one, and only when that is done and was not enough
-// there is another step. At the limit values are no longer binned. When there is plenty of room
-// again, new histograms become finer again.
+// Keeps the memory of all histograms below a common limit. Near the limit everything is coarsened
+// one step, stored histograms one by one; the next step starts only after that, if needed. At the
+// limit values are no longer binned. When enough memory is free again, new histograms become finer.
 #pragma once
 
 #include <cstddef>
@@ -18,46 +17,46 @@ class HistogramPool {
  public:
   explicit HistogramPool(std::size_t max_bytes) : max_bytes_(max_bytes) {}
 
-  // Histograms are coarsened to this before anything is added.
+  // Histograms are coarsened to this level before values are added.
   unsigned coarseness() const { return coarseness_; }
 
   bool full() const { return bytes_ >= max_bytes_; }
   std::size_t bytes() const { return bytes_; }
   std::uint64_t coarsenings() const { return coarsenings_; }
 
-  // Notes that some histogram's memory changed.
+  // Notes that a histogram's memory changed.
   void account(std::size_t before, std::size_t after) {
     bytes_ += after - before;
     if (after > before && !coarsening_) coarsen_if_necessary();
   }
 
-  // While this is so, somebody goes through all stored histograms, coarsens them, and says when
-  // that is done.
+  // While true, the owner coarsens all stored histograms one by one, and then calls
+  // coarsening_done().
   bool coarsening() const { return coarsening_; }
   void coarsening_done() {
     coarsening_ = false;
     coarsen_if_necessary();
   }
 
-  // Once in an interval: makes new histograms finer if they would have room even at twice the size.
+  // Once per interval: makes new histograms finer if they would fit even at twice the size.
   void refine() {
     if (coarseness_ > 0 && !coarsening_ && bytes_ < max_bytes_ / 4) --coarseness_;
   }
 
-  // Forgets all histograms, which their owners discard.
+  // Forgets all histograms. Their owners discard them.
   void clear() {
     bytes_ = 0;
     coarseness_ = 0;
     coarsening_ = false;
   }
 
-  // Gives an empty histogram for passing use.
+  // Gives an empty histogram for temporary use.
   Histogram& scratch() {
     scratch_.clear();
     return scratch_;
   }
 
-  // Packs a histogram into bytes that are good until the next time.
+  // Packs a histogram. The bytes are valid until the next call.
   std::string_view pack(const Histogram& histogram) {
     packed_.clear();
     histogram.pack(packed_);

@@ -24,14 +24,14 @@ constexpr std::string_view kFormat = "pcp-trace-instances 1";
 constexpr std::string_view kReserved = "reserved ";
 constexpr std::string_view kEnd = "end";
 
-// More than any file that an agent has written.
+// Larger than any file that an agent has written.
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 30;
 
 Error system_error() { return {std::strerror(errno)}; }
 
 // Gives everything in a file.
 Result<std::string> read_file(const std::string& path) {
-  // A pipe where the file should be must not keep the agent from starting.
+  // O_NONBLOCK: a pipe in place of the file must not block the agent's start.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0) return system_error();
@@ -59,8 +59,8 @@ Result<void> write_file(const std::string& path, std::string_view text) {
   return {};
 }
 
-// Makes a rename in this file's directory last. Some file systems cannot; the rename is done
-// anyway.
+// Makes a rename in the file's directory durable. Some file systems cannot sync a directory; the
+// rename is done anyway.
 void sync_directory_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   const std::string directory = slash == path.npos ? "." : path.substr(0, slash + 1);
@@ -68,7 +68,7 @@ void sync_directory_of(const std::string& path) {
   if (file) ::fsync(file.get());
 }
 
-// Takes the number at the front of `text` and the character after it.
+// Takes the number at the front of `text` and the blank after it.
 template <typename Number>
 bool take_number(std::string_view& text, Number& number) {
   const char* end = text.data() + text.size();
@@ -111,7 +111,7 @@ std::optional<KnownInstance> parse_line(std::string_view line) {
   return known;
 }
 
-// Nothing if the line is about something else, or damaged.
+// Nothing if the line has another subject, or is damaged.
 std::optional<Numbers> parse_reserved(std::string_view line) {
   if (!line.starts_with(kReserved)) return std::nullopt;
   std::string rest(line.substr(kReserved.size()));
@@ -126,7 +126,7 @@ std::optional<Numbers> parse_reserved(std::string_view line) {
   return numbers;
 }
 
-// Takes the next line; nothing if it is the last one and has no newline.
+// Takes the next line; nothing if the last line has no newline.
 std::optional<std::string_view> take_line(std::string_view& text) {
   const std::size_t length = text.find('\n');
   if (length == text.npos) return std::nullopt;

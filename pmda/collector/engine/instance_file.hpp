@@ -22,19 +22,19 @@ class InstanceFile {
  public:
   explicit InstanceFile(std::string path) : path_(std::move(path)) {}
 
-  // A greater number is damage; believing it would leave none for new tags.
+  // A greater number is damage: accepting it would leave no numbers for new tags.
   static constexpr std::int32_t kMaxNumber = 1'000'000'000;
 
   struct Contents {
     std::vector<KnownInstance> instances;  // no tag and no number of a type twice
-    Numbers reserved{};                    // may have been given, whoever had them
+    Numbers reserved{};                    // may have been given, to any tag
     std::string warning;                   // one line; empty if all could be read
   };
 
-  // Reads what can be read, whatever the file is.
+  // Reads all usable lines, whatever the file contains.
   Contents load() const;
 
-  // Replaces the file. If it cannot, the old one is still there.
+  // Replaces the file. On failure the old file remains.
   Result<void> save(const std::vector<KnownInstance>& instances, const Numbers& reserved) const;
 
  private:

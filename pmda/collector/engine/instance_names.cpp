@@ -26,7 +26,7 @@ std::string shown_name(std::string_view tag, std::int32_t instance, NameSuffixes
   return name;
 }
 
-// Ends, because a tag is too short to look like a name with 255 suffixes.
+// The loop ends, because a tag is too short to look like a name with 255 suffixes.
 NameSuffixes InstanceNames::claim(TraceType type, std::string_view tag, std::int32_t instance) {
   std::string word = first_word(tag);
   NameSuffixes suffixes = 0;

@@ -12,7 +12,7 @@ class KeyedHash {
  public:
   KeyedHash();
 
-  // `tweak` tells apart texts that are the same for different purposes.
+  // `tweak` gives equal texts different hashes for different purposes.
   std::uint64_t operator()(std::string_view text, std::uint64_t tweak) const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Labels as PCP takes them: the members of a JSON object, and where in that text each name and
-// value is. Made once, and copied into every answer that shows them.
+// Labels in PCP's form: the members of a JSON object, with the position of each name and value in
+// the text. Made once, and copied into every answer that shows the labels.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,12 @@ namespace pcp::trace::agent {
 
 class LabelText {
  public:
-  // Of one process. PCP takes up to 254 labels of an instance, the agent's own among them, and 64
-  // KiB of all that it merges for a value.
+  // Limits for one process. PCP takes up to 254 labels per instance, including the agent's own, and
+  // 64 KiB for all labels merged for a value.
   static constexpr std::size_t kMaxLabels = 64;
   static constexpr std::size_t kMaxBytes = 4096;
 
-  // Where in the members a label is; its value with the quotes.
+  // A label's position in the members. The value includes its quotes.
   struct Label {
     std::uint16_t name;
     std::uint16_t name_length;
@@ -31,17 +31,17 @@ class LabelText {
   static constexpr Set kAll = ~Set{0};
   static_assert(kMaxLabels <= 64);
 
-  // Adds a label, with its value made a string of JSON and cut at `most` bytes; or gives false:
-  // there is one of this name already, or no room for another. Requires: is_label_name(name).
+  // Adds a label; its value becomes a JSON string, cut at `most` bytes. False if the name exists
+  // already or there is no room. Requires: is_label_name(name).
   bool add(std::string_view name, std::string_view value, std::size_t most = kMaxBytes);
 
-  // Adds those whose names are not here.
+  // Adds the labels whose names are new.
   void add(const LabelText& more);
 
-  // Without the braces.
+  // The JSON members, without the braces.
   const std::string& members() const { return members_; }
 
-  // In the order of the names, as PCP wants them.
+  // Sorted by name, as PCP wants them.
   const std::vector<Label>& labels() const { return labels_; }
   std::string_view name_of(const Label& label) const {
     return std::string_view(members_).substr(label.name, label.name_length);
@@ -49,11 +49,11 @@ class LabelText {
 
   Set all() const { return labels_.size() == kMaxLabels ? kAll : (Set{1} << labels_.size()) - 1; }
 
-  // Those that `other` has with the same value, and those whose names it does not have.
+  // Labels that `other` has with the same value; labels whose names `other` lacks.
   Set in_common_with(const LabelText& other) const;
   Set not_named_in(const LabelText& other) const;
 
-  // These alone.
+  // Only these labels.
   LabelText part(Set set) const;
 
   bool operator==(const LabelText& other) const { return members_ == other.members_; }
@@ -62,7 +62,7 @@ class LabelText {
   std::string_view value_of(const Label& label) const {
     return std::string_view(members_).substr(label.value, label.value_length);
   }
-  // Where the label of this name is, or would be.
+  // The position of the label with this name, or where it would be inserted.
   std::vector<Label>::const_iterator place_of(std::string_view name) const;
   const Label* find(std::string_view name) const;  // null if there is none
   bool insert(std::string_view name, std::string_view json);

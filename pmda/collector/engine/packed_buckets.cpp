@@ -5,7 +5,7 @@
 
 namespace pcp::trace::agent {
 
-// Where the record of this interval begins, or, if it has none, that of the next later one.
+// The offset of this interval's record or, if it has none, of the next later record.
 std::size_t PackedBuckets::offset_of(std::int64_t interval) const {
   std::size_t at = 0;
   while (at < records_.size() && header_at(at).interval < interval)
@@ -23,7 +23,7 @@ void PackedBuckets::put(std::int64_t interval, std::string_view packed) {
   const std::size_t before = holds(at, interval) ? kHeaderBytes + header_at(at).size : 0;
   const std::size_t after = kHeaderBytes + packed.size();
   const std::size_t size = records_.size() - before + after;
-  // Not twice the room, as a vector takes: soon the oldest record goes for each that comes.
+  // Not twice the size, as a vector grows by itself: soon each new record replaces the oldest.
   if (size > records_.capacity()) records_.reserve(size + size / 8);
   const auto begin = records_.begin() + static_cast<std::ptrdiff_t>(at);
   if (after > before) {

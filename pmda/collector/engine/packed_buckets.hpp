@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Keeps a packed histogram for each completed interval of one tag. An interval without values has
-// none. All are kept in one vector of bytes, the oldest first:
+// Keeps a packed histogram for each completed interval of one tag that has values. All are kept in
+// one vector of bytes, the oldest first:
 //
 //   interval, size, packed bytes | interval, size, packed bytes | ...
 //
-// Most are only some bytes long, so that an allocation for each would cost more than what is in it.
+// Most histograms have only a few bytes, so separate allocations would cost more than the data.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +43,7 @@ class PackedBuckets {
  private:
   struct Header {
     std::int64_t interval;
-    std::uint32_t size;  // of the packed histogram, which follows
+    std::uint32_t size;  // bytes of the packed histogram that follows
   };
   static constexpr std::size_t kHeaderBytes = sizeof(std::int64_t) + sizeof(std::uint32_t);
 

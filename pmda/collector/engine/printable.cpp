@@ -24,7 +24,7 @@ std::string shown(std::string_view text, std::size_t most, EscapeRule leading_bl
                   EscapeRule other) {
   std::string out;
   out.reserve(std::min(text.size(), most) + kMark.size() + 1);
-  std::size_t cut = 0;  // where the mark goes, should the rest not fit
+  std::size_t cut = 0;  // where the mark goes if the rest does not fit
   bool leading = true;
   while (!text.empty()) {
     leading = leading && text.front() == ' ';
@@ -54,7 +54,7 @@ std::string printable(std::string_view text, std::size_t most) {
   return shown(text, most, none_stays, stays_in_name);
 }
 
-// An answer may have 100,000 of the longest, so no byte asks for room.
+// Writes through a pointer, without growing the string: an answer may have 100,000 long texts.
 std::string json_string(std::string_view text, std::size_t most) {
   const bool is_simple = is_plain(text, most);
   std::string kept;

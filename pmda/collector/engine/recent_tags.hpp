@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Remembers the tags that were looked up lately, so that finding one again costs a
-// comparison and next to no hash. The hash is nobody's secret: whoever chooses names that collide
-// makes them be forgotten, and looked up in the table again, which is no worse than before.
+// A cache of tags that were looked up lately: a hit costs a comparison and a cheap hash. The hash
+// is not keyed. An attacker who chooses colliding names only causes misses, which cost a look-up in
+// the table, as without the cache.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ namespace pcp::trace::agent {
 class RecentTags {
  public:
   struct Entry {
-    std::string_view name;  // no name: none yet
+    std::string_view name;  // empty: no tag yet
     TraceType type{};
     TagIndex tag = 0;
 
@@ -27,8 +27,7 @@ class RecentTags {
     }
   };
 
-  // The only entry where this tag may be: it is there, or may be put there. The name that is put
-  // there must stay where it is.
+  // The only entry that may hold this tag. A name stored in it must keep its address.
   Entry& entry_of(TraceType type, std::string_view name) {
     const std::uint64_t mixed =
         (ends_of(name) ^ static_cast<std::uint64_t>(type) << 56) * kMultiplier;
@@ -41,7 +40,7 @@ class RecentTags {
   static constexpr std::uint64_t kMultiplier = 0x9e3779b97f4a7c15;  // 2^64 / golden ratio
   static constexpr unsigned kIndexBits = 9;
 
-  // The first and the last eight bytes: names that differ only between them are rare.
+  // Hashes the first and last eight bytes: few names differ only between them.
   static std::uint64_t ends_of(std::string_view name) {
     std::uint64_t first = 0;
     std::uint64_t last = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// At most so many elements of a vector from one of them on.
+// Up to `max` elements of a vector, from index `from` on.
 #pragma once
 
 #include <algorithm>

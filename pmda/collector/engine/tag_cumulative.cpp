@@ -22,7 +22,7 @@ void TagCumulative::coarsen(HistogramPool& pool) {
   store(coarser, pool);
 }
 
-// As fine as there is room.
+// Stores the sum as finely as there is room.
 void TagCumulative::store(Histogram& sum, HistogramPool& pool) {
   std::string_view bytes = pool.pack(sum);
   while (bytes.size() > CumulativeHistogram::kMaxPackedBytes &&
@@ -44,7 +44,7 @@ void TagCumulative::put(std::string_view packed, std::uint64_t count, HistogramP
   const std::size_t before = heap_bytes(packed_.capacity());
   if (packed.size() > packed_.capacity() || packed.size() < packed_.capacity() / 2) {
     std::vector<char> fitting;
-    fitting.reserve(packed.size() + packed.size() / 8);  // room for a little more, not for as much
+    fitting.reserve(packed.size() + packed.size() / 8);  // a little spare room, not double
     packed_.swap(fitting);
   }
   packed_.assign(packed.begin(), packed.end());

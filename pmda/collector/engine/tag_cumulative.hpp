@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The distribution of one tag's values since some time, packed: what comes is added when its
-// interval is complete or, late, at once.
+// The packed distribution of one tag's values since some time. Values are added when their interval
+// completes; late values are added at once.
 #pragma once
 
 #include <cstddef>
@@ -15,22 +15,22 @@
 
 namespace pcp::trace::agent {
 
-// Lies on the heap, which the pool is told of as well. Whoever drops one clears the pool.
+// Lies on the heap; its own size counts in the pool, too. Before deleting one, clear the pool.
 class TagCumulative {
  public:
-  // `before` counts the tag's finite values that were completed before.
+  // `before` is the number of the tag's finite values that were completed earlier.
   TagCumulative(Time since, std::uint64_t before, HistogramPool& pool)
       : since_(since), before_(before) {
     pool.account(0, heap_bytes(sizeof *this));
   }
 
-  // Adds values. Those for which there is no room are unbinned.
+  // Adds values. Values without room are unbinned.
   void add(const Histogram& values, HistogramPool& pool);
 
-  // Brings it down to the pool's coarseness.
+  // Coarsens the histogram to the pool's coarseness.
   void coarsen(HistogramPool& pool);
 
-  // True if it has no histogram and never will: the pool was full before its first value, or even
+  // True if the tag permanently has no histogram: the pool was full before its first value, or even
   // the coarsest bins were too many.
   bool left_out() const { return left_out_; }
 
@@ -38,7 +38,7 @@ class TagCumulative {
   std::string_view packed() const { return {packed_.data(), packed_.size()}; }
   std::uint64_t count() const { return count_; }
 
-  // Those that are not binned, if so many finite values of the tag are completed.
+  // The number of unbinned values, if `completed` finite values of the tag are completed.
   std::uint64_t unbinned(std::uint64_t completed) const {
     return completed - std::min(completed, before_ + count_);
   }

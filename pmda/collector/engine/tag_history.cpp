@@ -8,7 +8,7 @@ namespace pcp::trace::agent {
 namespace {
 
 std::uint64_t finite(std::uint64_t count, std::uint64_t nonfinite) {
-  return count - std::min(count, nonfinite);  // counts that are as great as can be may be equal
+  return count - std::min(count, nonfinite);  // saturated counts may be equal
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ std::uint64_t TagHistory::add_late(const Delta& delta, std::string_view histogra
   if (shares.get().empty()) return delta.count;
   DealtHistogram values(has_histogram(type_) ? histogram : std::string_view());
   values.drop(part_of(values.total(), 0, shares.get().front().from));
-  Histogram late;  // what completed buckets get of it
+  Histogram late;  // the part for completed buckets
   std::uint64_t in_window = 0;
   for (const BatchShare& share : shares.get()) {
     const WindowSums part = part_of(delta, share);
@@ -78,7 +78,7 @@ std::uint64_t TagHistory::add_late(const Delta& delta, std::string_view histogra
   return delta.count - in_window;
 }
 
-// What goes to a completed bucket is added to `completed` as well, if that is not null.
+// Values for a completed bucket are also added to `completed`, if not null.
 void TagHistory::add_late(DealtHistogram& values, const BatchShare& share, Histogram* completed,
                           HistogramPool& pool) {
   if (values.left() == 0 || !has_room_for_histograms(pool)) return;
@@ -94,15 +94,15 @@ void TagHistory::add_late(DealtHistogram& values, const BatchShare& share, Histo
   }
 }
 
-// The finite values that are in no working bucket.
+// The number of finite values outside the working bucket.
 std::uint64_t TagHistory::completed() const {
   const std::uint64_t all = finite(total_.count, total_.nonfinite);
   const WindowSums& working = window_.working();
   return all - std::min(all, finite(working.count, working.nonfinite));
 }
 
-// Gives the one of this tag, from its first value on; null if its type has none. To be called
-// before the value is counted as completed.
+// Gives the tag's cumulative histogram, made before its first value; null if the type has none.
+// Call it before that value counts as completed.
 TagCumulative* TagHistory::cumulative(CumulativePool& cumulative) {
   if (!cumulative_ && has_histogram(type_)) {
     cumulative_ =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// All that was measured of one tag in this life of its: totals, window, and the window's summary,
-// which is made once per interval.
+// The data of one tag in one life: totals, window, and the window's summary, which is computed once
+// per interval.
 #pragma once
 
 #include <cstdint>
@@ -25,16 +25,16 @@ class TagHistory {
 
   TagIndex tag() const { return tag_; }
 
-  // The interval that the working bucket belongs to.
+  // The interval of the working bucket.
   std::int64_t interval() const { return interval_; }
 
-  // Completes the working bucket, forgets the buckets older than the window and makes the summary.
-  // False if the window holds nothing any more; all of its memory was given back then.
+  // Completes the working bucket, forgets buckets older than the window and computes the summary.
+  // False if the window is empty; then its memory is freed.
   bool advance(std::int64_t interval, std::size_t buckets, HistogramPool& pool,
                CumulativePool& cumulative);
 
-  // These add to the totals, and to the working bucket or, late, to whichever the time asks for.
-  // Requires: the interval is the current one.
+  // The next functions add to the totals, and to the working bucket or, if late, the bucket of the
+  // time. Requires: interval() is the current one.
   void add(double value, HistogramPool& pool) {
     const bool finite = total_.add(value);
     window_.working().add(value);
@@ -43,15 +43,15 @@ class TagHistory {
   }
   void add(const Delta& delta, std::string_view histogram, HistogramPool& pool);
 
-  // Adds increments to a counter's. Gives what there is left to add of them: calls, which leave the
-  // last value as it is.
+  // Adds increments to a counter's. Gives the rest to add elsewhere: calls that keep the last
+  // value.
   Delta take_increments(const Delta& delta);
 
-  // Gives how many calls were too old for the window.
+  // Gives the number of calls that were too old for the window.
   std::uint64_t add_late(const Delta& delta, std::string_view histogram, const BatchShares& shares,
                          std::size_t buckets, HistogramPool& pool, CumulativePool& cumulative);
 
-  // Begins the cumulative histogram of a tag that is new.
+  // Starts the cumulative histogram of a new tag.
   void begin_cumulative(Time now, CumulativePool& cumulative) {
     if (has_histogram(type_))
       cumulative_ = std::make_unique<TagCumulative>(now, 0, cumulative.memory());
@@ -80,17 +80,17 @@ class TagHistory {
   // Requires: cumulative histograms are kept.
   void copy_to(CumulativeSample& sample, const CumulativePool& cumulative) const;
 
-  // Of the interval before this one; empty if it has none.
+  // The histogram of the interval before interval(); empty if there is none.
   std::string_view last_histogram() const {
     return histograms_ ? histograms_->of(interval_ - 1) : std::string_view();
   }
 
-  // For the engine: where in its list of active tags this one is.
+  // For the engine: this tag's index in its list of active tags.
   static constexpr std::uint32_t kInactive = ~std::uint32_t{0};
   std::uint32_t active_index = kInactive;
 
  private:
-  // Makes the histograms if there are none.
+  // Makes the histograms if there are none. False if the pool is full.
   bool has_room_for_histograms(HistogramPool& pool) {
     if (!histograms_ && !pool.full()) [[unlikely]]
       histograms_ = std::make_unique<WindowHistograms>(pool);
@@ -111,9 +111,9 @@ class TagHistory {
   Delta total_;
   Increments increments_;
   WindowBuckets window_;
-  std::unique_ptr<WindowHistograms> histograms_;  // none if the window has none
-  std::unique_ptr<TagCumulative> cumulative_;     // none before the first value that is kept
-  std::unique_ptr<TagInFlight> in_flight_;        // none if it would say nothing
+  std::unique_ptr<WindowHistograms> histograms_;  // null if the window has none
+  std::unique_ptr<TagCumulative> cumulative_;     // null before the first value that is kept
+  std::unique_ptr<TagInFlight> in_flight_;        // null if it would be empty
   WindowSums summary_;
 };
 

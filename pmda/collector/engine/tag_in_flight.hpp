@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The transactions of one tag that were begun and have not ended, as its processes tell of them,
-// and how many of those have gone with their process.
+// The open transactions of one tag, as its processes report them, and the number of transactions
+// that disappeared with their process.
 #pragma once
 
 #include <algorithm>
@@ -13,16 +13,16 @@
 
 namespace pcp::trace::agent {
 
-// Taking a share in or out costs the logarithm of their number, reading costs the same for any.
+// Adding or removing a share takes time logarithmic in their number; reading takes constant time.
 class TagInFlight {
  public:
-  // Requires: of this holder there is none.
+  // Requires: there is no share of this holder.
   void enter(const OpenShare& share) {
     shares_.insert(share);
     open_ += share.open;
   }
 
-  // Requires: this one has entered.
+  // Requires: this share was entered.
   void leave(const OpenShare& share) {
     const auto entered = shares_.find(share);
     assert(entered != shares_.end() && entered->open == share.open);
@@ -52,7 +52,7 @@ class TagInFlight {
   };
 
   std::set<OpenShare, BeganEarlier> shares_;
-  std::uint64_t open_ = 0;  // of all of them
+  std::uint64_t open_ = 0;  // of all shares
   std::uint64_t vanished_ = 0;
 };
 

@@ -18,7 +18,7 @@ bool by_number(const KnownInstance& a, const KnownInstance& b) {
   return std::tie(a.instance, a.type) < std::tie(b.instance, b.type);
 }
 
-// Of two that were absent for as long, the one with the greater number has come later.
+// At equal absence, the greater number was given later and is kept longer.
 bool by_absence(const KnownInstance& a, const KnownInstance& b) {
   return a.absent != b.absent ? a.absent < b.absent : a.instance > b.instance;
 }
@@ -51,13 +51,13 @@ TagRegistry::TagRegistry(const EngineOptions& options, const std::vector<KnownIn
     highest = std::max(highest, each.instance);
   }
   for (const KnownInstance& each : least_absent(known, options.most_tags())) {
-    if (each.tag == kOverflowName) continue;  // from a time when it could be a tag like any
+    if (each.tag == kOverflowName) continue;  // from a version where this could be a usual tag
     const TagIndex index = find_or_add(each.type, each.tag);
     tags_[index].life = -std::int64_t{each.absent};
     number(index, each.instance);
   }
   numbered_.sort([this](TagIndex a, TagIndex b) { return tags_[a].life < tags_[b].life; });
-  recent_.clear();  // nobody has used them yet
+  recent_.clear();  // else a look-up would skip use()
 }
 
 void TagRegistry::begin_life() {
@@ -66,7 +66,7 @@ void TagRegistry::begin_life() {
 }
 
 TagIndex TagRegistry::find_or_add_again(TraceType type, std::string_view name) {
-  // A process that has too many tags sends what is beyond them under this name.
+  // A process with too many tags sends the excess ones under this name.
   if (name == kOverflowName) return overflow_tag(type);
   if (const auto found = find_or_add(type, name, max_names_)) {
     recent_.entry_of(type, name) = {tags_[*found].name, type, *found};
@@ -166,7 +166,7 @@ void TagRegistry::number(TagIndex index, std::int32_t instance) {
 bool TagRegistry::note_origin(TagIndex index, const std::shared_ptr<const Origin>& origin) {
   Tag& tag = tags_[index];
   if (tag.origins_differ || is_overflow(index)) return false;
-  if (origin == nullptr) {  // a program of which nothing is known has no labels
+  if (origin == nullptr) {  // an unknown program has no labels
     tag.origins_differ = tag.origins_differ || tag.origin == nullptr;
     return keep_labels(tag, 0);
   }
@@ -224,7 +224,7 @@ void TagRegistry::begin_numbers_after(const Numbers& reserved) {
 
 std::size_t TagRegistry::known_instances(std::size_t from, std::size_t max,
                                          std::vector<KnownInstance>& out) const {
-  // Behind those of kOverflowName, which have none.
+  // The first tags are those of kOverflowName, which have no numbers.
   const auto looked_at = slice(tags_, kTraceTypes.size() + from, max);
   for (const Tag& tag : looked_at) {
     if (tag.instance == 0) continue;

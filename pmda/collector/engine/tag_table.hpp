@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Finds a tag by its type and name. Names come from anybody, so there is a limit to them,
-// and the hash is keyed: nobody can choose names that collide.
+// Finds a tag by type and name. Any program can choose names, so their number is limited, and the
+// hash is keyed: nobody can choose names that collide.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ namespace pcp::trace::agent {
 
 class TagTable {
  public:
-  // Takes the memory for its index at once: growing it later would take too long. A few tags touch
-  // all of the index, so it is a small one.
+  // Takes the index's memory at once, because growing it later would take too long. The index is
+  // small, because even a few tags touch all of it.
   explicit TagTable(std::size_t max_names) {
     tags_.max_load_factor(2);
     tags_.reserve(max_names);
@@ -31,12 +31,12 @@ class TagTable {
 
   std::size_t size() const { return tags_.size(); }
 
-  // Gives the name as it is kept here, until it is erased. Requires: it is new.
+  // Gives the stored name, which is valid until erase(). Requires: the name is new.
   std::string_view insert(TraceType type, std::string_view name, TagIndex tag) {
     return tags_.emplace(Name{type, std::string(name)}, tag).first->first.text;
   }
 
-  // Requires: it is here.
+  // Requires: the name is present.
   void erase(TraceType type, std::string_view name) {
     tags_.erase(tags_.find(NameView{type, name}));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The words that the engine and those who use it have in common.
+// Types shared by the engine and its users.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace pcp::trace::agent {
 
-// A steady clock's reading. Only differences matter.
+// A reading of the steady clock. Only differences matter.
 using Time = std::chrono::nanoseconds;
 
 struct EngineOptions {
@@ -26,59 +26,60 @@ struct EngineOptions {
   std::size_t max_histogram_bytes = 64u << 20;   // beyond it histograms are coarsened
   std::size_t max_cumulative_bytes = 64u << 20;  // --histogram-memory: of the cumulative ones
 
-  // Beyond max_tags there is a little room for names whose tags with labels have none.
+  // Additional room beyond max_tags, for bare names of tags with labels that have no room.
   std::uint32_t room_for_bare_names() const { return std::max(max_tags / 100, 1u); }
   std::uint32_t most_tags() const { return max_tags + room_for_bare_names(); }
 };
 
-// What the engine calls a tag, until the next reset.
+// Identifies a tag until the next reset.
 using TagIndex = std::uint32_t;
 
-// Who sends a tag, for instance labels.
+// The sender of a tag, for instance labels.
 struct Origin {
-  std::string owner;      // the user, by the name that limits know it by
-  std::uint32_t pid = 0;  // as the kernel says, or as the process claims over TCP
-  LabelText labels{};     // what the process says of itself
+  std::string owner;      // the user's name, as the limits use it
+  std::uint32_t pid = 0;  // from the kernel, or over TCP as the process claims
+  LabelText labels{};     // the labels that the process gives itself
 };
 
 inline constexpr std::array kQuantiles{0.50, 0.90, 0.95, 0.99, 0.999};
 
-// What was added to a counter. The calls are in its count, too, and leave its last value alone.
+// Additions to a counter. Their calls also count in `total.count`, but do not change its last
+// value.
 struct Increments {
   std::uint64_t calls = 0;
   double sum = 0;
 };
 
-// What one process has in flight of a tag: transactions that it has begun and not ended.
+// One process's open transactions of a tag: begun and not ended.
 struct OpenShare {
-  std::uint64_t holder = 0;  // tells the shares of one tag apart
+  std::uint64_t holder = 0;  // distinguishes the shares of one tag
   std::uint64_t open = 0;
-  Time began{};           // the oldest of them
+  Time began{};           // of the oldest transaction
   std::uint32_t pid = 0;  // 0: unknown
-  std::uint32_t tid = 0;  // the thread that began the oldest; 0: it has ended, or is unknown
+  std::uint32_t tid = 0;  // thread that began the oldest; 0: ended, or unknown
 };
 
-// Everything the metrics of one instance need.
+// All values for the metrics of one instance.
 struct TagValues {
   std::int32_t instance = 0;
-  Delta total;  // since the tag appeared or came back after a reset; `last` is the last value
-  Increments increments;  // in that time
+  Delta total;  // since the tag appeared or returned after a reset; `last` is the last value
+  Increments increments;  // in the same time
 
-  // Over the completed buckets; meaningless if the window holds nothing for this tag. Of `window`
-  // count, nonfinite, sum, min and max are kept.
+  // Over the completed buckets; only valid if in_window. In `window` only count, nonfinite, sum,
+  // min and max are set.
   bool in_window = false;
   Delta window;
   bool has_quantiles = false;
   std::array<double, kQuantiles.size()> quantiles{};
-  double quantile_error = 0;  // at most, as a part of the true value; more where memory is short
+  double quantile_error = 0;  // the greatest relative error; grows when memory is short
 
-  // Transactions that were begun and have not ended.
+  // Open transactions: begun and not ended.
   struct InFlight {
     std::uint64_t open = 0;
-    Time oldest_age{};  // of the oldest; 0 if there is none, as are the next two
+    Time oldest_age{};  // of the oldest; if none is open, 0, like pid and tid
     std::uint32_t pid = 0;
     std::uint32_t tid = 0;
-    std::uint64_t vanished = 0;  // went with their process, in the time of `total`
+    std::uint64_t vanished = 0;  // ended with their process, in the time of `total`
   };
   InFlight in_flight;
 };
@@ -93,48 +94,47 @@ struct IntervalHistogram {
 // The distribution of one instance's values since some time.
 struct CumulativeSample {
   std::int32_t instance = 0;
-  bool left_out = false;  // there was no room for it: the rest says nothing
+  bool left_out = false;  // no room for it: the other members are meaningless
   Time since{};
   std::uint64_t count = 0;     // values that are binned
-  std::uint64_t unbinned = 0;  // finite ones that are not
+  std::uint64_t unbinned = 0;  // finite values that are not binned
   std::string packed;          // as histogram_codec.hpp says
 };
 
 struct InstanceName {
   std::int32_t instance = 0;
-  std::uint8_t suffixes = 0;             // what shown_name() wants to know, for PCP's tools
-  std::string tag;                       // as the program gave it
-  std::shared_ptr<const Origin> origin;  // null if unknown, or if processes have nothing in common
-  LabelText::Set labels_kept = 0;        // those of its labels that all processes have
-  std::shared_ptr<const LabelText> description;  // null if nobody gave one
+  std::uint8_t suffixes = 0;                     // for shown_name(), for PCP's tools
+  std::string tag;                               // as the program gave it
+  std::shared_ptr<const Origin> origin;          // null if unknown, or without common labels
+  LabelText::Set labels_kept = 0;                // the origin's labels that all processes share
+  std::shared_ptr<const LabelText> description;  // null if there is none
 };
 
-// A number of each type.
+// One number for each type.
 using Numbers = std::array<std::int32_t, kTraceTypes.size()>;
 
-// A number that a tag had in an earlier life of the agent.
+// A tag's number from an earlier life of the agent.
 struct KnownInstance {
   TraceType type{};
   std::string tag;
   std::int32_t instance = 0;
-  std::uint32_t absent =
-      0;  // ends of the agent, and resets, since the tag had values; 0: it has now
+  std::uint32_t absent = 0;  // agent ends and resets since the tag had values; 0: it has values now
   bool operator==(const KnownInstance&) const = default;
 };
 
 struct EngineCounters {
-  std::uint64_t tags = 0;        // active ones
-  std::uint64_t overflowed = 0;  // calls that went to "(overflow)" for want of room for their tag
-  std::uint64_t folded = 0;      // calls whose tag had labels and no room: their bare name has them
-  std::uint64_t coarsenings = 0;  // times that histograms lost half of their resolution
+  std::uint64_t tags = 0;         // active ones
+  std::uint64_t overflowed = 0;   // calls counted in "(overflow)", for want of room for their tag
+  std::uint64_t folded = 0;       // calls of tags without room, counted at their bare name
+  std::uint64_t coarsenings = 0;  // how often all histograms lost half of their resolution
   std::uint64_t histogram_bytes = 0;
   std::uint64_t cumulative_bytes = 0;
-  std::uint64_t late = 0;       // calls that were too old for the window: in the totals only
+  std::uint64_t late = 0;       // calls too old for the window: counted in the totals only
   std::uint64_t rotations = 0;  // intervals completed
 };
 
-// Instances are numbered 1, 2, 3 ... for each type as their first values arrive, after the highest
-// known number. Instance 0 is kOverflowName: the tags for which there was no room.
+// Instances are numbered 1, 2, 3 ... for each type, in the order of their first values, after the
+// highest known number. Instance 0 is kOverflowName, for tags without room.
 inline constexpr std::int32_t kOverflowInstance = 0;
 
 }  // namespace pcp::trace::agent

@@ -15,8 +15,8 @@ std::int64_t divide_down(Wide dividend, std::int64_t divisor) {
 
 }  // namespace
 
-// The greatest k whose beginning is not later: ceil(k * period / buckets) <= elapsed, which for
-// whole nanoseconds is k * period <= elapsed * buckets.
+// The greatest k with ceil(k * period / buckets) <= elapsed; for whole nanoseconds this is k *
+// period <= elapsed * buckets.
 std::int64_t WindowClock::interval_at(Time time) const {
   return divide_down(Wide{(time - start_).count()} * buckets_, period_.count());
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Cuts time into intervals of period/buckets, exact in nanoseconds although the quotient need not
-// be whole: interval k begins at ceil(k * period / buckets) after the start. Before the start they
-// have negative numbers.
+// Cuts time into intervals of period/buckets, exact in nanoseconds even if the quotient is not
+// whole: interval k begins at ceil(k * period / buckets) after the start. Intervals before the
+// start have negative numbers.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class WindowClock {
 
   std::int64_t buckets() const { return buckets_; }
 
-  // No interval is longer.
+  // The length of the longest interval.
   Time interval_length() const { return interval_length_; }
 
  private:

@@ -6,7 +6,7 @@
 
 namespace pcp::trace::agent {
 
-// Changes the working histogram and has the pool note what that does to its memory.
+// Changes the working histogram and updates the pool's count of memory.
 template <typename Change>
 void WindowHistograms::change_working(HistogramPool& pool, Change change) {
   const std::size_t before = memory_of(working_);
@@ -56,7 +56,7 @@ void WindowHistograms::complete(std::int64_t interval, std::int64_t oldest, Hist
 void WindowHistograms::clear_working(HistogramPool& pool) {
   change_working(pool, [&] {
     working_.clear();
-    if (pool.coarseness() > 0) working_ = {};  // memory is scarce: what is packed needs it more
+    if (pool.coarseness() > 0) working_ = {};  // memory is scarce: packed histograms need it more
   });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The distributions of one tag's values: the working bucket's as a histogram, those of the
-// completed buckets packed, and the quantiles over them.
+// The distributions of one tag's values: the working bucket's as a histogram, those of completed
+// buckets packed, and the quantiles over the latter.
 #pragma once
 
 #include <array>
@@ -20,14 +20,14 @@ namespace pcp::trace::agent {
 
 using Quantiles = std::array<double, kQuantiles.size()>;
 
-// Lies on the heap, which the pool is told of as well. Whoever drops one calls leave() first, or
-// clears the pool.
+// Lies on the heap; its own size counts in the pool, too. Before deleting one, call leave() or
+// clear the pool.
 class WindowHistograms {
  public:
   explicit WindowHistograms(HistogramPool& pool) { pool.account(0, heap_bytes(sizeof *this)); }
   void leave(HistogramPool& pool);
 
-  // Counts a value in the working bucket. False if the pool is full.
+  // Adds a value to the working bucket. False if the pool is full.
   bool add(double value, HistogramPool& pool) {
     if (working_.coarseness() < pool.coarseness() || pool.full()) [[unlikely]] {
       if (!make_ready(pool)) return false;
@@ -40,39 +40,38 @@ class WindowHistograms {
     return true;
   }
 
-  // Adds a packed histogram, which counts so many values, to the working bucket. False if it could
-  // not be added.
+  // Adds a packed histogram of `total` values to the working bucket. False on failure.
   bool merge(std::string_view packed, std::uint64_t total, HistogramPool& pool);
 
-  // Has values dealt to the working or to a completed bucket, until so many of all are gone. If
-  // there is no room for them, they are left.
+  // Deals values to the working or to a completed bucket, until `until` of all are dealt. Without
+  // room the values stay undealt.
   void merge(DealtHistogram& values, std::uint64_t until, HistogramPool& pool);
   void merge_late(std::int64_t interval, DealtHistogram& values, std::uint64_t until,
                   HistogramPool& pool);
 
-  // Completes the working bucket, which is this interval's, and forgets what is older than
-  // `oldest`. It stays to be looked at until it is cleared for the next interval.
+  // Completes the working bucket, which belongs to `interval`, and forgets buckets older than
+  // `oldest`. working() keeps its values until clear_working().
   void complete(std::int64_t interval, std::int64_t oldest, HistogramPool& pool);
   const Histogram& working() const { return working_; }
   void clear_working(HistogramPool& pool);
 
-  // Brings everything down to the pool's coarseness.
+  // Coarsens everything to the pool's coarseness.
   void coarsen(HistogramPool& pool);
 
-  // Computes the quantiles over the completed buckets, whose sums these are.
+  // Computes the quantiles over the completed buckets. `sums` are the sums of those buckets.
   void summarise(const WindowSums& sums, HistogramPool& pool);
 
-  // A completed interval's, packed; empty if it has none.
+  // The packed histogram of a completed interval; empty if there is none.
   std::string_view of(std::int64_t interval) const { return completed_.find(interval); }
 
-  // Nothing if the completed buckets hold no value.
+  // Nothing if the completed buckets hold no values.
   const std::optional<Quantiles>& quantiles() const { return quantiles_; }
 
-  // How far off they are at most, as a part of the true value.
+  // The greatest relative error of the quantiles.
   double quantile_error() const { return quantile_error_; }
 
  private:
-  // Of its two vectors, whose share of the heap's own is about that of two pieces.
+  // For the histogram's two vectors. Their heap overhead is about that of two allocations.
   static std::size_t heap_bytes_of_histogram(std::size_t bytes) {
     constexpr std::size_t kSecondPiece = 16;
     return bytes == 0 ? 0 : heap_bytes(bytes + kSecondPiece);

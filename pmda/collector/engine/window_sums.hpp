@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The numbers that one bucket, or all completed ones together, hold of one tag; and a tag's
-// buckets.
+// The numbers of one tag in one bucket or in all completed ones; and a tag's buckets.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +12,7 @@
 
 namespace pcp::trace::agent {
 
-// What rates, averages and extrema are made of: a Delta without what no window metric needs.
+// The numbers for rates, averages and extrema: the part of a Delta that window metrics need.
 struct WindowSums {
   std::uint64_t count = 0;
   std::uint64_t nonfinite = 0;
@@ -42,20 +41,20 @@ struct WindowSums {
   }
 };
 
-// The buckets of one tag: the working one, to which most is added, and the completed ones, from the
-// oldest to the newest in which something happened. The working one is nobody's interval: whoever
-// owns this knows. Memory is taken only when a bucket is completed.
+// The buckets of one tag: the working bucket, and the completed ones from the oldest to the newest
+// with values. The owner knows the working bucket's interval. Memory is only taken when a bucket
+// completes.
 class WindowBuckets {
  public:
   WindowSums& working() { return working_; }
   const WindowSums& working() const { return working_; }
 
-  // Gives a completed interval's bucket, made if necessary, for something to be added. `most` is
-  // how many there can be. Requires: what is older than the window has been dropped.
+  // Gives a completed interval's bucket to add to, making it if necessary. `most` is the limit of
+  // buckets. Requires: buckets older than the window were dropped.
   WindowSums& completed(std::int64_t interval, std::size_t most);
 
-  // Completes the working bucket, which is this interval's, and forgets what is older than
-  // `oldest`. Gives the memory back when nothing is left.
+  // Completes the working bucket, which belongs to `interval`, and forgets buckets older than
+  // `oldest`. Frees the memory when no bucket is left.
   void advance(std::int64_t interval, std::int64_t oldest, std::size_t most);
 
   WindowSums total_of_completed() const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Writes to a descriptor until all is written, and tells why not: streams do not.
+// Writes all bytes to a descriptor and gives the error, which streams do not.
 #pragma once
 
 #include <unistd.h>
@@ -16,7 +16,7 @@ inline int write_all(int descriptor, std::string_view bytes) {
     const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return errno;
-    if (written == 0) return EIO;  // a file system that is broken, and would be asked for ever
+    if (written == 0) return EIO;  // a broken file system: retrying would never end
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
   return 0;
