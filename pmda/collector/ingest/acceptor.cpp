@@ -17,7 +17,7 @@ namespace pcp::trace::agent {
 
 namespace {
 
-// After so many the loop goes on with the connections that there are.
+// After this many connections the loop serves the existing ones again.
 constexpr int kMostAtOnce = 64;
 
 constexpr std::chrono::milliseconds kPause{100};
@@ -52,7 +52,7 @@ Peer describe(int socket, const sockaddr_storage& address) {
 
 void set_tcp_options(int socket) {
   const int on = 1;
-  // Answers are collected here already; a peer that vanished without a word is found out.
+  // TCP_NODELAY, because answers are already collected. Keepalive detects peers that vanished.
   ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   ::setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
   const int idle_s = 60;
@@ -93,7 +93,7 @@ bool Acceptor::take_waiting() {
                                 &length, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!socket) {
       if (errno == EAGAIN || errno == EWOULDBLOCK) break;
-      // Errors that are one connection's, which has ended before it was taken.
+      // These errors concern one connection, which ended before it was accepted.
       if (errno == EINTR || errno == ECONNABORTED || errno == EPROTO) continue;
       pause(errno);
       return false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Takes connections from one listening socket. When there are no descriptors left it pauses instead
-// of being woken again and again for what it cannot take.
+// Accepts connections from one listening socket. Without free descriptors the acceptor pauses,
+// because the socket would wake it again and again.
 //
-// Thread: the ingest thread's.
+// Thread: the ingest thread.
 #pragma once
 
 #include <functional>
@@ -18,8 +18,8 @@ namespace pcp::trace::agent {
 
 class Acceptor {
  public:
-  // `taken` is given each connection and what the kernel says of its peer; the number is its own to
-  // set. `trouble` is given an errno, once until connections can be taken again.
+  // `taken` gets each connection and the kernel's data about its peer; `taken` sets the number.
+  // `trouble` gets an errno, only once until connections can be accepted again.
   using Taken = std::function<void(Descriptor, Peer)>;
   using Trouble = std::function<void(int)>;
 
@@ -28,7 +28,7 @@ class Acceptor {
   void start() { wait(); }
   void stop();
 
-  // Takes connections that wait. False if there is a pause because it could not.
+  // Accepts the waiting connections. False after an error, which starts a pause.
   bool take_waiting();
 
  private:

@@ -19,7 +19,7 @@ namespace pcp::trace::agent {
 
 namespace {
 
-// Takes a keyword and its colon off the front, in any case of letters.
+// Removes a keyword with its colon from the front, in upper or lower case.
 bool take_keyword(std::string_view& text, std::string_view keyword) {
   if (text.size() < keyword.size() || strncasecmp(text.data(), keyword.data(), keyword.size()) != 0)
     return false;
@@ -38,11 +38,11 @@ Error complaint(std::string_view rule, const std::string& what) {
   return {"access rule \"" + std::string(rule) + "\": " + what};
 }
 
-// The thread may outlive its asker.
+// The look-up thread may outlive this call.
 Result<HostPatterns> look_up_within(Time patience, LookUp look_up, const std::string& name) {
   std::promise<Result<HostPatterns>> promise;
   auto answer = promise.get_future();
-  // Signals are the main thread's.
+  // Signals belong to the main thread.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -158,7 +158,7 @@ Admission AccessList::acquire(std::string_view peer) {
 
   Admission admission;
   const Rule* deciding = nullptr;
-  bool is_full = false;  // one of the most specific rules with a limit
+  bool is_full = false;  // one of the most specific rules with a limit is at its limit
   unsigned deciding_specificity = 0;
   unsigned limiting_specificity = 0;
   for (const Rule& rule : rules_) {

@@ -22,13 +22,13 @@ using wire::ByeReason;
 
 constexpr std::size_t kLeastReadBytes = 4 * 1024;
 
-// A flood on many connections makes everybody else wait for one such read of each of them.
+// Limits a flood: the other connections wait for one such read per flooding connection.
 constexpr std::size_t kMostReadBytes = 16 * 1024;
 
-// Answers that may wait for a peer to read them. With more it is not read from.
+// Limit of unsent answers. Beyond it, the connection is not read.
 constexpr std::size_t kMostUnwrittenBytes = 64 * 1024;
 
-// How long a peer that is left may take to read the last words and to close.
+// How long a leaving peer may take to read the last answers and to close.
 constexpr Time kLongestLeave = std::chrono::seconds(5);
 
 bool would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
@@ -111,7 +111,7 @@ void Connection::wait_writable() {
                        self->writing_ = false;
                        if (error) return;
                        self->write();
-                       // While it was not read from, the peer could not go on.
+                       // While the connection was not read, the peer could not finish its PDU.
                        if (!self->reading_) self->unfinished_since_ = steady_now();
                        self->wait_readable();
                      });
@@ -122,7 +122,7 @@ void Connection::on_readable() {
     if (phase_ == Phase::Talking) read();
     if (phase_ == Phase::Leaving) throw_away();
   } catch (const std::exception& problem) {
-    // No memory, most likely. This peer's trouble must not become anybody else's.
+    // Probably out of memory. Only this peer may suffer from it.
     if (phase_ == Phase::Talking) count(host_.context.shared.counters.dropped_limit);
     close();
     host_.say(peer_, std::string("dropped: ") + problem.what());
@@ -188,7 +188,7 @@ void Connection::take_frames() {
   }
 }
 
-// Gives the reader's memory back if nothing is in it, else counts it.
+// Frees the reader's memory if it is empty, else counts the memory.
 void Connection::note_unfinished() {
   host_.unfinished_bytes -= unfinished_bytes_;
   unfinished_bytes_ = 0;
@@ -238,7 +238,7 @@ void Connection::drop(ByeReason reason, const std::string& why) {
 
 void Connection::stop_talking() {
   if (phase_ != Phase::Talking) return;
-  phase_ = Phase::Leaving;  // no way back: what follows must not come here again
+  phase_ = Phase::Leaving;  // set first: the next calls must not enter this function again
   dialogue_.end(steady_now());
   host_.unfinished_bytes -= unfinished_bytes_;
   unfinished_bytes_ = 0;

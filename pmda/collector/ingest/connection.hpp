@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// One peer's connection: reads, cuts the stream into PDUs, writes the answers. It talks until the
-// stream ends or the peer breaks a rule; then it leaves: it sends what is still to be said, closes
-// its half, and throws away what comes until the peer has closed the other half, because closing
-// over unread bytes would send a reset that overtakes the last words.
+// One peer's connection: reads, cuts the stream into PDUs, writes the answers. The connection talks
+// until the stream ends or the peer breaks a rule; then it leaves. Leaving means: send the last
+// answers, shut down our half, and discard input until the peer has closed the other half. Closing
+// with unread input would send a reset that overtakes the last answers.
 //
-// Memory follows activity: an idle connection has no buffers. A peer that does not read its answers
-// is not read from.
+// Memory follows activity: an idle connection has no buffers. A connection is not read while its
+// peer does not read the answers.
 //
-// Thread: the ingest thread's.
+// Thread: the ingest thread.
 #pragma once
 
 #include <cstdint>
@@ -28,13 +28,13 @@ namespace pcp::trace::agent {
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  // What a connection needs of the server.
+  // The server's services for a connection.
   struct Host {
     DialogueContext& context;
-    std::function<void(const Peer&, const std::string&)> say;  // a line of the log, rate-limited
-    std::function<void(Connection&)> stopped_talking;          // it counts no more
-    std::function<void()> control_due;  // it has room for a CONTROL that it had none for
-    std::function<bool()> may_linger;   // false: too many are leaving already
+    std::function<void(const Peer&, const std::string&)> say;  // logs a line, rate-limited
+    std::function<void(Connection&)> stopped_talking;          // no longer counts as open
+    std::function<void()> control_due;  // has room again for a delayed CONTROL
+    std::function<bool()> may_linger;   // false: too many connections are leaving
     std::function<void(std::uint64_t)> closed;
     std::size_t unfinished_bytes = 0;  // of all connections
   };
@@ -42,21 +42,21 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Connection(asio::io_context& io, Descriptor socket, Peer peer, Host& host);
 
   void greet();
-  void refuse(std::int32_t code);      // instead of greet(): tells why, then leaves
-  void leave(wire::ByeReason reason);  // says BYE if the peer knows it, then leaves
+  void refuse(std::int32_t code);      // instead of greet(): sends the reason and leaves
+  void leave(wire::ByeReason reason);  // sends BYE (version 2 only) and leaves
   void close();                        // at once
 
-  // Tells it what to capture, if it does not know; later, if it has not read what it was told
-  // before.
+  // Sends a CONTROL if the capture settings have news. If earlier output is still unsent, sends it
+  // after that.
   void offer_control();
 
-  // Ends what has taken too long. Called now and then.
+  // Ends a connection whose PDU or leaving takes too long. Called from time to time.
   void check_time(Time now);
 
   const Peer& peer() const { return peer_; }
   bool talking() const { return phase_ == Phase::Talking; }
   bool speaks_version_2() const { return dialogue_.speaks_version_2(); }
-  std::string describe(Time now) const;  // one line for the list of clients
+  std::string describe(Time now) const;  // a line for the list of clients
 
  private:
   enum class Phase { New, Talking, Leaving, Closed };
@@ -79,15 +79,15 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Dialogue dialogue_;
   Phase phase_ = Phase::New;
   wire::FrameReader reader_;
-  std::size_t read_bytes_;            // how much to read at once: more if more comes
-  std::size_t unfinished_bytes_ = 0;  // memory that waits for the rest of a PDU
+  std::size_t read_bytes_;            // size of the next read; adapts to the traffic
+  std::size_t unfinished_bytes_ = 0;  // memory for incomplete PDUs
   Time unfinished_since_{};
-  std::string out_;             // to be written
-  bool reading_ = false;        // waiting until the socket is readable
-  bool writing_ = false;        // waiting until it is writable
-  bool control_due_ = false;    // to be offered when all is written
+  std::string out_;             // output not yet sent
+  bool reading_ = false;        // waits for the socket to be readable
+  bool writing_ = false;        // waits for the socket to be writable
+  bool control_due_ = false;    // a CONTROL follows when `out_` is sent
   bool end_of_stream_ = false;  // the peer has closed its half
-  bool half_closed_ = false;    // we have closed ours
+  bool half_closed_ = false;    // we have closed our half
   Time began_;
   Time leaving_since_{};
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How the ingest thread counts. The counters have no other writer, so a plain sum will do. What
-// peers claim to be their calls may be any number.
+// Counts on the ingest thread. It is the only writer, so a plain sum suffices. The sum saturates,
+// because peers may claim any number of calls.
 #pragma once
 
 #include <atomic>

@@ -11,12 +11,12 @@ namespace pcp::trace::agent {
 
 namespace {
 
-// More than a chain of parents has links; each that ends meanwhile costs one.
+// Longer than any chain of parents. An ancestor that ends meanwhile also costs a step.
 constexpr int kMostSteps = 1000;
 
 struct Status {
   std::uint32_t parent = 0;
-  std::uint32_t uid = 0;  // the effective one, as peers of sockets have it
+  std::uint32_t uid = 0;  // the effective one, as in a socket's peer credentials
 };
 
 std::optional<Status> status_of(std::uint32_t pid) {
@@ -34,7 +34,7 @@ std::optional<Status> status_of(std::uint32_t pid) {
 
 bool is_descendant(std::uint32_t pid, std::uint32_t uid) {
   const std::optional<Status> own = status_of(pid);
-  // The number of a peer that has ended may be another's by now.
+  // The pid of an ended peer may belong to another process by now.
   if (!own || own->uid != uid) return false;
   const auto us = static_cast<std::uint32_t>(::getpid());
   std::uint32_t next = own->parent;

@@ -110,7 +110,7 @@ std::optional<Ending> Dialogue::take_hello(const wire::Frame& frame, Turn& turn,
     return Ending{ByeReason::QuotaExceeded, "its user has " +
                                                 std::to_string(options.max_sessions_per_user) +
                                                 " sessions, which is the limit"};
-  // All that is ever shown of it, and a byte to tell that there was more.
+  // As much as is ever shown, and one more byte to mark a cut.
   process_ = hello->process.substr(0, kMaxShownBytes + 1);
   const std::uint32_t pid = peer_.pid != 0 ? peer_.pid : hello->pid;
   session_->pid = pid;
@@ -134,11 +134,11 @@ std::optional<Ending> Dialogue::take_hello(const wire::Frame& frame, Turn& turn,
   return {};
 }
 
-// Goes on with a session that is known; whoever has it must go.
+// Resumes a known session. A connection that still has the session is closed.
 bool Dialogue::take_over(const std::string& user, const wire::SessionId& id, Turn& turn) {
   session_ = context_.sessions.find(user, id);
   if (session_ == nullptr) return false;
-  turn.end();  // the other dialogue's end takes a turn of its own
+  turn.end();  // the other dialogue's end() takes its own turn
   if (session_->connection != 0) context_.end_connection(session_->connection);
   context_.sessions.attach(*session_, peer_.number);
   return true;
@@ -177,7 +177,7 @@ std::optional<Ending> Dialogue::take_tags(const wire::Frame& frame, Turn& turn) 
   return {};
 }
 
-// The engine is told at once of the types that have values, of others with their first ones.
+// Types that have values are described now, others with their first values.
 void Dialogue::describe(const wire::TagDefinition& definition, Turn& turn) {
   if (definition.unit.empty() && definition.description.empty()) return;
   SessionTag& tag = *session_->tags.find(definition.id);
@@ -201,7 +201,7 @@ void Dialogue::say_disagreement(const SessionTag& tag, Turn& turn) {
 std::optional<Ending> Dialogue::take_batch(const wire::Frame& frame, Turn& turn, std::string& out) {
   wire::Batch& batch = context_.batch;
   if (!wire::decode_batch(frame.payload, batch)) return malformed("a malformed BATCH");
-  // All or nothing: no entry is applied before all are known to be good.
+  // All or nothing: no entry is applied before all entries are checked.
   const auto undefined = [](std::uint32_t id) {
     return malformed("a BATCH with tag id " + std::to_string(id) + ", which no TAGS has defined");
   };
@@ -223,7 +223,7 @@ std::optional<Ending> Dialogue::take_batch(const wire::Frame& frame, Turn& turn,
   } else {
     count(counters.duplicates);
   }
-  // Not of the deltas' time, but of now.
+  // Counts in flight describe the present, not the deltas' time.
   context_.sessions.in_flight().take(*session_, batch, turn,
                                      [&](const SessionTag& tag) { say_disagreement(tag, turn); });
   turn.clients()[peer_.number].counters = batch.counters;
@@ -245,7 +245,7 @@ void Dialogue::apply(const wire::DeltaEntry& entry, SessionTag& tag, Turn& turn)
     say_disagreement(tag, turn);
 }
 
-// Nothing of it is the engine's.
+// Spans do not concern the engine.
 std::optional<Ending> Dialogue::take_events(const wire::Frame& frame, Turn& turn,
                                             std::string& out) {
   turn.end();

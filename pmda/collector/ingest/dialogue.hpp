@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What one peer says, what it is answered, and what of it reaches the engine. The peer speaks
-// version 1 (DATA, from the stock library) or version 2 (HELLO first): its first PDU decides. No
-// socket here.
+// Handles one peer's PDUs: the answers, and the values for the engine. The first PDU decides the
+// version: 1 (DATA, from the stock library) or 2 (HELLO). No socket here.
 //
-// Thread: the ingest thread's.
+// Thread: the ingest thread.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +24,7 @@
 
 namespace pcp::trace::agent {
 
-// What the dialogues of all peers have in context.
+// Shared by the dialogues of all peers.
 struct DialogueContext {
   Shared& shared;
   const IngestOptions& options;
@@ -34,13 +33,13 @@ struct DialogueContext {
   OriginStore origins{options, shared.counters.labels_refused};
   SpanIntake spans{shared.spans, tag_finder};
   std::uint64_t agent_instance = 0;
-  std::uint32_t pid = 0;                                // the agent's, for the headers of PDUs
-  std::function<void(std::uint64_t)> end_connection{};  // because another one took its session over
+  std::uint32_t pid = 0;                                // the agent's, for PDU headers
+  std::function<void(std::uint64_t)> end_connection{};  // another one resumed its session
   wire::Batch batch{};                                  // kept, so that decoding allocates nothing
-  wire::Events events{};                                // likewise
-  std::vector<SessionTag*> tags{};                      // of the batch's entries; likewise
-  std::vector<wire::TagDefinition> definitions{};       // likewise
-  // A line of the log about a peer, rate-limited.
+  wire::Events events{};                                // kept, too
+  std::vector<SessionTag*> tags{};                      // of the batch's entries; kept, too
+  std::vector<wire::TagDefinition> definitions{};       // kept, too
+  // Logs a line about a peer, rate-limited.
   std::function<void(const Peer&, const std::string&)> say{};
 };
 
@@ -48,32 +47,31 @@ class Dialogue {
  public:
   Dialogue(DialogueContext& context, const Peer& peer) : context_(context), peer_(peer) {}
 
-  // Why a connection must end. Done: the peer said BYE.
+  // The reason to end a connection. Done: the peer sent BYE.
   struct Ending {
     wire::ByeReason reason{};
     std::string why;
   };
 
-  // The agent's first words.
+  // Appends the agent's first PDU.
   void greet(std::string& out) const;
 
-  // Takes one PDU and appends the answer. Gives something if the connection must end.
+  // Handles one PDU and appends the answer. Gives an Ending if the connection must end.
   std::optional<Ending> take(const wire::Frame& frame, Turn& turn, std::string& out);
 
-  // The connection ends: the session stays for a while, the client is not shown any more.
+  // The connection ends: the session is remembered for a while, the client is no longer shown.
   void end(Time now);
 
-  // Appends what the process is to capture, if it has not been told. False if there is nothing to
-  // say.
+  // Appends a CONTROL if the process lacks the latest captures. False if there is no news.
   bool append_control(std::string& out);
 
-  // Appends a BYE, if the peer would understand it.
+  // Appends a BYE if the peer speaks version 2.
   void bye(std::string& out, wire::ByeReason reason) const;
 
   bool speaks_version_2() const { return speaks_ == Speaks::Version2; }
   std::size_t max_pdu_bytes() const;
 
-  // For the list of clients: what is known of the process.
+  // For the list of clients: a description of the process.
   std::string describe() const;
 
  private:

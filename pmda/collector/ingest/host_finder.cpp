@@ -13,12 +13,12 @@
 namespace pcp::trace::agent {
 
 struct HostFinder::State {
-  std::vector<AccessList::Waiting> names;  // the thread's
+  std::vector<AccessList::Waiting> names;  // used by the thread only
   LookUp look_up;
   std::chrono::milliseconds pause;
   Found found;
 
-  Mutex mutex;  // held while found() is called, so that it is not after stop()
+  Mutex mutex;  // held during found(), so that stop() excludes later calls
   Condition changed;
   bool stopped TRACE_GUARDED_BY(mutex) = false;
 };
@@ -52,7 +52,7 @@ void HostFinder::run(State& state) {
   }
 }
 
-// False once it is to stop.
+// False after stop().
 bool HostFinder::rest(State& state) {
   const std::chrono::steady_clock::time_point until(steady_now() + state.pause);
   const Lock lock(state.mutex);

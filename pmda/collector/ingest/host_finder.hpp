@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Looks names of hosts up again and again until each has an address, on a thread that may wait for
-// a name server as long as that takes.
+// Looks up host names repeatedly until each has an address, on a thread that may wait for a name
+// server.
 //
 // Thread: the one that starts and stops the server, with signals blocked. The look-up thread is
-// never joined, since nobody can end a look-up; it owns what it uses.
+// never joined, because a look-up cannot be cancelled; it owns the data it uses.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ namespace pcp::trace::agent {
 
 class HostFinder {
  public:
-  // Called on the finder's thread, once for each rule at most, and never after stop().
+  // Called on the finder's thread, at most once per rule, and never after stop().
   using Found = std::function<void(const AccessList::Waiting&, const HostPatterns&)>;
 
   HostFinder() = default;
@@ -28,7 +28,7 @@ class HostFinder {
   void start(std::vector<AccessList::Waiting> names, LookUp look_up,
              std::chrono::milliseconds pause, Found found);
 
-  // Does not wait for a look-up that is under way.
+  // Does not wait for a running look-up.
   void stop();
 
  private:
@@ -37,7 +37,7 @@ class HostFinder {
   static bool rest(State& state);
   static bool try_one(State& state, const AccessList::Waiting& name);
 
-  std::shared_ptr<State> state_;  // shared with the thread, which may outlive this
+  std::shared_ptr<State> state_;  // shared with the thread, which may outlive this object
 };
 
 }  // namespace pcp::trace::agent

@@ -66,7 +66,7 @@ HostPattern wildcard(const Address& address, std::size_t bits) {
   return {Kind::Prefix, address, static_cast<std::uint8_t>(bits)};
 }
 
-// `head` is what stands before the '*': one to three numbers, a dot behind each.
+// `head` is the text before the '*': one to three numbers, each with a dot after it.
 std::optional<HostPattern> ipv4_wildcard(std::string_view head) {
   const auto given = static_cast<std::size_t>(std::count(head.begin(), head.end(), '.'));
   if (given < 1 || given > 3 || head.back() != '.') return {};
@@ -77,7 +77,7 @@ std::optional<HostPattern> ipv4_wildcard(std::string_view head) {
   return wildcard(*address, given * 8);
 }
 
-// `head` is what stands before the '*', with its last colon.
+// `head` is the text before the '*', including the last colon.
 std::optional<HostPattern> ipv6_wildcard(std::string_view head) {
   if (head.empty() || head.back() != ':' || head.find('.') != head.npos) return {};
   const bool compressed = head.find("::") != head.npos;
@@ -110,7 +110,7 @@ bool may_be_name(std::string_view text) {
   });
 }
 
-// Tells whether this is meant as a number although it is no address: 10.1, 0x7f.1 or 1.2.3.256.
+// True for a text meant as a number that is no address: 10.1, 0x7f.1 or 1.2.3.256.
 bool is_odd_number(const std::string& text) {
   in_addr number;
   return inet_aton(text.c_str(), &number) != 0 ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Host specifications, as pmcd's access control has them: which peers a rule of -A is about.
+// Host specifications of the rules of -A, in the syntax of pmcd's access control:
 //
 //   name             every address the name has when it is looked up
 //   localhost        every address of this machine
@@ -9,9 +9,8 @@
 //   local:  local:*  the Unix socket and localhost
 //   *                everybody
 //
-// A '*' stands for the rest of an address, except that behind a "::" it stands for the last 16
-// bits. IPv6 addresses may be put in brackets. IPv4 addresses in IPv6's clothes (::ffff:192.0.2.7)
-// are IPv4.
+// A '*' stands for the rest of an address; after a "::" it stands for the last 16 bits. IPv6
+// addresses may be in brackets. IPv4-mapped IPv6 addresses (::ffff:192.0.2.7) are IPv4.
 #pragma once
 
 #include <array>
@@ -30,31 +29,29 @@ struct Address {
   enum class Family : std::uint8_t { Unix, IPv4, IPv6 };
 
   Family family{};
-  std::array<std::uint8_t, 16> bytes{};  // as many as the family has, in network order
+  std::array<std::uint8_t, 16> bytes{};  // as many bytes as the family has, in network order
   auto operator<=>(const Address&) const = default;
 };
 
-// Takes what asio's address::to_string gives (a scope, as in fe80::1%eth0, is left out) and
-// "local:".
+// Parses the text of asio's address::to_string (ignoring a scope, as in fe80::1%eth0), or "local:".
 std::optional<Address> parse_address(std::string_view text);
 
-// Tells whether the address is one of this machine's own at this moment.
+// True if this machine has the address at this moment.
 bool is_own_address(const Address& address);
 
-// A set of peers that one specification, or one address of a named host, stands for.
+// A set of peers: a specification, or one address of a named host.
 struct HostPattern {
   enum class Kind : std::uint8_t { Everybody, Prefix, ThisMachine };
 
   Kind kind{};
   Address address;        // Prefix
-  std::uint8_t bits = 0;  // Prefix: how many of the address's leading bits count
+  std::uint8_t bits = 0;  // Prefix: number of leading bits that must match
   auto operator<=>(const HostPattern&) const = default;
 
-  // `own` is what is_own_address(peer) says; ThisMachine is for TCP only.
+  // `own` is the result of is_own_address(peer). ThisMachine matches TCP peers only.
   bool matches(const Address& peer, bool own) const;
 
-  // The greater, the more specific: everybody, wildcards by their length, this machine, one
-  // address.
+  // Greater means more specific: everybody, wildcards by length, this machine, one address.
   unsigned specificity() const;
   static constexpr unsigned kOneAddress = 201;
 };
@@ -62,13 +59,13 @@ using HostPatterns = std::vector<HostPattern>;
 
 struct HostSpec {
   HostPatterns patterns;
-  std::string name;  // if not empty: of a host, whose addresses are still to be looked up
+  std::string name;  // if not empty: a host whose addresses must be looked up
 };
 
-// An error's message is to stand behind the specification.
+// An error's message is to follow the specification.
 Result<HostSpec> parse_host_spec(std::string_view text);
 
-// May take many seconds. Fails also for a name that will be known in a minute. Thread: any.
+// May take many seconds. A failure may be temporary. Thread: any.
 Result<HostPatterns> look_up_host(const std::string& name);
 
 }  // namespace pcp::trace::agent

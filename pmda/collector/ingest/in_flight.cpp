@@ -10,8 +10,8 @@ namespace pcp::trace::agent {
 
 namespace {
 
-// A process that ends closes its connection a moment before it can be seen to have ended: it is
-// looked for so long. And so many at a time: each look takes some microseconds.
+// An ending process closes its connection shortly before its end is visible, so it is checked for
+// this long. kLooks limits the checks per call; each takes some microseconds.
 constexpr Time kLookedFor = std::chrono::seconds(5);
 constexpr std::size_t kLooks = 100;
 
@@ -45,7 +45,7 @@ void InFlight::take(Session& session, const wire::Batch& batch, Turn& turn,
                     const std::function<void(const SessionTag&)>& disagrees) {
   if (batch.in_flight.empty() && !batch.in_flight_anew) return;
   SessionInFlight& its = session.in_flight;
-  // What another connection has said is void, whatever this one says.
+  // Counts from an earlier connection are void.
   if (batch.in_flight_anew || its.known != Known::Now) {
     forget_all(session, turn);
     its.entered_in = turn.engine().life();
@@ -57,7 +57,7 @@ void InFlight::take(Session& session, const wire::Batch& batch, Turn& turn,
   }
 }
 
-// True if the session disagrees with others about the tag.
+// True if the session is the first with another description of the tag.
 bool InFlight::put(Session& session, SessionTag& tag, const wire::OpenCount& said, Turn& turn) {
   Tags& tags = session.in_flight.tags;
   auto found = tags.find(said.tag_id);
@@ -87,7 +87,7 @@ bool InFlight::put(Session& session, SessionTag& tag, const wire::OpenCount& sai
   return disagrees;
 }
 
-// Half of the room is for others.
+// One user gets at most half of the room.
 bool InFlight::has_room(const Session& session) const {
   return size_ < options_.max_in_flight && session.user->in_flight < options_.max_in_flight / 2 &&
          session.in_flight.tags.size() < options_.max_tags_per_session;
@@ -149,7 +149,7 @@ void InFlight::give_up_old(Time now, Turn& turn) {
     if ((*each)->is_pid_certain) gone.push_back(*each);
   }
   for (Session* const session : gone) {
-    turn.end();  // this reads a file
+    turn.end();  // has_ended() reads a file
     if (has_ended(session->pid)) give_up(*session, turn);
   }
 }
@@ -179,7 +179,7 @@ bool InFlight::enter_again(Turn& turn, std::size_t most) {
       enter(session, *session.tags.find(next->first), next->second, engine, turn.now(),
             said_before);
     }
-    its.entered_in = life;  // should that be over by now, it comes once more
+    its.entered_in = life;  // after another reset meanwhile, the loop repeats
     move(session, Known::Now);
     if (most == 0) return true;
     --most;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Transactions in flight, as the sessions tell of them, and the engine shows them.
+// Transactions in flight: takes the sessions' reports and enters them into the engine.
 //
-// What a session has said leaves the engine with its connection, since the process may be gone as
-// well, and is remembered. A process that comes back says it anew; of one that does not, or that
-// ends meanwhile, it has vanished. A reset makes the engine forget it all: then it enters again,
-// bit by bit.
+// When a connection is lost, its session's counts leave the engine, because the process may have
+// ended, too; InFlight remembers them. A process that reconnects reports them again. If it does not
+// reconnect in time or ends, its transactions count as vanished. A reset clears the engine: then
+// the counts are entered again step by step.
 //
-// Whatever takes a turn may let the main thread in between two tags.
+// Functions that take a Turn may let the main thread in between two tags.
 //
-// Thread: the ingest thread's.
+// Thread: the ingest thread.
 #pragma once
 
 #include <array>
@@ -27,28 +27,28 @@ namespace pcp::trace::agent {
 
 class InFlight {
  public:
-  // `left_out` counts the reports of tags for which there was no room.
+  // `left_out` counts the reports of tags without room.
   InFlight(const IngestOptions& options, TagFinder& finder, IngestCounters::Counter& left_out)
       : options_(options), finder_(finder), left_out_(left_out) {}
 
-  // What becomes of a session: it begins, gets a connection again, has lost it, and ends.
+  // A session's stages: it begins, gets a connection again, loses its connection, ends.
   void begin(Session& session);
   void attach(Session& session) { move(session, Known::Nothing); }
   void detach(Session& session, Turn& turn);
   void end(Session& session, Turn& turn);
 
-  // Takes what a batch says. `disagrees` is told of the tags that TagFinder says so of.
+  // Takes a batch's counts. Calls `disagrees` for tags where TagFinder reports a disagreement.
   // Requires: the session knows the batch's tags.
   void take(Session& session, const wire::Batch& batch, Turn& turn,
             const std::function<void(const SessionTag&)>& disagrees);
 
-  // Gives up those who will not come back: their process has ended, or they had time enough.
+  // Gives up sessions whose process has ended, or whose time to return is over.
   void give_up_old(Time now, Turn& turn);
 
-  // Gives up all that have not come back.
+  // Gives up all sessions that have not returned.
   void give_up_all(Turn& turn);
 
-  // Has at most so many tags and sessions enter again what was reset. True if there is more to do.
+  // After a reset, enters up to `most` tags and sessions again. True if there is more to do.
   bool enter_again(Turn& turn, std::size_t most);
 
  private:
@@ -70,10 +70,10 @@ class InFlight {
   const IngestOptions& options_;
   TagFinder& finder_;
   IngestCounters::Counter& left_out_;
-  // Of Known::Now those come last all of whose tags are in the engine's present life; of
-  // Known::Before the oldest is the first.
+  // Known::Now: sessions that are completely in the engine's present life are at the end.
+  // Known::Before: sorted, the oldest first.
   std::array<std::list<Session*>, 3> lists_;
-  std::size_t size_ = 0;  // tags, of all sessions
+  std::size_t size_ = 0;  // tags of all sessions
   std::uint64_t last_holder_ = 0;
 };
 

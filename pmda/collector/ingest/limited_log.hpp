@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Lines about peers, which may be many and hostile: so many in ten seconds and no more; then how
-// many were left out.
+// Logs lines about peers, which may be many and hostile: a limited number in ten seconds, then the
+// number of lines left out.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace pcp::trace::agent {
 
-// Says one line to the agent's log.
+// Writes one line to the agent's log.
 using LogLine = void (*)(const std::string&);
 
-// Text from a peer, fit for a line of a log: escaped, cut if long.
+// Escapes and shortens a peer's text for a log line.
 std::string for_log(std::string_view text);
 
-// Thread: its owner's.
+// Thread: the owner's.
 class LimitedLog {
  public:
   static constexpr unsigned kMostLines = 20;
@@ -27,7 +27,7 @@ class LimitedLog {
 
   void say(const std::string& line, Time now);
 
-  // Tells how many lines were left out once their interval is over. Call it now and then.
+  // Logs how many lines were left out, once their interval is over. Call it from time to time.
   void catch_up(Time now);
 
  private:

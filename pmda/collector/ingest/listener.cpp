@@ -65,7 +65,7 @@ Bound bind_tcp(int family, Tcp addresses, std::uint16_t port) {
   Descriptor socket(::socket(family, kStreamFlags, IPPROTO_TCP));
   if (!socket) return failed();
   const int on = 1;
-  // A restarted agent may bind although connections of the old one linger.
+  // A restarted agent can bind although connections of the old one linger.
   ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (family == AF_INET6 &&
       ::setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on) != 0)
@@ -79,7 +79,7 @@ Bound bind_tcp(int family, Tcp addresses, std::uint16_t port) {
   return {std::move(socket), port_of(address), 0};
 }
 
-// What a machine without the family says.
+// Errors of a machine without the family.
 bool means_no_family(int error) { return error == EAFNOSUPPORT || error == EADDRNOTAVAIL; }
 
 Error bind_error(std::uint16_t port, int error) {
@@ -88,23 +88,23 @@ Error bind_error(std::uint16_t port, int error) {
 
 enum class Answer { Nobody, Somebody, NoSocket };
 
-// Asks who listens on a path.
+// Checks whether a process listens on a path.
 Answer knock(const std::string& path, const sockaddr_un& address) {
   struct stat status {};
-  if (::lstat(path.c_str(), &status) != 0) return Answer::Nobody;  // bind() will say more
+  if (::lstat(path.c_str(), &status) != 0) return Answer::Nobody;  // bind() gives the better error
   if (!S_ISSOCK(status.st_mode)) return Answer::NoSocket;
   const Descriptor socket(::socket(AF_UNIX, kStreamFlags, 0));
   if (!socket) return Answer::Somebody;
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0)
     return Answer::Somebody;
-  // Anything but a refusal, such as a full queue, leaves room for somebody.
+  // Other errors, such as a full queue, may come from a listening process.
   return errno == ECONNREFUSED || errno == ENOENT ? Answer::Nobody : Answer::Somebody;
 }
 
 }  // namespace
 
 Result<TcpListeners> listen_tcp(Tcp addresses, std::uint16_t port) {
-  // A port that is free for IPv4 may be busy for IPv6; if any will do, another one is tried.
+  // A port that is free for IPv4 may be busy for IPv6. If any port will do, another is tried.
   const int attempts = port == 0 ? 50 : 1;
   for (int attempt = 1;; ++attempt) {
     Bound first = bind_tcp(AF_INET, addresses, port);
@@ -145,7 +145,7 @@ Result<void> UnixListener::open(const std::string& path) {
     return Error{std::strerror(errno)};
 
   struct stat status {};
-  // As pmcd's own socket: who may connect is the business of the access rules.
+  // Like pmcd's own socket: access rules decide who may connect, not permissions.
   if (::chmod(path.c_str(), 0666) != 0 || ::lstat(path.c_str(), &status) != 0 ||
       ::listen(socket.get(), SOMAXCONN) != 0) {
     Error error{std::strerror(errno)};

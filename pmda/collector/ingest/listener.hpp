@@ -15,17 +15,17 @@
 namespace pcp::trace::agent {
 
 struct TcpListeners {
-  std::vector<Descriptor> sockets;  // IPv4, IPv6, or both
+  std::vector<Descriptor> sockets;  // for IPv4, IPv6, or both
   std::uint16_t port = 0;           // the same for both
 };
 
-// Listens for both families, as far as this machine has them; port 0: one that is free in both.
-// Requires: not Tcp::None.
+// Listens for each family that this machine has. Port 0: any port that is free for both. Requires:
+// not Tcp::None.
 Result<TcpListeners> listen_tcp(Tcp addresses, std::uint16_t port);
 
-// Listens on a Unix socket that everybody may connect to. A socket that nobody listens on any more
-// is replaced; anything else that is in the way is left alone. Unlinks the socket when it goes, if
-// it is still its own.
+// Listens on a Unix socket that everybody may connect to. A socket without a listener is replaced;
+// anything else at the path stays, and is an error. The destructor unlinks the path if the socket
+// there is still this one.
 class UnixListener {
  public:
   UnixListener() = default;
@@ -36,7 +36,7 @@ class UnixListener {
   Result<void> open(const std::string& path);
   void close();
 
-  // Gives the listening socket away; the path remains this object's.
+  // Gives the listening socket away. This object still unlinks the path.
   Descriptor take_socket() { return std::move(socket_); }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Where the agent listens, and what it allows its peers.
+// Where the agent listens, and the limits for its peers.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 
 namespace pcp::trace::agent {
 
-// At which of this machine's addresses, of IPv4 and IPv6.
+// The local addresses to listen on, for both IPv4 and IPv6.
 enum class Tcp { AnyAddress, Loopback, None };
 
 struct IngestOptions {
@@ -21,41 +21,41 @@ struct IngestOptions {
   std::uint16_t port = kDefaultPort;  // 0: any free one
   std::string socket_path;            // Unix socket; empty: none
   AccessList access;
-  // Only programs of this user may connect, and over the Unix socket those that this process has
-  // started, whoever they have become; they must be on this machine.
+  // If set, a peer must be on this machine, and must belong to this user or, on the Unix socket, be
+  // a descendant of this process (with any user).
   std::optional<std::uint32_t> only_user;
-  // Between two look-ups of a host in `access` that has no address yet.
+  // Pause between two look-ups of a host in `access` that has no address yet.
   std::chrono::milliseconds look_up_pause = std::chrono::seconds(5);
 
-  std::vector<std::string> split;  // labels of a process that its tags get; valid keys
+  std::vector<std::string> split;  // keys of process labels to add to its tags; valid keys
 
-  // Limits. A peer that goes over one loses its connection, except where another word is said. A
-  // user is a uid on the Unix socket and an address over TCP, all loopback addresses being one.
-  std::uint32_t max_pdu_bytes = 1u << 20;  // not below wire::kLeastMaxPduBytes
-  // Of tags with labels those that go over fold to their bare name, for which there is 1% more
-  // room; only ids of such tags may be four times as many.
+  // Limits. A peer that exceeds one loses its connection, unless noted otherwise. A user is a uid
+  // on the Unix socket or an address over TCP; all loopback addresses are one user.
+  std::uint32_t max_pdu_bytes = 1u << 20;  // at least wire::kLeastMaxPduBytes
+  // Tags with labels beyond the limit fold to their bare name, for which there is 1% more room;
+  // four times as many ids of such tags are allowed.
   std::uint32_t max_tags_per_session = 100'000;
   std::uint32_t max_tags_per_user = 1'000'000;
   std::uint32_t max_tags_in_sessions = 2'000'000;  // all users together
-  std::uint32_t max_label_bytes = 16 * 1024;       // names and labels of a HELLO
-  // Of labels that are kept for a user's tags and processes; of all users three times that. Beyond
-  // it a process is taken without labels.
+  std::uint32_t max_label_bytes = 16 * 1024;       // names and labels in a HELLO
+  // Labels kept for a user's tags and processes; three times that for all users. Beyond it, a
+  // process is accepted without labels.
   std::size_t max_kept_label_bytes = 32u << 20;
-  // Less if there are fewer descriptors; beyond: refused. A user may have a third of them, and
-  // 1,000 in any case.
+  // Fewer if descriptors are short; further ones are refused. A user may have a third of them, but
+  // always 1,000.
   std::uint32_t max_connections = 20'000;
   std::uint32_t max_sessions_per_user =
-      10'000;  // connected ones; of the others the oldest give way
-  std::size_t max_unfinished_bytes = 256u << 20;  // waiting for the rest of their PDU, all together
+      10'000;  // connected ones; the oldest of the others are forgotten
+  std::size_t max_unfinished_bytes = 256u << 20;  // incomplete PDUs, of all connections
   std::chrono::milliseconds unfinished_pdu = std::chrono::seconds(30);
-  // After its connection has gone without a BYE.
+  // How long a session is remembered after a connection lost without BYE.
   std::chrono::milliseconds remember_session = std::chrono::hours(1);
 
-  // Tags of which something is in flight, of each session: so many of all, half of that of a user,
-  // of a session as many as it may have tags. What goes over is left out.
+  // Tags with transactions in flight, counted per session: at most this many in all, half of it per
+  // user, and max_tags_per_session per session. Further ones are left out.
   std::uint32_t max_in_flight = 100'000;
-  // What was in flight when the connection has gone without a BYE is given up once its process is
-  // seen to have ended, or after this time; or when the collector stops.
+  // After a connection lost without BYE its transactions in flight are given up when the process is
+  // seen to have ended, after this time, or (vanish_at_end) when the collector stops.
   std::chrono::milliseconds vanish_after = std::chrono::minutes(2);
   bool vanish_at_end = false;
 };

@@ -10,11 +10,11 @@ namespace pcp::trace::agent {
 
 namespace {
 
-// Three users may have all that they want.
+// So three users can use their whole limit.
 constexpr std::size_t kUsers = 3;
 
 std::size_t bytes_of(const LabelText& labels) {
-  constexpr std::size_t kAround = 200;  // the object, its owner's name, the heap's own
+  constexpr std::size_t kAround = 200;  // the object, its owner's name, heap overhead
   return kAround + labels.members().size() + labels.labels().size() * sizeof(LabelText::Label);
 }
 

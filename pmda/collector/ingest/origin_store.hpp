@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes the origins of tags out of what processes say of themselves. Tags keep them when the
-// processes have gone, so those of one user, and of all, may take so much memory and no more.
+// Makes the origins of tags from labels of processes. Tags keep origins after their processes end,
+// so the memory is limited per user and in total.
 //
-// Thread: the ingest thread's; but any may drop an origin.
+// Thread: the ingest thread; but any may drop an origin.
 #pragma once
 
 #include <atomic>
@@ -20,24 +20,25 @@ namespace pcp::trace::agent {
 
 class OriginStore {
  public:
-  // `refused` counts the labels that are left out.
+  // `refused` counts labels that are left out.
   OriginStore(const IngestOptions& options, IngestCounters::Counter& refused)
       : options_(options), refused_(refused) {}
 
-  // Leaves out labels that PCP would refuse, that are not a process's to give, or that are too
-  // many; and all of them if there is no room left for the user's.
+  // Leaves out labels that PCP would refuse, that are reserved, or that are too many; and all
+  // labels if the user has no room left.
   std::shared_ptr<const Origin> make(const wire::Hello& hello, const std::string& owner,
                                      std::uint32_t pid);
 
-  // Makes the labels of a tag's description, each if it is not empty. Null if there is no room.
+  // Makes labels of a tag's unit and description, each if not empty. Null without room.
   std::shared_ptr<const LabelText> describe(std::string_view unit, std::string_view description,
                                             const std::string& owner);
 
  private:
-  // Added to by make(), taken from by whoever drops an origin. Each stands for itself.
+  // Added to by make(), subtracted from when an origin is dropped, on any thread. Independent
+  // values.
   using Bytes = std::atomic<std::size_t>;
 
-  // Keeps it as one of the owner's. Null if there is no room.
+  // Counts the object for its owner. Null without room.
   template <typename Kept>
   std::shared_ptr<const Kept> keep(Kept kept, std::size_t bytes, const std::string& owner);
 
@@ -46,7 +47,7 @@ class OriginStore {
   std::shared_ptr<Bytes> all_ = std::make_shared<Bytes>(0);
   std::map<std::string, std::shared_ptr<Bytes>> of_users_;
   static constexpr std::size_t kFewUsers = 100;
-  std::size_t most_users_ = kFewUsers;  // when there are so many, those without bytes go
+  std::size_t most_users_ = kFewUsers;  // at this count, users without bytes are removed
 };
 
 }  // namespace pcp::trace::agent

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Who is at the other end of a connection, as the kernel says.
+// The peer of a connection, according to the kernel.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 namespace pcp::trace::agent {
 
 struct Peer {
-  std::uint64_t number = 0;         // of the connection, never used again
+  std::uint64_t number = 0;         // the connection's, never reused
   std::string address;              // "local:" for the Unix socket
   std::uint16_t port = 0;           // TCP
   std::uint32_t uid = kUnknownUid;  // Unix socket
   std::uint32_t gid = kUnknownUid;  // Unix socket
   std::uint32_t pid = 0;            // Unix socket
 
-  // Whom its sessions and connections belong to: a user, or whoever uses an address. The loopback
-  // addresses are one: anybody on this host can use all sixteen million of them.
+  // The user whose limits count its sessions and connections: a uid, or an address. All loopback
+  // addresses are one user: anybody on this host can use all sixteen million of them.
   std::string owner() const {
     if (uid != kUnknownUid) return "uid " + std::to_string(uid);
     return address == "::1" || address.starts_with("127.") ? "loopback" : address;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the kernel says of a process or a thread of this host.
+// The kernel's state of a process or thread of this host.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,13 @@
 
 namespace pcp::trace::agent {
 
-// The letter of the state in a file "stat" of /proc: proc(5). 0 if it cannot be told.
+// The state's letter in a file "stat" of /proc, see proc(5). 0 if unknown.
 char state_in(const std::string& stat);
 
-// Also true of one that nobody has waited for yet. False if it cannot be told.
+// True for a zombie, too. False if unknown.
 bool has_ended(std::uint32_t pid);
 
-// Whether any other thread of this process has a processor, or would have one if the machine were
-// less busy. False if it cannot be told.
+// True if another thread of this process is running or ready to run. False if unknown.
 bool others_compute();
 
 }  // namespace pcp::trace::agent

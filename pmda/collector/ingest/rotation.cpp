@@ -14,16 +14,16 @@ namespace pcp::trace::agent {
 
 namespace {
 
-// A step, after which the main thread is let in, and the steps after which the loop goes on.
+// Tags per step, after which the main thread may lock; steps per round of the loop.
 constexpr std::size_t kTagsAtOnce = 16;
 constexpr int kSteps = 16;
 
-// A reset makes work, too, and nobody tells.
+// Wake up anyway: a reset makes work, too, without notice.
 constexpr Time kLongestSleep = std::chrono::seconds(1);
 
 }  // namespace
 
-// Gives the time of the next step.
+// Returns the time of the next step.
 Time Rotation::rotate() {
   Engine::Discarded discarded;  // freed after the turn
   Turn turn(shared_);
@@ -35,8 +35,8 @@ Time Rotation::rotate() {
     if (!engine.rotate(now, kTagsAtOnce)) {
       const Time next = std::min(engine.next_rotation(now), now + kLongestSleep);
       turn.end();
-      if (discarded != nullptr) return now;                  // there may be more of it
-      if (std::exchange(freeing_, false)) ::malloc_trim(0);  // else libc would keep most of it
+      if (discarded != nullptr) return now;                  // there may be more
+      if (std::exchange(freeing_, false)) ::malloc_trim(0);  // otherwise libc would keep most of it
       return next;
     }
   }
@@ -48,9 +48,9 @@ void Rotation::step() {
   try {
     next = rotate();
   } catch (const std::bad_alloc&) {
-    // Later there may be memory again.
+    // There may be memory later.
   }
-  // Also with more to do the loop goes on: peers that have become readable come first.
+  // Even with more to do, the loop runs first: readable peers come before the next step.
   timer_.expires_at(std::chrono::steady_clock::time_point(next));
   timer_.async_wait([this](const asio::error_code& error) {
     if (!error) step();

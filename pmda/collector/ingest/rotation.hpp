@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Drives the engine's rotations on the ingest thread, so many tags at a time, so that neither a
-// fetch nor a peer waits for all of them.
+// Drives the engine's rotations on the ingest thread, in steps of a few tags, so that no fetch or
+// peer waits for all of them.
 #pragma once
 
 #include <asio/io_context.hpp>
@@ -24,7 +24,7 @@ class Rotation {
 
   asio::steady_timer timer_;
   Shared& shared_;
-  bool freeing_ = false;  // what was reset, bit by bit
+  bool freeing_ = false;  // freeing the memory of a reset, step by step
 };
 
 }  // namespace pcp::trace::agent

@@ -38,26 +38,26 @@ namespace pcp::trace::agent {
 
 namespace {
 
-// Descriptors that are not for peers: pmcd's pipes, logs, files of the moment.
+// Descriptors reserved for other uses: pmcd's pipes, logs, temporary files.
 constexpr std::size_t kOwnDescriptors = 64;
 
-// How long stop() waits for clients to read the last words.
+// How long stop() waits for clients to read their last answers.
 constexpr std::chrono::milliseconds kLongestStop{500};
 
 constexpr std::chrono::milliseconds kLongestTick{1000};
 
 constexpr int kMostListedAtOnce = 100;
 
-// So that no process gets more than ten CONTROLs a second, whatever monitors do; and to so many at
-// once, before peers are read from again.
+// Limits CONTROLs to ten per second and process, however often monitors change captures; and the
+// connections told at once, before peers are read again.
 constexpr Time kControlPause = std::chrono::milliseconds(100);
 constexpr int kMostToldAtOnce = 500;
 
-// Tags: a millisecond or so, in which no peer is read from.
+// Takes about a millisecond, in which no peer is read.
 constexpr std::size_t kMostEnteredAtOnce = 1000;
 
-// Of the connections that there may be, so that a user who comes on the Unix socket and over TCP
-// leaves some to others. Few are no user's alone to take.
+// The share of all connections for one user: a third, so that a user with both the Unix socket and
+// TCP leaves some for others. A small total may go to one user.
 std::size_t share_of_a_user(std::size_t connections) {
   constexpr std::size_t kAnybodys = 1000;
   return std::max(kAnybodys, connections / 3);
@@ -68,7 +68,7 @@ std::uint64_t random_number() {
   return std::uint64_t{device()} << 32 | device();
 }
 
-// Allows as many descriptors as the system does. Gives how many that is.
+// Raises the limit of descriptors to the system's maximum, and returns it.
 std::size_t raise_descriptor_limit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;
@@ -124,7 +124,7 @@ struct Server::Implementation {
 
   asio::io_context io{1};
   asio::posix::stream_descriptor list_request{io};  // an eventfd
-  asio::posix::stream_descriptor bell{io};          // likewise
+  asio::posix::stream_descriptor bell{io};          // an eventfd, too
   asio::steady_timer ticker{io};
   asio::steady_timer control_timer{io};
   asio::steady_timer stop_timer{io};
@@ -142,10 +142,10 @@ struct Server::Implementation {
   std::map<std::uint64_t, OpenConnection> connections;  // by connection number
   std::uint64_t last_number = 0;
   std::size_t talking = 0;                        // connections that are not leaving
-  std::map<std::string, std::size_t> talking_of;  // the same by owner
-  bool entering = false;                          // enter_in_flight_again() goes on
-  bool sweeping = false;                          // look_after_spans() does
-  bool telling = false;                           // tell_controls_soon() has begun
+  std::map<std::string, std::size_t> talking_of;  // the same per owner
+  bool entering = false;                          // enter_in_flight_again() will continue
+  bool sweeping = false;                          // look_after_spans() will continue
+  bool telling = false;                           // a round of tell_controls_soon() is not complete
   bool to_tell_again = false;
   Time told_at{};
   bool stopping = false;
@@ -247,7 +247,7 @@ void Server::Implementation::find_hosts() {
 }
 
 void Server::Implementation::start() {
-  // Signals are the main thread's.
+  // Signals belong to the main thread.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -279,7 +279,7 @@ void Server::Implementation::run() {
   context.sessions.in_flight().give_up_all(turn);
 }
 
-// What must be done now and then.
+// Periodic work.
 void Server::Implementation::tick() {
   ticker.expires_after(std::min(kLongestTick, options.unfinished_pdu / 4 + kLongestTick / 100));
   ticker.async_wait([this](const asio::error_code& error) {
@@ -301,7 +301,7 @@ void Server::Implementation::tick() {
   limited_log.catch_up(now);
 }
 
-// Some of what a reset has made the engine forget, and then the loop goes on with what peers send.
+// Enters some of the transactions that a reset cleared. Peers are served before the next step.
 void Server::Implementation::enter_in_flight_again() {
   entering = false;
   Turn turn(shared);
@@ -309,14 +309,14 @@ void Server::Implementation::enter_in_flight_again() {
   if (entering) asio::post(io, [this] { enter_in_flight_again(); });
 }
 
-// Frees some of what no monitor waits for, and then the loop goes on.
+// Frees some spans that no monitor waits for. Peers are served before the next step.
 void Server::Implementation::look_after_spans() {
   sweeping = context.spans.look(steady_now());
   if (context.spans.has_changed()) tell_controls_soon();
   if (sweeping) asio::post(io, [this] { look_after_spans(); });
 }
 
-// Rung by the main thread.
+// The main thread rings the bell.
 void Server::Implementation::wait_for_bell() {
   bell.async_wait(asio::posix::stream_descriptor::wait_read, [this](const asio::error_code& error) {
     if (error) return;
@@ -339,7 +339,7 @@ void Server::Implementation::tell_controls_soon() {
   });
 }
 
-// Some of them, as with the list of clients.
+// Tells some connections, and continues later, like list_clients_after().
 void Server::Implementation::tell_controls_after(std::uint64_t number) {
   auto next = connections.upper_bound(number);
   for (int i = 0; i < kMostToldAtOnce && next != connections.end(); ++i) {
@@ -386,7 +386,7 @@ void Server::Implementation::receive(Connection& connection, OpenConnection& ope
   }
   switch (access) {
     case Access::Allowed:
-      ++talking_of[connection.peer().owner()];  // may throw
+      ++talking_of[connection.peer().owner()];  // may throw, so before the other counts
       ++talking;
       count(shared.counters.accepted);
       shared.counters.connections.store(talking, std::memory_order_relaxed);
@@ -436,7 +436,7 @@ void Server::Implementation::list_clients() {
   list_clients_after(0);
 }
 
-// Some of them, and then the loop goes on with what peers send.
+// Lists some clients. Peers are served before the next step.
 void Server::Implementation::list_clients_after(std::uint64_t number) {
   const Time now = steady_now();
   auto next = connections.upper_bound(number);
@@ -459,7 +459,7 @@ void Server::Implementation::stop() {
   unix_listener.close();
 }
 
-// Whoever has ended may still wait to be accepted, with all that he has sent.
+// A peer that has ended may still wait to be accepted, with all data that it sent.
 bool Server::Implementation::is_quiet() {
   std::promise<bool> quiet;
   asio::post(io, [this, &quiet] {
@@ -471,7 +471,7 @@ bool Server::Implementation::is_quiet() {
 
 void Server::Implementation::begin_stop() {
   stopping = true;
-  // Before all that may fail for want of memory.
+  // The timer comes first, because the rest may run out of memory.
   stop_timer.expires_after(kLongestStop);
   stop_timer.async_wait([this](const asio::error_code& error) {
     if (!error) io.stop();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Listens for traced programs and feeds what they send to the engine. Everything here runs on one
-// thread of its own, an Asio loop; start() and stop() are the main thread's.
+// Listens for traced programs and feeds their data to the engine. Everything here runs on one
+// thread, in an Asio loop; the main thread calls start() and stop().
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ class Server {
   Server(IngestOptions options, Shared& shared, LogLine log);
   ~Server();  // stops
 
-  // As those of Collector.
+  // See Collector.
   Result<void> listen();
   std::uint16_t port() const;
   std::size_t max_connections() const;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the agent remembers of a process that speaks version 2, from one connection to the next, and
-// of the user whose process it is.
+// The agent's memory of a process that speaks version 2, kept over connections, and of its user.
 //
-// Thread: the ingest thread's.
+// Thread: the ingest thread.
 #pragma once
 
 #include <cstddef>
@@ -26,20 +25,20 @@ struct SessionUser;
 struct Session {
   wire::SessionId id{};
   SessionUser* user = nullptr;
-  std::uint64_t connection = 0;  // 0: none, it is remembered
+  std::uint64_t connection = 0;  // 0: none, only remembered
   std::uint64_t last_sequence = 0;
-  std::uint32_t pid = 0;                 // the kernel's word, or over TCP its own; 0: unknown
-  bool is_pid_certain = false;           // it is the kernel's word
-  std::shared_ptr<const Origin> origin;  // null if it has no connection, and nothing in flight
-  Split split;                           // of its tags
+  std::uint32_t pid = 0;                 // from the kernel, or over TCP its own claim; 0: unknown
+  bool is_pid_certain = false;           // from the kernel
+  std::shared_ptr<const Origin> origin;  // null without a connection and transactions in flight
+  Split split;                           // labels to add to its tags
   SessionTags tags;
   SessionInFlight in_flight;
   SessionSpans spans;
   Time remembered_since{};
-  std::list<Session*>::iterator in_list;  // one of the two of its user
+  std::list<Session*>::iterator in_list;  // in its user's `connected` or `remembered`
 };
 
-// What is limited. An id of a tag with labels that has no room takes little more than itself.
+// Use of the limits. Ids beyond `tags` belong to folded tags, and need little memory.
 struct SessionUse {
   std::size_t tags = 0;
   std::size_t ids = 0;
@@ -49,9 +48,9 @@ struct SessionUser {
   std::string name;
   std::map<wire::SessionId, Session> sessions;
   std::list<Session*> connected;
-  std::list<Session*> remembered;  // the oldest first
+  std::list<Session*> remembered;  // sorted, the oldest first
   SessionUse use;
-  std::size_t in_flight = 0;  // tags of which something is, of each session
+  std::size_t in_flight = 0;  // tags with transactions in flight, counted per session
 };
 
 }  // namespace pcp::trace::agent

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a session has said last of its transactions in flight; InFlight keeps it.
+// A session's last report of its transactions in flight, kept by InFlight.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,19 @@ struct Session;
 struct SessionInFlight {
   struct Tag {
     OpenShare share;
-    TagIndex entered = 0;    // the engine's tag that shows it
-    std::uint32_t life = 0;  // of the engine, that it has entered in; 0: none
+    TagIndex entered = 0;    // the engine's tag that shows the share
+    std::uint32_t life = 0;  // engine's life of the entry; 0: not entered
   };
-  std::map<std::uint32_t, Tag> tags;  // by id; those of which something is open
+  std::map<std::uint32_t, Tag> tags;  // by id; only tags with open transactions
 
-  // Which list it is in: nothing was said on its connection yet, or nothing is to be remembered;
-  // what is in `tags` is so now; it was when the connection was lost.
+  // The session's list in InFlight. Nothing: no report on this connection yet, or none to remember.
+  // Now: `tags` is current. Before: `tags` is from when the connection was lost.
   enum class Known { Nothing, Now, Before };
   Known known = Known::Nothing;
   std::list<Session*>::iterator in_list;
 
-  // After a reset: the engine's life in which all have entered; the one in which all have up to
-  // this id.
+  // After a reset: the engine's life in which all tags are entered, and the life in which the tags
+  // below next_to_enter are.
   std::uint32_t entered_in = 0;
   std::uint32_t entering_in = 0;
   std::uint32_t next_to_enter = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a session was told to capture, and what it has said of that; SpanIntake keeps it.
+// The captures that a session was told, and its reports about them, kept by SpanIntake.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@
 
 namespace pcp::trace::agent {
 
-// The counts of a capture that a session has reported.
+// A session's reported counts of one capture.
 struct CaptureSaid {
-  Time told_at{};           // since when it may say something
-  wire::CaptureCount last;  // what it said last
-  std::uint64_t taken = 0;  // of all that it ever said
+  Time told_at{};           // since when reports are possible
+  wire::CaptureCount last;  // the last report
+  std::uint64_t taken = 0;  // sum of all reports
 };
 
 struct SessionSpans {
-  std::uint64_t last_events = 0;    // sequence
-  std::uint64_t told = 0;           // the number that it was told last; 0: none
-  bool knows_some = false;          // captures were among that
-  std::uint32_t most_a_second = 0;  // as it was told
-  std::uint64_t round = 0;          // in which it has sent spans last
+  std::uint64_t last_events = 0;    // sequence of the last EVENTS
+  std::uint64_t told = 0;           // number of the last CONTROL; 0: none
+  bool knows_some = false;          // that CONTROL had captures
+  std::uint32_t most_a_second = 0;  // the limit in that CONTROL
+  std::uint64_t round = 0;          // round in which it last sent spans
   std::shared_ptr<const SpanSource> source;
   std::map<std::uint64_t, CaptureSaid> said;  // by the capture's id
 };

@@ -9,10 +9,10 @@ namespace pcp::trace::agent {
 
 namespace {
 
-// For each tag of a limit.
+// Ids per tag of a limit.
 constexpr std::size_t kMostIds = 4;
 
-// Whether the name that a known id has got once more is its own.
+// True if `name` is the known id's own name.
 bool stands_for(const SessionTag& tag, std::string_view name) {
   if (!tag.is_folded) return tag.name == name;
   const std::string_view bare = bare_name(name);
@@ -33,7 +33,7 @@ Session* SessionTable::open(const std::string& name, const wire::SessionId& id,
   const auto found = users_.find(name);
   if (found != users_.end() && found->second.sessions.size() >= options_.max_sessions_per_user) {
     if (found->second.remembered.empty()) return nullptr;
-    forget(*found->second.remembered.front(), turn);  // may forget the user, too
+    forget(*found->second.remembered.front(), turn);  // may delete the user, too
   }
   SessionUser& user = users_[name];
   user.name = name;
@@ -61,7 +61,7 @@ void SessionTable::detach(Session& session, Time now, Turn& turn) {
   SessionUser& user = *session.user;
   user.remembered.splice(user.remembered.end(), user.connected, session.in_list);
   in_flight_.detach(session, turn);
-  if (session.in_flight.tags.empty()) session.origin.reset();  // the next HELLO says it again
+  if (session.in_flight.tags.empty()) session.origin.reset();  // the next HELLO sets it again
 }
 
 void SessionTable::forget(Session& session, Turn& turn) {
@@ -80,7 +80,7 @@ void SessionTable::forget(Session& session, Turn& turn) {
 void SessionTable::forget_old(Time now, Turn& turn) {
   in_flight_.give_up_old(now, turn);
   for (auto next = users_.begin(); next != users_.end();) {
-    SessionUser& user = next++->second;  // goes with its last session
+    SessionUser& user = next++->second;  // forget() may delete it
     std::size_t left = user.remembered.size();
     for (; left > 0; --left) {
       Session& oldest = *user.remembered.front();
@@ -97,7 +97,7 @@ bool SessionTable::fits_all_limits(const Session& session, Fits fits) const {
          fits(use_, options_.max_tags_in_sessions);
 }
 
-// Labels never take the last of the room from names without.
+// Bare names have 1% more room than tags with labels.
 bool SessionTable::has_room_for_tag(const Session& session, bool is_bare) const {
   return fits_all_limits(session, [is_bare](const SessionUse& use, std::size_t most) {
     return use.tags < most + (is_bare ? most / 100 : 0);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Sessions of version 2: what the agent remembers of a process from one connection to the next, so
-// that nothing is counted twice. A session belongs to the user that opened it; with another user's
-// id nobody gets at it. It is forgotten when the process says that it is done, some time after its
-// connection has gone, or to make room for another one of the same user.
+// Sessions of version 2: the agent's memory of a process over its connections, so that nothing is
+// counted twice. A session belongs to the user that opened it; its id is useless to other users. A
+// session is forgotten when the process says BYE, some time after its connection is lost, or to
+// make room for another session of the same user.
 //
-// Thread: the ingest thread's.
+// Thread: the ingest thread.
 #pragma once
 
 #include <atomic>
@@ -32,21 +32,21 @@ class SessionTable {
 
   InFlight& in_flight() { return in_flight_; }
 
-  // Gives the user's session of this id, or null.
+  // Finds the user's session with this id, or null.
   Session* find(const std::string& user, const wire::SessionId& id);
 
-  // Makes a session that belongs to a connection. Null if the user has too many connected ones.
+  // Opens a session for a connection. Null if the user has too many connected ones.
   Session* open(const std::string& user, const wire::SessionId& id, std::uint64_t connection,
                 Turn& turn);
 
-  // A connection takes up a session that has none; its connection has gone.
+  // A connection resumes a session without one; a session has lost its connection.
   void attach(Session& session, std::uint64_t connection);
   void detach(Session& session, Time now, Turn& turn);
 
   void forget(Session& session, Turn& turn);
   void forget_old(Time now, Turn& turn);
 
-  // A tag with labels for which there is no room is one with all others of its name.
+  // Tags with labels that have no room share one tag per bare name.
   enum class Defined { Yes, OtherName, TooMany };
   Defined define(Session& session, std::uint32_t id, std::string_view name);
 
@@ -59,8 +59,8 @@ class SessionTable {
 
   const IngestOptions& options_;
   std::map<std::string, SessionUser> users_;
-  std::atomic<std::uint64_t>& size_;  // kept at the number of sessions
-  SessionUse use_;                    // of all sessions
+  std::atomic<std::uint64_t>& size_;  // always the number of sessions
+  SessionUse use_;                    // sum of all sessions
   InFlight in_flight_;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the ids of a session stand for. Our library counts its ids up, so that an id tells which
-// element its tag is; ids in any other order are looked up in a table. So are the ids of tags with
-// labels for which there was no room: all of one name share a tag.
+// The tags of a session, by id. Our library counts its ids up, so an id gives the index directly;
+// other ids are looked up in a table. Ids of tags with labels without room are in the table, too:
+// all with the same bare name share a tag.
 //
-// Thread: the ingest thread's.
+// Thread: the ingest thread.
 #pragma once
 
 #include <array>
@@ -28,17 +28,17 @@ struct SessionTag {
   static constexpr Indexes kAllUnknown{kUnknown, kUnknown, kUnknown, kUnknown};
 
   std::uint32_t id = 0;
-  std::uint32_t life = 0;  // of the engine, that in_engine is from
-  bool is_folded = false;  // stands for all sets of labels of its name that have no room
+  std::uint32_t life = 0;  // the engine's life for in_engine
+  bool is_folded = false;  // stands for all label sets of its name without room
   std::string name;
-  // What the engine calls it, for each type; asked for when the first values come.
+  // The engine's index for each type; looked up with the type's first values.
   Indexes in_engine = kAllUnknown;
   std::shared_ptr<const LabelText> description;  // null if there is none
 };
 
 class SessionTags {
  public:
-  // Gives the tag of this id until another one is added, or null.
+  // Finds the tag with this id, or null. Valid until a tag is added.
   SessionTag* find(std::uint32_t id) {
     const std::size_t index = index_by_counting(id);
     if (index < tags_.size() && tags_[index].id == id) [[likely]]
@@ -47,7 +47,7 @@ class SessionTags {
     return other == others_.end() ? nullptr : &tags_[other->second];
   }
 
-  // Requires, as all below: the id is new.
+  // Requires, like the functions below: the id is new.
   SessionTag& add(std::uint32_t id, std::string_view name) {
     assert(find(id) == nullptr);
     if (tags_.empty()) first_ = id;
@@ -59,8 +59,7 @@ class SessionTags {
     return tag;
   }
 
-  // Gives the id to the tag that stands for the sets of labels of this name. False if there is
-  // none.
+  // Maps the id to the folded tag of this name. False if there is none.
   bool share_folded(std::uint32_t id, std::string_view bare_name) {
     const auto shared = folded_.find(bare_name);
     if (shared == folded_.end()) return false;
@@ -78,7 +77,7 @@ class SessionTags {
   std::size_t ids() const { return ids_; }
 
  private:
-  // Peers choose the ids: a plain hash would let them choose the collisions, too.
+  // Peers choose the ids: with a plain hash they could choose collisions, too.
   struct IdHash {
     KeyedHash hash;
     std::size_t operator()(std::uint32_t id) const { return hash("", id); }
@@ -87,8 +86,8 @@ class SessionTags {
   std::uint32_t next_index() const { return static_cast<std::uint32_t>(tags_.size()); }
   std::size_t index_by_counting(std::uint32_t id) const { return std::uint32_t{id - first_}; }
 
-  std::vector<SessionTag> tags_;  // in the order in which they were added
-  std::uint32_t first_ = 0;       // id of the first one
+  std::vector<SessionTag> tags_;                                     // in order of arrival
+  std::uint32_t first_ = 0;                                          // id of the first tag
   std::unordered_map<std::uint32_t, std::uint32_t, IdHash> others_;  // id -> index in tags_
   std::map<std::string, std::uint32_t, std::less<>> folded_;         // name -> index in tags_
   std::size_t ids_ = 0;

@@ -16,18 +16,18 @@ namespace pcp::trace::agent {
 
 namespace {
 
-// Spans of all processes of a host, and what each may send in any case.
+// Spans per second of all processes of a host, and the minimum for each process.
 constexpr std::uint32_t kMostASecond = 20'000;
 constexpr std::uint32_t kLeastASecond = 100;
 
 constexpr Time kRound = std::chrono::seconds(10);
 
-// No process captures more than a span in so long, all threads together, since these count in the
-// same place; and PCP_TRACE_CAPTURE has it begin so long before it is told.
+// The shortest time per captured span of a process (its threads share the count), and the time that
+// PCP_TRACE_CAPTURE lets a process capture before it is told. Used to reject impossible counts.
 constexpr Time kLeastBetweenSpans = std::chrono::nanoseconds(10);
 constexpr Time kCapturedFromStart = std::chrono::seconds(10);
 
-// Some megabytes of text. Where there are more of them they are made anew now and then.
+// Some megabytes of text. At this count the cache is cleared.
 constexpr std::size_t kMostNames = 10'000;
 
 constexpr std::size_t kMostReasonBytes = wire::kMaxAttributeTextLength;
@@ -74,7 +74,7 @@ std::optional<wire::Control> SpanIntake::news_for(Session& session, const Peer& 
   return control_for(session, peer);
 }
 
-// Who knows of nothing, and is to know of nothing, is told nothing.
+// No captures before or now: no CONTROL.
 std::optional<wire::Control> SpanIntake::control_for(Session& session, const Peer& peer) {
   const Places seen = captures().seen_by(peer.uid);
   if (seen == 0 && !session.spans.knows_some) return {};
@@ -105,7 +105,7 @@ std::optional<std::string> SpanIntake::take(const wire::Events& events, Session&
   SessionSpans& its = session.spans;
   if (events.control == 0 || events.control > its.told)
     return "by CONTROL " + std::to_string(events.control) + ", which it was not sent";
-  if (events.sequence <= its.last_events) return {};  // taken before
+  if (events.sequence <= its.last_events) return {};  // already taken
   for (const wire::CaptureCount& count : events.counts)
     if (!note(count, session, peer)) return "that count more than a process can capture";
   taken_.clear();
@@ -155,14 +155,14 @@ const std::shared_ptr<const std::string>& SpanIntake::shown(std::string_view tag
   return shown_.emplace(tag, std::move(text)).first->second;
 }
 
-// False if it cannot be true.
+// False if the counts are impossible.
 bool SpanIntake::note(const wire::CaptureCount& count, Session& session, const Peer& peer) {
   const auto place = captures().place_of(count.capture);
   if (!place || !captures_->at(*place).audience.includes(peer.uid)) return true;
   const auto known = session.spans.said.find(count.capture);
   if (known == session.spans.said.end()) return true;
   CaptureSaid& said = known->second;
-  // If they have fallen, the process had forgotten the capture.
+  // Fallen counts mean that the process had forgotten the capture.
   const wire::CaptureCount before = has_fallen(said.last, count) ? wire::CaptureCount{} : said.last;
   const CaptureNews news{
       count.capture,
@@ -189,8 +189,8 @@ std::uint32_t SpanIntake::most_a_second(const Session& session) const {
   return its == senders_.end() ? most_of_a_user_ : its->second.most_a_second;
 }
 
-// Among the users first, so that none takes from others by having many processes. Shares change by
-// a factor of two, so that they do not with each process that comes or goes.
+// First among users, so that none gains by having many processes. Shares change by factors of two,
+// so that they stay the same for most processes that come or go.
 void SpanIntake::share_out() {
   const auto set = [this](std::uint32_t& share, std::uint32_t whole, std::size_t count) {
     const auto parts = static_cast<std::uint32_t>(std::bit_ceil(count));
@@ -211,7 +211,7 @@ bool SpanIntake::look(Time now) {
     std::erase_if(senders_, [](const auto& each) { return each.second.before == 0; });
   }
   if (spans_.sweep()) return true;
-  // Nothing is kept for nobody; but libc would keep most of the memory.
+  // No capture is left, so nothing is kept; but libc would keep most of the memory.
   if (captures().count() == 0 && std::exchange(has_taken_some_, false)) ::malloc_trim(0);
   return false;
 }

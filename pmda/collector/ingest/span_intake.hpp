@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tells processes what to capture, and takes what they have captured: each EVENTS once, and of it
-// only what its process may have been asked for.
+// Tells processes what to capture, and takes their captured spans: each EVENTS once, and only spans
+// of captures that the process may know.
 //
-// Thread: the ingest thread's.
+// Thread: the ingest thread.
 #pragma once
 
 #include <cstdint>
@@ -28,24 +28,24 @@ class SpanIntake {
  public:
   SpanIntake(Spans& spans, TagFinder& finder);
 
-  // A session begins, or goes on, with a process that says HELLO.
+  // A session begins or resumes with a HELLO.
   void begin(Session& session, const wire::Hello& hello, const Peer& peer);
 
-  // It has lost its connection, and may come back.
+  // The session has lost its connection, and may return.
   static void detach(Session& session) { session.spans.source.reset(); }
 
-  // What a session is to be told now; nothing if it knows all. The second one is for the WELCOME,
-  // which tells it all once more.
+  // The CONTROL for a session; nothing if there is no news. control_for() is for the WELCOME, and
+  // tells everything again.
   std::optional<wire::Control> news_for(Session& session, const Peer& peer);
   std::optional<wire::Control> control_for(Session& session, const Peer& peer);
 
-  // Nothing, or what of the PDU cannot be true. Requires: the session knows the tags.
+  // Nothing, or the impossible part of the PDU. Requires: the session knows the tags.
   std::optional<std::string> take(const wire::Events& events, Session& session, const Peer& peer);
 
-  // What must be done now and then. True if there is more to do.
+  // Periodic work. True if there is more to do.
   bool look(Time now);
 
-  // Captures have changed since the last call, or how many spans a process may send.
+  // True if the captures, or the limits of spans per process, changed since the last call.
   bool has_changed();
 
  private:
@@ -61,11 +61,11 @@ class SpanIntake {
   Spans& spans_;
   TagFinder& finder_;
   std::shared_ptr<const Captures> captures_;
-  std::uint64_t looked_at_ = 0;    // number of the captures, in has_changed()
-  std::vector<StoredSpan> taken_;  // kept, so that taking them allocates less
-  bool has_taken_some_ = false;    // since nothing was captured
+  std::uint64_t looked_at_ = 0;    // the captures' number at the last has_changed()
+  std::vector<StoredSpan> taken_;  // kept, to save allocations
+  bool has_taken_some_ = false;    // since the last time without captures
 
-  // Tags as they are shown, which spans share; not of all, if there are many.
+  // Cache of shown tag names, which spans share. Cleared when it grows large.
   struct NameHash {
     using is_transparent = void;
     KeyedHash hash;
@@ -74,13 +74,13 @@ class SpanIntake {
   std::unordered_map<std::string, std::shared_ptr<const std::string>, NameHash, std::equal_to<>>
       shown_;
 
-  // How many of a user's sessions have sent spans in this round, and in the one before.
+  // The number of a user's sessions that sent spans in this round and the previous one.
   struct Senders {
     std::uint32_t now = 0;
     std::uint32_t before = 0;
-    std::uint32_t most_a_second = 0;  // that each of them may send
+    std::uint32_t most_a_second = 0;  // limit for each session
   };
-  std::map<std::string, Senders> senders_;  // by user; without those who have sent none
+  std::map<std::string, Senders> senders_;  // by user; only users that sent spans
   std::uint32_t most_of_a_user_;
   bool shares_have_changed_ = false;
   std::uint64_t round_ = 1;

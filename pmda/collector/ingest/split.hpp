@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the option --split adds to the tags of one process: those of its labels that were asked for,
-// as a part of each tag's identity. A tag that has such a label of its own keeps it.
+// The labels that the option --split adds to the tags of one process, as part of each tag's
+// identity. A tag's own label of the same key stays.
 //
-// Thread: the ingest thread's.
+// Thread: the ingest thread.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ namespace pcp::trace::agent {
 
 class Split {
  public:
-  // Of a stock program nothing is known but the pid, 0 if not even that.
+  // For stock programs only the pid is known, or 0.
   void begin(const std::vector<std::string>& keys, std::uint32_t pid,
              const wire::Hello& hello = {});
 
   bool empty() const { return labels_.empty(); }
 
-  // Writes the tag with the labels to `out`. False, and the tag as it is, if that has too many
-  // bytes or labels.
+  // Writes the tag with the labels to `out`. False, and the unchanged tag, if the result has too
+  // many bytes or labels.
   bool write(std::string_view tag, std::string& out) const;
 
  private:

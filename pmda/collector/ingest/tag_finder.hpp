@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Finds what the engine calls the tags of sessions, and tells it whose they are and what they stand
-// for when it hears of one.
+// Maps tags of sessions to tags of the engine, and notes the origin and description of each new one
+// there.
 //
-// Thread: the ingest thread's.
+// Thread: the ingest thread.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ namespace pcp::trace::agent {
 
 class TagFinder {
  public:
-  // `unsplit` counts the tags that do not get what --split asks for.
+  // `unsplit` counts tags without room for the labels of --split.
   explicit TagFinder(IngestCounters::Counter& unsplit) : unsplit_(unsplit) {}
 
-  // Sets `disagrees` if the session is the first one to say something else of this tag than others.
+  // Sets `disagrees` if the session is the first with another description of this tag.
   TagIndex find(Engine& engine, const Session& session, SessionTag& tag, TraceType type,
                 bool& disagrees) {
     if (const std::uint32_t life = engine.life(); tag.life != life) [[unlikely]] {
@@ -34,7 +34,7 @@ class TagFinder {
     return index;
   }
 
-  // Gives the tag with what --split adds to it, valid until the next call.
+  // The tag with the labels of --split, valid until the next call.
   std::string_view split(const Split& added, std::string_view tag);
 
  private:

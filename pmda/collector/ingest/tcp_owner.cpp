@@ -27,7 +27,7 @@ std::string in_hex(std::uint32_t number, int digits) {
   return text.data();
 }
 
-// An address and port as /proc/net/tcp and tcp6 write them.
+// Formats an address and port as /proc/net/tcp and tcp6 do.
 std::string as_listed(const sockaddr_storage& address) {
   if (address.ss_family == AF_INET) {
     sockaddr_in in;
@@ -43,7 +43,7 @@ std::string as_listed(const sockaddr_storage& address) {
   return text + ':' + in_hex(ntohs(in6.sin6_port), 4);
 }
 
-// What getpeername() and getsockname() are.
+// Either getpeername() or getsockname().
 using Name = int (*)(int, sockaddr*, socklen_t*);
 
 sockaddr_storage address_of(int socket, Name name) {
@@ -53,7 +53,7 @@ sockaddr_storage address_of(int socket, Name name) {
   return address;
 }
 
-// What the kernel says of a socket.
+// The kernel's data about a socket.
 struct Listed {
   std::uint32_t state = 0;
   std::uint32_t owner = 0;
@@ -93,7 +93,7 @@ Question question_about(const sockaddr_storage& local, const sockaddr_storage& r
   return question;
 }
 
-// Asks for the one socket. Nothing if there is none, or if this kernel cannot be asked.
+// Asks for one socket. Nothing if there is none, or if this kernel does not support it.
 std::optional<Listed> ask_for(const sockaddr_storage& local, const sockaddr_storage& remote) {
   const Descriptor kernel(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
   const Question question = question_about(local, remote);
@@ -110,7 +110,7 @@ std::optional<Listed> ask_for(const sockaddr_storage& local, const sockaddr_stor
   return Listed{answer.socket.idiag_state, answer.socket.idiag_uid, answer.socket.idiag_inode};
 }
 
-// Looks for it in the list of all, which may take milliseconds.
+// Searches the list of all sockets, which may take milliseconds.
 std::optional<Listed> look_for(const sockaddr_storage& local, const sockaddr_storage& remote) {
   const std::string its_local = as_listed(local);
   const std::string its_remote = as_listed(remote);
@@ -136,7 +136,7 @@ std::optional<std::uint32_t> owner_of_peer(int socket, decltype(find)& find_it) 
   const sockaddr_storage peer = address_of(socket, ::getpeername);
   if (peer.ss_family != AF_INET && peer.ss_family != AF_INET6) return {};
   const std::optional<Listed> found = find_it(peer, address_of(socket, ::getsockname));
-  // Whoever has closed his end already is said to be root, without an inode.
+  // A socket whose peer closed already is listed with owner root and inode 0.
   constexpr std::uint32_t kEstablished = 1;
   if (!found || found->state != kEstablished || found->inode == 0) return {};
   return found->owner;

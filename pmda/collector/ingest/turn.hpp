@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The ingest thread's way to what it shares with the main thread. A turn locks the mutex when it is
-// first used and lets the main thread in when that wants it, so long work needs no more thought
-// than asking it for the engine at each step. Never keep a turn over I/O: end it.
+// The ingest thread's access to the data it shares with the main thread. A turn locks the mutex on
+// first use. Each later use lets the main thread in if it waits, so long work only needs to call
+// engine() at each step. Never hold a turn during I/O: end it.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class Turn {
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 
-  // Each gives what is shared, locked. What was looked at before the call may have changed.
+  // Each call locks, and returns the shared object. Data from before the call may be outdated.
   Engine& engine() {
     lock();
     return shared_.engine;
@@ -29,8 +29,8 @@ class Turn {
     return shared_.clients;
   }
 
-  // When the mutex was locked: precise enough for the engine, since one turn takes no more than one
-  // read has brought. Requires: locked.
+  // The time of locking: precise enough for the engine, because a turn handles at most one read's
+  // data. Requires: locked.
   Time now() const { return began_; }
 
   void end() TRACE_UNCHECKED {
