@@ -78,7 +78,7 @@ std::uint64_t Captures::changed_for(std::uint32_t uid) const {
   return std::max(changed_for_all_, own == changed_for_.end() ? 0 : own->second);
 }
 
-// No capture moves, so the one that was opened by then has been at its place ever since.
+// Captures never change their place, so one opened by `number` has been at its place ever since.
 Places Captures::still(Places places, std::uint64_t number, std::uint32_t uid) const {
   Places left = 0;
   for (std::size_t place = 0; place < kPlaces; ++place) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Who has asked for spans, and for which. A capture is a filter and whose processes it is about;
-// those who ask for the same share one of 32 places, which is a bit of each span's mask. Each
-// change gets a number, by which a process says later what it knew of.
+// The captures: which spans are wanted, and by whom. A capture is a filter and an audience.
+// Monitors with the same filter and audience share one of 32 places, which is a bit in each span's
+// mask. Each change gets a number; processes report the number that they knew.
 //
-// A value, to be copied. Filters are canonical: equal ones have equal text.
+// A value type. Filters are in canonical form: equal filters have equal text.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace pcp::trace::agent {
 
-// Whose processes a capture is about: those of one uid, or without it everybody's.
+// The processes of a capture: those of one uid, or all if there is none.
 struct Audience {
   std::optional<std::uint32_t> uid;
 
@@ -28,44 +28,43 @@ struct Audience {
 };
 
 struct Capture {
-  std::uint64_t id = 0;         // given once; 0: the place is free
-  std::uint64_t opened_at = 0;  // the number of that change
+  std::uint64_t id = 0;         // never reused; 0: the place is free
+  std::uint64_t opened_at = 0;  // number of the opening change
   std::string filter;
   Audience audience;
   std::size_t users = 0;
 };
 
-// Gives a filter its canonical form. An error says what is wrong with it, in a line.
+// Converts a filter to its canonical form. An error explains what is wrong, in a line.
 Result<std::string> canonical_filter(std::string_view text);
 
 class Captures {
  public:
-  // What is kept from users, so that nobody shuts others out.
+  // Limits for captures of single users, so that no user takes all places.
   static constexpr std::size_t kMostOfAUid = 4;
   static constexpr std::size_t kMostOfAllUids = 24;
 
-  // Gives the place of a capture that has one more user now. Nothing if there is no free one.
+  // Adds a user to a capture, opening it if necessary, and gives its place. Nothing without room.
   std::optional<std::size_t> open(const std::string& filter, Audience audience);
 
-  // Whether that is because this user has as many as he may.
+  // True if this uid has its maximum of captures.
   bool has_all_of_a_uid(Audience audience) const;
 
-  // It has one user less. True if that was the last one, and the place is free.
+  // Removes a user of the capture. True if it was the last one, which frees the place.
   bool close(std::size_t place);
 
   const Capture& at(std::size_t place) const { return places_[place]; }
   std::optional<std::size_t> place_of(std::uint64_t id) const;
   std::size_t count() const;
 
-  // Of the last change. Grows, and is never 0.
+  // The number of the last change. Grows, and is never 0.
   std::uint64_t number() const { return number_; }
 
-  // The captures that a process of this uid is to know, and the last change among them.
+  // The captures that a process of this uid may know, and the number of their last change.
   Places seen_by(std::uint32_t uid) const;
   std::uint64_t changed_for(std::uint32_t uid) const;
 
-  // Those of the places at which the captures are still the ones that a process of this uid knew
-  // there when it was told of this number.
+  // The subset of `places` whose captures are unchanged since `number`, and visible to this uid.
   Places still(Places places, std::uint64_t number, std::uint32_t uid) const;
 
  private:
@@ -78,7 +77,7 @@ class Captures {
   std::uint64_t last_id_ = 0;
   std::uint64_t number_ = 1;
   std::uint64_t changed_for_all_ = 0;
-  std::map<std::uint32_t, std::uint64_t> changed_for_;  // by uid; few users ever ask
+  std::map<std::uint32_t, std::uint64_t> changed_for_;  // by uid; few users use captures
 };
 
 }  // namespace pcp::trace::agent

@@ -12,31 +12,31 @@ namespace pcp::trace::agent {
 
 namespace {
 
-// Freed in one step: some hundred microseconds.
+// Spans freed per step: some hundred microseconds.
 constexpr std::size_t kStep = 500;
 
-// The same when a fetch has read: more than it usually gets.
+// The same after a fetch: more than it usually gets.
 constexpr std::size_t kReadStep = 2000;
 
-// For a span that is added. Each frees much more than that takes, but where little is to be freed
-// at all: then there is a little too much for a while.
+// Steps per added span. Each usually frees much more than the span needs. If little can be freed,
+// the memory exceeds its limit a little for a while.
 constexpr int kMostSteps = 8;
 
-// The bytes that a span takes beside itself and its texts, and those that it takes at each place.
+// The bytes of a span besides itself and its texts, and its bytes per place.
 constexpr std::size_t kAround = 64;
 constexpr std::size_t kAtEachPlace = 40;
 
-// A part of the memory, so that one search for the user who has most is good for many spans.
+// A part of the memory, so that one search for the largest user serves many spans.
 std::size_t slack(std::size_t most_bytes) { return most_bytes / 256; }
 
-// A text that was put together has room for nearly as much again.
+// Appending leaves a text with up to twice the needed capacity.
 std::size_t take_no_more_than_needed(std::string& text) {
   text.shrink_to_fit();
   const bool is_within = text.capacity() == std::string().capacity();
   return is_within ? 0 : heap_bytes(text.capacity() + 1);
 }
 
-// Names count as if no other span had them, so that there is never more than is allowed.
+// Counts shared names in full for each span, so that the limit is never exceeded.
 std::size_t names_of(const StoredSpan& span) {
   return (span.tag ? span.tag->size() : 0) + (span.source ? span.source->bytes() : 0);
 }
@@ -132,7 +132,7 @@ bool SpanStore::is_in_hand(std::size_t place, std::uint64_t key) const {
   });
 }
 
-// It has taken what it has read up to this key; what of the rest was dropped it will not get.
+// The reader has taken spans up to this key. The remaining dropped spans count as overwritten.
 void SpanStore::settle(const SpanCursor& reader, std::uint64_t taken_until) {
   if (in_hand_.reader != &reader) return;
   in_hand_.reader = nullptr;
@@ -155,15 +155,15 @@ bool SpanStore::sweep() {
   return make_room() || more;
 }
 
-// Some of it. True if there is more.
+// Frees some unwanted spans. True if there are more.
 bool SpanStore::forget_unwanted() {
   bool more = false;
   for (Place& place : places_) more |= trim(place, kStep);
   return more;
 }
 
-// Forgets some of what all cursors have passed, which without a cursor is everything. True if there
-// is more.
+// Frees up to `most` spans that all cursors have passed; without cursors, any. True if there are
+// more.
 bool SpanStore::trim(Place& place, std::size_t most) {
   std::uint64_t passed = std::numeric_limits<std::uint64_t>::max();
   for (const SpanCursor& cursor : place.cursors) passed = std::min(passed, cursor.next_key);
@@ -174,7 +174,7 @@ bool SpanStore::trim(Place& place, std::size_t most) {
   return true;
 }
 
-// What nobody waits for goes first. True if there is still too much.
+// Unwanted spans go first. True if there are still too many.
 bool SpanStore::make_room() {
   if (bytes_ <= most_bytes_) return false;
   if (!forget_unwanted() && bytes_ > most_bytes_) {
@@ -187,7 +187,7 @@ bool SpanStore::make_room() {
   return bytes_ > most_bytes_;
 }
 
-// Requires: there is one.
+// Requires: there is a user.
 SpanStore::User& SpanStore::with_most() {
   return std::max_element(users_.begin(), users_.end(),
                           [](const auto& one, const auto& other) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Spans that monitors have still to read, in bounded memory. Each is kept once, and waits at its
-// places until the cursors there have passed it; without cursors a place keeps nothing.
+// Spans that monitors have not read yet, in bounded memory. Each span is stored once, and is queued
+// at its places until all cursors there have passed it. A place without cursors queues nothing.
 //
-// Where there is no more room the user who has most loses his oldest ones: so nobody keeps others
-// from a fair part. At a place spans are numbered as they enter, and a cursor knows the number of
-// its next one: so what it has missed is a difference, and exact.
+// Without room, the user with most bytes loses its oldest spans: so each user keeps a fair share.
+// Each place numbers its spans as they enter, and a cursor knows its next number, so the count of
+// missed spans is an exact difference.
 //
-// No locks here. No step takes long, whatever there is to free: the rest is for sweep().
+// No locks here. Each step is short, however much there is to free: sweep() does the rest.
 #pragma once
 
 #include <array>
@@ -24,15 +24,15 @@
 
 namespace pcp::trace::agent {
 
-// Up to where a monitor has read.
+// A monitor's position.
 struct SpanCursor {
   std::size_t place = 0;
   std::uint64_t next_key = 0;
   std::uint64_t next_number = 0;
-  std::uint64_t missed = 0;  // how many its place had counted as missed by programs
+  std::uint64_t missed = 0;  // the place's count of spans missed by programs
 };
 
-// The next spans of a cursor. It may have those of its first spans that it wants.
+// The next spans of a cursor. The reader may take any number of them from the front.
 struct SpanReading {
   struct Entry {
     std::uint64_t key;
@@ -40,11 +40,11 @@ struct SpanReading {
     SpanPtr span;
   };
   std::vector<Entry> entries;
-  bool is_all = false;  // there are no more
+  bool is_all = false;  // no more spans follow
   SpanCursor from;
-  SpanCursor to;  // behind all that has entered
+  SpanCursor to;  // after the last span
 
-  // How many the cursor has missed when it has taken so many.
+  // How many spans the cursor has missed after taking `taken` of these.
   std::uint64_t missed(std::size_t taken) const;
   SpanCursor after(std::size_t taken) const;
 };
@@ -55,33 +55,33 @@ class SpanStore {
   SpanStore(const SpanStore&) = delete;
   SpanStore& operator=(const SpanStore&) = delete;
 
-  // Keeps a span for those of its places that have cursors. `owner` is its user.
+  // Stores a span for its places with cursors. `owner` is the span's user.
   void add(StoredSpan span, const std::string& owner);
 
-  // Programs have counted spans for a place that will not come.
+  // Adds to the count of a place's spans that programs could not send.
   void note_missed(std::size_t place, std::uint64_t count) { places_[place].missed += count; }
 
   using Cursor = std::list<SpanCursor>::iterator;
 
-  // A new one begins at what comes from now on.
+  // A new cursor begins with the next span added.
   Cursor begin(std::size_t place);
   void end(Cursor cursor);
 
-  // One is read at a time, and has what it takes of it, even if that has been dropped meanwhile.
+  // Only one reading is open at a time. Its spans stay valid, even if dropped meanwhile.
   SpanReading read(Cursor cursor, std::size_t most);
   void advance(Cursor cursor, const SpanCursor& to);
 
-  // How many spans wait for it, or a few more.
+  // The number of waiting spans, or slightly more.
   std::size_t waiting(Cursor cursor) const;
 
   std::size_t bytes() const { return bytes_; }
   std::size_t most_bytes() const { return most_bytes_; }
   void set_most_bytes(std::size_t bytes) { most_bytes_ = bytes; }
 
-  // Spans that were dropped before all cursors had them, counted at each place.
+  // Spans dropped before all cursors had read them, counted per place.
   std::uint64_t overwritten() const { return overwritten_; }
 
-  // Frees some of what nobody waits for, and of what there is too much. True if there is more.
+  // Frees some unwanted spans, and some over the limit. True if there is more to do.
   bool sweep();
 
  private:
@@ -92,7 +92,7 @@ class SpanStore {
     std::uint64_t key = 0;
     User* user = nullptr;
     std::size_t bytes = 0;
-    std::size_t queues = 0;  // that have it
+    std::size_t queues = 0;  // number of queues with this span
   };
   using KeptPtr = std::shared_ptr<Kept>;
 
@@ -111,15 +111,15 @@ class SpanStore {
   struct Place {
     std::list<SpanCursor> cursors;
     std::uint64_t entered = 0;
-    std::uint64_t missed = 0;  // by programs
+    std::uint64_t missed = 0;  // reported by programs
     ThinnedQueue<Waiting> queue;
   };
 
-  // What was read and not yet taken.
+  // Spans that were read and not yet taken.
   struct InHand {
     const SpanCursor* reader = nullptr;
     std::uint64_t end_key = 0;
-    std::vector<std::uint64_t> dropped{};  // keys, of those that all others have had
+    std::vector<std::uint64_t> dropped{};  // keys that all other cursors have passed
   };
 
   bool is_in_hand(std::size_t place, std::uint64_t key) const;

@@ -57,7 +57,7 @@ std::array<char, 33> hex_of(std::uint64_t high, std::uint64_t low) {
 }
 
 bool append_attribute(std::string& attributes, std::string_view key, std::string_view text) {
-  if (attributes.size() + text.size() > kMostAttributeBytes) return false;  // whatever it becomes
+  if (attributes.size() + text.size() > kMostAttributeBytes) return false;  // escapes add bytes
   std::string value;
   if (is_number(text)) take_escaped(text, value, none_stays);
   return append(attributes, key, value + escaped(text, stays_in_value));

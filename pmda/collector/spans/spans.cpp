@@ -10,12 +10,12 @@ namespace pcp::trace::agent {
 
 namespace {
 
-// Spans are added in so many steps that a fetch waits for one of these at most.
+// Spans added per hold of the mutex, so that a fetch waits for one step at most.
 constexpr std::size_t kAtOnce = 100;
 
 }  // namespace
 
-// What may fail for want of memory comes first: then nothing has happened.
+// Steps that may run out of memory come first: on failure nothing has changed.
 std::unique_ptr<Spans::Monitor> Spans::capture(const std::string& filter, Audience audience) {
   std::unique_ptr<Monitor> monitor(new Monitor(*this));
   {
@@ -32,7 +32,7 @@ std::unique_ptr<Spans::Monitor> Spans::capture(const std::string& filter, Audien
   return monitor;
 }
 
-// Without memory programs go on with what nobody wants any more, until the next change.
+// Without memory, programs continue unwanted captures until the next change.
 void Spans::end(SpanStore::Cursor cursor) {
   try {
     const Lock lock(mutex_);

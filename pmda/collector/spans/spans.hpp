@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Captures and what they have brought, as the main thread, which answers monitors, and the ingest
-// thread share them. Its mutex is its own, so that spans never keep anybody from the engine; nobody
-// holds it for long.
+// Captures and their spans, shared by the main thread, which answers monitors, and the ingest
+// thread. The own mutex, never held for long, keeps spans from delaying the engine.
 #pragma once
 
 #include <array>
@@ -20,22 +19,22 @@
 
 namespace pcp::trace::agent {
 
-// Why programs have captured what they do not send.
+// Why programs captured spans but did not send them.
 enum class MissedCause { Full, Limit, Waiting, Away };
 inline constexpr std::size_t kMissedCauses = 4;
 using MissedCounts = std::array<std::uint64_t, kMissedCauses>;  // by cause
 
-// What programs say of a capture, as far as it is new.
+// A program's new counts of a capture.
 struct CaptureNews {
-  std::uint64_t capture = 0;  // its id
+  std::uint64_t capture = 0;  // the capture's id
   std::uint64_t captured = 0;
   MissedCounts missed{};
 };
 
-// Since the start, all captures together, and what there is now.
+// Totals since the start, over all captures; and the present state.
 struct SpanTotals {
   std::uint64_t captured = 0;
-  std::uint64_t delivered = 0;  // to each monitor
+  std::uint64_t delivered = 0;  // counted for each monitor
   MissedCounts missed{};
   std::uint64_t overwritten = 0;
   std::uint32_t captures = 0;
@@ -48,19 +47,19 @@ class Spans {
 
   explicit Spans(std::size_t most_bytes = kUsualBytes) : store_(most_bytes) {}
 
-  // One monitor's way to what it has asked for, which is captured as long as this is there.
-  // Thread: the main one.
+  // One monitor's access to its spans. The capture lasts as long as this object. Thread: the main
+  // one.
   class Monitor {
    public:
     ~Monitor();
     Monitor(const Monitor&) = delete;
     Monitor& operator=(const Monitor&) = delete;
 
-    // Its next spans, at most so many; take() says how many of the first it has had of them.
+    // Reads up to `most` next spans; take() says how many of them, from the front, were used.
     SpanReading read(std::size_t most) const;
     void take(const SpanReading& reading, std::size_t taken);
 
-    // How many wait, or a few more.
+    // The number of waiting spans, or slightly more.
     std::size_t waiting() const;
 
    private:
@@ -68,15 +67,14 @@ class Spans {
     explicit Monitor(Spans& spans) : spans_(spans) {}
 
     Spans& spans_;
-    std::optional<SpanStore::Cursor> cursor_;  // nothing only while it is made
+    std::optional<SpanStore::Cursor> cursor_;  // nothing only during construction
   };
 
-  // Null if all places are taken. Thread, as of the next: the main one.
+  // Null if all places are taken. Thread, here and for set_most_bytes(): the main one.
   std::unique_ptr<Monitor> capture(const std::string& filter, Audience audience);
   void set_most_bytes(std::size_t bytes);
 
-  // Is called when captures have changed, on the thread that has changed them. Requires: set before
-  // there are threads.
+  // Called when captures have changed, on the changing thread. Requires: set before threads start.
   void set_bell(std::function<void()> bell) { bell_ = std::move(bell); }
 
   // Thread: any.
@@ -84,17 +82,17 @@ class Spans {
   std::size_t most_bytes() const;
   SpanTotals totals() const;
 
-  // Of the last change. Only tells that captures() would give something else: relaxed will do.
+  // The number of the last change. relaxed: only tells that captures() would differ.
   std::uint64_t number() const { return number_.load(std::memory_order_relaxed); }
 
-  // Thread, as of the rest: the ingest thread. Keeps spans of a process of this user that it has
-  // captured knowing of the captures up to this number.
+  // Stores spans of a process of uid `uid`, which captured them knowing captures up to `number`.
+  // Thread, here and below: the ingest thread.
   void add(std::vector<StoredSpan>& spans, std::uint64_t number, std::uint32_t uid,
            const std::string& owner);
 
   void note(const CaptureNews& news);
 
-  // As that of the store.
+  // See SpanStore::sweep().
   bool sweep();
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A span or an event as the store keeps it: with texts of its own, fit to be shown, since the
-// session that sent it may be gone when a monitor asks.
+// A span or an event in the store. It has its own texts, fit to be shown, because its session may
+// be gone when a monitor asks.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +12,17 @@
 
 namespace pcp::trace::agent {
 
-// A bit for each of the places that captures may have.
+// One bit for each capture's place.
 using Places = std::uint32_t;
 inline constexpr std::size_t kPlaces = wire::kMaxCaptures;
 static_assert(kPlaces == 32);
 
-// The process that spans come from. All that is shown of it is text.
+// The process of a span, as shown text.
 struct SpanSource {
   std::uint32_t pid = 0;
   std::string service;
   std::string process;
-  std::string host;  // its address; empty: this host
+  std::string host;  // the address; empty: this host
 
   std::size_t bytes() const { return service.size() + process.size() + host.size(); }
 };
@@ -33,17 +33,17 @@ struct StoredSpan {
   Places places = 0;
   std::uint32_t flags = 0;  // as on the wire
   std::uint32_t tid = 0;
-  std::uint32_t left_out = 0;  // attributes and links
+  std::uint32_t left_out = 0;  // number of attributes and links
   std::uint64_t begin_ns = 0;  // since 1970
   std::uint64_t duration_ns = 0;
   std::uint64_t trace_high = 0;
   std::uint64_t trace_low = 0;
-  std::uint64_t span = 0;    // of an event: the one it is in; 0: none
+  std::uint64_t span = 0;    // of an event: its span; 0: none
   std::uint64_t parent = 0;  // 0: none
   double value = 0;
   std::shared_ptr<const SpanSource> source;
   std::shared_ptr<const std::string> tag;
-  std::string attributes;  // as span_text.hpp writes them
+  std::string attributes;  // in the form of span_text.hpp
   std::string links;
   std::string reason;
 };

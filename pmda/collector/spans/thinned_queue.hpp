@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A queue out of whose middle one may take, too. Keys grow; a value that is false in a condition is
-// a hole, of which there are never many more than values.
+// A queue that also allows removal from the middle. Keys grow. Removed entries are holes (values
+// that convert to false); there are never many more holes than values.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ class ThinnedQueue {
   bool empty() const { return values_ == 0; }
   std::size_t size() const { return values_; }
 
-  // Requires: a greater key than all before, and a value that is no hole.
+  // Requires: the greatest key so far, and a value that is no hole.
   void push(std::uint64_t key, Value value) {
     assert(entries_.empty() || entries_.back().key < key);
     entries_.push_back({key, std::move(value)});
@@ -34,14 +34,14 @@ class ThinnedQueue {
   const Entry& front() const { return entries_.front(); }
   Value take_front() { return take(entries_.begin()); }
 
-  // Gives a hole if there is none of this key.
+  // Removes the value with this key; returns a hole if there is none.
   Value take(std::uint64_t key) {
     const auto found = first_from(key);
     if (found == entries_.end() || found->key != key || !found->value) return {};
     return take(found);
   }
 
-  // Calls take(entry) for each from this key on, until it gives false.
+  // Calls take(entry) for each value from this key on, until take() returns false.
   template <typename Take>
   void each_from(std::uint64_t key, Take take) const {
     auto next = std::lower_bound(entries_.begin(), entries_.end(), key, is_before);
@@ -49,7 +49,7 @@ class ThinnedQueue {
       if (next->value && !take(*next)) return;
   }
 
-  // How many there are from this key on, or a few more.
+  // The number of values from this key on, or slightly more.
   std::size_t count_from(std::uint64_t key) const {
     const auto first = std::lower_bound(entries_.begin(), entries_.end(), key, is_before);
     return std::min(values_, static_cast<std::size_t>(entries_.end() - first));
@@ -63,7 +63,7 @@ class ThinnedQueue {
   static bool is_before(const Entry& entry, std::uint64_t key) { return entry.key < key; }
 
   typename Entries::iterator first_from(std::uint64_t key) {
-    if (!entries_.empty() && entries_.front().key == key) return entries_.begin();  // the usual one
+    if (!entries_.empty() && entries_.front().key == key) return entries_.begin();  // usual
     return std::lower_bound(entries_.begin(), entries_.end(), key, is_before);
   }
 
@@ -76,7 +76,7 @@ class ThinnedQueue {
     return taken;
   }
 
-  Entries entries_;  // the first is no hole
+  Entries entries_;  // the first entry is no hole
   std::size_t values_ = 0;
 };
 
