@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Takes in the calls of traced programs and knows their numbers: the engine, and the server that
-// feeds it on a thread of its own. Knows nothing of PCP: whoever has a Collector decides what
-// becomes of the numbers.
+// Takes the calls of traced programs and keeps their numbers: the engine, and the server that feeds
+// the engine on its own thread. The collector does not know PCP: its owner decides how to use the
+// numbers.
 //
-// Thread: the main one. Its users take no lock; what it knows is copied out by a Reader.
+// Thread: the main one. Users take no lock; a Reader copies the data out.
 #pragma once
 
 #include <cstddef>
@@ -24,40 +24,40 @@ class Collector {
   struct Options {
     EngineOptions engine{};
     IngestOptions ingest{};
-    std::vector<KnownInstance> known{};           // from earlier lives
-    Numbers reserved{};                           // given to no tag, nor any below
-    std::size_t span_bytes = Spans::kUsualBytes;  // --span-memory: of those that wait for monitors
+    std::vector<KnownInstance> known{};           // from earlier runs
+    Numbers reserved{};                           // up to these, no number is given to a tag
+    std::size_t span_bytes = Spans::kUsualBytes;  // --span-memory: for spans that wait for monitors
   };
 
-  // `log` is called on the ingest thread, and by listen(); how often, is limited here.
+  // `log` is called on the ingest thread, and by listen(). The collector limits how often.
   Collector(Options options, LogLine log, Time now);
   ~Collector();  // stops
 
-  // Binds. Fails if nobody could connect: a busy TCP port, or without TCP no Unix socket either. A
-  // Unix socket that cannot be made beside TCP is a line in the log.
+  // Binds. Fails if no client could connect: a busy TCP port, or without TCP no Unix socket. With
+  // TCP a failing Unix socket is only a line in the log.
   Result<void> listen();
-  std::uint16_t port() const;  // the real one; 0 without TCP
+  std::uint16_t port() const;  // the actual port; 0 without TCP
 
-  // How many may be connected at a time. Requires: listen() was called.
+  // The greatest number of open connections. Requires: listen() was called.
   std::size_t max_connections() const;
 
   void start();  // starts the ingest thread
-  void stop();   // says BYE to clients, unlinks the Unix socket, ends the thread
+  void stop();   // sends BYE to clients, unlinks the Unix socket, ends the thread
 
-  // Nobody is connected, or waits to be, and all that was sent is counted. Requires: it was
-  // started, and not stopped.
+  // True if there is no connection, open or waiting, and all received data is counted. Requires:
+  // started and not stopped.
   bool is_quiet();
 
-  // Good until this goes, after stop() too.
+  // Valid until this object is destroyed, also after stop().
   Reader reader() const;
 
-  // Captures, and what they bring; as long as this is there.
+  // Captures and their spans. Valid as long as this object.
   Spans& spans();
 
-  // Forgets all values and instances; numbers stay with their tags as long as there is room.
+  // Forgets all values and instances. Numbers stay with their tags as long as there is room.
   void reset(Time now);
 
-  // Logs one line for each connected client, soon. Async-signal-safe.
+  // Asks for a log line about each connected client. Async-signal-safe.
   void request_client_log();
 
  private:

@@ -12,13 +12,13 @@ namespace pcp::trace::agent {
 
 namespace {
 
-// Copied for each hold of the mutex: well below a millisecond. Where tags must be summarised first,
-// the engine gives fewer.
+// Elements per hold of the mutex: well below a millisecond. The engine gives fewer if tags must be
+// summarised first.
 constexpr std::size_t kAtOnce = 256;
 
-// Calls copy(out), which holds the mutex, to append at most kAtOnce of what take() has not had yet;
-// hands each to take(), without the mutex; and ends when there were fewer. Into a vector of their
-// own, since one with all of them would grow while the mutex is held.
+// Repeats: copy(out) appends up to kAtOnce new elements, with the mutex; take() gets each of them,
+// without the mutex. Ends after an incomplete slice. A separate vector, because one with all
+// elements would grow while the mutex is held.
 template <typename Element, typename Copy, typename Take>
 void copy_in_slices(Copy copy, Take take) {
   std::vector<Element> slice;
@@ -30,8 +30,8 @@ void copy_in_slices(Copy copy, Take take) {
   } while (slice.size() == kAtOnce);
 }
 
-// The same where copy(from, max, out) gives how many instances it looked at, out of which it took
-// what there was: for `count` of them, or fewer if there are no more.
+// The same if copy(from, max, out) returns the number of instances it looked at, and appends only
+// some of them. Handles `count` instances, or fewer at the end.
 template <typename Element, typename Copy, typename Take>
 void copy_of_instances(std::size_t count, Copy copy, Take take) {
   std::vector<Element> slice;
@@ -44,7 +44,7 @@ void copy_of_instances(std::size_t count, Copy copy, Take take) {
   }
 }
 
-// Leaves of each tag only the greatest number.
+// Keeps only the greatest number of each tag.
 void drop_repeated(std::vector<KnownInstance>& numbers) {
   std::sort(numbers.begin(), numbers.end(), [](const KnownInstance& a, const KnownInstance& b) {
     if (a.type != b.type) return a.type < b.type;
@@ -128,7 +128,7 @@ Time Reader::wall_time(Time time) const { return time + shared_->wall_offset; }
 
 void Reader::clients(const std::function<void(std::uint64_t, ClientView&&)>& take) const {
   using Client = std::pair<std::uint64_t, ClientView>;
-  std::uint64_t last = 0;  // no connection has this number
+  std::uint64_t last = 0;  // 0 is no connection's number
   copy_in_slices<Client>(
       [&](std::vector<Client>& out) {
         const Lock lock(shared_->mutex);
@@ -150,7 +150,7 @@ SpanTotals Reader::span_totals() const { return shared_->spans.totals(); }
 
 const IngestCounters& Reader::ingest_counters() const { return shared_->counters; }
 
-// The two that the engine answers without the mutex: its options stay as they are.
+// engine_options() and changes() need no mutex: options are constant, changes() is atomic.
 const EngineOptions& Reader::engine_options() const TRACE_UNCHECKED {
   return shared_->engine.options();
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the collector knows, copied out of it. Whoever reads takes no lock: what there may be much
-// of is copied in slices, each short enough that neither the ingest thread nor the reader waits
-// long, and each is handed over when nobody is kept waiting any more.
+// Copies data out of the collector. Callers take no lock. Large data is copied in slices, each
+// short enough that neither the ingest thread nor the reader waits long. A slice is handed over
+// after the mutex is released.
 //
-// A handle, to be copied freely, and valid as long as the collector is.
+// A handle, free to copy, valid as long as the collector.
 //
-// Thread: the main one, where nothing else is said; so nothing is reset between two slices.
+// Thread: the main one, unless noted; so no reset can happen between two slices.
 #pragma once
 
 #include <cstddef>
@@ -20,17 +20,17 @@ namespace pcp::trace::agent {
 
 struct Shared;
 
-// The values of all tags of a type, some at a time, in the order in which they first had values.
-// Tags that come meanwhile are left for another time.
+// The values of all tags of a type, in slices, in the order of their first values. Tags added
+// meanwhile are left out.
 class TagValueSlices {
  public:
   TagValueSlices(Shared& shared, TraceType type, Time now)
       : shared_(shared), type_(type), now_(now) {}
 
-  // Replaces what is in `slice` by the next values. False if there are none left.
+  // Replaces the contents of `slice` with the next values. False at the end.
   bool next(std::vector<TagValues>& slice);
 
-  // How many there are in all, once next() was called.
+  // The number of tags, valid after the first next().
   std::size_t count() const { return count_; }
 
  private:
@@ -48,52 +48,52 @@ class Reader {
 
   TagValueSlices tag_values(TraceType type, Time now) const { return {*shared_, type, now}; }
 
-  // Hands out the distributions of the interval that was over last, of those tags that have one.
-  // Should another interval end meanwhile, they are of that one from there on.
+  // Hands out the distributions of the last completed interval, for tags that have one. If another
+  // interval ends meanwhile, the rest is from that one.
   void histograms(TraceType type, Time now,
                   const std::function<void(IntervalHistogram&&)>& take) const;
 
-  // From the first call on the distributions of all values are kept, which are handed out below.
+  // Starts the cumulative distributions of all values, which cumulative() hands out.
   void begin_cumulative(Time now) const;
 
-  // Hands out those of all tags that are `wanted`; their `since` is as the wall clock has it.
+  // Hands out the cumulative distributions of all `wanted` tags; `since` is wall-clock time.
   // `wanted` is called with the mutex held.
   void cumulative(TraceType type, Time now, const std::function<bool(std::int32_t)>& wanted,
                   const std::function<void(CumulativeSample&&)>& take) const;
 
-  // Hands out the names of a type's instances from the `from`th on, in the same order.
+  // Hands out the names of a type's instances, starting at index `from`, in the same order.
   void instances(TraceType type, std::size_t from,
                  const std::function<void(InstanceName&&)>& take) const;
 
-  // How many there are.
+  // The number of a type's instances.
   std::size_t instance_count(TraceType type) const;
 
-  // How often everything was reset.
+  // The number of resets.
   std::uint64_t resets() const;
 
-  // When everything was 0: the start, or the last reset.
+  // The start, or the last reset.
   Time begin_of_life() const;
 
-  // The wall clock's time at a time of ours, unless the clock was set since the start.
+  // Converts engine time to wall-clock time, ignoring clock changes since the start.
   Time wall_time(Time time) const;
 
-  // Hands out who is connected, with the connection's number, in the order of the numbers.
+  // Hands out the connected clients, ordered by connection number.
   void clients(const std::function<void(std::uint64_t, ClientView&&)>& take) const;
 
   EngineCounters engine_counters() const;
 
-  // Thread: any, as is that of the functions below.
+  // Thread: any; the same for the functions below.
   const EngineOptions& engine_options() const;
   const IngestCounters& ingest_counters() const;
 
   SpanTotals span_totals() const;
 
-  // Differs from before if instances have come or gone, or the labels of any have changed.
+  // Changes when instances come or go, or when an instance's labels change.
   std::uint64_t changes() const;
 
-  // The numbers to be known to the agent's next life, of as many tags as may be shown, and the
-  // highest of each type. The main thread goes first; where it resets meanwhile, numbers beyond
-  // those that were the highest before may be missing.
+  // The numbers for the agent's next life, for as many tags as may be shown; and the highest number
+  // of each type. The main thread has priority. After a reset meanwhile, numbers above the previous
+  // highest ones may be missing.
   std::vector<KnownInstance> numbers() const;
   Numbers highest_numbers() const;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the collector's threads share; private to it, others have a Reader. The ingest thread
-// writes, the main thread (pmcd's) reads and resets, and the one for the disk reads the instances'
-// numbers. The main thread never holds the mutex for more than about
-// a millisecond, the ingest thread not for long when it is wanted, and nobody across I/O.
+// The data shared by the collector's threads; other code uses a Reader. The ingest thread writes,
+// the main thread (pmcd's) reads and resets, the disk thread reads instance numbers. The main
+// thread holds the mutex for about a millisecond at most; the ingest thread releases it soon if
+// wanted. No thread holds it during I/O.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 namespace pcp::trace::agent {
 
 struct Shared {
-  // `wall` is what the wall clock shows at that time.
+  // `wall` is the wall-clock time at `now`.
   Shared(const EngineOptions& options, const std::vector<KnownInstance>& known, Time now,
          Time wall = {}, std::size_t span_bytes = Spans::kUsualBytes)
       : engine(options, known, now), wall_offset(wall - now), spans(span_bytes) {}
@@ -27,8 +27,8 @@ struct Shared {
   Engine engine TRACE_GUARDED_BY(mutex);
   std::map<std::uint64_t, ClientView> clients TRACE_GUARDED_BY(mutex);  // by connection number
   IngestCounters counters;
-  const Time wall_offset;  // of the wall clock, as it was at the start, to the engine's
-  Spans spans;             // has a mutex of its own
+  const Time wall_offset;  // from the engine's clock to the wall clock, as at the start
+  Spans spans;             // has its own mutex
 };
 
 }  // namespace pcp::trace::agent

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the ingest tells of its work: who is connected, and how much it has seen.
+// Data that the ingest provides: the connected clients, and its counters.
 #pragma once
 
 #include <atomic>
@@ -18,35 +18,35 @@ inline constexpr std::uint32_t kUnknownUid = 0xffffffff;
 struct ClientView {
   std::uint32_t pid = 0;
   std::uint32_t uid = kUnknownUid;       // kUnknownUid over TCP
-  std::uint32_t gid = kUnknownUid;       // likewise
-  std::string process;                   // its name, or the beginning of a long one
+  std::uint32_t gid = kUnknownUid;       // kUnknownUid over TCP
+  std::string process;                   // the name, or its beginning
   std::shared_ptr<const Origin> origin;  // never null
   Time connected_at{};
   wire::ClientCounters counters;
 };
 
-// The ingest thread is the only one that writes them. Each stands for itself, so relaxed atomics
-// will do: partners are count() in ingest/count.hpp and whoever shows them.
+// Written by the ingest thread only, in count(); read by any thread. The values are independent, so
+// relaxed is enough.
 struct IngestCounters {
   using Counter = std::atomic<std::uint64_t>;
   std::atomic<std::uint64_t> connections{0};  // now
   Counter accepted{0};                        // ever
   Counter refused_permission{0};
   Counter refused_limit{0};
-  Counter refused_quota{0};  // sessions of one user
+  Counter refused_quota{0};  // sessions beyond a user's limit
   Counter dropped_malformed{0};
   Counter dropped_timeout{0};  // unfinished PDU
   Counter dropped_limit{0};    // too many tags, label bytes, unfinished bytes
   Counter pdus{0};
   Counter bytes{0};
   Counter batches{0};
-  Counter duplicates{0};  // batches that had been applied before
+  Counter duplicates{0};  // batches already applied
   Counter records{0};     // calls, of both versions
   Counter sessions{0};    // now, connected or remembered
   Counter busy_ns{0};     // CPU time of the ingest thread
   Counter labels_refused{0};
-  Counter unsplit{0};             // tags that would be too long with the labels of their process
-  Counter in_flight_left_out{0};  // reports of a session's tag for which there was no room
+  Counter unsplit{0};             // tags that would be too long with the labels of --split
+  Counter in_flight_left_out{0};  // reports of tags without room
 };
 
 }  // namespace pcp::trace::agent
