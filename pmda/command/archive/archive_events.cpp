@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kWord = 4;
 
-// Copies an array, from the front on.
+// Copies an array from its front, swapping bytes.
 class EventCopy {
  public:
   explicit EventCopy(std::string_view from) : from_(from) {}
@@ -31,7 +31,7 @@ class EventCopy {
   }
   void bytes(std::size_t count) { to_ += from_.take(count); }
 
-  // Instead of the two bit fields at the front.
+  // Replaces the two bit fields at the front.
   void type_and_length(unsigned type, unsigned length) {
     from_.take(kWord);
     for (const unsigned each : {type, length >> 16, length >> 8, length})
@@ -48,7 +48,7 @@ class EventCopy {
 
 void copy_parameter(EventCopy& copy) {
   const auto head = copy.rest().head<pmEventParameter>();
-  copy.word();  // whose value it is
+  copy.word();  // the metric
   copy.type_and_length(head.ep_type, head.ep_len);
   const std::size_t size = std::max<std::size_t>(head.ep_len, PM_VAL_HDR_SIZE) - PM_VAL_HDR_SIZE;
   switch (head.ep_type) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// An array of event records as archives have it.
+// An array of event records in the form of archives.
 #pragma once
 
 #include <pcp/pmapi.h>
@@ -8,8 +8,8 @@
 
 namespace pcp::trace::command {
 
-// All of it, with the head of the value: numbers are big-endian. Of an array that makes no sense
-// only the head, so that it has no records.
+// Gives the whole array with the value's head, in big-endian numbers. A malformed array becomes one
+// without records.
 std::string archived_events(const pmValueBlock& block);
 
 }  // namespace pcp::trace::command

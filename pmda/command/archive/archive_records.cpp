@@ -10,7 +10,7 @@ namespace pcp::trace::command {
 
 namespace {
 
-// Big-endian numbers one after the other.
+// Appends big-endian numbers and texts.
 class Bytes {
  public:
   void u8(std::uint32_t number) { text_ += static_cast<char>(number & 0xff); }
@@ -33,7 +33,7 @@ class Bytes {
     text_ += text;
     u8(0);
   }
-  // Cut so that a NUL follows, filled up with NULs.
+  // Cut so that a NUL follows; filled with NULs.
   void field(std::string_view text, std::size_t bytes) {
     std::string cut(text.substr(0, bytes - 1));
     cut.resize(bytes);
@@ -48,7 +48,7 @@ class Bytes {
   std::string text_;
 };
 
-// The numbers by which readers know what a record of the metadata is.
+// Types of metadata records.
 enum RecordType : std::uint32_t {
   kMetric = 1,
   kInstancesV2 = 2,
@@ -59,7 +59,7 @@ enum RecordType : std::uint32_t {
   kLabels = 7
 };
 
-// Version 3 begins with the lower half of the seconds.
+// Version 3 has 64-bit seconds, the lower half first.
 void add_time(Bytes& out, Stamp at, bool is_v3) {
   out.u32(static_cast<std::uint32_t>(at.seconds));
   if (is_v3) {
@@ -96,7 +96,7 @@ std::string instance_record(std::uint32_t type, Stamp at, bool is_v3, pmInDom do
   return out.take();
 }
 
-// A value that is no 32-bit number. What it means to be 64 bits wide is told by its type.
+// A value that is no 32-bit number. Its type decides whether it is a 64-bit number.
 void add_block(Bytes& out, const pmValueBlock& block) {
   if (block.vtype == PM_TYPE_EVENT) return out.text(archived_events(block));
   const std::size_t bytes = block.vlen - PM_VAL_HDR_SIZE;
@@ -132,7 +132,7 @@ std::string ArchiveRecords::label(const ArchiveLabel& label, std::int32_t file) 
   add_time(out, label.start, is_v3());
   out.u32(file);
   if (is_v3()) {
-    out.u64(0);  // features, of which there are none, and what is reserved
+    out.u64(0);  // no features, and reserved bytes
     for (const std::string& text : {label.host, label.time_zone, std::string()})
       out.field(text, 256);
   } else {
@@ -150,7 +150,7 @@ std::string ArchiveRecords::metric(const pmDesc& metric, std::string_view name) 
   out.u32(metric.indom);
   out.u32(metric.sem);
   out.u32(packed(metric.units));
-  out.u32(1);  // name
+  out.u32(1);  // number of names
   out.size(name.size());
   out.text(name);
   return out.take();
@@ -201,8 +201,8 @@ std::string ArchiveRecords::values(Stamp at, const Sample& sample) const {
   Bytes out;
   add_time(out, at, is_v3());
   out.size(sample.size());
-  // Where a block is, is told in words from eight bytes before the record's length, which is one
-  // word itself.
+  // A block's position counts words from eight bytes before the record's length, which itself is
+  // one word.
   constexpr std::size_t kBefore = 12;
   const std::size_t first_block = out.size() + bytes_before_blocks(sample);
   Bytes blocks;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The records of a PCP archive, as bytes: versions 2 and 3 of the format, which logarchive(5)
-// draws. Each function gives a record's payload; archive_writer.hpp frames it and knows which of
-// the three files it belongs to. We write them ourselves because no library that Debian has can:
-// design.md tells why.
+// The records of a PCP archive as bytes, in versions 2 and 3 of the format (see logarchive(5)).
+// Each function gives a record's payload; archive_writer.hpp frames it and chooses the file. No
+// library in Debian can write these records: see design.md.
 #pragma once
 
 #include <pcp/pmapi.h>
@@ -18,46 +17,46 @@ namespace pcp::trace::command {
 
 enum class ArchiveVersion { V2 = 2, V3 = 3 };
 
-// A time of the wall clock. Version 2 has room for microseconds.
+// A wall-clock time. Version 2 stores only microseconds.
 struct Stamp {
   std::int64_t seconds = 0;
   std::int32_t nanoseconds = 0;
   auto operator<=>(const Stamp&) const = default;
 };
 
-// What all files of an archive say at their beginning.
+// The label at the beginning of all files of an archive.
 struct ArchiveLabel {
   ArchiveVersion version{};
   std::uint32_t pid = 0;
   Stamp start;
-  std::string host;       // version 2 keeps 63 bytes, version 3 255
-  std::string time_zone;  // 39 and 255
+  std::string host;       // at most 63 bytes in version 2, 255 in version 3
+  std::string time_zone;  // at most 39 and 255
 };
 
 class ArchiveRecords {
  public:
   explicit ArchiveRecords(ArchiveVersion version) : version_(version) {}
 
-  // `file` is a volume's number, or one of these.
+  // `file` is a volume's number, or kIndex or kMetadata.
   static constexpr std::int32_t kIndex = -2;
   static constexpr std::int32_t kMetadata = -1;
   std::string label(const ArchiveLabel& label, std::int32_t file) const;
 
   static std::string metric(const pmDesc& metric, std::string_view name);
 
-  // `type` and `of` as pmLookupText() has them.
+  // `type` and `of` as in pmLookupText().
   static std::string text(unsigned type, unsigned of, std::string_view text);
 
-  // All of a domain; or, in version 3 only, what has come since. Requires: not empty.
+  // All instances of a domain; or, in version 3 only, the new ones. Requires: not empty.
   std::string instances(Stamp at, pmInDom domain, const Instances& all) const;
   std::string more_instances(Stamp at, pmInDom domain, const Instances& added) const;
 
   std::string labels(Stamp at, unsigned type, unsigned of, std::span<const pmLabelSet> sets) const;
 
-  // One of no metric at all tells that nothing is known of the time before.
+  // A sample without metrics is a mark: nothing is known of the time before.
   std::string values(Stamp at, const Sample& sample) const;
 
-  // Where a volume and the metadata are at this time.
+  // The position in a volume and in the metadata.
   struct Place {
     std::int32_t volume = 0;
     std::uint64_t metadata_at = 0;

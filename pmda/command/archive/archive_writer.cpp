@@ -17,13 +17,13 @@ namespace pcp::trace::command {
 
 namespace {
 
-// So much of a volume a reader that looks for a time has to go through.
+// To find a time, a reader must scan up to this much of a volume.
 constexpr std::uint64_t kBytesBetweenMarks = 100'000;
 
-// Version 2 has 31 bits for where something is.
+// Version 2 has 31-bit positions.
 constexpr std::uint64_t kMostBytesV2 = std::numeric_limits<std::int32_t>::max();
 
-// Each record has its length before and behind it, which count themselves.
+// Each record has its length before and after it. The length includes both.
 std::string framed(const std::string& record) {
   const auto length = static_cast<std::uint32_t>(record.size() + 8);
   std::string edge;
@@ -64,8 +64,8 @@ void ArchiveWriter::add_labels(Stamp at, unsigned type, unsigned of,
                                std::span<const pmLabelSet> sets) {
   if (sets.empty()) return;
   add_metadata(at, records_.labels(at, type, of, sets));
-  // PCP 6.0.3 leaves sets out of a record that are as in the one before, but looks only at the
-  // newest record. After one without any sets nothing is as before.
+  // PCP 6.0.3 drops sets that equal those of the record before, but only looks at the newest
+  // record. After an empty record no set equals an earlier one.
   if (type == PM_LABEL_INSTANCES) add_metadata(at, records_.labels(at, type, of, {}));
 }
 
@@ -103,8 +103,8 @@ void ArchiveWriter::add_end(pmID metric, const std::string& text) {
   if (failure_) put_over_last_sample(metric, failure_->message);
 }
 
-// As long as what was there: on a full disk there is nothing to be had, and the index may point
-// behind it.
+// As long as the old sample: a full disk has no space for more, and the index may point behind the
+// sample.
 void ArchiveWriter::put_over_last_sample(pmID metric, std::string text) {
   const auto record_of = [&] {
     return framed(records_.values(last_, TextSample(metric, text).sample()));
@@ -126,7 +126,7 @@ Result<void> ArchiveWriter::finish() {
   return {};
 }
 
-// What readers need to know of a time they look for from the place that the index gives for it.
+// Readers that start at an index entry must find this metadata.
 void ArchiveWriter::add_metadata(Stamp at, const std::string& record) {
   mark(at);
   append_framed(metadata_, record);
@@ -163,7 +163,7 @@ void ArchiveWriter::append(File& file, std::string_view bytes) {
     return;
   }
   fail(file, error);
-  // Half a record would make all of the file unreadable.
+  // Half a record would make the whole file unreadable.
   if (::ftruncate(file.descriptor.get(), static_cast<off_t>(file.bytes)) != 0)
     failure_->message += ", and what was written of it cannot be taken back";
 }

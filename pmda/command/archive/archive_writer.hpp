@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Writes a PCP archive: the files NAME.0 (and .1, .2 ... where one gets too large), NAME.meta and
-// NAME.index. A record is written as a whole or not at all: what is there can be read whenever the
-// writer dies, or the disk is full. After the first failure it writes nothing more.
+// Writes a PCP archive: the files NAME.0 (and .1, .2 ... for more volumes), NAME.meta and
+// NAME.index. Each record is written completely or not at all, so the archive stays readable if the
+// writer dies or the disk is full. After the first failure nothing more is written.
 //
 // Thread: one.
 #pragma once
@@ -22,41 +22,41 @@ namespace pcp::trace::command {
 
 class ArchiveWriter {
  public:
-  // Of one volume. Readers of version 2 can go no further than 2 GiB.
+  // Limit of a volume. Readers of version 2 only handle 2 GiB.
   static constexpr std::uint64_t kMaxVolumeBytes = std::uint64_t{1} << 30;
 
-  // Makes the files, none of which may be there yet. `path` is without what tells them apart.
+  // Makes the files, which must not exist. `path` has no suffix.
   static Result<ArchiveWriter> create(const std::string& path, const ArchiveLabel& label,
                                       std::uint64_t max_volume_bytes = kMaxVolumeBytes);
 
-  // What describes the values. Each comes before the first sample that needs it.
+  // The metadata. Each must come before the first sample that needs it.
   void add_metric(const pmDesc& metric, std::string_view name);
   void add_text(unsigned type, unsigned of, std::string_view text);
 
-  // Of a domain or an instance they are those from now on, until the next ones.
+  // Labels of a domain or of instances apply from `at` until the next ones.
   void add_labels(Stamp at, unsigned type, unsigned of, std::span<const pmLabelSet> sets);
 
-  // These have come to the domain, or have a new name from now on. None ever leaves it.
+  // Adds new or renamed instances from `at` on. Instances are never removed.
   void add_instances(Stamp at, pmInDom domain, const Instances& added);
 
-  // All that have come.
+  // All instances added.
   const Instances& instances(pmInDom domain) const;
 
-  // Whether that takes no more bytes the more there are already.
+  // True if the size of added instances does not depend on the instances already there.
   bool adds_instances_cheaply() const { return label_.version == ArchiveVersion::V3; }
 
-  // Stamps of samples, and of what belongs to them, must not go backwards.
+  // Stamps of samples, and of their metadata, must not decrease.
   void add_sample(Stamp at, const Sample& sample);
 
-  // Says at the end what became of it all, as the one value of a metric, at the time of what was
-  // added last. If writing has failed the failure is said instead of `text`, in the place of the
-  // last sample: there need be no other.
+  // Writes the recording's result as a last sample of one metric, at the last stamp. If writing has
+  // failed, the failure replaces `text`, and the record replaces the last sample: a full disk may
+  // have no room for another one.
   void add_end(pmID metric, const std::string& text);
 
-  // Nothing may be added after it. Gives what went wrong first, if anything did.
+  // Nothing may be added afterwards. Returns the first failure, if any.
   Result<void> finish();
 
-  // Why nothing is written any more.
+  // The first failure, which ended writing.
   const std::optional<Error>& failure() const { return failure_; }
 
  private:
@@ -91,11 +91,11 @@ class ArchiveWriter {
   File metadata_;
   File index_;
   std::int32_t volume_number_ = 0;
-  std::uint64_t last_sample_at_ = 0;     // of the volume
-  std::uint64_t last_sample_bytes_ = 0;  // 0: there is none in it
-  Stamp last_;                           // of what was added
-  std::optional<Stamp> marked_;          // in the index
-  std::uint64_t marked_at_ = 0;          // of the volume
+  std::uint64_t last_sample_at_ = 0;     // position in the volume
+  std::uint64_t last_sample_bytes_ = 0;  // 0: the volume has no sample
+  Stamp last_;                           // the last stamp added
+  std::optional<Stamp> marked_;          // the last stamp in the index
+  std::uint64_t marked_at_ = 0;          // position in the volume
   std::unordered_map<pmInDom, Instances> instances_;
   std::optional<Error> failure_;
 };

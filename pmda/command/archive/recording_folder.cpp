@@ -61,7 +61,7 @@ Result<RecordingFolder> RecordingFolder::open(const std::string& path) {
 
 Result<RecordingFolder> RecordingFolder::create(std::string_view what, Stamp at) {
   const std::string name = as_file_name(what) + '-' + local_time(at);
-  // Several may begin in the same second.
+  // Several recordings may begin in the same second.
   for (int number = 1;; ++number) {
     const std::string path =
         name + (number == 1 ? "" : '-' + std::to_string(number)) + std::string(kSuffix);

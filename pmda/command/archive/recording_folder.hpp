@@ -13,10 +13,10 @@ namespace pcp::trace::command {
 
 class RecordingFolder {
  public:
-  // Makes this folder, or uses it if it is there and has no recording yet.
+  // Makes this folder. An existing one is used if it has no recording.
   static Result<RecordingFolder> open(const std::string& path);
 
-  // Makes one here that is named after what is recorded and when.
+  // Makes a folder in the current directory, named after the recorded command and the time.
   static Result<RecordingFolder> create(std::string_view what, Stamp at);
 
   const std::string& path() const { return path_; }
@@ -24,7 +24,7 @@ class RecordingFolder {
   std::string archive() const { return archive_in(path_); }
   std::string page() const { return path_ + "/trace.html"; }
 
-  // Takes the recording back, and the folder if it was not there before.
+  // Removes the recording, and the folder if it is new.
   void remove() const;
 
  private:
@@ -34,7 +34,7 @@ class RecordingFolder {
   bool is_new_;
 };
 
-// A file's name for any text.
+// Makes a valid file name from any text.
 std::string as_file_name(std::string_view text);
 
 }  // namespace pcp::trace::command

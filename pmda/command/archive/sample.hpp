@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// One reading of metrics: of each its values, one for each instance that has any.
+// One reading of metrics: for each its values, one per instance with a value.
 #pragma once
 
 #include <pcp/pmapi.h>
@@ -14,8 +14,8 @@ namespace pcp::trace::command {
 
 struct MetricValues {
   pmID metric = PM_ID_NULL;
-  int format = PM_VAL_INSITU;   // or PM_VAL_DPTR: they point to memory of whoever has read them
-  std::vector<pmValue> values;  // none: nothing has a value just now
+  int format = PM_VAL_INSITU;   // or PM_VAL_DPTR, with pointers to the reader's memory
+  std::vector<pmValue> values;  // none: no value at this time
 };
 
 using Sample = std::vector<MetricValues>;
@@ -23,7 +23,7 @@ using Sample = std::vector<MetricValues>;
 // The names of a domain's instances, by number.
 using Instances = std::map<int, std::string>;
 
-// What pmGetInDom(), or pmGetInDomArchive(), gives of a domain; empty if it fails.
+// Calls pmGetInDom() or pmGetInDomArchive(); empty on failure.
 inline Instances instances_by(int (*get)(pmInDom, int**, char***), pmInDom domain) {
   int* numbers = nullptr;
   char** names = nullptr;
@@ -44,7 +44,7 @@ inline std::span<const pmValue> values_of(const pmValueSet& set) {
   return {set.vlist, static_cast<std::size_t>(set.numval)};
 }
 
-// Leaves out metrics that could not be read.
+// Skips metrics that could not be read.
 inline Sample to_sample(const pmResult& result) {
   Sample sample;
   for (const pmValueSet* const set : sets_of(result)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A sample that has one text.
+// A sample with one text.
 #pragma once
 
 #include <pcp/pmapi.h>
