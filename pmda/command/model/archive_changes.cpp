@@ -23,7 +23,7 @@ Result<void> ArchiveChanges::read_all(ChangeTaker& taker) {
   }
 }
 
-// Nobody knows what the agent's numbers did meanwhile: they are taken as they will be found.
+// Changes meanwhile are unknown: the next values are only a new start.
 void ArchiveChanges::take_mark() {
   if (samples_ > 0 && !before_mark_) before_mark_ = at_;
   last_.reset();
@@ -40,7 +40,7 @@ void ArchiveChanges::take_sample(const ArchiveSample& sample, ChangeTaker& taker
   const bool has_tags =
       std::any_of(sample.quantities.begin(), sample.quantities.end(),
                   [](const auto& values) { return is_of_tags(values.what.quantity); });
-  // A pmlogger may log the rest at other times.
+  // A pmlogger may log other metrics at other times.
   if (!has_tags && !source_.is_sparse()) return;
 
   if (before_mark_) begin_with_agent(taker);
@@ -50,16 +50,16 @@ void ArchiveChanges::take_sample(const ArchiveSample& sample, ChangeTaker& taker
   if (at_ >= window_.begin) last_ = at_;
 }
 
-// An agent that has begun to count after the last sample before a mark had nothing then.
+// If the agent began to count after the last sample before a mark, it counted from 0.
 void ArchiveChanges::begin_with_agent(ChangeTaker& taker) {
   const Moment before_mark = *std::exchange(before_mark_, std::nullopt);
   const bool has_begun_anew = std::exchange(has_begun_anew_, false);
   if (!counts_since_) return;
   Moment begin = *counts_since_;
-  // A sample's time is that of the question, not of the answer.
+  // A sample's time is the request's, not the answer's.
   if (has_begun_anew) begin = std::max(begin, before_mark + std::chrono::nanoseconds(1));
   if (begin <= before_mark || begin < window_.begin || begin >= at_) return;
-  for (auto& tags : tags_) tags.clear();  // it may have given them other numbers
+  for (auto& tags : tags_) tags.clear();  // the new agent may number tags differently
   taker.take_sample({begin, {}, period_s_});
   last_ = begin;
   sampled_.fill(begin);
@@ -71,7 +71,7 @@ bool ArchiveChanges::Agent::is_other_than(const Agent& before) const {
          (before.reset_s && reset_s != before.reset_s);
 }
 
-// All of it is by the agent's own clock.
+// Both times are by the agent's own clock.
 std::optional<double> ArchiveChanges::Agent::counts_for_s() const {
   if (!uptime_s || !started_s || !reset_s) return uptime_s;
   return *uptime_s - std::max(*reset_s - *started_s, 0.0);
@@ -104,8 +104,8 @@ void ArchiveChanges::take_facts_of_agent(const ArchiveSample& sample) {
   if (const auto age_s = agent.counts_for_s(); has_uptime && age_s)
     since = sample.at - std::chrono::duration_cast<std::chrono::nanoseconds>(
                             std::chrono::duration<double>(*age_s));
-  // Calls between the last sample and that moment are unknown. A pmlogger may have logged tags
-  // meanwhile: these are the new agent's.
+  // Calls between the last sample and that moment are unknown. Tags that a pmlogger logged in
+  // between belong to the new agent.
   if (is_other && (source_.is_sparse() || (since && *since > at_))) {
     take_mark();
     has_begun_anew_ = true;
@@ -114,8 +114,8 @@ void ArchiveChanges::take_facts_of_agent(const ArchiveSample& sample) {
   if (since) counts_since_ = since;
 }
 
-// Since when a metric's values have become what they are: as it was read last. Where samples have
-// only what has changed, all of them were read in each.
+// The start of the time that a metric's new values cover: its last reading. In sparse archives
+// unchanged metrics are omitted, so each sample counts as a reading of all.
 std::optional<Moment> ArchiveChanges::since(const QuantityValues& values) {
   const std::optional<Moment>& own = sampled_at(values.what);
   if (!own || *own < window_.begin || at_ < window_.begin) return {};
@@ -132,7 +132,7 @@ void ArchiveChanges::take_values(const QuantityValues& values, Moment at, Change
     } else if (at >= window_.begin) {
       const std::size_t tag = tag_of(values, value.inst);
       if (quantity == Quantity::Histogram) taker.take_histogram(tag, values.text(value));
-      // Windows of the first sample are of the time before.
+      // Windows of the first sample cover the time before.
       else if (const double number = values.number(value);
                quantity == Quantity::Last || (from && !std::isnan(number)))
         taker.take({tag, quantity, number, from.value_or(at), false});
@@ -160,7 +160,7 @@ void ArchiveChanges::take_growing(const QuantityValues& values, const pmValue& v
       {tag, values.what.quantity, from ? grown : 0, from.value_or(at_), from && is_from_zero});
 }
 
-// What falls has begun anew. Sums may fall otherwise, too, where values are negative.
+// A fallen value means a restart from 0. Sums of values that may be negative can fall without one.
 double ArchiveChanges::growth(const QuantityValues& values, Known& known, double now) const {
   const auto [metric, type, quantity] = values.what;
   const double before = known.last[index_of(quantity)];
@@ -171,7 +171,7 @@ double ArchiveChanges::growth(const QuantityValues& values, Known& known, double
   return known.began_anew == samples_ ? now : now - before;
 }
 
-// An agent that begins anew may give its tags other numbers.
+// A restarted agent may number tags differently.
 void ArchiveChanges::forget_names_if_begun_anew(const QuantityValues& calls) {
   const auto all = calls.values();
   const bool has_fallen = std::any_of(all.begin(), all.end(), [&](const pmValue& value) {
@@ -195,7 +195,7 @@ std::size_t ArchiveChanges::tag_of(const QuantityValues& values, int instance) {
   return tags[instance] = names_.find_or_add(type, "instance " + std::to_string(instance));
 }
 
-// Reading them takes long. A name that is given at another time only is better than none.
+// Takes long. A name from another time is better than none.
 void ArchiveChanges::read_names(const QuantityValues& values) {
   const TraceType type = values.what.type;
   const pmInDom domain = values.metric.indom;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Goes through an archive, and tells what has happened to each tag from one sample to the next.
+// Reads an archive, and reports each tag's changes from one sample to the next.
 //
 // Thread: one.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace pcp::trace::command {
 
-// The part of the time that a report is of; both ends are in it.
+// The time range of a report; both ends are included.
 struct Window {
   Moment begin = Moment::min();
   Moment end = Moment::max();
@@ -25,18 +25,18 @@ struct Window {
 struct Change {
   std::size_t tag = 0;
   Quantity quantity{};
-  double value = 0;  // of what only grows: by how much, NaN: not known; else what it is now
-  Moment from{};     // of the sample before; of this one if there is none
-  bool is_from_zero = false;  // it only grows, and began in this time
+  double value = 0;           // growth if the quantity only grows, NaN if unknown; else its value
+  Moment from{};              // the previous sample, or this one if there is none
+  bool is_from_zero = false;  // only grows, and started from 0 in this time
 };
 
 struct SampleTime {
   Moment at{};
-  std::optional<Moment> from;      // of the sample before; none: the first, or after a gap
-  std::optional<double> period_s;  // that the agent's windows cover
+  std::optional<Moment> from;      // the previous sample; none: the first, or after a gap
+  std::optional<double> period_s;  // the time that the agent's windows cover
 };
 
-// Whom it is told. A sample comes first, then what is in it: what only grows before all else.
+// Receives the changes. take_sample() comes first, then growing quantities, then the others.
 class ChangeTaker {
  public:
   virtual ~ChangeTaker() = default;
@@ -55,14 +55,14 @@ class ArchiveChanges {
  private:
   static constexpr std::size_t kSlots = kTraceTypes.size() * (index_of(Quantity::Histogram) + 1);
 
-  // What a tag's metrics were when they were last seen. Agents begin at 0.
+  // A tag's last values. Agents count from 0.
   struct Known {
     std::array<double, kGrowing> last{};
     std::array<bool, kGrowing> is_known{};
-    std::uint64_t began_anew = 0;  // in this sample
+    std::uint64_t began_anew = 0;  // the sample in which the values restarted; 0: none
   };
 
-  // An agent's own times. If its start or its reset has changed, it has begun at 0.
+  // An agent's own times. A changed start or reset means that it counts from 0 again.
   struct Agent {
     std::optional<double> uptime_s;
     std::optional<double> started_s;
@@ -93,13 +93,13 @@ class ArchiveChanges {
 
   std::uint64_t samples_ = 0;
   Moment at_{};
-  std::optional<Moment> last_;         // sample of this stretch
-  std::optional<Moment> before_mark_;  // the last sample, as long as there is none after the mark
-  std::array<std::optional<Moment>, kSlots> sampled_{};  // of each metric
-  bool has_begun_anew_ = false;                          // since that sample
+  std::optional<Moment> last_;         // the previous sample since the last mark
+  std::optional<Moment> before_mark_;  // the last sample before a mark, until tags follow
+  std::array<std::optional<Moment>, kSlots> sampled_{};  // last reading of each metric
+  bool has_begun_anew_ = false;                          // since `before_mark_`
   std::optional<double> period_s_;
   Agent agent_;
-  std::optional<Moment> counts_since_;  // 0, as the agent said last
+  std::optional<Moment> counts_since_;  // when the agent was at 0, by its last report
   std::vector<Known> known_;            // by tag
   std::array<std::unordered_map<int, std::size_t>, kTraceTypes.size()> tags_;  // by instance
   std::array<std::uint64_t, kTraceTypes.size()> names_read_at_{};              // sample

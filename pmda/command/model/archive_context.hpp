@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A context of PCP's library, as long as this is there.
+// Owns a context of PCP's library.
 #pragma once
 
 #include <pcp/pmapi.h>

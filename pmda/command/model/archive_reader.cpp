@@ -18,7 +18,7 @@ constexpr std::size_t kFinePoints = 3600;
 constexpr std::size_t kCoarseSeries = 500;
 constexpr std::size_t kCoarsePoints = 120;
 
-// Calls function(source, changes) for one archive after the other.
+// Calls function(source, changes) for each archive.
 template <typename Function>
 Result<void> for_each_archive(const ReadRequest& request, TagNames& names, Function function) {
   for (const std::string& path : request.archives) {
@@ -36,7 +36,7 @@ Result<void> read_totals_of(const ReadRequest& request, TagNames& names, RunTota
     Result<void> read = changes.read_all(archive);
     if (read && archive.samples().empty())
       read = Error{source.path() + ": has no samples of the time that is asked for"};
-    if (read) read = source.read_to_end();  // which says whether it is complete
+    if (read) read = source.read_to_end();  // also learns whether the archive is complete
     if (read) totals.add(source, archive);
     return read;
   });

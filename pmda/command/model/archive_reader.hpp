@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes a model of a run out of its archives. They are read twice: once for the totals of all tags,
-// and then for the course of the few that matter most. So an hour of 10,000 tags takes little
-// memory.
+// Makes a model of a run from its archives. They are read twice: first for the totals of all tags,
+// then for the course of the most important ones. So an hour of 10,000 tags needs little memory.
 //
 // Thread: one.
 #pragma once
@@ -16,9 +15,9 @@
 namespace pcp::trace::command {
 
 struct ReadRequest {
-  std::vector<std::string> archives;  // as PCP has their names
+  std::vector<std::string> archives;  // names in PCP's form
   Window window;
-  std::string time_zone;  // goes into the model
+  std::string time_zone;  // copied into the model
 };
 
 // Without series.

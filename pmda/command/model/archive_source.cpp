@@ -84,7 +84,7 @@ Result<void> ArchiveSource::find_metrics() {
   }
   events_ = lookup(kEventsMetric);
   end_metric_ = lookup(kEndMetric);
-  is_sparse_ = lookup("pmcd.pmlogger.host") == PM_ID_NULL;  // every pmlogger writes that
+  is_sparse_ = lookup("pmcd.pmlogger.host") == PM_ID_NULL;  // every pmlogger writes this metric
   if (has_tags) return {};
   return failed(
       "has no counts of a trace agent. Record with `pcp-trace record`, or let pmlogger log "
@@ -134,7 +134,7 @@ Result<void> ArchiveSource::read_to_end() {
   }
 }
 
-// False: it is the end.
+// False at the end.
 Result<bool> ArchiveSource::read_record() {
   pmUseContext(context_.number());
   pmHighResResult* read = nullptr;
@@ -147,14 +147,14 @@ Result<bool> ArchiveSource::read_record() {
   return true;
 }
 
-// Such a record has single transactions, or what is said of all at the end.
+// Such a record has only single transactions, or the statement at the end.
 bool ArchiveSource::is_between_samples() const {
   if (result_->numpmid != 1) return false;
   const pmID only = result_->vset[0]->pmid;
   return only != PM_ID_NULL && (only == events_ || only == end_metric_);
 }
 
-// A mark, which PCP's tools may add, says nothing else.
+// Marks, which PCP's tools may add after the end, are ignored.
 void ArchiveSource::note_end() {
   if (result_->numpmid > 0) said_.reset();
   if (result_->numpmid != 1 || result_->vset[0]->pmid != end_metric_) return;

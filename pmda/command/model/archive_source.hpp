@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// An archive of PCP's, record by record as it was written: nothing is interpolated. Whoever wrote
-// it: `record`, or a pmlogger that asked our agent or the stock one.
+// A PCP archive, read record by record without interpolation. Its writer is `record`, or a pmlogger
+// that asked our agent or the stock one.
 //
-// Thread: one. PCP's library knows one current archive: the one that was used last.
+// Thread: one. PCP's library has one current archive: the last used.
 #pragma once
 
 #include <pcp/pmapi.h>
@@ -28,19 +28,19 @@ struct QuantityValues {
   const pmValueSet* set = nullptr;
 
   std::span<const pmValue> values() const;
-  double number(const pmValue& value) const;          // NaN if it is none
-  std::string_view text(const pmValue& value) const;  // empty if it is none
+  double number(const pmValue& value) const;          // NaN if not a number
+  std::string_view text(const pmValue& value) const;  // empty if not a text
 };
 
 struct ArchiveSample {
   Moment at{};
-  bool is_mark = false;  // nothing is known of the time between the last sample and the next
+  bool is_mark = false;  // nothing is known of the time between the neighbouring samples
 
-  // The quantities that could be read, ascending; good until the next sample is read.
+  // The readable quantities, ascending; valid until the next sample is read.
   std::vector<QuantityValues> quantities;
 };
 
-// What a program has said of a tag; either may be empty.
+// A program's description of a tag; either member may be empty.
 struct Description {
   std::string unit;
   std::string text;
@@ -52,47 +52,46 @@ inline Moment moment_of(const timespec& time) {
 
 class ArchiveSource {
  public:
-  // `path` as PCP has it: without .0, .meta and .index.
+  // `path` in PCP's form: without .0, .meta and .index.
   static Result<ArchiveSource> open(const std::string& path);
 
   const std::string& path() const { return path_; }
   std::string host() const;
-  const std::string& command() const { return command_; }  // that was recorded; empty if unknown
-  const std::string& filter() const { return filter_; }    // of its spans; likewise
+  const std::string& command() const { return command_; }  // the recorded command; empty if unknown
+  const std::string& filter() const { return filter_; }    // of its spans; or empty
   Moment begin() const { return begin_; }
   Moment end() const { return end_; }
 
-  // Whether a recorder has written it that says at the end whether it is complete.
+  // True if the recorder states at the end whether the recording is complete.
   bool tells_whether_complete() const { return end_metric_ != PM_ID_NULL; }
 
-  // Why it may lack calls, known once all was read; empty: it is complete, or, of a pmlogger's,
-  // nobody says.
+  // Why calls may be missing, known after the last record; empty: complete, or (pmlogger) unknown.
   std::string why_incomplete() const;
 
-  // Where the metrics that did not change are not in every sample.
+  // True if samples omit metrics that did not change.
   bool is_sparse() const { return is_sparse_; }
   bool has(TraceType type, Quantity quantity) const;
   std::string unit_of(TraceType type) const;
 
-  // The archive's zone, as TZ has it.
+  // The archive's time zone, in the form of TZ.
   const std::string& time_zone() const { return time_zone_; }
 
-  // Makes PCP show times in it.
+  // Makes PCP show times in the archive's zone.
   Result<void> use_its_time_zone() const;
 
-  // Reads on, but not what recorded_spans.hpp is for. Nothing: it is the end.
+  // Reads the next sample, skipping records for recorded_spans.hpp. Nothing at the end.
   Result<std::optional<ArchiveSample>> next();
 
-  // Skips what is left.
+  // Skips the remaining records.
   Result<void> read_to_end();
 
-  // Of the tags of a type that a program has described, at the time of the last sample, by name.
+  // The descriptions of a type's tags at the last sample, by tag name.
   std::map<std::string, Description> descriptions(TraceType type) const;
 
-  // The names of a domain's instances at the time of the last sample.
+  // The names of a domain's instances at the last sample.
   std::map<int, std::string> instances(pmInDom domain) const;
 
-  // The same of any time.
+  // The same over the whole archive.
   std::map<int, std::string> instances_ever(pmInDom domain) const;
 
  private:
@@ -121,8 +120,8 @@ class ArchiveSource {
   std::string command_;
   std::string filter_;
   pmID end_metric_ = PM_ID_NULL;
-  std::optional<std::string> said_;  // by the record that was read last, of the whole recording
-  bool is_cut_ = false;              // the last record is not whole, as when its writer was killed
+  std::optional<std::string> said_;  // statement in the last record about the recording
+  bool is_cut_ = false;              // the last record is incomplete: its writer was killed
   bool is_sparse_ = false;
 };
 

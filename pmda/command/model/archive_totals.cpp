@@ -41,7 +41,7 @@ void ArchiveTotals::take(const Change& change) {
   }
 }
 
-// A window may reach back to what was before the first sample, unless the tag was not there then.
+// A window may begin before the first sample, unless the tag began in this stretch.
 bool ArchiveTotals::is_of_this_time_only(const TagInArchive& tag) const {
   if (tag.from_zero_in == stretches_.size()) return true;
   if (!time_.period_s) return false;
@@ -72,7 +72,7 @@ void ArchiveTotals::take_of_window(TagInArchive& tag, const Change& change) {
   }
 }
 
-// Maxima come before percentiles, and once there is one, percentiles do not matter.
+// Maxima come before percentiles. A maximum overrides all percentiles.
 void ArchiveTotals::note_slowness(TagInArchive& tag, double value, bool is_p99) const {
   if (tag.slowest && is_p99 && !tag.slowest->is_p99) return;
   if (!tag.slowest || tag.slowest->is_p99 != is_p99 || value > tag.slowest->value)

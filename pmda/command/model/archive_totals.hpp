@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What one archive says of each tag over all of the time that is asked for.
+// The totals of each tag in one archive, over the wanted time.
 //
 // Thread: one.
 #pragma once
@@ -14,13 +14,13 @@
 
 namespace pcp::trace::command {
 
-// A time in which each sample tells what happened since the one before.
+// A time without gaps: each sample tells what happened since the previous one.
 struct Stretch {
   Moment begin{};
   Moment end{};
 };
 
-// One window of the agent's.
+// One window of the agent.
 struct AgentWindow {
   Moment at{};
   double calls = 0;
@@ -35,7 +35,7 @@ struct TagInArchive {
   std::optional<double> last;
   Moment last_at{};
 
-  // Of windows that hold calls of this time only.
+  // Only from windows within the stretch.
   std::optional<AgentWindow> fullest;
   double calls_in_windows = 0;
   std::optional<double> least;
@@ -44,7 +44,7 @@ struct TagInArchive {
   bool has_percentiles = false;
 
   RunDistribution distribution;
-  StretchNumber from_zero_in = 0;  // 0: it did not begin in any
+  StretchNumber from_zero_in = 0;  // 0: it did not begin in any stretch
 
   double grown_by(Quantity quantity) const { return grown[index_of(quantity)]; }
 };
@@ -55,7 +55,7 @@ class ArchiveTotals : public ChangeTaker {
   void take(const Change& change) override;
   void take_histogram(std::size_t tag, std::string_view text) override;
 
-  // By number; there may be more that are not there.
+  // By tag number; entries may be unused (is_there).
   std::vector<TagInArchive>& tags() { return tags_; }
 
   const std::vector<Stretch>& stretches() const { return stretches_; }
@@ -74,7 +74,7 @@ class ArchiveTotals : public ChangeTaker {
   std::vector<Moment> samples_;
 };
 
-// The usual time between two.
+// The median time between two samples.
 std::optional<std::chrono::nanoseconds> usual_interval(const std::vector<Moment>& samples);
 
 }  // namespace pcp::trace::command

@@ -33,9 +33,9 @@ namespace fs = std::filesystem;
 constexpr rlim_t kSeconds = 60;
 constexpr rlim_t kBytesInASecond = 1 << 20;
 constexpr rlim_t kBytes = rlim_t{2} << 30;
-constexpr rlim_t kBytesForEach = 32;  // of the archive's
+constexpr rlim_t kBytesForEach = 32;  // of address space, per byte of the archive
 
-// In memory of both processes.
+// In memory shared by both processes.
 struct Progress {
   bool is_done = false;
   std::array<char, PATH_MAX> archive{};
@@ -54,7 +54,7 @@ rlim_t address_space() {
   return pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE));
 }
 
-// The user's own limits stay.
+// Keeps the user's hard limit.
 void limit(__rlimit_resource resource, rlim_t most) {
   rlimit limits{};
   ::getrlimit(resource, &limits);
@@ -68,7 +68,7 @@ void raise(__rlimit_resource resource, rlim_t more) {
   if (limits.rlim_cur != RLIM_INFINITY) limit(resource, limits.rlim_cur + more);
 }
 
-// PCP's library would wait at a pipe, say.
+// Refuses other file types: PCP's library would wait at a pipe, for example.
 Result<rlim_t> bytes_of(const fs::path& archive) {
   const std::string beginning = archive.filename().string() + ".";
   const fs::path directory = archive.has_parent_path() ? archive.parent_path() : ".";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads archives in a process of its own: of some that are damaged PCP's library makes an end of
-// the process that it is in, or comes to no end, or takes memory without end.
+// Reads archives in a child process: for some damaged archives PCP's library crashes, loops
+// forever, or allocates memory without limit.
 //
 // Thread: the only one.
 #pragma once
@@ -12,12 +12,12 @@
 
 namespace pcp::trace::command {
 
-// Does the work in a child, with bounds, and gives its status. If it does not come to its end: says
-// as `who` on standard error which archive is damaged, and gives `damaged`. A signal that has ended
-// it and was meant for the user's command ends this process as well.
+// Runs `work` in a child, with limits, and returns its status. If the child does not finish: names
+// the damaged archive on standard error, as `who`, and returns `damaged`. A signal meant for the
+// user's command (e.g. SIGINT) that ended the child also ends this process.
 int guarded(const std::string& who, int damaged, const std::function<int()>& work);
 
-// Gives a context of PCP's library. This archive is read from here on: its size raises the bounds.
+// Opens a context of PCP's library. The archive's size raises the limits.
 Result<int> open_archive(const std::string& path);
 
 }  // namespace pcp::trace::command

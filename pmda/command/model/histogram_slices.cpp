@@ -16,7 +16,7 @@ void HistogramSlices::take(std::string_view text, Moment at, Moment before) {
   const std::string& last = pending_.empty() ? before_ : pending_;
   if (!has_begun_) {
     has_begun_ = true;
-    if (since < before) {  // it tells of a time that is not the run's
+    if (since < before) {  // the text covers a time before the run
       before_ = text;
       begin_ = at;
       return;

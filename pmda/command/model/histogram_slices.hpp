@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How the distribution of one tag's values changes over a run: slices of time, out of what one
-// archive has of it (run_distribution.hpp).
+// The distributions of one tag's values over slices of a run, made from the texts in one archive
+// (run_distribution.hpp).
 //
 // Thread: one.
 #pragma once
@@ -16,13 +16,13 @@ namespace pcp::trace::command {
 
 class HistogramSlices {
  public:
-  // What comes sooner after the last slice goes into one with what follows.
+  // A slice shorter than this is joined with the next.
   explicit HistogramSlices(std::chrono::nanoseconds shortest) : shortest_(shortest) {}
 
-  // A text of this time. `before`: when the archive had texts of any tag last, or began.
+  // Takes the text at a time. `before`: the archive's previous time with texts, or its begin.
   void take(std::string_view text, Moment at, Moment before);
 
-  // What follows is after a gap.
+  // A gap: later texts start a new slice.
   void interrupt();
 
   std::vector<TimedHistogram> finish();
@@ -31,8 +31,8 @@ class HistogramSlices {
   void cut();
 
   std::chrono::nanoseconds shortest_;
-  std::string before_;   // what the next slice does not have; of the last slice's end
-  std::string pending_;  // for the next slice; empty if there is nothing
+  std::string before_;   // the text at the last slice's end, to subtract
+  std::string pending_;  // the newest text for the next slice; empty: none
   Moment begin_{};       // of the next slice
   Moment end_{};
   bool has_begun_ = false;

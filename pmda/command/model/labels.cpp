@@ -7,7 +7,7 @@ namespace pcp::trace::command {
 
 namespace {
 
-// What stands in a string of JSON, of whose escapes our agent and `record` use these.
+// Decodes a JSON string, for the escapes that our agent and `record` use.
 std::string unescaped(std::string_view json) {
   constexpr std::string_view kByNumber = "\\u00";
   std::string text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Labels as libpcp hands them out.
+// Labels from libpcp.
 #pragma once
 
 #include <pcp/pmapi.h>
@@ -12,7 +12,7 @@
 
 namespace pcp::trace::command {
 
-// Label sets that are PCP's to free.
+// Owns label sets, which PCP must free.
 class OwnedLabels {
  public:
   OwnedLabels() = default;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a tag's greatest value is at least, where samples do not tell what it is: agents show maxima
-// of windows, which need not cover all of a run.
+// Lower bounds of a tag's greatest value, if samples do not show it: agents show maxima of windows,
+// which may not cover the whole run.
 #pragma once
 
 #include <vector>
@@ -9,10 +9,10 @@
 
 namespace pcp::trace::command {
 
-// The distribution knows the bin of the greatest value, but not the value nor its time.
+// The distribution tells the bin of the greatest value, but not the value or its time.
 void raise_to_distribution(Tag& tag);
 
-// A transaction that was captured in the run, and not aborted, is one of its tag's calls.
+// A captured transaction of the run that was not aborted is one of its tag's calls.
 void raise_to_spans(Totals& totals, const RecordedSpans& spans);
 
 }  // namespace pcp::trace::command

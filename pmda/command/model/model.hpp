@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What is known of a recorded run: of each tag its totals, and of some their course over time. Made
-// by archive_reader.hpp out of archives; shown by the summary, the page and all else of `report`.
+// The data of a recorded run: totals of each tag, and the course of some tags over time.
+// archive_reader.hpp makes it from archives; `report` shows it in the summary, the page and
+// elsewhere.
 //
-// What is not known is not there: an empty optional, or NaN in a series. It is never a guess.
+// Unknown data is absent: an empty optional, or NaN in a series. It is never guessed.
 #pragma once
 
 #include <array>
@@ -20,7 +21,7 @@
 
 namespace pcp::trace::command {
 
-// Of the wall clock.
+// Wall-clock time.
 using Moment = std::chrono::sys_time<std::chrono::nanoseconds>;
 
 // The percentiles that agents give.
@@ -28,19 +29,19 @@ inline constexpr std::array kPercentiles{0.50, 0.90, 0.95, 0.99, 0.999};
 inline constexpr std::array kPercentileNames{"p50", "p90", "p95", "p99", "p999"};
 inline constexpr std::size_t kP50 = 0, kP90 = 1, kP95 = 2, kP99 = 3, kP999 = 4;
 
-// Where a tag's percentiles come from, or why there are none.
+// The source of a tag's percentiles, or why there are none.
 enum class PercentileSource {
-  Histogram,       // of all finite values of the run, merged over time and hosts: at most 2% off
-  NearlyAllCalls,  // of a histogram that lacks at most one call in a hundred
-  WholeIntervals,  // of a histogram of an agent's intervals: not quite the run's calls at its ends
-  OneValue,        // all calls have the same
-  OneWindow,       // the agent's own: one window of its has all calls of the run
-  NoCalls,         // none: nothing was called
-  NoFiniteValues,  // none: all values are infinite or no numbers
+  Histogram,       // of all finite values of the run, merged over time and hosts: at most 2% error
+  NearlyAllCalls,  // of a histogram that lacks at most 1% of the calls
+  WholeIntervals,  // of a histogram of an agent's intervals: may differ from the run at both ends
+  OneValue,        // all calls have the same value
+  OneWindow,       // the agent's percentiles of one window, which has all calls of the run
+  NoCalls,         // none: no calls
+  NoFiniteValues,  // none: all values are infinite or NaN
   NotRecorded,     // none: the agent or the recording has none for this tag
-  SeveralWindows,  // none: those of several windows cannot be put together
-  SeveralHosts,    // none: nor can those of several hosts
-  IncompleteHistogram,  // none: there is a histogram, but it lacks more
+  SeveralWindows,  // none: percentiles of several windows cannot be merged
+  SeveralHosts,    // none: percentiles of several hosts cannot be merged
+  IncompleteHistogram,  // none: the histogram lacks too many calls
 };
 
 inline bool is_of_histogram(PercentileSource source) {
@@ -48,148 +49,148 @@ inline bool is_of_histogram(PercentileSource source) {
          source == PercentileSource::WholeIntervals;
 }
 
-// The least or greatest value of the run. If it is not exact, it is of some of the calls: the true
-// one may lie further out, never further in.
+// The least or greatest value of the run. If inexact, it covers only some calls: the true extreme
+// is at least as far out.
 struct Extreme {
   double value = 0;
   bool is_exact = false;
 };
 
-// When a tag was slowest: the sample with the greatest maximum or, without maxima, p99; or a
-// captured transaction that took longer.
+// When a tag was slowest: the sample with the greatest maximum (without maxima: the greatest p99),
+// or the end of a longer captured transaction.
 struct SlowestMoment {
-  // The sample's, which tells of the time before, or the transaction's end. Nothing: only the
-  // distribution knows of it, which knows no times, and `value` is where its highest bin begins.
+  // Time of the sample, which covers the time before it, or the transaction's end. Nothing: from
+  // the distribution, which has no times; then `value` is the lower edge of its highest bin.
   std::optional<Moment> at;
   double value = 0;
   bool is_p99 = false;
 };
 
-// All of a tag over the whole run, all hosts added up. Times are in seconds.
+// A tag's totals over the whole run and all hosts. Times are in seconds.
 struct Tag {
-  std::string name;  // as PCP has it, from a program: any bytes, not always UTF-8
+  std::string name;  // in PCP's form, from a program: any bytes, maybe invalid UTF-8
   TraceType type{};
-  std::string unit;  // of what is observed or counted, as PCP or the program has it; often empty
-  std::string description;  // by the program: what it stands for; often empty
+  std::string unit;         // of observed or counted values, from PCP or the program; often empty
+  std::string description;  // from the program; often empty
 
   double calls = 0;  // completed transactions, points passed, values, reports of a counter
-  std::optional<double> failed;       // transactions aborted, which `calls` has not
-  std::optional<double> vanished;     // transactions that were open when their program ended
-  std::optional<double> nonfinite;    // of `calls`: no finite values, which nothing else below has
-  std::optional<double> sum;          // of durations, or of observed values
+  std::optional<double> failed;       // aborted transactions, not included in `calls`
+  std::optional<double> vanished;     // transactions open when their program ended
+  std::optional<double> nonfinite;    // non-finite values in `calls`, not counted below
+  std::optional<double> sum;          // of durations or observed values
   std::optional<double> rate;         // calls per second of the run
   std::optional<double> mean;         // sum / calls
-  std::optional<double> concurrency;  // of transactions: how many were under way, on average
+  std::optional<double> concurrency;  // transactions under way, on average
   std::optional<Extreme> min;
   std::optional<Extreme> max;
   std::array<std::optional<double>, kPercentiles.size()> percentiles;
   PercentileSource percentile_source = PercentileSource::NotRecorded;
-  std::optional<double> last;     // value observed or reported; of the host that said so last
-  std::optional<double> counted;  // added to a counter in this run
+  std::optional<double> last;     // last value observed or reported, on any host
+  std::optional<double> counted;  // growth of a counter in this run
   std::optional<SlowestMoment> slowest;
 
-  // The distribution of `distribution->total()` of the finite values. Calls that a thread had no
-  // room for are in the sums only, and so are those of a time before distributions were taken.
+  // The distribution of `distribution->total()` finite values. Calls that a thread had no room for,
+  // and calls before distributions were recorded, are missing from it.
   std::optional<Histogram> distribution;
 
-  std::vector<std::uint16_t> hosts;  // that have it, as indices of Run::hosts, ascending
+  std::vector<std::uint16_t> hosts;  // hosts with the tag, as ascending indices of Run::hosts
 };
 
-// A time in which nothing was recorded although the run went on.
+// A time in the run without recorded samples.
 struct Gap {
   Moment begin{};
   Moment end{};
   std::uint16_t host = 0;
 };
 
-// Calls may be missing.
+// An archive that may lack calls.
 struct Incomplete {
   std::string archive;
   std::string why;
 };
 
-// The facts of the run.
+// Facts about the run.
 struct Run {
-  std::vector<std::string> archives;     // as they were named
-  std::vector<std::string> hosts;        // each once
-  std::vector<Incomplete> incomplete{};  // of them, those that are known not to be complete
-  std::string command;                   // that was recorded; empty if unknown
-  std::string filter{};                  // for which spans were captured; likewise
-  std::string time_zone;                 // to show times in, as TZ has it; empty: this machine's
+  std::vector<std::string> archives;     // names as given
+  std::vector<std::string> hosts;        // without duplicates
+  std::vector<Incomplete> incomplete{};  // archives known to be incomplete
+  std::string command;                   // recorded command; empty if unknown
+  std::string filter{};                  // filter of captured spans; empty if unknown
+  std::string time_zone;                 // for shown times, as in TZ; empty: this machine's
   Moment begin{};
   Moment end{};
   std::size_t samples = 0;                           // of all archives
-  std::optional<std::chrono::nanoseconds> interval;  // usual time between two samples
-  std::vector<Gap> gaps;                             // by time
-  std::chrono::nanoseconds unrecorded{};             // in which all hosts have gaps
+  std::optional<std::chrono::nanoseconds> interval;  // median time between two samples
+  std::vector<Gap> gaps;                             // sorted by time
+  std::chrono::nanoseconds unrecorded{};             // time when all hosts have gaps
 
   double elapsed_s() const {
     return std::chrono::duration<double>(end - begin - unrecorded).count();
   }
 };
 
-// Edges of intervals, ascending: point i of a series is of the time from edge i to edge i + 1. Not
-// always of the same length. No points if there are fewer than two edges.
+// Ascending edges of intervals: point i of a series covers the time from edge i to edge i + 1.
+// Lengths may differ. Fewer than two edges: no points.
 struct Grid {
   std::vector<Moment> edges;
   std::size_t points() const { return edges.empty() ? 0 : edges.size() - 1; }
 };
 
-// A distribution of the values of a part of the run.
+// The distribution of values in a part of the run.
 struct TimedHistogram {
   Moment begin{};
   Moment end{};
   Histogram values;
 };
 
-// The course of one tag over the points of a grid. Each vector is empty if there is nothing of its
-// kind, else as long as the grid. NaN: nothing is known of that time.
+// The course of one tag over the points of a grid. Each vector has the grid's length, or is empty
+// if there is no such data. NaN: unknown.
 struct Series {
   std::size_t tag = 0;       // index of Model::tags
   bool is_coarse = false;    // on Model::coarse rather than Model::fine
   std::vector<float> calls;  // in each interval, not per second
   std::vector<float> failed;
-  std::vector<float> sum;      // divided by the interval's length: how many were under way
-  std::vector<float> counted;  // added to a counter in each interval
-  std::vector<float> value;    // last one of an observation or counter
+  std::vector<float> sum;      // divided by the interval's length: transactions under way
+  std::vector<float> counted;  // growth of a counter in each interval
+  std::vector<float> value;    // last value of an observation or counter
 
-  // The least and greatest of the agents' windows that ended in the interval. Of percentiles the
-  // greatest window's, and only where one host has the tag.
+  // Extremes over the agent's windows that ended in the interval. Percentiles: the greatest of
+  // those windows, and only if one host has the tag.
   std::vector<float> min;
   std::vector<float> max;
   std::array<std::vector<float>, kPercentiles.size()> percentiles;
 
-  std::vector<TimedHistogram> histograms;  // by time, not overlapping; for a heat map
+  std::vector<TimedHistogram> histograms;  // sorted by time, not overlapping; for a heat map
 };
 
-// Of one tag's transactions that were not aborted.
+// A tag's longest transaction that was not aborted.
 struct LongestSpan {
   std::uint64_t duration_ns = 0;
   Moment end{};
 };
 
-// The single transactions that were captured in the run.
+// The single transactions captured in the run.
 struct RecordedSpans {
   std::uint64_t traces = 0;
-  std::uint64_t spans = 0;   // and events
-  std::uint64_t missed = 0;  // likewise: captured, but not recorded
+  std::uint64_t spans = 0;   // including events
+  std::uint64_t missed = 0;  // captured but not recorded, including events
   std::vector<SpanTrace> slowest;
   std::map<std::string, LongestSpan> longest{};  // by tag
-  std::vector<std::string> cut{};                // the archives whose end is missing
-  bool has_gap = false;                          // more are missing, nobody knows how many
+  std::vector<std::string> cut{};                // archives whose end is missing
+  bool has_gap = false;                          // more are missing, in unknown number
 };
 
-// All of one run.
+// The totals of one run.
 struct Totals {
   Run run;
-  std::vector<Tag> tags;  // most total time first, then most calls, then by name
+  std::vector<Tag> tags;  // sorted by most total time, most calls, name
 };
 
 struct Model : Totals {
   Grid fine;
   Grid coarse;
-  std::vector<Series> series;          // of the tags that come first
-  std::optional<RecordedSpans> spans;  // nothing: none were asked for
+  std::vector<Series> series;          // of the first tags
+  std::optional<RecordedSpans> spans;  // nothing: not requested
   std::optional<Totals> base;          // the older run to compare with
 };
 

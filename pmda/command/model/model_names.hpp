@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the kinds of things in a model are called in the documents that are made of it.
+// Names of a model's enumerators in documents.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The metrics of archives that a report is made of, by name: the stock agent's, ours, and what each
-// of them says about a tag.
+// The metrics in archives that a report uses, by name, from the stock agent and ours, with their
+// quantities.
 #pragma once
 
 #include <cstddef>
@@ -21,20 +21,20 @@ inline constexpr const char* kEventsMetric = "tracing.events";
 inline constexpr const char* kEndMetric = "trace.recording.end";
 inline constexpr std::string_view kComplete = "complete";
 
-// In the order in which the metrics of one sample have to be looked at.
+// In the order in which a sample's metrics must be handled.
 enum class Quantity : std::uint8_t {
-  Uptime,   // of the agent, seconds
+  Uptime,   // of the agent, in seconds
   Started,  // since 1970
-  Reset,    // the same
+  Reset,    // also since 1970
   WholePeriod,
-  Period,  // the length of its window, seconds
-  Calls,   // from here on of tags; these five only grow, until the agent or the tag begins anew
+  Period,  // length of the agent's window, in seconds
+  Calls,   // from here on of tags; these five only grow, until the agent or the tag restarts
   Failed,
   Sum,
   Vanished,
   Counted,
   Last,
-  Rate,  // from here on of the calls in the window
+  Rate,  // from here on of calls in the window
   Min,
   Max,
   P50,
@@ -52,9 +52,9 @@ constexpr bool only_grows(Quantity quantity) {
 constexpr std::size_t index_of(Quantity quantity) {
   return static_cast<std::size_t>(quantity) - static_cast<std::size_t>(Quantity::Calls);
 }
-constexpr std::size_t kGrowing = index_of(Quantity::Last);  // how many only grow
+constexpr std::size_t kGrowing = index_of(Quantity::Last);  // number of quantities that only grow
 
-// Gives the place of p50 to p999 in kPercentiles.
+// Index of p50 to p999 in kPercentiles.
 constexpr std::optional<std::size_t> percentile_of(Quantity quantity) {
   if (quantity < Quantity::P50 || quantity > Quantity::P999) return {};
   return index_of(quantity) - index_of(Quantity::P50);
@@ -62,7 +62,7 @@ constexpr std::optional<std::size_t> percentile_of(Quantity quantity) {
 
 struct RecordedQuantity {
   const char* metric;
-  TraceType type;  // without meaning unless it is of tags
+  TraceType type;  // only meaningful for quantities of tags
   Quantity quantity;
 };
 

@@ -16,7 +16,7 @@ namespace pcp::trace::command {
 
 namespace {
 
-// A pmlogger comes every minute, and parts of a trace may be in two of its samples.
+// A pmlogger samples every minute; a trace may be split over two samples.
 constexpr TraceAssembly::Limits kLimits{.quiet = std::chrono::seconds(70),
                                         .orphaned = std::chrono::seconds(70),
                                         .longest = std::chrono::seconds(600),
@@ -24,7 +24,7 @@ constexpr TraceAssembly::Limits kLimits{.quiet = std::chrono::seconds(70),
                                         .remembered = 100'000};
 constexpr agent::Time kBetweenLooks = std::chrono::seconds(1);
 
-// All archives as one, in the order of time.
+// The records of all archives in order of time.
 class AllSpans {
  public:
   Result<void> open(const std::string& path) {
@@ -47,7 +47,7 @@ class AllSpans {
     return std::exchange(first->next, first->archive.next());
   }
 
-  // Known at the end.
+  // Complete only at the end.
   std::vector<std::string> cut() const {
     std::vector<std::string> paths;
     for (const Opened& each : archives_)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Puts the spans of archives together to traces, in memory that does not grow with them.
+// Assembles the spans of archives into traces, in bounded memory.
 //
 // Thread: one.
 #pragma once
@@ -13,16 +13,16 @@
 
 namespace pcp::trace::command {
 
-// Hands out each trace that began in the request's time; of one that takes very long the rest comes
-// later, and says so. `take` gives false if there is no sense in going on. Gives what there was; it
-// has no traces itself. Nothing: none of the archives has spans.
+// Hands out each trace that began in the requested time. The rest of a very long trace comes later,
+// marked as late. `take` returns false to stop. Returns the counts, without traces; nothing: no
+// archive has spans.
 Result<std::optional<RecordedSpans>> read_traces(const ReadRequest& request,
                                                  const std::function<bool(SpanTrace&&)>& take);
 
-// The slowest ones are in what it gives.
+// The same; the result includes the slowest traces.
 Result<std::optional<RecordedSpans>> read_spans(const ReadRequest& request);
 
-// The same, into a model that has its totals, whose maxima it may raise.
+// Adds the spans to a model with totals, and may raise its maxima.
 Result<void> add_spans(const ReadRequest& request, Model& model);
 
 }  // namespace pcp::trace::command

@@ -17,7 +17,7 @@ void RunDistribution::take(std::string_view text, StretchNumber stretch, bool is
   if (!last_.empty() && (stretch != stretch_ || since_of(text) != since_of(last_))) {
     add_last();
     before_.clear();
-    // What begins anew within a stretch begins at nothing.
+    // A restart within a stretch counts from 0.
     is_from_zero = is_from_zero || stretch == stretch_;
   }
   if (last_.empty() && !is_from_zero) before_ = text;

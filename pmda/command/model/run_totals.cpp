@@ -13,7 +13,7 @@ namespace pcp::trace::command {
 
 namespace {
 
-// Rates have seven digits, so a number of calls that is made of one is the same if it is that near.
+// Rates have seven digits, so counts made from rates are equal if they differ this little.
 bool is_same_count(double one, double other) {
   return std::abs(one - other) < 0.5 + 1e-7 * std::max(one, other);
 }
@@ -25,7 +25,7 @@ void add_known(std::optional<double>& sum, bool is_first, bool is_known, double 
     sum = sum.value_or(0) + value;
 }
 
-// A run's least or greatest value, of parts of it. Both have to be exact.
+// Joins the extremes of two parts. The result is exact only if both are.
 template <typename Better>
 void join(std::optional<Extreme>& all, const std::optional<double>& part, bool is_exact,
           bool is_first, Better better) {
@@ -39,7 +39,7 @@ void join(std::optional<Extreme>& all, const std::optional<double>& part, bool i
     all = Extreme{better(all->value, *part), all->is_exact && is_exact};
 }
 
-// Joins those that touch. They become ascending.
+// Joins stretches that touch or overlap, in ascending order.
 std::vector<Stretch> joined(std::vector<Stretch> stretches) {
   std::sort(stretches.begin(), stretches.end(),
             [](const Stretch& one, const Stretch& other) { return one.begin < other.begin; });
@@ -58,7 +58,7 @@ bool has_one_value(const Tag& tag) {
          tag.min->value == tag.max->value;
 }
 
-// From the distribution: the middle of a bin, which may lie beyond all values.
+// A quantile from the distribution is the middle of a bin, so it is clamped to exact extremes.
 void take_percentiles(Tag& tag) {
   for (std::size_t i = 0; i < kPercentiles.size(); ++i) {
     double value = tag.distribution->quantile(kPercentiles[i]);
@@ -80,7 +80,7 @@ void RunTotals::add(const ArchiveSource& source, ArchiveTotals& archive) {
   auto& of_host = stretches_[host];
   of_host.insert(of_host.end(), archive.stretches().begin(), archive.stretches().end());
 
-  // Windows that follow each other without gap and overlap, as those of a recorded command do.
+  // True if the windows follow each other without a gap, or overlap, as for a recorded command.
   const auto interval = usual_interval(archive.samples());
   const bool is_in_step =
       !source.command().empty() ||
@@ -104,7 +104,7 @@ void RunTotals::add(const ArchiveSource& source, ArchiveTotals& archive) {
   }
 }
 
-// A pmlogger's gaps are shown, and nothing else: it never promises to miss nothing.
+// A pmlogger's gaps are only shown as gaps: it does not promise to be complete.
 void RunTotals::note_incompleteness(const ArchiveSource& source, const ArchiveTotals& archive) {
   if (const std::string why = source.why_incomplete(); !why.empty())
     run_.incomplete.push_back({source.path(), why});
@@ -214,7 +214,7 @@ void RunTotals::finish_times() {
   for (const Stretch& each : all_stretches_) run_.unrecorded -= each.end - each.begin;
 }
 
-// Values that are no finite numbers are among the calls, and in nothing else.
+// Non-finite values count in `calls`, but in nothing else.
 void RunTotals::find_nonfinite(Merged& merged) {
   Tag& tag = merged.tag;
   const bool is_known = tag.type == TraceType::Observe && tag.distribution && !merged.is_of_agent &&
@@ -228,7 +228,7 @@ void RunTotals::find_nonfinite(Merged& merged) {
     if (*extreme) (*extreme)->is_exact = false;
 }
 
-// The sum is the value, unless that is no finite number; no transaction takes no time at all.
+// The sum is the only value, if finite; 0 s is no real duration.
 void RunTotals::take_only_value(Merged& merged) {
   Tag& tag = merged.tag;
   if (tag.calls != 1 || !merged.is_from_zero || !tag.sum) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Puts together what several archives say of one run: counts add up, distributions merge, and what
-// cannot be put together stays unknown.
+// Merges several archives of one run: counts are added, distributions merged. Data that cannot be
+// merged becomes unknown.
 //
 // Thread: one.
 #pragma once
@@ -20,20 +20,20 @@ class RunTotals {
  public:
   explicit RunTotals(const TagNames& names) : names_(names) {}
 
-  // Takes what was read of an archive, to its end.
+  // Adds an archive that was read to its end.
   void add(const ArchiveSource& source, ArchiveTotals& archive);
 
-  // Gives all, in the order of a model. Nothing is to be added after it.
+  // Gives the totals in model order. Nothing may be added afterwards.
   Totals finish();
 
-  // The number in TagNames of each tag that finish() gave.
+  // The TagNames number of each tag that finish() gave.
   const std::vector<std::size_t>& order() const { return order_; }
 
-  // When samples were taken, one list for each archive.
+  // Times of the samples, one list per archive.
   const std::vector<std::vector<Moment>>& samples() const { return samples_; }
   const std::vector<Stretch>& stretches() const { return all_stretches_; }
 
-  // How many archives have the tag of this number.
+  // The number of archives with this tag.
   std::size_t archives_with(std::size_t tag) const { return tags_[tag].archives; }
 
  private:
@@ -41,13 +41,13 @@ class RunTotals {
     Tag tag;
     std::size_t archives = 0;
     std::size_t archives_with_calls = 0;
-    std::size_t distributions = 0;  // in how many archives it has one
+    std::size_t distributions = 0;  // number of archives with a distribution
     double unbinned = 0;
-    bool is_from_zero = false;  // it began in the run; of the last archive with calls
-    bool is_of_agent = false;   // which goes on, and shows an interval when it is over
+    bool is_from_zero = false;  // it began in the run; from the last archive with calls
+    bool is_of_agent = false;   // the agent keeps running, and shows intervals only when complete
     Moment last_at{};
     bool has_percentiles = false;
-    std::optional<AgentWindow> only_window;  // that holds all calls, of the only archive with calls
+    std::optional<AgentWindow> only_window;  // with all calls, if only one archive has calls
   };
 
   void note_incompleteness(const ArchiveSource& source, const ArchiveTotals& archive);
@@ -69,8 +69,8 @@ class RunTotals {
   std::vector<Merged> tags_;  // by number
   std::vector<std::size_t> order_;
   std::vector<std::vector<Moment>> samples_;
-  std::vector<std::vector<Stretch>> stretches_;  // by host
-  std::vector<Stretch> all_stretches_;           // of whatever host, not overlapping, by time
+  std::vector<std::vector<Stretch>> stretches_;  // per host
+  std::vector<Stretch> all_stretches_;           // of all hosts, joined, sorted by time
 };
 
 }  // namespace pcp::trace::command

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How the clocks of a recorded host ran at a time: a browser does not know all that TZ may say.
+// The time zone of a recorded host at some time, because browsers do not know all forms of TZ.
 //
-// Thread: the main one, as for all that asks libpcp for times.
+// Thread: the main one, like all of libpcp's time functions.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@ struct RunZone {
   std::chrono::seconds east_of_utc{};
 };
 
-// `time_zone` as TZ has it; if empty, that of this process.
+// `time_zone` in the form of TZ; empty: this process's zone.
 RunZone zone_of(const std::string& time_zone, Moment at);
 
 }  // namespace pcp::trace::command

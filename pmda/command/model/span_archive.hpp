@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The single transactions in an archive of PCP's, record by record: of `record --spans`, or of a
-// pmlogger that has logged tracing.events.
+// The single transactions in a PCP archive, record by record: from `record --spans`, or from a
+// pmlogger that logged tracing.events.
 //
-// Thread: one. PCP's library knows one current archive: the one that was used last.
+// Thread: one. PCP's library has one current archive: the last used.
 #pragma once
 
 #include <pcp/pmapi.h>
@@ -19,22 +19,22 @@ namespace pcp::trace::command {
 
 class SpanArchive {
  public:
-  // `path` as PCP has it: without .0, .meta and .index.
+  // `path` in PCP's form: without .0, .meta and .index.
   static Result<SpanArchive> open(const std::string& path);
 
-  // It has the metric. Otherwise there is nothing to read.
+  // False: the archive lacks the metric, and there is nothing to read.
   bool has_spans() const { return events_ != PM_ID_NULL; }
 
   struct Record {
     Moment at{};
-    SpanNews news;                 // each with its host; perhaps none
-    bool comes_after_gap = false;  // of which nothing is known, or another agent has sent it
+    SpanNews news;                 // spans with their host; may be empty
+    bool comes_after_gap = false;  // of unknown content, or with a new agent after it
   };
 
-  // Reads on, up to where the archive is whole. Nothing: it is the end.
+  // Reads the next record of the readable part. Nothing at the end.
   std::optional<Record> next();
 
-  // The end is missing; known when next() has given nothing.
+  // True if the end is missing; known once next() gave nothing.
   bool is_cut() const { return is_cut_; }
 
  private:
@@ -45,7 +45,7 @@ class SpanArchive {
   std::string host_;
   pmID events_ = PM_ID_NULL;
   pmID uptime_ = PM_ID_NULL;
-  double uptime_s_ = 0;  // of the agent, when it was read last
+  double uptime_s_ = 0;  // the agent's last uptime
   bool is_cut_ = false;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The single transactions of a run as JSON, for programs and for the page.
+// Single transactions of a run as JSON, for programs and the page.
 #pragma once
 
 #include "command/json_writer.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The tags of all archives of a report, numbered as they come: what has the same type and name is
-// the same tag, whatever its number in an archive or on a host.
+// Numbers the tags of all archives of a report. The same type and name is the same tag, whatever
+// its number in an archive or on a host.
 //
 // Thread: one.
 #pragma once

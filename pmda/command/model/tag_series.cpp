@@ -12,7 +12,7 @@ namespace {
 
 constexpr float kNothing = std::numeric_limits<float>::quiet_NaN();
 
-// A page need not show more slices of a tag.
+// Limit of slices per tag; a page shows no more.
 constexpr std::int64_t kMostSlices = 120;
 
 std::vector<float>* grown_of(Series& series, Quantity quantity) {
@@ -26,7 +26,7 @@ std::vector<float>* grown_of(Series& series, Quantity quantity) {
     case Quantity::Counted:
       return &series.counted;
     default:
-      return nullptr;  // of no interest over time
+      return nullptr;  // not shown over time
   }
 }
 
@@ -130,7 +130,7 @@ void TagSeries::finish_course(Course& course) {
     for (std::size_t i = 0; i < points->size(); ++i)
       if (!grid.is_covered(i)) (*points)[i] = kNothing;
   }
-  // What nobody has changed is still the same.
+  // A value stays until it changes.
   for (std::size_t i = 1; i < series.value.size(); ++i)
     if (std::isnan(series.value[i]) && grid.is_covered(i)) series.value[i] = series.value[i - 1];
   series.histograms = course.slices.finish();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The course of some tags over a run, out of its archives, one after the other.
+// The course of some tags over a run, read from one archive after the other.
 //
 // Thread: one.
 #pragma once
@@ -13,24 +13,24 @@
 
 namespace pcp::trace::command {
 
-// A tag whose course is wanted.
+// A tag whose course is needed.
 struct WantedSeries {
   std::size_t tag = 0;       // number in TagNames
   std::size_t in_model = 0;  // index of Model::tags
   bool is_coarse = false;
-  bool is_of_one_archive = true;  // else what does not add up is left out
+  bool is_of_one_archive = true;  // false: data that cannot be added is omitted
 };
 
 class TagSeries : public ChangeTaker {
  public:
-  // The grids stay where they are.
+  // Requires: the grids keep their addresses.
   TagSeries(const Grid& fine, const Grid& coarse, const std::vector<WantedSeries>& wanted);
 
   void take_sample(const SampleTime& time) override;
   void take(const Change& change) override;
   void take_histogram(std::size_t tag, std::string_view text) override;
 
-  // In the order in which they were wanted. Nothing is to be taken after it.
+  // In the order of `wanted`. Nothing may be taken afterwards.
   std::vector<Series> finish();
 
  private:
@@ -48,10 +48,10 @@ class TagSeries : public ChangeTaker {
   TimeGrid fine_;
   TimeGrid coarse_;
   std::vector<Course> courses_;
-  std::vector<std::size_t> by_tag_;  // index of courses_ and 1, or 0
+  std::vector<std::size_t> by_tag_;  // 1 + index of courses_, or 0
   SampleTime time_;
-  Moment histograms_at_{};      // the last ones, of this archive
-  Moment histograms_before_{};  // the ones before these
+  Moment histograms_at_{};      // the archive's latest ones
+  Moment histograms_before_{};  // the previous ones
 };
 
 }  // namespace pcp::trace::command

@@ -9,7 +9,7 @@ namespace {
 
 using Samples = std::vector<Moment>;
 
-// Such that one ends before the next begins, if they do.
+// Concatenates the lists in order; nothing if two overlap.
 std::optional<Samples> one_after_the_other(std::vector<Samples> all) {
   std::erase_if(all, [](const Samples& samples) { return samples.empty(); });
   std::sort(all.begin(), all.end());
@@ -22,7 +22,7 @@ std::optional<Samples> one_after_the_other(std::vector<Samples> all) {
   return joined;
 }
 
-// At most so many points out of edges, the first and the last included.
+// Picks edges for at most `most_points` points, including the first and the last edge.
 Samples thinned(const Samples& edges, std::size_t most_points) {
   if (edges.size() <= most_points + 1) return edges;
   const std::size_t step = (edges.size() - 2) / most_points + 1;
@@ -32,7 +32,7 @@ Samples thinned(const Samples& edges, std::size_t most_points) {
   return some;
 }
 
-// Of equal length, as far as nanoseconds go: as many as the archive with most samples has.
+// Intervals of equal length (rounded to nanoseconds), as many as the densest archive has.
 Samples regular(const std::vector<Samples>& all, std::size_t most_points) {
   Moment begin = Moment::max();
   Moment end = Moment::min();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The intervals by which the course of a run is shown, and which of them a time belongs to.
+// The intervals for a run's course, and their overlap with a given time.
 //
 // Thread: one.
 #pragma once
@@ -12,8 +12,8 @@
 
 namespace pcp::trace::command {
 
-// Makes a grid of at most so many points out of the samples of each archive. Where one archive
-// follows the other it has their very samples as edges.
+// Makes a grid of at most `most_points` points from each archive's samples. If the archives do not
+// overlap, the edges are samples.
 Grid make_grid(const std::vector<std::vector<Moment>>& samples, std::size_t most_points);
 
 class TimeGrid {
@@ -22,20 +22,20 @@ class TimeGrid {
 
   std::size_t points() const { return is_covered_.size(); }
 
-  // The time that is meant from now on: after `from`, up to `to`.
+  // Sets the present time range: after `from`, up to `to`.
   void set(Moment from, Moment to);
 
-  // Notes that something is known of that time.
+  // Marks the points of the present range as known.
   void cover();
   bool is_covered(std::size_t point) const { return is_covered_[point]; }
 
-  // Calls function(point, share of the time that is meant) for each point that has some of it.
+  // Calls function(point, share) for each point that overlaps the present range.
   template <typename Function>
   void for_each_share(Function function) const {
     for (std::size_t i = 0; i < shares_.size(); ++i) function(first_ + i, shares_[i]);
   }
 
-  // The point in which the time ends; nothing if it lies outside.
+  // The point in which the range ends; nothing if outside the grid.
   std::optional<std::size_t> last() const;
 
  private:
