@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Charts over time. All show the same part of the run, and the same moment when the pointer is over
-// one of them. dygraphs draws lines and scales; pointer, keys, and labels beside lines are ours.
+// Charts over time. All charts show the same part of the run, and mark the same moment when the
+// pointer is over one of them. dygraphs draws lines and scales; this code handles the pointer,
+// keys, and labels beside lines.
 'use strict';
 
 function lineSample({color, dash, width = 1.8, fill}) {
@@ -29,7 +30,7 @@ function chartFrame(host, {title, help, height}) {
   return {frame, key, plot};
 }
 
-// Words beside the place in a chart that the pointer is over.
+// Shows words beside the pointer's place in a chart.
 function showTip(tip, plot, x, ...words) {
   tip.replaceChildren(...words);
   tip.hidden = false;
@@ -39,8 +40,8 @@ function showTip(tip, plot, x, ...words) {
 }
 
 class TimeChart {
-  // A line: {label, short, values, color, dash, width, fill, merge: see thinning.js, isHidden: it
-  // only has a say in the range}. `paint(context, area, graph, chart)` draws below them.
+  // A line: {label, short, values, color, dash, width, fill, merge: see thinning.js, isHidden: only
+  // counts for the range}. `paint(context, area, graph, chart)` draws below the lines.
   constructor(host, options) {
     Object.assign(
         this, {log: false, stacked: false, height: 230, format: formatPlain, valueRange: null},
@@ -69,7 +70,7 @@ class TimeChart {
 
   named() { return this.lines.filter(({label}) => label); }
 
-  // Chooses the points that are shown. True if they are others than before.
+  // Chooses the points to show. True if they have changed.
   thin() {
     const step = stepFor(this.grid, view.range(), Math.max(this.canvasHost.clientWidth, 300) / 3);
     if (step === this.shown?.step) return false;
@@ -131,8 +132,7 @@ class TimeChart {
     };
   }
 
-  // Of the values that are shown. Nothing may touch the upper edge: dygraphs would not fill below
-  // it.
+  // The range of shown values. No value may touch the upper edge: dygraphs would not fill below it.
   rangeShown() {
     if (this.valueRange) return this.valueRange;
     const [begin, end] = view.range();
@@ -173,7 +173,7 @@ class TimeChart {
     context.restore();
   }
 
-  // Names each line where it ends, as far as there is room.
+  // Places each line's name at its end, if there is room.
   placeLabels(graph) {
     if (this.stacked) return this.nameLayers(graph);
     const {x, y, w, h} = graph.getArea();
@@ -206,7 +206,7 @@ class TimeChart {
     return graph.toDomYCoord(line.values[i]);
   }
 
-  // Names each layer where it is thickest, if it is thick enough there.
+  // Names each layer at its thickest place, if thick enough.
   nameLayers(graph) {
     const {x, w} = graph.getArea();
     const {middles, count} = this.shown.grid;
@@ -216,7 +216,7 @@ class TimeChart {
       if (left < x + 40 || left > x + w - 40) continue;
       let below = 0;
       for (let k = this.drawn.length - 1; k >= 0;
-           --k) {  // dygraphs stacks the last one at the bottom
+           --k) {  // dygraphs stacks the last layer at the bottom
         const above = below + (this.drawn[k].values[i] || 0);
         const [top, bottom] = [above, below].map((value) => graph.toDomYCoord(value));
         if (bottom - top > best[k].thickness)
@@ -248,7 +248,7 @@ class TimeChart {
         ...note);
   }
 
-  // What is known of a point of the grid, in words.
+  // The values at a point, in words.
   read(row) {
     return [
       element('time', {}, clock.time(this.shown.grid.edges[row + 1])),

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the table says of the tags of each kind.
+// The table's columns for tags of each kind.
 'use strict';
 
 const notRecorded = {
   unknown: () => 'Unknown: it was not recorded'
 };
 
-// A number of the tag's that has a name of its own there.
+// A column for one member of the tag.
 function numberColumn(title, key, help, formatOf, extra = {}) {
   const shown = {value: (tag) => tag[key], cell: (tag) => formatOf(tag)(tag[key])};
   return {title, help, width: 92, ...shown, ...extra};
@@ -71,7 +71,7 @@ function paceColumn({run}) {
   return {title: 'Added/s', help, width: 110, wide: 4, value, cell, ...notRecorded};
 }
 
-// Gives the columns for tags of a kind, and the one by which they are sorted at first.
+// Gives the columns for a kind of tags, and the initial sorting column.
 function columnsOf(kind, data) {
   const title = kind === 'transact' ? 'Calls' : 'Count';
   const calls = numberColumn(title, 'calls', 'How often, in all', countOf);
@@ -96,7 +96,7 @@ function columnsOf(kind, data) {
   return {columns: [...first, failedColumn, ...measured, flight], sortedBy: flight};
 }
 
-// Of the calls that ended, aborted ones included.
+// The share of failed calls among all ended ones.
 function failedShare({calls, failed}) {
   return isKnown(failed) && calls + failed > 0 ? failed / (calls + failed) : null;
 }

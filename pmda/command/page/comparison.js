@@ -2,7 +2,7 @@
 // Two runs side by side.
 'use strict';
 
-// How much larger or smaller, in words that need no colour.
+// The relative change, in words that need no colour.
 function changeCell(now, before, worseIfMore) {
   if (!isKnown(now) || !isKnown(before) || before === 0) return unknown;
   const change = now / before - 1;
@@ -13,7 +13,7 @@ function changeCell(now, before, worseIfMore) {
       `${change > 0 ? '▲\u202f+' : '▼\u202f−'}${significant(Math.abs(change) * 100, 2)}%`);
 }
 
-// A number of both runs: before, now, and how it has changed.
+// Columns for one number of both runs: before, now, change.
 function comparedColumns(title, key, formatOf, worseIfMore, wide) {
   const cell = (tag) =>
       tag ? formatOf(tag)(tag[key]) : element('span', {class: 'absent'}, 'absent');
@@ -30,7 +30,7 @@ function comparedColumns(title, key, formatOf, worseIfMore, wide) {
   ];
 }
 
-// Each tag of either run.
+// All tags of both runs.
 function comparedRows(tags, older) {
   const keyOf = ({type, name}) => type + name;
   const before = new Map(older.map((tag) => [keyOf(tag), tag]));

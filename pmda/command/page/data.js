@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The data of the page: what page_data.cpp has packed, unpacked. A blob of gzip in base64 holds
+// Unpacks the page's data, which page_data.cpp packed. The blob is gzip in base64:
 //
 //   | length of the document, 4 bytes | document, JSON | first bytes of all floats | second ... |
 //
-// Numbers that are not known are null in the document, and NaN in series.
+// Unknown numbers are null in the document, and NaN in series.
 'use strict';
 
 const percentileNames = ['p50', 'p90', 'p95', 'p99', 'p999'];
@@ -16,7 +16,7 @@ async function unpack(base64) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-// Puts the bytes of each float together again.
+// Joins the bytes of each float.
 function joinPlanes(planes) {
   const count = planes.length / 4;
   const bytes = new Uint8Array(planes.length);
@@ -28,7 +28,7 @@ function joinPlanes(planes) {
   return floats;
 }
 
-// One object for each tag, out of the document's columns.
+// Makes one object per tag from the document's columns.
 function tagsOf(columns) {
   const tags = columns.name.map((name, index) => ({index, name}));
   for (const [key, values] of Object.entries(columns))
@@ -36,7 +36,7 @@ function tagsOf(columns) {
   return tags;
 }
 
-// The points of a grid: where they are drawn, and how long each lasts in seconds.
+// The points of a grid: their middles for drawing, and lengths in seconds.
 function gridOf(edges) {
   const count = Math.max(0, edges.length - 1);
   const middles = new Float64Array(count);
@@ -48,7 +48,7 @@ function gridOf(edges) {
   return {edges, count, middles, seconds};
 }
 
-// Bins come as distances, each from the one before it.
+// Each bin is stored as the distance from the previous one.
 function readBins({bins, ...others}) {
   let last = 0;
   return {...others, bins: bins.map((distance) => last += distance)};
@@ -79,7 +79,7 @@ async function readData() {
   return data;
 }
 
-// Where a histogram's bin begins: histogram_bins.hpp says how bins are numbered.
+// The lower edge of a histogram's bin; see histogram_bins.hpp for the numbering.
 function lowerEdge(bin, coarseness) {
   if (bin < 0) return -lowerEdge(~bin + 1, coarseness);
   const magnitude = bin * 2 ** coarseness;

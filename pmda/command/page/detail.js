@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The chosen tags: one in all detail, or several side by side.
+// The chosen tags: one tag in full detail, or several side by side.
 'use strict';
 
 const detail = {
@@ -29,7 +29,7 @@ function percentileLine(name, values) {
   };
 }
 
-// Each value by the interval's length.
+// Divides each value by the interval's length.
 function perSecond(values, grid) {
   return Float32Array.from(values, (value, i) => value / grid.seconds[i]);
 }
@@ -147,7 +147,7 @@ function showFigures(tags) {
 
 function add(part) { detail.parts.push(part); }
 
-// With a few columns only it would tell no more than the distribution does.
+// A heat map with few columns shows no more than the distribution.
 const hasHeatMap = ({heat}) => heat && heat.length >= 8;
 
 function showOne(host, tag) {
@@ -295,7 +295,7 @@ function showNines(host, tags) {
   }));
 }
 
-// Where the chosen tag was slowest: one entry for each, apart from each other.
+// The tag's slowest moments, with a distance between each other.
 function showMoments(host, tag) {
   const values = tag.series.max || tag.series.p99;
   if (!values || tag.type !== 'transact') return;
@@ -308,7 +308,7 @@ function showMoments(host, tag) {
     if (found.every((other) => Math.abs(other - i) >= distance)) found.push(i);
   }
   const moments = found.map((i) => [tag.series.grid.edges[i + 1], values[i]]);
-  // Windows do not show all calls.
+  // Windows do not cover all calls.
   if (tag.series.max && tag.slowestValue > (moments[0]?.[1] ?? 0) * (1 + 1e-6))
     moments.unshift([tag.slowestAt, tag.slowestValue]);
   const list = element(
@@ -322,7 +322,7 @@ function showMoments(host, tag) {
   add({remove: () => frame.remove()});
 }
 
-// A moment as a button that goes there.
+// A button for a moment, which zooms the charts there.
 function momentElement(tag, at, value, isNamed, most = value) {
   const button = element(
       'button', {type: 'button'}, element('time', {}, isKnown(at) ? clock.time(at) : ''),

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Numbers and times as people read them, and elements whose text is never taken for anything else:
-// names of tags come from programs, and are hostile.
+// Formats numbers and times for people, and builds elements. Texts never become markup: names of
+// tags come from programs, and may be hostile.
 'use strict';
 
 const unknown = '–';
 
-// Gives an element. Children that are no nodes become text.
+// Makes an element. Children that are no nodes become text.
 function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes))
@@ -21,7 +21,7 @@ function svg(name, attributes = {}, ...children) {
   return made;
 }
 
-// A tag's name, whatever is in it: its direction of writing stays inside, what cannot be seen is
+// A tag's name with any contents: its writing direction is isolated, invisible characters are
 // shown.
 function nameElement(tag) { return element('bdi', {class: 'name'}, visibleName(tag.name)); }
 
@@ -37,7 +37,7 @@ function visibleName(name) {
 
 const isKnown = (value) => value !== null && value !== undefined && !Number.isNaN(value);
 
-// At least `digits` digits that matter, and no needless ones.
+// With at least `digits` significant digits, and no needless ones.
 function significant(value, digits = 3) {
   const size = Math.abs(value);
   if (size === 0) return '0';
@@ -51,7 +51,7 @@ const timeUnits = [[1, 's'], [1e-3, 'ms'], [1e-6, 'µs'], [1e-9, 'ns']];
 function formatSeconds(seconds, digits = 3) {
   if (!isKnown(seconds)) return unknown;
   if (seconds === 0) return '0\u202fs';
-  const size = Math.abs(seconds) / 0.9995;  // what is rounded up to 1,000 ms is 1 s
+  const size = Math.abs(seconds) / 0.9995;  // 999.5 ms and more would round to 1,000 ms
   if (size >= 600) return formatElapsed(seconds);
   const [scale, unit] = timeUnits.find(([scale]) => size >= scale) || timeUnits[3];
   return significant(seconds / scale, digits) + '\u202f' + unit;
@@ -77,7 +77,7 @@ function plural(count, word) { return `${formatCount(count)} ${word}${count === 
 
 function formatRate(value) { return isKnown(value) ? significant(value) + '/s' : unknown; }
 
-// Of a large number a factor is taken out: "318.2 M".
+// Divides large numbers by a factor: "318.2 M".
 function scaled(value, least, digits) {
   const factors = [[1e15, 'P'], [1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k']];
   const size = Math.abs(value);
@@ -89,7 +89,7 @@ function formatPlain(value) {
   return isKnown(value) ? scaled(value, 1e6, 4).filter(Boolean).join('\u202f') : unknown;
 }
 
-// Where there is room for few digits only.
+// For places with room for few digits only.
 function formatShort(value) { return value >= 1e7 ? formatPlain(value) : formatCount(value); }
 
 function formatFew(value) { return isKnown(value) ? significant(value) : unknown; }
@@ -102,7 +102,7 @@ function formatPercent(share) {
       '%';
 }
 
-// With its unit, if it has one for which there is room beside a number: "4.2 kB".
+// With the unit, if it is short enough: "4.2 kB".
 function formatValue(tag) {
   if (tag.type === 'transact') return formatSeconds;
   if (!tag.unit || tag.unit.length > 8) return formatPlain;
@@ -115,7 +115,7 @@ function formatValue(tag) {
   };
 }
 
-// The clock of the run's time zone: dates are moved by its distance from UTC, and then read as UTC.
+// Clock of the run's time zone: dates are shifted by the zone's offset and shown as UTC.
 const clock = {
   offset: 0,  // ms
   isFine: false,
@@ -131,7 +131,7 @@ const clock = {
   date(at) { return new Date(at + this.offset).toISOString().slice(0, 10); },
 };
 
-// Why a tag's percentiles are not there, in words.
+// Why a tag has no percentiles, in words.
 const reasons = {
   'no calls': 'there was no call',
   'no finite values': 'no value is a finite number',

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What is painted below the lines of a chart over time: how calls spread over latency and time,
-// from histograms; or, where there are none, bands between the percentiles.
+// Painted below the lines of a chart: the distribution of calls over latency and time, from
+// histograms; or, without histograms, bands between the percentiles.
 'use strict';
 
-// Colours from few calls to many, of this theme.
+// The present theme's colours from few calls to many.
 function heatColors() {
   const stops = ink('heat').split(/\s+/).map(
       (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)));
@@ -22,7 +22,7 @@ class HeatMap {
         ({begin, end, coarseness, bins, counts}) => (
             {begin, end, bins: binsOf({coarseness, bins, counts}), seconds: (end - begin) / 1000}));
     const all = this.columns.flatMap(({bins}) => bins);
-    // Not of short ones: a few calls in an instant are no measure.
+    // Ignores short columns: a few calls in an instant would give an extreme rate.
     const longest = Math.max(...this.columns.map(({seconds}) => seconds));
     const usual = this.columns.filter(({seconds}) => seconds > longest / 4);
     this.most = Math.max(
@@ -64,7 +64,7 @@ class HeatMap {
   }
 }
 
-// Fills between neighbouring lines, the darker the more calls lie there.
+// Fills the space between neighbouring lines, darker for more calls.
 function paintBands(color) {
   const shades = {min: 0, p50: 0.3, p90: 0.22, p95: 0.17, p99: 0.12, p999: 0.08, max: 0.05};
   return (context, area, graph, {shown: {grid: {middles, count}, lines}}) => {

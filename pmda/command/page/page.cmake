@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Puts the page together, all but its data: into page_frame.cpp in the build directory.
+# Assembles the page without its data, as page_frame.cpp in the build directory.
 find_file(DYGRAPHS_SCRIPT dygraph.min.js PATHS /usr/share/javascript/dygraphs NO_DEFAULT_PATH REQUIRED
           DOC "The chart library that pages have inside (Debian: libjs-dygraphs)")
 set(page_scripts data.js format.js view.js ticks.js table.js thinning.js chart.js heat.js shapes.js detail.js

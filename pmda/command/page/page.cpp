@@ -19,7 +19,7 @@ namespace pcp::trace::command {
 
 namespace {
 
-// A page is a third as large with it, and any browser unpacks it.
+// Compression makes a page three times smaller, and every browser can unpack it.
 Result<std::string> gzipped(std::string bytes) {
   constexpr int kGzip = 16;
   constexpr int kMemoryLevel = 8;
@@ -28,7 +28,7 @@ Result<std::string> gzipped(std::string bytes) {
                    Z_DEFAULT_STRATEGY) != Z_OK)
     return Error{"no memory to pack it"};
   std::string packed(deflateBound(&stream, bytes.size()), '\0');
-  // zlib counts in 32 bits: a page has to stay far below that.
+  // zlib counts in 32 bits; pages stay far below 4 GiB.
   stream.next_in = reinterpret_cast<Bytef*>(bytes.data());
   stream.avail_in = static_cast<uInt>(bytes.size());
   stream.next_out = reinterpret_cast<Bytef*>(packed.data());
@@ -44,7 +44,7 @@ Result<std::string> page_of(const Model& model) {
   Result<std::string> packed = gzipped(page_data(model));
   if (!packed) return packed;
   std::string page(kPageBeforeData);
-  agent::encode_base64(*packed, page);  // of which no letter means anything to HTML
+  agent::encode_base64(*packed, page);  // no base64 character is special in HTML
   page += kPageAfterData;
   return page;
 }

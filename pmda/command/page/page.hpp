@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Shows a run as one HTML file, which needs no network and nothing beside it. What it looks like is
-// in page/, what it knows in page_data.hpp.
+// Writes a run as one HTML file that needs no network and no other files. page/ has the page's
+// code, page_data.hpp its data.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace pcp::trace::command {
 
-// A file that is there is replaced as a whole, or stays as it is. The error names the file.
+// An existing file is replaced completely, or stays as it is. The error names the file.
 Result<void> write_page(const Model& model, const std::string& path);
 
 }  // namespace pcp::trace::command

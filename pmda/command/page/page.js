@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The page as a whole. `pcpTrace` is there for tests and for those who want the numbers: once
-// `pcpTrace.ready` has come true, `pcpTrace.data` is what data.js gives, `pcpTrace.view` what part
-// of the run is shown, and `pcpTrace.page` what is chosen.
+// The page as a whole. `pcpTrace` is for tests and other scripts: after `pcpTrace.ready`,
+// `pcpTrace.data` has the data from data.js, `pcpTrace.view` the shown part of the run, and
+// `pcpTrace.page` the chosen tags.
 'use strict';
 
 const byId = (id) => document.getElementById(id);
@@ -81,7 +81,7 @@ function showCards({run, whole, tags}) {
       elapsed);
 }
 
-// Of a run without transactions.
+// For a run without transactions.
 function callCards(tags) {
   return Object.keys(kindNames).flatMap((kind) => {
     const all = tags.filter(({type}) => type === kind);
@@ -120,7 +120,7 @@ function showFacts({run, tags}) {
       `Drag over a chart to zoom, double-click for the whole run. ${run.generator}`);
 }
 
-// How many of each were under way; the rest of the tags in one.
+// Transactions under way per tag; the remaining tags are combined.
 function showLoad({tags, fine}) {
   const measured = tags.filter(({type, series}) => type === 'transact' && series && series.sum);
   if (measured.length === 0 || fine.count === 0) return;

@@ -24,18 +24,18 @@ namespace pcp::trace::command {
 
 namespace {
 
-// As Javascript has times.
+// Milliseconds since 1970, as in Javascript.
 double script_time(Moment at) {
   return std::chrono::duration<double, std::milli>(at.time_since_epoch()).count();
 }
 
-// All transactions as if they were of one tag.
+// The totals of all transactions.
 struct Whole {
   std::size_t tags = 0;
   double calls = 0;
   std::optional<double> failed = 0;
   std::vector<const Tag*> called;
-  std::optional<Histogram> distribution;  // if there is one of each
+  std::optional<Histogram> distribution;  // if all tags have one
 };
 
 Whole whole_of(const std::vector<Tag>& tags) {
@@ -57,7 +57,7 @@ Whole whole_of(const std::vector<Tag>& tags) {
   return whole;
 }
 
-// Of a single tag they are its own, which do not need a histogram.
+// A single tag's own percentiles need no histogram.
 std::optional<double> whole_percentile(const Whole& whole, std::size_t which) {
   if (whole.called.size() == 1) return whole.called.front()->percentiles[which];
   if (whole.distribution) return whole.distribution->quantile(kPercentiles[which]);
@@ -274,7 +274,7 @@ class Packer {
     std::string packed;
     histogram.pack(packed);
     json_.number("coarseness", histogram.coarseness());
-    json_.key("bins");  // each as its distance from the one before it, which is mostly 1
+    json_.key("bins");  // distances from the previous bin, mostly 1
     json_.array([&] {
       std::int32_t last = 0;
       for_each_packed_bin(packed, [&](std::int32_t bin, std::uint64_t) {

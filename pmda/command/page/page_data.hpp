@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the page knows of a run, as bytes:
+// The page's data of a run, as bytes:
 //
 //   | length of the document, 4 bytes | document, JSON | first bytes of all floats | second ... |
 //
-// The document has one column for each number of all tags, and says at which float a series begins.
-// Floats are taken apart since neighbours have nearly the same sign and exponent, so that gzip
-// makes them small. page/data.js puts all together again.
+// The document has one column for each member of all tags, and the index of each series' first
+// float. Floats are split into bytes for better compression: neighbours have nearly the same sign
+// and exponent. page/data.js unpacks the data.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The page without its data: what page/ holds, and dygraphs, put together by CMake.
+// The page without its data: the files of page/ and dygraphs, assembled by CMake.
 #pragma once
 
 #include <string_view>

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What is not over time: distributions, latency by percentile, and the small lines in the table.
+// Charts without a time axis: distributions, latency by percentile, and sparklines.
 'use strict';
 
-// A scale from values to pixels, and back to nothing: shapes are drawn once per width.
+// Maps values to pixels. No inverse is needed: shapes are redrawn for each width.
 function scaleOf(from, to, [left, right], log) {
   const of = log ? Math.log : (value) => value;
   const [a, b] = [of(from), of(to)];
   return (value) => left + (right - left) * (b === a ? 0.5 : (of(value) - a) / (b - a));
 }
 
-// Whether values spread so far that only logarithms show them all.
+// True if only a logarithmic scale shows all values.
 const needsLog = (least, greatest) => least > 0 && greatest / least > 8;
 
-// Draws again whenever the width changes. `draw(width, height)` gives {children} of an SVG, and
-// read(x): what is there, in words.
+// Redraws when the width changes. `draw(width, height)` returns {children} of an SVG, and read(x),
+// the words for a place.
 class Shape {
   constructor(host, {title, help, height = 230, draw, key = []}) {
     Object.assign(this, {title, height, draw, parts: chartFrame(host, {title, help, height})});
@@ -82,8 +82,7 @@ function binsOf({coarseness, bins, counts}) {
           ({low: lowerEdge(bin, coarseness), high: upperEdge(bin, coarseness), count: counts[i]}));
 }
 
-// Joins neighbours until no more than `most` are left in the range: bars must be wide enough to be
-// seen.
+// Joins neighbouring bins until at most `most` are in the range, so that bars are wide enough.
 function coarser(distribution, most) {
   let {coarseness, bins, counts} = distribution;
   while (coarseness < 5 && bins[bins.length - 1] - bins[0] > most) {
@@ -94,8 +93,7 @@ function coarser(distribution, most) {
   return {coarseness, bins, counts};
 }
 
-// Bars of one width, for values of which some are zero or negative: there bins are narrow about
-// zero.
+// Bars of equal width, for ranges with zero or negative values, where bins are narrow around zero.
 function equalBars(bins, most) {
   let [least, greatest] = [bins[0].low, bins[bins.length - 1].high];
   if (least === greatest) [least, greatest] = [least - 0.5, greatest + 0.5];
@@ -116,7 +114,7 @@ function barsOf(distribution, width) {
   return {log, bars: log ? binsOf(coarser(distribution, most)) : equalBars(bins, most)};
 }
 
-// `marks`: {label, value, color, dash}, lines where percentiles are.
+// `marks`: {label, value, color, dash}, lines at percentiles.
 function drawDistribution(distribution, marks, format, width, height) {
   const {log, bars} = barsOf(distribution, width);
   const [least, greatest] = [bars[0].low, bars[bars.length - 1].high];
@@ -147,7 +145,7 @@ function drawDistribution(distribution, marks, format, width, height) {
   };
 }
 
-// Labels that would lie over each other go up and down by turns.
+// A label too close to the previous one is left out.
 function markLines(marks, x, right, height) {
   let last = -Infinity;
   return marks.filter(({value}) => isKnown(value)).flatMap(({label, value, color, dash}) => {
@@ -177,11 +175,10 @@ function markLines(marks, x, right, height) {
   });
 }
 
-// How many nines: 0 is 0%, 1 is 90%, 2 is 99%.
+// The number of nines: 0 is 0%, 1 is 90%, 2 is 99%.
 const ninesOf = (share) => -Math.log10(1 - share);
 
-// Points of a curve {nines, value}: from the distribution, or from the few percentiles that are
-// known.
+// Points {nines, value} of a curve, from the distribution or from the known percentiles.
 function ninesCurve(tag) {
   if (tag.distribution) {
     const bins = binsOf(tag.distribution);
@@ -258,7 +255,7 @@ function readNines(curves, nines, format) {
   return values.length ? `${share.toFixed(digits)}% within ${values.join(', ')}` : null;
 }
 
-// A rate over the run in a cell of the table; nothing where it is not known.
+// A table cell's line of the rate over the run; empty if unknown.
 function sparkline(series, [width, height] = [92, 22]) {
   const made = svg('svg', {width, height, class: 'spark', 'aria-hidden': 'true'});
   if (!series || !series.calls) return made;

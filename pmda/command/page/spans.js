@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Single transactions that were captured: the slowest traces, and one of them as a waterfall.
+// Captured single transactions: the slowest traces, and one trace as a waterfall.
 'use strict';
 
 const mostNamedHosts = 3;
 
-// Milliseconds; nanoseconds are more than Javascript's times have.
+// In milliseconds; Javascript's times have no nanoseconds.
 const beginOf = (trace) => Date.parse(`${trace.begin.slice(0, 23)}Z`);
 
 const titleOf = (trace) => trace.spans[0].tag;
@@ -24,7 +24,7 @@ function spansNote(all, filter) {
       (missed ? `; ${missed}` : '') + (filter ? `; captured by ${visibleName(filter)}` : '');
 }
 
-// A button of the list, with a meter that compares durations.
+// A button in the list, with a bar to compare durations.
 function traceChoice(trace, longest) {
   const meter = element('i', {'aria-hidden': 'true'});
   meter.style.width = `${100 * trace.duration_ns / longest}%`;

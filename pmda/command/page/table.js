@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A table of any length that sorts: only the rows that can be seen are in the document.
+// A sortable table of any length: only the visible rows are in the document.
 //
-// A column: {title, help, value(row) to sort by, cell(row) what is shown, width, wide: where there
-// is little room those with the greatest go first, isText, unknown(row): why there is no value}.
-// The first one has what room is left.
+// A column: {title, help, value(row) to sort by, cell(row) to show, width, wide: columns with the
+// greatest value are dropped first if there is little room, isText, unknown(row): why there is no
+// value}. The first column gets the remaining width.
 'use strict';
 
-const rowHeight = 34;  // as page.css has it
+const rowHeight = 34;  // same as in page.css
 const mostRowsShown = 12;
 const leastNameWidth = 190;
 
@@ -26,7 +26,7 @@ class Table {
     this.sort();
   }
 
-  // Shows the rows for which this is true.
+  // Shows only rows for which isShown(row) is true.
   filter(isShown) {
     this.rows = this.all.filter(isShown);
     this.cursor = 0;
@@ -131,7 +131,7 @@ class Table {
     return made;
   }
 
-  // Marks rows with colours, and makes sure that the first one can be seen.
+  // Marks rows with colours, and moves the cursor to the first one.
   mark(chosen) {
     this.chosen = chosen;
     this.drawn = null;
@@ -143,7 +143,7 @@ class Table {
 
   reveal(index) {
     const top = index * rowHeight;
-    const room = this.frame.clientHeight - rowHeight - 20;  // without the headings
+    const room = this.frame.clientHeight - rowHeight - 20;  // without the heading
     if (top < this.frame.scrollTop)
       this.frame.scrollTop = top;
     else if (top > this.frame.scrollTop + room - rowHeight)

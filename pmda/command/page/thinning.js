@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Fewer points where more would only make a line thick: neighbouring intervals become one. What can
-// be added up is exact; of percentiles, which cannot, it is the middle one.
+// Joins neighbouring intervals where more points would only thicken a line. Sums stay exact;
+// percentiles cannot be added, so the middle one is taken.
 'use strict';
 
-// How the values from `from` to `to` become one. Known ones only; none is NaN.
+// Ways to merge values. They get known values only, never NaN.
 const merges = {
   middle: (known) => known.sort()[known.length >> 1],
   greatest: (known) => known.reduce((a, b) => Math.max(a, b)),
@@ -13,7 +13,7 @@ const merges = {
 
 function mergeRange(line, seconds, from, to) {
   const values = line.values.subarray(from, to);
-  if (line.merge === 'rate') {  // by time: of what was called, how long did it take
+  if (line.merge === 'rate') {  // weighted by time
     let [sum, time] = [0, 0];
     values.forEach((value, i) => {
       if (Number.isNaN(value)) return;
@@ -26,8 +26,8 @@ function mergeRange(line, seconds, from, to) {
   return known.length ? merges[line.merge || 'middle'](known) : NaN;
 }
 
-// Where the joined points begin. What is left when a program has ended is part of the one before
-// it: there would seem to be a fall where there was only an end.
+// The first points of the joined intervals. A short rest at the end joins its predecessor:
+// otherwise the end of a program would look like a drop.
 function joinedStarts({edges, count}, step) {
   const starts = [];
   for (let i = 0; i < count; i += step) starts.push(i);
@@ -37,7 +37,7 @@ function joinedStarts({edges, count}, step) {
   return starts;
 }
 
-// Gives a grid and lines with one point for each `step` of them.
+// Joins `step` points each, for a grid and its lines.
 function thinned(grid, lines, step) {
   const starts = joinedStarts(grid, step);
   if (starts.length === grid.count) return {step, grid, lines};
@@ -50,8 +50,8 @@ function thinned(grid, lines, step) {
   return {step, grid: thin, lines: merged};
 }
 
-// How many points become one so that there are no more than `most` between two times. Powers of
-// two: so a chart need not be made anew at each turn of the wheel.
+// The number of points to join, so that at most `most` are in the time range. A power of two, so
+// that charts need not be rebuilt with each turn of the wheel.
 function stepFor(grid, [begin, end], most) {
   const all = grid.edges[grid.count] - grid.edges[0];
   const points = grid.count * Math.min(1, (end - begin) / all);

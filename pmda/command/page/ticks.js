@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Where scales have their marks, as dygraphs asks for them: (least, greatest, pixels) -> [{v,
-// label}].
+// Computes the marks of scales, in dygraphs' interface: (least, greatest, pixels) -> [{v, label}].
 'use strict';
 
 const timeSteps = [
@@ -9,7 +8,7 @@ const timeSteps = [
   600e3, 900e3, 1800e3, 3600e3, 7200e3, 10800e3, 21600e3, 43200e3, 86400e3
 ];
 
-// Of times that are moved by the zone's offset.
+// For times shifted by the zone's offset.
 function timeTicks(from, to, pixels) {
   const least = (to - from) / Math.max(2, pixels / 85);
   const step = timeSteps.find((each) => each >= least) || 86400e3 * Math.ceil(least / 86400e3);

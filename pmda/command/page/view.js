@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What part of the run all charts show, and the moment that the pointer is at.
+// The part of the run that all charts show, and the moment under the pointer.
 'use strict';
 
 const ink = (name) =>
     getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
-// `window`: begin and end in ms, null: the whole run.
+// `window`: begin and end in ms; null: the whole run.
 const view = {
   run: null,
   window: null,
@@ -26,7 +26,7 @@ const view = {
     for (const chart of this.charts) chart.showWindow();
     for (const listener of this.listeners) listener();
   },
-  // Puts the middle of what is shown elsewhere, or makes it so many times as long.
+  // Moves the shown range by a share of its length, or scales its length by a factor.
   move(share, factor) {
     const [from, to] = this.range();
     const middle = (from + to) / 2 + share * (to - from);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// One trace as a waterfall: a row for each span, with a bar where it is in time. Spans come as
-// trace_json.hpp writes them: from the root down, each before what is below it.
+// One trace as a waterfall: a row per span, with a bar for its time. Spans are in the order of
+// trace_json.hpp: from the root down, each before its children.
 'use strict';
 
 const formatNanoseconds = (ns) => formatSeconds(ns / 1e9);
 
-// Each span with the one that it is a part of.
+// Each span with its parent.
 function withParents(spans) {
   const above = [];
   return spans.map((span) => {
@@ -17,7 +17,7 @@ function withParents(spans) {
 
 const isEvent = ({kind}) => ['point', 'observe', 'counter', 'add'].includes(kind);
 
-// Only where it differs from what is above.
+// Only if it differs from the parent.
 function whereOf({span, parent}, hasHosts) {
   const isElsewhere = !parent || parent.host !== span.host;
   if (!isElsewhere && parent.pid === span.pid) return '';
@@ -46,7 +46,7 @@ function barOf(span, length) {
   return made;
 }
 
-// What the program has said of a span, and why it was aborted.
+// The program's notes about a span, and the reason of an abort.
 function notesOf(span) {
   const notes = [];
   if (span.aborted)
@@ -109,7 +109,7 @@ function timeAxis(ns) {
       element('span', {class: 'track', role: 'columnheader', 'aria-label': 'Time'}, ...marks));
 }
 
-// What one has to know of a trace that is not whole.
+// Remarks about an incomplete trace.
 function remarksOf(trace) {
   const missing =
       trace.spans.filter((span) => span.depth === 0 && span.parent && !isEvent(span)).length;
@@ -122,7 +122,7 @@ function remarksOf(trace) {
   ].filter(Boolean);
 }
 
-// Moves the focus among elements of which one at a time can be reached by Tab.
+// Moves the focus by keys among elements; Tab reaches only one of them.
 function moveByKeys(host, all, onMove) {
   const focus = (to) => {
     for (const each of all) each.tabIndex = each === to ? 0 : -1;
@@ -139,7 +139,7 @@ function moveByKeys(host, all, onMove) {
   };
 }
 
-// Says how many rows are below what can be seen of them.
+// Shows how many rows are below the visible ones.
 function moreBelow(scrolled, rows) {
   const more = element('p', {class: 'more'});
   const count = () => {
@@ -152,7 +152,7 @@ function moreBelow(scrolled, rows) {
   return more;
 }
 
-// Gives what is shown, one below the other.
+// Gives the elements to show, from top to bottom.
 function waterfall(trace) {
   const nodes = withParents(trace.spans);
   const colors = new Map();
