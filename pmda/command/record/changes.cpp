@@ -9,7 +9,7 @@ namespace pcp::trace::command {
 
 namespace {
 
-// Spreads each bit over all others.
+// Spreads each bit over all bits.
 std::uint64_t mixed(std::uint64_t number) {
   number = (number ^ number >> 32) * 0x9e3779b97f4a7c15;
   number = (number ^ number >> 29) * 0xbf58476d1ce4e5b9;

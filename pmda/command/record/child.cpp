@@ -24,8 +24,8 @@ constexpr std::array kJobControl{SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT};
 constexpr std::array kHandedOn{SIGINT,   SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1, SIGUSR2,
                                SIGWINCH, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT};
 
-// A signal that comes twice within this time counts once, as for a process that does not run
-// meanwhile: timeout(1) sends to its child, and then to the group that the child is in.
+// Two equal signals within this time count as one, as for a stopped process: timeout(1) sends to
+// its child, and then to the child's group.
 constexpr int kMomentMs = 10;
 
 template <std::size_t N>
@@ -43,7 +43,7 @@ agent::Descriptor to_be_read(const sigset_t& signals) {
   return descriptor;
 }
 
-// The strings, and the array of pointers to them that exec() wants.
+// Strings with the array of pointers for exec().
 class Strings {
  public:
   explicit Strings(std::vector<std::string> strings) : strings_(std::move(strings)) {
@@ -75,21 +75,21 @@ std::vector<std::string> changed(const std::vector<std::string>& environment,
 
 }  // namespace
 
-// PCP's library puts all of /etc/pcp.conf into our environment, and a collector raises the limit of
-// descriptors: the child is to have neither.
+// Saves what the child must start with: PCP's library adds all of /etc/pcp.conf to our environment,
+// and a collector raises the limit of descriptors.
 Child::Child() : environment_(present_environment()) {
   ::getrlimit(RLIMIT_NOFILE, &descriptors_before_);
   pthread_sigmask(SIG_BLOCK, nullptr, &blocked_before_);
   changes_ = to_be_read(set_of(std::array{SIGCHLD}));
   signals_ = to_be_read(set_of(kHandedOn));
   witness_.emplace();
-  std::signal(SIGCHLD, SIG_DFL);  // who has it ignored learns of no child's status
-  on_large_file_before_ = std::signal(SIGXFSZ, SIG_IGN);  // that a file may not grow, write() says
+  std::signal(SIGCHLD, SIG_DFL);                          // if ignored, wait() would give no status
+  on_large_file_before_ = std::signal(SIGXFSZ, SIG_IGN);  // write() reports a file's size limit
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
 Child::~Child() {
-  forget_signals();  // what the terminal sent to the child as well must not end us now
+  forget_signals();  // a terminal's signal to the group must not end us now
   ::prctl(PR_SET_CHILD_SUBREAPER, 0);
   pthread_sigmask(SIG_SETMASK, &blocked_before_, nullptr);
 }
@@ -97,7 +97,7 @@ Child::~Child() {
 int Child::start(const std::vector<std::string>& words, const EnvironmentChanges& changes) {
   const Strings arguments(words);
   const Strings environment(changed(environment_, changes));
-  std::array<int, 2> ends{};  // the child's errno comes through it; exec() closes it
+  std::array<int, 2> ends{};  // the child writes its errno here; exec() closes it
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return errno;
   const agent::Descriptor read_end(ends[0]);
   agent::Descriptor write_end(ends[1]);
@@ -107,8 +107,8 @@ int Child::start(const std::vector<std::string>& words, const EnvironmentChanges
     pthread_sigmask(SIG_SETMASK, &blocked_before_, nullptr);
     std::signal(SIGXFSZ, on_large_file_before_);
     ::setrlimit(RLIMIT_NOFILE, &descriptors_before_);
-    // By a pointer: where coverage is measured the compiler has the counts written before calls of
-    // this name, which takes memory, and another thread may have held the allocator at the fork.
+    // Called by a pointer: for coverage, the compiler flushes counts before direct calls of exec.
+    // That allocates memory, and another thread may have held the allocator at the fork.
     auto* volatile const execute = &::execvpe;
     execute(arguments.get()[0], arguments.get(), environment.get());
     const int error = errno;
@@ -146,7 +146,7 @@ bool Child::is_interrupted_before(agent::Time until) {
   }
 }
 
-// Number 0 if there is none until then.
+// Signal number 0 after a timeout.
 signalfd_siginfo Child::next_signal(agent::Time until) {
   for (;;) {
     const agent::Time now = agent::steady_now();
@@ -164,7 +164,7 @@ signalfd_siginfo Child::next_signal(agent::Time until) {
   }
 }
 
-// The child has not got the signals that came before it was there, also those to the whole group.
+// The child did not get earlier signals, not even those to the whole group.
 void Child::hand_on_early_signals() {
   signalfd_siginfo signal{};
   while (::read(signals_.get(), &signal, sizeof signal) == sizeof signal) {
@@ -186,13 +186,13 @@ void Child::act_on(const signalfd_siginfo& signal) {
   if (!is_childs && sender != witness_->pid()) ::kill(pid_, number);
 }
 
-// Gives false if there is no child any more.
+// False if there is no child left.
 bool Child::take_changes() {
   for (;;) {
     int status = 0;
     const pid_t changed = ::waitpid(-1, &status, WNOHANG | WUNTRACED);
     if (changed <= 0) return changed == 0;
-    if (changed != pid_ || exit_status_) {  // an orphan may have its number
+    if (changed != pid_ || exit_status_) {  // an orphan may have the child's old pid
       has_lost_orphans_ |= WIFSIGNALED(status) && !(witness_ && changed == witness_->pid());
       continue;
     }
@@ -203,7 +203,7 @@ bool Child::take_changes() {
   }
 }
 
-// Signals up to now were for the child; from now on they are for us.
+// Earlier signals were for the child; later ones are for us.
 void Child::end_with(int status) {
   exit_status_ = status;
   witness_.reset();
@@ -212,15 +212,15 @@ void Child::end_with(int status) {
   pthread_sigmask(SIG_UNBLOCK, &job_control, nullptr);
 }
 
-// Stops like the child, until somebody continues us or the child. If a SIGCONT for us is pending
-// already, it is handed on instead.
+// Stops us like the child, until we or the child are continued. If a SIGCONT for us is already
+// pending, it is handed on instead.
 void Child::stop_by(int signal) {
   sigset_t pending;
   if (::sigpending(&pending) == 0 && sigismember(&pending, SIGCONT) == 1) return;
   const sigset_t only = set_of(std::array{signal});
   const auto before = std::signal(signal, SIG_DFL);
   witness_->watch(pid_);
-  // Blocked until it has come: the group's own that we may not have read yet is the same.
+  // Blocked until ours is pending: the group's own unread one merges with it.
   ::kill(::getpid(), signal);
   pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
   pthread_sigmask(SIG_BLOCK, &only, nullptr);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The program that is recorded: a child of this process and in its process group, so that the
-// terminal is its own. This process waits for its end, stops as long as it is stopped, as a shell
-// expects, and hands on the signals that others send to us alone; what they send to the whole group
-// the child has. Its orphans are ours.
+// The recorded program: a child in this process's group, so that it can use the terminal. This
+// process waits for its end, and stops while it is stopped, as shells expect. Signals to this
+// process alone are handed on; signals to the whole group reach the child anyway. This process
+// adopts the child's orphans.
 //
-// Thread: the main one. One at a time, and before there are other threads: they would not have the
-// signals blocked.
+// Thread: the main one. Only one at a time, made before other threads, which must inherit the
+// blocked signals.
 #pragma once
 
 #include <sys/resource.h>
@@ -24,7 +24,7 @@
 
 namespace pcp::trace::command {
 
-// What differs from our own environment; without a value: not in it.
+// Differences from our own environment; without a value: removed.
 using EnvironmentChanges = std::map<std::string, std::optional<std::string>>;
 
 class Child {
@@ -34,26 +34,26 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  // Runs a command, found as a shell finds it. Gives 0 or the errno of why it cannot be executed.
-  // Requires: there are words, and it was not called before.
+  // Runs a command, found like a shell does. Returns 0, or the errno of a failed exec(). Requires:
+  // there are words, and this is the first call.
   int start(const std::vector<std::string>& words, const EnvironmentChanges& changes);
 
-  // What a shell's exit status would be for such an errno.
+  // A shell's exit status for this errno.
   static int status_of_failed_start(int error);
 
-  // Waits for the end, but only until then. Tells whether it has ended.
+  // Waits for the end, until a time. True if the child has ended.
   bool wait_until(agent::Time until);
 
-  // Waits until then, or until a signal tells us to end: then true. Requires: it has ended.
+  // Waits until a time or a signal to end; true after a signal. Requires: the child has ended.
   bool is_interrupted_before(agent::Time until);
 
-  // Whether any process that it has started, or that those have, is still there.
+  // True if any descendant of the child still runs.
   bool has_descendants();
 
-  // As a shell gives it: 128 and the signal's number if one has ended it. Requires: it has ended.
+  // As in a shell: 128 plus the signal's number after a signal. Requires: the child has ended.
   int exit_status() const { return *exit_status_; }
 
-  // Whether a signal has ended an orphan, of which nobody else hears.
+  // True if a signal ended an orphan. Nobody else sees its status.
   bool has_lost_orphans() const { return has_lost_orphans_; }
 
  private:
@@ -65,11 +65,11 @@ class Child {
   void stop_by(int signal);
   void forget_signals();
 
-  // Blocked, to be read: SIGCHLD, and those that are handed on.
+  // Blocked and read: SIGCHLD, and the signals to hand on.
   agent::Descriptor changes_;
   agent::Descriptor signals_;
-  std::optional<GroupWitness> witness_;  // as long as there is a program to hand on to
-  // What the child is to begin with, as we did.
+  std::optional<GroupWitness> witness_;  // as long as the program runs
+  // The state before us, for the child.
   sigset_t blocked_before_{};
   void (*on_large_file_before_)(int) = nullptr;
   rlimit descriptors_before_{};

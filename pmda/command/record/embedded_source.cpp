@@ -92,7 +92,7 @@ Result<Source::Events> EmbeddedSource::read_events(agent::Time now) {
   const pmID metric = pmID_build(kDomain, agent::kSpanCluster, agent::kEventsItem);
   metrics_.release();
   events.sample = to_sample(*metrics_.fetch(&metric, 1, nullptr, now));
-  // One that leaves some is nearly full: no span takes more than a quarter.
+  // An array with spans left behind it is nearly full: no span needs more than a quarter.
   for (const MetricValues& each : events.sample)
     for (const pmValue& array : each.values)
       events.has_more = array.value.pval->vlen > OwnEvents::kMostBytes / 2;

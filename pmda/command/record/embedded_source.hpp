@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads a collector in this process, as an agent beside it would show it.
+// Reads a collector in this process, and shows it like an agent.
 //
 // Thread: the main one.
 #pragma once
@@ -16,8 +16,7 @@ namespace pcp::trace::command {
 
 class EmbeddedSource : public Source {
  public:
-  // `about` is said of the whole archive: labels of its context. `spans` may be null: then there
-  // are no events.
+  // `about`: labels of the whole archive (its context). `spans` may be null: no events.
   EmbeddedSource(agent::Reader reader, std::uint16_t port, agent::LabelText about,
                  std::unique_ptr<agent::Spans::Monitor> spans, agent::Time now);
   ~EmbeddedSource() override;

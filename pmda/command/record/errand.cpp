@@ -29,10 +29,10 @@ bool has_been_done(std::function<void()> work, Interruption& interruption) {
     if (!read_end) throw std::system_error(errno, std::generic_category(), "pipe");
     std::thread([task, write_end = std::move(write_end)]() mutable {
       (*task)();
-      write_end.reset();  // wakes who waits
+      write_end.reset();  // wakes the waiting thread
     }).detach();
   } catch (const std::system_error&) {
-    (*task)();  // then ^C has to wait
+    (*task)();  // then ^C must wait
     return true;
   }
   interruption.comes_before(agent::Time::max(), read_end.get());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Work that may have to wait for long, done on a thread of its own, so that ^C need not wait.
+// Runs long work on its own thread, so that ^C need not wait.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,8 @@
 
 namespace pcp::trace::command {
 
-// Waits for the work's end, and after an interruption a second more. Gives whether it has ended; if
-// not, it goes on, and may use only what belongs to it.
+// Waits for the work's end, and for one more second after an interruption. True if the work has
+// ended. If not, it continues, so it may use only its own data.
 // Thread: the interruption's.
 bool has_been_done(std::function<void()> work, Interruption& interruption);
 

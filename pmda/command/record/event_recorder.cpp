@@ -13,10 +13,10 @@ namespace pcp::trace::command {
 
 namespace {
 
-// Where events come faster than they are read there would be no end of it.
+// A limit, in case events come faster than they are read.
 constexpr int kMostReadings = 2000;
 
-// An array that only says how many were missed.
+// An array with only a count of missed events.
 class MissedEvents {
  public:
   MissedEvents(Stamp at, std::uint64_t missed) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Writes the events of a source into an archive, each reading as a record of its own, as much as
-// there is room for. What is left out is counted, there and here.
+// Writes a source's events into an archive, one record per reading, as long as there is room. The
+// rest is counted, in the archive and here.
 //
 // Thread: one.
 #pragma once
@@ -15,16 +15,16 @@ namespace pcp::trace::command {
 
 class EventRecorder {
  public:
-  // Some 300,000 spans.
+  // About 300,000 spans.
   static constexpr std::uint64_t kMostBytes = 128u << 20;
 
   EventRecorder(Source& source, ArchiveWriter& writer, std::uint64_t most_bytes = kMostBytes)
       : source_(source), writer_(writer), most_bytes_(most_bytes) {}
 
-  // Writes what has come since the last time, until there is no more.
+  // Writes all events since the last call.
   Result<void> drain(Stamp at, agent::Time now);
 
-  // Spans and events for which there was no room.
+  // The number of spans and events without room.
   std::uint64_t left_out() const { return left_out_; }
 
  private:

@@ -22,10 +22,10 @@ namespace pcp::trace::command {
 
 namespace {
 
-constexpr int kLookMs = 100;  // between two looks at who is stopped
+constexpr int kLookMs = 100;  // between two checks of stopped processes
 constexpr int kForEver = -1;
 
-// Of `signal`, whether it has come from `process`; without one, to watch a process, or none.
+// A question if `signal` came from `process`. Without a signal: watch `process`, 0 for none.
 struct Request {
   int signal = 0;
   pid_t process = 0;
@@ -35,7 +35,7 @@ bool is_stopped(pid_t process) {
   return agent::state_in("/proc/" + std::to_string(process) + "/stat") == 'T';
 }
 
-// pkill, and others that look for a recording by its name or command line, mean the recorder alone.
+// pkill and similar tools that search by name or command line should only find the recorder.
 void hide() {
   ::prctl(PR_SET_NAME, "signal-witness");
   std::ifstream line("/proc/self/cmdline", std::ios::binary);
@@ -43,7 +43,7 @@ void hide() {
   std::memset(program_invocation_name, 0, static_cast<std::size_t>(bytes));
 }
 
-// Signals wait until they are asked for, as they wait for a process that does not run: each once.
+// Signals stay pending until asked for, each once, as for a stopped process.
 bool has_come_from(pid_t sender, int signal) {
   sigset_t only;
   sigemptyset(&only);
@@ -53,9 +53,9 @@ bool has_come_from(pid_t sender, int signal) {
   return ::sigtimedwait(&only, &its, &at_once) == signal && its.si_pid == sender;
 }
 
-// Until the recorder has gone.
+// Runs until the recorder ends.
 [[noreturn]] void be_witness(int socket, pid_t recorder) {
-  ::dup2(socket, STDIN_FILENO);  // and none of its files stays open here
+  ::dup2(socket, STDIN_FILENO);  // all other files are closed
   ::close_range(STDIN_FILENO + 1, ~0U, 0);
   hide();
   pid_t watched = 0;
@@ -93,8 +93,8 @@ GroupWitness::GroupWitness() {
 }
 
 GroupWitness::~GroupWitness() {
-  if (::waitpid(pid_, nullptr, WNOHANG) != 0) return;  // somebody has ended it
-  ::kill(pid_, SIGKILL);                               // it may be stopped
+  if (::waitpid(pid_, nullptr, WNOHANG) != 0) return;  // already ended by a signal
+  ::kill(pid_, SIGKILL);                               // SIGKILL works even if it is stopped
   ::waitpid(pid_, nullptr, 0);
 }
 
@@ -103,7 +103,7 @@ bool GroupWitness::has_got(int signal, pid_t sender) {
   bool answer = false;
   if (::send(socket_.get(), &request, sizeof request, MSG_NOSIGNAL) != sizeof request) return false;
   pollfd answer_comes{socket_.get(), POLLIN, 0};
-  // All of the group may have been stopped, and we alone continued.
+  // The whole group may have been stopped, and only we continued.
   while (::poll(&answer_comes, 1, kLookMs) == 0)
     if (is_stopped(pid_)) ::kill(pid_, SIGCONT);
   return ::recv(socket_.get(), &answer, sizeof answer, 0) == sizeof answer && answer;

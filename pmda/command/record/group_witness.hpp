@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A process in our process group that only waits. It gets each signal that a terminal or timeout(1)
-// sends to the whole group, and none that is sent to us alone; the kernel does not tell us which of
-// the two a signal was. While we are stopped, this process also wakes us.
+// An idle process in our process group. It gets the signals that a terminal or timeout(1) sends to
+// the whole group, but not those sent to us alone; the kernel does not tell us the difference. The
+// witness also wakes us after we stopped.
 //
 // Thread: one, and before there are others.
 #pragma once
@@ -14,15 +14,15 @@ namespace pcp::trace::command {
 
 class GroupWitness {
  public:
-  GroupWitness();  // std::system_error if no process is to be had
+  GroupWitness();  // throws std::system_error if fork() fails
   ~GroupWitness();
   GroupWitness(const GroupWitness&) = delete;
   GroupWitness& operator=(const GroupWitness&) = delete;
 
-  // Whether it has got this signal from the same sender, too, since it was asked last.
+  // True if the witness also got this signal from the same sender, since the last question.
   bool has_got(int signal, pid_t sender);
 
-  // As long as nobody says that it is awake, it wakes this process once `program` is not stopped.
+  // Until stay_awake(), the witness continues this process when `program` is not stopped.
   void watch(pid_t program);
   void stay_awake() { watch(0); }
 

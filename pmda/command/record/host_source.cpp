@@ -16,7 +16,7 @@ void add_name(const char* name, void* names) {
   static_cast<std::vector<std::string>*>(names)->emplace_back(name);
 }
 
-// Beside `trace` are distributions, which an agent of PCP's own does not have.
+// PCP's own agent has only `trace`, without distributions.
 constexpr std::array kRoots{"trace", "tracing.histogram"};
 
 constexpr std::array kRootsOfEvents{"tracing.events", "tracing.param"};
@@ -63,7 +63,7 @@ Fetched fetch(int context, bool is_lost, std::vector<pmID> metrics) {
   return fetched;
 }
 
-// What pmcd says of the metrics of an agent that is away, or 0: there are some.
+// pmcd's error for the metrics of a missing agent; 0 if any metric is readable.
 int why_unknown(const pmResult& result) {
   int why = 0;
   for (const pmValueSet* const set : sets_of(result)) {
@@ -73,7 +73,7 @@ int why_unknown(const pmResult& result) {
   return why;
 }
 
-// The label sets that pmcd gives, which PCP's function for each type fetches.
+// Fetches label sets with PCP's function for their type.
 int fetch_labels(unsigned type, unsigned of, pmLabelSet** sets) {
   switch (type) {
     case PM_LABEL_CONTEXT:
@@ -119,7 +119,7 @@ Result<std::unique_ptr<HostSource>> HostSource::connect(const std::string& host,
   return made;
 }
 
-// A question that is left keeps the context, and whoever wants that waits.
+// An unanswered question still holds the context, so destroying it would wait.
 HostSource::~HostSource() {
   result_.reset();
   if (context_ >= 0 && !is_left_) pmDestroyContext(context_);
@@ -174,7 +174,7 @@ Result<Sample> HostSource::read(std::span<const pmID> metrics, agent::Time) {
     return fetch(context, is_lost, ids);
   });
   if (!fetched) return Error{"pmcd does not answer"};
-  // An agent that has begun anew has forgotten us, as it has if pmcd knows us anew.
+  // After a restart of the agent, or a new connection, the agent does not know our filter.
   must_ask_for_spans_ |= is_lost_ || (fetched->status & PMCD_AGENT_CHANGE) != 0;
   is_lost_ = fetched->status < 0;
   if (is_lost_) return pcp_error("pmcd", fetched->status);

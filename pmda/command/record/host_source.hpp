@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads what a host's pmcd shows of its trace agent, of ours or of PCP's own. PCP's library waits
-// for a pmcd that does not answer as long as its time-outs say: each of its calls is an errand.
+// Reads a host's trace agent (ours or PCP's own) through pmcd. PCP's library may wait for a silent
+// pmcd as long as its time-outs, so each call is an errand.
 //
 // Thread: the main one.
 #pragma once
@@ -20,14 +20,14 @@ namespace pcp::trace::command {
 
 class HostSource : public Source {
  public:
-  // `host` is as PCP's tools take it; `spans` is a filter, or empty: there are no events. After an
-  // interruption nobody is waited for: there is no more to read.
+  // `host` has the form of PCP's tools; `spans` is a filter, or empty for no events. After an
+  // interruption no call waits, and nothing more can be read.
   static Result<std::unique_ptr<HostSource>> connect(const std::string& host,
                                                      const std::string& spans,
                                                      Interruption& interruption);
   ~HostSource() override;
 
-  // As pmcd knows itself.
+  // The name that pmcd gives.
   std::string host_name();
 
   std::vector<RecordedMetric> metrics() override { return metrics_; }
@@ -35,9 +35,9 @@ class HostSource : public Source {
   OwnedLabels labels(unsigned type, unsigned of) override;
   Instances instances(pmInDom domain) override;
 
-  // Connects again if the connection is lost. Fails if the agent is away, too.
+  // Reconnects a lost connection. Also fails if the agent is missing.
   Result<Sample> read(std::span<const pmID> metrics, agent::Time now) override;
-  // None where the host gives none just now: it is asked again.
+  // None if the host gives none now; the filter is stored again later.
   Result<Events> read_events(agent::Time now) override;
 
   bool labels_changed() override { return std::exchange(labels_changed_, false); }
@@ -48,7 +48,7 @@ class HostSource : public Source {
   Result<void> find_metrics();
   Result<void> ask_for_spans();
 
-  // Gives the answer, of which nothing else may be used; nothing after an interruption.
+  // Returns the answer, which must own its data; nothing after an interruption.
   template <typename Question>
   auto ask(Question question) -> std::optional<decltype(question())>;
 
@@ -59,7 +59,7 @@ class HostSource : public Source {
   SpanMetrics span_metrics_;
   bool must_ask_for_spans_ = false;
   bool is_lost_ = false;  // the connection
-  bool is_left_ = false;  // a question that has not been answered
+  bool is_left_ = false;  // a question is unanswered
   bool labels_changed_ = false;
   OwnedResult result_{nullptr, pmFreeResult};
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// ^C, and the other signals that ask a program to end, as something to wait for.
+// Waits for ^C and the other signals that ask a program to end.
 //
-// Thread: the main one. One at a time, and before there are other threads.
+// Thread: the main one. Only one at a time, made before other threads.
 #pragma once
 
 #include <csignal>
@@ -18,18 +18,18 @@ class Interruption {
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
 
-  // It comes at this time, too, without a signal.
+  // Sets a time that also counts as an interruption.
   void come_at(agent::Time end) { end_ = end; }
 
-  // Waits until then, until it comes, or until something can be read here; once it has come, it
-  // does not wait any more.
+  // Waits until a time, the interruption, or readable input; not at all after the interruption.
+  // True if the interruption has come.
   bool comes_before(agent::Time until, int descriptor = -1);
 
   bool has_come() const { return has_come_; }
 
  private:
   sigset_t blocked_before_{};
-  agent::Descriptor signals_;  // to be read
+  agent::Descriptor signals_;  // a signalfd
   agent::Time end_ = agent::Time::max();
   bool has_come_ = false;
 };

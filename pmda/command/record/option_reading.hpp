@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What readers of command lines share.
+// Shared by the parsers of command lines.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace pcp::trace::command {
 
-// Takes an option's argument over, if it could be parsed.
+// Stores an option's argument if it is valid.
 template <typename Value, typename Target>
 Result<void> take(Result<Value> parsed, Target& target) {
   if (!parsed) return parsed.error();
@@ -17,14 +17,14 @@ Result<void> take(Result<Value> parsed, Target& target) {
   return {};
 }
 
-// The argument of -h. To PCP's library a path would be an archive.
+// Parses -h. A path is refused: PCP's library would take it for an archive.
 inline Result<std::string> parse_host(const std::string& text) {
   if (text.empty()) return Error{"needs a host"};
   if (text.front() == '/') return Error{"a host is a name; for a socket, unix:" + text};
   return text;
 }
 
-// The option of a word as one writes it.
+// The option's name as the user typed it.
 inline std::string option_name(const std::string& word, int letter) {
   if (word.starts_with("--")) return word.substr(0, word.find('='));
   return std::string{'-', static_cast<char>(letter)};

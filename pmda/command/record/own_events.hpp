@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The one who asks for the spans of a collector in this process.
+// Requests the spans of a collector in this process.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@ namespace pcp::trace::command {
 
 class OwnEvents final : public agent::SpanDesk {
  public:
-  // Of one fetch. No reader of archives waits long for a record of this size.
+  // Limit of one fetch. Readers of archives handle a record of this size quickly.
   static constexpr std::size_t kMostBytes = 128 * 1024;
 
-  // Without a monitor nobody asks.
+  // Without a monitor no spans are requested.
   explicit OwnEvents(std::unique_ptr<agent::Spans::Monitor> monitor)
       : monitor_(std::move(monitor)) {}
 

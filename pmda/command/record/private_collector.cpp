@@ -22,7 +22,7 @@ constexpr const char* kFlush = "PCP_TRACE_FLUSH";
 constexpr agent::Time kIntervalOfUsualFlushes = 1s;
 constexpr int kFlushesInAnInterval = 10;
 
-// The terminal is the program's as long as it runs; what is to be said waits here.
+// The terminal belongs to the running program, so messages wait here.
 struct Log {
   static constexpr std::size_t kMostBytes = 4096;
   std::mutex mutex;
@@ -48,9 +48,9 @@ agent::Collector::Options collector_options(agent::Time interval, std::string so
   options.ingest.port = 0;
   options.ingest.socket_path = std::move(socket_path);
   options.ingest.only_user = ::geteuid();
-  options.ingest.vanish_at_end = true;  // by then all programs have ended
+  options.ingest.vanish_at_end = true;  // all programs should have ended by then
   options.ingest.remember_session =
-      std::chrono::hours(24 * 365);  // which ones have not, to the end
+      std::chrono::hours(24 * 365);  // shows which processes have not ended
   return options;
 }
 
@@ -78,8 +78,8 @@ bool PrivateCollector::has_refused_some() const {
   return collector_->reader().ingest_counters().refused_limit > 0;
 }
 
-// A process that has sent all takes its leave, and is then forgotten; one of PCP's own library has
-// none to take, and sends at once what it has.
+// A process that has sent everything says BYE, and is forgotten. PCP's own library has no BYE, but
+// sends each call at once.
 std::string PrivateCollector::what_is_missing() const {
   const agent::IngestCounters& counters = collector_->reader().ingest_counters();
   if (has_refused_some())
@@ -103,7 +103,7 @@ EnvironmentChanges PrivateCollector::environment(const std::string& filter) cons
                              {"PCP_TRACE_PORT", std::to_string(port())},
                              {"PCP_TRACE_NOAGENT", std::nullopt}};
   if (!filter.empty()) changes["PCP_TRACE_CAPTURE"] = filter;
-  // Else some intervals would have one batch more than others.
+  // Otherwise some intervals would get one batch more than others.
   if (std::getenv(kFlush) == nullptr && interval_ < kIntervalOfUsualFlushes)
     changes[kFlush] =
         std::to_string(std::max<std::int64_t>(interval_ / kFlushesInAnInterval / 1ms, 10));

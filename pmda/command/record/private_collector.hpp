@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A collector in this process, for one program and its children: nobody else reaches it. Its Unix
-// socket is in a directory of its own, its TCP port, for programs of PCP's own library, on the
-// loopback addresses only, and it takes programs of this user only.
+// A collector in this process, for one program and its children only. Its Unix socket is in a
+// private directory. Its TCP port, for PCP's own library, is on loopback addresses only. Only this
+// user's programs are accepted.
 //
 // Thread: the main one.
 #pragma once
@@ -20,16 +20,16 @@ namespace pcp::trace::command {
 
 class PrivateCollector {
  public:
-  // Fails, too, if this process may not have enough files open for any program to connect.
+  // Also fails if the limit of open files allows no connections.
   static Result<std::unique_ptr<PrivateCollector>> create(agent::Time interval);
   PrivateCollector(const PrivateCollector&) = delete;
   PrivateCollector& operator=(const PrivateCollector&) = delete;
 
-  // Makes a program find it, and capture from its first call on what this filter wants; empty:
-  // nothing.
+  // Environment for a program: it finds the collector, and captures spans by this filter from its
+  // first call on; empty: none.
   EnvironmentChanges environment(const std::string& filter) const;
 
-  // Has what matches captured, from before it starts as long as the monitor is there.
+  // Captures matching spans, as long as the monitor exists; call it before the program starts.
   std::unique_ptr<agent::Spans::Monitor> capture(const std::string& filter) {
     return collector_->spans().capture(filter, {});
   }
@@ -37,13 +37,13 @@ class PrivateCollector {
   void start() { collector_->start(); }
   void stop() { collector_->stop(); }
 
-  // Nobody is connected, and all that was sent by those who were has been counted.
+  // True if nobody is connected, and all received data is counted.
   bool is_quiet() { return collector_->is_quiet(); }
 
-  // Why calls of programs may be missing; empty: none are, as far as it knows.
+  // Why calls of programs may be missing; empty: no known reason.
   std::string what_is_missing() const;
 
-  // Programs could not connect since there were too many at a time.
+  // True if programs were refused because too many were connected.
   bool has_refused_some() const;
 
   agent::Time begin() const { return begin_; }  // of the first interval
@@ -56,13 +56,13 @@ class PrivateCollector {
   PrivateDirectory directory_;
   agent::Time interval_{};
   agent::Time begin_{};
-  std::unique_ptr<agent::Collector> collector_;  // stops when it goes, before its directory
+  std::unique_ptr<agent::Collector> collector_;  // first to be destroyed, before the directory
 };
 
-// Of this process.
+// The limit of this process.
 rlim_t max_open_files();
 
-// What collectors had to say, the first lines of it.
+// The first log lines of all collectors.
 std::string collectors_log();
 
 }  // namespace pcp::trace::command

@@ -21,10 +21,10 @@ namespace {
 constexpr std::string_view kPrefix = "pcp-trace-";
 constexpr std::string_view kTemplate = "XXXXXX";
 
-// A program that root has started may have become another user: it reaches the socket by its path.
+// A program started by root may have become another user, who must reach the socket.
 constexpr mode_t kRootsMode = S_IRWXU | S_IXGRP | S_IXOTH;
 
-// Never what a symbolic link leads to.
+// Does not follow a symbolic link.
 agent::Descriptor open_directory(const std::string& path) {
   return agent::Descriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
@@ -40,14 +40,14 @@ bool is_at(const agent::Descriptor& directory, const std::string& path) {
          its.st_dev == there.st_dev && its.st_ino == there.st_ino;
 }
 
-// This user's, and closed to all others, but that root's may be passed.
+// True if it is this user's, and closed to others; root's may allow passing.
 bool is_ours(const agent::Descriptor& directory) {
   struct stat its {};
   return ::fstat(directory.get(), &its) == 0 && its.st_uid == ::geteuid() &&
          (its.st_mode & 07777 & ~kRootsMode) == 0;
 }
 
-// Only root makes anything there, and all may pass.
+// True if only root can create files in it, and everybody may pass.
 bool is_roots(const char* path) {
   struct stat its {};
   return ::stat(path, &its) == 0 && its.st_uid == 0 &&
@@ -62,7 +62,7 @@ void remove_abandoned(const std::string& parent) {
     const agent::Descriptor directory = open_directory(entry.path());
     if (!directory || !is_ours(directory) || !try_lock(directory)) continue;
     ::unlinkat(directory.get(), "socket", 0);
-    ::rmdir(entry.path().c_str());  // what has anything else in it stays
+    ::rmdir(entry.path().c_str());  // fails if anything else is in it
   }
 }
 
@@ -86,7 +86,7 @@ Result<PrivateDirectory> PrivateDirectory::create(const std::string& parent) {
     if (::mkdtemp(path.data()) == nullptr)
       return Error{"cannot make a directory in " + parent + ": " + std::strerror(errno)};
     agent::Descriptor directory = open_directory(path);
-    // Until it is locked, it seems to be abandoned: somebody may be about to remove it.
+    // Until it is locked, another process may take it for abandoned and remove it.
     const bool is_locked = directory && (try_lock(directory) || errno != EWOULDBLOCK);
     if (is_locked && is_at(directory, path)) {
       if (::geteuid() == 0) ::fchmod(directory.get(), kRootsMode);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A directory for a socket that nobody else may enter, or root's, which others pass but neither
-// list nor change. It goes with this process; what is left when one is killed, the next one of the
-// same user removes.
+// A directory for a socket, closed to other users. If it is root's, others may pass, but neither
+// list nor change it. The destructor removes it; a directory left by a killed process is removed by
+// the same user's next one.
 //
 // Thread: one.
 #pragma once
@@ -28,12 +28,12 @@ class PrivateDirectory {
   PrivateDirectory(std::string path, agent::Descriptor lock)
       : path_(std::move(path)), lock_(std::move(lock)) {}
 
-  // XDG_RUNTIME_DIR, or /run for root: no other user can make there again what this process removes
-  // at its end. Where there is none, /tmp, not TMPDIR: a socket's path has at most 107 bytes.
+  // XDG_RUNTIME_DIR, or /run for root: other users cannot recreate the removed directory there.
+  // Otherwise /tmp, not TMPDIR, because a socket's path has at most 107 bytes.
   static std::string usual_parent();
 
   std::string path_;
-  agent::Descriptor lock_;  // the directory; its lock says that it is in use
+  agent::Descriptor lock_;  // the directory; its lock marks it as used
 };
 
 }  // namespace pcp::trace::command

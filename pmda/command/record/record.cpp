@@ -38,9 +38,9 @@ namespace {
 
 constexpr int kOwnFailure = 125;
 
-// After the program's end, for what others that it has started still have to say.
+// How long to wait after the program's end for data of other processes that it started.
 constexpr agent::Time kPatience = std::chrono::seconds(2);
-constexpr agent::Time kLook = std::chrono::milliseconds(5);  // between two looks
+constexpr agent::Time kLook = std::chrono::milliseconds(5);  // between two checks
 constexpr agent::Time kLaterLook = std::chrono::milliseconds(100);
 
 int fail(const std::string& why) {
@@ -69,7 +69,7 @@ agent::LabelText labels_of_run(const RecordOptions& options) {
   return labels;
 }
 
-// What all recordings have in common.
+// Settings shared by all kinds of recordings.
 Recording::Settings settings_of(const RecordOptions& options) {
   Recording::Settings settings;
   settings.folder = options.folder;
@@ -81,7 +81,7 @@ Recording::Settings settings_of(const RecordOptions& options) {
 void record_until_end(Child& child, PrivateCollector& collector, Recording& recording, bool waits) {
   while (!child.wait_until(recording.next())) static_cast<void>(recording.take_next());
   const agent::Time end = agent::steady_now();
-  // First the processes, then what they have sent.
+  // Processes first, then their data.
   while ((child.has_descendants() || !collector.is_quiet()) &&
          (waits || agent::steady_now() < end + kPatience)) {
     const agent::Time now = agent::steady_now();
@@ -91,20 +91,20 @@ void record_until_end(Child& child, PrivateCollector& collector, Recording& reco
   collector.stop();
 }
 
-// Whoever has left, as `| head` does, has read enough.
+// A reader that left early, like `| head`, is no error.
 Result<void> print(int descriptor, const std::string& text) {
   const int error = agent::write_all(descriptor, text);
   if (error == 0 || error == EPIPE) return {};
   return Error{std::string("cannot write the summary: ") + std::strerror(error)};
 }
 
-// Which help an error is about. The words of a filter are those of another command.
+// The help for an error. Words of a filter belong to another command.
 const char* help_for(const Error& error) {
   return error.message.starts_with("--spans: ") ? " (pcp-trace spans --help)"
                                                 : " (pcp-trace record --help)";
 }
 
-// Standard output is the program's, so the summary goes to standard error.
+// Standard output belongs to the program, so the summary goes to standard error.
 Result<void> show(const RecordingFolder& folder, const RecordOptions& options) {
   const Result<Model> model = read_model({{folder.archive()}, {}, {}});
   if (!model) return model.error();
@@ -125,12 +125,12 @@ Result<void> show(const RecordingFolder& folder, const RecordOptions& options) {
   return print(STDERR_FILENO, text);
 }
 
-// Gives the exit status.
+// Returns the exit status.
 int conclude(const Result<void>& finished, const Recording& recording,
              const RecordOptions& options) {
-  std::signal(SIGPIPE, SIG_IGN);  // nobody may read what is said from here on
+  std::signal(SIGPIPE, SIG_IGN);  // the next output may have no reader
   std::cerr << collectors_log();
-  // What is there can be shown, though it may not be all.
+  // Existing data is shown, even if incomplete.
   const Result<void> shown = show(recording.folder(), options);
   if (const std::uint64_t count = recording.events_left_out(); count > 0)
     std::cerr << "pcp-trace record: " << count
@@ -141,7 +141,7 @@ int conclude(const Result<void>& finished, const Recording& recording,
   return 0;
 }
 
-// Empty if none has ended the program, as far as its status tells.
+// Empty unless the status says that a signal ended the program.
 std::string signal_of(int status) {
   const int signal = status - 128;
   if (signal <= 0 || signal > SIGRTMAX) return "";
@@ -152,7 +152,7 @@ std::string signal_of(int status) {
 constexpr const char* kStillRun =
     "some of its processes still run, and are not recorded any more (--wait)";
 
-// Why calls may be missing in the recording, the gravest reason; empty if all are there.
+// The most serious reason why calls may be missing; empty if none.
 std::string what_is_missing(const PrivateCollector& collector, const Child& child,
                             bool is_left_by_some) {
   if (collector.has_refused_some()) return collector.what_is_missing();
@@ -164,7 +164,7 @@ std::string what_is_missing(const PrivateCollector& collector, const Child& chil
 }
 
 int record_command(const RecordOptions& options) {
-  std::optional<Child> child(std::in_place);  // before there are threads
+  std::optional<Child> child(std::in_place);  // before other threads
   Result<std::unique_ptr<PrivateCollector>> made = PrivateCollector::create(options.interval);
   if (!made) return fail(made.error().message);
   PrivateCollector& collector = **made;
@@ -189,7 +189,7 @@ int record_command(const RecordOptions& options) {
   const bool is_left_by_some = child->has_descendants();
   const std::string missing = what_is_missing(collector, *child, is_left_by_some);
   const Result<void> finished = (*recording)->finish(missing);
-  child.reset();  // from here on ^C is for us
+  child.reset();  // from now on ^C is for us
   int status = conclude(finished, **recording, options);
   if (collector.has_refused_some()) status = fail(missing + "; some of their calls may be missing");
   if (!options.is_quiet) {
@@ -200,7 +200,7 @@ int record_command(const RecordOptions& options) {
   return status_of_program != 0 ? status_of_program : status;
 }
 
-// Says once that a host is away, and once that it is back.
+// Reports once that a host is missing, and once that it is back.
 class Attendance {
  public:
   explicit Attendance(std::string host) : host_(std::move(host)) {}
@@ -219,7 +219,7 @@ class Attendance {
 };
 
 int record_host(const RecordOptions& options) {
-  // PCP's library would not connect again within five seconds, and later not within 80.
+  // By default PCP's library waits 5 seconds before it reconnects, and later up to 80.
   ::setenv("PMCD_RECONNECT_TIMEOUT", "1,2,5", 0);
   std::optional<Interruption> interruption(std::in_place);
   Result<std::unique_ptr<HostSource>> source =

@@ -109,11 +109,10 @@ Result<void> check(const RecordOptions& options) {
 
 Result<void> take_options(int argc, char* const* argv, RecordOptions& options) {
   opterr = 0;
-  optind = 0;  // begins anew, whatever was read before
+  optind = 0;  // restarts getopt
   for (;;) {
     const std::string word = argv[std::min(std::max(optind, 1), argc - 1)];
-    // The plus: all from the first word on that is no option is the command. The colon: say which
-    // argument is missing.
+    // '+': the command begins at the first word that is no option. ':': report missing arguments.
     const int which = ::getopt_long(argc, argv, "+:h:o:qs:t:", kLongOptions.data(), nullptr);
     if (which == -1) break;
     if (which == ':') return Error{option_name(word, optopt) + ": needs an argument"};

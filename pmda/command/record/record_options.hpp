@@ -13,12 +13,12 @@
 namespace pcp::trace::command {
 
 struct RecordOptions {
-  std::string folder;  // -o; empty: a new one, named after what is recorded
+  std::string folder;  // -o; empty: a new one, named after the command or host
   std::string page;    // --html; empty: in the folder
   agent::Time interval = std::chrono::seconds(1);  // -t
   std::string host;                                // -h; empty: a command is recorded
   std::optional<agent::Time> duration;             // -s, of a host
-  std::optional<ArchiveVersion> version;  // --archive-version; else what PCP is configured for
+  std::optional<ArchiveVersion> version;  // --archive-version; default: PCP's configuration
   std::string spans;                      // --spans, canonical; empty: none
   bool waits = false;                     // --wait
   bool is_json = false;                   // --json
@@ -28,7 +28,7 @@ struct RecordOptions {
   bool wants_help = false;
 };
 
-// An error names the argument, and says what is valid.
+// An error names the argument and the valid values.
 Result<RecordOptions> parse_record_options(int argc, char* const* argv);
 
 extern const char* const kRecordUsage;

@@ -9,8 +9,8 @@ namespace pcp::trace::command {
 
 namespace {
 
-// What describes all instances of a domain is written as a whole, and so the more seldom the more
-// there are: a second for each hundred.
+// Descriptions of all instances of a domain are written as a whole, so their interval grows: one
+// second per hundred instances.
 bool may_be_described(std::size_t instances, Stamp last, Stamp at) {
   constexpr std::size_t kInASecond = 100;
   return at.seconds - last.seconds >= static_cast<std::int64_t>(instances / kInASecond);
@@ -57,7 +57,7 @@ void Recorder::describe_metrics(Stamp at) {
 Result<void> Recorder::sample(Extent extent, Stamp at, agent::Time now) {
   Result<Sample> all = source_.read(extent == Extent::Changes ? without_distributions_ : all_, now);
   if (!all) {
-    // When it is back its instances may be others.
+    // When the source returns, its instances may have changed.
     for (auto& [domain, its] : domains_) its.instances_are_due = its.labels_are_due = true;
     return all.error();
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Writes what a source tells into an archive, sample by sample. An instance is in a sample only if
-// something of it is otherwise than in the one before, and what describes it comes first. Events
-// are left to event_recorder.hpp.
+// Writes a source's samples into an archive. A sample only has instances with changes since the
+// previous one; their metadata comes first. event_recorder.hpp writes the events.
 //
 // Thread: one.
 #pragma once
@@ -17,25 +16,25 @@ namespace pcp::trace::command {
 
 class Recorder {
  public:
-  // Writes what describes the metrics.
+  // Writes the metrics' metadata.
   Recorder(Source& source, ArchiveWriter& writer, Stamp at);
 
-  // What a sample holds: what has changed, perhaps with distributions, which are large; or all.
+  // Contents of a sample: changes; changes with distributions (large); or everything.
   enum class Extent { Changes, ChangesAndDistributions, Everything };
 
-  // Writes a sample. Fails if the source does; whether it could be written, the writer knows.
+  // Writes a sample. Fails if the source fails; the writer knows its own failures.
   Result<void> sample(Extent extent, Stamp at, agent::Time now);
 
-  // How many instances the archive has.
+  // The number of instances in the archive.
   std::size_t instances() const;
 
-  // The source has a metric of events.
+  // True if the source has a metric of events.
   bool has_events() const { return has_events_; }
 
  private:
   struct Domain {
     InstanceChanges changes;
-    Instances added;  // to the archive with this sample
+    Instances added;  // new in the archive with this sample
     bool labels_are_due = true;
     bool instances_are_due = true;
     Stamp described_at{};
@@ -57,7 +56,7 @@ class Recorder {
   std::unordered_map<pmInDom, Domain> domains_;
   bool has_events_ = false;
   InstanceChanges::Number samples_ = 0;
-  InstanceChanges::Number with_distributions_ = 0;  // the last one
+  InstanceChanges::Number with_distributions_ = 0;  // the last sample with distributions
 };
 
 }  // namespace pcp::trace::command

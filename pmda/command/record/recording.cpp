@@ -17,26 +17,26 @@ namespace pcp::trace::command {
 
 namespace {
 
-// What a program has sent before the end of an interval has arrived by then.
+// Time for a program's data from before an interval's end to arrive.
 constexpr agent::Time kGrace = std::chrono::milliseconds(20);
 
-// A picture of a run has at least so many columns, while that takes no more than one each minute:
-// distributions are large. Of many tags there is one each minute from the beginning.
+// Distributions are large, so the time between two grows with the run: about kColumns in the run,
+// and one per minute after an hour. With many tags it is one per minute from the start.
 constexpr int kColumns = 60;
 constexpr agent::Time kLongestColumn = std::chrono::seconds(60);
 constexpr std::size_t kManyInstances = 1000;
 
-// Events wait in memory that has an end.
+// Events wait in limited memory, so they are read this often.
 constexpr agent::Time kBetweenEvents = std::chrono::seconds(1);
 
-// As PCP's own loggers take it.
+// The version that PCP's own loggers use.
 ArchiveVersion configured_version() {
   const char* const version = pmGetOptionalConfig("PCP_ARCHIVE_VERSION");
   return version != nullptr && version == std::string_view("3") ? ArchiveVersion::V3
                                                                 : ArchiveVersion::V2;
 }
 
-// The time zone as it is just now, as TZ has it: hours are counted to the west there.
+// The present time zone in the form of TZ, where hours count to the west.
 std::string time_zone(Stamp at) {
   const auto seconds = static_cast<std::time_t>(at.seconds);
   std::tm parts{};
@@ -52,7 +52,7 @@ std::string time_zone(Stamp at) {
   return text;
 }
 
-// The statement about the whole recording; no agent has this metric.
+// The metric for the recording's result; no agent has it.
 pmDesc end_metric() {
   pmDesc metric{};
   metric.pmid = pmID_build(10, 4095, 0);
@@ -147,9 +147,9 @@ Result<void> Recording::take_next() {
 
 Result<void> Recording::finish(const std::string& missing) {
   const std::int64_t interval = (agent::steady_now() - begin_) / interval_;
-  // One that has ended, but whose sample is not due yet.
+  // An interval that has ended, but whose sample is not due yet.
   if (interval > intervals_) static_cast<void>(take_next());
-  // And the one that has not ended is taken as if it had.
+  // The unfinished interval is taken as if it had ended.
   const Result<void> taken =
       take(Recorder::Extent::Everything, boundary(std::max(interval, intervals_) + 1));
   writer_.add_end(end_metric().pmid, !taken             ? taken.error().message
@@ -159,8 +159,7 @@ Result<void> Recording::finish(const std::string& missing) {
   return finished ? taken : finished;
 }
 
-// A source that fails may be back later. Readers are told that there is a gap, after which they
-// find all that there is.
+// A failing source may return. The archive then has a gap, and after the gap a full sample.
 Result<void> Recording::take(Recorder::Extent extent, agent::Time now) {
   if (writer_.failure()) return {};
   const Stamp at = clock_.now();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// One recording: the folder, the archive in it, and the samples that a recorder writes, in step
-// with the intervals of what is recorded.
+// One recording: its folder and archive, and the recorder's samples, in step with the source's
+// intervals.
 //
 // Thread: the main one.
 #pragma once
@@ -19,35 +19,35 @@ namespace pcp::trace::command {
 class Recording {
  public:
   struct Settings {
-    std::string folder;  // empty: one named after `what`
+    std::string folder;  // empty: a new one named after `what`
     std::string what;
-    std::string host;  // whose numbers they are
+    std::string host;  // the recorded host
     std::optional<ArchiveVersion> version;
     agent::Time interval{};
-    agent::Time begin{};  // of the first interval
+    agent::Time begin{};  // begin of the first interval
   };
 
-  // Makes the folder, and writes a first sample of what there is before the first interval.
+  // Makes the folder, and writes a first sample from before the first interval.
   static Result<std::unique_ptr<Recording>> begin(const Settings& settings, Source& source);
 
-  // When something is to be read next: when an interval has ended, and some time for what is on its
-  // way, or earlier where events would have to wait for long.
+  // When to read next: some time after an interval's end, so that its data has arrived, or earlier
+  // so that events do not wait long.
   agent::Time next() const;
 
-  // Gives why nothing can be read now. Then the archive has a gap.
+  // Returns why nothing can be read now; the archive then has a gap.
   Result<void> take_next();
 
-  // The last sample, with all that there is: nothing more will happen. `missing` says what the
-  // recording lacks though nothing has gone wrong here; empty: nothing. The archive says so at its
-  // end, or what has ended the recording before, which it gives, too.
+  // Writes the last sample, with everything. `missing` tells why the recording is incomplete
+  // although nothing failed here; empty: complete. The archive's last record has this text, or the
+  // failure that ended the recording, which is also returned.
   Result<void> finish(const std::string& missing = "");
 
-  // As if it had never begun.
+  // Removes the recording.
   void take_back() const { folder_.remove(); }
 
   const RecordingFolder& folder() const { return folder_; }
 
-  // Spans and events for which the archive has no room.
+  // The number of spans and events without room in the archive.
   std::uint64_t events_left_out() const { return events_.left_out(); }
 
  private:
@@ -61,14 +61,14 @@ class Recording {
 
   agent::Time interval_;
   agent::Time begin_;
-  std::int64_t intervals_ = 0;  // that are in the archive
+  std::int64_t intervals_ = 0;  // in the archive
   agent::Time distributions_at_;
   RecordingFolder folder_;
   WallClock clock_;
   ArchiveWriter writer_;
   Recorder recorder_;
   EventRecorder events_;
-  agent::Time events_at_{};  // when they were read last
+  agent::Time events_at_{};  // last reading of events
   bool has_gap_ = false;
 };
 

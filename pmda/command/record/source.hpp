@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Where a recorder has its numbers from: a collector in this process, or a host's pmcd.
+// A recorder's source of values: a collector in this process, or a host's pmcd.
 #pragma once
 
 #include <pcp/pmapi.h>
@@ -25,30 +25,30 @@ class Source {
  public:
   virtual ~Source() = default;
 
-  // What there is to record.
+  // The metrics to record.
   virtual std::vector<RecordedMetric> metrics() = 0;
 
-  // A text or labels, `type` and `of` as pmLookupText() and PCP's archives have them; empty if
-  // there is none.
+  // A text or labels; `type` and `of` as in pmLookupText() and PCP's archives. Empty if there are
+  // none.
   virtual std::string text(unsigned type, unsigned of) = 0;
   virtual OwnedLabels labels(unsigned type, unsigned of) = 0;
 
-  // Of those who have values now, at least.
+  // At least the instances that have values now.
   virtual Instances instances(pmInDom domain) = 0;
 
-  // Reads all values, but events, of a time not before the last one's. They are good until the next
-  // time.
+  // Reads all values except events. `now` must not decrease. The values are valid until the next
+  // call.
   virtual Result<Sample> read(std::span<const pmID> metrics, agent::Time now) = 0;
 
-  // What has come of events since it was asked last, as much as a record should have: of the metric
-  // of type PM_TYPE_EVENT one value, or none. Good until something is read again.
+  // The events since the last call, up to a good size for a record: one value of the metric of type
+  // PM_TYPE_EVENT, or none. Valid until the next reading.
   struct Events {
     Sample sample;
-    bool has_more = false;  // come already
+    bool has_more = false;  // more are waiting already
   };
   virtual Result<Events> read_events(agent::Time) { return Events(); }
 
-  // Tells whether labels of instances have changed since it was asked last.
+  // True if labels of instances have changed since the last call.
   virtual bool labels_changed() = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Why a recording has no spans, if a wrong name is the cause.
+// Explains a recording without spans, if a wrong name is the cause.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace pcp::trace::command {
 
-// A line that names tags that there are. Empty if the filter matches one of them, or there are
+// A line with names of existing tags. Empty if the filter matches one of them, or if there are
 // none.
 std::string unmatched_filter(const std::string& filter, const std::vector<Tag>& tags,
                              const Shown& shown);

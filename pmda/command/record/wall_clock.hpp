@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Stamps for an archive, which must never go backwards although the wall clock may be set.
+// Stamps for an archive, which never decrease although the wall clock may be set back.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace pcp::trace::command {
 
 class WallClock {
  public:
-  // Not before the last one.
+  // At least the previous stamp.
   Stamp now() {
     const timespec now = agent::to_timespec(agent::wall_now());
     last_ = std::max(last_, Stamp{now.tv_sec, static_cast<std::int32_t>(now.tv_nsec)});
