@@ -26,7 +26,7 @@ struct Pair {
   const Tag* now;
 };
 
-// What is the better: is it the less of it there is?
+// Which direction of change is better.
 enum class Better { Less, Neither };
 
 class ComparisonTable {
@@ -100,14 +100,14 @@ std::map<Key, const Tag*> by_name(const std::vector<Tag>& tags) {
   return all;
 }
 
-// Names of those that the other run does not have, in one line.
+// Tags that the other run lacks, in one line.
 std::string only_in(const std::string& label, const std::vector<Tag>& tags,
                     const std::map<Key, const Tag*>& others, const Shown& shown) {
   std::string names;
   std::size_t count = 0;
   for (const Tag& tag : tags) {
     if (others.contains(Key(tag.type, tag.name))) continue;
-    // Enough for the widest line.
+    // enough for the widest line
     if (names.size() < 200) names += (names.empty() ? "" : ", ") + tag.name;
     ++count;
   }

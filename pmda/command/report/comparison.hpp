@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Two runs side by side, in a terminal: what has become slower or faster, and by how much.
+// Compares two runs in a terminal: what became slower or faster, and by how much.
 #pragma once
 
 #include <string>

@@ -36,7 +36,7 @@ bool is_letter_of_what(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '%';
 }
 
-// Escapes go through: a tag is matched byte by byte, and may not be of this locale's letters.
+// A backslash in the pattern escapes. Tags need not be valid text of this locale.
 bool matches_glob(const std::string& pattern, const std::string& name) {
   return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
 }
@@ -49,7 +49,7 @@ constexpr std::array kTimeUnits{
     Unit{"ns", 1e-9},   Unit{"us", 1e-6},   Unit{"µs", 1e-6},   Unit{"ms", 1e-3}, Unit{"s", 1},
     Unit{"nsec", 1e-9}, Unit{"usec", 1e-6}, Unit{"msec", 1e-3}, Unit{"sec", 1},   Unit{"min", 60}};
 
-// For a line of a log: nothing of a terminal's is obeyed.
+// For log lines: without anything that a terminal interprets.
 std::string shown_name(const std::string& name) {
   return Shown(Terminal{true, false, 80}).name(name, std::numeric_limits<std::size_t>::max());
 }
@@ -163,7 +163,7 @@ bool Condition::is_of_transactions() const {
   return what_ == What::Failed || what_ == What::FailedShare || what_ == What::Vanished;
 }
 
-// With a unit of time values are those of transactions, without they are what was observed.
+// With a time unit the values are of transactions, without one of observations.
 bool Condition::applies_to(TraceType type) const {
   switch (what_) {
     case What::Count:
@@ -208,7 +208,7 @@ Condition::Finding Condition::finding(const Tag& tag, bool is_complete) const {
           (*is_met ? "broken: " : "passed: ") + what + shown_range(*range)};
 }
 
-// Missing calls, failures and greater values could only be added.
+// Counts and maxima can only grow by missing calls; nothing else is known.
 std::optional<Condition::Range> Condition::known_without_missing(const Tag& tag) const {
   const bool only_grows = what_ == What::Count || what_ == What::Failed ||
                           what_ == What::Vanished || what_ == What::Max;
@@ -217,9 +217,9 @@ std::optional<Condition::Range> Condition::known_without_missing(const Tag& tag)
   return range;
 }
 
-// Where it lies: in a bin of the distribution, wherever those values lie that this lacks.
+// The range of the percentile: a bin of the distribution, for any values of the missing calls.
 std::optional<Condition::Range> Condition::percentile_of(const Tag& tag) const {
-  constexpr double kError = 0.02;  // of an agent's own
+  constexpr double kError = 0.02;  // of an agent's own percentile
   const std::optional<double>& value = tag.percentiles[percentile_];
   if (!value) return {};
   Range range{*value - kError * std::abs(*value), *value + kError * std::abs(*value)};
@@ -239,7 +239,7 @@ std::optional<Condition::Range> Condition::percentile_of(const Tag& tag) const {
   }
   if (tag.min && tag.min->is_exact) range.least = std::max(range.least, tag.min->value);
   if (tag.max && tag.max->is_exact) range.greatest = std::min(range.greatest, tag.max->value);
-  range.greatest = std::max(range.least, range.greatest);  // extremes have seven digits
+  range.greatest = std::max(range.least, range.greatest);  // extremes have only seven digits
   return range;
 }
 
@@ -273,7 +273,7 @@ std::optional<Condition::Range> Condition::value_of(const Tag& tag) const {
   return {};
 }
 
-// Nothing if it does for some values of the range only.
+// Nothing if the condition holds for only some values of the range.
 std::optional<bool> Condition::holds(const Range& range) const {
   const auto [least, greatest] = range;
   const auto decide = [](bool for_all, bool for_some) -> std::optional<bool> {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What must not be true of a run: the conditions of --fail-if. What cannot be known of a run
-// neither holds nor fails: a gate must not pass by accident.
+// The conditions of --fail-if, which must not be true of a run. Unknown values give the outcome
+// Unknown: a check must not pass by accident.
 #pragma once
 
 #include <optional>
@@ -14,26 +14,26 @@ namespace pcp::trace::command {
 
 class Condition {
  public:
-  // 'TAG WHAT OP NUMBER[UNIT]'. An error says what is valid.
+  // Parses 'TAG WHAT OP NUMBER[UNIT]'. An error lists the valid values.
   static Result<Condition> parse(const std::string& text);
 
   enum class Outcome { Passed, Broken, Unknown };
 
-  // Of one tag, or of all if none matches.
+  // About one tag, or about the condition if no tag matches.
   struct Finding {
     Outcome outcome{};
     std::string line;
   };
 
-  // One for each tag that matches, in their order; or why nothing can be said. Where calls may be
-  // missing there may be more of them, and greater ones, and nothing else is known.
+  // One finding per matching tag, in order; or the reason why there is none. If calls may be
+  // missing, counts and maxima are lower bounds, and nothing else is known.
   std::vector<Finding> check(const std::vector<Tag>& tags, bool are_complete) const;
 
  private:
   enum class What { Count, Rate, Failed, FailedShare, Vanished, Mean, Percentile, Max };
   enum class Operator { Less, LessOrEqual, Greater, GreaterOrEqual, Equal, NotEqual };
 
-  // Where a value lies; both ends are the same if it is known.
+  // The bounds of a value; equal if the value is known.
   struct Range {
     double least;
     double greatest;
@@ -62,7 +62,7 @@ class Condition {
   What what_{};
   std::size_t percentile_ = 0;
   Operator operator_{};
-  double number_ = 0;  // in seconds, if it is a time
+  double number_ = 0;  // in seconds if is_time_
   bool is_time_ = false;
 };
 

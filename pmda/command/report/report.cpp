@@ -66,7 +66,7 @@ bool has(const Findings& findings, Condition::Outcome outcome) {
                      [outcome](const auto& finding) { return finding.outcome == outcome; });
 }
 
-// What holds is worse than what one cannot know.
+// A broken condition outweighs an unknown one.
 int status_of(const Findings& findings) {
   if (has(findings, Condition::Outcome::Broken)) return kBroken;
   return has(findings, Condition::Outcome::Unknown) ? kCannotTell : kPassed;
@@ -77,7 +77,7 @@ void print(const Findings& findings, std::ostream& out) {
     if (finding.outcome != Condition::Outcome::Passed) out << finding.line << '\n';
 }
 
-// The course of tags is read for the page only.
+// The course of tags is only needed for the page.
 Result<Model> read(const ReportOptions& options) {
   const Result<ReadRequest> request = make_request(options);
   if (!request) return request.error();

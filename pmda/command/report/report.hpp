@@ -4,7 +4,7 @@
 
 namespace pcp::trace::command {
 
-// Gives the exit status.
+// Returns the exit status.
 int report(int argc, char* const* argv);
 
 }  // namespace pcp::trace::command

@@ -23,7 +23,7 @@ constexpr std::string_view kIndex = ".index";
 
 const char* to_c(const std::optional<std::string>& text) { return text ? text->c_str() : nullptr; }
 
-// PCP's library points, in a second line, to what is wrong in the first.
+// PCP's library marks the mistake in a second line.
 std::string in_one_line(std::string_view problem) {
   const std::size_t end = std::min(problem.find('\n'), problem.size());
   std::string_view why = problem.substr(end);
@@ -32,7 +32,7 @@ std::string in_one_line(std::string_view problem) {
   return std::string(problem.substr(0, end)) + (why.empty() ? "" : ": ") + std::string(why);
 }
 
-// What the options mean, if the archives reach from `begin` to `end`.
+// Resolves the options for archives from `begin` to `end`.
 Result<Window> parse_window(const ReportOptions& options, Moment begin, Moment end) {
   const timespec first = agent::to_timespec(begin.time_since_epoch());
   const timespec last = agent::to_timespec(end.time_since_epoch());

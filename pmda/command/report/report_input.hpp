@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Which archives a report is of, and which part of them.
+// The archives and the time range of a report.
 #pragma once
 
 #include <string>
@@ -12,16 +12,16 @@
 
 namespace pcp::trace::command {
 
-// The archive, as PCP has its name, that somebody means by this.
+// The archive, named in PCP's form, for an argument (archive or folder).
 Result<std::string> find_archive(const std::string& name);
 
-// Whether it is one of these, by this name or another.
+// True if `archive` is in the list, by any of its names.
 bool is_among(const std::vector<std::string>& archives, const std::string& archive);
 
-// The newest recording in this directory.
+// The newest recording in a directory.
 Result<std::string> newest_recording(const std::string& directory);
 
-// What to read. Makes PCP show times in the zone that is wanted.
+// The archives and the time range to read. Makes PCP show times in the requested zone.
 Result<ReadRequest> make_request(const ReportOptions& options);
 
 }  // namespace pcp::trace::command

@@ -12,7 +12,7 @@ namespace pcp::trace::command {
 
 namespace {
 
-constexpr double kFormat = 1;  // of the document; a reader may rely on what is there
+constexpr double kFormat = 1;  // version of the document; within one version nothing is removed
 
 const char* word_for(Condition::Outcome outcome) {
   constexpr std::array kNames{"passed", "broken", "unknown"};
@@ -117,7 +117,7 @@ void Document::tag(const Tag& tag, const Run& run) {
   });
 }
 
-// A number, for those who compare; and whether there may be one further out.
+// The number, for comparisons; and whether the true extreme may lie further out.
 void Document::extreme(const std::string& key, const std::optional<Extreme>& extreme) {
   json.number(key, extreme ? std::optional(extreme->value) : std::nullopt);
   json.key(key + "_is_exact");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A run's totals as one JSON document, for programs. What is unknown is null.
+// A run's totals as a JSON document, for programs. Unknown values are null.
 #pragma once
 
 #include <string>

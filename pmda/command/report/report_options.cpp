@@ -18,7 +18,7 @@ constexpr std::string_view kNoHosts =
 
 enum ReportOption { kBaseOption, kConditionOption, kHelpOption, kPageOption, kJsonOption };
 
-// PCP's own are in PCP's environment variables as well, where `pcp -a ... trace report` puts them.
+// PCP's options also come by environment variables, from `pcp -a ... trace report`.
 pmLongOptions long_options[] = {
     {"compare", 1, 0, "BASE", nullptr},
     {"fail-if", 1, 0, "CONDITION", nullptr},
@@ -36,7 +36,7 @@ pmLongOptions long_options[] = {
     PMAPI_OPTIONS_END,
 };
 
-// These are not for PCP's library to complain of.
+// We report these errors ourselves, instead of PCP's library.
 int is_ours(int letter, pmOptions*) {
   return letter == '?' || letter == ':' || letter == 'h' ? 1 : 0;
 }
@@ -48,7 +48,7 @@ class PcpOptions {
     state.flags = PM_OPTFLAG_MULTI | PM_OPTFLAG_MIXED | PM_OPTFLAG_QUIET;
     state.short_options = "A:a:h:O:S:T:Z:z";
     state.long_options = long_options;
-    state.context = PM_CONTEXT_ARCHIVE;  // which may be named without -a
+    state.context = PM_CONTEXT_ARCHIVE;  // also allows archives without -a
   }
   PcpOptions(const PcpOptions&) = delete;
   PcpOptions& operator=(const PcpOptions&) = delete;

@@ -12,13 +12,13 @@
 namespace pcp::trace::command {
 
 struct ReportOptions {
-  std::vector<std::string> archives;  // and folders; none: the newest folder here
-  std::string base;                   // --compare; empty: nothing is compared
+  std::vector<std::string> archives;  // or folders; none: the newest folder here
+  std::string base;                   // --compare; empty: no comparison
   std::vector<Condition> conditions;  // --fail-if
-  std::string page;                   // --html; empty: none is made
+  std::string page;                   // --html; empty: none
   bool is_json = false;               // --json
 
-  // -S, -T, -A, -O, as they were written.
+  // -S, -T, -A, -O, as typed.
   std::optional<std::string> start;
   std::optional<std::string> finish;
   std::optional<std::string> align;
@@ -30,7 +30,7 @@ struct ReportOptions {
   bool wants_help = false;
 };
 
-// An error names the argument, and says what is valid.
+// An error names the argument and the valid values.
 Result<ReportOptions> parse_report_options(int argc, char* const* argv);
 
 extern const char* const kReportUsage;

@@ -32,7 +32,7 @@ std::string formatted(const char* format, Arguments... arguments) {
   return text.data();
 }
 
-// Three digits, of a number from 0 to 999.
+// Three digits of a number from 0 to 999.
 std::string three_digits(double number) {
   const double size = std::abs(number);
   return formatted(size < 9.995 ? "%.2f" : size < 99.95 ? "%.1f" : "%.0f", number);
@@ -44,7 +44,7 @@ std::string with_commas(double number) {
   return number < 0 ? "-" + digits : digits;
 }
 
-// "1.23 M", of what is a million at least.
+// "1.23 M", for a million and more.
 std::string in_millions(double number) {
   constexpr std::array kSigns{"M", "G", "T", "P", "E"};
   double size = number / 1e6;
@@ -57,7 +57,7 @@ std::string in_millions(double number) {
   return three_digits(size) + " " + kSigns[sign];
 }
 
-// The first character of valid UTF-8, and its number.
+// The first character of valid UTF-8, and its code point.
 struct Character {
   std::string_view bytes;
   wchar_t number;
@@ -74,7 +74,7 @@ Character first_character(std::string_view text) {
   return {text.substr(0, length), static_cast<wchar_t>(number)};
 }
 
-// What a terminal would not show, but obey: marks of the direction of writing, invisible ones.
+// Characters that change the display instead of showing: writing direction, invisible ones.
 bool is_invisible(wchar_t c) {
   return c == 0xad || c == 0x61c || (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
          (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb) ||
@@ -95,7 +95,7 @@ std::size_t width_of(const Character& character) {
   return columns < 0 ? 1 : static_cast<std::size_t>(columns);
 }
 
-// A character as it is shown.
+// A character in its shown form.
 struct Piece {
   std::string text;
   std::size_t columns;
@@ -112,7 +112,7 @@ std::vector<Piece> pieces_of(std::string_view text, bool is_utf8) {
   return pieces;
 }
 
-// Names often differ at their ends, where labels are.
+// The cut is in the middle, because names often differ at their ends, where labels are.
 void cut_in_the_middle(std::vector<Piece>& pieces, std::size_t columns, const std::string& mark) {
   std::size_t room = columns - std::min(columns, columns_of(mark));
   std::size_t head = 0;
@@ -130,7 +130,7 @@ void cut_in_the_middle(std::vector<Piece>& pieces, std::size_t columns, const st
   pieces.insert(rest, {mark, columns_of(mark)});
 }
 
-// So many of them are one escape, from the first on.
+// The number of pieces, from index `at`, that form one escape.
 std::size_t length_of_escape(const std::vector<Piece>& pieces, std::size_t at) {
   if (pieces[at].text != "\\" || at + 1 == pieces.size()) return 1;
   return 2;
@@ -149,7 +149,7 @@ std::string beginning_of(const std::vector<Piece>& pieces, std::size_t room) {
   return shown;
 }
 
-// 0: COLUMNS says nothing.
+// 0: COLUMNS is unset or invalid.
 std::size_t wanted_columns() {
   const char* const text = std::getenv("COLUMNS");
   std::size_t columns = 0;
@@ -250,7 +250,7 @@ std::string Shown::measured(double number) {
 }
 
 bool Shown::has_changed(double before, double now) {
-  constexpr double kLeast = 0.0005;  // it is shown with a tenth of a percent
+  constexpr double kLeast = 0.0005;  // changes are shown in tenths of a percent
   return before != now && std::abs(now - before) >= std::abs(before) * kLeast;
 }
 

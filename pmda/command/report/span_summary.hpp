@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The single transactions of a run, for people in a terminal: how many, and the slowest as trees.
+// The single transactions of a run, for a terminal: their number, and the slowest as trees.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace pcp::trace::command {
 // One line.
 std::string span_counts(const RecordedSpans& spans, const Shown& shown);
 
-// The same, and a few trees.
+// span_counts() and a few trees.
 std::string span_summary(const RecordedSpans& spans, const Shown& shown);
 
 }  // namespace pcp::trace::command

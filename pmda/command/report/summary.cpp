@@ -11,23 +11,23 @@ namespace pcp::trace::command {
 namespace {
 
 constexpr std::size_t kMostLines = 25;
-constexpr std::size_t kMostArchives = 2;  // that are named
+constexpr std::size_t kMostArchives = 2;  // named archives
 
 constexpr std::size_t kWideColumns = 8;
 constexpr std::size_t kFailedColumns = 7;
 constexpr std::size_t kMaxColumns = 9;
 constexpr std::size_t kLastColumns = 7;
-constexpr std::size_t kLabel = 9;  // of the lines at the end
+constexpr std::size_t kLabel = 9;  // width of the labels at the end
 
 using Tags = std::vector<const Tag*>;
 
-// What is shown together: a heading and a line for each tag.
+// A heading and a line for each tag.
 struct Section {
   std::string_view title;
-  std::string_view calls;  // what its calls are called
-  std::string_view last;   // the last column
+  std::string_view calls;  // the heading for calls
+  std::string_view last;   // the heading of the last column
   Tags tags;
-  std::size_t rows = 0;  // that are shown
+  std::size_t rows = 0;  // shown tags
 };
 
 class TagTable {
@@ -88,7 +88,7 @@ std::string TagTable::row(const Tag& tag) const {
   return Shown::trimmed(line) + "\n";
 }
 
-// With the unit of its values; times have theirs beside each.
+// With the unit of the values; times have units themselves.
 std::string TagTable::name(const Tag& tag) const {
   constexpr std::size_t kMostOfUnit = 8;
   const bool has_values = tag.type == TraceType::Observe || tag.type == TraceType::Counter;
@@ -132,7 +132,7 @@ std::vector<Section> sections_of(const std::vector<Tag>& tags) {
   return sections;
 }
 
-// Deals so many lines out; whoever is first gets two for each of the others'.
+// Distributes lines over the sections; the first section gets two for each of the others'.
 void deal_rows(std::vector<Section>& sections, std::size_t lines) {
   for (bool dealt = true; dealt && lines > 0;) {
     dealt = false;
@@ -181,7 +181,7 @@ std::string slowest_line(const Run& run, const std::vector<Tag>& tags, const Sho
   return labelled(shown, "slowest", text) + labelled(shown, "", but);
 }
 
-// Transactions that hung, or that nobody ends: of some tags how many, those with the most first.
+// Open transactions that hung or were forgotten: the tags with the most, in order.
 std::string open_line(const std::vector<Tag>& tags, const Shown& shown) {
   constexpr std::size_t kMostTags = 3;
   const auto open = [](const Tag* tag) { return tag->vanished.value_or(0); };
@@ -219,11 +219,11 @@ const char* why_unknown(PercentileSource source) {
   }
 }
 
-// What the signs of the rows that are shown mean.
+// Explains the signs in the shown rows.
 std::string notes(const std::vector<Section>& sections, const Shown& shown) {
   const char* unknown = nullptr;
   bool is_inexact = false;
-  double missing = 0;    // the greatest part of a tag's calls
+  double missing = 0;    // the greatest missing share of a tag's calls
   double nonfinite = 0;  // values
   for (const Section& section : sections) {
     for (std::size_t i = 0; i < section.rows; ++i) {
@@ -273,7 +273,7 @@ std::size_t lines_of(const std::string& text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-// What says where the tags are that are not in the table.
+// Tells where to find the tags that are not in the table.
 std::string rest_of(const std::vector<Section>& sections, bool has_page) {
   std::size_t tags = 0;
   std::ptrdiff_t failed = 0;
@@ -318,7 +318,7 @@ std::string hosts_of(const Run& run, const Shown& shown, std::size_t room) {
 }  // namespace
 
 std::string incompleteness(const Run& run, const Shown& shown) {
-  constexpr std::size_t kMostColumns = 400;  // it may be longer than a line
+  constexpr std::size_t kMostColumns = 400;  // may be longer than a line
   std::string lines;
   for (const Incomplete& each : run.incomplete)
     lines +=

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A run in at most 25 lines of text: where its time went.
+// A run in at most 25 lines: where its time went.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ std::string summary(const Run& run, const std::vector<Tag>& tags, const std::str
 // The first lines: what was recorded, where and when.
 std::string summary_head(const Run& run, const Shown& shown);
 
-// Why calls may be missing, a line for each archive; empty if none are.
+// Why calls may be missing, a line per archive; empty if none are.
 std::string incompleteness(const Run& run, const Shown& shown);
 
 }  // namespace pcp::trace::command

@@ -15,16 +15,16 @@ namespace pcp::trace::command {
 namespace {
 
 constexpr std::size_t kDurationColumns = 9;
-constexpr std::size_t kLeastName = 14;  // of a tag that is far below
+constexpr std::size_t kLeastName = 14;  // for a deeply nested tag
 constexpr std::size_t kMostOfHost = 12;
-// Where there are fewer columns, the least important ones are not there.
+// With fewer columns, the least important parts are left out.
 constexpr std::size_t kForAll = 80;
 constexpr std::size_t kForBars = 60;
-constexpr std::size_t kStep = 2;  // to the right, for each that it is below
+constexpr std::size_t kStep = 2;  // indentation per level
 
 double seconds(std::uint64_t ns) { return static_cast<double>(ns) / 1e9; }
 
-// Of a time since 1970, what its seconds leave.
+// The milliseconds of a time since 1970.
 std::string milliseconds(std::uint64_t ns) {
   const std::string digits = std::to_string(1000 + ns / 1'000'000 % 1000);
   return "." + digits.substr(1);
@@ -62,12 +62,12 @@ class Waterfall {
   std::string indent(const Node& node) const {
     return std::string(std::min(node.depth * kStep, name_columns_ - kLeastName), ' ');
   }
-  // In a line of its own below a span.
+  // A line of its own below a span.
   std::string note(const Node& node, const std::string& text) const {
     const std::string begin = indent(node) + "  ";
     return begin + shown_.beginning(text, shown_.terminal().columns - begin.size());
   }
-  // How many columns a time takes.
+  // The width of a duration.
   double columns_for(std::uint64_t ns) const {
     return static_cast<double>(ns) / static_cast<double>(length_) *
            static_cast<double>(bar_columns_);
@@ -81,7 +81,7 @@ class Waterfall {
   const std::size_t bar_columns_;
   const std::size_t where_columns_;
   const std::size_t name_columns_;
-  const bool has_hosts_;  // more than one
+  const bool has_hosts_;  // more than one host
   std::size_t missing_parents_ = 0;
 };
 
@@ -122,7 +122,7 @@ std::string Waterfall::line(const Node& node) const {
   return Shown::trimmed(bar_columns_ > 0 ? line + " " + bar(span) : line) + "\n";
 }
 
-// What the program has said of a span, and why it was aborted.
+// The program's notes about a span, and the reason of an abort.
 std::string Waterfall::notes(const Node& node) const {
   const SpanEvent& span = *node.span;
   std::string lines;
@@ -167,7 +167,7 @@ std::string Waterfall::name(const Node& node, std::size_t columns) const {
   return mark + shown_.name(span.tag, columns - std::min(columns, used)) + value;
 }
 
-// Only where it differs from what is above.
+// Only if it differs from the parent.
 std::string Waterfall::where(const Node& node) const {
   const SpanEvent& span = *node.span;
   const SpanEvent* const parent = node.parent;
@@ -179,8 +179,8 @@ std::string Waterfall::where(const Node& node) const {
   return shown_.name(text, where_columns_ - 1);
 }
 
-// Of equal times the bars are equally long, wherever they begin: a terminal has eighths of columns,
-// if it has such signs. What is too short for one is a thin line.
+// Equal durations give bars of equal length, wherever they begin, in eighths of columns if the
+// terminal has UTF-8. The shortest bar is a thin line.
 std::string Waterfall::bar(const SpanEvent& span) const {
   constexpr std::array kEighths{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
   const auto rounded = [](double number) { return static_cast<std::size_t>(std::lround(number)); };

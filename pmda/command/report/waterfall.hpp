@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A trace for people, in a terminal: a line for each span, and a bar where it is in time.
+// A trace in a terminal: a line per span, with a bar for its time.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace pcp::trace::command {
 
 inline constexpr std::size_t kMostSpanLines = 200;
 
-// Of so many spans. Requires: there are some.
+// Shows up to most_spans spans. Requires: there are spans.
 std::string waterfall(const SpanTrace& trace, const Shown& shown,
                       std::size_t most_spans = kMostSpanLines);
 
