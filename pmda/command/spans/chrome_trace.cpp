@@ -23,7 +23,7 @@ namespace {
 using Host = std::string;
 using Process = std::pair<Host, std::uint32_t>;
 
-// Of a microsecond: less than a nanosecond.
+// Steps per microsecond: each is shorter than a nanosecond.
 constexpr double kSteps = 8192;
 
 class ChromeDocument {
@@ -56,12 +56,12 @@ class ChromeDocument {
   void arrow(const SpanEvent& from, const SpanEvent& to);
   void arguments(const SpanEvent& span);
 
-  // One of the document's events, where it is and when, and what `rest` adds.
+  // Writes an event of the document with its place, its time, and the members of `rest`.
   template <typename Rest>
   void write(const char* phase, const SpanEvent& where, std::uint64_t ns, Rest rest);
 
   struct Named {
-    double number = 0;  // its pid; another one if a process of another host has that
+    double number = 0;  // its pid, or a free number if another host's process has that pid
     std::string service;
   };
 
@@ -87,7 +87,7 @@ void ChromeDocument::add(const SpanEvent& span) {
   if (!span.is_event()) its.push_back(&span);
 }
 
-// Of those that overlap the later one does not nest.
+// If two spans overlap, the later one is not nested.
 void ChromeDocument::find_nested(std::vector<const SpanEvent*>& spans) {
   std::sort(spans.begin(), spans.end(), [](const SpanEvent* one, const SpanEvent* other) {
     return std::tuple(one->begin_ns, other->duration_ns, one->span) <
@@ -120,9 +120,9 @@ std::string ChromeDocument::text() {
   return json_.document() + "\n";
 }
 
-// In whole steps, which a double has exactly, as it has their sums: so a reader that adds a
-// duration to a beginning gets the very number with which something else begins or ends there. Else
-// the two may seem to overlap, which speedscope does not get over.
+// In whole steps, so that doubles and their sums are exact. A reader that adds a duration to a
+// begin gets exactly the begin or end of the next span. Otherwise these could seem to overlap,
+// which speedscope cannot handle.
 double ChromeDocument::microseconds(std::uint64_t ns) const {
   return std::nearbyint(static_cast<double>(ns - base_ns_) * (kSteps / 1000)) / kSteps;
 }
@@ -208,7 +208,7 @@ void ChromeDocument::event(const SpanEvent& span) {
   });
 }
 
-// It begins within the one and ends where the other begins; clocks of two hosts may not agree.
+// Starts within `from` and ends at the begin of `to`; clocks of two hosts may differ.
 void ChromeDocument::arrow(const SpanEvent& from, const SpanEvent& to) {
   const std::string id = "0x" + text_of(to.span);
   const auto flow = [&](const char* phase, const SpanEvent& where, std::uint64_t ns) {
@@ -227,7 +227,7 @@ void ChromeDocument::arrow(const SpanEvent& from, const SpanEvent& to) {
   flow("f", to, to.begin_ns);
 }
 
-// Without ids: whoever adds up what has the same name and arguments would find nothing to add.
+// Without ids, so that viewers can add up spans with the same name and arguments.
 void ChromeDocument::arguments(const SpanEvent& span) {
   if (!span.aborted && span.attributes.empty()) return;
   json_.key("args");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Spans in Chrome's trace format, as ui.perfetto.dev and speedscope open it. That has processes and
-// threads, and on a thread what is complete (X) must nest; spans that do not are asynchronous
-// there.
+// Spans in Chrome's trace format, for ui.perfetto.dev and speedscope. On each thread, complete
+// events (X) must nest; other spans become asynchronous events.
 #pragma once
 
 #include <string>
@@ -11,7 +10,7 @@
 
 namespace pcp::trace::command {
 
-// A document, whatever the traces are.
+// Gives a valid document for any traces.
 std::string chrome_trace(const std::vector<SpanTrace>& traces);
 
 }  // namespace pcp::trace::command

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kMostNames = 5;
 constexpr std::size_t kNameColumns = 40;
 
-// Of none: "no program".
+// For 0: "no program".
 std::string count_of(std::uint64_t count, const std::string& what) {
   return count == 0 ? "no " + what : Shown::counted(count, what);
 }
@@ -31,7 +31,7 @@ bool matches(const wire::CaptureFilter& filter, const HostFacts::Program& progra
   return wire::matches_process(filter, program.pid, program.service, program.process);
 }
 
-// What the filter says of programs.
+// True if the filter has conditions on programs.
 bool names_programs(const wire::CaptureFilter& filter) {
   return filter.pid != 0 || filter.service || filter.process;
 }
@@ -72,7 +72,7 @@ std::string of_tags(const HostFacts& facts, const wire::CaptureFilter& filter, c
   if (!matches_some)
     return "the filter matches none of the tags there: " +
            listed({facts.tags.begin(), facts.tags.end()}, shown) + "\n";
-  // For another's programs tags match as well.
+  // Tags also match for another user's programs.
   return std::string(facts.only_user.empty() ? "tags match; " : "") +
          "transactions are shown when they end" +
          (filter.slower_ns != 0 ? ", and none was slow enough" : "") +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Why one sees no spans of a host, in a few lines.
+// Explains in a few lines why no spans come from a host.
 #pragma once
 
 #include <string>

@@ -25,10 +25,10 @@ namespace pcp::trace::command {
 
 namespace {
 
-// The last one is of wrong usage, and of archives that cannot be read.
+// kExportImpossible: wrong usage, or unreadable archives.
 enum ExportStatus { kExported = 0, kExportFailed = 1, kExportImpossible = 2 };
 
-// All of them are in memory until the end, and no viewer is glad of more.
+// All spans are in memory until the end, and viewers are slow with more.
 constexpr std::size_t kMostSpans = 250'000;
 
 int fail(const std::string& why, ExportStatus status) {
@@ -47,7 +47,7 @@ struct Collected {
   }
 };
 
-// "-": standard output.
+// `path` "-" is standard output.
 int write(const Collected& all, const std::string& path) {
   if (all.traces.empty())
     return fail(path + ": not written: no transaction was captured", kExportFailed);
@@ -73,7 +73,7 @@ int export_live(const ExportOptions& options) {
     all.add(trace);
     return !all.is_full();
   });
-  if (!watched.was_possible) return kExportFailed;  // and it was said why
+  if (!watched.was_possible) return kExportFailed;  // watch() has reported why
   const int status = write(all, options.chrome);
   tell_of(watched, "export");
   return status;
@@ -109,7 +109,7 @@ int export_recorded(const ExportOptions& options) {
 }
 
 int write_chrome(const ExportOptions& options) {
-  // First of all: should that not work, nobody has to wait for it.
+  // Checked first, so that nobody waits in vain.
   if (options.chrome != "-")
     if (const Result<void> tried = try_to_replace_file(options.chrome); !tried)
       return fail(options.chrome + ": " + tried.error().message, kExportFailed);

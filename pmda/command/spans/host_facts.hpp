@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a host tells of its traced programs, for one who wonders why he sees no spans.
+// A host's data about its traced programs, to explain why no spans come.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace pcp::trace::command {
 
 struct HostFacts {
-  // One that is connected with a library that can send spans, for more than a few seconds.
+  // A program connected for some seconds, with a library that can send spans.
   struct Program {
     std::uint32_t pid = 0;
     std::string process;
@@ -17,15 +17,15 @@ struct HostFacts {
   };
 
   std::string host;
-  std::string only_user;       // not empty: we are this one, and are shown his programs only
-  std::uint64_t clients = 0;   // that are connected, with whatever library
-  std::uint64_t captures = 0;  // filters for which spans are captured now
-  std::uint64_t captured = 0;  // spans, of all filters since the agent's start
+  std::string only_user;       // not empty: our user, who is shown only his own programs
+  std::uint64_t clients = 0;   // connected, with any library
+  std::uint64_t captures = 0;  // filters with captures now
+  std::uint64_t captured = 0;  // spans of all filters since the agent's start
   std::vector<Program> programs;
-  std::vector<std::string> tags;  // of transactions that have ended, or are open
+  std::vector<std::string> tags;  // of ended or open transactions
 };
 
-// A host's name for the eye: PCP's tools call this one so.
+// A host's name for people: PCP's tools call this host "local:".
 inline std::string shown_host(const std::string& name) {
   return name == "local:" ? "this host" : name;
 }

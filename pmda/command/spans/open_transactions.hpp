@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What is in flight on hosts now: transactions that have begun and not ended.
+// The open transactions on hosts now: begun and not ended.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,22 @@
 
 namespace pcp::trace::command {
 
-// Of a tag on a host.
+// The open transactions of a tag on a host.
 struct OpenTransaction {
   std::string host;
   std::string tag;
   double count = 0;
   double oldest_s = 0;
-  std::string where;  // the oldest is: process and thread
+  std::string where;  // process and thread of the oldest
 };
 
 struct OpenTransactions {
-  std::vector<OpenTransaction> tags;  // with the oldest first
-  std::vector<std::string> troubles;  // hosts of which nothing is known, and why
-  double others = 0;                  // open transactions of tags that do not match
+  std::vector<OpenTransaction> tags;  // the oldest first
+  std::vector<std::string> troubles;  // hosts without an answer, and why
+  double others = 0;                  // open transactions of other tags
 };
 
-// Asks for tags that the filter matches.
+// Asks the hosts for tags that match the filter.
 OpenTransactions read_open_transactions(const std::vector<std::string>& hosts,
                                         const wire::CaptureFilter& filter,
                                         Interruption& interruption);

@@ -21,9 +21,9 @@ namespace {
 
 constexpr std::chrono::milliseconds kBetweenFetches(250);
 constexpr std::chrono::seconds kBetweenAttempts(1);
-constexpr agent::Time kSilence = std::chrono::seconds(3);  // until one wonders
+constexpr agent::Time kSilence = std::chrono::seconds(3);  // until the user is told
 
-// News that nobody has taken: a host that has more waits.
+// Limit of news not yet taken; beyond it the hosts' threads wait.
 constexpr std::size_t kMostNews = 64;
 
 }  // namespace
@@ -68,17 +68,17 @@ struct SpanFeed::Queue {
   std::vector<HostNews> news;
   const agent::Descriptor bell;
 
-  // To a host, of its thread, which waits for the answer.
+  // A host's thread waits for the answer to a question.
   struct Question {
-    std::optional<agent::Time> asked;  // nothing: there is none
-    bool is_told = false;              // that it takes long, since there was a good answer
+    std::optional<agent::Time> asked;  // nothing: no question
+    bool is_told = false;              // the user was told of the delay, since the last good answer
   };
   std::vector<Question> questions;
 };
 
 namespace {
 
-// A host's thread.
+// Runs on a host's thread.
 class Reporter {
  public:
   Reporter(std::shared_ptr<SpanFeed::Queue> queue, std::size_t number, const std::string& name,
@@ -93,7 +93,7 @@ class Reporter {
   }
 
  private:
-  // Whatever waits for the host goes through here.
+  // Runs a call that may wait for the host.
   template <typename Question>
   auto ask(Question question) {
     queue_->note_question(number_, agent::steady_now());
@@ -102,7 +102,7 @@ class Reporter {
     return answer;
   }
 
-  // What has never worked is not tried again.
+  // A host that never worked is not tried again.
   bool begin() {
     const Result<void> begun = ask([this] {
       const Result<void> connected = host_.connect();
@@ -174,7 +174,7 @@ class Reporter {
   bool has_worked_ = false;
   bool is_away_ = false;
   bool is_over_ = false;
-  bool is_silent_ = true;  // since it began
+  bool is_silent_ = true;  // no spans since the begin
 };
 
 }  // namespace

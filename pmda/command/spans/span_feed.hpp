@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Spans of several hosts, as they come. Each host has a thread of its own, for libpcp may wait long
-// for one that does not answer, and the others go on meanwhile. Nobody waits for these threads:
-// what they use is theirs as well.
+// Spans of several hosts as they come. Each host has its own thread, because libpcp may wait long
+// for a silent host. The threads are never joined, so they share ownership of their data.
 //
 // Thread: the main one.
 #pragma once
@@ -18,30 +17,30 @@
 
 namespace pcp::trace::command {
 
-// What a host's thread has to say.
+// News from a host's thread.
 struct HostNews {
   std::size_t host = 0;
   std::vector<SpanEvent> spans;
   std::uint64_t missed = 0;
-  std::string trouble;             // not empty: it has gone, and why
-  bool is_back = false;            // after trouble
-  bool has_new_agent = false;      // which came without trouble
-  bool is_mute = false;            // it has not answered for a while; nothing else is known
-  bool is_over = false;            // no more will come of it
-  std::optional<HostFacts> facts;  // nothing has come for a while
+  std::string trouble;             // not empty: why the host is lost
+  bool is_back = false;            // the trouble is over
+  bool has_new_agent = false;      // a new agent, without trouble before
+  bool is_mute = false;            // no answer for a while; nothing else is known
+  bool is_over = false;            // no more news will come
+  std::optional<HostFacts> facts;  // no spans for a while
 };
 
 class SpanFeed {
  public:
-  // `filter` is canonical.
+  // `filter` is in canonical form.
   SpanFeed(const std::vector<std::string>& hosts, const std::string& filter);
 
-  // Can be read when there is something to take.
+  // Readable when there is news to take.
   int descriptor() const;
 
   std::vector<HostNews> take();
 
-  struct Queue;  // what the threads share
+  struct Queue;  // shared with the threads
 
  private:
   std::shared_ptr<Queue> queue_;

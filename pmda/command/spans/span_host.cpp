@@ -17,7 +17,7 @@ namespace pcp::trace::command {
 
 namespace {
 
-// "4711 front", or "4711#2 front".
+// Parses "4711 front", or "4711#2 front".
 HostFacts::Program program_of(const std::string& instance) {
   HostFacts::Program program;
   std::from_chars(instance.data(), instance.data() + instance.size(), program.pid);
@@ -48,8 +48,8 @@ std::vector<HostFacts::Program> programs() {
   return programs;
 }
 
-// As the agent decides it. On other hosts it shows all or nothing; and whoever has started pmcd
-// himself is the agent's user, too.
+// As the agent decides. Other hosts show all or nothing. A user who started pmcd himself is the
+// agent's user, too.
 std::string only_user(const std::string& host) {
   constexpr std::string_view kUnix = "unix:";
   const uid_t user = ::geteuid();
@@ -88,7 +88,7 @@ Result<void> SpanHost::connect() {
 Result<void> SpanHost::ask_for(const std::string& filter) {
   pmUseContext(context_);
   const Result<SpanMetrics> asked = ask_for_spans(filter);
-  is_lost_ = !asked;  // until it is known to be there
+  is_lost_ = !asked;  // until the agent is known to be there
   if (!asked) return asked.error();
   metrics_ = *asked;
   uptime_s_ = 0;
@@ -111,7 +111,7 @@ Result<SpanHost::Fetched> SpanHost::fetch() {
     return Error{"its trace agent has gone"};
   if (events.numval < 0) return pcp_error("the trace agent", events.numval);
   Fetched fetched;
-  // It has forgotten us, if it is another one.
+  // A new agent does not know our filter.
   fetched.must_ask_again = (status & PMCD_AGENT_CHANGE) != 0;
   if (backlog.numval > 0 && backlog.valfmt == PM_VAL_INSITU)
     fetched.backlog = static_cast<std::uint32_t>(backlog.vlist[0].value.lval);

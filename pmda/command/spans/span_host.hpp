@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A host's pmcd and its trace agent, asked for spans by libpcp. All of it may wait for as long as
-// PCP's time-outs say.
+// A host's pmcd and trace agent, asked for spans through libpcp. Every call may wait as long as
+// PCP's time-outs.
 //
 // Thread: one.
 #pragma once
@@ -20,32 +20,32 @@ namespace pcp::trace::command {
 
 class SpanHost {
  public:
-  // `name` is as PCP's tools take it.
+  // `name` in the form of PCP's tools.
   explicit SpanHost(std::string name) : name_(std::move(name)) {}
   ~SpanHost();
   SpanHost(const SpanHost&) = delete;
   SpanHost& operator=(const SpanHost&) = delete;
 
-  // Connects, if it is not.
+  // Connects if not connected.
   Result<void> connect();
 
-  // As pmcd knows itself. Requires: it was connected once.
+  // The name that pmcd gives. Requires: connect() succeeded once.
   const std::string& host_name() const { return host_name_; }
 
-  // Asks for spans that match. Requires: it is connected.
+  // Requests matching spans. Requires: connected.
   Result<void> ask_for(const std::string& filter);
 
   struct Fetched {
     SpanNews news;
-    std::uint32_t backlog = 0;  // more is there already
+    std::uint32_t backlog = 0;  // more is waiting
     bool must_ask_again = false;
-    bool is_of_another = false;  // agent than before
+    bool is_of_another = false;  // the agent was restarted
   };
 
-  // Gives what is new. After an error it has to be connected again, and asked.
+  // Gives new spans. After an error, call connect() and ask_for() again.
   Result<Fetched> fetch();
 
-  // Why nothing may have come.
+  // Facts to explain missing spans.
   HostFacts facts();
 
  private:
@@ -54,7 +54,7 @@ class SpanHost {
   int context_ = -1;
   bool is_lost_ = false;
   SpanMetrics metrics_;
-  double uptime_s_ = 0;  // of the agent, when it was read last
+  double uptime_s_ = 0;  // the agent's last uptime
 };
 
 }  // namespace pcp::trace::command

@@ -20,7 +20,7 @@ namespace {
 
 enum SpansStatus { kSpansDone = 0, kNoSpans = 1, kSpansWrongUsage = 2 };
 
-// Who reads it may have left, as `| head` does.
+// False if the reader has left, like `| head`.
 bool print(const std::string& text) { return agent::write_all(STDOUT_FILENO, text) == 0; }
 
 int show_traces(const SpansOptions& options) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// `pcp trace spans`: single transactions of hosts as they happen.
+// `pcp trace spans`: single transactions on hosts as they happen.
 #pragma once
 
 namespace pcp::trace::command {
 
-// Gives the exit status.
+// Returns the exit status.
 int spans(int argc, char* const* argv);
 
 }  // namespace pcp::trace::command

@@ -87,24 +87,24 @@ Error unknown(const std::string& name, const ExportOptions&) {
   return {name + ": is not an option"};
 }
 
-// The same of one that getopt_long() knows.
+// The name of a known option.
 std::string known_name(int which, const option* known) {
   if (which < kChrome) return option_name("", which);
   while (known->val != which) ++known;
   return std::string("--") + known->name;
 }
 
-// Gives the words that are no options.
+// Returns the words that are no options.
 template <typename Options>
 Result<std::vector<std::string>> take_options(int argc, char* const* argv, const char* letters,
                                               const option* known, Options& options) {
   opterr = 0;
-  optind = 0;  // begins anew, whatever was read before
+  optind = 0;  // restarts getopt
   for (;;) {
     const int at = std::max(optind, 1);
     const int which = ::getopt_long(argc, argv, letters, known, nullptr);
     if (which == -1) break;
-    // Words that were passed have been moved behind, so this is where the option was.
+    // getopt moves skipped words to the end, so the option was here.
     const std::string word = argv[std::min(std::max(at, optind - 1), argc - 1)];
     if (which == ':') return Error{option_name(word, optopt) + ": needs an argument"};
     if (which == '?' && optopt != '?') return unknown(option_name(word, optopt), options);
@@ -127,8 +127,7 @@ void add_host(WatchOptions& options) {
   options.hosts.emplace_back(host != nullptr && *host != '\0' ? host : "local:");
 }
 
-// What is in an archive has been chosen when it was captured: so words are further archives, as a
-// shell makes them of -a *.trace.
+// An archive's spans were chosen when captured, so words are further archives, as in -a *.trace.
 Result<void> check(ExportOptions& options, std::vector<std::string>& words) {
   if (options.archives.empty()) {
     for (const std::string& word : words)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The command line of `pcp trace spans`, and what `pcp trace export` has in common with it.
+// The command line of `pcp trace spans`, and its common part with `pcp trace export`.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@
 
 namespace pcp::trace::command {
 
-// What is watched, and for how long.
+// Where to watch, which spans, and how long.
 struct WatchOptions {
   std::vector<std::string> hosts;       // -h; at least one
-  wire::CaptureFilter filter;           // of all words; without any, every tag
-  std::string typed_filter;             // as it was given
+  wire::CaptureFilter filter;           // of all words; default: every tag
+  std::string typed_filter;             // as typed
   std::optional<std::uint64_t> traces;  // -s
   std::optional<agent::Time> duration;  // -T
 };
@@ -30,11 +30,11 @@ struct SpansOptions : WatchOptions {
 
 struct ExportOptions : WatchOptions {
   std::string chrome;                 // --chrome: the file
-  std::vector<std::string> archives;  // -a, and folders: instead of hosts
+  std::vector<std::string> archives;  // -a, and words; instead of hosts
   bool wants_help = false;
 };
 
-// An error names the argument, and says what is valid.
+// An error names the argument and the valid values.
 Result<SpansOptions> parse_spans_options(int argc, char* const* argv);
 Result<ExportOptions> parse_export_options(int argc, char* const* argv);
 

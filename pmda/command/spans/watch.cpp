@@ -17,11 +17,10 @@ namespace pcp::trace::command {
 
 namespace {
 
-// Spans that an agent had not delivered when it ended are lost, and so are those captured without
-// one.
+// Spans that an agent had not delivered at its end are lost, like those captured without an agent.
 constexpr const char* kGap = "; spans of that time are missing, and nobody knows how many\n";
 
-constexpr agent::Time kLook = std::chrono::milliseconds(100);  // between two looks
+constexpr agent::Time kLook = std::chrono::milliseconds(100);  // between two checks
 
 class Watch {
  public:
@@ -91,7 +90,7 @@ class Watch {
 
 Watched watch(const WatchOptions& options, Interruption& interruption, const char* word,
               const std::function<bool(const SpanTrace&)>& take) {
-  // PCP's library would not connect again within five seconds, and later not within 80.
+  // By default PCP's library waits 5 seconds before it reconnects, and later up to 80.
   ::setenv("PMCD_RECONNECT_TIMEOUT", "1,2,5", 0);
   if (options.duration) interruption.come_at(agent::steady_now() + *options.duration);
   return Watch(options, word, take).run(interruption);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Watches hosts until enough has been seen: hands out each trace when it is finished, and says on
-// standard error what one has to know meanwhile.
+// Watches hosts: hands out each finished trace, and reports problems on standard error.
 //
 // Thread: the main one.
 #pragma once
@@ -14,20 +13,20 @@
 
 namespace pcp::trace::command {
 
-// What was seen in all.
+// Totals of watching.
 struct Watched {
   std::uint64_t traces = 0;
-  std::uint64_t spans = 0;   // and events
-  std::uint64_t missed = 0;  // likewise
-  bool has_gap = false;      // more are missing, and nobody knows how many
-  bool was_possible = true;  // else no host had spans for us
+  std::uint64_t spans = 0;   // including events
+  std::uint64_t missed = 0;  // including events
+  bool has_gap = false;      // more are missing, in unknown number
+  bool was_possible = true;  // false: no host had spans for us
 };
 
-// `take` gives false if there is no sense in going on.
+// `take` returns false to stop.
 Watched watch(const WatchOptions& options, Interruption& interruption, const char* word,
               const std::function<bool(const SpanTrace&)>& take);
 
-// Says on standard error what was seen, if somebody reads it, and what was missed in any case.
+// Reports the totals on standard error if it is a terminal, and missed spans in any case.
 void tell_of(const Watched& watched, const char* word);
 
 }  // namespace pcp::trace::command
