@@ -17,7 +17,7 @@ bool has_spans(const SpanTrace& trace) {
                      [](const SpanEvent& each) { return !each.is_event(); });
 }
 
-// Chooses spans of a trace until there is no more room.
+// Chooses spans of a trace, within limits.
 class Choice {
  public:
   Choice(const SpanTrace& trace, std::size_t most_spans, std::size_t most_bytes)
@@ -25,7 +25,7 @@ class Choice {
     for (const Node& node : nodes_of(trace)) parents_[node.span] = node.parent;
   }
 
-  // With all that it is a part of, or not at all. Whatever comes first is chosen.
+  // Adds the span with all its ancestors, or nothing. The first call always adds.
   void add(const SpanEvent* span) {
     std::vector<const SpanEvent*> added;
     std::size_t bytes = 0;
@@ -49,7 +49,7 @@ class Choice {
   std::unordered_set<const SpanEvent*> chosen_;
 };
 
-// In the order in which they matter.
+// Sorted by importance.
 std::vector<const SpanEvent*> by_weight(const std::vector<SpanEvent>& spans) {
   std::vector<const SpanEvent*> all;
   all.reserve(spans.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The slowest traces of many, in little memory, each with the spans that matter most.
+// The slowest of many traces, in bounded memory, each with its most important spans.
 #pragma once
 
 #include <cstddef>
@@ -23,10 +23,10 @@ class SlowestTraces {
   SlowestTraces() : SlowestTraces(Limits()) {}
   explicit SlowestTraces(const Limits& limits) : limits_(limits) {}
 
-  // Requires: there are spans in it, or events.
+  // Requires: the trace has spans or events.
   void add(SpanTrace trace);
 
-  // Gives them all, the slowest first.
+  // Gives all traces, the slowest first.
   std::vector<SpanTrace> take();
 
  private:
@@ -36,8 +36,8 @@ class SlowestTraces {
   std::multimap<std::uint64_t, SpanTrace> by_duration_;
 };
 
-// Leaves so many spans of a trace, and their bytes, and counts the others: those that take longest
-// with all that they are a part of, and those that tell when it began and ended.
+// Cuts a trace to these limits and counts the rest. Kept are the first, the last and the longest
+// spans, with their ancestors.
 void trim(SpanTrace& trace, std::size_t most_spans, std::size_t most_bytes);
 
 }  // namespace pcp::trace::command

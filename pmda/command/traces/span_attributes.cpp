@@ -9,7 +9,7 @@ namespace pcp::trace::command {
 
 namespace {
 
-// With its \xNN as bytes.
+// Decodes \xNN.
 std::string plain(std::string_view text) {
   constexpr std::size_t kEscape = 4;
   std::string bytes;
@@ -24,7 +24,7 @@ std::string plain(std::string_view text) {
   return bytes;
 }
 
-// A text that reads as a number begins with an escape.
+// An escaped text never parses as a number.
 std::optional<double> as_number(std::string_view text) {
   double number = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -80,7 +80,7 @@ std::string shown_attributes(std::string_view text) {
     const SpanAttribute attribute = attributes_of(word).front();
     const std::string_view value = std::string_view(word).substr(word.find('=') + 1);
     shown += (shown.empty() ? "" : " ") + quoted_if_need_be(attribute.key, false) + "=";
-    // The agent has escaped a text that would read as a number.
+    // The agent has escaped a text that looks like a number.
     shown += attribute.number
                  ? std::string(value)
                  : quoted_if_need_be(attribute.text, as_number(attribute.text).has_value());

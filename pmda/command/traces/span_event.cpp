@@ -107,7 +107,7 @@ void take_text(const Parameter& parameter, SpanEvent& span) {
   }
 }
 
-// The agent's numbers are those of cluster 5, whatever its domain is here.
+// Our parameters are known by their cluster; the agent's domain may differ.
 SpanEvent read_span(BytePieces& pieces, int parameters) {
   SpanEvent span;
   for (int i = 0; i < parameters && !pieces.has_failed(); ++i) {
@@ -131,7 +131,7 @@ std::size_t bytes_of(const SpanEvent& span) {
          span.host.size() + span.reason.size() + span.attributes.size() + span.links.size();
 }
 
-// An END tells all that is known, so what has begun need not be kept.
+// END records have all data, so START records are skipped.
 std::optional<SpanNews> read_events(const pmValueBlock& block) {
   if (block.vtype != PM_TYPE_EVENT) return {};
   BytePieces pieces({reinterpret_cast<const char*>(&block), block.vlen});

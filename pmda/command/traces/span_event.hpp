@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A span or an event as a host's agent has shown it, and how it is read out of PCP's arrays.
+// A span or an event from an agent, parsed from PCP's event arrays.
 #pragma once
 
 #include <pcp/pmapi.h>
@@ -18,7 +18,7 @@ struct SpanEvent {
   wire::SpanKind kind = wire::SpanKind::Internal;
   bool aborted = false;
   wire::TraceId trace;
-  std::uint64_t span = 0;    // of an event: the one in which it happened; 0: none
+  std::uint64_t span = 0;    // of an event: its span; 0: none
   std::uint64_t parent = 0;  // 0: none
   std::uint64_t begin_ns = 0;
   std::uint64_t duration_ns = 0;
@@ -26,32 +26,32 @@ struct SpanEvent {
   std::uint32_t pid = 0;
   std::uint32_t tid = 0;
   std::uint32_t flags = 0;
-  std::uint32_t left_out = 0;  // attributes and links
+  std::uint32_t left_out = 0;  // number of attributes and links
   std::string tag;
   std::string service;
-  std::string process;  // empty: as the service
+  std::string process;  // empty: same as the service
   std::string host;
   std::string reason;
-  std::string attributes;  // as the agent has escaped them, see span_attributes.hpp
+  std::string attributes;  // as escaped by the agent, see span_attributes.hpp
   std::string links;
 
   std::uint64_t end_ns() const { return begin_ns + duration_ns; }
   bool is_event() const { return wire::is_event(kind); }
 };
 
-// The memory that it takes, about.
+// Approximate memory use.
 std::size_t bytes_of(const SpanEvent& span);
 
 struct SpanNews {
-  std::vector<SpanEvent> spans;  // and events
+  std::vector<SpanEvent> spans;  // including events
   std::uint64_t missed = 0;
 };
 
-// Reads an array of event records. What it does not know is skipped; nothing if it is no such
-// array.
+// Parses an array of event records. Unknown parameters are skipped. Nothing if the array is
+// invalid.
 std::optional<SpanNews> read_events(const pmValueBlock& block);
 
-// "transact", "server", ...: as the agent calls them.
+// The agent's names: "transact", "server", ...
 const char* name_of(wire::SpanKind kind);
 
 }  // namespace pcp::trace::command

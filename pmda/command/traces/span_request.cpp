@@ -21,7 +21,7 @@ struct Freed {
   void operator()(void* memory) const { std::free(memory); }
 };
 
-// A text as the value of a metric without instances.
+// Stores a text into a metric without instances.
 int store_text(pmID metric, const std::string& text) {
   const std::size_t length = PM_VAL_HDR_SIZE + text.size() + 1;
   const std::unique_ptr<pmValueBlock, Freed> block(
@@ -52,7 +52,7 @@ Result<SpanMetrics> look_up() {
 
 }  // namespace
 
-// Names stay in the namespace when their agent has gone.
+// Names stay in the namespace when their agent has ended.
 Result<void> find_agent() {
   const pmID id = lookup("trace.transact.count");
   if (id == PM_ID_NULL)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Asks a host's trace agent for spans: that to which the current context of libpcp leads.
+// Requests spans from a host's trace agent, in libpcp's current context.
 //
-// Thread: that which has the context.
+// Thread: the context's.
 #pragma once
 
 #include <pcp/pmapi.h>
@@ -12,17 +12,17 @@
 
 namespace pcp::trace::command {
 
-// What one fetches then.
+// The metrics to fetch afterwards.
 struct SpanMetrics {
   pmID events = PM_ID_NULL;
   pmID backlog = PM_ID_NULL;
-  pmID uptime = PM_ID_NULL;  // falls when the agent was started anew
+  pmID uptime = PM_ID_NULL;  // falls when the agent restarts
 };
 
-// Whether pmcd has a trace agent; the error says what is missing.
+// Checks that pmcd has a trace agent; the error says what is missing.
 Result<void> find_agent();
 
-// The context gets those that match, from now on. An error says why the agent will not have it.
+// The context gets matching spans from now on. An error says why the agent refuses.
 Result<SpanMetrics> ask_for_spans(const std::string& filter);
 
 }  // namespace pcp::trace::command

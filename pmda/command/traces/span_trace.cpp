@@ -11,7 +11,7 @@ namespace pcp::trace::command {
 
 namespace {
 
-// Earlier ones first; of those that begin together the longer one, which may be the parent.
+// By begin; at equal begin the longer one first, which may be the parent.
 bool is_before(const SpanEvent* one, const SpanEvent* other) {
   return std::tuple(one->begin_ns, one->is_event(), other->duration_ns, one->span) <
          std::tuple(other->begin_ns, other->is_event(), one->duration_ns, other->span);
@@ -32,7 +32,7 @@ class Forest {
   std::vector<Node> nodes() {
     for (const SpanEvent* const span : all_)
       if (parent_of(*span) == nullptr) take_tree(span);
-    // Spans that claim to be each other's parents.
+    // The rest are spans that claim to be each other's ancestors.
     for (const SpanEvent* const span : all_)
       if (!has_been_taken(span)) take_tree(span);
     return std::move(nodes_);

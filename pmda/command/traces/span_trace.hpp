@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What has come of a trace, and the trees that it makes.
+// The spans of a trace so far, and the trees that they form.
 #pragma once
 
 #include <cstddef>
@@ -11,25 +11,25 @@
 namespace pcp::trace::command {
 
 struct SpanTrace {
-  wire::TraceId id;              // not set: an event that belongs to none
-  std::vector<SpanEvent> spans;  // and events, none of them twice
-  std::uint64_t left_out = 0;    // there were too many
-  bool is_late = false;          // the rest was shown before
+  wire::TraceId id;              // not set: an event outside any trace
+  std::vector<SpanEvent> spans;  // including events, without duplicates
+  std::uint64_t left_out = 0;    // spans beyond the limit
+  bool is_late = false;          // the rest was handed out before
 
-  // When the first begins and the last ends. Requires: there are some.
+  // Begin of the first and end of the last. Requires: there are spans.
   std::uint64_t begin_ns() const;
   std::uint64_t end_ns() const;
 };
 
-// A span or an event at its place.
+// A span or an event in its tree.
 struct Node {
   const SpanEvent* span;
-  const SpanEvent* parent;  // null: it is at the top, for it has none, or none that has come
+  const SpanEvent* parent;  // null: top level, because it has no parent or the parent is missing
   std::size_t depth;
 };
 
-// All of a trace, from the top down, each before what is below it; side by side in the order of
-// time. Whatever parents programs claim, each is there once.
+// All nodes of a trace, parents before children, siblings in order of time. Each span appears once,
+// even with invalid parents.
 std::vector<Node> nodes_of(const SpanTrace& trace);
 
 }  // namespace pcp::trace::command

@@ -9,8 +9,8 @@ namespace pcp::trace::command {
 
 namespace {
 
-// Whoever looks at the same host twice sees each span twice, and each event; of events nothing
-// tells that from two events.
+// If one host is watched twice, each span and event comes twice. Duplicate spans are known by their
+// id; events have none.
 bool is_known(std::set<std::uint64_t>& known, const SpanEvent& span) {
   return !span.is_event() && !known.insert(span.span).second;
 }
@@ -42,7 +42,7 @@ void TraceAssembly::add(SpanEvent span, agent::Time now) {
   its.trace.spans.push_back(std::move(span));
 }
 
-// Of one that was shown before the root has been there, or will not come any more.
+// The root of a late trace has come already, or will not come.
 bool TraceAssembly::is_finished(const Waiting& waiting, agent::Time now) const {
   const bool is_whole = waiting.has_root || waiting.trace.is_late;
   return now - waiting.last >= (is_whole ? limits_.quiet : limits_.orphaned) ||

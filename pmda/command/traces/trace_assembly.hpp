@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Puts spans together that belong to one trace, from whatever hosts and in whatever order they
-// come, and says when a trace is worth showing: nobody knows when the last of it has come.
+// Groups spans by trace, from any hosts and in any order, and decides when a trace is finished. The
+// last span of a trace cannot be recognized, so time decides.
 #pragma once
 
 #include <cstddef>
@@ -19,13 +19,13 @@ namespace pcp::trace::command {
 class TraceAssembly {
  public:
   struct Limits {
-    agent::Time quiet = std::chrono::seconds(1);     // since the last of it, if the root is there
-    agent::Time orphaned = std::chrono::seconds(5);  // the same, if it is not
-    agent::Time longest = std::chrono::seconds(60);  // since the first of it
+    agent::Time quiet = std::chrono::seconds(1);     // since the last span, if the root has come
+    agent::Time orphaned = std::chrono::seconds(5);  // the same without the root
+    agent::Time longest = std::chrono::seconds(60);  // since the first span
     std::size_t bytes = 64u << 20;
     std::size_t traces = 10'000;
     std::size_t spans_of_one = 10'000;
-    std::size_t remembered = 10'000;  // traces that were shown
+    std::size_t remembered = 10'000;  // traces handed out
   };
 
   TraceAssembly() : TraceAssembly(Limits()) {}
@@ -33,10 +33,10 @@ class TraceAssembly {
 
   void add(SpanEvent span, agent::Time now);
 
-  // Gives those that are finished, or for which there is no room, in the order of their beginnings.
+  // Gives traces that are finished or have no room, in the order of their begins.
   std::vector<SpanTrace> take_finished(agent::Time now);
 
-  // Gives all that is there.
+  // Gives all traces.
   std::vector<SpanTrace> take_all();
 
  private:
@@ -59,7 +59,7 @@ class TraceAssembly {
   const Limits limits_;
   Traces waiting_;
   std::size_t bytes_ = 0;
-  std::vector<SpanTrace> alone_;  // events of no trace
+  std::vector<SpanTrace> alone_;  // events outside any trace
   std::set<Id> shown_;
   std::deque<Id> shown_in_order_;
 };

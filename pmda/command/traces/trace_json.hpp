@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A trace for programs, as JSON, with all that is known of it.
+// A complete trace as JSON, for programs.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace pcp::trace::command {
 
-// Requires: there are spans.
+// Requires: the trace has spans.
 void write_trace(JsonWriter& json, const SpanTrace& trace);
 
-// The same as one line, with its end.
+// The same as one line with a newline.
 std::string trace_json(const SpanTrace& trace);
 
-// What a program has noted of a span: members of the object that is being written.
+// A span's attributes, as members of the current object.
 void write_attributes(JsonWriter& json, const SpanEvent& span);
 
 }  // namespace pcp::trace::command
