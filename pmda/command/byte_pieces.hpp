@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Takes bytes apart, from the front on. Once there is too little it has failed, and gives no more.
+// Takes bytes apart from the front. After the first shortage it has failed, and gives nothing.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ class BytePieces {
  public:
   explicit BytePieces(std::string_view bytes) : rest_(bytes) {}
 
-  // Nothing is left.
+  // True if nothing is left.
   bool empty() const { return rest_.empty(); }
   bool has_failed() const { return has_failed_; }
 
@@ -24,7 +24,7 @@ class BytePieces {
     return taken;
   }
 
-  // The same as a structure, or as much of its beginning. Zeros if there is too little.
+  // Takes a structure, or `size` bytes at its beginning. Zeros if there are too few bytes.
   template <typename Head>
   Head take_head(std::size_t size = sizeof(Head)) {
     Head head{};
@@ -33,7 +33,7 @@ class BytePieces {
     return head;
   }
 
-  // The same, which stays there.
+  // The same, without taking it.
   template <typename Head>
   Head head() const {
     return BytePieces(*this).take_head<Head>();

@@ -5,7 +5,7 @@ _pcp_trace() {
     case ${COMP_WORDS[1]} in
         record)
             local i
-            # Behind the command it is the command's.
+            # The words after the command belong to the command.
             for ((i = 2; i < COMP_CWORD; ++i)); do
                 case ${COMP_WORDS[i]} in
                     --) ((++i)) && break ;;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Writes a JSON document, piece by piece. What is not known is null.
+// Writes a JSON document piece by piece. Unknown values are null.
 #pragma once
 
 #include <concepts>
@@ -12,7 +12,7 @@ namespace pcp::trace::command {
 
 class JsonWriter {
  public:
-  // Calls write() for what is inside.
+  // write() writes the members.
   template <typename Write>
   void object(Write write) {
     bracket('{', '}', write);
@@ -22,28 +22,28 @@ class JsonWriter {
     bracket('[', ']', write);
   }
 
-  // Of the value that comes next.
+  // The key of the next value.
   void key(std::string_view name) {
     text(name);
     text_ += ':';
     is_first_ = true;
   }
 
-  // The text is valid UTF-8 in the document, whatever it is here.
+  // Invalid UTF-8 is escaped, so that the document is valid.
   void text(std::string_view value);
-  // The same without escapes of ours where JSON has its own, so that a newline is one.
+  // The same with JSON's own escapes: a newline stays a newline.
   void exact_text(std::string_view value);
   void exact_key(std::string_view name) {
     exact_text(name);
     text_ += ':';
     is_first_ = true;
   }
-  void number(double value);  // infinite ones are not known, either
+  void number(double value);  // infinity and NaN count as unknown
   void number(const std::optional<double>& value) { value ? number(*value) : null(); }
   void truth(std::same_as<bool> auto value) { literal(value ? "true" : "false"); }
   void null() { literal("null"); }
 
-  // The same with a key.
+  // With a key.
   void text(std::string_view name, std::string_view value) {
     key(name);
     text(value);
@@ -81,7 +81,7 @@ class JsonWriter {
   }
 
   std::string text_;
-  bool is_first_ = true;  // nothing stands before it that needs a comma
+  bool is_first_ = true;  // no comma is needed
 };
 
 }  // namespace pcp::trace::command

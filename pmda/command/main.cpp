@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// pcp-trace, which PCP's own `pcp` finds as `pcp trace`: one word tells what it does.
+// pcp-trace, also run as `pcp trace`: the first word selects the command.
 #include <pcp/pmapi.h>
 
 #include <array>

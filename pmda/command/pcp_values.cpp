@@ -8,7 +8,7 @@ namespace pcp::trace::command {
 
 namespace {
 
-// Gives the values of a metric to `take`, with the type that they have here.
+// Calls take(instance, value) for each value of a metric, converted to the type `wanted`.
 template <typename Take>
 void read_all(const char* name, int wanted, Take take) {
   pmID id = lookup(name);
@@ -33,7 +33,7 @@ Error pcp_error(const std::string& what, int status) {
 }
 
 Error connection_error(const std::string& what, int status) {
-  // PCP says so of a name that nobody knows, too.
+  // PCP gives this error for an unknown name, too.
   if (status == -EHOSTUNREACH) return {what + ": no such host, or no way to it"};
   Error error = pcp_error(what, status);
   if (status == -ECONNREFUSED || status == -ENOENT)

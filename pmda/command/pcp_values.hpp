@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads a few metrics of the current context of libpcp by their names.
+// Reads a few metrics by name, in libpcp's current context.
 //
-// Thread: that which has the context.
+// Thread: the context's.
 #pragma once
 
 #include <pcp/pmapi.h>
@@ -19,25 +19,25 @@ namespace pcp::trace::command {
 
 using OwnedResult = std::unique_ptr<pmResult, void (*)(pmResult*)>;
 
-// "WHAT: " and PCP's words for a status.
+// "WHAT: " and PCP's message for a status.
 Error pcp_error(const std::string& what, int status);
 
-// The same of a context that could not be made, and what may help.
+// The same for a failed connection, with advice.
 Error connection_error(const std::string& what, int status);
 
-// PM_ID_NULL if it is not known.
+// PM_ID_NULL if unknown.
 pmID lookup(const char* name);
 
-// As the host of a context knows itself.
+// The context's host name, as the host gives it.
 std::string host_name_of(int context);
 
-// Of a context without instances: their numbers; 0 where there is none.
+// Values of metrics without instances; 0 for a missing one.
 std::vector<double> read_numbers(std::initializer_list<const char*> names);
 
-// The fetched value of a metric of this type without instances; nothing if it has none.
+// The value of a metric without instances; nothing if there is none.
 std::optional<double> double_of(const pmValueSet& set);
 
-// A metric's values, by the instance's number.
+// A metric's values by instance number.
 std::map<int, double> read_numbers_of(const char* name);
 std::map<int, std::string> read_texts_of(const char* name);
 

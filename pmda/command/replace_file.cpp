@@ -27,7 +27,7 @@ Result<void> write_file(const std::string& path, std::string_view bytes) {
   return {};
 }
 
-// Where it is written at first; nowhere if it is no file that could be replaced.
+// The file and its temporary; no temporary if `given` exists and is no regular file.
 struct Place {
   std::string path;
   std::string temporary;
@@ -56,7 +56,7 @@ Result<void> try_to_replace_file(const std::string& given) {
   const auto [path, temporary] = place_of(given);
   if (temporary.empty()) {
     const agent::Descriptor file(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
-    if (!file && errno != ENXIO) return last_error();  // a pipe that nobody reads yet is one, too
+    if (!file && errno != ENXIO) return last_error();  // ENXIO: a pipe without a reader yet
     return {};
   }
   Result<void> written = write_file(temporary, "");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Files that are written as a whole or stay as they were. A device or a pipe is written to; what a
-// link leads to is replaced, not the link.
+// Replaces files completely, or leaves them unchanged. Devices and pipes are written to. For a link
+// its target is replaced.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace pcp::trace::command {
 
 Result<void> replace_file(const std::string& path, std::string_view bytes);
 
-// Whether that would work as things are now.
+// Checks if replace_file() would work now.
 Result<void> try_to_replace_file(const std::string& path);
 
 }  // namespace pcp::trace::command

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A time as text for programs.
+// Times as text for programs.
 #pragma once
 
 #include <chrono>
@@ -7,7 +7,7 @@
 
 namespace pcp::trace::command {
 
-// Of UTC, with nanoseconds: "2026-11-22T16:33:08.000000000Z".
+// In UTC, with nanoseconds: "2026-11-22T16:33:08.000000000Z".
 std::string rfc3339(std::chrono::sys_time<std::chrono::nanoseconds> moment);
 
 }  // namespace pcp::trace::command

@@ -10,8 +10,8 @@
 
 namespace pcp::trace::command {
 
-// A text with times, for PCP's library: that takes 500ms for 500 minutes, and knows neither us nor
-// ns. Capital letters are the same to it.
+// Converts times to PCP's units: PCP's library takes 500ms for 500 minutes, and does not know us
+// and ns. Letters may be upper case.
 inline std::string in_pcps_words(std::string_view text) {
   const auto letter = [text](std::size_t at) {
     const auto code = static_cast<unsigned char>(text[at]);
