@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the agent says about itself, gathered once for each fetch that asks.
+// The agent's own state, gathered once for each fetch that needs it.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@ struct AgentStatus {
   EngineCounters engine;
   EngineOptions options;
   std::uint16_t port = 0;
-  std::int32_t debug_bits = 0;  // as older tools of PCP count debug options
-  std::string debug_options;    // as they were named
+  std::int32_t debug_bits = 0;  // debug options as a number, for older PCP tools
+  std::string debug_options;    // by name
   double uptime_s = 0;
   double started_s = 0;  // since 1970
-  double reset_s = 0;    // the same
+  double reset_s = 0;    // also since 1970
   std::uint64_t main_cpu_ns = 0;
   std::uint64_t resident_bytes = 0;
-  std::uint64_t labels_left_out = 0;      // instances, of all answers
-  std::uint64_t histograms_left_out = 0;  // the same
+  std::uint64_t labels_left_out = 0;      // instances in all answers so far
+  std::uint64_t histograms_left_out = 0;  // values in all answers so far
   SpanTotals spans;
   SpanControls span_controls;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Cluster 0: the metrics that every trace agent has had, with the identifiers, types, units and
-// semantics on which tools, archives and rules rely.
+// Cluster 0: the metrics of every trace agent. Tools, archives and rules rely on their identifiers,
+// types, units and semantics.
 #include <algorithm>
 
 #include "metrics/metric_table.hpp"

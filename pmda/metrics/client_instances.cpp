@@ -12,7 +12,7 @@ namespace {
 
 constexpr Time kShownAfter = std::chrono::seconds(5);
 
-// Linux gives pids below this. The numbers above are for processes whose pid is taken, by one in
+// Linux pids are below this limit. Numbers above it are for processes whose pid is also used in
 // another container or on another machine.
 constexpr int kPidLimit = 1 << 22;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The instances of trace.client: processes that have been connected for a while. Each keeps its
-// number, which is the process's if it is free, as long as it is connected.
+// number while it is connected. The number is the pid, if that is free.
 #pragma once
 
 #include <algorithm>
@@ -40,9 +40,9 @@ class ClientInstances {
   int number_of(std::uint64_t connection, std::uint32_t pid);
 
   std::vector<ClientInstance> instances_;
-  std::map<std::uint64_t, int> numbers_;  // of the connections that are shown
-  std::set<int> taken_;                   // numbers_, the other way round
-  int spare_;                             // tried next when a pid is taken
+  std::map<std::uint64_t, int> numbers_;  // of the shown connections
+  std::set<int> taken_;                   // the values of numbers_
+  int spare_;                             // next number for a process whose pid is taken
 };
 
 }  // namespace pcp::trace::agent

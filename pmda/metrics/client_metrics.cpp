@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Cluster 4: what the trace library in each connected process says about its own work.
+// Cluster 4: the trace library's statistics about itself, from each connected process.
 #include "metrics/metric_table.hpp"
 #include "metrics/units.hpp"
 

@@ -15,7 +15,7 @@ Result<void> DebugOptions::replace(const std::string& options) {
   if (replaced) {
     text_ = options.empty() || options == "0" ? "none" : options;
   } else {
-    static_cast<void>(set(text_));  // was good before
+    static_cast<void>(set(text_));  // cannot fail: was valid before
   }
   return replaced;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// PCP's debug options of this process, replaced as a whole.
+// PCP's debug options of this process, always replaced as a whole.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace pcp::trace::agent {
 
-// Adds a comma-separated list of names or numbers to the options. If a part of it is unknown, some
-// may have been added.
+// Adds a comma-separated list of names or numbers to the options. On failure the valid parts may
+// have been added.
 Result<void> add_debug_options(const std::string& options);
 
 class DebugOptions {
  public:
-  // Takes a list as above, or "none" or nothing for no options. Nothing changes if it fails.
+  // Takes such a list; "none" or an empty text means no options. On failure nothing changes.
   Result<void> replace(const std::string& options);
 
   const std::string& text() const { return text_; }

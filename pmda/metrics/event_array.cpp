@@ -49,7 +49,7 @@ void append_head(std::string& bytes, const Head& head, std::size_t size) {
   bytes.append(copy.data(), size);
 }
 
-// Seconds and microseconds; a time that has no room in 31 bits is the last one that has.
+// Seconds and microseconds. Seconds are capped at 31 bits.
 pmTimeval stamp(std::uint64_t ns) {
   constexpr std::uint64_t kLast = std::numeric_limits<std::int32_t>::max();
   pmTimeval time{};
@@ -58,7 +58,7 @@ pmTimeval stamp(std::uint64_t ns) {
   return time;
 }
 
-// Records one after the other, in the order in which they are made.
+// Appends records, one after the other.
 class Records {
  public:
   explicit Records(int domain) : domain_(static_cast<unsigned>(domain)) {}
@@ -85,7 +85,7 @@ class Records {
     if (number != 0) add(item, number);
   }
 
-  // Gives the record's bytes, from where to where.
+  // Returns the begin and end of the record's bytes.
   std::pair<std::size_t, std::size_t> end() {
     std::memcpy(bytes_.data() + begin_ + offsetof(pmEventRecord, er_nparams), &parameters_,
                 sizeof parameters_);
@@ -102,7 +102,7 @@ class Records {
     head.ep_len = (PM_VAL_HDR_SIZE + size) & PM_VAL_VLEN_MAX;
     append_head(bytes_, head, kParameterHead);
     bytes_.append(static_cast<const char*>(value), size);
-    bytes_.append((4 - size % 4) % 4, '\0');  // whole words
+    bytes_.append((4 - size % 4) % 4, '\0');  // pads to whole words
     ++parameters_;
   }
 
@@ -123,7 +123,7 @@ void add_trace_and_tag(Records& records, const StoredSpan& span) {
   records.add(kTagParam, *span.tag);
 }
 
-// All that is known: so nobody has to look for what came before.
+// All data of a span, so that no reader needs its START record.
 void add_rest(Records& records, const StoredSpan& span) {
   const SpanSource& source = *span.source;
   records.add(kKindParam, name_of(span.kind));
@@ -146,11 +146,11 @@ void add_rest(Records& records, const StoredSpan& span) {
   records.add_if_any(kMissingParam, span.left_out);
 }
 
-// Where a record is, and what it comes after: by its time, and at the same one parents begin before
-// their children, and end after them.
+// A record's bytes and its sort order: by time; at equal times parents begin before their children,
+// and end after them.
 struct Part {
   std::uint64_t ns;
-  int rank;  // begins, happens, ends
+  int rank;  // 0 begin, 1 event, 2 end
   std::uint64_t order;
   std::size_t from;
   std::size_t to;
@@ -182,7 +182,7 @@ Part end_of(Records& records, const StoredSpan& span) {
   return {end_ns, 2, ~span.begin_ns, from, to};
 }
 
-// An event's id is that of the span in which it happened, if it was in one.
+// An event's id is its span's id, if it is in a span.
 Part point_of(Records& records, const StoredSpan& span) {
   const bool is_in_span = span.span != 0;
   records.begin(span.begin_ns,

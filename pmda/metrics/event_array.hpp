@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Packs spans as PCP's event records: a START and an END for each, a POINT for each event; in the
-// order of their time, after a record that says how many were missed. All bytes are set, also those
-// between two values.
+// Packs spans as PCP's event records: a START and an END for each span, a POINT for each event, in
+// order of time, after a record with the number of missed ones. Padding is initialized.
 #pragma once
 
 #include <pcp/pmapi.h>
@@ -14,16 +13,16 @@
 
 namespace pcp::trace::agent {
 
-// What the records of a span or an event take at least.
+// The minimum size of the records of a span or an event.
 inline constexpr std::size_t kLeastEventBytes = 100;
 
 class EventArray {
  public:
-  // Packs as many of the first spans as take no more than so many bytes, and one in any case.
-  // `wall` is the time of what was missed, where nothing else is.
+  // Packs the first spans that fit into `most_bytes`, and at least one. `wall` is the time of the
+  // record of missed spans if there are no others.
   EventArray(int domain, const SpanReading& reading, std::size_t most_bytes, Time wall);
 
-  // As long as this is there.
+  // Valid as long as this object.
   pmValueBlock* get() const { return reinterpret_cast<pmValueBlock*>(memory_.get()); }
 
   std::size_t taken() const { return taken_; }

@@ -53,7 +53,7 @@ pmResult* Fetcher::fetch(const pmID* pmids, std::size_t count, const pmProfile* 
     add_histograms(type, asked_histograms[index_of(type)], profile, now);
   }
   add_clients(asked[kClientIndom], profile, now);
-  add_events(asked_events, now);  // before what is still waiting is counted
+  add_events(asked_events, now);  // before add_status(), which counts the waiting spans
   add_status(asked[kNoIndom], now);
   return result_.get();
 }
@@ -112,7 +112,7 @@ void Fetcher::add_clients(AskedOfIndom asked, const pmProfile* profile, Time now
   }
 }
 
-// Who asks for the events twice in one fetch gets the same ones twice.
+// If a fetch names the events twice, both get the same ones.
 void Fetcher::add_events(AskedOfIndom asked, Time now) {
   if (asked.empty()) return;
   const SpanAsker asker = desk_ == nullptr ? SpanAsker{} : desk_->asker(now);
@@ -145,7 +145,7 @@ void Fetcher::add_status(AskedOfIndom asked, Time now) {
   }
 }
 
-// Gives a set for each metric, in the same order, with room for so many values.
+// Makes a set for each metric, in order, with room for `capacity` values.
 std::vector<ValueSet*> Fetcher::make_sets(AskedOfIndom asked, std::size_t capacity) {
   std::vector<ValueSet*> sets;
   for (const Asked& each : asked) {

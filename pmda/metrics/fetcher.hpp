@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Answers fetches. Tags are copied a slice at a time, and all that a fetch asks of a slice is made
-// from the one copy: the values of a tag belong together, and a fetch needs hardly more memory than
-// its answer.
+// Answers fetches. Tags are copied in slices, and all metrics of a slice are read from one copy: so
+// the values of a tag are consistent, and a fetch needs little more memory than its answer.
 #pragma once
 
 #include <pcp/pmapi.h>
@@ -25,24 +24,24 @@ namespace pcp::trace::agent {
 // Thread: the main one.
 class Fetcher {
  public:
-  // `status` gathers what the agent says about itself.
+  // `status` gathers the agent's own state.
   Fetcher(const std::vector<Metric>& table, int domain, Reader reader, ClientInstances& clients,
           std::function<AgentStatus(Time)> status);
 
-  // Gives the values of `pmids` that `profile` lets through. They stay valid until release().
+  // Returns the values of `pmids` for the instances in `profile`. Valid until release().
   pmResult* fetch(const pmID* pmids, std::size_t count, const pmProfile* profile, Time now);
   void release();
 
   void set_span_desk(SpanDesk& desk) { desk_ = &desk; }
 
-  // How many histograms were left out, of all answers.
+  // The number of histograms left out, in all answers so far.
   std::uint64_t histograms_left_out() const { return histograms_.left_out(); }
 
   // Null if there is no such metric.
   const Metric* find(pmID pmid) const;
 
  private:
-  // A metric that was asked for, and the index of its values in the result.
+  // A requested metric, and the index of its values in the result.
   struct Asked {
     pmID pmid;
     const Metric* metric;
@@ -66,7 +65,7 @@ class Fetcher {
   double period_s_;
   HistogramTexts histograms_;
   SpanDesk* desk_ = nullptr;
-  std::vector<TagValues> slice_;  // kept, so that a fetch need not get its memory again
+  std::vector<TagValues> slice_;  // kept, to save allocations
   FetchResult result_;
 };
 

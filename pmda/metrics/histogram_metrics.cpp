@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Cluster 7: distributions that others can add up and subtract. They are beside `trace`, so that
-// who asks for all of that does not ask for these.
+// Cluster 7: distributions that can be added and subtracted. They are outside of `trace`, because
+// fetching all of `trace` should not include them.
 #include "metrics/metric_table.hpp"
 #include "metrics/units.hpp"
 

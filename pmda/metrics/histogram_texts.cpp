@@ -27,7 +27,7 @@ void HistogramTexts::of(TraceType type, std::size_t times, Time now,
       });
 }
 
-// What follows the first that has none has none either, so it need not be copied.
+// After the first text without room, no more texts are copied.
 bool HistogramTexts::has_room_for(std::size_t bytes) {
   if (bytes <= room_) {
     room_ -= bytes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The texts of tags' cumulative histograms, as many as there is room for in one answer: pmcd drops
-// an agent that takes too long over it.
+// The texts of tags' cumulative histograms, limited per answer: pmcd drops an agent that takes too
+// long for an answer.
 #pragma once
 
 #include <cstddef>
@@ -15,19 +15,19 @@ namespace pcp::trace::agent {
 // Thread: the main one.
 class HistogramTexts {
  public:
-  static constexpr std::size_t kMaxBytes = 16u << 20;  // in one answer
+  static constexpr std::size_t kMaxBytes = 16u << 20;  // per answer
 
   explicit HistogramTexts(Reader reader) : reader_(reader) {}
 
   void begin_answer() { room_ = kMaxBytes; }
 
-  // Hands out those of the tags that are `wanted`, each of which goes so many times into the
-  // answer. From the first call on there are any.
+  // Hands out the texts of `wanted` tags; each text counts `times` times against the limit. The
+  // first call starts the histograms.
   void of(TraceType type, std::size_t times, Time now,
           const std::function<bool(std::int32_t)>& wanted,
           const std::function<void(std::int32_t, const HistogramText&)>& take);
 
-  // How many were left out, of all answers: for lack of room in it, or because the tag has none.
+  // Texts left out, in all answers so far: the answer was full, or the tag has no histogram.
   std::uint64_t left_out() const { return left_out_; }
 
  private:

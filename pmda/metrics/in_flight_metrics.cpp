@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Cluster 1 from item 7 on: the transactions that have begun and not ended.
+// Cluster 1 from item 7 on: open transactions, begun and not ended.
 #include <chrono>
 #include <optional>
 #include <string>

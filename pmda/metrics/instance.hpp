@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// An instance as PCP knows it, and PCP's rule for names: one may be given up to its first blank.
+// An instance in PCP's sense, and PCP's rule for names: the first word alone also identifies it.
 #pragma once
 
 #include <string>

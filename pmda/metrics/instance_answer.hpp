@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Answers pmcd's requests for instances: all of a domain, the name of a number, or the number of a
-// name.
+// Answers pmcd's requests for instances: all of a domain, a number's name, or a name's number.
 #pragma once
 
 #include <pcp/pmapi.h>
@@ -10,8 +9,8 @@
 
 namespace pcp::trace::agent {
 
-// Gives 0 or a PCP error. `name` may be null and `number` PM_IN_NULL, to ask for the other one or,
-// if both are so, for all. Ownership: the result is the caller's, made with malloc as PCP wants it.
+// Returns 0 or a PCP error. A null `name` asks for the number's name; with `number` PM_IN_NULL,
+// too, for all instances. Ownership: the caller's, allocated with malloc for PCP.
 int answer_instances(const TagInstances& instances, pmInDom indom, int number, const char* name,
                      pmInResult** result);
 int answer_instances(const ClientInstances& instances, pmInDom indom, int number, const char* name,

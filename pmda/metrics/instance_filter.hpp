@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Which instances of a domain a monitor wants: PCP's profile, made quick to ask.
+// The instances of a domain that a monitor wants: PCP's profile, prepared for fast look-ups.
 #pragma once
 
 #include <pcp/pmapi.h>
@@ -10,14 +10,14 @@ namespace pcp::trace::agent {
 
 class InstanceFilter {
  public:
-  // Requires: `profile` is null (all instances) or valid now; it is not needed later.
+  // Requires: `profile` is null (all instances) or valid now; it is not kept.
   InstanceFilter(const pmProfile* profile, pmInDom indom);
 
   bool includes(int instance) const;
 
  private:
-  bool included_ = true;         // those that are not listed
-  std::vector<int> exceptions_;  // the listed ones, sorted
+  bool included_ = true;         // for instances that are not listed
+  std::vector<int> exceptions_;  // the listed instances, sorted
 };
 
 }  // namespace pcp::trace::agent

@@ -34,7 +34,7 @@ void LabelBudget::share_out() {
   for (auto& [process, group] : processes) divide(group.share.left, group.members);
 }
 
-// The modest first, so that what they leave is known before the others take.
+// Small requests first, so that their unused room goes to the others.
 void LabelBudget::divide(std::size_t bytes, std::vector<Share*> among) {
   std::sort(among.begin(), among.end(),
             [](const Share* a, const Share* b) { return a->wanted < b->wanted; });

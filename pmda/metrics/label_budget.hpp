@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Which instances of an answer show what their programs say of them, or of themselves. All of that
-// may take so many bytes and no more, or a few programs could make an answer that takes pmcd
-// seconds. The bytes are shared out equally to the users whose programs they are, a user's to the
-// processes, and a process's to its sessions; who wants less than an equal part leaves the rest to
-// others. So nobody's labels go because of another one's.
+// Decides which instances of an answer show their program's labels. Labels are limited in total:
+// otherwise a few programs could make an answer that takes pmcd seconds. The bytes are divided
+// equally among users, a user's part among processes, and a process's part among its sessions.
+// Unused room goes to the others. So no program's labels can displace another's.
 //
 // Use: want() for each instance, share_out(), then takes() for each instance.
 #pragma once
@@ -18,16 +17,16 @@ namespace pcp::trace::agent {
 
 class LabelBudget {
  public:
-  // 100,000 tags may have 160 bytes each.
+  // Room for 160 bytes for each of 100,000 tags.
   static constexpr std::size_t kMaxBytes = 16u << 20;
 
   explicit LabelBudget(std::size_t bytes = kMaxBytes) : bytes_(bytes) {}
 
-  // Requires: `origin` lives as long as this.
+  // Requires: `origin` outlives this object.
   void want(const Origin& origin, std::size_t bytes);
   void share_out();
 
-  // False if an instance of this origin has to do without.
+  // False if there is no room for an instance of this origin.
   bool takes(const Origin& origin, std::size_t bytes);
 
   std::size_t left_out() const { return left_out_; }  // instances
@@ -36,8 +35,8 @@ class LabelBudget {
  private:
   struct Share {
     std::size_t wanted = 0;  // bytes
-    std::size_t left = 0;    // of those that it gets
-    std::size_t unit = 1;    // what it can make use of is about a multiple of this
+    std::size_t left = 0;    // remaining bytes of its part
+    std::size_t unit = 1;    // size of its largest instance; parts are rounded down to multiples
   };
   struct Group {
     Share share;

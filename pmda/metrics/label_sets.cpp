@@ -11,7 +11,7 @@ namespace pcp::trace::agent {
 
 namespace {
 
-// Writes the labels of two texts, whose members begin at these offsets of the whole.
+// Merges two sorted texts' labels. a_begin and b_begin are their offsets in the whole JSON text.
 void merge_labels(const LabelText& a, std::size_t a_begin, const LabelText& b, std::size_t b_begin,
                   pmLabel* out) {
   const auto add = [&out](const LabelText::Label& label, std::size_t begin) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Labels as libpcp_pmda hands them over: an array of sets, one for each instance that has any. They
-// are put together here and not parsed by PCP's functions, which takes ten times as long, and would
-// log what a program has sent.
+// Labels in libpcp_pmda's form: an array of sets, one per instance. They are built here, because
+// PCP's functions would parse them, which takes ten times as long, and would log programs' texts.
 #pragma once
 
 #include <pcp/pmapi.h>
@@ -19,11 +18,11 @@ class LabelSets {
   LabelSets(const LabelSets&) = delete;
   LabelSets& operator=(const LabelSets&) = delete;
 
-  // Adds an instance with labels of its own, and perhaps some that it has in common with others.
-  // Requires: `own` is not empty, no name is in both, not called more often than `capacity`.
+  // Adds an instance with its own labels, and perhaps common ones. Requires: `own` is not empty, no
+  // name is in both, at most `capacity` calls.
   void add(unsigned instance, const LabelText& own, const LabelText& common = {});
 
-  // Hands the array over and gives the number of its sets.
+  // Hands the array over and returns the number of its sets.
   int release(pmLabelSet** sets);
 
  private:

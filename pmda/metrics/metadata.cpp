@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Writes the files `pmns`, `pmns.tracing` and `help`, which repeat the metric table for PCP's
-// Install procedures, into a directory. The target `pmda_metadata` does that for the ones in the
-// source tree.
+// Writes the files `pmns`, `pmns.tracing` and `help` into a directory. They repeat the metric table
+// for PCP's Install procedures. The target `pmda_metadata` updates those in the source tree.
 #include <cstdlib>
 #include <fstream>
 #include <iostream>

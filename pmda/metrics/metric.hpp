@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How a metric is declared: one row each, with its number and name, what it means, and the reader
-// of its values. Everything that PCP wants to know about a metric, the files `pmns` and `help`
-// included, comes from here.
+// The declaration of a metric: its number, name, meaning and the reader of its values, in one row.
+// All data for PCP comes from here, including the files `pmns` and `help`.
 #pragma once
 
 #include <pcp/pmapi.h>
@@ -11,26 +10,26 @@
 
 namespace pcp::trace::agent {
 
-// Serial numbers of the instance domains. Those of the trace types are what index_of() gives.
+// Serial numbers of the instance domains. For trace types they equal index_of().
 inline constexpr unsigned kTransactIndom = 0;
 inline constexpr unsigned kPointIndom = 1;
 inline constexpr unsigned kObserveIndom = 2;
 inline constexpr unsigned kCounterIndom = 3;
 inline constexpr unsigned kClientIndom = 4;
 inline constexpr unsigned kIndomCount = 5;
-inline constexpr unsigned kNoIndom = kIndomCount;  // of a metric with one value
+inline constexpr unsigned kNoIndom = kIndomCount;  // for metrics with a single value
 static_assert(kTransactIndom == index_of(TraceType::Transact));
 static_assert(kPointIndom == index_of(TraceType::Point));
 static_assert(kObserveIndom == index_of(TraceType::Observe));
 static_assert(kCounterIndom == index_of(TraceType::Counter));
 
-// What storing a value into a metric does.
+// The effect of storing into a metric.
 enum class Store {
   Refused,
   Reset,
   DebugBits,
   DebugOptions,
-  OwnFilter,  // of the monitor that stores it
+  OwnFilter,  // of the storing monitor
   CommonFilter,
   FetchBytes,
   SpanBytes,

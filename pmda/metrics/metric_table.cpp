@@ -44,7 +44,7 @@ std::vector<Metric> metric_table(const ValueUnits& units) {
 
 namespace {
 
-// The lines of each inner node, and the nodes in the order of their first metric.
+// The lines of each inner node; `order` has the nodes by their first metric.
 struct NameSpace {
   std::vector<std::string> order;
   std::map<std::string, std::string> lines;
@@ -77,8 +77,7 @@ std::string pmns_file(const std::vector<Metric>& table, const std::string& top) 
   }
   std::string text =
       "/* The names of the trace agent's metrics, as its metric table has them. */\n";
-  // A parent's line is known before the child's own node is, so the top is not the first in
-  // `order`.
+  // lines_of() adds a node before its parent, so the top is not the first in `order`.
   text += "\n" + top + " {\n" + names.lines[top] + "}\n";
   for (const std::string& path : names.order) {
     if (path != top) text += "\n" + path + " {\n" + names.lines[path] + "}\n";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "metrics/metrics.hpp"
 
-// Not in pmapi.h: the debug options as one number, which trace.control.debug has always shown.
+// pmapi.h lacks this: the debug options as one number, for trace.control.debug.
 #include <pcp/deprecated.h>
 
 #include <utility>
@@ -27,12 +27,12 @@ int one_label(const char* name, const char* value, pmLabelSet** sets) {
   return labels.release(sets);
 }
 
-// What is to be known of an instance before its labels are made.
+// The facts about an instance that its labels are made from.
 struct LabelFacts {
   int number;
-  std::size_t labels;       // bytes of its own, beside the one that every instance has
+  std::size_t labels;       // bytes of its own labels, without the one that all instances have
   std::size_t description;  // bytes
-  const Origin* origin;     // null for nobody's
+  const Origin* origin;     // null if none
   LabelText::Set kept;      // of the origin's labels
   bool shows_labels = true;
 };
@@ -45,7 +45,7 @@ std::size_t bytes_of_labels(const LabelFacts& facts) {
   return facts.labels + (facts.origin ? bytes_of_labels(*facts.origin) : 0);
 }
 
-// Finds out which labels there is room for. Descriptions have what these leave.
+// Decides which labels have room. Descriptions get the remaining room.
 LabelBudget share_out_room(std::vector<LabelFacts>& instances) {
   LabelBudget labels;
   for (const LabelFacts& each : instances)
@@ -57,7 +57,7 @@ LabelBudget share_out_room(std::vector<LabelFacts>& instances) {
   return labels;
 }
 
-// An instance's own labels win over what its program says of itself.
+// An instance's own labels override its program's labels of the same name.
 void add_labels(LabelSets& sets, int instance, const LabelText& own, const LabelText& common,
                 LabelText::Set kept) {
   const LabelText::Set shown = kept & common.not_named_in(own);
@@ -133,13 +133,12 @@ int Metrics::labels(int identifier, int type, pmLabelSet** sets, Time now) {
   if (type != PM_LABEL_INDOM && type != PM_LABEL_INSTANCES) return 0;
 
   const unsigned serial = pmInDom_serial(static_cast<pmInDom>(identifier));
-  if (serial >= kIndomCount) return 0;  // of the metrics that have no instances
+  if (serial >= kIndomCount) return 0;  // for metrics without instances
   if (type == PM_LABEL_INDOM) return one_label("trace_type", kTraceTypeLabels[serial], sets);
   return serial == kClientIndom ? client_labels(sets, now) : tag_labels(kTraceTypes[serial], sets);
 }
 
-// `facts_of` gives an instance's facts, and `labels_of` the agent's own labels, as many as there is
-// room for.
+// `facts_of` gives an instance's facts; `labels_of` gives the agent's labels that have room.
 template <typename Instances, typename FactsOf, typename LabelsOf>
 int Metrics::answer_labels(const Instances& instances, FactsOf facts_of, LabelsOf labels_of,
                            pmLabelSet** sets) {

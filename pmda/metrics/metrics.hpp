@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What PCP is shown of a collector: values, instances, texts and labels. Knows PCP's types, but
-// neither pmcd nor how its requests arrive.
+// Shows a collector to PCP: values, instances, texts and labels. Uses PCP's types, but neither pmcd
+// nor its requests.
 #pragma once
 
 #include <pcp/pmapi.h>
@@ -21,7 +21,7 @@
 
 namespace pcp::trace::agent {
 
-// Thread: the main one. What gives an int gives a negative PCP error if it fails.
+// Thread: the main one. Functions with an int result return a negative PCP error on failure.
 class Metrics {
  public:
   struct Settings {
@@ -39,7 +39,7 @@ class Metrics {
   // Null if there is no such metric.
   const Metric* find(pmID pmid) const { return fetcher_.find(pmid); }
 
-  // Who asks for spans, from now on; without one nobody does. It must outlive this.
+  // Sets the source of spans for monitors; without it there are none. `desk` must outlive this.
   void set_span_desk(SpanDesk& desk) {
     desk_ = &desk;
     fetcher_.set_span_desk(desk);
@@ -49,12 +49,12 @@ class Metrics {
   pmResult* fetch(const pmID* pmids, std::size_t count, const pmProfile* profile, Time now);
   void release() { fetcher_.release(); }
 
-  // Ownership: `result` and `sets` are the caller's, to free with PCP's functions; `text` is not.
+  // Ownership: the caller frees `result` and `sets` with PCP's functions, but not `text`.
   int instances(pmInDom indom, int number, const char* name, pmInResult** result, Time now);
   int labels(int identifier, int type, pmLabelSet** sets, Time now);
   int text(int identifier, int type, const char** text) const;
 
-  // Tells whether tags or their labels have changed since the last call.
+  // True if tags or their labels have changed since the last call.
   bool labels_changed();
 
   DebugOptions& debug_options() { return debug_; }
@@ -74,7 +74,7 @@ class Metrics {
   std::vector<Metric> table_;
   DebugOptions debug_;
   std::array<TagInstances, kTraceTypes.size()> tags_;
-  std::uint64_t labelled_ = 0;  // the collector's changes() then
+  std::uint64_t labelled_ = 0;  // the collector's changes() at the last call of labels_changed()
   std::uint64_t labels_left_out_ = 0;
   ClientInstances clients_;
   Fetcher fetcher_;

@@ -10,7 +10,7 @@ namespace pcp::trace::agent {
 
 namespace {
 
-// In an answer: the text with a comma, and PCP's index to it.
+// In an answer: the text, a comma, and PCP's index.
 std::size_t bytes_of(const LabelText& labels) {
   return 1 + labels.members().size() + labels.labels().size() * sizeof(LabelText::Label);
 }
@@ -32,7 +32,7 @@ LabelText labels_of_tag(const InstanceName& tag, bool shows_labels, bool shows_d
   return labels;
 }
 
-// Quotes, colons and PCP's index to it are about as much as the text.
+// Quotes, colons and PCP's index need about as much again as the text.
 std::size_t bytes_of_labels(const InstanceName& tag) {
   return 2 * (tag.tag.size() - bare_name(tag.tag).size());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The labels that the agent itself gives to instances, and how much room labels take in an answer.
-// What programs add is in their Origin.
+// Labels that the agent itself gives to instances, and the size of labels in an answer. Programs'
+// own labels are in their Origin.
 #pragma once
 
 #include <string_view>
@@ -10,18 +10,18 @@
 
 namespace pcp::trace::agent {
 
-// Its name, and the labels that are a part of it.
+// The tag's name, and the labels in the tag.
 LabelText labels_of_tag(std::string_view tag);
 
-// The same, as far as there is room for them: of the labels, and of the tag's description.
+// The same, with labels and description only if shown.
 LabelText labels_of_tag(const InstanceName& tag, bool shows_labels, bool shows_description);
 
-// About the bytes that they take: the labels that are a part of its name, and its description.
+// Approximate bytes of the labels in the tag, and of its description.
 std::size_t bytes_of_labels(const InstanceName& tag);
 std::size_t bytes_of_description(const InstanceName& tag);
 std::size_t bytes_of_labels(const Origin& origin);
 
-// Who a process is, as the kernel says where it can.
+// The identity of a process, from the kernel if possible.
 LabelText labels_of_process(const ClientView& client);
 
 }  // namespace pcp::trace::agent

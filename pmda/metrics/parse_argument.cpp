@@ -29,7 +29,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-// The ranges were checked, but the compiler cannot know: the fields have four bits each.
+// The ranges were checked, which the compiler cannot know: the fields have four bits each.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
 pmUnits units_of(const std::array<int, 6>& numbers) {
@@ -78,7 +78,7 @@ Result<Time> parse_period(const std::string& text) {
     std::free(message);
     return invalid;
   }
-  // PCP makes a negative number of what is too large for it.
+  // PCP turns too large intervals into negative ones.
   const Time period = interval.tv_sec >= 0 && interval.tv_sec <= kLongest.count()
                           ? std::chrono::seconds(interval.tv_sec) + Time(interval.tv_nsec)
                           : Time::zero();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Parsers for single arguments of the command line. An error names what is wrong and says what is
-// valid.
+// Parsers for command-line arguments. An error names the mistake and the valid values.
 #pragma once
 
 #include <pcp/pmapi.h>
@@ -19,10 +18,10 @@ Result<std::int64_t> parse_number(const std::string& text, std::int64_t least, s
 // A port number or the name of a TCP service.
 Result<std::uint16_t> parse_port(const std::string& text);
 
-// An interval as PCP's tools take it, as in "30 seconds" or "500msec".
+// An interval in the form of PCP's tools: "30 seconds", "500msec".
 Result<Time> parse_period(const std::string& text);
 
-// Comma-separated keys of labels, as tags may have them, none of them twice.
+// Comma-separated label keys for tags, without duplicates.
 Result<std::vector<std::string>> parse_keys(const std::string& text);
 
 // Six comma-separated integers: dimension in space, time and count, then the scales.

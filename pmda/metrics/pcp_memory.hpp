@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Memory that PCP will give back with free().
+// Allocates memory that PCP will free().
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a fetch has to know of the monitor that it is for, as far as spans go: the agent has a desk
-// for those who ask for them.
+// Tells a fetch about the spans for its monitor. The agent implements SpanDesk.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +12,12 @@
 namespace pcp::trace::agent {
 
 struct SpanAsker {
-  Spans::Monitor* monitor = nullptr;  // null: he has not asked for any
-  int error = 0;                      // of PCP's, if he may not have them
-  std::size_t most_bytes = 0;         // of all events that he gets at a time
+  Spans::Monitor* monitor = nullptr;  // null: no capture
+  int error = 0;                      // a PCP error if the monitor may not have spans
+  std::size_t most_bytes = 0;         // limit of events per fetch
 };
 
-// What the metrics tracing.control and tracing.backlog show.
+// The values of the metrics tracing.control and tracing.backlog.
 struct SpanControls {
   std::string filter;
   std::uint32_t fetch_bytes = 0;
@@ -29,7 +28,7 @@ struct SpanControls {
 
 class SpanDesk {
  public:
-  // Of the fetch that is being answered.
+  // For the fetch being answered.
   virtual SpanAsker asker(Time now) = 0;
   virtual SpanControls controls() const = 0;
 

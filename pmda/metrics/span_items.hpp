@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The numbers of what events carry: each parameter is a metric of cluster 5.
+// The item numbers of event parameters: each parameter is a metric of cluster 5.
 #pragma once
 
 namespace pcp::trace::agent {
@@ -29,7 +29,7 @@ enum SpanItem : unsigned {
   kValueParam,
 };
 
-// What events are made of: the metric, and its parameters.
+// True for the metric of events and its parameters.
 inline constexpr bool is_of_events(unsigned cluster, unsigned item) {
   return cluster == kSpanCluster && item <= kValueParam;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Cluster 5: spans, as events of PCP, and who has asked for them. They are beside `trace`, so that
-// who asks for all of that does not ask for these.
+// Cluster 5: spans as PCP events, and their control. They are outside of `trace`, because fetching
+// all of `trace` should not include them.
 #include "metrics/metric_table.hpp"
 #include "metrics/span_items.hpp"
 #include "metrics/units.hpp"
@@ -9,7 +9,7 @@ namespace pcp::trace::agent {
 
 namespace {
 
-// A parameter of events has values in events only.
+// Event parameters have values only within events.
 template <typename Value>
 constexpr auto parameter = [](const AgentStatus&) { return std::optional<Value>(); };
 constexpr auto text = parameter<std::string>;

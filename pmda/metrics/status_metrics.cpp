@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Cluster 3: how the agent itself is doing, and above all what it refused, dropped or thinned.
+// Cluster 3: the agent's own health, above all what it refused, dropped or thinned.
 #include "metrics/metric_table.hpp"
 #include "metrics/units.hpp"
 

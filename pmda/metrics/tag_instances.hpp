@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The names and numbers of one trace type's instances, kept by the main thread and brought up to
-// date when pmcd asks. Only what is new is copied.
+// The names and numbers of one trace type's instances, kept by the main thread and updated when
+// pmcd asks. Only new instances are copied.
 #pragma once
 
 #include <string>
@@ -29,10 +29,10 @@ class TagInstances {
   void add(const InstanceName& instance);
 
   TraceType type_;
-  std::uint64_t resets_ = 0;  // that this has seen
+  std::uint64_t resets_ = 0;  // Reader::resets() at the last refresh
   std::vector<Instance> instances_;
   std::unordered_map<int, std::size_t> by_number_;
-  std::unordered_map<std::string, std::size_t> by_first_word_;  // no two names have the same
+  std::unordered_map<std::string, std::size_t> by_first_word_;  // first words are unique
 };
 
 }  // namespace pcp::trace::agent

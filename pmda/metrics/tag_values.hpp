@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What reads a tag's values, for the metric tables.
+// Readers of a tag's values, for the metric tables.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ inline std::uint64_t finite_in_window(const TagValues& tag) {
   return tag.in_window ? tag.window.count - tag.window.nonfinite : 0;
 }
 
-// A value, but none of a tag of which nothing has ended yet: it is there since it is in flight.
+// No value for a tag without ended calls, which is shown because of open transactions.
 template <typename Value>
 std::optional<Value> once_ended(const TagValues& tag, Value value) {
   if (tag.total.empty()) return {};
@@ -32,7 +32,7 @@ inline constexpr auto sum = [](const TagValues& tag, double) {
 };
 inline constexpr auto last = [](const TagValues& tag, double) { return tag.total.last; };
 
-// None of a counter to which programs only add.
+// No value for a counter to which programs only add.
 inline constexpr auto last_reported = [](const TagValues& tag, double) -> std::optional<double> {
   if (tag.increments.calls == tag.total.count) return {};
   return tag.total.last;
@@ -75,7 +75,7 @@ inline constexpr auto quantile_error = [](const TagValues& tag, double) -> std::
   return tag.quantile_error;
 };
 
-// Makes a reader that gives float, as some of the oldest metrics are.
+// Makes a reader of floats, which some of the oldest metrics use.
 template <typename Function>
 constexpr auto as_float(Function) {
   return [](const TagValues& tag, double period_s) -> std::optional<float> {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The units that the metrics have.
+// The units of the metrics.
 #pragma once
 
 #include <pcp/pmapi.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How a metric's values are read: by a plain function whose result type is the metric's type.
+// Reads a metric's values with a plain function, whose result type is the metric's type.
 #pragma once
 
 #include <pcp/pmapi.h>
@@ -17,12 +17,12 @@
 
 namespace pcp::trace::agent {
 
-// An array of events, as event_array.hpp packs it.
+// An event array from event_array.hpp.
 struct EventBlock {
   pmValueBlock* block;
 };
 
-// A value that was read. It may have a text of its own, until the next one is read.
+// A value that was read. Its text is valid until the next reading.
 struct ReadValue {
   pmAtomValue atom{};
   std::string text{};
@@ -61,13 +61,13 @@ struct Unwrapped<std::optional<Value>> {
   using Type = Value;
 };
 
-// A tag's cumulative histogram, as cumulative_histogram.hpp writes it.
+// A tag's cumulative histogram in the form of cumulative_histogram.hpp.
 struct HistogramText {
   std::string text;
 };
 
-// Reads one value of a metric, and knows its type. Made from a lambda without captures that gives
-// the value, or an optional one, from its source, which is one of five:
+// Reads one value of a metric, and knows its type. Made from a lambda without captures that returns
+// the value, or an optional one, from one of five sources:
 // - (const TagValues&, double period_s)
 // - (const HistogramText&)
 // - (const EventBlock&)
@@ -97,7 +97,7 @@ class ValueReader {
     return std::holds_alternative<Read<Source...>>(read_);
   }
 
-  // False if there is no value just now. Requires: the metric's source is this one.
+  // False if there is no value now. Requires: the metric has this source.
   template <typename... Source>
   bool operator()(ReadValue& value, const Source&... source) const {
     return std::get<Read<Source...>>(read_)(value, source...);

@@ -8,7 +8,7 @@ namespace pcp::trace::agent {
 
 namespace {
 
-// Bytes that a value of this type takes in its block; 0 if it is kept in the list itself.
+// The size of a value's block; 0 if the value is stored in the list itself.
 std::size_t block_bytes(int type) {
   switch (type) {
     case PM_TYPE_FLOAT:
@@ -39,7 +39,7 @@ ValueSet ValueSet::failed(pmID pmid, int error) {
 }
 
 void ValueSet::add(int instance, const pmAtomValue& value) {
-  // Reached by offset, since the declared list has one element only.
+  // Addressed by offset, because the declared list has only one element.
   char* const address = memory_.get() + offsetof(pmValueSet, vlist) +
                         static_cast<std::size_t>(set_->numval) * sizeof(pmValue);
   pmValue* const entry = new (address) pmValue{};
@@ -60,7 +60,7 @@ void ValueSet::add(int instance, const pmAtomValue& value) {
   ++set_->numval;
 }
 
-// In memory of its own.
+// Allocates the block separately.
 pmValueBlock* ValueSet::make_own_block(const void* value, std::size_t bytes) {
   strings_.push_back(
       std::make_unique<char[]>(PM_VAL_HDR_SIZE + (bytes + 3) / 4 * 4));  // whole words
@@ -68,7 +68,7 @@ pmValueBlock* ValueSet::make_own_block(const void* value, std::size_t bytes) {
 }
 
 pmValueBlock* ValueSet::make_block(char* address, const void* value, std::size_t bytes) const {
-  // Made elsewhere and copied: setting a bit field reads the rest, of memory that comes from afar.
+  // Built locally and copied: setting a bit field would first load the rest from distant memory.
   pmValueBlock header{};
   header.vtype = static_cast<unsigned char>(type_);
   header.vlen = (PM_VAL_HDR_SIZE + bytes) & PM_VAL_VLEN_MAX;

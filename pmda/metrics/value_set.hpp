@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Builds the answer to a fetch: one set of values for each metric, each set in one piece of memory.
+// Builds the answer to a fetch: one set of values per metric, each in one piece of memory.
 #pragma once
 
 #include <pcp/pmapi.h>
@@ -10,15 +10,15 @@
 
 namespace pcp::trace::agent {
 
-// One metric's values. Ownership: its memory goes with it, so it must outlive the sending.
+// One metric's values. Owns their memory, so it must outlive the sending.
 class ValueSet {
  public:
   ValueSet() = default;
 
-  // Makes room for `capacity` values of a type.
+  // Allocates room for `capacity` values.
   ValueSet(pmID pmid, int type, std::size_t capacity);
 
-  // Makes a set that says why there are no values.
+  // Makes a set with an error instead of values.
   static ValueSet failed(pmID pmid, int error);
 
   void add(int instance, const pmAtomValue& value);
@@ -30,20 +30,20 @@ class ValueSet {
   pmValueBlock* make_block(char* address, const void* value, std::size_t bytes) const;
 
   int type_ = PM_TYPE_UNKNOWN;
-  std::unique_ptr<char[]> memory_;                // the set and its list of values
-  std::unique_ptr<char[]> blocks_;                // numbers that do not fit into the list
+  std::unique_ptr<char[]> memory_;                // the set with its list of values
+  std::unique_ptr<char[]> blocks_;                // numbers too large for the list
   std::size_t used_ = 0;                          // of blocks_
-  std::vector<std::unique_ptr<char[]>> strings_;  // and arrays of events
+  std::vector<std::unique_ptr<char[]>> strings_;  // texts and arrays of events
   pmValueSet* set_ = nullptr;
 };
 
-// The sets of one fetch, as libpcp_pmda wants them.
+// The sets of one fetch, in libpcp_pmda's form.
 class FetchResult {
  public:
-  // Forgets the last fetch and makes room for the metrics of a new one.
+  // Forgets the last fetch and allocates sets for a new one.
   void begin(std::size_t metrics);
 
-  // Each index is to be filled once.
+  // Call it once for each index.
   ValueSet& put(std::size_t index, ValueSet set);
 
   pmResult* get() const { return result_; }

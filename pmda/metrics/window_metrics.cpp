@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Clusters 1, 2 and 6: how the durations of transactions and the values of observations are
-// distributed over the window, and what else cluster 0 lacks, for counters as well.
+// Clusters 1, 2 and 6: the distributions of transaction durations and observed values over the
+// window, and other metrics that cluster 0 lacks, including one for counters.
 #include "metrics/metric_table.hpp"
 #include "metrics/tag_values.hpp"
 #include "metrics/units.hpp"
