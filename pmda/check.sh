@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=sh
-# What Install and Remove accept; and whether pmcd and the trace agent run, for pcp-trace-system as
-# well. They have read pcp.env.
+# The arguments that Install and Remove accept, and checks whether pmcd and the trace agent run
+# (also for pcp-trace-system). Callers have read pcp.env.
 
-# accept_options LETTERS USAGE ARGUMENT...: exits unless they are options that Install and Remove of
-# every PMDA have; those of LETTERS have a value. --help alone prints the usage.
+# accept_options LETTERS USAGE ARGUMENT...: exits unless the arguments are options that Install and
+# Remove of every PMDA have; those in LETTERS have a value. --help alone prints the usage.
 accept_options() {
     with_value=$1 usage="Usage: $0 $2"
     shift 2
@@ -23,7 +23,7 @@ accept_options() {
     [ $# -eq 0 ] || { echo "$usage" >&2 && exit 2; }
 }
 
-# read_procedures OPTION...: PCP's. In a function, since they use up its arguments.
+# read_procedures OPTION...: reads PCP's procedures. A function, because they consume its arguments.
 read_procedures() { . "$PCP_SHARE_DIR/lib/pmdaproc.sh"; }
 
 pmcd_runs() { pminfo -v pmcd.version >/dev/null 2>&1; }
@@ -35,7 +35,7 @@ agent_answers() {
     esac
 }
 
-# wait_until COMMAND: tries it again and again, for ten seconds at most. False if it never succeeded.
+# wait_until COMMAND: repeats COMMAND for ten seconds at most. False if it never succeeded.
 wait_until() {
     tries=50
     until "$@"; do
@@ -48,7 +48,7 @@ wait_until() {
 sighups() { pmprobe -v pmcd.sighups 2>/dev/null; }
 has_seen_signal() { [ "$(sighups)" != "$sighups_before" ]; }
 
-# Makes pmcd read its configuration and names, and waits until it has.
+# Makes pmcd read its configuration and names again, and waits for that.
 reload_pmcd() {
     pmcd_runs || return 0
     sighups_before=$(sighups)
@@ -56,10 +56,10 @@ reload_pmcd() {
     wait_until has_seen_signal
 }
 
-# What pmlogconf(1) offers to log, where there is a pmlogconf.
+# The file with what pmlogconf(1) offers to log, if there is a pmlogconf.
 LOG_GROUP=$PCP_VAR_DIR/config/pmlogconf/trace/spans
 
-# offer_to_log DIRECTORY: what the agent there can say.
+# offer_to_log DIRECTORY: offers the spans of the agent in DIRECTORY.
 offer_to_log() {
     [ -r "$1/pmlogconf.spans" ] && [ -d "${LOG_GROUP%/*/*}" ] || return 0
     mkdir -p "${LOG_GROUP%/*}" && cp "$1/pmlogconf.spans" "$LOG_GROUP" && chmod 644 "$LOG_GROUP"
@@ -67,7 +67,7 @@ offer_to_log() {
 
 remove_empty_log_groups() { rmdir "${LOG_GROUP%/*}" 2>/dev/null || :; }
 
-# tell_of_lock NAMES: PCP's procedures wait in silence. Other Installs hold it for a moment.
+# tell_of_lock NAMES: PCP's procedures wait silently. Other Installs hold the lock only briefly.
 tell_of_lock() {
     wait_until test ! -e "$1.lock" || {
         echo "Waiting for two minutes at most, since somebody else seems to change PCP's names. If nobody"

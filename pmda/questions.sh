@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=sh
-# What Install asks before it changes anything: sets $args, the agent's options.
+# The questions that Install asks before any change. Sets $args, the agent's options.
 
 carriage_return=$(printf '\r')
 
-# ask PROMPT: puts the next line of input into $answer, nothing at its end.
+# ask PROMPT: reads the next line of input into $answer; empty at the end of input.
 ask() {
     printf '%s ' "$1"
     answer=
@@ -21,7 +21,7 @@ is_integer() {
     [ "$1" -ge "$2" ] && [ "$1" -le "$3" ]
 }
 
-# ask_setting OPTION PROMPT: adds the option to $args unless the answer is to leave the default.
+# ask_setting OPTION PROMPT: adds the option to $args, unless the answer is empty or invalid.
 ask_setting() {
     ask "$2"
     [ -z "$answer" ] && return
@@ -84,7 +84,7 @@ ask_units() {
     args="$args $1 $units"
 }
 
-# ask_host: sets $host, without blanks.
+# ask_host: sets $host, with blanks removed.
 ask_host() {
     ask "Which hosts: a name, an address, a pattern like 192.168.*, or local:* (empty: none)?"
     host=$(printf '%s' "$answer" | tr -d ' ')
@@ -116,7 +116,7 @@ ask_access() {
     done
 }
 
-# ask_settings: no answer at all means the defaults.
+# ask_settings: an empty answer means the defaults.
 ask_settings() {
     args=
     ask "Install with default settings [y]?"
