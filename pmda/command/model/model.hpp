@@ -85,8 +85,8 @@ struct Tag {
   std::optional<Extreme> max;
   std::array<std::optional<double>, kPercentiles.size()> percentiles;
   PercentileSource percentile_source = PercentileSource::NotRecorded;
-  std::optional<double> last;     // last value observed or reported, on any host
-  std::optional<double> counted;  // growth of a counter in this run
+  std::optional<double> last;     // value observed or reported last, on any host
+  std::optional<double> counted;  // added to a counter in this run
   std::optional<SlowestMoment> slowest;
 
   // The distribution of `distribution->total()` finite values. Calls that a thread had no room for,
@@ -151,7 +151,7 @@ struct Series {
   std::vector<float> calls;  // in each interval, not per second
   std::vector<float> failed;
   std::vector<float> sum;      // divided by the interval's length: transactions under way
-  std::vector<float> counted;  // growth of a counter in each interval
+  std::vector<float> counted;  // added to a counter in each interval
   std::vector<float> value;    // last value of an observation or counter
 
   // Extremes over the agent's windows that ended in the interval. Percentiles: the greatest of
