@@ -101,7 +101,9 @@ int refuse_increment(const char* tag, double increment) {
   return refuse(RecordKind::Add, tag, -EINVAL);
 }
 
-int record_specially(Recorder& recorder, const Tag* tag, RecordKind kind, double value) {
+// Stands apart as find_recorder_slowly() does.
+[[gnu::noinline]] int record_specially(Recorder& recorder, const Tag* tag, RecordKind kind,
+                                       double value) {
   diagnose(PMTRACE_STATE_API, [&] { return describe_call({tag, value, kind}); });
   if (has_state(PMTRACE_STATE_NOAGENT)) return 0;
   if (has_state(kCapturing)) capture_event(recorder, tag, kind, value);

@@ -66,7 +66,7 @@ class FlusherLoop {
   AgentOutput output_;
   Flusher flusher_;
 
-  TickRate tick_rate_;
+  TickRate tick_rate_{named_seconds_per_tick()};
   const bool watches_counter_;
 
   bool bell_awaited_ = false;

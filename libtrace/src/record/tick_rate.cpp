@@ -26,8 +26,25 @@ constexpr std::uint64_t kLearningNs = 10'000'000'000;
 // More than a clock's slew (5e-4), and far less than any change of the counter's frequency.
 constexpr double kTolerance = 1e-3;
 
-// Both clocks are read within so many ticks, if nothing interrupts.
-constexpr std::uint64_t kQuickTicks = 2'000;
+#ifdef __aarch64__
+constexpr std::string_view kClockSource = "arch_sys_counter\n";
+
+// In half ticks, as read_counter() gives them. 0 if the firmware has not set it.
+std::uint64_t ticks_per_second() {
+  std::uint64_t frequency;
+  asm("mrs %0, cntfrq_el0" : "=r"(frequency));
+  return (frequency & 0xFFFF'FFFF) << 1;
+}
+
+// Both clocks are read within so many ticks, if nothing comes between: two microseconds, of
+// whatever rate.
+std::uint64_t quick_ticks() { return ticks_per_second() / 500'000; }
+#else
+constexpr std::string_view kClockSource = "tsc\n";
+
+// The same, of 1 to 5 GHz.
+std::uint64_t quick_ticks() { return 2'000; }
+#endif
 
 double rate_of(std::uint64_t ticks, std::uint64_t ns) {
   return static_cast<double>(ns) * 1e-9 / static_cast<double>(ticks);
@@ -40,6 +57,8 @@ bool is_invariant() {
   unsigned c = 0;
   unsigned d = 0;
   return __get_cpuid(0x8000'0007, &a, &b, &c, &d) != 0 && (d & 1u << 8) != 0;
+#elif defined(__aarch64__)
+  return ticks_per_second() != 0;  // the architecture promises the rest
 #else
   return false;
 #endif
@@ -51,6 +70,7 @@ void TickRate::observe(std::uint64_t ticks, std::uint64_t ns) {
   if (has_failed_) return;
   if (first_.ns == 0) {
     first_ = last_ = {ticks, ns};
+    seconds_per_tick_ = named_;
     return;
   }
   if (ns < last_.ns + kLeastIntervalNs) return;
@@ -74,17 +94,26 @@ bool kernel_trusts_counter() {
   const int file = ::open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
                           O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
-  std::array<char, 16> text{};
+  std::array<char, 32> text{};
   const ssize_t got = ::read(file, text.data(), text.size());
   ::close(file);
-  return got > 0 && std::string_view(text.data(), static_cast<std::size_t>(got)) == "tsc\n";
+  return got > 0 && std::string_view(text.data(), static_cast<std::size_t>(got)) == kClockSource;
+}
+
+double named_seconds_per_tick() {
+#ifdef __aarch64__
+  const std::uint64_t frequency = ticks_per_second();
+  return frequency != 0 ? 1 / static_cast<double>(frequency) : 0;
+#else
+  return 0;
+#endif
 }
 
 void watch_counter(TickRate& rate) {
   const std::uint64_t before = read_counter();
   const std::uint64_t ns = now_ns();
   const std::uint64_t after = read_counter();
-  if (after - before > kQuickTicks) return;
+  if (after - before > quick_ticks()) return;
   rate.observe(before + (after - before) / 2, ns);
   if (rate.seconds_per_tick() > 0 || rate.has_failed())
     seconds_per_tick.store(rate.seconds_per_tick(), std::memory_order_relaxed);

@@ -48,6 +48,22 @@ TEST(TickRate, IsGivenUpWhenTheCounterGoesBackwards) {
   EXPECT_TRUE(rate.has_failed());
 }
 
+// As of arm64's counter, which names its frequency.
+TEST(TickRate, IsTheNamedOneFromTheFirstReadingOn) {
+  TickRate rate(kTick);
+  EXPECT_EQ(rate.seconds_per_tick(), 0);
+  rate.observe(ticks_at(kSecond), kSecond);
+  EXPECT_EQ(rate.seconds_per_tick(), kTick);
+}
+
+TEST(TickRate, IsGivenUpWhenTheNamedOneIsWrong) {
+  TickRate rate(kTick * 1.01);
+  rate.observe(ticks_at(kSecond), kSecond);
+  rate.observe(ticks_at(2 * kSecond), 2 * kSecond);
+  EXPECT_TRUE(rate.has_failed());
+  EXPECT_EQ(rate.seconds_per_tick(), 0);
+}
+
 // Puts the process's rate back as it was.
 struct ClockTest : testing::Test {
   ~ClockTest() override { seconds_per_tick = 0; }
@@ -86,8 +102,11 @@ TEST_F(ClockTest, NeverGivesANegativeDuration) {
 // The real counter, where there is one to trust.
 TEST_F(ClockTest, BothClocksMeasureTheSame) {
   if (!kernel_trusts_counter()) GTEST_SKIP() << "this machine has no counter to trust";
-  TickRate rate;
+  TickRate rate;  // learnt, whatever the processor names
   while (seconds_per_tick == 0) watch_counter(rate);
+  if (const double named = named_seconds_per_tick(); named != 0) {
+    EXPECT_NEAR(rate.seconds_per_tick(), named, named * 1e-3);
+  }
   // Whatever comes between two readings: the duration lies between what the clock says just inside
   // and just outside of it.
   const std::uint64_t outside = now_ns();
