@@ -213,7 +213,7 @@ PMTRACE_EXPORT int pmtrace_stats(pmtrace_stats_t* stats, size_t size) {
     now.aborted = delivered.aborted;
     now.batches = delivered.batches;
     now.reconnects = delivered.reconnects;
-    now.connected = delivered.connected.load(std::memory_order_relaxed) ? 1 : 0;
+    now.connected = delivered.connected.load(std::memory_order_acquire) ? 1 : 0;
     now.version = static_cast<std::int32_t>(delivered.version.load(std::memory_order_relaxed));
     const wire::ClientCounters counters = client->counters();
     now.recorded = counters.recorded;

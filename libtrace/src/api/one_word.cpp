@@ -57,7 +57,8 @@ void pcp_trace_from_word(std::uint64_t word, pmtrace_handle tag, pmtrace_tx* tx)
   const auto number = static_cast<std::uint32_t>((word >> kMomentBits) - 1);
   OpenEntry* const entry = room.entry(number);
   if (entry == nullptr) return;
-  const Moment begun = entry->begun.load(std::memory_order_relaxed);
+  // Pairs with the release in OpenTable::enter_run(): the word alone may have come without any.
+  const Moment begun = entry->begun.load(std::memory_order_acquire);
   if (begun == 0 || (begun & kMomentMask) != (word & kMomentMask)) return;
   if (const auto kept = find_trace(number, begun)) {
     write(tx, {tag, begun, kept->place});

@@ -113,7 +113,7 @@ void AgentOutput::on_greeting(std::uint32_t version) {
   if (ever_connected_) counters_.reconnects += 1;
   ever_connected_ = true;
   counters_.version.store(version, std::memory_order_relaxed);
-  counters_.connected.store(true, std::memory_order_relaxed);
+  counters_.connected.store(true, std::memory_order_release);  // after the version
   has_told_attempt_ = false;
   sender_->connected();
   tell_change();

@@ -17,7 +17,7 @@ class Count {
   operator std::uint64_t() const { return value_.load(std::memory_order_acquire); }
 
  private:
-  std::atomic<std::uint64_t> value_{0};
+  std::atomic<std::uint64_t> value_{0};  // released by +=, acquired by whoever reads it
 };
 
 struct DeliveryCounters {
@@ -29,8 +29,8 @@ struct DeliveryCounters {
   Count aborted;        // aborted transactions
   Count batches;
   Count reconnects;
-  std::atomic<bool> connected{false};
-  std::atomic<std::uint32_t> version{0};
+  std::atomic<bool> connected{false};     // released after the version, acquired before it
+  std::atomic<std::uint32_t> version{0};  // of the last connection
 };
 
 }  // namespace pcp::trace::client

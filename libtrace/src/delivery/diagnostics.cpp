@@ -35,7 +35,8 @@ std::string dump(std::string_view bytes) {
 // Where lines go; null: to standard error. Released by send_diagnostics_to().
 std::atomic<const std::string*> diagnostic_file{nullptr};
 
-std::atomic<std::uint64_t> lines_lost{0};  // since the last line written
+// Since the last line written. Orders nothing else.
+std::atomic<std::uint64_t> lines_lost{0};
 
 // One write, at most what a pipe takes at once, so that lines of several threads do not mix.
 void write_line(int fd, const std::string& text) {

@@ -26,7 +26,9 @@ constexpr int kLooks = 100;
 
 struct Work {
   std::mutex lock;  // held while our thread works, and by a thread that forks
-  std::atomic<bool> is_being_made{false};  // our thread; orders nothing else
+  // Our thread. Released by that thread once it is past its beginning, acquired by a fork: after
+  // the acquire the thread holds no lock of its beginning.
+  std::atomic<bool> is_being_made{false};
 };
 
 // Null if there is no memory. In wiped memory: a child finds the lock free.
@@ -34,7 +36,7 @@ Work* flushers_work = nullptr;
 thread_local bool forker_has_lock [[gnu::tls_model("initial-exec")]] = false;
 
 bool try_lock() {
-  return !flushers_work->is_being_made.load(std::memory_order_relaxed) &&
+  return !flushers_work->is_being_made.load(std::memory_order_acquire) &&
          flushers_work->lock.try_lock();
 }
 
@@ -67,7 +69,7 @@ void let_flusher_rest_at_forks() {
 
 void say_flusher_is_being_made(bool it_is) {
   if (flushers_work != nullptr)
-    flushers_work->is_being_made.store(it_is, std::memory_order_relaxed);
+    flushers_work->is_being_made.store(it_is, std::memory_order_release);
 }
 
 ForksWait::ForksWait() {

@@ -19,7 +19,8 @@ struct Piece {
   Piece* next;
   std::size_t bytes;
 };
-std::atomic<Piece*> pieces{nullptr};  // a list that only grows
+// A list that only grows. Released by wipe_by_hand(), acquired by wipe_all().
+std::atomic<Piece*> pieces{nullptr};
 
 void wipe_all() {
   Piece* piece = pieces.load(std::memory_order_acquire);  // all of them, in each child

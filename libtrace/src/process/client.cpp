@@ -162,7 +162,7 @@ Client* Client::make() {
 
 // False if no thread could be made, now or within the last kStartPauseNs.
 bool Client::ensure_flusher() {
-  // seq_cst: pairs with may_give_flusher_up().
+  // After a ring: pairs with may_give_flusher_up().
   if (flusher_runs_.load()) return true;
   const NoCancellation guard;
   if (now_ns() < next_start_ns_.load(std::memory_order_relaxed)) return false;
@@ -231,12 +231,16 @@ FlusherLoop& Client::flusher_loop() {
 
 // Gives the flusher up, and takes it back if a ring came meanwhile. A caller rings first and then
 // reads flusher_runs_; this does both in the opposite order, so at least one side sees the other.
+// On arm64 neither a store nor poll(), which takes no lock here, keeps this order. The fence does,
+// and pairs with the last fence in Doorbell::write_ring().
 bool Client::may_give_flusher_up() {
   flusher_runs_.store(false);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
   return !doorbell_.is_rung() || flusher_runs_.exchange(true);
 }
 
-Recorder* find_recorder_slowly() {
+// Stands apart also where several files are compiled as one, so that a call has none of it inside.
+[[gnu::noinline]] Recorder* find_recorder_slowly() {
   const NoCancellation guard;
   const ErrnoStays errno_stays;
   Client* client = Client::get();
@@ -248,7 +252,7 @@ Recorder* find_recorder_slowly() {
   return recorder;
 }
 
-Recorder* find_recorder_unless_off_slowly() {
+[[gnu::noinline]] Recorder* find_recorder_unless_off_slowly() {
   if (::secure_getenv("PCP_TRACE_NOAGENT") != nullptr && !is_asked_for())
     add_state(PMTRACE_STATE_NOAGENT);
   return is_switched_off() ? nullptr : find_recorder_slowly();
@@ -299,7 +303,7 @@ void Client::finish_in_handler() {
   const Link::Waiter waiter(link_);
   const std::uint64_t ticket = link_.request_delivery();
   doorbell_.ring_only();
-  if (!flusher_runs_.load(std::memory_order_relaxed)) return;
+  if (!flusher_runs_.load(std::memory_order_relaxed)) return;  // as ensure_flusher()
   link_.await(ticket, last_patience, Link::Patience::Progress, [](SteadyTime until) {
     const timespec pause{0, 200'000};
     ::nanosleep(&pause, nullptr);

@@ -27,7 +27,9 @@ constexpr int kNumbers = 56;
 // A descriptor and its file. `number` is written last and carries the file's identity between
 // threads; a forked child sees what the forking thread saw.
 struct Kept {
-  std::atomic<int> number;  // one more than the descriptor; 0: free, -1: being written
+  // One more than the descriptor; 0: free, -1: being written. Released by keep() after the others,
+  // acquired by is_ours() before them.
+  std::atomic<int> number;
   std::atomic<dev_t> device;
   std::atomic<ino_t> inode;
   std::atomic<bool> is_epoll;

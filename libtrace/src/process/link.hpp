@@ -101,7 +101,8 @@ class Link {
   std::atomic<std::uint64_t> failed_{0};   // the last ticket that failed; written before settled_
   std::atomic<std::uint64_t> last_progress_ns_{0};  // orders nothing else
 
-  std::atomic<int> waiters_{0};  // written by Waiter, read by has_waiters()
+  // Written by Waiter, read by has_waiters(); sequentially consistent.
+  std::atomic<int> waiters_{0};
 
   // Guards the step from a check of the above to the wait for a change.
   Mutex mutex_;

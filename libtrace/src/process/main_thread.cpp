@@ -17,7 +17,8 @@
 namespace pcp::trace::client {
 namespace {
 
-// Order nothing else: the ring that follows is a system call.
+// Written before a ring, read after a bell: the fences of Doorbell::write_ring() and renew() cover
+// a bell that is made meanwhile. The second is taken back without a ring, and orders nothing else.
 std::atomic<bool> has_left{false};
 std::atomic<bool> waits_for_flusher{false};
 

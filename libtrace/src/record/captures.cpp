@@ -11,7 +11,8 @@ namespace {
 
 constexpr unsigned kIdBits = 56;
 
-// Continues in forked children: their tags keep what the parent cached in captured_by.
+// Continues in forked children: their tags keep what the parent cached in captured_by. Orders
+// nothing else.
 std::atomic<CaptureSet::Epoch> last_epoch{0};
 
 CaptureSet::Epoch next_epoch() {

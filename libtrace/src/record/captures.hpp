@@ -52,8 +52,8 @@ class CaptureSet {
     wire::CaptureFilter filter;
     std::uint64_t share = 0;  // of trace ids, in parts of 2^56
     mutable SpanLimit limit;
-    // Spans that did not get into the queue. Any thread counts; read once no thread looks at the
-    // set.
+    // Spans that did not get into the queue. Any thread counts. Complete once no thread looks at
+    // the set: ~Look() releases, retire() acquires.
     mutable std::atomic<std::uint64_t> missed_full{0};
     mutable std::atomic<std::uint64_t> missed_limit{0};
   };
@@ -104,7 +104,8 @@ class CaptureSet {
   std::array<Asked, wire::kMaxCaptures> asked_;
 };
 
-// Counts when a thread begins and ends a look at the sets. Odd: the thread is looking.
+// Counts when a thread begins and ends a look at the sets. Odd: the thread is looking. A begin is
+// sequentially consistent with publish(), an end is released for retire().
 using LooksAtCaptures = std::atomic<std::uint64_t>;
 
 class Captures {
@@ -180,6 +181,7 @@ class Captures {
     bool is_forgotten = false;
   };
 
+  // Written by publish() and read by Look, with the looks between: sequentially consistent.
   std::atomic<const CaptureSet*> current_{nullptr};
   std::atomic<CaptureSet::Epoch> epoch_{0};  // of the last set; orders nothing else
   std::unique_ptr<const CaptureSet> owned_;

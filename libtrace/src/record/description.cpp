@@ -10,6 +10,7 @@
 namespace pcp::trace::client {
 namespace {
 
+// Released by describe(), acquired by take_new_descriptions().
 std::atomic<const Description*> newest{nullptr};
 
 }  // namespace

@@ -31,7 +31,10 @@ void Doorbell::renew() {
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0)
     return;
   heard_.store(ends[0], std::memory_order_relaxed);
-  rung_.store(ends[1], std::memory_order_relaxed);
+  rung_.store(ends[1], std::memory_order_release);
+  // Pairs with the first fence in write_ring(): whoever rings the old bell, or none, has left what
+  // it rings for where the flusher looks next.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
 void Doorbell::ring() {
@@ -48,7 +51,11 @@ void Doorbell::write_ring() {
   const NoCancellation guard;  // or the sleeper would never wake
   const ErrnoStays errno_stays;
   const char any = 0;
-  ::send(rung_.load(std::memory_order_relaxed), &any, 1, MSG_NOSIGNAL);
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with that in renew()
+  ::send(rung_.load(std::memory_order_acquire), &any, 1, MSG_NOSIGNAL);
+  // Whoever then looks whether somebody runs the flusher does so after the ring. Pairs with that in
+  // Client::may_give_flusher_up().
+  std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
 void Doorbell::wake_sleeper() {

@@ -79,7 +79,8 @@ class Doorbell {
 
   const EnsureFlusher ensure_flusher_;
   // A socket pair, not an eventfd: one end can tell that the other was closed, and a byte sent to a
-  // socket never ends up in a file that took its number. Each orders nothing else.
+  // socket never ends up in a file that took its number. renew() releases the first once it has
+  // both, and a ring acquires it. The second orders nothing else.
   std::atomic<int> rung_{-1};
   std::atomic<int> heard_{-1};
   bool is_registered_ = false;  // for membarrier; the flusher's

@@ -65,8 +65,10 @@ class EndedInside {
     const bool has_it_;
   };
 
-  std::atomic<bool> is_busy_{false};
-  std::atomic<std::uint32_t> size_{0};  // written by the flag's holder, also the next
+  std::atomic<bool> is_busy_{false};  // the flag: acquired and released by Holding
+  // Written by the flag's holder, also the next. A 0 is released after the round, and empty()
+  // acquires it before the round.
+  std::atomic<std::uint32_t> size_{0};
   std::atomic<std::uint32_t> round_{0};
   MadeWhenNeeded<std::array<CapturedSpan, kMost>> spans_;
 };

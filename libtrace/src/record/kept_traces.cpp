@@ -12,9 +12,10 @@ namespace {
 
 using KeptWords = std::array<std::uint64_t, 6>;  // the place and the context
 
-// A reader with an outdated number sees a different `begun` before or after reading the words.
+// A reader with an outdated number sees a different `begun` before or after reading the words: each
+// word is released after `begun` was cleared, and acquired before `begun` is read again.
 struct KeptSlot {
-  std::atomic<Moment> begun;
+  std::atomic<Moment> begun;  // released after the words
   std::array<std::atomic<std::uint64_t>, std::tuple_size_v<KeptWords>> words;
 };
 ByEntry<KeptSlot> kept_traces;

@@ -88,8 +88,11 @@ OpenTable::OpenTable(OpenRoom& room) : room_(room) {
   number(first_.chunk, OpenRoom::kInBlock);
 }
 
+// Released for the owner, who acquires it in find_run(): what this thread has read of the entry, or
+// taken of what goes with it (span_notes.hpp), comes before the next transaction there.
 bool OpenTable::leave_other(OpenEntry& entry, Moment begun) {
-  return entry.begun.compare_exchange_strong(begun, 0, std::memory_order_relaxed);
+  return entry.begun.compare_exchange_strong(begun, 0, std::memory_order_release,
+                                             std::memory_order_relaxed);
 }
 
 [[gnu::cold]] OpenTable::Place OpenTable::count(const Tag* tag) { return room_.count(*tag); }
@@ -141,7 +144,7 @@ bool OpenTable::search_on() {
 
 bool OpenTable::find_run(OpenEntry* from) {
   const auto is_free = [](const OpenEntry& entry) {
-    return entry.begun.load(std::memory_order_relaxed) == 0;
+    return entry.begun.load(std::memory_order_acquire) == 0;  // pairs with leave_other()
   };
   next_ = std::find_if(from, chunk_->end(), is_free);
   end_ = std::find_if_not(next_, chunk_->end(), is_free);

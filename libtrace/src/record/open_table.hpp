@@ -26,13 +26,14 @@ class OpenTable;
 
 struct alignas(32) OpenEntry {
   // 0: free. The tag is released before the moment and acquired after it: a reader that then still
-  // sees the same moment has a matching pair.
+  // sees the same moment has a matching pair. Another thread that closes the entry releases the 0,
+  // and the owner acquires it before it uses the entry again.
   std::atomic<Moment> begun{0};
   std::atomic<const Tag*> tag{nullptr};
   const OpenTable* table = nullptr;
   std::uint32_t number = 0;  // among all entries of the process
-  // The thread that began it, if captured. The thread that ends it got the transaction from that
-  // thread.
+  // The thread that began it, if captured. Orders nothing else: the thread that ends it got the
+  // transaction from that thread.
   std::atomic<std::uint32_t> thread{0};
 };
 

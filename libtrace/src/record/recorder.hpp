@@ -234,13 +234,13 @@ class Recorder {
   // The owner's cache lines. Other threads only read the two counts.
   RecordQueue* queue_;
   Doorbell* doorbell_;
-  std::uint64_t next_look_ = 0;  // below this, queue without reading taken_
-  std::atomic<std::uint64_t> queued_{0};
+  std::uint64_t next_look_ = 0;           // below this, queue without reading taken_
+  std::atomic<std::uint64_t> queued_{0};  // released by enqueue(), acquired by queued()
   moodycamel::ProducerToken token_;
-  std::uint32_t capacity_;               // most records that it may ever have queued
-  std::uint32_t room_;                   // records that it may have queued
-  std::uint64_t asked_at_ = UINT64_MAX;  // taken_ when the flusher was last asked
-  std::atomic<std::uint64_t> merged_{0};
+  std::uint32_t capacity_;                // most records that it may ever have queued
+  std::uint32_t room_;                    // records that it may have queued
+  std::uint64_t asked_at_ = UINT64_MAX;   // taken_ when the flusher was last asked
+  std::atomic<std::uint64_t> merged_{0};  // released before the cell, acquired by recorded()
   Overflow overflow_;
   TagCache tags_;
   OpenTransactions transactions_;
@@ -249,15 +249,15 @@ class Recorder {
   SpanQueue::Token span_token_;
   LooksAtCaptures looks_at_captures_{0};
   EndedInside ended_inside_;
-  std::atomic<bool> owned_{true};
+  std::atomic<bool> owned_{true};  // released by give_up(), acquired by try_take_over()
 
   // The owner's number, and since when; 0: none. Each orders nothing else: a read between the two
   // stores gives a wrong thread at worst.
   std::atomic<std::uint32_t> thread_{0};
   std::atomic<Moment> owned_since_{0};
-  std::atomic<bool> has_changed_hands_{false};
+  std::atomic<bool> has_changed_hands_{false};  // see has_changed_hands()
 
-  // The flusher's.
+  // The flusher's. Released by take(), acquired by look_at_room().
   alignas(64) std::atomic<std::uint64_t> taken_{0};
 };
 

@@ -12,12 +12,12 @@
 namespace pcp::trace::client {
 namespace {
 
-// A forked child inherits the number but no notes: at worst it has less room.
+// A forked child inherits the number but no notes: at worst it has less room. Orders nothing else.
 std::atomic<std::size_t> all_bytes{0};
 
 struct NotesSlot {
-  std::atomic<SpanNotes*> notes;
-  std::atomic<Moment> sent;  // begin of the transaction sent; orders nothing else
+  std::atomic<SpanNotes*> notes;  // released by their maker, acquired by the thread that takes them
+  std::atomic<Moment> sent;       // begin of the transaction sent; orders nothing else
 };
 ByEntry<NotesSlot> all_notes;
 

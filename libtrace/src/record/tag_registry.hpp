@@ -20,12 +20,14 @@ struct pmtrace_tag_record {
   const pmtrace_tag_record* next;  // in its bucket
   std::uint32_t id;                // 0, 1, 2 ... in order of creation
   std::uint32_t length;
+  // Each stands for itself, but for two: a set of labels is in its bucket before it is counted here
+  // (released and acquired by intern_tag()), and the description is published (description.hpp).
   mutable std::atomic<bool> has_begun;             // ever opened as a transaction by name
   mutable std::atomic<std::uint32_t> label_sets;   // tags that are this name with labels
   mutable std::atomic<bool> stands_for_others;     // has more label sets than there is room for
   mutable std::atomic<bool> is_no_parent;          // its transactions do not nest; see ThreadTrace
   mutable std::atomic<std::uint64_t> captured_by;  // CaptureSet's: an epoch and the places then
-  mutable std::atomic<const pcp::trace::client::Description*> description;  // description.hpp
+  mutable std::atomic<const pcp::trace::client::Description*> description;
 
   // With its NUL. The seven bytes before and after it are readable, too.
   const char* text() const { return reinterpret_cast<const char*>(this + 1); }

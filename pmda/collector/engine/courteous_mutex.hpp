@@ -47,7 +47,7 @@ class TRACE_LOCKABLE CourteousMutex {
   std::mutex guard_;  // held for moments only
   std::condition_variable changed_;
   bool held_ = false;
-  std::atomic<unsigned> waiting_{0};
+  std::atomic<unsigned> waiting_{0};  // taken back under guard_; for others a hint: relaxed
 };
 
 // Like Lock, but with lock_courteously().
