@@ -5,19 +5,44 @@ find_package(Python3 REQUIRED COMPONENTS Interpreter)
 find_library(STOCK_TRACE_LIBRARY pcp_trace REQUIRED)
 find_path(STOCK_TRACE_INCLUDE_DIR pcp/trace_dev.h REQUIRED)
 set(TRACE_TEST_PROGRAMS ${PROJECT_BINARY_DIR}/tests/programs)
+set(TRACE_RUN_FROM ${TRACE_TEST_PROGRAMS})
+if(CMAKE_CROSSCOMPILING_EMULATOR)
+  set(TRACE_RUN_FROM ${PROJECT_BINARY_DIR}/tests/emulated)
+endif()
+
+# Gives what scripts run of a program of ours: itself or, built for another processor, a script that has the emulator
+# run it: trace_runnable(target variable)
+function(trace_runnable target variable)
+  set(${variable} $<TARGET_FILE:${target}> PARENT_SCOPE)
+  if(CMAKE_CROSSCOMPILING_EMULATOR)
+    set(${variable} ${TRACE_RUN_FROM}/${target} PARENT_SCOPE)
+    get_property(is_there GLOBAL PROPERTY trace_runnable_${target})
+    if(is_there)
+      return()
+    endif()
+    set_property(GLOBAL PROPERTY trace_runnable_${target} ON)
+    list(JOIN CMAKE_CROSSCOMPILING_EMULATOR " " emulator)
+    file(GENERATE OUTPUT ${TRACE_RUN_FROM}/${target}
+         CONTENT "#!/bin/sh\nexec ${emulator} $<TARGET_FILE:${target}> \"$@\"\n"
+         FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+  endif()
+endfunction()
 
 function(trace_script_test name label script)
   add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/support/run_tests.py
                                 ${CMAKE_CURRENT_SOURCE_DIR}/${script} ${ARGN})
+  trace_runnable(pmdatrace agent)
+  trace_runnable(pmtrace pmtrace)
+  trace_runnable(pcp-trace command)
   set(environment
       PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/support
       TRACE_STOCK_LIBRARY=${STOCK_TRACE_LIBRARY}
       TRACE_LIBRARY=$<TARGET_FILE_DIR:pcp_trace>/libpcp_trace.so.2
-      TRACE_AGENT=$<TARGET_FILE:pmdatrace>
+      TRACE_AGENT=${agent}
       TRACE_NAMESPACE=${PROJECT_SOURCE_DIR}/pmda/root
-      TRACE_PMTRACE=$<TARGET_FILE:pmtrace>
-      TRACE_COMMAND=$<TARGET_FILE:pcp-trace>
-      TRACE_PROGRAMS=${TRACE_TEST_PROGRAMS})
+      TRACE_PMTRACE=${pmtrace}
+      TRACE_COMMAND=${command}
+      TRACE_PROGRAMS=${TRACE_RUN_FROM})
   if(PCP_TRACE_SANITIZE)  # some scripts preload a library before the run-time library
     list(APPEND environment ASAN_OPTIONS=verify_asan_link_order=0)
   endif()
@@ -59,6 +84,7 @@ function(_trace_test_program name)
   endif()
   set_target_properties(${name} PROPERTIES SKIP_BUILD_RPATH ON C_STANDARD 11
                         RUNTIME_OUTPUT_DIRECTORY ${TRACE_TEST_PROGRAMS})
+  trace_runnable(${name} unused)
 endfunction()
 
 # Adds a library that tests preload into such programs.

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Builds for another processor, and runs in qemu all unit tests, those of the C API, which are end to end with a pmcd of
+# their own, and more: cross.sh arm64 | s390x [what ctest is given, such as -R NAME]
+#
+# For a Debian 12 that it may change, such as a container's: what is missing is installed. The build is below build/,
+# as any other preset's. Exits with 0 if all is well.
+set -euo pipefail
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
+
+case ${1-} in
+    arm64) clock=arch_sys_counter ;;
+    s390x) clock=tod ;;
+    *)
+        echo "Usage: $0 arm64 | s390x" >&2
+        exit 2
+        ;;
+esac
+readonly architecture=$1 preset=cross-$1 machine=$PWD/build/cross-$1/machine
+readonly packages=(
+    "crossbuild-essential-$architecture" qemu-user-static cmake ninja-build pkg-config python3 protobuf-compiler
+    pcp netbase procps util-linux libasio-dev libconcurrentqueue-dev libprotozero-dev libjs-dygraphs
+    {zlib1g-dev,libgtest-dev,libstdc++6,liblzma5,libsasl2-2,libssl3,libsystemd0}":$architecture"
+)
+# Debian lets one install these for one processor only; that is this machine's, whose pmcd and monitors the tests have.
+readonly unpacked=({libpcp3,libpcp3-dev,libpcp-pmda3,libpcp-pmda3-dev,libpcp-trace2,libpcp-trace2-dev}":$architecture")
+
+install_packages() {
+    local stubs
+    stubs=$(mktemp -d)
+    # pcp's post-installation script calls systemctl, and fails where systemd does not run.
+    printf '#!/bin/sh\nexit 0\n' >"$stubs/systemctl"
+    chmod 755 "$stubs" "$stubs/systemctl"
+    DEBIAN_FRONTEND=noninteractive apt-get -q -o "DPkg::Path=$stubs:$PATH" install -y --no-install-recommends "${packages[@]}"
+    rm -r "$stubs"
+}
+
+# What the emulated programs find in the place of what is here: PCP's libraries, and what their kernel keeps time by.
+make_machine() {
+    local debs
+    debs=$(mktemp -d)
+    (cd "$debs" && apt-get -q download "${unpacked[@]}")
+    mkdir -p "$machine/sys/devices/system/clocksource/clocksource0"
+    for deb in "$debs"/*.deb; do
+        dpkg -x "$deb" "$machine"
+    done
+    rm -r "$debs"
+    echo $clock >"$machine/sys/devices/system/clocksource/clocksource0/current_clocksource"
+}
+
+if ! dpkg-query -W "${packages[@]}" >/dev/null 2>&1; then
+    dpkg --add-architecture "$architecture"
+    apt-get -q update
+    install_packages
+fi
+[[ -d $machine/sys ]] || make_machine
+jobs=${JOBS:-$(nproc)}
+cmake --preset "$preset"
+cmake --build --preset "$preset" -j "$jobs"
+ctest --preset "$preset" -j "$jobs" "${@:2}"
