@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "agent/adopt_numbers.hpp"
 
-#include <pcp/pmapi.h>
-
 #include <array>
 #include <cstdlib>
 #include <iostream>
 #include <set>
 #include <string>
 #include <utility>
+
+#include "metrics/pmapi.hpp"
 
 namespace pcp::trace::agent {
 

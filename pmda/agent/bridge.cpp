@@ -32,7 +32,7 @@ int guarded(Function function) {
   }
 }
 
-int on_fetch(int count, pmID* pmids, pmResult** result, pmdaExt* ext) {
+int on_fetch(int count, pmID* pmids, pmapi::AgentResult** result, pmdaExt* ext) {
   return guarded([&] {
     stores->monitors().set_asking(ext->e_context);
     *result = metrics->fetch(pmids, static_cast<std::size_t>(count), ext->e_prof, steady_now());
@@ -41,7 +41,7 @@ int on_fetch(int count, pmID* pmids, pmResult** result, pmdaExt* ext) {
   });
 }
 
-void on_result_sent(pmResult*) { metrics->release(); }
+void on_result_sent(pmapi::AgentResult*) { metrics->release(); }
 
 int on_instance(pmInDom indom, int number, char* name, pmInResult** result, pmdaExt*) {
   return guarded([&] { return metrics->instances(indom, number, name, result, steady_now()); });
@@ -56,7 +56,7 @@ int on_label(int identifier, int type, pmLabelSet** sets, pmdaExt*) {
   return guarded([&] { return metrics->labels(identifier, type, sets, steady_now()); });
 }
 
-int on_store(pmResult* values, pmdaExt* ext) {
+int on_store(pmapi::AgentResult* values, pmdaExt* ext) {
   return guarded([&] { return stores->store(*values, ext->e_context, steady_now()); });
 }
 

@@ -3,15 +3,13 @@
 // StoreRequests. Some callbacks get no user pointer, so a process can have only one Bridge.
 #pragma once
 
-#include <pcp/pmapi.h>
-#include <pcp/pmda.h>
-
 #include <array>
 #include <string>
 #include <vector>
 
 #include "agent/store_requests.hpp"
 #include "metrics/metrics.hpp"
+#include "metrics/pmapi.hpp"
 
 namespace pcp::trace::agent {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "agent/log.hpp"
 
-#include <pcp/pmapi.h>
 #include <syslog.h>
 
+#include "metrics/pmapi.hpp"
 #include "wire/mutex.hpp"
 
 namespace pcp::trace::agent {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // pmdatrace: options, and how the parts are put together.
-#include <pcp/pmapi.h>
 #include <pwd.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -28,6 +27,7 @@
 #include "collector/engine/instance_file.hpp"
 #include "collector/engine/printable.hpp"
 #include "metrics/metrics.hpp"
+#include "metrics/pmapi.hpp"
 
 namespace pcp::trace::agent {
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "agent/options.hpp"
 
-#include <pcp/pmapi.h>
-#include <pcp/pmda.h>
 #include <pwd.h>
 #include <sys/un.h>
 
@@ -12,6 +10,7 @@
 #include "collector/spans/captures.hpp"
 #include "metrics/debug_options.hpp"
 #include "metrics/parse_argument.hpp"
+#include "metrics/pmapi.hpp"
 
 namespace pcp::trace::agent {
 

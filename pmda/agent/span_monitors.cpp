@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "agent/span_monitors.hpp"
 
-#include <pcp/pmapi.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <utility>
 
 #include "collector/spans/captures.hpp"
+#include "metrics/pmapi.hpp"
 
 namespace pcp::trace::agent {
 

@@ -27,7 +27,7 @@ StoreRequests::StoreRequests(Metrics& metrics, Privileges& privileges, SpanMonit
                              std::function<void(Time)> reset)
     : metrics_(metrics), privileges_(privileges), monitors_(monitors), reset_(std::move(reset)) {}
 
-int StoreRequests::store(const pmResult& values, int context, Time now) {
+int StoreRequests::store(const pmapi::AgentResult& values, int context, Time now) {
   for (int i = 0; i < values.numpmid; ++i) {
     const int status = store(*values.vset[i], context, now);
     if (status < 0) return status;

@@ -3,14 +3,13 @@
 // or choose the spans to capture.
 #pragma once
 
-#include <pcp/pmapi.h>
-
 #include <functional>
 
 #include "agent/privileges.hpp"
 #include "agent/span_monitors.hpp"
 #include "collector/types.hpp"
 #include "metrics/metrics.hpp"
+#include "metrics/pmapi.hpp"
 
 namespace pcp::trace::agent {
 
@@ -21,7 +20,7 @@ class StoreRequests {
                 std::function<void(Time)> reset);
 
   // Returns 0 or a PCP error.
-  int store(const pmResult& values, int context, Time now);
+  int store(const pmapi::AgentResult& values, int context, Time now);
 
   Privileges& privileges() { return privileges_; }
   SpanMonitors& monitors() { return monitors_; }

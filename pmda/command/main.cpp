@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // pcp-trace, also run as `pcp trace`: the first word selects the command.
-#include <pcp/pmapi.h>
-
 #include <array>
 #include <cstdlib>
 #include <iostream>
@@ -11,6 +9,7 @@
 #include "command/report/report.hpp"
 #include "command/spans/export.hpp"
 #include "command/spans/spans.hpp"
+#include "metrics/pmapi.hpp"
 
 namespace pcp::trace::command {
 

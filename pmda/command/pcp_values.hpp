@@ -4,8 +4,6 @@
 // Thread: the context's.
 #pragma once
 
-#include <pcp/pmapi.h>
-
 #include <initializer_list>
 #include <map>
 #include <memory>
@@ -13,6 +11,7 @@
 #include <vector>
 
 #include "command/archive/sample.hpp"
+#include "metrics/pmapi.hpp"
 #include "wire/result.hpp"
 
 namespace pcp::trace::command {

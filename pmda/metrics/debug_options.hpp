@@ -2,6 +2,7 @@
 // PCP's debug options of this process, always replaced as a whole.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "wire/result.hpp"
@@ -18,6 +19,9 @@ class DebugOptions {
   Result<void> replace(const std::string& options);
 
   const std::string& text() const { return text_; }
+
+  // The older ones as one number, which trace.control.debug has always shown.
+  static std::int32_t bits();
 
  private:
   static Result<void> set(const std::string& options);

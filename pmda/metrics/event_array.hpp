@@ -3,13 +3,12 @@
 // order of time, after a record with the number of missed ones. Padding is initialized.
 #pragma once
 
-#include <pcp/pmapi.h>
-
 #include <cstddef>
 #include <memory>
 
 #include "collector/engine/types.hpp"
 #include "collector/spans/span_store.hpp"
+#include "metrics/pmapi.hpp"
 
 namespace pcp::trace::agent {
 

@@ -29,7 +29,8 @@ Fetcher::Fetcher(const std::vector<Metric>& table, int domain, Reader reader,
   for (const Metric& metric : table) metrics_[pmid_of(domain, metric)] = &metric;
 }
 
-pmResult* Fetcher::fetch(const pmID* pmids, std::size_t count, const pmProfile* profile, Time now) {
+pmapi::AgentResult* Fetcher::fetch(const pmID* pmids, std::size_t count, const pmProfile* profile,
+                                   Time now) {
   result_.begin(count);
   std::array<std::vector<Asked>, kIndomCount + 1> asked;
   std::array<std::vector<Asked>, kIndomCount + 1> asked_histograms;

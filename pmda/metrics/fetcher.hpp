@@ -3,9 +3,6 @@
 // the values of a tag are consistent, and a fetch needs little more memory than its answer.
 #pragma once
 
-#include <pcp/pmapi.h>
-#include <pcp/pmda.h>
-
 #include <functional>
 #include <span>
 #include <unordered_map>
@@ -16,6 +13,7 @@
 #include "metrics/client_instances.hpp"
 #include "metrics/histogram_texts.hpp"
 #include "metrics/metric.hpp"
+#include "metrics/pmapi.hpp"
 #include "metrics/span_desk.hpp"
 #include "metrics/value_set.hpp"
 
@@ -29,7 +27,8 @@ class Fetcher {
           std::function<AgentStatus(Time)> status);
 
   // Returns the values of `pmids` for the instances in `profile`. Valid until release().
-  pmResult* fetch(const pmID* pmids, std::size_t count, const pmProfile* profile, Time now);
+  pmapi::AgentResult* fetch(const pmID* pmids, std::size_t count, const pmProfile* profile,
+                            Time now);
   void release();
 
   void set_span_desk(SpanDesk& desk) { desk_ = &desk; }

@@ -2,9 +2,8 @@
 // Answers pmcd's requests for instances: all of a domain, a number's name, or a name's number.
 #pragma once
 
-#include <pcp/pmapi.h>
-
 #include "metrics/client_instances.hpp"
+#include "metrics/pmapi.hpp"
 #include "metrics/tag_instances.hpp"
 
 namespace pcp::trace::agent {

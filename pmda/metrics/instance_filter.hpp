@@ -2,9 +2,9 @@
 // The instances of a domain that a monitor wants: PCP's profile, prepared for fast look-ups.
 #pragma once
 
-#include <pcp/pmapi.h>
-
 #include <vector>
+
+#include "metrics/pmapi.hpp"
 
 namespace pcp::trace::agent {
 

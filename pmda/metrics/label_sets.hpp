@@ -3,11 +3,10 @@
 // PCP's functions would parse them, which takes ten times as long, and would log programs' texts.
 #pragma once
 
-#include <pcp/pmapi.h>
-
 #include <cstddef>
 
 #include "collector/engine/label_text.hpp"
+#include "metrics/pmapi.hpp"
 
 namespace pcp::trace::agent {
 

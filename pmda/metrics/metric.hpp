@@ -3,8 +3,7 @@
 // All data for PCP comes from here, including the files `pmns` and `help`.
 #pragma once
 
-#include <pcp/pmapi.h>
-
+#include "metrics/pmapi.hpp"
 #include "metrics/value_reader.hpp"
 #include "wire/trace_type.hpp"
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "metrics/metrics.hpp"
 
-// pmapi.h lacks this: the debug options as one number, for trace.control.debug.
-#include <pcp/deprecated.h>
-
 #include <utility>
 
 #include "collector/engine/clock.hpp"
@@ -76,7 +73,8 @@ Metrics::Metrics(const Settings& settings, Reader reader, Time now)
             TagInstances(TraceType::Observe), TagInstances(TraceType::Counter)},
       fetcher_(table_, settings.domain, reader, clients_, [this](Time at) { return status(at); }) {}
 
-pmResult* Metrics::fetch(const pmID* pmids, std::size_t count, const pmProfile* profile, Time now) {
+pmapi::AgentResult* Metrics::fetch(const pmID* pmids, std::size_t count, const pmProfile* profile,
+                                   Time now) {
   return fetcher_.fetch(pmids, count, profile, now);
 }
 
@@ -85,7 +83,7 @@ AgentStatus Metrics::status(Time now) const {
   status.engine = reader_.engine_counters();
   status.options = reader_.engine_options();
   status.port = port_;
-  status.debug_bits = pmDebug;
+  status.debug_bits = debug_.bits();
   status.debug_options = debug_.text();
   status.uptime_s = std::chrono::duration<double>(now - started_).count();
   const auto since_1970_s = [this](Time time) {

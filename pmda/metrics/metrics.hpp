@@ -3,9 +3,6 @@
 // nor its requests.
 #pragma once
 
-#include <pcp/pmapi.h>
-#include <pcp/pmda.h>
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +13,7 @@
 #include "metrics/debug_options.hpp"
 #include "metrics/fetcher.hpp"
 #include "metrics/metric_table.hpp"
+#include "metrics/pmapi.hpp"
 #include "metrics/span_desk.hpp"
 #include "metrics/tag_instances.hpp"
 
@@ -46,7 +44,8 @@ class Metrics {
   }
 
   // The result stays valid until release().
-  pmResult* fetch(const pmID* pmids, std::size_t count, const pmProfile* profile, Time now);
+  pmapi::AgentResult* fetch(const pmID* pmids, std::size_t count, const pmProfile* profile,
+                            Time now);
   void release() { fetcher_.release(); }
 
   // Ownership: the caller frees `result` and `sets` with PCP's functions, but not `text`.

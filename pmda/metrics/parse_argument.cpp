@@ -29,21 +29,6 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-// The ranges were checked, which the compiler cannot know: the fields have four bits each.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wconversion"
-pmUnits units_of(const std::array<int, 6>& numbers) {
-  pmUnits units{};
-  units.dimSpace = numbers[0];
-  units.dimTime = numbers[1];
-  units.dimCount = numbers[2];
-  units.scaleSpace = static_cast<unsigned>(numbers[3]);
-  units.scaleTime = static_cast<unsigned>(numbers[4]);
-  units.scaleCount = numbers[5];
-  return units;
-}
-#pragma GCC diagnostic pop
-
 }  // namespace
 
 Result<std::int64_t> parse_number(const std::string& text, std::int64_t least, std::int64_t most) {
@@ -74,7 +59,7 @@ Result<Time> parse_period(const std::string& text) {
                 " is not a time interval above zero and up to a year, as in 30sec or 500msec"};
   timespec interval{};
   char* message = nullptr;
-  if (pmParseHighResInterval(text.c_str(), &interval, &message) < 0) {
+  if (pmapi::parse_interval(text.c_str(), &interval, &message) < 0) {
     std::free(message);
     return invalid;
   }
@@ -128,7 +113,8 @@ Result<pmUnits> parse_units(const std::string& text) {
                    number.error().message};
     numbers[i] = static_cast<int>(*number);
   }
-  return units_of(numbers);
+  return pmapi::units(numbers[0], numbers[1], numbers[2], static_cast<unsigned>(numbers[3]),
+                      static_cast<unsigned>(numbers[4]), numbers[5]);
 }
 
 }  // namespace pcp::trace::agent

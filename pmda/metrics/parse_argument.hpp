@@ -2,13 +2,12 @@
 // Parsers for command-line arguments. An error names the mistake and the valid values.
 #pragma once
 
-#include <pcp/pmapi.h>
-
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "collector/engine/types.hpp"
+#include "metrics/pmapi.hpp"
 #include "wire/result.hpp"
 
 namespace pcp::trace::agent {

@@ -2,8 +2,6 @@
 // Reads a metric's values with a plain function, whose result type is the metric's type.
 #pragma once
 
-#include <pcp/pmapi.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,6 +11,7 @@
 
 #include "collector/engine/types.hpp"
 #include "metrics/agent_status.hpp"
+#include "metrics/pmapi.hpp"
 #include "wire/batch.hpp"
 
 namespace pcp::trace::agent {

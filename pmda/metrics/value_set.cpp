@@ -80,16 +80,16 @@ pmValueBlock* ValueSet::make_block(char* address, const void* value, std::size_t
 
 void FetchResult::begin(std::size_t metrics) {
   sets_ = std::vector<ValueSet>(metrics);
-  memory_.reset(new char[sizeof(pmResult) + metrics * sizeof(pmValueSet*)]);
-  result_ = new (memory_.get()) pmResult{};
+  memory_.reset(new char[sizeof(pmapi::AgentResult) + metrics * sizeof(pmValueSet*)]);
+  result_ = new (memory_.get()) pmapi::AgentResult{};
   result_->numpmid = static_cast<int>(metrics);
 }
 
 ValueSet& FetchResult::put(std::size_t index, ValueSet set) {
   sets_[index] = std::move(set);
   pmValueSet* const values = sets_[index].get();
-  std::memcpy(memory_.get() + offsetof(pmResult, vset) + index * sizeof(pmValueSet*), &values,
-              sizeof(pmValueSet*));
+  std::memcpy(memory_.get() + offsetof(pmapi::AgentResult, vset) + index * sizeof(pmValueSet*),
+              &values, sizeof(pmValueSet*));
   return sets_[index];
 }
 

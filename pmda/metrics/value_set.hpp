@@ -2,11 +2,11 @@
 // Builds the answer to a fetch: one set of values per metric, each in one piece of memory.
 #pragma once
 
-#include <pcp/pmapi.h>
-
 #include <cstddef>
 #include <memory>
 #include <vector>
+
+#include "metrics/pmapi.hpp"
 
 namespace pcp::trace::agent {
 
@@ -46,12 +46,12 @@ class FetchResult {
   // Call it once for each index.
   ValueSet& put(std::size_t index, ValueSet set);
 
-  pmResult* get() const { return result_; }
+  pmapi::AgentResult* get() const { return result_; }
 
  private:
   std::vector<ValueSet> sets_;
   std::unique_ptr<char[]> memory_;
-  pmResult* result_ = nullptr;
+  pmapi::AgentResult* result_ = nullptr;
 };
 
 }  // namespace pcp::trace::agent

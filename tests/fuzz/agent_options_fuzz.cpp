@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The command line of pmdatrace, a word in each line: what gets past it is within the limits that
 // the manual states, and what does not is complained of.
-#include <pcp/pmapi.h>
 #include <sys/un.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 
 #include "agent/options.hpp"
 #include "fuzz/input.hpp"
+#include "metrics/pmapi.hpp"
 #include "wire/dimensions.hpp"
 
 namespace {

@@ -30,6 +30,12 @@ FLOORS = (
 INCLUDE_DIRECTORIES = ("libtrace/src", "libtrace", "libtrace/include", "pmda")
 INSIDE_COLLECTOR = ("collector/shared.hpp", "collector/ingest/server.hpp")
 WITHOUT_PCP = ("pmda/collector", "libtrace/src", "libtrace/wire")
+# All that knows what the versions of PCP's library call differently, and who needs that.
+PCP_VERSIONS = "pmda/metrics/pmapi.hpp"
+WITH_PCP = ("pmda", "tests/unit", "tests/fuzz")
+PCP_HEADERS = ("pcp/pmapi.h", "pcp/pmda.h", "pcp/deprecated.h")
+OF_ONE_VERSION = (r"\b(?:PMAPI_VERSION\w*|PM_VERSION\w*|PMDA_(?:PM|EXTRA)?UNITS|pmda(?:Free|Offset)?Result(?:Values)?|pm\w*HighRes\w*"
+                  r"|(?:__)?pm\w+_v[234]|pmDebug|DBG_TRACE_\w+)\b")
 
 CODE = {".c", ".cpp", ".h", ".hpp"}
 SOURCES = CODE | {".cmake", ".f", ".f90", ".inc", ".java", ".proto", ".py", ".sh"}
@@ -116,6 +122,18 @@ class House:
                     if name.startswith("pcp/"):
                         yield f"{path}: <{name}> is PCP's"
 
+    def versions_of_pcp(self):
+        if PCP_VERSIONS not in self.code:
+            yield f"{PCP_VERSIONS}: not there"
+        for path, text in self.code.items():
+            if path == PCP_VERSIONS:
+                continue
+            for name in self.includes(path)[1]:
+                if name in PCP_HEADERS and any(is_in(path, room) for room in WITH_PCP):
+                    yield f"{path}: <{name}> is for {PCP_VERSIONS} only"
+            for name in sorted(set(re.findall(OF_ONE_VERSION, text))):
+                yield f"{path}: {name} is not the same in all versions of PCP; {PCP_VERSIONS} has one name for it"
+
     def missing_licences(self):
         for path in self.paths:
             pure = pathlib.PurePath(path)
@@ -152,6 +170,7 @@ class House:
         yield from self.files_in_no_room()
         yield from self.insides_of_the_collector()
         yield from self.pcp_headers()
+        yield from self.versions_of_pcp()
         yield from self.missing_licences()
         yield from self.clocks()
         yield from self.walk()

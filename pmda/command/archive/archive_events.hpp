@@ -2,9 +2,9 @@
 // An array of event records in the form of archives.
 #pragma once
 
-#include <pcp/pmapi.h>
-
 #include <string>
+
+#include "metrics/pmapi.hpp"
 
 namespace pcp::trace::command {
 

@@ -4,14 +4,13 @@
 // library in Debian can write these records: see design.md.
 #pragma once
 
-#include <pcp/pmapi.h>
-
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "command/archive/sample.hpp"
+#include "metrics/pmapi.hpp"
 
 namespace pcp::trace::command {
 

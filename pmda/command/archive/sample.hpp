@@ -2,13 +2,13 @@
 // One reading of metrics: for each its values, one per instance with a value.
 #pragma once
 
-#include <pcp/pmapi.h>
-
 #include <cstdlib>
 #include <map>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "metrics/pmapi.hpp"
 
 namespace pcp::trace::command {
 
@@ -36,7 +36,7 @@ inline Instances instances_by(int (*get)(pmInDom, int**, char***), pmInDom domai
   return found;
 }
 
-inline std::span<const pmValueSet* const> sets_of(const pmResult& result) {
+std::span<const pmValueSet* const> sets_of(const auto& result) {
   return {result.vset, static_cast<std::size_t>(result.numpmid)};
 }
 
@@ -44,8 +44,8 @@ inline std::span<const pmValue> values_of(const pmValueSet& set) {
   return {set.vlist, static_cast<std::size_t>(set.numval)};
 }
 
-// Skips metrics that could not be read.
-inline Sample to_sample(const pmResult& result) {
+// For results of monitors and of agents. Skips metrics that could not be read.
+Sample to_sample(const auto& result) {
   Sample sample;
   for (const pmValueSet* const set : sets_of(result)) {
     if (set->numval < 0) continue;

@@ -2,14 +2,13 @@
 // A sample with one text.
 #pragma once
 
-#include <pcp/pmapi.h>
-
 #include <cstdint>
 #include <cstring>
 #include <string_view>
 #include <vector>
 
 #include "command/archive/sample.hpp"
+#include "metrics/pmapi.hpp"
 
 namespace pcp::trace::command {
 

@@ -2,10 +2,10 @@
 // Owns a context of PCP's library.
 #pragma once
 
-#include <pcp/pmapi.h>
-
 #include <memory>
 #include <utility>
+
+#include "metrics/pmapi.hpp"
 
 namespace pcp::trace::command {
 
@@ -24,9 +24,9 @@ class ArchiveContext {
   int number_;
 };
 
-struct FreeHighResResult {
-  void operator()(pmHighResResult* result) const { pmFreeHighResResult(result); }
+struct FreeArchiveResult {
+  void operator()(pmapi::ArchiveResult* result) const { pmapi::free_archive_result(result); }
 };
-using OwnedHighResResult = std::unique_ptr<pmHighResResult, FreeHighResResult>;
+using OwnedArchiveResult = std::unique_ptr<pmapi::ArchiveResult, FreeArchiveResult>;
 
 }  // namespace pcp::trace::command

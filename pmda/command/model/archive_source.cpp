@@ -54,16 +54,16 @@ Result<ArchiveSource> ArchiveSource::open(const std::string& path) {
     source.filter_ = label_of(labels.all().front(), "spans");
   }
   const timespec from_the_start{};
-  if (const int error = pmSetModeHighRes(PM_MODE_FORW, &from_the_start, nullptr); error < 0)
+  if (const int error = pmapi::set_archive_mode(PM_MODE_FORW, &from_the_start, nullptr); error < 0)
     return source.failed(pmErrStr(error));
   return source;
 }
 
 Result<void> ArchiveSource::find_bounds() {
-  pmHighResLogLabel label;
-  if (const int error = pmGetHighResArchiveLabel(&label); error < 0) return failed(pmErrStr(error));
+  pmapi::ArchiveLabel label;
+  if (const int error = pmapi::get_archive_label(&label); error < 0) return failed(pmErrStr(error));
   timespec end{};
-  const int error = pmGetHighResArchiveEnd(&end);
+  const int error = pmapi::get_archive_end(&end);
   if (error < 0 && error != PM_ERR_LOGREC)
     return failed(std::string("is damaged: ") + pmErrStr(error));
   time_zone_ = label.timezone;
@@ -137,8 +137,8 @@ Result<void> ArchiveSource::read_to_end() {
 // False at the end.
 Result<bool> ArchiveSource::read_record() {
   pmUseContext(context_.number());
-  pmHighResResult* read = nullptr;
-  const int error = pmFetchHighResArchive(&read);
+  pmapi::ArchiveResult* read = nullptr;
+  const int error = pmapi::fetch_archive(&read);
   is_cut_ |= error == PM_ERR_LOGREC;
   if (error == PM_ERR_EOL || error == PM_ERR_LOGREC) return false;
   if (error < 0) return failed(std::string("is damaged: ") + pmErrStr(error));

@@ -5,8 +5,6 @@
 // Thread: one. PCP's library has one current archive: the last used.
 #pragma once
 
-#include <pcp/pmapi.h>
-
 #include <map>
 #include <optional>
 #include <span>
@@ -17,6 +15,7 @@
 #include "command/model/archive_context.hpp"
 #include "command/model/model.hpp"
 #include "command/model/recorded_metrics.hpp"
+#include "metrics/pmapi.hpp"
 #include "wire/result.hpp"
 
 namespace pcp::trace::command {
@@ -111,7 +110,7 @@ class ArchiveSource {
 
   std::string path_;
   ArchiveContext context_;
-  OwnedHighResResult result_;
+  OwnedArchiveResult result_;
   std::map<pmID, Metric> metrics_;
   pmID events_ = PM_ID_NULL;
   std::string time_zone_;

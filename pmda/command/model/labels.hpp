@@ -2,13 +2,13 @@
 // Labels from libpcp.
 #pragma once
 
-#include <pcp/pmapi.h>
-
 #include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "metrics/pmapi.hpp"
 
 namespace pcp::trace::command {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/model/run_zone.hpp"
 
-#include <pcp/pmapi.h>
-
 #include <ctime>
+
+#include "metrics/pmapi.hpp"
 
 namespace pcp::trace::command {
 

@@ -20,9 +20,9 @@ Result<SpanArchive> SpanArchive::open(const std::string& path) {
   archive.uptime_ = lookup("trace.agent.uptime");
   archive.host_ = host_name_of(*context);
   timespec end{};
-  archive.is_cut_ = pmGetHighResArchiveEnd(&end) == PM_ERR_LOGREC;
+  archive.is_cut_ = pmapi::get_archive_end(&end) == PM_ERR_LOGREC;
   const timespec from_the_start{};
-  if (const int error = pmSetModeHighRes(PM_MODE_FORW, &from_the_start, nullptr); error < 0)
+  if (const int error = pmapi::set_archive_mode(PM_MODE_FORW, &from_the_start, nullptr); error < 0)
     return pcp_error(path, error);
   return archive;
 }
@@ -31,17 +31,17 @@ std::optional<SpanArchive::Record> SpanArchive::next() {
   if (!has_spans()) return {};
   pmUseContext(context_.number());
   for (;;) {
-    pmHighResResult* read = nullptr;
-    if (const int error = pmFetchHighResArchive(&read); error < 0) {
+    pmapi::ArchiveResult* read = nullptr;
+    if (const int error = pmapi::fetch_archive(&read); error < 0) {
       is_cut_ |= error != PM_ERR_EOL;
       return {};
     }
-    const OwnedHighResResult result(read);
+    const OwnedArchiveResult result(read);
     if (std::optional<Record> record = read_record(*result)) return record;
   }
 }
 
-std::optional<SpanArchive::Record> SpanArchive::read_record(const pmHighResResult& result) {
+std::optional<SpanArchive::Record> SpanArchive::read_record(const pmapi::ArchiveResult& result) {
   Record record{moment_of(result.timestamp), {}, result.numpmid == 0};
   bool has_news = record.comes_after_gap;
   for (int i = 0; i < result.numpmid; ++i) {

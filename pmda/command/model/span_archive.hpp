@@ -5,14 +5,13 @@
 // Thread: one. PCP's library has one current archive: the last used.
 #pragma once
 
-#include <pcp/pmapi.h>
-
 #include <optional>
 #include <string>
 
 #include "command/model/archive_context.hpp"
 #include "command/model/model.hpp"
 #include "command/traces/span_event.hpp"
+#include "metrics/pmapi.hpp"
 #include "wire/result.hpp"
 
 namespace pcp::trace::command {
@@ -39,7 +38,7 @@ class SpanArchive {
 
  private:
   SpanArchive(int context) : context_(context) {}
-  std::optional<Record> read_record(const pmHighResResult& result);
+  std::optional<Record> read_record(const pmapi::ArchiveResult& result);
 
   ArchiveContext context_;
   std::string host_;

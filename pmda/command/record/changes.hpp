@@ -6,12 +6,11 @@
 // Thread: one.
 #pragma once
 
-#include <pcp/pmapi.h>
-
 #include <cstdint>
 #include <unordered_map>
 
 #include "command/archive/sample.hpp"
+#include "metrics/pmapi.hpp"
 
 namespace pcp::trace::command {
 

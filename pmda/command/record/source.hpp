@@ -2,8 +2,6 @@
 // A recorder's source of values: a collector in this process, or a host's pmcd.
 #pragma once
 
-#include <pcp/pmapi.h>
-
 #include <span>
 #include <string>
 #include <vector>
@@ -11,6 +9,7 @@
 #include "collector/engine/types.hpp"
 #include "command/archive/sample.hpp"
 #include "command/model/labels.hpp"
+#include "metrics/pmapi.hpp"
 #include "wire/result.hpp"
 
 namespace pcp::trace::command {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/report/report_input.hpp"
 
-#include <pcp/pmapi.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -12,6 +10,7 @@
 #include "collector/engine/clock.hpp"
 #include "command/archive/recording_folder.hpp"
 #include "command/model/archive_source.hpp"
+#include "metrics/pmapi.hpp"
 
 namespace pcp::trace::command {
 
@@ -40,7 +39,7 @@ Result<Window> parse_window(const ReportOptions& options, Moment begin, Moment e
   timespec finish{};
   timespec origin{};
   char* problem = nullptr;
-  if (pmParseHighResTimeWindow(to_c(options.start), to_c(options.finish), to_c(options.align),
+  if (pmapi::parse_time_window(to_c(options.start), to_c(options.finish), to_c(options.align),
                                to_c(options.origin), &first, &last, &start, &finish, &origin,
                                &problem) < 0) {
     Error error{"-S, -T, -A, -O: no such time: " + in_one_line(problem)};

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/report/report_options.hpp"
 
-#include <pcp/pmapi.h>
-
 #include <iterator>
 #include <string_view>
 #include <utility>
 
 #include "command/time_argument.hpp"
+#include "metrics/pmapi.hpp"
 
 namespace pcp::trace::command {
 

@@ -2,7 +2,6 @@
 #include "command/report/shown.hpp"
 
 #include <langinfo.h>
-#include <pcp/pmapi.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include <wchar.h>
@@ -18,6 +17,7 @@
 #include <vector>
 
 #include "collector/engine/escape.hpp"
+#include "metrics/pmapi.hpp"
 
 namespace pcp::trace::command {
 

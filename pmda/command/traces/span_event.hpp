@@ -2,14 +2,13 @@
 // A span or an event from an agent, parsed from PCP's event arrays.
 #pragma once
 
-#include <pcp/pmapi.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "metrics/pmapi.hpp"
 #include "wire/events.hpp"
 
 namespace pcp::trace::command {

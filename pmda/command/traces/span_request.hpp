@@ -4,10 +4,9 @@
 // Thread: the context's.
 #pragma once
 
-#include <pcp/pmapi.h>
-
 #include <string>
 
+#include "metrics/pmapi.hpp"
 #include "wire/result.hpp"
 
 namespace pcp::trace::command {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "agent/span_monitors.hpp"
 
-#include <pcp/pmapi.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,6 +8,8 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "metrics/pmapi.hpp"
 
 namespace pcp::trace::agent {
 namespace {

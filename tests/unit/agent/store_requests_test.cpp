@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "unit/metrics/metrics_fixture.hpp"
 
@@ -50,7 +51,7 @@ class StoreTest : public MetricsFixture {
   }
 
   int store(pmValueSet& set, int context) {
-    pmResult result{};
+    pmapi::AgentResult result{};
     result.numpmid = 1;
     result.vset[0] = &set;
     return stores_.store(result, context, now_);
@@ -116,6 +117,18 @@ TEST_F(StoreTest, ReplacesDebugOptionsByNumber) {
   EXPECT_EQ(store("trace.control.debug", 0), 0);
   EXPECT_FALSE(pmDebugOptions.appl0);
   EXPECT_EQ(debug_options(), "none");
+}
+
+TEST_F(StoreTest, ShowsTheOlderDebugOptionsAsTheirBits) {
+  const std::pair<const char*, int> bits[] = {{"pdu", 1},
+                                              {"optfetch,pmns", 0x4200},
+                                              {"http", 1 << 27},
+                                              {"desperate", 1 << 30},
+                                              {"labels", 0}};
+  for (const auto& [options, shown] : bits) {
+    EXPECT_EQ(store("trace.agent.debug", options), 0);
+    EXPECT_EQ(fetch("trace.control.debug").begin()->second, shown) << options;
+  }
 }
 
 TEST_F(StoreTest, OfAnUnknownDebugOptionChangesNothing) {

@@ -31,14 +31,14 @@ TEST_P(ArchivedEvents, AreReadBackByteForByte) {
   ASSERT_TRUE(writer.finish());
   open();
   for (const MadeEvents* const written : {&events, &none}) {
-    pmHighResResult* result = nullptr;
-    ASSERT_EQ(pmFetchHighResArchive(&result), 0);
+    pmapi::ArchiveResult* result = nullptr;
+    ASSERT_EQ(pmapi::fetch_archive(&result), 0);
     ASSERT_EQ(result->numpmid, 1);
     ASSERT_EQ(result->vset[0]->numval, 1);
     const pmValueBlock& read = *result->vset[0]->vlist[0].value.pval;
     ASSERT_EQ(read.vlen, written->block()->vlen);
     EXPECT_EQ(std::memcmp(&read, written->block(), read.vlen), 0);
-    pmFreeHighResResult(result);
+    pmapi::free_archive_result(result);
   }
 }
 

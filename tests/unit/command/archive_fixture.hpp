@@ -2,8 +2,6 @@
 // Archives of a test's own, which are read back with PCP's own library.
 #pragma once
 
-#include <pcp/pmapi.h>
-
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -17,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "command/archive/archive_writer.hpp"
+#include "metrics/pmapi.hpp"
 
 namespace pcp::trace::command {
 
@@ -118,8 +117,8 @@ class ArchiveFixture : public testing::TestWithParam<ArchiveVersion> {
   void open() {
     context_ = pmNewContext(PM_CONTEXT_ARCHIVE, path_.c_str());
     ASSERT_GE(context_, 0) << pmErrStr(context_);
-    const timeval first{};
-    ASSERT_GE(pmSetMode(PM_MODE_FORW, &first, 0), 0);
+    const timespec first{};
+    ASSERT_GE(pmapi::set_archive_mode(PM_MODE_FORW, &first, nullptr), 0);
   }
 
   // One record of the archive after the other: when, and each value as METRIC[INSTANCE]=VALUE.
@@ -127,14 +126,14 @@ class ArchiveFixture : public testing::TestWithParam<ArchiveVersion> {
   using Lines = std::vector<std::string>;
   static Lines read_all() {
     Lines all;
-    pmHighResResult* result = nullptr;
-    while (pmFetchHighResArchive(&result) >= 0) {
+    pmapi::ArchiveResult* result = nullptr;
+    while (pmapi::fetch_archive(&result) >= 0) {
       all.push_back(result->numpmid > 0 ? shown(*result) : "gap");
-      pmFreeHighResResult(result);
+      pmapi::free_archive_result(result);
     }
     return all;
   }
-  static std::string shown(const pmHighResResult& result) {
+  static std::string shown(const pmapi::ArchiveResult& result) {
     std::ostringstream line;
     line << result.timestamp.tv_sec - at(0).seconds << '.' << result.timestamp.tv_nsec;
     for (int i = 0; i < result.numpmid; ++i) {

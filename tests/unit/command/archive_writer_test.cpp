@@ -48,7 +48,7 @@ TEST_P(Archive, GivesBackWhatWasWritten) {
   ASSERT_EQ(pmLookupDesc(kRate, &metric), 0);
   EXPECT_STREQ(pmUnitsStr(&metric.units), "count / sec");
   timespec end;
-  ASSERT_EQ(pmGetHighResArchiveEnd(&end), 0);
+  ASSERT_EQ(pmapi::get_archive_end(&end), 0);
   EXPECT_EQ(end.tv_sec, at(2).seconds);
 }
 

@@ -50,11 +50,11 @@ class RecordedEvents : public ArchiveFixture {
   Records records() {
     open();
     Records all;
-    for (pmHighResResult* result = nullptr; pmFetchHighResArchive(&result) >= 0;) {
+    for (pmapi::ArchiveResult* result = nullptr; pmapi::fetch_archive(&result) >= 0;) {
       const std::optional<SpanNews> news = read_events(*result->vset[0]->vlist[0].value.pval);
       EXPECT_TRUE(news);
       if (news) all.emplace_back(news->spans.size(), news->missed);
-      pmFreeHighResResult(result);
+      pmapi::free_archive_result(result);
     }
     return all;
   }

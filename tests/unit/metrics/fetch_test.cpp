@@ -162,7 +162,7 @@ TEST_F(Fetch, LooksAtAllTagsHoweverManySlicesTheyTake) {
 
 TEST_F(Fetch, NamesTheMetricsThatItDoesNotKnow) {
   const pmID ids[] = {pmID_build(kDomain, 0, 99), pmid("trace.control.port")};
-  const pmResult* const result = metrics_.fetch(ids, 2, nullptr, now_);
+  const pmapi::AgentResult* const result = metrics_.fetch(ids, 2, nullptr, now_);
   EXPECT_EQ(result->vset[0]->numval, PM_ERR_PMID);
   EXPECT_EQ(result->vset[1]->numval, 1);
 }

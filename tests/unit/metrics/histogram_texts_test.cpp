@@ -68,7 +68,8 @@ class HistogramTextsTest : public MetricsFixture {
                                const pmProfile* profile = nullptr) {
     std::vector<pmID> ids;
     for (const std::string& name : names) ids.push_back(pmid(name));
-    const pmResult* const result = agent.metrics.fetch(ids.data(), ids.size(), profile, now_);
+    const pmapi::AgentResult* const result =
+        agent.metrics.fetch(ids.data(), ids.size(), profile, now_);
     std::vector<Texts> texts;
     for (int i = 0; i < result->numpmid; ++i) texts.push_back(texts_of(*result->vset[i]));
     agent.metrics.release();
@@ -81,7 +82,7 @@ class HistogramTextsTest : public MetricsFixture {
 
   std::uint64_t status(Agent& agent, const std::string& name) {
     const pmID id = pmid(name);
-    const pmResult* const result = agent.metrics.fetch(&id, 1, nullptr, now_);
+    const pmapi::AgentResult* const result = agent.metrics.fetch(&id, 1, nullptr, now_);
     pmAtomValue atom{};
     EXPECT_EQ(pmExtractValue(result->vset[0]->valfmt, &result->vset[0]->vlist[0], PM_TYPE_U64,
                              &atom, PM_TYPE_U64),
@@ -143,7 +144,8 @@ TEST_F(HistogramTextsTest, ComeBesideOtherValuesAndAsOftenAsTheyAreAsked) {
   const std::vector<pmID> ids{pmid("tracing.histogram.observe"), pmid("trace.observe.count"),
                               pmid("tracing.histogram.observe"),
                               pmid("tracing.histogram.transact")};
-  const pmResult* const result = agent_.metrics.fetch(ids.data(), ids.size(), nullptr, now_);
+  const pmapi::AgentResult* const result =
+      agent_.metrics.fetch(ids.data(), ids.size(), nullptr, now_);
   EXPECT_EQ(result->vset[1]->numval, 1);
   EXPECT_EQ(result->vset[3]->numval, 0);
   EXPECT_EQ(texts_of(*result->vset[0]).size(), 1u);

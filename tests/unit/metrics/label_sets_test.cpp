@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "metrics/label_sets.hpp"
 
-#include <pcp/pmda.h>
-
 #include <cstring>
 #include <memory>
 #include <string>
@@ -10,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "metrics/own_labels.hpp"
+#include "metrics/pmapi.hpp"
 
 namespace pcp::trace::agent {
 

@@ -45,7 +45,7 @@ class MetricsFixture : public testing::Test {
   // Fetches one metric of any numeric type. The key of a value without an instance is PM_IN_NULL.
   std::map<int, double> fetch(const std::string& name, const pmProfile* profile = nullptr) {
     const pmID id = pmid(name);
-    const pmResult* const result = metrics_.fetch(&id, 1, profile, now_);
+    const pmapi::AgentResult* const result = metrics_.fetch(&id, 1, profile, now_);
     EXPECT_EQ(result->numpmid, 1);
     std::map<int, double> values;
     const pmValueSet& set = *result->vset[0];

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// PCP's library, with one name for each thing that its versions 6 and 7 call differently. Whatever
+// needs PCP includes this: no other file of ours knows which version there is.
+#pragma once
+
+#include <pcp/pmapi.h>
+#include <pcp/pmda.h>
+
+namespace pcp::trace::pmapi {
+
+#ifdef PMAPI_VERSION_4
+// PCP 7: monitors get nanoseconds by the plain names; an agent still answers with microseconds.
+using AgentResult = pmdaResult;
+using ArchiveResult = pmResult;
+using ArchiveLabel = pmLogLabel;
+inline constexpr auto& fetch_archive = pmFetchArchive;
+inline constexpr auto& free_archive_result = pmFreeResult;
+inline constexpr auto& get_archive_label = pmGetArchiveLabel;
+inline constexpr auto& get_archive_end = pmGetArchiveEnd;
+inline constexpr auto& set_archive_mode = pmSetMode;
+inline constexpr auto& parse_interval = pmParseInterval;
+inline constexpr auto& parse_time_window = pmParseTimeWindow;
+#else
+// PCP 6: nanoseconds have names of their own.
+using AgentResult = pmResult;
+using ArchiveResult = pmHighResResult;
+using ArchiveLabel = pmHighResLogLabel;
+inline constexpr auto& fetch_archive = pmFetchHighResArchive;
+inline constexpr auto& free_archive_result = pmFreeHighResResult;
+inline constexpr auto& get_archive_label = pmGetHighResArchiveLabel;
+inline constexpr auto& get_archive_end = pmGetHighResArchiveEnd;
+inline constexpr auto& set_archive_mode = pmSetModeHighRes;
+inline constexpr auto& parse_interval = pmParseHighResInterval;
+inline constexpr auto& parse_time_window = pmParseHighResTimeWindow;
+#endif
+
+// The dimensions of a unit, then their scales. PCP 7's macro for it is C, and the order of the
+// members differs between versions and processors. Requires: each number fits into four bits, which
+// the compiler cannot know.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+constexpr pmUnits units(int space, int time, int count, unsigned space_scale, unsigned time_scale,
+                        int count_scale) {
+  pmUnits made{};
+  made.dimSpace = space;
+  made.dimTime = time;
+  made.dimCount = count;
+  made.scaleSpace = space_scale;
+  made.scaleTime = time_scale;
+  made.scaleCount = count_scale;
+  return made;
+}
+#pragma GCC diagnostic pop
+
+}  // namespace pcp::trace::pmapi
