@@ -5,7 +5,7 @@
 # FOLDER is a copy of what the test needs of PCP's. Prints what the test printed.
 number=$1 folder=$2 library=$3 agent=$4 pmtrace=$5
 qa=/var/lib/pcp/testsuite
-stock=/usr/lib/libpcp_trace.so.2
+stock=$(ldconfig -p | awk '$1 == "libpcp_trace.so.2" { print $NF; exit }')
 
 # What the tests need of a machine: a name, every service on, nobody else who starts services.
 hostname qahost
@@ -42,7 +42,7 @@ mount --bind "$folder" $qa
 printf 'PCP_PLATFORM=linux\nPCP_VER=%s\n' \
     "$(echo "$PCP_VERSION" | awk -F. '{printf "%d%02d%02d", $1, $2, $3}')" >$qa/localconfig
 sed 's/^\([^=]*\)=/#define \1 /' $qa/localconfig >$qa/src/localconfig.h
-cp $stock /run/qa/stock/libpcp_trace.so.2
+cp "$stock" /run/qa/stock/libpcp_trace.so.2
 ln -s libpcp_trace.so.2 /run/qa/stock/libpcp_trace.so
 cp -a /usr/share/pcp/demos/trace /run/qa/demos
 mount --bind /run/qa/demos /usr/share/pcp/demos/trace
@@ -58,7 +58,7 @@ for helper; do
     gcc -w -O2 -fno-strict-aliasing -I. -o "$helper" "$helper.c" -L/run/qa/stock -lpcp_trace -lpthread || exit
 done
 
-mount --bind "$library" $stock
+mount --bind "$library" "$stock"
 mount --bind "$pmtrace" /usr/bin/pmtrace
 rm -rf /var/lib/pcp/pmdas/trace
 cp -a "$agent" /var/lib/pcp/pmdas/trace

@@ -3,6 +3,7 @@
 
 import collections
 import ctypes
+import ctypes.util
 import struct
 
 POINT, START, END, ID, PARENT, MISSED = 1, 2, 4, 8, 16, 1 << 31
@@ -35,7 +36,7 @@ class PcpError(Exception):
     pass
 
 
-libpcp = ctypes.CDLL("libpcp.so.3")
+libpcp = ctypes.CDLL(ctypes.util.find_library("pcp"))  # of any version
 libpcp.pmErrStr.restype = ctypes.c_char_p
 
 
