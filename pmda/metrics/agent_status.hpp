@@ -7,6 +7,7 @@
 
 #include "collector/spans/spans.hpp"
 #include "collector/types.hpp"
+#include "metrics/pmapi.hpp"
 #include "metrics/span_desk.hpp"
 
 namespace pcp::trace::agent {
@@ -18,8 +19,8 @@ struct AgentStatus {
   EngineCounters engine;
   EngineOptions options;
   std::uint16_t port = 0;
-  std::int32_t debug_bits = 0;  // debug options as a number, for older PCP tools
-  std::string debug_options;    // by name
+  decltype(pmapi::debug_options()) shown_debug{};  // debug options, as PCP's own agent shows them
+  std::string debug_options;                       // by name
   double uptime_s = 0;
   double started_s = 0;  // since 1970
   double reset_s = 0;    // also since 1970

@@ -127,12 +127,13 @@ the agent runs as, connected through pmcd's Unix socket. Reads as 1.
 )"},
      Store::Reset},
     {0, 16, "trace.control.debug", kNoIndom, PM_SEM_DISCRETE, kNoUnits,
-     [](const AgentStatus& status) { return status.debug_bits; },
-     {"PCP debug options of the agent, as the sum of their bits",
-      R"(Which of PCP's debug options are on, in the numbering of pmdbg(1)'s older
-options. Storing a number with pmstore(1) replaces them; 0 turns all off. What
-they make PCP's libraries say goes to the agent's log. trace.agent.debug does
-the same by name. May be stored by those who may store trace.control.reset.
+     [](const AgentStatus& status) { return status.shown_debug; },
+     {"PCP debug options of the agent, as PCP's own agent has them",
+      R"(Which of PCP's debug options are on: with PCP 7 their names, with PCP 6 a
+number, in the numbering of pmdbg(1)'s older options. Storing that with
+pmstore(1) replaces them; 0 turns all off. What they make PCP's libraries say
+goes to the agent's log. trace.agent.debug does the same by name in either
+version. May be stored by those who may store trace.control.reset.
 )"},
      Store::DebugBits},
   };

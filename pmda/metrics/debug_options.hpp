@@ -2,15 +2,14 @@
 // PCP's debug options of this process, always replaced as a whole.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "wire/result.hpp"
 
 namespace pcp::trace::agent {
 
-// Adds a comma-separated list of names or numbers to the options. On failure the valid parts may
-// have been added.
+// Adds a comma-separated list of names, or with PCP 6 numbers, to the options. On failure the valid
+// parts may have been added.
 Result<void> add_debug_options(const std::string& options);
 
 class DebugOptions {
@@ -19,9 +18,6 @@ class DebugOptions {
   Result<void> replace(const std::string& options);
 
   const std::string& text() const { return text_; }
-
-  // The older ones as one number, which trace.control.debug has always shown.
-  static std::int32_t bits();
 
  private:
   static Result<void> set(const std::string& options);

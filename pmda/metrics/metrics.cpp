@@ -83,7 +83,7 @@ AgentStatus Metrics::status(Time now) const {
   status.engine = reader_.engine_counters();
   status.options = reader_.engine_options();
   status.port = port_;
-  status.debug_bits = debug_.bits();
+  status.shown_debug = pmapi::debug_options();
   status.debug_options = debug_.text();
   status.uptime_s = std::chrono::duration<double>(now - started_).count();
   const auto since_1970_s = [this](Time time) {

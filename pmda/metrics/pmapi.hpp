@@ -6,10 +6,20 @@
 #include <pcp/pmapi.h>
 #include <pcp/pmda.h>
 
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#ifndef PMAPI_VERSION_4
+extern "C" int pmDebug;  // of pcp/deprecated.h, which gives other names another meaning
+#endif
+
 namespace pcp::trace::pmapi {
 
 #ifdef PMAPI_VERSION_4
 // PCP 7: monitors get nanoseconds by the plain names; an agent still answers with microseconds.
+// Debug options have names.
 using AgentResult = pmdaResult;
 using ArchiveResult = pmResult;
 using ArchiveLabel = pmLogLabel;
@@ -20,8 +30,12 @@ inline constexpr auto& get_archive_end = pmGetArchiveEnd;
 inline constexpr auto& set_archive_mode = pmSetMode;
 inline constexpr auto& parse_interval = pmParseInterval;
 inline constexpr auto& parse_time_window = pmParseTimeWindow;
+inline std::string debug_options() {
+  const std::unique_ptr<char, void (*)(void*)> names(pmGetDebug(), std::free);
+  return names ? names.get() : "";
+}
 #else
-// PCP 6: nanoseconds have names of their own.
+// PCP 6: nanoseconds have names of their own. Debug options are bits, too.
 using AgentResult = pmResult;
 using ArchiveResult = pmHighResResult;
 using ArchiveLabel = pmHighResLogLabel;
@@ -32,6 +46,7 @@ inline constexpr auto& get_archive_end = pmGetHighResArchiveEnd;
 inline constexpr auto& set_archive_mode = pmSetModeHighRes;
 inline constexpr auto& parse_interval = pmParseHighResInterval;
 inline constexpr auto& parse_time_window = pmParseHighResTimeWindow;
+inline std::int32_t debug_options() { return pmDebug; }
 #endif
 
 // The dimensions of a unit, then their scales. PCP 7's macro for it is C, and the order of the

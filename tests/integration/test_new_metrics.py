@@ -163,14 +163,22 @@ class Stores(TraceTestCase):
 
     def test_of_debug_options(self):
         pmcd = self.start_pmcd()
-        for metric, value in (("trace.control.debug", 2), ("trace.control.debug", 0),
-                              ("trace.agent.debug", "libpmda"), ("trace.agent.debug", "none")):
+        def store(metric, value):
             status, output = pmcd.pmstore(metric, value)
             self.assertEqual(status, 0, output)
-            self.assertEqual(pmcd.values(metric), {None: value})
+
+        for value in ("fetch", "none", "libpmda"):
+            store("trace.agent.debug", value)
+            self.assertEqual(pmcd.values("trace.agent.debug"), {None: value})
+        shown = pmcd.values("trace.control.debug")  # a number, or with PCP 7 names
+        store("trace.control.debug", 0)
+        self.assertNotEqual(pmcd.values("trace.control.debug"), shown)
+        self.assertEqual(pmcd.values("trace.agent.debug"), {None: "none"})
+        store("trace.control.debug", shown[None])
+        self.assertEqual(pmcd.values("trace.control.debug"), shown)
         status, output = pmcd.pmstore("trace.agent.debug", "no-such-option")
         self.assertNotEqual(status, 0, output)
-        self.assertEqual(pmcd.values("trace.agent.debug"), {None: "none"})
+        self.assertEqual(pmcd.values("trace.control.debug"), shown)
 
     def test_of_a_reset_leave_connected_programs_as_they_are(self):
         pmcd = self.start_pmcd()

@@ -121,7 +121,7 @@ inline pmtrace_handle find_tag(std::string_view name,
                                std::initializer_list<Label> labels) noexcept {
   constexpr std::size_t kMostLabels = 16;  // C refuses more
   TextForC texts[2 * kMostLabels + 1];
-  pmtrace_label given[kMostLabels];
+  pmtrace_label given[kMostLabels]{};
   std::size_t text = 0;
   for (std::size_t i = 0; i < labels.size() && i < kMostLabels; ++i) {
     given[i].name = copy_text(labels.begin()[i].name, texts[text++]);

@@ -5,7 +5,6 @@
 
 #include <cstring>
 #include <string>
-#include <utility>
 
 #include "unit/metrics/metrics_fixture.hpp"
 
@@ -110,25 +109,21 @@ TEST_F(StoreTest, ReplacesDebugOptionsByName) {
   EXPECT_FALSE(pmDebugOptions.appl1);
 }
 
-TEST_F(StoreTest, ReplacesDebugOptionsByNumber) {
-  EXPECT_EQ(store("trace.control.debug", 2048), 0);
+TEST_F(StoreTest, TakesDebugOptionsAsItShowsThem) {
+  EXPECT_EQ(store("trace.agent.debug", "appl0"), 0);
+  const pmID id = pmid("trace.control.debug");
+  pmValueSet shown = *metrics_.fetch(&id, 1, nullptr, now_)->vset[0];
+  EXPECT_EQ(store("trace.agent.debug", "appl1"), 0);
+  EXPECT_EQ(store(shown, kRoot), 0);
   EXPECT_TRUE(pmDebugOptions.appl0);
-  EXPECT_EQ(fetch("trace.control.debug").begin()->second, 2048);
-  EXPECT_EQ(store("trace.control.debug", 0), 0);
-  EXPECT_FALSE(pmDebugOptions.appl0);
-  EXPECT_EQ(debug_options(), "none");
+  EXPECT_FALSE(pmDebugOptions.appl1);
 }
 
-TEST_F(StoreTest, ShowsTheOlderDebugOptionsAsTheirBits) {
-  const std::pair<const char*, int> bits[] = {{"pdu", 1},
-                                              {"optfetch,pmns", 0x4200},
-                                              {"http", 1 << 27},
-                                              {"desperate", 1 << 30},
-                                              {"labels", 0}};
-  for (const auto& [options, shown] : bits) {
-    EXPECT_EQ(store("trace.agent.debug", options), 0);
-    EXPECT_EQ(fetch("trace.control.debug").begin()->second, shown) << options;
-  }
+TEST_F(StoreTest, TakesZeroForNoDebugOptions) {
+  EXPECT_EQ(store("trace.agent.debug", "appl0"), 0);
+  EXPECT_EQ(store("trace.agent.debug", "0"), 0);
+  EXPECT_FALSE(pmDebugOptions.appl0);
+  EXPECT_EQ(debug_options(), "none");
 }
 
 TEST_F(StoreTest, OfAnUnknownDebugOptionChangesNothing) {

@@ -8,6 +8,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -184,10 +185,10 @@ inline Histogram of_values(const std::vector<double>& values) {
 }
 
 // Requires: there is one.
-inline const Tag& tag_of(const std::vector<Tag>& tags, const std::string& name) {
+inline const Tag& tag_of(const std::vector<Tag>& tags, std::string_view name) {
   for (const Tag& tag : tags)
     if (tag.name == name) return tag;
-  throw std::out_of_range(name);
+  throw std::out_of_range(std::string(name));
 }
 
 }  // namespace pcp::trace::command
