@@ -13,14 +13,18 @@ void LogQueue::push(std::string_view text) noexcept {
     const Lock lock(mutex_);
     const auto lines = static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
     // After a loss everything is dropped until the next take(), so that the gap is in one place.
-    if (queued_.lost_lines > 0 || queued_.text.size() + text.size() > kMostBytes) {
+    if (queued_.lost_lines > 0) {
       queued_.lost_lines += lines;
       return;
     }
+    const auto lose = [&] { queued_.lost_lines = std::max<std::uint64_t>(lines, 1); };
     try {
-      queued_.text += text;
+      if (queued_.text.size() + text.size() > kMostBytes)
+        lose();
+      else
+        queued_.text += text;
     } catch (const std::bad_alloc&) {
-      queued_.lost_lines += lines;
+      lose();
     }
   }
   changed_.notify_one();

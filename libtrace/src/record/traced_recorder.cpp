@@ -75,7 +75,7 @@ Recorder::Chosen Recorder::choose(const Captures::Look& look, const Tag* tag,
   if (!context.is_trace()) context = trace_.begin_trace();
   if (!context.is_trace()) {
     look->miss_for_want_of_room(inherited | tops);
-    return {};
+    return {.over_limit = over_limit};
   }
   Chosen chosen{.over_limit = over_limit, .around = around};
   // Parts of a transaction that was left out are left out, too: nobody must take a part for the
@@ -96,7 +96,7 @@ Recorder::Chosen Recorder::choose(const Captures::Look& look, const Tag* tag,
   if (chosen.places != 0 && context.own == 0) context.own = trace_.make_id();
   if (chosen.places != 0 && context.own == 0) {  // there was no memory for an id
     look->miss_for_want_of_room(chosen.places);
-    return {};
+    return {.over_limit = chosen.over_limit};
   }
   note_inside(around.place, around.begun);
   return chosen;
@@ -118,7 +118,7 @@ Recorder::Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Insid
   Begun begun{now(), OpenTable::kNowhere};
   begun.place = open_.enter(tag, begun.moment);
   const bool has_entry = OpenTable::is_entry(begun.place);
-  if (!has_entry && look) look->miss_for_want_of_room(std::exchange(places, 0));
+  if (!has_entry && look) look->miss_for_want_of_room(std::exchange(places, 0) | chosen.left_out);
   if (is_on && must_ring()) {  // see begin_after_ring()
     doorbell_->ring_if_asleep();
     begun.moment = now();

@@ -184,6 +184,7 @@ std::string slowest_line(const Run& run, const std::vector<Tag>& tags, const Sho
 // Open transactions that hung or were forgotten: the tags with the most, in order.
 std::string open_line(const std::vector<Tag>& tags, const Shown& shown) {
   constexpr std::size_t kMostTags = 3;
+  constexpr std::size_t kLeastName = 6;  // columns, although a great count leaves less room
   const auto open = [](const Tag* tag) { return tag->vanished.value_or(0); };
   Tags found;
   for (const Tag& tag : tags)
@@ -196,7 +197,9 @@ std::string open_line(const std::vector<Tag>& tags, const Shown& shown) {
   const std::size_t room = (shown.terminal().columns - kLabel - text.size() - 16) / named;
   for (std::size_t i = 0; i < named; ++i) {
     const std::string count = Shown::count(open(found[i])) + " ";
-    text += (i > 0 ? ", " : "") + count + shown.name(found[i]->name, room - count.size() - 2);
+    const std::size_t used = count.size() + 2;
+    text += (i > 0 ? ", " : "") + count +
+            shown.name(found[i]->name, std::max(room, used + kLeastName) - used);
   }
   if (found.size() > named) text += ", and " + std::to_string(found.size() - named) + " tags";
   return labelled(shown, "open", text);
@@ -319,10 +322,16 @@ std::string hosts_of(const Run& run, const Shown& shown, std::size_t room) {
 
 std::string incompleteness(const Run& run, const Shown& shown) {
   constexpr std::size_t kMostColumns = 400;  // may be longer than a line
+  constexpr std::size_t kMostArchives = 3;
+  const std::size_t named = std::min(run.incomplete.size(), kMostArchives);
   std::string lines;
-  for (const Incomplete& each : run.incomplete)
+  for (std::size_t i = 0; i < named; ++i) {
+    const Incomplete& each = run.incomplete[i];
     lines +=
         shown.bad("incomplete: " + shown.name(each.archive + ": " + each.why, kMostColumns)) + "\n";
+  }
+  if (const std::size_t more = run.incomplete.size() - named; more > 0)
+    lines += shown.bad("incomplete: " + std::to_string(more) + " more archives") + "\n";
   return lines;
 }
 

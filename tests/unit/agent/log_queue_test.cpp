@@ -36,6 +36,17 @@ TEST(LogQueue, CountsTheLinesForWhichThereIsNoRoom) {
   EXPECT_EQ(queue.take(kNever).text, "c\n");
 }
 
+TEST(LogQueue, TellsOfALostPieceOfALine) {
+  LogQueue queue;
+  const std::string great(LogQueue::kMostBytes, '-');
+  queue.push(great);
+  queue.push("a");
+  queue.push("b\n");  // another line's end would look as if it belonged to the text before
+  const auto taken = queue.take(kNever);
+  EXPECT_EQ(taken.text, great);
+  EXPECT_EQ(taken.lost_lines, 2u);
+}
+
 TEST(LogQueue, EndsItsWaitWhenItIsWoken) {
   LogQueue queue;
   queue.wake();

@@ -104,6 +104,18 @@ TEST(Summary, SaysWhatHadNotEnded) {
             std::string::npos)
       << text({hung});
   EXPECT_EQ(text({transaction("ended")}).find("not ended"), std::string::npos);
+  hung.vanished = 1'000'000;
+  hung.name = "checkout of a name that is long";
+  for (const std::string& line : lines_of(text({hung, hung, hung}))) EXPECT_LE(line.size(), 100U);
+}
+
+TEST(Summary, HasAtMostTwentyFiveLinesHoweverManyArchivesAreIncomplete) {
+  const std::vector<Tag> tags(40, transaction("checkout"));
+  for (const std::size_t archives : {4U, 9U, 30U}) {
+    auto run = an_hour();
+    run.incomplete.assign(archives, {"app.trace/trace", "its end is missing"});
+    EXPECT_LE(lines_of(summary(run, tags, "", kPlain)).size(), 25U) << archives;
+  }
 }
 
 TEST(Summary, KnowsNoTimeOfWhatOnlyTheDistributionKnows) {
