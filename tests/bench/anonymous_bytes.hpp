@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How much memory of this process is really there, and has no file behind it.
+// Resident memory of this process that no file backs.
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,7 @@ PARTS = ["caller", "flusher", "memory", "engine", "ingest", "fetch", "hostile", 
 
 
 class Tools:
-    """What the parts need: where things are, and a way to say what goes on."""
+    """Paths that the parts need, and a way to print progress."""
 
     def __init__(self, build):
         self.build = build
@@ -83,7 +83,7 @@ def main():
     parser.add_argument("--chart", type=pathlib.Path, help="write a chart (SVG) into this file")
     arguments = parser.parse_args()
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.default_int_handler)  # clean up first
+        signal.signal(number, signal.default_int_handler)  # so that all contexts clean up
 
     heading = circumstances(arguments.build)
     tools = Tools(arguments.build.resolve())

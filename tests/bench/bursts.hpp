@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How the caller's cost is measured, for us and for every peer: bursts of calls with pauses in
-// which whatever reads the events catches up, as in a program that has work of its own to do. What
-// counts is the calling thread's processor time; each burst is one sample.
+// Measures the caller's cost, the same way for us and for every peer: bursts of calls, with pauses
+// in which the reader of the events catches up, as in a program with work of its own. The measure
+// is the calling thread's processor time; each burst is one sample.
 #pragma once
 
 #include <chrono>
@@ -35,9 +35,9 @@ double cpu_ns_of_each(int calls, Call call) {
   return (thread_cpu_ns() - before) / calls;
 }
 
-// Gives the counter `ns`: nanoseconds of processor time a call, the median of all bursts, averaged
-// over the threads. And `elapsed_ns`, for calls that wait. Each burst comes after a rest and
-// what prepares it, which are not measured.
+// Sets the counters `ns` (processor time of a call) and `elapsed_ns` (for calls that wait): the
+// median of all bursts, averaged over the threads, in nanoseconds. A rest and `prepare` come before
+// each burst and are not measured.
 template <typename Call, typename Prepare = void (*)()>
 void measure(
     benchmark::State& state, int calls, std::chrono::nanoseconds rest, Call call,
@@ -64,7 +64,7 @@ void bursts(benchmark::State& state, Call call) {
   measure(state, kCallsInBurst, pause, call);
 }
 
-// How often to repeat.
+// Number of repetitions.
 inline void in_bursts(benchmark::internal::Benchmark* benchmark) {
   benchmark->UseManualTime()->Iterations(burst_count);
 }

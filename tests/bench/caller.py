@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a call costs the thread that makes it: ours, and what the peers take for the like.
+"""The cost of a call for its thread: ours, and the peers' nearest equivalent.
 
-Processor time of the calling thread, but for the stock library: its calls wait for the agent or for
-room in a socket, so what they cost their caller is the time that passes."""
+Processor time of the calling thread; for the stock library elapsed time, because its calls wait for the agent or for
+room in a socket."""
 
 import contextlib
 import os
@@ -16,7 +16,7 @@ from private_pmcd import STOCK_AGENT, STOCK_NAMESPACE, PrivatePmcd
 
 PART = "The caller"
 ROUNDS = 5
-FIRST_CALLS = 31  # each of a process of its own
+FIRST_CALLS = 31  # each in its own process
 THREADS = (1, 2, 4)
 
 KINDS = ("point", "observe", "count")
@@ -30,13 +30,13 @@ def _programs(tools):
     with ours, stock, lttng.session("pcp_trace_bench:observation"), \
             tempfile.TemporaryDirectory(prefix="trace-bench-") as directory:
         os.mkdir(os.path.join(directory, "mmv"))
-        # A flush comes in each pause, as it does with the default and longer pauses.
+        # So that a flush falls into each pause, as with the default interval and longer pauses.
         with_ours = ours.environment() | {"LD_LIBRARY_PATH": tools.library_directory,
                                           "PCP_TRACE_FLUSH": "5"}
         with_stock = stock.environment() | {"LD_LIBRARY_PATH": tools.stock_library_directory}
         yield {
             "by handle": ("caller_by_handle", None, with_ours),
-            # Its library waits three seconds for the daemon, which is not enough on a busy machine.
+            # LTTng's library waits three seconds for its daemon: too short on a busy machine.
             "LTTng": ("caller_lttng", "lttng_event", dict(os.environ, LTTNG_UST_REGISTER_TIMEOUT="60000")),
             "by name": ("caller_by_name", None, with_ours),
             "floor": ("caller_floor", None, None),
@@ -79,7 +79,7 @@ def measure(tools, brief):
         for number in range(1 if brief else ROUNDS):
             for name, (program, pattern, environment) in programs.items():
                 if name == "stock" and number % 2 == 1:
-                    continue  # a round of it takes up to a minute, and no bar rests on it
+                    continue  # a round takes up to a minute, and no bar depends on it
                 tools.progress(f"round {number + 1} of {ROUNDS}: {name}")
                 rows = google.run(tools, program, brief, pattern, environment)
                 if name == "LTTng" and not rows["lttng_event_enabled/iterations:1"]["enabled"]:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a call by handle costs, and what only our library has.
+// The cost of a call by handle, and of calls that only our library has.
 #include <pcp/trace.h>
 
 #include <vector>
@@ -44,9 +44,8 @@ BENCHMARK(begin_end_by_handle)->Apply(bench::in_bursts);
 
 constexpr pmtrace_label kLabels[] = {{"route", "/cart"}, {"zone", "eu-central-1"}};
 
-// By turns with the bare tag, to which it is compared: what the machine is busy with changes
-// between one benchmark and the next, and then two rows of the same call differ by more than the
-// bar.
+// Alternates with the bare tag for comparison: the machine's load changes between benchmarks, and
+// then two rows of the same call differ by more than the bar.
 void observe_labelled_by_handle(benchmark::State& state) {
   const pmtrace_handle labelled = pmtrace_tag_with("bench.handle", kLabels, 2);
   double value = 0;
@@ -62,7 +61,7 @@ void observe_labelled_by_handle(benchmark::State& state) {
 }
 BENCHMARK(observe_labelled_by_handle)->Apply(bench::in_bursts);
 
-// Of a tag that there is, with two labels.
+// An existing tag with two labels.
 void tag_with(benchmark::State& state) {
   bench::bursts(state,
                 [] { benchmark::DoNotOptimize(pmtrace_tag_with("bench.handle", kLabels, 2)); });

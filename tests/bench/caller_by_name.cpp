@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a call by name costs: the API that both libraries have, so this program is built once and
-// run with each of them.
+// The cost of a call by name. Both libraries have this API: the program is built once and runs with
+// each.
 #include <pcp/trace.h>
 
 #include "bursts.hpp"
@@ -32,7 +32,7 @@ void begin_end_by_name(benchmark::State& state) {
 }
 BENCHMARK(begin_end_by_name)->Apply(bench::in_bursts);
 
-// Without a pause: ours finds its queue full, stock's asynchronous one its socket.
+// Without a pause: our queue is full, or the socket of stock's asynchronous mode.
 void observe_by_name_flat_out(benchmark::State& state) {
   double value = 0;
   bench::measure(state, 10 * bench::kCallsInBurst, std::chrono::nanoseconds(0),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What calls cost that were compiled out: the same loop with and without them.
+// The cost of compiled-out calls: the same loop with and without them.
 #define PMTRACE_DISABLE
 #include <pcp/trace.h>
 

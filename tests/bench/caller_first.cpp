@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The cost of a process's first call: eight threads begin a transaction by handle at once, each
-// its first one. Prints the longest of the eight, in nanoseconds of time that passes.
+// The cost of a process's first call: eight threads begin their first transaction by handle at
+// once. Prints the longest of the eight, in nanoseconds of elapsed time.
 #include <algorithm>
 #include <array>
 #include <barrier>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What nothing built of the same parts could beat: the clocks, a bare queue, an idle loop.
+// The floor for any design of these parts: the clocks, a bare queue, an idle loop.
 #include <ctime>
 
 #include <concurrentqueue.h>

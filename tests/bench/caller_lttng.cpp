@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What an event of LTTng-UST costs, recorded by a session of its own.
+// The cost of an LTTng-UST event, recorded by its own session.
 #include "bursts.hpp"
 #include "lttng_event.h"
 
@@ -13,7 +13,7 @@ void lttng_event(benchmark::State& state) {
 }
 BENCHMARK(lttng_event)->Apply(bench::in_bursts_of_threads);
 
-// Two events for a span, with what ours has; its id is the cheapest one that there can be.
+// Two events for a span, with the fields of ours; the id is the cheapest possible.
 void lttng_span(benchmark::State& state) {
   std::uint64_t id = 0;
   bench::bursts(state, [&] {
@@ -26,7 +26,7 @@ void lttng_span(benchmark::State& state) {
 }
 BENCHMARK(lttng_span)->Apply(bench::in_bursts);
 
-// Says whether the session has enabled the event: otherwise nothing would be measured.
+// Reports whether the session has enabled the event; otherwise the benchmark measures nothing.
 void lttng_event_enabled(benchmark::State& state) {
   for (auto _ : state) benchmark::ClobberMemory();
   state.counters["enabled"] = lttng_ust_tracepoint_enabled(pcp_trace_bench, observation) ? 1 : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a counter costs in a memory mapped value file, which PCP's MMV agent reads. PCP_TMP_DIR has
-// to name a directory with a directory mmv in it.
+// The cost of a counter in a memory mapped value file, which PCP's MMV agent reads. PCP_TMP_DIR has
+// to name a directory with a subdirectory mmv.
 
 // The second header needs the first.
 // clang-format off
@@ -19,7 +19,7 @@ void* start_counter() {
   mmv_stats_add_metric(registry, "counter", 1, MMV_TYPE_U64, MMV_SEM_COUNTER,
                        MMV_UNITS(0, 0, 1, 0, 0, PM_COUNT_ONE), 0, "", "");
   void* mapping = mmv_stats_start(registry);
-  if (mapping == nullptr) std::exit(1);  // it has said why
+  if (mapping == nullptr) std::exit(1);  // the library has printed the reason
   return mapping;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a transaction costs while somebody has asked for spans: of its tag, or of another one.
+// The cost of a transaction while a monitor captures spans: of its tag, or of another one.
 #include <pcp/trace.h>
 
 #include <chrono>
@@ -16,8 +16,8 @@ using Clock = std::chrono::steady_clock;
 const pmtrace_handle asked = pmtrace_tag("bench.asked");
 const pmtrace_handle another = pmtrace_tag("bench.another");
 
-// 10,000 spans a second, so that no limit is reached. After so long a rest the flusher sleeps,
-// which it does not in the other benchmarks: somebody else wakes it.
+// 10,000 spans a second, below every limit. After this rest the flusher sleeps, which it does not
+// in the other benchmarks: wake_flusher() pays for the wake-up.
 const std::chrono::milliseconds kRest{bench::is_brief ? 1 : 100};
 void wake_flusher() {
   pmtrace_point(another);
@@ -48,7 +48,7 @@ void begin_and_end(benchmark::State& state, pmtrace_handle tag, std::chrono::nan
   bench::measure(state, bench::kCallsInBurst, rest, call, wake_flusher);
 }
 
-// As the next two, without anybody who asks.
+// The baseline of the next two: nobody captures.
 void begin_end(benchmark::State& state) { begin_and_end(state, another, bench::pause); }
 BENCHMARK(begin_end)->Apply(bench::in_bursts);
 

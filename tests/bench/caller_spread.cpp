@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How much the cost of single calls varies: each call of every burst is timed by itself. Bursts in
-// which the thread was preempted do not count.
+// The spread of single calls: each call of every burst is timed by itself. Bursts in which the
+// thread was preempted do not count.
 #include <pcp/trace.h>
 #include <sys/resource.h>
 

@@ -6,7 +6,7 @@ from xml.sax.saxutils import escape
 
 from table import number
 
-# What the chart shows of all figures, and how the README calls it.
+# The figures in the chart, with the README's names for them.
 ROWS = {
     "observe by handle, 1 thread": "observe, by handle",
     "observe by name, 1 thread": "observe, by name",
@@ -22,12 +22,12 @@ OURS, PEER = "#1f7a4d", "#9aa5b1"
 
 
 def _length(value, largest):
-    """In pixels: one nanosecond has none."""
+    """In pixels, on a logarithmic scale that begins at one nanosecond."""
     return (WIDTH - LEFT - RIGHT) * math.log(max(value, 1)) / math.log(largest)
 
 
 def of(figures, heading):
-    """An SVG that says in a look what a call costs. Empty if nothing of it was measured."""
+    """An SVG of the costs of calls. Empty if none of them was measured."""
     shown = [figure for figure in figures if figure.name in ROWS]
     if not shown:
         return ""

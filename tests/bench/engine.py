@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the agent's engine takes: time for each tag, holds of the mutex, and memory."""
+"""The cost of the agent's engine: time for each tag, holds of the mutex, and memory."""
 
 import contextlib
 import re
@@ -17,7 +17,7 @@ TAG_BYTES = 1024
 HOLD_US = 1000
 BUCKETS = 12
 INTERVAL_S = 0.5
-CLIENTS, CLIENT_TAGS = 100, 200  # of those who fill the histograms
+CLIENTS, CLIENT_TAGS = 100, 200  # of the clients that fill the histograms
 MIB = 1 << 20
 
 
@@ -31,7 +31,7 @@ def _times(tools, brief):
     for number in range(1 if brief else ROUNDS):
         tools.progress(f"the engine alone, round {number + 1} of {ROUNDS}")
         rounds.append(google.run(tools, "engine_bench", brief))
-    # One of all holds of the mutex is enough to be disturbed: so the median of each figure.
+    # One disturbed hold of the mutex spoils a maximum: so the median of each figure over the rounds.
     rows = {key: {name: median(each[key][name] for each in rounds)
                   for name, value in row.items() if isinstance(value, (int, float))}
             for key, row in rounds[0].items()}
@@ -61,8 +61,8 @@ def _by_tags(rows, name):
 
 
 def _memory(tools, brief):
-    """What agents hold more than empty ones when each of the window's buckets has values: one for
-    each number of tags, and one whose histograms would take more than they may."""
+    """Memory of agents with values in each of the window's buckets, compared to empty agents: one agent for each number
+    of tags, and one whose histograms exceed their limit."""
     counts = (20, 40) if brief else (1000, 10_000)
     shape = (["--clients", 2, "--tags", 10, "--seconds", 0.1] if brief else
              ["--clients", CLIENTS, "--tags", CLIENT_TAGS, "--seconds", INTERVAL_S * (BUCKETS + 2)])
@@ -105,7 +105,7 @@ def _memory(tools, brief):
 
 @contextlib.contextmanager
 def _warm_agent(tools):
-    """One that has served a client: what it takes for that is none of the tags'."""
+    """An agent that has served a client already, so that one-time memory does not count for the tags."""
     options = ["-T", str(int(BUCKETS * INTERVAL_S)), "-N", str(BUCKETS)]
     with PrivatePmcd(agent=tools.agent, namespace=tools.namespace, options=options) as pmcd:
         fetch.fill(pmcd, 1, kinds=("point",))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the engine's work costs, in CPU time of its thread: what the ingest thread asks of it for
-// each PDU, and the steps, of rotations, fetches and a reset, for which the agent's mutex is held.
-// A step's longest time is the longest of all its repetitions, without what is preemption.
+// The engine's work in CPU time of its thread: the calls of the ingest thread for each PDU, and the
+// steps of rotations, fetches and a reset, which hold the agent's mutex. A step's longest time is
+// the longest of all its repetitions, without preemption.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -21,13 +21,13 @@ namespace {
 using bench::is_brief;
 using bench::thread_cpu_ns;
 
-// As the agent has them: in ingest/rotation.cpp and agent/fetcher.cpp.
+// Same values as in ingest/rotation.cpp and agent/fetcher.cpp.
 constexpr std::size_t kTagsOfRotation = 16;
 constexpr std::size_t kTagsOfFetch = 256;
 
 constexpr TraceType kType = TraceType::Transact;
 
-// What a client sends of one tag for 1,000 transactions that took a few milliseconds.
+// A client's delta of one tag: 1,000 transactions of a few milliseconds.
 struct SampleDelta {
   SampleDelta() {
     Histogram histogram;
@@ -43,7 +43,7 @@ struct SampleDelta {
   std::string packed;
 };
 
-// An engine with so many tags, and a clock that goes from interval to interval.
+// An engine with `count` tags, and a clock that advances by intervals.
 struct Load {
   explicit Load(std::int64_t count) : engine(EngineOptions{}, {}, Time{0}) {
     free_without_delay();  // as the agent does
@@ -115,8 +115,8 @@ void apply_delta(benchmark::State& state) {
   }
 }
 
-// One with a full window, the same for all that leave it full: filling takes longer than what is
-// measured.
+// An engine with a full window, shared by all benchmarks that leave it full: filling takes longer
+// than the measurement.
 Load& full_load(std::int64_t count) {
   static std::map<std::int64_t, Load> loads;
   const auto [load, is_new] = loads.try_emplace(count, count);
@@ -124,7 +124,7 @@ Load& full_load(std::int64_t count) {
   return load->second;
 }
 
-// Calls measured(load, steps) for each round, prepare(load) before it, without measuring.
+// Calls prepare(load), not measured, and measured(load, steps) in each round.
 template <typename Prepare, typename Measured>
 void in_steps(benchmark::State& state, Prepare prepare, Measured measured) {
   Load& load = full_load(state.range(0));
@@ -148,7 +148,7 @@ void rotate_all(Load& load, Steps& steps) {
   while (steps.time([&] { return load.engine.rotate(load.now, kTagsOfRotation); })) continue;
 }
 
-// What a fetch of all tags takes.
+// The engine's part in a fetch of all tags.
 void take_snapshot(Load& load, Steps& steps) {
   std::vector<TagValues> slice;
   slice.reserve(kTagsOfFetch);
@@ -162,12 +162,12 @@ void rotate(benchmark::State& state) { in_steps(state, end_an_interval, rotate_a
 
 void snapshot(benchmark::State& state) { in_steps(state, prepare_nothing, take_snapshot); }
 
-// As a fetch finds them that comes before the rotation.
+// A fetch that comes before the rotation.
 void snapshot_that_rotates(benchmark::State& state) {
   in_steps(state, end_an_interval, take_snapshot);
 }
 
-// Once, because it leaves nothing.
+// Registered for one iteration: nothing is left afterwards.
 void reset(benchmark::State& state) {
   in_steps(state, prepare_nothing, [](Load& load, Steps& steps) {
     steps.time([&] {

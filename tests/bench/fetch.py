@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a monitor waits for: fetches of many tags, and of some while the agent is busy."""
+"""A monitor's waiting time: fetches of many tags, and of a few while the agent is busy."""
 
 import contextlib
 import os
@@ -21,7 +21,7 @@ CLASSIC = ",".join(
     + [f"trace.observe.{name}" for name in ("count", "rate", "value")]
     + ["trace.point", "trace.counter", "trace.control"])
 
-# Ways of naming tags, of which PCP's tools tell instances apart by the first word.
+# Ways of naming tags. PCP's tools tell instances apart by the first word.
 NAMES = {
     "words of their own": "tag{}",
     "one first word": "read /file/{}",
@@ -31,7 +31,7 @@ NAMES = {
 
 WINDOW = ["-T", "60", "-N", "12"]
 INTERVAL_S = 5
-STOCK_CHUNK_BYTES = 1024  # that the stock agent reads at once
+STOCK_CHUNK_BYTES = 1024  # the stock agent's read size
 
 
 def measure(tools, brief):
@@ -79,8 +79,8 @@ def _many_tags(tools, count, in_proportion, rounds, wait):
     with _agent(tools, STOCK_AGENT) as stock:
         tools.progress(f"{count:,} tags for the stock agent")
         fill(stock, count)
-        # It is silent for longer than pmcd stands, so pmcd is asked to be patient; and one metric
-        # of its 20 must do: all of them took it 28 s.
+        # The stock agent is silent for longer than pmcd tolerates, so pmcd gets a longer timeout. One of its 20 metrics
+        # must do: all of them took 28 s.
         stock.pmstore("pmcd.control.timeout", 60)
         tools.progress(f"a fetch of {count:,} tags by the stock agent")
         of_stock = _fetch(tools, stock, 0, ["trace.transact.count"], warm=False)[0][0] / 1000
@@ -94,7 +94,7 @@ def _many_tags(tools, count, in_proportion, rounds, wait):
 
 
 def _names(tools, count, rounds, wait):
-    """Fetches and looks up names of tags that are called in different ways."""
+    """Fetches, and looks up names, of tags with different kinds of names."""
     samples = {kind: [] for kind in NAMES}
     with contextlib.ExitStack() as stack:
         pmcds = {kind: stack.enter_context(_agent(tools, tools.agent)) for kind in NAMES}
@@ -118,7 +118,7 @@ def _names(tools, count, rounds, wait):
 
 
 def _label_sets(tools, processes, tags, rounds, wait):
-    """Fetches of sets of labels, beside those of as many tags without: both of many processes."""
+    """Fetches of label sets and of as many tags without labels: both of many processes."""
     count = processes * tags
     samples, resident, wrong = {"plain": [], "labels": []}, {}, 0
     with contextlib.ExitStack() as stack:
@@ -148,8 +148,7 @@ def _label_sets(tools, processes, tags, rounds, wait):
 
 
 def _count_by_processes(tools, pmcd, processes, tags, labels):
-    """Has each of so many processes count tags of its own. Gives by how many calls the agent is
-    wrong."""
+    """Each of `processes` processes counts tags of its own. Gives by how many calls the agent's counts are wrong."""
     command = [tools.program("our_clients"), "--socket", pmcd.path("run/trace.socket"), "--own-tags",
                "--clients", processes, "--tags", tags, "--events", tags, "--seconds", 0.001]
     output = subprocess.run([str(word) for word in command + ["--labels"] * labels], text=True,
@@ -163,7 +162,7 @@ def _count_by_processes(tools, pmcd, processes, tags, labels):
 
 def _under_load(tools, seconds):
     groups = ["pmcd.control.timeout", "trace.transact.count"]
-    lead = min(1, seconds)  # of the loads, which go on for as long after the fetches
+    lead = min(1, seconds)  # of the loads, which also last this much longer than the fetches
     with _agent(tools, tools.agent) as pmcd:
         fill(pmcd, 1000, kinds=("transact",))
         tools.progress("fetches beside 16 stock programs and 100 clients of ours")
@@ -201,7 +200,7 @@ def _agent(tools, agent):
 
 
 def _wait_for_window(wait):
-    """Until the values are in the window, so that all metrics have some."""
+    """Waits until the values are in the window, so that all metrics have values."""
     time.sleep(INTERVAL_S + 1 if wait else 0)
 
 
@@ -218,8 +217,7 @@ def _fetch(tools, pmcd, rounds, groups, seconds=60, warm=True):
 
 
 def fill(pmcd, count, name=NAMES["words of their own"], kinds=TYPES):
-    """Makes so many tags, in turn of each kind, as a stock client would: so that both agents can
-    take it."""
+    """Makes `count` tags, the kinds in turn, as a stock client would: both agents accept them."""
     with socket.create_connection(("127.0.0.1", pmcd.trace_port)) as connection:
         read_ack(connection)
         chunk, last = b"", None

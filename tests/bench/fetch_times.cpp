@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Measures what a monitor waits for: fetches groups of metrics in turn, all of a round one after
-// the other on one connection to pmcd, and prints a line of times for each round.
+// Measures a monitor's waiting time: fetches groups of metrics in turn on one connection to pmcd,
+// and prints a line of times for each round.
 //
 //   fetch_times HOST ROUNDS SECONDS GROUP...
 //
 // A group is a node of the name space, whose metrics are fetched in one request, or several nodes
-// with commas between; or "indom:" and a metric, for the names of that metric's instances. It ends
-// after so many rounds or seconds, whichever comes first. The first line has the times of a first
-// round, which finds nothing in any cache. Times are in microseconds.
+// with commas between; or "indom:" and a metric, for the names of that metric's instances. The
+// program ends after ROUNDS or SECONDS, whichever comes first. The first line has the times of a
+// first round, with cold caches. Times are in microseconds.
 #include <pcp/pmapi.h>
 
 #include <chrono>

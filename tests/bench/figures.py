@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a benchmark has found: one line of the table that `./run bench` prints."""
+"""A benchmark's result: one line of the table that `./run bench` prints."""
 
 import dataclasses
 import statistics
@@ -11,9 +11,9 @@ class Figure:
     name: str  # what was measured, in words
     unit: str
     ours: float
-    limit: float = None  # what it may be, in the same unit and from the same run; None: no bar
-    bar: str = ""  # how the limit comes about, in words
-    peers: dict = dataclasses.field(default_factory=dict)  # name -> the same of a peer
+    limit: float = None  # in the same unit and from the same run; None: no bar
+    bar: str = ""  # the reason of the limit, in words
+    peers: dict = dataclasses.field(default_factory=dict)  # name -> the peer's figure
     at_least: bool = False  # the limit is a lower one
     notes: list = dataclasses.field(default_factory=list)  # lines to print below the table
 
@@ -29,6 +29,6 @@ def median(values):
 
 
 def percentile(values, percent):
-    """The smallest of the values that so many percent of them do not exceed."""
+    """The smallest value that at least `percent` percent of all values do not exceed."""
     ordered = sorted(values)
     return ordered[max(0, -(-len(ordered) * percent // 100) - 1)]

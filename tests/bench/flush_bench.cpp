@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a flush of a thousand tags costs the library's own thread, from Pending to the socket, and
-// how many bytes it takes.
+// A flush of a thousand tags: the time of the library's own thread, from Pending to the socket, and
+// the bytes.
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -63,8 +63,8 @@ class Peer {
   }
   static std::string path() { return "/tmp/flush-bench." + std::to_string(::getpid()); }
 
-  // Counters, all per tag: bins, bytes of its name, bytes of its share of a batch. Waits until the
-  // client has hung up.
+  // Sets counters, all per tag: bins, bytes of its name, bytes of its share of a batch. Waits until
+  // the client has hung up.
   void report(benchmark::State& state) {
     reader_.join();
     const auto per_tag = [this](std::size_t sum) {
@@ -113,7 +113,7 @@ class Peer {
   std::size_t bins_ = 0;
 };
 
-// The flusher's half that sends, without its timers.
+// The sending half of the flusher, without its timers.
 class Flushing final : public Connection::Listener {
  public:
   Flushing() {
@@ -124,9 +124,8 @@ class Flushing final : public Connection::Listener {
     connection_.establish();
   }
 
-  // Sends all that is pending on what looks like a new connection to an agent, which has to be told
-  // the names, and waits for it to be acknowledged. Gives the thread's nanoseconds until it was on
-  // its way.
+  // Sends all pending values as on a new connection, which needs the names, and waits for the
+  // acknowledgement. Gives the thread's nanoseconds until the batch was sent.
   double flush() {
     sender_.disconnected();
     welcome_.last_sequence = counters_.batches;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the library's own thread costs: per record, and per flush of a thousand tags."""
+"""The cost of the library's own thread: per record, and per flush of a thousand tags."""
 
 import google
 from figures import Figure, median

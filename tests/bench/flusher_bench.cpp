@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a record costs the library's own thread: drained, added up and binned.
+// The cost of a record for the library's own thread: drained, added up and binned.
 #include <array>
 #include <cmath>
 #include <random>
@@ -19,7 +19,7 @@ namespace {
 using namespace pcp::trace;
 using namespace pcp::trace::client;
 
-// What a program records: latencies around a tenth of a millisecond, its tags in no order.
+// A program's records: latencies around a tenth of a millisecond, tags in random order.
 class Workload {
  public:
   explicit Workload(int tag_count) {
@@ -41,11 +41,11 @@ class Workload {
   std::size_t position_ = 0;
 };
 
-// A thread that records into a queue while the flusher's thread waits, so that the flusher finds
-// the records as it does in life: in the cache of another processor.
+// A thread that records into a queue while the flusher's thread waits: as in production, the
+// records are in the cache of another processor.
 class RecordingThread {
  public:
-  static constexpr int kRecords = 2048;  // half of a queue, which is when the flusher is woken
+  static constexpr int kRecords = 2048;  // half of a queue: the flusher's wake-up mark
 
   RecordingThread(int tag_count, RecordKind kind) : workload_(tag_count), kind_(kind) {}
   ~RecordingThread() {

@@ -7,7 +7,7 @@ import subprocess
 
 
 def run(tools, program, brief=False, pattern=None, environment=None):
-    """Gives what a program measured: name -> its row of the JSON report."""
+    """Gives the program's measurements: name -> its row of the JSON report."""
     command = [tools.program(program), "--benchmark_format=json"]
     if pattern:
         command.append(f"--benchmark_filter={pattern}")

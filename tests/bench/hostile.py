@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What one hostile peer costs the others: their throughput, and what a monitor waits for."""
+"""The cost of one hostile peer for the other clients: their throughput, and a monitor's waiting time."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ KINDS = {
     "deaf": "100 connections that read no answer",
 }
 
-TAGS = 1000  # that are fetched
+TAGS = 1000  # the fetched ones
 WORST = 1.5
 BAR = "1.5 times undisturbed; the hostile peer takes all of a processor that it can"
 
@@ -45,14 +45,14 @@ def measure(tools, brief):
 
 
 def _figure(name, times, undisturbed):
-    """`times` is by how much each kind of hostile peer makes it worse."""
+    """`times`: the factor by which each kind of hostile peer worsens the figure."""
     return Figure(part=PART, name=name, unit="x", ours=max(times.values()), limit=WORST, bar=BAR,
                   notes=[undisturbed] + [f"{KINDS[kind]}: {value:.2f} x"
                                          for kind, value in times.items()])
 
 
 def _serve(tools, kind, seconds):
-    """Gives the batches a second that the agent has acknowledged, and how long fetches took."""
+    """Gives the acknowledged batches a second, and the times of fetches."""
     with PrivatePmcd(agent=tools.agent, namespace=tools.namespace) as pmcd:
         fill(pmcd, TAGS, kinds=("transact",))
         attack = kind and _attack(tools, pmcd, kind)
@@ -75,7 +75,7 @@ def _serve(tools, kind, seconds):
 def _attack(tools, pmcd, kind):
     attack = subprocess.Popen([tools.program("hostile_peers"), str(pmcd.trace_port), kind],
                               stdout=subprocess.PIPE, text=True)
-    attack.stdout.readline()  # that it has begun
+    attack.stdout.readline()  # once the attack has begun
     return attack
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Attacks an agent over TCP in one of several ways, with all that one processor can do, until it is
-// ended. Prints "begun" when it is in full swing.
+// Attacks an agent over TCP in one of several ways, with all of one processor, until it is killed.
+// Prints "begun" at full load.
 //
 //   hostile_peers PORT KIND
 //
@@ -8,7 +8,7 @@
 //   in
 //              all
 //   connects   connects and closes at once
-//   nonsense   connects, and sends what is no PDU
+// nonsense   connects, and sends bytes that are no PDU
 //   tags       defines and uses tags without end
 //   deaf       100 connections that want acknowledgements and never read one
 #include <arpa/inet.h>
@@ -46,7 +46,7 @@ int connect_to_agent() {
   if (fd >= 0 && ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0)
     return fd;
   if (fd >= 0) ::close(fd);
-  return -1;  // too fast for the agent, or for this machine's ports: the next one may go
+  return -1;  // too fast for the agent, or for this machine's ports: try the next connection
 }
 
 std::vector<int> connect_many(int number) {
@@ -83,7 +83,7 @@ void slow() {
   for (std::size_t at = 0;; ++at) {
     for (int& fd : sockets) {
       if (::send(fd, &pdu[at % pdu.size()], 1, MSG_NOSIGNAL) != 1) {
-        ::close(fd);  // the agent has had enough
+        ::close(fd);  // the agent has closed the connection
         fd = connect_to_agent();
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Writes an archive as `pcp trace record` would of many transactions that are all called in each
-// interval: all of them are in all samples, and their distributions each minute.
+// Writes an archive as `pcp trace record` would, of transactions that are all called in each
+// interval: all are in all samples, and their distributions each minute.
 //
 //   hour_archive ARCHIVE TAGS SECONDS SECONDS_BETWEEN_SAMPLES
 #include <algorithm>
@@ -114,7 +114,7 @@ class Values {
     set_.values.emplace_back().inst = instance;
   }
 
-  // Good as long as nothing is added.
+  // Valid until values are added.
   MetricValues finished() {
     for (std::size_t i = 0; i < starts_.size(); ++i)
       set_.values[i].value.pval = reinterpret_cast<pmValueBlock*>(&memory_[starts_[i]]);
@@ -136,7 +136,7 @@ class Hour {
       if (what.type == TraceType::Transact) add_metric(what);
   }
 
-  // As a recording begins.
+  // The first sample of a recording.
   void add_first_sample() {
     Sample none;
     for (std::size_t i = 0; i < metrics_.size(); ++i) none.push_back({id(i), PM_VAL_INSITU, {}});
@@ -213,7 +213,7 @@ class Hour {
   Durations durations_;
 };
 
-// Requires: they are numbers greater than 0.
+// Requires: all numbers are greater than 0.
 int write(const std::string& path, int tags, std::int64_t seconds, std::int64_t interval) {
   Result<ArchiveWriter> writer =
       ArchiveWriter::create(path, {ArchiveVersion::V3, 1, stamp(0), "saturn", "UTC"});

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the agent's clients cost it, ours and stock ones, and whether it counts every call."""
+"""The cost of the agent's clients, ours and stock ones, and whether the agent counts every call."""
 
 import os
 import subprocess
@@ -51,7 +51,7 @@ def _our_clients(tools, rounds, seconds):
 
 
 def _load_with_ours(tools, pmcd, seconds, own_tags):
-    """Gives the share of a core that the agent took, and what the clients say."""
+    """Gives the agent's share of a core, and the clients' output."""
     agent = pmcd.agent_pid()
     cpu, begin = cpu_s(agent), time.monotonic()
     done = _run([tools.program("our_clients"), "--socket", pmcd.path("run/trace.socket"),
@@ -60,7 +60,7 @@ def _load_with_ours(tools, pmcd, seconds, own_tags):
 
 
 def _miscounted(pmcd, done):
-    """Calls that were counted once too often or too seldom, and sums that are wrong."""
+    """Calls that were counted twice or not at all, and wrong sums."""
     wrong = sum(abs(done[kind] - _sum(pmcd, f"trace.{kind}.count")) for kind in TYPES)
     for expected, metric in ((done["transact_sum"], "trace.transact.total_time"),
                              (done["observe_sum"], "trace.observe.sum")):
@@ -71,7 +71,7 @@ def _miscounted(pmcd, done):
 # Stock ones ---------------------------------------------------------------------------------------
 
 def _raw_stock_clients(tools, rounds, seconds):
-    """Sockets that write so many PDUs at once that the agent alone is what is measured."""
+    """Sockets that write many PDUs at once, so that only the agent is measured."""
     agents = {"ours": tools.agent, "stock": STOCK_AGENT}
     for tags in (4, 32):
         rates = {name: [] for name in agents}
@@ -143,7 +143,7 @@ def _sum(pmcd, metric):
 
 
 def _final_count(pmcd, expected):
-    """Waits until the agent has counted as many calls, or counts no more; gives how many."""
+    """Waits until the agent has counted that many calls, or its count stands still; gives the count."""
     before = -1
     while (now := sum(_sum(pmcd, f"trace.{kind}.count") for kind in TYPES)) not in (before,
                                                                                     expected):

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The least that a call of a library can be which looks whether it is switched on. */
+/* The minimum for a library call that checks whether tracing is on. */
 #ifndef LOAD_AND_BRANCH_H
 #define LOAD_AND_BRANCH_H
 

@@ -33,7 +33,7 @@ TraceType type_of(std::uint32_t tag) {
   }
 }
 
-// So that sums of many are exact.
+// Rounded to few bits, so that sums of many are exact.
 double rounded(double value) { return std::round(std::ldexp(value, 24)) / std::ldexp(1, 24); }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Batches as a busy program sends them, made in advance, so that sending them costs little.
+// Batches of a busy program, made in advance, so that sending them costs little.
 #pragma once
 
 #include <array>
@@ -10,14 +10,14 @@
 
 namespace pcp::trace::bench {
 
-// What batches come to.
+// The totals of batches.
 struct LoadTotals {
   std::array<std::uint64_t, kTraceTypes.size()> counts{};
-  std::array<double, kTraceTypes.size()> sums{};  // of times and observations; exact
+  std::array<double, kTraceTypes.size()> sums{};  // times and observations; exact
   std::uint64_t batches = 0;
   std::uint64_t bytes = 0;
   std::uint64_t histograms = 0;
-  std::uint64_t bins = 0;  // occupied ones, of all histograms together
+  std::uint64_t bins = 0;  // occupied bins of all histograms together
 
   void add(const LoadTotals& more);
   std::uint64_t records() const;
@@ -28,18 +28,18 @@ struct LoadTotals {
 struct BatchShape {
   std::uint32_t tags = 100;
   std::uint64_t events = 100'000;
-  double spread = 1;    // of times, on their logarithmic scale
+  double spread = 1;    // of the times, on their logarithmic scale
   bool labels = false;  // tags have two labels, one of them their owner
 };
 
-// Of ten tags four are transactions, three observations, two points, and one is a counter; each has
-// the same number of events. Times are log-normal, most of them within 30% of a middle that each
-// tag has for itself.
+// Four of ten tags are transactions, three observations, two points, and one is a counter; each has
+// the same number of events. Times are log-normal, most of them within 30% of their tag's middle.
 struct LoadBatch {
-  // `seed` makes batches differ in their values.
+  // `seed`: batches with different seeds differ in their values.
   LoadBatch(const BatchShape& shape, int seed);
 
-  // Appends the TAGS PDU that batches of this shape need. `owner`: for names of its own, not 0.
+  // Appends the TAGS PDU for batches of this shape. `owner`: not 0 gives the names a suffix of
+  // their own.
   static void append_tags(std::string& out, std::uint32_t pid, const BatchShape& shape, int owner);
 
   std::string body;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A session of LTTng's that records the benchmark's event, as somebody would who traces with it."""
+"""An LTTng session that records the benchmark's event, as its users would."""
 
 import contextlib
 import os
@@ -21,7 +21,7 @@ def _daemon_answers():
 
 @contextlib.contextmanager
 def _daemon():
-    """The session daemon that is there, or one of our own as long as this lasts."""
+    """The running session daemon, or one of our own while this lasts."""
     if _daemon_answers():
         yield
         return

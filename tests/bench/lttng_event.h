@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* An event like an observation: a value and the name of what was observed. And the begin and the
- * end of a span, with what a span of ours has. */
+/* An event like an observation: a value and its name. And a span's begin and end events, with the
+ * fields of our spans. */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER pcp_trace_bench
 

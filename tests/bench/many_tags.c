@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * many_tags TAGS SECONDS: a transaction of each of so many tags, four times a second.
+ * many_tags TAGS SECONDS: a transaction of each of TAGS tags, four times a second.
  */
 #include <pcp/trace.h>
 #include <stdio.h>

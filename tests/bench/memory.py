@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What tracing adds to a process's memory."""
+"""The memory that tracing adds to a process."""
 
 import subprocess
 

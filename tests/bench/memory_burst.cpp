@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// 64 threads that record far more than their queues hold, all at once and each with all of a
-// thousand tags. Prints the bytes of memory that tracing has added to the process by the end of the
-// burst, and after all of it was delivered.
+// 64 threads record far more than their queues hold, all at once, each with all of a thousand tags.
+// Prints the bytes that tracing has added to the process by the end of the burst, and after the
+// delivery.
 #include <barrier>
 #include <cmath>
 #include <cstdint>
@@ -34,7 +34,7 @@ int main() {
   std::vector<std::thread> threads;
   for (std::size_t t = 0; t < kThreads; ++t)
     threads.emplace_back([&, t] {
-      all.arrive_and_wait();  // their stacks are there
+      all.arrive_and_wait();  // all stacks exist now
       all.arrive_and_wait();
       for (std::size_t i = 0; i < calls; ++i)
         pmtrace_observe(tags[(i * 7 + t) % kTags], values[i % values.size()]);

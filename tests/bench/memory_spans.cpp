@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // 1,000 threads with one transaction inside another every 20 ms each, for a few seconds: 100,000 a
-// second, of which a capture takes as many as its limit allows. Prints the bytes of memory that
-// tracing has added to the process by then, and how many of the transactions were captured.
+// second, more than a capture's limit. Prints the bytes that tracing has added to the process, and
+// the number of captured transactions.
 #include <atomic>
 #include <barrier>
 #include <chrono>
@@ -39,7 +39,7 @@ int main() {
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t)
     threads.emplace_back([&] {
-      all.arrive_and_wait();  // their stacks are there
+      all.arrive_and_wait();  // all stacks exist now
       all.arrive_and_wait();
       const pmtrace_handle whole = pmtrace_tag("bench.asked");
       const pmtrace_handle part = pmtrace_tag("bench.part");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Puts an agent to work as programs with our library do, each of them for a million events a second
-// and all from one process: connections of version 2 that send a batch every 100 ms, with 100 tags
-// of all types, histograms of log-normal times among them, and read the acknowledgements. Prints
-// what the agent must have counted in the end.
+// Loads an agent as programs with our library do, each of them for a million events a second and
+// all from one process: connections of version 2 that send a batch every 100 ms, with 100 tags of
+// all types, histograms of log-normal times among them, and read the acknowledgements. Prints the
+// expected counts of the agent.
 #include <getopt.h>
 #include <unistd.h>
 
@@ -54,8 +54,8 @@ void check(const asio::error_code& error, const char* what) {
   if (error) fail(std::string(what) + ": " + error.message());
 }
 
-// One program that is traced. Talks with the agent until `end`, then waits for the last
-// acknowledgement and says BYE.
+// One traced program. Talks with the agent until `end`, then waits for the last acknowledgement and
+// says BYE.
 class Client {
  public:
   Client(asio::io_context& io, const Options& options, const std::vector<LoadBatch>& batches,
@@ -123,7 +123,7 @@ class Client {
     }
   }
 
-  // For the time of the next batch, or for nothing. One batch there always is.
+  // Waits for the time of the next batch, if there is one. The first batch is always sent.
   void wait() {
     if (sequence_ > 0 && (next_ >= end_ || Clock::now() >= end_)) return leave();
     if (options_.flat_out) return send();
@@ -174,7 +174,7 @@ class Client {
   Clock::time_point end_;
   wire::FrameReader reader_{wire::kLeastMaxPduBytes};
   std::string out_;
-  std::uint64_t sequence_ = 0;  // of the batch that is on its way, or was acknowledged
+  std::uint64_t sequence_ = 0;  // of the last batch, sent or acknowledged
   LoadTotals acknowledged_;
   bool said_bye_ = false;
 };
@@ -270,7 +270,7 @@ void print(const LoadTotals& totals) {
 }
 
 void run(const Options& options) {
-  // Different ones, so that the same bytes do not always meet the same caches.
+  // Several, so that the caches do not always see the same bytes.
   constexpr int kBatches = 16;
   std::vector<LoadBatch> batches;
   for (int i = 0; i < kBatches; ++i) batches.emplace_back(options.shape, i);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What it costs to record a program, and to look at what was recorded."""
+"""The cost of recording a program, and of viewing the recording."""
 
 import os
 import subprocess
@@ -13,8 +13,8 @@ PART = "pcp trace"
 HOUR_S = 3600
 MIB = 1 << 20
 
-# Runs a command; prints how long it took, its processor time and its memory. In a process of its
-# own, for a child's memory is never less than what its parent had.
+# Runs a command; prints its elapsed time, processor time and memory. In a process of its own, because a child's memory
+# is never less than its parent's was.
 USAGE = """
 import resource, subprocess, sys, time
 begin = time.monotonic()
@@ -59,8 +59,7 @@ def _recorder(tools, tags, seconds):
 
 
 def _report(tools, tags, interval, seconds):
-    """Makes a page of an archive. Gives the seconds that this took, the size of the page, the
-    memory, and a note."""
+    """Makes a page of an archive. Gives the seconds, the size of the page, the memory, and a note."""
     with tempfile.TemporaryDirectory(prefix="trace-bench-") as directory:
         archive, page = (os.path.join(directory, name) for name in ("run", "page.html"))
         tools.progress(f"an archive of {tags:,} tags, {seconds} s")

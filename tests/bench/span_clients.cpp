@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Sends an agent spans as so many programs do that capture all that they may, and all from one
-// process: EVENTS as soon as the last one is acknowledged, or, paced, every 100 ms as many spans as
-// the agent allows. They begin when somebody asks for the tag bench.asked; flat out they wait for
-// that, and for an acknowledgement, also beyond their seconds. Prints what the agent has
-// acknowledged, and how many a second it allows them in the end.
+// Sends spans to an agent as programs at their capture limit do, all from one process. Flat out:
+// EVENTS as soon as the last one is acknowledged; the clients first wait for a capture of
+// bench.asked, and at the end for an acknowledgement, even beyond SECONDS. Paced: as many spans as
+// the agent allows, every 100 ms. Prints the acknowledged spans, and the rate that the agent allows
+// in the end.
 //
 //   span_clients SOCKET CLIENTS SECONDS flat-out|paced
 #include <unistd.h>
@@ -71,7 +71,7 @@ class Client {
     check(error, "write");
     read();
     if (!is_paced_) return;
-    timer_.expires_at(end);  // should nobody ask
+    timer_.expires_at(end);  // in case nobody captures
     timer_.async_wait([this](const asio::error_code& cancelled) {
       if (!cancelled) leave();
     });
@@ -128,7 +128,7 @@ class Client {
     });
   }
 
-  // Room for a largest span is left, as programs leave it.
+  // Leaves room for a largest span, as programs do.
   void send() {
     constexpr std::size_t kMost =
         wire::kMaxEventsPduBytes - wire::kEventsOverheadBytes - wire::kMaxSpanBytes;
@@ -172,7 +172,7 @@ class Client {
   wire::FrameReader reader_{wire::kLeastMaxPduBytes};
   std::string out_;
   std::uint64_t sequence_ = 0;
-  std::uint64_t control_ = 0;  // number of what is asked for; 0: nothing yet
+  std::uint64_t control_ = 0;  // number of the capture; 0: none yet
   std::uint32_t most_a_second_ = 0;
   std::uint32_t places_ = 0;
   std::uint64_t sent_ = 0;  // not yet acknowledged

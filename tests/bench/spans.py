@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What it costs that somebody looks at single transactions: the programs, and the agent."""
+"""The cost of a capture: for the programs, and for the agent."""
 
 import os
 import subprocess
@@ -18,7 +18,7 @@ ROUNDS = 5
 MIB = 1 << 20
 CLIENTS = 100
 
-# As many as there are: the agent allows 20,000 a second of all programs together.
+# Captures all spans up to the agent's limit: 20,000 a second of all programs together.
 FILTER = "tag=bench.asked limit=1000000/s"
 
 
@@ -64,7 +64,7 @@ def _caller(tools, rounds, brief):
 
 
 def _calls(tools, brief):
-    """The captured ones first: the agent allows each program the less the more have sent spans."""
+    """The captured ones first: the more programs send spans, the less the agent allows each."""
     with _agent(tools) as pmcd:
         environment = _environment(tools, pmcd) | {"PCP_TRACE_FLUSH": "5"}  # as in caller.py
 
@@ -139,7 +139,7 @@ def _store(tools, rounds, seconds):
 
 
 def _fetch(tools, rounds, seconds):
-    """Fetches of counts beside programs that send spans, and beside the same that send none."""
+    """Times fetches of counts beside programs that send spans, and beside the same programs without spans."""
     times = {False: [], True: []}
     allowed = []
     for number in range(rounds):
@@ -169,7 +169,7 @@ def _span_clients(tools, pmcd, count, seconds, way):
 
 
 def _end(span_clients):
-    """Waits for their end; gives what they have counted."""
+    """Waits for their end; gives their counts."""
     try:
         lines = span_clients.communicate(timeout=120)[0].splitlines()
     finally:

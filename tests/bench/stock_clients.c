@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Puts an agent to work as programs with the stock library do: either really, with processes that
- * call the libpcp_trace this is linked with in a loop, asynchronously; or with sockets that write
- * many DATA PDUs at once, faster than the library ever could. Prints how many calls that were.
+/* Loads an agent as programs with the stock library do: either processes that call the linked
+ * libpcp_trace in a loop, asynchronously; or sockets that write many DATA PDUs at once, faster than
+ * the library ever could. Prints the number of calls.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -36,7 +36,7 @@ static int pdus_at_once = 256;
 static struct in_addr host;
 static int port = 4323;
 
-/* What the clients have done, by type; one element for each client, in memory that they share. */
+/* The clients' counts, by type; one element for each client, in shared memory. */
 struct done {
   uint64_t calls[TYPES];
   uint64_t failed;
@@ -97,8 +97,8 @@ static void call_until(double end, struct done* mine) {
   }
 }
 
-/* The library has its connection reset when the process ends: what the kernel has not delivered by
- * then is lost, whatever the agent does. So this waits until it is, or until the agent is gone. */
+/* The connection is reset when the process ends, and undelivered bytes are lost, whatever the agent
+ * does. So this waits until all bytes are delivered, or the agent is gone. */
 static void wait_until_delivered(void) {
   const struct timespec pause = {0, 10 * 1000 * 1000};
   struct pollfd hung_up = {0, 0, 0};
@@ -161,7 +161,7 @@ static int connect_to_agent(void) {
   return s;
 }
 
-/* Writes some of what a socket still has to write of its PDUs. Counts a PDU when all of it went. */
+/* Writes some of a socket's remaining PDUs. Counts a PDU once it is written completely. */
 static void write_some(int* s, const unsigned char* pdus, size_t* at, struct done* mine) {
   const size_t all = (size_t)pdus_at_once * PDU_BYTES;
   size_t begin = *at;
@@ -292,7 +292,7 @@ static void parse_options(int argc, char** argv) {
     fprintf(stderr, "stock_clients: %s is no IPv4 address\n", address);
     exit(1);
   }
-  /* The library's way of being told. */
+  /* The library takes its agent from the environment. */
   char port_text[16];
   snprintf(port_text, sizeof port_text, "%d", port);
   setenv("PCP_TRACE_HOST", address, 1);

@@ -3,7 +3,7 @@
 
 
 def number(value):
-    """A number in at most six characters or so, as precise as that allows."""
+    """A number in about six characters, as precise as fits."""
     if value >= 1e6:
         return f"{value / 1e6:.3g} M"
     if value >= 100:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What all programs of Google Benchmark here measure with: CPU time, medians.
+// Shared by all Google Benchmark programs here: CPU time, medians.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace bench {
 
-// Set: do everything once, and as shortly as possible.
+// Set: do everything once, as briefly as possible.
 inline const bool is_brief = std::getenv("BENCH_BRIEF") != nullptr;
 
 inline double read_ns(clockid_t clock) {
