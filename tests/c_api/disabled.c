@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* With PMTRACE_DISABLE every call compiles in all that C allows, gives what a program expects of
- * success, evaluates no argument and needs no library: this is linked without it. */
+/* With PMTRACE_DISABLE every call compiles in all forms that C allows, returns success, evaluates
+ * no argument and needs no library: this program is linked without it. */
 #define PMTRACE_DISABLE
 #include <pcp/trace.h>
 #include <string.h>
@@ -12,7 +12,7 @@ static const char* tag(void) {
   return "tag";
 }
 
-/* What a program may do with a function. */
+/* Programs may take a function's address. */
 static int address_is_taken(int (*call)(const char*)) { return call("tag"); }
 
 static struct { unsigned waiting : 3; } queue;

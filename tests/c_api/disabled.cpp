@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// With PMTRACE_DISABLE every call compiles in all that C++ allows, and evaluates no argument.
+// With PMTRACE_DISABLE every call compiles in all forms that C++ allows, and evaluates no argument.
 // Linked without the library.
 #define PMTRACE_DISABLE
 #include <functional>

@@ -28,7 +28,7 @@ void end_or_abort() {
   }
 }
 
-// Moved: the one that was moved from does nothing; what is assigned to ends first.
+// A moved-from transaction does nothing; the target of an assignment ends first.
 void move() {
   auto first = scope.begin();
   auto second = std::move(first);
@@ -48,7 +48,7 @@ void measure() {
 }
 
 #ifdef __cpp_exceptions
-// Runs while another exception is under way, which does not concern what begins only then.
+// Traces while another exception unwinds: its own transaction ends, it does not abort.
 struct TracesInItsDestructor {
   ~TracesInItsDestructor() { auto running = scope.begin(); }  // 1 end
 };
@@ -69,7 +69,7 @@ void throw_out() {
 void throw_out() {}
 #endif
 
-// A tag is any string; of what is none only the first is told.
+// Any string is a tag. Invalid tags count nothing; the library warns once.
 void name() {
   const std::string text = "named";
   trace::Point{text}.hit();
@@ -86,7 +86,7 @@ void name() {
   trace::Point{static_cast<const char*>(nullptr)}.hit();
 }
 
-// Whoever traces nothing passes nothing on either.
+// With tracing compiled out, there are no headers to pass on.
 bool is_passed_on(const trace::TraceHeaders& headers, std::string_view parent,
                   std::string_view state) {
 #ifdef PMTRACE_DISABLE
@@ -128,7 +128,7 @@ void pass_on() {
   check(is_passed_on(cut.headers(), "", ""), "with a NUL");
 }
 
-// Nobody has asked to see it, so this is to do nothing but to end it.
+// No capture: notes and links do nothing; end and fail still count.
 void note() {
   const trace::Transaction noted{"noted"};
   auto running = noted.begin();

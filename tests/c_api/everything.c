@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Uses every call of <pcp/trace.h> once or more against the agent that the environment names,
- * checks what each returns, and prints the first thing that is not as promised. Its values are
- * checked by test_c_api.py.
+ * Uses every call of <pcp/trace.h> at least once against the environment's agent, checks the return
+ * values, and prints the first wrong one. test_c_api.py checks the recorded values.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -161,7 +160,7 @@ static void traces(void) {
   CHECK(is_zero(&part));
 }
 
-/* Of one that nobody has asked for: nothing to be noted, and so nothing that is wrong. */
+/* A transaction that is not captured: no note is checked, so none is wrong. */
 static void notes(void) {
   pmtrace_tx tx;
   CHECK(pmtrace_begin(pmtrace_tag("noted"), &tx) == 0);
@@ -216,7 +215,7 @@ static void forked_child(void) {
   pmtrace_stats_t stats;
   int status;
   pid_t child;
-  CHECK(pmtrace_point(tag) == 0); /* still queued, and not the child's to send */
+  CHECK(pmtrace_point(tag) == 0); /* still queued; the child must not send it */
   CHECK(pmtrace_begin(tag, &tx) == 0);
   child = fork();
   CHECK(child >= 0);
@@ -228,7 +227,7 @@ static void forked_child(void) {
     CHECK(pmtrace_stats(&stats, sizeof stats) == 0);
     CHECK(stats.recorded == 3);
     CHECK(stats.labels_cut == 0); /* its parent's */
-    _exit(0); /* a leak checker cannot see what the parent's other threads held */
+    _exit(0); /* a leak checker cannot see memory of the parent's other threads */
   }
   CHECK(waitpid(child, &status, 0) == child);
   CHECK(status == 0);
@@ -258,7 +257,7 @@ static void flush_and_statistics(void) {
   CHECK(stats.batches > 0);
   CHECK(stats.reconnects == 0);
 
-  memset(&part, 0xff, sizeof part); /* a program built with a smaller, older structure */
+  memset(&part, 0xff, sizeof part); /* as if built with a smaller, older structure */
   CHECK(pmtrace_stats(&part, sizeof part.recorded) == 0);
   CHECK(part.recorded == stats.recorded);
   CHECK(part.acknowledged == UINT64_MAX);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Two units of one program: one that traces, and one that is compiled with PMTRACE_DISABLE. The
-// linker keeps one of all inline functions of a name, so those of the two must not be the same.
+// One unit of a program traces; the other is compiled with PMTRACE_DISABLE. The linker keeps only
+// one inline function of each name, so the units' functions must have different names.
 #include <pcp/trace.hpp>
 
 #ifdef PMTRACE_DISABLE

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Notes in each way that C++ has what tests/support/noted.py looks for, once it is captured.
+// Makes the notes that tests/support/noted.py expects, in each C++ form, once the span is captured.
 #include <chrono>
 #include <pcp/trace.hpp>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace {
 
-// What is noted of one that nobody has asked for is not kept for the next.
+// Notes of a transaction that is not captured must not show up in the next one.
 pcp::trace::Running begin_captured() {
   const pcp::trace::Transaction request{"request"};
   auto running = request.begin();

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs the program that uses every call, and looks at what arrived."""
+"""Runs the program that uses every call, and checks the values that arrived."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ TOLD = ('pcp_trace: "sum": an increment is finite and not negative; -5 was not a
 
 class EveryCall:
     def run_everything(self):
-        """Runs the program, checks what any agent knows of it then, and gives the pmcd."""
+        """Runs the program, checks the metrics that every agent has, and gives the pmcd."""
         pmcd = self.start_pmcd()
         command = [*os.environ.get("TRACE_RUNNER", "").split(), program("everything")]
         # Under valgrind on a busy machine even a connection takes seconds.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the compiler says of programs that use the headers wrongly, or in their own way."""
+"""The compiler's messages for programs that use the headers wrongly, or in unusual ways."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ import unittest
 
 class CompileTestCase(unittest.TestCase):
     def compile(self, language, standard, lines, *options):
-        """Compiles a function's lines. Gives what the compiler says of them."""
+        """Compiles a function's lines. Gives the compiler's messages."""
         compiler, header = {"c": (os.environ["TRACE_CC"], "trace.h"),
                             "c++": (os.environ["TRACE_CXX"], "trace.hpp")}[language]
         text = f"#include <pcp/{header}>\nint f(void);\nint f(void) {{\n{lines}\nreturn 0;\n}}\n"

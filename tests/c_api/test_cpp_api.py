@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The C++ header does what it says: in C++17 and C++20, with exceptions and without, and off."""
+"""The C++ header keeps its promises: in C++17 and C++20, with and without exceptions, and off."""
 
 import os
 import subprocess
@@ -26,7 +26,7 @@ class CppApi(TraceTestCase):
                                "counter.value", "counter.total")}
 
     def check(self, exceptions, thrown):
-        """`thrown` exceptions leave a scope, and as many a measured function."""
+        """`thrown`: how many exceptions leave a scope, and how many a measured function."""
         for standard in (17, 20):
             self.assertEqual(self.counts_of(f"cpp{standard}-{exceptions}", TOLD), {
                 "transact.count": {"scope": 4 + thrown, "measured": 3, "named": 1, "n" * 254: 1,

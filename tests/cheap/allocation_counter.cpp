@@ -34,7 +34,7 @@ void forget(void* memory) {
 
 }  // namespace
 
-// operator new and delete of the C++ library come here, too.
+// operator new and delete of the C++ library call these, too.
 extern "C" {
 void* malloc(std::size_t bytes) { return counted(__libc_malloc(bytes)); }
 void* calloc(std::size_t count, std::size_t bytes) { return counted(__libc_calloc(count, bytes)); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Counts what a thread asks of the heap, and what the program has of it: malloc and its kin are
-// replaced, in a program that this is linked into, by ones that count and pass on to the C library.
+// Counts a thread's heap calls, and the program's heap bytes: replaces malloc and its kin, in the
+// linked program, by functions that count and call the C library's.
 #pragma once
 
 #include <cstdint>

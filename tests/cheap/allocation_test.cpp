@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The promise "cheap": a call for a known tag allocates nothing. And nothing grows while no agent
-// takes what was recorded.
+// The promise "cheap": a call for a known tag allocates nothing. And memory does not grow while no
+// agent takes the records.
 #include <cstdlib>
 #include <string>
 #include <thread>
@@ -40,9 +40,9 @@ TEST(Allocations, OfANewTagAreCounted) {
   EXPECT_GT(heap_calls(), before);
 }
 
-// Brings the queue and the cells beside it to the size that they need: fills the queue from
-// different places in its first block on. It may still need a last block: where it is as long as
-// ever, with its ends in two blocks that are not full, for which the flusher has to be slow.
+// Grows the queue, and the cells beside it, to their full size: fills the queue from different
+// offsets in its first block. One more block remains possible: for a full queue whose two ends lie
+// in partly filled blocks, which needs a slow flusher.
 void outrun_the_flusher(const Names& names) {
   for (int times = 0; times < 20; ++times) {
     pmtrace_stats_t stats{};
@@ -101,8 +101,8 @@ TEST(Allocations, AreNotMadeByTheCellsOfAThousandTags) {
   for (int slab = 0; slab < 2; ++slab) EXPECT_EQ(pass(), 0u);
 }
 
-// 36,000 flush intervals of 100 ms, in each of which a thread that records more than its queue
-// holds is drained, and nothing is ever sent.
+// 36,000 flush intervals of 100 ms. In each of them a thread records more than its queue holds, and
+// the queue is drained; nothing is ever sent.
 TEST(Allocations, DoNotAddUpInAnHourWithoutAnAgent) {
   using namespace client;
   constexpr int kManyTags = 1000;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The promise "cheap": a call writes no cache line that another thread writes, wherever it lies.
+// The promise "cheap": a call writes no cache line that another thread writes, at any address.
 #include <iterator>
 #include <memory>
 
@@ -28,7 +28,7 @@ struct CacheLines : testing::Test {
   Pending pending;
   const Tag* tag = intern_tag("line");
 
-  // As many as fit into one block of the queue.
+  // As many records as one block of the queue holds.
   void record(Recorder& recorder) {
     for (int i = 0; i < 20; ++i) recorder.record(tag, 1, RecordKind::Observe);
   }
@@ -48,7 +48,7 @@ TEST_F(CacheLines, OfACallAreWrittenByNoOtherCaller) {
   EXPECT_EQ(common(by_me, by_other), Lines{});
 }
 
-// But one: that of the queue's two ends, which its author keeps side by side.
+// Except for one line: the queue keeps its two ends side by side.
 TEST_F(CacheLines, OfACallAreNotWrittenByTheFlusher) {
   MemorySnapshot memory;
   const Lines by_me = memory.written_by([&] { record(*mine); });

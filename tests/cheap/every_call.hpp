@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Every kind of call that programs make all the time, as the tests of what they cost make them.
+// Every kind of frequent call, for the tests of their cost.
 #pragma once
 
 #include "pcp/trace.h"

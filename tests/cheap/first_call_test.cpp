@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The promise "cheap" of the first call of all: it makes what the process needs, and nobody spins
-// or waits for the other threads meanwhile.
+// The promise "cheap" for the first call of a process: it makes the process's client; the other
+// threads' first calls wait without spinning.
 #include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -34,7 +34,7 @@ std::atomic<int> barriers{0};      // of these threads
 std::atomic<int> threads_made{0};  // by them
 std::atomic<bool> has_seen_others_sleep{false};
 
-// After the thread's name: its state.
+// In /proc's stat, the state follows the thread's name.
 bool is_asleep(pid_t thread) {
   std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
   std::string line;
@@ -51,7 +51,7 @@ bool do_others_sleep() {
 
 }  // namespace
 
-// The linker's option --wrap brings the library's calls here.
+// The linker's option --wrap redirects the library's calls to these.
 extern "C" {
 
 int __real_sched_yield();
@@ -83,7 +83,7 @@ int __wrap_pthread_create(pthread_t* thread, const pthread_attr_t* how, void* (*
   return __real_pthread_create(thread, how, work, given);
 }
 
-// Read in the middle of what the first caller makes: the others have to wait for that.
+// Called while the first caller makes the client: the other callers have to sleep until it is made.
 char* __real_secure_getenv(const char* name);
 char* __wrap_secure_getenv(const char* name);
 char* __wrap_secure_getenv(const char* name) {

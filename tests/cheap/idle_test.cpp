@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The promise "cheap": a process that records nothing is left asleep. Nothing here measures time:
-// what counts is how long the library's thread means to wait.
+// The promise "cheap": a process that records nothing stays asleep. The tests measure no time, but
+// the timeout of the library thread's wait.
 #include <poll.h>
 #include <sys/prctl.h>
 
@@ -18,7 +18,7 @@
 namespace {
 
 std::atomic<int> waits{0};       // of the library's thread, since the process began
-std::atomic<bool> rests{false};  // in one that ends only if something happens, or after minutes
+std::atomic<bool> rests{false};  // in a wait that only an event ends, or minutes
 
 bool is_librarys_thread() {
   std::array<char, 16> name{};
@@ -27,7 +27,7 @@ bool is_librarys_thread() {
 
 }  // namespace
 
-// The linker's option --wrap brings all waits here.
+// The linker's option --wrap redirects all polls to this.
 extern "C" int __real_poll(pollfd* entries, nfds_t count, int timeout_ms);
 extern "C" int __wrap_poll(pollfd* entries, nfds_t count, int timeout_ms);
 extern "C" int __wrap_poll(pollfd* entries, nfds_t count, int timeout_ms) {
@@ -43,7 +43,7 @@ extern "C" int __wrap_poll(pollfd* entries, nfds_t count, int timeout_ms) {
 namespace pcp::trace {
 namespace {
 
-// Waits until the library's thread rests, in a later wait than that one.
+// Waits until the library's thread rests, in a wait after number `after`.
 bool comes_to_rest(int after = 0) {
   return agent::eventually([&] { return rests && waits > after; });
 }
@@ -60,7 +60,7 @@ TEST(Idle, AProcessThatPausesIsNotWoken) {
   ASSERT_EQ(pmtrace_flush(60), 1);
   ASSERT_TRUE(comes_to_rest());
 
-  // It is asleep, not dead.
+  // Asleep, not dead: the thread still flushes.
   const int before = waits;
   trace_something();
   EXPECT_TRUE(wait_for_count(agent, TraceType::Point, "idle", 2000));

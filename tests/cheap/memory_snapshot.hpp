@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// All memory that this process may write, but its stacks and this copy of it: what has been
-// written?
+// A copy of all private writable memory of this process, except its stacks and the copy itself.
+// Shows which lines have changed since.
 #pragma once
 
 #include <sys/mman.h>
@@ -19,7 +19,7 @@ class MemorySnapshot {
   static constexpr std::size_t kLine = 64;  // bytes in a cache line
   using Lines = std::set<std::uintptr_t>;   // their addresses
 
-  // Looks for the memory; what is allocated later is left out.
+  // Takes the regions that exist now; later allocations are left out.
   MemorySnapshot() {
     std::ifstream maps("/proc/self/maps");
     for (std::string line; std::getline(maps, line);) {
@@ -30,7 +30,7 @@ class MemorySnapshot {
       regions_.push_back({begin, end - begin, bytes_});
       bytes_ += end - begin;
     }
-    // Not from the heap, which would change.
+    // Not from the heap, which that would change.
     const std::size_t found = bytes_ / kLine * sizeof(std::uintptr_t);
     copy_ = static_cast<char*>(::mmap(nullptr, bytes_ + found, PROT_READ | PROT_WRITE,
                                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
@@ -40,7 +40,7 @@ class MemorySnapshot {
   MemorySnapshot& operator=(const MemorySnapshot&) = delete;
   ~MemorySnapshot() { ::munmap(copy_, bytes_ + bytes_ / kLine * sizeof(std::uintptr_t)); }
 
-  // The lines that `work` changes.
+  // The lines that `work` writes with new values.
   template <typename Work>
   Lines written_by(Work work) {
     for (const Region& region : regions_)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The promise "cheap": a trace call makes no system call, and so waits for no lock either.
+// The promise "cheap": a trace call makes no system call, so it cannot wait for a lock either.
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -25,11 +25,11 @@ TEST(SystemCalls, AreCounted) {
   EXPECT_EQ(after - before, 3u);
 }
 
-// The first call of a thread makes its queue.
+// A thread's first call makes its queue, which takes system calls.
 TEST(SystemCalls, OfATracingThreadAreSeen) {
   TestAgent agent;
   const pmtrace_handle tag = pmtrace_tag("first");
-  pmtrace_point(tag);  // starts the flusher, whose system calls are none of ours
+  pmtrace_point(tag);  // starts the flusher; its system calls are not counted
   std::uint64_t made = 0;
   ASSERT_TRUE(with_system_calls_counted([&](const Count& count) {
     const std::uint64_t before = count;
@@ -39,8 +39,8 @@ TEST(SystemCalls, OfATracingThreadAreSeen) {
   EXPECT_GT(made, 0u);
 }
 
-// Ten million calls without a pause outrun the flusher, which is then woken each time its work is
-// done and a queue fills again: that is all there may be.
+// Eleven million calls without a pause outrun the flusher. A full queue wakes the flusher once it
+// has finished its work; no other system calls are allowed.
 TEST(SystemCalls, AreMadeByOneInAThousandCallsAtMost) {
   constexpr int kRounds = 1'000'000;
   constexpr int kCallsPerSystemCall = 1000;

@@ -19,8 +19,8 @@ namespace {
 constexpr int kNone = -1;
 constexpr int kRefused = -2;
 
-// From here on each system call of the calling thread waits for the owner of the descriptor. The
-// filter stays for as long as the thread lives.
+// Each later system call of the calling thread waits for the reader of this descriptor. The filter
+// lasts until the thread ends.
 int report_own_system_calls() {
   sock_filter report_all{BPF_RET | BPF_K, 0, 0, SECCOMP_RET_USER_NOTIF};
   const sock_fprog program{1, &report_all};
@@ -30,7 +30,7 @@ int report_own_system_calls() {
   return listener < 0 ? kRefused : static_cast<int>(listener);
 }
 
-// Until the thread has ended.
+// Returns once the thread has ended.
 void serve(int listener, std::atomic<std::uint64_t>& count) {
   for (;;) {
     pollfd ready{listener, POLLIN, 0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Counts what a thread asks of the kernel: the kernel reports each of its system calls to another
-// thread (seccomp), which counts it and lets it go on.
+// Counts a thread's system calls: the kernel reports each of them to another thread (seccomp),
+// which counts it and lets it continue.
 #pragma once
 
 #include <atomic>
@@ -9,8 +9,8 @@
 
 namespace pcp::trace {
 
-// Runs `work` on a thread of its own and gives it the number of system calls that the thread has
-// made so far, exact at any time. False if the kernel will not report them.
+// Runs `work` on its own thread, and gives it that thread's number of system calls, exact at any
+// time. False if the kernel refuses to report them.
 bool with_system_calls_counted(
     const std::function<void(const std::atomic<std::uint64_t>& count)>& work);
 
