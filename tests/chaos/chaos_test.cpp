@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The promise "exact", on a network of random faults with clients that die at any moment. Runs
-// schedules, several at once, each in a process of its own and each from a seed. Of one seed the
-// plan and each connection's misfortunes are always the same; how threads and processes meet is
-// not.
+// schedules, several at once, each in its own process and from its own seed. A seed fixes the plan
+// and each connection's fault, but not how threads and processes interleave.
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -46,10 +45,10 @@ Says each minute how far it is, and in the end all totals. Exit status: 0 if eve
 recorded was counted, and nothing twice, and (of 20 schedules or more) enough went wrong on the way.
 )";
 
-// A schedule has its own limits; this one is for a schedule that hangs.
+// A schedule has its own time limits; this one ends a schedule that hangs.
 constexpr std::chrono::seconds kLongestSchedule{240};
 
-// As many as bring something of everything.
+// Enough schedules to see every kind of fault.
 constexpr std::uint64_t kManySchedules = 20;
 
 struct Options {
@@ -70,7 +69,7 @@ class Runner {
     if (memory == MAP_FAILED) std::abort();
     results_ = static_cast<Figures*>(memory);
     for (std::size_t i = options.parallel; i > 0; --i) free_places_.push_back(i - 1);
-    // New ones begin at the time of day in seconds, far from the ones that are always the same.
+    // The other seeds begin at the time of day in seconds, far from the fixed ones.
     const auto now = std::chrono::system_clock::now().time_since_epoch() / std::chrono::seconds(1);
     next_new_ = options.first.value_or(static_cast<std::uint64_t>(now) * 100'000);
     if (!options.first && !options.forever) same_each_time_ = options.schedules / 2;
@@ -94,8 +93,8 @@ class Runner {
   }
 
  private:
-  // That nothing went wrong shows little if little could: what many schedules must have gone
-  // through, about a fourth of what is usual, and less of what is rare or rare on a busy machine.
+  // Success proves little if nothing could go wrong. So many schedules must have met enough faults:
+  // a fourth of the usual number, and less for faults that are rare, or rare on a busy machine.
   bool went_through_enough() const {
     struct Demand {
       const char* what;
@@ -172,7 +171,7 @@ class Runner {
     return true;
   }
 
-  // tests/levels/nightly.py adds up the last line of this.
+  // tests/levels/nightly.py sums up this function's last line.
   void print(const char* title) {
     last_line_ = Clock::now();
     std::cout << title << ": schedules=" << finished_ << " failed=" << failed_.size();

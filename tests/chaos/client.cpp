@@ -53,13 +53,13 @@ pmtrace_stats_t stats() {
   return now;
 }
 
-// The id of what this header was made of.
+// The parent id in a traceparent header.
 std::uint64_t span_of(std::string_view traceparent) {
   constexpr std::size_t kAt = 3 + 32 + 1;
   return std::strtoull(std::string(traceparent.substr(kAt, 16)).c_str(), nullptr, 16);
 }
 
-// Makes random calls and writes them down.
+// Makes random calls, and records them in the ledger.
 class Worker {
  public:
   Worker(const ClientPlan& plan, Account& account, std::uint64_t stream)
@@ -71,7 +71,7 @@ class Worker {
     for (std::uint64_t i = random_.between(1, 100); i > 0; --i) {
       std::size_t tag = random_.between(0, kPlainTags - 1);
       const TraceType type = kTraceTypes[random_.between(0, kTraceTypes.size() - 1)];
-      // The last value of a counter is only known if one thread sets it.
+      // A counter's last value is known only if a single thread sets it.
       if (type == TraceType::Counter && !is_added_to(tag) && tag % number_of_workers != own_number)
         continue;
       call(tag, type);
@@ -112,7 +112,7 @@ class Worker {
     }
   }
 
-  // A transaction that somebody may ask to see, with others inside of it.
+  // A transaction that monitors may capture, with others inside it.
   void tree(std::size_t asked, std::size_t top, std::size_t inner) {
     if (account_.spans.used + kMostInTree > SpanLedger::kMost) return;
     const std::uint32_t first = account_.spans.used.fetch_add(kMostInTree);
@@ -121,7 +121,7 @@ class Worker {
     branch(asked, top, inner, nullptr, random_.between(0, kDeepest));
   }
 
-  // From now on this is a forked child, which knows nothing.
+  // This worker now is a forked child's, which knows of no capture.
   void become_child(std::size_t number) {
     process_ = static_cast<std::uint8_t>(1 + number);
     knows_ = {};
@@ -226,7 +226,7 @@ class Worker {
     while (known < mine && !longest.compare_exchange_weak(known, mine)) continue;
   }
 
-  // How often this thread waited for something, rather than being set aside by the system.
+  // Voluntary context switches of this thread: waits, without preemption.
   static long own_waits() {
     rusage usage{};
     ::getrusage(RUSAGE_THREAD, &usage);
@@ -239,7 +239,7 @@ class Worker {
   std::chrono::nanoseconds longest_{0};
   SpanEntry* room_ = nullptr;
   std::uint8_t process_ = 0;
-  std::array<bool, kAskedTags> knows_{};  // that these are captured
+  std::array<bool, kAskedTags> knows_{};  // of the capture of each asked tag
 };
 
 class Program {
@@ -248,10 +248,10 @@ class Program {
       : plan_(plan), ledger_(ledger), account_(ledger.accounts[plan.number]) {}
 
   [[noreturn]] void run() {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that is ended leaves nobody behind
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // so that clients do not outlive the test
     set_environment();
-    // The first call by name waits for the first connection, and brings the flusher to life: the
-    // address sanitizer's allocator does not survive a fork beside a thread that is just starting.
+    // The first call by name waits for the first connection, and starts the flusher: the address
+    // sanitizer's allocator does not survive a fork while another thread starts.
     Cell& first = account_.cell(0, TraceType::Point);
     add(first.begun, {1, 0, 0});
     pmtracepoint(tag_name(plan_.number, 0).c_str());
@@ -310,7 +310,7 @@ class Program {
     worker.burst(plan_.threads, number);
   }
 
-  // Notes what the agent has acknowledged for certain, of what this process has recorded.
+  // Moves this process's calls to `covered` if the agent has acknowledged all of them.
   void cover() {
     const auto before = std::make_unique<decltype(account_.cells)>();
     for_each_pair(account_.cells, *before, [](Cell& from, Cell& to) { copy(from.done, to.done); });
@@ -321,10 +321,10 @@ class Program {
 
   bool is_delivered() {
     if (plan_.threads > 0) return pmtrace_flush(0.02) == 1;
-    // The library delivers without being asked.
+    // Without a flush: the library delivers by itself.
     for (int i = 0; i < 20; ++i) {
       if (const pmtrace_stats_t now = stats(); now.acknowledged == now.recorded) return true;
-      std::this_thread::sleep_for(milliseconds(1));  // poll: all is acknowledged, as it may be soon
+      std::this_thread::sleep_for(milliseconds(1));  // poll: all is acknowledged
     }
     return false;
   }
@@ -377,7 +377,7 @@ class Program {
     go(true);
   }
 
-  // Ends this process in the middle of its threads' work.
+  // Ends this process while its threads work.
   [[noreturn]] void leave() {
     account_.is_leaving = true;
     switch (plan_.fate) {
@@ -425,7 +425,7 @@ class Program {
     go(good);
   }
 
-  // Takes the way out.
+  // Leaves by the plan's way out.
   [[noreturn]] void go(bool good) {
     const int status = good ? 0 : 1;
     switch (plan_.way_out) {
@@ -450,7 +450,7 @@ class Program {
     return report.flushed;
   }
 
-  const ClientPlan plan_;  // a copy: main may leave, with all that is on its stack
+  const ClientPlan plan_;  // a copy: if main leaves, its stack goes
   Ledger& ledger_;
   Account& account_;
   Worker main_{plan_, account_, 0};
@@ -464,7 +464,7 @@ class Program {
 
 }  // namespace
 
-// Not on the stack, which a main that leaves takes along.
+// On the heap: if main leaves, its stack goes.
 void run_client(const ClientPlan& plan, Ledger& ledger) { (new Program(plan, ledger))->run(); }
 
 int run_after_exec(const char* tag, std::uint64_t points) {

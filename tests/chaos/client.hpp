@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A traced program of a schedule: a process of its own, with threads, forks and an end.
+// A traced program of a schedule: a process with threads, forks and an end.
 #pragma once
 
 #include <chrono>
@@ -9,37 +9,38 @@
 
 namespace pcp::trace::chaos {
 
-inline constexpr double kPatience = 60;  // seconds, for whatever must come in the end
+inline constexpr double kPatience = 60;  // seconds, for everything that must happen in the end
 
 enum class Fate { Finish, Killed, Segfault, Abort, QuickExit, Exit, Exec };
 
-// How a process finishes, on a network without faults: with a flush before, or by a way out that
-// has to deliver by itself. MainLeaves: main by pthread_exit, while its threads still work.
+// The end of a process, on a network without faults: after a flush, or by a way out on which the
+// library has to deliver by itself. MainLeaves: pthread_exit in main, while its threads still work.
 enum class WayOut { Flush, Exit, UnderscoreExit, QuickExit, MainLeaves };
 
 struct ClientPlan {
   std::size_t number = 0;
   std::uint64_t seed = 0;
-  std::string socket_path;  // where its agent seems to be; empty: at the port
+  std::string socket_path;  // of its proxy's door; empty: use the port
   std::uint16_t port = 0;
-  // None: the main thread works, and never asks for a flush.
+  // 0: only the main thread works, and it never flushes.
   std::size_t threads = 0;
   std::size_t kids = 0;
   Fate fate = Fate::Finish;
   WayOut way_out = WayOut::Flush;  // of Fate::Finish, and of its forked children
-  bool has_long_pauses = false;    // between its attempts to connect, so that only its end is soon
+  bool has_long_pauses = false;    // between attempts to connect: only the end connects soon
   std::chrono::milliseconds fate_after{0};
   unsigned flush_ms = 1;
   unsigned queue = 4096;
-  bool is_watched = false;  // makes transactions that somebody may ask to see
+  bool is_watched = false;  // makes transactions that monitors may capture
 
-  // How long it waits for an agent at its end, and for its answer to a greeting: one in twenty as
-  // long as a program does, of the others the library may not give up however busy the machine is.
+  // How long the library waits for an agent at its end, and for the answer to a greeting. One
+  // client in twenty uses the default; with the others the library never gives up, however busy the
+  // machine.
   bool is_impatient() const { return seed % 20 == 0; }
   std::chrono::seconds patience() const { return std::chrono::seconds(is_impatient() ? 1 : 60); }
 
-  // Whether it ends without a flush, so that its end may lose something; and whether it may have:
-  // its end took so long that the library may have given up.
+  // True if the client ends without a flush and may lose calls. may_have_given_up(): its end took
+  // so long that the library may have given up.
   bool may_give_up() const {
     return is_impatient() && fate == Fate::Finish && way_out != WayOut::Flush;
   }
@@ -50,8 +51,7 @@ struct ClientPlan {
 // Requires: a process just forked, without threads.
 [[noreturn]] void run_client(const ClientPlan& plan, Ledger& ledger);
 
-// The program that a client with Fate::Exec executes: so many points, then a flush. Gives the exit
-// status.
+// The program of Fate::Exec: records that many points, then flushes. Gives the exit status.
 inline constexpr const char* kAfterExec = "--after-exec";
 int run_after_exec(const char* tag, std::uint64_t points);
 

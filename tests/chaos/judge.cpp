@@ -6,11 +6,11 @@
 namespace pcp::trace::chaos {
 namespace {
 
-// count, aborts, sum: of a cell or of an agent's total.
+// The count, aborts and sum of a cell, or of an agent's total.
 struct Three {
   std::uint64_t count = 0;
   std::uint64_t aborts = 0;
-  std::uint64_t sum = 0;  // of observations and increments; of nothing else it is known
+  std::uint64_t sum = 0;  // of observations and increments only
 
   bool operator==(const Three&) const = default;
   bool within(const Three& most) const {
@@ -41,7 +41,7 @@ class Judge {
         const std::vector<AgentHost::Totals>& agents, const Complain& complain)
       : plans_(plans), ledger_(ledger), agents_(agents), complain_(complain) {}
 
-  // Gives how many clients have given up.
+  // Gives the number of clients that gave up.
   std::size_t run() {
     std::set<std::string> known;
     for (const ClientPlan& plan : plans_) {
@@ -104,7 +104,7 @@ class Judge {
       check(total.last >= 1 && total.last <= static_cast<double>(begun.count), "last value");
   }
 
-  // What the library says of itself.
+  // Compares the library's own statistics.
   void judge_reports(const ClientPlan& plan) {
     Account& account = ledger_.accounts[plan.number];
     std::uint64_t own = recorded(account, 0, kCommonTags);
@@ -114,7 +114,7 @@ class Judge {
       judge_report(
           plan, "a forked child", account.kid_reports[kid],
           recorded(account, kFirstKidTag + kid * kKidTags, kFirstKidTag + (kid + 1) * kKidTags));
-    // What an agent had acknowledged is counted there, and nothing of it by its successors.
+    // Calls that an agent has acknowledged count there, and not at its successors.
     std::uint64_t by_last = 0;
     for (std::size_t tag = 0; tag < kCommonTags; ++tag)
       for (const TraceType type : kTraceTypes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares what the programs of a schedule recorded with what the agents counted.
+// Compares the calls of a schedule's programs with the agents' counts.
 #pragma once
 
 #include <functional>
@@ -11,11 +11,11 @@
 
 namespace pcp::trace::chaos {
 
-// Hears of each disagreement.
+// Receives each difference.
 using Complain = std::function<void(const std::string&)>;
 
-// `agents` are the totals of one agent after the other; the last one was there at the end. Gives
-// how many clients have lost something because they gave up at their end.
+// `agents`: the totals of each agent in order; the last one was there at the end. Gives the number
+// of clients that gave up at their end and lost calls.
 std::size_t judge(const std::vector<ClientPlan>& plans, Ledger& ledger,
                   const std::vector<AgentHost::Totals>& agents, const Complain& complain);
 

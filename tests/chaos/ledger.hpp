@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the programs of a schedule say that they did, in memory that they share with whoever judges
-// them: it survives a program that is killed.
+// The account that a schedule's programs keep of their calls. In memory shared with the judge, so
+// it survives a killed program.
 #pragma once
 
 #include <array>
@@ -16,16 +16,16 @@ namespace pcp::trace::chaos {
 inline constexpr std::size_t kMaxClients = 8;
 inline constexpr std::size_t kMaxKids = 2;
 
-// Tags of one client: its threads' common ones, of which the last are for transactions that
-// somebody may ask to see, and for what is inside of these; two for each forked child; one for the
-// program that it executes.
+// Tags of one client: common ones of its threads, the last of which are for transactions that
+// monitors may capture, and for those inside them; two for each forked child; one for the program
+// that it executes.
 inline constexpr std::size_t kPlainTags = 5;
 inline constexpr std::size_t kFirstAskedTag = kPlainTags;
 inline constexpr std::size_t kAskedTags = 3;
 inline constexpr std::size_t kInnerTag = kFirstAskedTag + kAskedTags;
 inline constexpr std::size_t kCommonTags = kInnerTag + 1;
 inline constexpr std::size_t kFirstKidTag = kCommonTags;
-inline constexpr std::size_t kKidTags = 2;  // the second one is asked for as the first asked tag is
+inline constexpr std::size_t kKidTags = 2;  // the first asked tag's filter takes the second
 inline constexpr std::size_t kExecTag = kFirstKidTag + kMaxKids * kKidTags;
 inline constexpr std::size_t kTags = kExecTag + 1;
 
@@ -42,42 +42,42 @@ inline std::string asked_filter(std::size_t asked) {
   return "tag=\"client * asked " + std::to_string(asked) + '"';
 }
 
-// The threads add to these tags' counters, and set those of the others.
+// The threads add to these tags' counters, and set the counters of the other tags.
 inline bool is_added_to(std::size_t tag) { return tag % 2 == 1; }
 
-// Values are whole numbers, so that their sums are exact in whatever order they are added.
+// Values are whole numbers, so that sums are exact in any order.
 struct Numbers {
   std::atomic<std::uint64_t> count{0};
   std::atomic<std::uint64_t> aborts{0};
   std::atomic<std::uint64_t> sum{0};
 };
 
-// Of one tag and type. A call is in `begun` before it is made and in `done` after it has returned;
-// it is in `covered` when the agent has acknowledged it.
+// The calls of one tag and type. A call is in `begun` before it is made, in `done` after it has
+// returned, and in `covered` once the agent has acknowledged it.
 struct Cell {
   Numbers begun;
   Numbers done;
   Numbers covered;
 };
 
-// The last words of a process that ends in order.
+// The last report of a process that ends in order.
 struct Report {
   std::atomic<bool> given{false};
   bool flushed = false;
   pmtrace_stats_t stats{};
 };
 
-// A transaction that was captured. Written by its thread: the id, which is not 0, comes last.
+// A captured transaction. Its thread writes the id, which is not 0, last.
 struct SpanEntry {
   std::atomic<std::uint64_t> id{0};
   std::uint64_t parent = 0;
-  std::uint8_t asked = 0;    // the number of its top's tag among those that are asked for
+  std::uint8_t asked = 0;    // which asked tag its top has
   std::uint8_t process = 0;  // 0: the client, then its children
   std::atomic<bool> has_ended{false};
 };
 
-// Of one process and one of the tags that are asked for: transactions that were not captured, by
-// threads that knew of the capture, and by those that may not yet have known.
+// Transactions of one process and one asked tag that were not captured: by threads that knew of the
+// capture, and by those that may not have known yet.
 struct NotCaptured {
   std::atomic<std::uint64_t> knowing{0};
   std::atomic<std::uint64_t> perhaps{0};
@@ -85,17 +85,17 @@ struct NotCaptured {
 
 struct SpanLedger {
   static constexpr std::size_t kMost = 1u << 15;
-  std::atomic<std::uint32_t> used{0};  // entries, or more
+  std::atomic<std::uint32_t> used{0};  // entries; may exceed kMost
   std::array<SpanEntry, kMost> entries;
   std::array<std::array<NotCaptured, kAskedTags>, 1 + kMaxKids> not_captured;
 };
 
 struct Account {
-  std::atomic<bool> is_leaving{false};                // about to end in some other way
-  std::atomic<std::uint32_t> round{0};                // restarts of the agent that it has answered
-  std::atomic<std::uint64_t> acknowledged_before{0};  // calls, by the agents before the last one
+  std::atomic<bool> is_leaving{false};                // about to end by another fate than Finish
+  std::atomic<std::uint32_t> round{0};                // agent restarts that it has answered
+  std::atomic<std::uint64_t> acknowledged_before{0};  // calls, by all agents but the last
   std::atomic<std::uint64_t> longest_call_ns{0};
-  std::atomic<std::uint64_t> longest_wait_ns{0};  // of calls among which the thread gave up its CPU
+  std::atomic<std::uint64_t> longest_wait_ns{0};  // of calls that gave up the CPU
   std::atomic<std::uint32_t> kids{0};
   Report report;
   std::array<Report, kMaxKids> kid_reports;

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMostHeld = 64 * 1024;
 constexpr std::size_t kKept = 8;
 
-// A close that the peer hears as a reset.
+// Closes the socket; `with_reset`: the peer gets a reset.
 void close(Passage::Socket& socket, bool with_reset) {
   if (!socket.is_open()) return;
   const linger at_once{1, 0};
@@ -31,7 +31,7 @@ void shut(Passage::Socket& socket) {
 }
 
 void send_at_once(Passage::Socket& socket) {
-  const int yes = 1;  // in vain on a Unix socket
+  const int yes = 1;  // fails on a Unix socket
   ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
 }
 
@@ -148,7 +148,7 @@ void Passage::take(Way& way, std::string_view bytes) {
     way.held += bytes;
     return strike();
   }
-  // Of what was to follow a part may still arrive: a truncated PDU.
+  // A part of the last bytes may still arrive: a truncated PDU.
   if (trigger_ == Trigger::BytesFromClient || trigger_ == Trigger::BytesFromAgent)
     way.held += bytes.substr(0, bytes.size() - (way.bytes - countdown_));
   if (trigger_ == Trigger::Batch) way.held += bytes.substr(0, random_.between(0, bytes.size()));
@@ -202,9 +202,9 @@ bool Passage::take_from_agent(const wire::Frame& pdu) {
   return true;
 }
 
-// Sends again what the agent has applied, before the client can say anything: a client that had
-// not understood the WELCOME would do the same. What this agent has not applied, but one before it
-// may have, nobody would send without its TAGS.
+// Resends the PDUs that the agent has applied, before the client sends anything: a client that
+// missed the WELCOME would do the same. PDUs that only an earlier agent has applied are dropped: no
+// client sends them without their TAGS.
 void Passage::take_welcome(const wire::Welcome& welcome) {
   if (session_ == nullptr) return;
   replay(session_->batches, welcome.last_sequence);
@@ -237,7 +237,7 @@ void Passage::write(Way& way) {
       break;
     case Style::Merged:
       delay = Milliseconds(random_.between(10, 60));
-      bytes = SIZE_MAX;  // and whatever comes meanwhile
+      bytes = SIZE_MAX;  // and all bytes that arrive meanwhile
       break;
   }
   way.writing = true;
@@ -261,7 +261,7 @@ void Passage::write(Way& way) {
   });
 }
 
-// The source has ended. The sink hears of it after everything that was said.
+// Ends the sink's direction, after all bytes of the source.
 void Passage::finish(Way& way) {
   if (way.writing || !way.held.empty()) return write(way);
   if (is_faulty_) return;
@@ -278,7 +278,7 @@ void Passage::strike() {
   is_faulty_ = misfortune_ != Misfortune::Pause;
   switch (misfortune_) {
     case Misfortune::Cut:
-      // What is held may still be written, or not.
+      // Held bytes may still be written before the cut.
       write(up_);
       return later(Milliseconds(random_.between(0, 5)), &Passage::leave);
     case Misfortune::HalfClosed:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// One connection through the proxy, and what befalls it.
+// One connection through the proxy, and its fault.
 #pragma once
 
 #include <array>
@@ -24,27 +24,27 @@ class Passage : public std::enable_shared_from_this<Passage> {
 
   void begin();
   void calm_down();
-  void end();  // cuts it, as it is
+  void end();  // cuts the connection at once
 
  private:
   using Milliseconds = std::chrono::milliseconds;
 
   enum class Opening { Refused, Reset, NeverAnswered, Passes };
 
-  // What sets the misfortune off.
+  // The event that triggers the fault.
   enum class Trigger { Never, BytesFromClient, BytesFromAgent, Batch, Answer, Time };
 
   enum class Misfortune {
     Cut,
-    HalfClosed,  // one side hears that the other says no more; then cut
-    LateWords,   // the client is cut off; what it had said arrives later
+    HalfClosed,  // one side sees the other's end of stream; then cut
+    LateWords,   // the client is cut off; its bytes arrive later
     Pause,       // nothing is read for a while
-    BlackHole,   // nothing is read any more, until it is cut
-    Swallowed,   // everything is read and nothing arrives, until it is cut
-    AgentGone    // the agent's side is closed, the client hears nothing for a while
+    BlackHole,   // nothing is read any more, until the cut
+    Swallowed,   // everything is read and nothing arrives, until the cut
+    AgentGone    // the agent's side is closed; the client gets nothing for a while
   };
 
-  // How bytes travel.
+  // How bytes are forwarded.
   enum class Style { Plain, Crumbs, Pieces, Merged };
 
   struct Way {
@@ -60,7 +60,7 @@ class Passage : public std::enable_shared_from_this<Passage> {
     bool writing = false;
     bool stalled = false;
     bool swallows = false;
-    bool ended = false;  // the source says no more
+    bool ended = false;  // the source has sent its end of stream
   };
 
   void connect();
@@ -68,7 +68,7 @@ class Passage : public std::enable_shared_from_this<Passage> {
   void read(Way& way);
   void take(Way& way, std::string_view bytes);
   bool triggered(Way& way, std::string_view bytes);
-  bool take_from_client(const wire::Frame& pdu);  // these: true if it is the one to break at
+  bool take_from_client(const wire::Frame& pdu);  // both: true if the connection breaks at this PDU
   bool take_from_agent(const wire::Frame& pdu);
   void note(const wire::Frame& pdu, std::uint64_t sequence, Proxy::Session::Series& series);
   void take_welcome(const wire::Welcome& welcome);
@@ -95,7 +95,7 @@ class Passage : public std::enable_shared_from_this<Passage> {
   Misfortune misfortune_ = Misfortune::Cut;
   Style style_ = Style::Plain;
   bool replays_ = false;
-  bool is_faulty_ = false;  // the misfortune has come, and ends with a cut
+  bool is_faulty_ = false;  // the fault has begun, and ends with a cut
   bool is_over_ = false;
   Proxy::Session* session_ = nullptr;
 };

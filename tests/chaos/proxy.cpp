@@ -84,7 +84,7 @@ void Proxy::go_away() {
 
 void Proxy::calm_down() {
   is_calm_ = true;
-  const auto all = passages_;  // some of them leave
+  const auto all = passages_;  // a copy: some passages remove themselves
   for (const auto& passage : all) passage->calm_down();
 }
 

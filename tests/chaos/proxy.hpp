@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The network between the clients and the agent of a schedule: one listener for each client, and
-// for each connection a random misfortune, drawn from the seed, the client and the connection's
-// number. Nothing is ever altered on the way, but much is late, in pieces, twice, or lost.
+// The network between a schedule's clients and its agent: one listener for each client, and for
+// each connection a random fault, drawn from the seed, the client and the connection's number. The
+// network never alters bytes, but they may be late, in pieces, twice, or lost.
 //
 // Thread: its loop's.
 #pragma once
@@ -24,23 +24,23 @@ namespace pcp::trace::chaos {
 
 class Passage;  // one connection
 
-// The agent, as seen by one client.
+// The agent's address, as seen by one client.
 struct Door {
-  int listener = -1;        // owned by whoever made it
+  int listener = -1;        // owned by the maker
   std::string socket_path;  // empty: TCP
   std::uint16_t port = 0;
 };
 
-// Make a listener, on a Unix socket or on a free port of 127.0.0.1.
+// Make a listening socket, on a Unix path or on a free port of 127.0.0.1.
 Door open_unix_door(const std::string& path);
 Door open_tcp_door();
 
 struct ProxyFigures {
   std::uint64_t connections = 0;
   std::uint64_t faults = 0;        // connections that were refused, broken, stalled or left alone
-  std::uint64_t resent = 0;        // batches and EVENTS that came again from the client
-  std::uint64_t replayed = 0;      // the same that came again from us
-  std::uint64_t answers_lost = 0;  // the agent took a batch, and its answer was kept back
+  std::uint64_t resent = 0;        // batches and EVENTS that a client sent again
+  std::uint64_t replayed = 0;      // batches and EVENTS that the proxy sent again
+  std::uint64_t answers_lost = 0;  // acknowledgements of batches that the proxy kept back
 };
 
 class Proxy {
@@ -50,12 +50,12 @@ class Proxy {
 
   void set_agent(const std::string& socket_path, std::uint16_t port);
 
-  // Cuts everything, and everybody who knocks, until come_back().
+  // Cuts all connections, and each new one, until come_back().
   void go_away();
   void come_back() { is_away_ = false; }
   bool has_knocked_since(std::size_t client) const { return knocked_[client]; }
 
-  void calm_down();  // from now on this is a good network
+  void calm_down();  // from now on without faults
   void cut_all();
 
   const ProxyFigures& figures() const { return figures_; }
@@ -63,7 +63,7 @@ class Proxy {
  private:
   friend class Passage;
 
-  // What went by of one session.
+  // The PDUs of one session.
   struct Session {
     struct Series {
       std::uint64_t highest = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// All chance in a schedule comes from its seed, in streams that do not disturb each other.
+// The seed decides all chance in a schedule, in independent streams.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class Random {
     engine_.seed(sequence);
   }
 
-  // Both ends are possible.
+  // Includes both ends.
   std::uint64_t between(std::uint64_t least, std::uint64_t most) {
     return std::uniform_int_distribution<std::uint64_t>(least, most)(engine_);
   }

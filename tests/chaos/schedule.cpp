@@ -39,7 +39,7 @@ Ledger& make_ledger() {
   return *new (memory) Ledger;
 }
 
-// How a client with this fate ends.
+// Whether a client with this fate ended as expected.
 bool ended_well(Fate fate, int status) {
   const auto by_signal = [&](int signal) {
     return WIFSIGNALED(status) && WTERMSIG(status) == signal;
@@ -126,10 +126,10 @@ class Schedule {
       plan.fate = random_.chance(50) ? Fate::Finish : random_.one_of(Fate::Exec);
       plan.fate_after = milliseconds(random_.between(0, 1200));
       plan.way_out = random_.chance(40) ? WayOut::Flush : random_.one_of(kLastWayOut);
-      // Nobody waits for a flush of one that may not connect, nor for its answer to a restart.
+      // Not if a flush, or the answer to a restart, would have to wait for a connection.
       plan.has_long_pauses = plan.way_out != WayOut::Flush && plan.fate != Fate::Exec &&
                              restarts_ == 0 && random_.chance(30);
-      // The child of a client whose agent is replaced would have to answer for itself.
+      // Not if the agent restarts: the children would have to answer for themselves.
       if (plan.fate == Fate::Finish && restarts_ == 0) plan.kids = random_.between(0, kMaxKids);
       plan.is_watched = watch_.has_value();
       plan.flush_ms = static_cast<unsigned>(random_.between(1, 30));
@@ -153,7 +153,7 @@ class Schedule {
 
   void run_for(std::uint64_t ms) { loop_->run_for(milliseconds(ms)); }
 
-  // With monitors that come and go, and an agent that pauses now and then.
+  // Runs the loop, with monitors that come and go, and an agent that pauses now and then.
   void live_for(std::uint64_t ms) {
     if (!watch_) return run_for(ms);
     constexpr std::uint64_t kStep = 10;
@@ -198,9 +198,9 @@ class Schedule {
     return child.reaped = true;
   }
 
-  // Replaces the agent by one that knows nothing. Between the two each client says how much is
-  // acknowledged; to be certain that nothing of the old agent's can reach it any more, this waits
-  // until it has opened a new connection, which nobody answers.
+  // Replaces the agent by one without any state. In between each client reports its acknowledged
+  // calls. So that no answer of the old agent can still arrive, this first waits until each client
+  // has opened a new connection, which stays unanswered.
   void restart_agent() {
     proxy_->go_away();
     agent_.stop();
@@ -263,7 +263,7 @@ class Schedule {
     figures_.answers_lost += network.answers_lost;
   }
 
-  const pid_t owner_ = ::getpid();  // a client whose main leaves destroys its copy in vain
+  const pid_t owner_ = ::getpid();  // a client's copy must not unmap the ledger
   const std::uint64_t seed_;
   Random random_;
   Figures& figures_;
@@ -278,7 +278,7 @@ class Schedule {
   std::chrono::steady_clock::time_point stopped_;
   std::optional<asio::io_context> loop_;  // made after the clients were forked
   std::optional<Proxy> proxy_;
-  std::vector<AgentHost::Totals> totals_;  // of one agent after the other
+  std::vector<AgentHost::Totals> totals_;  // of each agent in order
   bool is_good_ = true;
 };
 

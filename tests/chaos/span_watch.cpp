@@ -119,8 +119,8 @@ void SpanWatch::judge_seen(std::size_t number,
              " with another parent or that it did not ask for");
 }
 
-// A program that dies takes what it has not sent, and says so nowhere; so does one that gives up.
-// And whether a thread knew of the capture before its first captured transaction is not known.
+// Only bounds are known: a program that dies or gives up takes unsent spans along without a report,
+// and before a thread's first captured transaction it may not have known of the capture.
 void SpanWatch::judge_missed(std::size_t number, const std::vector<ClientPlan>& plans,
                              Ledger& ledger, const Complain& complain) {
   const Monitor& monitor = monitors_[number];

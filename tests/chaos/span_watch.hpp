@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Those who look at single transactions during a schedule, and what they have seen: two from the
-// beginning of each agent to its end, one of which is slow, and others that come and go.
+// The monitors of a schedule, and the spans that they have seen: two from the beginning of each
+// agent to its end, one of them slow, and others that come and go.
 //
-// What all of them see was captured, comes once, and has the parent that it has. What the first two
-// do not see they were told that they missed.
+// Each span that a monitor sees was captured, comes once, and has the right parent. Each span that
+// the first two do not see is reported to them as missed.
 #pragma once
 
 #include <array>
@@ -22,9 +22,9 @@
 namespace pcp::trace::chaos {
 
 struct WatchFigures {
-  std::uint64_t captured = 0;  // transactions, by the programs' own account
-  std::uint64_t seen = 0;      // by the first
-  std::uint64_t missed = 0;    // by the first two
+  std::uint64_t captured = 0;  // transactions, by the ledger
+  std::uint64_t seen = 0;      // by the first monitor
+  std::uint64_t missed = 0;    // by the first two monitors
   std::uint64_t others = 0;    // monitors that came and went
 };
 
@@ -32,14 +32,14 @@ class SpanWatch {
  public:
   SpanWatch(AgentHost& agent, Random random);
 
-  // Before anybody can connect to the agent, and when it has stopped, or nobody is connected.
+  // Both while no client is connected; end_life() may also follow the agent's stop.
   void begin_life();
   void end_life(const Complain& complain);
 
-  // Now and then.
+  // Call this now and then.
   void step();
 
-  // At the very end. `is_one_life`: there was one agent only.
+  // Call this last. `is_one_life`: there was only one agent.
   void judge(const std::vector<ClientPlan>& plans, Ledger& ledger, bool is_one_life,
              const Complain& complain);
 
