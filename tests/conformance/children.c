@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What pre-fork servers and Python's multiprocessing do: children that trace and leave by _exit.
- * Built as a program of the stock library's users and of ours. Five at a time, since the stock
- * agent turns others away.
+ * Like pre-fork servers and Python's multiprocessing: children that trace and leave by _exit. Built
+ * once for the stock library and once for ours. Five children at a time, because the stock agent
+ * refuses more.
  */
 #include <pcp/trace.h>
 #include <sys/wait.h>

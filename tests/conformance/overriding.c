@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Preloaded, this takes pmtracepoint away from the library. */
+/* Preloaded, this replaces the library's pmtracepoint. */
 #include <pcp/trace.h>
 
 int pmtracepoint(const char* tag) {

@@ -13,7 +13,7 @@ import legacy_wire
 from private_pmcd import HAS_IPV6, PATIENCE_S, ReservedPort
 from trace_test import OUR_AGENT, STOCK_LIBRARY, TraceTestCase, with_each_agent
 
-# Ports with names that hardly any machine uses.
+# Ports with service names that hardly any machine uses.
 SERVICES = ["sgi-cad", "binkp", "zope", "xtelw", "rmtcfg", "clc-build-daemon", "omniorb"]
 
 LOCALS = ["127.0.0.1", "127.0.0.2"]
@@ -32,10 +32,10 @@ def free_service():
 
 
 class Bare(TraceTestCase):
-    """An agent run by hand, with nobody on its pipe."""
+    """An agent run by hand, without a pmcd on its pipe."""
 
     def run_agent(self, *options, **variables):
-        """Gives its exit status, and all that it said."""
+        """Gives the exit status and all output."""
         with tempfile.TemporaryDirectory() as directory, ReservedPort() as port:
             log = os.path.join(directory, "trace.log")
             done = subprocess.run(
@@ -79,7 +79,7 @@ class Messages(Bare):
         self.assert_hint(said)
 
     def assert_hint(self, said):
-        if self.agent == OUR_AGENT:  # the same line in the log, and no usage text that hides it
+        if self.agent == OUR_AGENT:  # the log has the same line, and no usage text hides it
             self.assertRegex(said, r"^pmdatrace: (.*) \(see pmdatrace\(1\)\)\n(.*\n)*"
                                    r"\[.*\] pmdatrace\(\d+\) Error: \1 \(see pmdatrace\(1\)\)\n")
             self.assertNotIn("sage:", said)
@@ -118,7 +118,7 @@ class OurMessages(Bare):
         self.assertIn(part, said.splitlines()[0])
 
     def ask_agent(self, *options):
-        """What it says to a person who asks. Gives its exit status and both streams."""
+        """Runs an option that asks for information. Gives the exit status and both streams."""
         done = subprocess.run([self.agent.path, *options], stdin=subprocess.DEVNULL, text=True,
                               capture_output=True, timeout=PATIENCE_S, check=False)
         return done.returncode, done.stdout, done.stderr
@@ -209,7 +209,7 @@ class OurRunning(TraceTestCase):
 
 class AccessTestCase(TraceTestCase):
     def greeting(self, pmcd, address="127.0.0.1", peer="127.0.0.1"):
-        """Connects, from a local address; gives the agent's first word."""
+        """Connects, from a local address; gives the agent's first value."""
         with socket.create_connection((peer, pmcd.trace_port),
                                       source_address=(address, 0)) as client:
             client.settimeout(PATIENCE_S)
@@ -225,7 +225,7 @@ class AccessTestCase(TraceTestCase):
 
 
 class Access(AccessTestCase):
-    """Only of ours: what PCP's own makes of a rule depends on the names that this host has in /etc/hosts."""
+    """Only our agent: the effect of a rule in PCP's agent depends on this host's names in /etc/hosts."""
 
     agent, library = OUR_AGENT, STOCK_LIBRARY
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Children that leave by _exit deliver what they recorded, whichever library they were linked with."""
+"""Children that leave by _exit deliver their records, whichever library they were linked with."""
 
 import subprocess
 import unittest

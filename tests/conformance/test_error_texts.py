@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pmtraceerrstr: the same text as stock wherever a script may look at it."""
+"""pmtraceerrstr: the same text as stock for each code that a script may check."""
 
 import os
 import unittest

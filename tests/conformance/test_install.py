@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Install, driven by a script: the same answers give the agent the same options, stock's and ours.
 
-What an Install script shares with all others, pmdaproc.sh, is replaced, so that nothing is
-installed and the options can be seen.
+A stub replaces pmdaproc.sh, which all Install scripts share: it installs nothing and prints the options.
 """
 
 import os
@@ -28,7 +27,7 @@ class InstallTestCase(TraceTestCase):
         with tempfile.TemporaryDirectory() as root:
             os.makedirs(f"{root}/etc")
             os.makedirs(f"{root}/lib")
-            os.makedirs(f"{root}/empty")  # else stock's echo turns a host's * into file names
+            os.makedirs(f"{root}/empty")  # else stock's echo expands a host's * to file names
             with open(f"{root}/etc/pcp.env", "w", encoding="utf-8") as file:
                 file.write(f"PCP_SHARE_DIR={root} PCP_ECHO_PROG=echo PCP_ECHO_N=-n PCP_ECHO_C=\n"
                            f"PCP_TMPFILE_DIR={root} PCP_PMCDCONF_PATH={root}/pmcd.conf\n")
@@ -43,7 +42,7 @@ class InstallTestCase(TraceTestCase):
                                   cwd=f"{root}/empty", timeout=PATIENCE_S, check=False)
 
     def install(self, answers):
-        """Gives the options that the agent would be run with."""
+        """Gives the options that Install would run the agent with."""
         done = self.run_script("Install", answers=answers)
         self.assertEqual(done.returncode, 0, done)
         [options] = [line for line in done.stdout.splitlines() if line.startswith("OPTIONS:")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Instances are numbered 1, 2, 3 in order of arrival, in each domain by itself, and stay so."""
+"""In each domain, instances are numbered 1, 2, 3 in order of arrival, and keep their numbers."""
 
 import signal
 import unittest
@@ -56,7 +56,7 @@ class OurInstances(InstanceTestCase):
         self.assertEqual(pmcd.values("trace.point.count"), {"a": 1, "c": 1, "d": 1})
 
     def test_leave_their_numbers_to_nobody_when_the_agent_is_killed_at_once(self):
-        """Before it could save them: so it has reserved some."""
+        """The agent has no time to save the numbers: so it has reserved some in advance."""
         pmcd = self.start_pmcd()
         given, reserve = set(), ""
         for tags in (["a", "b"], ["c", "d"], ["e"]):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The metrics are the same, whichever library a program loads and whichever agent answers."""
+"""The metrics are the same with each library and each agent."""
 
 import re
 import time
@@ -18,7 +18,7 @@ STOCK_METRICS = """
 
 @with_each_pair
 class Values(TraceTestCase):
-    """Everything is there as soon as the program has ended."""
+    """All values are there as soon as the program has ended."""
 
     def setUp(self):
         self.pmcd = self.start_pmcd()
@@ -105,7 +105,7 @@ class Control(TraceTestCase):
 
 
 class Descriptions(TraceTestCase):
-    """Name, PMID, type, units and semantics of all that stock has."""
+    """Name, PMID, type, units and semantics of all stock metrics."""
 
     def description(self, agent, metrics, *options):
         return self.start_pmcd(options, Agent(*agent)).pminfo("-d", "-m", *metrics)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pmtrace: the same lines on standard output and standard error, stock's program and ours."""
+"""pmtrace: stock's program and ours print the same lines on standard output and standard error."""
 
 import os
 import pty
@@ -20,7 +20,7 @@ class PmtraceTestCase(TraceTestCase):
 
 
 class Output:
-    """What any pmtrace says."""
+    """The output that both programs share."""
 
     def succeed(self, *arguments):
         status, output, complaints = self.pmtrace(self.environment(self.start_pmcd()), *arguments)
@@ -102,7 +102,7 @@ class OurProgramStockAgent(Output, PmtraceTestCase):
 
 
 class OurProgramAborts(PmtraceTestCase):
-    """With -e, what PCP's counts as completed."""
+    """With -e, a failed command counts as aborted; PCP's pmtrace counts it as completed."""
 
     path = OUR_PMTRACE
 
@@ -135,8 +135,8 @@ class OurProgramAborts(PmtraceTestCase):
         self.assert_transactions(pmcd, aborted=4)
 
     def end_by(self, number, environment):
-        """Runs pmtrace away from any terminal until the signal. Its pipe has no end before the last
-        process that the command has started."""
+        """Runs pmtrace without a terminal until the signal. Its pipe ends once the last process of the command has
+        ended."""
         command = "sh -c 'echo $$; exec sleep infinity'; true"
         running = subprocess.Popen([self.path, "-e", command, "foo"], env=environment,
                                    stdout=subprocess.PIPE, text=True, start_new_session=True,
@@ -154,7 +154,7 @@ class OurProgramAborts(PmtraceTestCase):
             running.communicate()
 
     def test_a_command_on_a_terminal_that_is_ended(self):
-        """There it stays in the group that may read from the terminal."""
+        """The command stays in the terminal's foreground process group, so that it can read."""
         pmcd = self.start_pmcd()
         pid, terminal = pty.fork()
         if pid == 0:
@@ -171,12 +171,12 @@ class OurProgramAborts(PmtraceTestCase):
 
 
 class OurProgramsTrace(PmtraceTestCase):
-    """What a command learns of the trace in which it runs, without an agent."""
+    """The trace context that a command gets, without an agent."""
 
     path = OUR_PMTRACE
     TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
     OWN = "00-[0-9a-f]{32}-[0-9a-f]{16}-02"
-    # Within and without another pmtrace.
+    # Inside and outside another pmtrace.
     SHOW = 'echo "${TRACEPARENT-none} ${TRACESTATE-none}"'
     SHOW_TWICE = f"{SHOW}; $PMTRACE -qe '{SHOW}' inner"
 
@@ -235,7 +235,7 @@ class OurProgram(PmtraceTestCase):
                 self.assertEqual(done, (1, "", ""))
 
     def refuse(self, complaint, *arguments):
-        """With -e nothing runs, either."""
+        """With -e, the command does not run."""
         status, output, complaints = self.pmtrace(library_environment(self.library), *arguments)
         self.assertEqual((status, output), (2, ""))
         self.assertEqual(complaints.splitlines()[0], f"pmtrace: {complaint}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What each call returns, for every use and misuse, with both libraries and both agents."""
+"""The return codes of each call, for every use and misuse, with both libraries and both agents."""
 
 import errno
 import socket
@@ -77,7 +77,7 @@ class Calls(TraceTestCase):
 
 @with_each_library
 class WithoutAgent(TraceTestCase):
-    """Before anything listens."""
+    """Nothing listens yet."""
 
     def setUp(self):
         self.port = ReservedPort()
@@ -119,7 +119,7 @@ class WithoutAgent(TraceTestCase):
                                             "end b")
             self.assertEqual(returned, [0, 0, IN_PROGRESS, 0, NO_SUCH_TAG])
             self.assertEqual(agent.data(), [])
-            if self.library == OUR_LIBRARY:  # stock connects, and says nothing
+            if self.library == OUR_LIBRARY:  # stock connects, and sends nothing
                 self.assertEqual(agent.connections, 0)
 
 
@@ -147,7 +147,7 @@ class State(TraceTestCase):
 
 
 class Acknowledged(TraceTestCase):
-    """The SYNC state, which stock does not have."""
+    """The SYNC state, which only our library has."""
 
     def test_a_call_is_counted_when_it_returns(self):
         pmcd = self.start_pmcd()
@@ -180,7 +180,7 @@ class Acknowledged(TraceTestCase):
 
 
 class Refused(TraceTestCase):
-    """From our agent the reason always arrives, whichever library asks; stock's reset hides it."""
+    """Our agent's reason always arrives, with either library; with stock's agent the reset hides it."""
 
     def first_calls(self, pmcd, library):
         return self.trace(pmcd.environment(library), "point a", "obs 1 a")

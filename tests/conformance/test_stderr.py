@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Standard error is the program's: not a byte on it but for flags and malformed variables."""
+"""Standard error belongs to the program: the library writes there only for flags and malformed variables."""
 
 import unittest
 
@@ -78,7 +78,7 @@ class Diagnostics(TraceTestCase):
 
 class OurDiagnostics(TraceTestCase):
     def test_an_unknown_host_is_named(self):
-        """The error's text, which is PCP's too, is "No route to host"."""
+        """The error's text, the same as PCP's, is "No route to host"."""
         unknown = library_environment(OUR_LIBRARY, PCP_TRACE_HOST="no-such-host.invalid")
         _, complaints = self.trace_loudly(unknown, "state 2", "point a")
         self.assertIn('pcp_trace: unknown host "no-such-host.invalid": ', complaints)

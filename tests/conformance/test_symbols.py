@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The library as the dynamic linker sees it."""
+"""The library's symbols, as the dynamic linker sees them."""
 
 import os
 import re
@@ -27,7 +27,7 @@ def readelf(*arguments):
 
 
 def exported(library):
-    """Gives {name: (type, binding, version node or None)} of what a library defines for others."""
+    """Gives {name: (type, binding, version node or None)} of the symbols that a library exports."""
     symbols = {}
     for line in readelf("--dyn-syms", library).splitlines():
         match = re.match(r"\s+\d+: \w+ +\d+ (\w+) +(\w+) +DEFAULT +(\w+) (\w+)(?:@@(\S+))?$", line)
@@ -60,7 +60,7 @@ class OurLibrary(TraceTestCase):
         added = exported(OUR_LIBRARY)
         for name in LEGACY:
             del added[name]
-        # Without a version: else a program linked with one library could not run with the other.
+        # Without a version: otherwise a program linked with one library could not run with the other.
         for name in ("_exit", "_Exit", "daemon"):
             self.assertEqual(added.pop(name), ("FUNC", "GLOBAL", None))
         self.assertEqual(set(added), NEW_CALLS)
@@ -90,7 +90,7 @@ class OurLibrary(TraceTestCase):
         self.assertNotIn("TEXTREL", readelf("--dynamic", OUR_LIBRARY))
 
     def test_stands_in_for_stock_in_every_program_linked_with_it(self):
-        """Every versioned symbol that the stock library offers to programs is there."""
+        """Our library has every versioned symbol that the stock library offers to programs."""
         offered = {name for name in exported(STOCK_LIBRARY) if name.startswith("pmtrace")}
         self.assertEqual(offered, LEGACY)
         self.assertLessEqual(offered, set(exported(OUR_LIBRARY)))

@@ -12,14 +12,14 @@ WINDOW_METRICS = ["trace.transact.rate", "trace.transact.ave_time", "trace.trans
                   "trace.transact.max_time", "trace.point.rate", "trace.observe.rate",
                   "trace.counter.rate"]
 BUCKETS = 4
-SLACK_S = 0.2  # the agent's; how long a look takes is known
+SLACK_S = 0.2  # of the agent; the times of looks are measured
 
 
 class WindowTestCase(TraceTestCase):
     def assert_shown_for(self, seconds, pmcd):
-        """Traces a tag in each of some buckets, each once the one before is shown. The first stays for the
-        period: so long is it from the last look before it to the first one after it, however far looks are
-        apart. And it has gone when so many others have come as there are buckets."""
+        """Traces one tag in each bucket, the next tag once the last one shows. The first tag must show for the whole
+        period, measured from the last look before it to the first look after it, so the pace of looks does not matter.
+        Once all buckets have newer tags, it must be gone."""
         looks = []
 
         def look():
@@ -60,7 +60,7 @@ class Window(WindowTestCase):
         # load: two transactions of different lengths
         self.trace(self.environment(pmcd), "begin a", "sleep 0.3", "end a", "begin a", "sleep 0.1", "end a")
         total = pmcd.value("trace.transact.total_time", "a")
-        # The two may be in neighbouring buckets, of which the second is still to come.
+        # The two may be in neighbouring buckets, the second of which is not yet complete.
         wait_until(lambda: abs((pmcd.value("trace.transact.ave_time", "a") or 0) - total / 2) < 1e-5,
                    what="both in the window")
         low, high = (pmcd.value(f"trace.transact.{which}_time", "a") for which in ("min", "max"))
@@ -90,7 +90,7 @@ class OurWindow(WindowTestCase):
             self.trace(self.environment(pmcd), *[f"point {next(tags)}"] * 10)
             return 20 in pmcd.values("trace.point.rate").values()
 
-        # Not at once if the ten are not in one window, or that ends between two looks.
+        # Repeats: the ten may be in two windows, or the window may end between two looks.
         wait_until(shows_ten, what="the rate")
 
     def test_has_twelve_buckets_if_nothing_else_is_said(self):

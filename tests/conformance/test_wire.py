@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a library says to an agent of version 1."""
+"""The library's PDUs to an agent of version 1."""
 
 import socket
 import struct
@@ -63,7 +63,7 @@ class Wire(WireTestCase):
 
 @with_each_agent
 class Greeting(TraceTestCase):
-    """What an agent says to a client of version 1."""
+    """The agent's PDUs to a client of version 1."""
 
     def test_is_an_ack_that_no_client_takes_for_an_error(self):
         with self.connect() as client:
@@ -97,7 +97,7 @@ class OurWire(WireTestCase):
 
     def test_transactions_keep_number_sum_and_extrema(self):
         started = time.monotonic()
-        # load: the lengths of two
+        # load: the lengths of two transactions
         lines = "begin a", "sleep 0.3", "end a", "begin a", "end a", "begin a", "sleep 1", "end a"
         self.trace(self.fake_environment(PCP_TRACE_FLUSH="60000"), *lines)
         between = time.monotonic() - started

@@ -1,13 +1,13 @@
 ! SPDX-License-Identifier: LGPL-2.1-or-later
-! Every procedure of the module with every kind of argument it takes. All that has no kind here has
-! the compiler's default; built with the usual ones and with 64 bits.
+! Every procedure of the module, with every kind of argument. Variables without a kind have the
+! compiler's default; built with the usual default kinds and with 64 bits.
 program everything
   use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64, real32, real64
   use pcp_trace
   implicit none
   integer :: status
 
-  ! At once acknowledged, so that an agent that is away would be noticed.
+  ! With SYNC each call waits for its acknowledgement, so a missing agent shows.
   call expect('the state before', int(pmtrace_state(PMTRACE_STATE_SYNC)), 0)
   call trace_by_handle()
   call trace_by_name()
@@ -123,7 +123,7 @@ contains
     call pmtrace_point('  blanks before and within  ')
   end subroutine
 
-  ! Two of one name at once, each in a variable; a scope ends with this procedure.
+  ! Two transactions of one name at once, each in a variable; a scope ends with this procedure.
   subroutine begin_by_name_in_variables()
     type(pmtrace_transaction) :: outer, inner
     type(pmtrace_scope) :: scope, wide_scope
@@ -148,7 +148,7 @@ contains
     integer(int32) :: status32
     integer(int64) :: status64
 
-    ! In any order, without the blanks at the end of each.
+    ! Labels in any order, without their trailing blanks.
     tag = pmtrace_tag('solve ', [character(8) :: 'method', 'grid'], [character(8) :: 'cg', 'a b'])
     call pmtrace_describe(tag, 's', 'what it takes')
     call pmtrace_describe(tag, 's', '', status32)

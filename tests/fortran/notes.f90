@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: LGPL-2.1-or-later
-! Notes in each way that the module has what tests/support/noted.py looks for, once it is captured;
-! with the argument "never" it does not wait for that. Built with the usual kinds and with 64 bits,
-! and without tracing.
+! Makes the notes that tests/support/noted.py expects, in each way that the module has, once the
+! span is captured; with the argument "never" it does not wait for a capture. Built with the usual
+! kinds, with 64 bits, and without tracing.
 program notes
   use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64, real32, real64
   use, intrinsic :: iso_c_binding, only: c_int
@@ -31,7 +31,7 @@ program notes
 
 contains
 
-  ! What is noted of one that nobody has asked for is not kept for the next.
+  ! Notes of a transaction that is not captured must not show up in the next one.
   subroutine begin_captured()
     integer(c_int) :: ignored
     do
@@ -80,7 +80,7 @@ contains
     call expect(status, 0)
   end subroutine
 
-  ! Of scopes, too; these are not looked for.
+  ! Ends and fails scopes and variables of a tag that is not captured.
   subroutine end_in_each_way()
     type(pmtrace_transaction) :: again
     type(pmtrace_scope) :: scope

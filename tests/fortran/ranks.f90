@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: LGPL-2.1-or-later
-! One of several processes that do the same with four threads each, as MPI programs do.
+! One of several equal processes with four threads each, like an MPI rank.
 program ranks
   use omp_lib, only: omp_get_num_threads
   use pcp_trace

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: LGPL-2.1-or-later
-! Each way to leave the block or the procedure in which a scope is declared. The tags say how often
-! each transaction has to be counted.
+! Each way to leave a scope's block or procedure. The tags say how often each transaction must
+! count.
 program scopes
   use, intrinsic :: iso_c_binding, only: c_f_pointer, c_int64_t, c_loc
   use pcp_trace
@@ -93,7 +93,7 @@ contains
     deallocate(deallocated)
   end subroutine
 
-  ! A private copy holds what its thread's stack held before.
+  ! A private copy is uninitialised: it holds old bytes of its thread's stack.
   subroutine share_work()
     type(pmtrace_scope) :: part
     !$omp parallel num_threads(4)
@@ -105,7 +105,7 @@ contains
     !$omp end parallel
   end subroutine
 
-  ! Of what was there before only the end is left.
+  ! Overwrites all of the scope except its last word.
   subroutine reuse_memory()
     integer(c_int64_t), target :: memory(9)
     type(pmtrace_scope), pointer :: scope

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What Fortran programs trace arrives: by the module, by the calls by name, from many at once."""
+"""The agent gets all that Fortran programs trace: by the module, by name, and from many processes at once."""
 
 import os
 import re
@@ -28,7 +28,7 @@ class FortranTestCase(TraceTestCase):
         return process
 
     def result_of(self, process):
-        """Gives what a program has printed, which has to succeed."""
+        """Gives the program's output; fails unless the program succeeds."""
         printed, _ = process.communicate(timeout=2 * PATIENCE_S)
         self.assertEqual(process.returncode, 0, printed)
         return printed
@@ -57,7 +57,7 @@ class Module(FortranTestCase):
                         "counter.total"),
             {"transact.count": {"handle": 2, "name": 1, "phase": 5, "twice": 1},
              "transact.aborts": {"handle": 2, "name": 2, "phase": 0, "twice": 0},
-             # The agent shows blanks before a tag like this.
+             # The agent shows blanks at the beginning of a tag like this.
              "point.count": {"handle": 2, "name": 2, r"\x20\x20blanks before and within": 1,
                              "solve{grid=a%20b;method=cg}": 2, "solve{grid=}": 1},
              "observe.count": {"handle": 8, "name": 8},
@@ -92,7 +92,7 @@ class Module(FortranTestCase):
 
     def test_ends_no_scope_that_is_not_open(self):
         lines = self.run_program(program("fortran_scopes"), PCP_TRACE_DEBUG="api").splitlines()
-        self.assertEqual([line for line in lines if "refused" in line],  # what the program asks for
+        self.assertEqual([line for line in lines if "refused" in line],  # scopes.f90 provokes these two
                          2 * ["pcp_trace: end refused: Transaction is not in progress"])
 
     def test_tells_once_of_a_tag_that_was_never_set(self):
@@ -213,7 +213,7 @@ class Ranks(FortranTestCase):
 
 class Demos(FortranTestCase):
     def run_demo(self, name, pattern):
-        """Runs a demo for a second. Gives the number that it prints at the end."""
+        """Runs a demo for a second. Gives the number at the end of its output."""
         printed = self.run_program(os.path.join(os.environ["TRACE_DEMOS"], name), "1")
         self.assertRegex(printed, rf"^{pattern}")
         return int(re.match(pattern, printed)[1])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a Fortran user of the installed package gets: the demos, built outside of the tree."""
+"""The installed package for a Fortran user: the demos, built outside the tree."""
 
 import os
 import unittest
@@ -16,7 +16,7 @@ setUpModule = installed.set_up
 
 
 class Installed(TraceTestCase):
-    """Programs find the library by themselves: no LD_LIBRARY_PATH."""
+    """Programs find the library without LD_LIBRARY_PATH."""
 
     library = None
 

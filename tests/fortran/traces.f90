@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: LGPL-2.1-or-later
-! Passes traces on in each way that the module has, and prints the headers that go out: in brackets,
-! without the blanks at their end. Built with the usual kinds and with 64 bits, and without tracing.
+! Passes traces on in each way that the module has, and prints the outgoing headers: in brackets,
+! without trailing blanks. Built with the usual kinds, with 64 bits, and without tracing.
 program traces
   use, intrinsic :: iso_fortran_env, only: int32, int64
   use omp_lib, only: omp_get_thread_num
@@ -114,7 +114,7 @@ contains
     call pmtrace_end(running)
   end subroutine
 
-  ! As an event loop does.
+  ! Switches between transactions like an event loop.
   subroutine work_by_turns()
     type(pmtrace_scope) :: first, second
     call pmtrace_begin_from(request, first, trace)

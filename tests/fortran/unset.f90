@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: LGPL-2.1-or-later
-! A program that has forgotten to look its tag up, and does not ask for the status.
+! A program that uses an unset tag, and ignores the status.
 program unset
   use pcp_trace
   implicit none

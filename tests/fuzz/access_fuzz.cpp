@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Rules of -A and the decisions about peers. The input is rules, one in a line, then an empty line
-// and peers. A rule that is refused changes nothing, the order of the others does not matter,
-// limits hold, and a connection that has gone leaves nothing behind.
+// and peers. A refused rule changes nothing, the order of the other rules does not matter, limits
+// hold, and a closed connection leaves nothing behind.
 #include <algorithm>
 #include <cstdlib>
 #include <string>
@@ -18,7 +18,7 @@ using pcp::trace::fuzz::require;
 
 using Lines = std::vector<std::string>;
 
-// Up to an empty one. What comes from a command line or a socket has no NUL.
+// Up to an empty line. Lines have no NUL: command lines and sockets give none.
 Lines take_lines(Input& input) {
   constexpr std::size_t kMost = 12;
   Lines lines;
@@ -30,14 +30,14 @@ Lines take_lines(Input& input) {
   return lines;
 }
 
-// What becomes of these peers if they come one after the other and stay.
+// The decisions for these peers, if they connect in turn and stay.
 std::vector<Access> decide(AccessList list, const Lines& peers) {
   std::vector<Access> decisions;
   for (const std::string& peer : peers) decisions.push_back(list.acquire(peer).access);
   return decisions;
 }
 
-// Names wait for ever.
+// A resolver without answers: rules with names stay unresolved.
 pcp::trace::Result<HostPatterns> no_answer(const std::string&) {
   return pcp::trace::Error{"no answer"};
 }
@@ -60,7 +60,7 @@ void check_release(AccessList list, const Lines& peers, const std::vector<Access
   require(decide(list, peers) == expected);
 }
 
-// Whatever a single rule says, the limit at its end is how many it lets in, or there is none.
+// A single rule admits all peers, none, or as many as the limit at its end.
 void check_limit(const std::string& rule, const std::string& peer) {
   constexpr std::ptrdiff_t kTries = 5;
   const auto decisions = decide(list_of({rule}), Lines(kTries, peer));
@@ -71,7 +71,7 @@ void check_limit(const std::string& rule, const std::string& peer) {
   require(std::is_sorted(decisions.begin(), decisions.end()));
 }
 
-// A rule about one address is about it in each of its forms, and the most specific one.
+// A rule for one address holds for each form of it, and is the most specific rule.
 void check_address(const std::string& address) {
   if (address == "local:" || !parse_address(address) || address.find('%') != address.npos) return;
   Lines rules{"allow:*", "allow:.*", "allow::*", "allow:localhost", "disallow:" + address};

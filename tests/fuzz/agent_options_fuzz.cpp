@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The command line of pmdatrace, a word in each line: what gets past it is within the limits that
-// the manual states, and what does not is complained of.
+// The command line of pmdatrace, a word in each line: accepted options are within the limits of the
+// manual.
 #include <sys/un.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ using pcp::trace::fuzz::require;
 
 constexpr std::size_t kMostWords = 16;
 
-// The same on every machine, and without PCP's own complaints on the screen.
+// The same on every machine, and without PCP's messages on the screen.
 [[maybe_unused]] const bool kPrepared =
     setenv("PCP_RUN_DIR", "/run/pcp", 1) == 0 && setenv("PCP_STDERR", "/dev/null", 1) == 0;
 
@@ -47,7 +47,7 @@ void check(const Options& options) {
 
 }  // namespace
 
-// libpcp forgets some bytes of a command line with an error, after which an agent ends.
+// libpcp leaks some bytes of a wrong command line; a real agent ends after it.
 extern "C" const char* __lsan_default_suppressions() { return "leak:pmgetopt_r"; }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
@@ -60,7 +60,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   argv.push_back(nullptr);
 
   const CommandLine line = parse_options(static_cast<int>(words.size()), argv.data());
-  pmClearDebug("all");  // what -D has set
+  pmClearDebug("all");  // resets the flags of -D
   pmflush();
   if (line.status && line.wanted == CommandLine::Wanted::Agent) check(line.options);
   return 0;

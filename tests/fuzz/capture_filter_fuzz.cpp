@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Filters of captures. The input is a filter, then a line's end and a text that may be a tag or a
-// name. A filter that is taken has a canonical text that is the same filter; one that is not is
-// refused in one line. Globs match as those of shells.
+// Filters of captures. The input is a filter, a line feed, and a text that serves as a tag or a
+// name. The canonical text of an accepted filter parses to the same filter; a refused filter gives
+// a complaint of one line. Globs match like a shell's.
 #include <fnmatch.h>
 
 #include <algorithm>
@@ -23,7 +23,8 @@ void check_complaint(const std::string& complaint) {
       std::all_of(complaint.begin(), complaint.end(), [](char c) { return c >= ' ' && c <= '~'; }));
 }
 
-// Shells, too, but they have classes ([:alpha:] and such), stop at a NUL, and may take for ever.
+// The oracle is fnmatch, except for its classes ([:alpha:] and such), for NUL, and for patterns
+// that may take it for ever.
 void compare_with_shells(const std::string& pattern, const Glob& glob, const std::string& text) {
   constexpr std::size_t kMostStars = 4;
   const auto stars = static_cast<std::size_t>(std::count(pattern.begin(), pattern.end(), '*'));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Payloads of both versions of the protocol. What a decoder accepts keeps what its header promises,
-// and comes out the same after it was encoded and decoded again; so does whatever our own side has
-// to say.
+// Payloads of both versions of the protocol. Accepted payloads keep the promises of the decoder's
+// header, and are the same after encoding and decoding again. Payloads of our own encoder also
+// survive that.
 #include <cmath>
 #include <optional>
 #include <string>
@@ -22,10 +22,10 @@ using fuzz::require;
 
 constexpr std::uint32_t kPid = 7;
 
-// NaN is like NaN; a zero may lose its sign, since what equals `last` is left out.
+// NaN equals NaN. A zero may lose its sign, because a value equal to `last` is left out.
 bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
-// Gives the payload of the one PDU that there is.
+// Gives the payload of the only PDU.
 std::string_view payload_of(std::string_view pdu, PduType type) {
   require(pdu.size() >= kHeaderBytes && read_u32(pdu) == pdu.size());
   require(read_u32(pdu.substr(4)) == static_cast<std::uint32_t>(type));
@@ -97,7 +97,7 @@ void check_bye(ByeReason reason) {
   require(decode_bye(payload_of(pdu, PduType::Bye)) == reason);
 }
 
-// What the header promises of an entry that was accepted.
+// The header's promises about an accepted entry.
 void check_entry(const DeltaEntry& entry) {
   const Delta& delta = entry.delta;
   require(!delta.empty() && delta.nonfinite <= delta.count);
@@ -119,7 +119,7 @@ void check_entry(const DeltaEntry& entry) {
             std::isfinite(delta.sum));
 }
 
-// As far as an entry of this type carries it.
+// Compares the fields that an entry of this type carries.
 void check_same(const DeltaEntry& entry, const DeltaEntry& again) {
   const Delta& a = entry.delta;
   const Delta& b = again.delta;
@@ -200,7 +200,7 @@ void decode_and_check(PduType type, std::string_view payload) {
   }
 }
 
-// A batch of our own, from whatever values a program may record.
+// Encodes a batch of arbitrary values, as a program may record them.
 void encode_and_check(Input input) {
   const std::uint64_t sequence = input.number() | 1;
   const BatchAge age{~std::uint64_t{0}, input.number()};
@@ -217,7 +217,7 @@ void encode_and_check(Input input) {
     for (unsigned values = input.pick(5) + (delta.aborts == 0); values > 0; --values) {
       const double value = input.real();
       if (delta.add(value) && has_histogram(type) && input.pick(4) > 0)
-        histogram.add(value);  // not all of them: a thread's queue was full
+        histogram.add(value);  // not all: some came from a full queue
     }
     for (unsigned steps = input.pick(7); steps > 0; --steps) histogram.coarsen();
     delta.unbinned = has_histogram(type) ? delta.count - delta.nonfinite - histogram.total() : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The texts of tracing.histogram.*, which come from hosts and archives of anybody: each is read
-// completely or not at all, and what is subtracted and added again gives the same.
+// The texts of tracing.histogram.*, which come from arbitrary hosts and archives: a text is read
+// completely or not at all, and subtracting and adding again gives the same.
 #include <string>
 
 #include "collector/engine/cumulative_histogram.hpp"
@@ -30,7 +30,7 @@ void check_difference(const CumulativeHistogram& newer, const CumulativeHistogra
   const CumulativeHistogram between = subtract(newer, older);
   require(between.since_ns == newer.since_ns);
   require(between.histogram.total() <= newer.histogram.total());
-  if (text_of(between) == text_of(newer)) return;  // it stands alone, or nothing was to be taken
+  if (text_of(between) == text_of(newer)) return;  // nothing was subtracted
   Histogram sum = between.histogram;
   require(sum.merge_packed(packed(older.histogram)));
   Histogram expected = newer.histogram;
@@ -39,7 +39,7 @@ void check_difference(const CumulativeHistogram& newer, const CumulativeHistogra
   require(between.unbinned + older.unbinned == newer.unbinned);
 }
 
-// What is made of two packed histograms can be subtracted again.
+// The sum of two packed histograms minus one of them is the other.
 void check_packed(Input input) {
   const std::string_view a = input.text(input.byte());
   const std::string_view b = input.rest();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Payloads of EVENTS, CONTROL and EVENTSACK. What a decoder accepts keeps what events.hpp promises,
-// and comes out the same after it was encoded and decoded again; so does whatever our own side has
-// to say.
+// Payloads of EVENTS, CONTROL and EVENTSACK. Accepted payloads keep the promises of events.hpp, and
+// are the same after encoding and decoding again. Payloads of our own encoder also survive that.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -26,7 +25,7 @@ std::string_view payload_of(std::string_view pdu, PduType type) {
   return pdu.substr(kHeaderBytes);
 }
 
-// NaN is like NaN; a zero may lose its sign, since one is not sent.
+// NaN equals NaN. A zero may lose its sign, because zero is not sent.
 bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
 bool same(const SpanAttribute& a, const SpanAttribute& b) {
@@ -71,7 +70,7 @@ void check_span(const Span& span) {
   for (const SpanLink& link : span.links) require(link.trace.is_set() && link.span != 0);
 }
 
-// But for attributes and what was left out: a span may have had more than there is room for.
+// Except attributes and left_out: a span may have more attributes than fit.
 void check_same_head(const Span& a, const Span& b) {
   require(a.tag_id == b.tag_id && a.kind == b.kind && a.begin_ns == b.begin_ns);
   require(a.duration_ns == b.duration_ns && a.trace == b.trace && a.span == b.span);
@@ -118,7 +117,7 @@ void check_events(const Events& events) {
   for (std::size_t i = 0; i < events.spans.size(); ++i) check_same(events.spans[i], again.spans[i]);
 }
 
-// A span of our own, of whatever a program may say of one.
+// A span of arbitrary values, as a program may make it.
 Span take_span(Input& input, std::vector<SpanAttribute>& attributes, std::vector<SpanLink>& links) {
   static const std::string kLong(5000, 'x');
   const auto text = [&] {

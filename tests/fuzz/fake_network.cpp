@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The answers of a resolver and a kernel that are the same on every machine, for targets that are
-// linked with trace_fake_network: a few names, and the addresses of this machine.
+// Answers of a resolver and a kernel, the same on every machine, for targets that link
+// trace_fake_network: a few names, and the addresses of this machine.
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <netdb.h>
@@ -32,14 +32,14 @@ sockaddr_storage make_address(const char* text) {
   return address;
 }
 
-// An element of a list as C has them.
+// An element of a C list.
 template <typename Element>
 struct WithAddress {
   Element element{};
   sockaddr_storage address{};
 };
 
-// The two lists differ in what their elements call the address and the next one.
+// The two kinds of lists differ in the names of the address and of the next element.
 template <auto kAddress, auto kNext, typename Element>
 void make_list(const Addresses& addresses, Element** list) {
   *list = nullptr;

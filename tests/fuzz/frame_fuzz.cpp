@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A stream of bytes as it comes from a socket: however it is split, the reader cuts it into the
-// same PDUs as who has all of it at once, and holds no more memory than the limit asks for.
+// A stream of bytes from a socket: however it is split, the reader cuts it into the same PDUs as
+// the whole stream, and holds no more memory than the limit requires.
 #include <cstring>
 #include <string>
 
@@ -13,7 +13,7 @@ using namespace pcp::trace::wire;
 using pcp::trace::fuzz::Input;
 using pcp::trace::fuzz::require;
 
-// Takes one PDU off a stream that is there as a whole. The oracle.
+// The oracle: takes one PDU off the complete stream.
 FrameReader::Status cut(std::string_view& stream, std::size_t max_bytes, std::string_view& pdu) {
   if (stream.size() < 4) return FrameReader::Status::NeedMore;
   const std::size_t length = read_u32(stream);
@@ -28,7 +28,7 @@ FrameReader::Status cut(std::string_view& stream, std::size_t max_bytes, std::st
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   Input input(bytes, size);
-  // Small limits and pieces, so that small inputs get over them. The first PDU may raise the limit,
+  // Small limits and pieces, so that small inputs exceed them. The first PDU may raise the limit,
   // as a HELLO does.
   std::size_t max_bytes = 12 + input.byte();
   const std::size_t raised = max_bytes + input.byte();

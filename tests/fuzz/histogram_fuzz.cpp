@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Histograms as they travel: every distribution has one packed form, and whatever is done to it
-// counts every value once.
+// Packed histograms: every distribution has exactly one packed form, and every operation counts
+// every value once.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -44,7 +44,7 @@ void check_alone(std::string_view bytes) {
   }
 }
 
-// Each value goes to one of the two, or to nobody.
+// Each value goes to `first`, to `second`, or is dropped.
 void check_dealt(std::string_view bytes, double share) {
   DealtHistogram values(bytes);
   const std::uint64_t total = values.total();
@@ -63,7 +63,7 @@ void check_dealt(std::string_view bytes, double share) {
   require(packed(sum) == bytes);
 }
 
-// Whichever comes first, and whether they are packed or not.
+// The sum is the same in each order, packed or not.
 void check_sum(std::string_view a, std::string_view b) {
   Histogram sum = unpacked(a);
   const std::uint64_t total = sum.total() + unpacked(b).total();
@@ -106,7 +106,7 @@ void check_packed(Input input) {
   check_sum(a, b);
 }
 
-// Values as a program records them: all quantiles are within the promised distance.
+// Arbitrary recorded values: all quantiles are within the promised error.
 void check_values(Input input) {
   Histogram histogram;
   std::vector<double> values;

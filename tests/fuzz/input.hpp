@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The bytes that a fuzzer makes up, taken from the front as the numbers and texts that a target
-// needs. Behind their end everything is zero or empty, so that any bytes are a whole input.
+// The fuzzer's bytes, taken from the front as the numbers and texts that a target needs. After the
+// end all is zero or empty, so any bytes are a complete input.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace pcp::trace::fuzz {
 
-// Stops the fuzzer. Not assert: it must be there in every build.
+// Stops the fuzzer. Not assert: this must work in every build.
 inline void require(bool promise, int line = __builtin_LINE()) {
   if (promise) return;
   std::fprintf(stderr, "a promise is broken in line %d\n", line);
@@ -34,7 +34,7 @@ class Input {
     return taken;
   }
 
-  // Up to a line's end or the input's.
+  // The rest of the line or of the input.
   std::string_view line() {
     const std::string_view taken = text(rest_.find('\n'));
     text(1);

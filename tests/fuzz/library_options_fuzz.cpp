@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The environment of a traced program: whatever is in it, what comes out is within the ranges that
-// options.hpp states, and each variable is complained of once at most, but those with several words
-// once for each.
+// The environment of a traced program: with any values, the options are within the ranges of
+// options.hpp. Each variable gives at most one complaint, or one for each word if it takes several.
 #include <sys/un.h>
 
 #include <map>
@@ -41,7 +40,7 @@ void check(const Options& options, bool has_path) {
     require(pcp::trace::is_label_name(name) && !pcp::trace::is_reserved_label(name));
     bytes += name.size() + value.size();
   }
-  require(bytes <= 16 * 1024);  // or the agent hangs up
+  require(bytes <= 16 * 1024);  // more, and the agent would hang up
   require(options.socket_only == has_path);
   require((options.demanded_state() & ~(kDiagnosticFlags | PMTRACE_STATE_NOAGENT)) == 0);
   require(options.debug_file.empty() || options.debug_file.starts_with('/'));
@@ -52,7 +51,7 @@ void check(const Options& options, bool has_path) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   Input input(bytes, size);
-  // Each line is a letter for the variable, and its value, which has no NUL.
+  // Each line is a letter for the variable, and its value without NUL.
   std::map<std::string_view, std::string> variables{{"PCP_CONF", "/dev/null"}};
   while (!input.empty()) {
     const char* name = kVariables[input.pick(std::size(kVariables))];

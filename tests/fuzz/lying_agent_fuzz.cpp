@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The library's side of the protocol, over a real socket, against an agent that may say anything at
-// any time: greet with any version, welcome, acknowledge and take its leave without a reason, send
-// garbage, hang up. Whatever it does, the library keeps to the protocol, sends no call twice that
-// may have been counted, and accounts for every call; and as soon as an honest agent comes, all
-// that is left is delivered.
+// The library's side of the protocol, over a real socket, against an agent that may send anything
+// at any time: greet with any version, welcome, acknowledge and say goodbye without a reason, send
+// garbage, hang up. The library always keeps to the protocol, never resends a call that may have
+// been counted, and accounts for every call. As soon as an honest agent comes, the library delivers
+// all pending calls.
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -34,7 +34,7 @@ using wire::PduType;
 constexpr std::uint32_t kPid = 9;
 constexpr std::uint32_t kNormalPduBytes = 1 << 20;
 
-// The name of a socket that no file stands for.
+// An abstract socket, without a file.
 std::string socket_name() {
   return std::string(1, '\0') + "pcp-trace lying agent " + std::to_string(::getpid());
 }
@@ -45,7 +45,7 @@ int listen_there() {
   address.sun_family = AF_UNIX;
   socket_name().copy(address.sun_path, sizeof address.sun_path);
   require(::bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
-  require(::listen(listener, 16) == 0);  // those that the library has given up are among them
+  require(::listen(listener, 16) == 0);  // room for connections that the library has given up
   return listener;
 }
 
@@ -67,13 +67,13 @@ std::uint64_t calls_in(const Totals& totals) {
   return calls;
 }
 
-// The agent: says what it is told to, and checks all that it is told. `recorded` is the truth.
+// The agent: sends what the story wants, and checks all that it receives. `recorded` is the truth.
 class Agent {
  public:
   explicit Agent(const Totals& recorded) : recorded_(recorded) {}
   ~Agent() { hang_up(); }
 
-  // False if nobody is there, or somebody was there before.
+  // False if no connection waits, or one is open already.
   bool accept() {
     if (socket_ >= 0) return false;
     socket_ = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -95,11 +95,11 @@ class Agent {
   void say(std::string_view bytes) {
     if (socket_ < 0) return;
     note_said(bytes);
-    // The library may have hung up.
+    // Fails if the library has hung up.
     [[maybe_unused]] auto sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
   }
 
-  // Reads all that there is. False if there is nothing.
+  // Reads all available bytes. False if there are none.
   bool hear() {
     if (socket_ < 0) return false;
     constexpr std::size_t kBytes = 64 * 1024;
@@ -151,7 +151,7 @@ class Agent {
       has_hello_ = true;
       return;
     }
-    require(pdu.payload.size() + wire::kHeaderBytes <= max_pdu_bytes_);  // 0: not welcome yet
+    require(pdu.payload.size() + wire::kHeaderBytes <= max_pdu_bytes_);  // 0 before WELCOME
     if (pdu.type == PduType::Tags) return take_tags(pdu);
     require(pdu.type == PduType::Batch);
     take_batch(pdu);
@@ -205,13 +205,13 @@ class Agent {
 
   inline static const int listener_ = listen_there();
   const Totals& recorded_;
-  Totals received_;  // of all connections, each batch once
+  Totals received_;  // of all connections; each batch counts once
   std::map<std::uint64_t, std::string> bodies_;
   std::uint64_t highest_ = 0;
-  bool has_lied_ = false;  // acknowledged what never came
+  bool has_lied_ = false;  // acknowledged a batch that never came
   bool spoke_version_1_ = false;
 
-  // Of this connection.
+  // The fields of this connection.
   int socket_ = -1;
   FrameReader heard_{kNormalPduBytes};
   FrameReader said_{kNormalPduBytes};
@@ -222,12 +222,12 @@ class Agent {
   std::map<std::uint32_t, std::string> names_;
 };
 
-// The library's flusher, by a clock that the story turns.
+// The library's flusher, with the story's clock.
 class Library {
  public:
   Library() { output_.connect(); }
 
-  // All of the same tag and kind.
+  // Requires: all records have the same tag and kind.
   void record(std::span<const Record> records, Totals& totals) {
     add_records(pending_, records, now_);
     const Record& first = records.front();
@@ -235,7 +235,7 @@ class Library {
     for (const Record& each : records) add_to(total, each);
   }
 
-  // As a thread does whose queue is full.
+  // The path of a thread whose queue is full.
   void record_merged(const OverflowCell& cell, Totals& totals) {
     pending_.make_room(1);
     pending_.add(cell, now_);
@@ -246,14 +246,14 @@ class Library {
       total.merge(cell.delta);
   }
 
-  // Somebody waits for all that was recorded, while the time goes on.
+  // A flush() call of the program, while time goes on.
   void flush() {
     link_.request_delivery();
     flusher_.on_bell(true);
     pass_time(kInterval);
   }
 
-  // Lets the time pass until the flusher wants to do something.
+  // Advances the clock to the flusher's next timer.
   void wait() { pass_time(next_call_ != kNever && next_call_ > now_ ? next_call_ - now_ : 0); }
   void pass_time(std::uint64_t ns) {
     now_ += ns;
@@ -261,7 +261,7 @@ class Library {
   }
   void find_no_memory() { flusher_.recover(); }
 
-  // Does what can be done now. False if there is nothing.
+  // Does all work that is possible now. False if there was none.
   bool work() {
     const bool is_rung = bell_.is_rung();
     if (is_rung) flusher_.on_bell(bell_.silence());
@@ -276,7 +276,7 @@ class Library {
  private:
   static constexpr std::uint64_t kInterval = 100'000'000;
 
-  // One for all stories: its descriptor is never given back.
+  // Shared by all stories, because its descriptor is never closed.
   static Doorbell& bell() {
     static Doorbell bell;
     if (bell.descriptor() < 0) bell.renew();
@@ -321,12 +321,12 @@ class Library {
                    std::chrono::nanoseconds(kInterval),   surroundings()};
 };
 
-// To some tags' counters the program only adds.
+// The program only adds to the counters of some tags.
 RecordKind kind_for(unsigned tag, RecordKind kind) {
   return kind == RecordKind::Counter && tag % 2 == 1 ? RecordKind::Add : kind;
 }
 
-// Integers, so that sums are exact in any order. A transaction's is a duration.
+// Integers, so that sums are exact in any order. A transaction's value is a duration.
 double value_of(RecordKind kind, unsigned choice) {
   if (type_of(kind) == TraceType::Transact || kind == RecordKind::Add) return choice;
   if (choice == 0) return std::numeric_limits<double>::quiet_NaN();
@@ -427,8 +427,8 @@ class Story {
     }
   }
 
-  // A histogram that takes many bytes: values of all magnitudes, each in a bin that is not next to
-  // the one before. Some stories have one that takes as many as a small PDU may have, or more.
+  // A histogram of many bytes: values of all magnitudes, no two bins adjacent. Some stories have
+  // one as large as the smallest PDU limit allows, or larger.
   void record_widely(Input& input) {
     const Tag* tag = all_tags()[input.pick(7)];
     const bool is_huge = std::exchange(may_be_huge_, false);
@@ -442,7 +442,7 @@ class Story {
     is_rounded_ = true;
   }
 
-  // Unless there is nothing to deliver, for which the library looks for no agent.
+  // Gives up if there is nothing to deliver: then the library looks for no agent.
   void connect() {
     constexpr int kWaits = 20;
     for (int waits = 0; waits < kWaits && !agent_.is_connected(); ++waits) {
@@ -466,7 +466,7 @@ class Story {
     agent_.say(pdu);
   }
 
-  // One step of an honest agent. One with the number of the agent before knows the session.
+  // One step of an honest agent. With the last agent's instance number it knows the session.
   void behave(std::uint64_t instance) {
     if (!agent_.is_connected()) {
       connect();
@@ -488,7 +488,7 @@ class Story {
             calls_in(recorded_));
   }
 
-  // Another agent, which knows nothing yet and is honest.
+  // A new, honest agent delivers the rest.
   void come_to_an_end() {
     agent_.hang_up();
     library_.find_no_memory();
@@ -535,7 +535,7 @@ class Story {
     require(received.nonfinite == recorded.nonfinite);
     require(received.last == recorded.last ||
             (std::isnan(received.last) && std::isnan(recorded.last)));
-    const bool is_added = recorded.min > recorded.max;  // which nobody asks of increments
+    const bool is_added = recorded.min > recorded.max;  // increments have no min and max
     if (type == TraceType::Counter && recorded.nonfinite == 0 && is_added)
       require(received.sum == recorded.sum);
     if (!has_histogram(type)) return;
@@ -546,14 +546,14 @@ class Story {
   Totals recorded_;
   Agent agent_{recorded_};
   Library library_;
-  bool is_rounded_ = false;  // sums
+  bool is_rounded_ = false;  // the sums
   bool may_be_huge_ = false;
 };
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  // A story, and not a novel: each step takes some microseconds.
+  // Short stories: each step takes some microseconds.
   Input input(bytes, std::min<std::size_t>(size, 512));
   Story().tell(input);
   return 0;

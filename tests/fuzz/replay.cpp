@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Gives a fuzz target the files of the directories that the command line names. So a corpus is a
+// Runs a fuzz target with the files of the directories on the command line. This makes a corpus a
 // plain test, with any compiler.
 #include <cstdint>
 #include <filesystem>
@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
   int files = 0;
   for (int i = 1; i < argc; ++i) {
     for (const auto& each : std::filesystem::directory_iterator(argv[i])) {
-      std::cout << each.path() << std::endl;  // flushed: the last one may be the one that crashes
+      std::cout << each.path() << std::endl;  // flushed: the target may crash on this file
       std::ifstream file(each.path(), std::ios::binary);
       const std::vector<char> bytes(std::istreambuf_iterator<char>(file), {});
       LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());

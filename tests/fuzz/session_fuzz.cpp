@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The agent's sessions: several users' connections that say hello, take each other's sessions over,
-// define tags, send batches and spans and resend them, speak version 1, break the protocol, say
-// goodbye or just go, while monitors come and go, time passes, intervals end and values are reset.
+// define tags, send and resend batches and spans, speak version 1, break the protocol, say goodbye
+// or just close. Meanwhile monitors come and go, time passes, intervals end and values are reset.
 //
-// The unit tests of sessions, limits and what is in flight say what is answered. This says what
-// holds whatever was sent: what is acknowledged is counted, and once; no limit is passed; a monitor
-// gets spans that were acknowledged, of users whom it may see; nothing is left when all have gone.
+// The unit tests of sessions, limits and transactions in flight check the answers. This checks the
+// invariants: everything acknowledged counts exactly once; no limit is exceeded; a monitor gets
+// acknowledged spans, of users that it may see; nothing is left after all have gone.
 #include <algorithm>
 #include <array>
 #include <deque>
@@ -32,11 +32,11 @@ using wire::PduType;
 
 constexpr std::uint32_t kPid = 5;
 
-Time now{};  // what all clocks say
+Time now{};  // the value of all clocks
 Time clock_of_turns() { return now; }
 
-// The agent's side without its sockets, and those who talk to it. The limits are so small that
-// short inputs get over them.
+// The agent's side without its sockets, and its clients. The limits are so small that short inputs
+// exceed them.
 class House {
  public:
   explicit House(fuzz::Input& input) : input_(input) {
@@ -101,11 +101,11 @@ class House {
     Line(DialogueContext& context, Peer its) : peer(std::move(its)), dialogue(context, peer) {}
     Peer peer;
     Dialogue dialogue;
-    std::pair<std::string, wire::SessionId> session{};  // its user's first
+    std::pair<std::string, wire::SessionId> session{};  // owner, and id
   };
   using SessionName = decltype(Line::session);
   static constexpr std::optional<std::uint32_t> kAnybody{};
-  static constexpr std::uint32_t kMostTags = 6;  // of the engine
+  static constexpr std::uint32_t kMostTags = 6;  // the engine's limit
 
   void pick_line() {
     const unsigned choice = input_.byte();
@@ -113,7 +113,7 @@ class House {
       line_ = std::next(lines_.begin(), choice % static_cast<unsigned>(lines_.size()))->first;
   }
 
-  // Now and then a byte of the payload changes on the way.
+  // Sends the PDU, now and then with one byte of the payload changed.
   void say() {
     if (input_.pick(16) == 0 && pdu_.size() > wire::kHeaderBytes) {
       const std::size_t place = input_.byte() % (pdu_.size() - wire::kHeaderBytes);
@@ -134,7 +134,7 @@ class House {
     if (sent_.size() > 32) sent_.pop_front();
   }
 
-  // What is not refused is acknowledged, and to be counted.
+  // An accepted PDU is acknowledged, and its calls must be counted.
   void note(const wire::Frame& frame, Line& line, std::string_view answer) {
     if (frame.type == PduType::Data) {
       add_calls(calls_[index_of(wire::decode_data(frame.payload)->type)], 1);
@@ -156,7 +156,7 @@ class House {
     }
   }
 
-  // What sessions keep is within the limits, and adds up. Gives how many transactions are open.
+  // Checks the limits and the sums over all sessions. Gives the number of open transactions.
   std::uint64_t check_sessions() {
     const auto find = [&](const SessionName& name) {
       return context_.sessions.find(name.first, name.second);
@@ -192,7 +192,7 @@ class House {
     return open;
   }
 
-  // The steps: what happens to a line, or which PDU it sends.
+  // The steps: an event of a line, or a PDU that it sends.
   void connect() {
     Peer peer;
     const unsigned user = input_.pick(3);
@@ -310,8 +310,8 @@ class House {
       if (type == TraceType::Transact) delta.aborts = input_.pick(3);
       for (unsigned values = input_.pick(8); values > 0; --values)
         if (const double value = this->value(); delta.add(value)) histogram.add(value);
-      if (input_.pick(8) == 0) delta.count += input_.number() >> 4;  // absurd, but not false
-      if (kind == 7)  // of a counter; not always sane
+      if (input_.pick(8) == 0) delta.count += input_.number() >> 4;  // absurd, but valid
+      if (kind == 7)  // increments of a counter; not always valid
         wire::append_increments(body, tag, delta);
       else
         wire::append_delta(body, tag, type, delta, histogram);
@@ -331,7 +331,7 @@ class House {
     wire::append_batch(pdu_, kPid, sequence_ + input_.pick(2), {{}, {}, in_flight, anew}, {});
   }
 
-  // Just now, some time ago, or nonsense.
+  // Now, some time ago, or nonsense.
   std::uint64_t age() {
     const unsigned choice = input_.byte();
     if (choice == 255) return input_.number();
@@ -374,18 +374,18 @@ class House {
                            .say = [](const Peer&, const std::string&) {}};
   std::map<std::uint64_t, Line> lines_;
   std::uint64_t connections_ = 0;
-  std::uint64_t line_ = 0;  // the present one
-  std::string pdu_;         // to be sent
+  std::uint64_t line_ = 0;  // of the current line
+  std::string pdu_;         // the PDU to send
   std::deque<std::string> sent_;
   std::uint64_t sequence_ = 2;
   std::uint64_t events_ = 0;
   std::uint64_t last_span_ = 0;
   std::deque<std::pair<std::unique_ptr<Spans::Monitor>, std::optional<std::uint32_t>>> watchers_;
 
-  std::map<SessionName, std::uint64_t> last_batches_;  // that were acknowledged
+  std::map<SessionName, std::uint64_t> last_batches_;  // the acknowledged ones
   std::uint64_t duplicates_ = 0;
   std::array<std::uint64_t, kTraceTypes.size()> calls_{};                   // since the last reset
-  std::set<std::pair<std::uint64_t, std::optional<std::uint32_t>>> spans_;  // and whose
+  std::set<std::pair<std::uint64_t, std::optional<std::uint32_t>>> spans_;  // with their users
 };
 
 }  // namespace

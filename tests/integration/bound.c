@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A program whose main thread binds itself to one processor, and with the word "real-time" asks for
- * SCHED_FIFO, before its first call. It ends when its input does.
+ * The main thread binds itself to one processor before its first call; with the word "real-time" it
+ * also asks for SCHED_FIFO. Ends with its input.
  */
 #define _GNU_SOURCE
 #include <pcp/trace.h>

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A program that traces all the time, with so many threads as its argument says, and knows what it
- * recorded. Obeys lines on standard input:
+ * Traces all the time in as many threads as the argument says, and keeps account of its calls.
+ * Obeys lines on standard input:
  *
- *   stats   prints what the library says of itself, and the points of the thread that has the
- * fewest rest    lets the threads pause, and prints "resting" go      lets them go on flush prints
- * whether all was delivered within a minute: 1 or 0
+ *   stats   prints the library's statistics, and the points of the slowest thread
+ *   rest    lets the threads pause, and prints "resting"
+ *   go      lets them continue
+ *   flush   prints whether all was delivered within a minute: 1 or 0
  *
- * At the end of the input the threads end, what is left is delivered, and what they did is printed:
- * calls of each kind, sums of the values.
+ * At the end of the input the threads end, the library delivers the rest, and the program prints
+ * its account: calls of each kind, sums of the values.
  */
 #include <limits.h>
 #include <pcp/trace.h>
@@ -24,7 +25,7 @@ enum { kMaxThreads = 64, kCallsAtOnce = 20, kPatienceSeconds = 60 };
 struct worker {
   pthread_t thread;
   atomic_int is_resting;
-  volatile unsigned long points; /* which others read meanwhile */
+  volatile unsigned long points; /* which other threads read meanwhile */
   unsigned long observed, observed_sum, counted, transactions;
 };
 

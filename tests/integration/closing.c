@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A program that closes descriptors which it does not know, the library's, in the way that its
- * first argument names. It traces before and after, and its exit status says whether all went well:
- * that nothing was done to the files which it puts in their places, too.
+ * Closes unknown descriptors, the library's, in the way that the first argument names. Traces
+ * before and after. The exit status is 0 if all went well, and the library did not touch the
+ * program's files in the places of its descriptors.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -28,7 +28,7 @@ static void pause_ms(long time) {
   nanosleep(&pause, NULL); /* load: of the program, while the library works or sleeps */
 }
 
-/* Gives the descriptors beyond the first three, the library's all. */
+/* Gives the descriptors beyond the first three, all of which are the library's. */
 static int find_unknown(int* found) {
   DIR* directory = opendir("/proc/self/fd");
   struct dirent* entry;
@@ -47,7 +47,7 @@ static int all_at_once(void) {
   return is_delivered() ? 0 : 10;
 }
 
-/* The flusher has long gone to sleep. */
+/* The flusher has been asleep for long. */
 static int while_it_sleeps(void) {
   pause_ms(1000);
   return all_at_once();
@@ -65,7 +65,7 @@ static int one_after_the_other(void) {
   return 0;
 }
 
-/* As it happens at the very end: nothing but exit() delivers. */
+/* Closes just before the end, so that only exit() delivers. */
 static int before_exit(void) {
   pmtracepoint("after");
   close_range(3, ~0U, 0);
@@ -84,7 +84,7 @@ static int again_and_again(void) {
   return is_delivered() ? 0 : 13;
 }
 
-/* Puts a file of the program's own in the place of each, and looks at it afterwards. */
+/* Replaces each descriptor by the program's own, and checks these afterwards. */
 static int taken_by(int (*make)(int* own_end), int (*is_untouched)(int fd, int own_end)) {
   int fds[MOST], own_ends[MOST], i;
   const int count = find_unknown(fds);
@@ -114,7 +114,7 @@ static int is_empty_file(int fd, int own_end) {
   return fstat(fd, &file) == 0 && S_ISREG(file.st_mode) && file.st_size == 0;
 }
 
-/* With a word in it that nobody but the program may read. */
+/* Holds a word that only the program may read. */
 static int make_socket(int* own_end) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) != 0) return -1;
@@ -127,7 +127,7 @@ static int is_quiet_socket(int fd, int own_end) {
   return recv(own_end, bytes, sizeof bytes, 0) < 0 && recv(fd, bytes, sizeof bytes, 0) == 4;
 }
 
-/* Ready, and with what the library would take for an address. */
+/* Ready, with event data that the library would take for an address. */
 static int make_epoll(int* own_end) {
   struct epoll_event event = {EPOLLIN, {.u64 = 4242}};
   const int fd = epoll_create1(0);
@@ -179,7 +179,7 @@ int main(int argc, char** argv) {
   if (!is_delivered()) return 96;
   for (i = 0; argc > 1 && i < sizeof ways / sizeof *ways; i++)
     if (strcmp(argv[1], ways[i].name) == 0) status = ways[i].run();
-  /* What must have been counted. */
+  /* The expected count. */
   pmtrace_stats(&stats, sizeof stats);
   printf("%llu\n", (unsigned long long)stats.recorded);
   return status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Does one thing after the other as its arguments say, and says on standard output what it has
- * done. Ends with status 0 unless a call of the library was noticed by errno or a pending signal.
+ * Does the acts that the arguments name, in order, and prints each act's result on standard output.
+ * The status is 0 unless a library call changed errno or left a signal pending.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,7 +19,7 @@ enum { THREADS = 4, ROUNDS = 2000 };
 
 static int point(void) { return pmtracepoint("place") > 0; }
 
-/* Before any call. */
+/* Before any other call. */
 static int describe(void) {
   pmtrace_handle tag = pmtrace_tag("place");
   return pmtrace_describe(tag, "ms", NULL) != 0 || pmtrace_describe(tag, "", "all of it") != 0;
@@ -31,7 +31,7 @@ static int print_nothing(void) { return pmtracestate(PMTRACE_STATE_NONE) < 0; }
 
 static int switch_off(void) { return pmtracestate(PMTRACE_STATE_NOAGENT) < 0; }
 
-/* One of each kind. */
+/* One call for each kind of refusal. */
 static int refused(void) {
   pmtrace_tx transaction = {{0}};
   char too_long[256];
@@ -47,7 +47,7 @@ static int refused(void) {
   return 0;
 }
 
-/* As after su. */
+/* Like su. */
 static int become_nobody(void) { return geteuid() == 0 && setuid(65534); }
 
 static int leave_directory(void) { return chdir("/"); }
@@ -94,7 +94,7 @@ static int is_pending(int signal) {
   return sigismember(&pending, signal);
 }
 
-/* What the library's writes cause is gone, what the program has is left to it, blocked or not. */
+/* Signals of the library's writes are gone; the program's own stay, blocked or not. */
 static int keep_signals(void) {
   static const int signals[] = {SIGPIPE, SIGXFSZ};
   size_t i;
@@ -108,7 +108,7 @@ static int keep_signals(void) {
     raise(signals[i]);
     pmtracepoint("place");
     if (!is_pending(signals[i])) return 2;
-    signal(signals[i], SIG_IGN); /* takes it away */
+    signal(signals[i], SIG_IGN); /* discards the pending one */
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     signal(signals[i], SIG_DFL);
     pmtracepoint("place");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Forks while the library looks up the agent's host, and then lets the look-up end
- * (slow_resolver.c). Prints how many descriptors the child has, the first three and the one that
- * counts left out.
+ * (slow_resolver.c). Prints the number of the child's descriptors, without the first three and the
+ * directory's.
  */
 #include <dirent.h>
 #include <pcp/trace.h>

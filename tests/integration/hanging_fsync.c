@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Preloaded into a program, this lets fsync() hang as on a disk that does not answer, as long as
- * there is a file "hang" in the directory that the variable HANGING_FSYNC names; it makes a file
- * "hanging" there.
+ * Preloaded into a program, this lets fsync() hang like a dead disk, as long as the directory that
+ * the variable HANGING_FSYNC names has a file "hang". It makes a file "hanging" there.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Unusual moments in the life of a process, one for each word that it may be called with: it traces
- * then, checks what it can see by itself, and ends with status 0 if that is well.
+ * Unusual moments in the life of a process, one for each word on the command line: traces then,
+ * checks what it can see itself, and ends with status 0 if all is well.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -31,7 +31,7 @@ static int status_of(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 99;
 }
 
-/* How many descriptors this process has open, without the one that counts. */
+/* The number of open descriptors, except the directory's own. */
 static int count_descriptors(void) {
   DIR* directory = opendir("/proc/self/fd");
   int count = -3; /* ".", ".." and the directory's own */
@@ -48,7 +48,7 @@ static int exec_self(const char* word, int descriptors) {
   return 98;
 }
 
-/* ------------------------------------------------------------------------- before and after main
+/* Before and after main. --------------------------------------------------------------------
  */
 
 __attribute__((constructor)) static void construct(void) {
@@ -61,7 +61,7 @@ __attribute__((destructor)) static void destruct(void) {
 
 static int nothing(void) { return 0; }
 
-/* ------------------------------------------------------------------------------- other processes
+/* Other processes. --------------------------------------------------------------------------
  */
 
 static int forked(void) {
@@ -78,7 +78,8 @@ static int forked(void) {
   return status_of(child);
 }
 
-/* A child that never traces keeps nothing, either, and a grandchild is one of its own. */
+/* A child that never traces has none of the library's descriptors, and the grandchild traces for
+ * itself. */
 static int forked_twice(void) {
   const int before = count_descriptors();
   pid_t child;
@@ -115,7 +116,7 @@ static int forked_and_execed(void) {
   return status_of(child);
 }
 
-/* As pre-fork servers and Python's multiprocessing do it: children that work and leave by _exit. */
+/* Like pre-fork servers and Python's multiprocessing: children that trace and leave by _exit. */
 static int pre_forked(void) {
   int children = 0;
   int failed = 0;
@@ -144,13 +145,15 @@ static int daemonized(void) {
   fflush(stdout);
   close(STDIN_FILENO);
   if (daemon(1, 0) != 0) return 94;
-  if (fork() == 0) _exit(fcntl(STDIN_FILENO, F_GETFD) < 0); /* the program's, not the library's */
+  if (fork() == 0)
+    _exit(fcntl(STDIN_FILENO, F_GETFD) < 0); /* stdin is free for the program, not
+                                                the library */
   if (status_of(-1) != 0) return 92;
   pmtracepoint("grandchild");
   return fputs("nobody reads this\n", stdout) < 0 ? 93 : 0;
 }
 
-/* Children that end while a flush is under way that nobody waits for any more. */
+/* Children end during a flush that no thread waits for any more. */
 static int impatient(void) {
   int children = 0;
   int failed = 0;
@@ -167,11 +170,9 @@ static int impatient(void) {
   return failed;
 }
 
-/* A child that has nothing to say leaves at once, and no child of vfork ends its parent's tracing.
- */
 static void trace_at_quick_exit(void) { pmtracepoint("handler"); }
 
-/* Handlers are called in the opposite order: this one must still come before the library's. */
+/* Handlers run in reverse order: this one must still run before the library's. */
 static int left_quickly(void) {
   at_quick_exit(trace_at_quick_exit);
   pmtracepoint("main");
@@ -203,7 +204,7 @@ static void leave(int signal) {
   _exit(status);
 }
 
-/* A signal in the middle of a call, most probably, whose handler ends the process. */
+/* A signal, most probably during a call, whose handler ends the process. */
 static int interrupted(void) {
   const pmtrace_handle tag = pmtrace_tag("interrupted");
   struct itimerval soon = {{0, 0}, {0, 300000}};
@@ -216,9 +217,9 @@ static int interrupted(void) {
   return 98;
 }
 
-/* Threads that a signal has stopped for ever, most of them in the middle of a call. */
+/* A signal stops threads for ever, most of them during a call. */
 static atomic_ulong observed_by_stuck;
-static atomic_int busy_count; /* threads that have what the library makes for them at first */
+static atomic_int busy_count; /* threads past their first calls */
 static atomic_int stuck_count;
 static __thread unsigned long observed_here;
 
@@ -264,7 +265,7 @@ static int spawned(void) {
   return status_of(child);
 }
 
-/* exec gives no last chance to deliver. */
+/* exec gives the library no last chance to deliver, so this flushes first. */
 static int execed(void) {
   const int before = count_descriptors();
   pmtracepoint("parent");
@@ -272,7 +273,7 @@ static int execed(void) {
   return exec_self("begun-anew", before);
 }
 
-/* What the others execute: it must find so many descriptors as there were before. */
+/* The executed program: it must find `expected` open descriptors. */
 static int begun_anew(int expected) {
   const int found = count_descriptors();
   pmtracepoint("begun anew");
@@ -280,10 +281,10 @@ static int begun_anew(int expected) {
   return found == expected ? 0 : 1;
 }
 
-/* ---------------------------------------------------------------------------------------- threads
+/* Threads. ----------------------------------------------------------------------------------
  */
 
-/* By handle, since such calls do not look at the connection. */
+/* By handle: such calls do not wait for a connection. */
 static void call_ten_times(void) {
   const pmtrace_handle tag = pmtrace_tag("threadless");
   int i;
@@ -303,13 +304,13 @@ static int threadless_flush(void) {
              : 97;
 }
 
-/* There are threads again: the library has one made with a later call. */
+/* Once threads are possible again, a later call makes the library's thread. */
 static int threadless_at_first(void) {
   pmtrace_stats_t stats;
   call_ten_times();
   if (unlink(getenv("NO_THREADS")) != 0) return 97;
   do {
-    usleep(20000); /* poll: what is acknowledged */
+    usleep(20000); /* poll: the acknowledgements */
     call_ten_times();
     pmtrace_stats(&stats, sizeof stats);
   } while (stats.acknowledged < 10);
@@ -328,7 +329,7 @@ static void* work_on(void* unused) {
 
 static void trace_at_exit(void) { pmtracepoint("atexit"); }
 
-/* The process goes on, and ends with its last thread: the library's own is none of these. */
+/* The process ends with its last thread; the library's own thread does not count. */
 static int main_left(void) {
   pthread_t thread;
   atexit(trace_at_exit);
@@ -338,7 +339,7 @@ static int main_left(void) {
   pthread_exit(NULL);
 }
 
-/* With nobody else there, and with a main that never traced. */
+/* Without other threads, and with a main that never traced. */
 static int main_left_alone(void) {
   pmtracepoint("main");
   pthread_exit(NULL);
@@ -350,7 +351,7 @@ static int main_left_untraced(void) {
   pthread_exit(NULL);
 }
 
-/* The child's main is the thread that has forked. */
+/* The child's main thread is the one that forked. */
 static void* fork_and_leave(void* status) {
   pmtracepoint("parent");
   if (fork() == 0) {
@@ -383,7 +384,7 @@ static void* call_without_end(void* unused) {
   return unused;
 }
 
-/* Prints between which two numbers the agent's count has to be. */
+/* Prints the lower and upper bound of the agent's count. */
 static int detached_threads(void) {
   pid_t child;
   int status;
@@ -406,7 +407,7 @@ static int detached_threads(void) {
   return status;
 }
 
-/* ------------------------------------------------------------------------------------- the rest */
+/* The rest. --------------------------------------------------------------------------------- */
 
 static int dlopened(void) {
   int round;
@@ -421,8 +422,8 @@ static int dlopened(void) {
   return 0;
 }
 
-/* To nobody, as root; else to oneself. */
-/* Another user cannot write what gcov counts beside what this one has counted. */
+/* To nobody, if root; else to the same user. GCOV_PREFIX: another user cannot write gcov's counts
+beside the ones that exist. */
 static int change_user(void) {
   const char* everybodys = getenv("LIFECYCLE_EVERYBODYS");
   if (everybodys != NULL) setenv("GCOV_PREFIX", everybodys, 1);
@@ -436,8 +437,8 @@ static int changed_user(void) {
   return 0;
 }
 
-/* As servers that root starts: the master stays root and its workers do not, whose own ones trace
- * when these have ended. */
+/* Like servers that root starts: the master stays root, its workers do not. The workers' children
+ * trace after the workers have ended. */
 static int workers_of_another_user(void) {
   int status = 0;
   int number;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A program whose only thread leaves by pthread_exit: its thread_local objects are destroyed and
-// its handlers run to their ends, as they do without the library.
+// The only thread leaves by pthread_exit: its thread_local objects are destroyed and its handlers
+// run to their end, as without the library.
 #include <pcp/trace.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -20,10 +20,11 @@ struct Noticed {
 };
 thread_local Noticed noticed{nullptr};
 
-// Longer than the library's thread takes to look whether it is the last one.
+// Longer than the interval in which the library's thread checks whether it is the last one.
 void trace_slowly() {
   pmtracepoint("handler");
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // load: so long it takes
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // load: the time of a slow
+                                                                // destructor
   say("handled\n");
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Preloaded into a program, this hides from it that the kernel keeps time by the processor's
- * time-stamp counter, as a kernel that does not would.
+ * Preloaded into a program, this hides that the kernel keeps time by the processor's time-stamp
+ * counter.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Preloaded into a program, this lets every call that makes a file descriptor fail as on a machine
- * that has none left, as long as the file exists that the variable NO_DESCRIPTORS names, which gets
- * a byte for each.
+ * Preloaded into a program, this lets each call that makes a file descriptor fail, as on a machine
+ * without free ones, while the file exists that the variable NO_DESCRIPTORS names. Each failed call
+ * adds a byte to the file.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

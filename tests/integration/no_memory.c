@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Preloaded into a program, this lets every request for memory fail as long as the file exists that
- * the variable NO_MEMORY names.
+ * Preloaded into a program, this lets every request for memory fail while the file exists that the
+ * variable NO_MEMORY names.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The C library's own, under names that dlsym need not look up, which takes memory. */
+/* The C library's functions, by names that need no dlsym, which takes memory. */
 extern void* __libc_malloc(size_t size);
 extern void* __libc_calloc(size_t count, size_t size);
 extern void* __libc_realloc(void* old, size_t size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Preloaded into a program, this lets pthread_create fail as where a user has no threads left, as
- * long as the file exists that the variable NO_THREADS names.
+ * Preloaded into a program, this lets pthread_create fail, as for a user without free threads,
+ * while the file exists that the variable NO_THREADS names.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

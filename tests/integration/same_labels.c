@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Four threads ask at the same moment for the same four sets of labels, of one name after the
- * other. Prints how often one of them did not get its labels: never, where a name may have four.
+ * Four threads ask at once for the same four label sets, name by name. Prints the number of
+ * failures: 0 if a name may have four sets.
  */
 #include <pcp/trace.h>
 #include <pthread.h>

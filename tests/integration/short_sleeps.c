@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Preloaded into a program, this lets it sleep a hundredth of the time: what it counts in sleeps is
- * soon over. */
+/* Preloaded into a program, this shortens each sleep to a hundredth: a wait that counts sleeps ends
+ * soon. */
 #define _GNU_SOURCE
 #include <time.h>
 
-/* stepped: the program's time */
+/* stepped: scales the program's time */
 int nanosleep(const struct timespec* time, struct timespec* left) {
   const long long short_ns = (time->tv_sec * 1000000000LL + time->tv_nsec) / 100;
   const struct timespec short_time = {short_ns / 1000000000, short_ns % 1000000000};

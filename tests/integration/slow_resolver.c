@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Preloaded into a program, this makes a look-up of a host's name slow: it lasts as long as the
- * file exists that the variable SLOW_LOOK_UP names, and says so there. It has a socket open
- * meanwhile, as the C library's own.
+ * Preloaded into a program, this makes the look-up of a host name slow: it lasts while the file
+ * exists that the variable SLOW_LOOK_UP names, and writes a word there. Meanwhile it has a socket
+ * open, like the C library's look-up.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

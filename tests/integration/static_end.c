@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A program whose destructors trace before the library's last delivery. With an argument it has
- * used up its descriptors by then: the library throws, and catches, while it delivers. */
+/* The destructors trace before the library's last delivery. With an argument the program has used
+ * up its descriptors by then: the library throws, and catches, during the delivery. */
 #include <fcntl.h>
 #include <pcp/trace.h>
 #include <stdio.h>

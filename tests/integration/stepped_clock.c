@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Preloaded into a program, this lets the program step its own clocks: everything that reads
- * CLOCK_REALTIME in it, by whatever call, sees a step of the wall clock, and CLOCK_MONOTONIC one of
- * the monotonic clock. A test may step the monotonic clock as well: by the number of seconds in the
- * file that STEPPED_CLOCK names.
+ * Preloaded into a program, this lets the program step its own clocks: every read of
+ * CLOCK_REALTIME, by any call, has the step of the wall clock, and every read of CLOCK_MONOTONIC
+ * the step of the monotonic clock. A test can also step the monotonic clock: by the number of
+ * seconds in the file that STEPPED_CLOCK names.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

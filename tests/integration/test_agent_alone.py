@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The agent without a pmcd, driven by dbpmda: each kind of request, in the protocol's own words."""
+"""The agent without a pmcd, driven by dbpmda: each kind of request of the PMDA protocol."""
 
 import os
 import pwd
@@ -14,7 +14,7 @@ from trace_test import OUR_AGENT
 
 
 class Dbpmda(unittest.TestCase):
-    """One agent for each test: first programs may send(), then ask() says what dbpmda prints."""
+    """One agent for each test: programs first send(); then ask() gives dbpmda's output."""
 
     def setUp(self):
         temporary = tempfile.TemporaryDirectory()
@@ -60,7 +60,7 @@ class Dbpmda(unittest.TestCase):
                 legacy_wire.read_ack(client)
 
     def ask(self, *commands):
-        """Gives what dbpmda prints from the first command on. It and the agent end then."""
+        """Gives dbpmda's output from the first command on. dbpmda and the agent then end."""
         self.process.stdin.write("".join(command + "\n" for command in commands) + "quit\n")
         output, _ = self.process.communicate(timeout=PATIENCE_S)
         wait_until(self.has_ended, what="the agent's end")

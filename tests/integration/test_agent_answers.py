@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the agent answers to PCP's tools: texts, labels, instances, profiles; and who may store."""
+"""The agent's answers to PCP's tools: texts, labels, instances, profiles; and access control of stores."""
 
 import os
 import pwd
@@ -16,7 +16,7 @@ from trace_test import OUR_AGENT, TraceTestCase
 
 
 def send(pmcd, kind, tags, value=1.0):
-    """Sends one event for each tag, as stock's library would, and waits until they are applied."""
+    """Sends one event for each tag, like stock's library, and waits until the agent has applied them."""
     total = pmcd.value("trace.agent.records") + len(tags)
     with socket.create_connection(("127.0.0.1", pmcd.trace_port), PATIENCE_S) as client:
         legacy_wire.read_ack(client)
@@ -60,7 +60,7 @@ class Texts(TraceTestCase):
         self.assertEqual(re.findall(r"^(trace\.\S+) \[.+\]\nHelp:\n.", shown, re.MULTILINE), names)
 
     def test_are_good_for_newhelp(self):
-        """As pmdaproc.sh does it when Install runs."""
+        """Runs newhelp as pmdaproc.sh does for Install."""
         pmcd = self.start_pmcd()
         text = re.sub(r"^@ TRACE\.", "@ 10.", self.help_file(), flags=re.MULTILINE)
         tool = os.path.join(pcp_configuration()["PCP_BINADM_DIR"], "newhelp")
@@ -118,7 +118,7 @@ class Labels(TraceTestCase):
 
 class Stores(TraceTestCase):
     def store_as(self, pmcd, user):
-        """Stores into trace.control.reset as another user; gives what pmstore said."""
+        """Stores into trace.control.reset as another user; gives pmstore's output."""
         for directory in (pmcd.directory, pmcd.path("run")):
             os.chmod(directory, 0o755)
         become = ["setpriv", "--reuid", user, "--clear-groups"] if os.getuid() == 0 else []
@@ -174,7 +174,7 @@ class Ending(TraceTestCase):
 
 class ManyTags(TraceTestCase):
     def fetch_cost(self, pmcd):
-        """Gives the CPU seconds that the agent needs for everything about all tags."""
+        """Gives the agent's CPU seconds for a fetch of all metrics of all tags."""
         before = pmcd.value("trace.agent.cpu.main")
         pmcd.pminfo("-v", "trace.transact", "trace.point", "trace.observe", "trace.counter")
         return (pmcd.value("trace.agent.cpu.main") - before) / 1e9

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""How often the library tries to connect: once for each step of the back-off, not once a call."""
+"""The library tries to connect once for each step of the back-off, not once a call."""
 
 import unittest
 

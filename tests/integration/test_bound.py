@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The library's thread runs where the process may, however its first caller runs."""
+"""The library's thread keeps the process's processors and policy, whatever its first caller has."""
 
 import contextlib
 import os
@@ -27,7 +27,7 @@ def may_run_in_real_time():
 class BoundCaller(TraceTestCase):
     @contextlib.contextmanager
     def flusher(self, *words):
-        """Gives main and the library's thread of a program whose first caller binds itself."""
+        """Gives main and the library's thread of a program whose first caller has bound itself."""
         environment = self.environment(self.start_pmcd())
         with subprocess.Popen([program("bound"), *words], env=environment, text=True,
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE) as bound:

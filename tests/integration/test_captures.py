@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Spans from a traced program to a monitor: each once or counted, with its parents."""
+"""Spans from a traced program to a monitor: each arrives once or counts as missed, with its parents."""
 
 import collections
 import subprocess
@@ -29,7 +29,7 @@ class CapturesTestCase(TraceTestCase):
             self.assertEqual(traced.call(line), 0, line)
 
     def monitor(self, text, traced=(), tag="request"):
-        """One whose filter these programs know, since they capture a transaction of this tag."""
+        """A monitor. Its filter has reached these programs: each captures a transaction of this tag."""
         monitor = self.enterContext(EventMonitor(self.pmcd.host(True)))
         monitor.want(text)
         for program in traced:
@@ -38,7 +38,7 @@ class CapturesTestCase(TraceTestCase):
         return monitor
 
     def wait_until_captured(self, traced, tag="request", is_it=True):
-        """Until the program knows what to capture: such transactions, or not any more."""
+        """Waits until the program captures such transactions, or, without `is_it`, no longer does."""
         def is_known():
             self.do(traced, f"begin 15 {tag}")
             is_captured = traced.call("captured 15")
@@ -47,7 +47,7 @@ class CapturesTestCase(TraceTestCase):
         wait_until(is_known, what="the program to know what to capture")
 
     def seen(self, monitor, least, tag=None):
-        """Gives the spans and events of which at least so many (of this tag) are to come."""
+        """Gives spans and point events: at least `least` of them (with this tag)."""
         seen = []
 
         def enough():
@@ -159,7 +159,7 @@ class Trees(CapturesTestCase):
         self.do(traced, "begin 0 request")
         self.assertEqual(traced.call("fork"), 0)
         self.do(traced, "end 0", "under 1 step 0")
-        self.assertEqual(traced.call("captured 1"), 0)  # it has to hear of it first
+        self.assertEqual(traced.call("captured 1"), 0)  # the program has to get the filter first
         self.do(traced, "end 1")
         wait_until(lambda: self.do(traced, "begin 1 request") or traced.call("captured 1"),
                    what="the child to know what to capture")
@@ -198,7 +198,7 @@ class Trees(CapturesTestCase):
 
 
 class SlowOnes(CapturesTestCase):
-    """Slow is what lasts for a minute, by a clock that the program steps."""
+    """Slow means a minute, by a clock that the program steps."""
 
     def start(self, **variables):
         return super().start(LD_PRELOAD=program("stepped_clock.so"), **variables)
@@ -317,7 +317,7 @@ class Shares(CapturesTestCase):
             taken += captured[0]
             self.do(back, "end 1", "end 0")
             self.do(front, "end 1", "end 0")
-        self.assertTrue(20 <= taken <= 90, taken)  # 50, and six times what that deviates by
+        self.assertTrue(20 <= taken <= 90, taken)  # 50 expected, plus or minus six standard deviations
         of_trace = collections.defaultdict(set)
 
         def have_all_come():
@@ -338,7 +338,7 @@ class Exactness(CapturesTestCase):
         return self.pmcd.value("tracing.agent.captured"), missed
 
     def storm(self, text, count):
-        """Gives the spans that a monitor has seen of a storm, and how many it was told it missed."""
+        """Gives how many spans of a storm a monitor has seen, how many it missed, and how many were captured."""
         traced = self.start()
         monitor = self.monitor(text, [traced])
         warm = monitor.missed
@@ -353,7 +353,7 @@ class Exactness(CapturesTestCase):
         return len(spans), monitor.missed - warm, self.counts()[0] - before
 
     def check_storm(self, limit, count):
-        """Of what is left out because of the limit only the tops are known."""
+        """Over the limit, the agent knows only the top span of each tree."""
         seen, missed, captured = self.storm(f"tag=request limit={limit}/s", count)
         self.assertEqual(seen + missed, captured)
         self.assertEqual(seen % 2, 0)
@@ -366,7 +366,7 @@ class Exactness(CapturesTestCase):
     def test_of_more_than_the_limit(self):
         began = time.monotonic()
         seen = self.check_storm(100, 20_000)
-        seconds = time.monotonic() - began + 2  # of which the first and the last are parts
+        seconds = time.monotonic() - began + 2  # the first and the last second are partial ones
         self.assertTrue(100 <= seen <= 2 * 100 * seconds, (seen, seconds))
 
     def test_while_monitors_come_and_go(self):
@@ -384,7 +384,7 @@ class Exactness(CapturesTestCase):
         self.assertEqual(monitor.missed, 0)
 
     def check_end_when_all_is_counted(self, way):
-        traced = self.start(PCP_TRACE_FLUSH=500)  # all at once
+        traced = self.start(PCP_TRACE_FLUSH=500)  # so that all goes at once
         monitor = self.monitor("tag=request", [traced])
         notes = [f"note 0 key{number} {'x' * 4000}" for number in range(7)]  # two fit into a PDU
         for _ in range(60):

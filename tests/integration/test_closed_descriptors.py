@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A program that closes descriptors which it does not know, the library's (closing.c): tracing goes
-on, nothing is lost, and the files that the program opens in their places stay as they are."""
+"""A program closes unknown descriptors, the library's (closing.c): tracing goes on, nothing is lost, and files that the
+program opens in their places stay untouched."""
 
 import subprocess
 import unittest

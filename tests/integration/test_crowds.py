@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Very many at once, and one after the other: clients, tags, connections. All are counted exactly,
-and the agent is none the larger for it in the end.
+"""Very many clients, tags and connections, at once and one after the other. The agent counts all exactly, and its
+memory does not grow.
 
-TRACE_CONNECTS in the environment says how many connects and disconnects there are (5,000)."""
+TRACE_CONNECTS in the environment is the number of connects and disconnects (5,000)."""
 
 import os
 import resource
@@ -18,7 +18,7 @@ MOST_TAGS = 100_000
 CONNECTS = int(os.environ.get("TRACE_CONNECTS", "5000"))
 MANY_BYTES = 32 << 20
 
-# The address sanitizer would keep what was freed, and so would look like a leak.
+# The address sanitizer holds freed memory back, which would look like a leak.
 FREED_AT_ONCE = {"ASAN_OPTIONS": "quarantine_size_mb=1:thread_local_quarantine_size_kb=64"}
 
 
@@ -27,7 +27,7 @@ class CrowdTestCase(TraceTestCase):
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
         self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
-        self.most_clients = hard // 2  # leaves the agent, which has the same limit, some room
+        self.most_clients = hard // 2  # leaves room for the agent, which has the same limit
         self.pmcd = self.start_pmcd(environment=FREED_AT_ONCE)
         self.path = self.pmcd.path("run/trace.socket")
 
@@ -53,7 +53,7 @@ class CrowdTestCase(TraceTestCase):
         wait_until(lambda: self.pmcd.value("trace.agent.clients") == 0, what="clients to leave")
 
     def wait_for_descriptors(self, before):
-        """Waits until the agent has closed its clients', and the file that it may be saving."""
+        """Waits until the agent has closed its clients' descriptors, and the file that it may be saving."""
         self.wait_until_alone()
         wait_until(lambda: self.agent_descriptors() == before, what="descriptors to be closed")
 
@@ -94,7 +94,7 @@ class Clients(CrowdTestCase):
 
 class Connections(CrowdTestCase):
     def come_and_go(self, times):
-        """In each of the ways that there are to come and to go."""
+        """Connects and disconnects in each possible way."""
         data = legacy_wire.encode_data("point", "passing", wants_ack=True)
         for turn in range(times):
             client = self.by_tcp() if turn % 10 == 0 else self.by_unix_socket()
@@ -130,11 +130,11 @@ class Tags(CrowdTestCase):
     KINDS = ("point", "observe", "transact")
 
     def counts(self):
-        """What is shown of the invented tags, and of other points."""
+        """The counts of the invented tags, and of other points."""
         return [self.pmcd.values(f"trace.{kind}.count") for kind in self.KINDS]
 
     def invent(self, client, numbers):
-        """Counts once for each of so many tags, and waits until all have been taken."""
+        """Counts each of these tags once, and waits until the agent has applied all."""
         parts = [legacy_wire.encode_data(self.KINDS[number % 3], f"invented {number}", 1)
                  for number in numbers]
         client.sendall(b"".join(parts))
@@ -148,7 +148,7 @@ class Tags(CrowdTestCase):
 
     def test_of_a_hundred_thousand_and_one(self):
         client = self.inventor()
-        client.sendall(legacy_wire.encode_data("counter", "last"))  # takes a place
+        client.sendall(legacy_wire.encode_data("counter", "last"))  # takes the place of one tag
         self.invent(client, range(MOST_TAGS))
         self.assertEqual(self.pmcd.value("trace.agent.tags"), MOST_TAGS)
         self.assertEqual(self.pmcd.value("trace.agent.overflowed"), 1)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""PCP_TRACE_DEBUG asks a program why its data do not arrive; and no word of the library's, asked for
-or not, does any harm to the program."""
+"""PCP_TRACE_DEBUG shows why a program's data do not arrive; no output of the library, requested or not, harms the
+program."""
 
 import fcntl
 import os
@@ -23,7 +23,7 @@ PAGE = 4096
 
 
 def without_agent(debug=None, **variables):
-    """Gives the environment of a program whose calls are printed, perhaps, and go nowhere."""
+    """Gives the environment of a program that has no agent, and may print its calls."""
     if debug is not None:
         variables["PCP_TRACE_DEBUG"] = debug
     return library_environment(OUR_LIBRARY, PCP_TRACE_NOAGENT=1, **variables)
@@ -36,8 +36,8 @@ class DebugTestCase(TraceTestCase):
         self.directory = pathlib.Path(directory.name)
 
     def debug(self, environment, *acts, **options):
-        """Runs a program to its good end; gives what it wrote on standard error, or elsewhere."""
-        # The leak sanitizer finds what is none in a forked child.
+        """Runs a program to its good end; gives its standard error, or the file's text."""
+        # The leak sanitizer reports false leaks in a forked child.
         sanitizer = os.environ.get("ASAN_OPTIONS", "")
         environment = environment | {"ASAN_OPTIONS": f"{sanitizer}:detect_leaks=0"}
         options = {"stderr": subprocess.PIPE, "cwd": self.directory} | options
@@ -190,7 +190,7 @@ class File(DebugTestCase):
 
 
 class Harmless(DebugTestCase):
-    """The pipe at standard error is closed or full, or the file must not grow."""
+    """Standard error is a closed or full pipe, or the file must not grow."""
 
     def pipe(self):
         ends = os.pipe()
@@ -259,8 +259,8 @@ class Harmless(DebugTestCase):
         self.debug(without_agent("api"), "many", stderr=terminal)
 
     def check_shown_in_the_background(self, prepare, *words):
-        """Runs the program on a terminal of its own, but not in the terminal's group."""
-        # Another user cannot write gcov's notes into the build directory, and gcov would say so here.
+        """Runs the program on its own terminal, but not in the terminal's group."""
+        # Another user cannot write gcov's files into the build directory, and gcov would complain on this terminal.
         everybodys = self.enterContext(tempfile.TemporaryDirectory(prefix="trace-"))
         os.chmod(everybodys, 0o777)
         environment = without_agent("api") | {"GCOV_PREFIX": everybodys}

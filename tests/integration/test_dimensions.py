@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tags with labels, and labels that become a part of tags."""
+"""Labelled tags, and labels that become part of a tag's name."""
 
 import json
 import re
@@ -20,7 +20,7 @@ def without_repeats(pairs):
 
 class Dimensions(TraceTestCase):
     def labels(self, pmcd, metric="trace.point.count"):
-        """Gives of each instance the labels that are neither its host's nor its agent's."""
+        """Gives each instance's labels, without those of its host and its agent."""
         found = re.findall(r'^    inst \[\d+ or "(.*)"\] labels (\{.*\})$',
                            pmcd.pminfo("-l", metric), re.MULTILINE)
         of_all = ("hostname", "machineid", "domainname", "userid", "groupid", "agent", "trace_type")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Spans as PCP's tools see them: programs that are made by hand capture what monitors ask for."""
+"""Spans as PCP's tools see them: hand-made programs capture for monitors."""
 
 import contextlib
 import json
@@ -23,7 +23,7 @@ IS_ROOT = os.getuid() == 0
 STRANGER = 65534
 only_root = unittest.skipUnless(IS_ROOT, "only root can be somebody else")
 
-# Fetches once for each line that it reads.
+# Fetches once for each input line.
 READER = """
 import sys
 from event_monitor import EventMonitor
@@ -53,7 +53,7 @@ class EventsTestCase(TraceTestCase):
         return monitor
 
     def pmevent(self, *options, unix=True, **popen):
-        """Starts one that takes ten samples a second of all events."""
+        """Starts a pmevent that takes ten samples a second of all events."""
         process = subprocess.Popen(
             [*popen.pop("become", ()), "pmevent", "-h", self.pmcd.host(unix), "-t", "0.1", *options,
              "tracing.events"], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -128,7 +128,7 @@ class Shown(EventsTestCase):
 
 
 class Once(EventsTestCase):
-    """Everything, to everybody who has asked for it, once; or it is counted."""
+    """Each monitor gets each requested event once, or counts it as missed."""
 
     def test_to_each_of_two_monitors(self):
         program = self.program()
@@ -233,7 +233,7 @@ class Asking(EventsTestCase):
         program = self.program()
         monitor = self.monitor("tag=*")
         program.wait_for_filters("tag=*")
-        program.wait_for_filters()  # no request of pmcd's tells the agent that it is time
+        program.wait_for_filters()  # without any request of pmcd: the agent notices by itself
         self.assertEqual(self.captures(), 0)
         self.assertEqual(monitor.events(), [])
         program.wait_for_filters("tag=*")
@@ -284,7 +284,7 @@ class Asking(EventsTestCase):
 
 
 class Unharmed(EventsTestCase):
-    """What spans do not have to do with."""
+    """Parts that spans must not disturb."""
 
     def test_are_monitors_beside_one_that_reads_no_more(self):
         self.assertEqual(self.pmcd.pmstore("tracing.control.fetch", 8 << 20)[0], 0)
@@ -303,7 +303,7 @@ class Unharmed(EventsTestCase):
                     self.assertEqual(reader.stdout.readline(), "asks\n")
                     wait_until(lambda: set(thread_states(reader.pid)) == {"S"}, what="its request")
                     still.enter_context(stopped(reader.pid))
-                # Its answer is on its way, and it does not read.
+                # The answer is on its way, and the reader does not read.
                 self.assertEqual(self.pmcd.value("trace.control.port"), self.pmcd.trace_port)
             self.assertGreater(int(reader.stdout.readline()), 300)
 
@@ -312,7 +312,7 @@ class Unharmed(EventsTestCase):
         self.assert_values(self.pmcd, "trace.point.count", {"a": 1})
 
     def shown_by(self, tool, *arguments):
-        """Gives what one of PCP's tools in Python shows."""
+        """Gives the output of one of PCP's Python tools."""
         done = subprocess.run(
             ["/usr/bin/python3", tool, "-s", "1", "-h", self.pmcd.host(unix=True), *arguments],
             text=True, check=False, capture_output=True, timeout=PATIENCE_S)
@@ -346,7 +346,7 @@ class Unharmed(EventsTestCase):
             for root, known in (("tracing", "tracing.events"), ("trace", "trace.point.count")):
                 names = self.pmcd.pminfo(root).split()
                 self.assertIn(known, names)
-                for _ in range(2):  # the first fetch of a monitor that may would begin a capture
+                for _ in range(2):  # with permission, the first fetch would begin a capture
                     proxy.ask("fetch", names=",".join(names), context=context)
                 proxy.ask("metrics", names=root)
             self.assertIn("trace_point_count", proxy.ask("metrics", names="trace.point.count"))
@@ -400,7 +400,7 @@ class Permitted(EventsTestCase):
         roots = self.program()
         viewer = self.pmevent("-x", "tag=*", become=become)
         self.wait_for_captures(1)
-        # It becomes somebody else once it has read what lies in a directory that may be its user's alone.
+        # The child becomes another user only after the import: the directory may be readable to this user only.
         strangers = subprocess.Popen(
             [sys.executable, "-B", "-c", f"""
 import os, sys

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The file of pcp trace export, of real programs, by the rules of those who read it: Perfetto leaves out
-what does not keep to them."""
+"""pcp trace export of real programs follows the rules of the readers of its file: Perfetto drops events that break
+them."""
 
 import collections
 import itertools
@@ -12,7 +12,7 @@ from trace_test import TraceTestCase
 
 
 def ns(microseconds):
-    """As Perfetto has it."""
+    """In Perfetto's unit."""
     return round(microseconds * 1000)
 
 
@@ -24,7 +24,7 @@ class Rules(TraceTestCase):
     exported = None
 
     def setUp(self):
-        # Once for all tests, within the first, whose cleanups end what it starts.
+        # Once for all tests, in the first; that test's cleanups end the processes.
         if Rules.exported is None:
             directory = self.enterClassContext(tempfile.TemporaryDirectory(prefix="trace-"))
             Rules.exported = Exported(self, self.start_pmcd(host_name="saturn"), directory)

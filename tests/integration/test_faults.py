@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Programs at work while the agent, pmcd or their machine fails: no call waits, none is lost, none
-counts twice. Exact means: what the programs recorded is what the agent has counted since its start
-and what an earlier agent had acknowledged."""
+"""Programs at work while the agent, pmcd or their machine fails: no call waits, is lost, or counts twice. Exact means:
+the programs' calls equal the agent's counts since its start plus the calls that earlier agents acknowledged."""
 
 import contextlib
 import os
@@ -35,7 +34,7 @@ class Busy:
         return self._numbers(self._ask("stats"))
 
     def wait_for(self, condition, what):
-        """Until what the library says of itself is as it should be."""
+        """Waits until the library's statistics meet the condition."""
         try:
             wait_until(lambda: condition(self.stats()), what=what)
         except TimeoutError as problem:
@@ -43,12 +42,12 @@ class Busy:
                                f"{list(thread_states(self._process.pid))}") from problem
 
     def wait_for_calls(self, more):
-        """Until the agent has acknowledged so many more."""
+        """Waits until the agent has acknowledged `more` calls."""
         before = self.stats()["acknowledged"]
         self.wait_for(lambda stats: stats["acknowledged"] >= before + more, "calls to arrive")
 
     def wait_for_each_thread(self):
-        """Until each has made so many calls that none of them waits, more than a queue has room for."""
+        """Waits until each thread has made more calls than a queue holds: none of them waits."""
         before = self.stats()["fewest"]
         self.wait_for(lambda stats: stats["fewest"] > before + 2000, "each thread's calls")
 
@@ -65,7 +64,7 @@ class Busy:
         self._process.stdin.write("go\n")
 
     def end(self):
-        """Gives what the program did, and what it wrote on standard error."""
+        """Gives the program's account, and its standard error."""
         output, complaints = end_well(self._process, 2 * PATIENCE_S)
         return self._numbers(output), complaints
 
@@ -88,7 +87,7 @@ class FaultTestCase(TraceTestCase):
         return busy
 
     def end_all(self, busy):
-        """Ends the programs. Gives the sums of what they did."""
+        """Ends the programs. Gives the sums of their accounts."""
         totals = {}
         for each in busy:
             numbers, complaints = each.end()
@@ -112,7 +111,7 @@ class FaultTestCase(TraceTestCase):
         return sum(sum(pmcd.values(f"trace.{kind}.count").values()) for kind in KINDS)
 
     def assert_rest_counted(self, pmcd, busy, acknowledged):
-        """The agent that is there now has counted what no earlier one had acknowledged."""
+        """The present agent has counted all calls that no earlier one had acknowledged."""
         for each in busy:
             each.rest()
             self.assertEqual(each.flush(), 1)
@@ -123,7 +122,7 @@ class FaultTestCase(TraceTestCase):
 
 class Agent(FaultTestCase):
     def replace_agent(self, times, end, start):
-        """Programs work while the agent is ended and another one started, so many times."""
+        """Ends the agent and starts another one, `times` times, while programs work."""
         pmcd = self.start_pmcd()
         busy = self.start_busy(pmcd)
         for _ in range(times):
@@ -156,19 +155,19 @@ class Agent(FaultTestCase):
         self.assert_all_counted(pmcd, self.end_all(busy))
 
     def test_with_a_full_disk_under_its_log(self):
-        # By another name, which cannot be removed: of /dev/full root's agent would make a plain file.
+        # By a name that cannot be removed: as root the agent would replace /dev/full by a plain file.
         full = os.open("/dev/full", os.O_WRONLY)
         self.addCleanup(os.close, full)
         pmcd = self.start_pmcd(options=["-l", f"/proc/{os.getpid()}/fd/{full}"])
         self.assertTrue(os.path.samestat(os.fstat(full), os.stat(f"/proc/{pmcd.agent_pid()}/fd/2")))
         self.assertTrue(stat.S_ISCHR(os.fstat(full).st_mode))
-        pmcd.pmstore("trace.control.debug", "all")  # now it has much to say
+        pmcd.pmstore("trace.control.debug", "all")  # produces much log
         busy = self.start_busy(pmcd)
         self.assert_all_counted(pmcd, self.end_all(busy))
 
 
 class Descriptors(FaultTestCase):
-    """None left on the whole machine."""
+    """No free descriptors on the whole machine."""
 
     def setUp(self):
         directory = tempfile.TemporaryDirectory()
@@ -183,7 +182,7 @@ class Descriptors(FaultTestCase):
         os.unlink(self.switch)
 
     def assert_seldom_tried(self, busy):
-        """To make a descriptor, while the programs work on: each attempt is a byte in the file."""
+        """The programs rarely try to make a descriptor: each attempt adds a byte to the file."""
         before, began = os.path.getsize(self.switch), time.monotonic()
         for each in busy:
             each.wait_for_calls(1000)
@@ -192,7 +191,7 @@ class Descriptors(FaultTestCase):
         self.assertLess(attempts, 100 + 100 * seconds)
 
     def start_more(self, pmcd, **variables):
-        """Their first calls wait for a connection, which is not to be had."""
+        """Starts programs whose first calls wait for a connection in vain."""
         environment = self.environment(pmcd, **QUICKLY | variables, PCP_TRACE_TIMEOUT=1)
         more = [Busy(environment) for _ in range(3)]
         for each in more:
@@ -205,7 +204,7 @@ class Descriptors(FaultTestCase):
         busy = self.start_busy(pmcd)
         with self.none_left():
             late = self.start_more(pmcd)
-            self.assert_seldom_tried(busy)  # who is connected does not notice
+            self.assert_seldom_tried(busy)  # connected programs do not notice
             self.assertEqual([each.stats()["acknowledged"] for each in late], [0] * 3)
         for each in late:
             each.wait_for_calls(1000)

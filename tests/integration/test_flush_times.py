@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""When what was recorded leaves: what comes after a pause at once, later calls by the interval."""
+"""When records leave: at once after a pause, later ones at the interval."""
 
 import unittest
 
 from trace_test import TraceTestCase
 
-AN_HOUR_HENCE = {"PCP_TRACE_FLUSH": "60000"}  # the longest that there is, and longer than any test
+AN_HOUR_HENCE = {"PCP_TRACE_FLUSH": "60000"}  # the longest possible; no test lasts as long
 
 
 class LeadingEdge(TraceTestCase):
@@ -16,7 +16,7 @@ class LeadingEdge(TraceTestCase):
         self.assert_values(pmcd, "trace.point.count", {"first": 1})
         traced.call("point second")
         soon = self.start_traced(self.environment(pmcd))
-        for count in (1, 2):  # of which the second leaves by the usual interval
+        for count in (1, 2):  # the second one leaves at the usual interval
             soon.call("point soon")
             self.assert_values(pmcd, "trace.point.count", {"first": 1, "soon": count})
         self.assertEqual(traced.end(), "")

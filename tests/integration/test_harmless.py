@@ -13,7 +13,7 @@ import unittest
 from private_pmcd import PATIENCE_S, ReservedPort
 from trace_test import TraceTestCase, end_well, library_environment, program
 
-LONG_S = 100  # a wait that would be seen on the busiest machine
+LONG_S = 100  # a wait that shows even on the busiest machine
 
 
 class Signals(TraceTestCase):
@@ -48,7 +48,7 @@ class Signals(TraceTestCase):
 
 class Sandbox(TraceTestCase):
     def live(self, pmcd, what):
-        """The library's thread is to sleep soon."""
+        """So that the library's thread sleeps soon."""
         done = subprocess.run([program("sandbox"), what], text=True, capture_output=True,
                               env=self.environment(pmcd, PCP_TRACE_FLUSH=10),
                               timeout=PATIENCE_S, check=False)
@@ -113,15 +113,15 @@ class WallClock(TraceTestCase):
 
 
 class Counter(TraceTestCase):
-    """The processor's time-stamp counter, which may be there or not."""
+    """With and without the processor's time-stamp counter."""
 
     def measure(self, **variables):
         pmcd = self.start_pmcd()
         traced = self.start_traced(self.environment(pmcd, **variables))
         traced.call("point a")
         started = time.monotonic()
-        for _ in range(2):  # the second one after the counter's rate is known
-            # load: the transactions' lengths, and what is between them
+        for _ in range(2):  # the second time the counter's rate is known
+            # load: the transactions' lengths, and the pauses
             for line in ("begin a", "sleep 0.2", "end a", "sleep 0.3"):
                 traced.call(line)
         self.assert_values(pmcd, "trace.transact.count", {"a": 2})
@@ -143,7 +143,7 @@ class Suspended(TraceTestCase):
         started = time.monotonic()
         self.assertEqual(traced.call("begin a"), 0)
         os.kill(traced.pid, signal.SIGSTOP)
-        time.sleep(1)  # load: the program is suspended as long as that
+        time.sleep(1)  # load: the time of the suspension
         os.kill(traced.pid, signal.SIGCONT)
         self.assertEqual(traced.call("end a"), 0)
         between = time.monotonic() - started
@@ -165,7 +165,7 @@ class Configuration(TraceTestCase):
                 self.addCleanup(process.kill)
                 process.stdin.write("point a\n")
                 process.stdin.flush()
-                with open(path, "w", encoding="ascii") as file:  # waits until it is read
+                with open(path, "w", encoding="ascii") as file:  # blocks until a reader opens it
                     self.assertTrue(self.flags_of(process.pid, path) & os.O_CLOEXEC)
                     file.write("PCP_RUN_DIR=/somewhere\n")
                 self.assertEqual(process.communicate(timeout=PATIENCE_S)[0], "0\n")
@@ -179,7 +179,7 @@ class Configuration(TraceTestCase):
 
 
 class SilentAgent(TraceTestCase):
-    """An agent that is stopped: its host takes connections and data for it, but nobody answers."""
+    """A stopped agent: its host accepts connections and data, but nothing answers."""
 
     def test_blocks_no_call_once_there_was_a_connection(self):
         pmcd = self.start_pmcd()

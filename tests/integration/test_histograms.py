@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""tracing.histogram.*: distributions that can be added up and subtracted, through all of PCP."""
+"""tracing.histogram.*: distributions that can be added and subtracted, through all of PCP."""
 
 import math
 import random
@@ -28,14 +28,14 @@ class Histograms(TraceTestCase):
         return histogram_text.parse(pmcd.values(OBSERVED)[tag])
 
     def wait_for_count(self, pmcd, count):
-        """Gives the distribution once it has so many values."""
+        """Gives the distribution once it has `count` values."""
         wait_until(lambda: self.observed(pmcd).count == count, what=f"{count} values")
         return self.observed(pmcd)
 
     def test_have_all_values_since_somebody_asked(self):
         pmcd = self.start_pmcd(OFTEN)
         self.observe(pmcd, [1, 2, 3])
-        # Two intervals later these are not in the one that is running.
+        # After two more intervals these values are not in the current one.
         rotations = pmcd.value("trace.agent.rotations")
         wait_until(lambda: pmcd.value("trace.agent.rotations") >= rotations + 2, what="rotations")
         before = time.time_ns()
@@ -76,7 +76,7 @@ class Histograms(TraceTestCase):
                            lambda: None):
             self.observe(pmcd, [1, 2])
             pmcd.values(OBSERVED)
-            if lives:  # else all is known from the tag's first value on
+            if lives:  # at first, all values since the tag's first one are known
                 self.observe(pmcd, [3])
             wait_until(lambda: self.observed(pmcd).count > 0, what="values")
             lives.add(self.observed(pmcd).since)
@@ -84,7 +84,7 @@ class Histograms(TraceTestCase):
         self.assertEqual(len(lives), 3)
 
     def logged(self, pmcd, name):
-        """Logs the metric three times; gives what the archive has last."""
+        """Logs the metric three times; gives the archive's last value."""
         with open(pmcd.path("pmlogger.conf"), "w", encoding="utf-8") as file:
             file.write("log mandatory on 100 msec { tracing }\n")
         archive = pmcd.path(name)
@@ -139,7 +139,7 @@ class Histograms(TraceTestCase):
         pmcd.values(OBSERVED)
         tags, values = 1200, [1.2 ** exponent for exponent in range(-200, 200)]
         for first in range(0, tags, 100):
-            # At its end a program waits a second for the agent, which may need more of a busy machine.
+            # By default a program's end waits a second for the agent, which may take longer on a busy machine.
             done = self.trace(self.environment(pmcd),
                               *(f"obs {value!r} tag{tag}" for value in values
                                 for tag in range(first, first + 100)), f"flush {PATIENCE_S}")

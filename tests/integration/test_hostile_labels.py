@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Labels and names that peers choose: what PCP would refuse costs nobody else's labels, none can
-pretend to be of another host, and no answer of the agent grows without bounds."""
+"""Labels and names that peers choose: a label that PCP would refuse costs no other client's labels, no client can claim
+another host, and no answer of the agent grows without bounds."""
 
 import json
 import re
@@ -25,7 +25,7 @@ class HostileLabels(TraceTestCase):
             batch_wire.connect(self.pmcd.path("run/trace.socket"), PATIENCE_S, **hello))
 
     def count_points(self, client, tags):
-        """Counts each tag of a new session once."""
+        """Counts each tag once in a new session."""
         chunk = 1000
         for begin in range(0, len(tags), chunk):
             part = tags[begin:begin + chunk]

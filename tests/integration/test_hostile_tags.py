@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tags and labels of any bytes: they are counted, and corrupt neither the agent's log nor what
-PCP's tools say and store."""
+"""Tags and labels of any bytes: they count, and corrupt neither the agent's log nor the output and archives of PCP's
+tools."""
 
 import json
 import os
@@ -43,13 +43,13 @@ class HostileTags(TraceTestCase):
         self.pmcd = self.start_pmcd()
 
     def assert_clean(self, output, what):
-        """All of it is UTF-8, and nothing in it moves a cursor but line ends and tabs."""
-        text = output.decode()  # or it raises
+        """The output is UTF-8, and without control characters except line ends and tabs."""
+        text = output.decode()  # raises if it is not UTF-8
         self.assertEqual(re.findall(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", text), [], what)
         return text
 
     def tool(self, *command):
-        """Runs one of PCP's tools, which must not fail; gives what it printed."""
+        """Runs one of PCP's tools, which must succeed; gives its output."""
         environment = os.environ | {"PCP_RUN_DIR": self.pmcd.path("run"),
                                     "PCP_TMP_DIR": self.pmcd.path("tmp"), "LC_ALL": "C.UTF-8"}
         done = subprocess.run(command, capture_output=True, timeout=PATIENCE_S, check=False,
@@ -60,7 +60,7 @@ class HostileTags(TraceTestCase):
         return self.assert_clean(done.stdout, what)
 
     def assert_shown(self, metric, count, names=len(TAGS)):
-        """PCP's tools show so many instances, each with this count, live and from an archive."""
+        """PCP's tools show `names` instances, each with this count, live and from an archive."""
         host = self.pmcd.host()
         shown = self.tool("pminfo", "-h", host, "-f", metric)
         values = re.findall(r"^    inst \[\d+ or \".+\"\] value (\d+)$", shown, re.MULTILINE)
@@ -92,7 +92,7 @@ class HostileTags(TraceTestCase):
                                     re.MULTILINE), values)
 
     def assert_log_clean(self):
-        """The agent logs its clients when it is asked to, but no byte that is not printable."""
+        """The agent logs its clients on request, with printable bytes only."""
         os.kill(self.pmcd.agent_pid(), signal.SIGHUP)
         wait_until(lambda: "clients connected" in self.pmcd.agent_log(), what="the list of clients")
         with open(self.pmcd.path("log/trace.log"), "rb") as file:
@@ -126,7 +126,7 @@ class HostileTags(TraceTestCase):
             self.assert_log_clean()
 
     def test_of_our_library(self):
-        tags = [tag for tag in TAGS if b"\n" not in tag]  # which ends a line of the program's input
+        tags = [tag for tag in TAGS if b"\n" not in tag]  # a line feed would end the program's input line
         calls = b"".join(b"point %s\n" % tag for tag in tags)
         done = subprocess.run([program("traced")], input=calls, capture_output=True, check=True,
                               env=self.environment(self.pmcd), timeout=PATIENCE_S)

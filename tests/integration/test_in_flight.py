@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What is in flight: transactions that have begun and not ended, seen while they hang."""
+"""Transactions in flight: begun and not ended, visible while they hang."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ class InFlight(TraceTestCase):
         self.clock = SteppedClock(self.pmcd.directory)
 
     def start_program(self, **variables):
-        """One that begins and ends by handle."""
+        """A program that begins and ends transactions by handle."""
         return self.start_traced(self.environment(self.pmcd, **variables), "in_flight")
 
     def assert_in_flight(self, expected):
@@ -38,7 +38,7 @@ class InFlight(TraceTestCase):
         first = self.oldest("request")
         self.assertGreaterEqual(time.monotonic() - begun, first)
         self.assertEqual(self.where(), {"request": f"{traced.pid}/{traced.pid}"})
-        self.assertEqual(self.pmcd.values("trace.transact.count"), {})  # as with PCP's own agent
+        self.assertEqual(self.pmcd.values("trace.transact.count"), {})  # the same as PCP's own agent
         wait_until(lambda: self.oldest("request") > first + 1.5, what="it to grow older")
         self.assertGreater(time.monotonic() - seen, 1.4)
         self.assertEqual(traced.call("end 0"), 0)
@@ -61,7 +61,7 @@ class InFlight(TraceTestCase):
 
     @staticmethod
     def flusher_sleeps(traced):
-        """Whether the library's thread waits by poll() for more than a minute: that is, until somebody wakes it."""
+        """Whether the library's thread is in poll() for more than a minute: until an event wakes it."""
         (flusher,) = set(os.listdir(f"/proc/{traced.pid}/task")) - {str(traced.pid)}
         with open(f"/proc/{traced.pid}/task/{flusher}/syscall", encoding="ascii") as file:
             call = file.read().split()
@@ -74,7 +74,7 @@ class InFlight(TraceTestCase):
         self.assert_in_flight({"request": 1})
         first.call("begin 1 request")
         self.clock.step_to(100)
-        first.call("begin 2 request")  # so that it tells how old the others are now
+        first.call("begin 2 request")  # so that the program reports the age of the others
         second.call("begin 0 request")
         second.call("begin 1 another")
         self.assert_in_flight({"request": 4, "another": 1})
@@ -106,7 +106,7 @@ class InFlight(TraceTestCase):
         traced.call("begin 0 request")
         traced.call("copy 0 1")
         traced.call("end 0")
-        traced.call("begin 0 request")  # which has the memory of the first one
+        traced.call("begin 0 request")  # in the memory of the first one
         traced.call("end 1")
         traced.call("begin 2 later")
         self.assert_in_flight({"request": 1, "later": 1})
@@ -114,7 +114,8 @@ class InFlight(TraceTestCase):
     def test_of_a_parent_is_nothing_to_its_child(self):
         traced = self.start_program()
         traced.call("begin 0 parent")
-        # By then the library's thread rests: the address sanitizer's allocator hangs in a child if it was just in it.
+        # Lets the library's thread rest: the address sanitizer's allocator hangs in a child that forks while another
+        # thread is in it.
         self.assert_in_flight({"parent": 1})
         child = traced.call("fork 0")
         self.assertGreater(child, 0)

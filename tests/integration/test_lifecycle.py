@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Unusual moments in the life of a process (lifecycle.c), with an agent and without: it ends, well
-and in time; nothing is lost, nothing counts twice, and children keep no descriptor."""
+"""Unusual moments in the life of a process (lifecycle.c), with and without an agent: the process ends well and in time;
+no call is lost or counts twice, and children keep no descriptor."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ import unittest
 from private_pmcd import PATIENCE_S, ReservedPort
 from trace_test import TraceTestCase, library_environment, program
 
-# What the agent counts of each.
+# The agent's expected counts for each moment.
 MOMENTS = {
     "constructor": {"constructor": 1},
     "destructor": {"destructor": 1},
@@ -36,8 +36,8 @@ MOMENTS = {
 
 class Lifecycle(TraceTestCase):
     def live(self, moment, environment):
-        """Gives what the program wrote."""
-        # The leak sanitizer finds what is none in the child of a program with threads.
+        """Gives the program's output."""
+        # The leak sanitizer reports false leaks in the forked child of a program with threads.
         sanitizer = os.environ.get("ASAN_OPTIONS", "")
         environment = environment | {"ASAN_OPTIONS": f"{sanitizer}:detect_leaks=0"}
         if moment == "constructor":
@@ -75,7 +75,7 @@ class Lifecycle(TraceTestCase):
             pmcd.pmstore("trace.control.reset", 1)
             least = int(self.live(moment, self.environment(pmcd)))
             counted = pmcd.value("trace.observe.count", "interrupted")
-            self.assertIn(counted, (least, least + 1))  # that call may have been made, or not yet
+            self.assertIn(counted, (least, least + 1))  # the interrupted call may count or not
 
     def test_with_threads_that_a_signal_stops_in_the_middle_of_a_call(self):
         pmcd = self.start_pmcd()
@@ -83,7 +83,7 @@ class Lifecycle(TraceTestCase):
             pmcd.pmstore("trace.control.reset", 1)
             least, threads = map(int, self.live("stuck", self.environment(pmcd)).split())
             self.assertEqual(pmcd.values("trace.point.count"), {"main": 1})
-            # What such a thread has added up since the last flush nobody can read any more.
+            # The library cannot read the sums that such a thread has added up since the last flush.
             counted = pmcd.value("trace.observe.count", "stuck")
             self.assertTrue(0 < counted <= least + threads, f"0 < {counted} <= {least} + {threads}")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What our agent shows beyond stock: aborts, sums, percentiles, clients, its own health."""
+"""Our agent's metrics beyond stock: aborts, sums, percentiles, clients, its own health."""
 
 import errno
 import os
@@ -64,7 +64,7 @@ class Metrics(TraceTestCase):
         self.assertEqual(pmcd.values("trace.agent.overflowed"), {None: 30})
 
     def test_gather_there_what_was_too_much_for_a_process(self):
-        """Which sends it under that name."""
+        """The process sends its overflow under that name."""
         pmcd = self.start_pmcd(["--max-tags=1"])
         self.trace(self.environment(pmcd), "point (overflow)", "point a", "point b")
         self.assertEqual(pmcd.values("trace.point.count"), {"(overflow)": 2, "a": 1})
@@ -145,7 +145,7 @@ class Clients(TraceTestCase):
         traced.call("point a")
         self.assertNotIn('"traced"', pmcd.agent_log())
 
-        def is_logged():  # it may still have said nothing, so ask again
+        def is_logged():  # the program may not have logged yet, so ask again
             os.kill(pmcd.agent_pid(), signal.SIGHUP)
             return '"traced"' in pmcd.agent_log()
         wait_until(is_logged, what="the client in the log")

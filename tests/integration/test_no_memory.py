@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A program without memory: its calls say so, and what they took arrives when there is some again."""
+"""A program without memory: calls return the error, and their records arrive once there is memory again."""
 
 import os
 import tempfile
@@ -17,7 +17,7 @@ class NoMemory(TraceTestCase):
     def setUp(self):
         directory = tempfile.TemporaryDirectory(prefix="trace-")
         self.addCleanup(directory.cleanup)
-        self.file = directory.name + "/none"  # there is no memory as long as it exists
+        self.file = directory.name + "/none"  # no memory while it exists
 
     def test_loses_no_call_that_did_not_say_so(self):
         pmcd = self.start_pmcd()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Outages: whatever goes away and comes back, every call is counted once."""
+"""Outages: after each outage and return, every call counts once."""
 
 import pathlib
 import time
@@ -15,7 +15,7 @@ QUICKLY = {"PCP_TRACE_RECONNECT": "0.05", "PCP_TRACE_FLUSH": "5", "PCP_TRACE_REQ
 
 
 class AgentRestart:
-    """With either agent: its totals are those of all that it did not get before."""
+    """With either agent: its totals are those of all calls that the last agent did not get."""
 
     def outage(self, state):
         pmcd = self.start_pmcd()
@@ -28,7 +28,7 @@ class AgentRestart:
         self.assert_values(pmcd, "trace.point.count", {"a": 5})
         self.assert_values(pmcd, "trace.observe.value", {"b": 1})
         pmcd.kill_agent()
-        if state == ACKNOWLEDGED:  # not before: a slow agent's word might come too late
+        if state == ACKNOWLEDGED:  # not before: a slow agent's acknowledgement might come too late
             traced.call(f"state {state}")
         during = [traced.call("point a") for _ in range(7)]
         traced.call("obs 2 b")
@@ -89,7 +89,7 @@ class OurAgentRestart(AgentRestart, TraceTestCase):
 
 
 class BrokenNetwork(TraceTestCase):
-    """With our agent, which recognises a session that comes back: exact however often it is cut."""
+    """With our agent, which recognises a resumed session: exact, however often the network cuts it."""
 
     def test_neither_loses_nor_doubles_a_call(self):
         pmcd = self.start_pmcd()
@@ -123,7 +123,7 @@ class BrokenNetwork(TraceTestCase):
 
 
 class LongPauses(TraceTestCase):
-    """An agent that was away is back, but the next attempt is minutes away."""
+    """The agent is back, but the next attempt is minutes away."""
 
     NEVER = {"PCP_TRACE_RECONNECT": "300"}
 
@@ -133,7 +133,7 @@ class LongPauses(TraceTestCase):
             pmcd, **self.NEVER, **variables, PCP_TRACE_DEBUG=f"comms,file={self.said}"))
 
     def outage(self, traced, pmcd):
-        """Gives how many calls the new agent has to count."""
+        """Gives the number of calls that the new agent has to count."""
         traced.call("point a")
         self.assert_values(pmcd, "trace.point.count", {"a": 1})
         pmcd.kill_agent()
@@ -164,12 +164,12 @@ class LongPauses(TraceTestCase):
         traced = self.start_traced(self.environment(
             pmcd, **self.NEVER, PCP_TRACE_SOCKET=pmcd.path("run/trace.socket")))
         self.assertEqual(traced.call("point a"), -12010)
-        self.wait_for_attempts(5, 0.25)  # as often as that socket is tried where nobody listens
+        self.wait_for_attempts(5, 0.25)  # the library tries that socket as often without a listener
         self.assertEqual(pmcd.value("trace.agent.refused.permission"), 1)
 
 
 class Malformed(TraceTestCase):
-    """An agent that cannot read a batch gets the next one, and not the same one for ever."""
+    """An agent that cannot decode a batch gets the next one, not the same one for ever."""
 
     def test_batches_are_not_sent_twice(self):
         with FakeBatchAgent(refused=1) as agent:
@@ -192,7 +192,7 @@ class ProgramEnd(TraceTestCase):
         with pmcd.stopped_agent():
             waited = self.seconds_to_end(one)
         pmcd.kill_agent()
-        # The machine may be busy, but not each time.
+        # The machine may be busy at times, but not each time.
         self.assertTrue(any(self.seconds_to_end(other) < waited - 0.5 for other in others))
 
     def seconds_to_end(self, traced):

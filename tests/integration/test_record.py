@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""`pcp trace record`: whatever program it is and however that ends, the last sample has all of its
-calls, PCP's tools read the archive, and nobody else is disturbed."""
+"""`pcp trace record`: with any program and any end, the last sample has all calls, PCP's tools read the archive, and
+other processes are undisturbed."""
 
 import contextlib
 import json
@@ -21,7 +21,7 @@ from test_lifecycle import MOMENTS
 from trace_test import (OUR_LIBRARY, OUR_PMTRACE, PERMISSION, STOCK_AGENT, STOCK_LIBRARY, STOCK_PMTRACE, TraceTestCase,
                         library_environment, program)
 
-# Also where nothing is left to deliver.
+# Also without pending records.
 CLOSE_THEIR_SESSION = ("daemonized", "main-left-untraced", "main-left-in-child", "pre-forked")
 
 
@@ -40,13 +40,13 @@ class Recording(TraceTestCase):
                                environment=self.plain_environment(library), **arguments)
 
     def record_well(self, *command, **arguments):
-        """Gives what the program wrote."""
+        """Gives the program's output."""
         done = self.record(*command, **arguments)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return done.stdout
 
     def start_program(self, *command, **arguments):
-        """Of a program that does one call after the other."""
+        """Starts to record a program that reads its calls from a pipe."""
         recording = recorded.start(self.folder, *command, stdin=subprocess.PIPE, environment=self.plain_environment(),
                                    **arguments)
         self.addCleanup(recording.communicate)
@@ -63,12 +63,12 @@ class Recording(TraceTestCase):
 
     def wait_for_value(self, metric, expected):
         def is_there():
-            with contextlib.suppress(subprocess.CalledProcessError):  # it reads what is just being written
+            with contextlib.suppress(subprocess.CalledProcessError):  # the archive may be incomplete at this moment
                 return any(sample.get(metric) == expected for sample in recorded.samples(self.folder))
         wait_until(is_there, what=f"a sample with {metric}")
 
     def wait_for_samples(self, more):
-        """Waits for so many that are begun from now on."""
+        """Waits for `more` samples that begin after now."""
         volume = f"{self.folder}/trace.0"
         wait_until(lambda: os.path.exists(volume), what="the recording")
         for _ in range(more):
@@ -162,7 +162,7 @@ class Programs(Recording):
 
     def test_of_ten_thousand_tags(self):
         lines = "".join(f"point tag{number}\n" for number in range(10_000))
-        # A busy machine may need more than the second that a program waits at its end.
+        # A busy machine may need more than the second that a program waits by default at its end.
         self.record_well(program("traced"), input=f"{lines}flush {PATIENCE_S}\n")
         self.assertEqual(self.last("trace.point.count"),
                          {f"tag{number}": 1 for number in range(10_000)})
@@ -174,12 +174,12 @@ class Programs(Recording):
         self.assertEqual(self.last("trace.counter.total"), {"rows": 12})
 
     def test_that_a_signal_ends(self):
-        """All that was flushed is there; the rest would be lost with an agent as well."""
+        """All flushed calls are there; the rest would be lost with an agent as well."""
         recording = self.start_program(program("traced"), options=["-t", "50ms"])
         self.ask(recording, "point a")
         self.wait_for_value("trace.point.count", {"a": 1})
         recording.send_signal(signal.SIGTERM)
-        recording.wait(PATIENCE_S)  # before its input ends, which would end the program, too
+        recording.wait(PATIENCE_S)  # before the input ends, which would end the program, too
         _, errors = recording.communicate(timeout=PATIENCE_S)
         self.assertEqual((recording.returncode, errors), (128 + signal.SIGTERM, ""))
         self.assertEqual(self.last("trace.point.count"), {"a": 1})
@@ -195,13 +195,13 @@ class Programs(Recording):
             self.assertEqual(recorded.last_values(folder, "trace.point.count"), {"a": number + 1})
 
     def test_that_go_on_in_the_background(self):
-        """--wait is for those."""
+        """Needs --wait."""
         self.record_well("sh", "-c", "(sleep 3; $0 -q late) >/dev/null 2>&1 & $0 -q soon",
                          OUR_PMTRACE, options=["--wait"])
         self.assertEqual(self.last("trace.point.count"), {"soon": 1, "late": 1})
 
     def test_do_not_hear_from_it(self):
-        """Standard output and error are the program's."""
+        """Standard output and error belong to the program."""
         script = "echo out; echo error >&2; sleep 0.3; exit 7"  # load: several samples are taken meanwhile
         done = self.record("sh", "-c", script, options=["-t", "50ms"])
         self.assertEqual((done.returncode, done.stdout, done.stderr), (7, "out\n", "error\n"))
@@ -215,7 +215,7 @@ class Programs(Recording):
         self.assertRegex(done.stderr, "client 127.0.0.1 port [0-9]+: refused: it is not this user's")
 
     def test_of_other_users_are_kept_out_though_they_have_gone(self):
-        """Whom the kernel then takes for root."""
+        """The kernel reports such a process as root's."""
         if os.getuid() != 0:
             self.skipTest("only root can become somebody else")
         attack = ("import os, socket, sys; sys.path.insert(0, sys.argv[1]); import legacy_wire\n"
@@ -262,7 +262,7 @@ class Ends(Recording):
     def test_with_a_word_if_there_were_too_few_descriptors_for_all_programs(self):
         script = "exec 3<&0; for i in 1 2 3 4 5; do { echo point a; read end <&3; } | $0 & done; wait"
         recording = self.start_program("sh", "-c", script, program("traced"), **self.with_descriptors(66))
-        for _ in range(5):  # all are there, or have been refused
+        for _ in range(5):  # each has connected or was refused
             recording.stdout.readline()
         _, errors = recording.communicate(timeout=PATIENCE_S)
         self.assertEqual(recording.returncode, 125)
@@ -316,7 +316,7 @@ class Ends(Recording):
         self.assertRegex(done.stderr, r"\Apcp-trace record: the recording has ended too early:"
                          r" run/trace\.\w+: No space left on device\n\Z")
         *lines, doubt = done.stdout.splitlines()
-        self.assertEqual(len(lines), 4000 + 3)  # one of each call, and the files
+        self.assertEqual(len(lines), 4000 + 3)  # an answer to each call, and the files
         self.assertRegex(doubt, r"^incomplete: run/trace: run/trace\.\w+: No space left on device$")
 
     def test_when_a_file_may_not_grow(self):
@@ -339,7 +339,7 @@ class Ends(Recording):
         self.assertNotIn("incomplete", done.stdout)
 
     def test_that_are_a_part_of_one_do_not_know(self):
-        """Nor do those of older releases."""
+        """Nor do recordings of older releases."""
         self.record_well(program("traced"), input="point a\n")
         part = os.path.join(self.directory, "part")
         os.mkdir(part)
@@ -352,7 +352,7 @@ class Ends(Recording):
                          " as recordings of older releases and parts of one do not")
 
     def test_of_programs_that_were_killed_say_so(self):
-        """Be it the one that was started, or one of which that keeps the end for itself."""
+        """Either the started program, or a child whose end the program does not report."""
         for name, script, why in (("itself", "exec $0", r"ended by signal 9: Killed; .*"),
                                   ("other", "$0; true", "1 process did not end by itself, .*")):
             with self.subTest(name):
@@ -370,13 +370,13 @@ class Ends(Recording):
                 self.assertRegex(recorded.doubt(self.folder, "a count > 1"), f"^{why}$")
 
     def test_of_orphans_that_were_killed_say_so(self):
-        """Nobody but the recorder hears of it, and it may not even have connected."""
+        """Only the recorder sees their end, and they may not even have connected."""
         self.record("sh", "-c", "$0 -q a; (sh -c 'kill -KILL $$' &)", OUR_PMTRACE)
         self.assertEqual(recorded.doubt(self.folder, "a count > 1"),
                          "a signal has ended one of its processes, which may not have sent all")
 
     def show(self, *options, status=0, **streams):
-        """Records a program that ends so, with what is shown going to these streams."""
+        """Records a program with this exit status, and redirects the recorder's output to these streams."""
         return subprocess.run([recorded.COMMAND, "record", "-o", self.folder, *options, "sh", "-c",
                                f"exit {status}"], env=self.plain_environment(), text=True,
                               timeout=PATIENCE_S, check=False, **streams)
@@ -412,7 +412,7 @@ class Ends(Recording):
         self.assertEqual([name for name in left if self.is_abandoned(name)], [])
 
     def is_abandoned(self, name):
-        """Whether nobody uses it: others on this machine may be recording."""
+        """Whether no process uses the directory: others on this machine may be recording."""
         try:
             directory = os.open(os.path.join("/tmp", name), os.O_RDONLY)
         except FileNotFoundError:
@@ -427,7 +427,7 @@ class Ends(Recording):
 
 
 class Archives(Recording):
-    """Each of PCP's tools reads what was recorded."""
+    """Each of PCP's tools reads the recording."""
 
     CALLS = ["begin plain", "end plain", "obs 3 request{route=/cart;zone=a%20b}",
              "point with blanks and \"quotes\"", "point \xe4\xf6\xfc", "counter 4 late", "obs 5 late",
@@ -476,8 +476,8 @@ class Archives(Recording):
 
 class Hosts(Recording):
     def start_recording(self, pmcd, *options, by=None, samples=2):
-        """Starts to record a pmcd, perhaps by way of a proxy, and waits until that goes on. PCP's library
-        waits for answers for longer than the test."""
+        """Starts to record a pmcd, perhaps through a proxy, and waits for samples. PCP's library waits longer for
+        answers than the test does."""
         patient = dict.fromkeys(("PMCD_CONNECT_TIMEOUT", "PMCD_REQUEST_TIMEOUT"), "1000")
         recording = subprocess.Popen(
             [recorded.COMMAND, "record", "-q", "-t", "100ms", *options, "-h",
@@ -509,19 +509,19 @@ class Hosts(Recording):
     def stopped(self, pmcd):
         with stopped(pmcd.pmcd_pid()):
             yield
-        pmcd.wait_for_agent()  # else what it has still to do would get into the way of its end
+        pmcd.wait_for_agent()  # else the agent's backlog would delay its end
 
     def hear(self, recording, expected):
         self.assertRegex(recording.stderr.readline(), f"^pcp-trace record: 127.0.0.1:.*{expected}")
 
     def count_points(self, pmcd, **counts):
-        """Makes one call for each tag, and waits until the agent has so many."""
+        """Makes one call for each tag, and waits until the agent has these counts."""
         self.trace(self.environment(pmcd), *[f"point {tag}" for tag in counts])
         values = pmcd.wait_for("trace.point.count", pmcd.values("trace.point.count") | counts)
         self.assertEqual(values, values | counts)
 
     def test_that_go_away_are_waited_for(self):
-        """Which is said once, and what they have told before and after adds up."""
+        """The recorder says so once, and adds up the counts of before and after."""
         pmcd = self.start_pmcd()
         self.count_points(pmcd, a=1, b=1)
         proxy = self.enterContext(CuttingProxy(pmcd.pmcd_port))
@@ -550,7 +550,7 @@ class Hosts(Recording):
         done = subprocess.run([recorded.COMMAND, "report", "--json", self.folder], check=True,
                               capture_output=True, text=True, timeout=PATIENCE_S)
         run = json.loads(done.stdout)
-        # Of the calls that were made: a twice in each agent's life, b but once.
+        # Since the recording began: a once in the first agent's life and twice in the second's, b once in each.
         self.assertEqual({tag["name"]: tag["count"] for tag in run["tags"]}, {"a": 3, "b": 2})
         self.assertEqual(len(run["run"]["gaps"]), 2)
 
@@ -579,7 +579,7 @@ class Hosts(Recording):
                 self.assertEqual(len(shown["run"]["gaps"]), 1)
 
     def test_that_do_not_answer_delay_no_end(self):
-        """Neither when they are asked, nor when there is no connection any more."""
+        """Neither during a request, nor without a connection."""
         for name in ("asked", "lost"):
             with self.subTest(name):
                 self.folder = os.path.join(self.directory, name)
@@ -605,7 +605,7 @@ class Hosts(Recording):
     def test_that_do_not_answer_delay_no_appointed_end(self):
         pmcd = self.start_pmcd()
         self.count_points(pmcd, a=1)
-        for seconds in (2, 60):  # on a busy machine it may have ended before pmcd is stopped
+        for seconds in (2, 60):  # on a busy machine the recording may end before pmcd is stopped
             self.folder = os.path.join(self.directory, str(seconds))
             recording = self.start_recording(pmcd, "-s", f"{seconds}s", samples=0)
             self.wait_for_value("trace.point.count", {"a": 1})
@@ -617,7 +617,7 @@ class Hosts(Recording):
         self.assertEqual(recorded.complaints(self.folder), "")
 
     def complaint_of(self, host):
-        """Gives what it says of a host of which nothing can be recorded."""
+        """Gives the error message for a host that cannot be recorded."""
         done = subprocess.run([recorded.COMMAND, "record", "-h", host], text=True,
                               capture_output=True, check=False, timeout=PATIENCE_S,
                               cwd=self.directory)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The last sample of a recording has each call, whenever and in whatever processes it was made, and
-whatever happened to the recorder meanwhile, short of its end. TRACE_RECORDINGS says how many, TRACE_SEED which:
-each recording has the seed after that of the one before."""
+"""The last sample of a recording has each call of each process at any time, whatever happened to the recorder
+meanwhile, except its end. TRACE_RECORDINGS is the number of recordings, TRACE_SEED the first seed; each recording takes
+the next seed."""
 
 import collections
 import os
@@ -20,7 +20,7 @@ SEED = int(os.environ.get("TRACE_SEED", random.randrange(1 << 32)))
 
 
 class Schedule:
-    """A tree of processes as a shell script, and what they trace all together."""
+    """A process tree as a shell script, and the sum of its calls."""
 
     def __init__(self, dice):
         self.dice = dice
@@ -28,7 +28,7 @@ class Schedule:
         self.script = f"{self._processes(3)}; wait"
 
     def _processes(self, depth):
-        """Some of them one after the other, and some beside each other."""
+        """Several processes: some in sequence, and some in parallel."""
         parts = [self._process(depth) for _ in range(self.dice.randint(1, 4))]
         return self.dice.choice([" ; ", " & "]).join(parts)
 
@@ -43,20 +43,20 @@ class Schedule:
         kind = self.dice.choice(["point", "transaction"])
         self.counts["point" if kind == "point" else "transact"] += threads * calls
         library = os.path.dirname(STOCK_LIBRARY if is_stock else OUR_LIBRARY)
-        # A daemon is nobody's child: the recorder has to know of it all the same.
+        # A daemon has no parent among these: the recorder has to track it all the same.
         daemon = "setsid " if self.dice.random() < 0.2 else ""
         return (f"LD_LIBRARY_PATH={library} {daemon}{program('threads')} {threads} {calls} {kind}"
                 " >/dev/null")
 
 
 def disturb(dice, recording):
-    """Stops the recorder now and then, until it has ended; gives how often."""
+    """Stops the recorder now and then, until it has ended; gives the number of stops."""
     stops = 0
     while recording.poll() is None:
-        time.sleep(dice.random() / 10)  # load: whenever it is
+        time.sleep(dice.random() / 10)  # load: a random moment
         if dice.random() < 0.5:
             recording.send_signal(signal.SIGSTOP)
-            time.sleep(dice.random() / 5)  # load: however long it is
+            time.sleep(dice.random() / 5)  # load: a random time
             recording.send_signal(signal.SIGCONT)
             stops += 1
     return stops
@@ -73,7 +73,7 @@ class Chaos(TraceTestCase):
         print("totals:", *(f"{name}={number}" for name, number in totals.items()), flush=True)
 
     def record(self, dice, folder):
-        """Gives how often what was recorded."""
+        """Records a random tree; gives the counts of its calls, and the stops."""
         schedule = Schedule(dice)
         interval = f"{dice.randint(10, 300)}ms"
         recording = recorded.start(

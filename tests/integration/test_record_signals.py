@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a program that is recorded gets of signals and of its terminal: each signal once, whether it was sent to the
-recorder alone, to the group that both are in, or by a terminal; and job control as of any other program."""
+"""Signals and job control of a recorded program: each signal comes once, whether sent to the recorder alone, to their
+common group, or by a terminal; job control works as for any other program."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ import recorded
 from private_pmcd import PATIENCE_S, children_of, is_running, stopped, thread_states, wait_until
 from trace_test import OUR_LIBRARY, TraceTestCase, library_environment
 
-# Says of each signal that it has come, and does what a test wants by SIGUSR2: it stops itself.
+# Prints each signal that comes. SIGUSR2 makes it stop itself.
 LISTENER = """
 import os, signal, sys
 signals = {getattr(signal, name) for name in sys.argv[1:]}
@@ -31,7 +31,7 @@ while True:
         print("goes on", flush=True)
 """
 
-# The recorder hands it on after all that has come before, whose numbers are smaller.
+# The recorder passes this on last: earlier signals have smaller numbers.
 SENTINEL = signal.SIGWINCH
 
 HANDED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1)
@@ -52,13 +52,13 @@ class SignalTestCase(TraceTestCase):
         self.environment_of_listener = library_environment(OUR_LIBRARY)
 
     def words(self, *more):
-        """Of a listener that is recorded."""
+        """The command that records a listener."""
         names = [each.name for each in (*HANDED_ON, SENTINEL, *more)]
         return [recorded.COMMAND, "record", "-q", "-o", self.folder, "--", "/usr/bin/python3", self.listener, *names]
 
 
 class Once(SignalTestCase):
-    """On no terminal."""
+    """Without a terminal."""
 
     def start(self, *before):
         process = subprocess.Popen([*before, *self.words()], env=self.environment_of_listener, text=True,
@@ -68,10 +68,10 @@ class Once(SignalTestCase):
         _, program, recorder = process.stdout.readline().split()
         self.recorder = int(recorder)
         self.addCleanup(os.kill, int(program), signal.SIGKILL)
-        self.addCleanup(os.killpg, process.pid, signal.SIGCONT)  # whatever became of a test
+        self.addCleanup(os.killpg, process.pid, signal.SIGCONT)  # however the test ends
 
     def expect_once(self, sent, send):
-        """Nothing else may come before the sentinel, which the recorder alone gets."""
+        """No other signal may come before the sentinel, which only the recorder gets."""
         send(sent)
         self.assertEqual(self.process.stdout.readline(), sent.name + "\n")
         os.kill(self.recorder, SENTINEL)
@@ -91,7 +91,7 @@ class Once(SignalTestCase):
         self.start("timeout", "1d")
 
         def end_by_timeout(sent):
-            with stopped(self.recorder):  # until timeout has sent both, and a SIGCONT to each
+            with stopped(self.recorder):  # until timeout has sent the signal and a SIGCONT to each
                 os.kill(self.process.pid, sent)
         self.expect_once(signal.SIGTERM, end_by_timeout)
 
@@ -125,7 +125,7 @@ class Once(SignalTestCase):
 
 
 class Shell:
-    """An interactive one, on a terminal of its own."""
+    """An interactive shell, on its own terminal."""
 
     def __init__(self, environment):
         self.pid, self._terminal = pty.fork()
@@ -140,7 +140,7 @@ class Shell:
         os.write(self._terminal, text.encode())
 
     def expect(self, pattern):
-        """Waits until that is shown; gives the match, and drops the text before it."""
+        """Waits for this output; gives the match, and drops the text before it."""
         deadline = time.monotonic() + PATIENCE_S
         while not (match := re.search(pattern, self._shown)):
             ready, _, _ = select.select([self._terminal], [], [], max(0, deadline - time.monotonic()))
@@ -164,13 +164,13 @@ class OnATerminal(SignalTestCase):
         self.addCleanup(self.kill_program)
 
     def kill_program(self):
-        """And wait for the end of its recording, which the end of the terminal would end, too."""
+        """Also waits for the end of its recording, which the end of the terminal would cut short."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.program, signal.SIGKILL)
         wait_until(lambda: not is_running(self.recorder), what="the recorder's end")
 
     def expect_sentinel(self):
-        """And nothing else."""
+        """Checks that no other signal comes first."""
         os.kill(self.recorder, SENTINEL)
         self.shell.expect(rf"\A{SENTINEL.name}\n")
 
@@ -180,7 +180,7 @@ class OnATerminal(SignalTestCase):
         wait_until(lambda: is_stopped(self.program), what="the program's stop")
 
     def go_on(self):
-        """In the foreground, again."""
+        """Continues in the foreground."""
         self.shell.expect("shell> ")
         self.shell.type("fg\n")
         self.shell.expect("record.*\n")
@@ -220,7 +220,7 @@ class OnATerminal(SignalTestCase):
         self.expect_sentinel()
 
     def test_the_end_of_the_terminal_is_told(self):
-        """In the program's own group nobody else is the session's leader, who alone learns of it."""
+        """The kernel tells only the session's leader, the recorder, which has to pass it on."""
         read_end, write_end = os.pipe()
         leader, terminal = pty.fork()
         if leader == 0:

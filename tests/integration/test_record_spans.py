@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""`pcp trace record --spans`: what was captured is in the archive, or counted as missed, for all of PCP's
-tools and for ours."""
+"""`pcp trace record --spans`: each captured span is in the archive, or counts as missed, for all of PCP's tools and for
+ours."""
 
 import collections
 import json
@@ -26,20 +26,20 @@ class RecordSpansTestCase(TraceTestCase):
         self.archive = os.path.join(self.folder, "trace")
 
     def report(self, *archives):
-        """What a report says of the spans."""
+        """The spans in the report."""
         done = subprocess.run([recorded.COMMAND, "report", "--json", *(archives or [self.folder])],
                               text=True, check=True, stdout=subprocess.PIPE, timeout=4 * PATIENCE_S)
         return json.loads(done.stdout)["spans"]
 
     def spans_so_far(self):
-        """How many are in the archive, which may not have begun yet."""
+        """The number of spans in the archive, which may not have begun yet."""
         done = subprocess.run([recorded.COMMAND, "report", "--json", self.folder], text=True, check=False,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=4 * PATIENCE_S)
         return json.loads(done.stdout)["spans"]["spans"] if done.returncode == 0 else 0
 
     def replayed(self, archive=None):
-        """Gives the tags of the transactions that PCP's own pmevent finds to have ended, with how often,
-        and how many were missed."""
+        """Gives how often pmevent shows the end of each tag's transactions, and how many events it reports as
+        missed."""
         shown = subprocess.run(["pmevent", "-a", archive or self.archive, "tracing.events"], text=True, check=True,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=4 * PATIENCE_S).stdout
         tags = collections.Counter()
@@ -53,7 +53,7 @@ class RecordSpansTestCase(TraceTestCase):
 
 
 class Recorded:
-    """traces.c, recorded as it does one call after the other."""
+    """A recorded traces.c, which obeys one line after the other."""
 
     def __init__(self, folder, text, *options, **variables):
         self.process = recorded.start(
@@ -77,14 +77,14 @@ class Recorded:
             assert self.ask(line) == "0", line
 
     def do_many(self, lines):
-        """The same, without looking at each answer."""
+        """The same as do(), without a check of each answer."""
         self.process.stdin.write("".join(line + "\n" for line in lines))
         self.process.stdin.flush()
         for _ in lines:
             self.process.stdout.readline()
 
     def end(self):
-        """Gives what was written on standard error."""
+        """Gives the standard error."""
         _, errors = self.process.communicate(timeout=4 * PATIENCE_S)
         assert self.process.returncode == 0, (self.process.returncode, errors)
         return errors
@@ -116,7 +116,7 @@ class OfPrograms(RecordSpansTestCase):
                 self.assertEqual((query["attributes"], query["aborted"], query["reason"]), ({"sql": "select"}, True, "no"))
 
     def test_of_the_first_and_the_last_moment_are_there(self):
-        """Programs capture from their first call on, and deliver the rest with their end."""
+        """Programs capture from their first call on, and deliver the rest at their end."""
         run = self.start(f"tag=request {UNLIMITED}", PCP_TRACE_FLUSH=60000)
         run.do_many(["begin 0 request", "begin 1 last", "end 1", "end 0"] * 500)
         run.end()
@@ -124,7 +124,7 @@ class OfPrograms(RecordSpansTestCase):
         self.assertEqual(self.report()["missed"], 0)
 
     def test_are_there_or_missed(self):
-        """Whatever there is too much of: each is counted once."""
+        """However many there are, each counts once."""
         run = self.start("tag=storm limit=500/s")
         before = 5000
         run.do(f"storm {before} storm inner")
@@ -132,13 +132,13 @@ class OfPrograms(RecordSpansTestCase):
         self.assert_sound()
         tags, missed = self.replayed()
         self.assertGreater(missed, 0)
-        self.assertGreaterEqual(tags["storm"] + missed, 2 * before)  # trees are missed as a whole
+        self.assertGreaterEqual(tags["storm"] + missed, 2 * before)  # a tree is missed as a whole
         self.assertEqual(tags["storm"], tags["inner"])
         spans = self.report()
         self.assertEqual((spans["spans"], spans["missed"]), (tags.total(), missed))
 
     def test_of_children_come_with_their_parents(self):
-        """The trace is handed on in the environment."""
+        """The environment passes the trace on."""
         done = recorded.record(self.folder, "sh", "-c", "$0 -e \"$0 -e true inner\" outer", OUR_PMTRACE,
                                options=["--spans", "tag=*"], environment=library_environment(OUR_LIBRARY))
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -172,7 +172,7 @@ class OfPrograms(RecordSpansTestCase):
 
     def test_beyond_what_an_archive_has_room_for_are_missed(self):
         run = self.start(f"tag=request {UNLIMITED}")
-        # Each of these bytes is four in the archive.
+        # The archive takes four bytes for each of these.
         notes = ["note 0 {key} {value}".format(key=key, value="\\" * 1000) for key in ("a", "b", "c")]
         begun = 0
         def is_beyond():
@@ -180,7 +180,7 @@ class OfPrograms(RecordSpansTestCase):
             for _ in range(20):
                 run.do_many(["begin 0 request", *notes, "end 0"] * 80)
                 begun += 80
-                self.assertEqual(run.ask("flush"), "1")  # a program has room for 4 MiB that it has not sent
+                self.assertEqual(run.ask("flush"), "1")  # a program has room for 4 MiB of unsent spans
             return os.path.getsize(self.archive + ".0") > 127 << 20
         wait_until(is_beyond, what="the archive to be full")
         is_beyond()

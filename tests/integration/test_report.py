@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pcp trace report, of what `record` and real pmloggers have written."""
+"""pcp trace report, of recordings by `record` and by real pmloggers."""
 
 import json
 import os
@@ -17,8 +17,8 @@ CALLS = ["begin a", "end a", "point p", "obs 7 o", "counter 3 c"]
 
 
 def report(*arguments, environment=None, directory=None):
-    """Gives the process, which has ended, with what it wrote."""
-    if {"-a", "--archive"} & set(arguments):  # libpcp never frees the names that it takes there
+    """Gives the process, which has ended, with its output."""
+    if {"-a", "--archive"} & set(arguments):  # libpcp never frees these options' names
         leaks = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
         environment = (environment or dict(os.environ)) | {"ASAN_OPTIONS": leaks}
     return subprocess.run([recorded.COMMAND, "report", *arguments], text=True, capture_output=True,
@@ -26,7 +26,7 @@ def report(*arguments, environment=None, directory=None):
                           stdin=subprocess.DEVNULL)
 
 
-# What PCP's library does with a damaged archive is to end as without a sanitizer, which would give a status of its own.
+# PCP's library may crash on a damaged archive: it must die by the signal, not with a sanitizer's status.
 CRASHES = "detect_leaks=0:abort_on_error=1:handle_segv=0:handle_abort=0"
 
 
@@ -37,7 +37,7 @@ def run(*arguments, environment=None):
 
 
 def first_record(metadata, kind):
-    """Gives where the first record of this kind is in an archive's metadata."""
+    """Gives the offset of the first record of this kind in an archive's metadata."""
     at, length = 0, len(metadata)
     while at < length:
         size, found = struct.unpack_from(">II", metadata, at)
@@ -48,14 +48,14 @@ def first_record(metadata, kind):
 
 
 def tags_of(*arguments):
-    """Gives the tags of a report: {(type, name): what is known}."""
+    """Gives the tags of a report: {(type, name): values}."""
     done = report("--json", *arguments)
     assert done.returncode == 0, done.stderr
     return {(tag["type"], tag["name"]): tag for tag in strict_json(done.stdout)["tags"]}
 
 
 def strict_json(text):
-    """Python takes NaN and Infinity, which JSON does not have."""
+    """Refuses NaN and Infinity: Python accepts them, but JSON has none."""
     def refuse(constant):
         raise AssertionError(constant)
     return json.loads(text, parse_constant=refuse)
@@ -79,14 +79,14 @@ class ReportTestCase(TraceTestCase):
         return self.path(name)
 
     def start_pmlogger(self, pmcd, name, metrics="trace"):
-        """Gives one that has logged some samples of a pmcd."""
+        """Gives a pmlogger that has logged some samples of a pmcd."""
         logger = Pmlogger(pmcd, self.path(name), metrics)
         self.addCleanup(logger.end)
         self.wait_for_samples(name)
         return logger
 
     def wait_for_samples(self, name, more=2):
-        """Waits for samples that are begun from now on."""
+        """Waits for `more` samples that begin after now."""
         volume = self.path(name + ".0")
 
         def size():
@@ -354,7 +354,7 @@ class OfWhatIsNoArchive(ReportTestCase):
         archive = os.path.join(self.record(*CALLS), "trace")
         with open(archive + ".meta", "rb") as file:
             whole = file.read()
-        # The number of a metric's names, and that of a domain's instances.
+        # Damages the number of a metric's names, and that of a domain's instances.
         for kind, offset in ((1, 28), (2, 20)):
             at = first_record(whole, kind) + offset
             with open(archive + ".meta", "wb") as file:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""An agent whose disk, or whose log, does not answer: pmcd and the programs do not notice."""
+"""An agent whose disk or log hangs: pmcd and the programs do not notice."""
 
 import fcntl
 import os
@@ -13,7 +13,7 @@ from private_pmcd import PATIENCE_S, wait_until
 from trace_test import TraceTestCase, program
 
 
-# With it the agent, which counts for how many seconds it has waited at its end, is soon through.
+# Ends the agent's last wait soon: the agent counts its sleeps, not the time.
 SHORT_SLEEPS = program("short_sleeps.so")
 
 
@@ -27,7 +27,7 @@ class SlowDiskTestCase(TraceTestCase):
         return os.path.join(self.directory, name)
 
     def assert_goes_on(self, pmcd, tag):
-        """Programs are counted, and pmcd gets values and instances."""
+        """The agent counts calls, and answers pmcd with values and instances."""
         agent = pmcd.agent_pid()
         for count in (1, 2, 3):
             self.trace(self.environment(pmcd), f"point {tag}", f"obs {count} {tag}")
@@ -37,7 +37,7 @@ class SlowDiskTestCase(TraceTestCase):
 
 
 class Numbers(SlowDiskTestCase):
-    """The file of the instances' numbers is on a disk that hangs."""
+    """The file of instance numbers is on a hanging disk."""
 
     def start_on_this_disk(self):
         return self.start_pmcd(environment={"LD_PRELOAD": f"{program('hanging_fsync.so')} {SHORT_SLEEPS}",
@@ -62,7 +62,7 @@ class Numbers(SlowDiskTestCase):
         self.assertEqual(pmcd.saved_numbers(), [])
         os.unlink(self.path("hang"))
         wait_until(pmcd.saved_numbers, what="the first numbers")
-        pmcd.kill_agent(signal.SIGTERM)  # what else there is is saved at the end, at the latest
+        pmcd.kill_agent(signal.SIGTERM)  # the rest is saved at the end, at the latest
         self.assertEqual(pmcd.saved_numbers(), ["2 1 1 a", "3 1 0 b", "2 2 0 b"])
 
     def test_that_cannot_be_reserved_do_not_keep_the_agent_from_starting(self):
@@ -81,9 +81,9 @@ class Numbers(SlowDiskTestCase):
 
 
 class Log(SlowDiskTestCase):
-    """The log is a pipe that nobody reads: whoever writes waits."""
+    """The log is a pipe that nothing reads: each writer blocks."""
 
-    LINES = 20  # about clients, after which the agent only counts
+    LINES = 20  # of log about clients; then the agent only counts them
 
     def start_full(self):
         self.log, end = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
@@ -96,7 +96,7 @@ class Log(SlowDiskTestCase):
         return pmcd
 
     def misbehave(self, pmcd):
-        """Makes the thread that ingests log something."""
+        """Makes the ingest thread log a line."""
         with socket.create_connection(("127.0.0.1", pmcd.trace_port), PATIENCE_S) as client:
             legacy_wire.read_ack(client)
             client.sendall(b"nonsense" * 2)
@@ -104,7 +104,7 @@ class Log(SlowDiskTestCase):
                 pass
 
     def read_until(self, text):
-        """Reads the log until this is in it; gives all that was in it."""
+        """Reads the log until this text comes; gives all that was read."""
         said = b""
 
         def is_said():
@@ -131,7 +131,7 @@ class Log(SlowDiskTestCase):
         said = self.read_until(b"Log finished")
         self.assertEqual(said.count("dropped: a PDU whose length"), self.LINES)
         self.assertIn("clients connected: 0", said)
-        self.assertIn("Received PDU_FETCH", said)  # words of PCP's libraries, on the main thread
+        self.assertIn("Received PDU_FETCH", said)  # PCP's libraries log this on the main thread
 
     def test_that_cannot_be_written_does_not_keep_the_agent_for_ever(self):
         pmcd = self.start_full()

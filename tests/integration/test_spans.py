@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pcp trace spans: single transactions of programs and hosts, put together and shown."""
+"""pcp trace spans: single transactions of several programs and hosts, assembled and shown."""
 
 import json
 import os
@@ -22,8 +22,8 @@ MS = 1_000_000
 
 class SpansTestCase(TraceTestCase):
     def start(self, *arguments, word="spans", hosts=None, unix=True, become=(), clock=None):
-        """Starts it on these hosts, by default the test's own. PCP's library waits for answers for longer
-        than the test."""
+        """Starts the command on these hosts, by default the test's own. PCP's library waits longer for answers than the
+        test does."""
         options = [word for pmcd in ([self.pmcd] if hosts is None else hosts) for word in ("-h", pmcd.host(unix))]
         environment = {"LC_ALL": "C", "PMCD_CONNECT_TIMEOUT": "1000", "PMCD_REQUEST_TIMEOUT": "1000"}
         process = subprocess.Popen([*become, recorded.COMMAND, word, *options, *arguments],
@@ -34,16 +34,16 @@ class SpansTestCase(TraceTestCase):
         return process
 
     def end(self, process, status=0):
-        """Gives what it has written by its end, which comes by itself."""
+        """Gives the command's output at its end, which it reaches by itself."""
         out, complaints = process.communicate(timeout=PATIENCE_S)
         self.assertEqual(process.returncode, status, complaints)
-        # Where coverage is measured, another user cannot write it. And a busy machine may take so
-        # long that it says why nothing comes.
+        # Without two kinds of messages: gcov's, which another user cannot write; and the command's reasons for a delay,
+        # on a busy machine.
         return out, re.sub(r"^profiling: .*\n|^.*: no answer yet; .*\n|^.*: nothing has come yet.*\n(  .*\n)*", "",
                            complaints, flags=re.MULTILINE)
 
     def wait_for_complaint(self, process, end):
-        """Waits for a line that ends so on standard error."""
+        """Waits for a line with this end on standard error."""
         for line in process.stderr:
             if line.endswith(end):
                 return
@@ -54,7 +54,7 @@ class SpansTestCase(TraceTestCase):
         return self.end(process)
 
     def traces(self, process):
-        """The same as JSON."""
+        """Gives the output as JSON."""
         out, complaints = self.end(process)
         self.assertEqual(complaints, "")
         return [json.loads(line) for line in out.splitlines()]
@@ -212,13 +212,13 @@ class OfOneHost(SpansTestCase):
         self.check_telling_of_a_killed_agent("--json")
 
     def test_tell_that_the_agent_is_another_one(self):
-        """Which may have come between two fetches."""
+        """The new agent may have come between two fetches."""
         clock = SteppedClock(self.enterContext(tempfile.TemporaryDirectory(prefix="trace-")))
         self.pmcd = self.start_pmcd(environment=clock.environment)
         process = self.start()
         program = self.program()
         program.wait_for_filters("tag=*")
-        clock.step_to(50)  # less than a monitor may be silent
+        clock.step_to(50)  # less than a monitor's idle limit
         program.send(encode_span(begin_ns=BEGIN))
         self.assertIn("request", process.stdout.readline())
         self.pmcd.restart_agent()
@@ -245,7 +245,7 @@ class OfOneHost(SpansTestCase):
         process = self.start("--json", "-s", "1", "tag=request")
         wait_until(lambda: self.pmcd.value("tracing.agent.captures") == 1, what="a capture")
 
-        def is_shown():  # which it is once the program has been told of it
+        def is_shown():  # shown once the program has got the filter
             for line in ("begin 0 request", "begin 1 query", "end 1", "end 0"):
                 self.assertEqual(traced.call(line), 0)
             return process.poll() is not None
@@ -343,7 +343,7 @@ class Exported(SpansTestCase):
 
 
 class Nothing(SpansTestCase):
-    """One sees why one sees nothing."""
+    """The command shows why no spans come."""
 
     def setUp(self):
         self.pmcd = self.start_pmcd(host_name="saturn")
@@ -412,7 +412,7 @@ class Nothing(SpansTestCase):
         self.assertIn("`pcp-trace record COMMAND` needs none\n", complaints)
 
     def test_names_a_host_that_does_not_exist(self):
-        name = "x" * 70  # too long for a question to a name server
+        name = "x" * 70  # too long for a name server query
         _, complaints = self.end(self.start("-h", name, hosts=[]), 1)
         self.assertEqual(complaints, f"pcp-trace spans: {name}: cannot connect to pmcd: no such host, "
                                      "or no way to it\n")

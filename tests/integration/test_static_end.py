@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The end of a program, however it is linked: what its destructors record is delivered."""
+"""The end of a program, however it is linked: records of its destructors are delivered."""
 
 import subprocess
 import unittest

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Other users of this host, refused programs, and what the agent itself may do: nobody is taken
-for somebody else. As root the strangers are real; otherwise they are this user, who claims to be
-another."""
+"""Other users of this host, refused programs, and the agent's own rights: no user can pass for another. As root the
+strangers are real; otherwise they are this user, who claims to be another."""
 
 import os
 import socket
@@ -21,8 +20,8 @@ only_root = unittest.skipUnless(IS_ROOT, "only root can be somebody else")
 
 CONNLIMIT = -12011
 
-# A server on a Unix socket that greets as the agent does, and prints a line for each connection:
-# how many bytes it was sent, at most one.
+# A server on a Unix socket that greets like the agent, and prints a line for each connection: the number of bytes
+# received, at most one.
 SQUATTER = """
 import socket, sys
 listener = socket.socket(socket.AF_UNIX)
@@ -61,7 +60,7 @@ class Squatter(StrangerTestCase):
     """On the path where programs look for the agent's socket."""
 
     def bytes_for(self, uid, **variables):
-        """A path of one of `variables` is in the pmcd's directory."""
+        """The paths in `variables` are relative to the pmcd's directory."""
         pmcd = self.start_pmcd(["-i", "/nonexistent/trace.socket"])
         self.open_to_strangers(pmcd)
         squatter = self.start_squatter(pmcd.path("run/trace.socket"), uid)
@@ -95,7 +94,7 @@ class Squatter(StrangerTestCase):
 
 class Peer(StrangerTestCase):
     def as_stranger(self, action):
-        """Does something in a child that is another user, and that waits for its end afterwards."""
+        """Runs `action` in a child that is another user, and that then waits to be ended."""
         ready, tell = os.pipe()
         child = os.fork()
         if child == 0:
@@ -131,7 +130,7 @@ class Peer(StrangerTestCase):
 
 
 class Proxy(StrangerTestCase):
-    """Clients of a pmproxy, which is a user who may store and connects to pmcd's Unix socket."""
+    """Clients of a pmproxy. The pmproxy's user may store, and connects to pmcd's Unix socket."""
 
     def test_may_read_and_not_store(self):
         pmcd = self.start_pmcd()
@@ -142,11 +141,11 @@ class Proxy(StrangerTestCase):
             answer = proxy.ask("store", name=metric, value="1")
             self.assertIn("No permission", answer)
         self.assertIn('"value":1', proxy.ask("fetch", names="trace.point.count"))
-        self.assertEqual(pmcd.pmstore("trace.control.reset", 1)[0], 0)  # who is no proxy may
+        self.assertEqual(pmcd.pmstore("trace.control.reset", 1)[0], 0)  # the user may, without the proxy
 
 
 class Refused(StrangerTestCase):
-    """The programs' own library, and a real agent that does not want them."""
+    """The programs' own library, with a real agent that refuses it."""
 
     STEPS = {"PCP_TRACE_RECONNECT": "0.05,0.05,0.05,600"}
 

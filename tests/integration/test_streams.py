@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The agent against peers that speak raw bytes: any split, any speed, any number, any nonsense."""
+"""The agent against peers that send raw bytes: any split, speed, number and nonsense."""
 
 import resource
 import socket
@@ -43,7 +43,7 @@ class StreamTestCase(TraceTestCase):
         self.pmcd = self.start_pmcd()
 
     def connect(self):
-        """Connects and takes the greeting."""
+        """Connects and reads the greeting."""
         client = socket.create_connection(("127.0.0.1", self.pmcd.trace_port), timeout=PATIENCE_S)
         self.addCleanup(client.close)
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -105,7 +105,7 @@ class LongTags(StreamTestCase):
 
 class Nonsense(StreamTestCase):
     def ended(self, client):
-        """Waits until the agent ends this connection; gives False if it does not."""
+        """Waits until the agent closes this connection; gives False if it does not."""
         try:
             while client.recv(4096):
                 pass

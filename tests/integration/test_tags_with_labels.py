@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tags with labels, as text that any call takes: where there is no room for the labels, all is counted
-under the bare name."""
+"""Labelled tags as text, which any call takes: without room for the labels, all calls count under the bare name."""
 
 import subprocess
 import unittest

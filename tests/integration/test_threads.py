@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Threads: the same tag, the first call, more than any queue holds; not one call may be lost."""
+"""Threads: the same tag, the first call, more calls than any queue holds; not one call may be lost."""
 
 import subprocess
 import unittest

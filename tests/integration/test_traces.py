@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Traces pass through a program as W3C's Trace Context has it, whoever begins and ends what."""
+"""Traces pass through a program as in W3C's Trace Context, in any order of begins and ends."""
 
 import unittest
 
@@ -13,7 +13,7 @@ STATE = "congo=t61rcWkgMzE,rojo=00f067aa0ba902b7"
 
 class Traces(TraceTestCase):
     def start(self, **variables):
-        """A program of which no agent knows."""
+        """A program without an agent."""
         environment = library_environment(OUR_LIBRARY, PCP_TRACE_SOCKET="/nowhere", **variables)
         return self.start_traced(environment, "traces")
 
@@ -25,7 +25,7 @@ class Traces(TraceTestCase):
             self.assertEqual(self.traced.call(line), 0, line)
 
     def assert_parents(self, **expected):
-        """What goes out from within these slots, `here` meaning from this thread."""
+        """The outgoing header within each slot; `here`: this thread's."""
         for slot, parent in expected.items():
             line = "parent" if slot == "here" else "parent " + slot.removeprefix("of_")
             self.assertEqual(self.traced.ask(line), parent, slot)
@@ -38,7 +38,7 @@ class Traces(TraceTestCase):
 
     def test_what_comes_in_goes_out_from_within(self):
         self.do(f"from 0 request {PARENT} {STATE}", "begin 1 query")
-        self.traced.call("name named")  # which tells that there is no agent
+        self.traced.call("name named")  # this call finds that there is no agent
         self.assert_parents(of_0=PARENT, of_1=PARENT, here=PARENT)
         for slot in ("state 0", "state 1", "state"):
             self.assertEqual(self.traced.ask(slot), STATE)
@@ -59,7 +59,7 @@ class Traces(TraceTestCase):
         later = "cc" + PARENT[2:] + "-" + "more" * 1000
         self.do(f"from 8 request {later} {STATE},=bad")
         self.assert_parents(of_8=PARENT)
-        self.assertEqual(self.traced.ask("state 8"), "")  # which does not make the other invalid
+        self.assertEqual(self.traced.ask("state 8"), "")  # a bad state does not invalidate the parent
 
     def test_a_request_without_headers_is_not_a_part_of_what_the_thread_does(self):
         self.do(f"from 0 request {PARENT}", "from 1 request", "begin 2 query")
@@ -74,7 +74,7 @@ class Traces(TraceTestCase):
         self.do("end 0", "end 2", "under 3 part 9", "begin 4 inner")
         self.assert_parents(of_0="", of_3=PARENT, of_4=PARENT, here=PARENT)
         self.assertEqual(self.traced.ask("state 4"), STATE)
-        self.do("under 3 part 3")  # in the same memory
+        self.do("under 3 part 3")  # in the memory of its own parent
         self.assert_parents(of_3=PARENT)
 
     def test_an_event_loop_attaches_and_detaches(self):
@@ -85,18 +85,18 @@ class Traces(TraceTestCase):
         self.assert_parents(of_2=PARENT, of_3=OTHER, of_4="", here="")
         self.do("end 0", "attach 1", "end 1")
         self.assert_parents(here="")
-        # Of a pool of threads: the transaction ends where it is attached.
+        # As in a thread pool: the transaction ends on the thread to which it is attached.
         self.do(f"from 0 request {PARENT}", "detach 0", "thread 1", "attach 0")
         self.assert_parents(here=PARENT)
         self.do("end 0")
         self.assert_parents(here="")
-        # And where it ends elsewhere meanwhile.
+        # And it ends on another thread while attached.
         self.do(f"from 0 request {PARENT}", "detach 0", "attach 0", "thread 0", "end 0", "thread 1",
                 "begin 1 part")
         self.assert_parents(of_1=PARENT, here=PARENT)
         self.do("end 1", "detach 0")
         self.assert_parents(here="")
-        self.do("thread 0", f"from 0 request {PARENT}")  # and its tag still nests
+        self.do("thread 0", f"from 0 request {PARENT}")  # its tag still nests
         self.assert_parents(here=PARENT)
 
     def test_what_does_not_nest_is_no_parent_of_what_it_does_not_know(self):

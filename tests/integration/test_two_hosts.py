@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pcp trace report of two hosts: percentiles are those of all values of both, which are not between
-the hosts' own."""
+"""pcp trace report of two hosts: percentiles are those of all values together, which need not be between the hosts'
+own."""
 
 import contextlib
 import random
@@ -18,7 +18,7 @@ SHARES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 
 
 def values_of_hosts():
-    """A busy host, and one that is slow."""
+    """A busy host, and a slow one."""
     rng = random.Random(7)
     return {"saturn": [rng.lognormvariate(0, 1) for _ in range(4000)],
             "jupiter": [rng.lognormvariate(3, 1) for _ in range(400)]}
@@ -27,7 +27,7 @@ def values_of_hosts():
 class OfTwoHosts(ReportTestCase):
     @contextlib.contextmanager
     def recording(self, pmcd, name):
-        """Gives the archive that `record` makes of a host meanwhile."""
+        """Gives the archive of `record` for a host while the caller's block runs."""
         folder = self.path(name + ".trace")
         process = subprocess.Popen(
             [recorded.COMMAND, "record", "-q", "-t", "100ms", "-h", pmcd.host(), "-o", folder],
@@ -41,14 +41,14 @@ class OfTwoHosts(ReportTestCase):
 
     @contextlib.contextmanager
     def logging(self, pmcd, name):
-        """The same of a pmlogger."""
+        """The same by a pmlogger."""
         logger = self.start_pmlogger(pmcd, name, "trace tracing.histogram")
         yield self.path(name)
         self.wait_for_samples(name)
         logger.end()
 
     def archives(self, keep):
-        """Gives an archive for each host, in which it has observed its values."""
+        """Gives an archive of each host, which has observed its values meanwhile."""
         archives = []
         for name, values in values_of_hosts().items():
             pmcd = self.start_pmcd(OFTEN, host_name=name)
@@ -59,7 +59,7 @@ class OfTwoHosts(ReportTestCase):
         return archives
 
     def wait_for_distribution(self, pmcd, count):
-        """Until it has all values, which it has of intervals that are over."""
+        """Waits until the distribution has all values: it has those of completed intervals."""
         wait_until(lambda: histogram_text.parse(pmcd.values(OBSERVED)["a"]).count == count,
                    what="the distribution")
 
@@ -77,10 +77,10 @@ class OfTwoHosts(ReportTestCase):
         for name, share in SHARES.items():
             exact = exact_quantile(union, share)
             self.assertLess(abs(both[name] - exact) / exact, 1 / 64, name)
-            if name != "p999":  # which has values of the slow host only
+            if name != "p999":  # p999 has values of the slow host only
                 mean = sum(tag[name] for tag in each) / len(each)
                 self.assertGreater(abs(mean - exact) / exact, 0.1, name)
-        # What the busy host alone would pass, and what a mean would break.
+        # Limits that the busy host alone would keep, and that a mean would break.
         self.assertEqual(report("--fail-if", f"a p90 > {exact_quantile(union, 0.9) * 0.95}",
                                 *archives).returncode, 1)
         self.assertEqual(report("--fail-if", f"a p90 > {exact_quantile(union, 0.9) * 1.05}",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The way between program and agent that needs no network: the Unix socket."""
+"""The Unix socket between program and agent, which needs no network."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ NO_ADDRESS = {"PCP_TRACE_HOST": None, "PCP_TRACE_PORT": None}
 
 class UnixSocketTestCase(TraceTestCase):
     def socket_path(self, pmcd):
-        """Where the agent puts its socket if it is not told otherwise."""
+        """The agent's default socket path."""
         return pmcd.path("run/trace.socket")
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * threads THREADS CALLS point|transaction: so many threads make so many calls each, all with the
- * tag "shared", and their first one at the same moment. Prints how many calls returned an error.
+ * threads THREADS CALLS point|transaction: each thread makes CALLS calls with the tag "shared", the
+ * first ones at the same moment. Prints the number of failed calls.
  */
 #include <pcp/trace.h>
 #include <pthread.h>

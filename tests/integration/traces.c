@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Begins, ends and asks for traces as it is told: each line of standard input is one call, answered
- * by a line with what it returned, or with the header.
+ * Begins, ends and prints traces: each line of standard input is one call, answered by a line with
+ * its return value, or with the header.
  *
  *   from SLOT TAG [TRACEPARENT [TRACESTATE]]     begin SLOT TAG     under SLOT TAG SLOT
  *   end SLOT     attach SLOT     detach SLOT     copy SLOT SLOT     name TAG     named TAG
  *   parent SLOT     state SLOT     the headers; of the thread without a SLOT
  *   captured SLOT     note SLOT KEY VALUE     number SLOT KEY VALUE     link SLOT TRACEPARENT
  *   abort SLOT     fail SLOT REASON     point TAG     observe TAG VALUE     count     add
- *   storm COUNT TAG INNER     so many of TAG on each of two threads, with one of INNER in each
- *   thread N        on which of two threads the next lines are obeyed, 0 or 1
- *   flush           leave, retire: once all is counted the process ends by _exit(), the thread by
- *                   pthread_exit()
+ * storm COUNT TAG INNER     COUNT of TAG on each of two threads, with one of INNER in each
+ * thread N        the thread that obeys the next lines, 0 or 1
+ * flush           leave, retire: once all is counted the process ends by _exit(), the thread by
+ *                 pthread_exit()
  *   fork            the next lines are a child's
  *   setsid          flags FLAGS: pmtracestate
- *   later SECONDS   the monotonic clock goes on by so many
+ * later SECONDS   steps the monotonic clock by SECONDS
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -29,7 +29,7 @@
 
 enum { kSlots = 16, kWords = 4 };
 static pmtrace_tx slots[kSlots];
-static char* words[kWords]; /* of the line; NULL where there is no more */
+static char* words[kWords]; /* of the line; NULL after the last */
 static char text[PMTRACE_CONTEXT_STATE_SIZE];
 
 static pmtrace_tx* slot(int word) {
@@ -69,12 +69,12 @@ static int later(double seconds) {
 }
 
 static void wait_until_counted(void) {
-  const struct timespec pause = {0, 100000}; /* or the agent would have less of a busy machine */
+  const struct timespec pause = {0, 100000}; /* spares a busy machine's CPU for the agent */
   pmtrace_stats_t now;
   for (;;) {
     pmtrace_stats(&now, sizeof now);
     if (now.acknowledged >= now.recorded) return;
-    nanosleep(&pause, NULL); /* poll: until the agent has all */
+    nanosleep(&pause, NULL); /* poll: until the agent has all records */
   }
 }
 
@@ -133,7 +133,7 @@ static void* obey(void* name) {
   return NULL;
 }
 
-/* A thread that obeys one line after the other, for they belong together. */
+/* A thread that obeys lines in turn with the other. */
 static pthread_barrier_t turn;
 static const char* given;
 static void* work(void* unused) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sets up signal handlers and an interval timer as an application may, traces, waits for a line on
- * standard input (the test may end the agent meanwhile), traces on, and prints each thing that is
- * not as it was before. Prints nothing else.
+ * Sets up signal handlers and an interval timer like an application, traces, waits for a line on
+ * standard input (meanwhile the test may end the agent), traces on, and prints each difference to
+ * the state before. Prints nothing else.
  */
 #include <pcp/trace.h>
 #include <signal.h>
