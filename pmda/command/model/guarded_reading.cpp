@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/model/guarded_reading.hpp"
 
-#include <pcp/pmapi.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -23,6 +22,7 @@
 #include <optional>
 
 #include "command/pcp_values.hpp"
+#include "metrics/pmapi.hpp"
 
 namespace pcp::trace::command {
 
