@@ -49,8 +49,8 @@ DEMOS = {
     "fortran-legacy": Demo("legacy_solver.f", ["{build}/demos/legacy_solver"],
                            "is an old program, traced by name. Look at how the time goes to SETUP\n"
                            "and RELAX.", ("RELAX",)),
-    "java": Demo("RequestLoop.java", ["java", "-cp", "{build}/java/pcp-trace.jar:{build}/demos/java",
-                                      "RequestLoop"],
+    "java": Demo("RequestLoop.java", ["java", "--enable-native-access=ALL-UNNAMED", "-cp",
+                                      "{build}/java/pcp-trace.jar:{build}/demos/java", "RequestLoop"],
                  "is a made-up mail server. One delivery in fifty loads rules anew: compare\n"
                  "the average with the maximum.", ("fetch", "deliver")),
     "shell": Demo("nightly.sh", ["sh", "{here}/nightly.sh"],

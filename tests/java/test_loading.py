@@ -95,7 +95,8 @@ class Loading(JavaTestCase):
 
     def test_is_a_module_and_works_as_one(self):
         self.set_library_path("/nowhere")
-        self.options += ["--module-path", JAR, "--add-modules", "io.pcp.trace"]
+        self.options += ["--module-path", JAR, "--add-modules", "io.pcp.trace",
+                         "--enable-native-access=io.pcp.trace"]
         self.assert_unpacked(self.where_from(jar=""))
         described = subprocess.run(
             [os.environ["TRACE_JAVA"], "--module-path", JAR, "--describe-module", "io.pcp.trace"],

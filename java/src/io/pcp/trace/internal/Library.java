@@ -19,8 +19,8 @@ final class Library {
     /** A constant string: the same object in all class loaders. */
     private static final Object ONE_AT_A_TIME = "io.pcp.trace.internal.Library";
 
-    /** HotSpot's id of the thread that runs main(), not the process's first thread. */
-    private static final long MAIN_THREAD = 1;
+    /** HotSpot's id of the thread that runs main(): 1, since Java 25 3. Programs' own begin above 10. */
+    private static final long HIGHEST_MAIN_THREAD = 3;
 
     private static final String REQUIRED = "io.pcp.trace.required";
 
@@ -60,10 +60,15 @@ final class Library {
         }
     }
 
+    /** The JVM's own threads with such ids, as that of finalizers, are in the group above main's. */
+    private static boolean isMain(Thread thread) {
+        return thread.getId() <= HIGHEST_MAIN_THREAD && thread.getThreadGroup().getParent() != null;
+    }
+
     /** Prepares a newly loaded library. */
     private static void begin() {
         Native.setService(Program.name().getBytes(StandardCharsets.UTF_8));
-        Native.noteThreads(Thread.class, Thread.currentThread().getId() == MAIN_THREAD);
+        Native.noteThreads(Thread.class, isMain(Thread.currentThread()));
         try (InputStream code = Library.class.getResourceAsStream("Loaded.class")) {
             Native.share(code.readAllBytes());
         } catch (IOException | LinkageError | RuntimeException notShared) {
