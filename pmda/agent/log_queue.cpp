@@ -17,15 +17,13 @@ void LogQueue::push(std::string_view text) noexcept {
       queued_.lost_lines += lines;
       return;
     }
-    const auto lose = [&] { queued_.lost_lines = std::max<std::uint64_t>(lines, 1); };
+    bool is_lost = queued_.text.size() + text.size() > kMostBytes;
     try {
-      if (queued_.text.size() + text.size() > kMostBytes)
-        lose();
-      else
-        queued_.text += text;
+      if (!is_lost) queued_.text += text;
     } catch (const std::bad_alloc&) {
-      lose();
+      is_lost = true;
     }
+    if (is_lost) queued_.lost_lines = std::max<std::uint64_t>(lines, 1);
   }
   changed_.notify_one();
 }
