@@ -2,6 +2,7 @@
 #include "command/archive/archive_events.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -22,7 +23,10 @@ class EventCopy {
 
   void number(std::size_t bytes) {
     const std::string_view taken = from_.take(bytes);
-    to_.append(taken.rbegin(), taken.rend());
+    if constexpr (std::endian::native == std::endian::big)
+      to_ += taken;
+    else
+      to_.append(taken.rbegin(), taken.rend());
   }
   std::uint32_t word() {
     const auto word = from_.head<std::uint32_t>();

@@ -2,6 +2,7 @@
 #include "command/archive/archive_records.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "command/archive/archive_events.hpp"
@@ -59,13 +60,15 @@ enum RecordType : std::uint32_t {
   kLabels = 7
 };
 
-// Version 3 has 64-bit seconds, the lower half first.
+// Version 3 has 64-bit seconds, the lower half first. PCP's library has the higher half first on a
+// big-endian processor, and reads nothing else there.
 void add_time(Bytes& out, Stamp at, bool is_v3) {
-  out.u32(static_cast<std::uint32_t>(at.seconds));
+  const auto seconds = static_cast<std::uint64_t>(at.seconds);
   if (is_v3) {
-    out.u32(static_cast<std::uint32_t>(static_cast<std::uint64_t>(at.seconds) >> 32));
+    out.u64(std::endian::native == std::endian::big ? seconds : std::rotl(seconds, 32));
     out.u32(at.nanoseconds);
   } else {
+    out.u32(static_cast<std::uint32_t>(seconds));
     out.u32(at.nanoseconds / 1000);
   }
 }
