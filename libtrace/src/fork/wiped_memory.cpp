@@ -13,8 +13,8 @@ extern "C" [[gnu::weak]] void __lsan_register_root_region(const void* memory, st
 namespace pcp::trace::client {
 namespace {
 
-// Kernels before 4.14 and some sandboxes do not wipe. Then the child wipes it, unless made without
-// the C library's fork().
+// Kernels before 4.14, some sandboxes and emulators do not wipe. Then the child wipes it, unless
+// made without the C library's fork().
 struct Piece {
   Piece* next;
   std::size_t bytes;
@@ -50,7 +50,10 @@ void* allocate_wiped_memory(std::size_t bytes) {
   void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
   if (__lsan_register_root_region != nullptr) __lsan_register_root_region(memory, bytes);
-  if (::madvise(memory, bytes, MADV_WIPEONFORK) != 0) wipe_by_hand(memory, bytes);
+  // Older emulators, such as qemu 7, take any advice and follow none.
+  constexpr int kNoAdvice = -1;
+  if (::madvise(memory, bytes, kNoAdvice) == 0 || ::madvise(memory, bytes, MADV_WIPEONFORK) != 0)
+    wipe_by_hand(memory, bytes);
   return static_cast<char*>(memory) + kHeader;
 }
 
