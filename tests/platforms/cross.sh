@@ -23,7 +23,8 @@ readonly packages=(
     {zlib1g-dev,libgtest-dev,libstdc++6,liblzma5,libsasl2-2,libssl3,libsystemd0}":$architecture"
 )
 # Debian lets one install these for one processor only; that is this machine's, whose pmcd and monitors the tests have.
-readonly unpacked=({libpcp3,libpcp3-dev,libpcp-pmda3,libpcp-pmda3-dev,libpcp-trace2,libpcp-trace2-dev}":$architecture")
+# The last has a locale in the processor's byte order.
+readonly unpacked=({libpcp3,libpcp3-dev,libpcp-pmda3,libpcp-pmda3-dev,libpcp-trace2,libpcp-trace2-dev,libc-bin}":$architecture")
 
 install_packages() {
     local stubs
