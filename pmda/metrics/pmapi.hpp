@@ -12,7 +12,8 @@
 #include <string>
 
 #ifndef PMAPI_VERSION_4
-extern "C" int pmDebug;  // of pcp/deprecated.h, which gives other names another meaning
+// Of pcp/deprecated.h, which gives other names another meaning.
+extern "C" int pmDebug;  // NOLINT(readability-identifier-naming): PCP's name
 #endif
 
 namespace pcp::trace::pmapi {
