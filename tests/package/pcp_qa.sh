@@ -5,7 +5,7 @@
 # FOLDER is a copy of what the test needs of PCP's. Prints what the test printed.
 number=$1 folder=$2 library=$3 agent=$4 pmtrace=$5
 qa=/var/lib/pcp/testsuite
-stock=$(ldconfig -p | awk '$1 == "libpcp_trace.so.2" { print $NF; exit }')
+stock=$(ldconfig -p | awk '$1 == "libpcp_trace.so.2" && !seen++ { print $NF }')
 
 # What the tests need of a machine: a name, every service on, nobody else who starts services.
 hostname qahost
