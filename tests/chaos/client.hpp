@@ -34,7 +34,7 @@ struct ClientPlan {
   bool is_watched = false;  // makes transactions that monitors may capture
 
   // How long the library waits for an agent at its end, and for the answer to a greeting. One
-  // client in twenty uses the default; with the others the library never gives up, however busy the
+  // client in twenty waits 1 s; the others wait 60 s, so that the library never gives up on a busy
   // machine.
   bool is_impatient() const { return seed % 20 == 0; }
   std::chrono::seconds patience() const { return std::chrono::seconds(is_impatient() ? 1 : 60); }
