@@ -56,7 +56,7 @@ module pcp_trace
     PMTRACE_STATE_API = 1, &       ! diagnostics: calls
     PMTRACE_STATE_COMMS = 2, &     ! diagnostics: connections
     PMTRACE_STATE_PDU = 4, &       ! diagnostics: PDUs
-    PMTRACE_STATE_PDUBUF = 8, &    ! diagnostics: queues and buffers
+    PMTRACE_STATE_PDUBUF = 8, &    ! diagnostics: the bytes of messages
     PMTRACE_STATE_NOAGENT = 16, &  ! no communication at all
     PMTRACE_STATE_ASYNC = 32, &    ! after the first call, never report the connection
     PMTRACE_STATE_SYNC = 64        ! every call returns after the agent has acknowledged it

@@ -61,7 +61,7 @@ static const char kUsage[] =
     "  -q          say nothing when all went well\n"
     "  -x          exit with 1 if the agent has not received the trace\n"
     "  -S STATE    sum of flags for pmtracestate(3): 1 calls, 2 connections, 4 messages,\n"
-    "              8 queues, 16 no agent at all\n"
+    "              8 their bytes, 16 no agent at all\n"
     "  -?, --help  show this text\n"
     "  --version   show the version\n"
     "\n"

@@ -131,9 +131,9 @@ the agent runs as, connected through pmcd's Unix socket. Reads as 1.
      {"PCP debug options of the agent, as PCP's own agent has them",
       R"(Which of PCP's debug options are on: with PCP 7 their names, with PCP 6 a
 number, in the numbering of pmdbg(1)'s older options. Storing that with
-pmstore(1) replaces them; 0 turns all off. What they make PCP's libraries say
-goes to the agent's log. trace.agent.debug does the same by name in either
-version. May be stored by those who may store trace.control.reset.
+pmstore(1) replaces them; 0 turns all off. Their output goes to the agent's log.
+trace.agent.debug does the same by name in either version. May be stored by
+those who may store trace.control.reset.
 )"},
      Store::DebugBits},
   };

@@ -12,7 +12,7 @@
 #include <string>
 
 #ifndef PMAPI_VERSION_4
-// Of pcp/deprecated.h, which gives other names another meaning.
+// From pcp/deprecated.h, which gives other names another meaning.
 extern "C" int pmDebug;  // NOLINT(readability-identifier-naming): PCP's name
 #endif
 

@@ -174,9 +174,8 @@ taken too much memory.
      [](const AgentStatus& status) { return status.debug_options.c_str(); },
      {"PCP debug options of the agent, by name",
       R"(Storing a comma-separated list of pmdbg(1)'s options with pmstore(1) replaces
-those that are on; "none" turns all off. What they make PCP's libraries say
-goes to the agent's log. May be stored by those who may store
-trace.control.reset.
+those that are on; "none" turns all off. Their output goes to the agent's
+log. May be stored by those who may store trace.control.reset.
 )"},
      Store::DebugOptions},
 

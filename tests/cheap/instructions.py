@@ -5,7 +5,7 @@ a call of the C library's clock.
 
 Usage: instructions.py OBJDUMP LIBRARY PROCESSOR
 
-Of each call it looks for the shortest way from its first instruction to a return that reads the counter, calls nothing,
+It looks for each call's shortest way from its first instruction to a return that reads the counter, calls nothing,
 and leads through no function that calls the clock or the kernel in any of its parts: what may need them stands apart, in
 functions of its own. It fails if there is none. That this way is the usual one is shown by what counts the system calls
 of running programs."""

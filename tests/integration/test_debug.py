@@ -16,7 +16,7 @@ import termios
 import unittest
 
 from private_pmcd import PATIENCE_S, ReservedPort
-from trace_test import OUR_LIBRARY, TraceTestCase, library_environment, program
+from trace_test import OUR_LIBRARY, TraceTestCase, everybodys_folder, library_environment, program
 
 LINES_OF_MANY = 4 * 2000  # as in debugged.c
 PAGE = 4096
@@ -261,9 +261,7 @@ class Harmless(DebugTestCase):
     def check_shown_in_the_background(self, prepare, *words):
         """Runs the program on its own terminal, but not in the terminal's group."""
         # Another user cannot write gcov's files into the build directory, and gcov would complain on this terminal.
-        everybodys = self.enterContext(tempfile.TemporaryDirectory(prefix="trace-"))
-        os.chmod(everybodys, 0o777)
-        environment = without_agent("api") | {"GCOV_PREFIX": everybodys}
+        environment = without_agent("api") | {"GCOV_PREFIX": self.enterContext(everybodys_folder())}
         shell, terminal = pty.fork()
         if shell == 0:
             prepare(2)

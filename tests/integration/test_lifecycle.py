@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 from private_pmcd import PATIENCE_S, ReservedPort
-from trace_test import TraceTestCase, library_environment, program
+from trace_test import TraceTestCase, everybodys_folder, library_environment, program
 
 # The agent's expected counts for each moment.
 MOMENTS = {
@@ -42,8 +42,7 @@ class Lifecycle(TraceTestCase):
         environment = environment | {"ASAN_OPTIONS": f"{sanitizer}:detect_leaks=0"}
         if moment == "constructor":
             environment = environment | {"LIFECYCLE_CONSTRUCTOR": "1"}
-        with tempfile.TemporaryDirectory(prefix="trace-") as everybodys:
-            os.chmod(everybodys, 0o777)
+        with everybodys_folder() as everybodys:
             done = subprocess.run([program("lifecycle"), moment], text=True, capture_output=True, timeout=2 * PATIENCE_S,
                                   env=environment | {"LIFECYCLE_EVERYBODYS": everybodys}, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""), moment)

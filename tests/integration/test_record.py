@@ -19,7 +19,7 @@ from private_pmcd import (PATIENCE_S, children_of, is_running, pcp_configuration
                           wait_until)
 from test_lifecycle import MOMENTS
 from trace_test import (OUR_LIBRARY, OUR_PMTRACE, PERMISSION, STOCK_AGENT, STOCK_LIBRARY, STOCK_PMTRACE, TraceTestCase,
-                        library_environment, program)
+                        everybodys_folder, library_environment, program)
 
 # Also without pending records.
 CLOSE_THEIR_SESSION = ("daemonized", "main-left-untraced", "main-left-in-child", "pre-forked")
@@ -102,8 +102,7 @@ class Programs(Recording):
         moments = MOMENTS | {"workers-of-another-user": {"master": 1, "worker": 4}}
         for moment, counts in moments.items():
             extra = {"LIFECYCLE_CONSTRUCTOR": "1"} if moment == "constructor" else {}
-            with self.subTest(moment=moment), tempfile.TemporaryDirectory(prefix="trace-") as everybodys:
-                os.chmod(everybodys, 0o777)
+            with self.subTest(moment=moment), everybodys_folder() as everybodys:
                 self.folder = os.path.join(self.directory, moment)
                 done = recorded.record(self.folder, program("lifecycle"), moment,
                                        environment=environment | extra | {"LIFECYCLE_EVERYBODYS": everybodys})

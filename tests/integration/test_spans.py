@@ -165,7 +165,7 @@ class OfOneHost(SpansTestCase):
         program.send(encode_span(begin_ns=BEGIN), counts=[(capture, 18, 0, 17, 0, 0)])
         self.assertIn("request  ", process.stdout.readline())
         _, complaints = self.interrupt(process)
-        self.assertIn(": 17 spans missed: more than ", complaints)
+        self.assertIn(": 17 spans missed: more than limit= and the room for spans allow; share= makes them fewer\n", complaints)
         self.assertTrue(complaints.endswith("pcp-trace spans: 1 trace, 1 span; 17 spans missed\n"),
                         complaints)
 

@@ -28,7 +28,7 @@ FORMAT = (r"find . -path './build*' -prune -o \( -name '*.[ch]' -o -name '*.[ch]
           " | xargs -0 clang-format --dry-run --Werror")
 # What .shellcheckrc and comments in the scripts leave out has its reason there.
 SHELL_SCRIPTS = ("shellcheck run .ci/run pmda/Install pmda/Remove pmda/*.sh libtrace/tools/pcp-trace-system.in"
-                 " tests/support/*.sh tests/package/*.sh tests/views/*.sh demos/*.sh")
+                 " tests/support/*.sh tests/package/*.sh tests/platforms/*.sh tests/views/*.sh demos/*.sh")
 
 # Each version of a tool that only looks at the sources finds something else: they are held to what those of Debian 12 say.
 LOOKS_OF = {"clang-format": "14.", "shellcheck": "0.9.", "clang-tidy": "14."}

@@ -36,7 +36,7 @@ install_packages() {
     rm -r "$stubs"
 }
 
-# What the emulated programs find in the place of what is here: PCP's libraries, and what their kernel keeps time by.
+# The emulated programs' own machine: PCP's libraries, and the clock source of their kernel.
 make_machine() {
     local debs
     debs=$(mktemp -d)

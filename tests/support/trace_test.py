@@ -6,11 +6,13 @@ TRACE_PMTRACE and TRACE_PROGRAMS (a directory), and that of PCP's library in TRA
 """
 
 import collections
+import contextlib
 import os
 import signal
 import struct
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import private_pmcd
@@ -89,6 +91,14 @@ def kill_or_find_ended_well(process):
     process.kill()
     complaints = process.communicate()[1]
     assert status in (None, 0), f"{process.args} ended with {status}: {complaints}"
+
+
+@contextlib.contextmanager
+def everybodys_folder():
+    """Gives a folder for gcov's counts of a process of another user: that cannot write into the build directory."""
+    with tempfile.TemporaryDirectory(prefix="trace-") as folder:
+        os.chmod(folder, 0o777)
+        yield folder
 
 
 class Traced:

@@ -78,7 +78,7 @@ HeldSpans::Ended HeldSpans::decide(const CapturedSpan& top, Places lost, const C
 // fast parent, it must be decided again. Sorted with outer spans first.
 std::vector<HeldSpans::Held> HeldSpans::find_slow(const Branch& branch, Places fast,
                                                   const CaptureSet& set) {
-  // Skips the check in deep trees, where it would cost too much at each level.
+  // Nearly each level of a deep tree: a look at the whole branch there would cost quadratic time.
   if (fast == 0) return {};
   const auto is_slow = [&](const Held& each) {
     const Places tops = fast & places_of(each) & set.matching(*each.span.tag);

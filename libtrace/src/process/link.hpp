@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What callers can learn from the flusher: how the first connection attempt ended, and whether
+// The flusher's news for callers: how the first connection attempt ended, and whether
 // their records were acknowledged. The flusher writes, any thread reads.
 #pragma once
 

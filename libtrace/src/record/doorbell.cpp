@@ -53,8 +53,8 @@ void Doorbell::write_ring() {
   const char any = 0;
   std::atomic_thread_fence(std::memory_order_seq_cst);  // pairs with that in renew()
   ::send(rung_.load(std::memory_order_acquire), &any, 1, MSG_NOSIGNAL);
-  // Whoever then looks whether somebody runs the flusher does so after the ring. Pairs with that in
-  // Client::may_give_flusher_up().
+  // Pairs with that in Client::may_give_flusher_up(): the caller reads flusher_runs_ after the
+  // ring.
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 

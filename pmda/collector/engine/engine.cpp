@@ -257,7 +257,8 @@ struct Engine::Implementation {
   TagRegistry tags;
   mutable EngineCounters counters;
   std::array<std::uint64_t, kTraceTypes.size()> origin_changes{};
-  // Of any generation. Relaxed: its changes are read under the mutex under which they are counted.
+  // Counts all generations' changes. Relaxed: they are read under the mutex under which they are
+  // counted.
   std::atomic<std::uint64_t> changes{0};
 
   // Histories lie in blocks that are never empty and never grow. So a history keeps its address,

@@ -105,7 +105,7 @@ class Spans {
   SpanTotals totals_ TRACE_GUARDED_BY(mutex_);
   std::shared_ptr<const Captures> published_ TRACE_GUARDED_BY(mutex_) =
       std::make_shared<const Captures>();
-  // Of what is published. Relaxed: who sees another one takes the mutex.
+  // Number of the published captures. Relaxed: a thread that sees another number takes the mutex.
   std::atomic<std::uint64_t> number_{1};
   std::function<void()> bell_;
 };

@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <string>
+#include <type_traits>
 
 #include "unit/metrics/metrics_fixture.hpp"
 
@@ -107,6 +108,18 @@ TEST_F(StoreTest, ReplacesDebugOptionsByName) {
   EXPECT_EQ(store("trace.agent.debug", ""), 0);
   EXPECT_EQ(debug_options(), "none");
   EXPECT_FALSE(pmDebugOptions.appl1);
+}
+
+// With PCP 6, where they are a number.
+TEST_F(StoreTest, ReplacesDebugOptionsByNumber) {
+  if constexpr (std::is_integral_v<decltype(pmapi::debug_options())>) {
+    EXPECT_EQ(store("trace.control.debug", 2048), 0);
+    EXPECT_TRUE(pmDebugOptions.appl0);
+    EXPECT_EQ(fetch("trace.control.debug").begin()->second, 2048);
+    EXPECT_EQ(store("trace.control.debug", 0), 0);
+    EXPECT_FALSE(pmDebugOptions.appl0);
+    EXPECT_EQ(debug_options(), "none");
+  }
 }
 
 TEST_F(StoreTest, TakesDebugOptionsAsItShowsThem) {
