@@ -48,7 +48,7 @@ def of(figures, heading):
                         f'<text x="{LEFT + length + 6:.1f}" y="{y + 14}">{number(value)} ns</text>')
             y += LINE
         y += GAP
-    title = "What a call costs its caller (nanoseconds, logarithmic, less is better)"
+    title = "Cost of a call to its caller (nanoseconds, logarithmic, less is better)"
     lines = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y + 8}" '
              f'width="{WIDTH}" height="{y + 8}" font-family="sans-serif" font-size="13">',
              '<rect width="100%" height="100%" fill="white"/>',

@@ -99,7 +99,7 @@ def _memory(tools, brief):
         part=PART, name="all histograms together, where all of them had no room", unit="MiB",
         ours=(full[-1] - empty[-1] - tags * a_tag) / MIB, limit=64,
         bar="64 MiB: resident, less what as many tags take without",
-        notes=[f"Of {tags:,} tags; the agent itself counts {counted / MIB:.1f} MiB, and has halved "
+        notes=[f"With {tags:,} tags; the agent itself counts {counted / MIB:.1f} MiB, and has halved "
                f"the resolution {coarsened} times."])
 
 

@@ -4,7 +4,7 @@
 //
 //   hostile_peers PORT KIND
 //
-//   slow       500 connections, each of which sends a PDU byte by byte, a thousand bytes a second
+//   slow       500 connections; each one sends a PDU byte by byte, a thousand bytes a second
 //   in
 //              all
 //   connects   connects and closes at once

@@ -160,7 +160,7 @@ int main() {
   trace::Observation("everything")(2);
   trace::Counter("everything")(3);
   const trace::Counter added{"added", {{"by", "call"}}};
-  added.describe("bytes", std::string("What was added, ") + std::string(300, '.'));
+  added.describe("bytes", std::string("Sum of all additions, ") + std::string(300, '.'));
   added.add(1);
   added.add(2.5);
   added.add(1ULL << 40);

@@ -38,7 +38,7 @@ class CppApi(TraceTestCase):
                 "observe.value": {"everything": 2, "named": 2**40, "labelled": 5},
                 "counter.value": {"everything": 3, "named": 2**50},
                 "counter.total": {"added{by=call}": 2**40 + 3.5}})
-            self.assertRegex(self.labels, r'"by":"call".*"description":"What was added, \.+".*'
+            self.assertRegex(self.labels, r'"by":"call".*"description":"Sum of all additions, \.+".*'
                              r'"tag":"added".*"unit":"bytes"')
 
     def test_with_exceptions(self):

@@ -16,9 +16,9 @@ namespace pcp::trace::chaos {
 inline constexpr std::size_t kMaxClients = 8;
 inline constexpr std::size_t kMaxKids = 2;
 
-// Tags of one client: common ones of its threads, the last of which are for transactions that
-// monitors may capture, and for those inside them; two for each forked child; one for the program
-// that it executes.
+// Tags of one client: common ones of its threads (the last ones are for transactions that monitors
+// may capture, and for those inside them), two for each forked child, and one for the program that
+// it executes.
 inline constexpr std::size_t kPlainTags = 5;
 inline constexpr std::size_t kFirstAskedTag = kPlainTags;
 inline constexpr std::size_t kAskedTags = 3;

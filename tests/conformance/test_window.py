@@ -60,7 +60,7 @@ class Window(WindowTestCase):
         # load: two transactions of different lengths
         self.trace(self.environment(pmcd), "begin a", "sleep 0.3", "end a", "begin a", "sleep 0.1", "end a")
         total = pmcd.value("trace.transact.total_time", "a")
-        # The two may be in neighbouring buckets, the second of which is not yet complete.
+        # The two may be in neighbouring buckets, and the second bucket may still be incomplete.
         wait_until(lambda: abs((pmcd.value("trace.transact.ave_time", "a") or 0) - total / 2) < 1e-5,
                    what="both in the window")
         low, high = (pmcd.value(f"trace.transact.{which}_time", "a") for which in ("min", "max"))

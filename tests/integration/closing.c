@@ -28,7 +28,7 @@ static void pause_ms(long time) {
   nanosleep(&pause, NULL); /* load: of the program, while the library works or sleeps */
 }
 
-/* Gives the descriptors beyond the first three, all of which are the library's. */
+/* Gives the descriptors beyond the first three: they all belong to the library. */
 static int find_unknown(int* found) {
   DIR* directory = opendir("/proc/self/fd");
   struct dirent* entry;

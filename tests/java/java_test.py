@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the tests of the Java binding share. CMake gives the paths in TRACE_JAVA (the command),
+"""Shared by the tests of the Java binding. CMake gives the paths in TRACE_JAVA (the command),
 TRACE_JAR, TRACE_JAVA_LIBRARY (the native one), TRACE_JAVA_PROGRAMS and TRACE_JAVA_DEMOS
 (directories of classes)."""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What Java programs do is what the agent counts, exactly, however the JVM ends."""
+"""The agent counts exactly what Java programs do, however the JVM ends."""
 
 import os
 import signal

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What Java programs note of a transaction is what a monitor sees that has it captured."""
+"""A monitor that captures a transaction sees exactly what Java programs have noted of it."""
 
 import unittest
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What needs hours, in parts of some minutes: what is done is kept in build/nightly.json, so that the next
-run goes on where this one was ended. Each part has a seed of its own, which is printed."""
+"""Tests that need hours, in parts of some minutes. build/nightly.json keeps what has been done, so that the next
+run continues where this one ended. Each part has a seed of its own, which is printed."""
 
 import collections
 import json
@@ -61,7 +61,7 @@ def all_sorts():
 
 
 class Night:
-    """What was done, kept on disk after each part."""
+    """The progress so far, saved on disk after each part."""
 
     def __init__(self, sorts):
         self._sorts = sorts
@@ -72,7 +72,7 @@ class Night:
                 self._state = json.load(file)
 
     def next_sort(self):
-        """That of which the least is done, or None."""
+        """The sort with the smallest share done, or None."""
         open_ones = [sort for sort in self._sorts if self._share(sort) < 1]
         return min(open_ones, key=self._share, default=None)
 
@@ -115,7 +115,7 @@ class Night:
         os.rename(STATE + ".new", STATE)
 
     def print_totals(self):
-        """Gives whether nothing failed. What is done as a whole begins anew next time."""
+        """Gives whether nothing failed. A night that is complete begins anew next time."""
         for sort in self._sorts:
             totals = self._state["totals"].get(sort.name, {})
             print(f"    {sort.name:40} {self._state['done'].get(sort.name, 0):>6} of {sort.units:<6}",

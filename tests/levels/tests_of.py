@@ -27,7 +27,7 @@ def ctest_command(preset, *arguments):
 
 
 def own_words(output):
-    """What a failed test said: from the first failure on, if it says where that is."""
+    """The output of a failed test: from its first failure on, if one is recognised."""
     lines = output.splitlines()
     first = next((i for i, line in enumerate(lines)
                   if re.match(r"=+$|.*: Failure$|Traceback|FAIL|==\d+==ERROR|WARNING: ThreadSanitizer", line)), 0)

@@ -7,7 +7,7 @@ number=$1 folder=$2 library=$3 agent=$4 pmtrace=$5
 qa=/var/lib/pcp/testsuite
 stock=$(ldconfig -p | awk '$1 == "libpcp_trace.so.2" && !seen++ { print $NF }')
 
-# What the tests need of a machine: a name, every service on, nobody else who starts services.
+# The tests need a machine with a name and every service on, and nobody else who starts services.
 hostname qahost
 printf '127.0.0.1 localhost\n10.77.0.1 qahost\n10.77.0.2 qaother\n' >/etc/hosts
 printf 'passwd: files\ngroup: files\nhosts: files\nservices: files\n' >/etc/nsswitch.conf

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the tests of Install and of pcp-trace-system share: a machine for each test."""
+"""Shared by the tests of Install and of pcp-trace-system: a machine for each test."""
 
 import os
 import re
@@ -54,8 +54,8 @@ class SystemTestCase(unittest.TestCase):
         wait_until(lambda: f":{port} " in self.machine.run("ss -ltn").stdout, what="the port to be busy")
 
     def interrupt(self, command, signal, event):
-        """As ^C in a terminal, or what kills all: the script and all that it has started, once it has come to
-        this event, a command's success. What the shell starts in the background would ignore ^C."""
+        """Sends a signal to the script and all that it has started, as ^C in a terminal does, once the command
+        `event` succeeds. Without env, processes that a shell starts in the background would ignore ^C."""
         wait = f"until {event} || ! kill -0 $!; do sleep 0.02; done"  # poll: the event, or the script's end
         self.machine.run(f"env --default-signal setsid {command} </dev/null >/run/said 2>&1 &"
                          f" {wait}; kill -s {signal} -- -$!; wait")

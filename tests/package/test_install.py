@@ -63,7 +63,7 @@ class Upgrade(SystemTestCase):
 
 
 class Logging(SystemTestCase):
-    """What pmlogconf offers, once our agent is installed."""
+    """The groups that pmlogconf offers once our agent is installed."""
 
     def setUp(self):
         super().setUp()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a user of the installed package gets: outside projects, built and run against it."""
+"""The installed package as its users see it: outside projects, built and run against it."""
 
 import os
 import pathlib

@@ -14,7 +14,7 @@ from system_test import SystemTestCase
 PACKAGED = "/var/lib/pcp/testsuite"
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pcp_qa.sh")
 
-# What Install says of itself, PCP's and ours; and how many buckets the window has.
+# Messages that differ between PCP's Install and ours; and numbers, such as that of the window's buckets.
 WORDS = (r"^Use the default installation.*\n|^Install with default settings.*\n|^Tags appear when .*\n"
          r"|^Note: some warnings are expected(?:.*\n)*?.*man pages for pmtrace.*\n")
 NUMBERS = r"(?<=appeared \.\.\. )\d+ metrics and \d+ values|(?<=interval=)\d+"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What ./run demo shows of the values that it reads."""
+"""The table that ./run demo shows of the values that it reads."""
 
 import os
 import re
@@ -112,7 +112,7 @@ class Table(unittest.TestCase):
 
 
 class Frame(unittest.TestCase):
-    """What a terminal is sent each second."""
+    """The output for a terminal, each second."""
 
     MANY = {"trace.point.count": {f"tag-{number}": number for number in range(40)}}
 
@@ -171,7 +171,7 @@ class Farewell(unittest.TestCase):
 
 class Run(unittest.TestCase):
     def refusal(self, *arguments):
-        """Of ./run demo, which finds nothing here to build with, should it try."""
+        """The message of ./run demo; it finds no tools here, should it try to build."""
         with tempfile.TemporaryDirectory() as directory:
             for tool in ("dirname", "readlink", "rm"):
                 os.symlink(shutil.which(tool), os.path.join(directory, tool))

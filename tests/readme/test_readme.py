@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the README shows works as it stands there: its examples compile without a warning, run, and
-are seen in the metrics, like the one in bindings.md; the variables that it lists are those that the library reads."""
+"""The examples of the README work as they stand there, as does the one in bindings.md: they compile without a warning,
+run, and are seen in the metrics. The variables that the README lists are those that the library reads."""
 
 import os
 import pathlib

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the diagnostic flags print, of every call and on the way to the agent and back.
+// The output of the diagnostic flags: for every call, and on the way to the agent and back.
 #include <string>
 
 #include <gtest/gtest.h>

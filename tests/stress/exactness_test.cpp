@@ -139,7 +139,7 @@ TEST(Exactness, HoldsForThreadsThatComeAndGo) {
   EXPECT_EQ(agent.total(TraceType::Transact, "short life").count, std::uint64_t{kThreads});
 }
 
-// What is recorded while no agent runs waits, and a new agent counts it and nothing else.
+// Records made while no agent runs wait, and a new agent counts them and nothing else.
 TEST(Exactness, HoldsAcrossAnOutage) {
   TestAgent agent;
   for (int i = 0; i < 1000; ++i) pmtracepoint("outage");
@@ -185,7 +185,7 @@ TEST(Exactness, HoldsWhileTheAgentIsReplacedAgainAndAgain) {
   EXPECT_EQ(stats().acknowledged, stats().recorded);
 }
 
-// Whoever looks, however often, finds that the books balance.
+// The statistics are consistent whenever they are read.
 TEST(Exactness, NeverShowsMoreSettledThanRecorded) {
   ::setenv("PCP_TRACE_QUEUE", "2", 1);
   ::setenv("PCP_TRACE_FLUSH", "1", 1);

@@ -40,7 +40,7 @@ constexpr double kPatience = 60;
 constexpr int kThreads = 4;
 constexpr int kTags = 200;
 
-// What all processes have recorded, in memory that they share.
+// Counts of what all processes have recorded, in memory that they share.
 struct Done {
   std::atomic<std::uint64_t> points, observed, observed_sum, counted, added_sum, ended, aborted;
 };

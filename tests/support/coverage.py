@@ -56,8 +56,8 @@ def ranges(numbers):
 
 
 def part_report(folder, counts):
-    """Prints which lines of a part were not run. Gives the share of those that were in percent, the
-    number of all, and the sources of which nothing is known."""
+    """Prints which lines of a part were not run. Gives the share of lines that were run in percent, the
+    number of all lines, and the sources without any data."""
     files = {path: lines for path, lines in counts.items()
              if path.startswith(folder + "/") and path not in NOT_COUNTED}
     missed = {path: [number for number, count in lines.items() if count == 0]

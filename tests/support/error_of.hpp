@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a Result says is wrong, or nothing: so that a test that fails shows it.
+// The error in a Result, or an empty text: a test that compares it with "" shows the error.
 #pragma once
 
 #include <string>

@@ -77,7 +77,7 @@ def decode_fields(message):
 
 
 class Control:
-    """What a process is to capture."""
+    """A CONTROL: the captures that a process is asked for."""
 
     def __init__(self, message):
         self.number = self.most_a_second = 0

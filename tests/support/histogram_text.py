@@ -21,7 +21,7 @@ class Distribution(collections.namedtuple("Distribution", "since coarseness unbi
         return self._replace(coarseness=coarseness, bins=dict(bins))
 
     def __add__(self, other):
-        """Of two hosts; `since` means nothing then."""
+        """The distribution of two hosts together; its `since` means nothing."""
         coarseness = max(self.coarseness, other.coarseness)
         bins = collections.Counter(self.coarsened(coarseness).bins)
         bins.update(other.coarsened(coarseness).bins)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the programs of each language note of a captured transaction, as a monitor sees it: all note
-the same."""
+"""The notes that a monitor sees of a captured transaction: the programs of all languages make the
+same."""
 
 import subprocess
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A machine of one's own as far as PCP's Install scripts can see: processes, network, /etc,
-/var/lib/pcp and so on. What runs there, as root, changes nothing outside, and ends with it.
+/var/lib/pcp and so on. Processes there run as root, change nothing outside, and end with it.
 
     with PrivateMachine() as machine:
         machine.start_pmcd()

@@ -291,7 +291,7 @@ class PrivatePmcd:
             status = wait_status(pid)
         except FileNotFoundError:
             return  # pmcd has waited for it: a monitor was there
-        if status not in (0, int(signal.SIGTERM)):  # of which stock's dies
+        if status not in (0, int(signal.SIGTERM)):  # PCP's own agent dies of SIGTERM
             raise RuntimeError(f"the agent ended with wait status {status}\n{self.logs()}")
 
     def _wait_for_end(self, pid, has_ended, name):
@@ -349,7 +349,7 @@ class PrivatePmcd:
         """Keeps the agent from running: its host takes connections and data, but nobody answers."""
         return stopped(self.agent_pid())
 
-    # What is where -------------------------------------------------------------------------------
+    # Paths ---------------------------------------------------------------------------------------
 
     def path(self, name):
         return os.path.join(self.directory, name)

@@ -10,7 +10,7 @@ namespace pcp::trace {
 // As long as there is one, for all threads.
 class ScarceMemory {
  public:
-  // What asks for `bytes` or more gets nothing.
+  // Allocations of `bytes` or more fail.
   explicit ScarceMemory(std::size_t bytes);
   ~ScarceMemory();
   ScarceMemory(const ScarceMemory&) = delete;

@@ -35,7 +35,7 @@ class NoAnswerIsNotNoValue(TraceTestCase):
 
 
 class Ends(TraceTestCase):
-    """Of programs that die, and of agents that do not."""
+    """Programs that die, and agents that do not end."""
 
     def start_dead(self):
         traced = self.start_traced(self.environment(self.start_pmcd()))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the end-to-end tests share: the two libraries and two agents, and programs that trace.
+"""Shared by the end-to-end tests: the two libraries and two agents, and programs that trace.
 
 CMake gives the paths of what was built in TRACE_LIBRARY, TRACE_AGENT, TRACE_NAMESPACE,
 TRACE_PMTRACE and TRACE_PROGRAMS (a directory), and that of PCP's library in TRACE_STOCK_LIBRARY.

@@ -327,7 +327,7 @@ Model hostile() {
   return model;
 }
 
-// What the agents of PCP give, and as much as a page may have.
+// Data as PCP's agents give it, and as much as a page may have.
 Model large() {
   Model model = model_of(3600, seconds(1));
   Maker maker(model);
@@ -348,7 +348,7 @@ Model empty() {
   return model;
 }
 
-// What is observed may be zero or negative, or always the same.
+// Observed values may be zero or negative, or always the same.
 Model values() {
   Model model = model_of(20, seconds(1));
   Maker maker(model);

@@ -396,7 +396,7 @@ class Spans(PageTestCase):
     """Single transactions, as a list of traces and a waterfall."""
 
     def rows(self):
-        """What the waterfall shows: a dictionary for each row."""
+        """The rows that the waterfall shows: a dictionary for each one."""
         return self.evaluate("""(() => {
             const text = (row, cell) => row.querySelector(cell)?.textContent;
             const track = document.querySelector('.waterfall .row .track').getBoundingClientRect();

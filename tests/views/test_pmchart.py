@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Single transactions in pmchart (of Debian's pcp-gui): as dots in time, of an archive that a pmlogger has
-made. What it draws is looked at pixel by pixel."""
+made. The test reads the drawing pixel by pixel."""
 
 import os
 import shutil

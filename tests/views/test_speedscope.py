@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What `pcp trace export` writes, as speedscope shows it in a headless Chromium. speedscope's own export
-says what it has understood."""
+"""The files of `pcp trace export`, as speedscope shows them in a headless Chromium. speedscope's own
+export says what it has understood."""
 
 import base64
 import collections
@@ -119,7 +119,7 @@ class Spans(TraceTestCase):
                                    begin_ns=BEGIN + begin, duration_ns=duration)
                        for number, (_, begin, duration) in enumerate(spans, 1)))
         self.assertEqual(command.wait(PATIENCE_S), 0)
-        # What takes no time it leaves out.
+        # It leaves out transactions that take no time.
         self.assertEqual(self.shown(path), {(os.getpid(), 7): {tag.decode(): duration
                                                                for tag, _, duration in spans if duration}})
 

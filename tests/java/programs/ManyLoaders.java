@@ -5,8 +5,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Runs WhereFrom in as many class loaders as it is told to, each of which has all classes for itself. At
- * the end prints how many threads of ours there are.
+ * Runs WhereFrom in the given number of class loaders; each loads all classes for itself. At the end
+ * prints how many threads the library has.
  */
 final class ManyLoaders {
     public static void main(String[] arguments) throws Exception {

@@ -15,7 +15,7 @@ final class Notes {
     private static final String TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     private static final Transaction REQUEST = Transaction.of("request");
 
-    /** What is noted of one that nobody has asked for is not kept for the next. */
+    /** Notes of a transaction that nobody has asked for are not kept for the next one. */
     private static Running beginCaptured() throws InterruptedException {
         Running running = REQUEST.begin();
         while (!running.isCaptured()) {

@@ -16,7 +16,7 @@ struct DrainTest : OneRecorder {
   Pending pending;
   Drain drain{pending};
 
-  // What was recorded since the last time.
+  // The first entry of what was recorded since the last call.
   Pending::Entry take() {
     if (!drain.take(recorder, 1)) return {};
     Pending::Entry taken = pending.front();

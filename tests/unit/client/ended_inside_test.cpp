@@ -62,7 +62,7 @@ struct EndedInsideTest : testing::Test {
     for (int i = 0; i < count; ++i) end(part, begin(part));
   }
 
-  // What has got into the queue: by which filters it is captured, in order.
+  // The spans in the queue, in order: for each one the filters that capture it.
   std::vector<Places> queued() {
     std::vector<Places> places;
     CapturedSpan span;
@@ -115,7 +115,7 @@ TEST_F(EndedInsideTest, EachFilterHasItsOwnTops) {
   end_some_inside(1);
   end(query, slow);
   EXPECT_EQ(queued(), Queued(2, kRequest | kQuery));
-  end(request, another);  // of which the flusher has parts
+  end(request, another);  // the flusher has parts of it
   EXPECT_EQ(queued(), Queued(1, kRequest));
 }
 
@@ -143,7 +143,7 @@ TEST_F(EndedInsideTest, RequestsThatOverlapTakeNothingOfEachOther) {
     ++left;
   });
   EXPECT_EQ(left, 2);
-  end(request, one);  // of which parts are gone
+  end(request, one);  // parts of it are gone
   EXPECT_EQ(queued(), Queued{kRequest});
 }
 
@@ -235,7 +235,7 @@ TEST_F(EndedInsideTest, WhatBeginsInAPartThatHasEndedIsAPartToo) {
   const auto inner = begin(query);
   end(query, inner);
   const auto later = recorder.begin_in(part, inside(inner));
-  end(request, top);  // of which a part is still open
+  end(request, top);  // a part of it is still open
   EXPECT_EQ(queued(), Queued(2, kRequest));
   end(part, later);
   EXPECT_EQ(queued(), Queued{kRequest});

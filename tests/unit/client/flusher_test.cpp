@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the flusher decides, by a clock that the test turns, and with an output that does what the
-// test says.
+// The decisions of the flusher, with a clock and an output that the test controls.
 #include "process/flusher.hpp"
 
 #include <cerrno>
@@ -25,7 +24,7 @@ class FakeOutput final : public Output {
   FakeOutput(Pending& pending, DeliveryCounters& counters)
       : pending_(pending), counters_(counters) {}
 
-  // What the agent does.
+  // Does what the agent would do.
   void acknowledge() {
     for (; !taken_.empty(); taken_.pop_front()) counters_.acknowledged += taken_.front().records();
     listener_->on_change();
@@ -213,7 +212,7 @@ TEST_F(FlusherTest, SendsWhatIsSaidOfATagThatNobodyCallsAnyMore) {
   EXPECT_EQ(output.taken, 1u);
 }
 
-// What is recorded after the last look, by a caller that does not know yet that it has to ring.
+// A record made after the last look, by a caller that does not yet know that it has to ring.
 TEST_F(FlusherTest, LooksOnceMoreBeforeItSleeps) {
   flusher.on_bell(false);
   for (int round = 0; round < 9; ++round) pass_time();

@@ -64,7 +64,7 @@ struct HeldSpansTest : testing::Test {
     held.take({span, nullptr}, set, now, decisions);
   }
 
-  // What was decided since the last time: by span the places that keep it, and what is not kept.
+  // The decisions since the last call, by span: the places that keep it, or that do not.
   std::map<std::uint64_t, Places> kept() { return decided(Fate::Kept); }
   std::map<std::uint64_t, Places> decided(Fate fate) {
     std::map<std::uint64_t, Places> found;
@@ -195,7 +195,7 @@ TEST_F(HeldSpansTest, WithoutRoomTheOldestTreesGoAsAWhole) {
   EXPECT_TRUE(gone.contains(1 << 20));
   EXPECT_FALSE(gone.contains(std::uint64_t{2} * HeldSpans::kMost << 20));
   const std::uint64_t last = (--gone.end())->first >> 20;
-  end(last, 0, kSlow, kFirst, kFirst);  // of which a part is gone
+  end(last, 0, kSlow, kFirst, kFirst);  // a part of it is gone
   EXPECT_EQ(decided(Fate::WaitedTooLong), (Spans{{last, kFirst}}));
   end(last + 1, 0, kSlow, kFirst, kFirst);
   EXPECT_EQ(kept().size(), 2U);

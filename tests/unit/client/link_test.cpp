@@ -128,7 +128,7 @@ TEST(Link, TheTimeBeginsAnewWithTheLastProgressAndNotWhenItIsOver) {
   EXPECT_LE(ends[1], progress_made + kPatience);
 }
 
-// What _exit() in a signal handler relies on.
+// _exit() in a signal handler relies on this.
 TEST(Link, AWaitThatPollsTakesNoLock) {
   Link link;
   const std::uint64_t ticket = link.request_delivery();

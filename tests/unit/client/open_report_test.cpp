@@ -28,7 +28,7 @@ struct OpenReportTest : testing::Test {
     recorder.open().leave(begun.place, tag, begun.moment);
   }
 
-  // What is told, as the agent reads it.
+  // The report as the agent reads it.
   std::map<std::string, wire::OpenCount> tell(std::size_t bytes = kMuch, bool anew = false) {
     const OpenReport::Told told = report.tell(bytes);
     EXPECT_EQ(told.anew, anew);

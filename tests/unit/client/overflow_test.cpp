@@ -16,7 +16,7 @@ const Tag* tag(const char* name) { return intern_tag(name); }
 
 using Cells = std::map<std::pair<std::string, TraceType>, Delta>;
 
-// What is in the cells, by tag and type.
+// Takes the contents of the cells, by tag and type.
 Cells take(Overflow& overflow, OverflowSlab& spare) {
   Cells cells;
   if (!overflow.is_written()) return cells;
@@ -208,8 +208,8 @@ TEST(Overflow, KeepsItsCellsIfThereAreMoreThanThereIsRoomFor) {
   EXPECT_EQ(take(overflow).size(), 100u);
 }
 
-// What a signal handler does that ends the process: a thread that was interrupted while it wrote a
-// cell must not keep the flusher from the others.
+// A signal handler that ends the process does this: a thread that it interrupted in the middle of a
+// cell must not keep the flusher from the other cells.
 TEST(Overflow, ReleasesNothingThatItsOwnerDoesNotHold) {
   Overflow overflow;
   overflow.add({tag("a"), 1, RecordKind::Point}, 0);

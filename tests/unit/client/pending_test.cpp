@@ -18,7 +18,7 @@ void add(Pending& pending, const Record& record, std::uint64_t now_ns) {
   add_records(pending, std::span(&record, 1), now_ns);
 }
 
-// Of seven tags, as AddsManyRecordsAtOnce adds them.
+// A thousand records of seven tags, as AddsManyRecordsAtOnce adds them.
 void expect_a_thousand(Pending& pending) {
   ASSERT_EQ(pending.queued() - pending.popped(), 7u);
   for (int t = 0; t < 7; ++t, pending.pop()) {

@@ -14,7 +14,7 @@ namespace pcp::trace::client {
 namespace {
 
 struct RecorderTest : OneRecorder {
-  // What is in the queue, in the order in which it comes out.
+  // The values in the queue, in the order in which they come out.
   std::vector<double> take_queued() {
     std::vector<Record> records;
     recorder.take(recorder.queued() - recorder.taken(), std::back_inserter(records));

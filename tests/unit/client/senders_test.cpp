@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the two senders say to their agents, and what they make of the answers.
+// The messages of the two senders to their agents, and how they take the answers.
 #include <unistd.h>
 
 #include <cmath>
@@ -38,7 +38,7 @@ class FakeTransport final : public Transport {
   std::vector<KeptPdu> pdus_;
 };
 
-// What an agent says, as the sender gets it.
+// A message of an agent, as the sender gets it.
 struct Answer {
   template <typename Append, typename... Values>
   explicit Answer(Append append, const Values&... values) {
@@ -99,7 +99,7 @@ struct BatchSenderTest : testing::Test {
       flush();
     }
   }
-  // Of the batches that were sent since the last time.
+  // The batches that were sent since the last call.
   std::vector<wire::Batch> take_batches() {
     kept_ = transport.take();
     std::vector<wire::Batch> batches;
@@ -325,7 +325,7 @@ struct SpansTest : BatchSenderTest {
     const auto traced = recorder.begin_traced(tag);
     recorder.end_traced({tag, traced.begun.place, traced.begun.moment}, traced.context, false);
   }
-  // What the next EVENTS says of the capture.
+  // The count of the capture in the next EVENTS.
   wire::CaptureCount count() {
     flush();
     kept_ = transport.take();

@@ -410,7 +410,7 @@ TEST_F(SpanSenderTest, ForgetsAllForAnotherAgent) {
   EXPECT_EQ(count(7).captured, 1U);
 }
 
-// Whose numbers may be the same.
+// The other agent may use the same numbers.
 TEST_F(SpanSenderTest, CountsNothingOfAnotherAgentForThisOne) {
   sender.welcomed(Agent::Another, 0, control(3, {{7, 3, "tag=request limit=1/s"}}));
   trace(100);

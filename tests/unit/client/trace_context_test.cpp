@@ -16,7 +16,7 @@ constexpr TraceContext kContext{0x0af7651916cd43dd, 0x8448eb211c80319c, 0, 0xb7a
 
 std::string written(const TraceContext& context) { return write_traceparent(context).data(); }
 
-// What goes out for what came in; empty if that was invalid.
+// The header that goes out for the one that came in; empty if that was invalid.
 std::string passed_on(const std::string& header) {
   const auto context = parse_traceparent(header);
   return context ? written(*context) : "";

@@ -16,7 +16,7 @@ constexpr const char* kCalls = "trace.transact.count";
 constexpr const char* kTime = "trace.transact.total_time";
 constexpr const char* kMost = "trace.transact.max_time";
 
-// What was told, a line for each: "TAG QUANTITY VALUE FROM-AT", and "from zero" where it is.
+// The changes that were told, one line each: "TAG QUANTITY VALUE FROM-AT", and perhaps "from zero".
 class Told : public ChangeTaker {
  public:
   explicit Told(const TagNames& names) : names_(names) {}

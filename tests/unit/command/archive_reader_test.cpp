@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a run's archives say of it, read from files.
+// Reads the archives of a run from files.
 #include "command/model/archive_reader.hpp"
 
 #include <cmath>

@@ -54,7 +54,7 @@ TEST(Chrome, HasWhatOverlapsAsAsynchronousEvents) {
       << document;
 }
 
-// What stands in the document behind this, as a reader has it.
+// The numbers that follow the key in the document, as a reader parses them.
 std::vector<double> numbers(const std::string& document, const std::string& key) {
   std::vector<double> found;
   for (std::size_t at = 0; (at = document.find(key, at)) != document.npos;)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a browser makes of the data is tested in tests/views.
+// tests/views tests how a browser shows the data.
 #include "command/page/page_data.hpp"
 
 #include <bit>

@@ -121,7 +121,7 @@ TEST_P(Recorded, ANumberMayGetAnotherName) {
   std::free(name);
 }
 
-// What describes a domain is as large as the domain.
+// The description of a domain is as large as the domain.
 TEST_P(Recorded, OfManyInstancesNewOnesAreDescribedNowAndThen) {
   ArchiveWriter writer = create();
   FakeSource source;

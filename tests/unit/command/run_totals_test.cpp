@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What becomes of a run whose parts know different things of it.
+// Totals of a run whose parts know different things of it.
 #include "command/model/run_totals.hpp"
 
 #include <cmath>

@@ -38,7 +38,7 @@ agent::StoredSpan stored() {
   return span;
 }
 
-// What the agent makes of them, and of two that were missed.
+// The events that the agent makes of them, and of two that were missed.
 agent::EventArray packed(const std::vector<agent::StoredSpan>& spans) {
   agent::SpanReading reading;
   reading.is_all = true;
@@ -92,7 +92,7 @@ TEST(Events, ThatAreCutAnywhereAreNoEvents) {
   const agent::EventArray array = packed({stored()});
   const auto whole = static_cast<std::size_t>(array.get()->vlen);
   for (std::size_t length = PM_VAL_HDR_SIZE; length < whole; ++length) {
-    // Of just this size, so that a sanitizer sees who reads beyond it.
+    // Memory of just this size: a sanitizer finds reads beyond it.
     const auto memory = std::make_unique<char[]>(length);
     std::memcpy(memory.get(), array.get(), length);
     auto* const block = reinterpret_cast<pmValueBlock*>(memory.get());

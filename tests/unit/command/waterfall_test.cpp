@@ -99,7 +99,7 @@ TEST(Waterfall, OfManySpansIsCut) {
   EXPECT_NE(text.find("\n  and 801 lines more, which --json has\n"), text.npos);
 }
 
-// What a program says may be anything, and so may its clock.
+// A program may say anything, and its clock may be wrong.
 TEST(Waterfall, FitsItsColumnsAndHarmsNoTerminal) {
   ASSERT_NE(std::setlocale(LC_CTYPE, "C.UTF-8"), nullptr);
   for (const std::size_t columns : {40u, 59u, 60u, 79u, 80u, 120u}) {

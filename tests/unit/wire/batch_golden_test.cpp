@@ -96,7 +96,7 @@ TEST(GoldenBytes, OfAByeWithoutComplaint) {
   EXPECT_EQ(to_hex(pdu), "0000000c 00007065 00001234");
 }
 
-// What is read of a PDU of these bytes, written again.
+// Decodes a PDU of these bytes, and encodes it again.
 std::string batch_again(std::string_view payload) {
   Batch batch;
   EXPECT_TRUE(decode_batch(payload, batch));

@@ -130,7 +130,7 @@ TEST(CaptureFilter, AlwaysWantsTransactionsAndTheEventsThatItNames) {
   EXPECT_EQ(kinds("kind=transact,point,observe,counter"), "xxxxxxx");
 }
 
-// Of the low 56 bits of a trace id, the highest ones are taken.
+// A share takes the trace ids with the highest low 56 bits.
 TEST(CaptureFilter, TurnsAShareIntoAThreshold) {
   constexpr std::uint64_t kAll = std::uint64_t{1} << 56;
   EXPECT_EQ(share_threshold(filter("share=100%")), 0u);

@@ -361,7 +361,7 @@ TEST(Span, LeavesOutAttributesForWhichThereIsNoRoom) {
   EXPECT_EQ(arrived.attributes.back(), attributes.back());
 }
 
-// Whose parts have fields that are not known here.
+// Its parts have fields that are not known here.
 TEST(Events, OfANewerPeerAreUnderstood) {
   using protozero::pbf_writer;
   const auto add_unknown = [](pbf_writer& message) {

@@ -100,7 +100,7 @@ inline std::string batch_pdu() {
   return pdu;
 }
 
-// Two transactions of one tag, of which the older began 1.5 seconds ago; none any more of another.
+// Two transactions of one tag, the older one begun 1.5 seconds ago; none any more of another.
 inline std::vector<OpenCount> sample_open_counts() {
   return {{1, 2, 1'500'000'000, kPid + 1}, {300, 0, 0, 0}};
 }

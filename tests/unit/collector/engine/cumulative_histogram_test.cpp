@@ -141,7 +141,7 @@ TEST(CumulativeHistogram, SurvivesAnyChangeOfItsText) {
   }
 }
 
-// What came first, what came later, and both together.
+// Histograms of the first values and of all values, and the values that came between.
 struct Samples {
   CumulativeHistogram older;
   CumulativeHistogram newer;

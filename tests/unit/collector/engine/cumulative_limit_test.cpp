@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What cumulative histograms may take, and what becomes of those for which there is no room.
+// The memory limit of cumulative histograms, and histograms for which there is no room.
 #include <gtest/gtest.h>
 
 #include "collector/engine/cumulative_histogram.hpp"

@@ -45,7 +45,7 @@ struct EngineCumulative : testing::Test {
     world.value(kObserve, "x", value);
   }
 
-  // Of the only tag.
+  // The sample of the only tag.
   CumulativeSample sample_at(Time time) {
     world.at(time);
     const auto samples = world.cumulative(kObserve);

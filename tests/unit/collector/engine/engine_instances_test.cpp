@@ -221,7 +221,7 @@ std::shared_ptr<const Origin> process(
   return std::make_shared<const Origin>(origin);
 }
 
-// What is left of them on the only instance.
+// The labels that are left on the only instance.
 std::string kept(World& world) {
   const InstanceName name = world.instances(TraceType::Point).at(0);
   return name.origin ? name.origin->labels.part(name.labels_kept).members() : "none";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What happens when there is more than the engine has room for, and that it does not grow.
+// The engine does not grow when it gets more than it has room for.
 #include <malloc.h>
 
 #include <algorithm>
@@ -412,7 +412,7 @@ TEST_F(EngineHistogramLimit, CountsTheValuesThatFindNoRoomAtAll) {
   world.value(TraceType::Observe, "x", 1);
 }
 
-// What histograms add to the heap while many tags, with values all over the range, come and come.
+// The heap that histograms take while many tags with values all over the range keep coming.
 struct HistogramHeap {
   std::size_t most = 0;
   std::size_t at_end = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What programs add to counters.
+// Increments that programs add to counters.
 #include <limits>
 
 #include <gtest/gtest.h>

@@ -29,7 +29,7 @@ class CollectorFixture : public testing::Test {
   TestPeer unix_socket() const { return TestPeer::unix_socket(socket_path()); }
   std::string socket_path() const { return directory_ + "/trace.socket"; }
 
-  // What it knows of a tag; nothing if it has no instance.
+  // The values of a tag; nothing if it has no instance.
   std::optional<TagValues> values(TraceType type, const std::string& tag);
   std::uint64_t count_of(TraceType type, const std::string& tag);
   std::optional<InstanceName> instance(TraceType type, const std::string& tag);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What sessions say of their transactions in flight.
+// Reports of sessions about their transactions in flight.
 #include <unistd.h>
 
 #include "collector/engine/clock.hpp"
@@ -391,7 +391,7 @@ class InFlightTable : public testing::Test {
     options_.max_in_flight = max_in_flight;
   }
 
-  // What a user's process has in flight: one transaction of each of so many tags.
+  // Reports one transaction in flight for each of so many tags, in a new session of the user.
   void say(const std::string& user, std::uint32_t tags) {
     Turn turn(shared_);
     Session* const session = sessions_.open(user, {}, ++connections_, turn);

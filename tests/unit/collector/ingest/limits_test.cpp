@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the agent refuses, and that the reason arrives.
+// The agent refuses what is beyond its limits, and the reason arrives.
 #include <sys/resource.h>
 
 #include <ostream>

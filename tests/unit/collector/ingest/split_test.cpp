@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What of a process becomes part of its tags (--split), and what it says of them.
+// Labels of a process that become part of its tags (--split), and what it says of the tags.
 #include "collector/ingest/split.hpp"
 
 #include <unistd.h>

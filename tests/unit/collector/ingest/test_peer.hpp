@@ -65,7 +65,7 @@ class TestPeer {
 
 wire::Hello hello_of(std::uint8_t session);
 
-// What acknowledges DATA of this type to a stock client.
+// The acknowledgement of DATA of this type for a client of PCP's own library.
 constexpr std::int32_t ack_of(TraceType type) { return static_cast<std::int32_t>(type); }
 
 std::string frame(wire::PduType type, std::string_view payload);

@@ -70,7 +70,7 @@ TEST(CapturesOf, AProcessChangeForItOnlyWithWhatItSees) {
   EXPECT_EQ(captures.changed_for(1000), captures.number());
 }
 
-// What comes late was captured for whoever stood at a place then, not for whoever stands there now.
+// A late span belongs to the filter that had its place when it was captured, not to the present one.
 TEST(CapturesOf, ThePastAreTranslatedToThoseOfNow) {
   Captures captures;
   captures.open("a", kEverybody);

@@ -24,7 +24,7 @@ StoredSpan span_at(Places places, std::uint64_t id, std::size_t text = 0) {
   return span;
 }
 
-// What a reader gets, and how many it is told that it has missed.
+// The spans that a reader gets, and the number of those that it has missed.
 struct Got {
   std::vector<std::uint64_t> spans;
   std::uint64_t missed = 0;

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
 
-/** What the native library counted while something was done. */
+/** The calls that the native library counted while some work was done. */
 public record Counted(long recorded, long aborted) {
     /** Something that is done. */
     public interface Work {
