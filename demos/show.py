@@ -71,7 +71,7 @@ def read_metrics(pmcd):
 
 
 def correct_rates(metrics, passed):
-    """Scales rates: the agent divides by the whole window, of which only `passed` is over."""
+    """Scales rates: the agent divides by the whole window, but only `passed` of it is over."""
     for name, values in metrics.items():
         if name.endswith(".rate") and 0 < passed < WINDOW_S:
             metrics[name] = {tag: value * WINDOW_S / passed for tag, value in values.items()}

@@ -24,7 +24,7 @@ std::vector<Metric> client_metrics() {
 )"}},
     {4, 1, "trace.client.sent", kClientIndom, PM_SEM_COUNTER, kCount, counter<&Counters::sent>,
      {"trace calls whose numbers the process has sent",
-      R"(What is recorded but not yet sent waits in the process for its next flush.
+      R"(Calls that are recorded but not yet sent wait in the process for its next flush.
 )"}},
     {4, 2, "trace.client.merged", kClientIndom, PM_SEM_COUNTER, kCount, counter<&Counters::merged>,
      {"trace calls that found their queue full",

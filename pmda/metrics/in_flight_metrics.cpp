@@ -29,8 +29,8 @@ std::vector<Metric> in_flight_metrics() {
      {"transactions that have begun and not ended yet, by tag",
       R"(How many transactions are open now in all programs that are connected: begun,
 and neither ended nor aborted. A number that only grows is a program that hangs,
-or that never ends what it begins. Of programs that use PCP's own library, or a
-version of this one that is older than this metric, nothing is known.
+or that never ends what it begins. Nothing is known of programs that use PCP's
+own library, or a version of this one that is older than this metric.
 )"}},
     {1, 8, "trace.transact.oldest", kTransactIndom, PM_SEM_INSTANT, kSeconds,
      [](const TagValues& tag, double) {

@@ -34,8 +34,8 @@ std::vector<Metric> span_metrics() {
     {5, kEventsItem, "tracing.events", kNoIndom, PM_SEM_INSTANT, kNoUnits,
      [](const EventBlock& events) { return events; },
      {"single transactions and what happened in them, as events",
-      R"(What programs have captured for this monitor since its last fetch, in the order
-of time: for each transaction that has ended a START and an END, which tells all
+      R"(Captured by programs for this monitor since its last fetch, in the order of
+time: for each transaction that has ended a START and an END, which tells all
 that is known of it; for each point, observation and counter that was asked for
 a POINT. event.missed counts those that the monitor has missed.
 
@@ -51,7 +51,7 @@ own; monitors of other hosts and of pmproxy see none. pmdatrace(1) has the rest.
 
     {5, kSpanParam, "tracing.param.span", kNoIndom, PM_SEM_DISCRETE, kNoUnits, text,
      {"the transaction's own id, in events",
-      R"(16 hexadecimal digits. Of a point, observation or counter: the transaction in
+      R"(16 hexadecimal digits. For a point, observation or counter: the transaction in
 which it happened.
 )"}},
     {5, kParentParam, "tracing.param.parent", kNoIndom, PM_SEM_DISCRETE, kNoUnits, text,
@@ -175,7 +175,7 @@ storing another number changes it.
     {5, kBacklog, "tracing.backlog", kNoIndom, PM_SEM_INSTANT, kCount,
      control<&SpanControls::backlog>,
      {"transactions and events that wait for this monitor",
-      R"(What this fetch has left for the next one, or a little more.
+      R"(The number that this fetch has left for the next one, or a little more.
 )"}},
 
     {5, kFirstOfAgent, "tracing.agent.captures", kNoIndom, PM_SEM_INSTANT, kCount,
@@ -207,8 +207,8 @@ send no more than 20,000 a second. Whole trees of transactions are left out.
     {5, kFirstOfAgent + 5, "tracing.agent.missed.waiting", kNoIndom, PM_SEM_COUNTER, kCount,
      missed<MissedCause::Waiting>,
      {"captured, but it was not known in time whether they were slow enough",
-      R"(Of filters with slower=: what is below a transaction waits for its end, for so
-long and in so much memory.
+      R"(With slower= in the filter, what is below a transaction waits for its end, for
+so long and in so much memory.
 )"}},
     {5, kFirstOfAgent + 6, "tracing.agent.missed.away", kNoIndom, PM_SEM_COUNTER, kCount,
      missed<MissedCause::Away>,

@@ -106,7 +106,7 @@ has had too many the one of the name (overflow).
     {3, 15, "trace.agent.max_tags", kNoIndom, PM_SEM_DISCRETE, kCount,
      [](const AgentStatus& status) { return std::uint64_t{status.options.max_tags}; },
      {"tags that the agent keeps apart at most",
-      R"(The agent's option --max-tags. What comes for further tags is counted in their
+      R"(The agent's option --max-tags. Calls for further tags are counted in their
 type's one instance for the overflow.
 )"}},
     {3, 16, "trace.agent.overflowed", kNoIndom, PM_SEM_COUNTER, kCount,
@@ -137,7 +137,7 @@ taken too much memory.
     {3, 20, "trace.agent.memory.histograms", kNoIndom, PM_SEM_INSTANT, kBytes,
      engine<&EngineCounters::histogram_bytes>,
      {"memory in use for percentiles",
-      R"(What the histograms of all tags take.
+      R"(The histograms of all tags.
 )"}},
     {3, 21, "trace.agent.memory.resident", kNoIndom, PM_SEM_INSTANT, kBytes,
      [](const AgentStatus& status) { return status.resident_bytes; },
@@ -219,8 +219,8 @@ and all that the agent keeps for them what its option --histogram-memory says.
     {3, 33, "trace.agent.memory.cumulative", kNoIndom, PM_SEM_INSTANT, kBytes,
      engine<&EngineCounters::cumulative_bytes>,
      {"memory in use for tracing.histogram",
-      R"(What the histograms of all values since some time take, beside those of the
-window in trace.agent.memory.histograms: nothing before somebody asked for one.
+      R"(The histograms of all values since some time, beside those of the window in
+trace.agent.memory.histograms: nothing before somebody asked for one.
 )"}},
     {3, 34, "trace.agent.inflight_left_out", kNoIndom, PM_SEM_COUNTER, kCount,
      ingest<&IngestCounters::in_flight_left_out>,

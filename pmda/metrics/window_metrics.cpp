@@ -106,7 +106,7 @@ its message.
 
     {6, 0, "trace.counter.total", kCounterIndom, PM_SEM_COUNTER, units.counter, added,
      {"sum of all that programs have added to a counter, by tag",
-      R"(What all programs together have added to each counter (pmtrace_add) since the
+      R"(The sum that all programs have added to each counter (pmtrace_add) since the
 agent first heard of the tag, or since the last reset: exact for whole numbers
 up to 2^53. The agent's option -V says in which units. No value for a tag to
 which nothing was ever added; what programs report as a counter's value is in

@@ -81,7 +81,7 @@ function columnsOf(kind, data) {
   const first = [nameColumn, sparkColumn, calls, rate];
   if (kind === 'point') return {columns: first, sortedBy: calls};
   const last = numberColumn('Last', 'last', 'The last value', formatValue, notRecorded);
-  const addedHelp = 'What was added to it in the run';
+  const addedHelp = 'The sum of all additions in the run';
   const added = numberColumn('Added', 'counted', addedHelp, formatValue, notRecorded);
   if (kind === 'counter')
     return {columns: [...first, added, paceColumn(data), last], sortedBy: added};

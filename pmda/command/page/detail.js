@@ -290,7 +290,7 @@ function showNines(host, tags) {
   if (curves.length === 0) return;
   add(new Shape(host, {
     title: tags[0].type === 'transact' ? 'Latency by percentile' : 'Value by percentile',
-    help: 'What share of the calls took no longer',
+    help: 'The share of the calls that took no longer',
     draw: (...size) => drawNines(curves, formatValue(tags[0]), ...size)
   }));
 }

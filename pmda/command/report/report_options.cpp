@@ -149,7 +149,7 @@ A CONDITION is 'TAG WHAT OP NUMBER[UNIT]':
 Signs: - unknown; > or more; busy: how many were under way, on average.
 
 Status: 0 done, and no condition is true; 1 a condition is true; 2 wrong usage,
-an archive that cannot be read, or a condition of which one cannot know.
+an archive that cannot be read, or a condition that cannot be decided.
 
 Examples:
   pcp-trace report

@@ -188,7 +188,7 @@ for as long as this runs, and nothing before and after.
       --open         no spans, but what is open now: begun, and not yet ended
       --help
 
-Words of the filter, all of which must match (without any: tag=*):
+Words of the filter; all must match (without any: tag=*):
   tag=PATTERN[,PATTERN...]  of a transaction's tag, as of a shell (* ? [...])
   slower=TIME               that took so long (10ms), with all that is inside
   share=PERCENT             so many of all traces: 1%

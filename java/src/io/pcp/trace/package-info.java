@@ -19,7 +19,7 @@
  * }
  * }</pre>
  *
- * <h2>What a call costs</h2>
+ * <h2>Cost of a call</h2>
  *
  * Make one object per tag, in a {@code static final} field. A call then costs little more than the
  * step from Java into native code. It takes no lock, makes no system call, and does not wait for
