@@ -13,7 +13,7 @@ JAR = os.environ["TRACE_JAR"]
 LIBRARY = os.environ["TRACE_JAVA_LIBRARY"]
 PROGRAMS = os.environ["TRACE_JAVA_PROGRAMS"]
 DEMOS = os.environ["TRACE_JAVA_DEMOS"]
-# A small JVM, since many tests run at once. From Java 24 on it warns of every native library that nobody has allowed.
+# A small JVM, since many tests run at once. From Java 24 on it warns of native libraries that are not allowed.
 SMALL = ["-XX:+UseSerialGC", "-Xmx256m", "--enable-native-access=ALL-UNNAMED"]
 JAVA = [os.environ["TRACE_JAVA"], *SMALL]
 

@@ -19,7 +19,7 @@ ADDED = "added{by=größe%20%E2%82%AC;kind=a%20b}"
 class Exactness(JavaTestCase):
     def setUp(self):
         self.pmcd = self.start_pmcd()
-        # The end of the JVM has to deliver what no flush has come for.
+        # No flush comes in time: the end of the JVM has to deliver the calls.
         self.traced = self.environment(self.pmcd, PCP_TRACE_FLUSH=60_000)
 
     def assert_counted(self):

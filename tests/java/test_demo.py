@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The demo, in less time than it takes by itself: the agent has counted what it says."""
+"""The demo, shortened: the agent has counted as many calls as the demo says."""
 
 import re
 import unittest

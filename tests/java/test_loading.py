@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The jar finds its native library: the system's first, else its own; and says what is wrong."""
+"""The jar finds its native library, first the system's, else its own; if none works it says why."""
 
 import os
 import pathlib
@@ -32,13 +32,13 @@ class Loading(JavaTestCase):
         return context.__enter__()
 
     def where_from(self, **how):
-        """Runs a program. Gives the paths from which it has the library, deleted or not."""
+        """Runs a program. Gives the paths of the library in its memory, also if the file is deleted."""
         printed = self.run_java(self.traced, "WhereFrom", options=self.options, **how)
         self.assertEqual(list(self.unpacked.iterdir()), [])
         return {line.split(maxsplit=5)[5] for line in printed.splitlines()}
 
     def complaint(self, **how):
-        """Runs a program that cannot do without it and must fail, once; gives what it says."""
+        """Runs a program that requires the library and must fail, once; gives its messages."""
         options = [*self.options, "-Dio.pcp.trace.required=true"]
         done = subprocess.run(java("WhereFrom", options=options, **how), env=self.traced,
                               capture_output=True, text=True, timeout=60, check=False)
@@ -78,7 +78,7 @@ class Loading(JavaTestCase):
         broken = self.directory / "broken"
         broken.mkdir()
         library = bytearray(pathlib.Path(LIBRARY).read_bytes())
-        library[18] ^= 1  # another processor's
+        library[18] ^= 1  # for another processor
         (broken / LIBRARY_NAME).write_bytes(library)
         self.set_library_path(broken)
         self.assert_unpacked(self.where_from())
@@ -121,7 +121,7 @@ class Loading(JavaTestCase):
 
     def run_many_loaders(self, environment):
         """As in an application server: the JVM loads a file for one class loader only. Gives the
-        paths from which the process has the library, and its threads."""
+        paths of the library in the process's memory, and the number of the library's threads."""
         shutil.copytree(PROGRAMS, self.directory / "classes")
         shutil.copy(JAR, self.directory / "pcp-trace.jar")
         paths = [f"{self.directory}/pcp-trace.jar", f"{self.directory}/classes/"]

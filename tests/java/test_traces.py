@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""In which traces Java's threads are: main in that of the program's start, virtual ones in none."""
+"""The traces of Java's threads: main is in the trace that the program was started in, virtual threads in none."""
 
 import glob
 import os
@@ -16,7 +16,7 @@ OWN = r"00-([0-9a-f]{32})-([0-9a-f]{16})-02"
 
 
 def newer_java():
-    """Gives a java that has virtual threads, None if this machine has none."""
+    """Gives a java command with virtual threads, or None."""
     for java in sorted(glob.glob("/usr/lib/jvm/*/bin/java")):
         version = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
         number = re.search(r'version "(\d+)', version.stderr)
@@ -30,7 +30,7 @@ NEWER_JAVA = newer_java()
 
 class TracesTestCase(JavaTestCase):
     def lines_of(self, *arguments, how=(), **variables):
-        """Runs the program without an agent. Gives what it says of each place, all that it says."""
+        """Runs the program without an agent. Gives what it prints for each place."""
         environment = library_environment(self.library, PCP_TRACE_SOCKET="/dev/null",
                                           **variables)
         printed = self.run_java(environment, "Traces", *arguments, **dict(how))
@@ -41,7 +41,7 @@ class TracesTestCase(JavaTestCase):
         return lines
 
     def one_of(self, lines, *places):
-        """Gives what a program says of each of these, and nothing else."""
+        """Gives the one value that a program prints for all these places."""
         values = {value for place in places for value in lines[place]}
         self.assertEqual(len(values), 1, lines)
         return values.pop()
@@ -75,7 +75,7 @@ class Traces(TracesTestCase):
 
 @unittest.skipUnless(NEWER_JAVA, "this machine has no Java with virtual threads")
 class VirtualThreads(TracesTestCase):
-    """All on one carrier."""
+    """All virtual threads on one carrier."""
 
     how = {"command": NEWER_JAVA, "options": [
         "-Djdk.virtualThreadScheduler.parallelism=1",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Where the native library cannot be loaded, or need not be, a program runs on: its calls do nothing."""
+"""If the native library cannot be loaded, or is not wanted, a program runs on: its calls do nothing."""
 
 import os
 import pathlib
@@ -23,7 +23,7 @@ Stats[recorded=0, acknowledged=0, pending=0, uncertain=0, merged=0, thinned=0, u
 aborted=0, batches=0, reconnects=0, connected=false, version=0, labelsCut=0, labelsOver=0, unlisted=0]
 """
 
-# Name spaces of one's own, in which everybody may mount; where the machine allows them.
+# In name spaces of its own a process may mount without privileges, if the machine allows them.
 UNSHARE = ["unshare", "--user", "--map-root-user", "--mount"]
 CAN_MOUNT = subprocess.run([*UNSHARE, "true"], capture_output=True, check=False).returncode == 0
 
@@ -36,7 +36,7 @@ class UnloadedTestCase(JavaTestCase):
         # Without UsePerfData the JVM itself needs no file.
         self.options = ["-Djava.library.path=/nowhere", f"-Djava.io.tmpdir={self.directory}",
                         "-XX:-UsePerfData"]
-        # Should the library be loaded after all, its calls would wait for nobody.
+        # If the library is loaded by mistake, its calls find no agent and do not wait long.
         self.traced = dict(os.environ, PCP_TRACE_SOCKET="/nowhere/trace.socket",
                            PCP_TRACE_TIMEOUT="1")
         for name in ("LD_LIBRARY_PATH", "PCP_TRACE_NOAGENT"):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// An application that uses Asio itself, linked beside the static library, which has its own inside.
+// An application that uses Asio, linked with the static library, which contains an Asio of its own.
 #include <pcp/trace.h>
 
 #include <asio.hpp>

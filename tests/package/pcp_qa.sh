@@ -2,7 +2,7 @@
 # shellcheck shell=sh
 # Runs one of PCP's own QA tests on a private machine, with our library, agent and pmtrace in place of PCP's:
 #   pcp_qa.sh NUMBER FOLDER LIBRARY AGENT_DIRECTORY PMTRACE
-# FOLDER is a copy of what the test needs of PCP's. Prints what the test printed.
+# FOLDER is a copy of PCP's files that the test needs. Prints the test's output.
 number=$1 folder=$2 library=$3 agent=$4 pmtrace=$5
 qa=/var/lib/pcp/testsuite
 stock=$(ldconfig -p | awk '$1 == "libpcp_trace.so.2" && !seen++ { print $NF }')
@@ -21,7 +21,7 @@ cat >/run/qa/bin/chkconfig <<'END'
 #!/bin/sh
 [ "$1" != --list ] || echo "$2 0:off 1:off 2:on 3:on 4:on 5:on 6:off"
 END
-# Another host that is of this machine's byte order: its connections come from another address.
+# Plays another host with this machine's byte order: its connections come from another address.
 cat >/run/qa/bin/ssh <<'END'
 #!/bin/sh
 for command; do :; done
@@ -35,7 +35,7 @@ exit $status
 END
 chmod 755 /run/qa/bin/*
 
-# The test, with the programs that it uses: as those of PCP's users, they were linked with PCP's library.
+# The test and its programs: like those of PCP's users, they were linked with PCP's library.
 mkdir -p $qa
 mount --bind "$folder" $qa
 . /etc/pcp.conf

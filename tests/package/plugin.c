@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A plug-in that traces by a static library of its own. */
+/* A plug-in that traces with a static library of its own. */
 #include <pcp/trace.h>
 
 int trace(void);

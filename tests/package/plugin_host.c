@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Loads a plug-in, uses it, lets it go, and uses it again, as often as it is told to: its library
- * has a thread, and so its code stays. */
+/* Loads, uses and unloads a plug-in as often as it is told to: the plug-in's library has a thread,
+ * so its code stays loaded. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

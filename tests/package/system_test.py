@@ -26,7 +26,7 @@ class SystemTestCase(unittest.TestCase):
         self.addCleanup(self.machine.__exit__)
 
     def run_script(self, script):
-        """Gives exit status and all that was said."""
+        """Gives the exit status and all output."""
         done = self.machine.run(f"{{ {script}\n}} 2>&1")
         return done.returncode, done.stdout
 
@@ -47,7 +47,7 @@ class SystemTestCase(unittest.TestCase):
         return f"{find('pcp-trace-system')} {word}"
 
     def keep_port_busy(self, port):
-        """Not only for a moment: until this machine's end."""
+        """Keeps it busy until this machine ends."""
         self.machine.run("python3 -c 'import signal, socket\n"
                          f"busy = socket.create_server((\"0.0.0.0\", {port}))\n"
                          "signal.pause()' >/dev/null 2>&1 &")
@@ -70,6 +70,6 @@ class SystemTestCase(unittest.TestCase):
         return self.machine.run(f"pmprobe -v {metric}").stdout.split()[2:]
 
     def library(self):
-        """Which library programs get."""
+        """Gives the library that programs load."""
         listed = self.machine.run("ldconfig -p").stdout
         return re.search(r"libpcp_trace\.so\.2 .*=> (.*)", listed)[1]

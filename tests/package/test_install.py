@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Install on a whole machine: it succeeds if the agent answers, and else leaves all as it was."""
+"""Install on a whole machine: it succeeds if the agent answers, and otherwise leaves all as it was."""
 
 import os
 import re
@@ -15,7 +15,7 @@ setUpModule = installed.set_up
 
 
 class Upgrade(SystemTestCase):
-    """From PCP's agent: to whoever outlives the change, tags are numbers."""
+    """The change from PCP's agent: monitors that go on know tags by their numbers."""
 
     def start_pcps_agent(self):
         self.machine.start_pmcd()
@@ -72,7 +72,7 @@ class Logging(SystemTestCase):
         self.must("pmlogconf -c /run/all.conf")
 
     def group(self):
-        """Gives what the configuration of pmlogger has of spans."""
+        """Gives the part about spans of pmlogger's configuration."""
         [group] = re.findall(r"#\+ trace/spans:(.*?)\n#----", self.machine.read("/run/all.conf"), re.DOTALL)
         return group
 
@@ -146,7 +146,7 @@ class Install(SystemTestCase):
         self.assertEqual(self.machine.read(f"{os.path.dirname(NAMES)}/tracing"), "")
 
     def installed_in(self, place):
-        """Gives the agent's directory, a copy."""
+        """Gives the path of a copy of the agent's directory."""
         self.machine.run(f"mkdir -p '{place}/pmdas' &&"
                          f" cp -r {os.path.dirname(find('pmdatrace'))} '{place}/pmdas/trace'")
         return f"'{place}/pmdas/trace'"

@@ -130,7 +130,7 @@ class CMakePackage(ConsumerTestCase):
 
 
 class Embedded(PackageTestCase):
-    """A project that has this one inside, by FetchContent."""
+    """A project that embeds this one, by FetchContent."""
 
     @classmethod
     def setUpClass(cls):
@@ -207,7 +207,7 @@ class InstalledTree(PackageTestCase):
         self.assertEqual(pmcd.values("trace.point.count"), {"package": 1})
 
     def test_linker_and_compiler_do_not_find_the_library_unasked(self):
-        # ldconfig knows the directories lib and lib/<triplet> of a prefix, and compilers include.
+        # ldconfig searches a prefix's directories lib and lib/<triplet>, and compilers search include.
         library = os.path.relpath(directory_of("libpcp_trace.so.2"), installed.prefix)
         self.assertEqual(os.path.basename(library), "pcp-trace")
         self.assertEqual(os.path.relpath(directory_of("trace.h"), installed.prefix),

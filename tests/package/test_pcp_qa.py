@@ -21,7 +21,7 @@ NUMBERS = r"(?<=appeared \.\.\. )\d+ metrics and \d+ values|(?<=interval=)\d+"
 
 
 def comparable(text):
-    """Without what PCP leaves open: instances are in no order."""
+    """Removes what PCP does not promise, such as an order of instances."""
     lines = re.sub(NUMBERS, "N", re.sub(WORDS, "", text, flags=re.MULTILINE)).splitlines()
     result, instances = [], []
     for line in [*lines, ""]:
@@ -47,7 +47,7 @@ class PcpQa(SystemTestCase):
         folder = self.copied(number)
         said = self.machine.run(f"PCP_USER= PCP_GROUP= sh {SCRIPT} {number} {folder} {find('libpcp_trace.so.2')}"
                                 f" {os.path.dirname(find('pmdatrace'))} {find('pmtrace')}").stdout
-        with open(os.path.join(folder, f"{number}.out"), encoding="utf-8") as file:  # which one of the tests writes
+        with open(os.path.join(folder, f"{number}.out"), encoding="utf-8") as file:  # one of the tests writes it
             wanted = file.read()
         difference = "\n".join(difflib.unified_diff(comparable(wanted), comparable(said), "PCP", "here", lineterm=""))
         self.assertEqual(difference, "", self.machine.read("/run/qa/install"))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pcp-trace-system on a whole machine: "on" succeeds if the agent answers, "off" brings back what was
-there before."""
+"""pcp-trace-system on a whole machine: "on" succeeds if the agent answers, "off" restores the former
+state."""
 
 import re
 import unittest
@@ -11,7 +11,7 @@ from system_test import COMMAND, CONF, LINKER_CONF, NAMES, SystemTestCase
 
 setUpModule = installed.set_up
 
-# How far "on" and "off" have come, as commands that then succeed.
+# Commands that succeed once "on" or "off" has come so far.
 BEGUN = f"[ -e {LINKER_CONF} ]"
 OUR_AGENT = f"grep -q '^trace.*libexec' {CONF}"
 NO_LIBRARY = f"! grep -q ^/ {LINKER_CONF}"

@@ -2,8 +2,8 @@
 import io.pcp.trace.Transaction;
 
 /**
- * Times the same with transactions and with Java's clock: one that begins here and ends on another
- * thread. Prints what Java's clock says from outside and from inside of it, in nanoseconds.
+ * Measures the same work with a transaction and with Java's clock. It begins here and ends on another
+ * thread. Prints the times by Java's clock around and inside the transaction, in nanoseconds.
  */
 final class Durations {
     private static final Transaction HANDED_OVER = Transaction.of("handed over");

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import sgi.pcp.trace;
 
-/** Makes every call there is, and prints what each gives. */
+/** Makes every call of the binding, and prints their results. */
 final class EveryCall {
     private static final String TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 import sgi.pcp.trace;
 
-/** A program as PCP's manual page would have it: import, calls, int results and a String. */
+/** A program in the style of PCP's manual page: import, calls, int results and a String. */
 final class FromTheManual {
     private static void check(int code) {
         if (code < 0) {

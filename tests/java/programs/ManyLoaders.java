@@ -17,7 +17,7 @@ final class ManyLoaders {
                 main.setAccessible(true);
                 main.invoke(null, (Object) new String[0]);
             }
-            System.gc(); // the first one's, too
+            System.gc(); // also for the first loader
         }
         try (var names = Files.list(Path.of("/proc/self/task"))) {
             System.out.println("threads " + names.filter(ManyLoaders::isOurs).count());

@@ -9,7 +9,7 @@ import java.util.concurrent.CountDownLatch;
 import sgi.pcp.trace;
 
 /**
- * Traces in every way from several threads, and ends without a flush, in the way that is asked for.
+ * Traces in every way from several threads, and ends without a flush, as the last argument says.
  *
  * <p>ManyThreads THREADS CALLS return|exit|halt|wait
  */

@@ -6,8 +6,8 @@ import java.time.Duration;
 import java.util.Arrays;
 
 /**
- * Notes in each way that Java has what tests/support/noted.py looks for, once it is captured; or
- * texts of Java's own.
+ * Once its transaction is captured, makes the notes that tests/support/noted.py expects, with all
+ * calls that Java has for them; or notes texts that only Java can have.
  *
  * <p>Notes [texts]
  */

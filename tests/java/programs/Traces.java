@@ -5,7 +5,7 @@ import io.pcp.trace.Transaction;
 import java.lang.reflect.Method;
 
 /**
- * Prints which traces there are where: on main, on another thread, and on virtual ones.
+ * Prints the trace of each place: of main, of another thread, and of virtual threads.
  *
  * <p>Traces [off|virtual]
  */
@@ -33,7 +33,7 @@ final class Traces {
         }
     }
 
-    /** Leaves transactions open, which the next thread on the same carrier must not be inside of. */
+    /** Leaves transactions open: the next thread on the same carrier must not become part of them. */
     private static void onVirtual() {
         print("virtual", Trace.traceparent());
         Running begun = REQUEST.begin();

@@ -7,7 +7,7 @@ import io.pcp.trace.Counted;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The calls by name return what those of C return. */
+/** The calls by name have the same results as in C. */
 class ManualTest {
     @Test
     void aTransactionIsOpenOncePerThread() throws Exception {

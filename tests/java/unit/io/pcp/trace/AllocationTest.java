@@ -9,7 +9,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import sgi.pcp.trace;
 
-/** A million calls of each kind, and nothing of Java's heap. */
+/** A million calls of each kind take nothing from Java's heap. */
 class AllocationTest {
     private static final int MILLION = 1_000_000;
     // The JVM itself takes some 50 bytes now and then. The smallest object for each call would be
@@ -34,7 +34,7 @@ class AllocationTest {
         return THREADS.getCurrentThreadAllocatedBytes() - before;
     }
 
-    /** From the first of the million on, whoever runs them: interpreter or compiler. */
+    /** From the first of the million calls on, whether interpreted or compiled. */
     private static void assertNeverAllocates(Calls calls) {
         allocatedBy(calls, 1); // loads classes, and makes the thread and the tag known
         assertNothing(allocatedBy(calls, MILLION));
@@ -44,7 +44,7 @@ class AllocationTest {
         assertTrue(bytes < NOTHING, () -> bytes + " bytes");
     }
 
-    /** Where the compiler has to see that nobody but this code ever sees an object. */
+    /** For calls whose objects only an optimizing compiler can leave out. */
     private static void assertNeverAllocatesOnceCompiled(Calls calls) {
         long began = System.nanoTime();
         long allocated;
@@ -126,7 +126,7 @@ class AllocationTest {
         });
     }
 
-    /** Nobody has asked for what is noted. */
+    /** Nobody has asked for these notes. */
     @Test
     void transactionWithNotes() {
         assertNeverAllocatesOnceCompiled(count -> {
@@ -146,7 +146,7 @@ class AllocationTest {
         });
     }
 
-    /** The compiler has never seen this failure in use. */
+    /** The failure never happens, so the compiler has no profile of it. */
     @Test
     void transactionThatWouldFail() {
         assertNeverAllocatesOnceCompiled(count -> {
@@ -163,7 +163,7 @@ class AllocationTest {
         });
     }
 
-    /** The compiler has never seen this abort in use. */
+    /** The abort never happens, so the compiler has no profile of it. */
     @Test
     void transactionThatWouldBeAborted() {
         assertNeverAllocatesOnceCompiled(count -> {

@@ -7,7 +7,7 @@ import java.time.Duration;
 
 /** The calls that the native library counted while some work was done. */
 public record Counted(long recorded, long aborted) {
-    /** Something that is done. */
+    /** Work whose calls are counted. */
     public interface Work {
         void run() throws Exception;
     }

@@ -139,7 +139,7 @@ class TagsTest {
         for (var factory : LABELLED_FACTORIES) {
             assertTrue(factory.apply("a", labels).toString().contains("{b=x%3Bc%3Dd%2C%20ü;c=d}"));
         }
-        assertEquals("a", Counter.of("a", Map.of("b", "/".repeat(300))).tag()); // as it is counted
+        assertEquals("a", Counter.of("a", Map.of("b", "/".repeat(300))).tag()); // the name that is counted
         assertEquals("a", Counter.of("a", Map.of()).tag());
     }
 }

@@ -103,7 +103,7 @@ class TracesTest {
         }
     }
 
-    /** Nor throw for anything: what comes in has been written by anybody. */
+    /** They throw for no header either: strangers may have written it. */
     @Test
     void takeNoHeaderThatIsNotValid() {
         for (String header : Arrays.asList(null, "", " ", "\0", "\ud800", TRACE + "\0", "\0" + TRACE,
@@ -179,7 +179,7 @@ class TracesTest {
         }
     }
 
-    /** As on an event loop, which then has the next request. */
+    /** As on an event loop that goes on with the next request. */
     @Test
     void areNotThoseOfAThreadThatDetaches() {
         var first = request.beginFrom(TRACE);
