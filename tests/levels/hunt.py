@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Runs one test again and again, several at once beside busy loops, until it fails once.
 
-A test that fails once has found a fault, of the product or of its own: this finds it again."""
+A test that failed once has found a fault of the product or of the test: this finds it again."""
 
 import contextlib
 import os

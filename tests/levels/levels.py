@@ -16,7 +16,7 @@ import nightly
 from steps import Step, Steps
 from tests_of import TestsStep, address_space_kept_small, say_total
 
-# As released: what the sanitizers can't see, what measures the release, and what is the same in each build.
+# The folders that run as released: sanitizers cannot see into them, or they measure the release, or never differ.
 CHECK_FOLDERS = "chaos conformance c_api fortran java cheap readme package integration house"
 # The folders that run with the address sanitizer.
 SANITIZED_FOLDERS = ("unit/wire unit/collector unit/metrics unit/agent unit/command unit/client"
@@ -30,7 +30,7 @@ FORMAT = (r"find . -path './build*' -prune -o \( -name '*.[ch]' -o -name '*.[ch]
 SHELL_SCRIPTS = ("shellcheck run .ci/run pmda/Install pmda/Remove pmda/*.sh libtrace/tools/pcp-trace-system.in"
                  " tests/support/*.sh tests/package/*.sh tests/platforms/*.sh tests/views/*.sh demos/*.sh")
 
-# Each version of a tool that only looks at the sources finds something else: they are held to what those of Debian 12 say.
+# Each version of these tools complains of something else: the sources are checked with those of Debian 12.
 LOOKS_OF = {"clang-format": "14.", "shellcheck": "0.9.", "clang-tidy": "14."}
 
 LEFT_OUT = """\
@@ -44,7 +44,7 @@ def built(preset, minutes, folders="", after=(), target=()):
     configure = Step(f"{preset} configure",
                      ["cmake", "--preset", preset, f"-DPCP_TRACE_TEST_FOLDERS={folders.replace(' ', ';')}"],
                      0.1, "builds", after)
-    # Nicer than the tests beside it, but not so much that a busy machine never gets to it.
+    # The tests beside it come first, but the build must go on even on a busy machine.
     build = Step(f"{preset} build", ["nice", "-n", "3", *address_space_kept_small(
         ["cmake", "--build", "--preset", preset, *target])], minutes, "builds", [configure])
     return [configure, build]
@@ -96,7 +96,7 @@ def level_all():
 def level_views():
     release = built("release", 4, target=["--target", "views"])
     return [*release,
-            # If npm gives nothing, the test that needs it fails, and the others run all the same.
+            # If npm fails, the test that needs speedscope fails, and the others run all the same.
             plain("speedscope", ["tests/views/speedscope.sh", "build/speedscope"], 0.1, lane="tests"),
             TestsStep("views tests", "views", 1, release)]
 

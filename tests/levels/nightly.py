@@ -16,8 +16,8 @@ from tests_of import address_space_kept_small, own_words
 STATE = os.path.join(ROOT, "build", "nightly.json")
 FUZZ = os.path.join(ROOT, "build", "coverage", "tests", "fuzz")
 
-# One sort of work: so many units in all, in parts of so many. `command(seed, units)` gives the command of a part
-# and what its environment has besides.
+# One sort of work: `units` in all, in parts of `part` units. `command(seed, units)` gives the command of a part
+# and the variables to add to its environment.
 Sort = collections.namedtuple("Sort", "name units part command")
 
 

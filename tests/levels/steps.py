@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Commands that wait for each other, each with a log of its own, and how far they are."""
+"""Commands that wait for each other, each with a log of its own, and their progress."""
 
 import os
 import re
@@ -29,7 +29,7 @@ def tail_of(path, size):
 
 class Step:
     """One command. Steps of one lane run one after the other; a step starts when those in `after` have
-    succeeded. `minutes` is what it takes on two idle cores, cold."""
+    succeeded. `minutes` is its time on two idle cores, with cold caches."""
 
     def __init__(self, name, command, minutes, lane, after=(), when_done=None):
         self.name, self.command, self.minutes, self.lane = name, command, minutes, lane
@@ -48,7 +48,7 @@ class Step:
         self.state = "runs"
 
     def look(self):
-        """Takes note if the command has ended."""
+        """Notes whether the command has ended."""
         self.took = time.monotonic() - self._started
         if (status := self._process.poll()) is None:
             return
@@ -79,7 +79,7 @@ class Step:
 
 
 class Steps:
-    """Runs steps to the end of the last one, and says how far they are."""
+    """Runs steps until all have ended, and prints their progress."""
 
     def __init__(self, steps):
         self._steps = steps
@@ -129,7 +129,7 @@ class Steps:
         return time.monotonic() - self._started
 
     def _say_where(self, running):
-        """The minutes expected: as those of all steps on an idle machine, times how much slower it goes here."""
+        """Prints the time so far and the expected one: that of all steps on an idle machine, scaled by this one."""
         done = sum(step.minutes * step.share_done() for step in self._steps)
         text = clock(self._elapsed())
         if done > self._minutes / 20:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A step that runs the tests of a preset with CTest, and what it says of those that failed."""
+"""A step that runs the tests of a preset with CTest, and reports those that failed."""
 
 import os
 import re
@@ -12,7 +12,7 @@ MOST_LINES = 60
 
 
 def address_space_kept_small(command):
-    """The sanitizers of Debian 12 fail now and then where the kernel scatters addresses more than its own."""
+    """The sanitizers of Debian 12 fail now and then if the kernel randomizes more address bits than theirs."""
     try:
         with open("/proc/sys/vm/mmap_rnd_bits", encoding="ascii") as file:
             scattered = int(file.read()) > 28
@@ -22,7 +22,7 @@ def address_space_kept_small(command):
 
 
 def ctest_command(preset, *arguments):
-    # Tests wait a lot and compute little: more at once than there are processors.
+    # Tests mostly wait and compute little: so more of them run at once than there are processors.
     return address_space_kept_small(["ctest", "--preset", preset, "--parallel", str(3 * os.cpu_count()), *arguments])
 
 
@@ -39,16 +39,16 @@ def own_words(output):
 
 
 def has_skipped_itself(case):
-    """As one that needs a processor's counter does where the kernel does not trust it."""
+    """As a test does that needs a counter of the processor, on kernels that do not trust it."""
     skipped = case.find("skipped")
     return skipped is not None and skipped.get("message", "").startswith("SKIP_")
 
 
 class TestsStep(Step):
-    """Knows after its end how many tests passed (`count`), and what the others said (`report`)."""
+    """After its end `count` says how many tests passed, and `report` has the output of the others."""
 
     def __init__(self, name, preset, minutes, after=(), arguments=()):
-        self._preset = "check" if preset == "once" else preset  # that is the build
+        self._preset = "check" if preset == "once" else preset  # their build
         self._results = os.path.join(LOGS, re.sub("[^a-z0-9]+", "-", name) + ".xml")
         self.passed = self.failed = self.skipped = 0
         self.count = ""
@@ -64,7 +64,7 @@ class TestsStep(Step):
         try:
             cases = ElementTree.parse(self._results).getroot().findall("testcase")
         except (OSError, ElementTree.ParseError):
-            return  # CTest itself failed, and its log says why
+            return  # CTest itself failed; its log says why
         skipped = [case for case in cases if has_skipped_itself(case)]
         bad = [case for case in cases if case.get("status") != "run" and case not in skipped]
         self.failed, self.skipped = len(bad), len(skipped)
@@ -82,7 +82,7 @@ class TestsStep(Step):
 
 
 def say_total(steps):
-    """The line that machines which run tests look for."""
+    """Prints the line that CI machines look for."""
     tests = [step for step in steps if isinstance(step, TestsStep)]
     total = {word: sum(getattr(step, word) for step in tests) for word in ("passed", "failed", "skipped")}
     print(", ".join(f"{number} {word}" for word, number in total.items() if number or word != "skipped"))

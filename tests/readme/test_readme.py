@@ -38,7 +38,7 @@ class Readme(unittest.TestCase):
         return path
 
     def counts_of(self, *command):
-        """Runs an example, which must print nothing, and gives the counts of its tags."""
+        """Runs an example, which must print nothing. Gives the counts of its tags."""
         with PrivatePmcd(agent=OUR_AGENT.path, namespace=OUR_AGENT.namespace) as pmcd:
             environment = pmcd.environment(OUR_LIBRARY)
             environment["PATH"] = f"{os.path.dirname(OUR_PMTRACE)}:{environment['PATH']}"

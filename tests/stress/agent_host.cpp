@@ -27,7 +27,7 @@ enum class Question : char {
   Captured
 };
 
-// Comes behind the questions about monitors.
+// Sent after a question about a monitor.
 struct OfMonitor {
   std::size_t number;
   std::size_t amount;
@@ -93,7 +93,7 @@ std::vector<Total> totals_of(TestAgent& agent) {
 
 AgentHost::Counters counters_of(TestAgent& agent) {
   const agent::IngestCounters& all = agent.counters();
-  // Not dropped_timeout: on a machine that is busy enough a client may really be that slow.
+  // Without dropped_timeout: on a very busy machine a client may really be that slow.
   return {all.connections, all.duplicates,
           all.refused_permission + all.refused_limit + all.refused_quota + all.dropped_malformed +
               all.dropped_limit};
@@ -166,7 +166,7 @@ void serve(int socket) {
   }
 }
 
-// Asks, and fills the answer or throws: the agent has died.
+// Asks, and fills in the answer; throws if the agent has died.
 template <typename Answer>
 void ask(int socket, Question question, Answer& answer) {
   if (::send(socket, &question, sizeof question, MSG_NOSIGNAL) != sizeof question ||
@@ -182,7 +182,7 @@ AgentHost::AgentHost() {
   pid_ = ::fork();
   if (pid_ < 0) std::abort();
   if (pid_ == 0) {
-    ::close(ends[0]);  // and ends, in order, with the last of the test's processes
+    ::close(ends[0]);  // so this process ends well with the last of the test's processes
     serve(ends[1]);
     ::_exit(0);
   }

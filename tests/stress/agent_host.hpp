@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A TestAgent in a process of its own, for tests that fork: then the only threads that a fork can
-// find in the middle of something are the library's and the test's.
+// A TestAgent in a process of its own, for tests that fork: so a fork can interrupt only threads of
+// the library and of the test.
 #pragma once
 
 #include <sys/types.h>
@@ -24,11 +24,11 @@ class AgentHost {
   struct Counters {
     std::uint64_t connections;  // now
     std::uint64_t duplicates;
-    std::uint64_t complaints;  // peers refused, or dropped for what they said
+    std::uint64_t complaints;  // peers refused, or dropped for a fault of theirs
   };
 
-  // Points the library at it by the environment. Requires: a process without threads, in which
-  // nothing was traced before.
+  // Sets the environment so that the library connects to it. Requires: a process without threads
+  // that has traced nothing yet.
   AgentHost();
   ~AgentHost();
   AgentHost(const AgentHost&) = delete;
@@ -38,11 +38,11 @@ class AgentHost {
   std::string socket_path() const { return directory_ + "/agent.socket"; }
   std::uint16_t port() const { return port_; }
 
-  // Keeps it from running.
+  // Stops the process of the agent, and lets it go on.
   void pause() const;
   void go_on() const;
 
-  // A monitor of spans, by a number. Those of an agent are to be closed before another one starts.
+  // Monitors of spans have numbers. Close them before another agent starts.
   static constexpr std::size_t kMaxMonitors = 8;
   struct Span {
     std::uint64_t id;
@@ -57,9 +57,9 @@ class AgentHost {
   void close_monitor(std::size_t number);
   Spans read_monitor(std::size_t number, std::size_t most);
   void set_span_bytes(std::size_t bytes);
-  std::uint64_t captured();  // of all captures together
+  std::uint64_t captured();  // in all captures together
 
-  // As those of TestAgent.
+  // As in TestAgent.
   void stop();
   void start();
   Totals totals();
@@ -71,7 +71,7 @@ class AgentHost {
                       const std::string& filter = {});
 
   int socket_ = -1;
-  const pid_t owner_ = ::getpid();  // a child of it whose main leaves destroys its copy in vain
+  const pid_t owner_ = ::getpid();  // a forked child's copy ends nothing
   pid_t pid_ = -1;
   std::string directory_;
   std::uint16_t port_ = 0;

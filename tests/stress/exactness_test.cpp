@@ -70,7 +70,7 @@ TEST(Exactness, EveryKindOfCallArrives) {
   EXPECT_EQ(stats().version, 2);
 }
 
-// A queue of a few records, so that most calls find it full and take the slow way.
+// A queue of a few records: most calls find it full and take the slow way.
 TEST(Exactness, HoldsForManyThreadsThatOutrunTheFlusher) {
   ::setenv("PCP_TRACE_QUEUE", "8", 1);
   TestAgent agent;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A fork must not find the library's thread inside somebody's lock. Here it is the lock of an
-// allocator that, unlike the C library's, takes no care of forks, and from which each new thread
-// has something before it is anybody's, as with the address sanitizer's.
+// A fork must not happen while the library's thread holds a lock: here that of an allocator that,
+// unlike the C library's, is not prepared for forks. As with the one of the address sanitizer, each
+// new thread allocates from it before its function runs.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sys/wait.h>
@@ -65,7 +65,7 @@ static void* allocate(std::size_t bytes, std::size_t alignment) {
   throw std::bad_alloc();
 }
 
-// Not inline, or the compiler would see that they do not match.
+// Not inline: else the compiler would complain that new and delete do not match.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   return allocate(bytes, alignof(std::max_align_t));
 }
@@ -84,7 +84,7 @@ static void* allocate(std::size_t bytes, std::size_t alignment) {
 namespace pcp::trace {
 namespace {
 
-// Forks that wait as long as it takes, on a busy machine, too.
+// Forks wait as long as necessary, also on a busy machine.
 struct ForkRest : testing::Test {
   ForkRest() {
     client::fork_patience = std::chrono::minutes(1);

@@ -24,12 +24,12 @@ namespace {
 
 constexpr double kPatience = 60;
 
-// Runs `work` in a forked child, which ends with its result by `leave`.
+// Runs `work` in a forked child, which calls `leave` with its result.
 template <typename Work>
 pid_t fork_child(Work work, void (*leave)(int) = ::_exit) {
   const pid_t child = ::fork();
   if (child == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that is ended leaves nobody behind
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that is killed leaves no child behind
     leave(work());
   }
   return child;
@@ -130,7 +130,7 @@ TEST(Lifecycle, ExitHandlersMayTrace) {
   EXPECT_EQ(exit_status_of(fork_child(
                 [] {
                   pmtracepoint("before");
-                  // Not atexit: the library's objects, which are in this program, turn it off.
+                  // Not atexit: the library's objects are in this program, and turn it off.
                   ::on_exit([](int, void*) { pmtracepoint("in a handler"); }, nullptr);
                   return 0;
                 },
@@ -197,7 +197,7 @@ TEST(Lifecycle, ThreadLocalDestructorsMayTrace) {
       [[maybe_unused]] const volatile auto* touched = &object;
       pmtracepoint("thread");
     }).join();
-  // A key's destructor, which runs in any order with the library's own.
+  // This key's destructor may run before or after the library's own.
   pthread_key_t key;
   pthread_key_create(&key, [](void*) { pmtracepoint("key destructor"); });
   for (int i = 0; i < 50; ++i)
@@ -220,7 +220,7 @@ TEST(Lifecycle, AnEndOnAnotherThreadClosesWhatAnEndedThreadBegan) {
   EXPECT_EQ(agent.total(TraceType::Transact, "handed over").count, 1u);
 }
 
-// Each of the threads takes the place of the one before.
+// Each thread reuses the recorder of the one before.
 TEST(Lifecycle, AllThatEndedThreadsBeganCanBeEnded) {
   constexpr int kThreads = 5;
   AgentHost agent;

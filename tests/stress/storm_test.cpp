@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A while of everything at once: many threads, many tags, all kinds of calls, by name and by
+// Everything at once for a while: many threads, many tags, all kinds of calls, by name and by
 // handle, queues that overflow, threads that come and go, and forks all the time, whose children do
-// the same. Then the agent's numbers are those of all processes together.
+// the same. At the end the agent's numbers must be those of all processes together.
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -29,7 +29,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// TRACE_STORM_S in the environment says how long.
+// The variable TRACE_STORM_S sets another duration.
 std::chrono::seconds duration() {
   const char* seconds = std::getenv("TRACE_STORM_S");
   return std::chrono::seconds(seconds ? std::atoi(seconds) : 10);
@@ -47,8 +47,8 @@ struct Done {
 using AllDone = std::array<Done, kTags>;
 
 // The sanitizers' allocators do not survive a fork beside threads that allocate, as these do all
-// the time: the child finds a lock taken that nobody will give back, and its flusher waits for
-// ever. There the threads have to do.
+// the time: in the child their lock stays taken for ever, and the flusher waits for it. So with
+// sanitizers there are threads only.
 #ifdef TRACE_SANITIZED
 constexpr bool kForks = false;
 #else

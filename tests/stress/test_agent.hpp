@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A collector in the test's own process, on a Unix socket in a temporary
-// directory, with the library pointed at it by the environment.
+// A collector in the test's own process, on a Unix socket in a temporary directory. Sets the
+// environment so that the library connects to it.
 #pragma once
 
 #include <chrono>
@@ -15,12 +15,12 @@ namespace pcp::trace {
 
 class TestAgent {
  public:
-  // Requires: nothing was traced in this process before.
+  // Requires: this process has traced nothing yet.
   TestAgent();
   ~TestAgent();
 
-  // Ends the agent, whose totals can still be read, and starts another one that knows nothing of
-  // the first.
+  // stop() ends the agent, whose totals can still be read; start() starts another one that knows
+  // nothing of the first.
   void stop();
   void start();
 
@@ -38,7 +38,7 @@ class TestAgent {
   std::unique_ptr<agent::Collector> collector_;
 };
 
-// By the environment.
+// Sets the library's environment.
 void point_library_at(const std::string& directory);
 
 // Waits until an agent has counted as many calls of this type, or a long time has passed.

@@ -38,8 +38,8 @@ class Browser:
         self.look(width, height, theme)
 
     def _start(self, to_browser, from_browser):
-        # The browser reads from descriptor 3 and writes to 4; a shell puts them there, from where none is in
-        # the way of the other. (sh knows no descriptors of two digits.)
+        # The browser reads from descriptor 3 and writes to 4; a shell moves them there from higher numbers, so
+        # that neither overwrites the other. (sh cannot name descriptors of two digits.)
         to_browser, from_browser = (fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in (to_browser, from_browser))
         arguments = [PROGRAM, "--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu",
                      "--disable-dev-shm-usage", "--no-first-run", "--disable-extensions", "--disable-background-networking",
@@ -60,7 +60,7 @@ class Browser:
         self._process.wait()
         os.close(self._write_end)
         os.close(self._read_end)
-        # Its helpers notice that it has gone, and may still write for a moment.
+        # Its helper processes may still write for a moment.
         shutil.rmtree(self._directory.name, ignore_errors=True)
         self._directory._finalizer.detach()
 
@@ -100,7 +100,7 @@ class Browser:
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
 
     def open(self, path):
-        """Opens a file and waits until the page has drawn what it knows."""
+        """Opens a file and waits until the page has drawn its data."""
         self.go("file://" + os.path.abspath(path), "typeof pcpTrace !== 'undefined'")
         self.evaluate("pcpTrace.ready")
         self.settle()
@@ -115,7 +115,7 @@ class Browser:
                 raise TimeoutError(f"the page does not load: {self.complaints()}")
 
     def evaluate(self, expression):
-        """Gives what an expression of Javascript is, or what a promise comes to."""
+        """Gives the value of an expression of JavaScript, or that of its promise."""
         answer = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
         if "exceptionDetails" in answer:
             details = answer["exceptionDetails"]
@@ -123,7 +123,7 @@ class Browser:
         return answer["result"].get("value")
 
     def settle(self):
-        """Waits until all that is due has been drawn."""
+        """Waits until all pending drawing is done."""
         self.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))")
 
     def press(self, key, text=None):
@@ -143,18 +143,18 @@ class Browser:
         self.settle()
 
     def place(self, selector):
-        """Gives the middle of an element that is scrolled into the window."""
+        """Scrolls an element into the window. Gives its middle and its size."""
         return self.evaluate(f"""(() => {{ const it = document.querySelector({json.dumps(selector)});
             it.scrollIntoView({{block: "center", behavior: "instant"}}); const box = it.getBoundingClientRect();
             return [box.left + box.width / 2, box.top + box.height / 2, box.width, box.height]; }})()""")
 
     def complaints(self):
-        """Gives what the page wrote on the console or failed at."""
+        """Gives the page's errors and its output on the console."""
         return [event for event in self.events if event.get("method") in
                 ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded")]
 
     def requests(self):
-        """Gives the addresses that were asked for."""
+        """Gives the addresses that the page requested."""
         return [event["params"]["request"]["url"] for event in self.events
                 if event.get("method") == "Network.requestWillBeSent"]
 

@@ -25,7 +25,7 @@ inline SpanEvent made_span(const std::string& tag, std::uint64_t id, std::uint64
   return span;
 }
 
-// On another host.
+// Moves a span to another host.
 inline SpanEvent elsewhere(SpanEvent span, const std::string& service, std::uint32_t pid,
                            const std::string& host = "build7") {
   span.service = service;
@@ -42,7 +42,7 @@ inline SpanEvent made_event(wire::SpanKind kind, const std::string& tag, std::ui
   return event;
 }
 
-// A checkout that asks two others, so many times as long as usual.
+// A checkout that calls two other services; it takes `slowness` times as long as usual.
 inline SpanTrace checkout(std::uint64_t id, std::uint64_t begin_us, std::uint64_t slowness) {
   const auto us = [slowness](std::uint64_t usual) { return usual * slowness; };
   const auto at = [&](std::uint64_t usual) { return begin_us + us(usual); };
@@ -72,7 +72,7 @@ inline SpanTrace checkout(std::uint64_t id, std::uint64_t begin_us, std::uint64_
   return trace;
 }
 
-// More than a page has, one in another one's.
+// More spans than a page shows, nested 40 deep.
 inline SpanTrace deep(std::uint64_t begin_us) {
   SpanTrace trace;
   trace.id = {1, 1};

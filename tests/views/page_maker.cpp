@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Writes the page of a made-up run, as the tests name it: page_maker RUN FILE. Prints what a test
-// finds in the page again, as JSON.
+// Writes the page of a made-up run, which tests choose by its name: page_maker RUN FILE. Prints, as
+// JSON, values that a test must find in the page.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -54,7 +54,7 @@ Model model_of(std::size_t points, std::chrono::nanoseconds step) {
 struct Habit {
   double per_second;
   double median_s;
-  double spread;  // of the logarithms
+  double spread;  // standard deviation of the logarithms
   double failed = 0;
   double slow_tail = 0;  // share of calls that take ten times as long
 };
@@ -65,7 +65,7 @@ double quantile_of(std::vector<double>& values, double q) {
   return *at;
 }
 
-// A wave, and a bad time from 58% to 66% of the run.
+// A wave, and higher load from 58% to 66% of the run.
 double load_at(double share) {
   return 1 + 0.35 * std::sin(share * 11) + 0.2 * std::sin(share * 37 + 1);
 }
@@ -78,7 +78,7 @@ class Maker {
  public:
   explicit Maker(Model& model, unsigned seed = 7) : model_(model), random_(seed) {}
 
-  // A transaction, or an observation, out of random values: each interval has its own.
+  // A transaction or an observation with random values; each interval has its own.
   void measure(const std::string& name, TraceType type, const Habit& habit, bool is_coarse = false,
                bool has_histogram = true) {
     Tag tag = tag_of(name, type);

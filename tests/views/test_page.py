@@ -14,7 +14,7 @@ import unittest
 from browser import Browser
 
 MAKER = os.environ["PAGE_MAKER"]
-MOST_BYTES = 20_000_000  # of a page
+MOST_BYTES = 20_000_000  # the largest page
 CONTROL = 2  # the modifier
 
 
@@ -29,14 +29,14 @@ def browser():
 
 @functools.cache
 def made(run):
-    """Gives the path of a run's page, and what is in it. The run is one of page_maker's or an archive."""
+    """Gives the path of a run's page, and its content. The run is one of page_maker's or an archive."""
     path = os.path.join(directory.name, os.path.basename(run) + ".html")
     done = subprocess.run([MAKER, run, path], check=True, capture_output=True, text=True)
     return path, json.loads(done.stdout)
 
 
 class PageTestCase(unittest.TestCase):
-    """Tests of one page each; all share a browser."""
+    """Each test opens one page; all share a browser."""
 
     maxDiff = None
 
@@ -44,14 +44,14 @@ class PageTestCase(unittest.TestCase):
         self.browser = browser()
 
     def page(self, run):
-        """Makes a page and opens it. Gives what page_maker says that it shows."""
+        """Makes a page and opens it. Gives the values that page_maker says it shows."""
         self.path, shown = made(run)
         self.browser.open(self.path)
         self.addCleanup(self.assert_calm)
         return shown
 
     def assert_calm(self):
-        """Neither a complaint nor a request, but for the page itself."""
+        """The page has no complaints, and requested nothing but itself."""
         self.assertEqual(self.browser.complaints(), [])
         self.assertEqual(self.browser.requests(), ["file://" + self.path])
 
@@ -68,7 +68,7 @@ class PageTestCase(unittest.TestCase):
         self.browser.click(x, y, **how)
 
     def drag_over(self, selector, begin, end):
-        """Draws the pointer from one part of a chart's width to another."""
+        """Drags the pointer from one part of a chart's width to another."""
         x, y, width, _ = self.browser.place(selector)
         left = x - width / 2
         self.browser.mouse("mousePressed", left + begin * width, y)

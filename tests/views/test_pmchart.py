@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Single transactions in pmchart (of Debian's pcp-gui): as dots in time, of an archive that a pmlogger has
+"""Single transactions in pmchart (of Debian's pcp-gui), as dots in time, from an archive that a pmlogger
 made. The test reads the drawing pixel by pixel."""
 
 import os
@@ -39,8 +39,8 @@ class Archive(TraceTestCase):
         return path
 
     def log(self, requests):
-        """Makes an archive of so many requests with a query in each: one for each of pmlogger's samples,
-        a second after each other. Gives when they began."""
+        """Makes an archive of so many requests with a query in each: one request for each of pmlogger's
+        samples, one a second. Gives the times when they began."""
         self.assertEqual(self.pmcd.pmstore("tracing.control.filter", "tag=*")[0], 0)
         logger = Pmlogger(self.pmcd, self.path("archive"), "tracing.events", unix=True, every="1 sec")
         self.addCleanup(logger.end)
@@ -59,7 +59,7 @@ class Archive(TraceTestCase):
         return begins
 
     def draw(self):
-        """Gives the columns of the picture that have something red, of the archive's last 12 seconds."""
+        """Draws the archive's last 12 seconds. Gives the columns of the picture that have red pixels."""
         picture = self.path("picture.ppm")
         environment = os.environ | {"QT_QPA_PLATFORM": "offscreen", "HOME": self.directory,
                                     "XDG_RUNTIME_DIR": self.directory}
@@ -78,7 +78,7 @@ class Archive(TraceTestCase):
         times = self.log(REQUESTS + 1)
         columns = self.draw()
         begins = [column for before, column in zip([-100] + columns, columns) if column - before > 20]
-        # The last one, at the very end of the archive, may be beyond the chart's.
+        # The last one is at the very end of the archive, perhaps beyond the end of the chart.
         self.assertIn(len(begins), (REQUESTS, REQUESTS + 1), columns)
         a_second = (begins[-1] - begins[0]) / (times[len(begins) - 1] - times[0])
         for begin, its_time in zip(begins, times):

@@ -21,7 +21,7 @@ from trace_test import TraceTestCase
 
 PAGE = os.path.join(os.environ["SPEEDSCOPE"], "package/dist/release/index.html")
 
-# Before the page's own: a dialog would wait for a person, and what is saved is to stay here.
+# Runs before the page's scripts: a dialog would wait for a person, and saved files must stay here.
 PREPARED = """
 alert = (text) => console.error(text);
 URL.createObjectURL = (blob) => { globalThis.saved = blob.text(); return "#"; };
@@ -35,19 +35,19 @@ def setUpModule():
 
 
 class Speedscope(Browser):
-    """One that shows a file."""
+    """A browser in which speedscope shows a file."""
 
     def __init__(self, path):
         super().__init__()
         self.call("Page.addScriptToEvaluateOnNewDocument", source=PREPARED)
-        # As its own command does it, since a page from a file must not read others.
+        # As speedscope's own command does, since a page from a file must not read other files.
         with open(path, "rb") as file, open(path + ".js", "w", encoding="utf-8") as script:
             contents = base64.b64encode(file.read()).decode()
             script.write(f'speedscope.loadFileFromBase64("spans", "{contents}")')
         self.go(f"file://{PAGE}#localProfilePath={path}.js", "document.title !== 'speedscope'")
 
     def complaints(self):
-        """Without what it says of its own state, and Chromium of its graphics."""
+        """Leaves out messages of speedscope about its state, and of Chromium about its graphics."""
         return [event for event in super().complaints()
                 if event["params"].get("type") not in ("log", "timeEnd") and
                 event["params"].get("entry", {}).get("level") != "warning"]
@@ -78,7 +78,7 @@ class Spans(TraceTestCase):
         self.directory = self.enterContext(tempfile.TemporaryDirectory(prefix="views-"))
 
     def shown(self, path):
-        """Gives what speedscope has understood of a file, once all of its views have drawn it."""
+        """Gives speedscope's own export of a file, once all of its views have drawn it."""
         browser = self.enterContext(Speedscope(path))
         for view in "123":
             browser.press(view)
@@ -94,7 +94,7 @@ class Spans(TraceTestCase):
         expected = collections.defaultdict(collections.Counter)
         noted = {"request": ' {"route":"/cart","rows":12,"\\"":"<b>"}', "pay": ' {"aborted":"declined"}'}
         for span in exported.spans():
-            if span["tag"] != OVERLAPPING:  # of what overlaps it knows nothing
+            if span["tag"] != OVERLAPPING:  # speedscope shows no overlapping transactions
                 name = span["tag"] + noted.get(span["tag"], "")
                 expected[span["pid"], span["tid"]][name] += span["duration"]
         self.assertGreaterEqual(len(expected), 3)
@@ -104,7 +104,7 @@ class Spans(TraceTestCase):
         self.assertEqual(self.elements, 0)
 
     def test_may_meet(self):
-        """At a nanosecond: as sums of a double's fractions they would not."""
+        """Begin and end meet to the nanosecond; sums of a double's fractions would not."""
         path = os.path.join(self.directory, "spans.json")
         command = subprocess.Popen([recorded.COMMAND, "export", "--chrome", path, "-s", "1", "-h",
                                     self.pmcd.host(True)], stdin=subprocess.DEVNULL)
