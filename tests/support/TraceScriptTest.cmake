@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Registers Python's end-to-end tests, which drive what was built against a pmcd of their own:
+# Registers end-to-end tests in Python, which run the built programs with a pmcd of their own:
 # trace_script_test(name label script arguments...)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 find_library(STOCK_TRACE_LIBRARY pcp_trace REQUIRED)
@@ -10,8 +10,8 @@ if(CMAKE_CROSSCOMPILING_EMULATOR)
   set(TRACE_RUN_FROM ${PROJECT_BINARY_DIR}/tests/emulated)
 endif()
 
-# Gives what scripts run of a program of ours: itself or, built for another processor, a script that has the emulator
-# run it: trace_runnable(target variable)
+# Gives the file that scripts run for a program of ours: the program or, if it is built for another processor, a script
+# that runs it in the emulator: trace_runnable(target variable)
 function(trace_runnable target variable)
   set(${variable} $<TARGET_FILE:${target}> PARENT_SCOPE)
   if(CMAKE_CROSSCOMPILING_EMULATOR)
@@ -49,7 +49,7 @@ function(trace_script_test name label script)
   set_tests_properties(${name} PROPERTIES LABELS ${label} COST 20 ENVIRONMENT "${environment}")
 endfunction()
 
-# One test for each class of a script, so that they run at once: trace_script_tests(name label script)
+# One test for each class of a script, so that they run in parallel: trace_script_tests(name label script)
 function(trace_script_tests name label script)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${script})
   file(STRINGS ${script} classes REGEX "^class [A-Za-z]+")
@@ -61,7 +61,7 @@ function(trace_script_tests name label script)
   endforeach()
 endfunction()
 
-# Adds a program as PCP's users have it: their header, their library, no path to any other.
+# Adds a program like those of PCP's users: with PCP's header and library, and no path to another one.
 function(trace_stock_program name)
   add_executable(${name} ${ARGN})
   target_include_directories(${name} SYSTEM PRIVATE ${STOCK_TRACE_INCLUDE_DIR})
@@ -69,7 +69,7 @@ function(trace_stock_program name)
   _trace_test_program(${name})
 endfunction()
 
-# Adds a program of our library's users; it, too, has no path to the library.
+# Adds a program like those of our library's users; it has no path to the library either.
 function(trace_program name)
   add_executable(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE pcp::trace)

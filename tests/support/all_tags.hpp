@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// All that a collector knows of the tags of a type, however many slices it takes.
+// Reads all tags of a type from a collector, in as many slices as necessary.
 #pragma once
 
 #include <vector>
@@ -20,7 +20,7 @@ inline std::vector<KnownTag> all_tags(const Reader& reader, TraceType type,
   std::vector<KnownTag> tags;
   for (std::vector<TagValues> slice; slices.next(slice);)
     for (const TagValues& values : slice) tags.push_back({{}, values});
-  std::size_t next = 0;  // tags that have come meanwhile have a name only
+  std::size_t next = 0;  // tags that came meanwhile have only a name
   reader.instances(type, 0, [&](InstanceName&& name) {
     if (next < tags.size()) tags[next++].name = std::move(name);
   });

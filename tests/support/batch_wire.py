@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Version 2 of the trace protocol, as far as the tests speak it with raw sockets."""
+"""The parts of version 2 of the trace protocol that tests need with raw sockets."""
 
 import os
 import socket
@@ -9,7 +9,7 @@ import legacy_wire
 
 HELLO, WELCOME, TAGS, BATCH, BATCHACK, BYE = range(0x7060, 0x7066)
 POINT = 2
-MALFORMED = 1  # why an agent says BYE
+MALFORMED = 1  # the reason in an agent's BYE
 
 
 def varint(number):
@@ -48,8 +48,8 @@ def encode_points(sequence, counts):
 
 
 def encode_in_flight(sequence, open_counts):
-    """A batch of nothing but what is in flight: for a tag's id how many, for how many seconds the
-    oldest, and its thread."""
+    """A batch of nothing but transactions in flight: by a tag's id their number, the age of the oldest
+    in seconds, and its thread."""
     in_flight = (field(6, field(1, tag) + field(2, count) + field(3, int(seconds * 1e9)) +
                        field(4, tid))
                  for tag, (count, seconds, tid) in open_counts.items())
@@ -58,7 +58,7 @@ def encode_in_flight(sequence, open_counts):
 
 
 def encode_welcome():
-    """That of an agent which remembers the session, but has applied none of its batches."""
+    """The WELCOME of an agent that remembers the session, but has applied none of its batches."""
     instance = varint(1 << 3 | 1) + struct.pack("<Q", 4711)
     return legacy_wire.encode_pdu(WELCOME, instance + field(2, 1))
 
@@ -72,7 +72,7 @@ def encode_bye(reason):
 
 
 def decode_sequence(batch):
-    """A batch's sequence number, which is its first field. Requires: less than 128."""
+    """A batch's sequence number, its first field. Requires: less than 128."""
     if batch[0] != 1 << 3 or batch[1] > 127:
         raise ValueError("no small sequence number")
     return batch[1]
@@ -84,7 +84,7 @@ def connect(path, timeout, **hello):
 
 
 def connect_and_read_welcome(path, timeout, session, **hello):
-    """The same for this session; gives what the WELCOME says, too."""
+    """The same for this session; gives the content of the WELCOME, too."""
     client = socket.socket(socket.AF_UNIX)
     client.settimeout(timeout)
     client.connect(path)
@@ -102,7 +102,7 @@ def send_points(client, sequence, counts):
 
 
 def send_in_flight(client, sequence, open_counts):
-    """The same with what is in flight."""
+    """The same for transactions in flight."""
     _send_batch(client, encode_in_flight(sequence, open_counts))
 
 

@@ -4,9 +4,9 @@
 
 Usage: coverage.py BUILD_DIRECTORY
 
-The build is one with PCP_TRACE_COVERAGE, whose tests have been run. Lists the files that were not
-run as a whole. A program counts when it has ended as programs do. Exit status 1: less than 90% of the
-lines of a part, or a source that is in nothing that was built."""
+The build has PCP_TRACE_COVERAGE, and its tests have been run. Lists files with lines that were not
+run. Only programs that ended normally count. Exit status 1: less than 90% of the lines of a part were
+run, or a source is in no program or library."""
 
 import collections
 import os
@@ -17,7 +17,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 LEAST_PERCENT = 90
 PARTS = {"client": "libtrace/src", "wire": "libtrace/wire", "collector": "pmda/collector",
          "metrics": "pmda/metrics", "agent": "pmda/agent", "command": "pmda/command"}
-# A stand-in without code of its own to speak of, and what writes the agent's help.
+# A stub almost without code, and the program that writes the agent's help.
 NOT_COUNTED = {"libtrace/src/api/stub.c", "pmda/metrics/metadata.cpp"}
 
 
@@ -28,7 +28,7 @@ def files_below(directory, *endings):
 
 def counts_of_lines(build, files):
     """Gives how often each line was run: path -> line number -> count. `files` are the compiler's
-    notes of lines; those of the counts are beside them, if anything was run."""
+    notes of lines; files of counts are beside them, if anything was run."""
     report = subprocess.run(["llvm-cov", "gcov", "--stdout", *files], cwd=build, check=True, text=True,
                             errors="replace", stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
     counts = collections.defaultdict(collections.Counter)
@@ -39,7 +39,7 @@ def counts_of_lines(build, files):
         if number == 0 and text.startswith("Source:"):
             path = os.path.join(build, text.removeprefix("Source:"))
             lines = counts[os.path.relpath(path, ROOT)]
-        elif number > 0 and count != "-":  # that is no code; "#####" and "=====" were not run
+        elif number > 0 and count != "-":  # "-" is no code; "#####" and "=====" were not run
             lines[number] += int(count) if count.isdigit() else 0
     return counts
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A network that breaks: forwards TCP connections to an agent, and cuts them when told to."""
+"""A network that breaks: forwards TCP connections to an agent, and cuts them on request."""
 
 import socket
 import threading
@@ -7,7 +7,7 @@ import threading
 
 class CuttingProxy:
     """Listens on a free port of its own. A byte that has been taken from one side may be lost, as
-    on a real network: cut() neither waits for what is on its way nor delivers it."""
+    on a real network: cut() does not wait for bytes on their way, nor deliver them."""
 
     def __init__(self, port):
         self._target = ("127.0.0.1", port)
@@ -52,7 +52,7 @@ class CuttingProxy:
             except OSError:
                 client.close()
                 continue
-            for end in (client, agent):  # else each first half waits for its acknowledgement
+            for end in (client, agent):  # else second halves wait until first ones are acknowledged
                 end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             with self._lock:
                 self._open |= {client, agent}

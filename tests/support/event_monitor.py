@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A monitor of PCP that fetches events: libpcp, since its Python module does not unpack them."""
+"""A PCP monitor that fetches events by libpcp itself, since its Python module does not unpack them."""
 
 import collections
 import ctypes
@@ -47,8 +47,8 @@ def _check(status):
 
 
 def unpack(array, name_of):
-    """Turns an array of event records into a list of Event, and the number of missed ones. All bytes
-    that no value has must be 0."""
+    """Turns an array of event records into a list of Event, and the number of missed ones. Bytes that
+    belong to no value must be 0."""
     _, count = struct.unpack_from("<II", array)
     position, events, missed = 8, [], 0
     for _ in range(count):
@@ -73,7 +73,7 @@ def unpack(array, name_of):
 
 
 class EventMonitor:
-    """One context; `missed` adds up what it was told that it has missed."""
+    """One context; `missed` is the number of events that it was told it has missed."""
 
     def __init__(self, host):
         self._context = _check(libpcp.pmNewContext(1, host.encode()))
@@ -106,8 +106,8 @@ class EventMonitor:
         return self._names[pmid]
 
     def fetch(self, times=1):
-        """Fetches what is new. Gives the events as often as they are asked for in the one fetch, or
-        None each where there is no value."""
+        """Fetches new events, asking for the metric `times` times in one fetch. Gives the events for each
+        time, None where there is no value."""
         _check(libpcp.pmUseContext(self._context))
         asked = (ctypes.c_uint * times)(*[self.events_id] * times)
         result = ctypes.POINTER(Result)()
@@ -133,7 +133,7 @@ class EventMonitor:
         return ctypes.string_at(block, block.contents.length)
 
     def events(self):
-        """Gives what is new, None if there is no value."""
+        """Gives new events, None if there is no value."""
         return self.fetch()[0]
 
     def spans(self):
@@ -142,7 +142,7 @@ class EventMonitor:
                 if event.flags & END]
 
     def want(self, text):
-        """Stores a filter of its own."""
+        """Stores this monitor's filter."""
         _check(libpcp.pmUseContext(self._context))
         value = text.encode() + b"\0"
         memory = ctypes.create_string_buffer(4 + len(value))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Captures on the wire: a program that is made by hand, which is told what to capture and sends it."""
+"""Captures on the wire: a program made by hand that is told what to capture, and sends spans."""
 
 import os
 import select
@@ -98,7 +98,7 @@ class Control:
 
 
 class Program:
-    """A traced process that captures what a test says."""
+    """A traced process that sends the spans that a test gives it."""
 
     def __init__(self, path, timeout, tags=(b"request",), session=None, **hello):
         self.session = session or os.urandom(16)
@@ -118,7 +118,7 @@ class Program:
         self.socket.close()
 
     def wait_for_control(self):
-        """Reads until it is told something."""
+        """Reads the next CONTROL."""
         pdu = legacy_wire.read_pdu(self.socket)
         if pdu.type != CONTROL:
             raise ValueError(f"not a CONTROL: {pdu}")
@@ -126,7 +126,7 @@ class Program:
         return self.control
 
     def wait_for_filters(self, *filters):
-        """Reads until it is told of captures with these texts in their filters, and of no other."""
+        """Reads until the captures are exactly those with these texts in their filters."""
         while (self.control is None or len(self.control.captures) != len(filters) or
                not all(self.control.places(text) for text in filters)):
             self.wait_for_control()
@@ -137,7 +137,7 @@ class Program:
         return bool(select.select([self.socket], [], [], 0)[0])
 
     def send(self, *spans, counts=()):
-        """Sends spans and waits until they are acknowledged; takes what else it is told."""
+        """Sends spans and waits until they are acknowledged; takes any CONTROL that comes meanwhile."""
         self.sequence += 1
         self.send_pdu(encode_events(self.sequence, self.control.number, spans, counts))
 

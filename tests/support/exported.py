@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A file of `pcp trace export --chrome` of real programs, and what another monitor saw meanwhile of the
-same transactions. Two programs make what is hard for viewers: transactions that nest, on two threads,
-that overlap, across processes, with notes, with hostile names."""
+"""A file of `pcp trace export --chrome` of real programs, and the same transactions as another monitor
+saw them. Two programs make transactions that are hard for viewers: nested ones, on two threads,
+overlapping, across processes, with notes, with hostile names."""
 
 import json
 import os
@@ -14,10 +14,10 @@ from private_pmcd import PATIENCE_S, wait_until
 from trace_test import Traced
 
 FILTER = ("tag=*", "kind=point,observe,counter")
-# In a line of the programs' input there is no blank.
+# A tag in a line of the programs' input cannot have a blank.
 HOSTILE_TAGS = ('"><img/src=x/onerror=alert(1)>', "</script><script>alert(2)</script>", "\\u0041\\",
                 "__proto__", "constructor", "%s%n", "日本🙂", "\u2028", "\x1b[31m", "x" * 254)
-OVERLAPPING = "late"  # it begins within another one of its thread, and ends after it
+OVERLAPPING = "late"  # it begins inside another one on its thread, and ends after it
 
 
 def _do(program, *lines):
@@ -26,7 +26,7 @@ def _do(program, *lines):
 
 
 def _serve(shop, bank):
-    """One request. Gives how many transactions and events it has."""
+    """Makes one request. Gives the number of its transactions and events."""
     _do(shop, "begin 0 request", "note 0 route /cart", "number 0 rows 12", "note 0 \" <b>",
         "begin 1 query")
     for tag in HOSTILE_TAGS:
@@ -69,13 +69,13 @@ class Exported:
         tried = sum(self._wait_until_captured(program) for program in programs)
         count = tried + _serve(*programs)
         self._see(pmcd, monitor, count)
-        # The command fetches again only when it has kept what it got before.
+        # The command fetches again only after it has kept the last fetch.
         _do(programs[0], "begin 0 last", "end 0")
         self._see(pmcd, monitor, count + 1)
 
     @staticmethod
     def _wait_until_captured(program):
-        """Gives how many transactions were captured by then: one."""
+        """Waits until a transaction is captured. Gives the number of captured ones: one."""
         def is_captured():
             _do(program, "begin 0 first")
             captured = program.call("captured 0")

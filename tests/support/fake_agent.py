@@ -10,7 +10,7 @@ import legacy_wire
 
 class FakeAgent:
     """Listens on a free port; greets each connection with `greeting` (1: welcome, negative:
-    refused, and closed), acknowledges what wants it, and keeps all that it received."""
+    refused, and closed), acknowledges calls that want it, and keeps all that it received."""
 
     def __init__(self, greeting=1):
         self._greeting = greeting
@@ -32,14 +32,14 @@ class FakeAgent:
         for connection in self._connections:
             try:
                 connection.shutdown(socket.SHUT_RDWR)
-            except OSError:  # its peer was faster
+            except OSError:  # the peer has closed it already
                 pass
         for thread in self._threads[1:]:
             thread.join()
 
     @property
     def connections(self):
-        """How many connections there have been."""
+        """The number of connections so far."""
         with self._lock:
             return len(self._connections)
 
@@ -88,7 +88,7 @@ class FakeBatchAgent(FakeAgent):
 
     def __init__(self, refused=0):
         self._to_refuse = refused
-        self.refused = []  # their sequence numbers
+        self.refused = []  # sequence numbers of these batches
         self.acknowledged = []
         super().__init__(greeting=2)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The values of tracing.histogram.*, read as protocol.md says."""
+"""Reads the values of tracing.histogram.*; protocol.md has their format."""
 
 import base64
 import collections
@@ -39,7 +39,7 @@ class Distribution(collections.namedtuple("Distribution", "since coarseness unbi
                             {number: count for number, count in bins.items() if count > 0})
 
     def quantile(self, share):
-        """Gives the middle of the bin in which it is."""
+        """Gives the middle of the bin with this quantile."""
         passed = 0
         for number, count in sorted(self.bins.items()):
             passed += count

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The project as it is installed, for tests of what its users get. A test's module has
+"""The installed project, for tests of it as users get it. A test's module has
 
     setUpModule = installed.set_up
 """
@@ -14,13 +14,13 @@ from private_pmcd import PATIENCE_S
 
 CMAKE = os.environ["TRACE_CMAKE"]
 
-# Set by set_up: a directory for the tests' own things, and where the package is.
+# Set by set_up: a directory for the tests' files, and the path of the package.
 work = None
 prefix = None
 
 
 def run(*command, **options):
-    """Runs a command that has to work, and gives what it printed."""
+    """Runs a command that must succeed. Gives its output."""
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           timeout=10 * PATIENCE_S, check=False, **options)
     if done.returncode != 0:
@@ -32,7 +32,7 @@ def set_up():
     global work, prefix
     work = tempfile.mkdtemp(prefix="trace-installed-")
     unittest.addModuleCleanup(shutil.rmtree, work)
-    # Installed in one place and moved to another: nothing may remember the first.
+    # Installed in one place and moved to another: no file may have the first path in it.
     run(CMAKE, "--install", os.environ["TRACE_BUILD"], "--prefix", os.path.join(work, "first"))
     prefix = os.path.join(work, "moved")
     os.rename(os.path.join(work, "first"), prefix)
@@ -47,6 +47,6 @@ def find(name):
 
 
 def flags(package, *arguments):
-    """Gives what pkg-config says of a package."""
+    """Gives the words that pkg-config prints for a package."""
     environment = dict(os.environ, PKG_CONFIG_PATH=os.path.dirname(find(f"{package}.pc")))
     return run("pkg-config", *arguments, package, env=environment).split()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Version 1 of the trace protocol, as the tests speak it with raw sockets."""
+"""Version 1 of the trace protocol, for tests with raw sockets."""
 
 import collections
 import struct
@@ -34,7 +34,7 @@ def decode_data(payload):
 
 
 def read_exactly(connection, size):
-    """Reads `size` bytes; raises EOFError if the peer is gone before."""
+    """Reads `size` bytes; EOFError if the peer goes before."""
     data = b""
     while len(data) < size:
         part = connection.recv(size - len(data))

@@ -14,8 +14,8 @@ NOTED = {"tag": "request", "status": "aborted", "reason": "declined", "missing":
 
 
 def failed_span(pmcd, *command, environment):
-    """Runs a program while a monitor has its requests captured; the program waits until it is told
-    so. Gives the one that it fails, and what it printed."""
+    """Runs a program while a monitor captures its requests; the program waits for the capture. Gives
+    the span that failed, and the program's output."""
     failed = []
 
     def has_failed():
@@ -33,7 +33,7 @@ def failed_span(pmcd, *command, environment):
 
 
 def assert_noted(test, pmcd, *command, environment):
-    """Checks what a program notes that notes what all do."""
+    """Checks the notes of a program that makes those that all languages make."""
     span, printed = failed_span(pmcd, *command, environment=environment)
     test.assertEqual(printed, "")
     test.assertEqual({name: span.get(name) for name in NOTED}, NOTED)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Takes a stream of bytes apart into the PDUs in it, which may be kept.
+// Splits a stream of bytes into PDUs, which may be kept.
 #pragma once
 
 #include <string>

@@ -8,7 +8,7 @@ from private_pmcd import PATIENCE_S, pcp_configuration
 
 class Pmlogger:
     def __init__(self, pmcd, archive, metrics="trace", unix=False, every="100 msec"):
-        """Starts to log all of some metrics."""
+        """Starts to log these metrics, with all instances."""
         with open(archive + ".conf", "w", encoding="utf-8") as file:
             file.write(f"log mandatory on {every} {{ {metrics} }}\n")
         self._process = subprocess.Popen(
@@ -18,7 +18,7 @@ class Pmlogger:
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def end(self):
-        """Lets it finish its archive, if it has not."""
+        """Lets it finish its archive, if it still runs."""
         if self._process.poll() is None:
             self._process.terminate()
         self._process.wait(PATIENCE_S)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A pmproxy of one's own, which asks a private pmcd what clients of its HTTP port want to know."""
+"""A private pmproxy, which answers clients of its HTTP port with values of a private pmcd."""
 
 import http.client
 import os
@@ -37,7 +37,7 @@ class Pmproxy:
         self._port.close()
 
     def ask(self, what, **parameters):
-        """Gives what it answers about this pmcd, None if it is not there."""
+        """Gives its answer about this pmcd, None if there is none."""
         query = urllib.parse.urlencode({"hostspec": self._pmcd.host(unix=True), **parameters})
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self._port.number}/pmapi/{what}?{query}",
@@ -45,7 +45,7 @@ class Pmproxy:
                 return answer.read().decode()
         except urllib.error.HTTPError as refusal:
             return refusal.read().decode()
-        except http.client.IncompleteRead as answer:  # pmproxy 6.0.3 ends none well that is above 4 KiB
+        except http.client.IncompleteRead as answer:  # pmproxy 6.0.3 ends no answer above 4 KiB correctly
             return answer.partial.decode()
         except urllib.error.URLError:
             return None

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A machine of one's own as far as PCP's Install scripts can see: processes, network, /etc,
+"""A private machine, as far as PCP's Install scripts can see: processes, network, /etc,
 /var/lib/pcp and so on. Processes there run as root, change nothing outside, and end with it.
 
     with PrivateMachine() as machine:
         machine.start_pmcd()
         machine.run("cd /opt/pcp-trace/libexec/pcp/pmdas/trace && ./Install </dev/null")
 
-Works as root, and for an ordinary user where the kernel lets everybody have name spaces.
+Works as root, and for an ordinary user if the kernel allows users name spaces.
 """
 
 import os
@@ -55,7 +55,7 @@ class PrivateMachine:
         return self.run(f"cat {path} 2>/dev/null").stdout
 
     def start_pmcd(self):
-        """As PCP's start-up script does, with no agents but pmcd's own and the one that starts
+        """Starts pmcd as PCP's start-up script does, only with its own agents and the one that starts
         others."""
         self.run("cd /var/lib/pcp/pmns && ./Rebuild -us; cd /var/log/pcp/pmcd &&"
                  " /usr/lib/pcp/bin/pmcd -f -A -l pmcd.log >/dev/null 2>&1 &")

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A pmcd of one's own, with the trace agent as its only agent, in a temporary directory.
+"""A private pmcd, with the trace agent as its only agent, in a temporary directory.
 
     with PrivatePmcd(agent=STOCK_AGENT, options=["-T", "2", "-N", "4"]) as pmcd:
         subprocess.run(["pmtrace", "foo"], env=pmcd.environment())
         assert pmcd.values("trace.point.count") == {"foo": 1}
 
-The system's pmcd is never touched, any number of these can run at once, as root or not, and
-nothing is left behind: no process, port, socket or file.
+It never touches the system's pmcd. Any number can run at once, as root or not. Nothing is left
+behind: no process, port, socket or file.
 """
 
 import atexit
@@ -24,7 +24,7 @@ import time
 STOCK_AGENT = "/usr/lib/pcp/pmdas/trace/pmdatrace"
 STOCK_NAMESPACE = "/usr/lib/pcp/pmdas/trace/root"
 
-# Long, because it is only ever used up by something that is broken (or a very busy machine).
+# Long: only a fault (or a very busy machine) takes all of it.
 PATIENCE_S = 120.0
 
 
@@ -56,9 +56,9 @@ HAS_IPV6 = _has_ipv6()
 
 
 class ReservedPort:
-    """A TCP port that nobody else is given as long as this exists, although nothing listens on it.
+    """A TCP port that is reserved as long as this exists, although nothing listens on it.
 
-    Works because servers set SO_REUSEADDR: they may bind what is bound but not listened on."""
+    Works because servers set SO_REUSEADDR: they may bind a port that is bound but has no listener."""
 
     def __init__(self):
         self._socket = socket.socket(socket.AF_INET6 if HAS_IPV6 else socket.AF_INET)
@@ -90,7 +90,7 @@ def pcp_configuration():
 
 
 def is_running(pid):
-    """False also of a process that has ended and that its parent, who may be anybody, lets lie."""
+    """False also for a process that has ended but that its parent, whoever that is, has not waited for."""
     try:
         return any(state != "Z" for state in thread_states(pid))
     except OSError:
@@ -98,7 +98,7 @@ def is_running(pid):
 
 
 def wait_status(pid):
-    """Gives how a process has ended for which its parent has not yet waited, as os.wait() would."""
+    """Gives the wait status, as of os.wait(), of a process that its parent has not yet waited for."""
     with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
         return int(file.read().split()[-1])
 
@@ -129,7 +129,7 @@ def thread_states(pid):
 
 @contextlib.contextmanager
 def stopped(pid):
-    """Keeps a process from running."""
+    """Stops a process meanwhile."""
     os.kill(pid, signal.SIGSTOP)
     try:
         wait_until(lambda: set(thread_states(pid)) == {"T"}, what="the process to stop")
@@ -159,7 +159,7 @@ def parse_value(text):
 
 
 class NoAnswer(Exception):
-    """Neither values nor the word that there are none: no pmcd, no agent, no such metric."""
+    """Neither values nor a message that there are none: no pmcd, no agent, no such metric."""
 
 
 class PrivatePmcd:
@@ -193,7 +193,7 @@ class PrivatePmcd:
 
     def start(self):
         self.directory = tempfile.mkdtemp(prefix="trace-")
-        atexit.register(self.stop)  # should an interrupt keep the test from it
+        atexit.register(self.stop)  # in case an interrupt keeps the test from it
         try:
             for name in ("run", "log", "tmp", "var/config/pmda"):
                 os.makedirs(self.path(name))
@@ -224,7 +224,7 @@ class PrivatePmcd:
         if self._pmcd:
             agent, pmcd, self._pmcd = self.agent_pid(), self._pmcd, None
             try:
-                if agent:  # before pmcd, which would give it one second, and then kill it
+                if agent:  # before pmcd, which would kill it after one second
                     self._end_agent(agent)
             finally:
                 pmcd.terminate()
@@ -238,7 +238,7 @@ class PrivatePmcd:
 
     def _start_pmcd(self):
         pcp = pcp_configuration()
-        # setpriv: should this process be killed, pmcd goes, and with it the agent.
+        # setpriv: if this process is killed, pmcd and the agent end, too.
         command = ["setpriv", "--pdeathsig", "TERM", f"{pcp['PCP_BINADM_DIR']}/pmcd", "-f", "-A",
                    "-c", self.path("pmcd.conf"), "-n", self.path("root"), "-i", "127.0.0.1",
                    "-p", str(self.pmcd_port), "-s", self.pmcd_socket(),
@@ -247,7 +247,7 @@ class PrivatePmcd:
                    "-l", self.path("log/pmcd.log")]
         if self._host_name:
             command += ["-H", self._host_name]
-        # In a session of its own: a terminal's Ctrl-C is for us, who then end both in order.
+        # In a session of its own: a terminal's Ctrl-C reaches only this process, which then ends both in order.
         self._pmcd = subprocess.Popen(
             command, env=self.pcp_environment(), stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
@@ -260,7 +260,7 @@ class PrivatePmcd:
             file.write(f"trace 10 pipe binary {' '.join(agent)}\n")
 
     def _write_namespace(self, pcp):
-        # The stock `root` includes <stdpmid>, which a machine has only after its pmcd has run.
+        # The stock `root` includes <stdpmid>, which exists only after the machine's pmcd has run.
         with open(self.path("stdpmid"), "w", encoding="utf-8") as file:
             file.write("#define TRACE 10\n")
         subprocess.run(
@@ -272,7 +272,7 @@ class PrivatePmcd:
         """Gives the environment of pmcd and its agents."""
         environment = {
             name: value for name, value in os.environ.items()
-            # The stock agent needs the stock library, and no variable for clients is for it.
+            # The stock agent needs the stock library, and must not get variables for clients.
             if not name.startswith("PCP_TRACE_") and name not in ("LD_LIBRARY_PATH", "LD_PRELOAD")
         }
         environment |= {
@@ -321,7 +321,7 @@ class PrivatePmcd:
         return self._pmcd.pid
 
     def kill_agent(self, with_signal=signal.SIGKILL):
-        """Ends the agent and waits until pmcd has noticed. Nothing starts it again but restart."""
+        """Ends the agent and waits until pmcd has noticed. Only restart starts it again."""
         os.kill(self.agent_pid(), with_signal)
         wait_until(lambda: not self.agent_pid(), what="the agent's end")
         self.pminfo("-f", "trace.control.port")  # makes pmcd notice
@@ -340,13 +340,13 @@ class PrivatePmcd:
         self.start_agent(options)
 
     def take_metrics_out(self):
-        """Lets pmcd know of no metric of the agent's, as where none is installed."""
+        """Makes pmcd forget the agent's metrics, as on a machine without them."""
         shutil.copy(f"{pcp_configuration()['PCP_VAR_DIR']}/pmns/root_pmcd", self.path("root"))
         self._pmcd.send_signal(signal.SIGHUP)
         wait_until(lambda: "Unknown metric" in self.pminfo("trace"), what="pmcd to forget them")
 
     def stopped_agent(self):
-        """Keeps the agent from running: its host takes connections and data, but nobody answers."""
+        """Stops the agent meanwhile: its host takes connections and data, but nobody answers."""
         return stopped(self.agent_pid())
 
     # Paths ---------------------------------------------------------------------------------------
@@ -363,8 +363,8 @@ class PrivatePmcd:
 
     def environment(self, library=None, **variables):
         """Gives the environment of a traced program that talks to this agent: by TCP, or as
-        `variables` say (a value of None takes one away). `library` is the libpcp_trace.so.2 that it
-        shall load; without it, the system's."""
+        `variables` say (None removes one). `library` is the libpcp_trace.so.2 that it loads; without it,
+        the system's."""
         environment = {name: value for name, value in os.environ.items()
                        if not name.startswith("PCP_TRACE_") and name != "LD_LIBRARY_PATH"}
         environment |= {"PCP_TRACE_HOST": "127.0.0.1", "PCP_TRACE_PORT": str(self.trace_port),
@@ -390,11 +390,11 @@ class PrivatePmcd:
         return self._read("var/config/pmda/10.trace").splitlines()[2:-1]
 
     def wait_for_saved_numbers(self, count):
-        """Waits until so many are saved, which happens soon after pmcd has seen them."""
+        """Waits until so many are saved: the agent does that soon after pmcd has seen them."""
         wait_until(lambda: len(self.saved_numbers()) == count, what="the numbers in their file")
 
     def wait_for_reserve(self, before=""):
-        """Waits until the agent has reserved others than `before`, which it does at its start; gives
+        """Waits until the agent has reserved other numbers than `before`, as it does at its start; gives
         that line of the file."""
         def line():
             return (self._read("var/config/pmda/10.trace").splitlines() + ["", ""])[1]
@@ -441,7 +441,7 @@ class PrivatePmcd:
 
     def values(self, metric, unix=False):
         """Gives {instance name: value}, or {None: value} for a metric without instances. NoAnswer
-        where nobody says that there are none."""
+        if pminfo does not say that there are none."""
         shown = self.pminfo("-f", metric, unix=unix)
         values = parse_values(shown)
         if not values and "No value(s) available!" not in shown:
@@ -458,7 +458,7 @@ class PrivatePmcd:
         return {name: int(number) for number, name in found}
 
     def wait_for(self, metric, expected, timeout=PATIENCE_S):
-        """Waits until a metric's values are `expected`; gives the last values seen, to compare."""
+        """Waits until a metric's values are `expected`. Gives the last values seen, for a comparison."""
         deadline = time.monotonic() + timeout
         while (values := self.values(metric)) != expected and time.monotonic() < deadline:
             time.sleep(0.02)  # poll: until the values are there

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs `pcp trace record`, and reads what it has recorded with PCP's own tools."""
+"""Runs `pcp trace record`, and reads its recordings with PCP's own tools."""
 
 import os
 import re
@@ -8,18 +8,18 @@ import subprocess
 from private_pmcd import PATIENCE_S, children_of, parse_value
 
 COMMAND = os.environ.get("TRACE_COMMAND")
-END = "trace.recording.end"  # what is said of the whole recording, which is no sample
+END = "trace.recording.end"  # the record about the whole recording; it is no sample
 
 
 def start(folder, *command, environment, options=(), **arguments):
-    """Starts to record a command into a folder."""
+    """Starts the recording of a command into a folder."""
     return subprocess.Popen([COMMAND, "record", "-q", "-o", folder, *options, "--", *command],
                             env=environment, text=True, stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, **arguments)
 
 
 def record(folder, *command, environment, options=(), **arguments):
-    """Records a command to its end. Gives the process that has ended, with what it wrote."""
+    """Records a command to its end. Gives the recorder's completed process with its output."""
     return subprocess.run([COMMAND, "record", "-q", "-o", folder, *options, "--", *command],
                           env=environment, text=True, capture_output=True,
                           timeout=4 * PATIENCE_S, check=False, **arguments)
@@ -54,7 +54,7 @@ def last_values(folder, metric):
 
 
 def statement(folder):
-    """Gives what an archive says of itself in its last record."""
+    """Gives the content of an archive's last record, about the archive itself."""
     dump = subprocess.run(["pmdumplog", os.path.join(folder, "trace"), END], text=True, check=True,
                           capture_output=True, timeout=4 * PATIENCE_S).stdout
     last = dump.splitlines()[-1]
@@ -62,7 +62,7 @@ def statement(folder):
 
 
 def doubt(folder, condition):
-    """Gives why nothing can be said of a condition that would not be true: a report's first line."""
+    """Gives the reason in a report's first line why an untrue condition cannot be decided."""
     done = subprocess.run([COMMAND, "report", "--fail-if", condition, folder], text=True,
                           capture_output=True, timeout=4 * PATIENCE_S, check=False)
     assert done.returncode == 2, (done.returncode, done.stdout, done.stderr)
@@ -72,14 +72,14 @@ def doubt(folder, condition):
 
 
 def complaints(folder):
-    """Gives what PCP's checker has to say against an archive."""
+    """Gives the complaints of PCP's checker about an archive."""
     done = subprocess.run(["pmlogcheck", os.path.join(folder, "trace")], text=True,
                           capture_output=True, timeout=PATIENCE_S, check=False)
     return done.stdout + done.stderr
 
 
 def cut_half_a_sample(folder):
-    """For a recorder that was killed: it may have been writing. PCP's tools read as far as that, and then fail."""
+    """Removes half a record of a recorder that was killed: PCP's tools read up to there, and then fail."""
     half = re.fullmatch(r"(.*/trace\.0)\[record \d+\]: unexpected EOF in record .*\n"
                         r"\1: last valid record ends at offset (\d+)\n", complaints(folder))
     if half:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs the tests of a script, all or those that are named: run_tests.py SCRIPT [TEST...]
+"""Runs the tests of a script, all or the named ones: run_tests.py SCRIPT [TEST...]
 
-Fails also if there is none: to unittest that is as good as success."""
+Fails also if there is none: unittest calls that a success."""
 
 import faulthandler
 import importlib
@@ -11,12 +11,12 @@ import sys
 import unittest
 
 
-# Where a test is, if it hangs: said before CTest ends the script.
+# After so long a hanging test prints where it is, before CTest ends the script.
 TOLD_AFTER_S = 2640
 
 
 def open_standard_descriptors():
-    """Where some are closed, a file that a test opens would become its programs' input or output."""
+    """If one is closed, a file that a test opens would become the input or output of its programs."""
     while (fd := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
     os.close(fd)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Lets a program's larger allocations fail, in a program that this is linked into: `new` throws as
-// it does when there is no memory.
+// Lets larger allocations fail in a program that this is linked into: `new` throws as it does when
+// there is no memory.
 #pragma once
 
 #include <cstddef>
 
 namespace pcp::trace {
 
-// As long as there is one, for all threads.
+// As long as one exists, for all threads.
 class ScarceMemory {
  public:
   // Allocations of `bytes` or more fail.

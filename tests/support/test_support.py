@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The tests' own tools notice what must not pass."""
+"""The tests' own tools notice faults."""
 
 import os
 import signal

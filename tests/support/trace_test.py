@@ -32,7 +32,7 @@ PERMISSION = -12010
 
 LONGEST_TAG = "t" * 254
 
-# A test that is asked to end cleans up first.
+# A test that gets SIGTERM cleans up first.
 signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
@@ -42,8 +42,8 @@ def program(name):
 
 
 def library_environment(library, **variables):
-    """Gives an environment in which programs load this libpcp_trace.so.2, and that has no variable
-    of the library but `variables`."""
+    """Gives an environment in which programs load this libpcp_trace.so.2. Of the library's variables
+    it has only `variables`."""
     environment = {name: value for name, value in os.environ.items()
                    if not name.startswith(("PCP_TRACE_", "TRACEPARENT", "TRACESTATE"))}
     environment["LD_LIBRARY_PATH"] = os.path.dirname(library)
@@ -51,7 +51,7 @@ def library_environment(library, **variables):
 
 
 def _variants(**variants):
-    """Makes a class decorator that puts one subclass for each variant in the class's place."""
+    """Makes a class decorator that replaces a class by one subclass for each variant."""
     def decorate(behaviour):
         module = sys.modules[behaviour.__module__]
         for variant, attributes in variants.items():
@@ -61,7 +61,7 @@ def _variants(**variants):
     return decorate
 
 
-# Decorators for what must be the same with the stock half and with ours.
+# Decorators for tests that must pass with the stock half and with ours.
 with_each_library = _variants(
     WithStockLibrary={"library": STOCK_LIBRARY, "agent": STOCK_AGENT},
     WithOurLibrary={"library": OUR_LIBRARY, "agent": STOCK_AGENT})
@@ -76,7 +76,7 @@ with_each_pair = _variants(
 
 
 def end_well(process, patience=PATIENCE_S):
-    """Waits for the end of a program that is told of it by the end of its input. Gives what it wrote.
+    """Ends a program by the end of its input, and waits for it. Gives its output and standard error.
     AssertionError if its exit status is not 0."""
     output, complaints = process.communicate(timeout=patience)
     assert process.returncode == 0, f"{process.args} ended with {process.returncode}: {complaints}"
@@ -84,8 +84,8 @@ def end_well(process, patience=PATIENCE_S):
 
 
 def kill_or_find_ended_well(process):
-    """For a test's end, whatever became of it."""
-    if process.returncode is not None:  # somebody has seen to it
+    """For the end of a test, also of one that failed."""
+    if process.returncode is not None:  # it has been waited for
         return
     status = process.poll()
     process.kill()
@@ -95,14 +95,14 @@ def kill_or_find_ended_well(process):
 
 @contextlib.contextmanager
 def everybodys_folder():
-    """Gives a folder for gcov's counts of a process of another user: that cannot write into the build directory."""
+    """Gives a folder for gcov's counts of another user's process, which cannot write into the build directory."""
     with tempfile.TemporaryDirectory(prefix="trace-") as folder:
         os.chmod(folder, 0o777)
         yield folder
 
 
 class Traced:
-    """A program that does one call after the other as a test tells it; usually traced.c."""
+    """A program that makes one call after the other, as a test tells it; usually traced.c."""
 
     def __init__(self, environment, name="traced"):
         self._process = subprocess.Popen([program(name)], env=environment, text=True,
@@ -120,16 +120,16 @@ class Traced:
         return self._process.stdout.readline().removesuffix("\n")
 
     def end(self):
-        """Lets the program end as programs do; gives what it wrote on standard error."""
+        """Lets the program end normally. Gives its standard error."""
         return end_well(self._process)[1]
 
     def kill(self):
-        """Ends it, if it has not ended: then it must have ended well."""
+        """Kills it. If it has ended already, it must have ended well."""
         kill_or_find_ended_well(self._process)
 
 
 class SteppedClock:
-    """To programs with its environment, which measure by it, the monotonic clock goes on by as much as a test says."""
+    """Steps the monotonic clock of programs that have its environment."""
 
     def __init__(self, directory):
         self._path = os.path.join(directory, "clock")
@@ -138,13 +138,13 @@ class SteppedClock:
         self.step_to(0)
 
     def step_to(self, seconds):
-        """So far before the time of others."""
+        """Sets it so many seconds ahead of the real clock."""
         with open(self._path, "r+b" if os.path.exists(self._path) else "wb", buffering=0) as file:
             file.write(struct.pack("l", seconds))
 
 
 class TraceTestCase(unittest.TestCase):
-    """A test that may start private pmcds and traced programs, and leaves none of them behind."""
+    """A test that may start private pmcds and traced programs; none is left behind."""
 
     maxDiff = None
     library = OUR_LIBRARY
@@ -177,8 +177,8 @@ class TraceTestCase(unittest.TestCase):
         return traced
 
     def wait_for_attempts(self, count, pause):
-        """Waits as long as a program needs for so many attempts to connect, with such a pause: where something
-        is to stay away, it has had the time to come."""
+        """Waits as long as a program needs for so many attempts to connect, with such a pause: by then an
+        event that must not happen would have happened."""
         with FakeAgent(greeting=PERMISSION) as agent:
             traced = self.start_traced(library_environment(
                 OUR_LIBRARY, PCP_TRACE_HOST="127.0.0.1", PCP_TRACE_PORT=agent.port, PCP_TRACE_RECONNECT=pause))
@@ -186,7 +186,7 @@ class TraceTestCase(unittest.TestCase):
             private_pmcd.wait_until(lambda: agent.connections > count, what="attempts")
 
     def trace(self, environment, *lines):
-        """Runs a program that makes these calls, to its end. Gives what they returned."""
+        """Runs a program that makes these calls, to its end. Gives their results."""
         returned, complaints = self.trace_loudly(environment, *lines)
         self.assertEqual(complaints, "")
         return returned
@@ -201,5 +201,5 @@ class TraceTestCase(unittest.TestCase):
                 for line, text in zip(lines, texts, strict=True)], done.stderr
 
     def assert_values(self, pmcd, metric, expected):
-        """Checks a metric's values, giving what is on its way the time to arrive."""
+        """Checks a metric's values, once calls on their way have had time to arrive."""
         self.assertEqual(pmcd.wait_for(metric, expected), expected, metric)

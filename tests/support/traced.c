@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A traced program that does what it is told: each line of standard input is one call, and what the
- * call returned is one line of standard output.
+ * A traced program that a test controls: each line of standard input is one call, and its result is
+ * one line of standard output.
  *
  *   point TAG   begin TAG   end TAG   abort TAG   obs VALUE TAG   counter VALUE TAG
  *   add VALUE TAG      pmtrace_add, if the library has it
@@ -13,7 +13,7 @@
  *   step SECONDS       steps the wall clock, if stepped_clock.so is preloaded
  *
  * A tag is the rest of the line. Compiled against PCP's own header and linked with PCP's own
- * library, so that it shows what happens to programs that know of nothing else.
+ * library, so it stands for existing programs.
  */
 #include <dlfcn.h>
 #include <pcp/trace.h>
