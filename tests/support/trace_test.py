@@ -42,8 +42,8 @@ def program(name):
 
 
 def library_environment(library, **variables):
-    """Gives an environment in which programs load this libpcp_trace.so.2. Of the library's variables
-    it has only `variables`."""
+    """Gives an environment in which programs load this libpcp_trace.so.2, with no variables of the library
+    but `variables`."""
     environment = {name: value for name, value in os.environ.items()
                    if not name.startswith(("PCP_TRACE_", "TRACEPARENT", "TRACESTATE"))}
     environment["LD_LIBRARY_PATH"] = os.path.dirname(library)

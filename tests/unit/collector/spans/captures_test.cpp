@@ -70,7 +70,7 @@ TEST(CapturesOf, AProcessChangeForItOnlyWithWhatItSees) {
   EXPECT_EQ(captures.changed_for(1000), captures.number());
 }
 
-// A late span belongs to the filter that had its place when it was captured, not to the present one.
+// A late span is for the filter that had its place when it was captured, not for the present one.
 TEST(CapturesOf, ThePastAreTranslatedToThoseOfNow) {
   Captures captures;
   captures.open("a", kEverybody);
