@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// When an agent is looked for, by a clock that the test turns, and what it is told, on a socket
-// that no file stands for.
+// The times at which the output looks for an agent, by a clock that the test sets, and its messages
+// to the agent, over an abstract Unix socket.
 #include "delivery/agent_output.hpp"
 
 #include <netinet/in.h>
@@ -115,7 +115,7 @@ struct AgentOutputTest : testing::Test, private Output::Listener {
                      counters,
                      [] { return wire::ClientCounters{}; },
                      [this] { return now; }};
-  std::vector<int> attempts;  // how they ended, as the listener was told
+  std::vector<int> attempts;  // their results, as the listener got them
   int put_back = 0;
   bool wants = true;  // there is something to deliver
 
@@ -136,7 +136,7 @@ struct AgentOutputTest : testing::Test, private Output::Listener {
     output.connect();
     work();
   }
-  // Gives how long the pause was.
+  // Gives the length of the pause.
   std::uint64_t pause() {
     const std::uint64_t began = now;
     now = output.next_call_ns();
@@ -179,7 +179,7 @@ TEST_F(AgentOutputTest, LooksFourTimesASecondForASocketWhereNobodyIs) {
     EXPECT_GE(took, 200 * kMs);
     EXPECT_LE(took, 300 * kMs);  // stepped: by pause()
   }
-  EXPECT_EQ(attempts.size(), 1u);  // nobody need hear of these
+  EXPECT_EQ(attempts.size(), 1u);  // the listener does not hear of these
 }
 
 TEST_F(AgentOutputTest, LooksByTheStepsOnlyForASocketWhoseDirectoryIsGone) {
@@ -264,7 +264,7 @@ TEST_F(AgentOutputTest, DoesNotPauseAsLongAsAllOthers) {
   EXPECT_GT(*pauses.rbegin(), 11 * kSecond);
 }
 
-// There it is not so cheap to look.
+// Looking there costs more.
 TEST_F(AgentOutputTest, LooksByTheStepsOnlyForAnAgentOfAnotherHost) {
   const int nobody = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};

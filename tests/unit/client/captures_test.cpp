@@ -21,7 +21,7 @@ std::unique_ptr<CaptureSet> set_of(std::uint64_t control) {
   return std::make_unique<CaptureSet>(control);
 }
 
-// A recorder, and what is captured by it.
+// A recorder, and the filters for which it captures.
 struct CapturesTest : testing::Test {
   RecordQueue queue{0};
   Doorbell doorbell;
@@ -35,7 +35,7 @@ struct CapturesTest : testing::Test {
     replace_state(state_before);
   }
 
-  // Publishes request at place 3, and query at place 5 if that is asked for, too.
+  // Publishes a filter for request at place 3, and perhaps one for query at place 5.
   void ask(bool query_too, const std::string& words = "") {
     auto set = set_of(++control);
     set->add({7, 3}, filter("tag=request" + words), wire::kAnyRate, request_since);
@@ -94,7 +94,7 @@ TEST_F(CapturesTest, HaveWhatIsInsideWithIt) {
   end(query, innermost, true);
   end(query, inner);
   end(request, outer);
-  end(request, outer);  // once more is nothing
+  end(request, outer);  // a second end does nothing
   const auto spans = take();
   ASSERT_EQ(spans.size(), 3U);
   EXPECT_EQ(spans[0].context.places(), kRequest | kQuery);
@@ -151,7 +151,7 @@ TEST_F(CapturesTest, OfAShareHaveOneTraceForAllThatIsInside) {
   int captured = 0;
   for (int i = 0; i < 200; ++i) {
     const auto outer = begin(request);
-    const auto inner = begin(intern_tag("part"));  // a top by itself, too
+    const auto inner = begin(intern_tag("part"));  // would be a top by itself
     EXPECT_TRUE(outer.context.is_trace());
     EXPECT_EQ(inner.context.trace_low, outer.context.trace_low);
     EXPECT_EQ(inner.context.places(), outer.context.places());
@@ -173,7 +173,7 @@ TEST_F(CapturesTest, LoseWholeTreesFirstWhereThereIsNoRoom) {
     ++put;
   }
   const auto another = begin(request);
-  EXPECT_NE(another.context.places(), 0U);  // inside of the first
+  EXPECT_NE(another.context.places(), 0U);  // it is inside the first one
   end(request, another);
   recorder.trace().detach({request, outer.begun.place, outer.begun.moment});
   const auto tree = begin(request);
@@ -202,7 +202,7 @@ TEST_F(CapturesTest, LeaveOutAllThatIsEverInsideOfWhatIsOverALimit) {
   };
   const auto others = begin(intern_tag("of no filter"));
   take();
-  ask(true, ",part kind=point limit=1000000/s");  // it would take all again
+  ask(true, ",part kind=point limit=1000000/s");  // this filter would take all again
   const auto by_stack = begin(part);
   EXPECT_EQ(by_stack.context.places(), 0U);
   const auto innermost = begin(part);
@@ -252,7 +252,7 @@ TEST_F(CapturesTest, AreRetiredWhenWhoLookedHasLookedAway) {
     EXPECT_TRUE(retired.empty());
     EXPECT_EQ(kept(), (std::vector<std::uint64_t>{1, 2}));
   }
-  const Captures::Look another(captures, looks);  // at the next one
+  const Captures::Look another(captures, looks);  // at the next set
   retire();
   EXPECT_EQ(retired, std::vector<std::uint64_t>{1});
   EXPECT_EQ(kept(), std::vector<std::uint64_t>{2});

@@ -9,7 +9,7 @@ namespace pcp::trace::client {
 namespace {
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
-constexpr double kTick = 0.4e-9;  // of a counter at 2.5 GHz
+constexpr double kTick = 0.4e-9;  // a counter at 2.5 GHz
 
 std::uint64_t ticks_at(std::uint64_t ns) { return 1'000'000 + ns * 5 / 2; }
 
@@ -48,7 +48,7 @@ TEST(TickRate, IsGivenUpWhenTheCounterGoesBackwards) {
   EXPECT_TRUE(rate.has_failed());
 }
 
-// As of arm64's counter, which names its frequency.
+// As with arm64's counter, whose frequency is known.
 TEST(TickRate, IsTheNamedOneFromTheFirstReadingOn) {
   TickRate rate(kTick);
   EXPECT_EQ(rate.seconds_per_tick(), 0);
@@ -64,7 +64,7 @@ TEST(TickRate, IsGivenUpWhenTheNamedOneIsWrong) {
   EXPECT_EQ(rate.seconds_per_tick(), 0);
 }
 
-// Puts the process's rate back as it was.
+// Restores the process's rate.
 struct ClockTest : testing::Test {
   ~ClockTest() override { seconds_per_tick = 0; }
 };
@@ -99,16 +99,16 @@ TEST_F(ClockTest, NeverGivesANegativeDuration) {
   EXPECT_EQ(seconds_since(then, then - 2), 0);
 }
 
-// The real counter, where there is one to trust.
+// The real counter, if the kernel trusts it.
 TEST_F(ClockTest, BothClocksMeasureTheSame) {
   if (!kernel_trusts_counter()) GTEST_SKIP() << "this machine has no counter to trust";
-  TickRate rate;  // learnt, whatever the processor names
+  TickRate rate;  // learnt, even if the processor names one
   while (seconds_per_tick == 0) watch_counter(rate);
   if (const double named = named_seconds_per_tick(); named != 0) {
     EXPECT_NEAR(rate.seconds_per_tick(), named, named * 1e-3);
   }
-  // Whatever comes between two readings: the duration lies between what the clock says just inside
-  // and just outside of it.
+  // Readings may be interrupted, but the duration lies between the clock's times just inside it and
+  // just outside of it.
   const std::uint64_t outside = now_ns();
   const Moment then = present_moment();
   const std::uint64_t inside = now_ns();

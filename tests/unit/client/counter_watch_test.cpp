@@ -14,7 +14,7 @@ struct CounterWatchTest : OneRecorder {
   Pending pending;
   Drain drain{pending};
 
-  // Each value as the flusher finds it when it flushes after each.
+  // Records a value, and flushes at once.
   void report(Recorder& whose, double value, RecordKind kind = RecordKind::Counter) {
     ASSERT_EQ(whose.record(tag, value, kind), 0);
     drain.take(whose, 1);

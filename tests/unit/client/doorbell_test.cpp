@@ -14,7 +14,7 @@
 namespace pcp::trace::client {
 namespace {
 
-// With the descriptors that the flusher makes.
+// A doorbell with the descriptors that the flusher makes.
 struct Bell : Doorbell {
   explicit Bell(EnsureFlusher ensure_flusher = [] { return true; }) : Doorbell(ensure_flusher) {
     renew();
@@ -68,7 +68,7 @@ TEST(Doorbell, SeesToItThatSomebodyHearsEachRing) {
   EXPECT_EQ(asked, 1);
   is_there = false;
   bell.ring();
-  bell.ring_if_asleep();  // nobody was there: each call asks again
+  bell.ring_if_asleep();  // no flusher came: each call asks again
   bell.ring_if_asleep();
   EXPECT_EQ(asked, 4);
   is_there = true;
@@ -102,10 +102,10 @@ TEST(Doorbell, RingsWhetherTheFlusherSleepsOrNot) {
   EXPECT_FALSE(bell.silence());
 }
 
-// Where two threads meet, on two processors.
+// A meeting of two threads on two processors.
 class Meeting {
  public:
-  // True if it was close: nobody had to wait for a processor.
+  // True if both came at about the same time: no thread had to wait for a processor.
   bool arrive() {
     const int all = arrived_.fetch_add(1) / 2 * 2 + 2;
     for (int i = 0; arrived_.load() < all; ++i)
@@ -138,9 +138,9 @@ void stay_on(int processor) {
   ASSERT_EQ(::sched_setaffinity(0, sizeof only, &only), 0);
 }
 
-// The promise behind sleeping without a timer: whatever is put into the box is either seen by the
-// last look before sleep, or rings. Here the caller has just written much that the other processor
-// has in its cache: so its item leaves the processor long after it has looked at the bell.
+// Sleep without a timer relies on this: either the last look before sleep sees an item in the box,
+// or its caller rings. Here the caller has just written to lines that are in the other processor's
+// cache, so its item leaves the processor long after it has looked at the bell.
 TEST(Doorbell, NoItemIsLeftWithASleeper) {
   const std::vector<int> there = processors();
   if (there.size() < 2) GTEST_SKIP() << "needs two processors";
@@ -157,7 +157,7 @@ TEST(Doorbell, NoItemIsLeftWithASleeper) {
   std::thread caller([&] {
     stay_on(there[0]);
     for (int i = 1; meeting.arrive(), !done; ++i) {
-      bell.ring_if_asleep();  // it is not; but now it is in this processor's cache
+      bell.ring_if_asleep();  // nobody sleeps, but now the bell is in this processor's cache
       const bool is_close = meeting.arrive();
       for (Line& line : busy) line.value.store(i, std::memory_order_relaxed);
       box.value.store(i, std::memory_order_relaxed);

@@ -96,8 +96,8 @@ TEST_F(DrainTest, GivesTheCellsOfOneThreadToTheNext) {
   EXPECT_EQ(pending.front().delta.min, 2);
 }
 
-// While the records that were queued at first are taken the owner fills its queue again and goes on
-// with cells. Tried until that has happened in time.
+// While the drain takes the first records, the owner fills its queue again and goes on with cells.
+// Repeated until the owner was fast enough.
 TEST_F(DrainTest, TakesWhatIsQueuedMeanwhileBeforeTheCells) {
   Recorder wide(queue, doorbell, 4096);
   const auto go_on = [&] { return wide.record(tag, 1, RecordKind::Observe) == 0; };
@@ -121,8 +121,8 @@ TEST_F(DrainTest, TakesWhatIsQueuedMeanwhileBeforeTheCells) {
   }
 }
 
-// The owner counts upwards without a pause while another thread drains: nothing is lost, nothing
-// comes twice, and neither a record nor a cell's last value ever goes backwards.
+// The owner counts upwards without a pause while another thread drains: nothing is lost or comes
+// twice, and no record or last value of a cell is less than the one before.
 TEST_F(DrainTest, KeepsCountAndOrderWhileTheOwnerRecords) {
   constexpr int kRecords = 2'000'000;
   std::atomic<bool> done{false};

@@ -13,14 +13,14 @@ namespace {
 
 constexpr Places kRequest = 1 << 3;
 constexpr Places kQuery = 1 << 5;
-const std::string kFast = " slower=3600s limit=1000000/s";  // so that everything is
+const std::string kFast = " slower=3600s limit=1000000/s";  // everything is faster
 const std::string kSlow = " slower=1ns limit=1000000/s";
 
 struct EndedInsideTest : testing::Test {
   RecordQueue queue{0};
   Doorbell doorbell;
   Recorder recorder{queue, doorbell, 16};
-  // Each test has its own: a tag remembers that its transactions do not nest.
+  // Tags of this test only: a tag remembers that its transactions do not nest.
   const Tag* const request = of_this_test("request ");
   const Tag* const query = of_this_test("query ");
   const Tag* const part = of_this_test("part ");
@@ -74,7 +74,7 @@ struct EndedInsideTest : testing::Test {
 
 TEST_F(EndedInsideTest, OfFastTreesNobodyHears) {
   ask(kFast + " kind=point");
-  for (int i = 0; i < 4'000; ++i) {  // of five each, more than there is room for in the queue
+  for (int i = 0; i < 4'000; ++i) {  // trees of five each: more than the queue has room for
     const auto top = begin(request);
     const auto inner = begin(query);
     end_some_inside(2);
@@ -202,7 +202,7 @@ TEST_F(EndedInsideTest, ATreeOfTwoThreadsIsQueued) {
   end_some_inside(1);
   end_on(another, request, ended_there);
   EXPECT_EQ(queued(), Queued{kRequest});
-  EXPECT_FALSE(recorder.ended_inside().empty());  // the flusher looks for it
+  EXPECT_FALSE(recorder.ended_inside().empty());  // the flusher takes it from there
 }
 
 TEST_F(EndedInsideTest, WhatBeginsAfterAFastTopIsLeftOut) {

@@ -45,7 +45,7 @@ class FakeOutput final : public Output {
   }
 
   bool is_there = true;
-  bool knows_open = true;  // or cannot know
+  bool knows_open = true;  // or cannot know about open transactions
   bool has_memory = true;
   bool was_recovered = false;
   std::uint64_t next_call = kNever;
@@ -54,7 +54,7 @@ class FakeOutput final : public Output {
   int hurries = 0;
   int hurries_allowed = 1;
   int goodbyes = 0;
-  std::uint64_t taken = 0;  // calls ever
+  std::uint64_t taken = 0;  // all calls so far
 
  private:
   void report_to(Listener& listener) override { listener_ = &listener; }
@@ -81,7 +81,7 @@ class FakeOutput final : public Output {
   Pending& pending_;
   DeliveryCounters& counters_;
   Listener* listener_ = nullptr;
-  std::deque<Pending::Entry> taken_;  // and not settled
+  std::deque<Pending::Entry> taken_;  // but not settled
   std::uint64_t first_taken_ = 0;     // number of the first of them
 };
 
@@ -133,7 +133,7 @@ struct FlusherTest : testing::Test {
     for (int rounds = 0; next_call != kNever && rounds < 100; ++rounds) pass_time();
     ASSERT_EQ(next_call, kNever);
   }
-  // As the loop does. False if nobody has rung.
+  // Does what the loop does. False if nobody has rung.
   bool hear() {
     if (!doorbell.is_rung()) return false;
     flusher.on_bell(doorbell.silence());
@@ -172,7 +172,7 @@ TEST_F(FlusherTest, SendsWhatFollowsByTheInterval) {
   now += kInterval - 1;
   flusher.on_timer();  // too early
   EXPECT_EQ(output.taken, 1u);
-  flusher.on_bell(false);  // no reason to be earlier
+  flusher.on_bell(false);  // a ring does not make the next flush earlier
   ++now;
   flusher.on_timer();
   EXPECT_EQ(output.taken, 2u);
@@ -183,7 +183,7 @@ TEST_F(FlusherTest, SleepsAfterTenIntervalsWithoutRecords) {
   record();
   pass_time();
   for (int round = 0; round < 9; ++round) pass_time();
-  record();  // not too late
+  record();  // just in time
   EXPECT_FALSE(hear());
   for (int round = 0; round < 10; ++round) pass_time();
   EXPECT_NE(next_call, kNever);
@@ -325,7 +325,7 @@ TEST_F(FlusherTest, ServesThoseWhoAskDuringAFlushTogetherAfterIt) {
   EXPECT_EQ(output.taken, 1u);
   output.acknowledge();
   EXPECT_EQ(link.settled(), first);
-  ASSERT_TRUE(hear());  // by itself
+  ASSERT_TRUE(hear());  // the flusher rings by itself
   EXPECT_EQ(output.taken, 2u);
   output.acknowledge();
   EXPECT_EQ(link.settled(), last);
@@ -346,7 +346,7 @@ TEST_F(FlusherTest, ConnectsOnlyIfThereIsSomethingToDeliver) {
   EXPECT_EQ(output.connects, 1);
   output.is_there = true;
   output.talk();
-  EXPECT_EQ(output.connects, 2);  // for what is on its way
+  EXPECT_EQ(output.connects, 2);  // calls on their way are not acknowledged yet
   output.acknowledge();
   EXPECT_EQ(output.connects, 2);
 }
@@ -363,7 +363,7 @@ TEST_F(FlusherTest, ConnectsForSpansToo) {
   ASSERT_NE(spans.next(), nullptr);
   EXPECT_FALSE(recorders.spans().has_settled());
   output.talk();
-  EXPECT_EQ(output.connects, 2);  // it may have to be sent again
+  EXPECT_EQ(output.connects, 2);  // the EVENTS may have to be sent again
   spans.take_ack(1);
   output.talk();
   EXPECT_EQ(output.connects, 2);
@@ -372,7 +372,7 @@ TEST_F(FlusherTest, ConnectsForSpansToo) {
   replace_state(before);
 }
 
-// A wait at the end of a process, which goes on as long as there is progress.
+// The wait at the end of a process goes on as long as there is progress.
 TEST_F(FlusherTest, TakesOnlyWhatSettlesCallsForProgress) {
   record();
   const std::uint64_t ticket = ask_for_delivery();
@@ -451,7 +451,7 @@ TEST_F(FlusherTest, SaysGoodbyeWhenTheAgentKnowsWhatVanishesAndIsSilentFromThere
   EXPECT_TRUE(has_delivered(ticket));
   EXPECT_EQ(output.goodbyes, 1);
   const int connects = output.connects;
-  output.talk();  // such as that the connection is no more
+  output.talk();  // for instance because the connection is closed
   EXPECT_EQ(output.connects, connects);
 }
 
@@ -460,7 +460,7 @@ TEST_F(FlusherTest, SaysNoGoodbyeForAFlushThatBeganBeforeTheEnd) {
   record();
   ask_for_delivery();
   record();
-  link.say_end();  // and before the last delivery is asked for
+  link.say_end();  // before the last delivery is requested
   output.acknowledge();
   EXPECT_EQ(output.goodbyes, 0);
   ask_for_delivery();
@@ -525,7 +525,7 @@ TEST_F(FlusherTest, GoesOnWhenThereIsMemoryAgain) {
   output.has_memory = false;
   flusher.on_bell(false);
   EXPECT_THROW(pass_time(), std::bad_alloc);
-  next_call = kNever;  // nobody can rely on any wait
+  next_call = kNever;  // the timer that was set is lost
   flusher.recover();
   EXPECT_TRUE(output.was_recovered);
   EXPECT_EQ(next_call, now + kInterval);

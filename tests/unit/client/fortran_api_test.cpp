@@ -17,8 +17,8 @@ namespace {
 int begin_tag(const std::string& tag) { return pmtracebegin_(tag.data(), tag.size()); }
 int end_tag(const std::string& tag) { return pmtraceend_(tag.data(), tag.size()); }
 
-// Transactions by name are checked for their order without an agent, too: that tells which tag a
-// call was for.
+// The order of transactions by name is checked even without an agent: results tell the tag of a
+// call.
 class FortranApi : public testing::Test {
  protected:
   void SetUp() override { pmtracestate(PMTRACE_STATE_NOAGENT); }

@@ -39,7 +39,7 @@ struct HeldSpansTest : testing::Test {
     set.add({place + 1, place, filter}, *wire::parse_capture_filter(filter), wire::kAnyRate, 0);
   }
 
-  // A span of so many nanoseconds ends; those of smaller numbers have begun before. Requires:
+  // Ends a span of so many nanoseconds; spans with smaller numbers have begun before it. Requires:
   // `tops` is a part of `places`.
   void end(std::uint64_t own, std::uint64_t parent, std::uint64_t duration_ns, Places places,
            Places tops = 0) {
@@ -107,7 +107,7 @@ TEST_F(HeldSpansTest, WhatComesLateGoesTheSameWay) {
   end(2, 1, 1, kFirst);
   end(1, 0, kSlow, kFirst, kFirst);
   EXPECT_EQ(kept().size(), 2U);
-  end(3, 2, 1, kFirst);  // of what has ended, in what has ended
+  end(3, 2, 1, kFirst);  // its parent and top have ended already
   event(1, kFirst);
   EXPECT_EQ(kept(), (Spans{{0, kFirst}, {3, kFirst}}));
   end(11, 0, 1, kFirst, kFirst);
@@ -122,7 +122,7 @@ TEST_F(HeldSpansTest, ASlowPartThatGoesOnAfterItsFastTopIsATop) {
   event(2, kFirst);
   end(2, 1, kSlow, kFirst);
   EXPECT_EQ(kept(), (Spans{{0, kFirst}, {2, kFirst}, {3, kFirst}}));
-  end(4, 2, 1, kFirst);  // and what comes late goes with it
+  end(4, 2, 1, kFirst);  // late parts go with it
   end(5, 1, kSlow - 1, kFirst);
   EXPECT_EQ(kept(), (Spans{{4, kFirst}}));
   EXPECT_TRUE(decisions.empty());
@@ -250,8 +250,8 @@ std::int64_t work_ns(Work work) {
   return now_ns() - before_ns;
 }
 
-// Tens of times as much work, if each level took as many steps as there are levels inside of it,
-// or, for what comes late, around it. Other work on the machine hardly changes the least of three.
+// It would be tens of times as much work if each level took a step for each level inside of it or,
+// for late parts, around it. Other work on the machine hardly changes the least of three times.
 TEST_F(HeldSpansTest, ADeepTreeIsNotMuchMoreWorkThanAFlatOne) {
   constexpr std::uint64_t kParts = 12'000;
   constexpr std::uint64_t kLate = 4'000;
@@ -278,7 +278,7 @@ TEST_F(HeldSpansTest, ADeepTreeIsNotMuchMoreWorkThanAFlatOne) {
 
 TEST_F(HeldSpansTest, WhatComesLateIsDecidedByTheInnermostTopOfEachFilter) {
   end(2, 1, kSlow / 2, kFirst | kSecondPlace, kSecondPlace);
-  end(1, 0, kSlow / 2, kFirst, kFirst);  // fast for its own
+  end(1, 0, kSlow / 2, kFirst, kFirst);  // fast for its own filter
   decisions.clear();
   end(3, 2, 1, kFirst | kSecondPlace);
   EXPECT_EQ(kept(), (Spans{{3, kSecondPlace}}));

@@ -50,7 +50,7 @@ TEST(LegacyValues, WhatIsLeftInTheMiddleIsADeltaToo) {
   EXPECT_LE(delta.max, 10);
 }
 
-// A stock agent may take some of a delta's values, and ours the rest.
+// A stock agent may take some of a delta's values, and our agent the rest.
 TEST(LegacyValues, WhatIsLeftIsADeltaThatOurAgentTakes) {
   for (const std::vector<double>& values :
        {std::vector<double>(10, 0.1), std::vector<double>(1000, 1e-7), {1, 2, 10}, {10, 1, 2}}) {

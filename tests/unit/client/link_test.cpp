@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A wait that lasts so long has failed, by the test's time-out.
+// A wait of this length fails by the test's time-out.
 constexpr auto kForEver = 24h;
 
 TEST(Link, KnowsNothingBeforeTheFirstAttemptHasEnded) {
@@ -98,7 +98,7 @@ TEST(Link, AWaitGivesUpInTimeHoweverMuchHappensInVain) {
 TEST(Link, APatientWaitGoesOnAsLongAsThereIsProgress) {
   Link link;
   int pauses = 0;
-  // Each pause takes all the time that there is.
+  // Each pause uses up all the time.
   const auto pause = [&](SteadyTime) {
     if (++pauses <= 3) link.made_progress();
     return false;
@@ -110,7 +110,7 @@ TEST(Link, APatientWaitGoesOnAsLongAsThereIsProgress) {
   EXPECT_EQ(pauses, 4);
 }
 
-// The flusher has much to do when a wait begins, and then waits for an agent that may have stopped.
+// The flusher may be busy when a wait begins, and then wait for an agent that has stopped.
 TEST(Link, TheTimeBeginsAnewWithTheLastProgressAndNotWhenItIsOver) {
   Link link;
   constexpr auto kPatience = 100ms;
@@ -133,7 +133,7 @@ TEST(Link, AWaitThatPollsTakesNoLock) {
   Link link;
   const std::uint64_t ticket = link.request_delivery();
   EXPECT_TRUE(link.await(ticket, kForEver, Link::Patience::Fixed, [&](SteadyTime) {
-    link.settle(ticket, true);  // which would wait for a lock that the waiting one held
+    link.settle(ticket, true);  // would block if the waiter held a lock
     return true;
   }));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The recorder of one thread, with little room, and a tag.
+// A recorder of one thread with little room, and a tag.
 #pragma once
 
 #include <gtest/gtest.h>

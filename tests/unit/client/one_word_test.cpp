@@ -24,7 +24,7 @@ std::uint64_t begin() {
   return pcp_trace_to_word(&tx);
 }
 
-// Nobody is to hear of it; but what is not even printed is not begun.
+// Sends to no agent; but without printing no transaction would begin.
 struct OneWord : testing::Test {
   int before = pmtracestate(PMTRACE_STATE_NOAGENT | PMTRACE_STATE_API);
   ~OneWord() override { pmtracestate(before); }
@@ -69,8 +69,8 @@ TEST_F(OneWord, KeepsItsTrace) {
     EXPECT_EQ(parent_of(word), "");
   }
   char parent[PMTRACE_CONTEXT_SIZE];
-  EXPECT_EQ(pmtrace_context(nullptr, parent, sizeof parent), 0);  // and it has left its thread
-  const std::uint64_t after = begin();                            // in the same place as another
+  EXPECT_EQ(pmtrace_context(nullptr, parent, sizeof parent), 0);  // the thread is in no trace
+  const std::uint64_t after = begin();                            // reuses the place of another one
   EXPECT_EQ(parent_of(after), "");
   pcp_trace_from_word(after, pmtrace_tag("one word"), &tx);
   pmtrace_end(&tx);

@@ -96,7 +96,7 @@ TEST_F(OpenReportTest, WhatIsAsItWasIsNoNews) {
   const Begun begun = begin(recorder, tag);
   report.look(recorders);
   end(recorder, tag, begun);
-  EXPECT_TRUE(report.look(recorders));  // something has happened
+  EXPECT_TRUE(report.look(recorders));  // something has changed
   EXPECT_TRUE(tell(kMuch, true).empty());
 }
 

@@ -125,7 +125,7 @@ TEST_F(OpenTableTest, CountsWhatHasNoRoom) {
   for (const auto& [place, begun] : open) table.leave(place, counted_tag, begun);
   EXPECT_TRUE(open_in(table).empty());
   EXPECT_EQ(counted(), 0U);
-  std::size_t entries = 0;  // sooner or later all are found again
+  std::size_t entries = 0;  // most free entries are found again
   for (std::uint32_t i = 0; i < OpenTable::kMostEntries; ++i)
     entries += OpenTable::is_entry(table.enter(counted_tag, tick())) ? 1 : 0;
   EXPECT_GT(entries, OpenTable::kMostEntries / 2);
@@ -134,7 +134,7 @@ TEST_F(OpenTableTest, CountsWhatHasNoRoom) {
 TEST_F(OpenTableTest, WhatIsOnlyCountedIsNeverLessThanNone) {
   const std::uint64_t epoch = room.count(*tag);
   room.count(*tag);
-  room.uncount(*tag, epoch + 2);  // another process's
+  room.uncount(*tag, epoch + 2);  // of another process
   EXPECT_EQ(counted(), 2U);
   for (int i = 0; i < 3; ++i) room.uncount(*tag, epoch);
   EXPECT_EQ(counted(), 0U);
@@ -188,7 +188,7 @@ TEST_F(OpenTableTest, ClearsAll) {
   EXPECT_TRUE(open_in(table).empty());
 }
 
-// As recorders do.
+// Recorders and their tables do the same.
 TEST(OpenTable, OfAParentIsEmptyInAForkedChildAndTheParentKeepsItsOwn) {
   struct Both {
     OpenRoom room;
@@ -214,7 +214,7 @@ TEST(OpenTable, OfAParentIsEmptyInAForkedChildAndTheParentKeepsItsOwn) {
   EXPECT_EQ(open, places.size());
 }
 
-// One thread begins, others end what they get, one looks on.
+// One thread begins transactions, others end them, and one reads the table.
 TEST(OpenTable, IsRightAmongThreads) {
   static OpenRoom& room = *new OpenRoom;
   static OpenTable& table = *new OpenTable(room);

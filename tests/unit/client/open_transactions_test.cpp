@@ -9,7 +9,7 @@
 namespace pcp::trace::client {
 namespace {
 
-// They are never destroyed, in the library either; a leak checker shall still find them.
+// As in the library they are never destroyed; this list keeps them reachable for leak checkers.
 OpenTransactions& make_transactions() {
   static auto& kept = *new std::vector<OpenTransactions*>;
   return *kept.emplace_back(new OpenTransactions);
@@ -40,7 +40,7 @@ TEST(OpenTransactions, OfNamesWithoutATagOfTheirOwnAreToldApartAndUseClosedOnesA
   EXPECT_EQ(transactions.find_or_make(tag, 1), one);
   two->begin(20, false, OpenTable::kNowhere);
   EXPECT_EQ(transactions.close(tag, 1).begun, 10U);
-  EXPECT_EQ(transactions.find_or_make(tag, 5), one);  // used again
+  EXPECT_EQ(transactions.find_or_make(tag, 5), one);  // the closed one is reused
   one->begin(30, false, OpenTable::kNowhere);
   EXPECT_EQ(transactions.close(tag, 1).begun, 0U);
   EXPECT_EQ(transactions.close(tag, 3).begun, 20U);

@@ -128,7 +128,7 @@ TEST(Options, KnowNoSocketInARunDirectoryWhosePathIsTooLongForOne) {
   EXPECT_EQ(read({{"PCP_RUN_DIR", '/' + std::string(94, 'd')}}).options.socket_path, "");
 }
 
-// Whatever the library lets through reaches PCP, which would refuse all of them for a bad one.
+// PCP would refuse all labels if the library let a single bad one through.
 TEST(Options, LeaveOutLabelsThatPcpWouldRefuseAndNoOthers) {
   const std::string longest(254, 'x');
   const auto [options, complaints] =

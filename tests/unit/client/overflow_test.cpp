@@ -103,7 +103,7 @@ TEST(Overflow, KeepsALastValueThatIsNotFinite) {
   for (const TraceType type : {TraceType::Transact, TraceType::Observe, TraceType::Counter}) {
     EXPECT_EQ((cells[{"odd", type}].count), 1u);
     EXPECT_EQ((cells[{"odd", type}].nonfinite), 1u);
-    EXPECT_EQ((cells[{"odd", type}].min), kInfinity);  // of none
+    EXPECT_EQ((cells[{"odd", type}].min), kInfinity);  // no finite value
     EXPECT_EQ((cells[{"odd", type}].last), -kInfinity);
     EXPECT_EQ((cells[{"even", type}].nonfinite), 1u);
     EXPECT_EQ((cells[{"even", type}].max), 2.0);
@@ -121,7 +121,7 @@ TEST(Overflow, SaysOfEachTypeWhatNoHistogramHasSeen) {
     EXPECT_EQ((cells[{"seen", type}].unbinned), has_histogram(type) ? 1u : 0u);
 }
 
-// The flusher gives a thread the slab that it had from another one.
+// The flusher gives a thread a slab that it took from another thread.
 TEST(Overflow, FindsNothingOfOthersInItsSlab) {
   Overflow first;
   Overflow second;
@@ -184,7 +184,7 @@ TEST(Overflow, KeepsThousandsOfTagsApart) {
     EXPECT_EQ((cells[{"many " + std::to_string(i), TraceType::Observe}].sum), 3.0 * i);
 }
 
-// The owner may write a cell of a tag that nobody had heard of when the room was made.
+// The owner may write a cell for a tag that is newer than the room.
 TEST(Overflow, KeepsItsCellsIfThereIsANewerTagThanThereIsRoomFor) {
   Overflow overflow;
   OverflowSlab spare;

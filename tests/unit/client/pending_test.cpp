@@ -41,7 +41,7 @@ TEST(Pending, AddsManyRecordsAtOnce) {
   std::vector<Record> records;
   for (int i = 0; i < 1000; ++i)
     records.emplace_back(intern_tag("many " + std::to_string(i % 7)), i, RecordKind::Observe);
-  // All at once with no entry yet; with entries that were popped; and some before the others.
+  // All at once without entries; the same with popped entries; and some before the others.
   for (const std::size_t first : {1000u, 1000u, 100u}) {
     const auto some = std::span(records).first(first);
     add_records(pending, some, 5);
@@ -134,11 +134,11 @@ TEST(Pending, KeepsIncrementsApartWithAllThatWasEverAdded) {
   EXPECT_EQ(pending.front().delta.sum, 10);
   EXPECT_EQ(pending.front().delta.last, 15);
   pending.pop();
-  pending.add_again(sent);  // nothing came after it that still waits
+  pending.add_again(sent);  // no later call still waits
   EXPECT_EQ(pending.front().delta.count, 2u);
   EXPECT_EQ(pending.front().delta.sum, 5);
   EXPECT_EQ(pending.front().delta.last, 15);
-  EXPECT_EQ(pending.front().delta.unbinned, 0u);  // thinned is only what percentiles would miss
+  EXPECT_EQ(pending.front().delta.unbinned, 0u);  // increments are in no percentiles
 }
 
 TEST(Pending, WhatComesBackDoesNotReplaceALaterLastValue) {
@@ -165,7 +165,7 @@ TEST(Pending, WhatComesBackWidensTheTime) {
   EXPECT_EQ(pending.front().first_ns, 10u);
   EXPECT_EQ(pending.front().last_ns, 40u);
   pending.pop();
-  pending.add_again(old);  // nothing came after it
+  pending.add_again(old);  // no later call waits
   EXPECT_EQ(pending.front().first_ns, 10u);
   EXPECT_EQ(pending.front().last_ns, 20u);
 }

@@ -42,7 +42,7 @@ TEST_F(RecorderTest, RingsWhenHalfOfItsRoomIsUsed) {
   EXPECT_TRUE(is_rung());
 }
 
-// Gives the number of records that this one queues before it merges.
+// Gives the number of records that this recorder queues before it merges.
 std::uint64_t room_of(Recorder& recorder, const Tag* tag) {
   while (recorder.merged() == 0) recorder.record(tag, 1, RecordKind::Point);
   return recorder.recorded() - 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// An increment that is none is an error, which few look at: the first one is said as well.
+// A wrong increment is an error. Few programs check that, so the library also prints the first one.
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
@@ -10,7 +10,7 @@
 
 namespace {
 
-// In a process of its own, which says what it says once.
+// Runs in a process of its own: each process prints the error once.
 template <typename Add>
 void add_twice(Add add) {
   pmtracestate(PMTRACE_STATE_NONE);  // other tests switch it off

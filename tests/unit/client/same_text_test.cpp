@@ -14,7 +14,7 @@
 namespace pcp::trace::client {
 namespace {
 
-// Texts at the very end of readable memory, where one byte too many ends the process.
+// Texts at the very end of readable memory: reading one byte too many ends the process.
 class SameText : public testing::Test {
  protected:
   SameText() {
@@ -30,7 +30,7 @@ class SameText : public testing::Test {
     ::munmap(end_ - page, 2 * static_cast<std::size_t>(page));
   }
 
-  // So many bytes lie between the text's NUL and the end.
+  // Places a text with `behind` bytes between its NUL and the end.
   const char* place(const std::string& text, std::size_t behind) {
     std::memset(end_ - 512, '#', 512);
     char* at = end_ - behind - text.size() - 1;

@@ -76,7 +76,7 @@ struct BatchSenderTest : testing::Test {
                                 .features = features};
     return sender.on_pdu(Answer(wire::append_welcome, welcome).frame(), now_ns);
   }
-  // With an agent that knows nothing of us.
+  // Connects to an agent that does not know the session.
   void begin(const wire::FeatureSet& features = {}) {
     connect();
     EXPECT_TRUE(welcome(1, false, 0, features));
@@ -224,7 +224,7 @@ TEST_F(BatchSenderTest, HasFourBatchesOnTheirWayAtMost) {
   EXPECT_TRUE(acknowledge(2));
   flush();
   const auto batches = take_batches();
-  ASSERT_EQ(batches.size(), 1u);  // what came meanwhile has been added up
+  ASSERT_EQ(batches.size(), 1u);  // later calls have been added up
   EXPECT_EQ(batches.front().entries.front().delta.count, 2u);
 }
 
@@ -261,7 +261,7 @@ TEST_F(BatchSenderTest, SendsAllAgainToAnotherAgent) {
   EXPECT_EQ(counters.uncertain, 0u);
 }
 
-// It may have applied them before it forgot.
+// The agent may have applied the batches before it forgot the session.
 TEST_F(BatchSenderTest, SendsNothingAgainToAnAgentThatHasForgottenTheSession) {
   begin();
   record_batches(2);
@@ -272,7 +272,7 @@ TEST_F(BatchSenderTest, SendsNothingAgainToAnAgentThatHasForgottenTheSession) {
   EXPECT_TRUE(sender.has_settled(2));
 }
 
-// A HELLO has opened it anew, and the WELCOME that said so got lost.
+// An earlier HELLO has opened the session anew, and its WELCOME got lost.
 TEST_F(BatchSenderTest, SendsNothingAgainToAnAgentThatKnowsTheSessionByItsNameOnly) {
   begin();
   record_batches(3);
@@ -282,13 +282,13 @@ TEST_F(BatchSenderTest, SendsNothingAgainToAnAgentThatKnowsTheSessionByItsNameOn
   EXPECT_TRUE(take_sequences().empty());
   EXPECT_EQ(counters.uncertain, 2u);
   EXPECT_EQ(counters.acknowledged, 1u);
-  // From now on it is a session as any other.
+  // From now on the session is like any other.
   record_batches(1);
   reconnect();
   EXPECT_TRUE(welcome(1, true, 0));
   EXPECT_EQ(take_sequences(), Sequences{4});
   EXPECT_TRUE(acknowledge(4));
-  // And so it is at the next agent.
+  // The next agent finds it normal, too.
   record_batches(1);
   for (const bool knows_session : {false, true}) {
     reconnect();
@@ -341,7 +341,7 @@ struct SpansTest : BatchSenderTest {
   std::vector<KeptPdu> kept_;
 };
 
-// The same, with nothing but spans to tell it.
+// The same, recognised by spans alone.
 TEST_F(SpansTest, AreNotCountedTwiceByAnAgentThatKnowsTheSessionByItsNameOnly) {
   be_welcomed(false);
   trace();
@@ -350,7 +350,7 @@ TEST_F(SpansTest, AreNotCountedTwiceByAnAgentThatKnowsTheSessionByItsNameOnly) {
   be_welcomed(true);
   trace();
   EXPECT_EQ(count(), (wire::CaptureCount{.capture = 7, .captured = 1}));
-  be_welcomed(true);  // and what is on its way is sent again
+  be_welcomed(true);  // the EVENTS on their way are sent again
   EXPECT_EQ(count(), (wire::CaptureCount{.capture = 7, .captured = 1}));
 }
 
@@ -468,13 +468,13 @@ TEST_F(BatchSenderTest, SaysWhatATagStandsForOnceOnEachConnection) {
   EXPECT_EQ(said(), whole);
 }
 
-// In a batch without calls, so that it is acknowledged, and sent again.
+// The description goes with a batch without calls: so it is acknowledged, and sent again.
 TEST_F(BatchSenderTest, SaysWhatATagStandsForThatNobodyCallsAnyMore) {
   begin();
   const Tag* const tag = intern_tag("described last");
   EXPECT_FALSE(pending.mention(*tag));
   record("described last");
-  EXPECT_TRUE(pending.mention(*tag));  // goes with what was recorded
+  EXPECT_TRUE(pending.mention(*tag));  // goes with the recorded call
   flush();
   EXPECT_EQ(transport.take_types(), (std::vector{wire::PduType::Tags, wire::PduType::Batch}));
   EXPECT_TRUE(acknowledge(1));
@@ -520,7 +520,7 @@ TEST_F(BatchSenderTest, DefinesTagsInPdusThatAnyAgentTakes) {
   EXPECT_EQ(defined, 500u);
 }
 
-// Its 131,000 bins take more bytes than any agent has to take.
+// Its 131,000 bins take more bytes than an agent must accept.
 TEST_F(BatchSenderTest, CoarsensADistributionThatIsTooWide) {
   begin();
   std::vector<Record> records;
@@ -703,14 +703,14 @@ TEST_F(LegacySenderTest, DoubtsAChunkWhoseAnswerIsLostAndPutsTheRestBack) {
   sender.disconnected();
   EXPECT_EQ(counters.uncertain, sent);
   EXPECT_TRUE(sender.has_settled(1));
-  // All of an observation that goes out has its last value; so has what is left.
+  // Each observation sent has the last value, as have those that are left.
   const Pending::Entry& rest = pending.front();
   EXPECT_EQ(rest.delta.count, 100 - sent);
   EXPECT_EQ(rest.delta.sum, 2.0 * static_cast<double>(rest.delta.count));
   EXPECT_EQ(rest.delta.max, 2);
   EXPECT_EQ(rest.first_ns, kNow);
   EXPECT_EQ(rest.last_ns, kNow);
-  sender.disconnected();  // which changes nothing
+  sender.disconnected();  // this changes nothing
   EXPECT_EQ(counters.uncertain, sent);
 }
 
@@ -780,7 +780,7 @@ TEST_F(LegacySenderTest, CountsWhatAStockAgentCannotTake) {
   EXPECT_EQ(transport.take().size(), 2u);
   EXPECT_EQ(counters.undeliverable, 3u);
   EXPECT_EQ(counters.aborted, 2u);
-  EXPECT_EQ(counters.acknowledged, 2u);  // aborts, which it does not count
+  EXPECT_EQ(counters.acknowledged, 2u);  // aborts: PCP's agent does not count them
 }
 
 TEST_F(LegacySenderTest, SendsATagWithTooManyLabelsUnderItsBareName) {

@@ -19,7 +19,7 @@ struct SpanLimitTest : testing::Test {
 
   SpanLimitTest() { limit.set(100); }
 
-  // Gives how many of so many traces, which have one span each, were taken in this second.
+  // Gives how many of so many traces of one span each were taken in this second.
   int taken_of(int traces, std::uint64_t second, std::uint64_t share = kAll) {
     int taken = 0;
     for (int i = 0; i < traces; ++i) {
@@ -53,7 +53,7 @@ TEST_F(SpanLimitTest, LearnsWhatShareIsNotTooMuch) {
   EXPECT_GT(taken, 40);
   EXPECT_LE(taken, 200);
   taken_of(5'000, 13);
-  EXPECT_GT(taken_of(5'000, 13), 10);  // it is spread over the second
+  EXPECT_GT(taken_of(5'000, 13), 10);  // the limit is spread over the second
 }
 
 TEST_F(SpanLimitTest, GoesOnWithASecondThatAThreadHasReadLate) {

@@ -81,7 +81,7 @@ TEST_F(SpanSenderTest, SendsOnePduAtATimeAndItsCounts) {
   EXPECT_FALSE(sender.has_settled(4));
   EXPECT_EQ(spans_of_next(), 2U);
   EXPECT_EQ(count(7).captured, 5U);
-  EXPECT_FALSE(sender.take_ack(3));  // there was none
+  EXPECT_FALSE(sender.take_ack(3));  // there was no such PDU
   EXPECT_TRUE(sender.take_ack(2));
   EXPECT_TRUE(sender.has_settled(5));
   EXPECT_EQ(sender.next(), nullptr);
@@ -133,7 +133,7 @@ TEST_F(SpanSenderTest, SendsASlowTreeOnceItIsKnownToBeSlow) {
 TEST_F(SpanSenderTest, FastOnesAreNoneThatAreCaptured) {
   sender.welcomed(Agent::Another, 0, control(1, {{7, 3, "tag=request slower=3600s"}}));
   trace(2);
-  EXPECT_EQ(sender.captured(), 0U);  // they do not get so far
+  EXPECT_EQ(sender.captured(), 0U);  // the sender does not get these
   const auto top = recorder.begin_traced(tag);
   trace(2);
   EXPECT_FALSE(sender.has_settled_all());
@@ -354,7 +354,7 @@ TEST_F(SpanSenderTest, CapturesNothingMoreWithoutAnAgent) {
   sender.look(kNow + 11'000'000'000);
   EXPECT_EQ(recorders.captures().published(), nullptr);
   EXPECT_TRUE(sender.has_settled(sender.captured()));
-  // But the same agent hears of it.
+  // But the same agent is told.
   sender.welcomed(Agent::Same, 0, control(1, kAsked));
   trace();
   EXPECT_EQ(spans_of_next(), 1U);
@@ -364,7 +364,7 @@ TEST_F(SpanSenderTest, CapturesNothingMoreWithoutAnAgent) {
   EXPECT_EQ(sender.next(), nullptr);
 }
 
-// By a thread that had looked just before.
+// The span of a thread that had looked at the captures just before.
 TEST_F(SpanSenderTest, CountsWhatComesWhenItHasGivenUp) {
   sender.welcomed(Agent::Another, 0, control(1, kAsked));
   trace();

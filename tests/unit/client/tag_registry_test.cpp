@@ -55,7 +55,7 @@ TEST(TagRegistry, CountsLabelsOfANameByWhoeverMakesThem) {
   const Tag* bare = intern_tag("labelled");
   const std::uint32_t sets = bare->label_sets;
   EXPECT_GE(sets, 1000u);
-  EXPECT_LT(sets, 1000u + kThreads);  // each may be making one at the limit
+  EXPECT_LT(sets, 1000u + kThreads);  // at the limit each thread may be making one more
   int found = 0;
   for (int i = 0; i < 1500; ++i)
     found += intern_tag("labelled{i=" + std::to_string(i) + "}") != bare ? 1 : 0;

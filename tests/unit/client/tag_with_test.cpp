@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tags with labels as C asks for them.
+// Tags with labels, by the calls of C.
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -45,7 +45,7 @@ TEST(TagWith, IsTheBareNameIfItIsTooLongAndSaysSoOnce) {
   EXPECT_EQ(stats().labels_cut, before.labels_cut + 2);
 }
 
-// Each problem in a process of its own: what is said is said once.
+// Each problem has a process of its own: a process prints a message once.
 void find_and_leave(const char* name, const std::vector<pmtrace_label>& labels) {
   if (find(name, labels) == nullptr && find(name, labels) == nullptr) std::_Exit(7);
   std::_Exit(0);
@@ -87,7 +87,7 @@ TEST(TagWith, MayHaveSixteenLabels) {
   EXPECT_NE(find("most", most), nullptr);
 }
 
-// A thousand, if the environment does not say otherwise.
+// A thousand sets, unless the environment says otherwise.
 TEST(TagWith, IsTheBareNameBeyondTheSetsOfLabelsThatANameMayHave) {
   const pmtrace_stats_t before = stats();
   testing::internal::CaptureStderr();

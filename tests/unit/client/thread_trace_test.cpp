@@ -18,7 +18,7 @@ TraceContext trace(std::uint64_t number) { return {number, number, 0, number}; }
 // Transactions of one thread, as the calls begin and end them.
 struct ThreadTraces : OneRecorder {
   ThreadTrace& thread = recorder.trace();
-  // Not from the registry, which other tests may have filled.
+  // Not from the registry: other tests may have filled it.
   const Tag first_tag{};
   const Tag other_tag{};
   const Tag* const tag = &first_tag;
@@ -30,7 +30,7 @@ struct ThreadTraces : OneRecorder {
   }
   void end(const ThreadTrace::Open& open) { recorder.end_traced(open, {}, false); }
   TraceContext innermost() { return thread.innermost().context; }
-  // As another thread does.
+  // Ends it as another thread would.
   static void end_elsewhere(const ThreadTrace::Open& open) {
     OpenTable::entry_at(open.place)->begun = 0;
   }
@@ -53,7 +53,7 @@ TEST_F(ThreadTraces, NestAndEndInOrder) {
   const auto second = begin_in(other, trace(2));
   EXPECT_EQ(innermost(), trace(2));
   end(second);
-  end(second);  // once more does nothing
+  end(second);  // a second end does nothing
   EXPECT_EQ(innermost(), trace(1));
   end(first);
   EXPECT_TRUE(thread.is_plain());
@@ -89,7 +89,7 @@ TEST_F(ThreadTraces, DoNotNestWhereTheyEndOutOfOrder) {
   EXPECT_TRUE(is_parent(other));
   EXPECT_EQ(innermost(), trace(2));
   const auto third = begin_in(tag, trace(3));
-  EXPECT_FALSE(innermost().is_trace());  // rather none than a wrong one
+  EXPECT_FALSE(innermost().is_trace());  // no trace is better than a wrong one
   end(third);
   end(second);
   EXPECT_TRUE(thread.is_plain());
@@ -111,7 +111,7 @@ TEST_F(ThreadTraces, StillNestAfterTracingWasSwitchedOff) {
   recorder.open().clear();
   queue.open_room().clear_counts();
   EXPECT_EQ(innermost(), trace(1));
-  EXPECT_FALSE(recorder.open().any());  // as far as others are shown
+  EXPECT_FALSE(recorder.open().any());  // the report shows none
 }
 
 TEST_F(ThreadTraces, AreAttachedAndDetachedByHand) {
@@ -122,7 +122,7 @@ TEST_F(ThreadTraces, AreAttachedAndDetachedByHand) {
   thread.detach(second);
   EXPECT_TRUE(thread.attach(first, trace(1)));
   EXPECT_TRUE(thread.attach(second, trace(2)));
-  EXPECT_TRUE(thread.attach(first, trace(1)));  // innermost again, and there once
+  EXPECT_TRUE(thread.attach(first, trace(1)));  // innermost again, and only once in the stack
   EXPECT_EQ(innermost(), trace(1));
   thread.detach(first);
   EXPECT_EQ(innermost(), trace(2));
@@ -132,7 +132,7 @@ TEST_F(ThreadTraces, AreAttachedAndDetachedByHand) {
   EXPECT_TRUE(thread.is_plain());
   end(first);
   EXPECT_TRUE(is_parent(other));
-  thread.detach(first);  // once more does nothing
+  thread.detach(first);  // a second time does nothing
 }
 
 TEST_F(ThreadTraces, AttachedAfterTheirEndStayUntilTheyAreDetached) {
@@ -157,7 +157,7 @@ TEST_F(ThreadTraces, AreDetachedThoughTheirMemoryTellsNoMoreWhichTheyWere) {
   thread.detach({});
   EXPECT_EQ(innermost(), trace(3));
   end(second);
-  thread.detach({});  // nothing is left that has ended
+  thread.detach({});  // removes the last ended one
   EXPECT_EQ(innermost(), trace(1));
   end(outer);
 }
@@ -165,7 +165,7 @@ TEST_F(ThreadTraces, AreDetachedThoughTheirMemoryTellsNoMoreWhichTheyWere) {
 TEST_F(ThreadTraces, AttachedByHandMayBeInNone) {
   const auto plain = begin_in(other, {});
   EXPECT_TRUE(thread.attach(plain, {}));
-  EXPECT_TRUE(thread.is_plain());  // there is nothing to hide
+  EXPECT_TRUE(thread.is_plain());  // there is no trace to hide
   const auto outer = begin_in(tag, trace(1));
   EXPECT_TRUE(thread.attach(plain, {}));
   EXPECT_FALSE(innermost().is_trace());
@@ -251,7 +251,7 @@ void expect_the_processes_own_on_the_main_thread() {
   EXPECT_EQ(std::string(text.data(), tracestates.copy(context.state(), 2, text)), "a=1");
 }
 
-// In a process of its own, since a process is given its trace within a minute after its start.
+// In a process of its own: a process takes its trace only in the first minute.
 TEST(TracesOfThreads, AreTheProcessesOwnOnTheMainThread) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(

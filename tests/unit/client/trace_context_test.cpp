@@ -43,7 +43,7 @@ TEST(Traceparent, NamesTheInnermost) {
 }
 
 TEST(TraceContexts, TellAParentInAnotherProcess) {
-  TraceContext came_in{1, 2, 0, 3, kCameInFlag};  // and has no id of its own: it is not captured
+  TraceContext came_in{1, 2, 0, 3, kCameInFlag};  // without an id of its own: it is not captured
   EXPECT_TRUE(came_in.is_parent_elsewhere());
   EXPECT_TRUE(came_in.inside().is_parent_elsewhere());
   EXPECT_TRUE(came_in.inside().inside().is_parent_elsewhere());

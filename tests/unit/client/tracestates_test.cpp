@@ -33,7 +33,7 @@ TEST(Tracestate, IsPassedOn) {
        {std::string("a=1"), std::string("congo=t61rcWkgMzE,rojo=00f067aa0ba902b7"),
         std::string("t-1_*/@x=a b!~"), "k=" + of(256, 'v'), of(256, 'k') + "=v"})
     EXPECT_EQ(passed_on(header), header);
-  EXPECT_EQ(passed_on(" a=1 ,\t, b=2,,"), "a=1,b=2");  // blanks and empty members go
+  EXPECT_EQ(passed_on(" a=1 ,\t, b=2,,"), "a=1,b=2");  // blanks and empty members are dropped
 }
 
 TEST(Tracestate, IsDroppedAsAWholeIfAnyMemberIsNotValid) {
@@ -68,7 +68,7 @@ TEST(Tracestates, AreKeptUntilThereAreTooMany) {
   EXPECT_EQ(kept(states, first), "a=first");
   EXPECT_EQ(kept(states, second), longest);
   Tracestates::Text text;
-  EXPECT_EQ(states.copy(first, kTrace + 1, text), 0U);  // a reference that has come again
+  EXPECT_EQ(states.copy(first, kTrace + 1, text), 0U);  // it was reused for another trace
   for (std::size_t i = 2; i < Tracestates::kMostTexts; ++i) states.keep("a=other", kTrace);
   EXPECT_EQ(kept(states, first), "a=first");
   states.keep("a=last", kTrace);
@@ -76,7 +76,7 @@ TEST(Tracestates, AreKeptUntilThereAreTooMany) {
   EXPECT_EQ(kept(states, second), longest);
 }
 
-// A reader gets all of a text or nothing.
+// A reader gets a whole text or nothing.
 TEST(Tracestates, AreNeverReadWhileTheyAreWritten) {
   Tracestates states;
   std::atomic<Tracestates::Reference> latest{states.keep("a=" + of(200, '0'), kTrace)};
@@ -92,7 +92,7 @@ TEST(Tracestates, AreNeverReadWhileTheyAreWritten) {
     });
   std::uint64_t read = 0;
   while (!is_over || read == 0) {
-    // One that is about to be written over.
+    // Also reads one that is about to be overwritten.
     const Tracestates::Reference now = latest;
     for (const auto reference : {now, now > 4090 ? now - 4090 : now}) {
       const std::string text = kept(states, reference);
