@@ -33,7 +33,7 @@ class ReaderTest : public testing::Test {
     shared_.engine.apply_value(shared_.engine.tag(type, tag), value, now_);
   }
 
-  // How many values the distribution of each instance has.
+  // The number of values in each instance's distribution.
   std::map<std::int32_t, std::uint64_t> totals(TraceType type, Time end) {
     std::map<std::int32_t, std::uint64_t> totals;
     reader_.histograms(type, now_, [&](IntervalHistogram&& histogram) {
@@ -54,7 +54,7 @@ TEST_F(ReaderTest, GivesTheDistributionsOfTheIntervalThatWasOverLast) {
   apply(TraceType::Observe, "a", 1);
   apply(TraceType::Observe, "a", 2);
   apply(TraceType::Observe, "b", 3);
-  EXPECT_EQ(totals(TraceType::Observe, {}), Totals{});  // it is not over
+  EXPECT_EQ(totals(TraceType::Observe, {}), Totals{});  // the interval is not over
   now_ += 2s;
   EXPECT_EQ(totals(TraceType::Observe, kStart + 2s), (Totals{{1, 2}, {2, 1}}));
   apply(TraceType::Observe, "b", 4);

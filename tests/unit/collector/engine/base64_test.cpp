@@ -20,7 +20,7 @@ bool decodes(std::string_view text) {
   return decode_base64(text, bytes);
 }
 
-// The examples of RFC 4648, and the last two digits.
+// The examples of RFC 4648, and the last two digits of the alphabet.
 TEST(Base64, IsThisText) {
   const struct {
     const char* bytes;

@@ -14,7 +14,7 @@ void wait_until_wanted(const CourteousMutex& mutex) {
   while (!mutex.wanted()) std::this_thread::yield();
 }
 
-// A hundred times: without the courtesy, the one or the other goes first.
+// A hundred times, for without courtesy either one might go first.
 TEST(CourteousMutex, LetsWhoeverLocksItPlainlyGoFirst) {
   CourteousMutex mutex;
   std::string order;

@@ -106,7 +106,7 @@ TEST(CumulativeHistogram, IsNotReadFromOtherText) {
   EXPECT_FALSE(parse_cumulative_histogram(good + '\0'));
 }
 
-// Each further bin takes three bytes.
+// Each bin after the first takes three bytes.
 Histogram of_bytes(std::uint64_t count_of_first, int further_bins) {
   Histogram histogram;
   histogram.add_bin(32, 0, count_of_first);
@@ -137,7 +137,7 @@ TEST(CumulativeHistogram, SurvivesAnyChangeOfItsText) {
     }
     const auto parsed = parse_cumulative_histogram(text);
     if (!parsed) continue;
-    ASSERT_EQ(text_of(*parsed), text);  // there is one text only
+    ASSERT_EQ(text_of(*parsed), text);  // each histogram has exactly one text
   }
 }
 

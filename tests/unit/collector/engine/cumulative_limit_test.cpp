@@ -27,7 +27,7 @@ struct CumulativeLimit : testing::Test {
     }
   };
 
-  // So many values in each of so many bins, from 1.0 on, this far apart; and the same below zero.
+  // Sends `each` values in each of so many bins from 1.0 on, `apart` bins apart, and the negatives.
   static void send(World& world, const std::string& tag, int bins, int apart, std::uint64_t each,
                    const wire::BatchAge& age = {}) {
     Histogram histogram;
@@ -125,7 +125,7 @@ TEST_F(CumulativeLimit, AllAreCoarsenedBeforeAnyIsLeftOut) {
   expect_windows_as_ever(world);
 }
 
-// None of them sees its next interval before the last one has come.
+// The last tag comes before any tag begins its next interval.
 TEST_F(CumulativeLimit, AllAreCoarsenedBeforeAnyIsLeftOutIfTheyComeAllAtOnceAndLate) {
   constexpr std::size_t kMaxBytes = 200'000;
   Begun world(kMaxBytes);
@@ -140,7 +140,7 @@ TEST_F(CumulativeLimit, AllAreCoarsenedBeforeAnyIsLeftOutIfTheyComeAllAtOnceAndL
   EXPECT_EQ(unbinned(world), 0u);
 }
 
-// The first hundred have nothing to be coarsened, so the big ones fill the pool meanwhile.
+// The first hundred tags have no bins to coarsen, so the big ones fill the pool meanwhile.
 TEST_F(CumulativeLimit, WhereThereIsNoRoomForAMomentTagsHaveTheirsLater) {
   World world(options(20'000));
   for (int i = 0; i < 100; ++i) world.value(kObserve, "idle" + std::to_string(i));
@@ -157,7 +157,7 @@ TEST_F(CumulativeLimit, WhereThereIsNoRoomForAMomentTagsHaveTheirsLater) {
   EXPECT_EQ(world.cumulative(kObserve).back().count, 1u);
 }
 
-// 40 bins of the coarsest, each a byte or two at first.
+// Each tag has 40 bins of the coarsest resolution, of a byte or two at first.
 TEST_F(CumulativeLimit, WhereThereIsNoRoomNewTagsHaveNone) {
   constexpr std::size_t kMaxBytes = 50'000;
   Begun world(kMaxBytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Distributions of all values since some time.
+// Distributions of all values since a fixed time.
 #include <cmath>
 #include <limits>
 #include <random>
@@ -91,14 +91,14 @@ TEST_F(EngineCumulative, BeginsOnce) {
   expect_at(4s, 1s, {1});
 }
 
-// Somebody read the clock, and then had to wait for the mutex.
+// The thread that begins it read the clock, and then had to wait for the mutex.
 TEST_F(EngineCumulative, IsSinceNoTimeBeforeItsFirstInterval) {
   value_at(2100ms, 1);
   begin_at(1900ms);
   expect_at(4s, 2s, {1});
 }
 
-// Neither a snapshot nor the rotation has come to this tag in the meantime.
+// No snapshot or rotation has come to this tag in the meantime.
 TEST_F(EngineCumulative, LeavesOutAnIntervalThatHadEndedThen) {
   value_at(1s, 1);
   begin_at(2s);
@@ -161,7 +161,7 @@ TEST_F(EngineCumulative, HasLateValuesAtOnceAndOnce) {
   value_at(1s, 1);
   begin_at(11s);
   std::vector<double> values{1, 2, 3, 4, 5, 6, 7, 8};
-  world.batch(kObserve, "x", values, age(8s, 3s));  // all of it belongs to completed intervals
+  world.batch(kObserve, "x", values, age(8s, 3s));  // completely in completed intervals
   expect_at(11s, 11s, values);
   expect_at(12s, 11s, values);
   expect_at(1h, 11s, values);
@@ -171,7 +171,7 @@ TEST_F(EngineCumulative, HasALateBatchOfWhichThePresentIntervalHasAPart) {
   begin_at(11s);
   const std::vector<double> values{1, 2, 3, 4, 5, 6, 7, 8};
   world.batch(kObserve, "x", values, age(8s, 0s));
-  EXPECT_EQ(sample_at(11s).count, 7u);  // the last second's is to come
+  EXPECT_EQ(sample_at(11s).count, 7u);  // that of the last second comes later
   expect_at(12s, 11s, values);
 }
 
@@ -179,7 +179,7 @@ TEST_F(EngineCumulative, CountsWhatIsTooOldAsUnbinned) {
   begin_at(101s);
   world.batch(kObserve, "x", {1, 2, 3, std::nan("")}, age(30s, 20s));
   expect_at(101s, 101s, {}, 3);
-  world.batch(kObserve, "x", {1, 2, 3, 4}, age(18s, 0s));  // half of it
+  world.batch(kObserve, "x", {1, 2, 3, 4}, age(18s, 0s));  // half of it is too old
   const CumulativeSample sample = sample_at(102s);
   EXPECT_EQ(sample.count, 2u);
   EXPECT_EQ(sample.unbinned, 5u);
@@ -252,7 +252,7 @@ TEST_F(EngineCumulative, IsCopiedInSlicesOfThoseThatAreWanted) {
   }
 }
 
-// How values arrive: one by one or in batches, which may be late, or thinned by the client.
+// Values that arrive one by one, or in a batch that may be late or thinned by the client.
 struct Arrival {
   std::vector<double> values;
   std::size_t thinned = 0;
@@ -279,7 +279,7 @@ Arrival random_arrival(std::mt19937& random, Time oldest) {
   return arrival;
 }
 
-// All that has arrived, as a histogram of our own.
+// All values that have arrived, in a histogram of the test.
 struct Arrived {
   Histogram binned;
   std::uint64_t finite = 0;
@@ -314,7 +314,7 @@ CumulativeHistogram histogram_of(const CumulativeSample& sample) {
   return parsed;
 }
 
-// Each sample has all of the one before: what comes between two is never less than nothing.
+// Each sample contains the one before: no difference of two is negative.
 void expect_between(const CumulativeSample& newer, const CumulativeSample& older) {
   const CumulativeHistogram between = subtract(histogram_of(newer), histogram_of(older));
   ASSERT_EQ(between.histogram.total(), newer.count - older.count);

@@ -109,7 +109,7 @@ TEST(EngineInstances, AbsentForLongestAreForgottenWhenThereAreTooMany) {
                         {TraceType::Point, "b", 2, 5},
                         {TraceType::Point, "c", 3, 2},
                         {TraceType::Point, "d", 4, 3}});
-  ASSERT_EQ(world.known().size(), 3u);  // one of them may be a bare name
+  ASSERT_EQ(world.known().size(), 3u);  // there is room for one more, a bare name
   world.value(TraceType::Point, "b");
   world.value(TraceType::Point, "c");
   EXPECT_EQ(world.shown(TraceType::Point), (Names{"5 b", "3 c"}));
@@ -213,7 +213,7 @@ TEST(EngineOrigins, AreShownUnlessProcessesHaveNothingInCommon) {
   EXPECT_EQ(world.instances(TraceType::Point)[0].origin, nullptr);
 }
 
-// A process with these labels.
+// The origin of a process with these labels.
 std::shared_ptr<const Origin> process(
     std::initializer_list<std::pair<const char*, const char*>> labels) {
   Origin origin{"uid 1", 1, {}};
@@ -238,7 +238,7 @@ TEST(EngineOrigins, KeepTheLabelsThatAllProcessesHave) {
   EXPECT_EQ(kept(world), R"("service":"shop","zone":"eu")");
   world.engine.note_origin(tag, process({{"service", "shop"}, {"more", "x"}}));
   EXPECT_EQ(kept(world), R"("service":"shop")");
-  world.engine.note_origin(tag, first);  // it does not grow again
+  world.engine.note_origin(tag, first);  // lost labels do not come back
   EXPECT_EQ(kept(world), R"("service":"shop")");
   world.engine.note_origin(tag, process({{"service", "other"}}));
   EXPECT_EQ(kept(world), "none");
@@ -286,9 +286,9 @@ TEST(EngineDescriptions, OfTheFirstProcessStayUntilAReset) {
   world.value(TraceType::Point, "p");
   EXPECT_TRUE(world.engine.describe(tag, own));
   EXPECT_TRUE(world.engine.describe(tag, same));
-  EXPECT_EQ(same, first);  // kept once
+  EXPECT_EQ(same, first);  // one copy is kept
   EXPECT_FALSE(world.engine.describe(tag, other));
-  EXPECT_TRUE(world.engine.describe(tag, other));  // said once
+  EXPECT_TRUE(world.engine.describe(tag, other));  // complained of once
   EXPECT_EQ(world.instances(TraceType::Point)[0].description, first);
   world.engine.reset(world.now);
   world.value(TraceType::Point, "p");

@@ -105,7 +105,7 @@ TEST(EngineFolding, GivesTheBareNameTheCallsOfTagsWithLabelsThatHaveNoRoom) {
 TEST(EngineFolding, EndsInOverflowWhereBareNamesHaveNoRoomEither) {
   World world(at_most(1));
   world.value(TraceType::Point, "a");
-  world.value(TraceType::Point, "b");  // overflows, and has room when labels come
+  world.value(TraceType::Point, "b");  // overflows now, but gets room when its labels come
   for (const char* tag : {"b{k=1}", "c{k=1}", "c{k=2}", "(overflow){k=1}", "b", "a{k=1}"})
     world.value(TraceType::Point, tag);
   EXPECT_EQ(world.shown(TraceType::Point),
@@ -117,7 +117,7 @@ TEST(EngineFolding, EndsInOverflowWhereBareNamesHaveNoRoomEither) {
   EXPECT_EQ(world.engine.counters().overflowed, 4u);
 }
 
-// Beyond twice as many names as there may be tags the engine does not even know the name.
+// The engine knows at most twice as many names as it may have tags.
 TEST(EngineFolding, IsExactForNamesThatTheEngineDoesNotKnow) {
   World world(at_most(10));
   const auto name = [](int i) { return "b{k=" + std::to_string(i) + "}"; };
@@ -167,7 +167,7 @@ TEST(EngineLimits, NamesThatAreOnlyInventedCostBoundedMemory) {
   EXPECT_EQ(world.shown(TraceType::Point)[1], "1 x5");
 }
 
-// Resets and new names without end: each life has as many as there is room for, and two more.
+// Resets and new names without end: each life has two names more than there is room for.
 struct Rounds {
   static constexpr std::uint32_t kTags = 20;
 
@@ -450,12 +450,12 @@ HistogramHeap heap_of_histograms(std::size_t bound, int tags) {
 
 TEST_F(EngineHistogramLimit, IsWhatTheyReallyTake) {
   constexpr std::size_t kBound = 1u << 20;
-  constexpr double kScratch = 32 * 1024;  // of the pool, for passing use
+  constexpr double kScratch = 32 * 1024;  // temporary memory of the pool
   for (const int tags : {250, 2000}) {
     const HistogramHeap heap = heap_of_histograms(kBound, tags);
     EXPECT_LE(heap.most, kBound + kBound / 16) << tags;
-    EXPECT_LE(heap.counted, kBound + 1024) << tags;  // the last piece that found room
-    if (heap.most == 0) continue;                    // the heap of a sanitizer
+    EXPECT_LE(heap.counted, kBound + 1024) << tags;  // plus the last piece that found room
+    if (heap.most == 0) continue;                    // a sanitizer has a heap of its own
     const auto counted = static_cast<double>(heap.counted);
     EXPECT_NEAR(static_cast<double>(heap.at_end), counted, counted / 10 + kScratch) << tags;
   }

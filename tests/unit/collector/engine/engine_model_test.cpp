@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Random traffic, against a model that keeps every value and computes what the engine should say.
+// Random traffic, compared with a model that keeps every value and computes the right results.
 #include <algorithm>
 #include <cmath>
 #include <deque>

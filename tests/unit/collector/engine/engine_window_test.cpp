@@ -160,7 +160,7 @@ TEST(EngineWindow, TakesAClockThatTwoThreadsReadInTurn) {
   World world(window(10s, 5));
   world.at(2s);
   world.value(TraceType::Point, "p");
-  world.at(1999ms);  // read before, applied after
+  world.at(1999ms);  // read earlier, but applied later
   world.value(TraceType::Point, "p");
   world.at(4s);
   EXPECT_EQ(world.in_window(TraceType::Point, "p"), 2u);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Numbers as great as peers may send them, honestly or not: what all peers together have sent stays
-// a number, and never goes back.
+// The greatest numbers that peers may send, honestly or not: totals of all peers stay finite, and
+// never go back.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ TEST(ExtremeNumbers, CountsOfOverflowStayAtTheGreatest) {
   EXPECT_EQ(world.engine.counters().overflowed, kMostCalls);
 }
 
-// Finite, and what they have once become: nobody knows what they would be.
+// The true sum is lost, so they stay finite and unchanged.
 TEST(ExtremeNumbers, SumsThatWereTooGreatStayAtTheGreatest) {
   World world;
   world.batch(TraceType::Observe, "tag", {1e308, 1e308});

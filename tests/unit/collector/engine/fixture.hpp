@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 inline constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 
 struct World {
-  // Steady clocks begin anywhere.
+  // Steady clocks may begin anywhere.
   static constexpr Time kStart = 1234567890123ns;
 
   explicit World(EngineOptions options = {}, const std::vector<KnownInstance>& known = {})
@@ -33,7 +33,7 @@ struct World {
     engine.apply_value(engine.tag(type, name), value, now);
   }
 
-  // Sends these values as a client does.
+  // Applies these values as a batch of a client.
   void batch(TraceType type, std::string_view name, const std::vector<double>& values,
              const wire::BatchAge& age = {}) {
     Delta delta;
@@ -77,7 +77,7 @@ struct World {
     return samples;
   }
 
-  // How many calls the window holds; 0 if nothing.
+  // The number of calls in the window, perhaps 0.
   std::uint64_t in_window(TraceType type, std::string_view tag) {
     const auto values = find(type, tag);
     return values && values->in_window ? values->window.count : 0;

@@ -9,7 +9,7 @@ namespace {
 
 using enum TraceType;
 
-// A world whose holders have a thread of their own number each, in process 7.
+// A world whose holders are in process 7; each has the thread of its own number.
 struct InFlightWorld : World {
   using World::World;
 
@@ -130,7 +130,7 @@ TEST(InFlight, WithoutRoomForATagIsInOverflow) {
   world.leave(b);
   world.leave(c);
   EXPECT_EQ(world.in_flight("(overflow)").open, 0u);
-  EXPECT_EQ(world.engine.counters().overflowed, 0u);  // which counts calls
+  EXPECT_EQ(world.engine.counters().overflowed, 0u);  // it counts calls only
 }
 
 TEST(InFlight, OfTagsWithLabelsAndNoRoomIsUnderTheirName) {
@@ -145,8 +145,8 @@ TEST(InFlight, OfTagsWithLabelsAndNoRoomIsUnderTheirName) {
   EXPECT_EQ(world.engine.counters().folded, 0u);
 }
 
-// A bare name may get the room that is kept for those whose tags with labels have none, after it
-// had to do with the overflow.
+// Room is reserved for bare names of tags with labels that have none. A bare name may get it after
+// transactions of its own went to the overflow.
 TEST(InFlight, LeavesFromWhereItHasEntered) {
   InFlightWorld world({.max_tags = 1});
   world.value(Transact, "a");

@@ -75,7 +75,7 @@ TEST(InstanceNames, AreUniqueUpToTheFirstBlankHoweverTagsTryToClash) {
     const std::string name = shown_name(tag, instance, suffixes);
     EXPECT_TRUE(words.insert(name.substr(0, name.find(' '))).second) << name;
   };
-  for (int i = 1; i <= 60; ++i) {  // takes the names that a later "a" would get
+  for (int i = 1; i <= 60; ++i) {  // takes the names that "a" would get later
     std::string tag = "a";
     for (int j = 0; j < i; ++j) tag += "#61";
     claim(tag);
@@ -83,8 +83,7 @@ TEST(InstanceNames, AreUniqueUpToTheFirstBlankHoweverTagsTryToClash) {
   claim("a");
   for (int i = 0; i < 100; ++i) claim("a " + std::to_string(i));
   for (int i = 0; i < 200; ++i) claim("a#" + std::to_string(i));
-  for (int i = 0; i < 100; ++i)
-    claim(std::string(250, '\n') + std::to_string(i));  // as they are cut
+  for (int i = 0; i < 100; ++i) claim(std::string(250, '\n') + std::to_string(i));  // they are cut
 }
 
 }  // namespace

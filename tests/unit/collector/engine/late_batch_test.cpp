@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Batches that were long on their way.
+// Batches that arrive late.
 #include <gtest/gtest.h>
 
 #include "fixture.hpp"
@@ -20,7 +20,7 @@ struct LateBatch : testing::Test {
     return {static_cast<std::uint64_t>(first.count()), static_cast<std::uint64_t>(last.count())};
   }
 
-  // One value every tenth of a second between these times before now.
+  // Sends one value for every tenth of a second between these times before now.
   void send(Time first, Time last) {
     std::vector<double> values;
     for (Time time = first; time > last; time -= 100ms) {
@@ -47,7 +47,7 @@ TEST_F(LateBatch, AsRecentAsOneIntervalEntersTheWorkingBucket) {
 
 TEST_F(LateBatch, EntersTheBucketsOfItsTime) {
   world.at(101s);
-  send(9s, 0s);  // from 92 s on; 90 to 92 leaves at the next rotation
+  send(9s, 0s);  // values from 92 s on; the next rotation removes 90 to 92
   EXPECT_EQ(window_at(102s), 90u);
   EXPECT_NEAR(static_cast<double>(window_at(104s)), 70, 2);
   EXPECT_NEAR(static_cast<double>(window_at(106s)), 50, 4);
@@ -71,7 +71,7 @@ TEST_F(LateBatch, KeepsTheRateSteadyOverAnOutageAndARestart) {
 
 TEST_F(LateBatch, LeavesTheShareBeforeTheWindowToTheTotals) {
   world.at(101s);
-  send(18s, 0s);  // the next window begins at 92 s: half of it
+  send(18s, 0s);  // the next window begins at 92 s, in the middle of them
   EXPECT_EQ(window_at(102s), 90u);
   const auto values = world.find(TraceType::Observe, "x");
   EXPECT_EQ(values->total.count, 180u);

@@ -13,7 +13,7 @@ namespace {
 
 using Contents = std::map<std::int64_t, std::string>;
 
-// In order, or it is no match.
+// Gives the contents, and checks their order.
 Contents contents_of(const PackedBuckets& buckets) {
   Contents contents;
   buckets.for_each([&](std::int64_t interval, std::string_view packed) {

@@ -21,7 +21,7 @@ TEST(RecentTags, HaveOnePlaceForATag) {
   EXPECT_EQ(entry.tag, 7u);
 }
 
-// Names that differ in few bytes, and each for all types, are what programs have.
+// Programs have names that differ in few bytes, each with all types.
 TEST(RecentTags, KeepMostOfASmallNumberOfTags) {
   RecentTags recent;
   std::vector<std::string> names;

@@ -52,7 +52,7 @@ TEST(KeyedHash, DependsOnEveryByteTheTweakAndTheKey) {
   }
 }
 
-// With a key of zeros anybody could make names that collide.
+// With a key of zeros anyone could make names that collide.
 TEST(KeyedHash, HasAnUnknownKeyWithoutARandomDevice) {
   constexpr std::uint64_t kByAKeyOfZeros = 0x9719e66d83cc00b8;
   has_entropy = false;

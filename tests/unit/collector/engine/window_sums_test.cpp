@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The buckets of one tag, which lie side by side without the numbers of their intervals.
+// The buckets of one tag, which are an array without the numbers of their intervals.
 #include "collector/engine/window_sums.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kMost = 12;
 
 struct WindowBucketsTest : testing::Test {
-  // Completes an interval in which these values came.
+  // Completes an interval with these values.
   void complete(std::int64_t interval, const std::vector<double>& values, std::int64_t oldest) {
     for (const double value : values) buckets.working().add(value);
     buckets.advance(interval, oldest, kMost);

@@ -28,7 +28,7 @@ AccessList list_of(const Rules& rules) {
   return list;
 }
 
-// An address of this machine that is not loopback, if it has one.
+// An address of this machine other than loopback, if it has one.
 std::string own_address() {
   ifaddrs* found = nullptr;
   if (getifaddrs(&found) != 0) return {};
@@ -177,7 +177,7 @@ Result<HostPatterns> no_answer(const std::string&) { return Error{"no name serve
 
 HostPatterns patterns_of(const char* address) { return parse_host_spec(address)->patterns; }
 
-// A list whose names have no address yet.
+// A list with names that have no address yet.
 AccessList waiting_list_of(const Rules& rules) {
   AccessList list(no_answer);
   for (const std::string& rule : rules) EXPECT_EQ(error_of(list.add(rule)), "");
@@ -266,7 +266,7 @@ TEST(AccessList, ALocalLimitIsSharedByTheUnixSocketAndTcp) {
   EXPECT_EQ(list.acquire("127.0.0.1").access, Access::TooManyConnections);
 }
 
-// The examples of pmcd(1): clank may have 5 connections, all others together 2.
+// As in pmcd(1): one host may have 5 connections, and all others together 2.
 TEST(AccessList, AConnectionCountsInEveryRuleThatNamesItsPeer) {
   AccessList list = list_of({"allow:192.0.2.7:5", "allow:*:2"});
   EXPECT_EQ(list.acquire("192.0.2.8").access, kYes);

@@ -20,7 +20,7 @@ class CollectorFixture : public testing::Test {
   CollectorFixture();
   ~CollectorFixture() override;
 
-  // Options for a port that is free and a Unix socket in the test's directory.
+  // Options with a free port and a Unix socket in the test's directory.
   IngestOptions options() const;
   void start() { start(options()); }
   void start(IngestOptions options, const EngineOptions& engine = {});
@@ -35,18 +35,18 @@ class CollectorFixture : public testing::Test {
   std::optional<InstanceName> instance(TraceType type, const std::string& tag);
   std::vector<ClientView> clients();
 
-  // How often the collector has looked after its sessions shows in the time that it has computed.
+  // The collector's computing time shows that it has looked after its sessions.
   bool eventually_looks_after_sessions() {
     const auto once_more = [this] {
       const std::uint64_t before = counters().busy_ns;
       return eventually([&] { return counters().busy_ns != before; });
     };
-    return once_more() && once_more();  // the first one may have begun before
+    return once_more() && once_more();  // the first look may have begun before
   }
 
   const IngestCounters& counters() const { return collector_->reader().ingest_counters(); }
 
-  // The lines that were logged, and one that has this text in it, else an empty one.
+  // All logged lines; and one that contains this text, or an empty one.
   static std::vector<std::string> log();
   static std::string log_line_with(const std::string& text);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How long a test waits for something that must happen.
+// The time that a test waits for something that must happen.
 #pragma once
 
 #include <chrono>

@@ -17,7 +17,7 @@ using wire::ByeReason;
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
 
-// The fewest tags of a session that leave room for a name of tags with labels.
+// The smallest limit of tags with room for a bare name of tags with labels.
 constexpr std::uint32_t kFew = 100;
 
 std::string few_tags() {
@@ -30,7 +30,7 @@ std::string few_tags() {
 
 class InFlightOf : public CollectorFixture {
  protected:
-  // A program that has said hello and defined tags "one", "two" and so on, and what it says next.
+  // A program that has said HELLO and defined the tags "one", "two" and so on.
   struct Program {
     TestPeer peer;
     std::uint64_t sequence = 0;
@@ -59,7 +59,7 @@ class InFlightOf : public CollectorFixture {
   std::uint64_t open(const std::string& tag) { return in_flight(tag).open; }
   std::uint64_t vanished(const std::string& tag) { return in_flight(tag).vanished; }
 
-  // Looks at sessions as often as it can.
+  // The agent looks at sessions as often as it can.
   IngestOptions impatient() const {
     IngestOptions options = this->options();
     options.unfinished_pdu = 4ms;
@@ -82,7 +82,7 @@ TEST_F(InFlightOf, AProcessIsShownWithItsNumberAgeAndPlace) {
   EXPECT_EQ(shown.open, 3u);
   EXPECT_GE(shown.oldest_age, 5s);
   EXPECT_LT(shown.oldest_age, 5s + kDeadline);
-  EXPECT_EQ(shown.pid, static_cast<std::uint32_t>(::getpid()));  // as the kernel says
+  EXPECT_EQ(shown.pid, static_cast<std::uint32_t>(::getpid()));  // by the kernel
   EXPECT_EQ(shown.tid, 4712u);
   EXPECT_EQ(count_of(Transact, "one"), 0u);
   EXPECT_FALSE(values(Point, "one"));
@@ -90,7 +90,7 @@ TEST_F(InFlightOf, AProcessIsShownWithItsNumberAgeAndPlace) {
   Program other = this->program(tcp(), 2);
   ASSERT_TRUE(other.say({{1, 1, 100 * kSecond, 0}}, true));
   EXPECT_EQ(open("one"), 4u);
-  EXPECT_EQ(in_flight("one").pid, 4711u);  // as it says
+  EXPECT_EQ(in_flight("one").pid, 4711u);  // by its own word
   EXPECT_EQ(in_flight("one").tid, 0u);
 }
 
@@ -203,11 +203,11 @@ TEST_F(InFlightOf, AProcessThatDoesNotComeBackVanishes) {
   EXPECT_EQ(open("one"), 0u);
   const auto welcome = unix_socket().hello(1);
   ASSERT_TRUE(welcome);
-  EXPECT_TRUE(welcome->session_known);  // what it has counted is remembered for longer
+  EXPECT_TRUE(welcome->session_known);  // its counts are remembered for longer
 }
 
 TEST_F(InFlightOf, AProcessThatIsStillThereMayComeBack) {
-  start(impatient());  // this one is
+  start(impatient());  // this process still runs
   Program program = this->program(1);
   ASSERT_TRUE(program.say({{1, 3, 0, 0}}, true));
   leave(program);
@@ -309,7 +309,7 @@ TEST_F(InFlightOf, ATagHasItsDescriptionAndItsOrigin) {
   EXPECT_EQ(name->description->members(), R"("unit":"s","description":"the first")");
 }
 
-// Where there is no room for more tags with labels those of a name share one.
+// Without room for more tags with labels, those of one name share a tag.
 TEST_F(InFlightOf, IdsThatShareATagAddUp) {
   IngestOptions few = options();
   few.max_tags_per_session = kFew;
@@ -339,7 +339,7 @@ TEST_F(InFlightLimits, AUserHasHalfOfTheTagsInFlight) {
   EXPECT_FALSE(values(Transact, "two"));
   EXPECT_EQ(counters().in_flight_left_out, 1u);
 
-  ASSERT_TRUE(same_user.say({{1, 20, 0, 0}}));  // what has room may change
+  ASSERT_TRUE(same_user.say({{1, 20, 0, 0}}));  // a tag with room may change
   EXPECT_EQ(open("one"), 21u);
   ASSERT_TRUE(program.say({{1, 0, 0, 0}}));
   ASSERT_TRUE(same_user.say({{2, 10, 0, 0}}));
@@ -384,7 +384,7 @@ TEST_F(InFlightLimits, SoManyTagsAreInFlightOfASession) {
   EXPECT_EQ(counters().in_flight_left_out, 1u);
 }
 
-// Sessions of any users, without their sockets.
+// Sessions of any users, without sockets.
 class InFlightTable : public testing::Test {
  protected:
   explicit InFlightTable(std::uint32_t max_in_flight = 100) {

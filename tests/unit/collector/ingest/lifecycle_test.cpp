@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How the agent comes and goes: ports, the Unix socket, stop.
+// Start and end of the agent: ports, the Unix socket, stop.
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -29,7 +29,7 @@ using Lifecycle = CollectorFixture;
 using enum TraceType;
 using wire::PduType;
 
-// A Unix socket bound to this path; it lives in the file system even when its descriptor is closed.
+// A Unix socket bound to this path, which stays in the file system after the descriptor is closed.
 Descriptor bind_unix(const std::string& path) {
   Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
@@ -81,7 +81,7 @@ TEST_F(Lifecycle, ARestartedAgentGetsItsPortAtOnce) {
   const std::uint16_t port = collector_->port();
   TestPeer peer = tcp();
   EXPECT_EQ(peer.next_ack(), 2);
-  collector_.reset();  // closes first: the old connection lingers on this side
+  collector_.reset();  // the agent closes first, so the old connection lingers on its side
   IngestOptions same = options();
   same.port = port;
   start(std::move(same));
@@ -227,7 +227,7 @@ TEST_F(Lifecycle, StopDoesNotWaitForAClientThatDoesNotListen) {
   std::string stream = tags_pdu({{1, "tag"}});
   for (std::uint64_t i = 1; i < 50'000; ++i) stream += batch_pdu(i, entry(1, Point, {-1}));
   deaf.send_until_full(stream);
-  collector_->stop();  // or the test's time is up
+  collector_->stop();  // if it waited, the test would time out
 }
 
 TEST_F(Lifecycle, StopMayBeCalledTwiceOrWithoutStart) {
@@ -255,7 +255,7 @@ TEST_F(Lifecycle, ARequestListsTheClients) {
   EXPECT_NE(log_line_with("127.0.0.1 port"), "");
 }
 
-// Many are listed in several steps.
+// The agent lists many in several steps.
 TEST_F(Lifecycle, ARequestListsEachOfManyClientsOnce) {
   start();
   constexpr std::size_t kMany = 350;
@@ -289,7 +289,7 @@ TEST_F(Lifecycle, DescriptorsDoNotReachChildren) {
       EXPECT_NE(std::stoul(line.substr(6), nullptr, 8) & O_CLOEXEC, 0u) << target;
     }
   }
-  EXPECT_GE(sockets, 6);  // two listen at least, and both ends of two connections
+  EXPECT_GE(sockets, 6);  // at least two listeners, and both ends of two connections
 }
 
 TEST_F(Lifecycle, SignalsAreNotTheIngestThreadsBusiness) {
@@ -309,8 +309,8 @@ TEST_F(Lifecycle, SignalsAreNotTheIngestThreadsBusiness) {
     EXPECT_NE(mask >> (signal - 1) & 1, 0u) << signal;
 }
 
-// Nobody fetches here, so only the ingest thread can have done it: completed the intervals, and, in
-// each of the tags, given back what has left the window.
+// Nobody fetches here, so the ingest thread must have completed the intervals, and freed each tag's
+// histograms that have left the window.
 TEST_F(Lifecycle, TheEngineIsRotated) {
   EngineOptions fast;
   fast.period = std::chrono::milliseconds(20);
@@ -331,7 +331,7 @@ TEST_F(Lifecycle, TheEngineIsRotated) {
   EXPECT_TRUE(eventually([&] { return reader.ingest_counters().busy_ns > 0; }));
 }
 
-// The addresses that this process listens on, as many as there are sockets.
+// The address of each socket on which this process listens.
 std::vector<std::string> listening_addresses() {
   std::vector<std::string> addresses;
   for (int descriptor = 0; descriptor < 1024; ++descriptor) {
@@ -381,7 +381,7 @@ TEST_F(Lifecycle, WithoutTcpAUnixSocketThatCannotBeMadeIsAnError) {
                                               ": something is there that is not a socket");
 }
 
-// Even of those who had gone before anybody looked at them.
+// Also for peers that had gone before the agent looked at them.
 TEST_F(Lifecycle, IsQuietWhenAllThatWasSentIsCounted) {
   start();
   EXPECT_TRUE(collector_->is_quiet());
@@ -397,7 +397,7 @@ TEST_F(Lifecycle, IsQuietWhenAllThatWasSentIsCounted) {
   }
 }
 
-// The one whom nobody has accepted yet is known to the kernel alone.
+// Only the kernel knows a peer that has not been accepted yet.
 TEST_F(Lifecycle, IsNotQuietWhenSomebodyWaits) {
   start();
   for (int i = 0; i < 300; ++i) {
@@ -419,8 +419,8 @@ TEST_F(Lifecycle, TakesProgramsOfOneUserIfItIsToldTo) {
   }
 }
 
-// As it is a user who is not the one: an orphan whose parent has ended, and whom this process
-// adopts.
+// The user is not the one of `only_user`, and the program is an orphan whose parent has ended and
+// that this process adopts.
 TEST_F(Lifecycle, TakesProgramsThatItHasStartedWhoeverTheyAre) {
   IngestOptions others = options();
   others.only_user = ::geteuid() + 1;

@@ -41,7 +41,7 @@ TEST_F(Limits, ARefusedPeerLearnsWhy) {
   EXPECT_EQ(admitted.next_ack(), 2);
 }
 
-// Closing a socket over unread bytes sends a reset that destroys what the peer has not read yet.
+// A close of a socket with unread bytes sends a reset: the peer loses bytes that it has not read.
 TEST_F(Limits, ARefusedPeerLearnsWhyEvenIfItHasSentALot) {
   start(with_rules(options(), {"disallow:*"}));
   std::string stream;
@@ -107,7 +107,7 @@ TEST_F(Limits, ElevenHundredConnectionsAtOnceAreServed) {
   EXPECT_TRUE(eventually([&] { return counters().connections == 0; }));
 }
 
-// One who floods the agent leaves connections to others, whichever way he comes.
+// A user who floods the agent leaves connections to others, by TCP and on the Unix socket.
 TEST_F(Limits, AUserHasAThirdOfTheConnections) {
   IngestOptions some = options();
   some.max_connections = 3 * 1002;
@@ -134,7 +134,7 @@ TEST_F(Limits, AUserHasAThirdOfTheConnections) {
   EXPECT_EQ(unix_socket().next_ack(), 2);
 }
 
-// With no descriptor left a waiting peer would wake the agent again and again.
+// A waiting peer must not wake the agent again and again while no descriptor is left.
 TEST_F(Limits, WithoutDescriptorsTheAgentWaitsAndGoesOn) {
   start();
   ASSERT_EQ(unix_socket().next_ack(), 2);
@@ -146,12 +146,12 @@ TEST_F(Limits, WithoutDescriptorsTheAgentWaitsAndGoesOn) {
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   rlimit none = before;
-  none.rlim_cur = 3;  // below everything that is open: no new descriptor
+  none.rlim_cur = 3;  // below all open ones: no new descriptor
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
   EXPECT_TRUE(waiting.connect(socket_path()));
   EXPECT_TRUE(eventually([&] { return !log_line_with("cannot take more connections").empty(); }));
 
-  // Those who are connected notice nothing.
+  // Connected peers notice nothing.
   for (int i = 0; i < 100; ++i) {
     EXPECT_TRUE(connected.send(data_pdu(Point, "tag", -1, true)));
     EXPECT_EQ(connected.next_ack(), ack_of(Point));
@@ -228,7 +228,7 @@ TEST_F(Limits, AllUsersTogetherDefineSoManyTags) {
   EXPECT_EQ(next_bye(another_user), ByeReason::TooManyTags);
 }
 
-// So many sets of labels of one name, with ids that count up, and a batch of a point for each.
+// TAGS with `count` sets of labels of one name and ids that count up, and a BATCH of a point each.
 std::string sets_of_labels(const std::string& name, std::uint32_t first_id, std::uint32_t count,
                            std::uint64_t sequence) {
   std::vector<std::string> names;
@@ -255,7 +255,7 @@ TEST_F(Limits, SetsOfLabelsBeyondThemCountForTheirName) {
   EXPECT_EQ(count_of(Point, "a{i=200}"), 0u);
   EXPECT_EQ(count_of(Point, "a"), 10u);
 
-  // Its ids stay what they were, and what is said of one of them is not said of the others.
+  // Its ids keep their meaning, and a description of one is not one of the others.
   ASSERT_TRUE(happy.send(tags_pdu({{205, "a{i=205}", "s", ""}}) +
                          batch_pdu(2, entry(205, Point, {-1, -1}))));
   EXPECT_EQ(happy.next_batch_ack(), 2u);
@@ -293,7 +293,7 @@ TEST_F(Limits, AForgottenSessionGivesItsIdsBack) {
   IngestOptions few = options();
   few.max_tags_per_user = 100;
   start(std::move(few));
-  TestPeer stays = unix_socket();  // or else its user would be forgotten, too
+  TestPeer stays = unix_socket();  // else its user would be forgotten, too
   ASSERT_TRUE(stays.hello(3));
   for (std::uint8_t session = 1; session <= 2; ++session) {
     TestPeer peer = unix_socket();
@@ -321,7 +321,7 @@ TEST_F(Limits, LabelsMayHaveSoManyBytes) {
   EXPECT_TRUE(unix_socket().hello(hello));
 }
 
-// PCP would refuse the whole set for one of them, or take a program for one of another host.
+// PCP would refuse the whole set for some of them; others would give a wrong host or agent.
 TEST_F(Limits, LabelsThatAreNotForAProcessToGiveAreLeftOutAndCounted) {
   start();
   TestPeer peer = unix_socket();
@@ -349,7 +349,7 @@ TEST_F(Limits, AProcessHasSoManyLabels) {
   EXPECT_EQ(counters().labels_refused, 301 - LabelText::kMaxLabels);
 }
 
-// Tags keep them when the process has gone.
+// Tags keep labels after the process has gone.
 TEST_F(Limits, LabelsOfAUserMayTakeSoMuchMemory) {
   IngestOptions little = options();
   little.max_kept_label_bytes = 3000;
@@ -413,7 +413,7 @@ TEST_F(Limits, APeerForWhichThereIsNoMemoryIsDroppedAndCounted) {
   wire::append_frame(large, PduType::Data, 1, std::string(2 * kBytes, 'x'));
   large.pop_back();
   const ScarceMemory scarce(kBytes);
-  peer.send(large);  // may break off
+  peer.send(large);  // the agent may close meanwhile
   EXPECT_TRUE(peer.at_end());
   EXPECT_EQ(counters().dropped_limit, 1u);
   EXPECT_TRUE(eventually([] { return !log_line_with("dropped: std::bad_alloc").empty(); }));

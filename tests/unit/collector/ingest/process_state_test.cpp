@@ -29,7 +29,7 @@ TEST(ProcessState, TellsWhetherAProcessHasEnded) {
   ::close(gate[1]);
   siginfo_t info;
   ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT), 0);
-  EXPECT_TRUE(has_ended(pid));  // nobody has waited for it
+  EXPECT_TRUE(has_ended(pid));  // a zombie: nobody has waited for it
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
   EXPECT_TRUE(has_ended(pid));
 }

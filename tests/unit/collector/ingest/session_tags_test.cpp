@@ -6,7 +6,7 @@
 namespace pcp::trace::agent {
 namespace {
 
-// Adds tags with these ids in this order and finds each of them, and nothing else.
+// Adds tags with these ids in this order. Expects to find each of them, and nothing else.
 void expect_found(const std::vector<std::uint32_t>& ids) {
   SessionTags tags;
   for (const std::uint32_t id : ids) {

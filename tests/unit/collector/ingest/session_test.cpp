@@ -15,7 +15,7 @@ using enum TraceType;
 using wire::ByeReason;
 using wire::PduType;
 
-// An entry that says of tag 1 what no honest client says.
+// An entry for tag 1 with a delta that no honest client sends.
 std::string entry_of(TraceType type, const Delta& delta) {
   std::string body;
   wire::append_delta(body, 1, type, delta, {});
@@ -165,7 +165,7 @@ TEST_F(SessionOf, AnotherUserDoesNotGetAtASession) {
   ASSERT_TRUE(owner.send(tags_pdu({{1, "tag"}}) + batch_pdu(8, entry(1, Point, {-1}))));
   EXPECT_EQ(owner.next_batch_ack(), 8u);
 
-  // Over TCP nobody knows who it is.
+  // Over TCP the agent does not know the user.
   TestPeer stranger = tcp();
   const auto welcome = stranger.hello(1);
   ASSERT_TRUE(welcome);
@@ -189,7 +189,7 @@ TEST_F(SessionOf, ANewConnectionTakesTheSessionOver) {
   EXPECT_TRUE(welcome->session_known);
   EXPECT_EQ(welcome->last_sequence, 4u);
   EXPECT_TRUE(old.at_end());
-  ASSERT_TRUE(young.send(batch_pdu(5, entry(1, Point, {-1}))));  // the tag table is still there
+  ASSERT_TRUE(young.send(batch_pdu(5, entry(1, Point, {-1}))));  // its tags are still defined
   EXPECT_EQ(young.next_batch_ack(), 5u);
   EXPECT_EQ(count_of(Point, "tag"), 2u);
   EXPECT_EQ(clients().size(), 1u);
@@ -225,7 +225,7 @@ TEST_F(SessionOf, AByeWithAComplaintKeepsTheSession) {
 TEST_F(SessionOf, ASessionWithoutAByeIsForgottenAfterAWhile) {
   IngestOptions short_memory = options();
   short_memory.remember_session = std::chrono::milliseconds(1);
-  short_memory.unfinished_pdu = std::chrono::milliseconds(4);  // the agent looks more often, too
+  short_memory.unfinished_pdu = std::chrono::milliseconds(4);  // so the agent looks more often, too
   start(std::move(short_memory));
   TestPeer peer = unix_socket();
   ASSERT_TRUE(peer.hello(1));
@@ -336,7 +336,7 @@ TEST_F(SessionOf, AConnectedClientIsShownWithItsCounters) {
   ASSERT_TRUE(peer.hello(1));
   ASSERT_EQ(clients().size(), 1u);
   EXPECT_EQ(clients()[0].process, "program");
-  EXPECT_EQ(clients()[0].pid, static_cast<std::uint32_t>(::getpid()));  // as the kernel says
+  EXPECT_EQ(clients()[0].pid, static_cast<std::uint32_t>(::getpid()));  // by the kernel
   EXPECT_EQ(clients()[0].uid, ::getuid());
   EXPECT_EQ(clients()[0].gid, ::getgid());
   EXPECT_EQ(clients()[0].origin->labels.members(), R"("service":"service")");
@@ -355,7 +355,7 @@ struct BadTalk {
 
 void PrintTo(const BadTalk& bad, std::ostream* out) { *out << bad.name; }
 
-// Each batch may be as honest as it looks; all of them together are not.
+// Each batch alone may be honest; all together cannot be.
 TEST_F(SessionOf, CountsOfManyBatchesNeverWrap) {
   start();
   TestPeer peer = unix_socket();

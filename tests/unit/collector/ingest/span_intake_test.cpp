@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Programs that are told what to capture, and send it.
+// Programs that are told what to capture, and send spans.
 #include <malloc.h>
 #include <unistd.h>
 
@@ -46,8 +46,7 @@ std::optional<wire::Control> next_control(TestPeer& peer) {
   return wire::decode_control(pdu->payload);
 }
 
-// Reads until the program is told to capture this and nothing else; `before` counts what it is told
-// before that.
+// Reads until the program is told to capture exactly this; `before` counts earlier CONTROLs.
 bool eventually_told(TestPeer& peer, const std::string& filter, int* before = nullptr) {
   while (const auto pdu = peer.next()) {
     if (pdu->type != PduType::Control) continue;
@@ -80,7 +79,7 @@ class SpansOfPrograms : public CollectorFixture {
     return collector_->spans().capture(filter, audience);
   }
 
-  // A program that has told of its tag, and was told of what there was to capture.
+  // A program that has defined its tag, and knows the captures of that time.
   TestPeer program(std::uint8_t session = 1) {
     TestPeer peer = unix_socket();
     const auto welcome = peer.hello(session);
@@ -276,7 +275,7 @@ TEST_F(SpansOfPrograms, AreNotBelievedToBeMoreThanThereCanBe) {
   EXPECT_EQ(monitor->waiting(), 0u);
 }
 
-// By counts that fall and rise again.
+// Counts that fall and rise again must not add up without limit.
 TEST_F(SpansOfPrograms, AreNotBelievedToBeThatByAndBy) {
   start();
   const auto monitor = capture("tag=a");
@@ -302,7 +301,7 @@ class SharesOfPrograms : public SpansOfPrograms {
  protected:
   SharesOfPrograms() {
     IngestOptions often = options();
-    often.unfinished_pdu = 40ms;  // and so it looks after its sessions
+    often.unfinished_pdu = 40ms;  // so often the agent looks after its sessions
     start(std::move(often));
   }
 
@@ -315,7 +314,7 @@ class SharesOfPrograms : public SpansOfPrograms {
     return peer;
   }
 
-  // Reads until it has been told of this share, or does not answer.
+  // Reads until the program is told of this share. False if that does not come.
   static bool eventually_has(TestPeer& peer, std::uint32_t share) {
     while (const auto pdu = peer.next()) {
       if (pdu->type == PduType::EventsAck) continue;
@@ -335,7 +334,7 @@ TEST_F(SharesOfPrograms, AreSmallerTheMoreSendSome) {
   EXPECT_TRUE(eventually_has(peers[0], 5'000));
 }
 
-// Those who come by TCP are another one.
+// Programs that come by TCP are another user.
 TEST_F(SharesOfPrograms, AreNoSmallerForTheManyOfAnotherUser) {
   const auto monitor = capture("tag=a");
   TestPeer only = sender(unix_socket(), 1);
@@ -389,7 +388,7 @@ TEST_F(SpansOfPrograms, GiveTheirMemoryBackOnceNobodyWantsThem) {
       << resident_bytes() - before;
 }
 
-// However often monitors change their mind.
+// However often monitors change their filters.
 TEST_F(SpansOfPrograms, AreAskedForTenTimesASecondAtMost) {
   start();
   TestPeer peer = program();
@@ -401,7 +400,7 @@ TEST_F(SpansOfPrograms, AreAskedForTenTimesASecondAtMost) {
   EXPECT_LE(told, 1 + (steady_now() - begin) / 100ms);
 }
 
-// Not only when the agent looks after its sessions, which shows in the time that it has computed.
+// They are asked before the agent looks after its sessions, which its computing time would show.
 TEST_F(SpansOfPrograms, AreAskedForSoon) {
   start();
   TestPeer peer = program();
@@ -415,7 +414,7 @@ TEST_F(SpansOfPrograms, AreAskedForSoon) {
   for (int times = 0; times < 20; ++times) ASSERT_TRUE(eventually(told_before_the_agent_looks));
 }
 
-// Answers that it does not read are all that waits for it; then it is told the newest.
+// Only unread answers wait for the program; after them it is told the newest captures.
 TEST_F(SpansOfPrograms, AreAskedForOnceTheyHaveReadWhatWasSaidBefore) {
   start();
   TestPeer peer = program();
@@ -423,7 +422,7 @@ TEST_F(SpansOfPrograms, AreAskedForOnceTheyHaveReadWhatWasSaidBefore) {
   std::uint64_t last = 0;
   while (flood.size() < 8u << 20) flood += batch_pdu(++last, entry(1, TraceType::Point, {1}));
   peer.send_until_full(flood);
-  TestPeer next = program(2);  // is told after the other one was to be
+  TestPeer next = program(2);  // its turn comes after that of the other one
   auto monitor = capture("tag=a");
   ASSERT_TRUE(eventually_told(next, "tag=a"));
   monitor = capture("tag=b");

@@ -90,7 +90,7 @@ TEST_F(SplitOf, StockProgramsCountApartByTheirPid) {
     ASSERT_TRUE(peer->send(data_pdu(Observe, "tag", 1) + data_pdu(Observe, "tag", 1, true)));
     EXPECT_EQ(peer->next_ack(), ack_of(Observe));
   }
-  // As the kernel says, and as the PDU does.
+  // The pid of the kernel, and the pid in the PDU.
   EXPECT_EQ(count_of(Observe, "tag{pid=" + std::to_string(::getpid()) + "}"), 2u);
   EXPECT_EQ(count_of(Observe, "tag{pid=4711}"), 2u);
 }
@@ -159,7 +159,7 @@ TEST_F(DescriptionOf, AUsersTagsMayTakeSoMuchMemory) {
   TestPeer peer = unix_socket();
   ASSERT_TRUE(peer.hello(1));
   std::vector<wire::TagDefinition> tags;
-  const std::string text(1000, 'x');  // cut
+  const std::string text(1000, 'x');  // will be cut
   std::vector<std::string> names;
   for (std::uint32_t i = 1; i <= 10; ++i) names.push_back("tag" + std::to_string(i));
   for (std::uint32_t i = 1; i <= 10; ++i) tags.push_back({i, names[i - 1], text, text});

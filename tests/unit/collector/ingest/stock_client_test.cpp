@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Clients of version 1: the stock library and whatever else speaks its protocol.
+// Clients of version 1: the stock library and others with its protocol.
 #include <cmath>
 #include <limits>
 
@@ -159,7 +159,7 @@ TEST_F(StockClient, ThatVanishesInTheMiddleOfAPduIsForgotten) {
   EXPECT_EQ(count_of(Point, "half"), 0u);
 }
 
-// A peer that does not read is not read from: neither side's memory grows, nobody else notices.
+// The agent does not read from a peer that does not read: no side's memory grows, no peer notices.
 TEST_F(StockClient, ThatDoesNotReadItsAcksIsNotReadFrom) {
   start();
   TestPeer slow = unix_socket();
@@ -173,8 +173,8 @@ TEST_F(StockClient, ThatDoesNotReadItsAcksIsNotReadFrom) {
   std::size_t sent = 0;
   std::uint64_t seen = 0;
   int standstills = 0;
-  // The stream has stopped when the agent reads no more although there is more to read, while the
-  // other one is answered again and again.
+  // The stream has stopped when the agent reads no more of it although there is more, and still
+  // answers the other one.
   ASSERT_TRUE(eventually([&] {
     sent += slow.send_until_full(std::string_view(stream).substr(sent));
     EXPECT_TRUE(other.send(data_pdu(Point, "other", -1, true)));

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uint32_t kNobody = 65534;
 
-// One end of a TCP connection within this machine, whose other end is another process's.
+// One end of a TCP connection within this machine; the other end belongs to another process.
 class TcpOwner : public testing::TestWithParam<int> {
  protected:
   void SetUp() override {
@@ -39,7 +39,7 @@ class TcpOwner : public testing::TestWithParam<int> {
   }
   void TearDown() override { end_peer(); }
 
-  // Lets a process of this user connect.
+  // Makes a process of this user connect.
   void connect_as(std::uint32_t user) {
     peer_ = ::fork();
     if (peer_ == 0) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A traced program's end of a connection, byte by byte: what it sends is up to the test. Every wait
-// has a deadline.
+// A traced program's end of a connection; a test chooses its bytes. Every wait has a deadline.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,7 @@
 
 namespace pcp::trace::agent {
 
-bool has_ipv6();  // this machine
+bool has_ipv6();  // whether this machine has it
 
 class TestPeer {
  public:
@@ -31,9 +30,9 @@ class TestPeer {
     std::string payload;
   };
 
-  // Sends all of it; false if the agent has closed.
+  // Sends all bytes. False if the agent has closed.
   bool send(std::string_view bytes);
-  // Sends as much as the agent takes until it takes no more for now.
+  // Sends until the agent takes no more for now. Gives the number of bytes sent.
   std::size_t send_until_full(std::string_view bytes);
   void half_close();
   void close() { socket_.reset(); }
@@ -73,10 +72,10 @@ std::string hello_pdu();
 std::string data_pdu(TraceType type, std::string_view tag, double value, bool wants_ack = false);
 std::string tags_pdu(const std::vector<wire::TagDefinition>& tags);
 
-// One tag's share of a batch: these values, with a histogram.
+// An entry of a batch: these values of one tag, with a histogram.
 std::string entry(std::uint32_t tag_id, TraceType type, const std::vector<double>& values);
 std::string batch_pdu(std::uint64_t sequence, const std::string& entries);
-// A batch of nothing but what is in flight.
+// A batch with nothing but transactions in flight.
 std::string in_flight_pdu(std::uint64_t sequence, const std::vector<wire::OpenCount>& open,
                           bool anew = false);
 std::string bye_pdu(wire::ByeReason reason);

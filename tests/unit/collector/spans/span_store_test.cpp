@@ -61,7 +61,7 @@ TEST(SpanStoreTest, KeepsPlacesApart) {
   store.add(span_at(0b000001, 1), "alice");
   store.add(span_at(0b100000, 2), "alice");
   store.add(span_at(0b100001, 3), "alice");
-  store.add(span_at(0b000010, 4), "alice");  // nobody's
+  store.add(span_at(0b000010, 4), "alice");  // for no cursor
   EXPECT_EQ(store.waiting(zero), 2u);
   EXPECT_EQ(take(store, zero), (Got{{1, 3}, 0}));
   EXPECT_EQ(take(store, five), (Got{{2, 3}, 0}));
@@ -149,7 +149,7 @@ void add(SpanStore& store, std::uint64_t count) {
   for (std::uint64_t id = 1; id <= count; ++id) store.add(span_at(1, id), "alice");
 }
 
-// A fetch packs them between the two.
+// A fetch packs spans between read and advance.
 TEST(SpanStoreTest, WhatGoesWhileItIsReadIsNotOverwrittenIfItIsTaken) {
   SpanStore store(20'000);
   const auto cursor = store.begin(0);
@@ -225,9 +225,9 @@ std::size_t heap_in_use() {
   return info.uordblks + info.hblkhd;
 }
 
-// Texts that are put together bit by bit have more room than they need.
+// Texts that are appended to have more room than they need.
 TEST(SpanStoreTest, TakesNoMoreMemoryThanItSays) {
-  constexpr std::size_t kKeptByLibc = 64 * 1024;  // a few pieces of each size that were freed
+  constexpr std::size_t kKeptByLibc = 64 * 1024;  // a few freed pieces of each size
   SpanStore store(4 * kPlenty);
   const auto cursor = store.begin(0);
   const std::size_t before = heap_in_use();
@@ -250,8 +250,8 @@ TEST(SpanStoreTest, ASpanThatIsTooBigForItIsMissed) {
   EXPECT_EQ(take(store, cursor), (Got{{}, 1}));
 }
 
-// Whatever happens: of what entered after its begin each cursor gets or misses each span, once and
-// in order.
+// Whatever happens, each cursor gets or misses each span that entered after its begin, once and in
+// order.
 class StoreUnderLoad : public testing::TestWithParam<unsigned> {};
 
 struct Reader {

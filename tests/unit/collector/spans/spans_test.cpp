@@ -70,7 +70,7 @@ TEST(SpansTest, CountWhatProgramsHaveMissed) {
   EXPECT_EQ(monitor->read(1).missed(0), 10u);
 }
 
-// The ingest thread adds while monitors come, read and go.
+// The ingest thread adds spans while monitors come, read and go.
 TEST(SpansTest, MayBeReadWhileTheyCome) {
   constexpr std::uint64_t kPdus = 300;
   constexpr std::uint64_t kOfEach = 50;
