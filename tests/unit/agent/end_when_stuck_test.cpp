@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kSeconds = 2;
 
-// A process's exit status.
+// Gives the exit status of a process that does this work.
 template <typename Work>
 int status_after(Work work) {
   const pid_t child = fork();
@@ -31,7 +31,7 @@ int status_after(Work work) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// On a busy machine it takes longer.
+// Takes longer on a busy machine.
 void compute_for(int seconds) {
   while (thread_cpu_ns() < std::uint64_t{1'000'000'000} * static_cast<std::uint64_t>(seconds)) {
   }

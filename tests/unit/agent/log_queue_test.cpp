@@ -28,7 +28,7 @@ TEST(LogQueue, CountsTheLinesForWhichThereIsNoRoom) {
   const std::string great(LogQueue::kMostBytes - 1, '-');
   queue.push(great);
   queue.push("a\nb\n");
-  queue.push("\n");  // there would be room, but it is later
+  queue.push("\n");  // there is room for it, but it comes after a lost line
   const auto taken = queue.take(kNever);
   EXPECT_EQ(taken.text, great);
   EXPECT_EQ(taken.lost_lines, 3u);
@@ -41,7 +41,7 @@ TEST(LogQueue, TellsOfALostPieceOfALine) {
   const std::string great(LogQueue::kMostBytes, '-');
   queue.push(great);
   queue.push("a");
-  queue.push("b\n");  // another line's end would look as if it belonged to the text before
+  queue.push("b\n");  // without its beginning it would look like the end of the text before
   const auto taken = queue.take(kNever);
   EXPECT_EQ(taken.text, great);
   EXPECT_EQ(taken.lost_lines, 2u);

@@ -16,7 +16,7 @@ namespace {
 
 std::vector<std::string> warnings;
 Time now;
-Time clock_step;  // how long it takes from one look at the clock to the next
+Time clock_step;  // time between two looks at the clock
 
 class NumberKeeperTest : public MetricsFixture {
  protected:
@@ -39,7 +39,7 @@ class NumberKeeperTest : public MetricsFixture {
     return InstanceFile(directory_ + "/" + name);
   }
 
-  // Each of them gets a number: there are resets in between.
+  // Each of these tags gets a number, because of resets in between.
   void add_tags(int first, int last) {
     const int at_once = static_cast<int>(engine_options().max_tags);
     for (int i = first; i < last; ++i) {
@@ -78,7 +78,7 @@ TEST_F(NumberKeeperTest, LeavesNoneReservedAtTheEnd) {
 }
 
 TEST_F(NumberKeeperTest, DoesNotRestWhenTheReserveRunsOut) {
-  clock_step = std::chrono::minutes(1);  // that is a slow disk: it rests for five
+  clock_step = std::chrono::minutes(1);  // as with a slow disk: the keeper rests for five minutes
   NumberKeeper keeper = this->keeper();
   keeper.save_new();
   const auto add = [&](int first, int last) {
@@ -143,7 +143,7 @@ TEST_F(NumberKeeperTest, WarnsOnceIfItCannotAndTriesAgainLater) {
 
   std::filesystem::remove_all(directory_ + "/missing");
   keeper.save_at_end();
-  EXPECT_EQ(warnings.size(), 2);  // another trouble
+  EXPECT_EQ(warnings.size(), 2);  // the fault is a new one
 }
 
 #ifdef TRACE_SCARCE_MEMORY

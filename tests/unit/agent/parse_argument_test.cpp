@@ -39,7 +39,7 @@ TEST(ParsePeriod, TakesPcpsNotationDownToFractionsOfASecond) {
   EXPECT_EQ(*parse_period("30 seconds"), 30s);
   EXPECT_EQ(*parse_period("30sec"), 30s);
   EXPECT_EQ(*parse_period("500msec"), 500ms);
-  EXPECT_EQ(*parse_period("500ms"), 500min);  // PCP's own notation, and the manual warns of it
+  EXPECT_EQ(*parse_period("500ms"), 500min);  // PCP's own notation; the manual warns of it
   EXPECT_EQ(*parse_period("1min"), 60s);
   EXPECT_EQ(*parse_period("2.5sec"), 2500ms);
   EXPECT_EQ(*parse_period("20 msec"), 20ms);

@@ -13,7 +13,7 @@ namespace pcp::trace::agent {
 
 namespace {
 
-// As long as there is one, this process has another name.
+// As long as one exists, this process has another name.
 class Renamed {
  public:
   explicit Renamed(const char* name) {

@@ -106,7 +106,7 @@ TEST_F(SpanMonitorsTest, ThatAskForTheSameAgainLoseNothing) {
   EXPECT_EQ(monitors_.store_common_filter(" tag=a", now_), 0);
   EXPECT_EQ(fetch(kRoot).monitor->waiting(), 3u);
   EXPECT_EQ(fetch(kOther).monitor->waiting(), 3u);
-  EXPECT_EQ(monitors_.store_own_filter(kRoot, "", now_), 0);  // the common one is the same
+  EXPECT_EQ(monitors_.store_own_filter(kRoot, "", now_), 0);  // the common filter is the same
   EXPECT_EQ(fetch(kRoot).monitor->waiting(), 3u);
   EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=b", now_), 0);
   EXPECT_EQ(fetch(kRoot).monitor->waiting(), 0u);
@@ -177,7 +177,7 @@ TEST_F(SpanMonitorsTest, LeaveNothingBehind) {
   EXPECT_EQ(monitors_.store_own_filter(kRoot, "tag=a", now_), 0);
   monitors_.forget(kRoot);
   EXPECT_EQ(captured(), Filters{});
-  EXPECT_EQ(fetch(kRoot).monitor, nullptr);  // another one, in the same slot of pmcd's
+  EXPECT_EQ(fetch(kRoot).monitor, nullptr);  // a new context with the same number
 }
 
 TEST_F(SpanMonitorsTest, ThatAreIdleHaveNothingCaptured) {
@@ -192,7 +192,7 @@ TEST_F(SpanMonitorsTest, ThatAreIdleHaveNothingCaptured) {
   now_ += 1s;
   EXPECT_EQ(monitors_.end_idle(now_), std::nullopt);
   EXPECT_EQ(captured(), Filters{});
-  EXPECT_NE(fetch(kRoot).monitor, nullptr);  // it still wants the same
+  EXPECT_NE(fetch(kRoot).monitor, nullptr);  // its filter is as before
   EXPECT_EQ(captured(), Filters{"tag=a limit=1000/s"});
 }
 

@@ -110,7 +110,7 @@ TEST_F(StoreTest, ReplacesDebugOptionsByName) {
   EXPECT_FALSE(pmDebugOptions.appl1);
 }
 
-// With PCP 6, where they are a number.
+// PCP 6 has them as a number.
 TEST_F(StoreTest, ReplacesDebugOptionsByNumber) {
   if constexpr (std::is_integral_v<decltype(pmapi::debug_options())>) {
     EXPECT_EQ(store("trace.control.debug", 2048), 0);

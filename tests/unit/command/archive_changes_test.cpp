@@ -16,7 +16,7 @@ constexpr const char* kCalls = "trace.transact.count";
 constexpr const char* kTime = "trace.transact.total_time";
 constexpr const char* kMost = "trace.transact.max_time";
 
-// The changes that were told, one line each: "TAG QUANTITY VALUE FROM-AT", and perhaps "from zero".
+// The reported changes, one line each: "TAG QUANTITY VALUE FROM-AT", and perhaps "from zero".
 class Told : public ChangeTaker {
  public:
   explicit Told(const TagNames& names) : names_(names) {}
@@ -109,7 +109,7 @@ TEST_F(ArchiveChangesOf, ANewAgentBeginsAtZeroEvenIfItHasMore) {
   EXPECT_EQ(told(), (Lines{"a 0 10 0-1 from zero", "a 0 12 1-2 from zero"}));
 }
 
-// Calls between the last sample and the reset are unknown; the agent's own clock tells when it was.
+// Calls between the last sample and the reset are unknown; the agent's clock tells when it was.
 TEST_F(ArchiveChangesOf, AfterAResetAllBeginsAtZeroThen) {
   ArchiveOfTags archive(path());
   const auto sample = [&](double second, double reset, double calls) {
@@ -140,7 +140,7 @@ TEST_F(ArchiveChangesOf, AnAgentThatStartedAtAnotherTimeIsAnotherThoughItRunsFor
   EXPECT_EQ(told(), (Lines{"a 0 10 0-1 from zero", "a 0 12 3-9 from zero"}));
 }
 
-// A pmlogger may log the agent's facts after the tags, which are the new ones then.
+// A pmlogger may log the agent's facts after the tags: then the tags are already new.
 TEST_F(ArchiveChangesOf, WhatIsLoggedBeforeTheNewsOfAResetIsNotCountedTwice) {
   ArchiveOfTags archive(path(), {"saturn", true});
   const auto facts = [&](double second, double reset) {
@@ -202,7 +202,7 @@ TEST_F(ArchiveChangesOf, NumbersMayMeanOtherTagsAfterARestart) {
   EXPECT_EQ(told(), (Lines{"a 0 10 0-1 from zero", "b 0 3 1-2 from zero"}));
 }
 
-// PCP's library takes one of several entries of a time for all there are.
+// If several entries have the same time, PCP's library knows only one of them.
 TEST_F(ArchiveChangesOf, ANameThatIsNotGivenForATimeIsLookedForInAll) {
   ArchiveOfTags archive(path());
   archive.begin(0);

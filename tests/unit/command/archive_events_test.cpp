@@ -42,7 +42,7 @@ TEST_P(ArchivedEvents, AreReadBackByteForByte) {
   }
 }
 
-// From a host whose agent is no good.
+// Such arrays may come from a host with a faulty agent.
 TEST(EventsThatMakeNoSense, HaveNoRecords) {
   const MadeEvents events({{"request"}});
   const std::size_t length = events.block()->vlen;

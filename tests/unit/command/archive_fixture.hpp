@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Archives of a test's own, which are read back with PCP's own library.
+// Archives that a test writes, and reads back with PCP's own library.
 #pragma once
 
 #include <cstdlib>
@@ -121,8 +121,8 @@ class ArchiveFixture : public testing::TestWithParam<ArchiveVersion> {
     ASSERT_GE(pmapi::set_archive_mode(PM_MODE_FORW, &first, nullptr), 0);
   }
 
-  // One record of the archive after the other: when, and each value as METRIC[INSTANCE]=VALUE.
-  // Where nothing is known of the time before the next one: "gap".
+  // The records of the archive: the time, and each value as METRIC[INSTANCE]=VALUE. "gap" says that
+  // nothing is known of the time before the next record.
   using Lines = std::vector<std::string>;
   static Lines read_all() {
     Lines all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Archives of tags as a report finds them, made sample by sample.
+// Makes archives of tags for a report, sample by sample.
 #pragma once
 
 #include <cstdlib>
@@ -24,7 +24,7 @@
 
 namespace pcp::trace::command {
 
-// 16:53:20, 1 January 2025, UTC, and so many seconds.
+// Gives the time so many seconds after 16:53:20, 1 January 2025, UTC.
 inline constexpr std::int64_t kSecond0 = 1'735'750'400;
 inline Moment moment(double second) {
   return Moment(
@@ -34,11 +34,11 @@ inline Moment moment(double second) {
 struct ArchiveKind {
   std::string host = "saturn";
   bool is_pmloggers = false;
-  std::set<std::string> metrics{};  // none: all that a report knows
+  std::set<std::string> metrics{};  // empty: all that a report knows
   std::string time_zone = "CET-1";
   double begin = 0;
-  std::string command{};      // that was recorded
-  bool is_recording = false;  // that says at its end whether it is complete
+  std::string command{};      // the recorded one
+  bool is_recording = false;  // its end says whether it is complete
 };
 
 class ArchiveOfTags {
@@ -76,7 +76,7 @@ class ArchiveOfTags {
 
   using Values = std::map<std::string, Reading::Value>;  // by tag
 
-  // One with all metrics and no values, as `record` begins.
+  // Adds a sample of all metrics without values, as `record` does at its begin.
   ArchiveOfTags& begin(double second) {
     Reading reading;
     for (const auto& [name, metric] : metrics_) reading.add(metric.pmid, {});
@@ -106,7 +106,7 @@ class ArchiveOfTags {
 
   void end(const std::string& said) { writer_.add_end(kEnd, said); }
 
-  // The instance is another one from then on.
+  // Gives the instance of this number another name from then on.
   void rename(TraceType type, double second, int number, const std::string& name) {
     const pmInDom domain = pmInDom_build(10, static_cast<unsigned>(index_of(type)));
     writer_.add_instances(stamp(second), domain, {{number, name}});
@@ -135,10 +135,10 @@ class ArchiveOfTags {
   ArchiveWriter writer_;
   std::map<std::string, pmDesc> metrics_;
   std::map<pmInDom, std::map<std::string, int>> numbers_;
-  std::map<pmInDom, Instances> added_;  // with the next sample
+  std::map<pmInDom, Instances> added_;  // not yet written: with the next sample
 };
 
-// A directory of a test's own.
+// A temporary directory of the test.
 class OfArchives : public testing::Test {
  protected:
   OfArchives() {
@@ -184,7 +184,7 @@ inline Histogram of_values(const std::vector<double>& values) {
   return histogram;
 }
 
-// Requires: there is one.
+// Requires: the tag exists.
 inline const Tag& tag_of(const std::vector<Tag>& tags, std::string_view name) {
   for (const Tag& tag : tags)
     if (tag.name == name) return tag;

@@ -104,7 +104,7 @@ TEST_F(TotalsOf, WindowsThatHoldAllCallsGiveTheExtremes) {
 TEST_F(TotalsOf, ExtremesOfSomeCallsAreNotExact) {
   ArchiveOfTags archive(path());
   archive.begin(0);
-  for (int second = 10; second <= 30; second += 10)  // of every ten seconds one is seen
+  for (int second = 10; second <= 30; second += 10)  // the windows cover one second of ten
     archive.sample(second, {{kPeriod, {{"", 1.0}}},
                             {kCalls, {{"a", 10.0 * second}}},
                             {kRate, {{"a", 10.0}}},
@@ -137,7 +137,7 @@ TEST_F(TotalsOf, OneWindowOfAllCallsGivesItsPercentiles) {
                       {kRate, {{"a", 0.5}}},
                       {kMost, {{"a", 3.0}}},
                       {kP99Time, {{"a", 2.5}}}});
-  // It has moved on, and the agent has not been called since.
+  // The window has moved on, and there were no calls since.
   archive.sample(70, {{kPeriod, {{"", 60.0}}}, {kCalls, {{"a", 30.0}}}});
   archive.finish();
   const Tag tag = totals().tags.at(0);
@@ -206,8 +206,8 @@ TEST_F(TotalsOf, AHistogramThatLacksCallsGivesNoPercentiles) {
   EXPECT_TRUE(tag.distribution);
 }
 
-// As that of an agent whose interval is not over: its calls are missing, and those of an interval
-// that began before the run are too many.
+// As with an agent that runs on: calls of its present interval are missing, and calls before the run
+// in its first interval are included.
 TEST_F(TotalsOf, AHistogramOfWholeIntervalsGivesTheirPercentiles) {
   for (const auto& [calls, source] : {std::pair(6.0, PercentileSource::WholeIntervals),
                                       std::pair(2.0, PercentileSource::WholeIntervals),
@@ -298,7 +298,7 @@ TEST_F(TotalsOf, ATextThatIsNoHistogramIsNone) {
   EXPECT_EQ(tag.percentiles[kP50], std::nullopt);
 }
 
-// Two hosts, whose values differ: percentiles of all of them are not what lies between theirs.
+// The values of two hosts differ: percentiles of all are not means of the hosts' percentiles.
 TEST_F(TotalsOf, HistogramsOfSeveralHostsMerge) {
   std::mt19937 random(4711);
   std::lognormal_distribution<double> durations(-3, 1);

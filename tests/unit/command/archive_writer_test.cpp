@@ -65,7 +65,7 @@ TEST_P(Archive, GivesInstancesThatComeLaterAllTheirNames) {
   EXPECT_EQ(read_all().size(), 5U);
   int* numbers = nullptr;
   char** names = nullptr;
-  ASSERT_EQ(pmGetInDom(kDomain, &numbers, &names), 5);  // of the last sample
+  ASSERT_EQ(pmGetInDom(kDomain, &numbers, &names), 5);  // at the last sample
   for (int i = 0; i < 5; ++i) EXPECT_EQ(names[i], "tag " + std::to_string(numbers[i]));
   std::free(numbers);
   std::free(names);
@@ -124,7 +124,7 @@ TEST_P(Archive, GoesOnInANewVolumeWhenOneIsFull) {
   EXPECT_TRUE(all.back().starts_with(std::to_string(kSamples) + '.'));
 }
 
-// As after a kill: nobody has finished it.
+// The archive has no end, as after a kill.
 TEST_P(Archive, CanBeReadAtAnyTime) {
   ArchiveWriter writer = create();
   describe(writer);
@@ -134,7 +134,7 @@ TEST_P(Archive, CanBeReadAtAnyTime) {
   EXPECT_EQ(read_all().size(), 1U);
 }
 
-// As on a full disk: files cannot become larger than `bytes`.
+// Stands for a full disk: files cannot become larger than `bytes`.
 class FullDisk {
  public:
   explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -156,7 +156,7 @@ class FullDisk {
 
 TEST_P(Archive, IsReadableAsFarAsItWentWhenTheDiskIsFull) {
   for (const std::size_t letters :
-       {1U, 1000U}) {  // of names: the metadata fills the disk, or the samples
+       {1U, 1000U}) {  // long names: metadata fills the disk; short ones: samples do
     path_ = (directory_ / std::to_string(letters)).string();
     ArchiveWriter writer = create();
     describe(writer);
@@ -191,7 +191,7 @@ TEST_P(Archive, SaysAtItsEndWhatBecameOfIt) {
 }
 
 TEST_P(Archive, SaysWhyItEndedInThePlaceOfTheLastSampleWhenTheDiskIsFull) {
-  for (const std::size_t letters : {1U, 2U, 3U, 4U, 100U}) {  // of the sample that makes room
+  for (const std::size_t letters : {1U, 2U, 3U, 4U, 100U}) {  // in the sample that is overwritten
     path_ = (directory_ / std::to_string(letters)).string();
     ArchiveWriter writer = create();
     describe(writer);
@@ -204,7 +204,7 @@ TEST_P(Archive, SaysWhyItEndedInThePlaceOfTheLastSampleWhenTheDiskIsFull) {
     EXPECT_FALSE(writer.finish());
     open();
     const Lines all = read_all();
-    EXPECT_EQ(all.size(), static_cast<std::size_t>(samples - 1));  // but the one that failed
+    EXPECT_EQ(all.size(), static_cast<std::size_t>(samples - 1));  // all but the one that failed
     EXPECT_TRUE(all.back().ends_with(path_ + ".0: File too large")) << all.back();
     EXPECT_TRUE(all.at(all.size() - 2).ends_with("x"));
     pmDestroyContext(std::exchange(context_, -1));

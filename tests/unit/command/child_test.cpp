@@ -20,7 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A wait that lasts so long has failed, by the test's time-out.
+// A wait of this length fails by the test's time-out.
 constexpr auto kForEver = 1h;
 
 int status_of(const std::vector<std::string>& words, const EnvironmentChanges& changes = {}) {
@@ -86,7 +86,7 @@ TEST(Child, BeginsWithTheSignalsAsTheyWere) {
   std::signal(SIGINT, SIG_DFL);
 }
 
-// Which no child has got that was not there yet.
+// The child did not exist yet, so the signals could not reach it.
 TEST(Child, GetsTheSignalsThatItsGroupWasSentBeforeItCame) {
   const auto live = [] {
     ::setpgid(0, 0);
@@ -104,7 +104,7 @@ TEST(Child, HasNoDescriptorOfOurs) {
     return status_of_script(std::string("exit $(ls /proc/self/fd | wc -l) ") + redirection);
   };
   const int before = count("");
-  Child another;  // with its descriptor
+  Child another;  // has a descriptor open
   EXPECT_EQ(count(""), before);
 }
 

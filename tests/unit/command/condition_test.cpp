@@ -145,12 +145,12 @@ TEST(Condition, OfAMaximumThatMayBeGreaterIsKnownAsFarAsItIs) {
             "unknown: * max > 501ms: checkout has at least 500 ms");
 }
 
-// A gate passes only if it is further from the limit than that.
+// A condition passes only if the value is further from the limit than its error.
 TEST(Condition, WithinTheErrorOfAPercentileIsUnknown) {
   EXPECT_EQ(outcome("checkout p99 > 60.5ms", {checkout()}), Outcome::Unknown);
   EXPECT_EQ(findings("* p99 > 59ms", {checkout()})[0].line,
             "unknown: * p99 > 59ms: checkout has 58.8 ms to 61.2 ms");
-  Tag tag = checkout();  // of a distribution it is known in which bin it lies
+  Tag tag = checkout();  // a distribution gives the value's bin
   tag.percentile_source = PercentileSource::Histogram;
   tag.distribution.emplace();
   for (int i = 0; i < 900; ++i) tag.distribution->add(0.060);
@@ -181,7 +181,7 @@ TEST(Condition, WhereCallsMayBeMissingOnlyWhatGrowsIsKnownToBreak) {
     EXPECT_EQ(findings("* " + condition, {checkout()}, false)[0].line, expected);
 }
 
-// Ten of a thousand values are missing: whether they are small or great makes a difference.
+// Ten of a thousand values are missing. Small and great ones would give different percentiles.
 TEST(Condition, OfAPercentileThatLacksCallsIsKnownAsFarAsItIs) {
   Tag tag = checkout();
   tag.calls = 1000;
@@ -201,7 +201,7 @@ TEST(Condition, OfAPercentileThatLacksCallsIsKnownAsFarAsItIs) {
   EXPECT_EQ(outcome("checkout p999 > 2100ms", {tag}), Outcome::Unknown);
 }
 
-// One that is infinite may be the greatest.
+// An infinite value may be the greatest one.
 TEST(Condition, OfAPercentileOfFiniteValuesIsKnownWhereverTheOthersLie) {
   Tag tag = queue();
   tag.calls = 1000;
@@ -227,7 +227,7 @@ TEST(Condition, OfAMeanOfValuesThatAreNotAllFiniteIsUnknown) {
             "unknown: queue mean > 1e9: queue has values that are not finite");
 }
 
-// Half of the values may be infinite, and less than all.
+// Half of the values may be infinite, and less than the others.
 TEST(Condition, OfALowPercentileIsUnknownWhereOtherValuesMayBeLess) {
   Tag tag = queue();
   tag.calls = 2;

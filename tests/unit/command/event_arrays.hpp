@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Arrays of events for tests, as our agent packs them.
+// Arrays of events for tests, packed by our agent's code.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,7 @@ struct MadeSpan {
   bool aborted = false;
 };
 
-// One value of the metric, as long as this is there.
+// A value of the metric, valid as long as this object.
 class MadeEvents {
  public:
   explicit MadeEvents(const std::vector<MadeSpan>& spans, std::uint64_t missed = 0)

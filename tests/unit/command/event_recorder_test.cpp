@@ -13,7 +13,7 @@
 namespace pcp::trace::command {
 namespace {
 
-// Gives what waits, one array at a time.
+// Gives the waiting arrays, one at a time.
 class FakeEvents : public Source {
  public:
   std::vector<std::unique_ptr<MadeEvents>> waiting;
@@ -45,7 +45,7 @@ class FakeEvents : public Source {
 
 class RecordedEvents : public ArchiveFixture {
  protected:
-  // Each record as the number of its spans and what it says was missed.
+  // For each record the number of its spans, and its number of missed ones.
   using Records = std::vector<std::pair<std::size_t, std::uint64_t>>;
   Records records() {
     open();
@@ -77,7 +77,7 @@ TEST_P(RecordedEvents, AreARecordForEachReadingUntilThereAreNone) {
   ArchiveWriter writer = create_for_events();
   EventRecorder recorder(source, writer);
   ASSERT_TRUE(recorder.drain(at(1), {}));
-  source.add({});  // nothing has happened, and so there is nothing to say
+  source.add({});  // nothing has happened, so no record is written
   ASSERT_TRUE(recorder.drain(at(2), {}));
   ASSERT_TRUE(writer.finish());
   EXPECT_EQ(records(), (Records{{2, 0}, {0, 5}, {1, 1}}));

@@ -33,7 +33,7 @@ TEST(Guarded, SaysWhichArchiveIsDamagedWhereReadingItEndsTheProcess) {
             "me: other: is damaged: reading it ended with: Segmentation fault\n");
 }
 
-// As PCP's library does when it gets no memory.
+// PCP's library exits when it gets no memory.
 TEST(Guarded, TakesAnExitForNoEndOfTheWork) {
   EXPECT_EQ(guarded("me", 2, []() -> int { std::_Exit(1); }), 2);
 }

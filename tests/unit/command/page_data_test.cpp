@@ -18,7 +18,7 @@ namespace {
 constexpr Moment kBegin{std::chrono::seconds(1'790'000'000)};
 constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
 
-// The data, taken apart again.
+// The unpacked data of a page.
 struct Unpacked {
   std::string document;
   std::vector<float> floats;

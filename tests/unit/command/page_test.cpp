@@ -70,7 +70,7 @@ TEST_F(Page, ReplacesTheOneThatIsThere) {
   EXPECT_EQ(files(), 1);
 }
 
-// As root one would else have replaced a device by a file.
+// Otherwise root could replace a device by a file.
 TEST_F(Page, IsWrittenToWhatIsNoFile) {
   const std::filesystem::path pipe = directory_ / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0666), 0);

@@ -33,7 +33,7 @@ class PrivateDirectories : public testing::Test {
     return *std::move(made);
   }
 
-  // As a process leaves it that is killed.
+  // Makes the directory that a killed process leaves.
   fs::path leave(const std::string& name) const {
     const fs::path path = parent_ / name;
     fs::create_directory(path);
@@ -98,7 +98,7 @@ TEST_F(PrivateDirectories, AreWhereNoOtherUserCanMakeThemAgain) {
     return fs::path(made->socket()).parent_path().parent_path();
   };
   if (::geteuid() == 0) {
-    // Programs of other users do not get at what is in this one.
+    // Programs of other users could not reach a socket in parent_.
     EXPECT_EQ(made_in(parent_), ::access("/run", W_OK) == 0 ? "/run" : "/tmp");
     return;
   }

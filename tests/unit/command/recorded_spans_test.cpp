@@ -133,7 +133,7 @@ TEST_F(RecordedSpansOf, TheLongestOfATagIsItsMaximumAtLeast) {
   EXPECT_EQ(run.tags[1].max->value, 0.2);
   EXPECT_EQ(run.tags[2].slowest->at, moment(1));
   run.tags = {tag};
-  run.run.end = moment(1);  // it has ended later
+  run.run.end = moment(1);  // the span has ended later
   raise_to_spans(run, spans());
   EXPECT_EQ(run.tags[0].max->value, 0.2);
 }
@@ -174,7 +174,7 @@ TEST_F(RecordedSpansOf, AnArchiveWithoutThemAreNone) {
   EXPECT_FALSE(model().spans);
 }
 
-// Their records are between two samples, as if they were not there.
+// Records of spans between two samples change nothing else.
 TEST_F(RecordedSpansOf, ARunAreNoSamplesOfIt) {
   write({{1, {{"a", 1, 0, ns_at(0.5)}}}, {1, {{"b", 2, 0, ns_at(0.5), 1, 2}}}, {5, {}, 3}});
   const Model read = model();

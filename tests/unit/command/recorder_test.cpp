@@ -17,7 +17,7 @@ INSTANTIATE_TEST_SUITE_P(Versions, Recorded,
                            return version.param == ArchiveVersion::V2 ? "Two" : "Three";
                          });
 
-// A count and a text for each instance, as the test has set them.
+// Gives the counts and texts that the test has set for each instance.
 class FakeSource : public Source {
  public:
   std::map<int, std::uint64_t> counts;
@@ -50,7 +50,7 @@ class FakeSource : public Source {
   Reading reading_;
 };
 
-// Without the time, which is of no interest here.
+// Removes the times, which do not matter here.
 std::vector<std::string> values_of(const std::vector<std::string>& lines) {
   std::vector<std::string> values;
   for (const std::string& line : lines)
@@ -68,7 +68,7 @@ TEST_P(Recorded, WhatGoesOnAsItWasIsNotWrittenAgain) {
   source.counts[2] = 8;
   ASSERT_TRUE(recorder.sample(Changes, at(1), {}));
   ASSERT_TRUE(recorder.sample(Changes, at(2), {}));
-  source.counts.erase(1);  // has no value any more
+  source.counts.erase(1);  // instance 1 has no value any more
   ASSERT_TRUE(recorder.sample(Changes, at(3), {}));
   source.counts[1] = 5;
   ASSERT_TRUE(recorder.sample(Changes, at(4), {}));
@@ -125,7 +125,7 @@ TEST_P(Recorded, ANumberMayGetAnotherName) {
 TEST_P(Recorded, OfManyInstancesNewOnesAreDescribedNowAndThen) {
   ArchiveWriter writer = create();
   FakeSource source;
-  constexpr int kMany = 1000;  // ten seconds
+  constexpr int kMany = 1000;  // described at most every ten seconds
   const auto add = [&source](int number) {
     source.names[number] = "tag " + std::to_string(number);
     source.counts[number] = 1;

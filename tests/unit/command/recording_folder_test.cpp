@@ -12,7 +12,7 @@
 namespace pcp::trace::command {
 namespace {
 
-// Each test in a directory of its own, which is the present one meanwhile.
+// Each test has a directory of its own, which is the current one meanwhile.
 class Folder : public testing::Test {
  protected:
   Folder() : before_(std::filesystem::current_path()) {

@@ -18,7 +18,7 @@ constexpr const char* kCalls = "trace.transact.count";
 
 class ReportInput : public OfArchives {
  protected:
-  // Made at a time so many hours after the others.
+  // Makes a folder that was modified so many hours from now.
   void make_folder(const std::string& name, int hours) {
     const std::filesystem::path index = directory_ / name / "trace.index";
     std::filesystem::create_directory(index.parent_path());

@@ -57,7 +57,7 @@ TEST(ReportAsJson, HasAllThatIsKnown) {
                 "\n");
 }
 
-// Each of its numbers is another.
+// All its numbers differ.
 Totals a_known_run() {
   Totals totals = a_run();
   totals.run.hosts = {"saturn", "jupiter"};

@@ -35,7 +35,7 @@ Values window(double calls_so_far, double calls, double max, double p99) {
 
 class RunTotalsOf : public OfArchives {
  protected:
-  // All of the run is in one sample after its begin.
+  // Makes a run with one sample after its begin.
   std::string one_sample(const std::string& host, double second, const Values& values) {
     ArchiveOfTags archive(path(host), {host});
     archive.begin(0).sample(second, values);
@@ -261,7 +261,7 @@ TEST_F(RunTotalsOf, AMaximumOfSomeCallsIsNoLessThanTheDistributionsHighestBin) {
   values[kShape] = {{"a", shape(0, of_values({1, 1, 1, 1, 1, 1, 1, 1, 2, 39}))}};
   const Tag all = tag({one_sample("some", 1, values)});
   ASSERT_TRUE(all.max && all.slowest);
-  EXPECT_EQ(all.max->value, 39);  // where a bin begins
+  EXPECT_EQ(all.max->value, 39);  // the lower bound of a bin
   EXPECT_FALSE(all.max->is_exact);
   EXPECT_EQ(all.slowest->value, 39);
   EXPECT_FALSE(all.slowest->at);
@@ -353,7 +353,7 @@ TEST_F(RunTotalsOf, ASumThatBecomesTooGreatInTheRunIsUnknown) {
   EXPECT_EQ(tag({"run"}).sum, std::nullopt);
 }
 
-// Those that are not are counted apart.
+// Other values are counted separately.
 TEST_F(RunTotalsOf, PercentilesAreOfTheFiniteValues) {
   ArchiveOfTags archive(path(), [] {
     ArchiveKind kind;

@@ -61,7 +61,7 @@ TEST(SlowestTraces, GetWhatComesLater) {
   EXPECT_FALSE(all[0].is_late);
 }
 
-// 1 - 2 - 3, 1 - 4, 1 - 5 - 6: of these 6 is long and 5 is short.
+// 1 - 2 - 3, 1 - 4, 1 - 5 - 6: span 6 is long, but its parent 5 is short.
 SpanTrace tree() {
   SpanTrace trace;
   trace.id = {0, 1};
@@ -82,7 +82,7 @@ TEST(ATrimmedTrace, HasItsLongestSpansWithAllThatTheyAreAPartOf) {
 
 TEST(ATrimmedTrace, BeginsAndEndsAsBefore) {
   SpanTrace trace = tree();
-  trace.spans[3].begin_ns = kMoment + 200 * kMs;  // the last, and short
+  trace.spans[3].begin_ns = kMoment + 200 * kMs;  // the last one is short
   trace.spans.push_back(point_of("before all", 0, 0));
   trace.spans.back().begin_ns = kMoment - 1;
   trim(trace, 3, 1u << 20);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Spans for tests: they begin so many milliseconds after a moment.
+// Spans for tests, which begin so many milliseconds after a fixed time.
 #pragma once
 
 #include <cstdint>

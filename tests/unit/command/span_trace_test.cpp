@@ -11,7 +11,7 @@
 namespace pcp::trace::command {
 namespace {
 
-// "tag" with a dot before it for each that it is below.
+// The tag of each span, with a dot for each span above it.
 std::vector<std::string> shape_of(std::vector<SpanEvent> spans) {
   SpanTrace trace;
   trace.spans = std::move(spans);

@@ -21,7 +21,7 @@ SpanTrace trace_of(std::vector<SpanEvent> spans) {
   return trace;
 }
 
-// Without the first line, which has the time of day.
+// Removes the first line, which has the time of day.
 std::string below_head(const std::string& text) { return text.substr(text.find('\n') + 1); }
 
 TEST(Waterfall, ShowsHowLongAndWhereAndWhen) {

@@ -51,7 +51,7 @@ std::uint64_t number_in(int type, const char* from) {
   }
 }
 
-// As PCP's library does it; what lies between two values must be 0.
+// Unpacks as PCP's library does. Bytes between two values must be 0.
 std::vector<Record> unpack(const EventArray& array) {
   const char* next = reinterpret_cast<const char*>(array.get());
   const auto count = read<int>(next + offsetof(pmEventArray, ea_nrecords));

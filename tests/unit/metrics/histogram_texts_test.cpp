@@ -12,7 +12,7 @@ using std::chrono::seconds;
 
 constexpr Time kWall = std::chrono::hours(500'000);
 
-// One agent with more room than the fixture's, whose wall clock shows kWall at its start.
+// An agent with more room than the fixture's. Its wall clock shows kWall at its start.
 class HistogramTextsTest : public MetricsFixture {
  protected:
   static EngineOptions options(std::size_t max_bytes) {
@@ -36,7 +36,7 @@ class HistogramTextsTest : public MetricsFixture {
                                      now_);
   }
 
-  // Two bytes for each bin.
+  // Each bin takes two bytes.
   static std::string packed_bins(int bins) {
     Histogram histogram;
     for (int i = 0; i < bins; ++i) histogram.add_bin(32736 + 2 * i, 0, 1);
@@ -158,7 +158,7 @@ std::size_t bytes_of(const std::map<int, std::string>& texts) {
   return bytes;
 }
 
-// Asked for many times at once, a few tags take as much as many.
+// The same few tags are asked for many times in one fetch, in place of many tags.
 TEST_F(HistogramTextsTest, BeyondWhatAnAnswerTakesAreLeftOutAndCounted) {
   constexpr std::size_t kTimes = 50;
   const std::vector<std::string> observations(kTimes, "tracing.histogram.observe");
@@ -181,7 +181,7 @@ TEST_F(HistogramTextsTest, BeyondWhatAnAnswerTakesAreLeftOutAndCounted) {
   const std::size_t left_out = kTags - texts.back().size();
   EXPECT_GT(left_out, 1u);
   EXPECT_EQ(status(agent_, "trace.agent.histograms.left_out"), left_out);
-  // Those that came last: also one that would still fit.
+  // The last ones are left out, even one that would still fit.
   EXPECT_EQ(texts.back().rbegin()->first, static_cast<int>(texts.back().size()));
   EXPECT_EQ(fetch_all(agent_, observations).front().size(), kTags);
   EXPECT_EQ(status(agent_, "trace.agent.histograms.left_out"), left_out);
@@ -190,7 +190,7 @@ TEST_F(HistogramTextsTest, BeyondWhatAnAnswerTakesAreLeftOutAndCounted) {
 TEST_F(HistogramTextsTest, ForWhichTheAgentHadNoRoomAreLeftOutAndCounted) {
   Agent agent(now_, 1);
   fetch_all(agent, {"tracing.histogram.observe"});
-  for (int i = 0; i < 20; ++i, now_ += seconds(2)) {  // in a few steps all is as coarse as can be
+  for (int i = 0; i < 20; ++i, now_ += seconds(2)) {  // soon all is as coarse as possible
     apply_packed(agent, TraceType::Observe, "a", packed_bins(10));
     while (agent.shared.engine.rotate(now_, 1)) continue;
   }

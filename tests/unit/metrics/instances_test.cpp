@@ -190,7 +190,7 @@ TEST_F(Labels, ThatAnAnswerHasNoRoomForAreCountedAndThePidStays) {
   EXPECT_EQ(fetch("trace.agent.labels.left_out"), (std::map<int, double>{{kAll, without}}));
 }
 
-// With some 200 bytes of labels and 290 of descriptions each.
+// Each tag has some 200 bytes of labels, and 290 bytes of description.
 TEST_F(Labels, OfATagHaveRoomBeforeAnyDescription) {
   LabelText text;
   text.add("description", std::string(254, 'x'));

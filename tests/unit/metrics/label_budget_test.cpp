@@ -14,7 +14,7 @@ namespace pcp::trace::agent {
 
 namespace {
 
-// Processes with a number of instances each, and how many of these show their labels.
+// Processes with some instances each, and the numbers of instances that show their labels.
 class LabelBudgetTest : public testing::Test {
  protected:
   // A process whose labels take so many bytes for each instance.

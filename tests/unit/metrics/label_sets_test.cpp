@@ -32,7 +32,7 @@ std::string json(const LabelText& own, const LabelText& common = {}) {
   return {set->json, set->jsonlen};
 }
 
-// PCP's own parser takes the text, and makes the same set of it.
+// Expects that PCP's own parser takes the text, and makes the same set of it.
 void expect_as_pcp_makes_it(const LabelText& own, const LabelText& common = {}) {
   const OneSet ours = put_together(own, common);
   pmLabelSet* parsed = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Metrics of what tests put into an engine themselves, with a clock that they set.
+// Metrics of an engine that tests fill, with a clock that they set.
 #pragma once
 
 #include <map>

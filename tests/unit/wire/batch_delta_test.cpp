@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The deltas in a batch: what they carry, and which are refused.
+// The deltas in a batch: their contents, and wrong ones that are refused.
 #include <cmath>
 #include <limits>
 
@@ -15,7 +15,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kGreatest = std::numeric_limits<double>::max();
 
-// Puts one delta through a batch.
+// Encodes one delta in a batch, and decodes it.
 DeltaEntry through_the_wire(TraceType type, const Collected& collected, std::string& pdu) {
   std::string body;
   append_delta(body, 7, type, collected.delta, collected.histogram);
@@ -90,7 +90,7 @@ TEST(Delta, OfNothingButAbortsIsOne) {
 
 TEST(Delta, CountsWhatItsHistogramHasNotSeen) {
   Collected collected{1, 2, kNaN};
-  collected.delta.add(3);  // without the histogram
+  collected.delta.add(3);  // not in the histogram
   collected.delta.unbinned = 1;
   std::string pdu;
   expect_equal(through_the_wire(TraceType::Transact, collected, pdu).delta, collected.delta);
@@ -137,7 +137,7 @@ TEST(Delta, OfIncrementsIsTheirSumAndAllThatTheProcessHasAdded) {
   }
 }
 
-// Below, deltas as our encoder does not write them.
+// From here on: deltas that our encoder does not write.
 enum Field : std::uint32_t {
   Tag = 1,
   Type,
@@ -166,7 +166,7 @@ template <typename Fill>
 bool accepts(Fill fill, Batch& batch) {
   const std::string payload = batch_of(fill);
   const bool accepted = decode_batch(payload, batch);
-  for (DeltaEntry& entry : batch.entries) entry.histogram = {};  // goes with the payload
+  for (DeltaEntry& entry : batch.entries) entry.histogram = {};  // it points into the payload
   return accepted;
 }
 
@@ -338,7 +338,7 @@ TEST(Delta, IsRefusedWithASumThatItsValuesCannotHave) {
   EXPECT_FALSE(with(kInfinity, -1e308, 1));
 }
 
-// From a client that adds up without thinking of it.
+// Some client may add up without a check.
 TEST(Delta, OfAnInfiniteSumIsUnderstoodAsTheGreatestFiniteOne) {
   for (const double value : {1e308, -1e308}) {
     Batch batch;

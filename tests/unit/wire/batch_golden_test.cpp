@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The bytes of each PDU of version 2, and that they are read. docs/protocol.md explains them; who
-// changes them breaks clients.
+// The bytes of each PDU of version 2 must be written and read. docs/protocol.md explains them. A
+// change of them breaks clients.
 #include <algorithm>
 #include <fstream>
 #include <sstream>

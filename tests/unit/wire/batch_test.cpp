@@ -26,7 +26,7 @@ TEST(Hello, IsRefusedWithASessionOfAnotherLength) {
   }
 }
 
-TEST(Hello, MayHaveALabelWithoutAName) {  // which the agent leaves out
+TEST(Hello, MayHaveALabelWithoutAName) {  // the agent leaves it out
   Hello hello = sample_hello();
   hello.labels = {{"", "value"}};
   std::string pdu;
@@ -114,7 +114,7 @@ TEST(Batch, AddsNoMoreToItsBodyThanPromised) {
   EXPECT_LE(pdu.size(), kBatchOverheadBytes);
 }
 
-// All of whose numbers are 0, which are usually left out.
+// All its numbers are 0, and zeros are usually left out.
 TEST(Batch, SaysThatNothingIsInFlightOfTagZero) {
   std::string in_flight;
   append_open_count(in_flight, {});
@@ -126,7 +126,7 @@ TEST(Batch, SaysThatNothingIsInFlightOfTagZero) {
   EXPECT_EQ(batch.in_flight[0], OpenCount());
 }
 
-// Whatever its body was made for, it is never resent with what was in flight then.
+// A body may be sent again, but always with the transactions that are in flight at that time.
 TEST(Batch, HasWhatIsInFlightOutsideOfItsBody) {
   std::string in_flight;
   append_open_count(in_flight, sample_open_counts()[0]);
@@ -211,7 +211,7 @@ TEST(Messages, MayHaveATruthValueOfAnyLength) {
   EXPECT_FALSE(events.spans.at(0).aborted);
 }
 
-// Work and memory grow with the size of a PDU, and no faster.
+// Work and memory grow no faster than the size of a PDU.
 TEST(Batch, TakesTheLargestPduOfTinyPartsAtOnce) {
   std::string body;
   Delta once;

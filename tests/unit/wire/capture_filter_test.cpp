@@ -93,7 +93,7 @@ TEST(CaptureFilter, KeepsBlanksCommasAndQuotesOfPatterns) {
   EXPECT_EQ(filter("service=\"a,b\""), filter("service=a\\,b"));
 }
 
-// All tags of a name, whatever their labels, unless a pattern says which.
+// A name matches its tags with any labels, unless the pattern has labels.
 TEST(CaptureFilter, MatchesATagOrItsNameWithoutLabels) {
   const char* const tag = "request{route=/cart;zone=eu}";
   EXPECT_TRUE(matches_tag(filter("tag=request"), "request"));
@@ -207,7 +207,7 @@ TEST(CaptureFilter, SaysWhichWordIsWrongAndWhatWouldBeRight) {
   EXPECT_EQ(complaint_about({"tag=a\0b", 7}), "a filter is one line without control characters");
 }
 
-// For a log and a terminal.
+// Complaints go to a log or a terminal.
 TEST(CaptureFilter, ComplainsInAShortLineOfAscii) {
   EXPECT_EQ(complaint_about("caf\xc3\xa9").substr(0, 7), "caf??: ");
   EXPECT_EQ(complaint_about(std::string(500, 'x')).substr(0, 65), std::string(60, 'x') + "..: a");
@@ -218,7 +218,7 @@ TEST(CaptureFilter, IsRefusedIfItIsTooLong) {
   const std::string rest = " limit=1000/s";
   const std::string longest = "tag=" + std::string(kMaxFilterLength - 4 - rest.size(), 'x');
   EXPECT_EQ(canonical(longest).size(), kMaxFilterLength);
-  EXPECT_EQ(complaint_about(longest + "x"), complaint);  // as canonical text
+  EXPECT_EQ(complaint_about(longest + "x"), complaint);  // its canonical text is too long
   EXPECT_EQ(complaint_about("tag=x" + std::string(kMaxFilterLength, ' ')), complaint);
 }
 
@@ -233,7 +233,7 @@ TEST(CaptureFilter, IsRefusedWithTooManyPatterns) {
   EXPECT_EQ(complaint_about(tags + ",31,32").substr(0, 8), "tag=0,1,");
 }
 
-// The worst that fits, for a tag as long as they get: patterns that fail at their end only.
+// The worst case that fits, for the longest tag: patterns that fail only at their ends.
 TEST(CaptureFilter, TakesNoLongerForManyStars) {
   std::string text = "tag=b";
   for (int glob = 0; glob < 4; ++glob) {

@@ -50,7 +50,7 @@ TEST(DealtHistogram, GivesEachValueOnce) {
   }
 }
 
-// A program's values are as great in one minute as in the next: none gets only the middle.
+// A program's values are alike in all minutes, so each part gets small and great ones.
 TEST(DealtHistogram, SpreadsSingleValues) {
   Histogram whole;
   for (int i = 0; i < 64; ++i) whole.add(i);

@@ -16,7 +16,7 @@ std::string compose(std::string_view name, const std::vector<DimensionView>& lab
   return compose_dimensions(text, name, labels) ? text : "(none)";
 }
 
-// name|key=value|key=value, unescaped.
+// Gives name|key=value|key=value, unescaped.
 std::string parse(std::string_view tag) {
   const std::optional<Dimensions> found = parse_dimensions(tag);
   EXPECT_EQ(bare_name(tag), found ? found->name : tag) << tag;
@@ -41,10 +41,10 @@ TEST(Dimensions, EscapeAllThatCouldBeMisunderstood) {
 TEST(Dimensions, LeaveLettersAsTheyAre) {
   for (const char* letters : {"gr\u00f6\u00df", "\u00c0", "\u6771\u4eac", "\u0416", "\U00020000"})
     EXPECT_EQ(compose("x", {{"k", letters}}), "x{k=" + std::string(letters) + "}");
-  // A sign of multiplication, a quote, an ideographic blank, a replacement character, a picture.
+  // A multiplication sign, a quote, an ideographic space, a replacement character, an emoji.
   EXPECT_EQ(compose("x", {{"k", "\u00d7\u201c\u3000\ufffd\U0001f600"}}),
             "x{k=%C3%97%E2%80%9C%E3%80%80%EF%BF%BD%F0%9F%98%80}");
-  // No UTF-8: cut off, overlong, a surrogate, beyond the last; and what is no letter in Latin-1.
+  // No UTF-8: cut off, overlong, a surrogate, too large; and two of Latin-1 that are no letters.
   EXPECT_EQ(compose("x", {{"k", "\xc3"}}), "x{k=%C3}");
   EXPECT_EQ(compose("x", {{"k", "\xe0\x83\x80"}}), "x{k=%E0%83%80}");
   EXPECT_EQ(compose("x", {{"k", "\xed\xa0\x80"}}), "x{k=%ED%A0%80}");

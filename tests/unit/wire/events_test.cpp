@@ -14,7 +14,7 @@
 namespace pcp::trace::wire {
 namespace {
 
-// The spans and counts that arrive of these.
+// The spans and counts that a decoder gets from these.
 struct Arrival {
   std::string pdu;
   Events events;
@@ -91,7 +91,7 @@ TEST(Events, MayBeMoved) {
   expect_same(events.spans.at(0), sample_span());
 }
 
-// Each span has its own ones, however many come before them.
+// Each span keeps its own, however many come before them.
 TEST(Events, GiveEachSpanItsAttributesAndLinks) {
   std::vector<std::vector<SpanAttribute>> attributes(50);
   std::vector<std::vector<SpanLink>> links(50);
@@ -190,7 +190,7 @@ TEST(Span, OfAnUnknownKindIsRefused) {
   {
     protozero::pbf_writer events(body);
     protozero::pbf_writer span(events, 3);
-    span.add_uint64(2, (1ull << 32) + 3);  // whose low half is one
+    span.add_uint64(2, (1ull << 32) + 3);  // its low 32 bits are a known kind
     span.add_uint32(11, 1);
   }
   std::string pdu;
@@ -221,7 +221,7 @@ TEST(Span, EndsBeforeTheYear2262) {
   span.duration_ns = 0;
   EXPECT_FALSE(is_taken(span));
   span.begin_ns = 5;
-  span.duration_ns = ~std::uint64_t{0};  // so that the sum is 4
+  span.duration_ns = ~std::uint64_t{0};  // the sum overflows to 4
   EXPECT_FALSE(is_taken(span));
 }
 
@@ -233,7 +233,7 @@ TEST(Span, MayHaveAnyValue) {
   EXPECT_NE(arrival.events.spans[0].value, arrival.events.spans[0].value);
 }
 
-// Writes a span of our own beyond what append_span allows.
+// Writes a span that append_span does not allow.
 bool is_taken_with(const std::function<void(protozero::pbf_writer&)>& write) {
   std::string body;
   {
@@ -326,7 +326,7 @@ TEST(Span, IsSentWithTheFirst32AttributesAndLinks) {
   EXPECT_EQ(arrival.events.spans[0].left_out, 8u + 1);
 }
 
-// With every other number as long as it gets, and what is small still there.
+// All other numbers are as long as possible, and small attributes remain.
 TEST(Span, LeavesOutAttributesForWhichThereIsNoRoom) {
   const std::string text(kMaxAttributeTextLength, 't');
   std::vector<SpanAttribute> attributes(kMaxAttributes - 1, {"key", text});

@@ -18,7 +18,7 @@ void feed(FrameReader& reader, std::string_view bytes) {
   reader.commit(bytes.size());
 }
 
-// A frame that outlives its reader's buffer.
+// A copy of a frame, which outlives the reader's buffer.
 struct Copy {
   PduType type;
   std::uint32_t pid;

@@ -112,7 +112,7 @@ TEST(Glob, KnowsThatItMatchesEverything) {
   EXPECT_FALSE(glob("").matches_everything());
 }
 
-// With a step for each way to divide the text among the stars this would never end.
+// A step for each way to divide the text among the stars would take for ever.
 TEST(Glob, TakesNoLongerForManyStars) {
   const std::string text(16 * 1024, 'a');
   std::string pattern;
@@ -132,7 +132,7 @@ std::string random_text(std::span<const std::string_view> pieces, std::mt19937& 
   return text;
 }
 
-// Their class names ([:alpha:] and such) and empty sets are not ours.
+// Except for class names ([:alpha:] and such) and empty sets, which ours does not have.
 TEST(Glob, AgreesWithTheOneOfShells) {
   constexpr std::string_view kParts[] = {"a",     "b", "*", "*", "?", "[ab]", "[!a]",
                                          "[b-c]", "[", "]", "!", "-", "c",    "\\"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Bytes as text: what golden tests compare.
+// Bytes as text, for golden tests.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace pcp::trace::wire {
 
-// Two digits a byte, a space before every fifth, ninth, ... byte.
+// Gives two digits for each byte, and a space after every fourth byte.
 inline std::string to_hex(std::string_view bytes) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text;
@@ -20,7 +20,7 @@ inline std::string to_hex(std::string_view bytes) {
   return text;
 }
 
-// The other way round; spaces may be anywhere between two bytes.
+// The reverse; spaces may be between any two bytes.
 inline std::string from_hex(std::string_view text) {
   std::string bytes;
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -122,12 +122,12 @@ TEST(Histogram, CountsMoreValuesThanDoublesCan) {
   EXPECT_NEAR(histogram.quantile(1), 2, 0.04);
 }
 
-// The bytes of a histogram that counts one value so often.
+// Gives the bytes of a histogram with `count` times this value.
 std::string packed(double value, std::uint64_t count) {
   Histogram one;
   one.add(value);
   std::string bytes = packed(one);
-  bytes.pop_back();  // the count of one
+  bytes.pop_back();  // the count, which is one
   for (count <<= 1; count >= 0x80; count >>= 7) bytes += static_cast<char>(count | 0x80);
   return bytes += static_cast<char>(count);
 }
@@ -140,7 +140,7 @@ TEST(Histogram, KeepsCountsOfEverySizeWhenMerged) {
     histogram.add(1);
     ASSERT_TRUE(histogram.merge_packed(packed(1, count)));
     EXPECT_EQ(packed(histogram), packed(1, count + 1));
-    ASSERT_TRUE(histogram.merge_packed(packed(1000, count)));  // after the first one has carried
+    ASSERT_TRUE(histogram.merge_packed(packed(1000, count)));  // after the first count's carry
     EXPECT_EQ(histogram.quantile(0.5), histogram.quantile(0));
     EXPECT_NEAR(histogram.quantile(0.6), 1000, 20);
     ASSERT_TRUE(other.merge_packed(packed(1, count)));

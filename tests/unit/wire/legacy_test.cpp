@@ -24,7 +24,7 @@ std::string ack_hex(std::int32_t code) {
   return to_hex(pdu);
 }
 
-// The stock library (PCP 6.0.3) sends these bytes.
+// PCP's own library (6.0.3) sends these bytes.
 TEST(LegacyData, EncodesWhatTheStockLibrarySends) {
   using enum TraceType;
   EXPECT_EQ(data_hex({Point, true, kLegacyPointValue, "one"}),

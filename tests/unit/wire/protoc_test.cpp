@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// trace.proto is the reference: what we write, protoc reads.
+// trace.proto is the reference: protoc must read the bytes that we write.
 #include <unistd.h>
 
 #include <cstdlib>

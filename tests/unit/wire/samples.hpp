@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// One PDU of each type, for tests that go through all of them.
+// One PDU of each type, for tests of all of them.
 #pragma once
 
 #include <string>
@@ -42,7 +42,7 @@ inline std::vector<TagDefinition> sample_tags() {
   return {{0, "one"}, {300, "buy a book", "ms", "all of it"}};
 }
 
-// A tag's values and, of the types that have one, their histogram.
+// A tag's values, and their histogram if its type has one.
 struct Collected {
   Delta delta;
   Histogram histogram;
@@ -105,7 +105,7 @@ inline std::vector<OpenCount> sample_open_counts() {
   return {{1, 2, 1'500'000'000, kPid + 1}, {300, 0, 0, 0}};
 }
 
-// A batch of nothing but what is in flight.
+// A batch with nothing but transactions in flight.
 inline std::string in_flight_pdu() {
   std::string in_flight;
   for (const OpenCount& count : sample_open_counts()) append_open_count(in_flight, count);
@@ -119,7 +119,7 @@ inline std::string batch_ack_pdu() {
   return pdu;
 }
 
-// All transactions of one tag that are slow, and all observations.
+// Asks for all slow transactions of one tag, and for all observations.
 inline Control sample_control() {
   return {3,
           {{7, 0, "tag=request slower=10ms limit=1000/s"},
@@ -143,7 +143,7 @@ inline Welcome sample_capturing_welcome() {
 inline constexpr TraceId kTrace{0x4bf92f3577b34da6, 0xa3ce929d0e0e4736};
 inline constexpr std::uint64_t kSpan = 0x00f067aa0ba902b7;
 
-// A transaction of a server that was aborted.
+// A server's transaction that was aborted.
 inline Span sample_span() {
   static constexpr SpanAttribute kAttributes[] = {{"user", "ada"}, {"items", {}, 3}};
   static constexpr SpanLink kLinks[] = {{{0, 0x0102}, 0x0304}};
