@@ -25,7 +25,7 @@ enum { kMaxThreads = 64, kCallsAtOnce = 20, kPatienceSeconds = 60 };
 struct worker {
   pthread_t thread;
   atomic_int is_resting;
-  volatile unsigned long points; /* which other threads read meanwhile */
+  volatile unsigned long points; /* other threads read it meanwhile */
   unsigned long observed, observed_sum, counted, transactions;
 };
 

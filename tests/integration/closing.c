@@ -114,7 +114,7 @@ static int is_empty_file(int fd, int own_end) {
   return fstat(fd, &file) == 0 && S_ISREG(file.st_mode) && file.st_size == 0;
 }
 
-/* Holds a word that only the program may read. */
+/* Makes a socket with a word in it that only the program may read. */
 static int make_socket(int* own_end) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) != 0) return -1;
@@ -127,7 +127,7 @@ static int is_quiet_socket(int fd, int own_end) {
   return recv(own_end, bytes, sizeof bytes, 0) < 0 && recv(fd, bytes, sizeof bytes, 0) == 4;
 }
 
-/* Ready, with event data that the library would take for an address. */
+/* Makes an epoll that is ready, with data that the library would take for an address. */
 static int make_epoll(int* own_end) {
   struct epoll_event event = {EPOLLIN, {.u64 = 4242}};
   const int fd = epoll_create1(0);

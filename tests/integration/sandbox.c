@@ -34,7 +34,7 @@ static const struct {
 
 static atomic_long waits;
 
-/* In place of the C library's, for all of the process. */
+/* Replaces the C library's function in the whole process. */
 int poll(struct pollfd* all, nfds_t count, int timeout) {
   int (*next)(struct pollfd*, nfds_t, int);
   *(void**)&next = dlsym(RTLD_NEXT, "poll");

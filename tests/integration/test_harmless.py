@@ -48,12 +48,12 @@ class Signals(TraceTestCase):
 
 class Sandbox(TraceTestCase):
     def live(self, pmcd, what):
-        """So that the library's thread sleeps soon."""
+        """Runs the program with a short flush interval, so that the library's thread sleeps soon."""
         done = subprocess.run([program("sandbox"), what], text=True, capture_output=True,
                               env=self.environment(pmcd, PCP_TRACE_FLUSH=10),
                               timeout=PATIENCE_S, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertTrue(0 < int(done.stdout) < 5000, "which is what it begins in some milliseconds if it does not wait")
+        self.assertTrue(0 < int(done.stdout) < 5000, "a library that does not wait begins 5000 waits in milliseconds")
 
     def test_that_forbids_epoll_costs_next_to_nothing(self):
         self.live(self.start_pmcd(), "epoll")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Transactions in flight as monitors see them, of clients that are made by hand."""
+"""Transactions in flight of handmade clients, as monitors see them."""
 
 import os
 import subprocess
@@ -22,7 +22,7 @@ with batch_wire.connect(os.environ["PCP_TRACE_SOCKET"], {PATIENCE_S}) as client:
     print("in flight", flush=True)
     sys.stdin.read()
     client.sendall(batch_wire.encode_bye(0))
-    client.recv(1)  # what it has said has been taken
+    client.recv(1)  # the agent has taken the batch
 """
 
 

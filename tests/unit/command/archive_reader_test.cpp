@@ -206,8 +206,8 @@ TEST_F(TotalsOf, AHistogramThatLacksCallsGivesNoPercentiles) {
   EXPECT_TRUE(tag.distribution);
 }
 
-// As with an agent that runs on: calls of its present interval are missing, and calls before the run
-// in its first interval are included.
+// As with an agent that runs on: calls of its present interval are missing, and calls of its first
+// interval before the run are included.
 TEST_F(TotalsOf, AHistogramOfWholeIntervalsGivesTheirPercentiles) {
   for (const auto& [calls, source] : {std::pair(6.0, PercentileSource::WholeIntervals),
                                       std::pair(2.0, PercentileSource::WholeIntervals),
