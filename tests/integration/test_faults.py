@@ -14,7 +14,7 @@ from private_pmcd import PATIENCE_S, PrivatePmcd, thread_states, wait_until
 from trace_test import TraceTestCase, end_well, kill_or_find_ended_well, program
 
 QUICKLY = {"PCP_TRACE_RECONNECT": "0.05", "PCP_TRACE_FLUSH": "10"}
-PATIENTLY = {"PCP_TRACE_TIMEOUT": 10 * PATIENCE_S, "PCP_TRACE_REQTIMEOUT": 10 * PATIENCE_S}  # no call should use them up
+PATIENTLY = {"PCP_TRACE_TIMEOUT": 10 * PATIENCE_S, "PCP_TRACE_REQTIMEOUT": 10 * PATIENCE_S}  # no test lasts so long
 KINDS = ("point", "observe", "counter", "transact")
 
 

@@ -30,7 +30,7 @@ FORMAT = (r"find . -path './build*' -prune -o \( -name '*.[ch]' -o -name '*.[ch]
 SHELL_SCRIPTS = ("shellcheck run .ci/run pmda/Install pmda/Remove pmda/*.sh libtrace/tools/pcp-trace-system.in"
                  " tests/support/*.sh tests/package/*.sh tests/platforms/*.sh tests/views/*.sh demos/*.sh")
 
-# Each version of these tools complains of something else: the sources are checked with those of Debian 12.
+# Each version of these tools has other complaints: the sources are held to those of Debian 12's versions.
 LOOKS_OF = {"clang-format": "14.", "shellcheck": "0.9.", "clang-tidy": "14."}
 
 LEFT_OUT = """\

@@ -77,7 +77,7 @@ class System(SystemTestCase):
         self.assertEqual(re.findall(r"^trace.*", self.machine.read(CONF), re.MULTILINE), lines)
 
     def test_it_says_that_pmcd_could_not_be_told(self):
-        self.must(self.switch("on"))  # whose Install says so
+        self.must(self.switch("on"))  # its Install says so
         self.assertIn("pmcd could not be told", self.must(self.switch("off")))
 
     def test_no_agent_from_before(self):

@@ -90,7 +90,7 @@ def pcp_configuration():
 
 
 def is_running(pid):
-    """False also for a process that has ended but that its parent, whoever that is, has not waited for."""
+    """False also for a process that has ended while its parent has not yet waited for it."""
     try:
         return any(state != "Z" for state in thread_states(pid))
     except OSError:
@@ -129,7 +129,7 @@ def thread_states(pid):
 
 @contextlib.contextmanager
 def stopped(pid):
-    """Stops a process meanwhile."""
+    """Stops a process until the block ends."""
     os.kill(pid, signal.SIGSTOP)
     try:
         wait_until(lambda: set(thread_states(pid)) == {"T"}, what="the process to stop")
@@ -346,7 +346,7 @@ class PrivatePmcd:
         wait_until(lambda: "Unknown metric" in self.pminfo("trace"), what="pmcd to forget them")
 
     def stopped_agent(self):
-        """Stops the agent meanwhile: its host takes connections and data, but nobody answers."""
+        """Stops the agent until the block ends: its host takes connections and data, but nobody answers."""
         return stopped(self.agent_pid())
 
     # Paths ---------------------------------------------------------------------------------------
