@@ -73,9 +73,10 @@ def measure(tools, brief):
     first = {}
     with _programs(tools) as programs:
         with_ours = programs["by handle"][-1]
-        for state, more in (("on", {}), ("off", {"PCP_TRACE_NOAGENT": "1"})):
-            first[state] = [_first_call_us(tools, with_ours | more)
-                            for _ in range(1 if brief else FIRST_CALLS)]
+        for _ in range(1 if brief else FIRST_CALLS):
+            for state, more, peer in (("on", {}, "thread"), ("off", {"PCP_TRACE_NOAGENT": "1"}, "nothing")):
+                first.setdefault(state, []).append(_first_call_us(tools, with_ours | more))
+                first.setdefault(peer, []).append(_first_call_us(tools, with_ours, peer))
         for number in range(1 if brief else ROUNDS):
             for name, (program, pattern, environment) in programs.items():
                 if name == "stock" and number % 2 == 1:
@@ -87,13 +88,15 @@ def measure(tools, brief):
                 samples.add(name, rows)
     yield from _figures(samples.ns)
     name = "first begin by handle of 8 threads at once, the longest"
-    yield Figure(PART, name, "us", median(first["on"]), 200, "0.2 ms")
-    yield Figure(PART, f"{name}, switched off", "us", median(first["off"]), 10, "10 us")
+    for state, peer, what, most in (("on", "thread", "a thread made", 200), ("off", "nothing", "no call", 10)):
+        its = median(first[peer])
+        yield Figure(PART, f"{name}, switched {state}", "us", median(first[state]), its + most, f"{what} + {most} us",
+                     {what: its})
     yield _spread(samples.rows("spread", "single_calls"))
 
 
-def _first_call_us(tools, environment):
-    output = subprocess.run([tools.program("caller_first")], env=environment, check=True,
+def _first_call_us(tools, environment, *peer):
+    output = subprocess.run([tools.program("caller_first"), *peer], env=environment, check=True,
                             stdin=subprocess.DEVNULL, capture_output=True, text=True)
     return float(output.stdout) / 1000
 

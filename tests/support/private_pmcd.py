@@ -11,6 +11,7 @@ behind: no process, port, socket or file.
 
 import atexit
 import contextlib
+import functools
 import os
 import pwd
 import re
@@ -158,6 +159,20 @@ def parse_value(text):
         return float(text)
 
 
+@functools.cache
+def merged_namespace(root):
+    """Gives pmcd's own names with those of an agent's `root` file."""
+    pcp = pcp_configuration()
+    with tempfile.TemporaryDirectory(prefix="trace-") as directory:
+        # The stock `root` includes <stdpmid>, which exists only after the machine's pmcd has run.
+        with open(f"{directory}/stdpmid", "w", encoding="utf-8") as file:
+            file.write("#define TRACE 10\n")
+        subprocess.run([f"{pcp['PCP_BINADM_DIR']}/pmnsmerge", "-a", f"{pcp['PCP_VAR_DIR']}/pmns/root_pmcd",
+                        root, "root"], cwd=directory, check=True, stdout=subprocess.DEVNULL)
+        with open(f"{directory}/root", encoding="utf-8") as file:
+            return file.read()
+
+
 class NoAnswer(Exception):
     """Neither values nor a message that there are none: no pmcd, no agent, no such metric."""
 
@@ -202,7 +217,8 @@ class PrivatePmcd:
             self.pmcd_port = self._pmcd_port.number
             self.trace_port = self._trace_port.number
             self._write_configuration(pcp_configuration())
-            self._write_namespace(pcp_configuration())
+            with open(self.path("root"), "w", encoding="utf-8") as file:
+                file.write(merged_namespace(self._namespace))
             self.start_pmcd()
         except BaseException:
             print(self.logs())
@@ -258,15 +274,6 @@ class PrivatePmcd:
         with open(self.path("pmcd.conf"), "w", encoding="utf-8") as file:
             file.write(f"pmcd 2 dso pmcd_init {pcp['PCP_PMDAS_DIR']}/pmcd/pmda_pmcd.so\n")
             file.write(f"trace 10 pipe binary {' '.join(agent)}\n")
-
-    def _write_namespace(self, pcp):
-        # The stock `root` includes <stdpmid>, which exists only after the machine's pmcd has run.
-        with open(self.path("stdpmid"), "w", encoding="utf-8") as file:
-            file.write("#define TRACE 10\n")
-        subprocess.run(
-            [f"{pcp['PCP_BINADM_DIR']}/pmnsmerge", "-a", f"{pcp['PCP_VAR_DIR']}/pmns/root_pmcd",
-             self._namespace, "root"],
-            cwd=self.directory, check=True, stdout=subprocess.DEVNULL)
 
     def pcp_environment(self):
         """Gives the environment of pmcd and its agents."""

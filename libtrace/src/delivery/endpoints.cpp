@@ -60,19 +60,19 @@ void leave_descriptors() {
   for (int standard = 0; standard <= 2; ++standard) ::open("/dev/null", O_RDWR | O_CLOEXEC);
 }
 
-// Runs in a thread with its own descriptor table: a fork during a look-up, which may take seconds,
-// does not copy the resolver's sockets to the child.
-int call_resolver(const char* host, const char* service, const addrinfo& hints, addrinfo*& found) {
-  int error;
+// For look-ups in the network, which may take seconds. They run in a thread with its own descriptor
+// table: a fork meanwhile does not copy the resolver's sockets to the child.
+template <typename LookUp>
+void look_up_apart(LookUp look_up) {
+  const ForksGoOn meanwhile;
   try {
     std::thread([&] {
       leave_descriptors();
-      error = ::getaddrinfo(host, service, &hints, &found);
+      look_up();
     }).join();
   } catch (const std::system_error&) {  // no thread could be made
-    error = ::getaddrinfo(host, service, &hints, &found);
+    look_up();
   }
-  return error;
 }
 
 std::vector<Endpoint> look_up(const std::string& host, std::uint16_t port) {
@@ -83,10 +83,7 @@ std::vector<Endpoint> look_up(const std::string& host, std::uint16_t port) {
   const std::string service = std::to_string(port);
   addrinfo* first = nullptr;
   int error;
-  {
-    const ForksGoOn meanwhile;
-    error = call_resolver(host.c_str(), service.c_str(), hints, first);
-  }
+  look_up_apart([&] { error = ::getaddrinfo(host.c_str(), service.c_str(), &hints, &first); });
   if (error == EAI_MEMORY) throw std::bad_alloc();
   if (error != 0) {
     diagnose(PMTRACE_STATE_COMMS,
@@ -108,9 +105,10 @@ bool is_pcp_user(uid_t uid) {
   passwd entry{};
   passwd* found = nullptr;
   std::array<char, 4096> buffer;
-  return ::getpwnam_r(name != nullptr ? name : "pcp", &entry, buffer.data(), buffer.size(),
-                      &found) == 0 &&
-         found != nullptr && found->pw_uid == uid;
+  look_up_apart([&] {
+    ::getpwnam_r(name != nullptr ? name : "pcp", &entry, buffer.data(), buffer.size(), &found);
+  });
+  return found != nullptr && found->pw_uid == uid;
 }
 
 }  // namespace

@@ -226,7 +226,7 @@ class Recorder {
                     CapturedSpan& span);
   bool keep_until_top_ends(const CaptureSet& set, const ThreadTrace::Open& open,
                            const InSlowTree& what, CapturedSpan& span);
-  bool keep_until_top_ends(const CaptureSet& set, OpenTable::Place around,
+  bool keep_until_top_ends(const CaptureSet& set, const ThreadTrace::Inside& inside,
                            const CapturedSpan& event);
   void queue_what_ended_inside(const CaptureSet& set);
   bool put_span(const CaptureSet& set, const CapturedSpan& span);

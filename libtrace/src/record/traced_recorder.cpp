@@ -215,12 +215,12 @@ bool Recorder::keep_until_top_ends(const CaptureSet& set, const ThreadTrace::Ope
 }
 
 // The same for an event. False if its parent has ended.
-bool Recorder::keep_until_top_ends(const CaptureSet& set, OpenTable::Place around,
+bool Recorder::keep_until_top_ends(const CaptureSet& set, const ThreadTrace::Inside& inside,
                                    const CapturedSpan& event) {
   const auto places = event.context.places();
-  if (places == 0 || (places & ~set.slow()) != 0 || !is_own(around)) return false;
-  const std::uint32_t entry = OpenTable::entry_at(around)->number;
-  const SlowTreeNote note = find_in_slow_tree(entry, begun_at(around));
+  if (places == 0 || (places & ~set.slow()) != 0 || !is_own(inside.around)) return false;
+  const std::uint32_t entry = OpenTable::entry_at(inside.around)->number;
+  const SlowTreeNote note = find_in_slow_tree(entry, inside.around_begun);
   return note.is_known && ended_inside_.put(event, note.what.round);
 }
 
@@ -253,7 +253,7 @@ void Recorder::capture_event(const Tag* tag, wire::SpanKind kind, double value) 
   look->count(event.context.places(), event.begin_ns);
   event.epoch = look->epoch();
   event.tid = thread_.load(std::memory_order_relaxed);
-  if (keep_until_top_ends(*look, inside.around, event)) return;
+  if (keep_until_top_ends(*look, inside, event)) return;
   if ((around & wanting & look->slow()) != 0) note_inside(inside.around, inside.around_begun);
   put_span(*look, event);
 }

@@ -54,10 +54,11 @@ rlim_t address_space() {
   return pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE));
 }
 
-// Keeps the user's hard limit.
+// For the child: the user's soft limit becomes the hard one, which raise() keeps.
 void limit(__rlimit_resource resource, rlim_t most) {
   rlimit limits{};
   ::getrlimit(resource, &limits);
+  limits.rlim_max = limits.rlim_cur;
   limits.rlim_cur = std::min(most, limits.rlim_max);
   ::setrlimit(resource, &limits);
 }
@@ -65,7 +66,9 @@ void limit(__rlimit_resource resource, rlim_t most) {
 void raise(__rlimit_resource resource, rlim_t more) {
   rlimit limits{};
   ::getrlimit(resource, &limits);
-  if (limits.rlim_cur != RLIM_INFINITY) limit(resource, limits.rlim_cur + more);
+  if (limits.rlim_cur == RLIM_INFINITY) return;
+  limits.rlim_cur = std::min(limits.rlim_cur + more, limits.rlim_max);
+  ::setrlimit(resource, &limits);
 }
 
 // Refuses other file types: PCP's library would wait at a pipe, for example.

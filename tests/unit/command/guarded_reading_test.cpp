@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/model/guarded_reading.hpp"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -46,6 +53,30 @@ TEST(Guarded, GivesNoMoreMemoryThanAnArchiveMayNeed) {
                       return 0;
                     }),
             2);
+}
+
+TEST(Guarded, KeepsTheUsersSoftLimits) {
+  const std::string archive = testing::TempDir() + "large." + std::to_string(::getpid());
+  std::ofstream(archive + ".0").close();
+  std::filesystem::resize_file(archive + ".0", std::uintmax_t{1} << 30);
+  const auto soft_limit = [] {
+    rlimit limits{};
+    ::getrlimit(RLIMIT_CPU, &limits);
+    return limits.rlim_cur;
+  };
+  const auto user = [&] {
+    rlimit limits{};
+    ::getrlimit(RLIMIT_CPU, &limits);
+    limits.rlim_cur = 30;
+    ::setrlimit(RLIMIT_CPU, &limits);
+    std::exit(guarded("me", 2, [&] {
+      if (soft_limit() != 30) return 1;
+      (void)open_archive(archive);  // so large that it would take more
+      return soft_limit() == 30 ? 0 : 1;
+    }));
+  };
+  EXPECT_EXIT(user(), testing::ExitedWithCode(0), "^$");
+  std::filesystem::remove(archive + ".0");
 }
 
 TEST(Guarded, EndsByTheSignalThatIsMeantForIt) {
