@@ -24,10 +24,6 @@ bool DealtHistogram::deal(std::uint64_t until, Histogram& to) {
   return true;
 }
 
-void DealtHistogram::drop(std::uint64_t until) {
-  take(due(until), [](std::int32_t, std::uint64_t) {});
-}
-
 std::uint64_t DealtHistogram::due(std::uint64_t until) const {
   const std::uint64_t dealt = total_ - left_;
   return std::max(std::min(until, total_), dealt) - dealt;

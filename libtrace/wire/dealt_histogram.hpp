@@ -22,9 +22,6 @@ class DealtHistogram {
   // nothing changed, if `to` would count more than Histogram::kMaxTotal.
   bool deal(std::uint64_t until, Histogram& to);
 
-  // The same, but discards them.
-  void drop(std::uint64_t until);
-
  private:
   struct Bin {
     std::int32_t number;

@@ -59,10 +59,10 @@ std::uint64_t TagHistory::add_late(const Delta& delta, std::string_view histogra
                                    HistogramPool& pool, CumulativePool& cumulative) {
   TagCumulative* const kept = cumulative.begun() ? this->cumulative(cumulative) : nullptr;
   total_.merge(delta);
-  if (shares.get().empty()) return delta.count;
   DealtHistogram values(has_histogram(type_) ? histogram : std::string_view());
-  values.drop(part_of(values.total(), 0, shares.get().front().from));
-  Histogram late;  // the part for completed buckets
+  Histogram late;  // the part for completed buckets, and the part that is too old for any
+  const double too_old = shares.get().empty() ? 1 : shares.get().front().from;
+  values.deal(part_of(values.total(), 0, too_old), late);
   std::uint64_t in_window = 0;
   for (const BatchShare& share : shares.get()) {
     const WindowSums part = part_of(delta, share);

@@ -129,7 +129,7 @@ struct EngineCounters {
   std::uint64_t coarsenings = 0;  // how often all histograms lost half of their resolution
   std::uint64_t histogram_bytes = 0;
   std::uint64_t cumulative_bytes = 0;
-  std::uint64_t late = 0;       // calls too old for the window: counted in the totals only
+  std::uint64_t late = 0;       // calls too old for the window: not shown there
   std::uint64_t rotations = 0;  // intervals completed
 };
 

@@ -63,17 +63,6 @@ TEST(DealtHistogram, SpreadsSingleValues) {
   }
 }
 
-TEST(DealtHistogram, DropsWhatNobodyGets) {
-  Histogram whole;
-  for (int i = 0; i < 100; ++i) whole.add(i);
-  DealtHistogram values(packed(whole));
-  values.drop(90);
-  Histogram rest;
-  ASSERT_TRUE(values.deal(100, rest));
-  EXPECT_EQ(rest.total(), 10u);
-  EXPECT_NEAR(rest.quantile(0.5), 50, 10);
-}
-
 TEST(DealtHistogram, GivesGreatCountsToTheLastValue) {
   Histogram whole;
   ASSERT_TRUE(whole.merge_packed(wire::from_hex("00 00 feffffffffffffff7f")));
