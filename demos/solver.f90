@@ -47,7 +47,7 @@ program solver
     if (change > 100) call pmtrace_point(diverged)
 
     if (mod(steps, 10) == 0) call write_plate()
-    call pmtrace_count('sweeps', steps * sweeps_per_step)  ! by name: rarely, so why not
+    call pmtrace_count('sweeps', steps * sweeps_per_step)  ! by name: it is called rarely
     call pmtrace_end(this_step)
 
     call system_clock(now)

@@ -80,7 +80,7 @@ def _many_tags(tools, count, in_proportion, rounds, wait):
         tools.progress(f"{count:,} tags for the stock agent")
         fill(stock, count)
         # The stock agent is silent for longer than pmcd tolerates, so pmcd gets a longer timeout. One of its 20 metrics
-        # must do: all of them took 28 s.
+        # is enough: all of them took 28 s.
         stock.pmstore("pmcd.control.timeout", 60)
         tools.progress(f"a fetch of {count:,} tags by the stock agent")
         of_stock = _fetch(tools, stock, 0, ["trace.transact.count"], warm=False)[0][0] / 1000

@@ -5,10 +5,9 @@ a call of the C library's clock.
 
 Usage: instructions.py OBJDUMP LIBRARY PROCESSOR
 
-It looks for each call's shortest way from its first instruction to a return that reads the counter, calls nothing,
-and leads through no function that calls the clock or the kernel in any of its parts: what may need them stands apart, in
-functions of its own. It fails if there is none. That this way is the usual one is shown by what counts the system calls
-of running programs."""
+For each call it looks for the shortest way from the first instruction to a return that reads the counter, and calls
+nothing. No function on this way may call the clock or the kernel anywhere: rare work that needs them is in functions of
+its own. It fails if there is no such way. The tests that count system calls show that calls usually take it."""
 
 import collections
 import re

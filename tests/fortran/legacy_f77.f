@@ -1,5 +1,5 @@
 C     SPDX-License-Identifier: LGPL-2.1-or-later
-C     A program as old ones are: it declares the calls by itself.
+C     Like old programs, this one declares the calls itself.
       PROGRAM OLD
       INTEGER PMTRACEBEGIN, PMTRACEEND, PMTRACEABORT, PMTRACEPOINT
       INTEGER PMTRACEOBS, PMTRACECOUNTER, PMTRACESTATE

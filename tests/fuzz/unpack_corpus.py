@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Makes a file of each line of a corpus: unpack_corpus.py CORPUS.txt DIRECTORY
 
-A line is an input in hexadecimal digits, then why it is there. Other files of the directory go."""
+A line is an input in hexadecimal digits, then its reason. Other files in the directory are removed."""
 
 import pathlib
 import shutil
