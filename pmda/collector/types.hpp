@@ -37,6 +37,7 @@ struct IngestCounters {
   Counter dropped_malformed{0};
   Counter dropped_timeout{0};  // unfinished PDU
   Counter dropped_limit{0};    // too many tags, label bytes, unfinished bytes
+  Counter said_nothing{0};     // connections that ended before the peer's first PDU
   Counter pdus{0};
   Counter bytes{0};
   Counter batches{0};

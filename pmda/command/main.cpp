@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // pcp-trace, also run as `pcp trace`: the first word selects the command.
 #include <array>
+#include <csignal>
 #include <cstdlib>
 #include <iostream>
 #include <string_view>
@@ -45,6 +46,8 @@ constexpr int kWrongUsage = 2;
 int start(int argc, char** argv) {
   pmSetProgname("pcp-trace");
   const std::string_view word = argc > 1 ? argv[1] : "";
+  // write() reports a file's size limit. `record` does this where its program does not inherit it.
+  if (word != "record") std::signal(SIGXFSZ, SIG_IGN);
   for (const Word& each : kWords)
     if (word == each.name) return each.run(argc - 1, argv + 1);
   if (word == "--help" || word == "-?" || word == "help") {

@@ -233,7 +233,7 @@ class Programs(Recording):
                                " ulimit -Sn; kill -XFSZ $$", environment=environment,
                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE,
                                                                      (200, 4000)))
-        self.assertEqual(done.stdout, "PCP_TRACE_HOST\nPCP_TRACE_PORT\nPCP_TRACE_SOCKET\n200\n")
+        self.assertEqual(done.stdout, "PCP_TRACE_HOST\nPCP_TRACE_PORT\nPCP_TRACE_QUEUE\nPCP_TRACE_SOCKET\n200\n")
         self.assertEqual(done.returncode, 128 + signal.SIGXFSZ)
 
 
@@ -328,6 +328,12 @@ class Ends(Recording):
         self.assertEqual(recorded.complaints(self.folder), "")
         self.assertRegex(recorded.doubt(self.folder, "tag1 count > 1"),
                          rf"^{self.folder}/trace\.\w+: File too large$")
+
+    def test_whose_recorder_answered_nothing_to_a_program(self):
+        stopping = 'echo point a | "$0"; kill -STOP $PPID; echo point a | "$0"; kill -CONT $PPID'
+        self.record("sh", "-c", stopping, program("traced"))
+        self.assertEqual(recorded.doubt(self.folder, "a count > 1"),
+                         "a traced program gave its connection up before record had answered")
 
     def test_that_are_well_say_so(self):
         self.record_well(program("traced"), input="point a\n")

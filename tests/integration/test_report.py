@@ -227,6 +227,10 @@ class OfARecording(ReportTestCase):
         done = report("--html", self.path("nowhere/page.html"), self.path("run.trace"))
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("nowhere/page.html", done.stderr)
+        done = subprocess.run(["sh", "-c", 'ulimit -f 1; exec "$0" report --html "$1" "$2"', recorded.COMMAND, page,
+                               self.path("run.trace")], text=True, capture_output=True, timeout=PATIENCE_S, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("page.html: cannot write the page: File too large", done.stderr)
 
     def test_fails_if_it_shall(self):
         folder = self.record(*CALLS)

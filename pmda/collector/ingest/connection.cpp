@@ -239,6 +239,7 @@ void Connection::drop(ByeReason reason, const std::string& why) {
 void Connection::stop_talking() {
   if (phase_ != Phase::Talking) return;
   phase_ = Phase::Leaving;  // set first: the next calls must not enter this function again
+  if (!dialogue_.has_begun()) count(host_.context.shared.counters.said_nothing);
   dialogue_.end(steady_now());
   host_.unfinished_bytes -= unfinished_bytes_;
   unfinished_bytes_ = 0;

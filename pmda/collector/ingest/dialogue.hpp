@@ -68,6 +68,7 @@ class Dialogue {
   // Appends a BYE if the peer speaks version 2.
   void bye(std::string& out, wire::ByeReason reason) const;
 
+  bool has_begun() const { return speaks_ != Speaks::Nothing; }
   bool speaks_version_2() const { return speaks_ == Speaks::Version2; }
   std::size_t max_pdu_bytes() const;
 

@@ -89,6 +89,8 @@ std::string PrivateCollector::what_is_missing() const {
   if (counters.refused_permission > 0)
     return "a program of another user was refused; if it belongs to this recording, its calls are"
            " missing";
+  if (counters.said_nothing > 0)
+    return "a traced program gave its connection up before record had answered";
   if (counters.dropped_malformed + counters.dropped_timeout + counters.dropped_limit > 0)
     return "a traced program has lost its connection";
   if (const std::uint64_t left = counters.sessions; left > 0)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/model/guarded_reading.hpp"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -55,28 +55,49 @@ TEST(Guarded, GivesNoMoreMemoryThanAnArchiveMayNeed) {
             2);
 }
 
-TEST(Guarded, KeepsTheUsersSoftLimits) {
-  const std::string archive = testing::TempDir() + "large." + std::to_string(::getpid());
-  std::ofstream(archive + ".0").close();
-  std::filesystem::resize_file(archive + ".0", std::uintmax_t{1} << 30);
-  const auto soft_limit = [] {
-    rlimit limits{};
-    ::getrlimit(RLIMIT_CPU, &limits);
-    return limits.rlim_cur;
+// Gives the status of `work` in a child that may read an archive, which `archive` names.
+int guarded_with_archive(const std::function<void(int descriptor)>& fill,
+                         const std::function<int(const std::string& archive)>& work) {
+  std::string file = testing::TempDir() + "archive.XXXXXX.0";
+  const int descriptor = ::mkstemps(file.data(), 2);
+  fill(descriptor);
+  ::close(descriptor);
+  const int status = guarded("me", 2, [&] { return work(file.substr(0, file.size() - 2)); });
+  std::filesystem::remove(file);
+  return status;
+}
+
+rlim_t seconds_left_to_it() {
+  rlimit limits{};
+  ::getrlimit(RLIMIT_CPU, &limits);
+  return limits.rlim_cur;
+}
+
+TEST(Guarded, HasMoreTimeForALargeArchiveButNotForHoles) {
+  const auto more = [](const std::string& archive) {
+    const rlim_t before = seconds_left_to_it();
+    (void)open_archive(archive);
+    return seconds_left_to_it() > before ? 1 : 0;
   };
-  const auto user = [&] {
+  EXPECT_EQ(guarded_with_archive([](int file) { ::posix_fallocate(file, 0, 64 << 20); }, more), 1);
+  EXPECT_EQ(guarded_with_archive([](int file) { (void)::ftruncate(file, off_t{1} << 40); }, more),
+            0);
+}
+
+TEST(Guarded, KeepsTheUsersSoftLimits) {
+  const auto user = [] {
     rlimit limits{};
     ::getrlimit(RLIMIT_CPU, &limits);
     limits.rlim_cur = 30;
     ::setrlimit(RLIMIT_CPU, &limits);
-    std::exit(guarded("me", 2, [&] {
-      if (soft_limit() != 30) return 1;
-      (void)open_archive(archive);  // so large that it would take more
-      return soft_limit() == 30 ? 0 : 1;
-    }));
+    std::exit(guarded_with_archive([](int file) { ::posix_fallocate(file, 0, 64 << 20); },
+                                   [](const std::string& archive) {
+                                     if (seconds_left_to_it() != 30) return 1;
+                                     (void)open_archive(archive);
+                                     return seconds_left_to_it() == 30 ? 0 : 1;
+                                   }));
   };
   EXPECT_EXIT(user(), testing::ExitedWithCode(0), "^$");
-  std::filesystem::remove(archive + ".0");
 }
 
 TEST(Guarded, EndsByTheSignalThatIsMeantForIt) {
