@@ -23,7 +23,7 @@ def main(build, name, seconds):
     command = [os.path.relpath(word) if os.path.isabs(word) else word
                for word in command_of(DEMOS[name], build)] + [str(seconds)]
     shutil.rmtree(folder, ignore_errors=True)
-    print(f"==> pcp trace record -t 250ms {' '.join(command)}\n", flush=True)
+    print(f"==> pcp-trace record -t 250ms {' '.join(command)}\n", flush=True)
     environment = os.environ | {
         "LD_LIBRARY_PATH": f"{build}/libtrace/src",
         "PATH": f"{build}/libtrace/tools:{os.environ['PATH']}"}  # our pmtrace

@@ -68,7 +68,7 @@ def watch(pmcd, command, front, seconds):
     costs.wait(seconds)
     costs.phase = "during"
     words = ["spans", "-h", pmcd.host(unix=True), *FILTER]
-    print(f"==> pcp trace {' '.join(words)}\n", flush=True)
+    print(f"==> pcp-trace {' '.join(words)}\n", flush=True)
     spans = subprocess.Popen([command, *words])
     costs.wait(seconds)
     spans.send_signal(signal.SIGINT)

@@ -254,7 +254,7 @@ std::string notes(const std::vector<Section>& sections, const Shown& shown) {
   if (unknown != nullptr) lines += labelled(shown, shown.nothing(), shown.faint(unknown));
   if (is_inexact)
     lines += labelled(shown, shown.at_least(),
-                      shown.faint("or more: the agent's windows do not show all calls"));
+                      shown.faint("or more: some calls came after their interval had ended"));
   return lines;
 }
 
