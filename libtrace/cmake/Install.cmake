@@ -7,6 +7,8 @@
 # pcp-trace-system opts in the whole machine.
 include(CMakePackageConfigHelpers)
 
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME dev)  # components are Debian's packages: see Package.cmake
+
 set(trace_libdir ${CMAKE_INSTALL_LIBDIR}/pcp-trace)
 set(trace_includedir ${CMAKE_INSTALL_INCLUDEDIR}/pcp-trace)
 set(trace_pcdir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
@@ -22,18 +24,20 @@ target_link_options(pcp_trace INTERFACE $<INSTALL_INTERFACE:LINKER:-rpath,${rpat
 target_link_options(pcp_trace_stub INTERFACE $<INSTALL_INTERFACE:LINKER:-rpath,${rpath}/stub>)
 
 install(TARGETS pcp_trace pcp_trace_static EXPORT pcp_trace
-        LIBRARY DESTINATION ${trace_libdir}
+        LIBRARY DESTINATION ${trace_libdir} COMPONENT library NAMELINK_COMPONENT dev
         ARCHIVE DESTINATION ${trace_libdir}
         FILE_SET HEADERS DESTINATION ${trace_includedir})
 install(TARGETS pcp_trace_stub EXPORT pcp_trace
-        LIBRARY DESTINATION ${trace_libdir}/stub
+        LIBRARY DESTINATION ${trace_libdir}/stub COMPONENT library NAMELINK_COMPONENT dev
         FILE_SET HEADERS DESTINATION ${trace_includedir})
 
 # Our own programs still find the library after the tree is moved.
-file(RELATIVE_PATH to_libdir ${CMAKE_INSTALL_FULL_BINDIR}
-     ${CMAKE_INSTALL_FULL_LIBDIR}/pcp-trace)
+set(PCP_TRACE_PMTRACE_INSTALL_DIR ${CMAKE_INSTALL_BINDIR} CACHE PATH "Where pmtrace is installed")
+cmake_path(ABSOLUTE_PATH PCP_TRACE_PMTRACE_INSTALL_DIR BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}
+           OUTPUT_VARIABLE pmtrace_dir)
+file(RELATIVE_PATH to_libdir ${pmtrace_dir} ${CMAKE_INSTALL_FULL_LIBDIR}/pcp-trace)
 set_target_properties(pmtrace PROPERTIES INSTALL_RPATH "$ORIGIN/${to_libdir}")
-install(TARGETS pmtrace)
+install(TARGETS pmtrace RUNTIME DESTINATION ${PCP_TRACE_PMTRACE_INSTALL_DIR} COMPONENT agent)
 
 # Relative to the .pc file if the directories are relative, so that the tree can be moved.
 if(IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})
@@ -74,9 +78,9 @@ foreach(page ${pages})
   file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/man3/${page}.3 ".so man3/pmtrace.3\n")
 endforeach()
 install(DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/man3 DESTINATION ${CMAKE_INSTALL_MANDIR})
-install(FILES man/pmtrace.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES man/pmtrace.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT agent)
 install(FILES man/pmtrace.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/demos/
         DESTINATION ${CMAKE_INSTALL_DOCDIR}/demos USE_SOURCE_PERMISSIONS
         PATTERN CMakeLists.txt EXCLUDE PATTERN *.py EXCLUDE)
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT license)

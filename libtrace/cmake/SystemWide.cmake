@@ -10,6 +10,6 @@ cmake_path(ABSOLUTE_PATH PCP_TRACE_PMDA_INSTALL_DIR BASE_DIRECTORY ${CMAKE_INSTA
 cmake_path(RELATIVE_PATH pmdadir BASE_DIRECTORY ${sbindir} OUTPUT_VARIABLE to_pmdadir)
 configure_file(${PROJECT_SOURCE_DIR}/libtrace/tools/pcp-trace-system.in pcp-trace-system @ONLY)
 install(PROGRAMS ${CMAKE_CURRENT_BINARY_DIR}/pcp-trace-system
-        DESTINATION ${CMAKE_INSTALL_SBINDIR})
+        DESTINATION ${CMAKE_INSTALL_SBINDIR} COMPONENT agent)
 install(FILES ${PROJECT_SOURCE_DIR}/libtrace/man/pcp-trace-system.8
-        DESTINATION ${CMAKE_INSTALL_MANDIR}/man8)
+        DESTINATION ${CMAKE_INSTALL_MANDIR}/man8 COMPONENT agent)

@@ -2,6 +2,7 @@
 """pcp-trace-system on a whole machine: "on" succeeds if the agent answers, "off" restores the former
 state."""
 
+import os
 import re
 import unittest
 
@@ -79,6 +80,32 @@ class System(SystemTestCase):
     def test_it_says_that_pmcd_could_not_be_told(self):
         self.must(self.switch("on"))  # its Install says so
         self.assertIn("pmcd could not be told", self.must(self.switch("off")))
+
+    def test_the_agent_alone(self):
+        self.machine.start_pmcd()
+        self.must(self.install("n", "", "", "5001", directory="/var/lib/pcp/pmdas/trace"))
+        before, library = self.state(), self.library()
+        self.must(self.switch("on agent"))
+        self.assertEqual(self.must(self.switch("status")), "agent\n")
+        self.assertEqual(self.value("trace.control.port"), ["4323"])
+        self.assertEqual(self.library(), library)
+        self.assertNotEqual(self.run_script("pcp trace --version")[0], 0)
+        self.must(self.switch("on"))
+        self.assertEqual(self.library(), find("libpcp_trace.so.2"))
+        self.must(self.switch("off"))
+        self.assertEqual(self.state(), before)
+        self.assertEqual(self.value("trace.control.port"), ["5001"])
+
+    def test_an_agent_that_is_registered_again_keeps_its_options(self):
+        self.machine.start_pmcd()
+        self.must(self.switch("renew"))
+        self.assertNotIn("trace", self.machine.read(CONF))
+        self.must(self.install_on_port(5000))
+        before, names = self.state(), f"{os.path.dirname(NAMES)}/trace"
+        self.must(f": >{names}")
+        self.must(self.switch("renew"))
+        self.assertEqual(self.state(), before)
+        self.assertEqual(self.value("trace.control.port"), ["5000"])
 
     def test_no_agent_from_before(self):
         self.machine.start_pmcd()
