@@ -102,15 +102,15 @@ pages() {
 
 # --- pmcd ---------------------------------------------------------------------------------------------------------
 
-start_pmcd() { /etc/init.d/pmcd start && wait_until pminfo -f pmcd.version; }
-# As systemd would: PCP's start script registers what asks for it by .NeedInstall.
-restart_pmcd() { /etc/init.d/pmcd restart && wait_until pminfo -f pmcd.version; }
+# PCP's start script registers what asks for it by .NeedInstall, in the background.
+is_ready() { pminfo -f pmcd.version && [[ ! $(find /var/tmp /var/lib/pcp/pmdas -name pmda.auto.update -o -name '.Need*.pending') ]]; }
+start_pmcd() { /etc/init.d/pmcd "${1-start}" && wait_until is_ready; }
 pmcd_pid() { cat /run/pcp/pmcd.pid; }
 agent_pid() { pgrep -x pmdatrace; }
 our_agent_answers() { pmprobe -v trace.agent.uptime | grep -q '^trace.agent.uptime 1 '; }
 stock_agent_answers() { pmprobe -v trace.control.port | grep -q ' 1 ' && ! our_agent_answers; }
 no_agent() { ! agent_pid && ! grep -q ^trace $conf; }
-register() { touch $ours/.NeedInstall && restart_pmcd && wait_until our_agent_answers && wait_until test ! -e $ours/.NeedInstall.pending; }
+register() { touch $ours/.NeedInstall && start_pmcd restart && wait_until our_agent_answers; }
 mark() {
     local tag
     for tag in "$@"; do /usr/libexec/pcp-trace/pmtrace -q "$tag" || return; done
