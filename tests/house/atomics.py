@@ -7,9 +7,9 @@ Usage: atomics.py [DIRECTORY]
 
 A forgotten order is seen by no test on x86-64."""
 
-import pathlib
 import re
-import sys
+
+from house import answer
 
 PAGE = "libtrace/docs/memory-order.md"
 ROOMS = ("libtrace/src", "libtrace/wire", "pmda")
@@ -58,13 +58,5 @@ def breaches(root):
             yield f"{PAGE}: {name} has no atomics"
 
 
-def main():
-    here = pathlib.Path(__file__).resolve().parents[2]
-    found = list(breaches(pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else here))
-    for breach in found:
-        print(breach)
-    return 1 if found else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    answer(breaches)

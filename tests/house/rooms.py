@@ -9,7 +9,8 @@ is broken, too: then the rooms have moved, and this file has to follow."""
 
 import pathlib
 import re
-import sys
+
+from house import answer, files
 
 # From the top down. A file includes what is in its own room or in a lower one of its floor, and
 # nothing else of ours. A single file may be a room.
@@ -46,17 +47,6 @@ LONGEST_WALK = 37  # files, from a call to a metric
 LINES_WITH_LICENCE = 20  # what the file is may be said first
 
 
-def files(root):
-    """Gives what is under `root`, without what was built and what is hidden."""
-    for path in sorted(root.iterdir()):
-        if path.name.startswith(".") or path.name.startswith("build"):
-            continue
-        if path.is_dir():
-            yield from files(path)
-        else:
-            yield path
-
-
 def is_in(path, room):
     return path == room or path.startswith(room + "/")
 
@@ -69,7 +59,7 @@ def room_of(path, floor):
 class House:
     def __init__(self, root):
         self.root = root
-        self.paths = [path.relative_to(root).as_posix() for path in files(root)]
+        self.paths = [path.relative_to(root).as_posix() for path in files(root) if not path.name.startswith(".")]
         self.code = {path: (root / path).read_text(encoding="utf-8") for path in self.paths
                      if pathlib.PurePath(path).suffix in CODE}
 
@@ -176,13 +166,5 @@ class House:
         yield from self.walk()
 
 
-def main():
-    here = pathlib.Path(__file__).resolve().parents[2]
-    found = list(House(pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else here).breaches())
-    for breach in found:
-        print(breach)
-    return 1 if found else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    answer(lambda root: House(root).breaches())

@@ -5,9 +5,9 @@ with a relative pronoun or with "Of", and inversions inside, wherever lines end.
 
 Usage: words.py [DIRECTORY]"""
 
-import pathlib
 import re
-import sys
+
+from house import answer, files
 
 # As a word of its own or in a font of a man page; not C++'s `enum class What {` and `What what;`.
 BEGINNING = r"(?:(?<!class )\b|\\f[BIRP])(?:Who|What|Whoever|Whose|Of)(?:['’]s)?(?=\s|\\f)(?! \w+[;{])"
@@ -16,17 +16,10 @@ REFUSED = re.compile(rf"{BEGINNING}|\bof{BREAK}which\b|\bso{BREAK}do\b")
 NOT_OURS = ("LICENSE",)
 
 
-def files(root):
-    """Gives what is under `root`, without what was built; hidden files are in it, hidden folders are not."""
-    for path in sorted(root.iterdir()):
-        if path.is_dir() and not path.name.startswith((".", "build", "__")):
-            yield from files(path)
-        elif path.is_file() and path.name not in NOT_OURS:
-            yield path
-
-
 def breaches(root):
     for path in files(root):
+        if path.name in NOT_OURS:
+            continue
         try:
             text = path.read_text(encoding="utf-8")
         except UnicodeDecodeError:
@@ -37,13 +30,5 @@ def breaches(root):
             yield f"{path.relative_to(root)}:{text.count(chr(10), 0, first) + 1}: {' '.join(line.split())}"
 
 
-def main():
-    here = pathlib.Path(__file__).resolve().parents[2]
-    found = list(breaches(pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else here))
-    for breach in found:
-        print(breach)
-    return 1 if found else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    answer(breaches)
