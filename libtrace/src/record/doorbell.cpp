@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "record/doorbell.hpp"
 
+#include <fcntl.h>
 #include <linux/membarrier.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -30,6 +31,13 @@ void Doorbell::renew() {
   std::array<int, 2> ends;
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0)
     return;
+  // The last free descriptor is for the connection: without a bell the flusher polls.
+  const int one_more = ::fcntl(ends[0], F_DUPFD_CLOEXEC, 0);
+  ::close(one_more >= 0 ? one_more : ends[0]);
+  if (one_more < 0) {
+    ::close(ends[1]);
+    return;
+  }
   heard_.store(ends[0], std::memory_order_relaxed);
   rung_.store(ends[1], std::memory_order_release);
   // Pairs with the first fence in write_ring(): whoever rings the old bell, or none, has left what
