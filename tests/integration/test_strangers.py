@@ -23,9 +23,10 @@ CONNLIMIT = -12011
 # A server on a Unix socket that greets like the agent, and prints a line for each connection: the number of bytes
 # received, at most one.
 SQUATTER = """
-import socket, sys
+import os, socket, sys
 listener = socket.socket(socket.AF_UNIX)
 listener.bind(sys.argv[1])
+os.chmod(sys.argv[1], 0o777)
 listener.listen()
 print("listening", flush=True)
 while True:
@@ -59,14 +60,14 @@ class StrangerTestCase(TraceTestCase):
 class Squatter(StrangerTestCase):
     """On the path where programs look for the agent's socket."""
 
-    def bytes_for(self, uid, **variables):
+    def bytes_for(self, uid, within=(), **variables):
         """The paths in `variables` are relative to the pmcd's directory."""
         pmcd = self.start_pmcd(["-i", "/nonexistent/trace.socket"])
         self.open_to_strangers(pmcd)
         squatter = self.start_squatter(pmcd.path("run/trace.socket"), uid)
         environment = self.environment(pmcd, PCP_TRACE_HOST=None, PCP_TRACE_PORT=None,
                                        **{name: pmcd.path(path) for name, path in variables.items()})
-        traced = self.start_traced(environment)
+        traced = self.start_traced(environment, within=within)
         traced.call("point squatter")
         return int(squatter.stdout.readline())
 
@@ -80,6 +81,11 @@ class Squatter(StrangerTestCase):
     @only_root
     def test_on_the_path_that_a_recording_left_is_sent_nothing(self):
         self.assertEqual(self.bytes_for(STRANGER, PCP_TRACE_SOCKET="run/trace.socket"), 0)
+
+    @only_root
+    def test_is_sent_nothing_where_each_unknown_user_looks_like_this_one(self):
+        in_a_namespace = ["unshare", "--user"]
+        self.assertEqual(self.bytes_for(STRANGER - 1, in_a_namespace, PCP_TRACE_SOCKET="run/trace.socket"), 0)
 
     def test_is_named_as_what_is_in_the_agents_way(self):
         before = self.start_pmcd(["-i", "/nonexistent/trace.socket"])

@@ -104,8 +104,9 @@ def everybodys_folder():
 class Traced:
     """A program that makes one call after the other, as a test tells it; usually traced.c."""
 
-    def __init__(self, environment, name="traced"):
-        self._process = subprocess.Popen([program(name)], env=environment, text=True,
+    def __init__(self, environment, name="traced", within=()):
+        """`within`: a command that becomes the program, as unshare does."""
+        self._process = subprocess.Popen([*within, program(name)], env=environment, text=True,
                                          stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                          stderr=subprocess.PIPE, bufsize=1)
         self.pid = self._process.pid
@@ -171,8 +172,8 @@ class TraceTestCase(unittest.TestCase):
         """Gives the environment of a program with this test's library and that pmcd's agent."""
         return pmcd.environment(self.library, **variables)
 
-    def start_traced(self, environment, name="traced"):
-        traced = Traced(environment, name)
+    def start_traced(self, environment, *name, **options):
+        traced = Traced(environment, *name, **options)
         self.addCleanup(traced.kill)
         return traced
 

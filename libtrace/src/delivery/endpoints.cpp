@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -100,6 +101,19 @@ std::vector<Endpoint> look_up(const std::string& host, std::uint16_t port) {
   return endpoints;
 }
 
+// In a user namespace each user without an id there has this one.
+bool may_be_anybody(uid_t uid) {
+  constexpr uid_t kNobody = 65534;
+  if (uid != kNobody) return false;
+  std::array<char, 64> text{};
+  const int file = ::open("/proc/self/uid_map", O_RDONLY | O_CLOEXEC);
+  const bool is_read = ::read(file, text.data(), text.size() - 1) > 0;
+  ::close(file);
+  unsigned count = 0;
+  const bool is_known = is_read && std::sscanf(text.data(), " 0 0 %u", &count) == 1;
+  return !is_known || count != ~0U;
+}
+
 bool is_pcp_user(uid_t uid) {
   const char* name = ::secure_getenv("PCP_USER");
   passwd entry{};
@@ -137,7 +151,8 @@ bool has_trusted_peer(int socket) {
   ucred peer{};
   socklen_t length = sizeof peer;
   if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return false;
-  return peer.uid == 0 || peer.uid == ::geteuid() || is_pcp_user(peer.uid);
+  const bool is_known = peer.uid == ::geteuid() || is_pcp_user(peer.uid);
+  return peer.uid == 0 || (is_known && !may_be_anybody(peer.uid));
 }
 
 }  // namespace pcp::trace::client
