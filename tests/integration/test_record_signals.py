@@ -41,6 +41,12 @@ def is_stopped(pid):
     return set(thread_states(pid)) == {"T"}
 
 
+def is_pending(pid, number):
+    with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+        pending = int(re.search(r"^ShdPnd:\t(\w+)$", file.read(), re.MULTILINE)[1], 16)
+    return pending >> (number - 1) & 1 == 1
+
+
 class SignalTestCase(TraceTestCase):
     def setUp(self):
         directory = tempfile.TemporaryDirectory(prefix="trace-record-")
@@ -106,6 +112,19 @@ class Once(SignalTestCase):
             os.kill(self.recorder, sent)
             os.kill(self.recorder, signal.SIGCONT)
         self.expect_once(signal.SIGTERM, send)
+
+    def test_both_of_two_that_are_sent_to_their_group_while_the_witness_is_late(self):
+        self.start()
+        program = recorded.program_of(self.process)
+        witness, = set(children_of(self.recorder)) - {program}
+        os.kill(witness, signal.SIGSTOP)  # until the recorder waits for its answer and wakes it
+        wait_until(lambda: is_stopped(witness), what="the witness's stop")
+        for _ in range(2):
+            os.killpg(self.recorder, signal.SIGTERM)
+            self.assertEqual(self.process.stdout.readline(), "SIGTERM\n")
+            wait_until(lambda: not is_pending(self.recorder, signal.SIGTERM), what="the recorder to take the signal")
+        os.kill(self.recorder, SENTINEL)
+        self.assertEqual(self.process.stdout.readline(), SENTINEL.name + "\n")
 
     def test_the_program_that_goes_on_wakes_the_recorder(self):
         self.start()

@@ -175,15 +175,24 @@ void Child::hand_on_early_signals() {
 }
 
 void Child::act_on(const signalfd_siginfo& signal) {
-  const int number = static_cast<int>(signal.ssi_signo);
-  const auto sender = static_cast<pid_t>(signal.ssi_pid);
-  if (number == SIGCHLD) {
+  if (signal.ssi_signo == SIGCHLD)
     take_changes();
-    return;
-  }
-  const bool is_groups = witness_->has_got(number, sender);
+  else
+    hand_on(static_cast<int>(signal.ssi_signo), static_cast<pid_t>(signal.ssi_pid));
+}
+
+void Child::hand_on(int signal, pid_t sender) {
+  const bool is_groups = witness_->has_got(signal, sender);
   const bool is_childs = is_groups && ::getpgid(pid_) == ::getpgrp();
-  if (!is_childs && sender != witness_->pid()) ::kill(pid_, number);
+  if (!is_childs && sender != witness_->pid()) ::kill(pid_, signal);
+  if (!is_groups) return;
+  // An equal one that came before the witness answered may have merged there with the first one.
+  siginfo_t next{};
+  const sigset_t equal = set_of(std::array{signal});
+  const timespec at_once{};
+  if (::sigtimedwait(&equal, &next, &at_once) != signal) return;
+  if (next.si_pid != sender) return hand_on(signal, next.si_pid);
+  witness_->has_got(signal, sender);  // forgets it, if it came apart
 }
 
 // False if there is no child left.

@@ -60,6 +60,7 @@ class Child {
   signalfd_siginfo next_signal(agent::Time until);
   void hand_on_early_signals();
   void act_on(const signalfd_siginfo& signal);
+  void hand_on(int signal, pid_t sender);
   bool take_changes();
   void end_with(int status);
   void stop_by(int signal);
