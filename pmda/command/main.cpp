@@ -4,8 +4,10 @@
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
+#include <string>
 #include <string_view>
 
+#include "collector/engine/printable.hpp"
 #include "command/record/record.hpp"
 #include "command/report/report.hpp"
 #include "command/spans/export.hpp"
@@ -58,11 +60,12 @@ int start(int argc, char** argv) {
     std::cout << "pcp-trace " PCP_TRACE_VERSION << std::endl;
     return EXIT_SUCCESS;
   }
+  const std::string shown = agent::printable(word, agent::kMaxShownBytes);
   if (word.empty())
     std::cerr << kUsage;
   else
-    std::cerr << "pcp-trace: what is \"" << word << "\"? To record a program: pcp-trace record "
-              << word << "; all words: pcp-trace --help" << std::endl;
+    std::cerr << "pcp-trace: what is \"" << shown << "\"? To record a program: pcp-trace record "
+              << shown << "; all words: pcp-trace --help" << std::endl;
   return kWrongUsage;
 }
 

@@ -26,7 +26,7 @@ FLOORS = (
     ("pmda/agent", *BELOW_THE_AGENT),
     ("pmda/command/main.cpp", "pmda/command/spans", "pmda/command/record", "pmda/command/report", "pmda/command/page",
      "pmda/command/model", "pmda/command/traces", "pmda/command/pcp_values.cpp", "pmda/command/pcp_values.hpp", "pmda/command/archive", "pmda/command/json_writer.cpp",
-     "pmda/command/json_writer.hpp", "pmda/command/byte_pieces.hpp", "pmda/command/time_argument.hpp", "pmda/command/rfc3339.cpp", "pmda/command/rfc3339.hpp", "pmda/command/replace_file.cpp", "pmda/command/replace_file.hpp", *BELOW_THE_AGENT),
+     "pmda/command/complaint.hpp", "pmda/command/json_writer.hpp", "pmda/command/byte_pieces.hpp", "pmda/command/time_argument.hpp", "pmda/command/rfc3339.cpp", "pmda/command/rfc3339.hpp", "pmda/command/replace_file.cpp", "pmda/command/replace_file.hpp", *BELOW_THE_AGENT),
 )
 INCLUDE_DIRECTORIES = ("libtrace/src", "libtrace", "libtrace/include", "pmda")
 INSIDE_COLLECTOR = ("collector/shared.hpp", "collector/ingest/server.hpp")

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import struct
 import subprocess
 import tempfile
@@ -355,6 +356,7 @@ class OfWhatIsNoArchive(ReportTestCase):
         self.assert_one_line(report(archive), archive + ".0: ")
 
     def test_says_that_one_is_damaged_that_ends_the_process_that_reads_it(self):
+        """It does so or it does not, as memory happens to be placed; guarded_reading_test.cpp knows both."""
         archive = os.path.join(self.record(*CALLS), "trace")
         with open(archive + ".meta", "rb") as file:
             whole = file.read()
@@ -371,9 +373,8 @@ class OfWhatIsNoArchive(ReportTestCase):
                 with self.subTest(kind=kind, arguments=arguments[:2]):
                     done = run(*arguments, environment=os.environ | {"ASAN_OPTIONS": CRASHES})
                     self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
-                    last = done.stderr.splitlines()[-1]
-                    self.assertTrue(last.startswith(f"pcp-trace {arguments[0]}: {archive}: is damaged: "),
-                                    done.stderr)
+                    self.assertRegex(done.stderr.splitlines()[-1], f"^pcp-trace {arguments[0]}: {re.escape(archive)}: "
+                                     "(is damaged: |not a readable archive of PCP: )")
             self.assertFalse(os.path.exists(self.path("page.html")))
 
     def test_says_that_one_has_no_trace(self):

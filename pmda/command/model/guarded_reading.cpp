@@ -18,10 +18,10 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <new>
 #include <optional>
 
+#include "command/complaint.hpp"
 #include "command/pcp_values.hpp"
 #include "metrics/pmapi.hpp"
 
@@ -118,7 +118,7 @@ std::string how(int wait_status) {
 
 }  // namespace
 
-int guarded(const std::string& who, int damaged, const std::function<int()>& work) {
+int guarded(const char* word, int damaged, const std::function<int()>& work) {
   progress = shared_progress();
   const pid_t parent = ::getpid();
   const pid_t child = progress == nullptr ? -1 : ::fork();
@@ -131,8 +131,7 @@ int guarded(const std::string& who, int damaged, const std::function<int()>& wor
     std::signal(WTERMSIG(status), SIG_DFL);
     ::raise(WTERMSIG(status));
   }
-  std::cerr << who << ": " << progress->archive.data() << ": is damaged: reading it " << how(status)
-            << std::endl;
+  complain(word, progress->archive.data() + (": is damaged: reading it " + how(status)));
   return damaged;
 }
 

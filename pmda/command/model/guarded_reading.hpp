@@ -13,9 +13,9 @@
 namespace pcp::trace::command {
 
 // Runs `work` in a child, with limits, and returns its status. If the child does not finish: names
-// the damaged archive on standard error, as `who`, and returns `damaged`. A signal meant for the
-// user's command (e.g. SIGINT) that ended the child also ends this process.
-int guarded(const std::string& who, int damaged, const std::function<int()>& work);
+// the damaged archive on standard error, as `pcp-trace word`, and returns `damaged`. A signal meant
+// for the user's command (e.g. SIGINT) that ended the child also ends this process.
+int guarded(const char* word, int damaged, const std::function<int()>& work);
 
 // Opens a context of PCP's library. The archive's size raises the limits.
 Result<int> open_archive(const std::string& path);

@@ -19,6 +19,7 @@
 
 #include "collector/engine/clock.hpp"
 #include "collector/engine/write_all.hpp"
+#include "command/complaint.hpp"
 #include "command/model/archive_reader.hpp"
 #include "command/page/page.hpp"
 #include "command/record/embedded_source.hpp"
@@ -44,7 +45,7 @@ constexpr agent::Time kLook = std::chrono::milliseconds(5);  // between two chec
 constexpr agent::Time kLaterLook = std::chrono::milliseconds(100);
 
 int fail(const std::string& why) {
-  std::cerr << "pcp-trace record: " << why << std::endl;
+  complain("record", why);
   return kOwnFailure;
 }
 
@@ -208,9 +209,8 @@ class Attendance {
   void note(const Result<void>& taken) {
     if (is_there_ == static_cast<bool>(taken)) return;
     is_there_ = !is_there_;
-    std::cerr << "pcp-trace record: " << host_
-              << (is_there_ ? " is back" : ": " + taken.error().message + "; waiting for it")
-              << std::endl;
+    complain("record",
+             host_ + (is_there_ ? " is back" : ": " + taken.error().message + "; waiting for it"));
   }
 
  private:

@@ -189,6 +189,10 @@ std::vector<Condition::Finding> Condition::check(const std::vector<Tag>& tags,
   }
   if (!findings.empty()) return findings;
   std::string why = "no tag matches";
+  // A tag with labels is another tag, with the labels in its name.
+  const auto begins_so = [this](const Tag& tag) { return tag.name.starts_with(tag_); };
+  if (!has_matched && std::any_of(tags.begin(), tags.end(), begins_so))
+    why += "; some begin so: " + shown_name(tag_) + "*";
   if (has_matched)
     why = is_of_transactions() ? "no transaction matches"
           : is_time_ ? "no transaction matches; of observations there are no units of time"

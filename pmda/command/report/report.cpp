@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "command/complaint.hpp"
 #include "command/model/archive_reader.hpp"
 #include "command/model/guarded_reading.hpp"
 #include "command/model/recorded_spans.hpp"
@@ -33,7 +34,7 @@ enum Status { kPassed = 0, kBroken = 1, kCannotTell = 2 };
 using Findings = std::vector<Condition::Finding>;
 
 int give_up(const std::string& why) {
-  std::cerr << "pcp-trace report: " << why << std::endl;
+  complain("report", why);
   return kCannotTell;
 }
 
@@ -139,7 +140,7 @@ int report(int argc, char* const* argv) {
     std::cout << kReportUsage;
     return kPassed;
   }
-  return guarded("pcp-trace report", kCannotTell, [&] { return run(*options); });
+  return guarded("report", kCannotTell, [&] { return run(*options); });
 }
 
 }  // namespace pcp::trace::command

@@ -2,6 +2,7 @@
 #include "command/report/report_input.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -42,7 +43,7 @@ Result<Window> parse_window(const ReportOptions& options, Moment begin, Moment e
   if (pmapi::parse_time_window(to_c(options.start), to_c(options.finish), to_c(options.align),
                                to_c(options.origin), &first, &last, &start, &finish, &origin,
                                &problem) < 0) {
-    Error error{"-S, -T, -A, -O: no such time: " + in_one_line(problem)};
+    Error error{"no such time: " + in_one_line(problem)};
     std::free(problem);
     return error;
   }
@@ -55,9 +56,25 @@ Result<Window> parse_window(const ReportOptions& options, Moment begin, Moment e
   return window;
 }
 
+// A file of the system's, or a text as in TZ: UTC-3, <+03>-3.
+bool is_zone(const std::string& name) {
+  constexpr const char* kFiles = "/usr/share/zoneinfo/";
+  constexpr std::size_t kShortest = 3;
+  std::error_code ignored;
+  if (!fs::exists(kFiles, ignored) || fs::is_regular_file(kFiles + name, ignored)) return true;
+  const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0; };
+  const auto end = static_cast<std::size_t>(std::find_if_not(name.begin(), name.end(), is_letter) -
+                                            name.begin());
+  const std::size_t at = name.starts_with('<') ? name.find('>') + 1 : end;
+  const std::size_t digit = name.find_first_not_of("+-", at);
+  return at >= kShortest && digit < name.size() && name[digit] >= '0' && name[digit] <= '9';
+}
+
 Result<void> use_zone(const ReportOptions& options, const ArchiveSource& first) {
   if (options.has_archives_zone) return first.use_its_time_zone();
   if (options.time_zone.empty()) return {};
+  // For the C library each name that it does not know is UTC.
+  if (!is_zone(options.time_zone)) return Error{"-Z: " + options.time_zone + ": no such time zone"};
   if (const int error = pmNewZone(options.time_zone.c_str()); error < 0)
     return Error{"-Z: " + options.time_zone + ": " + pmErrStr(error)};
   return {};

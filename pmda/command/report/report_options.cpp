@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/report/report_options.hpp"
 
+#include <cctype>
+#include <cstdlib>
 #include <iterator>
 #include <string_view>
 #include <utility>
@@ -81,19 +83,35 @@ Result<void> take_long_option(int which, const char* argument, ReportOptions& op
   }
 }
 
-std::optional<std::string> copied_time(const char* text) {
-  if (text == nullptr) return {};
-  return in_pcps_words(text);
+// A date, which is parsed once the archives are known, or an interval. PCP's library also takes ""
+// and "nan", and ignores what it does not know after a number.
+bool looks_like_time(std::string_view words) {
+  const std::size_t at = words.find_first_not_of("+- ");
+  if (at == std::string_view::npos || words[at] == '@') return at == 0;
+  const std::string interval(words.substr(at));
+  if (std::isdigit(static_cast<unsigned char>(interval.front())) == 0) return false;
+  const bool is_zero = std::strtod(interval.c_str(), nullptr) == 0;  // -0s: the end
+  return is_zero || agent::parse_period(interval);
 }
 
-void take_pcp_options(const pmOptions& state, ReportOptions& options) {
+Result<void> take_time(const char* name, const char* text, std::optional<std::string>& target) {
+  if (text == nullptr) return {};
+  target = in_pcps_words(text);
+  if (looks_like_time(*target)) return {};
+  return Error{std::string(name) + ": \"" + text +
+               "\" is not a time, as in 30s, -30s (before the end) or @10:00"};
+}
+
+Result<void> take_pcp_options(const pmOptions& state, ReportOptions& options) {
   for (int i = 0; i < state.narchives; ++i) options.archives.emplace_back(state.archives[i]);
-  options.start = copied_time(state.start_optarg);
-  options.finish = copied_time(state.finish_optarg);
-  options.align = copied_time(state.align_optarg);
-  options.origin = copied_time(state.origin_optarg);
+  for (const Result<void>& taken : {take_time("-S", state.start_optarg, options.start),
+                                    take_time("-T", state.finish_optarg, options.finish),
+                                    take_time("-A", state.align_optarg, options.align),
+                                    take_time("-O", state.origin_optarg, options.origin)})
+    if (!taken) return taken;
   if (state.timezone != nullptr) options.time_zone = state.timezone;
   options.has_archives_zone = state.tzflag != 0;
+  return {};
 }
 
 }  // namespace
@@ -113,7 +131,8 @@ Result<ReportOptions> parse_report_options(int argc, char* const* argv) {
   }
   if (state.errors > 0) return Error{"these options do not go together"};
   if (state.nhosts > 0) return Error{std::string(kNoHosts)};
-  take_pcp_options(state, options);
+  const Result<void> taken = take_pcp_options(state, options);
+  if (!taken) return taken.error();
   for (int i = state.optind; i < argc; ++i) options.archives.emplace_back(argv[i]);
   return options;
 }

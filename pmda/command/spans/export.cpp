@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "collector/engine/write_all.hpp"
+#include "command/complaint.hpp"
 #include "command/model/guarded_reading.hpp"
 #include "command/model/recorded_spans.hpp"
 #include "command/replace_file.hpp"
@@ -32,7 +33,7 @@ enum ExportStatus { kExported = 0, kExportFailed = 1, kExportImpossible = 2 };
 constexpr std::size_t kMostSpans = 250'000;
 
 int fail(const std::string& why, ExportStatus status) {
-  std::cerr << "pcp-trace export: " << why << std::endl;
+  complain("export", why);
   return status;
 }
 
@@ -114,7 +115,7 @@ int write_chrome(const ExportOptions& options) {
     if (const Result<void> tried = try_to_replace_file(options.chrome); !tried)
       return fail(options.chrome + ": " + tried.error().message, kExportFailed);
   if (options.archives.empty()) return export_live(options);
-  return guarded("pcp-trace export", kExportImpossible, [&] { return export_recorded(options); });
+  return guarded("export", kExportImpossible, [&] { return export_recorded(options); });
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "collector/engine/write_all.hpp"
+#include "command/complaint.hpp"
 #include "command/report/waterfall.hpp"
 #include "command/spans/open_transactions.hpp"
 #include "command/spans/spans_options.hpp"
@@ -41,8 +42,7 @@ int show_traces(const SpansOptions& options) {
 int show_open(const SpansOptions& options) {
   Interruption interruption;
   const OpenTransactions open = read_open_transactions(options.hosts, options.filter, interruption);
-  for (const std::string& trouble : open.troubles)
-    std::cerr << "pcp-trace spans: " << trouble << std::endl;
+  for (const std::string& trouble : open.troubles) complain("spans", trouble);
   print(options.is_json ? open_json(open) : open_table(open, Shown(terminal_of(STDOUT_FILENO))));
   return open.troubles.size() < options.hosts.size() ? kSpansDone : kNoSpans;
 }
@@ -53,8 +53,7 @@ int spans(int argc, char* const* argv) {
   std::setlocale(LC_CTYPE, "");
   const Result<SpansOptions> options = parse_spans_options(argc, argv);
   if (!options) {
-    std::cerr << "pcp-trace spans: " << options.error().message << " (pcp-trace spans --help)"
-              << std::endl;
+    complain("spans", options.error().message + " (pcp-trace spans --help)");
     return kSpansWrongUsage;
   }
   if (options->wants_help) {

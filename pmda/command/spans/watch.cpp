@@ -8,6 +8,7 @@
 #include <string>
 
 #include "collector/engine/clock.hpp"
+#include "command/complaint.hpp"
 #include "command/report/shown.hpp"
 #include "command/spans/explanation.hpp"
 #include "command/spans/span_feed.hpp"
@@ -18,7 +19,7 @@ namespace pcp::trace::command {
 namespace {
 
 // Spans that an agent had not delivered at its end are lost, like those captured without an agent.
-constexpr const char* kGap = "; spans of that time are missing, and nobody knows how many\n";
+constexpr const char* kGap = "; spans of that time are missing, and nobody knows how many";
 
 constexpr agent::Time kLook = std::chrono::milliseconds(100);  // between two checks
 
@@ -45,24 +46,25 @@ class Watch {
   }
 
  private:
-  void say(const std::string& what) { std::cerr << "pcp-trace " << word_ << ": " << what; }
+  void say(const std::string& what) { complain(word_, what); }
 
   void note(HostNews& news, agent::Time now) {
     const std::string host = shown_host(options_.hosts[news.host]);
     if (news.is_over) --hosts_left_;
     if (!news.trouble.empty())
-      say(host + ": " + news.trouble + (news.is_over ? "\n" : "; waiting for it\n"));
+      say(host + ": " + news.trouble + (news.is_over ? "" : "; waiting for it"));
     if (news.is_back) say(host + " is back" + kGap);
     if (news.has_new_agent) say(host + ": its trace agent has begun anew" + kGap);
     watched_.has_gap |= news.has_new_agent || (!news.trouble.empty() && !news.is_over);
-    if (news.is_mute) say(host + ": no answer yet; pmcd or its trace agent may be stopped\n");
+    if (news.is_mute) say(host + ": no answer yet; pmcd or its trace agent may be stopped");
     if (news.missed > 0 && watched_.missed == 0)
       say(host + ": " + Shown::counted(news.missed, "span") +
-          " missed: more than limit= and the room for spans allow; share= makes them fewer\n");
+          " missed: more than limit= and the room for spans allow; share= makes them fewer");
     watched_.missed += news.missed;
     has_come_ |= !news.spans.empty();
     if (news.facts && !has_come_)
-      say(explanation(*news.facts, options_.filter, Shown(terminal_of(STDERR_FILENO))));
+      std::cerr << "pcp-trace " << word_ << ": "
+                << explanation(*news.facts, options_.filter, Shown(terminal_of(STDERR_FILENO)));
     for (SpanEvent& span : news.spans) assembly_.add(std::move(span), now);
   }
 
@@ -99,9 +101,9 @@ Watched watch(const WatchOptions& options, Interruption& interruption, const cha
 void tell_of(const Watched& watched, const char* word) {
   const bool is_all = watched.missed == 0 && !watched.has_gap;
   if (!watched.was_possible || (is_all && ::isatty(STDERR_FILENO) == 0)) return;
-  std::cerr << "pcp-trace " << word << ": " << Shown::counted(watched.traces, "trace") << ", "
-            << Shown::counted(watched.spans, "span") << "; "
-            << Shown::missed(watched.missed, watched.has_gap) << std::endl;
+  complain(word, Shown::counted(watched.traces, "trace") + ", " +
+                     Shown::counted(watched.spans, "span") + "; " +
+                     Shown::missed(watched.missed, watched.has_gap));
 }
 
 }  // namespace pcp::trace::command

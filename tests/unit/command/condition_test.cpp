@@ -101,6 +101,8 @@ TEST(Condition, InQuotesATagIsTakenAsItIs) {
 TEST(Condition, OfNoTagIsUnknown) {
   EXPECT_EQ(findings("chekcout p99 > 50ms", {checkout()})[0].line,
             "unknown: chekcout p99 > 50ms: no tag matches");
+  EXPECT_EQ(findings("check p99 > 50ms", {checkout()})[0].line,
+            "unknown: check p99 > 50ms: no tag matches; some begin so: check*");
   EXPECT_EQ(outcome("* p99 > 50ms", {}), Outcome::Unknown);
 }
 

@@ -37,7 +37,7 @@ TEST(Guarded, SaysWhichArchiveIsDamagedWhereReadingItEndsTheProcess) {
   });
   EXPECT_EQ(status, 2);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "me: other: is damaged: reading it ended with: Segmentation fault\n");
+            "pcp-trace me: other: is damaged: reading it ended with: Segmentation fault\n");
 }
 
 // PCP's library exits when it gets no memory.

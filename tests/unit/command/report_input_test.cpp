@@ -161,9 +161,28 @@ TEST_F(ReportInput, IsNoHostWhichPcpMayHaveSaidInTheEnvironment) {
 
 TEST_F(ReportInput, ThatIsNoTimeIsAnErrorOfOneLine) {
   make_archive();
-  const auto request = request_for({"-S", "sometime"});
+  for (const char* const time : {"sometime", "", "nan", "10\xc2\xb5s", "-", "5 @10:00"}) {
+    const auto request = request_for({"-T", time});
+    ASSERT_FALSE(request) << time;
+    EXPECT_EQ(request.error().message,
+              "-T: \"" + std::string(time) +
+                  "\" is not a time, as in 30s, -30s (before the end) or @10:00");
+  }
+  const auto request = request_for({"-S", "@25:99"});
   ASSERT_FALSE(request);
-  EXPECT_EQ(request.error().message, "-S, -T, -A, -O: no such time: sometime: unexpected value");
+  EXPECT_TRUE(request.error().message.starts_with("no such time: 25:99: "))
+      << request.error().message;
+}
+
+TEST_F(ReportInput, ThatIsNoTimeZoneIsAnError) {
+  make_archive();
+  for (const std::string zone : {"Mars/Phobos", "CET-", "..", "<a>"}) {
+    const auto request = request_for({"-Z", zone});
+    ASSERT_FALSE(request) << zone;
+    EXPECT_EQ(request.error().message, "-Z: " + zone + ": no such time zone");
+  }
+  for (const std::string zone : {"Europe/Berlin", "UTC", "<+03>-3", "CET-1CEST"})
+    EXPECT_TRUE(request_for({"-Z", zone})) << zone;
 }
 
 TEST_F(ReportInput, NamesWhatItDoesNotUnderstand) {

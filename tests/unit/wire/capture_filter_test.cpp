@@ -207,9 +207,8 @@ TEST(CaptureFilter, SaysWhichWordIsWrongAndWhatWouldBeRight) {
   EXPECT_EQ(complaint_about({"tag=a\0b", 7}), "a filter is one line without control characters");
 }
 
-// Complaints go to a log or a terminal.
-TEST(CaptureFilter, ComplainsInAShortLineOfAscii) {
-  EXPECT_EQ(complaint_about("caf\xc3\xa9").substr(0, 7), "caf??: ");
+TEST(CaptureFilter, ComplainsInAShortLineInTheWordsOfTheUser) {
+  EXPECT_EQ(complaint_about("caf\xc3\xa9").substr(0, 7), "caf\xc3\xa9: ");
   EXPECT_EQ(complaint_about(std::string(500, 'x')).substr(0, 65), std::string(60, 'x') + "..: a");
 }
 
