@@ -329,7 +329,8 @@ class OfHosts(RecordSpansTestCase):
         self.assertEqual(recording.returncode, 0)
         self.assertEqual(self.replayed()[0].total(), self.spans_so_far())
         self.assertTrue(self.report()["has_gap"])
-        self.assertRegex(errors, r"\ncaptured \d+ traces, \d+ spans; an unknown number missed\n")
+        self.assertRegex(errors, r"\ncaptured \d+ traces, \d+ spans; an unknown number missed\n"
+                         f"the slowest of them: pcp-trace report {re.escape(self.folder)}\n")
 
     def test_that_one_may_not_see_are_refused(self):
         recording = self.start_recording("tag=request", "-s", "1s", unix=False)

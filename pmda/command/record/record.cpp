@@ -120,6 +120,8 @@ Result<void> show(const RecordingFolder& folder, const RecordOptions& options) {
   std::string text = summary(model->run, model->tags, page, terminal);
   if (model->spans) {
     text += span_counts(*model->spans, shown);
+    if (model->spans->traces > 0)
+      text += "the slowest of them: pcp-trace report " + folder.path() + "\n";
     if (model->spans->traces == 0 && model->spans->missed == 0)
       text += unmatched_filter(options.spans, model->tags, shown);
   }
