@@ -8,8 +8,8 @@ namespace pcp::trace::wire {
 
 namespace {
 
-void add_counters(protozero::pbf_builder<BatchField>& batch, const ClientCounters& counters) {
-  protozero::pbf_builder<CountersField> message(batch, BatchField::Counters);
+void add_counters(Message<BatchField>& batch, const ClientCounters& counters) {
+  Message<CountersField> message(batch, BatchField::Counters);
   add_nonzero(message, CountersField::Recorded, counters.recorded);
   add_nonzero(message, CountersField::Sent, counters.sent);
   add_nonzero(message, CountersField::Merged, counters.merged);
@@ -18,7 +18,7 @@ void add_counters(protozero::pbf_builder<BatchField>& batch, const ClientCounter
   add_nonzero(message, CountersField::Reconnects, counters.reconnects);
 }
 
-void add_features(protozero::pbf_builder<WelcomeField>& message, const FeatureSet& features) {
+void add_features(Message<WelcomeField>& message, const FeatureSet& features) {
   std::vector<std::uint32_t> numbers;
   for (std::uint32_t number = 0; number < features.size(); ++number)
     if (features[number]) numbers.push_back(number);
@@ -29,14 +29,14 @@ void add_features(protozero::pbf_builder<WelcomeField>& message, const FeatureSe
 
 void append_hello(std::string& out, std::uint32_t pid, const Hello& hello) {
   append_message(out, PduType::Hello, pid, [&] {
-    protozero::pbf_builder<HelloField> message(out);
+    Message<HelloField> message(out);
     const std::string session(hello.session.begin(), hello.session.end());
     message.add_bytes(HelloField::Session, session);
     add_nonzero(message, HelloField::Pid, hello.pid);
     message.add_bytes(HelloField::Process, hello.process);
     message.add_bytes(HelloField::Service, hello.service);
     for (const auto& [name, value] : hello.labels) {
-      protozero::pbf_builder<LabelField> label(message, HelloField::Labels);
+      Message<LabelField> label(message, HelloField::Labels);
       label.add_bytes(LabelField::Name, name);
       label.add_bytes(LabelField::Value, value);
     }
@@ -46,7 +46,7 @@ void append_hello(std::string& out, std::uint32_t pid, const Hello& hello) {
 
 void append_welcome(std::string& out, std::uint32_t pid, const Welcome& welcome) {
   append_message(out, PduType::Welcome, pid, [&] {
-    protozero::pbf_builder<WelcomeField> message(out);
+    Message<WelcomeField> message(out);
     message.add_fixed64(WelcomeField::AgentInstance, welcome.agent_instance);
     add_nonzero(message, WelcomeField::SessionKnown, welcome.session_known ? 1 : 0);
     add_nonzero(message, WelcomeField::LastSequence, welcome.last_sequence);
@@ -64,11 +64,11 @@ void append_welcome(std::string& out, std::uint32_t pid, const Welcome& welcome)
 
 void append_tags(std::string& out, std::uint32_t pid, const std::vector<TagDefinition>& tags) {
   append_message(out, PduType::Tags, pid, [&] {
-    protozero::pbf_builder<TagsField> message(out);
+    Message<TagsField> message(out);
     for (const TagDefinition& definition : tags) {
-      protozero::pbf_builder<TagField> tag(message, TagsField::Tags);
+      Message<TagField> tag(message, TagsField::Tags);
       add_nonzero(tag, TagField::Id, definition.id);
-      tag.add_bytes(TagField::Name, definition.name.data(), definition.name.size());
+      tag.add_bytes(TagField::Name, definition.name);
       add_nonempty(tag, TagField::Unit, definition.unit);
       add_nonempty(tag, TagField::Description, definition.description);
     }
@@ -77,22 +77,22 @@ void append_tags(std::string& out, std::uint32_t pid, const std::vector<TagDefin
 
 void append_batch_ack(std::string& out, std::uint32_t pid, std::uint64_t sequence) {
   append_message(out, PduType::BatchAck, pid, [&] {
-    protozero::pbf_builder<BatchAckField> message(out);
+    Message<BatchAckField> message(out);
     message.add_uint64(BatchAckField::Sequence, sequence);
   });
 }
 
 void append_bye(std::string& out, std::uint32_t pid, ByeReason reason) {
   append_message(out, PduType::Bye, pid, [&] {
-    protozero::pbf_builder<ByeField> message(out);
+    Message<ByeField> message(out);
     add_nonzero(message, ByeField::Reason, static_cast<std::uint32_t>(reason));
   });
 }
 
 void append_delta(std::string& body, std::uint32_t tag_id, TraceType type, const Delta& delta,
                   const Histogram& histogram) {
-  protozero::pbf_builder<BatchField> batch(body);
-  protozero::pbf_builder<DeltaField> message(batch, BatchField::Deltas);
+  Message<BatchField> batch(body);
+  Message<DeltaField> message(batch, BatchField::Deltas);
   add_nonzero(message, DeltaField::Tag, tag_id);
   add_nonzero(message, DeltaField::Type, static_cast<std::uint64_t>(type));
   add_nonzero(message, DeltaField::Count, delta.count);
@@ -111,8 +111,8 @@ void append_delta(std::string& body, std::uint32_t tag_id, TraceType type, const
 }
 
 void append_increments(std::string& body, std::uint32_t tag_id, const Delta& delta) {
-  protozero::pbf_builder<BatchField> batch(body);
-  protozero::pbf_builder<DeltaField> message(batch, BatchField::Deltas);
+  Message<BatchField> batch(body);
+  Message<DeltaField> message(batch, BatchField::Deltas);
   add_nonzero(message, DeltaField::Tag, tag_id);
   add_nonzero(message, DeltaField::Type, static_cast<std::uint64_t>(TraceType::Counter));
   add_nonzero(message, DeltaField::Count, delta.count);
@@ -122,8 +122,8 @@ void append_increments(std::string& body, std::uint32_t tag_id, const Delta& del
 }
 
 void append_open_count(std::string& in_flight, const OpenCount& count) {
-  protozero::pbf_builder<BatchField> batch(in_flight);
-  protozero::pbf_builder<InFlightField> message(batch, BatchField::InFlight);
+  Message<BatchField> batch(in_flight);
+  Message<InFlightField> message(batch, BatchField::InFlight);
   message.add_uint32(InFlightField::Tag, count.tag_id);  // also 0: empty messages are not written
   add_nonzero(message, InFlightField::Open, count.open);
   add_nonzero(message, InFlightField::OldestNs, count.oldest_ns);
@@ -133,7 +133,7 @@ void append_open_count(std::string& in_flight, const OpenCount& count) {
 void append_batch(std::string& out, std::uint32_t pid, std::uint64_t sequence,
                   const BatchHead& head, std::string_view body) {
   append_message(out, PduType::Batch, pid, [&] {
-    protozero::pbf_builder<BatchField> message(out);
+    Message<BatchField> message(out);
     message.add_uint64(BatchField::Sequence, sequence);
     add_nonzero(message, BatchField::FirstNs, head.age.first_ns);
     add_nonzero(message, BatchField::LastNs, head.age.last_ns);

@@ -7,10 +7,10 @@ namespace pcp::trace::wire {
 
 namespace {
 
-using SpanMessage = protozero::pbf_builder<SpanField>;
+using SpanMessage = Message<SpanField>;
 
 template <typename Field>
-void add_nonzero_fixed(protozero::pbf_builder<Field>& message, Field field, std::uint64_t value) {
+void add_nonzero_fixed(Message<Field>& message, Field field, std::uint64_t value) {
   if (value != 0) message.add_fixed64(field, value);
 }
 
@@ -25,7 +25,7 @@ bool is_sendable(const SpanAttribute& attribute) {
 }
 
 void add_attribute(SpanMessage& span, const SpanAttribute& attribute) {
-  protozero::pbf_builder<AttributeField> message(span, SpanField::Attributes);
+  Message<AttributeField> message(span, SpanField::Attributes);
   add_nonempty(message, AttributeField::Key, attribute.key);
   if (attribute.number)
     message.add_double(AttributeField::Number, *attribute.number);
@@ -52,7 +52,7 @@ std::uint32_t add_links(SpanMessage& span, std::span<const SpanLink> links) {
   std::size_t added = 0;
   for (const SpanLink& link : links) {
     if (added == kMaxLinks || !link.trace.is_set() || link.span == 0) continue;
-    protozero::pbf_builder<LinkField> message(span, SpanField::Links);
+    Message<LinkField> message(span, SpanField::Links);
     add_nonzero_fixed(message, LinkField::TraceHigh, link.trace.high);
     add_nonzero_fixed(message, LinkField::TraceLow, link.trace.low);
     message.add_fixed64(LinkField::Span, link.span);
@@ -61,8 +61,8 @@ std::uint32_t add_links(SpanMessage& span, std::span<const SpanLink> links) {
   return static_cast<std::uint32_t>(links.size() - added);
 }
 
-void add_count(protozero::pbf_builder<EventsField>& events, const CaptureCount& count) {
-  protozero::pbf_builder<CaptureCountField> message(events, EventsField::Counts);
+void add_count(Message<EventsField>& events, const CaptureCount& count) {
+  Message<CaptureCountField> message(events, EventsField::Counts);
   add_nonzero(message, CaptureCountField::Capture, count.capture);
   add_nonzero(message, CaptureCountField::Captured, count.captured);
   add_nonzero(message, CaptureCountField::MissedFull, count.missed_full);
@@ -74,10 +74,10 @@ void add_count(protozero::pbf_builder<EventsField>& events, const CaptureCount& 
 }  // namespace
 
 void write_control(std::string& out, const Control& control) {
-  protozero::pbf_builder<ControlField> message(out);
+  Message<ControlField> message(out);
   add_nonzero(message, ControlField::Number, control.number);
   for (const Capture& capture : control.captures) {
-    protozero::pbf_builder<CaptureField> each(message, ControlField::Captures);
+    Message<CaptureField> each(message, ControlField::Captures);
     add_nonzero(each, CaptureField::Id, capture.id);
     add_nonzero(each, CaptureField::Place, capture.place);
     add_nonempty(each, CaptureField::Filter, capture.filter);
@@ -91,7 +91,7 @@ void append_control(std::string& out, std::uint32_t pid, const Control& control)
 }
 
 void append_span(std::string& body, const Span& span) {
-  protozero::pbf_builder<EventsField> events(body);
+  Message<EventsField> events(body);
   SpanMessage message(events, EventsField::Spans);
   add_nonzero(message, SpanField::Tag, span.tag_id);
   add_nonzero(message, SpanField::Kind, static_cast<std::uint64_t>(span.kind));
@@ -119,7 +119,7 @@ void append_events(std::string& out, std::uint32_t pid, std::uint64_t sequence,
                    std::uint64_t control, std::span<const CaptureCount> counts,
                    std::string_view body) {
   append_message(out, PduType::Events, pid, [&] {
-    protozero::pbf_builder<EventsField> message(out);
+    Message<EventsField> message(out);
     add_nonzero(message, EventsField::Sequence, sequence);
     add_nonzero(message, EventsField::Control, control);
     out.append(body);
@@ -129,7 +129,7 @@ void append_events(std::string& out, std::uint32_t pid, std::uint64_t sequence,
 
 void append_events_ack(std::string& out, std::uint32_t pid, std::uint64_t sequence) {
   append_message(out, PduType::EventsAck, pid, [&] {
-    protozero::pbf_builder<EventsAckField> message(out);
+    Message<EventsAckField> message(out);
     add_nonzero(message, EventsAckField::Sequence, sequence);
   });
 }
