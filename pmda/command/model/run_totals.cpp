@@ -268,7 +268,10 @@ PercentileSource RunTotals::source_of_percentiles(const Merged& merged) {
   if (merged.is_of_agent && binned >= kFewest * finite && merged.unbinned <= kMostMissing * binned)
     return PercentileSource::WholeIntervals;
   if (has_one_value(tag)) return PercentileSource::OneValue;
-  if (merged.only_window && merged.has_percentiles) return PercentileSource::OneWindow;
+  // The window's percentiles lack what the distribution lacks.
+  const bool lacks_some = tag.distribution && (binned < finite || merged.unbinned > 0);
+  if (merged.only_window && merged.has_percentiles && !lacks_some)
+    return PercentileSource::OneWindow;
   if (tag.distribution) return PercentileSource::IncompleteHistogram;
   if (!merged.has_percentiles) return PercentileSource::NotRecorded;
   return merged.archives_with_calls > 1 ? PercentileSource::SeveralHosts

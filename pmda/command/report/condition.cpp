@@ -247,6 +247,13 @@ std::optional<Condition::Range> Condition::percentile_of(const Tag& tag) const {
   return range;
 }
 
+// No call's value is greater. Infinite ones are in no distribution.
+static double most_of(const Tag& tag) {
+  const bool has_all = tag.percentile_source == PercentileSource::Histogram;
+  return has_all && tag.nonfinite.value_or(0) == 0 ? tag.distribution->quantile_edges(1).greatest
+                                                   : std::numeric_limits<double>::infinity();
+}
+
 std::optional<Condition::Range> Condition::value_of(const Tag& tag) const {
   const auto known = [](const std::optional<double>& value) -> std::optional<Range> {
     if (!value) return {};
@@ -272,7 +279,7 @@ std::optional<Condition::Range> Condition::value_of(const Tag& tag) const {
     case What::Max:
       if (!tag.max) return {};
       if (tag.max->is_exact) return known(tag.max->value);
-      return Range{tag.max->value, std::numeric_limits<double>::infinity()};
+      return Range{tag.max->value, most_of(tag)};
   }
   return {};
 }

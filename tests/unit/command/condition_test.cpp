@@ -140,6 +140,14 @@ TEST(Condition, OfAMaximumThatMayBeGreaterIsKnownAsFarAsItIs) {
   EXPECT_EQ(outcome("checkout max <= 499ms", {tag}), Outcome::Passed);
   EXPECT_EQ(outcome("checkout max <= 501ms", {tag}), Outcome::Unknown);
   EXPECT_EQ(outcome("checkout max == 501ms", {tag}), Outcome::Unknown);
+  // But a histogram of all calls has none beyond it.
+  tag.percentile_source = PercentileSource::Histogram;
+  tag.distribution.emplace();
+  tag.distribution->add(0.5);
+  EXPECT_EQ(outcome("checkout max > 520ms", {tag}), Outcome::Passed);
+  EXPECT_EQ(outcome("checkout max > 499ms", {tag}), Outcome::Broken);
+  tag.nonfinite = 1;
+  EXPECT_EQ(outcome("checkout max > 520ms", {tag}), Outcome::Unknown);
   EXPECT_EQ(outcome("checkout max == 499ms", {tag}), Outcome::Passed);
   EXPECT_EQ(outcome("checkout max != 499ms", {tag}), Outcome::Broken);
   EXPECT_EQ(outcome("checkout max != 501ms", {tag}), Outcome::Unknown);

@@ -242,6 +242,15 @@ TEST_F(RunTotalsOf, AHistogramThatMissesValuesIsIncomplete) {
   EXPECT_EQ(tag({"saturn"}).percentile_source, PercentileSource::IncompleteHistogram);
 }
 
+TEST_F(RunTotalsOf, AWindowsPercentilesLackWhatTheHistogramLacks) {
+  ArchiveOfTags archive(path());
+  auto values = window(10, 10, 3, 2);
+  values[kShape] = {{"a", shape(0, of_values({1, 2, 3}), 7)}};
+  archive.begin(0).sample(1, values);
+  archive.finish();
+  EXPECT_EQ(tag({"run"}).percentile_source, PercentileSource::IncompleteHistogram);
+}
+
 TEST_F(RunTotalsOf, AHistogramOfATagThatIsNewIsOfTheRunWhateverItsBegin) {
   one_sample("saturn", 1,
              {{kCalls, {{"a", 2.0}}}, {kShape, {{"a", shape(-9, of_values({1, 2}))}}}});
