@@ -99,6 +99,15 @@ class Trees(CapturesTestCase):
                          (spans["request"]["span"], "client"))
         self.assertEqual(out, f"00-{TRACE}-{spans['call']['span']}-01")
 
+    def test_know_that_the_threads_innermost_was_given_away(self):
+        traced = self.start()
+        monitor = self.monitor("tag=request", [traced])
+        self.do(traced, f"from 0 request {PARENT}", "begin 1 call")
+        out = traced.ask("parent")
+        self.do(traced, "end 1", "end 0")
+        spans = self.by_tag(monitor, 2)
+        self.assertEqual((out, spans["call"]["kind"]), (f"00-{TRACE}-{spans['call']['span']}-01", "client"))
+
     def test_are_captured_from_when_somebody_asks_until_nobody_does(self):
         traced = self.start()
         self.do(traced, "begin 0 request")

@@ -211,6 +211,11 @@ class Harmless(DebugTestCase):
             with self.subTest(acts):
                 self.debug(without_agent(), *acts, stderr=self.closed_pipe())
 
+    def test_complaints_about_a_tag_that_a_terminal_would_obey(self):
+        done = subprocess.run([program("traced")], input="add -1 a\x1b[31mb\rcaf\u00e9\n", env=without_agent(), text=True,
+                              capture_output=True, timeout=PATIENCE_S, check=True)
+        self.assertIn('pcp_trace: "a?[31mb?caf\u00e9": an increment', done.stderr)
+
     def test_diagnostics_of_the_librarys_thread_into_a_closed_pipe(self):
         pmcd = self.start_pmcd()
         self.debug(self.environment(pmcd, PCP_TRACE_DEBUG="all"), "point",

@@ -46,9 +46,10 @@ int begin_in(pmtrace_handle tag, pmtrace_tx* tx, const ThreadTrace::Inside& insi
   return 0;
 }
 
-// Its span gets the kind Client.
-[[gnu::cold]] void note_request(const OpenTransaction& open) {
-  note_sent(OpenTable::entry_at(open.place)->number, open.begun);
+// Its span gets the kind Client. Only if it is captured.
+void note_request(OpenTable::Place place, Moment begun) {
+  if ((place & OpenTable::kIsCaptured) != 0) [[unlikely]]
+    note_sent(OpenTable::entry_at(place)->number, begun);
 }
 
 // The transaction's, or else the calling thread's innermost.
@@ -107,7 +108,12 @@ PMTRACE_EXPORT int pmtrace_context(const pmtrace_tx* tx, char* traceparent, size
   *traceparent = '\0';
   const TraceContext context = find_context(tx);
   if (!context.is_trace()) return 0;
-  if (tx != nullptr && (tx->opaque[2] & OpenTable::kIsCaptured) != 0) note_request(read(tx));
+  if (tx != nullptr) {
+    note_request(tx->opaque[2], read(tx).begun);
+  } else if (Recorder* const recorder = known_recorder()) {
+    const ThreadTrace::Inside inside = recorder->trace().innermost();
+    note_request(inside.around, inside.around_begun);
+  }
   std::memcpy(traceparent, write_traceparent(context).data(), kTraceparentBytes);
   return kTraceparentBytes - 1;
 }
