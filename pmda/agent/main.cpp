@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <iostream>
 #include <optional>
@@ -198,4 +199,11 @@ int start(int argc, char** argv) {
 
 }  // namespace pcp::trace::agent
 
-int main(int argc, char** argv) { return pcp::trace::agent::start(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return pcp::trace::agent::start(argc, argv);
+  } catch (const std::exception& problem) {  // no descriptors, threads or memory
+    std::cerr << "pmdatrace: " << problem.what() << std::endl;
+    return EXIT_FAILURE;
+  }
+}

@@ -3,11 +3,13 @@
 #include <array>
 #include <csignal>
 #include <cstdlib>
+#include <exception>
 #include <iostream>
 #include <string>
 #include <string_view>
 
 #include "collector/engine/printable.hpp"
+#include "command/complaint.hpp"
 #include "command/record/record.hpp"
 #include "command/report/report.hpp"
 #include "command/spans/export.hpp"
@@ -45,13 +47,24 @@ See pcp-trace(1).
 
 constexpr int kWrongUsage = 2;
 
+// After an exception: the machine has no descriptors, processes or memory left.
+int give_up(const char* word, const std::exception& problem) {
+  constexpr int kRecordFailed = 125;
+  complain(word, problem.what());
+  return std::string_view(word) == "record" ? kRecordFailed : kWrongUsage;
+}
+
 int start(int argc, char** argv) {
   pmSetProgname("pcp-trace");
   const std::string_view word = argc > 1 ? argv[1] : "";
   // write() reports a file's size limit. `record` does this where its program does not inherit it.
   if (word != "record") std::signal(SIGXFSZ, SIG_IGN);
   for (const Word& each : kWords)
-    if (word == each.name) return each.run(argc - 1, argv + 1);
+    if (word == each.name) try {
+        return each.run(argc - 1, argv + 1);
+      } catch (const std::exception& problem) {
+        return give_up(each.name, problem);
+      }
   if (word == "--help" || word == "-?" || word == "help") {
     std::cout << kUsage;
     return EXIT_SUCCESS;
