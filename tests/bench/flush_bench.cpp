@@ -16,6 +16,7 @@
 
 #include "delivery/batch_sender.hpp"
 #include "delivery/connection.hpp"
+#include "mmv/mmv.hpp"
 #include "record/tag_registry.hpp"
 #include "support/add_records.hpp"
 #include "timing.hpp"
@@ -195,5 +196,31 @@ void flush(benchmark::State& state) {
 BENCHMARK(flush)->Arg(1)->Arg(10)->Arg(100)->Arg(1000)->UseManualTime()->Iterations(bench::is_brief
                                                                                         ? 1
                                                                                         : 50);
+
+// All values of a thousand transactions in their file, without the drain that adds them up.
+void mmv(benchmark::State& state) {
+  Options options;
+  options.mmv = "bench";
+  options.mmv_directory = "/tmp";
+  const auto file = Mmv::make(options);
+  OpenReport open;
+  std::vector<double> samples;
+  std::uint64_t now_ns = 1;
+  for (auto _ : state) {
+    for (std::uint32_t tag = 0; tag < kTags; ++tag) {
+      const Pending::Fetched one{
+          nullptr, {intern_tag("mmv tag " + std::to_string(tag)), 1.0, RecordKind::Transact}};
+      file->totals().add({&one, 1}, now_ns);
+    }
+    const double before = bench::thread_cpu_ns();
+    file->publish(open, now_ns);
+    samples.push_back(bench::thread_cpu_ns() - before);
+    state.SetIterationTime(samples.back() * 1e-9);
+    now_ns += 100'000'000;
+  }
+  file->end();
+  state.counters["ns"] = bench::median(samples);
+}
+BENCHMARK(mmv)->UseManualTime()->Iterations(bench::is_brief ? 1 : 500);
 
 }  // namespace

@@ -55,6 +55,7 @@ int main(void) {
   failed |= pmtrace_is_captured(&tx) | pmtrace_note(&tx, tag(), tag());
   failed |= pmtrace_note_number(&tx, tag(), 1.0) | pmtrace_link(&tx, tag());
   failed |= pmtrace_fail(&tx, tag());
+  failed |= pmtrace_mmv(tag());
   failed |= !pmtrace_flush(1.0);
   failed |= pmtrace_stats(&stats, sizeof stats);
   failed |= strcmp(pmtraceerrstr(0), "No error.") != 0;

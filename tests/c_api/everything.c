@@ -241,6 +241,18 @@ static void acknowledged_calls(void) {
   CHECK(pmtracestate(PMTRACE_STATE_NONE) == PMTRACE_STATE_SYNC);
 }
 
+static void mmv(void) {
+  char longest[66];
+  memset(longest, 'x', 65);
+  longest[65] = '\0';
+  CHECK(pmtrace_mmv(NULL) == -EINVAL);
+  CHECK(pmtrace_mmv("") == -EINVAL);
+  CHECK(pmtrace_mmv("2_shops") == -EINVAL);
+  CHECK(pmtrace_mmv("my-shop") == -EINVAL);
+  CHECK(pmtrace_mmv(longest) == -EINVAL);
+  CHECK(pmtrace_mmv("shop_2") == -EBUSY); /* there were calls */
+}
+
 static void flush_and_statistics(void) {
   pmtrace_stats_t stats, part;
   CHECK(pmtrace_flush(60) == 1);
@@ -275,6 +287,7 @@ int main(void) {
   transaction_that_ends_on_another_thread();
   forked_child();
   acknowledged_calls();
+  mmv();
   flush_and_statistics();
   return 0;
 }

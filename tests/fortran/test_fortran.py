@@ -226,6 +226,9 @@ class Demos(FortranTestCase):
         total = self.pmcd.values("trace.transact.total_time")
         self.assertGreater(total["RELAX"], total["SETUP"])
 
+    def test_solver_without_an_agent(self):
+        self.assert_shown_by_pmdammv("transact.count", "step", os.path.join(os.environ["TRACE_DEMOS"], "solver"), "1000")
+
     def test_solver(self):
         steps = self.run_demo("solver", r"made (\d+) steps, last change .*\n$")
         counts = {"step": steps, "relax": steps}

@@ -21,7 +21,7 @@ BELOW_THE_AGENT = (
     "pmda/collector/engine",
     "libtrace/wire", "libtrace/include")
 FLOORS = (
-    ("libtrace/src/api", "libtrace/src/process", "libtrace/src/delivery", "libtrace/src/record",
+    ("libtrace/src/api", "libtrace/src/process", "libtrace/src/mmv", "libtrace/src/delivery", "libtrace/src/record",
      "libtrace/src/fork", "libtrace/wire", "libtrace/include"),
     ("pmda/agent", *BELOW_THE_AGENT),
     ("pmda/command/main.cpp", "pmda/command/spans", "pmda/command/record", "pmda/command/report", "pmda/command/page",

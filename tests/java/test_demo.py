@@ -4,7 +4,7 @@
 import re
 import unittest
 
-from java_test import DEMOS, JavaTestCase
+from java_test import DEMOS, JavaTestCase, java
 
 
 class Demo(JavaTestCase):
@@ -21,6 +21,9 @@ class Demo(JavaTestCase):
         self.assertEqual(sum(counts.values()) + sum(aborts.values()), served)
         self.assertEqual(pmcd.value("trace.observe.count", "mail-size"),
                          delivered + aborts["deliver"])
+
+    def test_request_loop_without_an_agent(self):
+        self.assert_shown_by_pmdammv("transact.count", "deliver", *java("RequestLoop", "1000", classes=DEMOS))
 
 
 if __name__ == "__main__":

@@ -160,15 +160,15 @@ def parse_value(text):
 
 
 @functools.cache
-def merged_namespace(root):
-    """Gives pmcd's own names with those of an agent's `root` file."""
+def merged_namespace(*roots):
+    """Gives pmcd's own names with those of agents' `root` files."""
     pcp = pcp_configuration()
     with tempfile.TemporaryDirectory(prefix="trace-") as directory:
         # The stock `root` includes <stdpmid>, which exists only after the machine's pmcd has run.
         with open(f"{directory}/stdpmid", "w", encoding="utf-8") as file:
             file.write("#define TRACE 10\n")
         subprocess.run([f"{pcp['PCP_BINADM_DIR']}/pmnsmerge", "-a", f"{pcp['PCP_VAR_DIR']}/pmns/root_pmcd",
-                        root, "root"], cwd=directory, check=True, stdout=subprocess.DEVNULL)
+                        *roots, "root"], cwd=directory, check=True, stdout=subprocess.DEVNULL)
         with open(f"{directory}/root", encoding="utf-8") as file:
             return file.read()
 
@@ -183,8 +183,8 @@ class PrivatePmcd:
     patience_at_end = PATIENCE_S
 
     def __init__(self, agent=STOCK_AGENT, options=(), namespace=None, environment=None,
-                 host_name=None):
-        """`options` are the agent's, beside -d, -I and -l. `namespace` is the agent's `root` file;
+                 host_name=None, mmv=False):
+        """`mmv`: with PCP's agent for files of mmv(5), too; they are in tmp/mmv. `options` are the agent's, beside -d, -I and -l. `namespace` is the agent's `root` file;
         without it, the one that PCP ships. `environment` adds to pmcd's and the agent's.
         `host_name` is what pmcd calls this machine."""
         self.agent = agent
@@ -192,6 +192,7 @@ class PrivatePmcd:
         self._namespace = namespace or STOCK_NAMESPACE
         self._extra_environment = dict(environment or {})
         self._host_name = host_name
+        self._has_mmv = mmv
         self._pmcd = None
         self.directory = None
 
@@ -210,7 +211,7 @@ class PrivatePmcd:
         self.directory = tempfile.mkdtemp(prefix="trace-")
         atexit.register(self.stop)  # in case an interrupt keeps the test from it
         try:
-            for name in ("run", "log", "tmp", "var/config/pmda"):
+            for name in ("run", "log", "tmp/mmv", "var/config/pmda"):
                 os.makedirs(self.path(name))
             self._pmcd_port = ReservedPort()
             self._trace_port = ReservedPort()
@@ -218,7 +219,8 @@ class PrivatePmcd:
             self.trace_port = self._trace_port.number
             self._write_configuration(pcp_configuration())
             with open(self.path("root"), "w", encoding="utf-8") as file:
-                file.write(merged_namespace(self._namespace))
+                mmv = f"{pcp_configuration()['PCP_PMDAS_DIR']}/mmv/root_mmv"
+                file.write(merged_namespace(self._namespace, *([mmv] if self._has_mmv else [])))
             self.start_pmcd()
         except BaseException:
             print(self.logs())
@@ -274,6 +276,8 @@ class PrivatePmcd:
         with open(self.path("pmcd.conf"), "w", encoding="utf-8") as file:
             file.write(f"pmcd 2 dso pmcd_init {pcp['PCP_PMDAS_DIR']}/pmcd/pmda_pmcd.so\n")
             file.write(f"trace 10 pipe binary {' '.join(agent)}\n")
+            if self._has_mmv:
+                file.write(f"mmv 70 dso mmv_init {pcp['PCP_PMDAS_DIR']}/mmv/pmda_mmv.so\n")
 
     def pcp_environment(self):
         """Gives the environment of pmcd and its agents."""

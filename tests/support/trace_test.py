@@ -155,10 +155,10 @@ class TraceTestCase(unittest.TestCase):
         self._result = result
         return super().run(result)
 
-    def start_pmcd(self, options=(), agent=None, environment=None, host_name=None):
+    def start_pmcd(self, options=(), agent=None, environment=None, host_name=None, mmv=False):
         """Starts a pmcd with this test's agent, or another; shows its logs if the test fails."""
         path, namespace = agent or self.agent
-        pmcd = PrivatePmcd(path, options, namespace, environment, host_name)
+        pmcd = PrivatePmcd(path, options, namespace, environment, host_name, mmv)
         pmcd.start()
         self.addCleanup(self._stop, pmcd)
         return pmcd
@@ -185,6 +185,16 @@ class TraceTestCase(unittest.TestCase):
                 OUR_LIBRARY, PCP_TRACE_HOST="127.0.0.1", PCP_TRACE_PORT=agent.port, PCP_TRACE_RECONNECT=pause))
             traced.call("point a")
             private_pmcd.wait_until(lambda: agent.connections > count, what="attempts")
+
+    def assert_shown_by_pmdammv(self, metric, tag, *command):
+        """Runs a program with PCP_TRACE_MMV=demo and without an agent until PCP's pmdammv shows this."""
+        pmcd = self.start_pmcd(mmv=True)
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=library_environment(
+            OUR_LIBRARY, PCP_TRACE_MMV="demo", PCP_TMP_DIR=pmcd.path("tmp"), PCP_TRACE_NOAGENT=1))
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        private_pmcd.wait_until(lambda: f'{process.pid}/{tag}"] value' in pmcd.pminfo("-f", f"mmv.demo.{metric}"),
+                                what=f"{metric} of {tag}")
 
     def trace(self, environment, *lines):
         """Runs a program that makes these calls, to its end. Gives their results."""

@@ -168,6 +168,11 @@ extern int pmtrace_fail(pmtrace_tx* tx, const char* reason); /* aborts */
  * else 0. */
 extern int pmtrace_flush(double timeout);
 
+/* Before the first call: also writes this process's totals to a file that PCP's own pmdammv shows
+ * as mmv.<name>.transact.count and so on. A letter, then letters, digits and '_', at most 64.
+ * -EINVAL: other names; -EBUSY: there was a call. The variable PCP_TRACE_MMV does the same. */
+extern int pmtrace_mmv(const char* name);
+
 /* Fills the first `size` bytes of *stats. */
 extern int pmtrace_stats(pmtrace_stats_t* stats, size_t size);
 

@@ -119,6 +119,7 @@ PMTRACE_FUNCTION_ int pmtrace_fail(PMTRACE_UNUSED_ pmtrace_tx* tx,
   return 0;
 }
 PMTRACE_FUNCTION_ int pmtrace_flush(PMTRACE_UNUSED_ double timeout) { return 1; }
+PMTRACE_FUNCTION_ int pmtrace_mmv(PMTRACE_UNUSED_ const char* name) { return 0; }
 PMTRACE_FUNCTION_ int pmtrace_stats(pmtrace_stats_t* stats, size_t size) {
   if (stats == NULL) return -EINVAL;
   memset(stats, 0, size);
@@ -175,6 +176,7 @@ using namespace pmtrace_disabled;
 #define pmtrace_note_number(...) pmtrace_code_(0 ? (pmtrace_note_number)(__VA_ARGS__) : 0)
 #define pmtrace_link(...) pmtrace_code_(0 ? (pmtrace_link)(__VA_ARGS__) : 0)
 #define pmtrace_fail(...) pmtrace_code_(0 ? (pmtrace_fail)(__VA_ARGS__) : 0)
+#define pmtrace_mmv(...) pmtrace_code_(0 ? (pmtrace_mmv)(__VA_ARGS__) : 0)
 #define pmtrace_flush(...) pmtrace_code_(0 ? (pmtrace_flush)(__VA_ARGS__) : 1)
 #ifndef __cplusplus
 #pragma GCC diagnostic pop

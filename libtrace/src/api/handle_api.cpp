@@ -15,6 +15,7 @@
 #include "delivery/diagnostics.hpp"
 #include "record/clock.hpp"
 #include "record/description.hpp"
+#include "record/mmv_name.hpp"
 
 using namespace pcp::trace;
 using namespace pcp::trace::client;
@@ -188,6 +189,15 @@ PMTRACE_EXPORT int pmtrace_flush(double timeout) {
   const double seconds = std::isnan(timeout) ? 0 : std::clamp(timeout, 0.0, kLongest);
   const std::chrono::nanoseconds limit(static_cast<std::int64_t>(seconds * 1e9));
   return client->deliver(limit, Link::Patience::Fixed) ? 1 : 0;
+}
+
+PMTRACE_EXPORT int pmtrace_mmv(const char* name) {
+  if (name == nullptr || !is_mmv_name({name, ::strnlen(name, 128)})) return -EINVAL;
+  if (Client::get_if_made() != nullptr) return -EBUSY;
+  const char* const copy = ::strdup(name);
+  if (copy == nullptr) return -ENOMEM;
+  mmv_name.store(copy, std::memory_order_release);
+  return 0;
 }
 
 // For bindings to report an invalid tag. Prints only the first text of the process.

@@ -167,6 +167,10 @@ EXPORT int pmtrace_flush(double timeout) {
   (void)timeout;
   return 1;
 }
+EXPORT int pmtrace_mmv(const char* name) {
+  (void)name;
+  return 0;
+}
 EXPORT int pmtrace_stats(pmtrace_stats_t* stats, size_t size) {
   if (stats == NULL) return -EINVAL;
   memset(stats, 0, size);

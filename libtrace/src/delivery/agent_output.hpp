@@ -35,8 +35,7 @@ class AgentOutput final : public Output, private Connection::Listener {
   std::uint64_t next_call_ns() const override;
   void on_timer() override;
 
-  // Closes the connection; recover() makes a new one.
-  void hang_up() { connection_.close(); }
+  void hang_up() override { connection_.close(); }
 
  private:
   void on_greeting(std::uint32_t version) override;

@@ -24,6 +24,16 @@ class OpenReport {
   // True if nothing was in flight at the last look.
   bool empty() const { return open_tags_ == 0; }
 
+  // Calls visit(tag, number, seconds of the oldest) for each tag that was ever in flight, as of the
+  // last look.
+  template <typename Visit>
+  void for_each(Visit visit) const {
+    const Moment now = present_moment();
+    for (const State& state : states_)
+      visit(*state.tag, state.now.count,
+            state.now.oldest != 0 ? seconds_since(state.now.oldest, now) : 0.0);
+  }
+
   // A new connection or another agent, which knows nothing.
   void begin_anew();
 

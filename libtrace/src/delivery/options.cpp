@@ -17,6 +17,7 @@
 
 #include "record/cut_text.hpp"
 #include "record/label_set_limit.hpp"
+#include "record/mmv_name.hpp"
 #include "record/state.hpp"
 #include "wire/capture_filter.hpp"
 #include "wire/label_name.hpp"
@@ -166,18 +167,18 @@ std::string text_of(const char* path) {
   return text;
 }
 
-// The directory of the agent's socket: PCP_RUN_DIR from the environment, else from pcp.conf.
-std::string run_directory(const Environment& environment) {
-  if (const char* directory = environment("PCP_RUN_DIR")) return directory;
+// One of PCP's directories: from the environment, else from pcp.conf.
+std::string pcps_directory(const Environment& environment, const char* name, const char* usual) {
+  if (const char* directory = environment(name)) return directory;
   const char* path = environment("PCP_CONF");
+  const std::string key = std::string(name) + '=';
   std::string directory;
   for_each_part(text_of(path != nullptr ? path : "/etc/pcp.conf"), '\n',
                 [&](std::string_view line) {
-                  constexpr std::string_view kKey = "PCP_RUN_DIR=";
-                  if (directory.empty() && line.starts_with(kKey))
-                    directory = line.substr(kKey.size());
+                  if (directory.empty() && line.starts_with(key))
+                    directory = line.substr(key.size());
                 });
-  return directory.empty() ? "/run/pcp" : directory;
+  return directory.empty() ? usual : directory;
 }
 
 }  // namespace
@@ -249,7 +250,18 @@ Options read_options(const Environment& environment,
   add_rank(options, environment);
   cut_to_what_agents_take(options, has_service ? "PCP_TRACE_SERVICE" : "the program's name",
                           complain);
+  if (const char* const name = mmv_name.load(std::memory_order_acquire)) options.mmv = name;
+  const auto mmv = [](std::string_view text) -> std::optional<std::string> {
+    if (!is_mmv_name(text)) return {};
+    return std::string(text);
+  };
+  if (options.mmv.empty())
+    take("PCP_TRACE_MMV", mmv, options.mmv, "a letter, then letters, digits and '_'");
+  if (!options.mmv.empty())
+    options.mmv_directory = pcps_directory(environment, "PCP_TMP_DIR", "/var/lib/pcp/tmp") + "/mmv";
   options.no_agent = environment("PCP_TRACE_NOAGENT") != nullptr;
+  options.mmv_only = options.no_agent && !options.mmv.empty();
+  if (options.mmv_only) options.no_agent = false;
   const auto always = [](std::string_view text) -> std::optional<bool> {
     if (text != "always") return {};
     return true;
@@ -279,7 +291,9 @@ Options read_options(const Environment& environment,
   options.socket_only =
       take("PCP_TRACE_SOCKET", path, options.socket_path, "the path of a Unix socket");
   if (!options.socket_only)  // no socket if the path would be too long
-    options.socket_path = path(run_directory(environment) + '/' + kSocketFile).value_or("");
+    options.socket_path =
+        path(pcps_directory(environment, "PCP_RUN_DIR", "/run/pcp") + '/' + kSocketFile)
+            .value_or("");
   return options;
 }
 

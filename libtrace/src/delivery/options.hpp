@@ -33,6 +33,10 @@ struct Options {
   std::vector<std::chrono::nanoseconds> reconnect_delays;               // PCP_TRACE_RECONNECT
   bool no_agent = false;                                                // PCP_TRACE_NOAGENT
 
+  std::string mmv;  // PCP_TRACE_MMV, or pmtrace_mmv(): the metrics' first word; empty: no file
+  std::string mmv_directory;  // where pmdammv looks
+  bool mmv_only = false;      // with PCP_TRACE_NOAGENT
+
   std::chrono::milliseconds flush_interval{100};  // PCP_TRACE_FLUSH, 1 to 60,000
   std::uint32_t queue_capacity = 4096;  // PCP_TRACE_QUEUE, 2 to 1,048,576 records a thread
 

@@ -60,6 +60,9 @@ class Output {
   // The last message of the process.
   virtual void say_goodbye() = 0;
 
+  // Closes its descriptors; recover() makes new ones.
+  virtual void hang_up() {}
+
   // After an exception for lack of memory: restarts what may be inconsistent.
   virtual void recover() = 0;
 

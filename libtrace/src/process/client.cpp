@@ -18,6 +18,7 @@
 #include "record/description.hpp"
 #include "record/errno_stays.hpp"
 #include "record/made_when_needed.hpp"
+#include "record/mmv_name.hpp"
 #include "record/no_cancellation.hpp"
 #include "wire/mutex.hpp"
 #include "wire/steady_clock.hpp"
@@ -111,6 +112,12 @@ Client::Client(Options options)
 Client* Client::get_if_made() {
   Process* process = this_process.find();
   return process == nullptr ? nullptr : process->client.load(std::memory_order_acquire);
+}
+
+// Also without an agent totals may be wanted. The options know whether the name is valid.
+static bool may_write_mmv() {
+  return ::secure_getenv("PCP_TRACE_MMV") != nullptr ||
+         mmv_name.load(std::memory_order_acquire) != nullptr;
 }
 
 // A client also prints calls, and makes ids, while tracing is switched off.
@@ -253,7 +260,7 @@ bool Client::may_give_flusher_up() {
 }
 
 [[gnu::noinline]] Recorder* find_recorder_unless_off_slowly() {
-  if (::secure_getenv("PCP_TRACE_NOAGENT") != nullptr && !is_asked_for())
+  if (::secure_getenv("PCP_TRACE_NOAGENT") != nullptr && !is_asked_for() && !may_write_mmv())
     add_state(PMTRACE_STATE_NOAGENT);
   return is_switched_off() ? nullptr : find_recorder_slowly();
 }

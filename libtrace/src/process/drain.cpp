@@ -47,7 +47,9 @@ bool Drain::take_records(Recorder& recorder, std::uint64_t until, std::uint64_t 
     const std::size_t wanted = std::min<std::uint64_t>(until - recorder.taken(), std::size(some));
     pending_.make_room(wanted);
     const std::size_t got = recorder.take(wanted, Outlet{pending_, some});
-    pending_.add(std::span<const Pending::Fetched>(some, got), recorder, now_ns);
+    const std::span<const Pending::Fetched> taken(some, got);
+    pending_.add(taken, recorder, now_ns);
+    if (totals_ != nullptr) totals_->add(taken, now_ns);
   }
   return any;
 }
@@ -61,6 +63,8 @@ bool Drain::take_cells(Overflow& overflow, std::uint64_t now_ns) {
   } while (exchanged == Overflow::Exchanged::NoRoom);
   if (exchanged == Overflow::Exchanged::Busy) return false;
   spare_.for_each([&](const OverflowCell& cell) { pending_.add(cell, now_ns); });
+  if (totals_ != nullptr)
+    spare_.for_each([&](const OverflowCell& cell) { totals_->add(cell, now_ns); });
   spare_.clear();
   return true;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Moves records from a thread's recorder into Pending.
+// Moves records from a thread's recorder into Pending, and adds them to what an MMV file shows.
 //
 // Thread: the flusher's.
 #pragma once
@@ -7,13 +7,16 @@
 #include <cstdint>
 
 #include "delivery/pending.hpp"
+#include "mmv/mmv_totals.hpp"
 #include "record/recorder.hpp"
 
 namespace pcp::trace::client {
 
 class Drain {
  public:
-  explicit Drain(Pending& pending) : pending_(pending) {}
+  // `totals` may be null.
+  explicit Drain(Pending& pending, MmvTotals* totals = nullptr)
+      : pending_(pending), totals_(totals) {}
 
   // Takes the records up to now, in order; bounded even if the owner never pauses. True if there
   // were any. Throws if there is no memory: the rest stays in the recorder. Cells also stay there
@@ -29,6 +32,7 @@ class Drain {
   bool take_cells(Overflow& overflow, std::uint64_t now_ns);
 
   Pending& pending_;
+  MmvTotals* const totals_;
   OverflowSlab spare_;  // empty; exchanged with each thread's slab
 };
 

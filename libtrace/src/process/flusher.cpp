@@ -31,11 +31,13 @@ constexpr int kBusyTries = 1000;
 }  // namespace
 
 Flusher::Flusher(const Shared& shared, Pending& pending, OpenReport& open, SpanSender& spans,
-                 Output& output, nanoseconds flush_interval, Surroundings surroundings)
+                 Output& output, nanoseconds flush_interval, Surroundings surroundings, Mmv* mmv)
     : shared_(shared),
       pending_(pending),
       open_(open),
       spans_(spans),
+      mmv_(mmv),
+      drain_(pending, mmv != nullptr ? &mmv->totals() : nullptr),
       output_(output),
       flush_interval_(flush_interval),
       surroundings_(std::move(surroundings)),
@@ -66,6 +68,7 @@ void Flusher::on_timer() {
   const std::uint64_t now = surroundings_.now_ns();
   if (next_flush_ns_ <= now) flush();
   if (next_end_look_ns_ <= now) leave_if_last();
+  if (mmv_ != nullptr && mmv_->next_call_ns() <= now) mmv_->publish(open_, now);
   output_.on_timer();
   ask_for_next_call();
 }
@@ -79,7 +82,8 @@ void Flusher::recover() {
 }
 
 void Flusher::ask_for_next_call() {
-  surroundings_.call_at(std::min({next_flush_ns_, next_end_look_ns_, output_.next_call_ns()}));
+  surroundings_.call_at(std::min({next_flush_ns_, next_end_look_ns_, output_.next_call_ns(),
+                                  mmv_ != nullptr ? mmv_->next_call_ns() : kNever}));
 }
 
 void Flusher::flush() {
@@ -147,7 +151,9 @@ bool Flusher::drain() {
 // Rarer than drain(), which many calls may ring for.
 bool Flusher::drain_and_look() {
   const bool any = drain();
-  return open_.look(shared_.recorders) || any;
+  const bool has_changed = open_.look(shared_.recorders);
+  if (mmv_ != nullptr) mmv_->publish(open_, surroundings_.now_ns());
+  return has_changed || any;
 }
 
 // Does all that can be done now. Every event ends here.
@@ -177,6 +183,7 @@ void Flusher::take_flush_request() {
   spans_.look(surroundings_.now_ns());
   shared_.link.made_progress();
   if (is_ending) spans_.end();
+  if (is_ending && mmv_ != nullptr) mmv_->end();
   shared_.link.made_progress();
   flushed_until_ = pending_.queued();
   request_ = FlushRequest{ticket, flushed_until_, doubtful_calls(), spans_.captured(), is_ending};

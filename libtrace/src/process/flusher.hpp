@@ -16,6 +16,7 @@
 #include "delivery/output.hpp"
 #include "delivery/pending.hpp"
 #include "delivery/span_sender.hpp"
+#include "mmv/mmv.hpp"
 #include "process/drain.hpp"
 #include "process/link.hpp"
 #include "record/doorbell.hpp"
@@ -45,7 +46,8 @@ class Flusher final : private Output::Listener {
   Flusher(const Flusher&) = delete;
   Flusher& operator=(const Flusher&) = delete;
   Flusher(const Shared& shared, Pending& pending, OpenReport& open, SpanSender& spans,
-          Output& output, std::chrono::nanoseconds flush_interval, Surroundings surroundings);
+          Output& output, std::chrono::nanoseconds flush_interval, Surroundings surroundings,
+          Mmv* mmv = nullptr);
 
   // A ring. Urgent: drains at once.
   void on_bell(bool is_urgent);
@@ -82,7 +84,8 @@ class Flusher final : private Output::Listener {
   Pending& pending_;
   OpenReport& open_;
   SpanSender& spans_;
-  Drain drain_{pending_};
+  Mmv* const mmv_;  // null: no MMV file
+  Drain drain_;
   Output& output_;
   const std::chrono::nanoseconds flush_interval_;
   const Surroundings surroundings_;

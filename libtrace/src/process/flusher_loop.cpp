@@ -8,7 +8,9 @@
 
 #include <asio/post.hpp>
 
+#include "delivery/agent_output.hpp"
 #include "delivery/diagnostics.hpp"
+#include "delivery/no_output.hpp"
 #include "fork/rest_at_fork.hpp"
 #include "process/descriptors.hpp"
 #include "process/main_thread.hpp"
@@ -20,6 +22,15 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kPauseAfterException = 100ms;
+
+std::unique_ptr<Output> make_output(asio::io_context& loop, const Options& options,
+                                    Pending& pending, OpenReport& open, SpanSender& spans,
+                                    DeliveryCounters& delivered,
+                                    BatchSender::CountersSource counters) {
+  if (options.mmv_only) return std::make_unique<NoOutput>(pending, delivered);
+  return std::make_unique<AgentOutput>(loop, options, pending, open, spans, delivered,
+                                       std::move(counters), now_ns);
+}
 
 }  // namespace
 
@@ -33,12 +44,13 @@ FlusherLoop::FlusherLoop(const Options& options, Recorders& recorders, Doorbell&
       bell_(loop_),
       timer_(loop_),
       spans_(recorders, options),
-      output_(loop_, options, pending_, open_, spans_, delivered, std::move(counters), now_ns),
-      flusher_({recorders, doorbell, link, delivered}, pending_, open_, spans_, output_,
-               options.flush_interval, surroundings()),
+      mmv_(Mmv::make(options)),
+      output_(make_output(loop_, options, pending_, open_, spans_, delivered, std::move(counters))),
+      flusher_({recorders, doorbell, link, delivered}, pending_, open_, spans_, *output_,
+               options.flush_interval, surroundings(), mmv_.get()),
       watches_counter_(kernel_trusts_counter()) {
   if (watches_counter_) watch_counter(tick_rate_);
-  asio::post(loop_, while_forks_wait([this] { output_.connect(); }));
+  asio::post(loop_, while_forks_wait([this] { output_->connect(); }));
   // Last: if an earlier step throws, the descriptor would be closed.
   listen_to_new_bell();
 }
@@ -105,7 +117,7 @@ void FlusherLoop::recover() {
 // registered ones.
 void FlusherLoop::renew_descriptors() {
   diagnose(PMTRACE_STATE_COMMS, [] { return "the program has closed our descriptors"; });
-  output_.hang_up();
+  output_->hang_up();
   bell_.release();
   bell_awaited_ = false;
   forget_lost_descriptors();

@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 
 #include <asio/executor_work_guard.hpp>
 #include <asio/io_context.hpp>
@@ -63,7 +64,8 @@ class FlusherLoop {
   Pending pending_;
   OpenReport open_;
   SpanSender spans_;
-  AgentOutput output_;
+  const std::unique_ptr<Mmv> mmv_;
+  const std::unique_ptr<Output> output_;
   Flusher flusher_;
 
   TickRate tick_rate_{named_seconds_per_tick()};

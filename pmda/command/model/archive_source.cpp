@@ -16,6 +16,29 @@ namespace pcp::trace::command {
 
 namespace {
 
+constexpr std::string_view kOfAgent = "trace.";
+
+bool has_counts(std::string_view before) {
+  const auto is_there = [before](const char* count) {
+    return lookup((std::string(before) + count).c_str()) != PM_ID_NULL;
+  };
+  return is_there("transact.count") || is_there("point.count") || is_there("observe.count") ||
+         is_there("counter.count");
+}
+
+// Gives the beginning of their metrics' names.
+std::vector<std::string> programs_with_mmv_files() {
+  std::vector<std::string> programs;
+  char** children = nullptr;
+  const int count = pmGetChildren("mmv", &children);
+  for (int i = 0; i < count; ++i)
+    if (std::string before = std::string("mmv.") + children[i] + '.'; has_counts(before))
+      programs.push_back(std::move(before));
+  std::free(children);
+  std::sort(programs.begin(), programs.end());
+  return programs;
+}
+
 OwnedLabels labels_of_present_context() {
   pmLabelSet* sets = nullptr;
   const int count = pmGetContextLabels(&sets);
@@ -75,9 +98,21 @@ Result<void> ArchiveSource::find_bounds() {
 
 Result<void> ArchiveSource::find_metrics() {
   bool has_tags = false;
+  // An agent's, or else those of programs that share a name in files of mmv(5).
+  std::string of_all(kOfAgent);
+  if (const std::vector<std::string> programs = programs_with_mmv_files();
+      !programs.empty() && !has_counts(kOfAgent)) {
+    of_all = programs.front();
+    if (programs.size() > 1)
+      return failed("has the totals of several names, such as " + programs[0] + "* and " +
+                    programs[1] + "*; pmlogextract makes an archive of one");
+  }
   for (const RecordedQuantity& what : recorded_quantities()) {
     Metric metric{what, {}};
-    const pmID id = lookup(what.metric);
+    const std::string_view name = what.metric;
+    const bool is_of_all = name.starts_with(kOfAgent);
+    const pmID id = lookup(
+        (is_of_all ? of_all + std::string(name.substr(kOfAgent.size())) : what.metric).c_str());
     if (id == PM_ID_NULL || pmLookupDesc(id, &metric.description) < 0) continue;
     metrics_.emplace(id, metric);
     if (what.quantity == Quantity::Calls) has_tags = true;

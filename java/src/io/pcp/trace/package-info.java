@@ -118,6 +118,6 @@
  *
  * <p>The environment variables {@code PCP_TRACE_*} that tell where the agent is are in pmtrace(3).
  * Without {@code PCP_TRACE_SERVICE} the service is the main class or the started jar. With {@code
- * PCP_TRACE_NOAGENT} the native library is not even searched for.
+ * PCP_TRACE_NOAGENT} and without {@code PCP_TRACE_MMV} the native library is not even searched for.
  */
 package io.pcp.trace;

@@ -28,10 +28,10 @@ final class Library {
 
     /**
      * Tells whether the library is loaded. With PCP_TRACE_NOAGENT in the environment it is not
-     * needed.
+     * needed, unless it is to write a file of mmv(5).
      */
     static boolean load() {
-        if (System.getenv("PCP_TRACE_NOAGENT") != null) {
+        if (System.getenv("PCP_TRACE_NOAGENT") != null && System.getenv("PCP_TRACE_MMV") == null) {
             return false;
         }
         UnsatisfiedLinkError problem;

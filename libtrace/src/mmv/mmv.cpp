@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "mmv/mmv.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+
+#include "delivery/diagnostics.hpp"
+
+namespace pcp::trace::client {
+namespace {
+
+constexpr std::uint64_t kPauseAfterFailureNs = 10'000'000'000;
+constexpr std::uint64_t kTouchAfterNs = 1'100'000'000;
+
+std::string advice_for(int error) {
+  switch (error) {
+    case EACCES:
+    case EROFS:
+      return "; its user must be allowed to write there: usermod -a -G pcp USER";
+    case ENOENT:
+      return "; PCP makes it when pmcd starts with pmdammv";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Mmv> Mmv::make(const Options& options) {
+  return options.mmv.empty() ? nullptr : std::unique_ptr<Mmv>(new Mmv(options));
+}
+
+Mmv::Mmv(const Options& options) : file_(options.mmv_directory, options.mmv, options.service) {
+  file_.remove_dead();
+}
+
+void Mmv::publish(const OpenReport& open, std::uint64_t now_ns) {
+  if (has_ended_) return;
+  totals_.look(open);
+  totals_.refresh(now_ns);
+  auto& instances = totals_.instances();
+  bool has_all = file_.size() == instances.size();
+  for (std::size_t i = 0; i < file_.size(); ++i)
+    if (std::exchange(instances[i].is_changed, false)) has_all &= file_.write(i, instances[i]);
+  must_replace_ |= !has_all;
+  if (must_replace_ && next_try_ns_ <= now_ns) make_file(now_ns);
+  if (touch_at_ns_ <= now_ns) {
+    touch_at_ns_ = kNever;
+    file_.touch_directory();
+  }
+  next_call_ns_ = std::min(totals_.next_refresh_ns(now_ns), touch_at_ns_);
+}
+
+void Mmv::end() {
+  file_.remove();
+  has_ended_ = true;
+  next_call_ns_ = kNever;
+}
+
+// The program continues without a file, or with its old one.
+void Mmv::make_file(std::uint64_t now_ns) {
+  static std::atomic<bool> is_said{false};
+  const int error = file_.replace(totals_.instances());
+  if (error == 0) {
+    must_replace_ = false;
+    touch_at_ns_ = now_ns + kTouchAfterNs;
+    return;
+  }
+  next_try_ns_ = now_ns + kPauseAfterFailureNs;
+  complain_once(is_said, [&] {
+    return "PCP_TRACE_MMV: no file in " + file_.directory() + ": " + std::strerror(error) +
+           advice_for(error);
+  });
+}
+
+}  // namespace pcp::trace::client

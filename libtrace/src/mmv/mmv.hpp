@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The totals of this process for PCP's own pmdammv, without an agent of ours: PCP_TRACE_MMV. The
+// flusher feeds it from the same drain as Pending.
+//
+// Thread: the flusher's.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "delivery/options.hpp"
+#include "delivery/output.hpp"
+#include "mmv/mmv_file.hpp"
+#include "mmv/mmv_totals.hpp"
+
+namespace pcp::trace::client {
+
+class Mmv {
+ public:
+  // Null if the options ask for none.
+  static std::unique_ptr<Mmv> make(const Options& options);
+
+  MmvTotals& totals() { return totals_; }
+
+  // Brings the file up to date: after each flush, and when next_call_ns() says so.
+  void publish(const OpenReport& open, std::uint64_t now_ns);
+  std::uint64_t next_call_ns() const { return next_call_ns_; }
+
+  // The process ends: removes the file. Nothing is published any more.
+  void end();
+
+ private:
+  explicit Mmv(const Options& options);
+  void make_file(std::uint64_t now_ns);
+
+  MmvTotals totals_;
+  MmvFile file_;
+  bool must_replace_ = false;  // the file has no place for something
+  std::uint64_t next_try_ns_ = 0;
+  std::uint64_t touch_at_ns_ = kNever;
+  std::uint64_t next_call_ns_ = kNever;
+  bool has_ended_ = false;
+};
+
+}  // namespace pcp::trace::client

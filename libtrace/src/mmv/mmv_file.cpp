@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "mmv/mmv_file.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <memory>
+#include <string_view>
+
+#include "mmv/mmv_metrics.hpp"
+#include "record/cut_text.hpp"
+#include "wire/dimensions.hpp"
+
+namespace pcp::trace::client {
+namespace {
+
+// The records of mmv(5), version 3. All numbers have this machine's byte order.
+struct Header {
+  std::array<char, 4> magic{'M', 'M', 'V', '\0'};
+  std::int32_t version = 3;
+  std::uint64_t generation1 = 0;
+  std::uint64_t generation2 = 0;
+  std::int32_t sections = 0;
+  std::int32_t flags = 0;
+  std::int32_t process = 0;
+  std::int32_t cluster = 0;
+};
+struct Section {
+  std::int32_t type;
+  std::int32_t count;
+  std::uint64_t offset;
+};
+struct Domain {
+  std::uint32_t serial;
+  std::uint32_t count;
+  std::uint64_t instances;
+  std::uint64_t line;
+  std::uint64_t text;
+};
+struct Instance {
+  std::uint64_t domain;
+  std::uint32_t padding;
+  std::int32_t number;
+  std::uint64_t name;
+};
+struct Metric {
+  std::uint64_t name;
+  std::uint32_t item;
+  std::int32_t type;
+  std::int32_t semantics;
+  std::uint32_t units;
+  std::int32_t domain;
+  std::uint32_t padding;
+  std::uint64_t line;
+  std::uint64_t text;
+};
+struct Value {
+  std::uint64_t bits;
+  std::int64_t extra;
+  std::uint64_t metric;
+  std::uint64_t instance;
+};
+struct Label {
+  std::uint32_t flags;
+  std::uint32_t identity;
+  std::int32_t instance;
+  std::array<char, 244> payload;
+};
+using Text = std::array<char, 256>;
+static_assert(sizeof(Header) == 40 && sizeof(Section) == 16 && sizeof(Domain) == 32 &&
+              sizeof(Instance) == 24 && sizeof(Metric) == 48 && sizeof(Value) == 32 &&
+              sizeof(Label) == 256);
+
+enum SectionType { kDomains = 1, kInstances, kMetrics, kValues, kTexts, kLabels };
+
+// The names of metrics are whole; values vanish with the process.
+constexpr std::int32_t kFlags = 1 | 2;
+
+constexpr std::uint32_t kLabelOfCluster = 1 << 3;
+constexpr std::uint32_t kLabelOfInstance = 1 << 5;
+constexpr std::int32_t kNoInstance = -1;
+constexpr std::size_t kMostLabels = 255;  // pmdammv shows none of more
+
+// PCP has 12 bits for it, but with more than 11 pmdammv finds no labels of instances. 0 means that
+// it chooses.
+std::int32_t cluster_of(std::string_view metrics) {
+  constexpr std::uint64_t kMost = 2047;
+  return static_cast<std::int32_t>(hash_of_name(metrics) % kMost + 1);
+}
+
+// Differs from those of the other processes' files: pmdammv puts the instances of all together.
+// Ten bits are enough for the instances of a file.
+std::int32_t number_of(pid_t pid, std::size_t index) {
+  constexpr unsigned kPidBits = 21;
+  const auto process = static_cast<std::uint32_t>(pid) & ((1u << kPidBits) - 1);
+  return static_cast<std::int32_t>(process << 10 | static_cast<std::uint32_t>(index));
+}
+static_assert(MmvTotals::kMostInstances + kTraceTypes.size() <= 1 << 10);
+
+std::string without_controls(std::string_view text) {
+  std::string shown(text);
+  std::replace_if(
+      shown.begin(), shown.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+  return shown;
+}
+
+// Empty if it is too long for a label.
+std::string json_of(std::string_view name, std::string_view value) {
+  std::string text = "{\"" + std::string(name) + "\":\"";
+  for (const char c : without_controls(value)) {
+    if (c == '"' || c == '\\') text += '\\';
+    text += c;
+  }
+  text += "\"}";
+  return text.size() < sizeof(Label::payload) ? text : std::string();
+}
+
+// Puts the sections one after the other, and counts what is in each.
+class Layout {
+ public:
+  struct Part {
+    std::int32_t type;
+    std::uint64_t offset;
+    std::size_t count;
+  };
+
+  explicit Layout(std::size_t sections) : end_(sizeof(Header) + sections * sizeof(Section)) {}
+
+  template <typename Record>
+  Part next(std::int32_t type, std::size_t count) {
+    const Part part{type, end_, count};
+    end_ += count * sizeof(Record);
+    return part;
+  }
+  std::size_t size() const { return end_; }
+
+ private:
+  std::uint64_t end_;
+};
+
+template <typename Record>
+void put(char* bytes, std::uint64_t offset, const Record& record) {
+  std::memcpy(bytes + offset, &record, sizeof record);
+}
+
+// Writes the texts, each once it is needed.
+class Texts {
+ public:
+  Texts(char* bytes, std::uint64_t offset) : bytes_(bytes), next_(offset) {}
+
+  // Gives the offset.
+  std::uint64_t add(std::string_view text) {
+    text = cut_text(text, sizeof(Text) - 1);
+    std::memcpy(bytes_ + next_, text.data(), text.size());
+    return std::exchange(next_, next_ + sizeof(Text));
+  }
+
+ private:
+  char* bytes_;
+  std::uint64_t next_;
+};
+
+std::vector<Label> labels_of(const std::deque<MmvInstance>& instances, std::string_view service,
+                             std::int32_t cluster, pid_t pid) {
+  std::vector<Label> labels;
+  const auto add = [&](std::uint32_t flags, std::uint32_t identity, std::int32_t instance,
+                       std::string_view name, std::string_view value) {
+    const std::string text = json_of(name, value);
+    if (text.empty()) return;
+    Label& label = labels.emplace_back();
+    label = {flags, identity, instance, {}};
+    text.copy(label.payload.data(), text.size());
+  };
+  add(kLabelOfCluster, static_cast<std::uint32_t>(cluster), kNoInstance, "service", service);
+  const std::size_t of_service = labels.size();
+  for (std::size_t i = 0; i < instances.size() && labels.size() <= kMostLabels; ++i) {
+    if (instances[i].tag == nullptr) continue;
+    const auto dimensions = parse_dimensions(name_of(*instances[i].tag));
+    if (!dimensions) continue;
+    for (const Dimension& each : dimensions->labels)
+      add(kLabelOfInstance, static_cast<std::uint32_t>(instances[i].type), number_of(pid, i),
+          each.key, each.value);
+  }
+  if (labels.size() > kMostLabels) labels.resize(of_service);
+  return labels;
+}
+
+}  // namespace
+
+MmvFile::MmvFile(std::string directory, std::string metrics, std::string service)
+    : directory_(std::move(directory)),
+      metrics_(std::move(metrics)),
+      service_(std::move(service)),
+      pid_(::getpid()) {}
+
+MmvFile::~MmvFile() { unmap(); }
+
+std::string MmvFile::path(const char* before) const {
+  return directory_ + '/' + before + metrics_ + '_' + std::to_string(pid_);
+}
+
+void MmvFile::unmap() {
+  if (mapping_.bytes != nullptr) ::munmap(mapping_.bytes, mapping_.size);
+  mapping_ = {};
+}
+
+// Gives 0 or an error number; then there is no file.
+int MmvFile::make(const std::string& path, std::size_t size, Mapping& mapping) const {
+  ::unlink(path.c_str());  // of a process with this id that was killed
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+  if (fd < 0) return errno;
+  ::fchmod(fd, 0644);  // PCP's user reads it, whatever this process's umask is
+  // All blocks now: on a full disk a later store would end the process.
+  int error = ::posix_fallocate(fd, 0, static_cast<off_t>(size));
+  void* bytes = MAP_FAILED;
+  if (error == 0) {
+    bytes = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (bytes == MAP_FAILED) error = errno;
+  }
+  ::close(fd);
+  if (error != 0) {
+    ::unlink(path.c_str());
+    return error;
+  }
+  ::madvise(bytes, size, MADV_DONTFORK);
+  mapping = {static_cast<char*>(bytes), size};
+  return 0;
+}
+
+int MmvFile::replace(const std::deque<MmvInstance>& instances) {
+  const std::int32_t cluster = cluster_of(metrics_);
+  const std::vector<Label> labels = labels_of(instances, service_, cluster, pid_);
+  std::array<std::size_t, kTraceTypes.size()> counts{};
+  std::size_t values = 0;
+  for (const MmvInstance& each : instances) {
+    ++counts[index_of(each.type)];
+    for (const MmvMetric& metric : mmv_metrics(each.type))
+      values += metric.bits(each) != kNoMmvValue ? 1 : 0;
+  }
+  std::size_t domains = 0;
+  std::size_t metrics = 0;
+  for (const TraceType type : kTraceTypes) {
+    if (counts[index_of(type)] == 0) continue;
+    ++domains;
+    metrics += mmv_metrics(type).size();
+  }
+  constexpr std::size_t kTextsOfMetric = 3;
+  Layout layout(kLabels);
+  const std::array parts{
+      layout.next<Domain>(kDomains, domains),
+      layout.next<Instance>(kInstances, instances.size()),
+      layout.next<Metric>(kMetrics, metrics),
+      layout.next<Value>(kValues, values),
+      layout.next<Label>(kLabels, labels.size()),
+      layout.next<Text>(kTexts, 1 + kTextsOfMetric * metrics + instances.size())};
+  const auto& [domain_part, instance_part, metric_part, value_part, label_part, text_part] = parts;
+
+  const std::string hidden = path(".");
+  Mapping made;
+  if (const int error = make(hidden, layout.size(), made); error != 0) return error;
+  char* const bytes = made.bytes;
+  Texts texts(bytes, text_part.offset);
+  const std::uint64_t help = texts.add("tags of a traced program");
+
+  Header header;
+  header.sections = static_cast<std::int32_t>(parts.size());
+  header.flags = kFlags;
+  header.process = pid_;
+  header.cluster = cluster;
+  std::uint64_t at = sizeof header;
+  for (const Layout::Part& part : parts) {
+    put(bytes, at, Section{part.type, static_cast<std::int32_t>(part.count), part.offset});
+    at += sizeof(Section);
+  }
+
+  std::vector<Place> places(instances.size());
+  std::uint64_t domain = domain_part.offset;
+  std::uint64_t instance = instance_part.offset;
+  std::uint64_t metric = metric_part.offset;
+  std::uint64_t value = value_part.offset;
+  for (const TraceType type : kTraceTypes) {
+    const std::size_t count = counts[index_of(type)];
+    if (count == 0) continue;
+    const auto serial = static_cast<std::int32_t>(type);
+    put(bytes, domain,
+        Domain{static_cast<std::uint32_t>(serial), static_cast<std::uint32_t>(count), instance,
+               help, help});
+    const std::uint64_t first_metric = metric;
+    for (const MmvMetric& each : mmv_metrics(type)) {
+      put(bytes, metric,
+          Metric{texts.add(metrics_ + '.' + each.name), each.item,
+                 static_cast<std::int32_t>(each.value), static_cast<std::int32_t>(each.semantics),
+                 static_cast<std::uint32_t>(each.units), serial, 0, texts.add(each.line),
+                 texts.add(each.text)});
+      metric += sizeof(Metric);
+    }
+    for (std::size_t i = 0; i < instances.size(); ++i) {
+      if (instances[i].type != type) continue;
+      const Tag* const tag = instances[i].tag;
+      const std::string name = std::to_string(pid_) + '/' +
+                               without_controls(tag != nullptr ? name_of(*tag) : kOverflowName);
+      put(bytes, instance, Instance{domain, 0, number_of(pid_, i), texts.add(name)});
+      places[i].values = value;
+      std::uint64_t of = first_metric;
+      std::uint32_t bit = 1;
+      for (const MmvMetric& each : mmv_metrics(type)) {
+        if (const std::uint64_t bits = each.bits(instances[i]); bits != kNoMmvValue) {
+          put(bytes, value, Value{bits, 0, of, instance});
+          value += sizeof(Value);
+          places[i].present |= bit;
+        }
+        of += sizeof(Metric);
+        bit <<= 1;
+      }
+      instance += sizeof(Instance);
+    }
+    domain += sizeof(Domain);
+  }
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    put(bytes, label_part.offset + i * sizeof(Label), labels[i]);
+
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  generation_ = std::max(generation_ + 1, static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+                                              static_cast<std::uint64_t>(now.tv_nsec));
+  header.generation1 = header.generation2 = generation_;
+  put(bytes, 0, header);
+  if (::rename(hidden.c_str(), path("").c_str()) != 0) {
+    const int error = errno;
+    ::unlink(hidden.c_str());
+    ::munmap(made.bytes, made.size);
+    return error;
+  }
+  // A pmdammv that has the old one mapped sees by this that there is another one.
+  if (mapping_.bytes != nullptr) put(mapping_.bytes, 0, header);
+  unmap();
+  mapping_ = made;
+  places_ = std::move(places);
+  return 0;
+}
+
+bool MmvFile::write(std::size_t index, const MmvInstance& instance) {
+  std::uint64_t at = places_[index].values;
+  std::uint32_t present = places_[index].present;
+  bool has_place_for_all = true;
+  for (const MmvMetric& each : mmv_metrics(instance.type)) {
+    const std::uint64_t bits = each.bits(instance);
+    const bool is_present = (present & 1) != 0;
+    has_place_for_all &= is_present == (bits != kNoMmvValue);
+    if (is_present) {
+      auto& value = *reinterpret_cast<std::uint64_t*>(mapping_.bytes + at);
+      // For pmdammv. Orders nothing else: each value stands for itself.
+      if (bits != kNoMmvValue) std::atomic_ref(value).store(bits, std::memory_order_relaxed);
+      at += sizeof(Value);
+    }
+    present >>= 1;
+  }
+  return has_place_for_all;
+}
+
+void MmvFile::touch_directory() const {
+  const std::string hidden = path(".");
+  const int fd = ::open(hidden.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (fd < 0) return;
+  ::close(fd);
+  ::unlink(hidden.c_str());
+}
+
+void MmvFile::remove() {
+  if (mapping_.bytes != nullptr) ::unlink(path("").c_str());
+  unmap();
+  places_.clear();
+}
+
+void MmvFile::remove_dead() const {
+  const std::unique_ptr<DIR, int (*)(DIR*)> files(::opendir(directory_.c_str()), ::closedir);
+  if (!files) return;
+  while (const dirent* const file = ::readdir(files.get())) {
+    std::string_view name = file->d_name;
+    if (name.starts_with('.')) name.remove_prefix(1);
+    if (!name.starts_with(metrics_ + '_')) continue;
+    name.remove_prefix(metrics_.size() + 1);
+    pid_t process = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), process);
+    const bool is_number = error == std::errc() && end == name.data() + name.size() && process > 0;
+    if (is_number && ::kill(process, 0) != 0 && errno == ESRCH)
+      ::unlink((directory_ + '/' + file->d_name).c_str());
+  }
+}
+
+}  // namespace pcp::trace::client

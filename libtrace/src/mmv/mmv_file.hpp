@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A file in the format of mmv(5), mapped into memory. Readers see only complete files: a new one is
+// made under a name that PCP's pmdammv ignores, and then renamed over the old one. Nothing moves or
+// shrinks in a file that has its name; only values change, each with one store.
+//
+// Thread: the flusher's. A forked child does not have the mapping.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mmv/mmv_totals.hpp"
+
+namespace pcp::trace::client {
+
+class MmvFile {
+ public:
+  // `metrics` is the first word of the metrics' names after "mmv.", the same for all processes that
+  // are to be seen together.
+  MmvFile(std::string directory, std::string metrics, std::string service);
+  ~MmvFile();
+  MmvFile(const MmvFile&) = delete;
+  MmvFile& operator=(const MmvFile&) = delete;
+
+  // Puts a file with these instances in place. Gives 0 or an error number: then the old one stays.
+  int replace(const std::deque<MmvInstance>& instances);
+
+  // How many of the instances the file has: the first ones.
+  std::size_t size() const { return places_.size(); }
+
+  // Writes the values of the instance with this index. False if it has other ones than the file has
+  // places for: then replace(). Requires: it is in the file.
+  bool write(std::size_t index, const MmvInstance& instance);
+
+  // Changes the directory's time. pmdammv looks at its whole seconds, so a change in the second of
+  // an earlier one may go unnoticed.
+  void touch_directory() const;
+
+  void remove();
+
+  // Removes the files of processes that have ended, of all users that this process may remove.
+  void remove_dead() const;
+
+  const std::string& directory() const { return directory_; }
+
+ private:
+  struct Mapping {
+    char* bytes = nullptr;
+    std::size_t size = 0;
+  };
+
+  struct Place {
+    std::uint64_t values = 0;   // the offset of the first one
+    std::uint32_t present = 0;  // a bit for each metric of its type
+  };
+
+  std::string path(const char* before) const;
+  int make(const std::string& path, std::size_t size, Mapping& mapping) const;
+  void unmap();
+
+  const std::string directory_;
+  const std::string metrics_;
+  const std::string service_;
+  const pid_t pid_;
+  Mapping mapping_;
+  std::vector<Place> places_;  // of each instance
+  std::uint64_t generation_ = 0;
+};
+
+}  // namespace pcp::trace::client

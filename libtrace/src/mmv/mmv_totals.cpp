@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "mmv/mmv_totals.hpp"
+
+#include <algorithm>
+
+namespace pcp::trace::client {
+namespace {
+
+// A window takes microseconds to compute.
+constexpr int kMostRefreshed = 32;
+constexpr std::uint64_t kNextRefreshNs = 10'000'000;
+constexpr std::uint64_t kNextAgeNs = 1'000'000'000;
+
+}  // namespace
+
+MmvInstance& MmvTotals::find_or_make(const Tag* tag, TraceType type) {
+  const std::size_t index = tag->id * kTraceTypes.size() + index_of(type);
+  if (index >= by_tag_.size()) by_tag_.resize(end_of_tag_ids() * kTraceTypes.size());
+  MmvInstance*& known = by_tag_[index];
+  if (known != nullptr) return *known;
+  const bool is_full = instances_.size() >= kMostInstances;
+  MmvInstance*& of_all = overflow_[index_of(type)];
+  if (!is_full || of_all == nullptr) {
+    MmvInstance& made = instances_.emplace_back();
+    made.type = type;
+    if (!is_full) made.tag = tag;
+    (is_full ? of_all : known) = &made;
+  }
+  if (is_full) known = of_all;
+  return *known;
+}
+
+void MmvTotals::make_due(MmvInstance& instance) {
+  if (instance.is_due) return;
+  due_.push_back(&instance);
+  instance.is_due = true;
+}
+
+void MmvTotals::add(std::span<const Pending::Fetched> some, std::uint64_t now_ns) {
+  const std::uint64_t part = MmvWindow::part_at(now_ns);
+  for (const Pending::Fetched& fetched : some) {
+    const Record& record = fetched.record;
+    MmvInstance& instance = find_or_make(record.tag(), type_of(record.kind()));
+    instance.is_changed = true;
+    Delta& delta = record.kind() == RecordKind::Add ? instance.added : instance.calls;
+    if (!add_to(delta, record)) continue;
+    instance.window.add(record.value, part);
+    make_due(instance);
+  }
+}
+
+void MmvTotals::add(const OverflowCell& cell, std::uint64_t now_ns) {
+  MmvInstance& instance = find_or_make(cell.tag, type_of(cell.kind));
+  instance.is_changed = true;
+  if (cell.kind == RecordKind::Add) {
+    add_increments(instance.added, cell.delta.count, cell.delta.sum);
+    return;
+  }
+  instance.calls.merge(cell.delta);
+  if (!has_histogram(instance.type)) return;
+  instance.window.add(cell.delta, MmvWindow::part_at(now_ns));
+  make_due(instance);
+}
+
+void MmvTotals::look(const OpenReport& open) {
+  ++looks_;
+  has_open_ = false;
+  open.for_each([&](const Tag& tag, std::uint64_t count, double oldest_s) {
+    MmvInstance& instance = find_or_make(&tag, TraceType::Transact);
+    const bool is_first = instance.open_seen != looks_;  // several tags may share "(overflow)"
+    instance.is_changed |= count > 0 || instance.open > 0;
+    instance.open = is_first ? count : instance.open + count;
+    instance.oldest_s = is_first ? oldest_s : std::max(instance.oldest_s, oldest_s);
+    instance.open_seen = looks_;
+    has_open_ |= count > 0;
+  });
+}
+
+void MmvTotals::refresh(std::uint64_t now_ns) {
+  const std::uint64_t part = MmvWindow::part_at(now_ns);
+  if (part_ != part) {
+    for (MmvInstance& each : instances_)
+      if (each.window.has_values(part_)) make_due(each);
+    part_ = part;
+  }
+  for (int left = kMostRefreshed; left > 0 && !due_.empty(); --left) {
+    MmvInstance& instance = *due_.front();
+    due_.pop_front();
+    instance.is_due = false;
+    instance.in_window = instance.window.values(part);
+    instance.is_changed = true;
+  }
+}
+
+std::uint64_t MmvTotals::next_refresh_ns(std::uint64_t now_ns) const {
+  if (!due_.empty()) return now_ns + kNextRefreshNs;
+  if (has_open_) return now_ns + kNextAgeNs;  // the oldest grows older
+  const bool is_of_now = std::any_of(instances_.begin(), instances_.end(), [&](const auto& each) {
+    return each.window.has_values(MmvWindow::part_at(now_ns));
+  });
+  return is_of_now ? (MmvWindow::part_at(now_ns) + 1) * MmvWindow::kPartNs : kNever;
+}
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// All that a program has counted since its start, for its MMV file: one instance for each tag and
+// type. Fed by the drain, beside Pending.
+//
+// Thread: the flusher's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "delivery/open_report.hpp"
+#include "delivery/output.hpp"
+#include "delivery/pending.hpp"
+#include "mmv/mmv_window.hpp"
+#include "record/overflow.hpp"
+#include "record/record.hpp"
+#include "wire/delta.hpp"
+
+namespace pcp::trace::client {
+
+struct MmvInstance {
+  const Tag* tag = nullptr;  // null: all tags beyond kMostInstances
+  TraceType type{};
+  Delta calls;  // since the start
+  Delta added;  // a counter's increments, since the start
+  MmvWindow window;
+  MmvWindow::Values in_window;  // as last computed
+  std::uint64_t open = 0;       // transactions in flight
+  double oldest_s = 0;
+  std::uint64_t open_seen = 0;  // the look at which `open` was found
+  bool is_changed = true;       // not yet in the file
+  bool is_due = false;          // in_window is to be computed again
+};
+
+class MmvTotals {
+ public:
+  // pmdammv searches linearly: with more instances a fetch takes pmcd too long.
+  static constexpr std::size_t kMostInstances = 1000;
+
+  // Throws std::bad_alloc if there is no memory for a new instance: its first calls are missing.
+  void add(std::span<const Pending::Fetched> some, std::uint64_t now_ns);
+  void add(const OverflowCell& cell, std::uint64_t now_ns);
+
+  // Notes the transactions in flight.
+  void look(const OpenReport& open);
+
+  // Brings the windows of some instances up to date. Bounded: many instances take several calls.
+  void refresh(std::uint64_t now_ns);
+
+  // When refresh() has something to do again.
+  std::uint64_t next_refresh_ns(std::uint64_t now_ns) const;
+
+  // In order of their first calls; never removed.
+  std::deque<MmvInstance>& instances() { return instances_; }
+  bool has_open() const { return has_open_; }
+
+ private:
+  MmvInstance& find_or_make(const Tag* tag, TraceType type);
+  void make_due(MmvInstance& instance);
+
+  std::vector<MmvInstance*> by_tag_;  // null: none yet
+  std::array<MmvInstance*, kTraceTypes.size()> overflow_{};
+  std::deque<MmvInstance> instances_;
+  std::deque<MmvInstance*> due_;
+  std::uint64_t part_ = 0;  // of the window, at the last refresh()
+  std::uint64_t looks_ = 0;
+  bool has_open_ = false;
+};
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,348 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A program's totals in a file of mmv(5), as PCP's own pmdammv shows them: PCP_TRACE_MMV."""
+
+import json
+import os
+import random
+import re
+import subprocess
+import tempfile
+import unittest
+
+import recorded
+from pmlogger import Pmlogger
+from private_pmcd import PATIENCE_S, wait_until
+from trace_test import OUR_LIBRARY, TraceTestCase, library_environment, program
+
+FETCHES = int(os.environ.get("TRACE_FETCHES", 600))
+KILLS = int(os.environ.get("TRACE_KILLS", 20))
+PROCESSES = int(os.environ.get("TRACE_PROCESSES", 20))
+
+# Fetches a metric so often, and looks at each answer: prints the most instances, and how often a value went backwards,
+# an instance was gone, or pmcd gave no answer.
+WATCHER = """
+import sys
+from pcp import pmapi
+import cpmapi
+context = pmapi.pmContext(cpmapi.PM_CONTEXT_HOST, sys.argv[1])
+most = backwards = gone = none = 0
+seen = {}
+print("ready", flush=True)
+for _ in range(int(sys.argv[3])):
+    try:
+        ids = context.pmLookupName(sys.argv[2])
+        result = context.pmFetch(ids)
+    except pmapi.pmErr:
+        none += 1
+        if context.pmReconnectContext() != 0: pass
+        continue
+    values = {}
+    for i in range(result.contents.get_numval(0)):
+        atom = context.pmExtractValue(result.contents.get_valfmt(0), result.contents.get_vlist(0, i),
+                                      cpmapi.PM_TYPE_U64, cpmapi.PM_TYPE_U64)
+        values[result.contents.get_inst(0, i)] = atom.ull
+    context.pmFreeResult(result)
+    gone += len(seen.keys() - values.keys())
+    backwards += sum(values[each] < seen[each] for each in values.keys() & seen.keys())
+    most = max(most, len(values))
+    seen = values
+print(most, backwards, gone, none)
+"""
+
+
+class MmvTestCase(TraceTestCase):
+    def setUp(self):
+        self.pmcd = self.start_pmcd(mmv=True)
+        self.directory = self.pmcd.path("tmp/mmv")
+
+    def environment_of(self, name="shop", **variables):
+        return self.environment(self.pmcd, **{"PCP_TRACE_MMV": name, "PCP_TMP_DIR": self.pmcd.path("tmp"),
+                                              "PCP_TRACE_FLUSH": 5} | variables)
+
+    def start(self, name="shop", **variables):
+        return self.start_traced(self.environment_of(name, **variables))
+
+    def values(self, metric, name="shop"):
+        """Without the processes' ids; nothing as long as there is no such metric."""
+        found = re.findall(r'inst \[\d+ or "\d+/(.*)"\] value (\S+)', self.pmcd.pminfo("-f", f"mmv.{name}.{metric}"))
+        return {tag: float(value) for tag, value in found}
+
+    def wait_for(self, metric, expected, name="shop"):
+        seen = {}
+
+        def is_there():
+            seen["now"] = self.values(metric, name)
+            return seen["now"] == expected
+        try:
+            wait_until(is_there, what=f"{metric} {expected}")
+        except TimeoutError:
+            self.assertEqual(seen["now"], expected)
+
+    def counts_by_process(self):
+        return set(re.findall(r'"(\d+)/a"\] value (\d+)', self.pmcd.pminfo("-f", "mmv.shop.point.count")))
+
+    def files(self):
+        return sorted(os.listdir(self.directory))
+
+
+class OfAProgram(MmvTestCase):
+    CALLS = ("begin buy", "end buy", "begin buy", "abort buy", "begin open", "point miss", "point miss", "obs 3 length",
+             "obs 5 length", "counter 7 log", "add 2 sent", "add 3 sent")
+    EXPECTED = {"transact.count": {"buy": 1, "open": 0}, "transact.aborts": {"buy": 1, "open": 0},
+                "transact.in_flight": {"buy": 0, "open": 1}, "point.count": {"miss": 2},
+                "observe.count": {"length": 2}, "observe.sum": {"length": 8}, "observe.value": {"length": 5},
+                "observe.min": {"length": 3}, "observe.max": {"length": 5}, "counter.count": {"log": 1, "sent": 2},
+                "counter.value": {"log": 7}, "counter.total": {"sent": 5}}
+
+    def check_calls(self, traced):
+        for line in self.CALLS:
+            self.assertEqual(traced.call(line), 0)
+        for metric, expected in self.EXPECTED.items():
+            self.wait_for(metric, expected)
+
+    def test_are_there_beside_the_agents(self):
+        self.check_calls(self.start())
+        self.assert_values(self.pmcd, "trace.point.count", {"miss": 2})
+        for metric, text in (("observe.p50", "length"), ("transact.p99", "buy"), ("transact.max_time", "buy"),
+                             ("transact.total_time", "buy")):
+            wait_until(lambda: text in self.values(metric), what=metric)
+        self.assertAlmostEqual(self.values("observe.p50")["length"], 3, delta=0.06)
+        self.assertEqual(set(self.values("transact.min_time")), {"buy"})  # none has ended of the other
+        oldest = self.values("transact.oldest")["open"]
+        wait_until(lambda: self.values("transact.oldest")["open"] > oldest, what="it to grow older")
+
+    def test_are_there_without_an_agent(self):
+        traced = self.start(PCP_TRACE_NOAGENT=1)
+        self.check_calls(traced)
+        self.assertEqual(traced.call("flush 60"), 1)
+        self.assertEqual(self.pmcd.values("trace.point.count"), {})
+        self.assertEqual(self.pmcd.values("trace.client.recorded"), {})
+
+    def test_have_units_semantics_and_help(self):
+        self.check_calls(self.start())
+        described = self.pmcd.pminfo("-dtT", "mmv.shop")
+        for metric, form in (("transact.count", r"64-bit unsigned int.*\n.*Semantics: counter  Units: count\n"),
+                             ("transact.total_time", r"double.*\n.*Semantics: counter  Units: sec\n"),
+                             ("transact.max_time", r"double.*\n.*Semantics: instant  Units: sec\n"),
+                             ("observe.value", r"double.*\n.*Semantics: instant  Units: none\n"),
+                             ("counter.total", r"double.*\n.*Semantics: counter  Units: none\n")):
+            self.assertRegex(described, rf"mmv\.shop\.{re.escape(metric)} \[.+\]\n    Data Type: {form}")
+        self.assertIn("mmv.shop.point.count [points passed, by tag]", described)
+
+    def test_have_labels_and_any_name(self):
+        environment = self.environment_of(PCP_TRACE_SERVICE='the "shop"')
+        traced = self.start_traced(environment)
+        tags = ["two words", "two others", "caf\u00e9 \u2615", "x" * 254, 'route{path=/cart}']
+        for tag in tags:
+            self.assertEqual(traced.call(f"point {tag}"), 0)
+        wait_until(lambda: len(self.values("point.count")) == len(tags), what="all tags")
+        shown = set(self.values("point.count"))
+        self.assertLessEqual(set(tags) - {"x" * 254}, shown)
+        self.assertTrue(any(name.startswith("x" * 240) for name in shown))
+        labels = self.pmcd.pminfo("-l", "mmv.shop.point.count")
+        self.assertIn('"service":"the \\"shop\\""', labels)
+        self.assertIn('"path":"/cart"', labels)
+
+    def test_beyond_a_thousand_tags_are_in_one(self):
+        traced = self.start()
+        for number in range(1010):
+            traced.call(f"point tag{number}")
+        traced.call("obs 3 length")
+        wait_until(lambda: len(self.values("point.count")) == 1001, what="all tags")
+        self.wait_for("observe.value", {"(overflow)": 3})
+        self.assertEqual(self.values("point.count")["(overflow)"], 10)
+
+    def test_go_with_the_process(self):
+        traced = self.start()
+        traced.call("point a")
+        self.wait_for("point.count", {"a": 1})
+        self.assertEqual(self.files(), [f"shop_{traced.pid}"])
+        self.assertEqual(traced.end(), "")
+        self.assertEqual(self.files(), [])
+        self.wait_for("point.count", {})
+
+    def test_go_when_it_is_killed_and_the_next_one_removes_the_file(self):
+        traced = self.start()
+        traced.call("point a")
+        self.wait_for("point.count", {"a": 1})
+        traced.kill()
+        self.wait_for("point.count", {})
+        self.assertEqual(self.files(), [f"shop_{traced.pid}"])
+        next_one = self.start()
+        next_one.call("point b")
+        self.wait_for("point.count", {"b": 1})
+        self.assertEqual(self.files(), [f"shop_{next_one.pid}"])
+
+    def test_of_a_child_are_its_own(self):
+        forked = subprocess.Popen([program("forked")], env=self.environment_of(), text=True, stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE)
+        self.addCleanup(forked.communicate)
+        expected = {tuple(forked.stdout.readline().split()) for _ in range(2)}
+        wait_until(lambda: self.counts_by_process() == expected, what="the counts of both")
+        forked.communicate()
+        self.assertEqual((forked.returncode, self.files()), (0, []))
+
+    def test_leave_nothing_behind_however_a_process_lives(self):
+        for life in ("forked", "forked-twice", "forked-and-execed", "execed", "pre-forked", "daemonized", "left-quickly",
+                     "main-left", "main-left-alone", "interrupted-quickly"):
+            with self.subTest(life):
+                done = subprocess.run([program("lifecycle"), life], env=self.environment_of(), capture_output=True,
+                                      text=True, timeout=PATIENCE_S, check=False)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                wait_until(lambda: self.files() == [], what="the end of the last process")
+
+
+class OfSeveralPrograms(MmvTestCase):
+    def test_are_together_each_with_its_process(self):
+        one, other = self.start(), self.start()
+        for traced in (one, one, other):
+            traced.call("point a")
+        wait_until(lambda: self.counts_by_process() == {(str(one.pid), "2"), (str(other.pid), "1")}, what="their values")
+
+    def test_of_other_names_are_apart(self):
+        self.start("shop").call("point a")
+        self.start("shop_2").call("point b")
+        self.wait_for("point.count", {"a": 1})
+        self.wait_for("point.count", {"b": 1}, "shop_2")
+
+
+class OfAnArchive(MmvTestCase):
+    """Logged by PCP's pmlogger, shown by `pcp-trace report`."""
+
+    def report(self, archive):
+        done = subprocess.run([recorded.COMMAND, "report", "--json", archive], capture_output=True, text=True, check=False,
+                              timeout=PATIENCE_S)
+        return json.loads(done.stdout)["tags"] if done.returncode == 0 else done.stderr
+
+    def log(self, *metrics):
+        logger = Pmlogger(self.pmcd, self.pmcd.path("night"), ", ".join(metrics))
+        self.addCleanup(logger.end)
+        return logger
+
+    def test_are_reported_by_process(self):
+        traced = self.start()
+        traced.call("point a")
+        self.wait_for("point.count", {"a": 1})
+        logger = self.log("mmv.shop")
+        archive = self.pmcd.path("night")
+
+        def calls():
+            for line in ("begin buy", "end buy", "point a"):
+                traced.call(line)
+            tags = self.report(archive)
+            return isinstance(tags, list) and {tag["name"]: tag["count"] for tag in tags if tag["count"] >= 2}
+        wait_until(lambda: calls() and set(calls()) == {f"{traced.pid}/{tag}" for tag in ("buy", "a")}, what="both tags")
+        logger.end()
+        buy = next(tag for tag in self.report(archive) if tag["name"].endswith("/buy"))
+        self.assertGreater(buy["mean"], 0)
+
+    def test_of_several_names_are_refused(self):
+        for name in ("shop", "till"):
+            self.start(name).call("point a")
+            self.wait_for("point.count", {"a": 1}, name)
+        self.log("mmv.shop", "mmv.till")
+        wait_until(lambda: "has the totals of several names, such as mmv.shop.* and mmv.till.*" in
+                   str(self.report(self.pmcd.path("night"))), what="the archive")
+
+
+class Never(MmvTestCase):
+    """Nothing that programs do ends pmcd."""
+
+    def start_watcher(self, metric):
+        watcher = subprocess.Popen(["/usr/bin/python3", "-c", WATCHER, self.pmcd.host(), metric, str(FETCHES)],
+                                   text=True, stdout=subprocess.PIPE)
+        self.addCleanup(watcher.communicate)
+        self.addCleanup(watcher.kill)
+        self.assertEqual(watcher.stdout.readline(), "ready\n")
+        return watcher
+
+    def check(self, watcher):
+        self.assertEqual(watcher.wait(timeout=4 * PATIENCE_S), 0)
+        most, backwards, gone, none = map(int, watcher.stdout.read().split())
+        self.assertEqual(self.pmcd._pmcd.poll(), None, "pmcd has ended")
+        return most, backwards, gone, none
+
+    def test_while_a_program_has_ever_new_tags(self):
+        traced = self.start()
+        traced.call("point first")
+        self.wait_for("point.count", {"first": 1})
+        watcher = self.start_watcher("mmv.shop.point.count")
+        made = 1
+        while watcher.poll() is None and made < 900:
+            traced.call(f"point tag{made}")
+            traced.call("point first")
+            made += 1
+        most, *troubles = self.check(watcher)
+        self.assertGreater(most, 1)
+        self.assertEqual(troubles, [0, 0, 0])
+
+    def test_while_programs_are_killed_as_they_write(self):
+        chance = random.Random(int(os.environ.get("TRACE_SEED", random.randrange(10**9))))
+        stays = self.start()
+        stays.call("point stays")
+        self.wait_for("point.count", {"stays": 1})
+        watcher = self.start_watcher("mmv.shop.point.count")
+        for _ in range(KILLS):
+            traced = self.start(PCP_TRACE_FLUSH=1)
+            for number in range(chance.randrange(1, 40)):
+                traced.call(f"point tag{number}")
+            traced.kill()
+            stays.call("point stays")
+        watcher.kill()
+        self.assertIsNone(self.pmcd._pmcd.poll(), "pmcd has ended")
+        self.wait_for("point.count", {"stays": 1 + KILLS})
+
+    def test_while_many_of_one_name_come_and_go(self):
+        all_of_them = [self.start() for _ in range(PROCESSES)]
+        watcher = self.start_watcher("mmv.shop.point.count")
+        for traced in all_of_them:
+            traced.call("point a")
+        wait_until(lambda: self.pmcd.pminfo("-f", "mmv.shop.point.count").count("value 1") == PROCESSES, what="all")
+        for traced in all_of_them:
+            traced.end()
+        watcher.kill()
+        self.assertIsNone(self.pmcd._pmcd.poll(), "pmcd has ended")
+        self.wait_for("point.count", {})
+        self.assertEqual(self.files(), [])
+
+
+class WithoutAFile(TraceTestCase):
+    def run_with(self, directory, *before, **variables):
+        environment = library_environment(OUR_LIBRARY, PCP_TRACE_MMV="shop", PCP_TMP_DIR=directory, PCP_TRACE_NOAGENT=1,
+                                          **variables)
+        return subprocess.run([*before, program("traced")], input="point a\npoint b\nflush 60\npoint c\n" * 3, env=environment,
+                              text=True, capture_output=True, timeout=PATIENCE_S, check=True)
+
+    def test_programs_go_on_and_say_it_once(self):
+        with tempfile.TemporaryDirectory(prefix="trace-") as directory:
+            done = self.run_with(directory)
+            self.assertEqual(done.stdout.split(), ["0", "0", "1", "0"] * 3)
+            self.assertRegex(done.stderr, r"\A[^\n]*PCP_TRACE_MMV: no file in [^\n]*/mmv: No such file or directory; [^\n]*\n\Z")
+
+    @unittest.skipUnless(os.getuid() == 0, "only root can be somebody else")
+    def test_which_they_may_not_write_they_say_what_helps(self):
+        with tempfile.TemporaryDirectory(prefix="trace-") as directory:
+            os.mkdir(os.path.join(directory, "mmv"), 0o755)
+            os.chown(os.path.join(directory, "mmv"), 65534, 65534)
+            done = self.run_with(directory, "setpriv", "--bounding-set", "-dac_override")
+            self.assertEqual(done.stdout.split(), ["0", "0", "1", "0"] * 3)
+            self.assertRegex(done.stderr, r"Permission denied; .*usermod -a -G pcp USER\n\Z")
+
+    @unittest.skipUnless(os.getuid() == 0, "only root can mount")
+    def test_on_a_full_disk_they_live(self):
+        with tempfile.TemporaryDirectory(prefix="trace-") as directory:
+            script = ('mount -t tmpfs -o size=64k none "$0" && mkdir "$0/mmv" && exec "$@"')
+            done = self.run_with(directory, "unshare", "--mount", "sh", "-c", script, directory)
+            self.assertEqual(done.stdout.split(), ["0", "0", "1", "0"] * 3)
+            self.assertTrue(done.stderr == "" or "No space left on device" in done.stderr, done.stderr)
+
+    def test_of_a_wrong_name_they_say_what_is_right(self):
+        environment = library_environment(OUR_LIBRARY, PCP_TRACE_MMV="my-shop", PCP_TRACE_NOAGENT=1)
+        done = subprocess.run([program("traced")], input="point a\n", env=environment, text=True, capture_output=True,
+                              timeout=PATIENCE_S, check=True)
+        self.assertEqual(done.stdout, "0\n")
+        self.assertRegex(done.stderr, r'PCP_TRACE_MMV="my-shop" ignored: expected a letter, then ')
+
+
+if __name__ == "__main__":
+    unittest.main()
