@@ -19,9 +19,8 @@ using fuzz::require;
 
 void check_complaint(const std::string& complaint) {
   require(!complaint.empty() && complaint.size() < 256);
-  require(std::all_of(complaint.begin(), complaint.end(), [](char c) {
-    return static_cast<unsigned char>(c) >= ' ' && c != '\x7f';
-  }));
+  require(std::all_of(complaint.begin(), complaint.end(),
+                      [](char c) { return static_cast<unsigned char>(c) >= ' ' && c != '\x7f'; }));
 }
 
 // The oracle is fnmatch, except for its classes ([:alpha:] and such), for NUL, and for patterns
