@@ -141,11 +141,23 @@ const HeldSpans::Ended* HeldSpans::find_ended(SpanId id) {
   return outwards.front();
 }
 
+// Takes back what was decided about them as parts of fast tops, and paths that skip one that may be
+// a top now.
+void HeldSpans::forget(const std::vector<Held>& anew, Places fast) {
+  for (const Held& each : anew) {
+    Ended* const known = wire::is_event(each.span.kind) ? nullptr : find(each.span.context.own);
+    if (known == nullptr) continue;
+    known->parent = each.span.context.parent;
+    known->fast &= ~fast;
+  }
+}
+
 // Holds a branch under the innermost open transaction. Gives spans to take() again.
 std::vector<HeldSpans::Held> HeldSpans::hold(Branch branch, const Ended& around,
                                              const CaptureSet& set, std::uint64_t now_ns,
                                              Decisions& decisions) {
   std::vector<Held> anew = find_slow(branch, around.fast, set);
+  forget(anew, around.fast);
   apply(around, branch, set, now_ns, decisions);
   if (branch.lost != 0) lost_.find_or_make(around.parent) |= branch.lost;
   if (branch.spans.empty()) return anew;

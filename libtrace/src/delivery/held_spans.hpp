@@ -105,6 +105,7 @@ class HeldSpans {
 
   Ended decide(const CapturedSpan& top, Places lost, const CaptureSet& set, std::uint64_t now_ns);
   static std::vector<Held> find_slow(const Branch& branch, Places fast, const CaptureSet& set);
+  void forget(const std::vector<Held>& anew, Places fast);
   static void apply(const Ended& ended, Branch& branch, const CaptureSet& set, std::uint64_t now_ns,
                     Decisions& decisions);
   std::vector<Held> hold(Branch branch, const Ended& around, const CaptureSet& set,

@@ -129,6 +129,20 @@ TEST_F(HeldSpansTest, ASlowPartThatGoesOnAfterItsFastTopIsATop) {
   EXPECT_TRUE(held.empty());
 }
 
+// Its thread's queue is read first.
+TEST_F(HeldSpansTest, ASlowPartThatComesBeforeItsOwnPartAndItsFastTopHasThatPart) {
+  end(3, 2, kSlow, kFirst);
+  end(2, 1, 1, kFirst);
+  end(4, 3, 1, kFirst);
+  EXPECT_TRUE(decisions.empty());
+  end(1, 0, 1, kFirst, kFirst);
+  EXPECT_EQ(kept(), (Spans{{3, kFirst}, {4, kFirst}}));
+  end(5, 4, 1, kFirst);
+  EXPECT_EQ(kept(), (Spans{{5, kFirst}}));
+  EXPECT_TRUE(decisions.empty());
+  EXPECT_TRUE(held.empty());
+}
+
 TEST_F(HeldSpansTest, ASlowPartThatComesBeforeItsFastTopIsATopToo) {
   end(4, 3, 1, kFirst);
   event(3, kFirst);
