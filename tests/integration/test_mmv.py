@@ -307,10 +307,9 @@ class Never(MmvTestCase):
 
 
 class WithoutAFile(TraceTestCase):
-    def run_with(self, directory, *before, **variables):
-        environment = library_environment(OUR_LIBRARY, PCP_TRACE_MMV="shop", PCP_TMP_DIR=directory, PCP_TRACE_NOAGENT=1,
-                                          **variables)
-        return subprocess.run([*before, program("traced")], input="point a\npoint b\nflush 60\npoint c\n" * 3, env=environment,
+    def run_with(self, directory, *before, lines="point a\npoint b\nflush 60\npoint c\n" * 3):
+        environment = library_environment(OUR_LIBRARY, PCP_TRACE_MMV="shop", PCP_TMP_DIR=directory, PCP_TRACE_NOAGENT=1)
+        return subprocess.run([*before, program("traced")], input=lines, env=environment,
                               text=True, capture_output=True, timeout=PATIENCE_S, check=True)
 
     def test_programs_go_on_and_say_it_once(self):
@@ -331,10 +330,11 @@ class WithoutAFile(TraceTestCase):
     @unittest.skipUnless(os.getuid() == 0, "only root can mount")
     def test_on_a_full_disk_they_live(self):
         with tempfile.TemporaryDirectory(prefix="trace-") as directory:
-            script = ('mount -t tmpfs -o size=64k none "$0" && mkdir "$0/mmv" && exec "$@"')
-            done = self.run_with(directory, "unshare", "--mount", "sh", "-c", script, directory)
-            self.assertEqual(done.stdout.split(), ["0", "0", "1", "0"] * 3)
-            self.assertTrue(done.stderr == "" or "No space left on device" in done.stderr, done.stderr)
+            script = 'mount -t tmpfs -o size=64k none "$0" && mkdir "$0/mmv" && exec "$@"'
+            lines = "".join(f"point tag{number}\n" for number in range(1000)) + "flush 60\n"
+            done = self.run_with(directory, "unshare", "--mount", "sh", "-c", script, directory, lines=lines)
+            self.assertEqual(done.stdout.split(), ["0"] * 1000 + ["1"])
+            self.assertRegex(done.stderr, r"\A[^\n]*PCP_TRACE_MMV: no file in [^\n]*: No space left on device\n\Z")
 
     def test_of_a_wrong_name_they_say_what_is_right(self):
         environment = library_environment(OUR_LIBRARY, PCP_TRACE_MMV="my-shop", PCP_TRACE_NOAGENT=1)
