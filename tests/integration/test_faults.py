@@ -210,13 +210,6 @@ class Descriptors(FaultTestCase):
             each.wait_for_calls(1000)
         self.assert_all_counted(pmcd, self.end_all(busy + late))
 
-    def test_but_a_few_that_one_program_may_have(self):
-        pmcd = self.start_pmcd()
-        for limit in (6, 7, 8, 9):  # three are the standard ones
-            traced = self.start_traced(self.environment(pmcd), within=["prlimit", f"--nofile={limit}"])
-            self.assertEqual(traced.call("point a"), 0, limit)
-        self.assert_values(pmcd, "trace.point.count", {"a": 4})
-
     def test_for_programs(self):
         pmcd = self.start_pmcd()
         busy = self.start_busy(pmcd, **self.machine)

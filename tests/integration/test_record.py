@@ -258,11 +258,6 @@ class Ends(Recording):
                          " traced programs: raise it, to 256 or more, with ulimit -n\n")
         self.assertFalse(os.path.exists(self.folder))
 
-    def test_with_its_own_status_if_there_are_none_for_itself(self):
-        for limit in range(6, 13):
-            done = self.record("echo", "started", **self.with_descriptors(limit))
-            self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (125, "", 1), done.stderr)
-
     def test_with_a_word_if_there_were_too_few_descriptors_for_all_programs(self):
         script = "exec 3<&0; for i in 1 2 3 4 5; do { echo point a; read end <&3; } | $0 & done; wait"
         recording = self.start_program("sh", "-c", script, program("traced"), **self.with_descriptors(66))
