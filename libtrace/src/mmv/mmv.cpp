@@ -41,11 +41,12 @@ void Mmv::publish(const OpenReport& open, std::uint64_t now_ns) {
   totals_.look(open);
   totals_.refresh(now_ns);
   auto& instances = totals_.instances();
-  bool has_all = file_.size() == instances.size();
   for (std::size_t i = 0; i < file_.size(); ++i)
-    if (std::exchange(instances[i].is_changed, false)) has_all &= file_.write(i, instances[i]);
-  must_replace_ |= !has_all;
-  if (must_replace_ && next_try_ns_ <= now_ns) make_file(now_ns);
+    if (std::exchange(instances[i].is_changed, false))
+      must_replace_ |= !file_.write(i, instances[i]);
+  const bool is_quiet = touch_at_ns_ == kNever || touch_at_ns_ <= now_ns;
+  const bool has_new = file_.size() < instances.size();
+  if ((has_new || (must_replace_ && is_quiet)) && next_try_ns_ <= now_ns) make_file(now_ns);
   if (touch_at_ns_ <= now_ns) {
     touch_at_ns_ = kNever;
     file_.touch_directory();

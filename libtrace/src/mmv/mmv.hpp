@@ -36,7 +36,9 @@ class Mmv {
 
   MmvTotals totals_;
   MmvFile file_;
-  bool must_replace_ = false;  // the file has no place for something
+  // The file has no place for something. Other than new tags, that waits for a second without
+  // another file: a reader looks at all files anew for each.
+  bool must_replace_ = false;
   std::uint64_t next_try_ns_ = 0;
   std::uint64_t touch_at_ns_ = kNever;
   std::uint64_t next_call_ns_ = kNever;
