@@ -69,7 +69,7 @@ install(EXPORT pcp_trace FILE pcp_traceTargets.cmake NAMESPACE pcp:: DESTINATION
 # One page for all calls; the other names redirect to it.
 set(pages pmtracebegin pmtraceend pmtraceabort pmtracepoint pmtraceobs pmtracecounter pmtracestate
           pmtracecount pmtraceerrstr pmtrace_tag pmtrace_point pmtrace_observe pmtrace_count pmtrace_begin
-          pmtrace_end pmtrace_abort pmtrace_flush pmtrace_stats
+          pmtrace_end pmtrace_abort pmtrace_flush pmtrace_mmv pmtrace_stats
           pmtraceadd pmtrace_add pmtrace_tag_with pmtrace_tag_text pmtrace_describe
           pmtrace_begin_from pmtrace_begin_under pmtrace_attach pmtrace_detach pmtrace_context
           pmtrace_context_state pmtrace_is_captured pmtrace_note pmtrace_note_number pmtrace_link
