@@ -47,11 +47,12 @@ See pcp-trace(1).
 
 constexpr int kWrongUsage = 2;
 
-// After an exception: the machine has no descriptors, processes or memory left.
-int give_up(const char* word, const std::exception& problem) {
+int run(const Word& word, int argc, char* const* argv) try {
+  return word.run(argc, argv);
+} catch (const std::exception& problem) {  // no descriptors, processes or memory left
   constexpr int kRecordFailed = 125;
-  complain(word, problem.what());
-  return std::string_view(word) == "record" ? kRecordFailed : kWrongUsage;
+  complain(word.name, problem.what());
+  return std::string_view(word.name) == "record" ? kRecordFailed : kWrongUsage;
 }
 
 int start(int argc, char** argv) {
@@ -60,11 +61,7 @@ int start(int argc, char** argv) {
   // write() reports a file's size limit. `record` does this where its program does not inherit it.
   if (word != "record") std::signal(SIGXFSZ, SIG_IGN);
   for (const Word& each : kWords)
-    if (word == each.name) try {
-        return each.run(argc - 1, argv + 1);
-      } catch (const std::exception& problem) {
-        return give_up(each.name, problem);
-      }
+    if (word == each.name) return run(each, argc - 1, argv + 1);
   if (word == "--help" || word == "-?" || word == "help") {
     std::cout << kUsage;
     return EXIT_SUCCESS;

@@ -184,9 +184,10 @@ class PrivatePmcd:
 
     def __init__(self, agent=STOCK_AGENT, options=(), namespace=None, environment=None,
                  host_name=None, mmv=False):
-        """`mmv`: with PCP's agent for files of mmv(5), too; they are in tmp/mmv. `options` are the agent's, beside -d, -I and -l. `namespace` is the agent's `root` file;
+        """`options` are the agent's, beside -d, -I and -l. `namespace` is the agent's `root` file;
         without it, the one that PCP ships. `environment` adds to pmcd's and the agent's.
-        `host_name` is what pmcd calls this machine."""
+        `host_name` is what pmcd calls this machine. `mmv`: with PCP's agent for files of mmv(5),
+        too; they are in tmp/mmv."""
         self.agent = agent
         self.options = list(options)
         self._namespace = namespace or STOCK_NAMESPACE

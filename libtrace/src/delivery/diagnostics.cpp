@@ -4,16 +4,15 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
-#include <iterator>
 
 #include "delivery/harmless_write.hpp"
 #include "record/errno_stays.hpp"
 #include "record/no_cancellation.hpp"
+#include "record/without_controls.hpp"
 
 namespace pcp::trace::client {
 namespace {
@@ -45,13 +44,7 @@ void write_line(int fd, const std::string& text) {
   const std::uint64_t lost = lines_lost.exchange(0, std::memory_order_relaxed);
   std::string line;
   if (lost > 0) line = "pcp_trace: " + std::to_string(lost) + " lines before this one are lost\n";
-  // Texts name tags, which may come from a request: nothing that a terminal obeys, or a second
-  // line.
-  line += "pcp_trace: ";
-  std::replace_copy_if(
-      text.begin(), text.end(), std::back_inserter(line),
-      [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
-  line += '\n';
+  line += "pcp_trace: " + without_controls(text) + '\n';
   if (line.size() > PIPE_BUF) line.replace(PIPE_BUF - 4, line.npos, "...\n");
   if (!write_harmlessly(fd, line)) lines_lost.fetch_add(lost + 1, std::memory_order_relaxed);
 }

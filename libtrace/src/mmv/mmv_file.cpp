@@ -20,6 +20,7 @@
 
 #include "mmv/mmv_metrics.hpp"
 #include "record/cut_text.hpp"
+#include "record/without_controls.hpp"
 #include "wire/dimensions.hpp"
 
 namespace pcp::trace::client {
@@ -107,13 +108,6 @@ std::int32_t number_of(pid_t pid, std::size_t index) {
   return static_cast<std::int32_t>(process << 10 | static_cast<std::uint32_t>(index));
 }
 static_assert(MmvTotals::kMostInstances + kTraceTypes.size() <= 1 << 10);
-
-std::string without_controls(std::string_view text) {
-  std::string shown(text);
-  std::replace_if(
-      shown.begin(), shown.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
-  return shown;
-}
 
 // Empty if it is too long for a label.
 std::string json_of(std::string_view name, std::string_view value) {

@@ -53,6 +53,7 @@ constexpr const char* kPercentile =
     "value: there were none in that time.";
 constexpr const char* kSinceStart = "Since the start of the process.";
 
+// Those of one type are neighbours.
 constexpr std::array kAllMetrics{
     MmvMetric{"transact.count", TraceType::Transact, 1, Unsigned64, Counter, MmvUnits::Count,
               "completed transactions, by tag", kSinceStart, calls<&Delta::count>},
@@ -113,8 +114,6 @@ constexpr std::array kAllMetrics{
               "sum of all that was added to a counter, by tag", kSinceStart, total}};
 
 }  // namespace
-
-std::span<const MmvMetric> mmv_metrics() { return kAllMetrics; }
 
 std::span<const MmvMetric> mmv_metrics(TraceType type) {
   const auto is_other = [type](const MmvMetric& metric) { return metric.type != type; };

@@ -31,8 +31,6 @@ struct MmvMetric {
   std::uint64_t (*bits)(const MmvInstance&);
 };
 
-// Those of one type are neighbours.
-std::span<const MmvMetric> mmv_metrics();
 std::span<const MmvMetric> mmv_metrics(TraceType type);
 
 }  // namespace pcp::trace::client

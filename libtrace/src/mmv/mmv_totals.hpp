@@ -55,7 +55,6 @@ class MmvTotals {
 
   // In order of their first calls; never removed.
   std::deque<MmvInstance>& instances() { return instances_; }
-  bool has_open() const { return has_open_; }
 
  private:
   MmvInstance& find_or_make(const Tag* tag, TraceType type);
