@@ -174,7 +174,13 @@ class OfAProgram(MmvTestCase):
         self.assertEqual(self.files(), [f"shop_{next_one.pid}"])
 
     def test_of_a_child_are_its_own(self):
-        forked = subprocess.Popen([program("forked")], env=self.environment_of(), text=True, stdin=subprocess.PIPE,
+        self.check_of_a_child(self.environment_of())
+
+    def test_are_there_if_the_program_itself_gives_the_name(self):
+        self.check_of_a_child(self.environment_of(PCP_TRACE_MMV=None), "shop")
+
+    def check_of_a_child(self, environment, *name):
+        forked = subprocess.Popen([program("forked"), *name], env=environment, text=True, stdin=subprocess.PIPE,
                                   stdout=subprocess.PIPE)
         self.addCleanup(forked.communicate)
         expected = {tuple(forked.stdout.readline().split()) for _ in range(2)}
