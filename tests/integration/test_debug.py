@@ -16,7 +16,7 @@ import termios
 import unittest
 
 from private_pmcd import PATIENCE_S, ReservedPort
-from trace_test import OUR_LIBRARY, TraceTestCase, everybodys_folder, library_environment, program
+from trace_test import OUR_LIBRARY, TraceTestCase, everybodys_folder, library_environment, program, without_leaks
 
 LINES_OF_MANY = 4 * 2000  # as in debugged.c
 PAGE = 4096
@@ -37,11 +37,8 @@ class DebugTestCase(TraceTestCase):
 
     def debug(self, environment, *acts, **options):
         """Runs a program to its good end; gives its standard error, or the file's text."""
-        # The leak sanitizer reports false leaks in a forked child.
-        sanitizer = os.environ.get("ASAN_OPTIONS", "")
-        environment = environment | {"ASAN_OPTIONS": f"{sanitizer}:detect_leaks=0"}
         options = {"stderr": subprocess.PIPE, "cwd": self.directory} | options
-        done = subprocess.run([program("debugged"), *acts], env=environment, text=True, check=False,
+        done = subprocess.run([program("debugged"), *acts], env=without_leaks(environment), text=True, check=False,
                               stdout=subprocess.PIPE, timeout=PATIENCE_S, **options)
         self.assertEqual(done.returncode, 0, f"{done.stdout}{done.stderr}")
         self.printed = done.stdout

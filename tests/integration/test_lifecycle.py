@@ -2,13 +2,12 @@
 """Unusual moments in the life of a process (lifecycle.c), with and without an agent: the process ends well and in time;
 no call is lost or counts twice, and children keep no descriptor."""
 
-import os
 import subprocess
 import tempfile
 import unittest
 
 from private_pmcd import PATIENCE_S, ReservedPort
-from trace_test import TraceTestCase, everybodys_folder, library_environment, program
+from trace_test import TraceTestCase, everybodys_folder, library_environment, program, without_leaks
 
 # The agent's expected counts for each moment.
 MOMENTS = {
@@ -37,14 +36,11 @@ MOMENTS = {
 class Lifecycle(TraceTestCase):
     def live(self, moment, environment):
         """Gives the program's output."""
-        # The leak sanitizer reports false leaks in the forked child of a program with threads.
-        sanitizer = os.environ.get("ASAN_OPTIONS", "")
-        environment = environment | {"ASAN_OPTIONS": f"{sanitizer}:detect_leaks=0"}
         if moment == "constructor":
             environment = environment | {"LIFECYCLE_CONSTRUCTOR": "1"}
         with everybodys_folder() as everybodys:
             done = subprocess.run([program("lifecycle"), moment], text=True, capture_output=True, timeout=2 * PATIENCE_S,
-                                  env=environment | {"LIFECYCLE_EVERYBODYS": everybodys}, check=False)
+                                  env=without_leaks(environment) | {"LIFECYCLE_EVERYBODYS": everybodys}, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""), moment)
         return done.stdout
 

@@ -12,7 +12,7 @@ import unittest
 import recorded
 from pmlogger import Pmlogger
 from private_pmcd import PATIENCE_S, is_running, wait_until
-from trace_test import OUR_LIBRARY, TraceTestCase, library_environment, program
+from trace_test import OUR_LIBRARY, TraceTestCase, library_environment, program, without_leaks
 
 FETCHES = int(os.environ.get("TRACE_FETCHES", 600))
 KILLS = int(os.environ.get("TRACE_KILLS", 20))
@@ -180,8 +180,8 @@ class OfAProgram(MmvTestCase):
         self.check_of_a_child(self.environment_of(PCP_TRACE_MMV=None), "shop")
 
     def check_of_a_child(self, environment, *name):
-        forked = subprocess.Popen([program("forked"), *name], env=environment, text=True, stdin=subprocess.PIPE,
-                                  stdout=subprocess.PIPE)
+        forked = subprocess.Popen([program("forked"), *name], env=without_leaks(environment), text=True,
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.addCleanup(forked.communicate)
         expected = {tuple(forked.stdout.readline().split()) for _ in range(2)}
         wait_until(lambda: self.counts_by_process() == expected, what="the counts of both")
@@ -192,8 +192,8 @@ class OfAProgram(MmvTestCase):
         for life in ("forked", "forked-twice", "forked-and-execed", "execed", "pre-forked", "daemonized", "left-quickly",
                      "main-left", "main-left-alone", "interrupted-quickly"):
             with self.subTest(life):
-                done = subprocess.run([program("lifecycle"), life], env=self.environment_of(), capture_output=True,
-                                      text=True, timeout=PATIENCE_S, check=False)
+                done = subprocess.run([program("lifecycle"), life], env=without_leaks(self.environment_of()),
+                                      capture_output=True, text=True, timeout=PATIENCE_S, check=False)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 wait_until(lambda: self.files() == [], what="the end of the last process")
 

@@ -19,7 +19,7 @@ from private_pmcd import (PATIENCE_S, children_of, is_running, pcp_configuration
                           wait_until)
 from test_lifecycle import MOMENTS
 from trace_test import (OUR_LIBRARY, OUR_PMTRACE, PERMISSION, STOCK_AGENT, STOCK_LIBRARY, STOCK_PMTRACE, TraceTestCase,
-                        everybodys_folder, library_environment, program)
+                        everybodys_folder, library_environment, program, without_leaks)
 
 # Also without pending records.
 CLOSE_THEIR_SESSION = ("daemonized", "main-left-untraced", "main-left-in-child", "pre-forked")
@@ -96,8 +96,7 @@ class Programs(Recording):
                 self.assertEqual(recorded.complaints(self.folder), "")
 
     def test_that_live_unusually(self):
-        environment = self.plain_environment(
-            ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0")
+        environment = without_leaks(self.plain_environment())
         # Servers that root starts have workers of another user.
         moments = MOMENTS | {"workers-of-another-user": {"master": 1, "worker": 4}}
         for moment, counts in moments.items():

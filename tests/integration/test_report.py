@@ -12,7 +12,7 @@ import unittest
 import recorded
 from pmlogger import Pmlogger
 from private_pmcd import PATIENCE_S, wait_until
-from trace_test import STOCK_AGENT, STOCK_LIBRARY, TraceTestCase, library_environment, program
+from trace_test import STOCK_AGENT, STOCK_LIBRARY, TraceTestCase, library_environment, program, without_leaks
 
 CALLS = ["begin a", "end a", "point p", "obs 7 o", "counter 3 c"]
 
@@ -20,8 +20,7 @@ CALLS = ["begin a", "end a", "point p", "obs 7 o", "counter 3 c"]
 def report(*arguments, environment=None, directory=None):
     """Gives the process, which has ended, with its output."""
     if {"-a", "--archive"} & set(arguments):  # libpcp never frees these options' names
-        leaks = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
-        environment = (environment or dict(os.environ)) | {"ASAN_OPTIONS": leaks}
+        environment = without_leaks(environment or dict(os.environ))
     return subprocess.run([recorded.COMMAND, "report", *arguments], text=True, capture_output=True,
                           timeout=PATIENCE_S, check=False, env=environment, cwd=directory,
                           stdin=subprocess.DEVNULL)

@@ -9,6 +9,8 @@ from xml.etree import ElementTree
 from steps import LOGS, Step
 
 MOST_LINES = 60
+# The last lines of a run, for the reader of a CI machine that shows no more, have so many of each failed test.
+LAST_LINES = 8
 
 
 def address_space_kept_small(command):
@@ -52,6 +54,7 @@ class TestsStep(Step):
         self._results = os.path.join(LOGS, re.sub("[^a-z0-9]+", "-", name) + ".xml")
         self.passed = self.failed = self.skipped = 0
         self.count = ""
+        self.failures = []  # lines
         command = ctest_command(preset, "--output-junit", self._results, *arguments)
         super().__init__(name, command, minutes, "tests", after, TestsStep._read_results)
 
@@ -75,15 +78,19 @@ class TestsStep(Step):
         report = []
         for case in bad:
             name = case.get("name")
-            report += [f"--- {name}", *own_words(case.findtext("system-out") or ""),
+            words = own_words(case.findtext("system-out") or "")
+            self.failures += [f"{self.name}: {name}", *words[-LAST_LINES:]]
+            report += [f"--- {name}", *words,
                        f"    again: ctest --preset {self._preset} -R '^{re.escape(name)}$'",
                        f"    often: ./run test hunt '^{re.escape(name)}$' {self._preset}"]
         self.report = "\n".join(report)
 
 
 def say_total(steps):
-    """Prints the line that CI machines look for."""
+    """Prints the ends of the failed tests once more, and the line that CI machines look for."""
     tests = [step for step in steps if isinstance(step, TestsStep)]
+    for step in tests:
+        print("".join(line + "\n" for line in step.failures), end="")
     total = {word: sum(getattr(step, word) for step in tests) for word in ("passed", "failed", "skipped")}
     print(", ".join(f"{number} {word}" for word, number in total.items() if number or word != "skipped"))
     sys.stdout.flush()
