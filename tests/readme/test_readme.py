@@ -3,83 +3,42 @@
 run, and are seen in the metrics. The variables that the README lists are those that the library reads."""
 
 import os
-import pathlib
 import re
 import shlex
 import subprocess
 import sys
-import tempfile
 import unittest
 
+from examples import SOURCE, ExamplesTestCase, example
 from private_pmcd import PrivatePmcd
 from trace_test import OUR_AGENT, OUR_LIBRARY, OUR_PMTRACE, library_environment
 
-SOURCE = pathlib.Path(os.environ["TRACE_SOURCE"])
 README = (SOURCE / "README.md").read_text(encoding="utf-8")
 BINDINGS = (SOURCE / "libtrace/docs/bindings.md").read_text(encoding="utf-8")
-WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 
-def example(language, page=README):
-    """Gives the page's only example in this language."""
-    (text,) = re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    return text
-
-
-class Readme(unittest.TestCase):
-    def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.directory = pathlib.Path(directory.name)
-
-    def write(self, name, text):
-        path = self.directory / name
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    def counts_of(self, *command):
-        """Runs an example, which must print nothing. Gives the counts of its tags."""
-        with PrivatePmcd(agent=OUR_AGENT.path, namespace=OUR_AGENT.namespace) as pmcd:
-            environment = pmcd.environment(OUR_LIBRARY)
-            environment["PATH"] = f"{os.path.dirname(OUR_PMTRACE)}:{environment['PATH']}"
-            done = subprocess.run(command, env=environment, check=True, capture_output=True,
-                                  text=True, timeout=60)
-            self.assertEqual(done.stderr, "")
-            return done.stdout, {metric: pmcd.values(f"trace.{metric}") for metric in (
-                "transact.count", "transact.aborts", "point.count", "observe.value",
-                "counter.value", "counter.total")}
-
-    def run_example(self, language, suffix, compiler, standard, *libraries):
-        source = self.write("example" + suffix, example(language))
-        program = self.directory / "example"
-        subprocess.run([*compiler.split(), f"-std={standard}", *WARNINGS,
-                        f"-I{SOURCE}/libtrace/include", source, "-o", program, *libraries,
-                        OUR_LIBRARY], check=True)
-        printed, counts = self.counts_of(program)
+class Readme(ExamplesTestCase):
+    def run_example(self, language):
+        """Runs the README's example in this language, which must print nothing. Gives the counts of its tags."""
+        printed, counts = self.counts_of(*self.command_of(language, example(language, README)))
         self.assertEqual(printed, "")
         return counts
 
     @unittest.skipUnless("TRACE_FC" in os.environ, "this machine has no Fortran compiler")
     def test_the_fortran_example(self):
-        counts = self.run_example("fortran", ".f90", os.environ["TRACE_FC"], "f2008",
-                                  f"-I{os.environ['TRACE_FORTRAN_MODULES']}",
-                                  os.environ["TRACE_FORTRAN_LIBRARY"])
+        counts = self.run_example("fortran")
         self.assertEqual(counts["transact.count"], {"relax": 3})
         self.assertAlmostEqual(counts["observe.value"]["residual"], 1 / 3, 6)
 
     @unittest.skipUnless("TRACE_JAVA" in os.environ, "this machine has no JDK")
     def test_the_java_example(self):
-        source = self.write("Shop.java", example("java"))
-        printed, counts = self.counts_of(
-            os.environ["TRACE_JAVA"], "-cp", os.environ["TRACE_JAR"], source)
-        self.assertEqual(printed, "")
-        self.assertEqual(counts, {
+        self.assertEqual(self.run_example("java"), {
             "transact.count": {"request": 1}, "transact.aborts": {"request": 1},
             "point.count": {}, "observe.value": {"queue-length": 170}, "counter.value": {},
             "counter.total": {}})
 
     def test_the_shell_example(self):
-        _, counts = self.counts_of("sh", self.write("example.sh", example("sh")))
+        _, counts = self.counts_of(*self.command_of("sh", example("sh", README)))
         self.assertEqual(counts, {
             "transact.count": {"nap": 1}, "transact.aborts": {"nap": 0},
             "point.count": {"done{disk=sda}": 1}, "observe.value": {"queue-length": 17},
@@ -133,13 +92,13 @@ for wrong in (17, "a\\0b"):
             self.assertEqual(done.stdout, "".join(f"{each}\n" for each in shown))
 
     def test_the_c_example(self):
-        self.assertEqual(self.run_example("c", ".c", os.environ["TRACE_CC"], "c99"), {
+        self.assertEqual(self.run_example("c"), {
             "transact.count": {"request": 1}, "transact.aborts": {"request": 0},
             "point.count": {"cache-miss": 1}, "observe.value": {"queue-length": 17},
             "counter.value": {"log-length": 81920}, "counter.total": {"bytes-sent": 4096}})
 
     def test_the_cpp_example(self):
-        self.assertEqual(self.run_example("cpp", ".cpp", os.environ["TRACE_CXX"], "c++17"), {
+        self.assertEqual(self.run_example("cpp"), {
             "transact.count": {"request": 1}, "transact.aborts": {"request": 1},
             "point.count": {}, "observe.value": {"queue-length": 170}, "counter.value": {},
             "counter.total": {"bytes-sent": 8192}})
