@@ -38,9 +38,16 @@ class Pmproxy:
 
     def ask(self, what, **parameters):
         """Gives its answer about this pmcd, None if there is none."""
+        return self._get(f"pmapi/{what}", parameters)
+
+    def scrape(self, **parameters):
+        """Gives what Prometheus gets of this pmcd."""
+        return self._get("metrics", parameters)
+
+    def _get(self, path, parameters):
         query = urllib.parse.urlencode({"hostspec": self._pmcd.host(unix=True), **parameters})
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self._port.number}/pmapi/{what}?{query}",
+            with urllib.request.urlopen(f"http://127.0.0.1:{self._port.number}/{path}?{query}",
                                         timeout=PATIENCE_S) as answer:
                 return answer.read().decode()
         except urllib.error.HTTPError as refusal:

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The pages for readers who come from another library. Each example of ours is compiled and run, and the tools then
+print what the page shows. Each example of theirs is compiled, too, if Debian 12 has the library: it has neither
+OpenTelemetry for C++ nor Parfait."""
+
+import contextlib
+import os
+import re
+import shlex
+import socket
+import subprocess
+import unittest
+
+from examples import SOURCE, ExamplesTestCase, example, examples
+from private_pmcd import PATIENCE_S, PrivatePmcd
+from pmproxy import Pmproxy
+from trace_test import OUR_AGENT, OUR_LIBRARY, STOCK_LIBRARY, library_environment
+
+DOCS = SOURCE / "libtrace/docs"
+PAGES = {path.stem: path.read_text(encoding="utf-8") for path in DOCS.glob("from-*.md")}
+OURS = ("c", "cpp", "fortran", "java", "sh")
+# Their headers need more than C99.
+GNU_C = ("-std=gnu11", "-Wno-pedantic")
+MONITOR = {"PATH": "/usr/bin:/bin"}
+
+
+def printed_by(tool, *arguments):
+    return subprocess.run([tool, *arguments], env=MONITOR, check=True, capture_output=True, text=True,
+                          timeout=PATIENCE_S).stdout
+
+
+def facts(session):
+    """Gives each line of a terminal's session below its heading, but not the numbers of instances: they follow the order
+    in which the agent hears of the tags, and that is not always the same."""
+    found = []
+    for line in session.splitlines():
+        heading = heading if line.startswith(" ") else line
+        found.append((heading, re.sub(r"inst \[\d+ ", "inst [", line)))
+    return sorted(found)
+
+
+class OurCalls(ExamplesTestCase):
+    def shown(self, session, pmcd, printed_by_example):
+        """Gives what a page's session of a terminal looks like with this pmcd; empty lines are left out."""
+        lines = []
+        for command in re.findall(r"^\$ (.*)$", session, re.MULTILINE):
+            tool, *arguments = shlex.split(command)
+            printed = (printed_by_example if tool == "./app" else
+                       printed_by(tool, "-h", pmcd.host(), *arguments))
+            lines += [f"$ {command}", *filter(None, printed.splitlines())]
+        return "".join(f"{line}\n" for line in lines)
+
+    def theirs_that_loads_ours(self, text):
+        program = self.compiled("c", text, STOCK_LIBRARY)
+        loaded = subprocess.run([program], env=library_environment(OUR_LIBRARY, LD_TRACE_LOADED_OBJECTS=1), check=True,
+                                capture_output=True, text=True, timeout=PATIENCE_S).stdout
+        self.assertIn(OUR_LIBRARY, loaded)
+        return program
+
+    def check(self, name):
+        """Each example of ours comes before a session that shows its values."""
+        with contextlib.ExitStack() as life:
+            kinds = []
+            for kind, text in examples(PAGES[name]):
+                if kind == "console":
+                    self.assertEqual(facts(self.shown(text, *after)), facts(text))
+                elif kind in OURS or kind == "c unchanged":
+                    life.close()
+                    command = self.command_of(kind, text) if kind in OURS else [self.theirs_that_loads_ours(text)]
+                    after = life.enter_context(self.pmcd_after(*command))
+                else:
+                    self.assertIn(" theirs", kind)
+                    continue
+                kinds.append(kind == "console")
+            self.assertEqual(kinds, [False, True] * max(len(kinds) // 2, 1))
+
+    def test_calls_have_partners(self):
+        """Each number in the examples of another library is in ours, too."""
+        for name, page in PAGES.items():
+            numbers = {True: set(), False: set()}
+            for kind, text in examples(page):
+                for found in re.findall(r"(?://|/\*|#) (\d+(?:, \d+)*)\b", text):
+                    numbers[kind not in OURS] |= set(found.split(", "))
+            self.assertTrue(numbers[True], name)
+            self.assertEqual(numbers[True], numbers[False], name)
+
+    def test_from_opentelemetry(self):
+        self.check("from-opentelemetry")
+
+    def test_from_prometheus_cpp(self):
+        self.check("from-prometheus-cpp")
+
+    def test_from_statsd(self):
+        self.check("from-statsd")
+
+    @unittest.skipUnless("TRACE_JAVA" in os.environ, "this machine has no JDK")
+    def test_from_mmv(self):
+        self.check("from-mmv")
+
+    def test_from_lttng(self):
+        self.check("from-lttng")
+
+    def test_from_libpcp_trace(self):
+        self.check("from-libpcp-trace")
+
+    def test_prometheus_gets_them_from_pmproxy(self):
+        ours = self.command_of("cpp", example("cpp", PAGES["from-prometheus-cpp"]))
+        with self.pmcd_after(*ours) as (pmcd, _), Pmproxy(pmcd) as proxy:
+            (query,) = re.findall(r"/metrics\?names=([\w.]+)", PAGES["from-prometheus-cpp"])
+            self.assertRegex(proxy.scrape(names=query), r'\ntrace_counter_total\{.*route="/cart".*\} 4097')
+
+    def test_all_pages_are_here_and_in_the_readme(self):
+        readme = (SOURCE / "README.md").read_text(encoding="utf-8")
+        linked = re.findall(r"\(libtrace/docs/(from-[\w-]+)\.md\)", readme)
+        tested = [name[5:].replace("_", "-") for name in dir(self) if name.startswith("test_from_")]
+        self.assertEqual((sorted(linked), tested), (sorted(PAGES), sorted(PAGES)))
+
+    def test_links_lead_somewhere(self):
+        for name, page in PAGES.items():
+            for target in re.findall(r"\]\(([^)#]+)", page):
+                self.assertTrue((DOCS / target).exists(), f"{name}: {target}")
+
+    def test_names_are_right(self):
+        known = set(re.findall(r"\w+", "".join((SOURCE / path).read_text(encoding="utf-8") for path in (
+            "README.md", "libtrace/include/pcp/trace.h", "libtrace/man/pmtrace.3"))))
+        with PrivatePmcd(agent=OUR_AGENT.path, namespace=OUR_AGENT.namespace) as pmcd:
+            for metric in printed_by("pminfo", "-h", pmcd.host(), "trace", "tracing").split():
+                known |= {metric, metric.rpartition(".")[0]}
+        for name, page in PAGES.items():
+            named = re.findall(r"\b(?:(?:pmtrace|PMTRACE_|PCP_TRACE_)\w+|trac(?:e|ing)\.(?!hp*\b)[a-z]+(?:\.\w+)?)", page)
+            self.assertEqual(set(named) - known, set(), name)
+
+
+class TheirCalls(ExamplesTestCase):
+    def test_prometheus_cpp(self):
+        self.compiled("cpp", example("cpp theirs", PAGES["from-prometheus-cpp"]),
+                      "-lprometheus-cpp-pull", "-lprometheus-cpp-core")
+
+    def test_mmv(self):
+        self.compiled("c", example("c theirs", PAGES["from-mmv"]), *GNU_C, "-lpcp_mmv", "-lpcp")
+
+    def test_lttng(self):
+        page = PAGES["from-lttng"]
+        self.write("shop-tp.h", example("c theirs shop-tp.h", page))
+        self.compiled("c", example("c theirs", page), f"-I{self.directory}", *GNU_C, "-llttng-ust", "-ldl")
+
+    def test_statsd(self):
+        """The client sends what the comments say."""
+        text = example("python theirs", PAGES["from-statsd"])
+        expected = re.findall(r"# \d+ +(\S+)$", text, re.MULTILINE)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+            server.bind(("127.0.0.1", 0))
+            server.settimeout(PATIENCE_S)
+            # Debian's Python, for which Debian has the client.
+            subprocess.run(["/usr/bin/python3", self.write("theirs.py", text)], check=True, timeout=PATIENCE_S,
+                           env=MONITOR | {"STATSD_HOST": "127.0.0.1", "STATSD_PORT": str(server.getsockname()[1])})
+            received = [server.recv(512).decode() for _ in expected]
+        self.assertEqual(len(expected), 10)
+        self.assertEqual(*([re.sub(r"[\d.]+\|ms", "TIME|ms", line) for line in lines] for lines in (received, expected)))
+
+
+if __name__ == "__main__":
+    unittest.main()
