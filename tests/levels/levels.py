@@ -39,7 +39,7 @@ LOOKS_OF = {"clang-format": "14.", "shellcheck": "0.9.", "clang-tidy": "14."}
 LEFT_OUT = """\
 Left out: the release built file by file, with unit and stress tests and installed packages; integration tests with
 the address sanitizer; the thread sanitizer on the engine and the agent; clang-tidy; coverage; the fuzzers; 160 of
-200 chaos schedules; the pages' examples of other libraries.
+200 chaos schedules; the examples of the pages from-*.md.
 They run with: ./run test all. Still longer: ./run nightly. In a browser: ./run test views."""
 
 
