@@ -6,6 +6,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "command/archive/sample.hpp"
 #include "command/model/guarded_reading.hpp"
@@ -37,6 +41,27 @@ std::vector<std::string> programs_with_mmv_files() {
   std::free(children);
   std::sort(programs.begin(), programs.end());
   return programs;
+}
+
+std::string_view first_word(std::string_view name) { return name.substr(0, name.find(' ')); }
+
+// The agent shows a tag whose first word another tag has with its number after that word. Gives the
+// tags as the programs call them: other runs give them other numbers.
+std::map<int, std::string> without_numbers(const std::map<int, std::string>& names) {
+  std::set<std::string_view> words;
+  for (const auto& [number, name] : names) words.insert(first_word(name));
+  std::map<int, std::string> tags;
+  std::set<std::string> taken;
+  for (const auto& [number, name] : names) {
+    const std::string suffix = '#' + std::to_string(number);
+    const std::string_view word = first_word(name);
+    std::string tag = name;
+    if (word.ends_with(suffix) && words.contains(word.substr(0, word.size() - suffix.size())))
+      tag.erase(word.size() - suffix.size(), suffix.size());
+    // Two tags that look the same stay two.
+    tags[number] = taken.insert(tag).second ? std::move(tag) : name;
+  }
+  return tags;
 }
 
 OwnedLabels labels_of_present_context() {
@@ -251,12 +276,12 @@ std::map<std::string, Description> ArchiveSource::descriptions(TraceType type) c
 
 std::map<int, std::string> ArchiveSource::instances(pmInDom domain) const {
   pmUseContext(context_.number());
-  return instances_by(pmGetInDom, domain);
+  return without_numbers(instances_by(pmGetInDom, domain));
 }
 
 std::map<int, std::string> ArchiveSource::instances_ever(pmInDom domain) const {
   pmUseContext(context_.number());
-  return instances_by(pmGetInDomArchive, domain);
+  return without_numbers(instances_by(pmGetInDomArchive, domain));
 }
 
 }  // namespace pcp::trace::command

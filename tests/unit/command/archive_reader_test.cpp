@@ -52,6 +52,20 @@ TEST_F(TotalsOf, ATagAreAllItsCallsAndTheirTime) {
   EXPECT_EQ(all.run.hosts, std::vector<std::string>{"saturn"});
 }
 
+// The agent tells such tags apart by their numbers, which follow the order in which they came.
+TEST_F(TotalsOf, TagsThatBeginWithTheSameWordAreTheSameInAllArchives) {
+  ArchiveOfTags one(path("saturn"), {"saturn"});
+  one.begin(0).sample(1, {{kCalls, {{"read log", 1.0}, {"read#2 page", 10.0}, {"v#3", 5.0}}}});
+  one.finish();
+  ArchiveOfTags other(path("jupiter"), {"jupiter"});
+  other.begin(0).sample(1, {{kCalls, {{"read page", 20.0}, {"read#2 log", 2.0}, {"v#3", 5.0}}}});
+  other.finish();
+  std::map<std::string, double> calls;
+  for (const Tag& tag : totals({"saturn", "jupiter"}).tags) calls[tag.name] = tag.calls;
+  EXPECT_EQ(calls,
+            (std::map<std::string, double>{{"read log", 3}, {"read page", 30}, {"v#3", 10}}));
+}
+
 TEST_F(TotalsOf, TagsWithMostTimeComeFirstThenThoseWithMostCalls) {
   ArchiveOfTags archive(path());
   archive.begin(0);
