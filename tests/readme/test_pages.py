@@ -107,7 +107,7 @@ class OurCalls(ExamplesTestCase):
         ours = self.command_of("cpp", example("cpp", PAGES["from-prometheus-cpp"]))
         with self.pmcd_after(*ours) as (pmcd, _), Pmproxy(pmcd) as proxy:
             (query,) = re.findall(r"/metrics\?names=([\w.]+)", PAGES["from-prometheus-cpp"])
-            self.assertRegex(proxy.scrape(names=query), r'\ntrace_counter_total\{.*route="/cart".*\} 4097')
+            self.assertRegex(proxy.get("metrics", names=query), r'\ntrace_counter_total\{.*route="/cart".*\} 4097')
 
     def test_all_pages_are_here_and_in_the_readme(self):
         readme = (SOURCE / "README.md").read_text(encoding="utf-8")
