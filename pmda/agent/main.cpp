@@ -119,7 +119,8 @@ int run(Options options) {
   become(options.user);
 
   const Reader reader = collector.reader();
-  Metrics metrics({options.domain, options.units, collector.port()}, reader, steady_now());
+  Metrics metrics({options.domain, options.units, collector.port(), options.stable_labels}, reader,
+                  steady_now());
   if (!options.debug.empty()) static_cast<void>(metrics.debug_options().replace(options.debug));
   Privileges users = privileges(options);
   SpanMonitors monitors(collector.spans(), users, options.capture, log_info);

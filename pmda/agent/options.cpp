@@ -43,6 +43,8 @@ pmLongOptions long_options[] = {
     {"capture", 1, 0, "FILTER", "spans that monitors see who have no filter of their own"},
     {"capture-remote", 0, 0, nullptr, "let monitors of other hosts see spans"},
     {"split", 1, 0, "LABELS", "labels of programs to keep their tags apart by, as in service,rank"},
+    {"stable-labels", 0, 0, nullptr,
+     "show only labels that a tag keeps for ever: those in its name"},
     {"help", 0, 'h', nullptr, "show this usage message and exit"},
     {"version", 0, 'v', nullptr, "show the version and exit"},
     PMDA_OPTIONS_END,
@@ -133,8 +135,8 @@ Result<void> take_option(int letter, const std::string& name, const char* text, 
         return take_mebibytes(text, options.engine.max_cumulative_bytes);
       if (name == "--span-memory") return take_mebibytes(text, options.span_bytes);
       if (name == "--capture") return take_filter(text, options.capture);
-      if (name == "--capture-remote") {
-        options.capture_remote = true;
+      if (name == "--capture-remote" || name == "--stable-labels") {
+        (name == "--capture-remote" ? options.capture_remote : options.stable_labels) = true;
         return {};
       }
       return take(parse_number(text, 1, kMostTags), options.engine.max_tags);

@@ -24,6 +24,7 @@ struct Options {
   AccessList access;                            // -A
   EngineOptions engine;                         // -T, -N, --max-tags, --histogram-memory
   std::vector<std::string> split;               // --split
+  bool stable_labels = false;                   // --stable-labels
   std::size_t span_bytes = Spans::kUsualBytes;  // --span-memory
   std::string capture;                          // --capture: in canonical form
   bool capture_remote = false;                  // --capture-remote

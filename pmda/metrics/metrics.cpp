@@ -39,7 +39,7 @@ const Origin kNobody;
 const Origin& origin_of(const LabelFacts& facts) { return facts.origin ? *facts.origin : kNobody; }
 
 std::size_t bytes_of_labels(const LabelFacts& facts) {
-  return facts.labels + (facts.origin ? bytes_of_labels(*facts.origin) : 0);
+  return facts.labels + (facts.origin && facts.kept != 0 ? bytes_of_labels(*facts.origin) : 0);
 }
 
 // Decides which labels have room. Descriptions get the remaining room.
@@ -67,6 +67,7 @@ void add_labels(LabelSets& sets, int instance, const LabelText& own, const Label
 Metrics::Metrics(const Settings& settings, Reader reader, Time now)
     : reader_(reader),
       port_(settings.port),
+      stable_labels_(settings.stable_labels),
       started_(now),
       table_(metric_table(settings.units)),
       tags_{TagInstances(TraceType::Transact), TagInstances(TraceType::Point),
@@ -167,9 +168,10 @@ int Metrics::tag_labels(TraceType type, pmLabelSet** sets) {
   reader_.instances(type, 0, [&](InstanceName&& each) { instances.push_back(std::move(each)); });
   return answer_labels(
       instances,
-      [](const InstanceName& tag) {
-        return LabelFacts{tag.instance, bytes_of_labels(tag), bytes_of_description(tag),
-                          tag.origin.get(), tag.labels_kept};
+      [this](const InstanceName& tag) {
+        return LabelFacts{tag.instance, bytes_of_labels(tag),
+                          stable_labels_ ? 0 : bytes_of_description(tag), tag.origin.get(),
+                          stable_labels_ ? 0 : tag.labels_kept};
       },
       [](const InstanceName& tag, bool shows_labels, bool shows_description) {
         return labels_of_tag(tag, shows_labels, shows_description);

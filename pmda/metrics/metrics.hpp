@@ -26,6 +26,7 @@ class Metrics {
     int domain = 0;
     ValueUnits units;
     std::uint16_t port = 0;
+    bool stable_labels = false;  // a tag shows only those in its name
   };
 
   Metrics(const Settings& settings, Reader reader, Time now);
@@ -69,6 +70,7 @@ class Metrics {
   Reader reader_;
   SpanDesk* desk_ = nullptr;
   std::uint16_t port_;
+  bool stable_labels_;
   Time started_;
   std::vector<Metric> table_;
   DebugOptions debug_;

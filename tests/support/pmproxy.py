@@ -24,7 +24,7 @@ class Pmproxy:
         has_server = str(self._key_server is not None).lower()
         servers = f"servers = 127.0.0.1:{self._key_server}\n"
         with open(self._pmcd.path("pmproxy.conf"), "w", encoding="utf-8") as file:
-            # pmproxy 6.0.3 cuts each answer that is longer than a chunk.
+            # pmproxy 6.0.3 sends one chunk only to a client that does not keep the connection, as Python's.
             file.write(f"[pmproxy]\nredis.enabled = {has_server}\nchunksize = 16777216\n"
                        f"[redis]\nenabled = {has_server}\n{servers}[pmseries]\nenabled = {has_server}\n{servers}"
                        f"[discover]\nenabled = {has_server}\n")

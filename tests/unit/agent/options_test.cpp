@@ -53,6 +53,7 @@ TEST_F(OptionsTest, HaveDefaults) {
   EXPECT_EQ(options.span_bytes, 64u << 20);
   EXPECT_EQ(options.capture, "");
   EXPECT_FALSE(options.capture_remote);
+  EXPECT_FALSE(options.stable_labels);
   EXPECT_FALSE(options.adopts_numbers);
 }
 
@@ -64,6 +65,12 @@ TEST_F(OptionsTest, NameTheLabelsThatSplitTags) {
   EXPECT_EQ(error({"--split", "rank,rank"}), "--split: \"rank\" is there twice");
   for (const char* bad : {"", "rank,", "Rank", "hostname", "tag", "_x", "a b"})
     EXPECT_TRUE(error({"--split", bad}).starts_with("--split: \"")) << bad;
+}
+
+TEST_F(OptionsTest, KeepLabelsStable) {
+  EXPECT_TRUE(good({"--stable-labels"}).stable_labels);
+  EXPECT_FALSE(good({"--stable-labels"}).capture_remote);
+  EXPECT_FALSE(good({"--capture-remote"}).stable_labels);
 }
 
 TEST_F(OptionsTest, AreTakenFromTheCommandLine) {

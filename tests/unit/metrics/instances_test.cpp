@@ -103,8 +103,12 @@ class Labels : public MetricsFixture {
   Labels() : MetricsFixture(kMostTags) {}
 
   std::map<int, std::string> labels(int identifier, int type) {
+    return labels(metrics_, identifier, type);
+  }
+
+  std::map<int, std::string> labels(Metrics& metrics, int identifier, int type) {
     pmLabelSet* sets = nullptr;
-    const int count = metrics_.labels(identifier, type, &sets, now_);
+    const int count = metrics.labels(identifier, type, &sets, now_);
     std::map<int, std::string> labels;
     for (int i = 0; i < count; ++i) {
       labels[static_cast<int>(sets[i].inst)] = std::string(sets[i].json, sets[i].jsonlen);
@@ -154,6 +158,19 @@ TEST_F(Labels, OfATagWinOverItsDescriptionAndThisOverWhatAProgramSaysOfItself) {
   EXPECT_EQ(labels(static_cast<int>(indom(1)), PM_LABEL_INSTANCES),
             (Sets{{1, R"({"tag":"b","unit":"own","zone":"us","service":"described"})"},
                   {2, R"({"tag":"c","service":"described","unit":"ms","zone":"eu"})"}}));
+}
+
+TEST_F(Labels, ThatAreStableAreThoseOfTheNameOnly) {
+  apply(TraceType::Point, "b{route=/x}", -1);
+  LabelText unit;
+  unit.add("unit", "ms");
+  const TagIndex tag = shared_.engine.tag(TraceType::Point, "b{route=/x}");
+  shared_.engine.note_origin(tag, shop());
+  auto description = std::make_shared<const LabelText>(unit);
+  shared_.engine.describe(tag, description);
+  Metrics stable({kDomain, {}, 4323, true}, reader_, now_);
+  EXPECT_EQ(labels(stable, static_cast<int>(indom(1)), PM_LABEL_INSTANCES),
+            (Sets{{1, R"({"tag":"b","route":"/x"})"}}));
 }
 
 TEST_F(Labels, OfProcessesHaveThePidAndWhatItSays) {

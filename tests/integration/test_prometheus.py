@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""pmproxy's page /metrics, as Prometheus reads it: each metric by its name, and series that stay the same series. tests/views
+has a real Prometheus."""
+
+import re
+import subprocess
+import unittest
+
+from grafana import Shop
+from pmproxy import Pmproxy
+from private_pmcd import wait_until
+from prometheus import Page
+from trace_test import TraceTestCase, program
+
+OF_HOST = {"hostname", "machineid", "domainname", "userid", "groupid", "trace_type", "instid"}
+TYPES = {"counter": "counter", "instant": "gauge", "discrete": "gauge"}
+
+
+class Prometheus(TraceTestCase):
+    def page(self, proxy):
+        return Page(proxy.get("metrics", names="trace"))
+
+    def numbers(self, pmcd):
+        """Gives Prometheus's type for each metric that PCP describes as a number and shows with a value."""
+        found = re.findall(r"^(trace\.\S+)\n +Data Type: (.*?)  InDom: .*\n +Semantics: (\w+) .*\n(?: +inst .*?| +)value ",
+                           pmcd.pminfo("-df", "trace"), re.MULTILINE)
+        return {name.replace(".", "_"): TYPES[semantics] for name, kind, semantics in found
+                if kind not in ("string", "aggregate")}
+
+    def test_gets_each_metric_that_is_a_number(self):
+        shop = Shop(self)
+        shop.work()
+        wait_until(lambda: shop.pmcd.values("trace.transact.p99"), what="percentiles")
+        wait_until(lambda: shop.pmcd.values("trace.client.sent"), what="the program's own numbers")
+        with Pmproxy(shop.pmcd) as proxy:
+            page = self.page(proxy)
+        numbers = self.numbers(shop.pmcd)
+        self.assertGreater(len(numbers), 50)
+        self.assertEqual(page.types, numbers)
+        self.assertEqual(set(page.samples), set(numbers))
+
+    def test_gets_the_values_and_labels_of_tags(self):
+        pmcd = self.start_pmcd()
+        self.trace(self.environment(pmcd, PCP_TRACE_SERVICE="shop", PCP_TRACE_LABELS="zone=eu"),
+                   'point a{route=/x}', 'obs 4 "quoted\\', "add 3 c")
+        with Pmproxy(pmcd) as proxy:
+            page = self.page(proxy)
+        own = {"agent", *OF_HOST}
+        seen = {name: [({key: label for key, label in labels.items() if key not in own}, value)
+                       for labels, value in page.samples[name]]
+                for name in ("trace_point_count", "trace_observe_value", "trace_counter_total")}
+        common = {"service": "shop", "zone": "eu"}
+        self.assertEqual(seen["trace_point_count"],
+                         [({"tag": "a", "route": "/x", "instname": "a{route=/x}", **common}, 1)])
+        self.assertEqual(seen["trace_counter_total"], [({"tag": "c", "instname": "c", **common}, 3)])
+        (labels, value), = seen["trace_observe_value"]
+        self.assertEqual((labels["instname"], value), ('"quoted\\', 4))
+
+    def series_before_and_after(self, *options):
+        """Gives the labels of one tag's series before and after other programs used it."""
+        pmcd = self.start_pmcd(options)
+        seen = []
+        with Pmproxy(pmcd) as proxy:
+            for service, zone in (("shop", "eu"), ("stock", "us")):
+                self.trace(self.environment(pmcd, PCP_TRACE_SERVICE=service, PCP_TRACE_LABELS=f"zone={zone}"),
+                           "point read{disk=sda}")
+                subprocess.run([program("described"), "KiB", service], check=True, env=self.environment(
+                    pmcd, PCP_TRACE_SERVICE=service, PCP_TRACE_FLUSH=1))
+                seen.append({frozenset(labels.items()) for labels, _ in self.page(proxy).samples["trace_point_count"]
+                             if labels["tag"] == "read"})
+        return [[dict(series) for series in each] for each in seen]
+
+    def test_sees_another_series_when_programs_disagree(self):
+        (before,), (after,) = self.series_before_and_after()
+        self.assertEqual(before["service"], "shop")
+        self.assertNotIn("service", after)
+
+    def test_sees_stable_series(self):
+        before, after = self.series_before_and_after("--split=service", "--stable-labels")
+        self.assertEqual([(series["tag"], series["disk"], series["service"]) for series in before],
+                         [("read", "sda", "shop")])
+        self.assertEqual({series["service"] for series in after}, {"shop", "stock"})
+        self.assertIn(before[0], after)
+        self.assertEqual([set(series) - OF_HOST for series in after], 2 * [{"tag", "disk", "service", "instname"}])
+
+    def test_sees_a_process_with_its_service(self):
+        pmcd = self.start_pmcd(["--stable-labels"])
+        traced = self.start_traced(self.environment(pmcd, PCP_TRACE_SERVICE="shop"))
+        traced.call("point a")
+        wait_until(lambda: pmcd.values("trace.client.sent"), what="the program's own numbers")
+        with Pmproxy(pmcd) as proxy:
+            (labels, _), = self.page(proxy).samples["trace_client_sent"]
+        self.assertEqual((labels["service"], labels["pid"]), ("shop", str(traced.pid)))
+
+
+if __name__ == "__main__":
+    unittest.main()
