@@ -100,9 +100,11 @@ def level_all():
 def level_views():
     release = built("release", 4, target=["--target", "views"])
     return [*release,
-            # If npm fails, the test that needs speedscope fails, and the others run all the same.
+            # If one fails, the test that needs it fails, and the others run all the same.
             plain("speedscope", ["tests/views/speedscope.sh", "build/speedscope"], 0.1, lane="tests"),
-            TestsStep("views tests", "views", 1, release)]
+            plain("types of Grafana", ["tests/views/grafana.sh", "build/grafana"], 0.1, lane="tests"),
+            plain("Prometheus", ["tests/views/prometheus.sh", "build/prometheus"], 0.1, lane="tests"),
+            TestsStep("views tests", "views", 2, release)]
 
 
 def level_matching(pattern):

@@ -1,0 +1,13 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Gets Debian's prometheus and promtool: into the directory $1, if they are not there. The package is not installed,
+# because it would start a service.
+set -eu
+mkdir -p "$1"
+cd "$1"
+if ! [ -x usr/bin/promtool ]; then
+    rm -f ./*.deb
+    apt-get -q download prometheus
+    dpkg --extract prometheus_*.deb .
+    rm -f ./*.deb
+fi

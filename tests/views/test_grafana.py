@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The dashboards for Grafana: checked by Grafana's own types, and with a key server that has what a pmlogger wrote, which is
+asked as grafana-pcp's data sources Valkey and Redis ask."""
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+from grafana import Shop, dashboards, targets
+from key_server import KeyServer
+from pmlogger import Pmlogger
+from pmproxy import Pmproxy
+from private_pmcd import PATIENCE_S, wait_until
+from trace_test import TraceTestCase
+
+MODULES = os.path.join(os.environ["GRAFANA"], "node_modules")
+COMPILE = ["node", f"{MODULES}/typescript/lib/tsc.js", "--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext"]
+TYPED = """import type {Dashboard, GraphFieldConfig, Panel} from "@grafana/schema";
+export const dashboard: Dashboard & {panels: Panel<Record<string, never>, GraphFieldConfig>[]} =
+"""
+
+
+def setUpModule():
+    if not os.path.exists(MODULES):
+        raise RuntimeError(f"no types of Grafana in {MODULES}: './run test views' gets them, from npm")
+
+
+class Types(unittest.TestCase):
+    def complaints(self, *some):
+        with tempfile.TemporaryDirectory(prefix="views-") as directory:
+            os.symlink(MODULES, f"{directory}/node_modules")
+            names = []
+            for dashboard in some:
+                names.append(f"{directory}/{dashboard['uid']}.ts")
+                with open(names[-1], "w", encoding="utf-8") as file:
+                    file.write(TYPED + json.dumps(dashboard))
+            done = subprocess.run([*COMPILE, *names], cwd=directory, capture_output=True, text=True,
+                                  timeout=PATIENCE_S, check=False)
+        return done.stdout + done.stderr
+
+    def test_fit_the_dashboards(self):
+        self.assertEqual(self.complaints(*(each for source in ("vector", "valkey", "redis")
+                                           for each in dashboards(source))), "")
+
+    def test_refuse_what_no_dashboard_has(self):
+        dashboard = dashboards("vector")[0]
+        self.assertIn('"lines"\' does not exist', self.complaints(dashboard | {"lines": []}))
+        self.assertIn("Type 'string' is not assignable to type 'number'", self.complaints(
+            dashboard | {"panels": [dashboard["panels"][0] | {"id": "1"}]}))
+
+
+class History(TraceTestCase):
+    def setUp(self):
+        self.shop = Shop(self)
+        pmcd = self.shop.pmcd
+        os.makedirs(pmcd.path("archives/pmlogger/shop"))
+        server = self.enterContext(KeyServer(pmcd.directory))
+        self.proxy = self.enterContext(Pmproxy(pmcd, server.port))
+        logger = Pmlogger(pmcd, pmcd.path("archives/pmlogger/shop/log"), every="500 msec")
+        self.addCleanup(logger.end)
+
+    def ask(self, what, **parameters):
+        return json.loads(self.proxy.get(f"series/{what}", **parameters))
+
+    def values(self, query):
+        """Gives what the data source would draw: the latest numbers of this query."""
+        self.shop.work()
+        series = self.ask("query", expr=query)
+        if not series:
+            return []
+        return [float(each["value"]) for each in self.ask("values", series=",".join(series), samples=1)]
+
+    def test_each_query_has_data(self):
+        asked = 0
+        wait_until(lambda: self.values("trace.agent.clients"), what="the key server's first values")
+        host, = self.ask("labels", names="hostname")["hostname"]  # what the variable "host" offers
+        for source in ("valkey", "redis"):
+            for dashboard in dashboards(source):
+                variables = {each["name"]: each.get("query") for each in dashboard["templating"]["list"]}
+                self.assertEqual(variables["host"], "label_values(hostname)")
+                for panel, target in targets(dashboard):
+                    self.assertIn('"$host"', target["expr"])
+                    query = target["expr"].replace("$host", host)
+                    wait_until(lambda q=query: self.values(q), what=f"{panel['title']}: {query}")
+                    self.assertEqual(self.ask("query", expr=target["expr"].replace("$host", "of nobody")), [])
+                    asked += 1
+        self.assertGreater(asked, 100)
+
+
+if __name__ == "__main__":
+    unittest.main()
