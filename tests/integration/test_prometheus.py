@@ -9,7 +9,7 @@ import unittest
 from grafana import Shop
 from pmproxy import Pmproxy
 from private_pmcd import wait_until
-from prometheus import Page
+from prometheus import Page, documented
 from trace_test import TraceTestCase, program
 
 OF_HOST = {"hostname", "machineid", "domainname", "userid", "groupid", "trace_type", "instid"}
@@ -82,6 +82,17 @@ class Prometheus(TraceTestCase):
         self.assertEqual({series["service"] for series in after}, {"shop", "stock"})
         self.assertIn(before[0], after)
         self.assertEqual([set(series) - OF_HOST for series in after], 2 * [{"tag", "disk", "service", "instname"}])
+
+    def test_gets_what_the_document_shows(self):
+        pmcd = self.start_pmcd(["--split=service", "--stable-labels"])
+        self.trace(self.environment(pmcd, PCP_TRACE_SERVICE="shop"),
+                   *3 * ["begin request{route=/cart}", "end request{route=/cart}"])
+        of_machine = re.compile(r'(hostname|machineid|domainname|userid|groupid)="[^"]*",?')
+        with Pmproxy(pmcd) as proxy:
+            shown = proxy.get("metrics", names="trace.transact.count")
+        pages = [[sorted(of_machine.sub("", line).strip().rstrip("}").split(",")) for line in page.strip().splitlines()]
+                 for page in (shown, documented("text")[0])]
+        self.assertEqual(*pages)
 
     def test_sees_a_process_with_its_service(self):
         pmcd = self.start_pmcd(["--stable-labels"])

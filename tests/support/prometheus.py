@@ -1,11 +1,20 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A page of metrics in Prometheus's text format, taken apart."""
+"""A page of metrics in Prometheus's text format, taken apart; and the examples of libtrace/docs/grafana.md."""
 
 import collections
+import os
 import re
 
 LABEL = r'[A-Za-z_]\w*="(?:[^"\\\n]|\\.)*"'
 SAMPLE = re.compile(rf'([A-Za-z_:][\w:]*)(?:\{{((?:{LABEL},?)*)\}})? (\S+)')
+
+DOCUMENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../libtrace/docs/grafana.md")
+
+
+def documented(language):
+    """Gives the document's examples in a language."""
+    with open(DOCUMENT, encoding="utf-8") as file:
+        return re.findall(rf"^```{language}\n(.*?)^```$", file.read(), re.MULTILINE | re.DOTALL)
 
 
 class Page:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A real Prometheus reads pmproxy's page /metrics, and its promtool checks the page."""
+"""A real Prometheus reads pmproxy's page /metrics with the settings of libtrace/docs/grafana.md, and its promtool checks the
+page."""
 
 import json
 import os
+import re
 import subprocess
 import unittest
 import urllib.parse
@@ -10,26 +12,20 @@ import urllib.request
 
 from pmproxy import Pmproxy
 from private_pmcd import PATIENCE_S, ReservedPort, wait_until
+from prometheus import documented
 from trace_test import TraceTestCase
 
 PROGRAMS = os.path.join(os.environ["PROMETHEUS"], "usr/bin")
-# As in libtrace/docs/grafana.md.
-SETTINGS = """scrape_configs:
-  - job_name: pcp
-    scrape_interval: 200ms
-    params: {names: [trace], hostspec: ["%s"]}
-    static_configs: [{targets: ["%s"]}]
-"""
-
-
 def setUpModule():
     if not os.path.exists(f"{PROGRAMS}/promtool"):
         raise RuntimeError(f"no promtool in {PROGRAMS}: './run test views' gets it, from Debian")
 
 
 class PrometheusTestCase(TraceTestCase):
+    options = ("--split=service", "--stable-labels")
+
     def setUp(self):
-        self.pmcd = self.start_pmcd(["--split=service", "--stable-labels"])
+        self.pmcd = self.start_pmcd(["-T", "2", "-N", "4", *self.options])
         self.proxy = self.enterContext(Pmproxy(self.pmcd))
 
     def trace_as(self, service, *calls):
@@ -53,13 +49,18 @@ class Promtool(PrometheusTestCase):
         self.assertIn("invalid escape sequence '\\x'", self.check())
 
 
-class Server(PrometheusTestCase):
-    def start(self):
+class ServerTestCase(PrometheusTestCase):
+    def start(self, more=""):
         port = self.enterContext(ReservedPort())
         self.address = f"127.0.0.1:{port.number}"
         page = urllib.parse.urlsplit(self.proxy.address("metrics"))
+        settings, = [each for each in documented("yaml") if "scrape_configs" in each]
+        for pattern, here in (("targets: .*?]", f'targets: ["{page.netloc}"]'), ("scrape_interval: .*", "scrape_interval: 200ms"),
+                              ("names: .trace.", f'names: [trace], hostspec: ["{self.pmcd.host(unix=True)}"]')):
+            settings, found = re.subn(pattern, here, settings)
+            self.assertEqual(found, 1, pattern)
         with open(self.pmcd.path("prometheus.yml"), "w", encoding="utf-8") as file:
-            file.write(SETTINGS % (self.pmcd.host(unix=True), page.netloc))
+            file.write(settings + more)
         server = subprocess.Popen(
             [f"{PROGRAMS}/prometheus", "--config.file", file.name, "--storage.tsdb.path", self.pmcd.path("prometheus"),
              "--web.listen-address", self.address], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -76,6 +77,8 @@ class Server(PrometheusTestCase):
             return None
         return {tuple(sorted(each["metric"].items())): float(each["value"][1]) for each in found}
 
+
+class Server(ServerTestCase):
     def test_adds_up_by_service(self):
         self.trace_as("shop", "point a", "point a", "point b{route=/cart}")
         self.start()
@@ -88,12 +91,38 @@ class Server(PrometheusTestCase):
         self.assertEqual(self.ask("sum(count_over_time(trace_point_count{tag='a',service='shop'}[1h])) > bool 1"), {(): 1})
         self.assertEqual(sorted(self.ask("count(last_over_time(trace_point_count[1h]))").values()), [3])
 
-    def test_finds_a_tag_beyond_ascii_by_its_bytes(self):
-        self.trace_as("shop", "point naïve")
+    def test_answers_each_query_of_the_document(self):
+        queries, beyond_ascii = documented("promql")
+        traced = self.start_traced(self.environment(self.pmcd, PCP_TRACE_SERVICE="shop"))
+        traced.call("point naïve")
+        traced.call("begin open")
         self.start()
-        query = r"""sum by (instname) (trace_point_count{tag="na\\xc3\\xafve"})"""
-        self.assertEqual(wait_until(lambda: self.ask(query), what="the tag"),
-                         {(("instname", r"na\xc3\xafve{service=shop}"),): 1})
+
+        def has_answer(query):
+            for call in ("begin request{route=/cart}", "end request{route=/cart}"):
+                traced.call(call)
+            return self.ask(query.replace("1m", "5s"))
+        self.assertEqual(len(queries.splitlines()), 6)
+        for query in queries.splitlines():
+            wait_until(lambda q=query: has_answer(q), what=query)
+        self.assertIn("shop", str(self.ask("sum by (service, route) (trace_transact_count{route='/cart'})")))
+        self.assertEqual(len(wait_until(lambda: self.ask(beyond_ascii), what="the tag")), 1)
+
+
+class Relabelled(ServerTestCase):
+    options = ()
+
+    def series(self):
+        return self.ask("count(last_over_time(trace_point_count[1h]))"), self.ask("sum(trace_point_count)")
+
+    def test_keeps_series_of_an_agent_without_options(self):
+        rules, = [each for each in documented("yaml") if "relabel" in each]
+        self.trace_as("shop", "point a")
+        self.start(rules)
+        wait_until(lambda: self.series() == ({(): 1}, {(): 1}), what="the first program")
+        self.trace_as("stock", "point a")
+        wait_until(lambda: self.series()[1] == {(): 2}, what="the second program")
+        self.assertEqual(self.series()[0], {(): 1})
 
 
 if __name__ == "__main__":
