@@ -31,7 +31,7 @@ class Shop:
     """A pmcd, and a program of the service `shop` with all kinds of calls, one of them open."""
 
     def __init__(self, test):
-        self.pmcd = test.start_pmcd(["-T", "2", "-N", "4"])
+        self.pmcd = test.start_pmcd(["-T", "400", "-N", "800"])  # intervals of half a second, and values stay
         self._program = test.start_traced(test.environment(self.pmcd, PCP_TRACE_SERVICE="shop"))
         self._program.call("begin open")
 
