@@ -35,7 +35,7 @@ class Shop:
         self._program = test.start_traced(test.environment(self.pmcd, PCP_TRACE_SERVICE="shop"))
         self._program.call("begin open")
 
-    def work(self):
-        for call in ("begin request", "end request", "begin request{route=/cart}", "abort request{route=/cart}",
+    def work(self, *more):
+        for call in (*more, "begin request", "end request", "begin request{route=/cart}", "abort request{route=/cart}",
                      "point cache-miss", "obs 17 queue-length", "add 4096 bytes-sent", "counter 81920 log-length"):
             self._program.call(call)
