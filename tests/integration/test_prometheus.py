@@ -12,7 +12,7 @@ from private_pmcd import wait_until
 from prometheus import Page, documented
 from trace_test import TraceTestCase, program
 
-OF_HOST = {"hostname", "machineid", "domainname", "userid", "groupid", "trace_type", "instid"}
+OF_HOST = {"hostname", "machineid", "machineid_sha256", "domainname", "userid", "groupid", "trace_type", "instid"}
 TYPES = {"counter": "counter", "instant": "gauge", "discrete": "gauge"}
 
 
@@ -87,7 +87,7 @@ class Prometheus(TraceTestCase):
         pmcd = self.start_pmcd(["--split=service", "--stable-labels"])
         self.trace(self.environment(pmcd, PCP_TRACE_SERVICE="shop"),
                    *3 * ["begin request{route=/cart}", "end request{route=/cart}"])
-        of_machine = re.compile(r'(hostname|machineid|domainname|userid|groupid)="[^"]*",?')
+        of_machine = re.compile(r'(hostname|machineid|machineid_sha256|domainname|userid|groupid)="[^"]*",?')
         with Pmproxy(pmcd) as proxy:
             shown = proxy.get("metrics", names="trace.transact.count")
         pages = [[sorted(of_machine.sub("", line).strip().rstrip("}").split(",")) for line in page.strip().splitlines()]
