@@ -37,7 +37,9 @@ class Live(TraceTestCase):
     def test_each_query_has_data(self):
         asked = 0
         for dashboard in dashboards("vector"):
+            self.assertIn("host", [each["name"] for each in dashboard["templating"]["list"]])
             for panel, target in targets(dashboard):
+                self.assertEqual(target["hostspec"], "$host")  # here it is the private pmcd
                 metric = target["expr"]
                 wait_until(lambda m=metric: self.has_value(m), what=f"{panel['title']}: {metric}")
                 asked += 1
