@@ -56,17 +56,6 @@ reload_pmcd() {
     wait_until has_seen_signal
 }
 
-# The file with what pmlogconf(1) offers to log, if there is a pmlogconf.
-LOG_GROUP=$PCP_VAR_DIR/config/pmlogconf/trace/spans
-
-# offer_to_log DIRECTORY: offers the spans of the agent in DIRECTORY.
-offer_to_log() {
-    [ -r "$1/pmlogconf.spans" ] && [ -d "${LOG_GROUP%/*/*}" ] || return 0
-    mkdir -p "${LOG_GROUP%/*}" && cp "$1/pmlogconf.spans" "$LOG_GROUP" && chmod 644 "$LOG_GROUP"
-}
-
-remove_empty_log_groups() { rmdir "${LOG_GROUP%/*}" 2>/dev/null || :; }
-
 # tell_of_lock NAMES: PCP's procedures wait silently. Other Installs hold the lock only briefly.
 tell_of_lock() {
     wait_until test ! -e "$1.lock" || {

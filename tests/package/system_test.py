@@ -62,9 +62,16 @@ class SystemTestCase(unittest.TestCase):
 
     def state(self):
         """All that Install and pcp-trace-system change."""
-        return {path: self.machine.read(path)
-                for path in (CONF, NAMES, *map("/var/lib/pcp/pmns/".__add__, ("trace", "tracing")),
-                             LOG_GROUP, LINKER_CONF, COMMAND)}
+        files = {path: self.machine.read(path)
+                 for path in (CONF, NAMES, *map("/var/lib/pcp/pmns/".__add__, ("trace", "tracing")),
+                              LINKER_CONF, COMMAND)}
+        return files | {"views": self.views()}
+
+    def views(self):
+        """Gives {place: file} of the links to our views, and of the folders that are made for them."""
+        found = self.must("find /etc/pcp /var/lib/pcp/config -type l -lname '*/pcp-trace/views/*' -printf '%p %l\n'"
+                          " -o -type d -name trace -printf '%p /\n'")
+        return dict(line.split() for line in found.splitlines())
 
     def value(self, metric):
         return self.machine.run(f"pmprobe -v {metric}").stdout.split()[2:]

@@ -94,6 +94,8 @@ from_shell() {
     traces 'files' /usr/libexec/pcp-trace/pmtrace -a 3 files && traces hello pmtrace hello
 }
 
+views_are_linked() { [[ -r /etc/pcp/pmrep/trace.conf && -r /var/lib/pcp/config/pmlogconf/trace/tags ]]; }
+
 pages() {
     man -w pcp-trace pcp-trace-system 3 pmtrace pcp_trace_fortran &&
         man 1trace pmdatrace | grep -q 'pcp-trace' && man 3trace pmtracebegin | grep -q pmtrace_begin &&
@@ -161,6 +163,7 @@ run_offline() {
     promise "the packages install beside PCP's" install_debs $(all_debs)
     promise "a pmcd that runs notices nothing" is_left_alone
     promise "no agent is registered unasked" no_agent
+    promise "PCP's tools have the views" views_are_linked
     promise "a program in C" from_c
     promise "one that is linked statically" from_static_c
     promise "one in C++" from_cpp
@@ -213,6 +216,7 @@ run_offline() {
     promise "the packages install once more" install_debs $(all_debs)
     promise "pcp-trace-system switches the whole machine" pcp-trace-system on
     promise "to our agent" wait_until our_agent_answers
+    promise "beside the views" views_are_linked
     promise "and our library" sh -c 'ldconfig -p | grep "libpcp_trace.so.2 .*/pcp-trace/"'
     promise "a purge brings PCP's back" purge_all
     promise "as they were" is_as_before

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Single transactions in pmchart (of Debian's pcp-gui), as dots in time, from an archive that a pmlogger
-made. The test reads the drawing pixel by pixel."""
+"""Single transactions in pmchart (of Debian's pcp-gui), as dots in time, and our views, as lines, from archives that a
+pmlogger made. The tests read the drawings pixel by pixel."""
 
+import collections
 import os
 import shutil
 import subprocess
@@ -14,6 +15,8 @@ from events_wire import encode_span
 from pmlogger import Pmlogger
 from private_pmcd import PATIENCE_S, wait_until
 from trace_test import TraceTestCase
+from traced_shop import Shop
+from views_page import VIEWS
 
 PROGRAM = shutil.which("pmchart")
 VIEW = """#pmchart
@@ -22,8 +25,35 @@ Chart Title "Transactions" Style event
 	Plot Color red Host * Metric tracing.events
 """
 RED = b"\xff\0\0"
+GROUND = b"\x6c\xa2\xc9"
 REQUESTS = 5
 SECOND = 10**9
+
+
+def pmchart(directory, *arguments, view=None):
+    """Runs it without a screen. It waits for ever if a view has a metric that is not there."""
+    environment = os.environ | {"QT_QPA_PLATFORM": "offscreen", "HOME": directory, "XDG_RUNTIME_DIR": directory}
+    subprocess.run([PROGRAM, *arguments], env=environment, input=view, text=True, check=True, timeout=PATIENCE_S)
+
+
+def columns(picture):
+    """Gives {color: the columns of a picture that have pixels of this color}."""
+    with open(picture, "rb") as file:
+        assert file.readline() == b"P6\n"
+        width, height = map(int, file.readline().split())
+        file.readline()
+        pixels = file.read()
+    assert len(pixels) == 3 * width * height
+    found = collections.defaultdict(set)
+    for at in range(width * height):
+        found[pixels[3 * at:3 * at + 3]].add(at % width)
+    return found
+
+
+def long_lines(picture):
+    """Gives the colors that go through half of the picture, beside greys and the ground of the charts."""
+    return [color for color, where in columns(picture).items()
+            if len(where) > 450 and len(set(color)) > 1 and color != GROUND]
 
 
 class Archive(TraceTestCase):
@@ -61,18 +91,9 @@ class Archive(TraceTestCase):
     def draw(self):
         """Draws the archive's last 12 seconds. Gives the columns of the picture that have red pixels."""
         picture = self.path("picture.ppm")
-        environment = os.environ | {"QT_QPA_PLATFORM": "offscreen", "HOME": self.directory,
-                                    "XDG_RUNTIME_DIR": self.directory}
-        subprocess.run([PROGRAM, "-a", self.path("archive"), "-c", self.path("view", VIEW), "-O", "-0",
-                        "-t", "0.5", "-s", "24", "-v", "24", "-g", "900x400", "-o", picture],
-                       env=environment, stdin=subprocess.DEVNULL, check=True, timeout=PATIENCE_S)
-        with open(picture, "rb") as file:
-            self.assertEqual(file.readline(), b"P6\n")
-            width, height = map(int, file.readline().split())
-            file.readline()
-            pixels = file.read()
-        self.assertEqual(len(pixels), 3 * width * height)
-        return sorted({at % width for at in range(width * height) if pixels[3 * at:3 * at + 3] == RED})
+        pmchart(self.directory, "-a", self.path("archive"), "-c", self.path("view", VIEW), "-O", "-0", "-t", "0.5",
+                "-s", "24", "-v", "24", "-g", "900x400", "-o", picture)
+        return sorted(columns(picture)[RED])
 
     def test_shows_each_request_where_it_was(self):
         times = self.log(REQUESTS + 1)
@@ -87,6 +108,33 @@ class Archive(TraceTestCase):
     def test_shows_nothing_where_nothing_was(self):
         self.log(0)
         self.assertEqual(self.draw(), [])
+
+
+class Views(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.shop = cls.enterClassContext(Shop())
+        cls.archive = cls.shop.log("archive")
+
+    def drawn(self, view, text=None):
+        """Draws a view of the archive. Gives the colors of its lines."""
+        picture = self.shop.path("picture.ppm")
+        pmchart(self.shop.directory, "-a", self.archive, "-c", view, "-O", "-0", "-t", "0.5", "-s", "24", "-v", "24",
+                "-g", "900x600", "-o", picture, view=text)
+        return long_lines(picture)
+
+    def test_show_lines(self):
+        for name in sorted(os.listdir(f"{VIEWS}/pmchart")):
+            for source in (["-h", self.shop.pmcd.host()], ["-a", self.archive]):
+                with self.subTest(name, source=source):
+                    pmchart(self.shop.directory, "-C", "-C", *source, "-c", f"{VIEWS}/pmchart/{name}")
+            self.assertTrue(self.drawn(f"{VIEWS}/pmchart/{name}"), name)
+
+    def test_show_the_tag_that_one_names(self):
+        with open(f"{VIEWS}/pmchart/Trace.Percentiles", encoding="utf-8") as file:
+            view = file.read()
+        self.assertTrue(self.drawn("-", view.replace(".*\n", "^checkout$\n")))
+        self.assertEqual(self.drawn("-", view.replace(".*\n", "^import$\n")), [])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The views of trace.* in PCP's tools, live and of an archive: each tool prints what the page of views shows."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+import views_page
+from private_pmcd import PATIENCE_S, pcp_configuration
+from recorded import COMMAND
+from traced_shop import TAGS, Shop
+from views_page import VIEWS, tool
+
+SECTIONS = ("trace", "trace-slow", "trace-open", "trace-observe", "trace-agent")
+DERIVED = ("trace.transact.mean", "trace.transact.failed", "trace.transact.mean_inflight", "trace.observe.mean")
+ON_REQUEST = {"PCP_DERIVED_CONFIG": f"{VIEWS}/derived/trace.conf"}
+
+
+def run(command, status=0, **environment):
+    """Gives what a command prints on both outputs."""
+    done = subprocess.run(command, env=os.environ | environment, text=True, stdin=subprocess.DEVNULL, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE_S)
+    assert done.returncode == status, (command, done.returncode, done.stdout)
+    return done.stdout
+
+
+class ViewsTestCase(unittest.TestCase):
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.shop = cls.enterClassContext(Shop())
+        cls.archive = cls.shop.log("night")
+        cls.home = cls.shop.path("home")
+        shutil.copytree(VIEWS, f"{cls.home}/.pcp")  # where pcp-dstat looks first
+
+    def path(self, name):
+        return self.shop.path(name)
+
+    def sources(self):
+        """Gives the options of the live host and of the archive, without the archive's first seconds."""
+        yield "live", ["-h", self.shop.pmcd.host()]
+        yield "archive", ["-a", self.archive, "-S", "2sec"]
+
+
+class Pmrep(ViewsTestCase):
+    def shown(self, name, source, *arguments):
+        return run([*tool(name), "-c", f"{VIEWS}/pmrep/trace.conf", *source, *arguments])
+
+    def test_shows_each_section(self):
+        for section in SECTIONS:
+            for kind, source in self.sources():
+                with self.subTest(section, kind=kind):
+                    views_page.check(self, f"pmrep -s 3 :{section}",
+                                     self.shown("pmrep", source, "-s", "3", "-t", "1", f":{section}"))
+
+    def test_shows_the_worst_first(self):
+        for kind, source in self.sources():
+            for section, place in (("trace-open", 0), ("trace-slow", -1)):  # nothing is known of the import's percentiles
+                with self.subTest(section, kind=kind):
+                    rows = self.shown("pmrep", source, "-s", "3", "-t", "1", f":{section}").splitlines()[1:]
+                    tags = [row.split()[1] for row in rows]
+                    self.assertEqual([tags[sample:sample + 3][place] for sample in (0, 3, 6)], ["import"] * 3, rows)
+
+    def test_is_also_pcp2csvs(self):
+        for kind, source in self.sources():
+            with self.subTest(kind):
+                views_page.check(self, "pcp2csv -s 3 :trace-agent",
+                                 self.shown("pcp2csv", source, "-s", "3", "-t", "1", ":trace-agent"))
+
+    def test_is_also_pcp2jsons(self):
+        for kind, source in self.sources():
+            with self.subTest(kind):
+                text = self.shown("pcp2json", source, "-s", "2", "-t", "1", ":trace")
+                [host] = json.loads(re.sub(r"^\{ \"//\".*\n", "", text, flags=re.MULTILINE))["@pcp"]["@hosts"]
+                tags = host["@metrics"][-1]["trace"]["transact"]["p99"]["@instances"]
+                self.assertEqual({tag["name"] for tag in tags if float(tag["value"]) > 20}, set(TAGS))
+                self.assertEqual({tag["@unit"] for tag in tags}, {"ms"})
+
+
+class Dstat(ViewsTestCase):
+    def test_shows_all_tags_together(self):
+        for kind, source in self.sources():
+            with self.subTest(kind):
+                options = {"-h": "PCP_HOST", "-a": "PCP_ARCHIVE", "-S": "PCP_START_TIME"}
+                environment = {options[option]: value for option, value in zip(source[::2], source[1::2])}
+                shown = run([*tool("pcp-dstat", inside=True), "--trace", "--trace-time", "--nocolor", "1", "3"],
+                            HOME=self.home, **environment)
+                views_page.check(self, "pcp dstat --trace --trace-time --nocolor 1 3", shown)
+
+
+class Derived(ViewsTestCase):
+    def test_are_what_the_page_shows(self):
+        for kind, source in self.sources():
+            with self.subTest(kind):
+                shown = run(["pmval", *source, "-s", "3", "-t", "1", "-f", "4", DERIVED[0]], **ON_REQUEST)
+                shown = re.sub(r"^(?:start|end|archive): .*\n|^[\d:.]+ ", "", shown, flags=re.MULTILINE)
+                if kind == "live":  # pmval's header of an archive has more lines
+                    views_page.check(self, f"PCP_DERIVED_CONFIG=/etc/pcp/derived pmval -s 3 -t 1 -f 4 {DERIVED[0]}", shown)
+                self.assertRegex(shown.splitlines()[-1], r"0\.0\d+ +0\.0\d+")
+
+    def test_have_the_values_that_they_say(self):
+        for kind, source in self.sources():
+            with self.subTest(kind):
+                shown = run([*tool("pmrep"), *source, "-s", "8", "-t", "1", "-o", "csv", "-P", "6", "-i", TAGS[0],
+                             "trace.transact.count", "trace.transact.aborts", *DERIVED[:3]], **ON_REQUEST)
+                rows = [[float(value) for value in line.split(",")[1:]] for line in shown.splitlines()[1:] if ",," not in line]
+                self.assertGreater(len(rows), 4, shown)
+                for ended, aborted, mean, failed, at_once in rows:
+                    self.assertAlmostEqual(mean * ended, at_once, delta=0.001)
+                    self.assertAlmostEqual(100 * aborted / (aborted + ended), failed, delta=0.01)
+                self.assertGreater(max(row[3] for row in rows), 0, shown)
+
+    def test_of_observations_is_their_mean(self):
+        shown = run([*tool("pmrep"), "-a", self.archive, "-S", "2sec", "-t", "2", "-o", "csv", DERIVED[3]], **ON_REQUEST)
+        for value in re.findall(r",([\d.]+)$", shown, re.MULTILINE):
+            self.assertAlmostEqual(float(value), 9.5, delta=4)  # of 0 to 19, again and again
+        self.assertIn("queue", shown)
+
+
+class Pmlogconf(ViewsTestCase):
+    """From the agent to last night's report."""
+
+    def configure(self):
+        groups, path = self.path("groups"), self.path("pmlogger.conf")
+        os.makedirs(groups, exist_ok=True)
+        if not os.path.exists(f"{groups}/trace"):
+            os.symlink(f"{VIEWS}/pmlogconf", f"{groups}/trace")
+        run(["pmlogconf", "-c", "-q", "-h", self.shop.pmcd.host(), "-d", groups, path])
+        with open(path, encoding="utf-8") as file:
+            return path, file.read()
+
+    def test_logs_all_but_single_transactions(self):
+        _, text = self.configure()
+        self.assertEqual(dict(re.findall(r"^#\+ trace/(\w+):(.)", text, re.MULTILINE)),
+                         {"agent": "y", "histograms": "y", "tags": "y", "spans": "n"})
+        views_page.check(self, "sed -n '/trace.tags/,/^}/p' /var/lib/pcp/config/pmlogger/config.default",
+                         re.search(r"^#\+ trace/tags.*?^}\n", text, re.DOTALL | re.MULTILINE)[0])
+
+    def test_logs_what_a_report_needs(self):
+        path, text = self.configure()
+        with open(path, "w", encoding="utf-8") as file:  # a short night
+            file.write(re.sub(r" on (10 seconds|1 minute) ", " on 500 msec ", text))
+        archive = self.path("logged")
+        with subprocess.Popen([os.path.join(pcp_configuration()["PCP_BINADM_DIR"], "pmlogger"), "-h",
+                               self.shop.pmcd.host(), "-c", path, "-u", "-l", archive + ".log", archive],
+                              env=self.shop.pmcd.pcp_environment() | {"PMLOGGER_LOCAL": "1"}) as logger:
+            self.shop.wait_for_calls(400)
+            logger.terminate()
+        shown = run([COMMAND, "report", archive]).replace(archive, "/var/log/pcp/pmlogger/shop/20261124")
+        views_page.check(self, "pcp-trace report /var/log/pcp/pmlogger/shop/20261124", shown)
+        tags = json.loads(run([COMMAND, "report", "--json", archive]))["tags"]
+        self.assertEqual({tag["name"] for tag in tags if tag["type"] == "transact" and tag["p99"]}, set(TAGS))
+
+
+class Pmieconf(ViewsTestCase):
+    RULES = {"slow": "Slow traced transaction", "failing": "Traced transactions fail more often",
+             "open": "Traced transaction open for too long", "losing": "Trace agent refuses or loses"}
+    HARSH = (("trace.slow", "threshold", "0.001"), ("trace.open", "threshold", "1"), ("global", "delta", "1 sec"),
+             ("global", "holdoff", "0"), ("global", "syslog_action", "no"), ("global", "user_action", "yes"))
+
+    def pmieconf(self, *arguments):
+        rules = self.path("rules")
+        if not os.path.exists(rules):
+            os.makedirs(rules)
+            os.symlink(f"{pcp_configuration()['PCP_VAR_DIR']}/config/pmieconf/global", f"{rules}/global")
+            os.symlink(f"{VIEWS}/pmieconf", f"{rules}/trace")
+        return run(["pmieconf", "-r", rules, "-f", self.path("pmie.conf"), *arguments])
+
+    def rules(self, *enabled, harsh=HARSH):
+        """Makes pmie's configuration anew. Gives its path."""
+        if os.path.exists(self.path("pmie.conf")):
+            os.remove(self.path("pmie.conf"))
+        for rule in enabled:
+            self.pmieconf("enable", f"trace.{rule}")
+        for words in harsh:
+            self.pmieconf("modify", *words)
+        return self.path("pmie.conf")
+
+    def fired(self, *arguments):
+        """Runs pmie, and gives what its rules said."""
+        return run(["pmie", "-e", *arguments])
+
+    def test_all_are_off_until_somebody_enables_them(self):
+        with open(self.rules(harsh=self.HARSH[2:]), encoding="utf-8") as file:
+            self.assertNotRegex(file.read(), r"(?m)^trace\.")
+
+    def test_each_fires_alone_where_there_is_trouble(self):
+        for rule, says in self.RULES.items():
+            harsh = [words for words in self.HARSH if words[0] in (f"trace.{rule}", "global")]
+            conf = self.rules(rule, harsh=harsh)
+            for kind, source in (("archive", ["-a", self.archive]), ("live", ["-h", self.shop.pmcd.host(), "-T", "8s"])):
+                with self.subTest(rule, kind=kind):
+                    shown = self.fired(*source, "-f", "-c", conf)
+                    self.assertIn(says, shown)
+                    self.assertEqual([other for other in self.RULES.values() if other != says and other in shown], [])
+
+    def test_say_what_the_page_shows(self):
+        shown = self.fired("-h", self.shop.pmcd.host(), "-T", "4s", "-f", "-c", self.rules("slow", "open"))
+        first = [next(line for line in shown.splitlines() if self.RULES[rule] in line) for rule in ("slow", "open")]
+        views_page.check(self, "pmie -f -e -c /var/lib/pcp/config/pmie/config.default", "\n".join(sorted(first)) + "\n")
+
+    def test_none_fires_where_all_is_well(self):
+        with Shop(trouble=False) as quiet:
+            archive = quiet.log("quiet")
+            conf = self.rules(*self.RULES, harsh=self.HARSH[2:])
+            for source in (["-a", archive], ["-h", quiet.pmcd.host(), "-T", "4s"]):
+                self.assertNotRegex(self.fired(*source, "-f", "-c", conf), "|".join(self.RULES.values()))
+
+    def test_is_about_the_tags_that_one_names(self):
+        conf = self.rules("slow", harsh=[*self.HARSH, ("trace.slow", "tags", "^search")])
+        shown = self.fired("-a", self.archive, "-f", "-c", conf)
+        self.assertIn("search{route=/cart}", shown)
+        self.assertNotIn("checkout", shown)
+
+
+if __name__ == "__main__":
+    unittest.main()

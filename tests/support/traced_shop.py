@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A private pmcd with a program that goes on tracing, for the tests of views: two transactions, an observation, a point
+and a counter. If there is trouble, transactions fail, an import never ends, and somebody sends to the agent what it does
+not understand."""
+
+import contextlib
+import itertools
+import os
+import socket
+import tempfile
+import threading
+
+from pmlogger import Pmlogger
+from private_pmcd import PATIENCE_S, PrivatePmcd, wait_until
+from trace_test import OUR_AGENT, OUR_LIBRARY, Traced
+
+TAGS = ("checkout", "search{route=/cart}")
+LOGGED = "trace, tracing.histogram"
+
+
+class Shop(contextlib.ExitStack):
+    def __init__(self, trouble=True):
+        super().__init__()
+        self.trouble = trouble
+        self._ends = threading.Event()
+
+    def __enter__(self):
+        super().__enter__()
+        self.directory = self.enter_context(tempfile.TemporaryDirectory(prefix="trace-"))
+        self.pmcd = self.enter_context(PrivatePmcd(OUR_AGENT.path, ["-T", "4", "-N", "4"], OUR_AGENT.namespace,
+                                                   host_name="shop"))
+        self._program = Traced(self.pmcd.environment(OUR_LIBRARY))
+        self.callback(self._program.kill)
+        if self.trouble:
+            self._program.call("begin import")
+        thread = threading.Thread(target=self._trace)
+        thread.start()
+        self.callback(thread.join)
+        self.callback(self._ends.set)
+        wait_until(lambda: len(self.pmcd.values("trace.transact.p99")) == len(TAGS), what="percentiles")
+        return self
+
+    def _trace(self):
+        for number in itertools.count():
+            if self._ends.is_set():
+                return
+            for tag in TAGS:
+                self._program.call(f"begin {tag}")
+                self._program.call("sleep 0.02")  # load: a transaction takes its time
+                # More and more, then none, then again.
+                fails = self.trouble and number % 100 < 50 and number % 7 < number % 100 // 10
+                self._program.call(f"{'abort' if fails else 'end'} {tag}")
+            self._program.call(f"obs {number % 20} queue")
+            self._program.call("point cache-miss")
+            self._program.call("add 4096 bytes")
+            if self.trouble and number % 20 == 0:
+                with socket.create_connection(("127.0.0.1", self.pmcd.trace_port), PATIENCE_S) as stranger:
+                    stranger.sendall(b"GET / HTTP/1.0\r\n\r\n")
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def calls(self):
+        return sum(self.pmcd.values("trace.transact.count").values())
+
+    def wait_for_calls(self, more):
+        enough = self.calls() + more
+        wait_until(lambda: self.calls() > enough, what="calls")
+
+    def log(self, name, more=400):
+        """Logs so many transactions with pmlogger. Gives the archive."""
+        logger = Pmlogger(self.pmcd, self.path(name), LOGGED, every="500 msec")
+        self.callback(logger.end)
+        self.wait_for_calls(more)
+        logger.end()
+        return self.path(name)
