@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // pcp-trace, also run as `pcp trace`: the first word selects the command.
+#include <unistd.h>
+
 #include <array>
 #include <csignal>
 #include <cstdlib>
@@ -13,6 +15,7 @@
 #include "command/record/record.hpp"
 #include "command/report/report.hpp"
 #include "command/spans/export.hpp"
+#include "command/spans/overview.hpp"
 #include "command/spans/spans.hpp"
 #include "metrics/pmapi.hpp"
 
@@ -68,6 +71,10 @@ int start(int argc, char** argv) {
   }
   if (word == "--version" || word == "-V") {
     std::cout << "pcp-trace " PCP_TRACE_VERSION << std::endl;
+    return EXIT_SUCCESS;
+  }
+  if (argc == 1 && ::isatty(STDOUT_FILENO) != 0) {
+    std::cout << overview();
     return EXIT_SUCCESS;
   }
   const std::string shown = agent::printable(word, agent::kMaxShownBytes);

@@ -9,7 +9,7 @@ import subprocess
 import unittest
 
 import views_page
-from private_pmcd import PATIENCE_S, pcp_configuration
+from private_pmcd import PATIENCE_S, pcp_configuration, wait_until
 from recorded import COMMAND
 from traced_shop import TAGS, Shop
 from views_page import VIEWS, tool
@@ -148,6 +148,7 @@ class Pmlogconf(ViewsTestCase):
         with subprocess.Popen([os.path.join(pcp_configuration()["PCP_BINADM_DIR"], "pmlogger"), "-h",
                                self.shop.pmcd.host(), "-c", path, "-u", "-l", archive + ".log", archive],
                               env=self.shop.pmcd.pcp_environment() | {"PMLOGGER_LOCAL": "1"}) as logger:
+            wait_until(lambda: os.path.exists(archive + ".index"), what="pmlogger")
             self.shop.wait_for_calls(400)
             logger.terminate()
         shown = run([COMMAND, "report", archive]).replace(archive, "/var/log/pcp/pmlogger/shop/20261124")

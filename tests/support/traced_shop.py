@@ -71,6 +71,7 @@ class Shop(contextlib.ExitStack):
         """Logs so many transactions with pmlogger. Gives the archive."""
         logger = Pmlogger(self.pmcd, self.path(name), LOGGED, every="500 msec")
         self.callback(logger.end)
+        wait_until(lambda: os.path.exists(f"{self.path(name)}.index"), what="pmlogger")
         self.wait_for_calls(more)
         logger.end()
         return self.path(name)

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "collector/engine/clock.hpp"
 #include "command/archive/recording_folder.hpp"
@@ -95,19 +96,25 @@ Result<std::string> find_archive(const std::string& name) {
   return Error{name + ": has no recording, that is to say no file trace.index"};
 }
 
-Result<std::string> newest_recording(const std::string& directory) {
+std::vector<std::string> recordings_in(const std::string& directory) {
   std::error_code error;
-  std::optional<fs::file_time_type> newest_at;
-  std::string newest;
+  std::vector<std::pair<fs::file_time_type, std::string>> found;
   for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
-    const std::string archive =
-        RecordingFolder::archive_in(directory == "." ? entry.path().filename() : entry.path());
-    const auto at = fs::last_write_time(archive + std::string(kIndex), error);
-    if (error || (newest_at && at <= *newest_at)) continue;
-    newest_at = at;
-    newest = archive;
+    const fs::path folder = directory == "." ? entry.path().filename() : entry.path();
+    const auto at =
+        fs::last_write_time(RecordingFolder::archive_in(folder) + std::string(kIndex), error);
+    if (!error) found.emplace_back(at, folder);
   }
-  if (newest_at) return newest;
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<std::string> folders;
+  for (auto& [at, folder] : found) folders.push_back(std::move(folder));
+  return folders;
+}
+
+Result<std::string> newest_recording(const std::string& directory) {
+  const std::vector<std::string> folders = recordings_in(directory);
+  if (!folders.empty()) return RecordingFolder::archive_in(folders.front());
   return Error{"there is no recording here. Make one with: pcp-trace record ./your-program"};
 }
 

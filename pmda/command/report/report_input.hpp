@@ -18,6 +18,9 @@ Result<std::string> find_archive(const std::string& name);
 // True if `archive` is in the list, by any of its names.
 bool is_among(const std::vector<std::string>& archives, const std::string& archive);
 
+// The folders of a directory that have a recording, the newest first.
+std::vector<std::string> recordings_in(const std::string& directory);
+
 // The newest recording in a directory.
 Result<std::string> newest_recording(const std::string& directory);
 

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/spans/overview.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <future>
+#include <memory>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "collector/engine/printable.hpp"
+#include "command/pcp_values.hpp"
+#include "command/report/report_input.hpp"
+#include "command/spans/span_host.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+struct Agent {
+  std::string state;
+  bool has_tags = false;
+};
+
+std::string number_of(double count, const std::string& what) {
+  const auto number = static_cast<std::uint64_t>(count);
+  return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+}
+
+Agent ask_for_agent() {
+  SpanHost host("local:");
+  if (!host.connect()) return {"pmcd does not answer on this host; recording needs none"};
+  if (lookup("trace.control.port") == PM_ID_NULL)
+    return {"none on this host; recording needs none"};
+  const std::vector<double> numbers = read_numbers({"trace.agent.tags", "trace.agent.clients"});
+  return {"on this host, with " + number_of(numbers[0], "tag") + " and " +
+              number_of(numbers[1], "connected program"),
+          numbers[0] > 0};
+}
+
+// libpcp may wait for as long as it likes: then its thread is left behind.
+Agent ask_in_time() try {
+  constexpr std::chrono::seconds kPatience(3);
+  const auto task = std::make_shared<std::packaged_task<Agent()>>(ask_for_agent);
+  std::future<Agent> answer = task->get_future();
+  std::thread([task] { (*task)(); }).detach();
+  if (answer.wait_for(kPatience) == std::future_status::ready) return answer.get();
+  return {"pmcd does not answer in time on this host"};
+} catch (const std::system_error&) {
+  return {"unknown, since there is no thread to ask with"};
+}
+
+std::string names_of(const std::vector<std::string>& recordings) {
+  constexpr std::size_t kMostNames = 3;
+  constexpr std::size_t kLongestName = 60;
+  if (recordings.empty()) return "none in this directory";
+  std::string names;
+  for (std::size_t i = 0; i < std::min(recordings.size(), kMostNames); ++i)
+    names += (i == 0 ? "" : ", ") + agent::printable(recordings[i], kLongestName);
+  if (recordings.size() > kMostNames)
+    names += " and " + std::to_string(recordings.size() - kMostNames) + " more";
+  return names;
+}
+
+}  // namespace
+
+std::string overview() {
+  const Agent agent = ask_in_time();
+  const std::vector<std::string> recordings = recordings_in(".");
+  std::string next;
+  if (!recordings.empty())
+    next += "\n  pcp-trace report                   the newest recording, once more";
+  if (agent.has_tags)
+    next += "\n  pcp-trace record -h local: -s 60s  what this host's agent shows, for a minute";
+  return "agent       " + agent.state + "\nrecordings  " + names_of(recordings) +
+         "\n\nNext:" + next +
+         "\n  pcp-trace record ./your-program    run it, and keep what it traces"
+         "\n  pcp-trace --help                   all words\n";
+}
+
+}  // namespace pcp::trace::command
