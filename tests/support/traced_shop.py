@@ -14,7 +14,7 @@ from pmlogger import Pmlogger
 from private_pmcd import PATIENCE_S, PrivatePmcd, wait_until
 from trace_test import OUR_AGENT, OUR_LIBRARY, Traced
 
-TAGS = ("checkout", "search{route=/cart}")
+TAGS = {"checkout": 0.02, "search{route=/cart}": 0.03}  # with their times, in seconds
 LOGGED = "trace, tracing.histogram"
 
 
@@ -31,13 +31,12 @@ class Shop(contextlib.ExitStack):
                                                    host_name="shop"))
         self._program = Traced(self.pmcd.environment(OUR_LIBRARY))
         self.callback(self._program.kill)
-        if self.trouble:
-            self._program.call("begin import")
         thread = threading.Thread(target=self._trace)
         thread.start()
         self.callback(thread.join)
         self.callback(self._ends.set)
         wait_until(lambda: len(self.pmcd.values("trace.transact.p99")) == len(TAGS), what="percentiles")
+        wait_until(lambda: len(self.pmcd.values("trace.transact.inflight")) == len(TAGS) + self.trouble, what="the import")
         return self
 
     def _trace(self):
@@ -46,12 +45,14 @@ class Shop(contextlib.ExitStack):
                 return
             for tag in TAGS:
                 self._program.call(f"begin {tag}")
-                self._program.call("sleep 0.02")  # load: a transaction takes its time
+                self._program.call(f"sleep {TAGS[tag]}")  # load: a transaction takes its time
                 # More and more, then none, then again.
                 fails = self.trouble and number % 100 < 50 and number % 7 < number % 100 // 10
                 self._program.call(f"{'abort' if fails else 'end'} {tag}")
             self._program.call(f"obs {number % 20} queue")
             self._program.call("point cache-miss")
+            if self.trouble and number == 0:
+                self._program.call("begin import")
             self._program.call("add 4096 bytes")
             if self.trouble and number % 20 == 0:
                 with socket.create_connection(("127.0.0.1", self.pmcd.trace_port), PATIENCE_S) as stranger:
