@@ -135,6 +135,23 @@ is_left_alone() { [[ $(pmcd_pid) == "$pmcd" && $(pmprobe -v pmcd.sighups) == *' 
 agent_is_new() { [[ $(agent_pid) != "$agent" ]]; }
 is_the_same_pmcd() { [[ $(pmcd_pid) == "$pmcd" ]]; }
 
+# The README's way from an agent to the report of last night, which lasts a minute here. That is how often pmlogger logs
+# distributions.
+a_night() {
+    local archives
+    archives=$(sed -n 's/^PCP_ARCHIVE_DIR=//p' /etc/pcp.conf)/$(hostname)
+    rm -rf "$archives"
+    /etc/init.d/pmlogger restart || return
+    wait_until report_has_percentiles "$archives"
+}
+report_has_percentiles() {
+    demos/nightly.sh 5 && pcp-trace report --json "$1/$(date +%Y%m%d)"* >"$work/night.json" &&
+        python3 -c "
+import json
+tags = {tag['name']: tag for tag in json.load(open('$work/night.json', encoding='utf-8'))['tags']}
+assert tags['compress']['p99'] > 0, tags"
+}
+
 newer_debs() {
     local deb
     for deb in $(all_debs); do
@@ -221,6 +238,11 @@ run_offline() {
     promise "a purge brings PCP's back" purge_all
     promise "as they were" is_as_before
     promise "and PCP's agent answers" wait_until stock_agent_answers
+
+    promise "the packages install for a night" install_debs $(all_debs)
+    promise "with our agent" register
+    promise "whose report has percentiles" a_night
+    /etc/init.d/pmlogger stop
     /etc/init.d/pmcd stop
 }
 
