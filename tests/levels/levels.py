@@ -29,7 +29,7 @@ ALL_THREADED_FOLDERS = "unit/collector unit/agent unit/client stress chaos cheap
 FORMAT = (r"find . -path './build*' -prune -o \( -name '*.[ch]' -o -name '*.[ch]pp' -o -path './pmda/*.js' \) -print0"
           " | xargs -0 clang-format --dry-run --Werror")
 # .shellcheckrc and comments in the scripts give a reason for each check that they turn off.
-SHELL_SCRIPTS = ("shellcheck run .ci/run pmda/Install pmda/Remove pmda/*.sh pmda/*.sh.in pmda/package/* libtrace/cmake/package/*.sh"
+SHELL_SCRIPTS = ("shellcheck run .ci/run pmda/Install pmda/Remove pmda/*.sh pmda/package/* libtrace/cmake/package/*.sh"
                  " libtrace/tools/pcp-trace-system.in"
                  " tests/support/*.sh tests/package/*.sh tests/platforms/*.sh tests/views/*.sh demos/*.sh")
 

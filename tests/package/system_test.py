@@ -69,7 +69,7 @@ class SystemTestCase(unittest.TestCase):
 
     def views(self):
         """Gives {place: file} of the links to our views, and of the folders that are made for them."""
-        found = self.must("find /etc/pcp /var/lib/pcp/config -type l -lname '*/pcp-trace/views/*' -printf '%p %l\n'"
+        found = self.must("find /etc/pcp /var/lib/pcp/config -type l -lname '*/trace/views/*' -printf '%p %l\n'"
                           " -o -type d -name trace -printf '%p /\n'")
         return dict(line.split() for line in found.splitlines())
 

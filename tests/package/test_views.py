@@ -28,17 +28,16 @@ class Views(SystemTestCase):
 
     def expected(self, prefix=None):
         """Gives {place: file} of all views."""
-        views = os.path.join(installed.prefix, "share/pcp-trace/views")
-        shown = os.path.join(prefix or installed.prefix, "share/pcp-trace/views")
+        views = os.path.join(installed.prefix, "libexec/pcp/pmdas/trace/views")
+        shown = os.path.join(prefix or installed.prefix, "libexec/pcp/pmdas/trace/views")
         places = {}
         for tool in os.listdir(views):
             folders = [f"/etc/pcp/{tool}"] + [f"/var/lib/pcp/config/{tool}"] * (tool in LINKED_TWICE)
             if tool in IN_A_FOLDER:
                 folders = [f"{folder}/trace" for folder in folders]
                 places |= dict.fromkeys(folders, "/")
-            if tool != "grafana":  # has no place on this machine
-                places |= {f"{folder}/{name}": f"{shown}/{tool}/{name}"
-                           for folder in folders for name in os.listdir(os.path.join(views, tool))}
+            places |= {f"{folder}/{name}": f"{shown}/{tool}/{name}"
+                       for folder in folders for name in os.listdir(os.path.join(views, tool))}
         return places
 
     def remove(self):
@@ -75,7 +74,7 @@ class Views(SystemTestCase):
             self.must(f"rm {TAKEN}")
 
     def test_take_the_place_of_a_version_before(self):
-        spans = os.path.join(installed.prefix, "share/pcp-trace/views/pmlogconf/spans")
+        spans = os.path.join(installed.prefix, "libexec/pcp/pmdas/trace/views/pmlogconf/spans")
         self.must(f"mkdir {os.path.dirname(LOG_GROUP)} && cp {spans} {LOG_GROUP}")  # as it was copied once
         self.assertNotIn("somebody else", self.must(self.install()))
         self.assertEqual(self.views(), self.expected())
@@ -90,7 +89,7 @@ class Views(SystemTestCase):
         self.assertEqual(self.views(), self.expected("/run/other"))
 
     def test_of_a_package_stay_until_the_package_goes(self):
-        mark = f"{installed.prefix}/share/pcp-trace/views/linked-by-package"
+        mark = f"{installed.prefix}/libexec/pcp/pmdas/trace/views/linked-by-package"
         expected = self.expected()
         self.must(f"touch {mark}")
         self.addCleanup(os.remove, mark)

@@ -9,7 +9,7 @@ for place in etc usr/lib/pcp/bin var/lib/pcp/config var/lib/pcp/pmns var/lib/pcp
     cp -a "/$place/." "$1/$place" 2>/dev/null || : # an ordinary user may not read all files, nor change owners
 done
 rm -f "$1"/var/lib/pcp/config/pmda/* # such as the instances' numbers of the real machine's agent
-find "$1/etc/pcp" "$1/var/lib/pcp/config" -lname '*/pcp-trace/views/*' -delete
+find "$1/etc/pcp" "$1/var/lib/pcp/config" -lname '*/trace/views/*' -delete
 for place in etc usr/lib/pcp/bin var/lib/pcp run var/log/pcp var/tmp var/cache/ldconfig; do
     mkdir -p "$1/$place"
     mount --bind "$1/$place" "/$place"

@@ -44,7 +44,7 @@ if [ "$package" = pcp-trace ]; then
         install -m 755 "$here/../../../pmda/package/$script" "$root/usr/libexec/pcp-trace/$script"
         ln -sf "/usr/libexec/pcp-trace/$script" "$root/var/lib/pcp/pmdas/pcp-trace/$script"
     done
-    echo "pcp-trace-system and Remove leave the links to these views to the package." >"$root/usr/share/pcp-trace/views/linked-by-package"
+    echo "pcp-trace-system and Remove leave the links to these views to the package." >"$root/usr/libexec/pcp-trace/pmdas/trace/views/linked-by-package"
     commands=$(sed -n 's/^PCP_BINADM_DIR=//p' /etc/pcp.conf) # where `pcp WORD` looks
     mkdir -p "$root$commands"
     ln -srf "$root/usr/bin/pcp-trace" "$root$commands/pcp-trace"

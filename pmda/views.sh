@@ -4,7 +4,7 @@
 # Callers have read pcp.env.
 
 # find_views DIRECTORY: sets $views to the views of the agent in DIRECTORY. False if it has none.
-find_views() { views=$(readlink -f "$1/@to_views@") && [ -d "$views" ]; }
+find_views() { views=$(readlink -f "$1/views") && [ -d "$views" ]; }
 
 # link_views DIRECTORY: links those whose tool is installed.
 link_views() {
@@ -22,7 +22,7 @@ link_view() {
     case $tool in pmieconf | pmlogconf) set -- "$1/trace" && (umask 022 && mkdir -p "$1") ;; esac
     link=$1/${view##*/}
     case $(readlink "$link") in
-    */pcp-trace/views/"$tool/${view##*/}") ;;
+    */views/"$tool/${view##*/}") ;;
     *)
         if { [ -e "$link" ] || [ -L "$link" ]; } && ! cmp -s "$view" "$link"; then
             echo "$link is somebody else's, and stays." >&2
