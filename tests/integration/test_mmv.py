@@ -89,7 +89,7 @@ class OfAProgram(MmvTestCase):
     CALLS = ("begin buy", "end buy", "begin buy", "abort buy", "begin open", "point miss", "point miss", "obs 3 length",
              "obs 5 length", "counter 7 log", "add 2 sent", "add 3 sent")
     EXPECTED = {"transact.count": {"buy": 1, "open": 0}, "transact.aborts": {"buy": 1, "open": 0},
-                "transact.in_flight": {"buy": 0, "open": 1}, "point.count": {"miss": 2},
+                "transact.inflight": {"buy": 0, "open": 1}, "point.count": {"miss": 2},
                 "observe.count": {"length": 2}, "observe.sum": {"length": 8}, "observe.value": {"length": 5},
                 "observe.min": {"length": 3}, "observe.max": {"length": 5}, "counter.count": {"log": 1, "sent": 2},
                 "counter.value": {"log": 7}, "counter.total": {"sent": 5}}

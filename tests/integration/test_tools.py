@@ -219,7 +219,7 @@ class Pmieconf(ViewsTestCase):
         says = [self.RULES[rule] for rule in ("slow", "open")]
         shown = self.fired_live(self.rules("slow", "open"), *says).splitlines()
         first = [next(line for line in shown if each in line) for each in says]
-        views_page.check(self, "pmie -f -e -c /var/lib/pcp/config/pmie/config.default", "\n".join(sorted(first)) + "\n")
+        views_page.check(self, "pmie -f -e -c try.conf", "\n".join(sorted(first)) + "\n")
 
     def test_none_fires_where_all_is_well(self):
         with Shop(trouble=False) as quiet:

@@ -75,7 +75,7 @@ constexpr std::array kAllMetrics{
               "99th percentile of the time of transactions, by tag", kPercentile, quantile<3>},
     MmvMetric{"transact.p999", TraceType::Transact, 10, Double, Instant, MmvUnits::Seconds,
               "99.9th percentile of the time of transactions, by tag", kPercentile, quantile<4>},
-    MmvMetric{"transact.in_flight", TraceType::Transact, 11, Unsigned64, Instant, MmvUnits::Count,
+    MmvMetric{"transact.inflight", TraceType::Transact, 11, Unsigned64, Instant, MmvUnits::Count,
               "transactions that have begun and not ended, by tag", "At the last flush.",
               [](const MmvInstance& instance) { return instance.open; }},
     MmvMetric{"transact.oldest", TraceType::Transact, 12, Double, Instant, MmvUnits::Seconds,
@@ -89,7 +89,7 @@ constexpr std::array kAllMetrics{
               "sum of the values observed, by tag",
               "Since the start of the process; without values that are no finite numbers.", sum},
     MmvMetric{"observe.value", TraceType::Observe, 33, Double, Instant, MmvUnits::None,
-              "value observed last, by tag", "Any thread's.", last},
+              "value observed last, by tag", "By whichever thread of the process.", last},
     MmvMetric{"observe.min", TraceType::Observe, 34, Double, Instant, MmvUnits::None,
               "smallest value observed, by tag", kOfTheLastMinute, window<&MmvWindow::Values::min>},
     MmvMetric{"observe.max", TraceType::Observe, 35, Double, Instant, MmvUnits::None,
@@ -109,7 +109,8 @@ constexpr std::array kAllMetrics{
         "reports of a counter, by tag", kSinceStart,
         [](const MmvInstance& instance) { return instance.calls.count + instance.added.count; }},
     MmvMetric{"counter.value", TraceType::Counter, 52, Double, Counter, MmvUnits::None,
-              "value last reported for a counter, by tag", "Any thread's.", last},
+              "value last reported for a counter, by tag", "By whichever thread of the process.",
+              last},
     MmvMetric{"counter.total", TraceType::Counter, 53, Double, Counter, MmvUnits::None,
               "sum of all that was added to a counter, by tag", kSinceStart, total}};
 

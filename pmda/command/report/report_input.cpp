@@ -93,7 +93,10 @@ Result<std::string> find_archive(const std::string& name) {
   }
   std::string archive = RecordingFolder::archive_in(name);
   if (fs::exists(archive + std::string(kIndex), ignored)) return archive;
-  return Error{name + ": has no recording, that is to say no file trace.index"};
+  return Error{name +
+               ": has no recording, that is to say no file trace.index. Of a pmlogger's directory "
+               "name an archive, such as " +
+               name + "/20261126"};
 }
 
 std::vector<std::string> recordings_in(const std::string& directory) {
