@@ -6,40 +6,52 @@
 # find_views DIRECTORY: sets $views to the views of the agent in DIRECTORY. False if it has none.
 find_views() { views=$(readlink -f "$1/views") && [ -d "$views" ]; }
 
-# link_views DIRECTORY: links those whose tool is installed.
-link_views() {
+# at_each_place DIRECTORY FUNCTION: calls it for each $view, $tool and $place where the tool looks for it.
+at_each_place() {
     find_views "$1" || return 0
     for view in "$views"/*/*; do
         tool=${view%/*} tool=${tool##*/}
-        link_view "$PCP_SYSCONF_DIR/$tool"
-        case $tool in pmchart | pmieconf | pmlogconf) link_view "$PCP_VAR_DIR/config/$tool" ;; esac
+        for place in "$PCP_SYSCONF_DIR/$tool" "$PCP_VAR_DIR/config/$tool"; do
+            case $tool in
+            pmieconf | pmlogconf) place=$place/trace ;;
+            pmchart) ;;
+            *) [ "$place" = "$PCP_SYSCONF_DIR/$tool" ] || continue ;;
+            esac
+            "$2"
+        done
     done
 }
 
-# link_view DIRECTORY: links $view there. A view of another version gives way, as a link or as a copy.
+link_views() { at_each_place "$1" link_view; }
+
+# Only if the tool is installed. A link to the same view of another version gives way.
 link_view() {
-    [ -d "$1" ] || return 0
-    case $tool in pmieconf | pmlogconf) set -- "$1/trace" && (umask 022 && mkdir -p "$1") ;; esac
-    link=$1/${view##*/}
+    link=$place/${view##*/}
+    case $place in
+    */trace)
+        [ -d "${place%/trace}" ] || return 0
+        [ -d "$place" ] || (umask 022 && mkdir "$place") 2>/dev/null || link=$place
+        ;;
+    *) [ -d "$place" ] || return 0 ;;
+    esac
     case $(readlink "$link") in
-    */views/"$tool/${view##*/}") ;;
+    */trace/views/"$tool/${view##*/}") ;;
     *)
-        if { [ -e "$link" ] || [ -L "$link" ]; } && ! cmp -s "$view" "$link"; then
+        if [ -e "$link" ] || [ -L "$link" ]; then
             echo "$link is somebody else's, and stays." >&2
-            return
+            return 0
         fi
         ;;
     esac
     ln -sfn "$view" "$link"
 }
 
-# unlink_views DIRECTORY: removes all links to them.
-unlink_views() {
-    find_views "$1" || return 0
-    find "$PCP_SYSCONF_DIR" "$PCP_VAR_DIR/config" -maxdepth 3 -type l -lname "$views/*" -exec rm {} +
-    for place in "$PCP_SYSCONF_DIR" "$PCP_VAR_DIR/config"; do
-        rmdir "$place/pmieconf/trace" "$place/pmlogconf/trace" 2>/dev/null || :
-    done
+unlink_views() { at_each_place "$1" unlink_view; }
+
+unlink_view() {
+    link=$place/${view##*/}
+    [ "$(readlink "$link")" != "$view" ] || rm "$link"
+    case $place in */trace) rmdir "$place" 2>/dev/null || : ;; esac
 }
 
 # The package's links are there as long as the package is.

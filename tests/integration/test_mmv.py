@@ -136,7 +136,7 @@ class OfAProgram(MmvTestCase):
         for tag in tags:
             self.assertEqual(traced.call(f"point {tag}"), 0)
         wait_until(lambda: len(self.values("point.count")) == len(tags), what="all tags")
-        shown = set(self.values("point.count"))
+        shown = {re.sub("#\\d+ ", " ", tag) for tag in self.values("point.count")}
         self.assertLessEqual(set(tags) - {"x" * 254}, shown)
         self.assertTrue(any(name.startswith("x" * 240) for name in shown))
         labels = self.pmcd.pminfo("-l", "mmv.shop.point.count")
@@ -172,6 +172,37 @@ class OfAProgram(MmvTestCase):
         next_one.call("point b")
         self.wait_for("point.count", {"b": 1})
         self.assertEqual(self.files(), [f"shop_{next_one.pid}"])
+
+    def test_come_back_if_somebody_takes_the_file_away(self):
+        traced = self.start()
+        traced.call("point a")
+        self.wait_for("point.count", {"a": 1})
+        os.unlink(os.path.join(self.directory, f"shop_{traced.pid}"))
+        wait_until(lambda: traced.call("point a") or self.files(), what="another file")
+        wait_until(lambda: self.values("point.count").get("a", 0) > 1, what="its values")
+
+    def test_come_when_there_is_a_directory(self):
+        """Also if the program makes no call any more."""
+        os.rmdir(self.directory)
+        said = self.pmcd.path("said")
+        with open(said, "w", encoding="utf-8") as file, subprocess.Popen(
+                [program("traced")], env=self.environment_of(), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                stderr=file) as traced:
+            traced.stdin.write(b"point a\n")
+            traced.stdin.flush()
+            wait_until(lambda: os.path.getsize(said) > 0, what="its complaint")
+            os.mkdir(self.directory)
+            self.wait_for("point.count", {"a": 1})
+
+    def test_of_another_namespace_of_processes_stay(self):
+        traced = self.start()
+        traced.call("point a")
+        self.wait_for("point.count", {"a": 1})
+        done = subprocess.run(["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc", program("traced")],
+                              input="point b\n", env=self.environment_of(), capture_output=True, text=True, check=False,
+                              timeout=PATIENCE_S)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(self.files(), [f"shop_{traced.pid}"])
 
     def test_of_a_child_are_its_own(self):
         self.check_of_a_child(self.environment_of())

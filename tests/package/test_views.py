@@ -6,7 +6,7 @@ import unittest
 
 import installed
 from installed import find
-from system_test import LOG_GROUP, SystemTestCase
+from system_test import SystemTestCase
 
 setUpModule = installed.set_up
 
@@ -73,11 +73,18 @@ class Views(SystemTestCase):
             self.assertEqual(self.views(), {})
             self.must(f"rm {TAKEN}")
 
-    def test_take_the_place_of_a_version_before(self):
-        spans = os.path.join(installed.prefix, "libexec/pcp/pmdas/trace/views/pmlogconf/spans")
-        self.must(f"mkdir {os.path.dirname(LOG_GROUP)} && cp {spans} {LOG_GROUP}")  # as it was copied once
-        self.assertNotIn("somebody else", self.must(self.install()))
-        self.assertEqual(self.views(), self.expected())
+    def test_leave_what_somebody_else_has_made_of_the_folder(self):
+        self.must("touch /var/lib/pcp/config/pmieconf/trace")
+        self.assertIn("/var/lib/pcp/config/pmieconf/trace is somebody else's, and stays.", self.must(self.install()))
+        self.assertEqual(self.views(), {place: view for place, view in self.expected().items()
+                                        if not place.startswith("/var/lib/pcp/config/pmieconf/trace")})
+
+    def test_leave_somebody_elses_links_to_them(self):
+        own = "/etc/pcp/pmrep/own.conf"
+        self.must(self.install())
+        self.must(f"ln -s $(readlink {TAKEN}) {own}")
+        self.remove()
+        self.assertEqual(list(self.views()), [own])
 
     def test_of_the_other_one_of_ours_come_back(self):
         self.must(f"cp -r {installed.prefix} /run/other")

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::uint64_t kPauseAfterFailureNs = 10'000'000'000;
 constexpr std::uint64_t kTouchAfterNs = 1'100'000'000;
+constexpr std::uint64_t kLookAgainNs = 1'000'000'000;
 
 std::string advice_for(int error) {
   switch (error) {
@@ -21,6 +22,8 @@ std::string advice_for(int error) {
       return "; its user must be allowed to write there: usermod -a -G pcp USER";
     case ENOENT:
       return "; PCP makes it when pmcd starts with pmdammv";
+    case EEXIST:
+      return ": another program's file has its name: choose another PCP_TRACE_MMV";
     default:
       return "";
   }
@@ -44,14 +47,20 @@ void Mmv::publish(const OpenReport& open, std::uint64_t now_ns) {
   for (std::size_t i = 0; i < file_.size(); ++i)
     if (std::exchange(instances[i].is_changed, false))
       must_replace_ |= !file_.write(i, instances[i]);
+  if (file_.size() > 0 && next_look_ns_ <= now_ns) {
+    next_look_ns_ = now_ns + kLookAgainNs;
+    must_replace_ |= !file_.is_in_place();
+  }
   const bool is_quiet = touch_at_ns_ == kNever || touch_at_ns_ <= now_ns;
-  const bool has_new = file_.size() < instances.size();
-  if ((has_new || (must_replace_ && is_quiet)) && next_try_ns_ <= now_ns) make_file(now_ns);
+  const auto has_new = [&] { return file_.size() < instances.size(); };
+  if ((has_new() || (must_replace_ && is_quiet)) && next_try_ns_ <= now_ns) make_file(now_ns);
   if (touch_at_ns_ <= now_ns) {
     touch_at_ns_ = kNever;
     file_.touch_directory();
   }
   next_call_ns_ = std::min(totals_.next_refresh_ns(now_ns), touch_at_ns_);
+  if (now_ns < next_try_ns_ && (has_new() || must_replace_))
+    next_call_ns_ = std::min(next_call_ns_, next_try_ns_);
 }
 
 void Mmv::end() {

@@ -40,6 +40,7 @@ class Mmv {
   // another file: a reader looks at all files anew for each.
   bool must_replace_ = false;
   std::uint64_t next_try_ns_ = 0;
+  std::uint64_t next_look_ns_ = 0;  // whether the file is still there
   std::uint64_t touch_at_ns_ = kNever;
   std::uint64_t next_call_ns_ = kNever;
   bool has_ended_ = false;

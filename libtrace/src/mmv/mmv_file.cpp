@@ -17,6 +17,7 @@
 #include <cstring>
 #include <memory>
 #include <string_view>
+#include <unordered_set>
 
 #include "mmv/mmv_metrics.hpp"
 #include "record/cut_text.hpp"
@@ -85,8 +86,8 @@ static_assert(sizeof(Header) == 40 && sizeof(Section) == 16 && sizeof(Domain) ==
 
 enum SectionType { kDomains = 1, kInstances, kMetrics, kValues, kTexts, kLabels };
 
-// The names of metrics are whole; values vanish with the process.
-constexpr std::int32_t kFlags = 1 | 2;
+constexpr std::int32_t kWholeNames = 1;
+constexpr std::int32_t kVanishesWithProcess = 2;
 
 constexpr std::uint32_t kLabelOfCluster = 1 << 3;
 constexpr std::uint32_t kLabelOfInstance = 1 << 5;
@@ -100,14 +101,27 @@ std::int32_t cluster_of(std::string_view metrics) {
   return static_cast<std::int32_t>(hash_of_name(metrics) % kMost + 1);
 }
 
-// Differs from those of the other processes' files: pmdammv puts the instances of all together.
-// Ten bits are enough for the instances of a file.
-std::int32_t number_of(pid_t pid, std::size_t index) {
-  constexpr unsigned kPidBits = 21;
-  const auto process = static_cast<std::uint32_t>(pid) & ((1u << kPidBits) - 1);
-  return static_cast<std::int32_t>(process << 10 | static_cast<std::uint32_t>(index));
+// PCP's tools tell instances apart by their first words. So one whose word is taken gets its number
+// after it, as in the agent.
+std::string distinct(std::string_view name, std::int32_t number,
+                     std::unordered_set<std::string>& words) {
+  constexpr std::size_t kMost = sizeof(Text) - 1;
+  const std::size_t end = std::min(name.find(' '), name.size());
+  std::string word(cut_text(name.substr(0, end), kMost));
+  if (!words.insert(word).second) {
+    const std::string suffix = '#' + std::to_string(number);
+    word = std::string(cut_text(word, kMost - suffix.size())) + suffix;
+    words.insert(word);
+  }
+  return word.append(name.substr(end));
 }
-static_assert(MmvTotals::kMostInstances + kTraceTypes.size() <= 1 << 10);
+
+// The number of this process's namespace of process ids; 0 if that is the machine's own.
+std::uint64_t own_namespace() {
+  constexpr std::uint64_t kMachines = 0xEFFF'FFFC;
+  struct stat its {};
+  return ::stat("/proc/self/ns/pid", &its) != 0 || its.st_ino == kMachines ? 0 : its.st_ino;
+}
 
 // Empty if it is too long for a label.
 std::string json_of(std::string_view name, std::string_view value) {
@@ -166,7 +180,7 @@ class Texts {
 };
 
 std::vector<Label> labels_of(const std::deque<MmvInstance>& instances, std::string_view service,
-                             std::int32_t cluster, pid_t pid) {
+                             std::int32_t cluster, const std::vector<std::int32_t>& numbers) {
   std::vector<Label> labels;
   const auto add = [&](std::uint32_t flags, std::uint32_t identity, std::int32_t instance,
                        std::string_view name, std::string_view value) {
@@ -183,8 +197,8 @@ std::vector<Label> labels_of(const std::deque<MmvInstance>& instances, std::stri
     const auto dimensions = parse_dimensions(name_of(*instances[i].tag));
     if (!dimensions) continue;
     for (const Dimension& each : dimensions->labels)
-      add(kLabelOfInstance, static_cast<std::uint32_t>(instances[i].type), number_of(pid, i),
-          each.key, each.value);
+      add(kLabelOfInstance, static_cast<std::uint32_t>(instances[i].type), numbers[i], each.key,
+          each.value);
   }
   if (labels.size() > kMostLabels) labels.resize(of_service);
   return labels;
@@ -196,12 +210,14 @@ MmvFile::MmvFile(std::string directory, std::string metrics, std::string service
     : directory_(std::move(directory)),
       metrics_(std::move(metrics)),
       service_(std::move(service)),
-      pid_(::getpid()) {}
+      pid_(::getpid()),
+      namespace_(own_namespace()),
+      at_namespace_(namespace_ == 0 ? "" : '@' + std::to_string(namespace_)) {}
 
 MmvFile::~MmvFile() { unmap(); }
 
 std::string MmvFile::path(const char* before) const {
-  return directory_ + '/' + before + metrics_ + '_' + std::to_string(pid_);
+  return directory_ + '/' + before + metrics_ + '_' + std::to_string(pid_) + at_namespace_;
 }
 
 void MmvFile::unmap() {
@@ -222,19 +238,60 @@ int MmvFile::make(const std::string& path, std::size_t size, Mapping& mapping) c
     bytes = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (bytes == MAP_FAILED) error = errno;
   }
+  struct stat its {};
+  if (error == 0 && ::fstat(fd, &its) != 0) error = errno;
   ::close(fd);
   if (error != 0) {
+    if (bytes != MAP_FAILED) ::munmap(bytes, size);
     ::unlink(path.c_str());
     return error;
   }
   ::madvise(bytes, size, MADV_DONTFORK);
-  mapping = {static_cast<char*>(bytes), size};
+  mapping = {static_cast<char*>(bytes), size, its.st_ino};
   return 0;
 }
 
+// Ten bits for an instance of the file, by its name, so that a tag keeps its number after exec; and
+// 21 for the process: pmdammv puts the instances of all files together.
+void MmvFile::number(const std::deque<MmvInstance>& instances) {
+  static_assert(MmvTotals::kMostInstances + kTraceTypes.size() <= kMostNumbers);
+  constexpr unsigned kPidBits = 21;
+  const auto process = static_cast<std::uint32_t>(static_cast<std::uint64_t>(pid_) + namespace_) &
+                       ((1u << kPidBits) - 1);
+  while (numbers_.size() < instances.size()) {
+    const MmvInstance& its = instances[numbers_.size()];
+    std::size_t own =
+        hash_of_name(its.tag != nullptr ? name_of(*its.tag) : kOverflowName) + index_of(its.type);
+    while (taken_[own % kMostNumbers]) ++own;
+    taken_[own % kMostNumbers] = true;
+    numbers_.push_back(static_cast<std::int32_t>(process * kMostNumbers + own % kMostNumbers));
+  }
+}
+
+// False for a file of another library. A hidden one may have been left before it had a header.
+bool MmvFile::is_ours(const std::string& path, pid_t process, bool is_hidden) const {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) return false;
+  Header header{{}, 0};
+  const ssize_t size = ::read(fd, &header, sizeof header);
+  ::close(fd);
+  if (is_hidden && (size == 0 || (size == sizeof header && header.version == 0))) return true;
+  return size == sizeof header && header.magic == Header().magic &&
+         header.version == Header().version && header.process == process &&
+         header.cluster == cluster_of(metrics_);
+}
+
+bool MmvFile::is_in_place() const {
+  struct stat its {};
+  return ::lstat(path("").c_str(), &its) == 0 && its.st_ino == mapping_.inode;
+}
+
 int MmvFile::replace(const std::deque<MmvInstance>& instances) {
+  if (struct stat its; ::lstat(path("").c_str(), &its) == 0 && !is_ours(path(""), pid_, false))
+    return EEXIST;
   const std::int32_t cluster = cluster_of(metrics_);
-  const std::vector<Label> labels = labels_of(instances, service_, cluster, pid_);
+  number(instances);
+  const std::vector<Label> labels = labels_of(instances, service_, cluster, numbers_);
   std::array<std::size_t, kTraceTypes.size()> counts{};
   std::size_t values = 0;
   for (const MmvInstance& each : instances) {
@@ -269,7 +326,8 @@ int MmvFile::replace(const std::deque<MmvInstance>& instances) {
 
   Header header;
   header.sections = static_cast<std::int32_t>(parts.size());
-  header.flags = kFlags;
+  // A pmdammv outside of this process's namespace would look for another process.
+  header.flags = kWholeNames | (namespace_ == 0 ? kVanishesWithProcess : 0);
   header.process = pid_;
   header.cluster = cluster;
   std::uint64_t at = sizeof header;
@@ -291,6 +349,7 @@ int MmvFile::replace(const std::deque<MmvInstance>& instances) {
         Domain{static_cast<std::uint32_t>(serial), static_cast<std::uint32_t>(count), instance,
                help, help});
     const std::uint64_t first_metric = metric;
+    std::unordered_set<std::string> words;
     for (const MmvMetric& each : mmv_metrics(type)) {
       put(bytes, metric,
           Metric{texts.add(metrics_ + '.' + each.name), each.item,
@@ -302,9 +361,10 @@ int MmvFile::replace(const std::deque<MmvInstance>& instances) {
     for (std::size_t i = 0; i < instances.size(); ++i) {
       if (instances[i].type != type) continue;
       const Tag* const tag = instances[i].tag;
-      const std::string name = std::to_string(pid_) + '/' +
+      const std::string name = std::to_string(pid_) + at_namespace_ + '/' +
                                without_controls(tag != nullptr ? name_of(*tag) : kOverflowName);
-      put(bytes, instance, Instance{domain, 0, number_of(pid_, i), texts.add(name)});
+      put(bytes, instance,
+          Instance{domain, 0, numbers_[i], texts.add(distinct(name, numbers_[i], words))});
       places[i].values = value;
       std::uint64_t of = first_metric;
       std::uint32_t bit = 1;
@@ -372,7 +432,7 @@ void MmvFile::touch_directory() const {
 }
 
 void MmvFile::remove() {
-  if (mapping_.bytes != nullptr) ::unlink(path("").c_str());
+  if (mapping_.bytes != nullptr && is_in_place()) ::unlink(path("").c_str());
   unmap();
   places_.clear();
 }
@@ -387,9 +447,12 @@ void MmvFile::remove_dead() const {
     name.remove_prefix(metrics_.size() + 1);
     pid_t process = 0;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), process);
-    const bool is_number = error == std::errc() && end == name.data() + name.size() && process > 0;
-    if (is_number && ::kill(process, 0) != 0 && errno == ESRCH)
-      ::unlink((directory_ + '/' + file->d_name).c_str());
+    const bool is_process =
+        error == std::errc() && process > 0 && name == std::to_string(process) + at_namespace_;
+    const std::string path = directory_ + '/' + file->d_name;
+    if (is_process && ::kill(process, 0) != 0 && errno == ESRCH &&
+        is_ours(path, process, file->d_name[0] == '.'))
+      ::unlink(path.c_str());
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -42,9 +43,12 @@ class MmvFile {
   // an earlier one may go unnoticed.
   void touch_directory() const;
 
+  // False if somebody has taken the file away, or put another one into its place.
+  bool is_in_place() const;
+
   void remove();
 
-  // Removes the files of processes that have ended, of all users that this process may remove.
+  // Removes our files of processes that have ended, of all users that this process may remove.
   void remove_dead() const;
 
   const std::string& directory() const { return directory_; }
@@ -53,6 +57,7 @@ class MmvFile {
   struct Mapping {
     char* bytes = nullptr;
     std::size_t size = 0;
+    std::uint64_t inode = 0;
   };
 
   struct Place {
@@ -63,11 +68,19 @@ class MmvFile {
   std::string path(const char* before) const;
   int make(const std::string& path, std::size_t size, Mapping& mapping) const;
   void unmap();
+  void number(const std::deque<MmvInstance>& instances);
+  bool is_ours(const std::string& path, pid_t process, bool is_hidden) const;
+
+  static constexpr std::size_t kMostNumbers = 1024;
 
   const std::string directory_;
   const std::string metrics_;
   const std::string service_;
   const pid_t pid_;
+  const std::uint64_t namespace_;      // of process ids; 0: the machine's
+  const std::string at_namespace_;     // follows the process id in names
+  std::vector<std::int32_t> numbers_;  // of each instance
+  std::bitset<kMostNumbers> taken_;    // by their last bits
   Mapping mapping_;
   std::vector<Place> places_;  // of each instance
   std::uint64_t generation_ = 0;

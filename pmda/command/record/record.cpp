@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "collector/engine/clock.hpp"
+#include "collector/engine/heap.hpp"
 #include "collector/engine/write_all.hpp"
 #include "command/complaint.hpp"
 #include "command/model/archive_reader.hpp"
@@ -255,6 +256,7 @@ int record(int argc, char* const* argv) {
     std::cout << kRecordUsage;
     return 0;
   }
+  agent::keep_freed_memory();
   return options->host.empty() ? record_command(*options) : record_host(*options);
 }
 

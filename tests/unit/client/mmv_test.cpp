@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <unistd.h>
+
 #include <cmath>
+#include <cstring>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <initializer_list>
+#include <iterator>
+#include <map>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "mmv/mmv_file.hpp"
 #include "mmv/mmv_totals.hpp"
 #include "mmv/mmv_window.hpp"
 #include "record/tag_registry.hpp"
@@ -127,6 +137,100 @@ TEST_F(MmvTotalsTest, ComputeTheirWindowsFewAtATimeAndAgainWhenTheyMoveOn) {
   for (int i = 0; i < calls; ++i) totals.refresh(now);
   EXPECT_EQ(computed(), 0);
   EXPECT_EQ(totals.next_refresh_ns(now), kNever);
+}
+
+class MmvFileTest : public testing::Test {
+ protected:
+  MmvFileTest() {
+    std::string name = (std::filesystem::temp_directory_path() / "trace-XXXXXX").string();
+    directory_ = ::mkdtemp(name.data());
+  }
+  ~MmvFileTest() override { std::filesystem::remove_all(directory_); }
+
+  std::string path(const std::string& process = std::to_string(::getpid())) const {
+    return directory_ + "/shop_" + process;
+  }
+  void leave(const std::string& name, const std::string& text = "theirs") const {
+    std::ofstream(directory_ + '/' + name) << text;
+  }
+
+  static std::deque<MmvInstance> instances(std::initializer_list<const char*> tags) {
+    std::deque<MmvInstance> all;
+    for (const char* tag : tags) {
+      all.emplace_back();
+      all.back().type = TraceType::Point;
+      if (*tag != '\0') all.back().tag = intern_tag(tag);
+    }
+    return all;
+  }
+
+  // The file's instances: names, without the process, and numbers.
+  std::map<std::string, std::int32_t> numbers(std::initializer_list<const char*> tags) {
+    MmvFile file(directory_, "shop", "");
+    EXPECT_EQ(file.replace(instances(tags)), 0);
+    std::ifstream stream(path(), std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
+    const auto at = [&bytes](std::size_t offset, auto number) {
+      std::memcpy(&number, bytes.data() + offset, sizeof number);
+      return number;
+    };
+    constexpr std::size_t kHeader = 40, kSection = 16, kInstance = 24;
+    const std::size_t section = kHeader + kSection;  // the second: instances
+    std::map<std::string, std::int32_t> all;
+    for (std::int32_t i = 0; i < at(section + 4, std::int32_t{}); ++i) {
+      const std::size_t instance = at(section + 8, std::uint64_t{}) + i * kInstance;
+      const std::string name = bytes.data() + at(instance + 16, std::uint64_t{});
+      all[name.substr(name.find('/') + 1)] = at(instance + 12, std::int32_t{});
+    }
+    return all;
+  }
+
+  std::string directory_;
+};
+
+// After exec a process has the same id, and other tags.
+TEST_F(MmvFileTest, ATagHasItsOwnNumberWhateverElseIsThere) {
+  const auto before = numbers({"buy", "sell"});
+  const auto after = numbers({"open", "sell", "buy"});
+  EXPECT_EQ(after.at("buy"), before.at("buy"));
+  EXPECT_EQ(after.at("sell"), before.at("sell"));
+  EXPECT_NE(after.at("open"), before.at("buy"));
+}
+
+TEST_F(MmvFileTest, InstancesDifferInTheirFirstWords) {
+  const std::string cut(253, 'x');
+  const auto all = numbers({"read log", "read page", "c\001d", "c?d", "", "(overflow)",
+                            (cut + 'a').c_str(), (cut + 'b').c_str()});
+  std::map<std::string, int> words;
+  for (const auto& [name, number] : all) ++words[name.substr(0, name.find(' '))];
+  EXPECT_EQ(words.size(), 8U);
+  EXPECT_EQ(all.count("read log"), 1U);
+  const auto other = all.upper_bound("read#");
+  EXPECT_EQ(other->first, "read#" + std::to_string(other->second) + " page");
+}
+
+TEST_F(MmvFileTest, OtherFilesStayWhateverTheirNames) {
+  const std::string nobody = "999999999";
+  leave("shop_" + nobody);
+  leave(".shop_" + nobody);
+  leave("shop_" + nobody + "@17");
+  MmvFile(directory_, "shop", "").remove_dead();
+  EXPECT_TRUE(std::filesystem::exists(path(nobody)));
+  EXPECT_TRUE(std::filesystem::exists(directory_ + "/.shop_" + nobody));
+  EXPECT_TRUE(std::filesystem::exists(path(nobody + "@17")));
+  leave("shop_" + std::to_string(::getpid()));
+  EXPECT_EQ(MmvFile(directory_, "shop", "").replace(instances({"buy"})), EEXIST);
+}
+
+TEST_F(MmvFileTest, KnowsWhetherItIsStillThere) {
+  MmvFile file(directory_, "shop", "");
+  ASSERT_EQ(file.replace(instances({"buy"})), 0);
+  EXPECT_TRUE(file.is_in_place());
+  std::filesystem::remove(path());
+  EXPECT_FALSE(file.is_in_place());
+  leave("shop_" + std::to_string(::getpid()));
+  file.remove();
+  EXPECT_TRUE(std::filesystem::exists(path()));
 }
 
 }  // namespace
