@@ -177,7 +177,7 @@ class MmvFileTest : public testing::Test {
     constexpr std::size_t kHeader = 40, kSection = 16, kInstance = 24;
     const std::size_t section = kHeader + kSection;  // the second: instances
     std::map<std::string, std::int32_t> all;
-    for (std::int32_t i = 0; i < at(section + 4, std::int32_t{}); ++i) {
+    for (std::uint32_t i = 0; i < at(section + 4, std::uint32_t{}); ++i) {
       const std::size_t instance = at(section + 8, std::uint64_t{}) + i * kInstance;
       const std::string name = bytes.data() + at(instance + 16, std::uint64_t{});
       all[name.substr(name.find('/') + 1)] = at(instance + 12, std::int32_t{});
