@@ -13,7 +13,7 @@ VIEWS = os.path.join(ROOT, "pmda/views")
 PAGE = os.path.join(ROOT, "libtrace/docs/views.md")
 NUMBER = re.compile(r"(?:~|\?|N/A|–|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b|≥?(?<![\w{=])-?\d[\d:.,e+/-]*)"
                     r"(?: (?:\w?s|[kMG])\b)?")
-SOMETIMES = ("≥", "slowest")  # lines of a report that depend on its numbers
+SOMETIMES = ("≥", "slowest", "p50..p99 miss")  # lines of a report that depend on its numbers
 
 
 def tool(name, inside=False):
