@@ -59,7 +59,8 @@ std::map<int, std::string> without_numbers(const std::map<int, std::string>& nam
     if (word.ends_with(suffix) && words.contains(word.substr(0, word.size() - suffix.size())))
       tag.erase(word.size() - suffix.size(), suffix.size());
     // Two tags that look the same stay two.
-    tags[number] = taken.insert(tag).second ? std::move(tag) : name;
+    if (!taken.insert(tag).second) tag = name;
+    tags[number] = std::move(tag);
   }
   return tags;
 }

@@ -111,6 +111,7 @@ std::vector<std::string> recordings_in(const std::string& directory) {
   std::stable_sort(found.begin(), found.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<std::string> folders;
+  folders.reserve(found.size());
   for (auto& [at, folder] : found) folders.push_back(std::move(folder));
   return folders;
 }
