@@ -26,10 +26,12 @@ struct Word {
   std::vector<std::string_view> values;
 };
 
-// An error about this word, with advice. The filter is already known to have no control characters.
+// An error about this word, with advice. The filter is already known to have no control characters
+// but tabs.
 Error complaint(std::string_view word, std::string_view advice) {
   constexpr std::size_t kMostShown = 60;
   std::string message(word.substr(0, kMostShown));
+  std::replace(message.begin(), message.end(), '\t', ' ');
   if (word.size() > kMostShown) message += "..";
   return {message.append(": ").append(advice)};
 }
