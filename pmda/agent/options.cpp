@@ -100,6 +100,11 @@ Result<void> take_mebibytes(const char* text, std::size_t& target) {
   return {};
 }
 
+Result<void> set(bool& target) {
+  target = true;
+  return {};
+}
+
 // Stores one option; `name` is its spelling for messages.
 Result<void> take_option(int letter, const std::string& name, const char* text, Options& options) {
   switch (letter) {
@@ -135,10 +140,8 @@ Result<void> take_option(int letter, const std::string& name, const char* text, 
         return take_mebibytes(text, options.engine.max_cumulative_bytes);
       if (name == "--span-memory") return take_mebibytes(text, options.span_bytes);
       if (name == "--capture") return take_filter(text, options.capture);
-      if (name == "--capture-remote" || name == "--stable-labels") {
-        (name == "--capture-remote" ? options.capture_remote : options.stable_labels) = true;
-        return {};
-      }
+      if (name == "--capture-remote") return set(options.capture_remote);
+      if (name == "--stable-labels") return set(options.stable_labels);
       return take(parse_number(text, 1, kMostTags), options.engine.max_tags);
   }
 }

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
+from page_blocks import blocks
 from private_pmcd import PrivatePmcd
 from trace_test import OUR_AGENT, OUR_LIBRARY, OUR_PMTRACE
 
@@ -22,7 +23,7 @@ COMPILED = {"c": (".c", "TRACE_CC", "c99"), "cpp": (".cpp", "TRACE_CXX", "c++17"
 
 def examples(page):
     """Gives the kind and the text of each example of a page, in order. The first word of a kind is its language."""
-    return re.findall(r"^```(.+)\n((?:.*\n)*?)```$", page, re.MULTILINE)
+    return [(kind, text) for kind, text in blocks(page) if kind]
 
 
 def example(kind, page):

@@ -5,6 +5,8 @@ import collections
 import os
 import re
 
+from page_blocks import blocks
+
 LABEL = r'[A-Za-z_]\w*="(?:[^"\\\n]|\\.)*"'
 SAMPLE = re.compile(rf'([A-Za-z_:][\w:]*)(?:\{{((?:{LABEL},?)*)\}})? (\S+)')
 
@@ -14,7 +16,7 @@ DOCUMENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../libtr
 def documented(language):
     """Gives the document's examples in a language."""
     with open(DOCUMENT, encoding="utf-8") as file:
-        return re.findall(rf"^```{language}\n(.*?)^```$", file.read(), re.MULTILINE | re.DOTALL)
+        return [text for kind, text in blocks(file.read()) if kind == language]
 
 
 class Page:

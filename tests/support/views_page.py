@@ -6,6 +6,7 @@ With TRACE_PAGE=write in the environment they put their output into the page ins
 import os
 import re
 
+from page_blocks import blocks
 from private_pmcd import pcp_configuration
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -32,10 +33,11 @@ def shape(text):
 
 def block(command):
     """Gives what the page says that this command prints."""
+    first = f"$ {command}\n"
     with open(PAGE, encoding="utf-8") as file:
-        found = re.search(rf"^```\n\$ {re.escape(command)}\n(.*?)^```$", file.read(), re.DOTALL | re.MULTILINE)
+        found = [text for _, text in blocks(file.read()) if text.startswith(first)]
     assert found, f"the page has no {command}"
-    return found[1]
+    return found[0].removeprefix(first)
 
 
 def write(command, output):

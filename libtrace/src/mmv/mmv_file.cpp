@@ -23,6 +23,7 @@
 #include "record/cut_text.hpp"
 #include "record/without_controls.hpp"
 #include "wire/dimensions.hpp"
+#include "wire/first_word.hpp"
 
 namespace pcp::trace::client {
 namespace {
@@ -106,14 +107,14 @@ std::int32_t cluster_of(std::string_view metrics) {
 std::string distinct(std::string_view name, std::int32_t number,
                      std::unordered_set<std::string>& words) {
   constexpr std::size_t kMost = sizeof(Text) - 1;
-  const std::size_t end = std::min(name.find(' '), name.size());
-  std::string word(cut_text(name.substr(0, end), kMost));
+  const std::string_view whole = first_word(name);
+  std::string word(cut_text(whole, kMost));
   if (!words.insert(word).second) {
-    const std::string suffix = '#' + std::to_string(number);
+    const std::string suffix = suffix_of(number);
     word = std::string(cut_text(word, kMost - suffix.size())) + suffix;
     words.insert(word);
   }
-  return word.append(name.substr(end));
+  return word.append(name.substr(whole.size()));
 }
 
 // The number of this process's namespace of process ids; 0 if that is the machine's own.
@@ -287,7 +288,9 @@ bool MmvFile::is_in_place() const {
 }
 
 int MmvFile::replace(const std::deque<MmvInstance>& instances) {
-  if (struct stat its; ::lstat(path("").c_str(), &its) == 0 && !is_ours(path(""), pid_, false))
+  struct stat its {};
+  if (::lstat(path("").c_str(), &its) == 0 && its.st_ino != mapping_.inode &&
+      !is_ours(path(""), pid_, false))
     return EEXIST;
   const std::int32_t cluster = cluster_of(metrics_);
   number(instances);

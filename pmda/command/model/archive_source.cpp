@@ -15,6 +15,7 @@
 #include "command/model/guarded_reading.hpp"
 #include "command/model/labels.hpp"
 #include "command/pcp_values.hpp"
+#include "wire/first_word.hpp"
 
 namespace pcp::trace::command {
 
@@ -43,8 +44,6 @@ std::vector<std::string> programs_with_mmv_files() {
   return programs;
 }
 
-std::string_view first_word(std::string_view name) { return name.substr(0, name.find(' ')); }
-
 // The agent shows a tag whose first word another tag has with its number after that word. Gives the
 // tags as the programs call them: other runs give them other numbers.
 std::map<int, std::string> without_numbers(const std::map<int, std::string>& names) {
@@ -53,7 +52,7 @@ std::map<int, std::string> without_numbers(const std::map<int, std::string>& nam
   std::map<int, std::string> tags;
   std::set<std::string> taken;
   for (const auto& [number, name] : names) {
-    const std::string suffix = '#' + std::to_string(number);
+    const std::string suffix = suffix_of(number);
     const std::string_view word = first_word(name);
     std::string tag = name;
     if (word.ends_with(suffix) && words.contains(word.substr(0, word.size() - suffix.size())))
