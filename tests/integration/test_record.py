@@ -334,6 +334,15 @@ class Ends(Recording):
         self.assertEqual(recorded.doubt(self.folder, "a count > 1"),
                          "a traced program gave its connection up before record had answered")
 
+    def test_whose_recorder_acknowledged_nothing_to_a_program_that_ended(self):
+        """The program has sent all, and said so."""
+        stopping = ('cd "$1" && mkfifo calls answers; "$0" <calls >answers & exec 3>calls 4<answers;'
+                    ' echo point a >&3; read answer <&4; kill -STOP $PPID;'
+                    ' echo point a >&3; exec 3>&-; wait; kill -CONT $PPID')
+        self.record_well("sh", "-c", stopping, program("traced"), self.directory)
+        self.assertEqual(recorded.statement(self.folder), "complete")
+        self.assertEqual(self.last("trace.point.count"), {"a": 2})
+
     def test_that_are_well_say_so(self):
         self.record_well(program("traced"), input="point a\n")
         self.assertEqual(recorded.statement(self.folder), "complete")

@@ -86,9 +86,7 @@ bool AgentOutput::hurry() {
 }
 
 void AgentOutput::say_goodbye() {
-  if (sender_ == nullptr) return;
-  sender_->say_goodbye();
-  connection_.expect_end();
+  if (sender_ != nullptr && sender_->say_goodbye()) connection_.expect_end();
 }
 
 void AgentOutput::recover() {

@@ -149,7 +149,7 @@ bool BatchSender::welcome_spans(const wire::Welcome& welcome, SpanSender::Agent 
 }
 
 void BatchSender::disconnected() {
-  welcomed_ = false;
+  welcomed_ = has_said_goodbye_ = false;
   spans_.disconnected(now_ns());
 }
 
@@ -179,6 +179,7 @@ void BatchSender::give_up_first() {
 }
 
 void BatchSender::send_pending(std::uint64_t until, std::uint64_t now_ns) {
+  if (has_said_goodbye_) return;  // the agent will hang up: later calls go to the next connection
   while (welcomed_ && in_flight_.size() < kMaxInFlight && pending_.popped() < until) {
     Batch& batch = add_batch();
     try {
@@ -298,12 +299,15 @@ void BatchSender::define_tags(const std::vector<const Tag*>& tags, std::string& 
   flush();
 }
 
-void BatchSender::say_goodbye() {
-  if (!welcomed_) return;
+bool BatchSender::say_goodbye() {
+  if (!welcomed_ || has_said_goodbye_) return false;
+  if (agent_has(wire::Feature::InFlight) && open_.has_news()) return false;  // tell it first
+  has_said_goodbye_ = true;
   std::string out;
   wire::append_bye(out, own_pid(), wire::ByeReason::Done);
   diagnose_pdus("sent", out);
   transport_.send(out);
+  return true;
 }
 
 }  // namespace pcp::trace::client

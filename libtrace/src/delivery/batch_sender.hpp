@@ -38,7 +38,7 @@ class BatchSender final : public Sender {
     return welcomed_ &&
            (!agent_has(wire::Feature::InFlight) || (!open_.has_news() && in_flight_.empty()));
   }
-  void say_goodbye() override;
+  bool say_goodbye() override;
 
   // The current agent's features; none before its WELCOME.
   bool agent_has(wire::Feature feature) const {
@@ -90,6 +90,7 @@ class BatchSender final : public Sender {
 
   // State of the current connection.
   bool welcomed_ = false;
+  bool has_said_goodbye_ = false;
   std::uint64_t spans_sent_ = 0;  // the last sequence
   wire::FeatureSet features_;
   enum class Defined : std::uint8_t { No, ByName, WithDescription };

@@ -57,7 +57,8 @@ class Output {
   // The process ends: the next connect() does not pause. False if that was tried already.
   virtual bool hurry() = 0;
 
-  // The last message of the process.
+  // The last message of the process, once all that it has was sent. Later calls do nothing, until
+  // the next connection.
   virtual void say_goodbye() = 0;
 
   // Closes its descriptors; recover() makes new ones.

@@ -41,7 +41,8 @@ class Sender {
   // True if the agent knows the transactions in flight, or cannot take them.
   virtual bool has_told_open() const { return true; }
 
-  virtual void say_goodbye() {}
+  // Says that nothing more comes on this connection. False: it cannot be said, or was said before.
+  virtual bool say_goodbye() { return false; }
 };
 
 }  // namespace pcp::trace::client

@@ -160,6 +160,7 @@ bool Flusher::drain_and_look() {
 void Flusher::step() {
   take_flush_request();
   output_.send_pending(flushed_until_);
+  say_goodbye();
   settle_flush_request();
   const bool has_settled_spans = spans_.has_settled_all();
   shared_.recorders.spans().note_settled(has_settled_spans);
@@ -189,6 +190,15 @@ void Flusher::take_flush_request() {
   request_ = FlushRequest{ticket, flushed_until_, doubtful_calls(), spans_.captured(), is_ending};
 }
 
+// The goodbye follows the last batch at once. A process that ends before a busy agent acknowledges
+// that batch has then said that there is nothing more.
+void Flusher::say_goodbye() {
+  if (!request_ || !request_->at_end || request_->ticket != shared_.link.requested()) return;
+  if (doubtful_calls() == request_->doubtful && pending_.empty() &&
+      spans_.has_settled(request_->spans))
+    output_.say_goodbye();
+}
+
 void Flusher::settle_flush_request() {
   if (!request_ || pending_.popped() < request_->until || !output_.has_settled(request_->until))
     return;
@@ -197,10 +207,7 @@ void Flusher::settle_flush_request() {
   if (!spans_.has_settled(request_->spans)) return;
   const bool certain = doubtful_calls() == request_->doubtful;
   const bool is_last = request_->at_end && request_->ticket == shared_.link.requested();
-  if (certain && is_last && pending_.empty()) {
-    output_.say_goodbye();
-    open_.end();
-  }
+  if (certain && is_last && pending_.empty()) open_.end();
   close_flush_request(certain);
 }
 

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Per-entry data beside the open table of a process: one slot for each entry number.
+//
+// A thread's entries are numbered in blocks, and most threads use the first few of a block. So the
+// slots of all first entries lie side by side, then those of all second ones: a thread costs memory
+// for the entries that it uses, not for a block. Threads that are neighbours share no cache line.
 #pragma once
 
 #include <array>
@@ -22,10 +26,14 @@ class ByEntry {
   Slot* find_or_make(std::uint32_t entry) { return slot(slots_.find_or_make(), entry); }
 
  private:
-  using Slots = std::array<Slot, std::size_t{OpenRoom::kMostBlocks} * OpenRoom::kInBlock>;
+  struct alignas(64) OwnCacheLine {
+    Slot slot;
+  };
+  using Slots = std::array<std::array<OwnCacheLine, OpenRoom::kMostBlocks>, OpenRoom::kInBlock>;
 
   static Slot* slot(Slots* slots, std::uint32_t entry) {
-    return slots != nullptr ? &(*slots)[entry] : nullptr;
+    if (slots == nullptr) return nullptr;
+    return &(*slots)[entry % OpenRoom::kInBlock][entry / OpenRoom::kInBlock].slot;
   }
 
   MadeWhenNeeded<Slots> slots_;

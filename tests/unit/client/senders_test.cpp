@@ -133,6 +133,14 @@ struct InFlightTest : BatchSenderTest {
   }
 };
 
+TEST_F(InFlightTest, IsToldBeforeTheGoodbye) {
+  begin_one();
+  begin(feature);
+  EXPECT_FALSE(sender.say_goodbye());
+  flush();
+  EXPECT_TRUE(sender.say_goodbye());
+}
+
 TEST_F(InFlightTest, IsToldInABatchWithoutCalls) {
   begin_one();
   begin(feature);
@@ -609,11 +617,25 @@ TEST_F(BatchSenderTest, PassesOverPdusFromATimeToCome) {
 
 TEST_F(BatchSenderTest, TakesItsLeaveOnlyWhereItIsWelcome) {
   connect();
-  sender.say_goodbye();
+  EXPECT_FALSE(sender.say_goodbye());
   EXPECT_TRUE(transport.take().empty());
   welcome(1, false, 0);
-  sender.say_goodbye();
+  EXPECT_TRUE(sender.say_goodbye());
   EXPECT_EQ(transport.take_types(), std::vector{wire::PduType::Bye});
+}
+
+TEST_F(BatchSenderTest, SendsNothingAfterItsGoodbyeButOnTheNextConnection) {
+  begin();
+  EXPECT_TRUE(sender.say_goodbye());
+  transport.take();
+  EXPECT_FALSE(sender.say_goodbye());
+  record_batches(1);
+  EXPECT_TRUE(transport.take().empty());
+  reconnect();
+  welcome(1, false, 0);
+  flush();
+  EXPECT_EQ(transport.take_types(), (std::vector{wire::PduType::Tags, wire::PduType::Batch}));
+  EXPECT_TRUE(sender.say_goodbye());
 }
 
 struct LegacySenderTest : testing::Test {
