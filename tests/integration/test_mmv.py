@@ -5,6 +5,7 @@ import json
 import os
 import random
 import re
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -194,15 +195,22 @@ class OfAProgram(MmvTestCase):
             os.mkdir(self.directory)
             self.wait_for("point.count", {"a": 1})
 
-    def test_of_another_namespace_of_processes_stay(self):
+    def test_of_another_namespace_of_processes(self):
+        """pmdammv must not look for its process, and neither process removes the other's file."""
+        def vanish_with_their_process():
+            for name in self.files():
+                with open(f"{self.directory}/{name}", "rb") as file:
+                    yield name.partition("@")[0], struct.unpack_from("i", file.read(), 28)[0] & 2 != 0
         traced = self.start()
         traced.call("point a")
         self.wait_for("point.count", {"a": 1})
-        unshare = ["unshare", "--pid", "--fork", "--mount-proc"] + ([] if os.getuid() == 0 else ["--map-root-user"])
-        done = subprocess.run([*unshare, program("traced")],
-                              input="point b\n", env=self.environment_of(), capture_output=True, text=True, check=False,
-                              timeout=PATIENCE_S)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        unshare = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+        other = self.start_traced(self.environment_of(),
+                                  within=unshare + ([] if os.getuid() == 0 else ["--map-root-user"]))
+        other.call("point b")
+        wait_until(lambda: len(self.files()) == 2, what="its file")
+        self.assertEqual(dict(vanish_with_their_process()), {f"shop_{traced.pid}": True, "shop_1": False})
+        self.assertEqual(other.end(), "")
         self.assertEqual(self.files(), [f"shop_{traced.pid}"])
 
     def test_of_a_child_are_its_own(self):

@@ -229,6 +229,16 @@ class Pmieconf(ViewsTestCase):
             for source in (["-a", archive], ["-h", quiet.pmcd.host(), "-T", "4s"]):
                 self.assertNotRegex(self.fired(*source, "-f", "-c", conf), "|".join(self.RULES.values()))
 
+    def test_failing_is_about_a_share_that_rises(self):
+        with Shop(trouble=False, every_second_fails=True) as constant:
+            archive = constant.log("constant")
+            # An interval has many calls, also on a busy machine: a few may be one end and two aborts.
+            for times, fires in (("2", False), ("0.1", True)):
+                conf = self.rules("failing", harsh=[*self.HARSH[3:], ("global", "delta", "3 sec"),
+                                                    ("trace.failing", "times", times)])
+                shown = self.fired("-a", archive, "-f", "-c", conf)
+                self.assertEqual(self.RULES["failing"] in shown, fires, shown)
+
     def test_is_about_the_tags_that_one_names(self):
         conf = self.rules("slow", harsh=[*self.HARSH, ("trace.slow", "tags", "^search")])
         shown = self.fired("-a", self.archive, "-f", "-c", conf)

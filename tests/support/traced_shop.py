@@ -19,9 +19,10 @@ LOGGED = "trace, tracing.histogram"
 
 
 class Shop(contextlib.ExitStack):
-    def __init__(self, trouble=True):
+    def __init__(self, trouble=True, every_second_fails=False):
         super().__init__()
         self.trouble = trouble
+        self.every_second_fails = every_second_fails
         self._ends = threading.Event()
 
     def __enter__(self):
@@ -49,6 +50,9 @@ class Shop(contextlib.ExitStack):
                 # More and more, then none, then again.
                 fails = self.trouble and number % 100 < 50 and number % 7 < number % 100 // 10
                 self._program.call(f"{'abort' if fails else 'end'} {tag}")
+                if self.every_second_fails:
+                    self._program.call(f"begin {tag}")
+                    self._program.call(f"abort {tag}")
             self._program.call(f"obs {number % 20} queue")
             self._program.call("point cache-miss")
             if self.trouble and number == 0:

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "support/scratch_directory.hpp"
 #include "unit/metrics/metrics_fixture.hpp"
 
 namespace pcp::trace::agent {
@@ -15,9 +16,8 @@ namespace {
 using DiskThreadTest = MetricsFixture;
 
 TEST_F(DiskThreadTest, HasReservedNumbersWhenTheFirstSaveIsOver) {
-  std::string directory = testing::TempDir() + "disk-XXXXXX";
-  ASSERT_NE(mkdtemp(directory.data()), nullptr);
-  const InstanceFile file(directory + "/10.trace");
+  const ScratchDirectory directory;
+  const InstanceFile file(directory / "10.trace");
   NumberKeeper numbers(
       file, reader_, [](const std::string&) {}, [] { return Time{0}; });
   {
@@ -25,7 +25,6 @@ TEST_F(DiskThreadTest, HasReservedNumbersWhenTheFirstSaveIsOver) {
     disk.wait_for_first_save(std::chrono::minutes(1));
     EXPECT_GT(file.load().reserved[0], 0);
   }
-  std::filesystem::remove_all(directory);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "support/scarce_memory.hpp"
+#include "support/scratch_directory.hpp"
 #include "unit/metrics/metrics_fixture.hpp"
 
 namespace pcp::trace::agent {
@@ -24,10 +25,7 @@ class NumberKeeperTest : public MetricsFixture {
     warnings.clear();
     now = Time{0};
     clock_step = Time{0};
-    directory_ = testing::TempDir() + "numbers-XXXXXX";
-    EXPECT_NE(mkdtemp(directory_.data()), nullptr);
   }
-  ~NumberKeeperTest() override { std::filesystem::remove_all(directory_); }
 
   NumberKeeper keeper(const std::string& name = "10.trace") {
     return NumberKeeper(
@@ -48,7 +46,8 @@ class NumberKeeperTest : public MetricsFixture {
     }
   }
 
-  std::string directory_;
+  const ScratchDirectory scratch_;
+  const std::string directory_ = scratch_.path();
 };
 
 TEST_F(NumberKeeperTest, WritesNothingAsLongAsThereIsNothingNew) {

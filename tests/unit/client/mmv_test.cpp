@@ -18,6 +18,7 @@
 #include "mmv/mmv_totals.hpp"
 #include "mmv/mmv_window.hpp"
 #include "record/tag_registry.hpp"
+#include "support/scratch_directory.hpp"
 
 namespace pcp::trace::client {
 namespace {
@@ -141,12 +142,6 @@ TEST_F(MmvTotalsTest, ComputeTheirWindowsFewAtATimeAndAgainWhenTheyMoveOn) {
 
 class MmvFileTest : public testing::Test {
  protected:
-  MmvFileTest() {
-    std::string name = (std::filesystem::temp_directory_path() / "trace-XXXXXX").string();
-    directory_ = ::mkdtemp(name.data());
-  }
-  ~MmvFileTest() override { std::filesystem::remove_all(directory_); }
-
   std::string path(const std::string& process = std::to_string(::getpid())) const {
     return directory_ + "/shop_" + process;
   }
@@ -185,7 +180,8 @@ class MmvFileTest : public testing::Test {
     return all;
   }
 
-  std::string directory_;
+  const ScratchDirectory scratch_;
+  const std::string directory_ = scratch_.path();
 };
 
 // After exec a process has the same id, and other tags.

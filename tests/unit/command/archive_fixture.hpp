@@ -16,6 +16,7 @@
 
 #include "command/archive/archive_writer.hpp"
 #include "metrics/pmapi.hpp"
+#include "support/scratch_directory.hpp"
 
 namespace pcp::trace::command {
 
@@ -89,14 +90,8 @@ class Reading {
 
 class ArchiveFixture : public testing::TestWithParam<ArchiveVersion> {
  protected:
-  ArchiveFixture() {
-    std::string name = (std::filesystem::temp_directory_path() / "trace-XXXXXX").string();
-    directory_ = ::mkdtemp(name.data());
-    path_ = (directory_ / "run").string();
-  }
   ~ArchiveFixture() override {
     if (context_ >= 0) pmDestroyContext(context_);
-    std::filesystem::remove_all(directory_);
   }
 
   ArchiveLabel label() const { return {GetParam(), 4711, at(0), "somewhere", "UTC"}; }
@@ -158,8 +153,9 @@ class ArchiveFixture : public testing::TestWithParam<ArchiveVersion> {
     return text.str();
   }
 
-  std::filesystem::path directory_;
-  std::string path_;
+  const ScratchDirectory scratch_;
+  const std::filesystem::path directory_ = scratch_.path();
+  std::string path_ = scratch_ / "run";
   int context_ = -1;
 };
 

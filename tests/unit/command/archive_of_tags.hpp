@@ -20,6 +20,7 @@
 #include "command/model/labels.hpp"
 #include "command/model/recorded_metrics.hpp"
 #include "metrics/label_sets.hpp"
+#include "support/scratch_directory.hpp"
 #include "unit/command/archive_fixture.hpp"
 
 namespace pcp::trace::command {
@@ -141,13 +142,7 @@ class ArchiveOfTags {
 // A temporary directory of the test.
 class OfArchives : public testing::Test {
  protected:
-  OfArchives() {
-    std::string name = (std::filesystem::temp_directory_path() / "trace-XXXXXX").string();
-    directory_ = ::mkdtemp(name.data());
-  }
-  ~OfArchives() override { std::filesystem::remove_all(directory_); }
-
-  std::string path(const std::string& name = "run") const { return (directory_ / name).string(); }
+  std::string path(const std::string& name = "run") const { return scratch_ / name; }
 
   Totals totals(const std::vector<std::string>& names = {"run"}, const Window& window = {}) const {
     Result<Totals> read = read_totals(request(names, window));
@@ -167,7 +162,8 @@ class OfArchives : public testing::Test {
     return request;
   }
 
-  std::filesystem::path directory_;
+  const ScratchDirectory scratch_;
+  const std::filesystem::path directory_ = scratch_.path();
 };
 
 // The text of a distribution since some second.

@@ -15,19 +15,13 @@
 #include <gtest/gtest.h>
 
 #include "collector/engine/descriptor.hpp"
+#include "support/scratch_directory.hpp"
 
 namespace pcp::trace::command {
 namespace {
 
 class Page : public testing::Test {
  protected:
-  Page() {
-    std::string name = (std::filesystem::temp_directory_path() / "page-XXXXXX").string();
-    directory_ = ::mkdtemp(name.data());
-    path_ = directory_ / "trace.html";
-  }
-  ~Page() override { std::filesystem::remove_all(directory_); }
-
   std::string text() const {
     std::ostringstream text;
     text << std::ifstream(path_).rdbuf();
@@ -35,7 +29,9 @@ class Page : public testing::Test {
   }
   long files() const { return std::distance(std::filesystem::directory_iterator(directory_), {}); }
 
-  std::filesystem::path directory_, path_;
+  const ScratchDirectory scratch_;
+  const std::filesystem::path directory_ = scratch_.path();
+  const std::filesystem::path path_ = directory_ / "trace.html";
 };
 
 Model with_tag(const std::string& name) {

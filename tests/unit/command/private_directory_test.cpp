@@ -14,6 +14,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/scratch_directory.hpp"
+
 namespace pcp::trace::command {
 namespace {
 
@@ -21,12 +23,6 @@ namespace fs = std::filesystem;
 
 class PrivateDirectories : public testing::Test {
  protected:
-  PrivateDirectories() {
-    std::string name = (fs::temp_directory_path() / "trace-XXXXXX").string();
-    parent_ = ::mkdtemp(name.data());
-  }
-  ~PrivateDirectories() override { fs::remove_all(parent_); }
-
   PrivateDirectory create() const {
     Result<PrivateDirectory> made = PrivateDirectory::create(parent_);
     if (!made) throw std::runtime_error(made.error().message);
@@ -42,7 +38,8 @@ class PrivateDirectories : public testing::Test {
     return path;
   }
 
-  fs::path parent_;
+  const ScratchDirectory scratch_;
+  const fs::path parent_ = scratch_.path();
 };
 
 TEST_F(PrivateDirectories, AreThisUsersAloneAndOthersMayPassOnlyRoots) {

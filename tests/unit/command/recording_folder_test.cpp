@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "support/error_of.hpp"
+#include "support/scratch_directory.hpp"
 
 namespace pcp::trace::command {
 namespace {
@@ -15,19 +16,13 @@ namespace {
 // Each test has a directory of its own, which is the current one meanwhile.
 class Folder : public testing::Test {
  protected:
-  Folder() : before_(std::filesystem::current_path()) {
-    std::string name = (std::filesystem::temp_directory_path() / "trace-XXXXXX").string();
-    directory_ = ::mkdtemp(name.data());
-    std::filesystem::current_path(directory_);
-  }
-  ~Folder() override {
-    std::filesystem::current_path(before_);
-    std::filesystem::remove_all(directory_);
-  }
+  Folder() { std::filesystem::current_path(directory_); }
+  ~Folder() override { std::filesystem::current_path(before_); }
   static void put(const std::string& path) { std::ofstream(path) << "x"; }
 
-  std::filesystem::path before_;
-  std::filesystem::path directory_;
+  const std::filesystem::path before_ = std::filesystem::current_path();
+  const ScratchDirectory scratch_;
+  const std::filesystem::path directory_ = scratch_.path();
 };
 
 constexpr Stamp kWhen{1'800'000'000, 0};

@@ -9,18 +9,12 @@
 #include <gtest/gtest.h>
 
 #include "support/error_of.hpp"
+#include "support/scratch_directory.hpp"
 
 namespace pcp::trace::agent {
 namespace {
 
 struct InstanceFileTest : testing::Test {
-  InstanceFileTest() {
-    std::string name = testing::TempDir() + "instances-XXXXXX";
-    directory = mkdtemp(name.data());
-    path = directory + "/trace.instances";
-  }
-  ~InstanceFileTest() override { std::filesystem::remove_all(directory); }
-
   void write(const std::string& text) const { std::ofstream(path, std::ios::binary) << text; }
   std::string read() const {
     std::ifstream in(path, std::ios::binary);
@@ -28,8 +22,9 @@ struct InstanceFileTest : testing::Test {
   }
   InstanceFile::Contents load() const { return InstanceFile(path).load(); }
 
-  std::string directory;
-  std::string path;
+  const ScratchDirectory scratch;
+  const std::string directory = scratch.path();
+  const std::string path = directory + "/trace.instances";
 };
 
 const std::vector<KnownInstance> kSome{

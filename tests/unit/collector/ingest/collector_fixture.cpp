@@ -21,23 +21,14 @@ void remember_line(const std::string& line) {
   log_lines.push_back(line);
 }
 
-std::string make_directory() {
-  std::string name = (std::filesystem::temp_directory_path() / "ingest_XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) std::abort();
-  return name;
-}
-
 }  // namespace
 
-CollectorFixture::CollectorFixture() : directory_(make_directory()) {
+CollectorFixture::CollectorFixture() {
   const std::lock_guard lock(log_mutex);
   log_lines.clear();
 }
 
-CollectorFixture::~CollectorFixture() {
-  collector_.reset();
-  std::filesystem::remove_all(directory_);
-}
+CollectorFixture::~CollectorFixture() { collector_.reset(); }
 
 IngestOptions CollectorFixture::options() const {
   IngestOptions options;

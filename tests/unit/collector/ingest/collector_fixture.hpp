@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "collector/collector.hpp"
+#include "support/scratch_directory.hpp"
 #include "unit/collector/ingest/deadline.hpp"
 #include "unit/collector/ingest/test_peer.hpp"
 
@@ -50,7 +51,8 @@ class CollectorFixture : public testing::Test {
   static std::vector<std::string> log();
   static std::string log_line_with(const std::string& text);
 
-  std::string directory_;
+  const ScratchDirectory scratch_;
+  const std::string directory_ = scratch_.path();
   std::unique_ptr<Collector> collector_;
 };
 
