@@ -245,7 +245,8 @@ std::string notes(const std::vector<Section>& sections, const Shown& shown) {
   if (missing > 0)
     lines += labelled(shown, "p50..p99",
                       shown.faint("miss up to " + Shown::number(missing * 100) +
-                                  "% of a tag's calls, for which a thread had no room"));
+                                  "% of a tag's calls: a thread had no room for them, or pmlogger"
+                                  " logged counts and histograms at different moments"));
   if (nonfinite > 0)
     lines += labelled(
         shown, "NaN, inf",
