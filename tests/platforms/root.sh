@@ -51,6 +51,7 @@ inside() {
     local copy=$1 suite=$2
     shift 2
     hostname platform
+    mount --bind "$copy" "$copy" # a mount, so that commands in there can have mounts of their own
     mount -t proc proc "$copy/proc"
     mount --rbind /sys "$copy/sys"
     mount --rbind /dev "$copy/dev"
