@@ -25,6 +25,7 @@ std::size_t block_bytes(int type) {
 
 ValueSet::ValueSet(pmID pmid, int type, std::size_t capacity)
     : type_(type),
+      capacity_(capacity),
       memory_(new char[sizeof(pmValueSet) + capacity * sizeof(pmValue)]),
       blocks_(new char[capacity * block_bytes(type)]),
       set_(new (memory_.get()) pmValueSet{}) {
@@ -39,6 +40,7 @@ ValueSet ValueSet::failed(pmID pmid, int error) {
 }
 
 void ValueSet::add(int instance, const pmAtomValue& value) {
+  if (static_cast<std::size_t>(set_->numval) == capacity_) return;
   // Addressed by offset, because the declared list has only one element.
   char* const address = memory_.get() + offsetof(pmValueSet, vlist) +
                         static_cast<std::size_t>(set_->numval) * sizeof(pmValue);

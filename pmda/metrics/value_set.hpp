@@ -21,6 +21,7 @@ class ValueSet {
   // Makes a set with an error instead of values.
   static ValueSet failed(pmID pmid, int error);
 
+  // Without room it adds nothing: tags that begin during a fetch wait for the next one.
   void add(int instance, const pmAtomValue& value);
 
   pmValueSet* get() const { return set_; }
@@ -30,6 +31,7 @@ class ValueSet {
   pmValueBlock* make_block(char* address, const void* value, std::size_t bytes) const;
 
   int type_ = PM_TYPE_UNKNOWN;
+  std::size_t capacity_ = 0;
   std::unique_ptr<char[]> memory_;                // the set with its list of values
   std::unique_ptr<char[]> blocks_;                // numbers too large for the list
   std::size_t used_ = 0;                          // of blocks_

@@ -164,11 +164,13 @@ void Flusher::step() {
   settle_flush_request();
   const bool has_settled_spans = spans_.has_settled_all();
   shared_.recorders.spans().note_settled(has_settled_spans);
-  if (shared_.link.is_ending() && !output_.hurry() && request_) close_flush_request(false);
-  // Without work it does not connect: an idle program leaves the network alone.
-  if (!pending_.empty() || !open_.empty() || request_ || !output_.has_settled(kNever) ||
-      !has_settled_spans)
-    output_.connect();
+  const bool is_ending = shared_.link.is_ending();
+  if (is_ending && request_ && !output_.hurry()) close_flush_request(false);
+  // Without work it does not connect: an idle program leaves the network alone. An ending process
+  // would leave in the middle of a new connection, so it connects for a request only.
+  const bool has_work =
+      !pending_.empty() || !open_.empty() || !output_.has_settled(kNever) || !has_settled_spans;
+  if (request_ || (has_work && !is_ending)) output_.connect();
 }
 
 // Waiting threads get a flush that begins after their request; requests during a flush share the
@@ -187,14 +189,18 @@ void Flusher::take_flush_request() {
   if (is_ending && mmv_ != nullptr) mmv_->end();
   shared_.link.made_progress();
   flushed_until_ = pending_.queued();
-  request_ = FlushRequest{ticket, flushed_until_, doubtful_calls(), spans_.captured(), is_ending};
+  request_ = FlushRequest{ticket,    flushed_until_,  doubtful_calls(), spans_.captured(),
+                          is_ending, has_drained_all_};
 }
 
 // The goodbye follows the last batch at once. A process that ends before a busy agent acknowledges
-// that batch has then said that there is nothing more.
+// that batch has then said that there is nothing more. Calls that other threads make meanwhile end
+// with the process.
 void Flusher::say_goodbye() {
-  if (!request_ || !request_->at_end || request_->ticket != shared_.link.requested()) return;
-  if (doubtful_calls() == request_->doubtful && pending_.empty() &&
+  if (!request_ || !request_->at_end || !request_->is_whole ||
+      request_->ticket != shared_.link.requested())
+    return;
+  if (doubtful_calls() == request_->doubtful && pending_.popped() >= request_->until &&
       spans_.has_settled(request_->spans))
     output_.say_goodbye();
 }
@@ -207,7 +213,7 @@ void Flusher::settle_flush_request() {
   if (!spans_.has_settled(request_->spans)) return;
   const bool certain = doubtful_calls() == request_->doubtful;
   const bool is_last = request_->at_end && request_->ticket == shared_.link.requested();
-  if (certain && is_last && pending_.empty()) open_.end();
+  if (certain && is_last) open_.end();
   close_flush_request(certain);
 }
 

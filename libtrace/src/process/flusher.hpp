@@ -107,6 +107,7 @@ class Flusher final : private Output::Listener {
     std::uint64_t doubtful;  // doubtful_calls() when it began
     std::uint64_t spans;     // captured spans that it covers
     bool at_end;             // covers all of an ending process
+    bool is_whole;           // no thread was in the middle of a call
   };
   std::optional<FlushRequest> request_;
 };

@@ -433,6 +433,26 @@ TEST_F(FlusherTest, SaysGoodbyeAtTheEndWhenAllIsSent) {
   EXPECT_TRUE(has_delivered(ticket));
 }
 
+// Other threads may go on until the process has ended.
+TEST_F(FlusherTest, SaysGoodbyeThoughOtherThreadsGoOnAndConnectsNoMore) {
+  output.hurries_allowed = 100;
+  link.say_end();
+  output.is_there = false;
+  record();
+  const std::uint64_t ticket = ask_for_delivery();
+  record();
+  flusher.on_bell(true);
+  EXPECT_FALSE(output.has_said_goodbye);
+  output.is_there = true;
+  output.talk();
+  EXPECT_TRUE(output.has_said_goodbye);
+  output.acknowledge();
+  EXPECT_TRUE(has_delivered(ticket));
+  const int connects = output.connects;
+  output.talk();  // the agent has hung up
+  EXPECT_EQ(output.connects, connects);
+}
+
 TEST_F(FlusherTest, SaysNoGoodbyeBeforeAllIsSent) {
   output.hurries_allowed = 100;
   output.is_there = false;
