@@ -19,7 +19,7 @@ unpack() {
     for package in "$1"/*.deb; do
         dpkg-deb -R "$package" "$2/$(basename "$package")"
     done
-    find "$2" -name '*.jar' | while read -r jar; do
+    find "$2" -type f -name '*.jar' | while read -r jar; do
         python3 -m zipfile -e "$jar" "$jar.unpacked"
         rm "$jar"
     done
@@ -36,7 +36,7 @@ tar -xf build/package/pcp-trace-*.tar.xz -C "$work/sources"
 unshare --mount sh -c 'mount --bind "$1" "$2" && cd "$2" && ./run package' sh "$work"/sources/pcp-trace-* "$PWD"
 unpack build/package "$work/first"
 unpack "$work"/sources/pcp-trace-*/build/package "$work/second"
-diff -r "$work/first" "$work/second" || {
+diff -r --no-dereference "$work/first" "$work/second" || {
     echo "FAILED: the archive of the sources makes other packages"
     exit 1
 }
