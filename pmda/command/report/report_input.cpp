@@ -139,8 +139,8 @@ Result<ReadRequest> make_request(const ReportOptions& options) {
   for (const std::string& name : options.archives) {
     Result<std::string> archive = find_archive(name);
     if (!archive) return archive.error();
-    if (is_among(request.archives, *archive)) return Error{name + ": is named twice"};
-    request.archives.push_back(*std::move(archive));
+    // A pattern such as 20261126* names each file of an archive.
+    if (!is_among(request.archives, *archive)) request.archives.push_back(*std::move(archive));
   }
   request.time_zone = options.time_zone;
   Moment begin = Moment::max();

@@ -98,6 +98,13 @@ TEST_F(ReportInput, MayBeAFolderAnArchiveOrOneOfItsFiles) {
   EXPECT_FALSE(find_archive(directory_.string()));
 }
 
+TEST_F(ReportInput, HasAnArchiveOnceThoughAPatternNamesEachOfItsFiles) {
+  make_archive();
+  const auto request = request_for({path("run.0"), path("run.index"), path("run.meta")});
+  ASSERT_TRUE(request) << request.error().message;
+  EXPECT_EQ(request->archives, std::vector{path()});
+}
+
 TEST_F(ReportInput, HasAllOfTheTimeUnlessItIsTold) {
   make_archive();
   const auto request = request_for({});
