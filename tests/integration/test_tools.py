@@ -232,7 +232,7 @@ class Pmieconf(ViewsTestCase):
     def test_failing_is_about_a_share_that_rises(self):
         with Shop(trouble=False, every_second_fails=True) as constant:
             archive = constant.log("constant")
-            # An interval has many calls, also on a busy machine: a few may be one end and two aborts.
+            # Three seconds have many calls, also on a busy machine: the shares of a few calls differ by chance.
             for times, fires in (("2", False), ("0.1", True)):
                 conf = self.rules("failing", harsh=[*self.HARSH[3:], ("global", "delta", "3 sec"),
                                                     ("trace.failing", "times", times)])

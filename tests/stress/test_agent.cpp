@@ -2,7 +2,6 @@
 #include "test_agent.hpp"
 
 #include <cstdlib>
-#include <filesystem>
 #include <iostream>
 #include <utility>
 
@@ -19,16 +18,11 @@ void point_library_at(const std::string& directory) {
 }
 
 TestAgent::TestAgent() {
-  directory_ = testing::TempDir() + "trace.XXXXXX";
-  if (::mkdtemp(directory_.data()) == nullptr) std::abort();
   point_library_at(directory_);
   start();
 }
 
-TestAgent::~TestAgent() {
-  stop();
-  std::filesystem::remove_all(directory_);
-}
+TestAgent::~TestAgent() { stop(); }
 
 void TestAgent::start() {
   agent::IngestOptions options;

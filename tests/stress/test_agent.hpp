@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "collector/collector.hpp"
+#include "support/scratch_directory.hpp"
 
 namespace pcp::trace {
 
@@ -34,7 +35,8 @@ class TestAgent {
   std::uint16_t port() const { return collector_->port(); }
 
  private:
-  std::string directory_;
+  const ScratchDirectory scratch_;
+  const std::string directory_ = scratch_.path();
   std::unique_ptr<agent::Collector> collector_;
 };
 

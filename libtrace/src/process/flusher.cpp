@@ -160,7 +160,6 @@ bool Flusher::drain_and_look() {
 void Flusher::step() {
   take_flush_request();
   output_.send_pending(flushed_until_);
-  say_goodbye();
   settle_flush_request();
   const bool has_settled_spans = spans_.has_settled_all();
   shared_.recorders.spans().note_settled(has_settled_spans);
@@ -196,23 +195,15 @@ void Flusher::take_flush_request() {
 // The goodbye follows the last batch at once. A process that ends before a busy agent acknowledges
 // that batch has then said that there is nothing more. Calls that other threads make meanwhile end
 // with the process.
-void Flusher::say_goodbye() {
-  if (!request_ || !request_->at_end || !request_->is_whole ||
-      request_->ticket != shared_.link.requested())
-    return;
-  if (doubtful_calls() == request_->doubtful && pending_.popped() >= request_->until &&
-      spans_.has_settled(request_->spans))
-    output_.say_goodbye();
-}
-
 void Flusher::settle_flush_request() {
-  if (!request_ || pending_.popped() < request_->until || !output_.has_settled(request_->until))
+  if (!request_ || pending_.popped() < request_->until || !spans_.has_settled(request_->spans))
     return;
-  // At the end, first report the transactions that vanish with the process.
-  if (request_->at_end && !open_.empty() && !output_.has_told_open()) return;
-  if (!spans_.has_settled(request_->spans)) return;
   const bool certain = doubtful_calls() == request_->doubtful;
   const bool is_last = request_->at_end && request_->ticket == shared_.link.requested();
+  if (certain && is_last && request_->is_whole) output_.say_goodbye();
+  if (!output_.has_settled(request_->until)) return;
+  // At the end, first report the transactions that vanish with the process.
+  if (request_->at_end && !open_.empty() && !output_.has_told_open()) return;
   if (certain && is_last) open_.end();
   close_flush_request(certain);
 }

@@ -75,7 +75,6 @@ class Flusher final : private Output::Listener {
   void ask_for_next_call();
 
   void take_flush_request();
-  void say_goodbye();
   void settle_flush_request();
   void close_flush_request(bool delivered);
   std::uint64_t doubtful_calls() const;  // may or may not be counted

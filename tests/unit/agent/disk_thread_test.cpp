@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "agent/disk_thread.hpp"
 
-#include <unistd.h>
-
-#include <cstdlib>
-#include <filesystem>
-
 #include "support/scratch_directory.hpp"
 #include "unit/metrics/metrics_fixture.hpp"
 

@@ -2,9 +2,7 @@
 #include "agent/number_keeper.hpp"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "support/scarce_memory.hpp"

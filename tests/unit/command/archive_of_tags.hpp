@@ -2,7 +2,6 @@
 // Makes archives of tags for a report, sample by sample.
 #pragma once
 
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <set>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "unit/collector/ingest/collector_fixture.hpp"
 
-#include <cstdlib>
-#include <filesystem>
 #include <mutex>
 #include <utility>
 
@@ -27,8 +25,6 @@ CollectorFixture::CollectorFixture() {
   const std::lock_guard lock(log_mutex);
   log_lines.clear();
 }
-
-CollectorFixture::~CollectorFixture() { collector_.reset(); }
 
 IngestOptions CollectorFixture::options() const {
   IngestOptions options;

@@ -19,7 +19,6 @@ namespace pcp::trace::agent {
 class CollectorFixture : public testing::Test {
  protected:
   CollectorFixture();
-  ~CollectorFixture() override;
 
   // Options with a free port and a Unix socket in the test's directory.
   IngestOptions options() const;
