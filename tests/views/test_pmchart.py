@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Single transactions in pmchart (of Debian's pcp-gui), as dots in time, and our views, as lines, from archives that a
-pmlogger made. The tests read the drawings pixel by pixel."""
+pmlogger made. The tests read the drawings pixel by pixel. With TRACE_PICTURES=DIRECTORY the picture of views.md is left
+there."""
 
 import collections
 import os
@@ -116,11 +117,15 @@ class Views(unittest.TestCase):
         cls.shop = cls.enterClassContext(Shop())
         cls.archive = cls.shop.log("archive")
 
+    def draw(self, picture, view, text=None, size="900x600"):
+        """Draws a view of the archive."""
+        pmchart(self.shop.directory, "-a", self.archive, "-c", view, "-O", "-0", "-t", "0.5", "-s", "24", "-v", "24",
+                "-g", size, "-o", picture, view=text)
+
     def drawn(self, view, text=None):
         """Draws a view of the archive. Gives the colors of its lines."""
         picture = self.shop.path("picture.ppm")
-        pmchart(self.shop.directory, "-a", self.archive, "-c", view, "-O", "-0", "-t", "0.5", "-s", "24", "-v", "24",
-                "-g", "900x600", "-o", picture, view=text)
+        self.draw(picture, view, text)
         return long_lines(picture)
 
     def test_show_lines(self):
@@ -133,7 +138,10 @@ class Views(unittest.TestCase):
     def test_show_the_tag_that_one_names(self):
         with open(f"{VIEWS}/pmchart/Trace.Percentiles", encoding="utf-8") as file:
             view = file.read()
-        self.assertTrue(self.drawn("-", view.replace(".*\n", "^checkout$\n")))
+        checkout = view.replace(".*\n", "^checkout$\n")
+        self.assertTrue(self.drawn("-", checkout))
+        if "TRACE_PICTURES" in os.environ:
+            self.draw(os.path.join(os.environ["TRACE_PICTURES"], "pmchart.png"), "-", checkout, "900x340")
         self.assertEqual(self.drawn("-", view.replace(".*\n", "^import$\n")), [])
 
 
