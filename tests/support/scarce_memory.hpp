@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Lets larger allocations fail in a program that this is linked into: `new` throws as it does when
-// there is no memory.
+// there is no memory. Or lets something happen in the middle of an allocation.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 
 namespace pcp::trace {
 
@@ -15,6 +16,18 @@ class ScarceMemory {
   ~ScarceMemory();
   ScarceMemory(const ScarceMemory&) = delete;
   ScarceMemory& operator=(const ScarceMemory&) = delete;
+};
+
+// Calls `meanwhile` in the middle of the next allocation of `bytes` or more, and then not again.
+class DuringAllocation {
+ public:
+  DuringAllocation(std::size_t bytes, std::function<void()> meanwhile);
+  ~DuringAllocation();
+  DuringAllocation(const DuringAllocation&) = delete;
+  DuringAllocation& operator=(const DuringAllocation&) = delete;
+
+ private:
+  std::function<void()> meanwhile_;
 };
 
 }  // namespace pcp::trace

@@ -5,11 +5,13 @@
 #include <cerrno>
 #include <deque>
 #include <new>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "record/description.hpp"
+#include "support/scarce_memory.hpp"
 
 namespace pcp::trace::client {
 namespace {
@@ -465,6 +467,26 @@ TEST_F(FlusherTest, SaysNoGoodbyeBeforeAllIsSent) {
   output.talk();
   EXPECT_TRUE(output.has_said_goodbye);
 }
+
+#ifdef TRACE_SCARCE_MEMORY
+// As one does that has lost its processor: nobody else can take what it records.
+TEST_F(FlusherTest, SaysNoGoodbyeWhileAThreadIsInTheMiddleOfACall) {
+  output.hurries_allowed = 100;
+  while (!recorder.overflow().in_use()) record();
+  bool has_ended = false;
+  for (int i = 0; !has_ended && !HasFailure(); ++i) {  // until there is no room for another cell
+    const Tag* another = intern_tag("another " + std::to_string(i));
+    const DuringAllocation end(1, [&] {
+      link.say_end();
+      ask_for_delivery();
+      EXPECT_TRUE(recorder.overflow().was_busy());
+      has_ended = true;
+    });
+    EXPECT_EQ(recorder.record(another, 1, RecordKind::Observe), 0);
+  }
+  EXPECT_FALSE(output.has_said_goodbye);
+}
+#endif
 
 TEST_F(FlusherTest, ConnectsForATransactionThatIsOpen) {
   recorder.begin(tag);
