@@ -10,18 +10,11 @@
 
 namespace pcp::trace::client {
 
-struct SomeRecorder {
-  RecordQueue queue{0};
-  Doorbell doorbell;
-  Recorder recorder{queue, doorbell, 16};
-};
-
 inline void add_records(Pending& pending, std::span<const Record> records, std::uint64_t now_ns) {
-  static const SomeRecorder some;
   pending.make_room(records.size());
   std::vector<Pending::Fetched> fetched;
   for (const Record& record : records) fetched.push_back(pending.fetch(record));
-  pending.add(fetched, some.recorder, now_ns);
+  pending.add(fetched, now_ns);
 }
 
 }  // namespace pcp::trace::client

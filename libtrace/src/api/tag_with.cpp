@@ -67,7 +67,6 @@ namespace pcp::trace::client {
 
 void note_other_name(const Tag& tag) {
   if (name_of(tag) == kOverflowName) return;
-  tag.stands_for_others.store(true, std::memory_order_relaxed);
   if (LabelCounts* counts = Client::label_counts())
     counts->over.fetch_add(1, std::memory_order_relaxed);
   static std::atomic<bool> is_said{false};

@@ -7,9 +7,7 @@
 namespace pcp::trace::client {
 
 void Pending::make_room(std::size_t records) {
-  const std::uint32_t end_of_ids = end_of_tag_ids();
-  const std::size_t possible = std::size_t{end_of_ids} * kSeries;
-  watch_.make_room(end_of_ids);
+  const std::size_t possible = std::size_t{end_of_tag_ids()} * kSeries;
   if (possible > by_tag_.size()) by_tag_.resize(possible);
   const std::size_t needed = std::min(taken_ + records, possible);
   while (entries_.size() < needed) entries_.emplace_back();
@@ -36,16 +34,13 @@ void Pending::queue(Entry& entry) {
   return *entry;
 }
 
-void Pending::add(std::span<const Fetched> some, const Recorder& recorder, std::uint64_t now_ns) {
+void Pending::add(std::span<const Fetched> some, std::uint64_t now_ns) {
   for (const auto& [entry, record] : some) {
     Entry* target = entry;
     if (target == nullptr || target->last_ns == 0) [[unlikely]]
       target = &queued_entry(record.tag(), series_of(record.kind()), now_ns);
     target->last_ns = now_ns;
-    if (!add_to(target->delta, record)) {
-      if (record.kind() == RecordKind::Counter) watch_.look(record, recorder);
-      continue;
-    }
+    if (!add_to(target->delta, record)) continue;
     try {
       target->histogram.add(record.value);
     } catch (const std::bad_alloc&) {  // missing in percentiles; the sender counts it

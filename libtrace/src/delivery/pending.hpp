@@ -11,7 +11,6 @@
 #include <span>
 #include <vector>
 
-#include "delivery/counter_watch.hpp"
 #include "record/overflow.hpp"
 #include "record/record.hpp"
 #include "wire/delta.hpp"
@@ -57,8 +56,8 @@ class Pending {
   // with nothing changed.
   void make_room(std::size_t records);
 
-  // Adds records of this recorder, or a cell. Requires: room for them.
-  void add(std::span<const Fetched> some, const Recorder& recorder, std::uint64_t now_ns);
+  // Requires: room for them.
+  void add(std::span<const Fetched> some, std::uint64_t now_ns);
   void add(const OverflowCell& cell, std::uint64_t now_ns);
 
   // Queues a tag with earlier records, so that it is defined again; its entry may stay empty. True
@@ -95,7 +94,6 @@ class Pending {
   Entry& queued_entry(const Tag* tag, RecordKind series, std::uint64_t first_ns);
 
   std::vector<Entry*> by_tag_;
-  CounterWatch watch_;
   std::deque<Entry> entries_;  // never shrinks; gives stable addresses
   std::size_t taken_ = 0;      // used part of entries_; the rest is for new tags
 

@@ -48,7 +48,7 @@ bool Drain::take_records(Recorder& recorder, std::uint64_t until, std::uint64_t 
     pending_.make_room(wanted);
     const std::size_t got = recorder.take(wanted, Outlet{pending_, some});
     const std::span<const Pending::Fetched> taken(some, got);
-    pending_.add(taken, recorder, now_ns);
+    pending_.add(taken, now_ns);
     if (totals_ != nullptr) totals_->add(taken, now_ns);
   }
   return any;

@@ -174,16 +174,10 @@ class Recorder {
   // acquires.
   void give_up();
   bool try_take_over() {
-    if (owned_.load(std::memory_order_relaxed) || owned_.exchange(true, std::memory_order_acquire))
-      return false;
-    has_changed_hands_.store(true, std::memory_order_relaxed);
-    return true;
+    return !owned_.load(std::memory_order_relaxed) &&
+           !owned_.exchange(true, std::memory_order_acquire);
   }
   void note_thread();  // sets the calling thread as owner
-
-  // True if records may be of several threads. Visible with a later owner's records: the store
-  // comes before what publishes them, queued_ or the cells' flag.
-  bool has_changed_hands() const { return has_changed_hands_.load(std::memory_order_relaxed); }
 
   Recorder* next = nullptr;  // in the client's list, which only grows
 
@@ -255,7 +249,6 @@ class Recorder {
   // stores gives a wrong thread at worst.
   std::atomic<std::uint32_t> thread_{0};
   std::atomic<Moment> owned_since_{0};
-  std::atomic<bool> has_changed_hands_{false};  // see has_changed_hands()
 
   // The flusher's. Released by take(), acquired by look_at_room().
   alignas(64) std::atomic<std::uint64_t> taken_{0};
