@@ -354,6 +354,8 @@ class Exactness(CapturesTestCase):
         before, _ = self.counts()
         self.do(traced, f"storm {count} request query")
         traced.end()
+        # The program does not wait for an agent that is busy.
+        wait_until(lambda: self.pmcd.value("trace.agent.clients") == 0, what="the program's end to be read")
         spans = []
         wait_until(lambda: not spans.extend(monitor.spans()) and
                    self.pmcd.value("tracing.agent.captured") - before ==

@@ -117,12 +117,6 @@ class Increments(TraceTestCase):
             self.assert_values(pmcd, "trace.counter.value", {"a": total})
         self.assertEqual(pmcd.values("trace.counter.count"), {"a": 3})
 
-    def test_are_named_to_who_counts_by_values(self):
-        pmcd = self.start_pmcd()
-        _, complaints = self.trace_loudly(self.environment(pmcd), *["counter 1 a"] * 1000,
-                                          "counter 3 b", "counter 2 b")
-        self.assertRegex(complaints, r'^pcp_trace: the counter "a" .*pmtrace_add.*\n$')
-
 
 class Clients(TraceTestCase):
     def test_have_an_instance_each_when_they_have_stayed_a_while(self):
