@@ -19,6 +19,7 @@ class ScarceMemory {
 };
 
 // Calls `meanwhile` in the middle of the next allocation of `bytes` or more, and then not again.
+// Requires: no other thread allocates.
 class DuringAllocation {
  public:
   DuringAllocation(std::size_t bytes, std::function<void()> meanwhile);
