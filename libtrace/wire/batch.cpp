@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "wire/batch.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "wire/descriptions.hpp"
+#include "wire/message.hpp"
+
+namespace pcp::trace::wire {
+
+namespace {
+
+// A batch whose parts are encoded already.
+struct EncodedBatch {
+  std::uint64_t sequence;
+  BatchAge age;
+  ClientCounters counters;
+  Encoded in_flight;
+  bool in_flight_anew;
+  Encoded entries;
+};
+
+std::optional<double> unless_last(double value, const Delta& delta) {
+  if (value == delta.last) return std::nullopt;
+  return value;
+}
+
+// True if `last` fits a delta of so many finite values.
+bool has_sane_last(const Delta& delta, std::uint64_t finite) {
+  if (!std::isfinite(delta.last)) return delta.nonfinite > 0;
+  return finite > 0 && delta.min <= delta.last && delta.last <= delta.max;
+}
+
+// A client may send an infinite sum; ours stops at the greatest number. False if `finite` values,
+// none beyond `farthest`, cannot add up to infinity.
+bool make_sum_finite(Delta& delta, std::uint64_t finite, double farthest) {
+  if (std::isfinite(delta.sum)) return true;
+  if (static_cast<double>(finite) * farthest != delta.sum) return false;
+  delta.sum = std::copysign(std::numeric_limits<double>::max(), delta.sum);
+  return true;
+}
+
+// Increments need only their sum.
+bool complete_increments(DeltaEntry& entry, const std::optional<double>& sum) {
+  Delta& delta = entry.delta;
+  if (entry.type != TraceType::Counter || delta.nonfinite > 0) return false;
+  delta.sum = sum.value_or(delta.last);
+  return delta.sum >= 0 && make_sum_finite(delta, delta.count, std::numeric_limits<double>::max());
+}
+
+}  // namespace
+
+template <>
+struct Description<EncodedBatch> : Description<Batch> {};
+
+// Fills in missing fields, and rejects contradictions.
+bool Description<ReceivedDelta>::is_valid(ReceivedDelta& received) {
+  DeltaEntry& entry = received.entry;
+  Delta& delta = entry.delta;
+  if (!is_trace_type(static_cast<std::uint64_t>(entry.type))) return false;
+  if (delta.empty() || delta.nonfinite > delta.count) return false;
+  if (delta.count > kMaxDeltaCalls || delta.aborts > kMaxDeltaCalls) return false;
+  if (delta.aborts > 0 && entry.type != TraceType::Transact) return false;
+
+  std::uint64_t binned = 0;
+  if (!Histogram::read_packed_total(entry.histogram, binned)) return false;
+  if (entry.is_added && !complete_increments(entry, received.sum)) return false;
+  if (!has_histogram(entry.type)) return entry.histogram.empty();
+  const std::uint64_t finite = delta.count - delta.nonfinite;
+  if (binned > finite) return false;
+  delta.unbinned = finite - binned;
+
+  if (delta.count == 0) return true;
+  if (finite == 0) return has_sane_last(delta, finite);
+  delta.sum = received.sum.value_or(delta.last);
+  delta.min = received.min.value_or(delta.last);
+  delta.max = received.max.value_or(delta.last);
+  return std::isfinite(delta.min) && std::isfinite(delta.max) && delta.min <= delta.max &&
+         has_sane_last(delta, finite) &&
+         make_sum_finite(delta, finite, delta.sum > 0 ? delta.max : delta.min);
+}
+
+bool Description<Welcome>::is_valid(Welcome& welcome) {
+  if (welcome.max_pdu_bytes == 0) welcome.max_pdu_bytes = kLeastMaxPduBytes;
+  if (welcome.max_tags == 0) welcome.max_tags = std::numeric_limits<std::uint32_t>::max();
+  return welcome.agent_instance != 0 && welcome.max_pdu_bytes >= kLeastMaxPduBytes;
+}
+
+void append_hello(std::string& out, std::uint32_t pid, const Hello& hello) {
+  append_pdu(out, PduType::Hello, pid, hello);
+}
+
+void append_welcome(std::string& out, std::uint32_t pid, const Welcome& welcome) {
+  append_pdu(out, PduType::Welcome, pid, welcome);
+}
+
+void append_tags(std::string& out, std::uint32_t pid, const std::vector<TagDefinition>& tags) {
+  append_pdu(out, PduType::Tags, pid, Tags<const std::vector<TagDefinition>>{tags});
+}
+
+void append_batch_ack(std::string& out, std::uint32_t pid, std::uint64_t sequence) {
+  append_pdu(out, PduType::BatchAck, pid, Acknowledgement{sequence});
+}
+
+void append_bye(std::string& out, std::uint32_t pid, ByeReason reason) {
+  append_pdu(out, PduType::Bye, pid, Bye{reason});
+}
+
+void append_delta(std::string& body, std::uint32_t tag_id, TraceType type, const Delta& delta,
+                  const Histogram& histogram) {
+  SentDelta sent;
+  sent.entry.tag_id = tag_id;
+  sent.entry.type = type;
+  sent.entry.delta.count = delta.count;
+  if (type == TraceType::Transact) sent.entry.delta.aborts = delta.aborts;
+  if (type != TraceType::Point && delta.count > 0) {
+    sent.entry.delta.nonfinite = delta.nonfinite;
+    sent.last = delta.last;
+    if (has_histogram(type) && delta.count != delta.nonfinite) {
+      sent.sum = unless_last(delta.sum, delta);
+      sent.min = unless_last(delta.min, delta);
+      sent.max = unless_last(delta.max, delta);
+      if (!histogram.empty()) sent.histogram = &histogram;
+    }
+  }
+  append_field(body, Description<Batch>::kEntries, sent);
+}
+
+void append_increments(std::string& body, std::uint32_t tag_id, const Delta& delta) {
+  SentDelta sent;
+  sent.entry.tag_id = tag_id;
+  sent.entry.type = TraceType::Counter;
+  sent.entry.is_added = true;
+  sent.entry.delta.count = delta.count;
+  sent.last = delta.last;
+  sent.sum = unless_last(delta.sum, delta);
+  append_field(body, Description<Batch>::kEntries, sent);
+}
+
+void append_open_count(std::string& in_flight, const OpenCount& count) {
+  append_field(in_flight, Description<Batch>::kInFlight, count);
+}
+
+void append_batch(std::string& out, std::uint32_t pid, std::uint64_t sequence,
+                  const BatchHead& head, std::string_view body) {
+  append_pdu(out, PduType::Batch, pid,
+             EncodedBatch{
+                 sequence, head.age, head.counters, {head.in_flight}, head.in_flight_anew, {body}});
+}
+
+std::optional<Hello> decode_hello(std::string_view payload) { return decoded<Hello>(payload); }
+
+std::optional<Welcome> decode_welcome(std::string_view payload) {
+  return decoded<Welcome>(payload);
+}
+
+bool decode_tags(std::string_view payload, std::vector<TagDefinition>& tags) {
+  tags.clear();
+  Tags<std::vector<TagDefinition>> message{tags};
+  return decodes(payload, message);
+}
+
+bool decode_batch(std::string_view payload, Batch& batch) {
+  batch.sequence = 0;
+  batch.age = {};
+  batch.counters = {};
+  batch.in_flight.clear();
+  batch.in_flight_anew = false;
+  batch.entries.clear();
+  return decodes(payload, batch);
+}
+
+std::optional<std::uint64_t> decode_batch_ack(std::string_view payload) {
+  return decoded_sequence(payload);
+}
+
+std::optional<ByeReason> decode_bye(std::string_view payload) {
+  const auto bye = decoded<Bye>(payload);
+  if (!bye) return std::nullopt;
+  return bye->reason;
+}
+
+}  // namespace pcp::trace::wire
