@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "record/captured_span.hpp"
 #include "record/captures.hpp"
-#include "record/span_queue.hpp"
 #include "wire/events.hpp"
 
 namespace pcp::trace::client {

@@ -22,7 +22,7 @@ constexpr std::int64_t kStepNs = 1'000'000;
 // Place of PCP_TRACE_CAPTURE's capture. A new agent gives its first capture the same place.
 constexpr std::uint32_t kPlaceFromStart = 0;
 
-// Most spans moved out of the queue to reach those behind them.
+// Most spans moved out of the pool to reach those behind them.
 constexpr std::size_t kMostReady = 4'096;
 
 std::int64_t wall_minus_monotonic() {
@@ -49,12 +49,13 @@ void capture_from_start(Captures& captures, const Options& options) {
 
 SpanSender::SpanSender(Recorders& recorders, const Options& options)
     : recorders_(recorders),
-      queue_(recorders.spans()),
+      pool_(recorders.spans()),
       captures_(recorders.captures()),
       service_(options.service),
       process_(options.process),
       from_start_(options.capture),
-      books_(captures_) {
+      books_(captures_),
+      slow_(pool_, recorders.slow_trees()) {
   if (!books_.is_same(kPlaceFromStart, CaptureBooks::kFromStart)) return;
   waits_for_first_agent_ = true;
   books_.note(*published());
@@ -138,21 +139,11 @@ void SpanSender::take_control(const wire::Control& control) {
 }
 
 void SpanSender::publish(std::unique_ptr<CaptureSet> set) {
-  held_.keep_only(unchanged_places(set.get()));
   if (set != nullptr) books_.note(*set);
   std::vector<const LooksAtCaptures*> threads;
   recorders_.for_each([&](Recorder& each) { threads.push_back(&each.looks_at_captures()); });
   captures_.publish(std::move(set), threads);
   books_.retire();
-}
-
-// The places with the same capture in `set` and in the published set.
-Places SpanSender::unchanged_places(const CaptureSet* set) const {
-  Places same = 0;
-  for_each_place(set != nullptr ? set->places() : 0, [&](std::size_t place) {
-    if (books_.is_same(place, set->at(place).id)) same |= Places{1} << place;
-  });
-  return same;
 }
 
 bool SpanSender::take_ack(std::uint64_t sequence) {
@@ -179,8 +170,8 @@ void SpanSender::look(std::uint64_t now_ns) {
   } else {
     set_wall_clock();
     sort(now_ns);
-    HeldSpans::Decisions decisions;
-    held_.look(now_ns, decisions);
+    SlowSpans::Decisions decisions;
+    slow_.look(recorders_.open_room().entries(), *published(), now_ns, decisions);
     carry_out(std::move(decisions));
   }
 }
@@ -189,19 +180,19 @@ void SpanSender::sort(std::uint64_t now_ns) { sort(now_ns, kMostReady); }
 
 void SpanSender::sort(std::uint64_t now_ns, std::size_t most_ready) {
   if (published() == nullptr || published()->slow() == 0) return;
-  take_what_ended_inside(now_ns);
-  CapturedSpan span;
   // Ignores later spans: threads may be faster than this loop, and calls must be sent, too.
-  for (std::uint64_t left = queue_.waiting(); left > 0 && ready_.size() < most_ready; --left) {
-    if (!queue_.take(span)) return;
-    route(span, now_ns);
+  const std::uint64_t until = captured();
+  while (taken_ < until && ready_.size() < most_ready) {
+    const SpanPool::Index list = pool_.next_list();
+    if (list == 0) return;
+    settle(list, now_ns);
   }
 }
 
 void SpanSender::end() {
   sort(now_ns(), SIZE_MAX);
-  HeldSpans::Decisions decisions;
-  held_.give_up(decisions);
+  SlowSpans::Decisions decisions;
+  slow_.give_up(recorders_.open_room().entries(), published(), decisions);
   carry_out(std::move(decisions));
 }
 
@@ -217,69 +208,56 @@ bool SpanSender::has_settled(std::uint64_t captured) const {
          !tells_counts_only;
 }
 
-// Places without slower= send the span at once, whatever others decide.
-void SpanSender::route(const CapturedSpan& span, std::uint64_t now_ns) {
-  ++taken_;
-  Held held{span, std::shared_ptr<SpanNotes>(span.notes)};
-  const auto places = span.context.places();
-  const CaptureSet* const set = published();
-  const Places slow =
-      set != nullptr
-          ? set->slow() & set->still_asked(places, static_cast<std::uint16_t>(span.epoch))
-          : 0;
-  if ((places & ~slow) != 0) {
-    ready_.push_back(held);
-    ready_.back().span.context.set_places(places & ~slow);
-  }
-  if (slow == 0) return;
-  held.span.context.set_places(slow);
-  HeldSpans::Decisions decisions;
-  held_.take(std::move(held), *set, now_ns, decisions);
+// Requires: it is the next list.
+void SpanSender::settle(SpanPool::Index list, std::uint64_t now_ns) {
+  SlowSpans::Decisions decisions;
+  decisions.reserve(pool_.size(list));  // may throw
+  pool_.take_list();
+  taken_ += pool_.size(list);
+  slow_.settle(list, published(), now_ns, decisions);
   carry_out(std::move(decisions));
 }
 
-void SpanSender::carry_out(HeldSpans::Decisions decisions) {
-  for (HeldSpans::Decided& each : decisions) {
-    each.held.span.epoch = published()->epoch();
-    if (each.fate == HeldSpans::Fate::Kept) {
-      ready_.push_back(std::move(each.held));
-      continue;
-    }
-    books_.count(each.held.span, each.fate == HeldSpans::Fate::OverLimit
-                                     ? CaptureBooks::Outcome::OverLimit
-                                     : CaptureBooks::Outcome::WaitedTooLong);
+void SpanSender::carry_out(SlowSpans::Decisions decisions) {
+  for (SlowSpans::Decided& each : decisions) {
+    if (each.fate == SlowSpans::Fate::Kept)
+      ready_.push_back(std::move(each.span));
+    else
+      books_.count(each.span, each.fate == SlowSpans::Fate::OverLimit
+                                  ? CaptureBooks::Outcome::OverLimit
+                                  : CaptureBooks::Outcome::WaitedTooLong);
   }
 }
 
-// Takes parts of trees that cross threads, or are long open; at the end, all.
-void SpanSender::take_what_ended_inside(std::uint64_t now_ns) {
-  recorders_.for_each([&](Recorder& each) {
-    if (each.ended_inside().empty()) return;
-    each.ended_inside().take([&](const CapturedSpan& span) { route(span, now_ns); });
-  });
-}
-
 // Takes a span from the first `until` ever captured.
-bool SpanSender::take(Held& next, std::uint64_t until) {
-  CapturedSpan span;
-  while (ready_.empty() && taken_ < until && queue_.take(span)) route(span, now_ns());
+bool SpanSender::take(CapturedSpan& next, std::uint64_t until) {
+  while (ready_.empty() && taken_ < until) {
+    const SpanPool::Index list = pool_.next_list();
+    if (list == 0) break;
+    settle(list, now_ns());
+  }
   if (ready_.empty()) return false;
   next = std::move(ready_.front());
   ready_.pop_front();
   return true;
 }
 
+// Not what was handed over.
+void SpanSender::drop_undecided() {
+  SlowSpans::Decisions none;
+  if (recorders_.spans_in_use() > 0) slow_.give_up(recorders_.open_room().entries(), nullptr, none);
+}
+
 void SpanSender::drop_what_waits() {
-  held_.keep_only(0);
-  take_what_ended_inside(now_ns());
-  Held next;
+  drop_undecided();
+  CapturedSpan next;
   while (take(next, UINT64_MAX)) continue;
 }
 
 void SpanSender::count_what_waits_as_away() {
-  take_what_ended_inside(now_ns());
-  Held next;
-  while (take(next, UINT64_MAX)) books_.count(next.span, CaptureBooks::Outcome::Away);
+  drop_undecided();  // nobody asks for it any more
+  CapturedSpan next;
+  while (take(next, UINT64_MAX)) books_.count(next, CaptureBooks::Outcome::Away);
 }
 
 const SpanSender::Pdu* SpanSender::next() {
@@ -298,17 +276,17 @@ void SpanSender::fill() {
   pdu_.spans_at = {};
   constexpr std::size_t kMostBody = wire::kMaxEventsPduBytes - wire::kEventsOverheadBytes -
                                     wire::kMaxCaptures * wire::kMaxCaptureCountBytes;
-  Held next;
+  CapturedSpan next;
   const std::uint64_t until = captured();  // see sort()
   while (pdu_.body.size() + wire::kMaxSpanBytes <= kMostBody && take(next, until)) {
-    const CaptureBooks::Set* const set = books_.set_of(next.span);
+    const CaptureBooks::Set* const set = books_.set_of(next);
     if (set == nullptr) continue;  // the captures were removed
     if (pdu_.spans > 0 && set->control != pdu_.control) {
       ready_.push_front(std::move(next));
       break;
     }
     pdu_.control = set->control;
-    books_.count(next.span, CaptureBooks::Outcome::Sent);
+    books_.count(next, CaptureBooks::Outcome::Sent);
     append(next);
   }
   books_.tell(pdu_.counts);
@@ -318,8 +296,7 @@ void SpanSender::fill() {
   is_on_its_way_ = true;
 }
 
-void SpanSender::append(const Held& held) {
-  const CapturedSpan& span = held.span;
+void SpanSender::append(const CapturedSpan& span) {
   wire::Span out;
   out.tag_id = span.tag->id;
   out.kind = span.kind;
@@ -332,10 +309,10 @@ void SpanSender::append(const Held& held) {
   out.flags = static_cast<std::uint32_t>(span.context.flags() & kKnownFlags) |
               (span.context.is_parent_elsewhere() ? wire::kParentIsElsewhere : 0);
   out.tid = span.tid;
-  out.places = span.context.places();
+  out.places = span.places();
   out.aborted = span.aborted;
   out.value = span.value;
-  if (held.notes != nullptr) held.notes->describe(out);
+  if (span.notes != nullptr) span.notes->describe(out);
   wire::append_span(pdu_.body, out);
   pdu_.tags.push_back(span.tag);
   ++pdu_.spans;

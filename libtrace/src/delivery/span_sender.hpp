@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Sends captured spans: takes the agent's CONTROL, publishes the set of captures to the program's
 // threads, and packs queued spans into PDUs. One PDU is in flight at a time. Other spans wait in
-// the queue; a full queue drops and counts.
+// the pool; a full pool drops and counts.
 //
 // Each captured span is sent, or counted as missed (CaptureBooks). Spans for filters with slower=
-// are held until decided, and counted then.
+// wait until decided, and are counted then.
 //
 // A broken connection ends no capture at once, since the agent may come back with the same
 // captures. After ten seconds capturing ends, and waiting spans count as missed.
@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "delivery/capture_books.hpp"
-#include "delivery/held_spans.hpp"
 #include "delivery/options.hpp"
+#include "delivery/slow_spans.hpp"
 #include "record/recorders.hpp"
 #include "wire/events.hpp"
 
@@ -55,10 +55,10 @@ class SpanSender {
   // Call this periodically.
   void look(std::uint64_t now_ns);
 
-  // Moves spans for filters with slower= from the queue into held_, which makes room.
+  // Decides about spans that threads handed over for filters with slower=.
   void sort(std::uint64_t now_ns);
 
-  // The process ends: gives up held spans, and counts them.
+  // The process ends: gives up spans that wait for slower=, and counts them.
   void end();
 
   // The next PDU to send; null: none.
@@ -74,38 +74,33 @@ class SpanSender {
   const Pdu* next();
 
   // Spans captured so far. has_settled(): the first `captured` of them need no more waiting.
-  std::uint64_t captured() const { return taken_ + queue_.waiting(); }
+  std::uint64_t captured() const { return pool_.handed_over(); }
   bool has_settled(std::uint64_t captured) const;
   // PDUs taken by agents.
   std::uint64_t acknowledged() const { return acknowledged_; }
   // The last PDU that this agent has taken, in the session it knows.
   std::uint64_t last_taken() const { return last_taken_; }
-  bool has_settled_all() const {
-    return has_settled(captured()) && held_.empty() && !recorders_.any_ended_inside();
-  }
+  bool has_settled_all() const { return has_settled(captured()) && recorders_.spans_in_use() == 0; }
 
  private:
-  using Held = HeldSpans::Held;
-
   const CaptureSet* published() const { return captures_.published(); }
   void adopt_start(const wire::Control& control);
   void publish(std::unique_ptr<CaptureSet> set);
   void forget_all();
   void count_what_waits_as_away();
-  Places unchanged_places(const CaptureSet* set) const;
-  void route(const CapturedSpan& span, std::uint64_t now_ns);
-  void carry_out(HeldSpans::Decisions decisions);
-  void take_what_ended_inside(std::uint64_t now_ns);
+  void settle(SpanPool::Index list, std::uint64_t now_ns);
+  void carry_out(SlowSpans::Decisions decisions);
   void sort(std::uint64_t now_ns, std::size_t most_ready);
-  bool take(Held& next, std::uint64_t until);
+  bool take(CapturedSpan& next, std::uint64_t until);
+  void drop_undecided();
   void drop_what_waits();
   void note_taken();
   void set_wall_clock();
   void fill();
-  void append(const Held& held);
+  void append(const CapturedSpan& span);
 
   Recorders& recorders_;
-  SpanQueue& queue_;
+  SpanPool& pool_;
   Captures& captures_;
   const std::string service_;
   const std::string process_;
@@ -113,9 +108,9 @@ class SpanSender {
   bool waits_for_first_agent_ = false;
 
   CaptureBooks books_;
-  std::uint64_t taken_ = 0;  // out of the queue
-  HeldSpans held_;
-  std::deque<Held> ready_;  // taken, to be sent
+  std::uint64_t taken_ = 0;  // spans that were handed over
+  SlowSpans slow_;
+  std::deque<CapturedSpan> ready_;  // taken, to be sent
   Pdu pdu_;
   bool is_on_its_way_ = false;
   std::uint64_t last_sequence_ = 0;

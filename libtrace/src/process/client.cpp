@@ -289,17 +289,13 @@ bool Client::deliver_by_hand(std::uint64_t ticket, std::chrono::nanoseconds time
   return delivered;
 }
 
-bool Client::has_settled_spans() {
-  return recorders_.spans().has_settled() && !recorders_.any_ended_inside();
-}
-
 void Client::finish() {
   if (::getpid() != pid_) return;  // a child of vfork: the client is its parent's
   link_.say_end();
   // Delivers even without pending calls if a session was opened: it must be closed, or the process
   // would look killed. The acquire pairs with the release of the last flusher thread.
   if (flusher_runs_.load(std::memory_order_acquire) || flusher_loop_ != nullptr ||
-      pending_calls() > 0 || !has_settled_spans())
+      pending_calls() > 0 || !recorders_.has_settled_spans())
     deliver(last_patience, Link::Patience::Progress);
 }
 

@@ -69,8 +69,6 @@ class Client {
 
   // Recorded calls whose delivery is not settled yet. Thread: any.
   std::uint64_t pending_calls();
-  // True if all captured spans are delivered, or known to be lost. Thread: any.
-  bool has_settled_spans();
 
  private:
   static Client* make();

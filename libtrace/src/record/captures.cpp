@@ -82,9 +82,9 @@ void CaptureSet::count(Places places, std::uint64_t now_ns) const {
   for_each_place(places & ~slow_, [&](std::size_t place) { asked_[place].limit.count(now_ns); });
 }
 
-void CaptureSet::miss_for_want_of_room(Places places) const {
+void CaptureSet::miss_for_want_of_room(Places places, std::uint64_t spans) const {
   for_each_place(places, [&](std::size_t place) {
-    asked_[place].missed_full.fetch_add(1, std::memory_order_relaxed);
+    asked_[place].missed_full.fetch_add(spans, std::memory_order_relaxed);
   });
 }
 

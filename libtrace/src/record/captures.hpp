@@ -85,7 +85,7 @@ class CaptureSet {
 
   // Counts one span or event against each place's limit, except places with slower=.
   void count(Places places, std::uint64_t now_ns) const;
-  void miss_for_want_of_room(Places places) const;
+  void miss_for_want_of_room(Places places, std::uint64_t spans = 1) const;
 
   // The places whose filter wants events of this kind.
   Places wanting(wire::SpanKind kind) const;

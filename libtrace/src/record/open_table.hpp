@@ -51,6 +51,9 @@ class OpenRoom {
   // Numbers the entries of these blocks. False if all tables together would have too many.
   bool number(OpenEntry* entries, std::uint32_t blocks);
 
+  // Entries have numbers below this.
+  std::uint32_t entries() const { return taken_.load(std::memory_order_relaxed) * kInBlock; }
+
   // Null if no entry has this number.
   OpenEntry* entry(std::uint32_t number) const;
 

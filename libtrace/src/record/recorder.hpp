@@ -13,13 +13,12 @@
 #include <concurrentqueue.h>
 
 #include "record/doorbell.hpp"
-#include "record/ended_inside.hpp"
 #include "record/open_table.hpp"
 #include "record/open_transactions.hpp"
 #include "record/overflow.hpp"
 #include "record/record.hpp"
-#include "record/slow_tree.hpp"
-#include "record/span_queue.hpp"
+#include "record/slow_trees.hpp"
+#include "record/span_pool.hpp"
 #include "record/tag_cache.hpp"
 #include "record/thread_trace.hpp"
 
@@ -29,7 +28,8 @@ struct RecordQueueTraits : moodycamel::ConcurrentQueueDefaultTraits {
   static const std::size_t BLOCK_SIZE = 256;  // 4 KiB
 };
 
-// Shared by the recorders of a process: the queue, and the room in it and in their tables.
+// Shared by the recorders of a process: the queue, the room in it and in their tables, and captured
+// spans.
 class RecordQueue : public moodycamel::ConcurrentQueue<Record, RecordQueueTraits> {
  public:
   using ConcurrentQueue::ConcurrentQueue;
@@ -40,13 +40,15 @@ class RecordQueue : public moodycamel::ConcurrentQueue<Record, RecordQueueTraits
 
   OpenRoom& open_room() { return open_room_; }
   const OpenRoom& open_room() const { return open_room_; }
-  SpanQueue& spans() { return spans_; }
+  SpanPool& spans() { return spans_; }
+  SlowTrees& slow_trees() { return slow_trees_; }
   Captures& captures() { return captures_; }
 
  private:
   alignas(64) std::atomic<std::uint64_t> room_taken_{0};  // orders nothing else: relaxed
   OpenRoom open_room_;
-  SpanQueue spans_;
+  SpanPool spans_;
+  SlowTrees slow_trees_{spans_};
   Captures captures_;
 };
 
@@ -66,7 +68,8 @@ class Recorder {
         capacity_(capacity),
         room_(std::min(capacity, kFirstRoom)),
         open_(queue.open_room()),
-        trace_(trace_options) {
+        trace_(trace_options),
+        spans_(queue.spans()) {
     look_at_room();
   }
 
@@ -120,11 +123,11 @@ class Recorder {
   // Captures this event if a filter wants it.
   void capture_event(const Tag* tag, wire::SpanKind kind, double value);
 
+  // Captured spans that wait, less those taken by others. Thread: any.
+  std::int64_t spans_in_use() const { return spans_.in_use(); }
+
   // Thread: any.
   const LooksAtCaptures& looks_at_captures() const { return looks_at_captures_; }
-
-  // Spans that wait for their parents' ends. Threads: see EndedInside.
-  EndedInside& ended_inside() { return ended_inside_; }
 
   // False if there was no memory for its part of the queue.
   bool is_usable() const { return token_.valid(); }
@@ -195,35 +198,32 @@ class Recorder {
   void look_at_room();
   bool widen_room();
   Traced begin_inside(const Tag* tag, const ThreadTrace::Inside& inside, bool is_chosen);
-  // The innermost transaction around that is still open.
-  struct Around {
-    OpenTable::Place place = OpenTable::kNowhere;
-    Moment begun = 0;
-    Places fast = 0;  // places whose direct parent has ended, and was fast
-  };
-  static Around innermost_open(const ThreadTrace::Inside& inside);
-  static Places over_limit_around(const CaptureSet& set, const ThreadTrace::Inside& inside);
+  TreeRef selected_around(const ThreadTrace::Inside& inside) const;
+  Places over_limit_around(const CaptureSet& set, const ThreadTrace::Inside& inside) const;
   struct Chosen {
     Places places = 0;
-    Places slow_tops = 0;      // slower= places whose top it is
-    Places left_out = 0;       // slower= places whose top it would be, were there room
-    Places over_limit = 0;     // places over their limit, for it or an enclosing one
+    TreeFacts tree{};
     bool is_left_out = false;  // for room or limit, unlike its parent
-    Around around{};           // if inside of a tree of a slower= place
   };
   Chosen choose(const Captures::Look& look, const Tag* tag, const ThreadTrace::Inside& inside,
                 TraceContext& context);
-  bool is_own(OpenTable::Place place) const {
-    return OpenTable::is_entry(place) && OpenTable::entry_at(place)->table == &open_;
-  }
-  bool capture_span(const CaptureSet& set, const ThreadTrace::Open& open, const SlowTreeNote& note,
-                    CapturedSpan& span);
-  bool keep_until_top_ends(const CaptureSet& set, const ThreadTrace::Open& open,
-                           const InSlowTree& what, CapturedSpan& span);
-  bool keep_until_top_ends(const CaptureSet& set, const ThreadTrace::Inside& inside,
-                           const CapturedSpan& event);
-  void queue_what_ended_inside(const CaptureSet& set);
-  bool put_span(const CaptureSet& set, const CapturedSpan& span);
+  struct EndedSpan {
+    const ThreadTrace::Open& open;
+    const TraceContext& context;
+    std::unique_ptr<SpanNotes> notes;
+    std::uint64_t duration_ns = 0;
+    std::uint32_t tid = 0;
+    wire::SpanKind kind{};
+    bool aborted = false;
+    SlowTrees::Known tree;
+    Places places = 0;
+    Places slow = 0;  // places for which it was
+    SlowTrees::Inside inside{};
+    bool is_part = false;  // still counted by the one around
+  };
+  void capture_span(const CaptureSet& set, EndedSpan& ended);
+  void send_or_wait(const CaptureSet& set, SpanPool::Index list, SpanPool::Facts facts,
+                    std::uint64_t now_ns, bool& is_part);
 
   // The owner's cache lines. Other threads only read the two counts.
   RecordQueue* queue_;
@@ -240,9 +240,8 @@ class Recorder {
   OpenTransactions transactions_;
   OpenTable open_;
   ThreadTrace trace_;
-  SpanQueue::Token span_token_;
+  SpanPool::Share spans_;
   LooksAtCaptures looks_at_captures_{0};
-  EndedInside ended_inside_;
   std::atomic<bool> owned_{true};  // released by give_up(), acquired by try_take_over()
 
   // The owner's number, and since when; 0: none. Each orders nothing else: a read between the two

@@ -29,11 +29,13 @@ Recorder* Recorders::make() {
   return recorder;
 }
 
-bool Recorders::any_ended_inside() const {
-  bool any = false;
-  for_each([&](Recorder& each) { any = any || !each.ended_inside().empty(); });
-  return any;
+std::int64_t Recorders::spans_in_use() {
+  std::int64_t in_use = queue_.spans().flushers_share().in_use();
+  for_each([&](const Recorder& each) { in_use += each.spans_in_use(); });
+  return in_use;
 }
+
+bool Recorders::has_settled_spans() { return spans_in_use() == 0 && queue_.spans().has_settled(); }
 
 void Recorders::clear_open() {
   for_each([](Recorder& each) { each.open().clear(); });

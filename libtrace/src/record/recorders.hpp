@@ -35,10 +35,13 @@ class Recorders {
   Calls calls() const;
 
   const OpenRoom& open_room() const { return queue_.open_room(); }
-  SpanQueue& spans() { return queue_.spans(); }
+  SpanPool& spans() { return queue_.spans(); }
+  // True if every span ever captured is delivered or known to be lost. Also in a signal handler.
+  bool has_settled_spans();
+  // Captured spans in memory.
+  std::int64_t spans_in_use();
+  SlowTrees& slow_trees() { return queue_.slow_trees(); }
   Captures& captures() { return queue_.captures(); }
-  // True if any of their spans wait for their parents' ends.
-  bool any_ended_inside() const;
 
   // Hides all open transactions, in all threads' tables.
   void clear_open();

@@ -33,6 +33,11 @@ class SpanLimit {
     return takes(unpack(state_.load(std::memory_order_relaxed)), share, trace_low);
   }
 
+  // Decides about the rest of a trace that was taken: a whole one may come to more than the limit.
+  bool admits_the_rest(std::uint64_t now_ns) const {
+    return in_second(state_.load(std::memory_order_relaxed), now_ns).spans / 4 < limit_;
+  }
+
   static bool is_asked_for(std::uint64_t share, std::uint64_t trace_low) {
     constexpr std::uint64_t kAll = std::uint64_t{1} << 56;
     return (trace_low & (kAll - 1)) >= kAll - share;

@@ -84,6 +84,16 @@ void SpanNotes::set_reason(std::string_view reason) {
   }
 }
 
+std::unique_ptr<SpanNotes> SpanNotes::copy() const {
+  auto made = std::unique_ptr<SpanNotes>(new (std::nothrow) SpanNotes(begun_));
+  if (made == nullptr) return made;
+  for (const Attribute& each : attributes_) made->add(each.key, each.text, each.number);
+  for (const wire::SpanLink& each : links_) made->add_link(each);
+  made->set_reason(reason_);
+  made->left_out_ += left_out_;
+  return made;
+}
+
 void SpanNotes::describe(wire::Span& span) {
   views_.clear();
   for (const Attribute& each : attributes_) views_.push_back({each.key, each.text, each.number});
@@ -116,13 +126,13 @@ bool is_sent(std::uint32_t entry, Moment begun) {
   return slot != nullptr && slot->sent.load(std::memory_order_relaxed) == begun;
 }
 
-SpanNotes* take_notes(std::uint32_t entry, Moment begun) {
+std::unique_ptr<SpanNotes> take_notes(std::uint32_t entry, Moment begun) {
   NotesSlot* const found = all_notes.find(entry);
   if (found == nullptr) return nullptr;
   std::atomic<SpanNotes*>& slot = found->notes;
   SpanNotes* const there = slot.load(std::memory_order_acquire);
   if (there == nullptr || there->begun() != begun) return nullptr;
-  return slot.exchange(nullptr, std::memory_order_acq_rel);
+  return std::unique_ptr<SpanNotes>(slot.exchange(nullptr, std::memory_order_acq_rel));
 }
 
 }  // namespace pcp::trace::client

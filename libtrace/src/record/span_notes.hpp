@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +35,9 @@ class SpanNotes {
   void set_reason(std::string_view reason);
 
   Moment begun() const { return begun_; }
+
+  // Null if there is no memory.
+  std::unique_ptr<SpanNotes> copy() const;
 
   // Points `span` to these notes. Valid as long as this object.
   void describe(wire::Span& span);
@@ -63,6 +67,6 @@ void note_sent(std::uint32_t entry, Moment begun);
 bool is_sent(std::uint32_t entry, Moment begun);
 
 // At the end: hands over the notes; null: none.
-SpanNotes* take_notes(std::uint32_t entry, Moment begun);
+std::unique_ptr<SpanNotes> take_notes(std::uint32_t entry, Moment begun);
 
 }  // namespace pcp::trace::client

@@ -3,19 +3,11 @@
 #include <utility>
 
 #include "record/recorder.hpp"
-#include "record/slow_tree.hpp"
-#include "record/span_notes.hpp"
 
 namespace pcp::trace::client {
 namespace {
 
 std::uint64_t ns_of(Moment by_clock) { return by_clock >> 1; }
-
-Moment begun_at(OpenTable::Place place) {
-  return OpenTable::is_entry(place)
-             ? OpenTable::entry_at(place)->begun.load(std::memory_order_relaxed)
-             : 0;
-}
 
 // The slower= places for which it took long enough.
 Places slow_ones(const CaptureSet& set, Places places, std::uint64_t duration_ns) {
@@ -26,36 +18,33 @@ Places slow_ones(const CaptureSet& set, Places places, std::uint64_t duration_ns
   return slow;
 }
 
-void note_inside(OpenTable::Place around, Moment begun) {
-  if (OpenTable::is_entry(around)) note_begun_inside(OpenTable::entry_at(around)->number, begun);
-}
-
-// Gives up after so many ended ancestors.
-constexpr int kDeepest = 64;
-
 }  // namespace
 
-// Nowhere if it cannot be found any more.
-Recorder::Around Recorder::innermost_open(const ThreadTrace::Inside& inside) {
-  Around around{inside.around, inside.around_begun};
-  for (int depth = 0; depth < kDeepest && OpenTable::is_entry(around.place); ++depth) {
-    if (begun_at(around.place) == around.begun) return around;
-    const SlowTreeNote ended =
-        find_in_slow_tree(OpenTable::entry_at(around.place)->number, around.begun);
-    if (!ended.is_known) break;
-    around = {ended.what.around, ended.what.around_begun, around.fast | ended.fast};
-  }
-  return {.fast = around.fast};
+// Where spans of a transaction or event inside wait, if it is part of a tree of a slower= place.
+TreeRef Recorder::selected_around(const ThreadTrace::Inside& inside) const {
+  if (!OpenTable::is_entry(inside.around)) return kForgotten;
+  const SlowTrees& trees = queue_->slow_trees();
+  const SlowTrees::Known known =
+      trees.find(OpenTable::entry_at(inside.around)->number, inside.around_begun);
+  if (!known.is_known) return kForgotten;
+  if (known.is_open && known.facts.selected != 0) return known.self;
+  // The slot of a fast one that has ended may soon be another's.
+  TreeRef around = known.around_inside();
+  for (SlowTrees::Outcome outcome = trees.outcome(around);
+       outcome.is_known && !outcome.is_open && outcome.slow == 0; outcome = trees.outcome(around))
+    around = outcome.around;
+  return around;
 }
 
 // Places whose limit left out an enclosing transaction; if unknown, all places without slower=.
-Places Recorder::over_limit_around(const CaptureSet& set, const ThreadTrace::Inside& inside) {
+Places Recorder::over_limit_around(const CaptureSet& set, const ThreadTrace::Inside& inside) const {
   if ((inside.context.flags() & kOverLimitFlag) == 0) return 0;
-  SlowTreeNote around;
+  SlowTrees::Known around;
   if (OpenTable::is_entry(inside.around))
-    around = find_in_slow_tree(OpenTable::entry_at(inside.around)->number, inside.around_begun);
+    around =
+        queue_->slow_trees().find(OpenTable::entry_at(inside.around)->number, inside.around_begun);
   if (!around.is_known) return set.places() & ~set.slow();
-  return set.still_asked(around.what.over_limit, static_cast<std::uint16_t>(around.what.epoch));
+  return set.still_asked(around.facts.over_limit, static_cast<std::uint16_t>(around.facts.epoch));
 }
 
 // Chooses the places that capture it: those that capture its parent, and those whose top it is. A
@@ -63,42 +52,39 @@ Places Recorder::over_limit_around(const CaptureSet& set, const ThreadTrace::Ins
 // decided alike.
 Recorder::Chosen Recorder::choose(const Captures::Look& look, const Tag* tag,
                                   const ThreadTrace::Inside& inside, TraceContext& context) {
-  Places inherited = look->still_asked(context.places(), OpenTable::epoch_of(inside.around));
-  Around around;
-  if ((inherited & look->slow()) != 0) {
-    around = innermost_open(inside);
-    inherited &= ~around.fast;
-  }
-  const Places tops = look->matching(*tag) & ~inherited;
+  const Places slow = look->slow();
+  const Places inherited = look->still_asked(context.places(), OpenTable::epoch_of(inside.around));
+  const Places matching = look->matching(*tag);
+  const Places tops = matching & ~inherited;
   const Places over_limit = over_limit_around(*look, inside);
-  if ((inherited | tops) == 0) return {.over_limit = over_limit};
+  Chosen chosen{.tree = {.over_limit = over_limit, .epoch = look->epoch()}};
+  if ((inherited | tops) == 0) return chosen;
   if (!context.is_trace()) context = trace_.begin_trace();
   if (!context.is_trace()) {
     look->miss_for_want_of_room(inherited | tops);
-    return {.over_limit = over_limit};
+    return chosen;
   }
-  Chosen chosen{.over_limit = over_limit, .around = around};
   // Parts of a transaction that was left out are left out, too: nobody must take a part for the
   // whole.
-  chosen.places = look->admit(tops, context.trace_low, chosen.over_limit);
-  chosen.is_left_out = chosen.over_limit != over_limit;
-  // Tops use half of the queue; the rest is for their parts.
+  Places admitted = look->admit(tops, context.trace_low, chosen.tree.over_limit);
+  chosen.is_left_out = chosen.tree.over_limit != over_limit;
+  // Tops use half of the pool; the rest is for their parts. Those of slower= use none yet.
   const bool has_room = !queue_->spans().is_half_full() && (context.flags() & kLeftOutFlag) == 0;
-  if (chosen.places != 0 && !has_room) {
-    chosen.left_out = chosen.places & look->slow();
-    look->miss_for_want_of_room(chosen.places & ~chosen.left_out);
-    chosen.places = 0;
+  if ((admitted & ~slow) != 0 && !has_room) {
+    look->miss_for_want_of_room(admitted & ~slow);
+    admitted &= slow;
     chosen.is_left_out = true;
     context.set_flags(context.flags() | kLeftOutFlag);
   }
-  chosen.slow_tops = chosen.places & look->slow();
-  chosen.places |= inherited;
+  chosen.places = inherited | admitted;
   if (chosen.places != 0 && context.own == 0) context.own = trace_.make_id();
   if (chosen.places != 0 && context.own == 0) {  // there was no memory for an id
     look->miss_for_want_of_room(chosen.places);
-    return {.over_limit = chosen.over_limit};
+    chosen.places = 0;
+    return chosen;
   }
-  note_inside(around.place, around.begun);
+  chosen.tree.selected = chosen.places & matching & slow;
+  if ((inherited & slow) != 0) chosen.tree.around = selected_around(inside);
   return chosen;
 }
 
@@ -113,25 +99,27 @@ Recorder::Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Insid
   if (!context.is_trace() && trace_.always_begins_traces()) context = trace_.begin_trace();
 
   // Captured spans use the monotonic clock, which all processes of this host share.
-  const bool is_timed = (places | chosen.left_out) != 0;
+  const bool is_timed = places != 0;
   const auto now = [&] { return is_timed ? moment_by_clock() : present_moment(); };
   Begun begun{now(), OpenTable::kNowhere};
   begun.place = open_.enter(tag, begun.moment);
   const bool has_entry = OpenTable::is_entry(begun.place);
-  if (!has_entry && look) look->miss_for_want_of_room(std::exchange(places, 0) | chosen.left_out);
+  if (!has_entry && look) look->miss_for_want_of_room(std::exchange(places, 0));
   if (is_on && must_ring()) {  // see begin_after_ring()
     doorbell_->ring_if_asleep();
     begun.moment = now();
     OpenTable::begin_later(begun.place, begun.moment);
   }
+  if (has_entry && (chosen.tree.over_limit != 0 || (look && (places & look->slow()) != 0))) {
+    const std::uint32_t entry = OpenTable::entry_at(begun.place)->number;
+    if (!queue_->slow_trees().begin(entry, begun.moment, chosen.tree) && look) {
+      look->miss_for_want_of_room(places & look->slow());
+      places &= ~look->slow();
+    }
+  }
   context.set_places(places);
-  if (has_entry &&
-      (chosen.over_limit != 0 || (is_timed && ((places | chosen.left_out) & look->slow()) != 0)))
-    note_in_slow_tree(OpenTable::entry_at(begun.place)->number, begun.moment,
-                      {chosen.slow_tops, chosen.left_out, ended_inside_.round(),
-                       chosen.around.place, chosen.around.begun, chosen.over_limit, look->epoch()});
   context.set_flags((context.flags() & ~kOverLimitFlag) |
-                    (chosen.over_limit != 0 ? kOverLimitFlag : 0));
+                    (chosen.tree.over_limit != 0 ? kOverLimitFlag : 0));
   if (is_timed && has_entry) {
     OpenTable::entry_at(begun.place)
         ->thread.store(thread_.load(std::memory_order_relaxed), std::memory_order_relaxed);
@@ -148,89 +136,99 @@ double Recorder::end_traced(const ThreadTrace::Open& open, const TraceContext& c
                             bool aborted) {
   const bool is_captured = (open.place & OpenTable::kIsCaptured) != 0;
   const Moment now = is_captured ? moment_by_clock() : present_moment();
+  const double seconds = seconds_since(open.begun, now);
   if (!is_captured) {
     open_.leave(trace_.end(open), open.tag, open.begun);
-    return seconds_since(open.begun, now);
+    return seconds;
   }
-  // Notes belong to the entry: take them before the next transaction gets it.
-  const std::uint32_t entry = OpenTable::entry_at(open.place)->number;
-  const std::uint32_t thread =
-      OpenTable::entry_at(open.place)->thread.load(std::memory_order_relaxed);
-  SpanNotes* notes = take_notes(entry, open.begun);
-  const bool has_sent = is_sent(entry, open.begun);
-  const SlowTreeNote in_slow_tree = find_in_slow_tree(entry, open.begun);
-  if (open_.leave(trace_.end(open), open.tag, open.begun)) {
-    const bool came_in = (context.flags() & kCameInFlag) != 0;
-    CapturedSpan span{.tag = open.tag,
-                      .notes = notes,
-                      .context = context,
-                      .begin_ns = ns_of(open.begun),
-                      .duration_ns = ns_of(now) - ns_of(open.begun),
-                      .tid = thread,
-                      .kind = came_in    ? wire::SpanKind::Server
-                              : has_sent ? wire::SpanKind::Client
-                                         : wire::SpanKind::Internal,
-                      .aborted = aborted};
-    const Captures::Look look(queue_->captures(), looks_at_captures_);
-    if (look && capture_span(*look, open, in_slow_tree, span)) notes = nullptr;
+  // All that belongs to the entry comes before the next transaction gets it.
+  const OpenEntry& entry = *OpenTable::entry_at(open.place);
+  const bool came_in = (context.flags() & kCameInFlag) != 0;
+  EndedSpan ended{.open = open,
+                  .context = context,
+                  .notes = take_notes(entry.number, open.begun),
+                  .duration_ns = ns_of(now) - ns_of(open.begun),
+                  .tid = entry.thread.load(std::memory_order_relaxed),
+                  .kind = came_in                             ? wire::SpanKind::Server
+                          : is_sent(entry.number, open.begun) ? wire::SpanKind::Client
+                                                              : wire::SpanKind::Internal,
+                  .aborted = aborted,
+                  .tree = queue_->slow_trees().find(entry.number, open.begun)};
+  const Captures::Look look(queue_->captures(), looks_at_captures_);
+  if (look) {
+    ended.places = look->still_asked(context.places(), OpenTable::epoch_of(open.place));
+    ended.slow = slow_ones(*look, ended.tree.facts.selected & ended.places, ended.duration_ns);
   }
-  delete notes;
-  return seconds_since(open.begun, now);
+  // With copies several threads may end it: the first one does the rest.
+  const OpenTable::Place place = trace_.end(open);
+  const bool is_selected = ended.tree.facts.selected != 0;
+  if (is_selected && !queue_->slow_trees().end(ended.tree, ended.slow, ended.inside))
+    return seconds;
+  if (!open_.leave(place, open.tag, open.begun) && !is_selected) return seconds;
+  ended.is_part = ended.tree.is_part && !ended.inside.has_note;
+  if (look)
+    capture_span(*look, ended);
+  else
+    spans_.give_back(ended.inside.list);
+  if (ended.is_part) queue_->slow_trees().release(ended.tree.facts.around);
+  return seconds;
 }
 
-// False if no filter wants it, or the queue is full, which is counted.
-bool Recorder::capture_span(const CaptureSet& set, const ThreadTrace::Open& open,
-                            const SlowTreeNote& note, CapturedSpan& span) {
-  const auto still = [&](Places places) {
-    return set.still_asked(places, OpenTable::epoch_of(open.place));
-  };
-  span.context.set_places(still(span.context.places()));
-  span.slow_tops = note.what.tops & still(span.context.places());
-  span.epoch = set.epoch();
-  set.miss_for_want_of_room(slow_ones(set, still(note.what.left_out), span.duration_ns));
-  const bool is_in_slow_tree = (span.context.places() & set.slow()) != 0;
-  if (is_in_slow_tree) {
-    if (note.is_closed && is_own(open.place) && keep_until_top_ends(set, open, note.what, span))
-      return true;
-    if (span.context.places() != 0) queue_what_ended_inside(set);  // before the span
-  }
-  return put_span(set, span);
-}
-
-// All spans inside of it ended on this thread, and perhaps wait here. A fast top is dropped with
-// all of them. A part of another transaction waits for that one. True if it waits.
-bool Recorder::keep_until_top_ends(const CaptureSet& set, const ThreadTrace::Open& open,
-                                   const InSlowTree& what, CapturedSpan& span) {
-  const Places slow = slow_ones(set, span.slow_tops, span.duration_ns);
-  const Places fast = span.slow_tops & ~slow;
-  if (!ended_inside_.leave_out_inside(span.context.own, fast, what.round)) return false;
-  note_fast(OpenTable::entry_at(open.place)->number, open.begun, fast);
-  span.slow_tops = slow;
-  span.context.set_places(span.context.places() & ~fast);
-  const auto places = span.context.places();
-  const bool has_to_wait = places != 0 && (places & ~set.slow()) == 0 && slow == 0;
-  if (!has_to_wait || !is_own(what.around) || !ended_inside_.put(span, what.round)) return false;
-  note_ended_inside(OpenTable::entry_at(what.around)->number, what.around_begun);
-  return true;
-}
-
-// The same for an event. False if its parent has ended.
-bool Recorder::keep_until_top_ends(const CaptureSet& set, const ThreadTrace::Inside& inside,
-                                   const CapturedSpan& event) {
-  const auto places = event.context.places();
-  if (places == 0 || (places & ~set.slow()) != 0 || !is_own(inside.around)) return false;
-  const std::uint32_t entry = OpenTable::entry_at(inside.around)->number;
-  const SlowTreeNote note = find_in_slow_tree(entry, inside.around_begun);
-  return note.is_known && ended_inside_.put(event, note.what.round);
-}
-
-void Recorder::queue_what_ended_inside(const CaptureSet& set) {
-  ended_inside_.take([&](CapturedSpan& each) {
-    each.context.set_places(
-        set.still_asked(each.context.places(), static_cast<std::uint16_t>(each.epoch)));
-    each.epoch = set.epoch();
-    if (!put_span(set, each)) delete each.notes;
+void Recorder::capture_span(const CaptureSet& set, EndedSpan& ended) {
+  const SpanPool::Index inside = ended.inside.list;
+  const TreeRef around = (ended.places & set.slow()) != 0 ? ended.tree.facts.around : 0;
+  const bool is_fast = (ended.places & ~set.slow()) == 0 && ended.slow == 0;
+  if (is_fast && around == 0) return spans_.give_back(inside);  // also if nobody asks any more
+  const std::uint64_t begin_ns = ns_of(ended.open.begun);
+  const SpanPool::Index self = spans_.take([&](CapturedSpan& span) {
+    span.tag = ended.open.tag;
+    span.notes = std::move(ended.notes);
+    span.context = ended.context;
+    span.context.set_places(ended.places);
+    span.begin_ns = begin_ns;
+    span.duration_ns = ended.duration_ns;
+    span.epoch = set.epoch();
+    span.tid = ended.tid;
+    span.kind = ended.kind;
+    span.aborted = ended.aborted;
   });
+  if (self == 0) {
+    set.miss_for_want_of_room(ended.places, 1 + (inside != 0 ? queue_->spans().size(inside) : 0));
+    return spans_.give_back(inside);
+  }
+  send_or_wait(set, queue_->spans().join(self, inside),
+               {.self = ended.tree.self,
+                .around = around,
+                .slow = ended.slow,
+                .is_torn = ended.inside.is_torn},
+               begin_ns + ended.duration_ns, ended.is_part);
+}
+
+// A list waits at the innermost open selected transaction around it, unless some filter wants it
+// now. Then it is a part no more.
+void Recorder::send_or_wait(const CaptureSet& set, SpanPool::Index list, SpanPool::Facts facts,
+                            std::uint64_t now_ns, bool& is_part) {
+  SpanPool& pool = queue_->spans();
+  SlowTrees& trees = queue_->slow_trees();
+  const auto places = pool.first(list).places();
+  const TreeRef counted_by = is_part ? facts.around : 0;
+  facts.at_once = places & ~set.slow();
+  for (;;) {
+    if ((facts.at_once | facts.slow) == 0) {
+      const bool is_counted = facts.around == counted_by && is_part;
+      if (trees.wait(facts.around, list, facts.is_torn, is_counted, now_ns)) {
+        is_part = is_part && !is_counted;
+        return;
+      }
+      if (facts.around == 0) return spans_.give_back(list);
+    }
+    const SlowTrees::Outcome around = trees.outcome(facts.around);
+    if (!around.is_known || around.is_open) break;
+    facts.slow |= around.slow;
+    facts.around = around.around;
+  }
+  const bool has_slow = (places & set.slow()) != 0;
+  if (pool.hand_over(list, facts) && has_slow) doorbell_->ring();
 }
 
 void Recorder::capture_event(const Tag* tag, wire::SpanKind kind, double value) {
@@ -240,34 +238,26 @@ void Recorder::capture_event(const Tag* tag, wire::SpanKind kind, double value) 
   if (wanting == 0) return;
   const ThreadTrace::Inside inside = trace_.innermost();
   const Places around =
-      look->still_asked(inside.context.places(), OpenTable::epoch_of(inside.around));
-  CapturedSpan event{.tag = tag, .context = inside.context};
-  event.begin_ns = now_ns();
-  event.value = value;
-  event.kind = kind;
+      wanting & look->still_asked(inside.context.places(), OpenTable::epoch_of(inside.around));
   Places over_limit = over_limit_around(*look, inside);
   const Places by_itself = look->admit(
       look->matching(*tag) & wanting & ~around & ~look->slow(),
       inside.context.is_trace() ? inside.context.trace_low : trace_.make_id(), over_limit);
-  event.context.set_places((around & wanting) | by_itself);
-  look->count(event.context.places(), event.begin_ns);
-  event.epoch = look->epoch();
-  event.tid = thread_.load(std::memory_order_relaxed);
-  if (keep_until_top_ends(*look, inside, event)) return;
-  if ((around & wanting & look->slow()) != 0) note_inside(inside.around, inside.around_begun);
-  put_span(*look, event);
-}
-
-// False if no filter wants it, or the queue is full, which is counted.
-bool Recorder::put_span(const CaptureSet& set, const CapturedSpan& span) {
-  const auto places = span.context.places();
-  if (places == 0) return false;
-  if (queue_->spans().put(span_token_, span)) {
-    if ((places & set.slow()) != 0 && queue_->spans().wants_to_be_sorted()) doorbell_->ring();
-    return true;
-  }
-  set.miss_for_want_of_room(places);
-  return false;
+  const Places places = around | by_itself;
+  if (places == 0) return;
+  const std::uint64_t now = now_ns();
+  look->count(places, now);
+  const SpanPool::Index list = spans_.take([&](CapturedSpan& event) {
+    event = {.tag = tag, .context = inside.context, .begin_ns = now, .value = value};
+    event.context.set_places(places);
+    event.epoch = look->epoch();
+    event.tid = thread_.load(std::memory_order_relaxed);
+    event.kind = kind;
+  });
+  if (list == 0) return look->miss_for_want_of_room(places);
+  bool is_part = false;  // no one waits for an event
+  send_or_wait(*look, list, {.around = (places & look->slow()) != 0 ? selected_around(inside) : 0},
+               now, is_part);
 }
 
 }  // namespace pcp::trace::client

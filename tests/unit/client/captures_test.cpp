@@ -49,8 +49,14 @@ struct CapturesTest : testing::Test {
   }
   std::vector<CapturedSpan> take() {
     std::vector<CapturedSpan> taken;
-    CapturedSpan span;
-    while (queue.spans().take(span)) taken.push_back(span);
+    SpanPool& pool = queue.spans();
+    while (const SpanPool::Index list = pool.next_list()) {
+      pool.take_list();
+      pool.flushers_share().filter(list, [&](CapturedSpan& span) {
+        taken.push_back(std::move(span));
+        return false;
+      });
+    }
     return taken;
   }
 
@@ -181,7 +187,7 @@ TEST_F(CapturesTest, LoseWholeTreesFirstWhereThereIsNoRoom) {
   end(request, tree);
   const CaptureSet::Asked& asked = queue.captures().published()->at(3);
   EXPECT_EQ(asked.missed_full, 1U);
-  while (queue.spans().waiting() < SpanQueue::kMost) {
+  while (queue.spans().taken() < SpanPool::kMost) {
     end(request, recorder.begin_in(
                      request, {outer.context.inside(), outer.begun.place, outer.begun.moment}));
     ++put;
@@ -271,13 +277,12 @@ TEST_F(CapturesTest, HaveTheirNotesUntilTheyEnd) {
   end(request, traced);
   const auto spans = take();
   ASSERT_EQ(spans.size(), 1U);
-  EXPECT_EQ(spans[0].notes, notes);
+  EXPECT_EQ(spans[0].notes.get(), notes);
   wire::Span span;
   notes->describe(span);
   ASSERT_EQ(span.attributes.size(), 2U);
   EXPECT_EQ(span.attributes[0].text, "/pay");
   EXPECT_EQ(span.attributes[1].number, 7);
-  delete notes;
   EXPECT_EQ(take_notes(number, traced.begun.moment), nullptr);
 }
 

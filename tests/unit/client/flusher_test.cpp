@@ -359,17 +359,17 @@ TEST_F(FlusherTest, ConnectsForSpansToo) {
                  wire::Control{1, {{7, 0, "tag=flushed limit=10/s"}}});
   const auto traced = recorder.begin_traced(tag);
   recorder.end_traced({tag, traced.begun.place, traced.begun.moment}, traced.context, false);
-  EXPECT_FALSE(recorders.spans().has_settled());
+  EXPECT_FALSE(recorders.has_settled_spans());
   output.talk();
   EXPECT_EQ(output.connects, 1);
   ASSERT_NE(spans.next(), nullptr);
-  EXPECT_FALSE(recorders.spans().has_settled());
+  EXPECT_FALSE(recorders.has_settled_spans());
   output.talk();
   EXPECT_EQ(output.connects, 2);  // the EVENTS may have to be sent again
   spans.take_ack(1);
   output.talk();
   EXPECT_EQ(output.connects, 2);
-  EXPECT_TRUE(recorders.spans().has_settled());
+  EXPECT_TRUE(recorders.has_settled_spans());
   recorders.captures().publish(nullptr, {});
   replace_state(before);
 }

@@ -1,0 +1,545 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Filters with slower=: the program's threads and the flusher together.
+#include "record/slow_trees.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "delivery/slow_spans.hpp"
+#include "record/recorder.hpp"
+#include "wire/steady_clock.hpp"
+
+namespace pcp::trace::client {
+namespace {
+
+constexpr Places kRequest = 1 << 3;
+constexpr Places kQuery = 1 << 5;
+const std::string kFast = " slower=3600s limit=1000000/s";  // everything is faster
+const std::string kSlow = " slower=1ns limit=1000000/s";
+
+using Fate = SlowSpans::Fate;
+using Spans = std::map<std::uint64_t, Places>;  // by their ids; 0: events
+
+struct SlowTreesTest : testing::Test {
+  RecordQueue queue{0};
+  Doorbell doorbell;
+  Recorder recorder{queue, doorbell, 16};
+  SlowSpans flusher{queue.spans(), queue.slow_trees()};
+  SlowSpans::Decisions decisions;
+  std::uint64_t now = now_ns();
+  // Tags of this test only: a tag remembers that its transactions do not nest.
+  const Tag* const request = of_this_test("request ");
+  const Tag* const query = of_this_test("query ");
+  const Tag* const part = of_this_test("part ");
+  const int state_before = replace_state(PMTRACE_STATE_NONE);
+
+  ~SlowTreesTest() override {
+    queue.captures().publish(nullptr, {});
+    replace_state(state_before);
+  }
+
+  static const Tag* of_this_test(const char* name) {
+    return intern_tag(name +
+                      std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
+  }
+
+  void ask(const std::string& of_requests, const std::string& of_queries = "") {
+    auto set = std::make_unique<CaptureSet>(1);
+    add(*set, 3, "tag=request*" + of_requests);
+    if (!of_queries.empty()) add(*set, 5, "tag=query*" + of_queries);
+    queue.captures().publish(std::move(set), {});
+  }
+  static void add(CaptureSet& set, std::uint32_t place, const std::string& text) {
+    set.add({place, place, text}, *wire::parse_capture_filter(text), wire::kAnyRate, 0);
+  }
+  std::uint64_t missed() { return queue.captures().published()->at(3).missed_full; }
+
+  Recorder::Traced begin(const Tag* tag) { return recorder.begin_traced(tag); }
+  static ThreadTrace::Open open(const Tag* tag, const Recorder::Traced& traced) {
+    return {tag, traced.begun.place, traced.begun.moment};
+  }
+  static ThreadTrace::Inside inside(const Recorder::Traced& traced) {
+    return {traced.context.inside(), traced.begun.place, traced.begun.moment};
+  }
+  void end(const Tag* tag, const Recorder::Traced& traced) { end_on(recorder, tag, traced); }
+  static void end_on(Recorder& thread, const Tag* tag, const Recorder::Traced& traced) {
+    thread.end_traced(open(tag, traced), traced.context, false);
+  }
+  // Ends on its own: nothing of this thread begins inside of it.
+  void detach(const Tag* tag, const Recorder::Traced& traced) {
+    recorder.trace().detach(open(tag, traced));
+  }
+  void end_some_inside(int count) {
+    for (int i = 0; i < count; ++i) end(part, begin(part));
+  }
+
+  std::uint32_t entries() { return queue.open_room().entries(); }
+  int lists_taken = 0;
+  void settle() {
+    while (const SpanPool::Index list = queue.spans().next_list()) {
+      queue.spans().take_list();
+      ++lists_taken;
+      flusher.settle(list, queue.captures().published(), now, decisions);
+    }
+  }
+  // The decisions since the last call.
+  Spans kept() { return decided(Fate::Kept); }
+  Spans decided(Fate fate) {
+    settle();
+    Spans found;
+    for (const SlowSpans::Decided& each : decisions) {
+      const std::uint64_t id = wire::is_event(each.span.kind) ? 0 : each.span.context.own;
+      if (each.fate == fate) found[id] |= each.span.places();
+    }
+    std::erase_if(decisions, [&](const auto& each) { return each.fate == fate; });
+    return found;
+  }
+  std::vector<const Recorder*> others;
+  std::int64_t waiting() {
+    settle();
+    std::int64_t in_use = queue.spans().flushers_share().in_use() + recorder.spans_in_use();
+    for (const Recorder* const each : others) in_use += each->spans_in_use();
+    return in_use;
+  }
+};
+
+TEST_F(SlowTreesTest, TheFlusherHearsNothingOfFastTrees) {
+  ask(kFast + " kind=point");
+  for (int i = 0; i < 20'000; ++i) {  // of five each: more than the pool has room for
+    const auto top = begin(request);
+    const auto inner = begin(query);
+    end_some_inside(2);
+    recorder.capture_event(part, wire::SpanKind::Point, 0);
+    end(query, inner);
+    ASSERT_EQ(waiting(), 4);
+    end(request, top);
+    ASSERT_EQ(waiting(), 0);
+  }
+  EXPECT_EQ(lists_taken, 0);
+  EXPECT_EQ(missed(), 0U);
+}
+
+TEST_F(SlowTreesTest, ASlowOneIsKeptWithAllThatIsInside) {
+  ask(kSlow + " kind=point");
+  const auto top = begin(request);
+  const auto inner = begin(query);
+  end_some_inside(2);
+  recorder.capture_event(part, wire::SpanKind::Point, 0);
+  end(query, inner);
+  EXPECT_EQ(kept(), Spans{});
+  end(request, top);
+  const Spans spans = kept();
+  EXPECT_EQ(spans.size(), 5U);
+  EXPECT_EQ(spans.at(top.context.own), kRequest);
+  EXPECT_EQ(spans.at(inner.context.own), kRequest);
+  EXPECT_EQ(spans.at(0), kRequest);
+  EXPECT_EQ(lists_taken, 1);
+  EXPECT_EQ(waiting(), 0);
+}
+
+TEST_F(SlowTreesTest, EachFilterSelectsForItself) {
+  ask(kSlow, kFast);
+  const auto top = begin(request);
+  const auto inner = begin(query);
+  end_some_inside(1);
+  end(query, inner);
+  end(request, top);
+  for (const auto& [id, places] : kept()) EXPECT_EQ(places, kRequest);
+  EXPECT_EQ(waiting(), 0);
+
+  ask(kFast, kSlow);
+  const auto another = begin(request);
+  const auto slow = begin(query);
+  end_some_inside(1);
+  end(query, slow);
+  const Spans spans = kept();
+  EXPECT_EQ(spans.size(), 2U);
+  EXPECT_EQ(spans.at(slow.context.own), kQuery);
+  EXPECT_EQ(waiting(), 2);  // for the other filter
+  end(request, another);
+  EXPECT_EQ(kept(), Spans{});
+  EXPECT_EQ(waiting(), 0);
+
+  ask(kSlow, kSlow);
+  const auto both = begin(request);
+  const auto of_both = begin(query);
+  end(query, of_both);
+  EXPECT_EQ(kept(), (Spans{{of_both.context.own, kQuery}}));
+  end(request, both);
+  EXPECT_EQ(kept(), (Spans{{of_both.context.own, kRequest}, {both.context.own, kRequest}}));
+}
+
+TEST_F(SlowTreesTest, SpansThatAFilterWantsInAnyCaseDoNotWait) {
+  ask(kFast, " limit=1000000/s");
+  const auto top = begin(request);
+  const auto inner = begin(query);
+  end(query, inner);
+  EXPECT_EQ(kept(), (Spans{{inner.context.own, kQuery}}));
+  EXPECT_EQ(waiting(), 1);
+  end(request, top);
+  EXPECT_EQ(kept(), Spans{});
+  EXPECT_EQ(waiting(), 0);
+}
+
+TEST_F(SlowTreesTest, NotesGoWithBothCopiesOfASpan) {
+  ask(kSlow, " limit=1000000/s");
+  const auto top = begin(request);
+  const auto inner = begin(query);
+  find_or_make_notes(OpenTable::entry_at(inner.begun.place)->number, inner.begun.moment)
+      ->add("rows", {}, 7);
+  end(query, inner);
+  end(request, top);
+  settle();
+  int with_notes = 0;
+  for (const SlowSpans::Decided& each : decisions) {
+    if (each.span.notes == nullptr) continue;
+    wire::Span described;
+    each.span.notes->describe(described);
+    EXPECT_EQ(described.attributes[0].number, 7);
+    ++with_notes;
+  }
+  EXPECT_EQ(with_notes, 2);
+}
+
+TEST_F(SlowTreesTest, RequestsThatOverlapTakeNothingOfEachOther) {
+  ask(kSlow);
+  const auto one = begin(request);
+  detach(request, one);
+  const auto other = begin(request);
+  detach(request, other);
+  for (const auto* const around : {&one, &other, &one})
+    end(part, recorder.begin_in(part, inside(*around)));
+  end(request, other);
+  EXPECT_EQ(kept().size(), 2U);
+  EXPECT_EQ(waiting(), 2);
+  end(request, one);
+  EXPECT_EQ(kept().size(), 3U);
+}
+
+TEST_F(SlowTreesTest, PartsOnOtherThreadsBelongToTheTree) {
+  for (const std::string& filter : {kFast, kSlow}) {
+    ask(filter);
+    Recorder another{queue, doorbell, 16};
+    others = {&another};
+    const auto top = begin(request);
+    const auto there = another.begin_in(query, inside(top));
+    end_on(another, part, another.begin_traced(part));
+    end_on(another, query, there);
+    end_on(another, request, top);
+    EXPECT_EQ(kept().size(), filter == kSlow ? 3U : 0U);
+    EXPECT_EQ(waiting(), 0);
+  }
+}
+
+TEST_F(SlowTreesTest, APartThatEndsAfterItsTopHasItsFate) {
+  for (const std::string& filter : {kFast, kSlow}) {
+    for (const bool entry_is_used_again : {false, true}) {
+      ask(filter);
+      const auto top = begin(request);
+      const auto late = begin(part);
+      const auto later = recorder.begin_in(part, inside(late));
+      detach(part, late);
+      detach(part, later);
+      end(request, top);
+      EXPECT_EQ(kept().size(), filter == kSlow ? 1U : 0U);
+      if (entry_is_used_again) begin(query);
+      if (entry_is_used_again) end(request, begin(request));
+      kept();
+      end(part, late);
+      end(part, later);
+      EXPECT_EQ(kept().size(), filter == kSlow ? 2U : 0U);
+      EXPECT_EQ(waiting(), 0);
+    }
+  }
+}
+
+// The part waits for the outer request, though the inner one has ended, and its entry is another's.
+TEST_F(SlowTreesTest, APartThatEndsAfterItsFastTopWaitsForTheNextOne) {
+  ask(" slower=1ms limit=1000000/s");
+  Recorder another{queue, doorbell, 16};
+  others = {&another};
+  const auto outer = another.begin_traced(request);
+  const std::uint64_t begun = now_ns();
+  const auto inner = recorder.begin_in(request, inside(outer));
+  const auto late = recorder.begin_in(part, inside(inner));
+  detach(part, late);
+  end(request, inner);
+  const bool was_fast = now_ns() - begun < 1'000'000;
+  for (int i = 0; i < 3; ++i) begin(query);
+  while (now_ns() - begun < 2'000'000) continue;
+  end(part, late);
+  const Spans before = kept();
+  EXPECT_TRUE(before.empty() || !was_fast);
+  end_on(another, request, outer);
+  EXPECT_TRUE(kept().contains(outer.context.own));
+  EXPECT_EQ(decisions.size(), 0U);
+  EXPECT_EQ(waiting(), 0);
+}
+
+TEST_F(SlowTreesTest, ASlowOneIsKeptWhateverBecameOfItsParent) {
+  ask(kFast, kSlow);
+  const auto top = begin(request);
+  const auto goes_on = begin(query);
+  const auto inner = recorder.begin_in(part, inside(goes_on));
+  end(request, top);
+  end(part, inner);
+  end(query, goes_on);
+  EXPECT_EQ(kept(), (Spans{{goes_on.context.own, kQuery}, {inner.context.own, kQuery}}));
+  EXPECT_EQ(waiting(), 0);
+}
+
+TEST_F(SlowTreesTest, APartOfAnEndedPartIsAPartToo) {
+  ask(kSlow);
+  const auto top = begin(request);
+  const auto inner = begin(query);
+  end(query, inner);
+  const auto late = recorder.begin_in(part, inside(inner));
+  EXPECT_EQ(late.context.parent, inner.context.own);
+  end(part, late);
+  end(request, top);
+  EXPECT_EQ(kept().size(), 3U);
+}
+
+TEST_F(SlowTreesTest, OfCopiesThatEndTwiceThereIsOneSpan) {
+  ask(kSlow);
+  const auto top = begin(request);
+  end_some_inside(2);
+  const auto copy = top;
+  end(request, top);
+  end(request, copy);
+  begin(query);
+  end(request, copy);
+  EXPECT_EQ(kept().size(), 3U);
+  EXPECT_EQ(decisions.size(), 0U);
+}
+
+TEST_F(SlowTreesTest, TheLimitIsForTreesThatAreKeptAndForWholeOnes) {
+  ask(" slower=1ns limit=2/s");
+  std::size_t kept_spans = 0;
+  for (int i = 0; i < 20; ++i) {
+    const auto top = begin(request);
+    const auto inner = begin(request);  // selected, too
+    end(part, begin(part));
+    end(request, inner);
+    end(request, top);
+    const Spans kept = this->kept();
+    const Spans over = decided(Fate::OverLimit);
+    EXPECT_EQ(kept.size() + over.size(), 3U);
+    EXPECT_TRUE(kept.empty() || over.empty());
+    kept_spans += kept.size();
+  }
+  EXPECT_GE(kept_spans, 3U);
+  EXPECT_LE(kept_spans, 9U);
+}
+
+TEST_F(SlowTreesTest, WithoutRoomTheOldestTreesGoAsAWhole) {
+  ask(kSlow);
+  std::vector<Recorder::Traced> tops;
+  for (int i = 0; i < 8; ++i) {
+    tops.push_back(begin(request));
+    end_some_inside(SpanPool::kMost / 10);
+    detach(request, tops.back());
+  }
+  EXPECT_GT(queue.spans().taken(), SpanPool::kMost / 4 * 3);
+  flusher.look(entries(), *queue.captures().published(), now_ns(), decisions);
+  const std::size_t gone = decided(Fate::WaitedTooLong).size();
+  EXPECT_GE(gone, SpanPool::kMost / 10);
+  EXPECT_LT(gone, SpanPool::kMost / 10 * 8);
+  for (const auto* const torn : {&tops.front()}) end(request, *torn);
+  EXPECT_EQ(decided(Fate::WaitedTooLong), (Spans{{tops.front().context.own, kRequest}}));
+  end(request, tops.back());
+  EXPECT_EQ(kept().size(), SpanPool::kMost / 10 + 1U);
+}
+
+TEST_F(SlowTreesTest, WithoutAnyRoomSpansAreMissed) {
+  ask(kSlow);
+  const auto top = begin(request);
+  end_some_inside(SpanPool::kMost + 100);
+  EXPECT_EQ(missed(), 100U);
+  end(request, top);
+  EXPECT_EQ(missed(), 101U + SpanPool::kMost);  // none without its top
+  EXPECT_EQ(waiting(), 0);
+}
+
+TEST_F(SlowTreesTest, ATreeThatWaitsTooLongIsGivenUpAsAWhole) {
+  ask(kSlow);
+  const auto top = begin(request);
+  end_some_inside(1);
+  flusher.look(entries(), *queue.captures().published(), now_ns(), decisions);
+  EXPECT_EQ(waiting(), 1);
+  flusher.look(entries(), *queue.captures().published(),
+               now_ns() + SlowSpans::kPatienceNs + 2'000'000'000, decisions);
+  EXPECT_EQ(decided(Fate::WaitedTooLong).size(), 1U);
+  end_some_inside(2);
+  end(request, top);
+  EXPECT_EQ(decided(Fate::WaitedTooLong).size(), 3U);
+  EXPECT_EQ(kept(), Spans{});
+  ask(kFast);
+  const auto fast = begin(request);
+  end_some_inside(1);
+  flusher.give_up(entries(), queue.captures().published(), decisions);
+  EXPECT_EQ(decided(Fate::WaitedTooLong).size(), 1U);
+  end(request, fast);
+  EXPECT_EQ(decided(Fate::WaitedTooLong), Spans{});
+}
+
+TEST_F(SlowTreesTest, ForgetsWhatNobodyAsksForAnyMore) {
+  ask(kSlow, kSlow);
+  const auto top = begin(request);
+  const auto inner = begin(query);
+  end_some_inside(1);
+  ask(kFast);
+  end(query, inner);
+  end(request, top);
+  EXPECT_EQ(kept(), Spans{});
+  const auto next = begin(request);
+  end_some_inside(1);
+  queue.captures().publish(nullptr, {});
+  end(request, next);
+  EXPECT_EQ(waiting(), 0);
+}
+
+// A random program of several threads, which all run here: transactions end in any order and on any
+// thread, and begin inside of any open one. A transaction is kept if it, or one around it, is
+// selected and slow. Durations near the border may be either.
+TEST_F(SlowTreesTest, KeepsWhatIsInsideOfASlowOneAndNothingElse) {
+  constexpr std::uint64_t kBorder = 100'000;
+  std::mt19937 random(std::random_device{}());
+  const auto any_below = [&](std::size_t most) { return random() % most; };
+  std::vector<std::unique_ptr<Recorder>> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.push_back(std::make_unique<Recorder>(queue, doorbell, 16));
+    others.push_back(threads.back().get());
+  }
+  ask(" slower=100us limit=1000000/s kind=point");
+  struct Node {
+    const Tag* tag;
+    Recorder::Traced traced;
+    std::size_t parent;  // its own number: none
+    std::uint64_t before_begin, after_begin;
+    bool can_be_slow = false, must_be_slow = false;
+  };
+  for (int round = 0; round < 100; ++round) {
+    std::vector<Node> nodes;
+    std::vector<std::size_t> open_ones;
+    const auto end_one = [&] {
+      const std::size_t at = any_below(open_ones.size());
+      Node& node = nodes[std::exchange(open_ones[at], open_ones.back())];
+      open_ones.pop_back();
+      if (any_below(8) == 0)
+        while (now_ns() < node.after_begin + kBorder + 1'000) continue;
+      const std::uint64_t before = now_ns();
+      threads[any_below(3)]->end_traced(open(node.tag, node.traced), node.traced.context, false);
+      node.can_be_slow = now_ns() - node.before_begin >= kBorder;
+      node.must_be_slow = before - node.after_begin >= kBorder;
+    };
+    for (int i = 0; i < 40; ++i) {
+      if (!open_ones.empty() && any_below(2) == 0) {
+        end_one();
+        continue;
+      }
+      const std::size_t parent =
+          open_ones.empty() ? nodes.size() : open_ones[any_below(open_ones.size())];
+      const Tag* const tag = any_below(2) == 0 ? request : part;
+      Recorder& thread = *threads[any_below(3)];
+      Node node{tag, {}, parent, now_ns(), 0};
+      node.traced = parent == nodes.size() ? thread.begin_in(tag, {})
+                                           : thread.begin_in(tag, inside(nodes[parent].traced));
+      node.after_begin = now_ns();
+      open_ones.push_back(nodes.size());
+      nodes.push_back(node);
+      if (any_below(4) == 0) settle();
+    }
+    while (!open_ones.empty()) end_one();
+    const Spans found = kept();
+    std::size_t known = 0;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      bool can = false;
+      bool must = false;
+      for (std::size_t at = i;; at = nodes[at].parent) {
+        can = can || (nodes[at].tag == request && nodes[at].can_be_slow);
+        must = must || (nodes[at].tag == request && nodes[at].must_be_slow);
+        if (nodes[at].parent == at) break;
+      }
+      const std::uint64_t id = nodes[i].traced.context.own;
+      const bool is_kept = id != 0 && found.contains(id);
+      EXPECT_TRUE(is_kept ? can : !must) << "round " << round << ", transaction " << i;
+      known += is_kept ? 1 : 0;
+    }
+    EXPECT_EQ(known, found.size());
+    EXPECT_TRUE(decisions.empty());
+    EXPECT_EQ(waiting(), 0);
+  }
+}
+
+// Threads end parts of each other's trees while the flusher settles lists.
+TEST_F(SlowTreesTest, ThreadsAndFlusherLoseNothing) {
+  ask(kFast, kSlow);
+  constexpr int kThreads = 4;
+  constexpr int kTrees = 2'000;
+  struct Part {
+    std::atomic<int> state{0};  // 1: to be ended by the next thread; released with the part
+    Recorder::Traced traced;
+  };
+  std::array<Part, kThreads> parts;
+  std::array<std::set<std::uint64_t>, kThreads> expected;
+  std::atomic<int> running{kThreads};
+  std::array<std::unique_ptr<Recorder>, kThreads> recorders;
+  for (auto& each : recorders) {
+    each = std::make_unique<Recorder>(queue, doorbell, 16);
+    others.push_back(each.get());
+  }
+  std::vector<std::thread> threads;
+  for (int me = 0; me < kThreads; ++me)
+    threads.emplace_back([&, me] {
+      Recorder& own = *recorders[static_cast<std::size_t>(me)];
+      Part& mine = parts[static_cast<std::size_t>(me)];
+      Part& next = parts[static_cast<std::size_t>((me + 1) % kThreads)];
+      for (int i = 0; i < kTrees; ++i) {
+        const Tag* const tag = i % 4 == 0 ? query : request;
+        const auto top = own.begin_traced(tag);
+        const auto inner = own.begin_traced(part);
+        own.end_traced(open(part, inner), inner.context, false);
+        if (mine.state.load(std::memory_order_acquire) == 0) {
+          mine.traced = own.begin_in(part, inside(top));
+          own.trace().detach(open(part, mine.traced));
+          if (tag == query) expected[static_cast<std::size_t>(me)].insert(mine.traced.context.own);
+          mine.state.store(1, std::memory_order_release);
+        }
+        if (int full = 1; next.state.compare_exchange_strong(full, 2, std::memory_order_acquire)) {
+          own.end_traced(open(part, next.traced), next.traced.context, false);
+          next.state.store(0, std::memory_order_release);
+        }
+        own.end_traced(open(tag, top), top.context, false);
+        if (tag == query)
+          expected[static_cast<std::size_t>(me)].insert({top.context.own, inner.context.own});
+      }
+      if (int full = 1; mine.state.compare_exchange_strong(full, 2, std::memory_order_acquire))
+        own.end_traced(open(part, mine.traced), mine.traced.context, false);
+      running.fetch_sub(1);
+    });
+  Spans found;
+  while (running.load() > 0) found.merge(kept());
+  for (std::thread& thread : threads) thread.join();
+  found.merge(kept());
+  std::set<std::uint64_t> all;
+  for (const auto& each : expected) all.insert(each.begin(), each.end());
+  std::uint64_t missed = 0;
+  for (const std::uint64_t id : all) missed += found.contains(id) ? 0 : 1;
+  const CaptureSet& set = *queue.captures().published();
+  EXPECT_EQ(missed, set.at(5).missed_full.load());
+  for (const auto& [id, places] : found) EXPECT_TRUE(all.contains(id) && places == kQuery);
+  EXPECT_EQ(waiting(), 0);
+}
+
+}  // namespace
+}  // namespace pcp::trace::client
