@@ -285,6 +285,42 @@ TEST_F(SlowTreesTest, APartThatEndsAfterItsFastTopWaitsForTheNextOne) {
   EXPECT_EQ(waiting(), 0);
 }
 
+// More of them than there is room for at a time.
+TEST_F(SlowTreesTest, TheEndOfAPartMakesRoomForOthers) {
+  ask(kFast, kSlow);
+  Recorder another{queue, doorbell, 16};
+  others = {&another};
+  for (int i = 0; i < 10'000; ++i) {
+    const auto outer = begin(query);
+    const auto inner = begin(request);
+    const auto late = another.begin_in(part, inside(inner));
+    end(request, inner);
+    const auto next = begin(part);
+    ASSERT_EQ(OpenTable::without_marks(next.begun.place),
+              OpenTable::without_marks(inner.begun.place));
+    end_on(another, part, late);
+    end(part, next);
+    end(query, outer);
+    ASSERT_EQ(kept().size(), 4U) << i;
+  }
+  EXPECT_EQ(waiting(), 0);
+}
+
+TEST_F(SlowTreesTest, APartThatBeginsAfterItsSlowTopHasEndedIsKept) {
+  for (const bool entry_is_used_again : {false, true}) {
+    ask(kSlow);
+    const auto top = begin(request);
+    end(request, top);
+    if (entry_is_used_again) end(request, begin(request));
+    const auto late = recorder.begin_in(part, inside(top));
+    const auto inner = recorder.begin_in(part, inside(late));
+    end(part, late);
+    end(part, inner);
+    EXPECT_EQ(kept().size(), entry_is_used_again ? 4U : 3U);
+    EXPECT_EQ(waiting(), 0);
+  }
+}
+
 TEST_F(SlowTreesTest, ASlowOneIsKeptWhateverBecameOfItsParent) {
   ask(kFast, kSlow);
   const auto top = begin(request);
@@ -320,6 +356,37 @@ TEST_F(SlowTreesTest, OfCopiesThatEndTwiceThereIsOneSpan) {
   end(request, copy);
   EXPECT_EQ(kept().size(), 3U);
   EXPECT_EQ(decisions.size(), 0U);
+}
+
+TEST_F(SlowTreesTest, CopiesThatThreadsEndAtOnceMakeOneSpan) {
+  ask(kSlow);
+  Recorder another{queue, doorbell, 16};
+  others = {&another};
+  constexpr int kTimes = 5'000;
+  std::atomic<int> begun{0};  // released with the copy
+  std::atomic<int> ended{0};
+  Recorder::Traced copy;
+  std::thread thread([&] {
+    for (int i = 1; i <= kTimes; ++i) {
+      while (begun.load(std::memory_order_acquire) < i) continue;
+      end_on(another, request, copy);
+      ended.store(i, std::memory_order_release);
+    }
+  });
+  std::size_t spans = 0;
+  for (int i = 1; i <= kTimes; ++i) {
+    const auto top = copy = begin(request);
+    end_some_inside(1);
+    begun.store(i, std::memory_order_release);
+    end(request, top);
+    while (ended.load(std::memory_order_acquire) < i) continue;
+    settle();
+    spans += decisions.size();
+    decisions.clear();
+  }
+  thread.join();
+  EXPECT_EQ(spans, 2U * kTimes);
+  EXPECT_EQ(waiting(), 0);
 }
 
 TEST_F(SlowTreesTest, TheLimitIsForTreesThatAreKeptAndForWholeOnes) {
@@ -368,6 +435,20 @@ TEST_F(SlowTreesTest, WithoutAnyRoomSpansAreMissed) {
   end(request, top);
   EXPECT_EQ(missed(), 101U + SpanPool::kMost);  // none without its top
   EXPECT_EQ(waiting(), 0);
+}
+
+TEST_F(SlowTreesTest, LargeTreesGiveBackTheirRoom) {
+  ask(kFast);
+  for (int i = 0; i < 100; ++i) {
+    const auto top = begin(request);
+    end_some_inside(1'000);
+    end(request, top);
+    const auto small = begin(request);
+    end_some_inside(20);
+    end(request, small);
+  }
+  EXPECT_LE(queue.spans().taken(), 32U);  // spare ones of this thread
+  EXPECT_EQ(missed(), 0U);
 }
 
 TEST_F(SlowTreesTest, ATreeThatWaitsTooLongIsGivenUpAsAWhole) {
