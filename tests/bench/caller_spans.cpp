@@ -64,4 +64,50 @@ void begin_end_of_captured(benchmark::State& state) {
 }
 BENCHMARK(begin_end_of_captured)->Apply(bench::in_bursts);
 
+// Trees that are faster than a filter with slower= wants. A call is one transaction of a tree.
+void fast_tree(benchmark::State& state) {
+  wait_until_captured();
+  const auto children = static_cast<int>(state.range(0));
+  const auto tree = [children] {
+    pmtrace_tx top;
+    pmtrace_begin(asked, &top);
+    for (int i = 0; i < children; ++i) {
+      pmtrace_tx child;
+      pmtrace_begin(another, &child);
+      pmtrace_end(&child);
+    }
+    pmtrace_end(&top);
+  };
+  bench::bursts(state, tree);
+  state.counters["ns"] = state.counters["ns"] / (children + 1);
+}
+BENCHMARK(fast_tree)->Apply(bench::in_bursts)->Arg(0)->Arg(2)->Arg(8);
+
+// One tree of ten that takes 2 ms, and fast ones for 8 ms, again and again.
+void slow_among_fast(benchmark::State& state) {
+  wait_until_captured();
+  const auto tree = [](std::chrono::nanoseconds time) {
+    pmtrace_tx top;
+    pmtrace_begin(asked, &top);
+    for (int i = 0; i < 9; ++i) {
+      pmtrace_tx child;
+      pmtrace_begin(another, &child);
+      pmtrace_end(&child);
+    }
+    if (time.count() > 0) bench::compute_for(time);
+    pmtrace_end(&top);
+  };
+  std::uint64_t fast = 0;
+  const auto began = Clock::now();
+  for (auto _ : state) {
+    tree(std::chrono::milliseconds(2));
+    const auto end = Clock::now() + std::chrono::milliseconds(8);
+    for (; Clock::now() < end; ++fast) tree({});
+  }
+  const std::chrono::duration<double> took = Clock::now() - began;
+  state.counters["slow_spans"] = 10.0 * static_cast<double>(state.iterations());
+  state.counters["fast_a_second"] = 10.0 * static_cast<double>(fast) / took.count();
+}
+BENCHMARK(slow_among_fast)->Iterations(bench::is_brief ? 10 : 300);
+
 }  // namespace

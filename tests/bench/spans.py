@@ -20,6 +20,9 @@ CLIENTS = 100
 
 # Captures all spans up to the agent's limit: 20,000 a second of all programs together.
 FILTER = "tag=bench.asked limit=1000000/s"
+# Captures trees that take a millisecond.
+SLOWER = "tag=bench.asked slower=1ms limit=1000000/s"
+CHILDREN = (0, 2, 8)
 
 
 def measure(tools, brief):
@@ -39,9 +42,9 @@ def _environment(tools, pmcd, brief=False):
     return environment | {"BENCH_BRIEF": "1"} if brief else environment
 
 
-def _asking(pmcd):
+def _asking(pmcd, wanted=FILTER):
     monitor = EventMonitor(pmcd.host(True))
-    monitor.want(FILTER)
+    monitor.want(wanted)
     return monitor
 
 
@@ -61,6 +64,12 @@ def _caller(tools, rounds, brief):
     yield Figure(PART, "begin + end by handle, another tag is captured", "ns",
                  ns["beside_captured"], 1.25 * ns["plain"], "1.25 of when nothing is",
                  notes=[f"When nothing is captured {ns['plain']:.1f} ns."])
+    for children in CHILDREN:
+        yield Figure(PART, f"a transaction of a fast tree with {children} children, for slower=", "ns",
+                     ns[f"tree {children}"], 0.6 * ns["LTTng"],
+                     "0.6 of two events of LTTng-UST with the same fields")
+    yield Figure(PART, "slow trees missed among fast ones, of all", "", median(samples["missed"]), 0, "0",
+                 notes=[f"Beside {ns['fast'] / 1e6:.1f} million fast transactions a second."])
 
 
 def _calls(tools, brief):
@@ -76,6 +85,20 @@ def _calls(tools, brief):
             result = {"plain": plain, "of_captured": run("begin_end_of_captured")}
             _check_that_all_were_captured(pmcd, monitor, 1000 if brief else 31_000)
             result["beside_captured"] = run("begin_end_beside_captured")
+    with _agent(tools) as pmcd:
+        environment = _environment(tools, pmcd) | {"PCP_TRACE_FLUSH": "5"}
+        with _asking(pmcd, SLOWER):
+            for children in CHILDREN:
+                result[f"tree {children}"] = run(f"fast_tree/{children}/")
+            before = pmcd.value("tracing.agent.captured")
+            row = next(iter(google.run(tools, "caller_spans", brief, "slow_among_fast", environment).values()))
+            slow = row["slow_spans"]
+            try:
+                wait_until(lambda: pmcd.value("tracing.agent.captured") >= before + slow, what="slow spans")
+            except TimeoutError:
+                pass  # the figure tells
+            missed = 1 - (pmcd.value("tracing.agent.captured") - before) / slow
+            result |= {"missed": max(0, missed), "fast": row["fast_a_second"]}
     peer = google.run(tools, "caller_lttng", brief, "lttng_span",
                       dict(os.environ, LTTNG_UST_REGISTER_TIMEOUT="60000"))
     row = next(iter(peer.values()))

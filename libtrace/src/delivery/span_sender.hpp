@@ -74,7 +74,7 @@ class SpanSender {
   const Pdu* next();
 
   // Spans captured so far. has_settled(): the first `captured` of them need no more waiting.
-  std::uint64_t captured() const { return pool_.handed_over(); }
+  std::uint64_t captured() const { return recorders_.spans_handed_over(); }
   bool has_settled(std::uint64_t captured) const;
   // PDUs taken by agents.
   std::uint64_t acknowledged() const { return acknowledged_; }

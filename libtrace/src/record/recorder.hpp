@@ -123,8 +123,8 @@ class Recorder {
   // Captures this event if a filter wants it.
   void capture_event(const Tag* tag, wire::SpanKind kind, double value);
 
-  // Captured spans that wait, less those taken by others. Thread: any.
-  std::int64_t spans_in_use() const { return spans_.in_use(); }
+  // This thread's captured spans. Thread: any, but for what Share says.
+  const SpanPool::Share& spans() const { return spans_; }
 
   // Thread: any.
   const LooksAtCaptures& looks_at_captures() const { return looks_at_captures_; }

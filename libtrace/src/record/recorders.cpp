@@ -31,8 +31,14 @@ Recorder* Recorders::make() {
 
 std::int64_t Recorders::spans_in_use() {
   std::int64_t in_use = queue_.spans().flushers_share().in_use();
-  for_each([&](const Recorder& each) { in_use += each.spans_in_use(); });
+  for_each([&](const Recorder& each) { in_use += each.spans().in_use(); });
   return in_use;
+}
+
+std::uint64_t Recorders::spans_handed_over() {
+  std::uint64_t count = queue_.spans().flushers_share().handed_over();
+  for_each([&](const Recorder& each) { count += each.spans().handed_over(); });
+  return count;
 }
 
 bool Recorders::has_settled_spans() { return spans_in_use() == 0 && queue_.spans().has_settled(); }

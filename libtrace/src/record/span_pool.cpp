@@ -28,6 +28,22 @@ void SpanPool::Share::give_back(Index list) {
   count(-std::int64_t{size});
 }
 
+// Counted first: a reader sees no fewer than there are lists.
+bool SpanPool::Share::hand_over(Index list, const Facts& facts) {
+  constexpr std::uint64_t kNowAndThen = 64;
+  Node& first = pool_.at(list);
+  first.facts = facts;
+  const std::uint64_t before = handed_over_.load(std::memory_order_relaxed);
+  const std::uint64_t after = before + pool_.size(list);
+  handed_over_.store(after, std::memory_order_release);
+  Index latest = pool_.lists_.load(std::memory_order_relaxed);
+  do {
+    first.next_list.store(latest, std::memory_order_relaxed);
+  } while (!pool_.lists_.compare_exchange_weak(latest, list, std::memory_order_release,
+                                               std::memory_order_relaxed));
+  return pool_.is_scarce() && after / kNowAndThen != before / kNowAndThen;
+}
+
 // Shortens a list of free nodes. Gives the rest. Requires: the list is not empty.
 SpanPool::Index SpanPool::cut(Index list, std::uint32_t size) {
   Node& first = at(list);
@@ -103,20 +119,6 @@ void SpanPool::put_before(Index first, const Ends& own, Index second) {
   node.last.store(other.last, std::memory_order_relaxed);
   node.size.store(own.size + other.size, std::memory_order_relaxed);
   node.has_notes.store(own.has_notes || other.has_notes, std::memory_order_relaxed);
-}
-
-bool SpanPool::hand_over(Index list, const Facts& facts) {
-  constexpr std::uint64_t kNowAndThen = kMost / 16;
-  Node& first = at(list);
-  first.facts = facts;
-  const std::uint32_t size = this->size(list);
-  const std::uint64_t count = handed_over_.fetch_add(size, std::memory_order_relaxed);
-  Index before = lists_.load(std::memory_order_relaxed);
-  do {
-    first.next_list.store(before, std::memory_order_relaxed);
-  } while (!lists_.compare_exchange_weak(before, list, std::memory_order_release,
-                                         std::memory_order_relaxed));
-  return (count + size) / kNowAndThen != count / kNowAndThen;
 }
 
 SpanPool::Index SpanPool::next_list() {

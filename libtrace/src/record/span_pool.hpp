@@ -101,8 +101,13 @@ class SpanPool {
       return kept;
     }
 
+    // Hands a list over to the flusher. True if that should take lists now.
+    bool hand_over(Index list, const Facts& facts);
+
     // Nodes taken here, less those given back here. All shares together: nodes in lists.
     std::int64_t in_use() const { return in_use_.load(std::memory_order_acquire); }
+    // Spans ever handed over here.
+    std::uint64_t handed_over() const { return handed_over_.load(std::memory_order_acquire); }
 
    private:
     void count(std::int64_t change) {
@@ -114,12 +119,11 @@ class SpanPool {
     SpanPool& pool_;
     Index spare_ = 0;  // free nodes, by their `next`
     std::uint32_t spares_ = 0;
-    std::atomic<std::int64_t> in_use_{0};  // released by the owner, acquired by in_use()
+    // Released by the owner, acquired by the functions of these names.
+    std::atomic<std::int64_t> in_use_{0};
+    std::atomic<std::uint64_t> handed_over_{0};
   };
   Share& flushers_share() { return flushers_share_; }
-
-  // Hands a list over to the flusher. True now and then: it should take lists.
-  bool hand_over(Index list, const Facts& facts);
 
   // The list that was handed over first, of those not taken yet; 0: none. Thread: the flusher's.
   Index next_list();
@@ -134,9 +138,6 @@ class SpanPool {
   // Nodes in lists, and those that threads have spare: these are few where many are in use.
   std::uint32_t taken() const { return taken(free_.load(std::memory_order_relaxed)); }
   bool is_half_full() const { return taken() > kMost / 2; }
-
-  // Spans ever handed over.
-  std::uint64_t handed_over() const { return handed_over_.load(std::memory_order_relaxed); }
 
   // `all`: everything taken so far is delivered, or known to be lost. Thread: the flusher's.
   void note_settled(bool all) { is_settled_.store(all, std::memory_order_relaxed); }
@@ -187,9 +188,8 @@ class SpanPool {
   Index cut(Index list, std::uint32_t size);
 
   MadeWhenNeeded<Nodes> nodes_;
-  std::atomic<std::uint64_t> free_{0};         // released by free(), acquired by take_free()
-  std::atomic<std::uint32_t> made_{0};         // orders nothing else
-  std::atomic<std::uint64_t> handed_over_{0};  // orders nothing else
+  std::atomic<std::uint64_t> free_{0};  // released by free(), acquired by take_free()
+  std::atomic<std::uint32_t> made_{0};  // orders nothing else
   std::atomic<Index> lists_{0};  // latest first: released by hand_over(), acquired by next_list()
   std::atomic<bool> is_settled_{true};
   Index first_ = 0;  // the flusher's: lists out of lists_, earliest first

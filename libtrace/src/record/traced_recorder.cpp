@@ -228,7 +228,7 @@ void Recorder::send_or_wait(const CaptureSet& set, SpanPool::Index list, SpanPoo
     facts.around = around.around;
   }
   const bool has_slow = (places & set.slow()) != 0;
-  if (pool.hand_over(list, facts) && has_slow) doorbell_->ring();
+  if (spans_.hand_over(list, facts) && has_slow) doorbell_->ring();
 }
 
 void Recorder::capture_event(const Tag* tag, wire::SpanKind kind, double value) {

@@ -106,8 +106,8 @@ struct SlowTreesTest : testing::Test {
   std::vector<const Recorder*> others;
   std::int64_t waiting() {
     settle();
-    std::int64_t in_use = queue.spans().flushers_share().in_use() + recorder.spans_in_use();
-    for (const Recorder* const each : others) in_use += each->spans_in_use();
+    std::int64_t in_use = queue.spans().flushers_share().in_use() + recorder.spans().in_use();
+    for (const Recorder* const each : others) in_use += each->spans().in_use();
     return in_use;
   }
 };

@@ -53,7 +53,7 @@ struct SpanSenderTest : testing::Test {
     const SpanPool::Index list = recorders.spans().flushers_share().take(
         [&](CapturedSpan& taken) { taken = std::move(span); });
     ASSERT_NE(list, 0U);
-    recorders.spans().hand_over(list, {.at_once = places});
+    recorders.spans().flushers_share().hand_over(list, {.at_once = places});
   }
   // The next PDU, with the number of its spans; 0 if there is none.
   std::uint64_t spans_of_next() {
