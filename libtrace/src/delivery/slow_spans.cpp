@@ -13,7 +13,7 @@ constexpr std::uint64_t kLookEveryNs = 1'000'000'000;
 constexpr std::uint64_t kSameFateNs = 10'000'000'000;
 
 // Takes these places out of a span. A span without places is empty then.
-void hand_out(CapturedSpan& span, Places places, SlowSpans::Fate fate,
+void hand_out(CapturedSpan& span, Places places, SlowSpans::Outcome outcome,
               SlowSpans::Decisions& decisions) {
   const Places left = span.places() & ~places;
   places &= span.places();
@@ -21,7 +21,7 @@ void hand_out(CapturedSpan& span, Places places, SlowSpans::Fate fate,
   CapturedSpan part = left == 0 ? std::move(span) : copy_of(span);
   part.context.set_places(places);
   span.context.set_places(left);
-  decisions.push_back({std::move(part), fate});
+  decisions.push_back({std::move(part), outcome});
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ void SlowSpans::settle(SpanPool::Index list, const CaptureSet* set, std::uint64_
   const SpanPool::Facts facts = pool_.facts(list);
   const std::uint64_t trace = pool_.first(list).context.trace_low;
   const std::uint64_t around_id = pool_.first(list).around();
-  hand_out(pool_.first(list), facts.at_once, Fate::Kept, decisions);
+  hand_out(pool_.first(list), facts.at_once, Outcome::Sent, decisions);
   const Places waits = keep_what_waits(list, set);
   const auto take_out = [&](Places slow) {
     const Fates fates = decide(slow & waits, facts.is_torn, trace, *set, now_ns);
@@ -104,9 +104,9 @@ SpanPool::Index SlowSpans::take_out_decided(SpanPool::Index list, const Fates& f
       for_each_place(kept, [&](std::size_t place) { set.at(place).limit.count(now_ns); });
       if (!wire::is_event(span.kind)) kept_.find_or_make(span.context.own) |= kept;
     }
-    hand_out(span, fates.kept, Fate::Kept, decisions);
-    hand_out(span, fates.over_limit, Fate::OverLimit, decisions);
-    hand_out(span, fates.waited, Fate::WaitedTooLong, decisions);
+    hand_out(span, fates.kept, Outcome::Sent, decisions);
+    hand_out(span, fates.over_limit, Outcome::OverLimit, decisions);
+    hand_out(span, fates.waited, Outcome::WaitedTooLong, decisions);
     return span.places() != 0;
   });
 }
@@ -130,7 +130,7 @@ void SlowSpans::look(std::uint32_t entries, const CaptureSet& set, std::uint64_t
   }
   if (now_ns < next_look_ns_) return;
   next_look_ns_ = now_ns + kLookEveryNs;
-  give_up_old(entries, now_ns - kPatienceNs, &set, decisions);
+  if (now_ns > kPatienceNs) give_up_old(entries, now_ns - kPatienceNs, &set, decisions);
 }
 
 }  // namespace pcp::trace::client

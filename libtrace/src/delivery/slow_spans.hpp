@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "delivery/capture_books.hpp"
 #include "delivery/last_ones.hpp"
 #include "record/slow_trees.hpp"
 
@@ -25,10 +26,10 @@ class SlowSpans {
 
   SlowSpans(SpanPool& pool, SlowTrees& trees) : pool_(pool), trees_(trees) {}
 
-  enum class Fate { Kept, OverLimit, WaitedTooLong };
+  using Outcome = CaptureBooks::Outcome;
   struct Decided {
-    CapturedSpan span;  // with the places of this fate
-    Fate fate;
+    CapturedSpan span;  // with the places of this outcome; Sent: to be sent
+    Outcome outcome;
   };
   using Decisions = std::vector<Decided>;
 

@@ -219,14 +219,11 @@ void SpanSender::settle(SpanPool::Index list, std::uint64_t now_ns) {
 }
 
 void SpanSender::carry_out(SlowSpans::Decisions decisions) {
-  for (SlowSpans::Decided& each : decisions) {
-    if (each.fate == SlowSpans::Fate::Kept)
+  for (SlowSpans::Decided& each : decisions)
+    if (each.outcome == CaptureBooks::Outcome::Sent)
       ready_.push_back(std::move(each.span));
     else
-      books_.count(each.span, each.fate == SlowSpans::Fate::OverLimit
-                                  ? CaptureBooks::Outcome::OverLimit
-                                  : CaptureBooks::Outcome::WaitedTooLong);
-  }
+      books_.count(each.span, each.outcome);
 }
 
 // Takes a span from the first `until` ever captured.

@@ -26,7 +26,7 @@ constexpr Places kQuery = 1 << 5;
 const std::string kFast = " slower=3600s limit=1000000/s";  // everything is faster
 const std::string kSlow = " slower=1ns limit=1000000/s";
 
-using Fate = SlowSpans::Fate;
+using Outcome = SlowSpans::Outcome;
 using Spans = std::map<std::uint64_t, Places>;  // by their ids; 0: events
 
 struct SlowTreesTest : testing::Test {
@@ -92,15 +92,15 @@ struct SlowTreesTest : testing::Test {
     }
   }
   // The decisions since the last call.
-  Spans kept() { return decided(Fate::Kept); }
-  Spans decided(Fate fate) {
+  Spans kept() { return decided(Outcome::Sent); }
+  Spans decided(Outcome outcome) {
     settle();
     Spans found;
     for (const SlowSpans::Decided& each : decisions) {
       const std::uint64_t id = wire::is_event(each.span.kind) ? 0 : each.span.context.own;
-      if (each.fate == fate) found[id] |= each.span.places();
+      if (each.outcome == outcome) found[id] |= each.span.places();
     }
-    std::erase_if(decisions, [&](const auto& each) { return each.fate == fate; });
+    std::erase_if(decisions, [&](const auto& each) { return each.outcome == outcome; });
     return found;
   }
   std::vector<const Recorder*> others;
@@ -399,7 +399,7 @@ TEST_F(SlowTreesTest, TheLimitIsForTreesThatAreKeptAndForWholeOnes) {
     end(request, inner);
     end(request, top);
     const Spans kept = this->kept();
-    const Spans over = decided(Fate::OverLimit);
+    const Spans over = decided(Outcome::OverLimit);
     EXPECT_EQ(kept.size() + over.size(), 3U);
     EXPECT_TRUE(kept.empty() || over.empty());
     kept_spans += kept.size();
@@ -418,11 +418,11 @@ TEST_F(SlowTreesTest, WithoutRoomTheOldestTreesGoAsAWhole) {
   }
   EXPECT_GT(queue.spans().taken(), SpanPool::kMost / 4 * 3);
   flusher.look(entries(), *queue.captures().published(), now_ns(), decisions);
-  const std::size_t gone = decided(Fate::WaitedTooLong).size();
+  const std::size_t gone = decided(Outcome::WaitedTooLong).size();
   EXPECT_GE(gone, SpanPool::kMost / 10);
   EXPECT_LT(gone, SpanPool::kMost / 10 * 8);
   for (const auto* const torn : {&tops.front()}) end(request, *torn);
-  EXPECT_EQ(decided(Fate::WaitedTooLong), (Spans{{tops.front().context.own, kRequest}}));
+  EXPECT_EQ(decided(Outcome::WaitedTooLong), (Spans{{tops.front().context.own, kRequest}}));
   end(request, tops.back());
   EXPECT_EQ(kept().size(), SpanPool::kMost / 10 + 1U);
 }
@@ -455,22 +455,24 @@ TEST_F(SlowTreesTest, ATreeThatWaitsTooLongIsGivenUpAsAWhole) {
   ask(kSlow);
   const auto top = begin(request);
   end_some_inside(1);
-  flusher.look(entries(), *queue.captures().published(), now_ns(), decisions);
-  EXPECT_EQ(waiting(), 1);
+  for (const std::uint64_t soon : {std::uint64_t{5'000'000'000}, now_ns()}) {  // 5 s: after a boot
+    flusher.look(entries(), *queue.captures().published(), soon, decisions);
+    EXPECT_EQ(waiting(), 1);
+  }
   flusher.look(entries(), *queue.captures().published(),
                now_ns() + SlowSpans::kPatienceNs + 2'000'000'000, decisions);
-  EXPECT_EQ(decided(Fate::WaitedTooLong).size(), 1U);
+  EXPECT_EQ(decided(Outcome::WaitedTooLong).size(), 1U);
   end_some_inside(2);
   end(request, top);
-  EXPECT_EQ(decided(Fate::WaitedTooLong).size(), 3U);
+  EXPECT_EQ(decided(Outcome::WaitedTooLong).size(), 3U);
   EXPECT_EQ(kept(), Spans{});
   ask(kFast);
   const auto fast = begin(request);
   end_some_inside(1);
   flusher.give_up(entries(), queue.captures().published(), decisions);
-  EXPECT_EQ(decided(Fate::WaitedTooLong).size(), 1U);
+  EXPECT_EQ(decided(Outcome::WaitedTooLong).size(), 1U);
   end(request, fast);
-  EXPECT_EQ(decided(Fate::WaitedTooLong), Spans{});
+  EXPECT_EQ(decided(Outcome::WaitedTooLong), Spans{});
 }
 
 TEST_F(SlowTreesTest, ForgetsWhatNobodyAsksForAnyMore) {
