@@ -29,10 +29,14 @@ Recorder* Recorders::make() {
   return recorder;
 }
 
-std::int64_t Recorders::spans_in_use() {
-  std::int64_t in_use = queue_.spans().flushers_share().in_use();
-  for_each([&](const Recorder& each) { in_use += each.spans().in_use(); });
-  return in_use;
+// First those given back: so it finds each of them taken.
+std::uint64_t Recorders::spans_in_use() {
+  const SpanPool::Share& flushers = queue_.spans().flushers_share();
+  std::uint64_t given_back = flushers.given_back();
+  for_each([&](const Recorder& each) { given_back += each.spans().given_back(); });
+  std::uint64_t taken = flushers.taken();
+  for_each([&](const Recorder& each) { taken += each.spans().taken(); });
+  return taken - given_back;
 }
 
 std::uint64_t Recorders::spans_handed_over() {

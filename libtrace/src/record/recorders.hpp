@@ -39,7 +39,7 @@ class Recorders {
   // True if every span ever captured is delivered or known to be lost. Also in a signal handler.
   bool has_settled_spans();
   // Captured spans in memory, and those ever handed over to the flusher.
-  std::int64_t spans_in_use();
+  std::uint64_t spans_in_use();
   std::uint64_t spans_handed_over();
   SlowTrees& slow_trees() { return queue_.slow_trees(); }
   Captures& captures() { return queue_.captures(); }

@@ -25,7 +25,7 @@ void SpanPool::Share::give_back(Index list) {
   } else {
     pool_.free(list);
   }
-  count(-std::int64_t{size});
+  count(given_back_, size);
 }
 
 // Counted first: a reader sees no fewer than there are lists.
@@ -33,15 +33,14 @@ bool SpanPool::Share::hand_over(Index list, const Facts& facts) {
   constexpr std::uint64_t kNowAndThen = 64;
   Node& first = pool_.at(list);
   first.facts = facts;
-  const std::uint64_t before = handed_over_.load(std::memory_order_relaxed);
-  const std::uint64_t after = before + pool_.size(list);
-  handed_over_.store(after, std::memory_order_release);
+  const std::uint64_t before = handed_over();
+  count(handed_over_, pool_.size(list));
   Index latest = pool_.lists_.load(std::memory_order_relaxed);
   do {
     first.next_list.store(latest, std::memory_order_relaxed);
   } while (!pool_.lists_.compare_exchange_weak(latest, list, std::memory_order_release,
                                                std::memory_order_relaxed));
-  return pool_.is_scarce() && after / kNowAndThen != before / kNowAndThen;
+  return pool_.is_scarce() && handed_over() / kNowAndThen != before / kNowAndThen;
 }
 
 // Shortens a list of free nodes. Gives the rest. Requires: the list is not empty.

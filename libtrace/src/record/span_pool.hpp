@@ -61,7 +61,7 @@ class SpanPool {
   }
   void put_before(Index first, const Ends& own, Index second);
 
-  // A thread's part of the pool, or the flusher's. Thread: the owner's, but for in_use().
+  // A thread's part of the pool, or the flusher's. Thread: the owner's, but for its counts.
   class Share {
    public:
     explicit Share(SpanPool& pool) : pool_(pool) {}
@@ -77,7 +77,7 @@ class SpanPool {
       --spares_;
       fill(node.span);
       make_list_of_one(node, index);
-      count(1);
+      count(taken_, 1);
       return index;
     }
 
@@ -104,14 +104,16 @@ class SpanPool {
     // Hands a list over to the flusher. True if that should take lists now.
     bool hand_over(Index list, const Facts& facts);
 
-    // Nodes taken here, less those given back here. All shares together: nodes in lists.
-    std::int64_t in_use() const { return in_use_.load(std::memory_order_acquire); }
+    // Nodes ever taken, and given back, here. All shares together: the difference is in lists.
+    std::uint64_t taken() const { return taken_.load(std::memory_order_acquire); }
+    std::uint64_t given_back() const { return given_back_.load(std::memory_order_acquire); }
     // Spans ever handed over here.
     std::uint64_t handed_over() const { return handed_over_.load(std::memory_order_acquire); }
 
    private:
-    void count(std::int64_t change) {
-      in_use_.store(in_use_.load(std::memory_order_relaxed) + change, std::memory_order_release);
+    using Count = std::atomic<std::uint64_t>;
+    static void count(Count& count, std::uint64_t more) {
+      count.store(count.load(std::memory_order_relaxed) + more, std::memory_order_release);
     }
 
     bool take_more();
@@ -120,8 +122,9 @@ class SpanPool {
     Index spare_ = 0;  // free nodes, by their `next`
     std::uint32_t spares_ = 0;
     // Released by the owner, acquired by the functions of these names.
-    std::atomic<std::int64_t> in_use_{0};
-    std::atomic<std::uint64_t> handed_over_{0};
+    Count taken_{0};
+    Count given_back_{0};
+    Count handed_over_{0};
   };
   Share& flushers_share() { return flushers_share_; }
 
@@ -143,7 +146,7 @@ class SpanPool {
   void note_settled(bool all) { is_settled_.store(all, std::memory_order_relaxed); }
 
   // True if all spans that the flusher took are delivered, or known to be lost. Also in a signal
-  // handler. Read it after in_use(): what the flusher has given back it had taken before.
+  // handler. Read it after given_back(): what the flusher has given back it had taken before.
   bool has_settled() const { return is_settled_.load(std::memory_order_relaxed); }
 
  private:

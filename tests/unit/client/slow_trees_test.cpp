@@ -106,8 +106,11 @@ struct SlowTreesTest : testing::Test {
   std::vector<const Recorder*> others;
   std::int64_t waiting() {
     settle();
-    std::int64_t in_use = queue.spans().flushers_share().in_use() + recorder.spans().in_use();
-    for (const Recorder* const each : others) in_use += each->spans().in_use();
+    const auto in_list = [](const SpanPool::Share& share) {
+      return static_cast<std::int64_t>(share.taken() - share.given_back());
+    };
+    std::int64_t in_use = in_list(queue.spans().flushers_share()) + in_list(recorder.spans());
+    for (const Recorder* const each : others) in_use += in_list(each->spans());
     return in_use;
   }
 };
