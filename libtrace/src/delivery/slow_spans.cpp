@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "wire/steady_clock.hpp"
+
 namespace pcp::trace::client {
 namespace {
 
@@ -40,34 +42,45 @@ Places SlowSpans::keep_what_waits(SpanPool::Index& list, const CaptureSet* set) 
   return all;
 }
 
+void SlowSpans::Fates::add(const Fates* more) {
+  if (more == nullptr) return;
+  kept |= more->kept;
+  over_limit |= more->over_limit;
+  waited |= more->waited;
+}
+
 void SlowSpans::settle(SpanPool::Index list, const CaptureSet* set, std::uint64_t now_ns,
                        Decisions& decisions) {
   const SpanPool::Facts facts = pool_.facts(list);
   const std::uint64_t trace = pool_.first(list).context.trace_low;
-  const std::uint64_t around_id = pool_.first(list).around();
+  const std::uint64_t parent = pool_.first(list).around();
   hand_out(pool_.first(list), facts.at_once, Outcome::Sent, decisions);
   const Places waits = keep_what_waits(list, set);
-  const auto take_out = [&](Places slow) {
+  const auto take_out_slow = [&](Places slow) {
     const Fates fates = decide(slow & waits, facts.is_torn, trace, *set, now_ns);
-    list = take_out_decided(list, fates, *set, now_ns, decisions);
-    return fates.kept;
+    take_out(list, fates, *set, now_ns, decisions);
+    return fates;
   };
   if (list != 0 && facts.slow != 0) {
-    const Places kept = take_out(facts.slow);
-    if (facts.self != 0) kept_.find_or_make(facts.self) |= kept;
+    const Fates fates = take_out_slow(facts.slow);
+    if (facts.self != 0) ended_.find_or_make(facts.self).add(&fates);
   }
   for (TreeRef around = facts.around; list != 0 && around != 0;) {
     const SlowTrees::Outcome outcome = trees_.outcome(around);
     if (outcome.is_open) {
       if (trees_.wait(around, list, facts.is_torn, false, now_ns)) return;
     } else if (outcome.is_known) {
-      take_out(outcome.slow);
+      take_out_slow(outcome.slow);
       around = outcome.around;
     } else {
-      const Places* const one = kept_.find(around);
-      const Places* const other = around_id != 0 ? kept_.find(around_id) : nullptr;
-      take_out((one != nullptr ? *one : 0) | (other != nullptr ? *other : 0));
-      break;
+      Fates fates;
+      fates.add(ended_.find(around));
+      if (parent != 0) fates.add(ended_.find(parent));
+      take_out(list, fates, *set, now_ns, decisions);
+      if (list == 0 || parent == 0) break;
+      Orphans& waiting = orphans_.try_emplace(parent, Orphans{0, now_ns}).first->second;
+      waiting.list = pool_.join(list, waiting.list);
+      return;
     }
   }
   share().give_back(list);
@@ -95,37 +108,73 @@ SlowSpans::Fates SlowSpans::decide(Places slow, bool is_torn, std::uint64_t trac
   return fates;
 }
 
-SpanPool::Index SlowSpans::take_out_decided(SpanPool::Index list, const Fates& fates,
-                                            const CaptureSet& set, std::uint64_t now_ns,
-                                            Decisions& decisions) {
-  if ((fates.kept | fates.over_limit | fates.waited) == 0) return list;
-  return share().filter(list, [&](CapturedSpan& span) {
-    if (const Places kept = span.places() & fates.kept; kept != 0) {
-      for_each_place(kept, [&](std::size_t place) { set.at(place).limit.count(now_ns); });
-      if (!wire::is_event(span.kind)) kept_.find_or_make(span.context.own) |= kept;
+// Takes out what is decided, and its orphans.
+void SlowSpans::take_out(SpanPool::Index& list, const Fates& fates, const CaptureSet& set,
+                         std::uint64_t now_ns, Decisions& decisions) {
+  if (fates.all() == 0) return;
+  std::vector<std::pair<std::uint64_t, Orphans>> orphans;
+  const auto hand_out_decided = [&](CapturedSpan& span) {
+    const Places decided = span.places() & fates.all();
+    for_each_place(decided & fates.kept,
+                   [&](std::size_t place) { set.at(place).limit.count(now_ns); });
+    if (decided != 0 && !wire::is_event(span.kind)) {
+      ended_.find_or_make(span.context.own).add(&fates);
+      if (const auto found = orphans_.extract(span.context.own))
+        orphans.emplace_back(found.key(), found.mapped());
     }
     hand_out(span, fates.kept, Outcome::Sent, decisions);
     hand_out(span, fates.over_limit, Outcome::OverLimit, decisions);
     hand_out(span, fates.waited, Outcome::WaitedTooLong, decisions);
     return span.places() != 0;
-  });
+  };
+  list = share().filter(list, hand_out_decided);
+  for (std::size_t i = 0; i < orphans.size(); ++i) {  // it may get longer
+    auto [parent, waiting] = orphans[i];
+    keep_what_waits(waiting.list, &set);
+    waiting.list = share().filter(waiting.list, hand_out_decided);
+    if (waiting.list != 0) orphans_[parent] = waiting;
+  }
+}
+
+// Kept if something around that has ended was slow.
+void SlowSpans::give_up(SpanPool::Index list, TreeRef around, const CaptureSet* set,
+                        std::uint64_t now_ns, Decisions& decisions) {
+  const Places waits = keep_what_waits(list, set);
+  if (list == 0) return;
+  const std::uint64_t trace = pool_.first(list).context.trace_low;
+  for (SlowTrees::Outcome outcome; around != 0; around = outcome.around) {
+    outcome = trees_.outcome(around);
+    Fates fates = decide(outcome.slow & waits, false, trace, *set, now_ns);
+    fates.add(ended_.find(around));
+    take_out(list, fates, *set, now_ns, decisions);
+    if (!outcome.is_known) break;
+  }
+  take_out(list, {.waited = waits}, *set, now_ns, decisions);
+  share().give_back(list);
 }
 
 // The rest of such a tree is given up, too, if it is slow: it is torn.
 void SlowSpans::give_up_old(std::uint32_t entries, std::uint64_t until, const CaptureSet* set,
                             Decisions& decisions) {
-  trees_.take_old(entries, until, [&](SpanPool::Index list) {
-    const Places waits = keep_what_waits(list, set);
-    if (list != 0) list = take_out_decided(list, {.waited = waits}, *set, until, decisions);
-    share().give_back(list);
+  const std::uint64_t now = now_ns();
+  trees_.take_old(entries, until, [&](SpanPool::Index list, TreeRef around) {
+    give_up(list, around, set, now, decisions);
   });
+  std::vector<SpanPool::Index> old;
+  std::erase_if(orphans_, [&](const auto& each) {
+    const bool is_old = each.second.since_ns <= until;
+    if (is_old) old.push_back(each.second.list);
+    return is_old;
+  });
+  for (const SpanPool::Index list : old) give_up(list, 0, set, now, decisions);
 }
 
 // Without room, the oldest quarter by time goes.
 void SlowSpans::look(std::uint32_t entries, const CaptureSet& set, std::uint64_t now_ns,
                      Decisions& decisions) {
   if (pool_.taken() > SpanPool::kMost / 4 * 3) {
-    const std::uint64_t oldest = trees_.oldest_ns(entries, now_ns);
+    std::uint64_t oldest = trees_.oldest_ns(entries, now_ns);
+    for (const auto& [parent, orphans] : orphans_) oldest = std::min(oldest, orphans.since_ns);
     give_up_old(entries, oldest + (now_ns - oldest) / 4, &set, decisions);
   }
   if (now_ns < next_look_ns_) return;

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "delivery/capture_books.hpp"
@@ -53,22 +54,32 @@ class SlowSpans {
     Places over_limit = 0;
     Places waited = 0;
     std::uint64_t since_ns = 0;  // of a trace's
+
+    Places all() const { return kept | over_limit | waited; }
+    void add(const Fates* more);
+  };
+  struct Orphans {
+    SpanPool::Index list = 0;
+    std::uint64_t since_ns = 0;
   };
 
   Places keep_what_waits(SpanPool::Index& list, const CaptureSet* set);
   Fates decide(Places slow, bool is_torn, std::uint64_t trace, const CaptureSet& set,
                std::uint64_t now_ns);
-  SpanPool::Index take_out_decided(SpanPool::Index list, const Fates& fates, const CaptureSet& set,
-                                   std::uint64_t now_ns, Decisions& decisions);
+  void take_out(SpanPool::Index& list, const Fates& fates, const CaptureSet& set,
+                std::uint64_t now_ns, Decisions& decisions);
   void give_up_old(std::uint32_t entries, std::uint64_t until, const CaptureSet* set,
                    Decisions& decisions);
+  void give_up(SpanPool::Index list, TreeRef around, const CaptureSet* set, std::uint64_t now_ns,
+               Decisions& decisions);
 
   SpanPool::Share& share() { return pool_.flushers_share(); }
 
   SpanPool& pool_;
   SlowTrees& trees_;
   LastOnes<Fates, 4'096> traces_;  // by the low half of their ids
-  LastOnes<Places, 16'384> kept_;  // spans by their ids, and slow selected ones by TreeRef
+  LastOnes<Fates, 16'384> ended_;  // spans by their ids, and slow selected ones by TreeRef
+  std::unordered_map<std::uint64_t, Orphans> orphans_;  // by the ids of their parents
   std::uint64_t next_look_ns_ = 0;
 };
 

@@ -82,15 +82,16 @@ class SlowTrees {
   };
   Outcome outcome(TreeRef ref) const;
 
-  // Calls take(list) for each list that waits since `until` or longer. Their transactions are torn
-  // from then on. `entries`: of the open table. Thread: the flusher's, also below.
+  // Calls take(list, around) for each list that waits since `until` or longer. Their transactions
+  // are torn from then on. `entries`: of the open table. Thread: the flusher's, also below.
   template <typename Take>
   void take_old(std::uint32_t entries, std::uint64_t until, Take take) {
     for (std::uint32_t entry = 0; entry < entries; ++entry) {
       Slot* const slot = slots_.find(entry);
       if (slot == nullptr) return;
       if (slot->since_ns.load(std::memory_order_relaxed) > until) continue;
-      if (const SpanPool::Index list = tear(*slot); list != 0) take(list);
+      if (const SpanPool::Index list = tear(*slot); list != 0)
+        take(list, slot->around.load(std::memory_order_acquire));
     }
   }
 

@@ -324,6 +324,105 @@ TEST_F(SlowTreesTest, APartThatBeginsAfterItsSlowTopHasEndedIsKept) {
   }
 }
 
+// Its entry is another's: only the flusher can tell whose part it is.
+TEST_F(SlowTreesTest, APartThatBeginsInAnEndedPartWaitsForIt) {
+  for (const std::string& filter : {kFast, kSlow}) {
+    ask(filter + " kind=point");
+    const auto top = begin(request);
+    const auto ended = begin(part);
+    end(part, ended);
+    const auto in_the_same_entry = begin(part);
+    const auto late = recorder.begin_in(part, inside(ended));
+    const auto inner = begin(part);
+    recorder.capture_event(part, wire::SpanKind::Point, 0);
+    end(part, inner);
+    end(part, late);
+    end(part, in_the_same_entry);
+    EXPECT_EQ(kept(), Spans{});
+    end(request, top);
+    EXPECT_EQ(kept().size(), filter == kSlow ? 6U : 0U);
+    flusher.give_up(entries(), queue.captures().published(), decisions);
+    EXPECT_EQ(decided(Outcome::WaitedTooLong).size(), filter == kSlow ? 0U : 3U);
+    EXPECT_EQ(waiting(), 0);
+  }
+}
+
+// The flusher hears of the part first for the other filter, when its entry is another's already.
+TEST_F(SlowTreesTest, FiltersDoNotTakePartsFromEachOther) {
+  for (const std::string& of_queries : {std::string(" limit=1000000/s"), kSlow}) {
+    ask(" slower=1ms limit=1000000/s", of_queries);
+    const auto top = begin(request);
+    const auto began = now_ns();
+    const auto fast = begin(request);
+    const auto inner = begin(query);
+    end(query, inner);
+    end(request, fast);
+    for (int i = 0; i < 3; ++i) end(request, begin(request));
+    while (now_ns() - began < 1'500'000) continue;
+    end(request, top);
+    Spans spans;
+    settle();
+    for (const SlowSpans::Decided& each : decisions)
+      spans[each.span.context.own] |= each.span.places();
+    decisions.clear();
+    EXPECT_EQ(spans.at(inner.context.own), kRequest | kQuery);
+    EXPECT_EQ(spans.size(), 6U);
+    EXPECT_EQ(waiting(), 0);
+  }
+}
+
+TEST_F(SlowTreesTest, OneMayHaveAnyNumberOfPartsThatOutliveIt) {
+  ask(kFast, kSlow);
+  const auto outer = begin(query);
+  const auto fast = begin(request);
+  detach(request, fast);
+  std::vector<Recorder::Traced> parts;
+  for (int i = 0; i < 5'000; ++i) {
+    parts.push_back(recorder.begin_in(part, inside(fast)));
+    detach(part, parts.back());
+  }
+  end(request, fast);
+  end(request, begin(request));
+  for (const auto& each : parts) end(part, each);
+  settle();
+  end(query, outer);
+  EXPECT_EQ(kept().size(), 5'003U);
+  EXPECT_EQ(waiting(), 0);
+}
+
+TEST_F(SlowTreesTest, LatePartsOfATreeOverItsLimitAreCounted) {
+  ask(" slower=1ns limit=1/s");
+  std::size_t counted = 0;
+  for (int i = 0; i < 20; ++i) {
+    const auto top = begin(request);
+    const auto late = begin(part);
+    const auto later = recorder.begin_in(part, inside(late));
+    detach(part, late);
+    detach(part, later);
+    end(request, top);
+    end(request, begin(request));
+    end(part, later);
+    end(part, late);
+    counted += kept().size() + decided(Outcome::OverLimit).size();
+  }
+  EXPECT_EQ(counted, 80U);
+  EXPECT_EQ(waiting(), 0);
+}
+
+TEST_F(SlowTreesTest, PartsOfOneThatStaysOpenAreKeptIfOneAroundWasSlow) {
+  ask(kFast, kSlow);
+  const auto slow = begin(query);
+  const auto stays_open = begin(request);
+  end_some_inside(2);
+  end(query, slow);
+  EXPECT_EQ(kept().size(), 1U);
+  flusher.give_up(entries(), queue.captures().published(), decisions);
+  EXPECT_EQ(kept().size(), 2U);
+  for (const auto& [id, places] : decided(Outcome::WaitedTooLong)) EXPECT_EQ(places, kRequest);
+  EXPECT_EQ(waiting(), 0);
+  detach(request, stays_open);
+}
+
 TEST_F(SlowTreesTest, ASlowOneIsKeptWhateverBecameOfItsParent) {
   ask(kFast, kSlow);
   const auto top = begin(request);
