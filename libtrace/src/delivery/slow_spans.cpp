@@ -20,7 +20,7 @@ void hand_out(CapturedSpan& span, Places places, SlowSpans::Outcome outcome,
   const Places left = span.places() & ~places;
   places &= span.places();
   if (places == 0) return;
-  CapturedSpan part = left == 0 ? std::move(span) : copy_of(span);
+  CapturedSpan part = left == 0 ? std::exchange(span, {}) : copy_of(span);
   part.context.set_places(places);
   span.context.set_places(left);
   decisions.push_back({std::move(part), outcome});
