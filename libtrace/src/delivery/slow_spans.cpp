@@ -47,6 +47,7 @@ void SlowSpans::Fates::add(const Fates* more) {
   kept |= more->kept;
   over_limit |= more->over_limit;
   waited |= more->waited;
+  fast |= more->fast;
 }
 
 void SlowSpans::settle(SpanPool::Index list, const CaptureSet* set, std::uint64_t now_ns,
@@ -78,12 +79,18 @@ void SlowSpans::settle(SpanPool::Index list, const CaptureSet* set, std::uint64_
       if (parent != 0) fates.add(ended_.find(parent));
       take_out(list, fates, *set, now_ns, decisions);
       if (list == 0 || parent == 0) break;
+      orphaned_ += pool_.size(list);
       Orphans& waiting = orphans_.try_emplace(parent, Orphans{0, now_ns}).first->second;
       waiting.list = pool_.join(list, waiting.list);
+      if (orphaned_ > kMostOrphans) {
+        std::uint64_t oldest = now_ns;
+        for (const auto& [id, each] : orphans_) oldest = std::min(oldest, each.since_ns);
+        give_up_orphans(oldest + (now_ns - oldest) / 4, set, decisions);
+      }
       return;
     }
   }
-  share().give_back(list);
+  if (list != 0) take_out(list, {.fast = waits}, *set, now_ns, decisions);
 }
 
 SlowSpans::Fates SlowSpans::decide(Places slow, bool is_torn, std::uint64_t trace,
@@ -119,12 +126,15 @@ void SlowSpans::take_out(SpanPool::Index& list, const Fates& fates, const Captur
                    [&](std::size_t place) { set.at(place).limit.count(now_ns); });
     if (decided != 0 && !wire::is_event(span.kind)) {
       ended_.find_or_make(span.context.own).add(&fates);
-      if (const auto found = orphans_.extract(span.context.own))
+      if (const auto found = orphans_.extract(span.context.own)) {
+        orphaned_ -= pool_.size(found.mapped().list);
         orphans.emplace_back(found.key(), found.mapped());
+      }
     }
     hand_out(span, fates.kept, Outcome::Sent, decisions);
     hand_out(span, fates.over_limit, Outcome::OverLimit, decisions);
     hand_out(span, fates.waited, Outcome::WaitedTooLong, decisions);
+    span.context.set_places(span.places() & ~fates.fast);
     return span.places() != 0;
   };
   list = share().filter(list, hand_out_decided);
@@ -132,7 +142,9 @@ void SlowSpans::take_out(SpanPool::Index& list, const Fates& fates, const Captur
     auto [parent, waiting] = orphans[i];
     keep_what_waits(waiting.list, &set);
     waiting.list = share().filter(waiting.list, hand_out_decided);
-    if (waiting.list != 0) orphans_[parent] = waiting;
+    if (waiting.list == 0) continue;
+    orphaned_ += pool_.size(waiting.list);
+    orphans_[parent] = waiting;
   }
 }
 
@@ -160,21 +172,27 @@ void SlowSpans::give_up_old(std::uint32_t entries, std::uint64_t until, const Ca
   trees_.take_old(entries, until, [&](SpanPool::Index list, TreeRef around) {
     give_up(list, around, set, now, decisions);
   });
+  give_up_orphans(until, set, decisions);
+}
+
+void SlowSpans::give_up_orphans(std::uint64_t until, const CaptureSet* set, Decisions& decisions) {
   std::vector<SpanPool::Index> old;
   std::erase_if(orphans_, [&](const auto& each) {
     const bool is_old = each.second.since_ns <= until;
     if (is_old) old.push_back(each.second.list);
     return is_old;
   });
-  for (const SpanPool::Index list : old) give_up(list, 0, set, now, decisions);
+  for (const SpanPool::Index list : old) {
+    orphaned_ -= pool_.size(list);
+    give_up(list, 0, set, now_ns(), decisions);
+  }
 }
 
 // Without room, the oldest quarter by time goes.
 void SlowSpans::look(std::uint32_t entries, const CaptureSet& set, std::uint64_t now_ns,
                      Decisions& decisions) {
   if (pool_.taken() > SpanPool::kMost / 4 * 3) {
-    std::uint64_t oldest = trees_.oldest_ns(entries, now_ns);
-    for (const auto& [parent, orphans] : orphans_) oldest = std::min(oldest, orphans.since_ns);
+    const std::uint64_t oldest = trees_.oldest_ns(entries, now_ns);
     give_up_old(entries, oldest + (now_ns - oldest) / 4, &set, decisions);
   }
   if (now_ns < next_look_ns_) return;

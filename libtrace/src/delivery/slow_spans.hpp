@@ -24,6 +24,7 @@ namespace pcp::trace::client {
 class SlowSpans {
  public:
   static constexpr std::uint64_t kPatienceNs = 300'000'000'000;
+  static constexpr std::size_t kMostOrphans = 4'096;
 
   SlowSpans(SpanPool& pool, SlowTrees& trees) : pool_(pool), trees_(trees) {}
 
@@ -53,9 +54,10 @@ class SlowSpans {
     Places kept = 0;
     Places over_limit = 0;
     Places waited = 0;
+    Places fast = 0;             // dropped
     std::uint64_t since_ns = 0;  // of a trace's
 
-    Places all() const { return kept | over_limit | waited; }
+    Places all() const { return kept | over_limit | waited | fast; }
     void add(const Fates* more);
   };
   struct Orphans {
@@ -70,6 +72,7 @@ class SlowSpans {
                 std::uint64_t now_ns, Decisions& decisions);
   void give_up_old(std::uint32_t entries, std::uint64_t until, const CaptureSet* set,
                    Decisions& decisions);
+  void give_up_orphans(std::uint64_t until, const CaptureSet* set, Decisions& decisions);
   void give_up(SpanPool::Index list, TreeRef around, const CaptureSet* set, std::uint64_t now_ns,
                Decisions& decisions);
 
@@ -79,7 +82,9 @@ class SlowSpans {
   SlowTrees& trees_;
   LastOnes<Fates, 4'096> traces_;  // by the low half of their ids
   LastOnes<Fates, 16'384> ended_;  // spans by their ids, and slow selected ones by TreeRef
-  std::unordered_map<std::uint64_t, Orphans> orphans_;  // by the ids of their parents
+  // Spans that wait for their parents, by the ids of these.
+  std::unordered_map<std::uint64_t, Orphans> orphans_;
+  std::size_t orphaned_ = 0;  // spans there
   std::uint64_t next_look_ns_ = 0;
 };
 

@@ -371,6 +371,42 @@ TEST_F(SlowTreesTest, FiltersDoNotTakePartsFromEachOther) {
   }
 }
 
+// Both are handed over for the other filter. The flusher hears of the part when its parent's entry
+// is another's.
+TEST_F(SlowTreesTest, NothingOfAFastTreeWaitsBesideAnotherFilter) {
+  ask(kFast, " limit=1000000/s");
+  for (int i = 0; i < 10'000; ++i) {
+    const auto top = begin(query);
+    const auto fast = begin(request);
+    const auto inner = begin(query);
+    end(query, inner);
+    end(request, fast);
+    end(request, begin(request));
+    end(query, top);
+    settle();
+    for (const SlowSpans::Decided& each : decisions) ASSERT_EQ(each.outcome, Outcome::Sent);
+    decisions.clear();
+    ASSERT_EQ(waiting(), 0) << i;
+  }
+}
+
+TEST_F(SlowTreesTest, PartsOfWhichNobodyKnowsHaveLittleRoom) {
+  ask(kFast);
+  std::size_t given_up = 0;
+  for (std::uint64_t i = 0; i < 3 * SlowSpans::kMostOrphans; ++i, now += 1'000) {
+    const auto top = begin(request);
+    const auto ended = begin(part);
+    end(part, ended);
+    const auto in_the_same_entry = begin(part);
+    end(part, recorder.begin_in(part, inside(ended)));
+    end(part, in_the_same_entry);
+    end(request, top);
+    given_up += decided(Outcome::WaitedTooLong).size();
+    ASSERT_LE(waiting(), static_cast<std::int64_t>(SlowSpans::kMostOrphans));
+  }
+  EXPECT_EQ(given_up + static_cast<std::size_t>(waiting()), 3 * SlowSpans::kMostOrphans);
+}
+
 TEST_F(SlowTreesTest, OneMayHaveAnyNumberOfPartsThatOutliveIt) {
   ask(kFast, kSlow);
   const auto outer = begin(query);
