@@ -62,6 +62,7 @@ struct Encoded {
 template <Described T>
 void write_fields(std::string& out, protozero::pbf_writer& message, const T& value);
 
+// Throws std::bad_alloc. protozero's pbf_builder would end the process there.
 class FieldWriter {
  public:
   FieldWriter(std::string& out, protozero::pbf_writer& message) : out_(out), message_(message) {}
@@ -151,14 +152,6 @@ void write_fields(std::string& out, protozero::pbf_writer& message, const T& val
   Description<T>::fields(writer, value);
 }
 
-// Writes only the message.
-template <Described T>
-void append_message(std::string& out, const T& value) {
-  // Throws std::bad_alloc. protozero's pbf_builder would end the process there.
-  protozero::pbf_writer message(out);
-  write_fields(out, message, value);
-}
-
 // Writes one field of a message.
 template <Described T>
 void append_field(std::string& out, FieldNumber number, const T& value) {
@@ -172,7 +165,8 @@ template <Described T>
 void append_pdu(std::string& out, PduType type, std::uint32_t pid, const T& value) {
   const std::size_t start = out.size();
   append_frame(out, type, pid, {});
-  append_message(out, value);
+  protozero::pbf_writer message(out);
+  write_fields(out, message, value);
   std::string length;
   append_u32(length, static_cast<std::uint32_t>(out.size() - start));
   out.replace(start, length.size(), length);
@@ -202,7 +196,7 @@ class FieldReader {
     return true;
   }
   template <Text T>
-  [[gnu::always_inline]] bool operator()(FieldNumber number, T& value, std::string_view = {}) {
+  [[gnu::always_inline]] bool operator()(FieldNumber number, T& value) {
     if (!is_next(number, Wire::length_delimited)) return false;
     value = view();
     return true;

@@ -4,7 +4,8 @@
 //
 // A list has one fate. It is kept for a filter if the first transaction of it was slow, or a
 // selected one around it that has ended meanwhile. Else it waits at the next open one around. If
-// nothing tells any more, it is kept if the transaction around it was.
+// that cannot be found any more, it waits here for the fate of its parent. Where too many wait, the
+// oldest are given up: their tree may be a fast one, and nobody hears of these.
 //
 // The limit decides about a whole trace: for some time, what is slow in one trace has one fate.
 //
