@@ -155,6 +155,10 @@ void append_batch(std::string& out, std::uint32_t pid, std::uint64_t sequence,
 // Most bytes that append_batch adds to body and in_flight.
 inline constexpr std::size_t kBatchOverheadBytes = 192;
 
+// Most bytes of body and in_flight together: every agent takes them, since a batch may be sent
+// again to an agent with a lower limit. Room for a thousand tags.
+inline constexpr std::size_t kMaxBatchBytes = kLeastMaxPduBytes - kBatchOverheadBytes;
+
 std::optional<Hello> decode_hello(std::string_view payload);
 std::optional<Welcome> decode_welcome(std::string_view payload);
 std::optional<std::uint64_t> decode_batch_ack(std::string_view payload);

@@ -14,8 +14,8 @@
 
 #include <benchmark/benchmark.h>
 
-#include "delivery/batch_sender.hpp"
 #include "delivery/connection.hpp"
+#include "delivery/session.hpp"
 #include "mmv/mmv.hpp"
 #include "record/tag_registry.hpp"
 #include "support/add_records.hpp"
@@ -128,24 +128,24 @@ class Flushing final : public Connection::Listener {
   // Sends all pending values as on a new connection, which needs the names, and waits for the
   // acknowledgement. Gives the thread's nanoseconds until the batch was sent.
   double flush() {
-    sender_.disconnected();
+    session_.disconnected();
     welcome_.last_sequence = counters_.batches;
     std::string pdu;
     wire::append_welcome(pdu, 1, welcome_);
     constexpr std::size_t kHeaderBytes = 12;
-    sender_.on_pdu({wire::PduType::Welcome, 1, std::string_view(pdu).substr(kHeaderBytes)}, kNow);
+    session_.on_pdu({wire::PduType::Welcome, 1, std::string_view(pdu).substr(kHeaderBytes)}, kNow);
     const double before = bench::thread_cpu_ns();
-    sender_.send_pending(pending.queued(), kNow);
+    session_.send_pending(pending().queued(), kNow);
     const double spent = bench::thread_cpu_ns() - before;
-    while (!sender_.has_settled(UINT64_MAX)) loop_.run_one();
+    while (!session_.has_settled(UINT64_MAX)) loop_.run_one();
     return spent;
   }
 
-  Pending pending;
+  Pending& pending() { return outbox_.pending; }
 
  private:
   void on_greeting(std::uint32_t) override { greeted_ = true; }
-  bool on_pdu(const wire::Frame& pdu) override { return sender_.on_pdu(pdu, kNow); }
+  bool on_pdu(const wire::Frame& pdu) override { return session_.on_pdu(pdu, kNow); }
   void on_failure(int error) override {
     std::fprintf(stderr, "no connection: %d\n", error);
     std::exit(1);
@@ -154,18 +154,11 @@ class Flushing final : public Connection::Listener {
   Options options_;
   asio::io_context loop_{1};
   Connection connection_{loop_, *this};
-  OpenReport open_;
   Doorbell doorbell_;
   Recorders recorders_{doorbell_, 16};
-  SpanSender spans_{recorders_, options_};
   DeliveryCounters counters_;
-  BatchSender sender_{connection_,
-                      pending,
-                      open_,
-                      spans_,
-                      counters_,
-                      options_,
-                      [] { return wire::ClientCounters{}; }};
+  Outbox outbox_{recorders_, options_, counters_, [] { return wire::ClientCounters{}; }};
+  Session session_{connection_, outbox_, options_};
   wire::Welcome welcome_{
       .agent_instance = 1, .session_known = true, .max_pdu_bytes = 1 << 20, .features = {}};
   bool greeted_ = false;
@@ -184,7 +177,7 @@ void flush(benchmark::State& state) {
         records.emplace_back(intern_tag("flushed tag " + std::to_string(tag)), seconds(random),
                              RecordKind::Observe);
     for (auto _ : state) {
-      add_records(flushing.pending, records, 1);
+      add_records(flushing.pending(), records, 1);
       const double spent = flushing.flush();
       samples.push_back(spent);
       state.SetIterationTime(spent * 1e-9);

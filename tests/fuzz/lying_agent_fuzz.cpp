@@ -229,7 +229,7 @@ class Library {
 
   // Requires: all records have the same tag and kind.
   void record(std::span<const Record> records, Totals& totals) {
-    add_records(pending_, records, now_);
+    add_records(outbox_.pending, records, now_);
     const Record& first = records.front();
     Delta& total = totals[{type_of(first.kind()), std::string(name_of(*first.tag()))}];
     for (const Record& each : records) add_to(total, each);
@@ -237,8 +237,8 @@ class Library {
 
   // The path of a thread whose queue is full.
   void record_merged(const OverflowCell& cell, Totals& totals) {
-    pending_.make_room(1);
-    pending_.add(cell, now_);
+    outbox_.pending.make_room(1);
+    outbox_.pending.add(cell, now_);
     Delta& total = totals[{type_of(cell.kind), std::string(name_of(*cell.tag))}];
     if (cell.kind == RecordKind::Add)
       add_increments(total, cell.delta.count, cell.delta.sum);
@@ -269,7 +269,7 @@ class Library {
     return loop_.poll() > 0 || is_rung;
   }
 
-  bool has_settled() const { return pending_.empty() && output_.has_settled(kNever); }
+  bool has_settled() const { return outbox_.pending.empty() && output_.has_settled(kNever); }
   bool has_answered_all() const { return link_.is_settled(link_.requested()); }
   const DeliveryCounters& counters() const { return counters_; }
 
@@ -305,20 +305,14 @@ class Library {
   Recorders recorders_{bell_, 2};
   Link link_;
   DeliveryCounters counters_;
-  Pending pending_;
-  OpenReport open_;
-  SpanSender spans_{recorders_, options_};
+  Outbox outbox_{recorders_, options_, counters_, [] { return wire::ClientCounters{}; }};
   asio::io_context loop_{1};
-  AgentOutput output_{loop_,
-                      options_,
-                      pending_,
-                      open_,
-                      spans_,
-                      counters_,
-                      [] { return wire::ClientCounters{}; },
-                      [this] { return now_; }};
-  Flusher flusher_{{recorders_, bell_, link_, counters_}, pending_,      open_, spans_, output_,
-                   std::chrono::nanoseconds(kInterval),   surroundings()};
+  AgentOutput output_{loop_, options_, outbox_, [this] { return now_; }};
+  Flusher flusher_{{recorders_, bell_, link_},
+                   outbox_,
+                   output_,
+                   std::chrono::nanoseconds(kInterval),
+                   surroundings()};
 };
 
 // The program only adds to the counters of some tags.

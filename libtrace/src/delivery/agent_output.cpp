@@ -50,16 +50,14 @@ std::uint64_t count_ns(nanoseconds time) { return static_cast<std::uint64_t>(tim
 
 }  // namespace
 
-AgentOutput::AgentOutput(asio::io_context& loop, const Options& options, Pending& pending,
-                         OpenReport& open, SpanSender& spans, DeliveryCounters& counters,
-                         BatchSender::CountersSource client_counters, ReadClock now_ns)
+AgentOutput::AgentOutput(asio::io_context& loop, const Options& options, Outbox& outbox,
+                         ReadClock now_ns)
     : options_(options),
-      counters_(counters),
+      counters_(outbox.counters),
       now_ns_(std::move(now_ns)),
       connection_(loop, *this),
-      batch_sender_(connection_, pending, open, spans, counters, options,
-                    std::move(client_counters)),
-      legacy_sender_(connection_, pending, counters),
+      session_(connection_, outbox, options),
+      legacy_sender_(connection_, outbox.pending, outbox.counters),
       random_(static_cast<std::minstd_rand::result_type>(now_ns_())) {}
 
 void AgentOutput::send_pending(std::uint64_t until) {
@@ -67,7 +65,7 @@ void AgentOutput::send_pending(std::uint64_t until) {
 }
 
 bool AgentOutput::has_settled(std::uint64_t until) const {
-  return batch_sender_.has_settled(until) && legacy_sender_.has_settled(until);
+  return session_.has_settled(until) && legacy_sender_.has_settled(until);
 }
 
 void AgentOutput::connect() {
@@ -106,7 +104,7 @@ void AgentOutput::on_timer() {
 void AgentOutput::on_greeting(std::uint32_t version) {
   diagnose(PMTRACE_STATE_COMMS,
            [&] { return "connected, protocol version " + std::to_string(version); });
-  sender_ = version >= wire::kBatchVersion ? static_cast<Sender*>(&batch_sender_) : &legacy_sender_;
+  sender_ = version >= wire::kBatchVersion ? static_cast<Sender*>(&session_) : &legacy_sender_;
   phase_ = Phase::Up;
   if (ever_connected_) counters_.reconnects += 1;
   ever_connected_ = true;

@@ -11,18 +11,16 @@
 
 #include <asio/io_context.hpp>
 
-#include "delivery/batch_sender.hpp"
 #include "delivery/connection.hpp"
 #include "delivery/legacy_sender.hpp"
 #include "delivery/output.hpp"
+#include "delivery/session.hpp"
 
 namespace pcp::trace::client {
 
 class AgentOutput final : public Output, private Connection::Listener {
  public:
-  AgentOutput(asio::io_context& loop, const Options& options, Pending& pending, OpenReport& open,
-              SpanSender& spans, DeliveryCounters& counters,
-              BatchSender::CountersSource client_counters, ReadClock now_ns);
+  AgentOutput(asio::io_context& loop, const Options& options, Outbox& outbox, ReadClock now_ns);
 
   void report_to(Output::Listener& listener) override { listener_ = &listener; }
   void send_pending(std::uint64_t until) override;
@@ -50,7 +48,7 @@ class AgentOutput final : public Output, private Connection::Listener {
   DeliveryCounters& counters_;
   const ReadClock now_ns_;
   Connection connection_;
-  BatchSender batch_sender_;
+  Session session_;
   LegacySender legacy_sender_;
   Sender* sender_ = nullptr;  // of the present connection
   Output::Listener* listener_ = nullptr;

@@ -112,17 +112,20 @@ void CaptureBooks::note_taken() {
   for (Account& account : accounts_) account.taken = account.told;
 }
 
-// The agent may or may not have taken the PDU in flight: its spans count as missed.
-void CaptureBooks::note_forgotten(std::uint64_t control, const Numbers& sent) {
+void CaptureBooks::note_lost(std::uint64_t control, const Numbers& spans) {
+  for (Account& account : accounts_) account.told = account.taken;
+  const auto set = std::find_if(sets_.begin(), sets_.end(),
+                                [&](const Set& each) { return each.control == control; });
+  if (set == sets_.end()) return;
+  for (std::size_t place = 0; place < spans.size(); ++place)
+    if (Account* const account = find(set->ids[place])) account->missed_away += spans[place];
+}
+
+void CaptureBooks::note_forgotten() {
   for (Account& account : accounts_) {
     account.forgotten = sum_of(account.forgotten, account.taken, 1);
     account.told = account.taken = {};
   }
-  const auto set = std::find_if(sets_.begin(), sets_.end(),
-                                [&](const Set& each) { return each.control == control; });
-  if (set == sets_.end()) return;
-  for (std::size_t place = 0; place < sent.size(); ++place)
-    if (Account* const account = find(set->ids[place])) account->missed_away += sent[place];
 }
 
 void CaptureBooks::retire() {

@@ -60,11 +60,16 @@ class CaptureBooks {
   enum class Outcome { Sent, OverLimit, WaitedTooLong, Away };
   void count(const CapturedSpan& span, Outcome outcome);
 
-  // note_taken(): the agent took all counts it was told. note_forgotten(): the agent forgot this
-  // process, its counts and perhaps the spans in `sent`: its counts begin at zero again.
-  using Numbers = std::array<std::uint64_t, wire::kMaxCaptures>;  // by place
+  // The agent took all counts that it was told.
   void note_taken();
-  void note_forgotten(std::uint64_t control, const Numbers& sent);
+
+  // The agent has perhaps not taken the last told counts, nor these spans: they count as missed,
+  // and the counts are told again.
+  using Numbers = std::array<std::uint64_t, wire::kMaxCaptures>;  // by place
+  void note_lost(std::uint64_t control, const Numbers& spans);
+
+  // The agent forgot this process: its counts begin at zero again.
+  void note_forgotten();
 
   // Adds the counts of sets that no thread looks at any more.
   void retire();

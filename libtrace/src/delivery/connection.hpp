@@ -15,7 +15,7 @@
 #include <asio/steady_timer.hpp>
 
 #include "delivery/endpoints.hpp"
-#include "delivery/transport.hpp"
+#include "delivery/sender.hpp"
 #include "wire/frame.hpp"
 #include "wire/steady_clock.hpp"
 

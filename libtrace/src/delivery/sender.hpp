@@ -8,16 +8,25 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <string_view>
 
 #include "delivery/counters.hpp"
 #include "delivery/pending.hpp"
-#include "delivery/transport.hpp"
 #include "wire/frame.hpp"
 
 namespace pcp::trace::client {
 
 // The pid in every PDU's header.
 inline std::uint32_t own_pid() { return static_cast<std::uint32_t>(::getpid()); }
+
+// A sender's view of the connection: bytes leave in order, or the connection ends.
+class Transport {
+ public:
+  virtual void send(std::string_view bytes) = 0;
+
+ protected:
+  ~Transport() = default;
+};
 
 class Sender {
  public:

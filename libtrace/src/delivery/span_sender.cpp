@@ -69,13 +69,12 @@ bool SpanSender::welcomed(Agent agent, std::uint64_t last_sequence,
   if (agent == Agent::Another) {
     if (!waits_for_first_agent_) forget_all();
   } else if (agent == Agent::SameThatForgot) {
-    last_taken_ = 0;
-    const bool was_on_its_way = std::exchange(is_on_its_way_, false);
-    books_.note_forgotten(pdu_.control, was_on_its_way ? pdu_.spans_at : CaptureBooks::Numbers{});
-  } else if (last_sequence >= pdu_.sequence) {
-    note_taken();
+    give_up_in_flight();  // the agent may have taken it
+    in_flight_.begin_with_new_agent();
+    books_.note_forgotten();
+  } else if (!take_ack(last_sequence)) {
+    return false;
   }
-  if (last_sequence > last_sequence_) return false;
   take_control(asked.value_or(wire::Control{}));
   return true;
 }
@@ -92,8 +91,8 @@ void SpanSender::disconnected(std::uint64_t now_ns) {
 
 // Another agent knows nothing of the former agent's captures.
 void SpanSender::forget_all() {
-  is_on_its_way_ = false;
-  last_taken_ = 0;
+  in_flight_.drop_all([](const SpanBatch&) {});
+  in_flight_.begin_with_new_agent();
   waits_for_first_agent_ = false;
   publish(nullptr);
   books_.forget_all();
@@ -147,16 +146,15 @@ void SpanSender::publish(std::unique_ptr<CaptureSet> set) {
 }
 
 bool SpanSender::take_ack(std::uint64_t sequence) {
-  if (sequence > last_sequence_) return false;
-  if (sequence == pdu_.sequence) note_taken();
-  return true;
+  return in_flight_.take_ack(sequence, [this](const SpanBatch&) {
+    ++acknowledged_;
+    books_.note_taken();
+  });
 }
 
-void SpanSender::note_taken() {
-  if (!std::exchange(is_on_its_way_, false)) return;
-  ++acknowledged_;
-  last_taken_ = pdu_.sequence;
-  books_.note_taken();
+void SpanSender::give_up_in_flight() {
+  in_flight_.drop_all(
+      [this](const SpanBatch& lost) { books_.note_lost(lost.control, lost.spans_at); });
 }
 
 void SpanSender::look(std::uint64_t now_ns) {
@@ -203,8 +201,9 @@ void SpanSender::set_wall_clock() {
 }
 
 bool SpanSender::has_settled(std::uint64_t captured) const {
-  const bool tells_counts_only = is_on_its_way_ && pdu_.spans == 0;
-  return taken_ >= captured + ready_.size() + (is_on_its_way_ ? pdu_.spans : 0) &&
+  const SpanBatch* const sent = in_flight();
+  const bool tells_counts_only = sent != nullptr && sent->spans == 0;
+  return taken_ >= captured + ready_.size() + (sent != nullptr ? sent->spans : 0) &&
          !tells_counts_only;
 }
 
@@ -257,43 +256,39 @@ void SpanSender::count_what_waits_as_away() {
   while (take(next, UINT64_MAX)) books_.count(next, CaptureBooks::Outcome::Away);
 }
 
-const SpanSender::Pdu* SpanSender::next() {
+SpanBatch* SpanSender::next() {
   if (!is_connected_) return nullptr;
-  if (!is_on_its_way_) fill();
-  return is_on_its_way_ ? &pdu_ : nullptr;
+  if (in_flight_.empty()) {
+    SpanBatch batch;
+    fill(batch);
+    if (batch.spans == 0 && batch.counts.empty()) return nullptr;
+    in_flight_.add(std::move(batch));
+  }
+  return &in_flight_.front();
 }
 
 // Packs as many spans of one set as fit, and the changed counts.
-void SpanSender::fill() {
-  pdu_.control = 0;
-  pdu_.counts.clear();
-  pdu_.body.clear();
-  pdu_.tags.clear();
-  pdu_.spans = 0;
-  pdu_.spans_at = {};
+void SpanSender::fill(SpanBatch& batch) {
   constexpr std::size_t kMostBody = wire::kMaxEventsPduBytes - wire::kEventsOverheadBytes -
                                     wire::kMaxCaptures * wire::kMaxCaptureCountBytes;
   CapturedSpan next;
   const std::uint64_t until = captured();  // see sort()
-  while (pdu_.body.size() + wire::kMaxSpanBytes <= kMostBody && take(next, until)) {
+  while (batch.body.size() + wire::kMaxSpanBytes <= kMostBody && take(next, until)) {
     const CaptureBooks::Set* const set = books_.set_of(next);
     if (set == nullptr) continue;  // the captures were removed
-    if (pdu_.spans > 0 && set->control != pdu_.control) {
+    if (batch.spans > 0 && set->control != batch.control) {
       ready_.push_front(std::move(next));
       break;
     }
-    pdu_.control = set->control;
+    batch.control = set->control;
     books_.count(next, CaptureBooks::Outcome::Sent);
-    append(next);
+    append(next, batch);
   }
-  books_.tell(pdu_.counts);
-  if (pdu_.spans == 0 && pdu_.counts.empty()) return;
-  if (pdu_.spans == 0 && published() != nullptr) pdu_.control = published()->control();
-  pdu_.sequence = ++last_sequence_;
-  is_on_its_way_ = true;
+  books_.tell(batch.counts);
+  if (batch.spans == 0 && published() != nullptr) batch.control = published()->control();
 }
 
-void SpanSender::append(const CapturedSpan& span) {
+void SpanSender::append(const CapturedSpan& span, SpanBatch& batch) {
   wire::Span out;
   out.tag_id = span.tag->id;
   out.kind = span.kind;
@@ -310,10 +305,10 @@ void SpanSender::append(const CapturedSpan& span) {
   out.aborted = span.aborted;
   out.value = span.value;
   if (span.notes != nullptr) span.notes->describe(out);
-  wire::append_span(pdu_.body, out);
-  pdu_.tags.push_back(span.tag);
-  ++pdu_.spans;
-  for_each_place(out.places, [&](std::size_t place) { ++pdu_.spans_at[place]; });
+  wire::append_span(batch.body, out);
+  batch.tags.push_back(span.tag);
+  ++batch.spans;
+  for_each_place(out.places, [&](std::size_t place) { ++batch.spans_at[place]; });
 }
 
 }  // namespace pcp::trace::client

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Sends captured spans: takes the agent's CONTROL, publishes the set of captures to the program's
-// threads, and packs queued spans into PDUs. One PDU is in flight at a time. Other spans wait in
+// threads, and packs spans into EVENTS. One of these is in flight at a time. Other spans wait in
 // the pool; a full pool drops and counts.
 //
 // Each captured span is sent, or counted as missed (CaptureBooks). Spans for filters with slower=
@@ -22,6 +22,7 @@
 
 #include "delivery/capture_books.hpp"
 #include "delivery/options.hpp"
+#include "delivery/sequenced.hpp"
 #include "delivery/slow_spans.hpp"
 #include "record/recorders.hpp"
 #include "wire/events.hpp"
@@ -32,13 +33,22 @@ namespace pcp::trace::client {
 // filter or not. Thread: any, before the flusher exists.
 void capture_from_start(Captures& captures, const Options& options);
 
+// Spans of one set of captures, and the counts that changed.
+struct SpanBatch : Numbered {
+  std::uint64_t control = 0;
+  std::vector<wire::CaptureCount> counts;
+  std::string body;
+  std::vector<const Tag*> tags;
+  std::uint64_t spans = 0;
+  CaptureBooks::Numbers spans_at{};
+};
+
 class SpanSender {
  public:
   SpanSender(Recorders& recorders, const Options& options);
 
-  // WELCOME of an agent that takes spans: `agent` compares it with the former one, `last_sequence`
-  // is its last PDU, `asked` are its captures. False if inconsistent.
-  enum class Agent { Another, SameThatForgot, Same };
+  // WELCOME of an agent that takes spans: `last_sequence` is its last EVENTS, `asked` are its
+  // captures. False if it claims EVENTS that were never sent.
   bool welcomed(Agent agent, std::uint64_t last_sequence,
                 const std::optional<wire::Control>& asked);
 
@@ -49,8 +59,11 @@ class SpanSender {
 
   void take_control(const wire::Control& control);
 
-  // False if no such PDU was sent.
+  // False if no such EVENTS were sent.
   bool take_ack(std::uint64_t sequence);
+
+  // The agent cannot decode the spans in flight, and would refuse them on every connection.
+  void give_up_in_flight();
 
   // Call this periodically.
   void look(std::uint64_t now_ns);
@@ -61,25 +74,17 @@ class SpanSender {
   // The process ends: gives up spans that wait for slower=, and counts them.
   void end();
 
-  // The next PDU to send; null: none.
-  struct Pdu {
-    std::uint64_t sequence = 0;
-    std::uint64_t control = 0;
-    std::vector<wire::CaptureCount> counts;
-    std::string body;
-    std::vector<const Tag*> tags;
-    std::uint64_t spans = 0;
-    CaptureBooks::Numbers spans_at{};
-  };
-  const Pdu* next();
+  // The spans to send now, perhaps again; null: none.
+  SpanBatch* next();
+  const SpanBatch* in_flight() const { return in_flight_.empty() ? nullptr : &in_flight_.front(); }
 
   // Spans captured so far. has_settled(): the first `captured` of them need no more waiting.
   std::uint64_t captured() const { return recorders_.spans_handed_over(); }
   bool has_settled(std::uint64_t captured) const;
-  // PDUs taken by agents.
+  // EVENTS taken by agents.
   std::uint64_t acknowledged() const { return acknowledged_; }
-  // The last PDU that this agent has taken, in the session it knows.
-  std::uint64_t last_taken() const { return last_taken_; }
+  // The last EVENTS that this agent has taken, in the session it knows.
+  std::uint64_t last_taken() const { return in_flight_.last_taken(); }
   bool has_settled_all() const { return has_settled(captured()) && recorders_.spans_in_use() == 0; }
 
  private:
@@ -94,10 +99,9 @@ class SpanSender {
   bool take(CapturedSpan& next, std::uint64_t until);
   void drop_undecided();
   void drop_what_waits();
-  void note_taken();
   void set_wall_clock();
-  void fill();
-  void append(const CapturedSpan& span);
+  void fill(SpanBatch& batch);
+  void append(const CapturedSpan& span, SpanBatch& batch);
 
   Recorders& recorders_;
   SpanPool& pool_;
@@ -111,11 +115,8 @@ class SpanSender {
   std::uint64_t taken_ = 0;  // spans that were handed over
   SlowSpans slow_;
   std::deque<CapturedSpan> ready_;  // taken, to be sent
-  Pdu pdu_;
-  bool is_on_its_way_ = false;
-  std::uint64_t last_sequence_ = 0;
+  Sequenced<SpanBatch, 1> in_flight_;
   std::uint64_t acknowledged_ = 0;
-  std::uint64_t last_taken_ = 0;
   bool is_connected_ = false;
   std::uint64_t away_since_ns_ = 0;
   std::int64_t wall_minus_monotonic_ = 0;

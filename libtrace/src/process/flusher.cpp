@@ -30,14 +30,12 @@ constexpr int kBusyTries = 1000;
 
 }  // namespace
 
-Flusher::Flusher(const Shared& shared, Pending& pending, OpenReport& open, SpanSender& spans,
-                 Output& output, nanoseconds flush_interval, Surroundings surroundings, Mmv* mmv)
+Flusher::Flusher(const Shared& shared, Outbox& outbox, Output& output, nanoseconds flush_interval,
+                 Surroundings surroundings, Mmv* mmv)
     : shared_(shared),
-      pending_(pending),
-      open_(open),
-      spans_(spans),
+      outbox_(outbox),
       mmv_(mmv),
-      drain_(pending, mmv != nullptr ? &mmv->totals() : nullptr),
+      drain_(outbox.pending, mmv != nullptr ? &mmv->totals() : nullptr),
       output_(output),
       flush_interval_(flush_interval),
       surroundings_(std::move(surroundings)),
@@ -56,7 +54,7 @@ void Flusher::on_bell(bool is_urgent) {
   if (next_flush_ns_ == kNever) next_flush_ns_ = after(std::min(kLeadingEdge, poll_interval_));
   if (is_urgent) {
     drain();
-    spans_.sort(surroundings_.now_ns());
+    outbox_.spans.sort(surroundings_.now_ns());
     step();
   }
   if (next_end_look_ns_ == kNever && surroundings_.main_has_left()) leave_if_last();
@@ -68,7 +66,7 @@ void Flusher::on_timer() {
   const std::uint64_t now = surroundings_.now_ns();
   if (next_flush_ns_ <= now) flush();
   if (next_end_look_ns_ <= now) leave_if_last();
-  if (mmv_ != nullptr && mmv_->next_call_ns() <= now) mmv_->publish(open_, now);
+  if (mmv_ != nullptr && mmv_->next_call_ns() <= now) mmv_->publish(outbox_.open, now);
   output_.on_timer();
   ask_for_next_call();
 }
@@ -89,7 +87,7 @@ void Flusher::ask_for_next_call() {
 void Flusher::flush() {
   next_flush_ns_ = kNever;
   const bool had_work = drain_and_look();
-  spans_.look(surroundings_.now_ns());
+  outbox_.spans.look(surroundings_.now_ns());
   idle_rounds_ = had_work ? 0 : idle_rounds_ + 1;
   if (idle_rounds_ < kRoundsBeforeSleep) {
     poll_interval_ = flush_interval_;
@@ -97,7 +95,7 @@ void Flusher::flush() {
   } else {
     fall_asleep();
   }
-  flushed_until_ = pending_.queued();
+  flushed_until_ = outbox_.pending.queued();
   step();
 }
 
@@ -151,8 +149,8 @@ bool Flusher::drain() {
 // Rarer than drain(), which many calls may ring for.
 bool Flusher::drain_and_look() {
   const bool any = drain();
-  const bool has_changed = open_.look(shared_.recorders);
-  if (mmv_ != nullptr) mmv_->publish(open_, surroundings_.now_ns());
+  const bool has_changed = outbox_.open.look(shared_.recorders);
+  if (mmv_ != nullptr) mmv_->publish(outbox_.open, surroundings_.now_ns());
   return has_changed || any;
 }
 
@@ -161,14 +159,14 @@ void Flusher::step() {
   take_flush_request();
   output_.send_pending(flushed_until_);
   settle_flush_request();
-  const bool has_settled_spans = spans_.has_settled_all();
+  const bool has_settled_spans = outbox_.spans.has_settled_all();
   shared_.recorders.spans().note_settled(has_settled_spans);
   const bool is_ending = shared_.link.is_ending();
   if (is_ending && request_ && !output_.hurry()) close_flush_request(false);
   // Without work it does not connect: an idle program leaves the network alone. An ending process
   // would leave in the middle of a new connection, so it connects for a request only.
-  const bool has_work =
-      !pending_.empty() || !open_.empty() || !output_.has_settled(kNever) || !has_settled_spans;
+  const bool has_work = !outbox_.pending.empty() || !outbox_.open.empty() ||
+                        !output_.has_settled(kNever) || !has_settled_spans;
   if (request_ || (has_work && !is_ending)) output_.connect();
 }
 
@@ -182,13 +180,13 @@ void Flusher::take_flush_request() {
   if (!has_drained_all_ && !is_ending) return;  // the next flush tries again
   // Each step below may take long.
   shared_.link.made_progress();
-  spans_.look(surroundings_.now_ns());
+  outbox_.spans.look(surroundings_.now_ns());
   shared_.link.made_progress();
-  if (is_ending) spans_.end();
+  if (is_ending) outbox_.spans.end();
   if (is_ending && mmv_ != nullptr) mmv_->end();
   shared_.link.made_progress();
-  flushed_until_ = pending_.queued();
-  request_ = FlushRequest{ticket,    flushed_until_,  doubtful_calls(), spans_.captured(),
+  flushed_until_ = outbox_.pending.queued();
+  request_ = FlushRequest{ticket,    flushed_until_,  doubtful_calls(), outbox_.spans.captured(),
                           is_ending, has_drained_all_};
 }
 
@@ -196,15 +194,16 @@ void Flusher::take_flush_request() {
 // that batch has then said that there is nothing more. Calls that other threads make meanwhile end
 // with the process.
 void Flusher::settle_flush_request() {
-  if (!request_ || pending_.popped() < request_->until || !spans_.has_settled(request_->spans))
+  if (!request_ || outbox_.pending.popped() < request_->until ||
+      !outbox_.spans.has_settled(request_->spans))
     return;
   const bool certain = doubtful_calls() == request_->doubtful;
   const bool is_last = request_->at_end && request_->ticket == shared_.link.requested();
   if (certain && is_last && request_->is_whole) output_.say_goodbye();
   if (!output_.has_settled(request_->until)) return;
   // At the end, first report the transactions that vanish with the process.
-  if (request_->at_end && !open_.empty() && !output_.has_told_open()) return;
-  if (certain && is_last) open_.end();
+  if (request_->at_end && !outbox_.open.empty() && !output_.has_told_open()) return;
+  if (certain && is_last) outbox_.open.end();
   close_flush_request(certain);
 }
 
@@ -217,14 +216,14 @@ void Flusher::close_flush_request(bool delivered) {
 }
 
 std::uint64_t Flusher::doubtful_calls() const {
-  return shared_.delivered.uncertain + shared_.delivered.undeliverable;
+  return outbox_.counters.uncertain + outbox_.counters.undeliverable;
 }
 
 void Flusher::on_attempt_ended(int error) { shared_.link.attempt_ended(error); }
 
 // A waiting request still covers the entries put back.
 void Flusher::on_put_back() {
-  flushed_until_ = pending_.queued();
+  flushed_until_ = outbox_.pending.queued();
   if (request_) request_->until = flushed_until_;
 }
 
@@ -232,7 +231,7 @@ void Flusher::on_put_back() {
 // end.
 void Flusher::on_change() {
   const std::uint64_t settled =
-      shared_.delivered.acknowledged + doubtful_calls() + spans_.acknowledged();
+      outbox_.counters.acknowledged + doubtful_calls() + outbox_.spans.acknowledged();
   if (std::exchange(settled_calls_, settled) != settled) shared_.link.made_progress();
   step();
   ask_for_next_call();

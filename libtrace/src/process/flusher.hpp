@@ -11,11 +11,8 @@
 #include <functional>
 #include <optional>
 
-#include "delivery/counters.hpp"
-#include "delivery/open_report.hpp"
+#include "delivery/outbox.hpp"
 #include "delivery/output.hpp"
-#include "delivery/pending.hpp"
-#include "delivery/span_sender.hpp"
 #include "mmv/mmv.hpp"
 #include "process/drain.hpp"
 #include "process/link.hpp"
@@ -31,7 +28,6 @@ class Flusher final : private Output::Listener {
     Recorders& recorders;
     Doorbell& doorbell;
     Link& link;
-    const DeliveryCounters& delivered;
   };
 
   // Access to the process around it; a test supplies its own.
@@ -45,9 +41,8 @@ class Flusher final : private Output::Listener {
 
   Flusher(const Flusher&) = delete;
   Flusher& operator=(const Flusher&) = delete;
-  Flusher(const Shared& shared, Pending& pending, OpenReport& open, SpanSender& spans,
-          Output& output, std::chrono::nanoseconds flush_interval, Surroundings surroundings,
-          Mmv* mmv = nullptr);
+  Flusher(const Shared& shared, Outbox& outbox, Output& output,
+          std::chrono::nanoseconds flush_interval, Surroundings surroundings, Mmv* mmv = nullptr);
 
   // A ring. Urgent: drains at once.
   void on_bell(bool is_urgent);
@@ -81,9 +76,7 @@ class Flusher final : private Output::Listener {
   std::uint64_t after(std::chrono::nanoseconds delay) const;
 
   const Shared shared_;
-  Pending& pending_;
-  OpenReport& open_;
-  SpanSender& spans_;
+  Outbox& outbox_;
   Mmv* const mmv_;  // null: no MMV file
   Drain drain_;
   Output& output_;
@@ -94,7 +87,7 @@ class Flusher final : private Output::Listener {
   std::uint64_t next_end_look_ns_ = kNever;  // next is_last_thread(), once main has left
   bool has_left_ = false;
   bool has_drained_all_ = true;             // in the last drain()
-  std::uint64_t flushed_until_ = 0;         // entries of pending_ that may leave
+  std::uint64_t flushed_until_ = 0;         // entries of outbox_.pending that may leave
   int idle_rounds_ = 0;                     // flush intervals in a row without records
   std::chrono::nanoseconds poll_interval_;  // grows while there is nothing to do and no bell
   std::uint64_t settled_calls_ = 0;         // settled when waiters last heard of progress
@@ -102,7 +95,7 @@ class Flusher final : private Output::Listener {
   // The flush that threads wait for.
   struct FlushRequest {
     std::uint64_t ticket;
-    std::uint64_t until;     // entries of pending_ that it covers
+    std::uint64_t until;     // entries of outbox_.pending that it covers
     std::uint64_t doubtful;  // doubtful_calls() when it began
     std::uint64_t spans;     // captured spans that it covers
     bool at_end;             // covers all of an ending process

@@ -24,30 +24,26 @@ using namespace std::chrono_literals;
 constexpr auto kPauseAfterException = 100ms;
 
 std::unique_ptr<Output> make_output(asio::io_context& loop, const Options& options,
-                                    Pending& pending, OpenReport& open, SpanSender& spans,
-                                    DeliveryCounters& delivered,
-                                    BatchSender::CountersSource counters) {
-  if (options.mmv_only) return std::make_unique<NoOutput>(pending, delivered);
-  return std::make_unique<AgentOutput>(loop, options, pending, open, spans, delivered,
-                                       std::move(counters), now_ns);
+                                    Outbox& outbox) {
+  if (options.mmv_only) return std::make_unique<NoOutput>(outbox.pending, outbox.counters);
+  return std::make_unique<AgentOutput>(loop, options, outbox, now_ns);
 }
 
 }  // namespace
 
 FlusherLoop::FlusherLoop(const Options& options, Recorders& recorders, Doorbell& doorbell,
-                         Link& link, DeliveryCounters& delivered,
-                         BatchSender::CountersSource counters)
+                         Link& link, DeliveryCounters& delivered, Outbox::ReadCounters counters)
     : doorbell_(doorbell),
       link_(link),
       loop_(1),
       work_(asio::make_work_guard(loop_)),
       bell_(loop_),
       timer_(loop_),
-      spans_(recorders, options),
+      outbox_(recorders, options, delivered, std::move(counters)),
       mmv_(Mmv::make(options)),
-      output_(make_output(loop_, options, pending_, open_, spans_, delivered, std::move(counters))),
-      flusher_({recorders, doorbell, link, delivered}, pending_, open_, spans_, *output_,
-               options.flush_interval, surroundings(), mmv_.get()),
+      output_(make_output(loop_, options, outbox_)),
+      flusher_({recorders, doorbell, link}, outbox_, *output_, options.flush_interval,
+               surroundings(), mmv_.get()),
       watches_counter_(kernel_trusts_counter()) {
   if (watches_counter_) watch_counter(tick_rate_);
   asio::post(loop_, while_forks_wait([this] { output_->connect(); }));

@@ -29,7 +29,7 @@ class FlusherLoop {
   FlusherLoop(const FlusherLoop&) = delete;
   FlusherLoop& operator=(const FlusherLoop&) = delete;
   FlusherLoop(const Options& options, Recorders& recorders, Doorbell& doorbell, Link& link,
-              DeliveryCounters& delivered, BatchSender::CountersSource counters);
+              DeliveryCounters& delivered, Outbox::ReadCounters counters);
   ~FlusherLoop();
 
   // Call before each run: looks at everything once.
@@ -61,9 +61,7 @@ class FlusherLoop {
   asio::executor_work_guard<asio::io_context::executor_type> work_;  // keeps the loop waiting
   asio::posix::stream_descriptor bell_;
   asio::steady_timer timer_;
-  Pending pending_;
-  OpenReport open_;
-  SpanSender spans_;
+  Outbox outbox_;
   const std::unique_ptr<Mmv> mmv_;
   const std::unique_ptr<Output> output_;
   Flusher flusher_;

@@ -100,21 +100,13 @@ struct AgentOutputTest : testing::Test, private Output::Listener {
   std::uint64_t now = 1000 * kSecond;
   Options options;
   asio::io_context loop{1};
-  Pending pending;
-  OpenReport open;
   Doorbell doorbell;
   Recorders recorders{doorbell, 16};
-  SpanSender spans{recorders, {}};
   DeliveryCounters counters;
+  Outbox outbox{recorders, {}, counters, [] { return wire::ClientCounters{}; }};
+  Pending& pending = outbox.pending;
   Agent agent;
-  AgentOutput output{loop,
-                     with_address(options),
-                     pending,
-                     open,
-                     spans,
-                     counters,
-                     [] { return wire::ClientCounters{}; },
-                     [this] { return now; }};
+  AgentOutput output{loop, with_address(options), outbox, [this] { return now; }};
   std::vector<int> attempts;  // their results, as the listener got them
   int put_back = 0;
   bool wants = true;  // there is something to deliver

@@ -98,14 +98,12 @@ struct FlusherTest : testing::Test {
   Recorders recorders{doorbell, 64};
   Link link;
   DeliveryCounters delivered;
-  Pending pending;
-  OpenReport open;
-  SpanSender spans{recorders, {}};
+  Outbox outbox{recorders, {}, delivered, [] { return wire::ClientCounters{}; }};
+  Pending& pending = outbox.pending;
+  SpanSender& spans = outbox.spans;
   FakeOutput output{pending, delivered};
-  Flusher flusher{{recorders, doorbell, link, delivered},
-                  pending,
-                  open,
-                  spans,
+  Flusher flusher{{recorders, doorbell, link},
+                  outbox,
                   output,
                   std::chrono::nanoseconds(kInterval),
                   {.now_ns =
@@ -234,11 +232,9 @@ TEST(FlusherWithoutABell, LooksMoreAndMoreRarely) {
   Recorders recorders(doorbell, 64);
   Link link;
   DeliveryCounters delivered;
-  Pending pending;
-  OpenReport open;
-  SpanSender spans(recorders, {});
-  FakeOutput output(pending, delivered);
-  Flusher flusher({recorders, doorbell, link, delivered}, pending, open, spans, output, 100ms,
+  Outbox outbox(recorders, {}, delivered, [] { return wire::ClientCounters{}; });
+  FakeOutput output(outbox.pending, delivered);
+  Flusher flusher({recorders, doorbell, link}, outbox, output, 100ms,
                   {.now_ns = [&] { return now; },
                    .call_at = [&](std::uint64_t ns) { next = ns; },
                    .pause = [](std::chrono::nanoseconds) {},
@@ -355,8 +351,7 @@ TEST_F(FlusherTest, ConnectsOnlyIfThereIsSomethingToDeliver) {
 
 TEST_F(FlusherTest, ConnectsForSpansToo) {
   const int before = replace_state(PMTRACE_STATE_NONE);
-  spans.welcomed(SpanSender::Agent::Another, 0,
-                 wire::Control{1, {{7, 0, "tag=flushed limit=10/s"}}});
+  spans.welcomed(Agent::Another, 0, wire::Control{1, {{7, 0, "tag=flushed limit=10/s"}}});
   const auto traced = recorder.begin_traced(tag);
   recorder.end_traced({tag, traced.begun.place, traced.begun.moment}, traced.context, false);
   EXPECT_FALSE(recorders.has_settled_spans());

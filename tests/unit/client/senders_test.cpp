@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include "delivery/batch_sender.hpp"
 #include "delivery/legacy_sender.hpp"
+#include "delivery/session.hpp"
 #include "record/description.hpp"
 #include "support/add_records.hpp"
 #include "support/pdus.hpp"
@@ -52,16 +52,14 @@ struct Answer {
   std::vector<KeptPdu> pdus;
 };
 
-struct BatchSenderTest : testing::Test {
+struct SessionTest : testing::Test {
   FakeTransport transport;
-  Pending pending;
-  OpenReport open;
   Doorbell doorbell;
-  Recorders recorders{doorbell, 16};
-  SpanSender spans{recorders, {}};
+  Recorders recorders{doorbell, 64};
   DeliveryCounters counters;
-  BatchSender sender{
-      transport, pending, open, spans, counters, Options{}, [] { return wire::ClientCounters{}; }};
+  Outbox outbox{recorders, {}, counters, [] { return wire::ClientCounters{}; }};
+  Pending& pending = outbox.pending;
+  Session sender{transport, outbox, Options{}};
 
   void connect() {
     sender.connected();
@@ -121,15 +119,13 @@ struct BatchSenderTest : testing::Test {
 
 using Sequences = std::vector<std::uint64_t>;
 
-struct InFlightTest : BatchSenderTest {
-  Doorbell doorbell;
-  Recorders recorders{doorbell, 64};
+struct InFlightTest : SessionTest {
   Recorder& recorder = *recorders.reuse_or_make();
   wire::FeatureSet feature = wire::FeatureSet().set(wire::number_of(wire::Feature::InFlight));
 
   void begin_one(const char* tag = "in flight") {
     recorder.begin(intern_tag(tag));
-    open.look(recorders);
+    outbox.open.look(recorders);
   }
 };
 
@@ -201,7 +197,7 @@ TEST_F(InFlightTest, IsToldAgainWhereTheAgentReadItLate) {
   EXPECT_TRUE(take_batches().empty());
 }
 
-TEST_F(BatchSenderTest, SendsNothingBeforeItIsWelcome) {
+TEST_F(SessionTest, SendsNothingBeforeItIsWelcome) {
   connect();
   record();
   flush();
@@ -213,7 +209,7 @@ TEST_F(BatchSenderTest, SendsNothingBeforeItIsWelcome) {
   EXPECT_EQ(take_sequences(), Sequences{1});
 }
 
-TEST_F(BatchSenderTest, DefinesATagOnceAConnection) {
+TEST_F(SessionTest, DefinesATagOnceAConnection) {
   begin();
   record_batches(1);
   EXPECT_EQ(transport.take_types(), (std::vector{wire::PduType::Tags, wire::PduType::Batch}));
@@ -225,7 +221,7 @@ TEST_F(BatchSenderTest, DefinesATagOnceAConnection) {
   EXPECT_EQ(transport.take_types(), (std::vector{wire::PduType::Tags, wire::PduType::Batch}));
 }
 
-TEST_F(BatchSenderTest, HasFourBatchesOnTheirWayAtMost) {
+TEST_F(SessionTest, HasFourBatchesOnTheirWayAtMost) {
   begin();
   record_batches(6);
   EXPECT_EQ(take_sequences(), (Sequences{1, 2, 3, 4}));
@@ -236,7 +232,7 @@ TEST_F(BatchSenderTest, HasFourBatchesOnTheirWayAtMost) {
   EXPECT_EQ(batches.front().entries.front().delta.count, 2u);
 }
 
-TEST_F(BatchSenderTest, SettlesWhatIsAcknowledged) {
+TEST_F(SessionTest, SettlesWhatIsAcknowledged) {
   begin();
   record_batches(3);
   EXPECT_FALSE(sender.has_settled(1));
@@ -248,7 +244,7 @@ TEST_F(BatchSenderTest, SettlesWhatIsAcknowledged) {
   EXPECT_TRUE(sender.has_settled(3));
 }
 
-TEST_F(BatchSenderTest, SendsAgainWhatTheAgentHasNotApplied) {
+TEST_F(SessionTest, SendsAgainWhatTheAgentHasNotApplied) {
   begin();
   record_batches(3);
   EXPECT_EQ(take_sequences(), (Sequences{1, 2, 3}));
@@ -260,7 +256,7 @@ TEST_F(BatchSenderTest, SendsAgainWhatTheAgentHasNotApplied) {
   EXPECT_EQ(counters.sent, 3u);
 }
 
-TEST_F(BatchSenderTest, SendsAllAgainToAnotherAgent) {
+TEST_F(SessionTest, SendsAllAgainToAnotherAgent) {
   begin();
   record_batches(2);
   reconnect();
@@ -270,7 +266,7 @@ TEST_F(BatchSenderTest, SendsAllAgainToAnotherAgent) {
 }
 
 // The agent may have applied the batches before it forgot the session.
-TEST_F(BatchSenderTest, SendsNothingAgainToAnAgentThatHasForgottenTheSession) {
+TEST_F(SessionTest, SendsNothingAgainToAnAgentThatHasForgottenTheSession) {
   begin();
   record_batches(2);
   reconnect();
@@ -281,7 +277,7 @@ TEST_F(BatchSenderTest, SendsNothingAgainToAnAgentThatHasForgottenTheSession) {
 }
 
 // An earlier HELLO has opened the session anew, and its WELCOME got lost.
-TEST_F(BatchSenderTest, SendsNothingAgainToAnAgentThatKnowsTheSessionByItsNameOnly) {
+TEST_F(SessionTest, SendsNothingAgainToAnAgentThatKnowsTheSessionByItsNameOnly) {
   begin();
   record_batches(3);
   EXPECT_TRUE(acknowledge(1));
@@ -306,7 +302,7 @@ TEST_F(BatchSenderTest, SendsNothingAgainToAnAgentThatKnowsTheSessionByItsNameOn
   EXPECT_EQ(counters.uncertain, 2u);
 }
 
-struct SpansTest : BatchSenderTest {
+struct SpansTest : SessionTest {
   Recorder& recorder = *recorders.reuse_or_make();
   const wire::Control asked{
       .number = 1, .captures = {{7, 0, "tag=captured"}}, .most_a_second = 1'000'000};
@@ -362,6 +358,31 @@ TEST_F(SpansTest, AreNotCountedTwiceByAnAgentThatKnowsTheSessionByItsNameOnly) {
   EXPECT_EQ(count(), (wire::CaptureCount{.capture = 7, .captured = 1}));
 }
 
+TEST_F(SpansTest, AreGivenUpIfTheAgentCannotReadThem) {
+  be_welcomed(false);
+  trace();
+  count();
+  record_batches(1);
+  EXPECT_FALSE(sender.on_pdu(Answer(wire::append_bye, wire::ByeReason::Malformed).frame(), kNow));
+  EXPECT_EQ(counters.uncertain, 0u);
+  transport.take();
+  be_welcomed(true);
+  EXPECT_EQ(take_sequences(), Sequences{1});
+  trace();
+  EXPECT_EQ(count(), (wire::CaptureCount{.capture = 7, .captured = 2, .missed_away = 1}));
+}
+
+TEST_F(SpansTest, AreSentAgainIfTheAgentCannotReadTheBatchBeforeThem) {
+  be_welcomed(false);
+  record_batches(1);
+  trace();
+  count();
+  EXPECT_FALSE(sender.on_pdu(Answer(wire::append_bye, wire::ByeReason::Malformed).frame(), kNow));
+  EXPECT_EQ(counters.uncertain, 1u);
+  be_welcomed(true);
+  EXPECT_EQ(count(), (wire::CaptureCount{.capture = 7, .captured = 1}));
+}
+
 TEST_F(SpansTest, AreNoReasonToDoubtAnAgentThatTakesNone) {
   be_welcomed(false);
   trace();
@@ -375,14 +396,14 @@ TEST_F(SpansTest, AreNoReasonToDoubtAnAgentThatTakesNone) {
   }
 }
 
-TEST_F(BatchSenderTest, HangsUpOnAnAgentThatAcknowledgesWhatItNeverGot) {
+TEST_F(SessionTest, HangsUpOnAnAgentThatAcknowledgesWhatItNeverGot) {
   begin();
   record_batches(1);
   EXPECT_FALSE(acknowledge(2));
   EXPECT_EQ(counters.acknowledged, 0u);
 }
 
-TEST_F(BatchSenderTest, HangsUpOnAnAgentThatTakesTooLittle) {
+TEST_F(SessionTest, HangsUpOnAnAgentThatTakesTooLittle) {
   connect();
   wire::Welcome small{
       .agent_instance = 1, .max_pdu_bytes = wire::kLeastMaxPduBytes - 1, .features = {}};
@@ -393,12 +414,12 @@ TEST_F(BatchSenderTest, HangsUpOnAnAgentThatTakesTooLittle) {
   EXPECT_TRUE(sender.is_ready());
 }
 
-TEST_F(BatchSenderTest, HangsUpOnASecondWelcome) {
+TEST_F(SessionTest, HangsUpOnASecondWelcome) {
   begin();
   EXPECT_FALSE(welcome(1, true, 0));
 }
 
-TEST_F(BatchSenderTest, GivesUpTheBatchThatTheAgentCannotRead) {
+TEST_F(SessionTest, GivesUpTheBatchThatTheAgentCannotRead) {
   begin();
   record_batches(2);
   EXPECT_FALSE(sender.on_pdu(Answer(wire::append_bye, wire::ByeReason::Malformed).frame(), kNow));
@@ -408,14 +429,14 @@ TEST_F(BatchSenderTest, GivesUpTheBatchThatTheAgentCannotRead) {
   EXPECT_EQ(take_sequences(), Sequences{2});
 }
 
-TEST_F(BatchSenderTest, GivesUpNothingForAnyOtherGoodbye) {
+TEST_F(SessionTest, GivesUpNothingForAnyOtherGoodbye) {
   begin();
   record_batches(1);
   EXPECT_FALSE(sender.on_pdu(Answer(wire::append_bye, wire::ByeReason::Done).frame(), kNow));
   EXPECT_EQ(counters.uncertain, 0u);
 }
 
-TEST_F(BatchSenderTest, SaysHowOldItsCallsAreEachTimeItSendsThem) {
+TEST_F(SessionTest, SaysHowOldItsCallsAreEachTimeItSendsThem) {
   begin();
   record("old", kNow - 10);
   record("older", kNow - 30);
@@ -428,7 +449,7 @@ TEST_F(BatchSenderTest, SaysHowOldItsCallsAreEachTimeItSendsThem) {
   EXPECT_EQ(batches.front().age.last_ns, 110u);
 }
 
-TEST_F(BatchSenderTest, MakesAsManyBatchesAsAnyAgentTakes) {
+TEST_F(SessionTest, MakesAsManyBatchesAsAnyAgentTakes) {
   begin();
   std::vector<Record> records;
   for (int tag = 0; tag < 500; ++tag)
@@ -449,7 +470,7 @@ TEST_F(BatchSenderTest, MakesAsManyBatchesAsAnyAgentTakes) {
   EXPECT_EQ(calls, counters.sent);
 }
 
-TEST_F(BatchSenderTest, SaysWhatATagStandsForOnceOnEachConnection) {
+TEST_F(SessionTest, SaysWhatATagStandsForOnceOnEachConnection) {
   begin();
   const auto said = [this] {
     record("described later");
@@ -477,7 +498,7 @@ TEST_F(BatchSenderTest, SaysWhatATagStandsForOnceOnEachConnection) {
 }
 
 // The description goes with a batch without calls: so it is acknowledged, and sent again.
-TEST_F(BatchSenderTest, SaysWhatATagStandsForThatNobodyCallsAnyMore) {
+TEST_F(SessionTest, SaysWhatATagStandsForThatNobodyCallsAnyMore) {
   begin();
   const Tag* const tag = intern_tag("described last");
   EXPECT_FALSE(pending.mention(*tag));
@@ -513,7 +534,7 @@ TEST_F(BatchSenderTest, SaysWhatATagStandsForThatNobodyCallsAnyMore) {
   EXPECT_EQ(counters.sent, 1u);
 }
 
-TEST_F(BatchSenderTest, DefinesTagsInPdusThatAnyAgentTakes) {
+TEST_F(SessionTest, DefinesTagsInPdusThatAnyAgentTakes) {
   begin();
   for (int tag = 0; tag < 500; ++tag) record(std::string(250, 'x') + std::to_string(tag));
   flush();
@@ -529,7 +550,7 @@ TEST_F(BatchSenderTest, DefinesTagsInPdusThatAnyAgentTakes) {
 }
 
 // Its 131,000 bins take more bytes than an agent must accept.
-TEST_F(BatchSenderTest, CoarsensADistributionThatIsTooWide) {
+TEST_F(SessionTest, CoarsensADistributionThatIsTooWide) {
   begin();
   std::vector<Record> records;
   for (int exponent = -1022; exponent < 1024; ++exponent)
@@ -547,7 +568,7 @@ TEST_F(BatchSenderTest, CoarsensADistributionThatIsTooWide) {
   EXPECT_EQ(counters.thinned, 0u);
 }
 
-TEST_F(BatchSenderTest, CountsAbortsAndValuesThatAreInNoDistribution) {
+TEST_F(SessionTest, CountsAbortsAndValuesThatAreInNoDistribution) {
   begin();
   OverflowCell cell{intern_tag("merged"), RecordKind::Observe, {}};
   for (const double value : {1.0, 2.0, HUGE_VAL}) cell.delta.add(value);
@@ -562,7 +583,7 @@ TEST_F(BatchSenderTest, CountsAbortsAndValuesThatAreInNoDistribution) {
   EXPECT_EQ(counters.aborted, 4u);
 }
 
-TEST_F(BatchSenderTest, SendsIncrementsWithAllThatWasEverAdded) {
+TEST_F(SessionTest, SendsIncrementsWithAllThatWasEverAdded) {
   begin();
   const std::vector<Record> records(3, {intern_tag("added"), 2, RecordKind::Add});
   for (const double total : {6, 12}) {
@@ -579,15 +600,12 @@ TEST_F(BatchSenderTest, SendsIncrementsWithAllThatWasEverAdded) {
   }
 }
 
-TEST_F(BatchSenderTest, SaysWhoItIs) {
+TEST_F(SessionTest, SaysWhoItIs) {
   Options options;
   options.process = "program";
   options.service = "shop";
   options.labels = {{"zone", "eu"}};
-  BatchSender{
-      transport, pending, open, spans, counters, options, [] {
-                return wire::ClientCounters{}; }}
-      .connected();
+  Session(transport, outbox, options).connected();
   const auto pdus = transport.take();
   const auto hello = wire::decode_hello(pdus.front().payload);
   ASSERT_TRUE(hello);
@@ -597,7 +615,7 @@ TEST_F(BatchSenderTest, SaysWhoItIs) {
   EXPECT_EQ(hello->pid, static_cast<std::uint32_t>(::getpid()));
 }
 
-TEST_F(BatchSenderTest, KnowsWhatTheAgentHasOfItsWelcome) {
+TEST_F(SessionTest, KnowsWhatTheAgentHasOfItsWelcome) {
   EXPECT_FALSE(sender.agent_has(static_cast<wire::Feature>(3)));
   begin(wire::FeatureSet().set(3));
   EXPECT_TRUE(sender.agent_has(static_cast<wire::Feature>(3)));
@@ -609,13 +627,13 @@ TEST_F(BatchSenderTest, KnowsWhatTheAgentHasOfItsWelcome) {
   EXPECT_TRUE(sender.agent_has(static_cast<wire::Feature>(4)));
 }
 
-TEST_F(BatchSenderTest, PassesOverPdusFromATimeToCome) {
+TEST_F(SessionTest, PassesOverPdusFromATimeToCome) {
   begin();
   EXPECT_TRUE(sender.on_pdu({wire::PduType{0x7099}, 1, "news"}, kNow));
   EXPECT_TRUE(sender.is_ready());
 }
 
-TEST_F(BatchSenderTest, TakesItsLeaveOnlyWhereItIsWelcome) {
+TEST_F(SessionTest, TakesItsLeaveOnlyWhereItIsWelcome) {
   connect();
   EXPECT_FALSE(sender.say_goodbye());
   EXPECT_TRUE(transport.take().empty());
@@ -624,7 +642,7 @@ TEST_F(BatchSenderTest, TakesItsLeaveOnlyWhereItIsWelcome) {
   EXPECT_EQ(transport.take_types(), std::vector{wire::PduType::Bye});
 }
 
-TEST_F(BatchSenderTest, SendsNothingAfterItsGoodbyeButOnTheNextConnection) {
+TEST_F(SessionTest, SendsNothingAfterItsGoodbyeButOnTheNextConnection) {
   begin();
   EXPECT_TRUE(sender.say_goodbye());
   transport.take();

@@ -14,8 +14,6 @@
 namespace pcp::trace::client {
 namespace {
 
-using Agent = SpanSender::Agent;
-
 constexpr std::uint64_t kNow = 1'000'000'000'000;
 
 struct SpanSenderTest : testing::Test {
@@ -57,11 +55,11 @@ struct SpanSenderTest : testing::Test {
   }
   // The next PDU, with the number of its spans; 0 if there is none.
   std::uint64_t spans_of_next() {
-    const SpanSender::Pdu* const pdu = sender.next();
+    const SpanBatch* const pdu = sender.next();
     return pdu != nullptr ? pdu->spans : 0;
   }
   wire::CaptureCount count(std::uint64_t capture) {
-    const SpanSender::Pdu* const pdu = sender.next();
+    const SpanBatch* const pdu = sender.next();
     for (const wire::CaptureCount& each : pdu->counts)
       if (each.capture == capture) return each;
     return {};
@@ -75,7 +73,7 @@ TEST_F(SpanSenderTest, SendsOnePduAtATimeAndItsCounts) {
   EXPECT_EQ(sender.next(), nullptr);
   trace(3);
   EXPECT_EQ(sender.captured(), 3U);
-  const SpanSender::Pdu* const pdu = sender.next();
+  const SpanBatch* const pdu = sender.next();
   ASSERT_NE(pdu, nullptr);
   EXPECT_EQ(pdu->sequence, 1U);
   EXPECT_EQ(pdu->control, 1U);
@@ -132,7 +130,7 @@ TEST_F(SpanSenderTest, SendsASlowTreeOnceItIsKnownToBeSlow) {
   EXPECT_EQ(sender.next(), nullptr);
   sender.take_control(control(2, {{7, 3, "tag=request slower=1ns"}}));
   recorder.end_traced({tag, top.begun.place, top.begun.moment}, top.context, false);
-  const SpanSender::Pdu* const pdu = sender.next();
+  const SpanBatch* const pdu = sender.next();
   ASSERT_NE(pdu, nullptr);
   EXPECT_EQ(pdu->control, 2U);
   EXPECT_EQ(pdu->spans, 3U);
@@ -198,7 +196,7 @@ TEST_F(SpanSenderTest, ComesToAnEndWhileThreadsAreFasterThanIt) {
     const std::uint64_t before = sender.captured();
     sender.sort(now_ns());
     EXPECT_FALSE(sender.has_settled(before + SpanPool::kMost + 1'000));
-    if (const SpanSender::Pdu* const pdu = sender.next()) sender.take_ack(pdu->sequence);
+    if (const SpanBatch* const pdu = sender.next()) sender.take_ack(pdu->sequence);
   }
   is_over = true;
   for (std::thread& thread : threads) thread.join();
@@ -230,7 +228,7 @@ TEST_F(SpanSenderFromStart, HasAllFromTheFirstCallOnForWhoAsksForTheSame) {
   const auto open = recorder.begin_traced(tag);
   from_start->welcomed(Agent::Another, 0, control(5, {{7, 0, with_capture.capture}}));
   recorder.end_traced({tag, open.begun.place, open.begun.moment}, open.context, false);
-  const SpanSender::Pdu* const pdu = from_start->next();
+  const SpanBatch* const pdu = from_start->next();
   ASSERT_NE(pdu, nullptr);
   EXPECT_EQ(pdu->control, 5U);
   EXPECT_EQ(pdu->spans, 3U);
@@ -252,7 +250,7 @@ TEST_F(SpanSenderFromStart, CountsWhatHadToWaitForTooLong) {
   from_start->look(now_ns() + 11'000'000'000);
   EXPECT_EQ(recorders.captures().published(), nullptr);
   from_start->welcomed(Agent::Another, 0, control(5, {{7, 0, with_capture.capture}}));
-  const SpanSender::Pdu* const pdu = from_start->next();
+  const SpanBatch* const pdu = from_start->next();
   ASSERT_NE(pdu, nullptr);
   ASSERT_EQ(pdu->counts.size(), 1U);
   EXPECT_EQ(pdu->counts[0], (wire::CaptureCount{.capture = 7, .captured = 2, .missed_away = 2}));
@@ -287,7 +285,7 @@ TEST_F(SpanSenderTest, HasNoMoreInAPduThanItMay) {
   sender.welcomed(Agent::Another, 0, control(1, kAsked));
   trace(2000);
   std::uint64_t spans = 0;
-  for (std::uint64_t sequence = 1; const SpanSender::Pdu* const pdu = sender.next(); ++sequence) {
+  for (std::uint64_t sequence = 1; const SpanBatch* const pdu = sender.next(); ++sequence) {
     std::string out;
     wire::append_events(out, 1, pdu->sequence, pdu->control, pdu->counts, pdu->body);
     EXPECT_LE(out.size(), wire::kMaxEventsPduBytes);
@@ -456,7 +454,7 @@ TEST_F(SpanSenderTest, TellsCountsAlone) {
   ASSERT_NE(sender.next(), nullptr);
   sender.take_ack(1);
   trace(50);
-  const SpanSender::Pdu* const pdu = sender.next();
+  const SpanBatch* const pdu = sender.next();
   ASSERT_NE(pdu, nullptr);
   const wire::CaptureCount counted = count(7);
   EXPECT_EQ(counted.captured, 100U);
