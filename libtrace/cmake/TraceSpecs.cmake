@@ -29,7 +29,7 @@ endif()
 
 add_library(trace_specs INTERFACE)
 target_link_libraries(trace_specs INTERFACE trace_common_specs)
-# Checks which mutex guards what: see libtrace/wire/mutex.hpp.
+# Checks which mutex guards what: see libtrace/base/mutex.hpp.
 target_compile_options(trace_specs INTERFACE
   $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wthread-safety>)
 if(PCP_TRACE_FUZZ)  # tells a fuzzer what its inputs have reached

@@ -17,9 +17,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.hpp"
 #include "wire/events.hpp"
 #include "wire/glob.hpp"
-#include "wire/result.hpp"
 
 namespace pcp::trace::wire {
 

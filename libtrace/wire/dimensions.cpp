@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 
+#include "base/utf8.hpp"
 #include "wire/label_name.hpp"
 
 namespace pcp::trace {
@@ -21,14 +21,13 @@ constexpr auto kPlainAscii = [] {
   return plain;
 }();
 
-// Code points above U+00C0 that are no letters, roughly: signs, punctuation, surrogates, private
-// use, pictures.
+// Code points above U+00C0 that are no letters, roughly: signs, punctuation, private use, pictures.
 struct Range {
-  std::uint32_t first, last;
+  char32_t first, last;
 };
 constexpr std::array kNoLetters{
     Range{0xd7, 0xd7},     Range{0xf7, 0xf7},       Range{0x2000, 0x2bff},
-    Range{0x3000, 0x3004}, Range{0xd800, 0xf8ff},   Range{0xfe00, 0xfe0f},
+    Range{0x3000, 0x3004}, Range{0xe000, 0xf8ff},   Range{0xfe00, 0xfe0f},
     Range{0xfff0, 0xffff}, Range{0x1f000, 0x1faff}, Range{0xe0000, 0x10ffff}};
 
 unsigned byte_at(std::string_view text, std::size_t i) {
@@ -37,21 +36,12 @@ unsigned byte_at(std::string_view text, std::size_t i) {
 
 // Bytes of the letter at the front of the text, two to four; 0: no letter.
 std::size_t letter_bytes(std::string_view text) {
-  const unsigned lead = byte_at(text, 0);
-  if (lead < 0xc3 || lead > 0xf4) return 0;
-  const std::size_t length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-  if (text.size() < length) return 0;
-  std::uint32_t letter = lead & (0xffu >> (length + 1));
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte_at(text, i) & 0xc0) != 0x80) return 0;
-    letter = letter << 6 | (byte_at(text, i) & 0x3f);
-  }
-  constexpr std::array<std::uint32_t, 5> kLeast{0, 0, 0xc0, 0x800, 0x10000};  // else overlong
-  if (letter < kLeast[length] || letter > 0x10ffff) return 0;
+  const auto [bytes, letter] = first_character(text);
+  if (letter < 0xc0) return 0;
   for (const auto [first, last] : kNoLetters) {
     if (letter >= first && letter <= last) return 0;
   }
-  return length;
+  return bytes;
 }
 
 // Bytes at the front of a value that need no escape. Requires: not empty.

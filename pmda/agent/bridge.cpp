@@ -4,7 +4,7 @@
 #include <exception>
 
 #include "agent/log.hpp"
-#include "collector/engine/clock.hpp"
+#include "base/clock.hpp"
 #include "collector/ingest/limited_log.hpp"
 
 namespace pcp::trace::agent {

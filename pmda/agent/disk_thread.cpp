@@ -9,7 +9,7 @@
 #include <string>
 
 #include "agent/log.hpp"
-#include "collector/engine/write_all.hpp"
+#include "base/descriptor.hpp"
 
 namespace pcp::trace::agent {
 

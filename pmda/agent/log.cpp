@@ -3,8 +3,8 @@
 
 #include <syslog.h>
 
+#include "base/mutex.hpp"
 #include "metrics/pmapi.hpp"
-#include "wire/mutex.hpp"
 
 namespace pcp::trace::agent {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/mutex.hpp"
 #include "collector/engine/types.hpp"
-#include "wire/mutex.hpp"
 
 namespace pcp::trace::agent {
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "agent/log.hpp"
-#include "collector/engine/clock.hpp"
+#include "base/clock.hpp"
 
 namespace pcp::trace::agent {
 

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "base/result.hpp"
 #include "collector/engine/types.hpp"
 #include "collector/ingest/access.hpp"
 #include "collector/spans/spans.hpp"
 #include "metrics/metric_table.hpp"
 #include "wire/defaults.hpp"
-#include "wire/result.hpp"
 
 namespace pcp::trace::agent {
 

@@ -14,10 +14,10 @@
 #include <string>
 
 #include "agent/privileges.hpp"
+#include "base/result.hpp"
 #include "collector/ingest/limited_log.hpp"
 #include "collector/spans/spans.hpp"
 #include "metrics/span_desk.hpp"
-#include "wire/result.hpp"
 
 namespace pcp::trace::agent {
 

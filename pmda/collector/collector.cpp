@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "collector/engine/clock.hpp"
+#include "base/clock.hpp"
 #include "collector/ingest/server.hpp"
 #include "collector/shared.hpp"
 

@@ -11,11 +11,11 @@
 #include <memory>
 #include <vector>
 
+#include "base/result.hpp"
 #include "collector/ingest/limited_log.hpp"
 #include "collector/ingest/options.hpp"
 #include "collector/reader.hpp"
 #include "collector/spans/spans.hpp"
-#include "wire/result.hpp"
 
 namespace pcp::trace::agent {
 

@@ -10,7 +10,7 @@
 #include <map>
 #include <vector>
 
-#include "collector/engine/courteous_mutex.hpp"
+#include "base/courteous_mutex.hpp"
 #include "collector/engine/engine.hpp"
 #include "collector/spans/spans.hpp"
 #include "collector/types.hpp"

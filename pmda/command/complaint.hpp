@@ -5,7 +5,7 @@
 #include <iostream>
 #include <string>
 
-#include "collector/engine/printable.hpp"
+#include "base/escape.hpp"
 
 namespace pcp::trace::command {
 
@@ -14,8 +14,7 @@ inline constexpr std::size_t kLongestComplaint = 1000;
 // Prints "pcp-trace WORD: WHY". WHY often repeats what a user or a file says: control bytes, which
 // a terminal would obey, are printed as \xNN.
 inline void complain(const char* word, const std::string& why) {
-  std::cerr << "pcp-trace " << word << ": " << agent::printable(why, kLongestComplaint)
-            << std::endl;
+  std::cerr << "pcp-trace " << word << ": " << printable(why, kLongestComplaint) << std::endl;
 }
 
 }  // namespace pcp::trace::command

@@ -6,14 +6,14 @@
 #include <cmath>
 #include <limits>
 
-#include "collector/engine/printable.hpp"
+#include "base/escape.hpp"
 
 namespace pcp::trace::command {
 
 void JsonWriter::text(std::string_view value) {
   separate();
   text_ += '"';
-  for (const char c : agent::printable(value, std::numeric_limits<std::size_t>::max() / 2)) {
+  for (const char c : printable(value, std::numeric_limits<std::size_t>::max() / 2)) {
     if (c == '"' || c == '\\') text_ += '\\';
     text_ += c;
   }
@@ -21,7 +21,7 @@ void JsonWriter::text(std::string_view value) {
 }
 
 void JsonWriter::exact_text(std::string_view value) {
-  literal(agent::json_string(value, std::numeric_limits<std::size_t>::max() / 2));
+  literal(json_string(value, std::numeric_limits<std::size_t>::max() / 2));
 }
 
 void JsonWriter::number(double value) {

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "collector/engine/printable.hpp"
+#include "base/escape.hpp"
 #include "command/complaint.hpp"
 #include "command/record/record.hpp"
 #include "command/report/report.hpp"
@@ -77,7 +77,7 @@ int start(int argc, char** argv) {
     std::cout << overview();
     return EXIT_SUCCESS;
   }
-  const std::string shown = agent::printable(word, agent::kMaxShownBytes);
+  const std::string shown = printable(word, kMaxShownBytes);
   if (word.empty())
     std::cerr << kUsage;
   else

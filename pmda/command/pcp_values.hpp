@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "base/result.hpp"
 #include "command/archive/sample.hpp"
 #include "metrics/pmapi.hpp"
-#include "wire/result.hpp"
 
 namespace pcp::trace::command {
 

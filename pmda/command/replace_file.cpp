@@ -10,8 +10,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "collector/engine/descriptor.hpp"
-#include "collector/engine/write_all.hpp"
+#include "base/descriptor.hpp"
 
 namespace pcp::trace::command {
 namespace {
@@ -19,9 +18,9 @@ namespace {
 Error last_error() { return Error{std::strerror(errno)}; }
 
 Result<void> write_file(const std::string& path, std::string_view bytes) {
-  agent::Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (!file) return last_error();
-  if (const int error = agent::write_all(file.get(), bytes); error != 0)
+  if (const int error = write_all(file.get(), bytes); error != 0)
     return Error{std::strerror(error)};
   if (!file.close()) return last_error();
   return {};
@@ -55,7 +54,7 @@ Result<void> replace_file(const std::string& given, std::string_view bytes) {
 Result<void> try_to_replace_file(const std::string& given) {
   const auto [path, temporary] = place_of(given);
   if (temporary.empty()) {
-    const agent::Descriptor file(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+    const Descriptor file(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
     if (!file && errno != ENXIO) return last_error();  // ENXIO: a pipe without a reader yet
     return {};
   }

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "wire/result.hpp"
+#include "base/result.hpp"
 
 namespace pcp::trace::command {
 

@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "collector/engine/printable.hpp"
+#include "base/escape.hpp"
 
 namespace pcp::trace::agent {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "wire/result.hpp"
+#include "base/result.hpp"
 
 namespace pcp::trace::agent {
 

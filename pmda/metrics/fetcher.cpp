@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "collector/engine/clock.hpp"
+#include "base/clock.hpp"
 #include "metrics/event_array.hpp"
 #include "metrics/instance_filter.hpp"
 

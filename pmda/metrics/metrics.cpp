@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "collector/engine/clock.hpp"
+#include "base/clock.hpp"
 #include "metrics/instance_answer.hpp"
 #include "metrics/label_budget.hpp"
 #include "metrics/label_sets.hpp"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "collector/engine/printable.hpp"
+#include "base/escape.hpp"
 #include "wire/dimensions.hpp"
 
 namespace pcp::trace::agent {

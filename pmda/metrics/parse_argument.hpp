@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "base/result.hpp"
 #include "collector/engine/types.hpp"
 #include "metrics/pmapi.hpp"
-#include "wire/result.hpp"
 
 namespace pcp::trace::agent {
 

@@ -9,8 +9,8 @@
 
 #include <benchmark/benchmark.h>
 
+#include "base/heap.hpp"
 #include "collector/engine/engine.hpp"
-#include "collector/engine/heap.hpp"
 #include "timing.hpp"
 #include "wire/histogram.hpp"
 

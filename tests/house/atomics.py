@@ -12,7 +12,7 @@ import re
 from house import answer
 
 PAGE = "libtrace/docs/memory-order.md"
-ROOMS = ("libtrace/src", "libtrace/wire", "pmda")
+ROOMS = ("libtrace/src", "libtrace/wire", "libtrace/base", "pmda")
 ACCESS = re.compile(r"\bstd::(atomic\b|atomic_flag\b|atomic_thread_fence\b|memory_order_)")
 # A variable or a member; what is static inside a function has one line that uses it.
 DECLARED = re.compile(r"^(?!\s+static )[^/(]*\bstd::atomic(?:<[^;(]*>|_flag)>*[\s\w]*\b\w+(?:\{[^;]*|\s*=[^;]*)?;?", re.MULTILINE)

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "collector/engine/clock.hpp"
+#include "base/clock.hpp"
 #include "support/all_tags.hpp"
 
 namespace pcp::trace {
@@ -30,7 +30,7 @@ void TestAgent::start() {
   options.socket_path = directory_ + "/agent.socket";
   collector_ = std::make_unique<agent::Collector>(
       agent::Collector::Options{.ingest = std::move(options)},
-      [](const std::string& line) { std::cerr << line << '\n'; }, agent::steady_now());
+      [](const std::string& line) { std::cerr << line << '\n'; }, steady_now());
   if (const auto listening = collector_->listen(); !listening) {
     std::cerr << listening.error().message << '\n';
     std::abort();

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "collector/engine/clock.hpp"
+#include "base/clock.hpp"
 #include "collector/reader.hpp"
 
 namespace pcp::trace::agent {

@@ -14,10 +14,10 @@
 #include <asio/io_context.hpp>
 #include <asio/steady_timer.hpp>
 
+#include "base/clock.hpp"
 #include "delivery/endpoints.hpp"
 #include "delivery/sender.hpp"
 #include "wire/frame.hpp"
-#include "wire/steady_clock.hpp"
 
 namespace pcp::trace::client {
 

@@ -7,9 +7,9 @@
 #include <chrono>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "delivery/diagnostics.hpp"
 #include "record/description.hpp"
-#include "wire/steady_clock.hpp"
 
 namespace pcp::trace::client {
 namespace {

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "delivery/diagnostics.hpp"
 #include "delivery/sender.hpp"
 #include "wire/capture_filter.hpp"
-#include "wire/steady_clock.hpp"
 
 namespace pcp::trace::client {
 namespace {

@@ -10,8 +10,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "fork/wiped_memory.hpp"
-#include "wire/steady_clock.hpp"
 
 namespace pcp::trace::client {
 namespace {

@@ -9,6 +9,8 @@
 #include <exception>
 #include <thread>
 
+#include "base/clock.hpp"
+#include "base/mutex.hpp"
 #include "delivery/diagnostics.hpp"
 #include "delivery/span_sender.hpp"
 #include "fork/rest_at_fork.hpp"
@@ -20,8 +22,6 @@
 #include "record/made_when_needed.hpp"
 #include "record/mmv_name.hpp"
 #include "record/no_cancellation.hpp"
-#include "wire/mutex.hpp"
-#include "wire/steady_clock.hpp"
 
 namespace pcp::trace::client {
 

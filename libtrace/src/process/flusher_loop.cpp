@@ -8,13 +8,13 @@
 
 #include <asio/post.hpp>
 
+#include "base/clock.hpp"
 #include "delivery/agent_output.hpp"
 #include "delivery/diagnostics.hpp"
 #include "delivery/no_output.hpp"
 #include "fork/rest_at_fork.hpp"
 #include "process/descriptors.hpp"
 #include "process/main_thread.hpp"
-#include "wire/steady_clock.hpp"
 
 namespace pcp::trace::client {
 namespace {

@@ -7,8 +7,8 @@
 #include <chrono>
 #include <cstdint>
 
-#include "wire/mutex.hpp"
-#include "wire/steady_clock.hpp"
+#include "base/clock.hpp"
+#include "base/mutex.hpp"
 
 namespace pcp::trace::client {
 

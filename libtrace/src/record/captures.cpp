@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "wire/steady_clock.hpp"
+#include "base/clock.hpp"
 
 namespace pcp::trace::client {
 namespace {

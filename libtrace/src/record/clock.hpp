@@ -8,7 +8,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "wire/steady_clock.hpp"
+#include "base/clock.hpp"
 
 namespace pcp::trace::client {
 

@@ -5,8 +5,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.hpp"
 #include "record/errno_stays.hpp"
-#include "wire/steady_clock.hpp"
 
 namespace pcp::trace::client {
 namespace {

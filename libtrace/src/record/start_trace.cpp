@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include "wire/steady_clock.hpp"
+#include "base/clock.hpp"
 
 pid_t pcp_trace_main_thread = 0;
 

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <vector>
 
-#include "collector/engine/base64.hpp"
+#include "base/base64.hpp"
 #include "wire/histogram_codec.hpp"
 
 namespace pcp::trace::agent {

@@ -12,9 +12,8 @@
 #include <set>
 #include <utility>
 
-#include "collector/engine/descriptor.hpp"
-#include "collector/engine/escape.hpp"
-#include "collector/engine/write_all.hpp"
+#include "base/descriptor.hpp"
+#include "base/escape.hpp"
 
 namespace pcp::trace::agent {
 

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.hpp"
 #include "collector/engine/types.hpp"
-#include "wire/result.hpp"
 
 namespace pcp::trace::agent {
 

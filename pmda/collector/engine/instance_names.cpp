@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "collector/engine/instance_names.hpp"
 
-#include "collector/engine/printable.hpp"
+#include "base/escape.hpp"
 #include "wire/first_word.hpp"
 
 namespace pcp::trace::agent {

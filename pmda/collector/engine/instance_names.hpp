@@ -15,7 +15,7 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "collector/engine/keyed_hash.hpp"
+#include "base/keyed_hash.hpp"
 #include "wire/trace_type.hpp"
 
 namespace pcp::trace::agent {

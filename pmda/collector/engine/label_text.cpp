@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "collector/engine/printable.hpp"
+#include "base/escape.hpp"
 
 namespace pcp::trace::agent {
 

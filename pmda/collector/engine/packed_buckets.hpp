@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/engine/heap.hpp"
+#include "base/heap.hpp"
 
 namespace pcp::trace::agent {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/engine/heap.hpp"
+#include "base/heap.hpp"
 #include "collector/engine/histogram_pool.hpp"
 #include "collector/engine/types.hpp"
 #include "wire/histogram.hpp"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "collector/engine/keyed_hash.hpp"
+#include "base/keyed_hash.hpp"
 #include "collector/engine/types.hpp"
 
 namespace pcp::trace::agent {

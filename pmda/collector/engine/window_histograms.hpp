@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-#include "collector/engine/heap.hpp"
+#include "base/heap.hpp"
 #include "collector/engine/histogram_pool.hpp"
 #include "collector/engine/packed_buckets.hpp"
 #include "collector/engine/types.hpp"

@@ -11,7 +11,7 @@
 #include <asio/posix/stream_descriptor.hpp>
 #include <asio/steady_timer.hpp>
 
-#include "collector/engine/descriptor.hpp"
+#include "base/descriptor.hpp"
 #include "collector/ingest/peer.hpp"
 
 namespace pcp::trace::agent {

@@ -13,7 +13,7 @@
 #include <thread>
 #include <utility>
 
-#include "collector/engine/clock.hpp"
+#include "base/clock.hpp"
 
 namespace pcp::trace::agent {
 

@@ -18,7 +18,7 @@
 #include <asio/io_context.hpp>
 #include <asio/posix/stream_descriptor.hpp>
 
-#include "collector/engine/descriptor.hpp"
+#include "base/descriptor.hpp"
 #include "collector/ingest/dialogue.hpp"
 #include "collector/ingest/peer.hpp"
 #include "collector/ingest/turn.hpp"

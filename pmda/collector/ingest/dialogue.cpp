@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "collector/engine/printable.hpp"
+#include "base/escape.hpp"
 #include "collector/ingest/count.hpp"
 #include "collector/ingest/limited_log.hpp"
 #include "wire/legacy.hpp"

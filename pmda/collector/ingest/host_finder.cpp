@@ -7,8 +7,8 @@
 #include <thread>
 #include <utility>
 
-#include "collector/engine/clock.hpp"
-#include "wire/mutex.hpp"
+#include "base/clock.hpp"
+#include "base/mutex.hpp"
 
 namespace pcp::trace::agent {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "collector/ingest/limited_log.hpp"
 
-#include "collector/engine/escape.hpp"
+#include "base/escape.hpp"
 
 namespace pcp::trace::agent {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "collector/engine/descriptor.hpp"
+#include "base/descriptor.hpp"
+#include "base/result.hpp"
 #include "collector/ingest/options.hpp"
-#include "wire/result.hpp"
 
 namespace pcp::trace::agent {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "collector/engine/descriptor.hpp"
+#include "base/descriptor.hpp"
 
 namespace pcp::trace::agent {
 

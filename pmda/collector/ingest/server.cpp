@@ -22,7 +22,7 @@
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
 
-#include "collector/engine/clock.hpp"
+#include "base/clock.hpp"
 #include "collector/ingest/acceptor.hpp"
 #include "collector/ingest/connection.hpp"
 #include "collector/ingest/count.hpp"

@@ -8,9 +8,9 @@
 #include <memory>
 #include <string>
 
+#include "base/result.hpp"
 #include "collector/ingest/limited_log.hpp"
 #include "collector/ingest/options.hpp"
-#include "wire/result.hpp"
 
 namespace pcp::trace::agent {
 

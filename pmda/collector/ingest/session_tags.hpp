@@ -17,7 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "collector/engine/keyed_hash.hpp"
+#include "base/keyed_hash.hpp"
 #include "collector/engine/types.hpp"
 
 namespace pcp::trace::agent {

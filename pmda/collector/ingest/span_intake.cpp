@@ -8,8 +8,8 @@
 #include <numeric>
 #include <utility>
 
-#include "collector/engine/clock.hpp"
-#include "collector/engine/printable.hpp"
+#include "base/clock.hpp"
+#include "base/escape.hpp"
 #include "collector/spans/span_text.hpp"
 
 namespace pcp::trace::agent {

@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "collector/engine/keyed_hash.hpp"
+#include "base/keyed_hash.hpp"
 #include "collector/ingest/peer.hpp"
 #include "collector/ingest/session.hpp"
 #include "collector/ingest/tag_finder.hpp"

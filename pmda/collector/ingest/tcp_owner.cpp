@@ -15,7 +15,7 @@
 #include <sstream>
 #include <string>
 
-#include "collector/engine/descriptor.hpp"
+#include "base/descriptor.hpp"
 
 namespace pcp::trace::agent {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <map>
 
-#include "collector/engine/clock.hpp"
+#include "base/clock.hpp"
 #include "collector/shared.hpp"
 
 namespace pcp::trace::agent {

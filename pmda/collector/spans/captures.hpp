@@ -14,8 +14,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.hpp"
 #include "collector/spans/stored_span.hpp"
-#include "wire/result.hpp"
 
 namespace pcp::trace::agent {
 

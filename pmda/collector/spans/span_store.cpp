@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "collector/engine/heap.hpp"
+#include "base/heap.hpp"
 
 namespace pcp::trace::agent {
 

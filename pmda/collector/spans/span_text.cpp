@@ -3,7 +3,7 @@
 
 #include <charconv>
 
-#include "collector/engine/escape.hpp"
+#include "base/escape.hpp"
 
 namespace pcp::trace::agent {
 
@@ -21,8 +21,6 @@ std::size_t stays_in_value(std::string_view text) {
 std::size_t stays_in_key(std::string_view text) {
   return text.front() == '=' ? 0 : stays_in_value(text);
 }
-
-std::size_t none_stays(std::string_view) { return 0; }
 
 bool is_number(std::string_view text) {
   double number = 0;

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/engine/courteous_mutex.hpp"
+#include "base/courteous_mutex.hpp"
 #include "collector/spans/captures.hpp"
 #include "collector/spans/span_store.hpp"
 

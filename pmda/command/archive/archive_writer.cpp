@@ -10,7 +10,7 @@
 #include <limits>
 #include <utility>
 
-#include "collector/engine/write_all.hpp"
+#include "base/descriptor.hpp"
 #include "command/archive/text_sample.hpp"
 
 namespace pcp::trace::command {
@@ -157,7 +157,7 @@ void ArchiveWriter::append(File& file, std::string_view bytes) {
   if (failure_) return;
   if (label_.version == ArchiveVersion::V2 && file.bytes + bytes.size() > kMostBytesV2)
     return fail(file, EFBIG);
-  const int error = agent::write_all(file.descriptor.get(), bytes);
+  const int error = write_all(file.descriptor.get(), bytes);
   if (error == 0) {
     file.bytes += bytes.size();
     return;

@@ -14,9 +14,9 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "collector/engine/descriptor.hpp"
+#include "base/descriptor.hpp"
+#include "base/result.hpp"
 #include "command/archive/archive_records.hpp"
-#include "wire/result.hpp"
 
 namespace pcp::trace::command {
 
@@ -61,7 +61,7 @@ class ArchiveWriter {
 
  private:
   struct File {
-    agent::Descriptor descriptor;
+    Descriptor descriptor;
     std::string path;
     std::uint64_t bytes = 0;
   };

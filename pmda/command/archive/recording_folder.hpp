@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.hpp"
 #include "command/archive/archive_records.hpp"
-#include "wire/result.hpp"
 
 namespace pcp::trace::command {
 

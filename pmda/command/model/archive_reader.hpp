@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "base/result.hpp"
 #include "command/model/archive_changes.hpp"
 #include "command/model/model.hpp"
-#include "wire/result.hpp"
 
 namespace pcp::trace::command {
 

@@ -12,11 +12,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.hpp"
 #include "command/model/archive_context.hpp"
 #include "command/model/model.hpp"
 #include "command/model/recorded_metrics.hpp"
 #include "metrics/pmapi.hpp"
-#include "wire/result.hpp"
 
 namespace pcp::trace::command {
 

@@ -8,7 +8,7 @@
 #include <functional>
 #include <string>
 
-#include "wire/result.hpp"
+#include "base/result.hpp"
 
 namespace pcp::trace::command {
 

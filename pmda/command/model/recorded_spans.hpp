@@ -7,9 +7,9 @@
 #include <functional>
 #include <optional>
 
+#include "base/result.hpp"
 #include "command/model/archive_reader.hpp"
 #include "command/model/model.hpp"
-#include "wire/result.hpp"
 
 namespace pcp::trace::command {
 

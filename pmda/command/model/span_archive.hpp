@@ -8,11 +8,11 @@
 #include <optional>
 #include <string>
 
+#include "base/result.hpp"
 #include "command/model/archive_context.hpp"
 #include "command/model/model.hpp"
 #include "command/traces/span_event.hpp"
 #include "metrics/pmapi.hpp"
-#include "wire/result.hpp"
 
 namespace pcp::trace::command {
 

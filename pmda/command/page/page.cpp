@@ -9,8 +9,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "collector/engine/base64.hpp"
-#include "collector/engine/descriptor.hpp"
+#include "base/base64.hpp"
+#include "base/descriptor.hpp"
 #include "command/page/page_data.hpp"
 #include "command/page/page_frame.hpp"
 #include "command/replace_file.hpp"
@@ -44,7 +44,7 @@ Result<std::string> page_of(const Model& model) {
   Result<std::string> packed = gzipped(page_data(model));
   if (!packed) return packed;
   std::string page(kPageBeforeData);
-  agent::encode_base64(*packed, page);  // no base64 character is special in HTML
+  encode_base64(*packed, page);  // no base64 character is special in HTML
   page += kPageAfterData;
   return page;
 }

@@ -5,8 +5,8 @@
 
 #include <string>
 
+#include "base/result.hpp"
 #include "command/model/model.hpp"
-#include "wire/result.hpp"
 
 namespace pcp::trace::command {
 

@@ -14,7 +14,7 @@
 #include <csignal>
 #include <system_error>
 
-#include "collector/engine/clock.hpp"
+#include "base/clock.hpp"
 
 namespace pcp::trace::command {
 
@@ -36,9 +36,9 @@ sigset_t set_of(const std::array<int, N>& signals) {
   return set;
 }
 
-agent::Descriptor to_be_read(const sigset_t& signals) {
+Descriptor to_be_read(const sigset_t& signals) {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  agent::Descriptor descriptor(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+  Descriptor descriptor(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!descriptor) throw std::system_error(errno, std::generic_category(), "signalfd");
   return descriptor;
 }
@@ -99,8 +99,8 @@ int Child::start(const std::vector<std::string>& words, const EnvironmentChanges
   const Strings environment(changed(environment_, changes));
   std::array<int, 2> ends{};  // the child writes its errno here; exec() closes it
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return errno;
-  const agent::Descriptor read_end(ends[0]);
-  agent::Descriptor write_end(ends[1]);
+  const Descriptor read_end(ends[0]);
+  Descriptor write_end(ends[1]);
   pid_ = ::fork();
   if (pid_ < 0) return errno;
   if (pid_ == 0) {
@@ -149,8 +149,8 @@ bool Child::is_interrupted_before(agent::Time until) {
 // Signal number 0 after a timeout.
 signalfd_siginfo Child::next_signal(agent::Time until) {
   for (;;) {
-    const agent::Time now = agent::steady_now();
-    const timespec timeout = agent::to_timespec(std::max(until - now, agent::Time(0)));
+    const agent::Time now = steady_now();
+    const timespec timeout = to_timespec(std::max(until - now, agent::Time(0)));
     std::array<pollfd, 2> both{pollfd{changes_.get(), POLLIN, 0},
                                pollfd{signals_.get(), POLLIN, 0}};
     signalfd_siginfo signal{};

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/engine/descriptor.hpp"
+#include "base/descriptor.hpp"
 #include "collector/engine/types.hpp"
 #include "command/record/group_witness.hpp"
 
@@ -67,8 +67,8 @@ class Child {
   void forget_signals();
 
   // Blocked and read: SIGCHLD, and the signals to hand on.
-  agent::Descriptor changes_;
-  agent::Descriptor signals_;
+  Descriptor changes_;
+  Descriptor signals_;
   std::optional<GroupWitness> witness_;  // as long as the program runs
   // The state before us, for the child.
   sigset_t blocked_before_{};

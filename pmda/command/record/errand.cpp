@@ -13,7 +13,7 @@
 #include <thread>
 #include <utility>
 
-#include "collector/engine/descriptor.hpp"
+#include "base/descriptor.hpp"
 
 namespace pcp::trace::command {
 
@@ -23,8 +23,8 @@ bool has_been_done(std::function<void()> work, Interruption& interruption) {
   const std::future<void> end = task->get_future();
   std::array<int, 2> ends{-1, -1};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) ends.fill(-1);
-  const agent::Descriptor read_end(ends[0]);
-  agent::Descriptor write_end(ends[1]);
+  const Descriptor read_end(ends[0]);
+  Descriptor write_end(ends[1]);
   try {
     if (!read_end) throw std::system_error(errno, std::generic_category(), "pipe");
     std::thread([task, write_end = std::move(write_end)]() mutable {

@@ -80,7 +80,7 @@ GroupWitness::GroupWitness() {
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
     throw std::system_error(errno, std::generic_category(), "socketpair");
   socket_.reset(ends[0]);
-  const agent::Descriptor its_socket(ends[1]);
+  const Descriptor its_socket(ends[1]);
   const pid_t recorder = ::getpid();
   sigset_t all;
   sigset_t before;

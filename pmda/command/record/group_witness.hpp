@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-#include "collector/engine/descriptor.hpp"
+#include "base/descriptor.hpp"
 
 namespace pcp::trace::command {
 
@@ -29,7 +29,7 @@ class GroupWitness {
   pid_t pid() const { return pid_; }
 
  private:
-  agent::Descriptor socket_;
+  Descriptor socket_;
   pid_t pid_ = -1;
 };
 

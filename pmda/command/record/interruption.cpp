@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "collector/engine/clock.hpp"
+#include "base/clock.hpp"
 
 namespace pcp::trace::command {
 
@@ -27,10 +27,10 @@ Interruption::~Interruption() { pthread_sigmask(SIG_SETMASK, &blocked_before_, n
 
 bool Interruption::comes_before(agent::Time until, int descriptor) {
   while (!has_come_) {
-    const agent::Time now = agent::steady_now();
+    const agent::Time now = steady_now();
     has_come_ = now >= end_;
     if (has_come_ || now >= until) break;
-    const timespec timeout = agent::to_timespec(std::min(until, end_) - now);
+    const timespec timeout = to_timespec(std::min(until, end_) - now);
     std::array<pollfd, 2> both{pollfd{signals_.get(), POLLIN, 0}, pollfd{descriptor, POLLIN, 0}};
     if (::ppoll(both.data(), both.size(), &timeout, nullptr) <= 0) continue;
     signalfd_siginfo signal{};

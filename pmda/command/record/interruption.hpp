@@ -6,7 +6,7 @@
 
 #include <csignal>
 
-#include "collector/engine/descriptor.hpp"
+#include "base/descriptor.hpp"
 #include "collector/engine/types.hpp"
 
 namespace pcp::trace::command {
@@ -29,7 +29,7 @@ class Interruption {
 
  private:
   sigset_t blocked_before_{};
-  agent::Descriptor signals_;  // a signalfd
+  Descriptor signals_;  // a signalfd
   agent::Time end_ = agent::Time::max();
   bool has_come_ = false;
 };

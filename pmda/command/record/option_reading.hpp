@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "wire/result.hpp"
+#include "base/result.hpp"
 
 namespace pcp::trace::command {
 

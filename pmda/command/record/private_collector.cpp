@@ -9,8 +9,8 @@
 #include <mutex>
 #include <utility>
 
-#include "collector/engine/clock.hpp"
-#include "collector/engine/heap.hpp"
+#include "base/clock.hpp"
+#include "base/heap.hpp"
 
 namespace pcp::trace::command {
 
@@ -58,12 +58,12 @@ agent::Collector::Options collector_options(agent::Time interval, std::string so
 }  // namespace
 
 Result<std::unique_ptr<PrivateCollector>> PrivateCollector::create(agent::Time interval) {
-  agent::free_without_delay();
+  free_without_delay();
   Result<PrivateDirectory> directory = PrivateDirectory::create();
   if (!directory) return directory.error();
   std::unique_ptr<PrivateCollector> made(new PrivateCollector(*std::move(directory)));
   made->interval_ = interval;
-  made->begin_ = agent::steady_now();
+  made->begin_ = steady_now();
   made->collector_ = std::make_unique<agent::Collector>(
       collector_options(interval, made->directory_.socket()), add_to_log, made->begin_);
   if (const Result<void> listening = made->collector_->listen(); !listening)

@@ -25,15 +25,15 @@ constexpr std::string_view kTemplate = "XXXXXX";
 constexpr mode_t kRootsMode = S_IRWXU | S_IXGRP | S_IXOTH;
 
 // Does not follow a symbolic link.
-agent::Descriptor open_directory(const std::string& path) {
-  return agent::Descriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+Descriptor open_directory(const std::string& path) {
+  return Descriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-bool try_lock(const agent::Descriptor& directory) {
+bool try_lock(const Descriptor& directory) {
   return ::flock(directory.get(), LOCK_EX | LOCK_NB) == 0;
 }
 
-bool is_at(const agent::Descriptor& directory, const std::string& path) {
+bool is_at(const Descriptor& directory, const std::string& path) {
   struct stat its {};
   struct stat there {};
   return ::fstat(directory.get(), &its) == 0 && ::lstat(path.c_str(), &there) == 0 &&
@@ -41,7 +41,7 @@ bool is_at(const agent::Descriptor& directory, const std::string& path) {
 }
 
 // True if it is this user's, and closed to others; root's may allow passing.
-bool is_ours(const agent::Descriptor& directory) {
+bool is_ours(const Descriptor& directory) {
   struct stat its {};
   return ::fstat(directory.get(), &its) == 0 && its.st_uid == ::geteuid() &&
          (its.st_mode & 07777 & ~kRootsMode) == 0;
@@ -59,7 +59,7 @@ void remove_abandoned(const std::string& parent) {
   for (const auto& entry : std::filesystem::directory_iterator(parent, error)) {
     const std::string name = entry.path().filename();
     if (!name.starts_with(kPrefix) || name.size() != kPrefix.size() + kTemplate.size()) continue;
-    const agent::Descriptor directory = open_directory(entry.path());
+    const Descriptor directory = open_directory(entry.path());
     if (!directory || !is_ours(directory) || !try_lock(directory)) continue;
     ::unlinkat(directory.get(), "socket", 0);
     ::rmdir(entry.path().c_str());  // fails if anything else is in it
@@ -75,7 +75,7 @@ std::string PrivateDirectory::usual_parent() {
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
   if (runtime == nullptr || runtime[0] != '/' || ::strnlen(runtime, kMostBytes + 1) > kMostBytes)
     return "/tmp";
-  const agent::Descriptor directory = open_directory(runtime);
+  const Descriptor directory = open_directory(runtime);
   return directory && is_ours(directory) ? runtime : "/tmp";
 }
 
@@ -85,7 +85,7 @@ Result<PrivateDirectory> PrivateDirectory::create(const std::string& parent) {
     std::string path = parent + "/" + std::string(kPrefix) + std::string(kTemplate);
     if (::mkdtemp(path.data()) == nullptr)
       return Error{"cannot make a directory in " + parent + ": " + std::strerror(errno)};
-    agent::Descriptor directory = open_directory(path);
+    Descriptor directory = open_directory(path);
     // Until it is locked, another process may take it for abandoned and remove it.
     const bool is_locked = directory && (try_lock(directory) || errno != EWOULDBLOCK);
     if (is_locked && is_at(directory, path)) {

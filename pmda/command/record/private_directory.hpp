@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
-#include "collector/engine/descriptor.hpp"
-#include "wire/result.hpp"
+#include "base/descriptor.hpp"
+#include "base/result.hpp"
 
 namespace pcp::trace::command {
 
@@ -25,7 +25,7 @@ class PrivateDirectory {
   std::string socket() const { return path_ + "/socket"; }
 
  private:
-  PrivateDirectory(std::string path, agent::Descriptor lock)
+  PrivateDirectory(std::string path, Descriptor lock)
       : path_(std::move(path)), lock_(std::move(lock)) {}
 
   // XDG_RUNTIME_DIR, or /run for root: other users cannot recreate the removed directory there.
@@ -33,7 +33,7 @@ class PrivateDirectory {
   static std::string usual_parent();
 
   std::string path_;
-  agent::Descriptor lock_;  // the directory; its lock marks it as used
+  Descriptor lock_;  // the directory; its lock marks it as used
 };
 
 }  // namespace pcp::trace::command

@@ -17,9 +17,9 @@
 #include <string>
 #include <utility>
 
-#include "collector/engine/clock.hpp"
-#include "collector/engine/heap.hpp"
-#include "collector/engine/write_all.hpp"
+#include "base/clock.hpp"
+#include "base/descriptor.hpp"
+#include "base/heap.hpp"
 #include "command/complaint.hpp"
 #include "command/model/archive_reader.hpp"
 #include "command/page/page.hpp"
@@ -82,11 +82,11 @@ Recording::Settings settings_of(const RecordOptions& options) {
 
 void record_until_end(Child& child, PrivateCollector& collector, Recording& recording, bool waits) {
   while (!child.wait_until(recording.next())) static_cast<void>(recording.take_next());
-  const agent::Time end = agent::steady_now();
+  const agent::Time end = steady_now();
   // Processes first, then their data.
   while ((child.has_descendants() || !collector.is_quiet()) &&
-         (waits || agent::steady_now() < end + kPatience)) {
-    const agent::Time now = agent::steady_now();
+         (waits || steady_now() < end + kPatience)) {
+    const agent::Time now = steady_now();
     if (now >= recording.next()) static_cast<void>(recording.take_next());
     if (child.is_interrupted_before(now + (now < end + kPatience ? kLook : kLaterLook))) break;
   }
@@ -95,7 +95,7 @@ void record_until_end(Child& child, PrivateCollector& collector, Recording& reco
 
 // A reader that left early, like `| head`, is no error.
 Result<void> print(int descriptor, const std::string& text) {
-  const int error = agent::write_all(descriptor, text);
+  const int error = write_all(descriptor, text);
   if (error == 0 || error == EPIPE) return {};
   return Error{std::string("cannot write the summary: ") + std::strerror(error)};
 }
@@ -231,7 +231,7 @@ int record_host(const RecordOptions& options) {
   Recording::Settings settings = settings_of(options);
   settings.what = options.host;
   settings.host = (*source)->host_name();
-  settings.begin = agent::steady_now();
+  settings.begin = steady_now();
   if (options.duration) interruption->come_at(settings.begin + *options.duration);
   Result<std::unique_ptr<Recording>> made = Recording::begin(settings, **source);
   if (!made) return fail(made.error().message);
@@ -256,7 +256,7 @@ int record(int argc, char* const* argv) {
     std::cout << kRecordUsage;
     return 0;
   }
-  agent::keep_freed_memory();
+  keep_freed_memory();
   return options->host.empty() ? record_command(*options) : record_host(*options);
 }
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "collector/engine/clock.hpp"
+#include "base/clock.hpp"
 #include "command/model/recorded_metrics.hpp"
 
 namespace pcp::trace::command {
@@ -135,7 +135,7 @@ agent::Time Recording::between_distributions(agent::Time now) const {
 }
 
 Result<void> Recording::take_next() {
-  const agent::Time now = agent::steady_now();
+  const agent::Time now = steady_now();
   if (now < next_sample()) return take_events(clock_.now(), now);
   const bool with_distributions = now >= distributions_at_ + between_distributions(now);
   if (with_distributions) distributions_at_ = now;
@@ -146,7 +146,7 @@ Result<void> Recording::take_next() {
 }
 
 Result<void> Recording::finish(const std::string& missing) {
-  const std::int64_t interval = (agent::steady_now() - begin_) / interval_;
+  const std::int64_t interval = (steady_now() - begin_) / interval_;
   // An interval that has ended, but whose sample is not due yet.
   if (interval > intervals_) static_cast<void>(take_next());
   // The unfinished interval is taken as if it had ended.

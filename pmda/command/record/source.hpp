@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "base/result.hpp"
 #include "collector/engine/types.hpp"
 #include "command/archive/sample.hpp"
 #include "command/model/labels.hpp"
 #include "metrics/pmapi.hpp"
-#include "wire/result.hpp"
 
 namespace pcp::trace::command {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "collector/engine/clock.hpp"
+#include "base/clock.hpp"
 #include "command/archive/archive_records.hpp"
 
 namespace pcp::trace::command {
@@ -13,7 +13,7 @@ class WallClock {
  public:
   // At least the previous stamp.
   Stamp now() {
-    const timespec now = agent::to_timespec(agent::wall_now());
+    const timespec now = to_timespec(wall_now());
     last_ = std::max(last_, Stamp{now.tv_sec, static_cast<std::int32_t>(now.tv_nsec)});
     return last_;
   }

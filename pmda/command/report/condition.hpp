@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/result.hpp"
 #include "command/model/model.hpp"
-#include "wire/result.hpp"
 
 namespace pcp::trace::command {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "collector/engine/clock.hpp"
+#include "base/clock.hpp"
 #include "command/archive/recording_folder.hpp"
 #include "command/model/archive_source.hpp"
 #include "metrics/pmapi.hpp"
@@ -35,8 +35,8 @@ std::string in_one_line(std::string_view problem) {
 
 // Resolves the options for archives from `begin` to `end`.
 Result<Window> parse_window(const ReportOptions& options, Moment begin, Moment end) {
-  const timespec first = agent::to_timespec(begin.time_since_epoch());
-  const timespec last = agent::to_timespec(end.time_since_epoch());
+  const timespec first = to_timespec(begin.time_since_epoch());
+  const timespec last = to_timespec(end.time_since_epoch());
   timespec start{};
   timespec finish{};
   timespec origin{};

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "base/result.hpp"
 #include "command/model/archive_changes.hpp"
 #include "command/model/archive_reader.hpp"
 #include "command/report/report_options.hpp"
-#include "wire/result.hpp"
 
 namespace pcp::trace::command {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/result.hpp"
 #include "command/report/condition.hpp"
-#include "wire/result.hpp"
 
 namespace pcp::trace::command {
 

@@ -16,7 +16,8 @@
 #include <ctime>
 #include <vector>
 
-#include "collector/engine/escape.hpp"
+#include "base/escape.hpp"
+#include "base/utf8.hpp"
 #include "metrics/pmapi.hpp"
 
 namespace pcp::trace::command {
@@ -57,41 +58,24 @@ std::string in_millions(double number) {
   return three_digits(size) + " " + kSigns[sign];
 }
 
-// The first character of valid UTF-8, and its code point.
-struct Character {
-  std::string_view bytes;
-  wchar_t number;
-};
-
-Character first_character(std::string_view text) {
-  const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return {text.substr(0, 1), static_cast<wchar_t>(lead)};
-  const std::size_t length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-  unsigned number = lead & (0x7fU >> length);
-  for (std::size_t i = 1; i < length && i < text.size(); ++i)
-    number = number << 6 | (byte(i) & 0x3fU);
-  return {text.substr(0, length), static_cast<wchar_t>(number)};
-}
-
 // Characters that change the display instead of showing: writing direction, invisible ones.
-bool is_invisible(wchar_t c) {
+bool is_invisible(char32_t c) {
   return c == 0xad || c == 0x61c || (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
          (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb) ||
          (c >= 0xe0000 && c <= 0xe0fff);
 }
 
 std::size_t stays_in_utf8_terminal(std::string_view text) {
-  const std::size_t length = agent::stays_in_name(text);
+  const std::size_t length = stays_in_name(text);
   return length > 0 && !is_invisible(first_character(text).number) ? length : 0;
 }
 
 std::size_t stays_in_ascii_terminal(std::string_view text) {
-  return agent::stays_in_name(text) == 1 ? 1 : 0;
+  return stays_in_name(text) == 1 ? 1 : 0;
 }
 
-std::size_t width_of(const Character& character) {
-  const int columns = ::wcwidth(character.number);
+std::size_t width_of(const Utf8Character& character) {
+  const int columns = ::wcwidth(static_cast<wchar_t>(character.number));
   return columns < 0 ? 1 : static_cast<std::size_t>(columns);
 }
 
@@ -106,7 +90,7 @@ std::vector<Piece> pieces_of(std::string_view text, bool is_utf8) {
   std::vector<Piece> pieces;
   while (!text.empty()) {
     Piece piece{"", stays(text) > 0 ? width_of(first_character(text)) : 4};
-    agent::take_escaped(text, piece.text, stays);
+    take_escaped(text, piece.text, stays);
     pieces.push_back(std::move(piece));
   }
   return pieces;
@@ -309,9 +293,9 @@ std::size_t columns_of(std::string_view text) {
       text.remove_prefix(std::min(text.find('m') + 1, text.size()));
       continue;
     }
-    const Character first = first_character(text);
+    const Utf8Character first = first_character(text);
     columns += width_of(first);
-    text.remove_prefix(first.bytes.size());
+    text.remove_prefix(std::max<std::size_t>(first.bytes, 1));
   }
   return columns;
 }

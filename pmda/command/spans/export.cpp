@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "collector/engine/write_all.hpp"
+#include "base/descriptor.hpp"
 #include "command/complaint.hpp"
 #include "command/model/guarded_reading.hpp"
 #include "command/model/recorded_spans.hpp"
@@ -54,7 +54,7 @@ int write(const Collected& all, const std::string& path) {
     return fail(path + ": not written: no transaction was captured", kExportFailed);
   const std::string document = chrome_trace(all.traces);
   if (path == "-") {
-    if (const int error = agent::write_all(STDOUT_FILENO, document); error != 0)
+    if (const int error = write_all(STDOUT_FILENO, document); error != 0)
       return fail(path + ": " + std::strerror(error), kExportFailed);
   } else if (const Result<void> replaced = replace_file(path, document); !replaced) {
     return fail(path + ": " + replaced.error().message, kExportFailed);

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "collector/engine/printable.hpp"
+#include "base/escape.hpp"
 #include "command/pcp_values.hpp"
 #include "command/report/report_input.hpp"
 #include "command/spans/span_host.hpp"
@@ -60,7 +60,7 @@ std::string names_of(const std::vector<std::string>& recordings) {
   if (recordings.empty()) return "none in this directory";
   std::string names;
   for (std::size_t i = 0; i < std::min(recordings.size(), kMostNames); ++i)
-    names += (i == 0 ? "" : ", ") + agent::printable(recordings[i], kLongestName);
+    names += (i == 0 ? "" : ", ") + printable(recordings[i], kLongestName);
   if (recordings.size() > kMostNames)
     names += " and " + std::to_string(recordings.size() - kMostNames) + " more";
   return names;

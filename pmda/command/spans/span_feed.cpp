@@ -11,8 +11,8 @@
 #include <thread>
 #include <utility>
 
-#include "collector/engine/clock.hpp"
-#include "collector/engine/descriptor.hpp"
+#include "base/clock.hpp"
+#include "base/descriptor.hpp"
 #include "command/spans/span_host.hpp"
 
 namespace pcp::trace::command {
@@ -66,7 +66,7 @@ struct SpanFeed::Queue {
   std::mutex mutex;
   std::condition_variable has_room;
   std::vector<HostNews> news;
-  const agent::Descriptor bell;
+  const Descriptor bell;
 
   // A host's thread waits for the answer to a question.
   struct Question {
@@ -96,7 +96,7 @@ class Reporter {
   // Runs a call that may wait for the host.
   template <typename Question>
   auto ask(Question question) {
-    queue_->note_question(number_, agent::steady_now());
+    queue_->note_question(number_, steady_now());
     auto answer = question();
     queue_->note_question(number_, {});
     return answer;
@@ -112,7 +112,7 @@ class Reporter {
       say_trouble(begun.error().message);
       return false;
     }
-    if (!has_worked_) began_ = agent::steady_now();
+    if (!has_worked_) began_ = steady_now();
     if (is_away_) {
       HostNews news = made();
       news.is_back = true;
@@ -139,7 +139,7 @@ class Reporter {
         queue_->put(std::move(news));
       }
       if (fetched->must_ask_again && !ask([this] { return host_.ask_for(filter_); })) return;
-      if (is_silent_ && agent::steady_now() - began_ >= kSilence) say_facts();
+      if (is_silent_ && steady_now() - began_ >= kSilence) say_facts();
       if (!is_behind) std::this_thread::sleep_for(kBetweenFetches);
     }
   }
@@ -195,7 +195,7 @@ std::vector<HostNews> SpanFeed::take() {
   ::eventfd_read(queue_->bell.get(), &rung);
   std::vector<HostNews> taken = std::exchange(queue_->news, {});
   queue_->has_room.notify_all();
-  queue_->add_mute_hosts(taken, agent::steady_now());
+  queue_->add_mute_hosts(taken, steady_now());
   return taken;
 }
 

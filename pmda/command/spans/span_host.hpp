@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "base/result.hpp"
 #include "command/spans/host_facts.hpp"
 #include "command/traces/span_event.hpp"
 #include "command/traces/span_request.hpp"
-#include "wire/result.hpp"
 
 namespace pcp::trace::command {
 

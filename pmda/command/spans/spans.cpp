@@ -7,7 +7,7 @@
 #include <csignal>
 #include <iostream>
 
-#include "collector/engine/write_all.hpp"
+#include "base/descriptor.hpp"
 #include "command/complaint.hpp"
 #include "command/report/waterfall.hpp"
 #include "command/spans/open_transactions.hpp"
@@ -22,7 +22,7 @@ namespace {
 enum SpansStatus { kSpansDone = 0, kNoSpans = 1, kSpansWrongUsage = 2 };
 
 // False if the reader has left, like `| head`.
-bool print(const std::string& text) { return agent::write_all(STDOUT_FILENO, text) == 0; }
+bool print(const std::string& text) { return write_all(STDOUT_FILENO, text) == 0; }
 
 int show_traces(const SpansOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);

@@ -7,7 +7,7 @@
 #include <iostream>
 #include <string>
 
-#include "collector/engine/clock.hpp"
+#include "base/clock.hpp"
 #include "command/complaint.hpp"
 #include "command/report/shown.hpp"
 #include "command/spans/explanation.hpp"
@@ -35,8 +35,8 @@ class Watch {
 
   Watched run(Interruption& interruption) {
     while (!is_enough_ && hosts_left_ > 0 &&
-           !interruption.comes_before(agent::steady_now() + kLook, feed_.descriptor())) {
-      const agent::Time now = agent::steady_now();
+           !interruption.comes_before(steady_now() + kLook, feed_.descriptor())) {
+      const agent::Time now = steady_now();
       for (HostNews& news : feed_.take()) note(news, now);
       give(assembly_.take_finished(now));
     }
@@ -94,7 +94,7 @@ Watched watch(const WatchOptions& options, Interruption& interruption, const cha
               const std::function<bool(const SpanTrace&)>& take) {
   // By default PCP's library waits 5 seconds before it reconnects, and later up to 80.
   ::setenv("PMCD_RECONNECT_TIMEOUT", "1,2,5", 0);
-  if (options.duration) interruption.come_at(agent::steady_now() + *options.duration);
+  if (options.duration) interruption.come_at(steady_now() + *options.duration);
   return Watch(options, word, take).run(interruption);
 }
 

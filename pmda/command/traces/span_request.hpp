@@ -6,8 +6,8 @@
 
 #include <string>
 
+#include "base/result.hpp"
 #include "metrics/pmapi.hpp"
-#include "wire/result.hpp"
 
 namespace pcp::trace::command {
 

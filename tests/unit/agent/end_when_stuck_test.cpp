@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "collector/engine/clock.hpp"
+#include "base/clock.hpp"
 
 namespace pcp::trace::agent {
 

@@ -14,9 +14,9 @@
 
 #include <gtest/gtest.h>
 
+#include "base/clock.hpp"
 #include "delivery/slow_spans.hpp"
 #include "record/recorder.hpp"
-#include "wire/steady_clock.hpp"
 
 namespace pcp::trace::client {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "wire/steady_clock.hpp"
+#include "base/clock.hpp"
 
 namespace pcp::trace::client {
 namespace {

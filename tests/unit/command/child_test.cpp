@@ -13,7 +13,7 @@
 
 #include <gtest/gtest.h>
 
-#include "collector/engine/clock.hpp"
+#include "base/clock.hpp"
 
 namespace pcp::trace::command {
 namespace {
@@ -26,7 +26,7 @@ constexpr auto kForEver = 1h;
 int status_of(const std::vector<std::string>& words, const EnvironmentChanges& changes = {}) {
   Child child;
   EXPECT_EQ(child.start(words, changes), 0);
-  EXPECT_TRUE(child.wait_until(agent::steady_now() + kForEver));
+  EXPECT_TRUE(child.wait_until(steady_now() + kForEver));
   return child.exit_status();
 }
 
@@ -63,10 +63,10 @@ TEST(Child, ThatCannotBeExecutedSaysWhy) {
 TEST(Child, IsWaitedForOnlySoLong) {
   Child child;
   ASSERT_EQ(child.start({"sleep", "3600"}, {}), 0);
-  EXPECT_FALSE(child.wait_until(agent::steady_now() + 1ms));
-  EXPECT_FALSE(child.wait_until(agent::steady_now() - 1s));
+  EXPECT_FALSE(child.wait_until(steady_now() + 1ms));
+  EXPECT_FALSE(child.wait_until(steady_now() - 1s));
   ::kill(::getpid(), SIGTERM);
-  EXPECT_TRUE(child.wait_until(agent::steady_now() + kForEver));
+  EXPECT_TRUE(child.wait_until(steady_now() + kForEver));
 }
 
 TEST(Child, GetsTheSignalsThatSomebodySendsUs) {
@@ -74,7 +74,7 @@ TEST(Child, GetsTheSignalsThatSomebodySendsUs) {
     Child child;
     ASSERT_EQ(child.start({"sleep", "3600"}, {}), 0);
     ::kill(::getpid(), signal);
-    ASSERT_TRUE(child.wait_until(agent::steady_now() + kForEver));
+    ASSERT_TRUE(child.wait_until(steady_now() + kForEver));
     EXPECT_EQ(child.exit_status(), 128 + signal);
   }
 }
@@ -93,7 +93,7 @@ TEST(Child, GetsTheSignalsThatItsGroupWasSentBeforeItCame) {
     Child child;
     ::kill(0, SIGTERM);
     child.start({"sleep", "3600"}, {});
-    child.wait_until(agent::steady_now() + kForEver);
+    child.wait_until(steady_now() + kForEver);
     ::_exit(child.exit_status());
   };
   EXPECT_EXIT(live(), testing::ExitedWithCode(128 + SIGTERM), "");

@@ -13,7 +13,7 @@
 
 #include <gtest/gtest.h>
 
-#include "collector/engine/descriptor.hpp"
+#include "base/descriptor.hpp"
 #include "support/scratch_directory.hpp"
 
 namespace pcp::trace::command {
@@ -69,7 +69,7 @@ TEST_F(Page, ReplacesTheOneThatIsThere) {
 TEST_F(Page, IsWrittenToWhatIsNoFile) {
   const std::filesystem::path pipe = directory_ / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0666), 0);
-  const agent::Descriptor reader(::open(pipe.c_str(), O_RDONLY | O_NONBLOCK));
+  const Descriptor reader(::open(pipe.c_str(), O_RDONLY | O_NONBLOCK));
   ASSERT_EQ(::fcntl(reader.get(), F_SETPIPE_SZ, 1 << 20), 1 << 20);
   ASSERT_TRUE(write_page(Model{}, pipe));
   EXPECT_TRUE(std::filesystem::is_fifo(pipe));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "wire/result.hpp"
+#include "base/result.hpp"
 
 #include <memory>
 #include <string>

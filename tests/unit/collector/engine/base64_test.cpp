@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "collector/engine/base64.hpp"
+#include "base/base64.hpp"
 
 #include <random>
 #include <string>

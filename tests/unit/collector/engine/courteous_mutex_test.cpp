@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "collector/engine/courteous_mutex.hpp"
+#include "base/courteous_mutex.hpp"
 
 #include <atomic>
 #include <string>

@@ -2,7 +2,7 @@
 // Reports of sessions about their transactions in flight.
 #include <unistd.h>
 
-#include "collector/engine/clock.hpp"
+#include "base/clock.hpp"
 #include "collector/ingest/session_table.hpp"
 #include "collector/shared.hpp"
 #include "support/all_tags.hpp"

@@ -16,8 +16,8 @@
 #include <fstream>
 #include <set>
 
-#include "collector/engine/clock.hpp"
-#include "collector/engine/descriptor.hpp"
+#include "base/clock.hpp"
+#include "base/descriptor.hpp"
 #include "pcp/trace.h"
 #include "support/error_of.hpp"
 #include "unit/collector/ingest/collector_fixture.hpp"

@@ -4,7 +4,7 @@
 #include <limits>
 #include <ostream>
 
-#include "collector/engine/clock.hpp"
+#include "base/clock.hpp"
 #include "unit/collector/ingest/collector_fixture.hpp"
 
 namespace pcp::trace::agent {

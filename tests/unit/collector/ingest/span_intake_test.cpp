@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "collector/engine/clock.hpp"
+#include "base/clock.hpp"
 #include "unit/collector/ingest/collector_fixture.hpp"
 #include "wire/events.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include "collector/engine/clock.hpp"
+#include "base/clock.hpp"
 #include "unit/collector/ingest/collector_fixture.hpp"
 #include "wire/legacy.hpp"
 

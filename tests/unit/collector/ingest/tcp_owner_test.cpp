@@ -14,7 +14,7 @@
 
 #include <gtest/gtest.h>
 
-#include "collector/engine/descriptor.hpp"
+#include "base/descriptor.hpp"
 #include "collector/ingest/listener.hpp"
 
 namespace pcp::trace::agent {

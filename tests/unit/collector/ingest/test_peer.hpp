@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collector/engine/descriptor.hpp"
+#include "base/descriptor.hpp"
 #include "wire/batch.hpp"
 #include "wire/delta.hpp"
 #include "wire/frame.hpp"

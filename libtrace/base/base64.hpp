@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace pcp::trace::agent {
+namespace pcp::trace {
 
 // Appends the base64 text of the bytes to `out`.
 void encode_base64(std::string_view bytes, std::string& out);
@@ -15,4 +15,4 @@ void encode_base64(std::string_view bytes, std::string& out);
 // bytes; `out` may have grown nevertheless.
 bool decode_base64(std::string_view text, std::string& out);
 
-}  // namespace pcp::trace::agent
+}  // namespace pcp::trace

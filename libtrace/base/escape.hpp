@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace pcp::trace::agent {
+namespace pcp::trace {
 
 // Gives the number of bytes at the front that stay as they are; 0: escape the first byte. Requires:
 // the text is not empty.
@@ -16,18 +16,29 @@ using EscapeRule = std::size_t (*)(std::string_view text);
 // For PCP's tools: valid UTF-8 without control characters.
 std::size_t stays_in_name(std::string_view text);
 
-// For JSON, which has its own escapes for ASCII's control characters.
-std::size_t stays_in_label(std::string_view text);
-
 // For a quoted part of a log line: printable ASCII without quotes and backslashes.
 std::size_t stays_in_log(std::string_view text);
 
 // For a word in a file that is parsed again: printable ASCII without blanks and backslashes.
 std::size_t stays_in_file(std::string_view text);
 
+// Escapes every byte.
+std::size_t none_stays(std::string_view text);
+
 // Moves one character from `text` to `out`, or appends its first byte as \xNN.
 void take_escaped(std::string_view& text, std::string& out, EscapeRule stays);
 
 std::string escaped(std::string_view text, EscapeRule stays);
 
-}  // namespace pcp::trace::agent
+// The most bytes of a shown name. Every tag that needs no \xNN fits.
+inline constexpr std::size_t kMaxShownBytes = 254;
+
+// Gives valid UTF-8 without control bytes and leading blanks, fit for PCP's tools. Text longer than
+// `most` bytes is cut between two characters, and ends in "...".
+std::string printable(std::string_view text, std::size_t most);
+
+// The same as a JSON string, in quotes. Leading blanks stay; ASCII's control bytes get JSON's
+// escapes, which do not count toward `most`.
+std::string json_string(std::string_view text, std::size_t most);
+
+}  // namespace pcp::trace

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace pcp::trace::agent {
+namespace pcp::trace {
 
 class KeyedHash {
  public:
@@ -19,4 +19,4 @@ class KeyedHash {
   std::array<std::uint64_t, 2> key_{};
 };
 
-}  // namespace pcp::trace::agent
+}  // namespace pcp::trace

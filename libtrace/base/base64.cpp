@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "collector/engine/base64.hpp"
+#include "base/base64.hpp"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
-namespace pcp::trace::agent {
+namespace pcp::trace {
 
 namespace {
 
@@ -60,4 +60,4 @@ bool decode_base64(std::string_view text, std::string& out) {
   return decode_group(text.substr(0, 4 - padding), out);
 }
 
-}  // namespace pcp::trace::agent
+}  // namespace pcp::trace

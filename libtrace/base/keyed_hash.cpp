@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "collector/engine/keyed_hash.hpp"
+#include "base/keyed_hash.hpp"
 
 #include <sys/auxv.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstring>
 
-namespace pcp::trace::agent {
+namespace pcp::trace {
 
 namespace {
 
@@ -59,4 +59,4 @@ std::uint64_t KeyedHash::operator()(std::string_view text, std::uint64_t tweak) 
   return state.v0 ^ state.v1 ^ state.v2 ^ state.v3;
 }
 
-}  // namespace pcp::trace::agent
+}  // namespace pcp::trace

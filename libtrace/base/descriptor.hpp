@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A file descriptor that closes itself.
+// A file descriptor that closes itself, and write_all(), which gives the error that streams hide.
 #pragma once
 
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstddef>
+#include <string_view>
 #include <utility>
 
-namespace pcp::trace::agent {
+namespace pcp::trace {
 
 class Descriptor {
  public:
@@ -34,4 +37,16 @@ class Descriptor {
   int number_ = -1;
 };
 
-}  // namespace pcp::trace::agent
+// Writes all bytes. Gives 0 or the errno.
+inline int write_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    if (written == 0) return EIO;  // a broken file system: retrying would never end
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+}  // namespace pcp::trace

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace pcp::trace::agent {
+namespace pcp::trace {
 
 // The real size of an allocation: 8 bytes more, in steps of 16, at least 32.
 constexpr std::size_t heap_bytes(std::size_t wanted) {
@@ -32,4 +32,4 @@ inline void keep_freed_memory() {
   ::mallopt(M_TRIM_THRESHOLD, 64 * kMiB);
 }
 
-}  // namespace pcp::trace::agent
+}  // namespace pcp::trace

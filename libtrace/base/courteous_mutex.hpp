@@ -11,9 +11,9 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "wire/mutex.hpp"
+#include "base/mutex.hpp"
 
-namespace pcp::trace::agent {
+namespace pcp::trace {
 
 class TRACE_LOCKABLE CourteousMutex {
  public:
@@ -64,4 +64,4 @@ class TRACE_SCOPED_LOCK CourteousLock {
   CourteousMutex& mutex_;
 };
 
-}  // namespace pcp::trace::agent
+}  // namespace pcp::trace
