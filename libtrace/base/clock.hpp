@@ -25,21 +25,19 @@ inline std::uint64_t coarse_now_ns() { return read_ns(CLOCK_MONOTONIC_COARSE); }
 // The processor time of the calling thread.
 inline std::uint64_t thread_cpu_ns() { return read_ns(CLOCK_THREAD_CPUTIME_ID); }
 
-// now_ns() for waits of the standard library and Asio.
-using SteadyTime = std::chrono::steady_clock::time_point;
-inline SteadyTime steady_time(std::uint64_t ns) { return SteadyTime(std::chrono::nanoseconds(ns)); }
-inline SteadyTime present_time() { return steady_time(now_ns()); }
+using Duration = std::chrono::nanoseconds;
 
-// now_ns() as a duration.
-inline std::chrono::nanoseconds steady_now() { return present_time().time_since_epoch(); }
+// A reading of the steady clock, as the standard library and Asio take it.
+using Instant = std::chrono::time_point<std::chrono::steady_clock, Duration>;
+inline Instant instant_at(std::uint64_t ns) { return Instant(Duration(ns)); }
+inline Instant steady_now() { return instant_at(now_ns()); }
 
-// The wall clock, since 1970. It may be set, also backwards.
-inline std::chrono::nanoseconds wall_now() {
-  return std::chrono::nanoseconds(read_ns(CLOCK_REALTIME));
-}
+// A reading of the wall clock, which may be set, also backwards.
+using WallTime = std::chrono::time_point<std::chrono::system_clock, Duration>;
+inline WallTime wall_now() { return WallTime(Duration(read_ns(CLOCK_REALTIME))); }
 
 // The form that system calls take.
-inline timespec to_timespec(std::chrono::nanoseconds time) {
+inline timespec to_timespec(Duration time) {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
   return {static_cast<time_t>(seconds.count()), static_cast<long>((time - seconds).count())};
 }

@@ -15,7 +15,7 @@ namespace pcp::trace::agent {
 
 namespace {
 
-constexpr Time kNow{0};
+constexpr Instant kNow{};
 
 ssize_t push(void* queue, const char* text, std::size_t size) {
   static_cast<LogQueue*>(queue)->push({text, size});
@@ -50,7 +50,7 @@ DiskThread::~DiskThread() {
 
 void DiskThread::run() {
   pthread_setname_np(pthread_self(), "disk");
-  Time next = kNow;
+  Instant next = kNow;
   for (bool first = true, last = false; !last; first = false) {
     last = ending_;
     try {

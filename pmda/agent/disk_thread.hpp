@@ -28,7 +28,7 @@ class DiskThread {
   DiskThread& operator=(const DiskThread&) = delete;
 
   // Returns after the first attempt to save the numbers, or after `at_most`.
-  void wait_for_first_save(Time at_most) const { first_saved_.wait_for(at_most); }
+  void wait_for_first_save(Duration at_most) const { first_saved_.wait_for(at_most); }
 
   // New numbers may have been seen: saves them soon. Thread: any.
   void save_numbers() { queue_.wake(); }

@@ -36,11 +36,10 @@ void LogQueue::wake() {
   changed_.notify_one();
 }
 
-LogQueue::Taken LogQueue::take(Time until) {
-  const std::chrono::steady_clock::time_point deadline(until);
+LogQueue::Taken LogQueue::take(Instant until) {
   const Lock lock(mutex_);
   while (!woken_ && queued_.text.empty() && queued_.lost_lines == 0) {
-    if (!changed_.wait_until(mutex_, deadline)) break;
+    if (!changed_.wait_until(mutex_, until)) break;
   }
   woken_ = false;
   return std::exchange(queued_, {});

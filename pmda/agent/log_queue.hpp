@@ -29,7 +29,7 @@ class LogQueue {
     std::uint64_t lost_lines = 0;  // after this text
   };
   // Waits for text, for wake() or until a time, and takes the queued text. Thread: the disk thread.
-  Taken take(Time until);
+  Taken take(Instant until);
 
  private:
   Mutex mutex_;  // held for moments only

@@ -67,7 +67,7 @@ void keep_time_zone() { setenv("TZ", ":/etc/localtime", 0); }
 
 // Numbers are reserved before the first ones are given, unless the disk hangs: pmcd gives a new
 // agent three seconds.
-constexpr Time kWaitForReserve = std::chrono::seconds(1);
+constexpr Duration kWaitForReserve = std::chrono::seconds(1);
 
 // A hanging disk may delay the process's end at most this long.
 constexpr int kWaitAtEndSeconds = 20;
@@ -125,7 +125,7 @@ int run(Options options) {
   Privileges users = privileges(options);
   SpanMonitors monitors(collector.spans(), users, options.capture, log_info);
   metrics.set_span_desk(monitors);
-  StoreRequests stores(metrics, users, monitors, [&](Time now) { collector.reset(now); });
+  StoreRequests stores(metrics, users, monitors, [&](Instant now) { collector.reset(now); });
   NumberKeeper numbers(file, reader, log_warning, steady_now);
   MainLoop loop;  // blocks signals, also for the threads that start later
   DiskThread disk(numbers);
@@ -138,9 +138,9 @@ int run(Options options) {
       const std::uint64_t changes = reader.changes();
       if (std::exchange(seen, changes) != changes) disk.save_numbers();
     };
-    const auto look = [&]() -> std::optional<Time> {
-      const Time now = steady_now();
-      const std::optional<Time> next = monitors.end_idle(now);
+    const auto look = [&]() -> std::optional<Duration> {
+      const Instant now = steady_now();
+      const std::optional<Instant> next = monitors.end_idle(now);
       return next ? std::optional(*next - now) : std::nullopt;
     };
     loop.run(

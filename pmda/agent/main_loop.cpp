@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::array kSignals{SIGTERM, SIGINT, SIGHUP};
 
-constexpr Time kShortestWait = std::chrono::milliseconds(10);
+constexpr Duration kShortestWait = std::chrono::milliseconds(10);
 
 volatile sig_atomic_t ended = 0;  // the signal's number
 volatile sig_atomic_t hung_up = 0;
@@ -51,11 +51,11 @@ MainLoop::MainLoop() {
 
 void MainLoop::run(Bridge& bridge, const std::function<void()>& after_request,
                    const std::function<void()>& on_hangup,
-                   const std::function<std::optional<Time>()>& look) {
+                   const std::function<std::optional<Duration>()>& look) {
   pollfd pmcd{bridge.descriptor(), POLLIN, 0};
   for (;;) {
     timespec pause{};
-    const std::optional<Time> wait = look();
+    const std::optional<Duration> wait = look();
     if (wait) pause = to_timespec(std::max(*wait, kShortestWait));
     const int ready = ppoll(&pmcd, 1, wait ? &pause : nullptr, &unblocked_);
     if (ended != 0) {

@@ -22,7 +22,7 @@ class MainLoop {
   // returns the time until its next call; nothing: not before the next request.
   void run(Bridge& bridge, const std::function<void()>& after_request,
            const std::function<void()>& on_hangup,
-           const std::function<std::optional<Time>()>& look);
+           const std::function<std::optional<Duration>()>& look);
 
  private:
   sigset_t unblocked_;  // while waiting

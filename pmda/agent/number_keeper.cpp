@@ -11,17 +11,17 @@ namespace {
 
 // The pause after a save is this many times as long as the save took.
 constexpr int kRest = 50;
-constexpr Time kLongestRest = std::chrono::minutes(5);
+constexpr Duration kLongestRest = std::chrono::minutes(5);
 
 // The shortest pause after a save that failed.
-constexpr Time kRestAfterFailure = std::chrono::seconds(30);
+constexpr Duration kRestAfterFailure = std::chrono::seconds(30);
 
 // The least count of numbers reserved for each type.
 constexpr std::int32_t kReserve = 1000;
 
 }  // namespace
 
-NumberKeeper::NumberKeeper(InstanceFile file, Reader reader, Warn warn, Time (*clock)())
+NumberKeeper::NumberKeeper(InstanceFile file, Reader reader, Warn warn, Instant (*clock)())
     : file_(std::move(file)),
       reader_(reader),
       warn_(warn),
@@ -30,15 +30,15 @@ NumberKeeper::NumberKeeper(InstanceFile file, Reader reader, Warn warn, Time (*c
       highest_(first_),
       saved_(first_) {}
 
-Time NumberKeeper::save_new() {
+Instant NumberKeeper::save_new() {
   if (!has_unsaved()) return kNever;
-  const Time begin = clock_();
+  const Instant begin = clock_();
   const bool urgent = !warned_ && reserve_runs_out();
   if (begin < next_save_ && !urgent) return next_save_;
   save(reserve());
-  const Time end = clock_();
-  next_save_ =
-      end + std::clamp((end - begin) * kRest, unsaved_ ? kRestAfterFailure : Time{0}, kLongestRest);
+  const Instant end = clock_();
+  next_save_ = end + std::clamp((end - begin) * kRest, unsaved_ ? kRestAfterFailure : Duration{0},
+                                kLongestRest);
   return unsaved_ ? next_save_ : kNever;
 }
 

@@ -12,7 +12,7 @@
 namespace pcp::trace::agent {
 
 // After any time.
-inline constexpr Time kNever = Time::max();
+inline constexpr Instant kNever = Instant::max();
 
 // Thread: the one that may wait for a disk.
 class NumberKeeper {
@@ -20,11 +20,11 @@ class NumberKeeper {
   using Warn = void (*)(const std::string&);
 
   // Requires: the collector knows the numbers in the file, and has given no new ones yet.
-  NumberKeeper(InstanceFile file, Reader reader, Warn warn, Time (*clock)());
+  NumberKeeper(InstanceFile file, Reader reader, Warn warn, Instant (*clock)());
 
   // Saves if there are new numbers, but spends only a small part of the time on saving. A failed
   // save is repeated later. Returns the latest time for the next call.
-  Time save_new();
+  Instant save_new();
 
   // The last save: leaves no numbers reserved.
   void save_at_end();
@@ -39,7 +39,7 @@ class NumberKeeper {
   InstanceFile file_;
   Reader reader_;
   Warn warn_;
-  Time (*clock_)();
+  Instant (*clock_)();
   const Numbers first_;        // the highest ones at construction
   Numbers highest_;            // the highest ones given, when last read
   Numbers saved_;              // the highest ones in the file
@@ -47,7 +47,7 @@ class NumberKeeper {
   std::uint64_t changes_ = 0;  // Reader::changes(), when last read
   bool unsaved_ = true;        // the file lacks something
   bool warned_ = false;        // since the last successful save
-  Time next_save_{};
+  Instant next_save_{};
 };
 
 }  // namespace pcp::trace::agent

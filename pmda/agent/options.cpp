@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t kMostBuckets = 1000;
 constexpr std::int64_t kMostTags = 10'000'000;
 constexpr std::int64_t kMostMiB = 1 << 20;
-constexpr Time kShortestInterval = std::chrono::milliseconds(1);
+constexpr Duration kShortestInterval = std::chrono::milliseconds(1);
 
 pmLongOptions long_options[] = {
     PMDA_OPTIONS_HEADER("Options"),

@@ -37,7 +37,7 @@ SpanMonitors::SpanMonitors(Spans& spans, const Privileges& privileges, std::stri
       fetch_bytes_(kUsualFetch),
       idle_(std::chrono::seconds(kUsualIdle)) {}
 
-SpanAsker SpanMonitors::asker(Time now) {
+SpanAsker SpanMonitors::asker(Instant now) {
   Asking& asking = monitors_[asking_];
   asking.asked_at = now;
   if (asking.monitor == nullptr && !filter_of(asking).empty()) {
@@ -49,7 +49,7 @@ SpanAsker SpanMonitors::asker(Time now) {
           is_local ? std::min(fetch_bytes_, kMostThroughSocket) : fetch_bytes_};
 }
 
-int SpanMonitors::begin(int context, const std::string& filter, Asking& asking, Time now) {
+int SpanMonitors::begin(int context, const std::string& filter, Asking& asking, Instant now) {
   const std::optional<Audience> audience = privileges_.may_see_spans_of(context);
   if (!audience) return PM_ERR_PERMISSION;
   // The same filter again keeps the spans that wait.
@@ -88,7 +88,7 @@ SpanControls SpanMonitors::controls() const {
   return controls;
 }
 
-int SpanMonitors::store_own_filter(int context, const std::string& text, Time now) {
+int SpanMonitors::store_own_filter(int context, const std::string& text, Instant now) {
   if (!privileges_.may_see_spans_of(context)) return PM_ERR_PERMISSION;
   Result<std::string> filter = canonical(text);
   if (!filter) {
@@ -108,7 +108,7 @@ int SpanMonitors::store_own_filter(int context, const std::string& text, Time no
 }
 
 // Monitors without an own filter switch to the new one.
-int SpanMonitors::store_common_filter(const std::string& text, Time now) {
+int SpanMonitors::store_common_filter(const std::string& text, Instant now) {
   const Result<std::string> filter = canonical(text);
   if (!filter) {
     log_.say("tracing.control.filter: " + filter.error().message, now);
@@ -117,7 +117,7 @@ int SpanMonitors::store_common_filter(const std::string& text, Time now) {
   common_filter_ = *filter;
   for (auto& [context, asking] : monitors_) {
     if (asking.has_own || asking.monitor == nullptr) continue;
-    const Time asked_at = asking.asked_at;
+    const Instant asked_at = asking.asked_at;
     if (common_filter_.empty() || begin(context, common_filter_, asking, now) < 0)
       asking.monitor.reset();
     asking.asked_at = asked_at;
@@ -149,11 +149,11 @@ Result<std::string> SpanMonitors::canonical(const std::string& text) {
   return canonical_filter(text);
 }
 
-std::optional<Time> SpanMonitors::end_idle(Time now) {
-  std::optional<Time> next;
+std::optional<Instant> SpanMonitors::end_idle(Instant now) {
+  std::optional<Instant> next;
   for (auto& [context, asking] : monitors_) {
     if (asking.monitor == nullptr) continue;
-    const Time due = asking.asked_at + idle_;
+    const Instant due = asking.asked_at + idle_;
     if (due <= now) {
       asking.monitor.reset();
     } else {

@@ -29,13 +29,13 @@ class SpanMonitors final : public SpanDesk {
   // Sets the context whose fetch is answered next.
   void set_asking(int context) { asking_ = context; }
 
-  SpanAsker asker(Time now) override;
+  SpanAsker asker(Instant now) override;
   SpanControls controls() const override;
 
   // The values that may be stored. Each function returns 0 or a PCP error; the log says what is
   // wrong with a filter. With an empty own filter a monitor uses the common one.
-  int store_own_filter(int context, const std::string& text, Time now);
-  int store_common_filter(const std::string& text, Time now);
+  int store_own_filter(int context, const std::string& text, Instant now);
+  int store_common_filter(const std::string& text, Instant now);
   int store_fetch_bytes(std::uint64_t bytes);
   int store_memory(std::uint64_t bytes);
   int store_idle(std::uint64_t seconds);
@@ -45,7 +45,7 @@ class SpanMonitors final : public SpanDesk {
 
   // Ends the captures of idle monitors. Returns the time of the next check; nothing if there is no
   // capture.
-  std::optional<Time> end_idle(Time now);
+  std::optional<Instant> end_idle(Instant now);
 
  private:
   struct Asking {
@@ -54,11 +54,11 @@ class SpanMonitors final : public SpanDesk {
     std::unique_ptr<Spans::Monitor> monitor;
     std::string captured{};  // the filter of `monitor`
     Audience audience{};
-    Time asked_at{};
+    Instant asked_at{};
   };
 
   Result<std::string> canonical(const std::string& text);
-  int begin(int context, const std::string& filter, Asking& asking, Time now);
+  int begin(int context, const std::string& filter, Asking& asking, Instant now);
   const std::string& filter_of(const Asking& asking) const {
     return asking.has_own ? asking.filter : common_filter_;
   }
@@ -70,7 +70,7 @@ class SpanMonitors final : public SpanDesk {
   std::map<int, Asking> monitors_;  // by context
   int asking_ = -1;
   std::size_t fetch_bytes_;
-  Time idle_;
+  Duration idle_;
 };
 
 }  // namespace pcp::trace::agent

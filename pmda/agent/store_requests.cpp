@@ -24,10 +24,10 @@ std::optional<std::string> text_in(const pmValueSet& values) {
 }  // namespace
 
 StoreRequests::StoreRequests(Metrics& metrics, Privileges& privileges, SpanMonitors& monitors,
-                             std::function<void(Time)> reset)
+                             std::function<void(Instant)> reset)
     : metrics_(metrics), privileges_(privileges), monitors_(monitors), reset_(std::move(reset)) {}
 
-int StoreRequests::store(const pmapi::AgentResult& values, int context, Time now) {
+int StoreRequests::store(const pmapi::AgentResult& values, int context, Instant now) {
   for (int i = 0; i < values.numpmid; ++i) {
     const int status = store(*values.vset[i], context, now);
     if (status < 0) return status;
@@ -35,7 +35,7 @@ int StoreRequests::store(const pmapi::AgentResult& values, int context, Time now
   return 0;
 }
 
-int StoreRequests::store(const pmValueSet& values, int context, Time now) {
+int StoreRequests::store(const pmValueSet& values, int context, Instant now) {
   const Metric* const metric = metrics_.find(values.pmid);
   if (!metric) return PM_ERR_PMID;
   // SpanMonitors decides what filter a monitor may set for itself.
@@ -63,7 +63,7 @@ int StoreRequests::store(const pmValueSet& values, int context, Time now) {
 }
 
 int StoreRequests::store_filter(const Metric& metric, const pmValueSet& values, int context,
-                                Time now) {
+                                Instant now) {
   const std::optional<std::string> text = text_in(values);
   if (!text) return PM_ERR_BADSTORE;
   return metric.store == Store::OwnFilter ? monitors_.store_own_filter(context, *text, now)

@@ -17,24 +17,24 @@ namespace pcp::trace::agent {
 class StoreRequests {
  public:
   StoreRequests(Metrics& metrics, Privileges& privileges, SpanMonitors& monitors,
-                std::function<void(Time)> reset);
+                std::function<void(Instant)> reset);
 
   // Returns 0 or a PCP error.
-  int store(const pmapi::AgentResult& values, int context, Time now);
+  int store(const pmapi::AgentResult& values, int context, Instant now);
 
   Privileges& privileges() { return privileges_; }
   SpanMonitors& monitors() { return monitors_; }
 
  private:
-  int store(const pmValueSet& values, int context, Time now);
+  int store(const pmValueSet& values, int context, Instant now);
   int replace_debug_options(const pmValueSet& values, int type);
-  int store_filter(const Metric& metric, const pmValueSet& values, int context, Time now);
+  int store_filter(const Metric& metric, const pmValueSet& values, int context, Instant now);
   int store_number(const Metric& metric, const pmValueSet& values);
 
   Metrics& metrics_;
   Privileges& privileges_;
   SpanMonitors& monitors_;
-  std::function<void(Time)> reset_;
+  std::function<void(Instant)> reset_;
 };
 
 }  // namespace pcp::trace::agent

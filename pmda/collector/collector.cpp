@@ -10,7 +10,7 @@
 namespace pcp::trace::agent {
 
 struct Collector::Parts {
-  Parts(Options options, LogLine log, Time now)
+  Parts(Options options, LogLine log, Instant now)
       : shared(options.engine, options.known, now, wall_now(), options.span_bytes),
         server(std::move(options.ingest), shared, log) {
     shared.engine.begin_numbers_after(options.reserved);
@@ -20,7 +20,7 @@ struct Collector::Parts {
   Server server;
 };
 
-Collector::Collector(Options options, LogLine log, Time now)
+Collector::Collector(Options options, LogLine log, Instant now)
     : parts_(std::make_unique<Parts>(std::move(options), log, now)) {}
 
 Collector::~Collector() = default;
@@ -36,7 +36,7 @@ Spans& Collector::spans() { return parts_->shared.spans; }
 
 Reader Collector::reader() const { return Reader(parts_->shared); }
 
-void Collector::reset(Time now) {
+void Collector::reset(Instant now) {
   const Lock lock(parts_->shared.mutex);
   parts_->shared.engine.reset(now);
 }

@@ -30,7 +30,7 @@ class Collector {
   };
 
   // `log` is called on the ingest thread, and by listen(). The collector limits how often.
-  Collector(Options options, LogLine log, Time now);
+  Collector(Options options, LogLine log, Instant now);
   ~Collector();  // stops
 
   // Binds. Fails if no client could connect: a busy TCP port, or without TCP no Unix socket. With
@@ -55,7 +55,7 @@ class Collector {
   Spans& spans();
 
   // Forgets all values and instances. Numbers stay with their tags as long as there is room.
-  void reset(Time now);
+  void reset(Instant now);
 
   // Asks for a log line about each connected client. Async-signal-safe.
   void request_client_log();

@@ -69,7 +69,7 @@ bool TagValueSlices::next(std::vector<TagValues>& slice) {
   return !slice.empty();
 }
 
-void Reader::histograms(TraceType type, Time now,
+void Reader::histograms(TraceType type, Instant now,
                         const std::function<void(IntervalHistogram&&)>& take) const {
   copy_of_instances<IntervalHistogram>(
       instance_count(type),
@@ -80,12 +80,13 @@ void Reader::histograms(TraceType type, Time now,
       take);
 }
 
-void Reader::begin_cumulative(Time now) const {
+void Reader::begin_cumulative(Instant now) const {
   const Lock lock(shared_->mutex);
   shared_->engine.begin_cumulative(now);
 }
 
-void Reader::cumulative(TraceType type, Time now, const std::function<bool(std::int32_t)>& wanted,
+void Reader::cumulative(TraceType type, Instant now,
+                        const std::function<bool(std::int32_t)>& wanted,
                         const std::function<void(CumulativeSample&&)>& take) const {
   copy_of_instances<CumulativeSample>(
       instance_count(type),
@@ -93,10 +94,7 @@ void Reader::cumulative(TraceType type, Time now, const std::function<bool(std::
         const Lock lock(shared_->mutex);
         return shared_->engine.cumulative(type, from, max, now, wanted, out);
       },
-      [&](CumulativeSample&& sample) {
-        sample.since = wall_time(sample.since);
-        take(std::move(sample));
-      });
+      take);
 }
 
 void Reader::instances(TraceType type, std::size_t from,
@@ -119,12 +117,14 @@ std::uint64_t Reader::resets() const {
   return shared_->engine.generation(TraceType::Transact).resets;  // the same for all types
 }
 
-Time Reader::begin_of_life() const {
+Instant Reader::begin_of_life() const {
   const Lock lock(shared_->mutex);
   return shared_->engine.begin_of_life();
 }
 
-Time Reader::wall_time(Time time) const { return time + shared_->wall_offset; }
+WallTime Reader::wall_time(Instant time) const {
+  return WallTime(time.time_since_epoch() + shared_->wall_offset);
+}
 
 void Reader::clients(const std::function<void(std::uint64_t, ClientView&&)>& take) const {
   using Client = std::pair<std::uint64_t, ClientView>;

@@ -24,7 +24,7 @@ struct Shared;
 // meanwhile are left out.
 class TagValueSlices {
  public:
-  TagValueSlices(Shared& shared, TraceType type, Time now)
+  TagValueSlices(Shared& shared, TraceType type, Instant now)
       : shared_(shared), type_(type), now_(now) {}
 
   // Replaces the contents of `slice` with the next values. False at the end.
@@ -36,7 +36,7 @@ class TagValueSlices {
  private:
   Shared& shared_;
   TraceType type_;
-  Time now_;
+  Instant now_;
   bool begun_ = false;
   std::size_t copied_ = 0;
   std::size_t count_ = 0;
@@ -46,19 +46,19 @@ class Reader {
  public:
   explicit Reader(Shared& shared) : shared_(&shared) {}
 
-  TagValueSlices tag_values(TraceType type, Time now) const { return {*shared_, type, now}; }
+  TagValueSlices tag_values(TraceType type, Instant now) const { return {*shared_, type, now}; }
 
   // Hands out the distributions of the last completed interval, for tags that have one. If another
   // interval ends meanwhile, the rest is from that one.
-  void histograms(TraceType type, Time now,
+  void histograms(TraceType type, Instant now,
                   const std::function<void(IntervalHistogram&&)>& take) const;
 
   // Starts the cumulative distributions of all values, which cumulative() hands out.
-  void begin_cumulative(Time now) const;
+  void begin_cumulative(Instant now) const;
 
-  // Hands out the cumulative distributions of all `wanted` tags; `since` is wall-clock time.
+  // Hands out the cumulative distributions of all `wanted` tags.
   // `wanted` is called with the mutex held.
-  void cumulative(TraceType type, Time now, const std::function<bool(std::int32_t)>& wanted,
+  void cumulative(TraceType type, Instant now, const std::function<bool(std::int32_t)>& wanted,
                   const std::function<void(CumulativeSample&&)>& take) const;
 
   // Hands out the names of a type's instances, starting at index `from`, in the same order.
@@ -72,10 +72,10 @@ class Reader {
   std::uint64_t resets() const;
 
   // The start, or the last reset.
-  Time begin_of_life() const;
+  Instant begin_of_life() const;
 
   // Converts engine time to wall-clock time, ignoring clock changes since the start.
-  Time wall_time(Time time) const;
+  WallTime wall_time(Instant time) const;
 
   // Hands out the connected clients, ordered by connection number.
   void clients(const std::function<void(std::uint64_t, ClientView&&)>& take) const;

@@ -19,16 +19,18 @@ namespace pcp::trace::agent {
 
 struct Shared {
   // `wall` is the wall-clock time at `now`.
-  Shared(const EngineOptions& options, const std::vector<KnownInstance>& known, Time now,
-         Time wall = {}, std::size_t span_bytes = Spans::kUsualBytes)
-      : engine(options, known, now), wall_offset(wall - now), spans(span_bytes) {}
+  Shared(const EngineOptions& options, const std::vector<KnownInstance>& known, Instant now,
+         WallTime wall = {}, std::size_t span_bytes = Spans::kUsualBytes)
+      : engine(options, known, now),
+        wall_offset(wall.time_since_epoch() - now.time_since_epoch()),
+        spans(span_bytes) {}
 
   CourteousMutex mutex;  // main thread: a Lock; ingest thread: a Turn; disk: a CourteousLock
   Engine engine TRACE_GUARDED_BY(mutex);
   std::map<std::uint64_t, ClientView> clients TRACE_GUARDED_BY(mutex);  // by connection number
   IngestCounters counters;
-  const Time wall_offset;  // from the engine's clock to the wall clock, as at the start
-  Spans spans;             // has its own mutex
+  const Duration wall_offset;  // from the engine's clock to the wall clock, as at the start
+  Spans spans;                 // has its own mutex
 };
 
 }  // namespace pcp::trace::agent

@@ -21,7 +21,7 @@ struct ClientView {
   std::uint32_t gid = kUnknownUid;       // kUnknownUid over TCP
   std::string process;                   // the name, or its beginning
   std::shared_ptr<const Origin> origin;  // never null
-  Time connected_at{};
+  Instant connected_at{};
   wire::ClientCounters counters;
 };
 

@@ -27,7 +27,7 @@ inline std::string in_pcps_words(std::string_view text) {
   return words;
 }
 
-inline Result<agent::Time> parse_time(const std::string& text) {
+inline Result<Duration> parse_time(const std::string& text) {
   return agent::parse_period(in_pcps_words(text));
 }
 

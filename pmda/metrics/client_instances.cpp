@@ -10,7 +10,7 @@ namespace pcp::trace::agent {
 
 namespace {
 
-constexpr Time kShownAfter = std::chrono::seconds(5);
+constexpr Duration kShownAfter = std::chrono::seconds(5);
 
 // Linux pids are below this limit. Numbers above it are for processes whose pid is also used in
 // another container or on another machine.
@@ -26,7 +26,7 @@ std::string shown_name(int number, const ClientView& view) {
 
 ClientInstances::ClientInstances() : spare_(kPidLimit) {}
 
-void ClientInstances::refresh(const Reader& reader, Time now) {
+void ClientInstances::refresh(const Reader& reader, Instant now) {
   instances_.clear();
   std::map<std::uint64_t, int> still_shown;
   reader.clients([&](std::uint64_t connection, ClientView&& view) {

@@ -23,7 +23,7 @@ class ClientInstances {
  public:
   ClientInstances();
 
-  void refresh(const Reader& reader, Time now);
+  void refresh(const Reader& reader, Instant now);
 
   const std::vector<ClientInstance>& all() const { return instances_; }
 

@@ -208,7 +208,8 @@ std::string missed_record(std::uint64_t missed, std::uint64_t ns) {
 
 }  // namespace
 
-EventArray::EventArray(int domain, const SpanReading& reading, std::size_t most_bytes, Time wall) {
+EventArray::EventArray(int domain, const SpanReading& reading, std::size_t most_bytes,
+                       WallTime wall) {
   Records records(domain);
   std::vector<Part> parts;
   std::size_t bytes = 0;
@@ -229,7 +230,7 @@ EventArray::EventArray(int domain, const SpanReading& reading, std::size_t most_
   }
   std::stable_sort(parts.begin(), parts.end());
 
-  const auto now_ns = static_cast<std::uint64_t>(wall.count());
+  const auto now_ns = static_cast<std::uint64_t>(wall.time_since_epoch().count());
   const std::string missed =
       missed_record(reading.missed(taken_), parts.empty() ? now_ns : parts.front().ns);
   const std::size_t length = kArrayHead + missed.size() + bytes;

@@ -19,7 +19,7 @@ class EventArray {
  public:
   // Packs the first spans that fit into `most_bytes`, and at least one. `wall` is the time of the
   // record of missed spans if there are no others.
-  EventArray(int domain, const SpanReading& reading, std::size_t most_bytes, Time wall);
+  EventArray(int domain, const SpanReading& reading, std::size_t most_bytes, WallTime wall);
 
   // Valid as long as this object.
   pmValueBlock* get() const { return reinterpret_cast<pmValueBlock*>(memory_.get()); }

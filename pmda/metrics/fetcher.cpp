@@ -19,7 +19,7 @@ pmID pmid_of(int domain, const Metric& metric) {
 }  // namespace
 
 Fetcher::Fetcher(const std::vector<Metric>& table, int domain, Reader reader,
-                 ClientInstances& clients, std::function<AgentStatus(Time)> status)
+                 ClientInstances& clients, std::function<AgentStatus(Instant)> status)
     : domain_(domain),
       reader_(reader),
       client_instances_(clients),
@@ -30,7 +30,7 @@ Fetcher::Fetcher(const std::vector<Metric>& table, int domain, Reader reader,
 }
 
 pmapi::AgentResult* Fetcher::fetch(const pmID* pmids, std::size_t count, const pmProfile* profile,
-                                   Time now) {
+                                   Instant now) {
   result_.begin(count);
   std::array<std::vector<Asked>, kIndomCount + 1> asked;
   std::array<std::vector<Asked>, kIndomCount + 1> asked_histograms;
@@ -66,7 +66,7 @@ const Metric* Fetcher::find(pmID pmid) const {
   return found == metrics_.end() ? nullptr : found->second;
 }
 
-void Fetcher::add_tags(TraceType type, AskedOfIndom asked, const pmProfile* profile, Time now) {
+void Fetcher::add_tags(TraceType type, AskedOfIndom asked, const pmProfile* profile, Instant now) {
   if (asked.empty()) return;
   const InstanceFilter filter(profile, indom(static_cast<unsigned>(index_of(type))));
   TagValueSlices slices = reader_.tag_values(type, now);
@@ -85,7 +85,7 @@ void Fetcher::add_tags(TraceType type, AskedOfIndom asked, const pmProfile* prof
 }
 
 void Fetcher::add_histograms(TraceType type, AskedOfIndom asked, const pmProfile* profile,
-                             Time now) {
+                             Instant now) {
   if (asked.empty()) return;
   const InstanceFilter filter(profile, indom(static_cast<unsigned>(index_of(type))));
   const std::vector<ValueSet*> sets = make_sets(asked, reader_.instance_count(type));
@@ -98,7 +98,7 @@ void Fetcher::add_histograms(TraceType type, AskedOfIndom asked, const pmProfile
       });
 }
 
-void Fetcher::add_clients(AskedOfIndom asked, const pmProfile* profile, Time now) {
+void Fetcher::add_clients(AskedOfIndom asked, const pmProfile* profile, Instant now) {
   if (asked.empty()) return;
   client_instances_.refresh(reader_, now);
   const InstanceFilter filter(profile, indom(kClientIndom));
@@ -114,7 +114,7 @@ void Fetcher::add_clients(AskedOfIndom asked, const pmProfile* profile, Time now
 }
 
 // If a fetch names the events twice, both get the same ones.
-void Fetcher::add_events(AskedOfIndom asked, Time now) {
+void Fetcher::add_events(AskedOfIndom asked, Instant now) {
   if (asked.empty()) return;
   const SpanAsker asker = desk_ == nullptr ? SpanAsker{} : desk_->asker(now);
   if (asker.error != 0) {
@@ -135,7 +135,7 @@ void Fetcher::add_events(AskedOfIndom asked, Time now) {
   asker.monitor->take(reading, events.taken());
 }
 
-void Fetcher::add_status(AskedOfIndom asked, Time now) {
+void Fetcher::add_status(AskedOfIndom asked, Instant now) {
   if (asked.empty()) return;
   const AgentStatus status = gather_status_(now);
   const std::vector<ValueSet*> sets = make_sets(asked, 1);

@@ -24,11 +24,11 @@ class Fetcher {
  public:
   // `status` gathers the agent's own state.
   Fetcher(const std::vector<Metric>& table, int domain, Reader reader, ClientInstances& clients,
-          std::function<AgentStatus(Time)> status);
+          std::function<AgentStatus(Instant)> status);
 
   // Returns the values of `pmids` for the instances in `profile`. Valid until release().
   pmapi::AgentResult* fetch(const pmID* pmids, std::size_t count, const pmProfile* profile,
-                            Time now);
+                            Instant now);
   void release();
 
   void set_span_desk(SpanDesk& desk) { desk_ = &desk; }
@@ -48,11 +48,11 @@ class Fetcher {
   };
   using AskedOfIndom = std::span<const Asked>;
 
-  void add_tags(TraceType type, AskedOfIndom asked, const pmProfile* profile, Time now);
-  void add_histograms(TraceType type, AskedOfIndom asked, const pmProfile* profile, Time now);
-  void add_clients(AskedOfIndom asked, const pmProfile* profile, Time now);
-  void add_events(AskedOfIndom asked, Time now);
-  void add_status(AskedOfIndom asked, Time now);
+  void add_tags(TraceType type, AskedOfIndom asked, const pmProfile* profile, Instant now);
+  void add_histograms(TraceType type, AskedOfIndom asked, const pmProfile* profile, Instant now);
+  void add_clients(AskedOfIndom asked, const pmProfile* profile, Instant now);
+  void add_events(AskedOfIndom asked, Instant now);
+  void add_status(AskedOfIndom asked, Instant now);
   std::vector<ValueSet*> make_sets(AskedOfIndom asked, std::size_t capacity);
   pmInDom indom(unsigned serial) const;
 
@@ -60,7 +60,7 @@ class Fetcher {
   int domain_;
   Reader reader_;
   ClientInstances& client_instances_;
-  std::function<AgentStatus(Time)> gather_status_;
+  std::function<AgentStatus(Instant)> gather_status_;
   double period_s_;
   HistogramTexts histograms_;
   SpanDesk* desk_ = nullptr;

@@ -5,7 +5,7 @@
 
 namespace pcp::trace::agent {
 
-void HistogramTexts::of(TraceType type, std::size_t times, Time now,
+void HistogramTexts::of(TraceType type, std::size_t times, Instant now,
                         const std::function<bool(std::int32_t)>& wanted,
                         const std::function<void(std::int32_t, const HistogramText&)>& take) {
   reader_.begin_cumulative(now);
@@ -17,9 +17,9 @@ void HistogramTexts::of(TraceType type, std::size_t times, Time now,
         return room_ > 0;
       },
       [&](CumulativeSample&& sample) {
-        const HistogramText text{
-            cumulative_histogram_text(static_cast<std::uint64_t>(sample.since.count()),
-                                      sample.count, sample.unbinned, sample.packed)};
+        const HistogramText text{cumulative_histogram_text(
+            static_cast<std::uint64_t>(reader_.wall_time(sample.since).time_since_epoch().count()),
+            sample.count, sample.unbinned, sample.packed)};
         if (sample.left_out)
           ++left_out_;
         else if (has_room_for(times * text.text.size()))

@@ -23,7 +23,7 @@ class HistogramTexts {
 
   // Hands out the texts of `wanted` tags; each text counts `times` times against the limit. The
   // first call starts the histograms.
-  void of(TraceType type, std::size_t times, Time now,
+  void of(TraceType type, std::size_t times, Instant now,
           const std::function<bool(std::int32_t)>& wanted,
           const std::function<void(std::int32_t, const HistogramText&)>& take);
 

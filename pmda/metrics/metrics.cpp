@@ -64,7 +64,7 @@ void add_labels(LabelSets& sets, int instance, const LabelText& own, const Label
 
 }  // namespace
 
-Metrics::Metrics(const Settings& settings, Reader reader, Time now)
+Metrics::Metrics(const Settings& settings, Reader reader, Instant now)
     : reader_(reader),
       port_(settings.port),
       stable_labels_(settings.stable_labels),
@@ -72,14 +72,15 @@ Metrics::Metrics(const Settings& settings, Reader reader, Time now)
       table_(metric_table(settings.units)),
       tags_{TagInstances(TraceType::Transact), TagInstances(TraceType::Point),
             TagInstances(TraceType::Observe), TagInstances(TraceType::Counter)},
-      fetcher_(table_, settings.domain, reader, clients_, [this](Time at) { return status(at); }) {}
+      fetcher_(table_, settings.domain, reader, clients_,
+               [this](Instant at) { return status(at); }) {}
 
 pmapi::AgentResult* Metrics::fetch(const pmID* pmids, std::size_t count, const pmProfile* profile,
-                                   Time now) {
+                                   Instant now) {
   return fetcher_.fetch(pmids, count, profile, now);
 }
 
-AgentStatus Metrics::status(Time now) const {
+AgentStatus Metrics::status(Instant now) const {
   AgentStatus status(reader_.ingest_counters());
   status.engine = reader_.engine_counters();
   status.options = reader_.engine_options();
@@ -87,8 +88,8 @@ AgentStatus Metrics::status(Time now) const {
   status.shown_debug = pmapi::debug_options();
   status.debug_options = debug_.text();
   status.uptime_s = std::chrono::duration<double>(now - started_).count();
-  const auto since_1970_s = [this](Time time) {
-    return std::chrono::duration<double>(reader_.wall_time(time)).count();
+  const auto since_1970_s = [this](Instant time) {
+    return std::chrono::duration<double>(reader_.wall_time(time).time_since_epoch()).count();
   };
   status.started_s = since_1970_s(started_);
   status.reset_s = since_1970_s(reader_.begin_of_life());
@@ -101,7 +102,8 @@ AgentStatus Metrics::status(Time now) const {
   return status;
 }
 
-int Metrics::instances(pmInDom indom, int number, const char* name, pmInResult** result, Time now) {
+int Metrics::instances(pmInDom indom, int number, const char* name, pmInResult** result,
+                       Instant now) {
   const unsigned serial = pmInDom_serial(indom);
   if (serial == kClientIndom) {
     clients_.refresh(reader_, now);
@@ -127,7 +129,7 @@ int Metrics::text(int identifier, int type, const char** text) const {
   return 0;
 }
 
-int Metrics::labels(int identifier, int type, pmLabelSet** sets, Time now) {
+int Metrics::labels(int identifier, int type, pmLabelSet** sets, Instant now) {
   if (type == PM_LABEL_DOMAIN) return one_label("agent", "trace", sets);
   if (type != PM_LABEL_INDOM && type != PM_LABEL_INSTANCES) return 0;
 
@@ -179,7 +181,7 @@ int Metrics::tag_labels(TraceType type, pmLabelSet** sets) {
       sets);
 }
 
-int Metrics::client_labels(pmLabelSet** sets, Time now) {
+int Metrics::client_labels(pmLabelSet** sets, Instant now) {
   clients_.refresh(reader_, now);
   return answer_labels(
       clients_.all(),

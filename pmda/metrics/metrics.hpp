@@ -29,7 +29,7 @@ class Metrics {
     bool stable_labels = false;  // a tag shows only those in its name
   };
 
-  Metrics(const Settings& settings, Reader reader, Time now);
+  Metrics(const Settings& settings, Reader reader, Instant now);
   Metrics(const Metrics&) = delete;
   Metrics& operator=(const Metrics&) = delete;
 
@@ -46,12 +46,12 @@ class Metrics {
 
   // The result stays valid until release().
   pmapi::AgentResult* fetch(const pmID* pmids, std::size_t count, const pmProfile* profile,
-                            Time now);
+                            Instant now);
   void release() { fetcher_.release(); }
 
   // Ownership: the caller frees `result` and `sets` with PCP's functions, but not `text`.
-  int instances(pmInDom indom, int number, const char* name, pmInResult** result, Time now);
-  int labels(int identifier, int type, pmLabelSet** sets, Time now);
+  int instances(pmInDom indom, int number, const char* name, pmInResult** result, Instant now);
+  int labels(int identifier, int type, pmLabelSet** sets, Instant now);
   int text(int identifier, int type, const char** text) const;
 
   // True if tags or their labels have changed since the last call.
@@ -60,9 +60,9 @@ class Metrics {
   DebugOptions& debug_options() { return debug_; }
 
  private:
-  AgentStatus status(Time now) const;
+  AgentStatus status(Instant now) const;
   int tag_labels(TraceType type, pmLabelSet** sets);
-  int client_labels(pmLabelSet** sets, Time now);
+  int client_labels(pmLabelSet** sets, Instant now);
   template <typename Instances, typename FactsOf, typename LabelsOf>
   int answer_labels(const Instances& instances, FactsOf facts_of, LabelsOf labels_of,
                     pmLabelSet** sets);
@@ -71,7 +71,7 @@ class Metrics {
   SpanDesk* desk_ = nullptr;
   std::uint16_t port_;
   bool stable_labels_;
-  Time started_;
+  Instant started_;
   std::vector<Metric> table_;
   DebugOptions debug_;
   std::array<TagInstances, kTraceTypes.size()> tags_;

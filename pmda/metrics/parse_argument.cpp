@@ -53,7 +53,7 @@ Result<std::uint16_t> parse_port(const std::string& text) {
                ", nor the name of a TCP service"};
 }
 
-Result<Time> parse_period(const std::string& text) {
+Result<Duration> parse_period(const std::string& text) {
   constexpr std::chrono::seconds kLongest = std::chrono::hours(24 * 366);
   Error invalid{in_quotes(text) +
                 " is not a time interval above zero and up to a year, as in 30sec or 500msec"};
@@ -64,10 +64,10 @@ Result<Time> parse_period(const std::string& text) {
     return invalid;
   }
   // PCP turns too large intervals into negative ones.
-  const Time period = interval.tv_sec >= 0 && interval.tv_sec <= kLongest.count()
-                          ? std::chrono::seconds(interval.tv_sec) + Time(interval.tv_nsec)
-                          : Time::zero();
-  if (period <= Time::zero()) return invalid;
+  const Duration period = interval.tv_sec >= 0 && interval.tv_sec <= kLongest.count()
+                              ? std::chrono::seconds(interval.tv_sec) + Duration(interval.tv_nsec)
+                              : Duration::zero();
+  if (period <= Duration::zero()) return invalid;
   return period;
 }
 

@@ -18,7 +18,7 @@ Result<std::int64_t> parse_number(const std::string& text, std::int64_t least, s
 Result<std::uint16_t> parse_port(const std::string& text);
 
 // An interval in the form of PCP's tools: "30 seconds", "500msec".
-Result<Time> parse_period(const std::string& text);
+Result<Duration> parse_period(const std::string& text);
 
 // Comma-separated label keys for tags, without duplicates.
 Result<std::vector<std::string>> parse_keys(const std::string& text);

@@ -29,7 +29,7 @@ struct SpanControls {
 class SpanDesk {
  public:
   // For the fetch being answered.
-  virtual SpanAsker asker(Time now) = 0;
+  virtual SpanAsker asker(Instant now) = 0;
   virtual SpanControls controls() const = 0;
 
  protected:

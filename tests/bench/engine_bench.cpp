@@ -45,7 +45,7 @@ struct SampleDelta {
 
 // An engine with `count` tags, and a clock that advances by intervals.
 struct Load {
-  explicit Load(std::int64_t count) : engine(EngineOptions{}, {}, Time{0}) {
+  explicit Load(std::int64_t count) : engine(EngineOptions{}, {}, Instant{}) {
     free_without_delay();  // as the agent does
     for (std::int64_t i = 0; i < count; ++i) {
       tags.push_back(engine.tag(kType, "tag" + std::to_string(i)));
@@ -69,7 +69,7 @@ struct Load {
 
   Engine engine;
   std::vector<TagIndex> tags;
-  Time now{0};
+  Instant now{};
 };
 
 // Adds up the CPU time of steps and keeps the longest.

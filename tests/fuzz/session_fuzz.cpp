@@ -32,8 +32,8 @@ using wire::PduType;
 
 constexpr std::uint32_t kPid = 5;
 
-Time now{};  // the value of all clocks
-Time clock_of_turns() { return now; }
+Instant now{};  // the value of all clocks
+Instant clock_of_turns() { return now; }
 
 // The agent's side without its sockets, and its clients. The limits are so small that short inputs
 // exceed them.
@@ -208,7 +208,7 @@ class House {
     lines_.erase(number);
   }
   void leave() { hang_up(line_); }
-  void wait() { now += Time(input_.number() >> input_.pick(64) >> 10); }
+  void wait() { now += Duration(input_.number() >> input_.pick(64) >> 10); }
 
   void rotate() {
     Turn turn(shared_);

@@ -15,7 +15,7 @@ struct KnownTag {
 };
 
 inline std::vector<KnownTag> all_tags(const Reader& reader, TraceType type,
-                                      Time now = steady_now()) {
+                                      Instant now = steady_now()) {
   TagValueSlices slices = reader.tag_values(type, now);
   std::vector<KnownTag> tags;
   for (std::vector<TagValues> slice; slices.next(slice);)

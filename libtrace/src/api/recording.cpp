@@ -35,12 +35,11 @@ std::string describe_call(const Record& record) {
 int synchronise() {
   Client* client = Client::get_if_made();
   client->start_flusher();
-  const auto deadline = present_time() + client->options().request_timeout;
+  const auto deadline = steady_now() + client->options().request_timeout;
   const int outcome = client->link().wait_for_first_attempt(
       std::min(client->options().connect_timeout, client->options().request_timeout));
   if (outcome < 0) return outcome;
-  return client->deliver(deadline - present_time(), Link::Patience::Fixed) ? 0
-                                                                           : PMTRACE_ERR_TIMEOUT;
+  return client->deliver(deadline - steady_now(), Link::Patience::Fixed) ? 0 : PMTRACE_ERR_TIMEOUT;
 }
 
 // Not transactions: end_traced() captures them.

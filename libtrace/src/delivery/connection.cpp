@@ -52,7 +52,7 @@ void Connection::open(const Options& options, Reach reach) {
   endpoints_ = find_endpoints(options, reach);
   next_endpoint_ = 0;
   first_error_ = 0;
-  attempt_ends_ = present_time() + options.connect_timeout;
+  attempt_ends_ = steady_now() + options.connect_timeout;
   if (options.has_local_endpoint() &&
       (endpoints_.empty() || endpoints_.front().family() != AF_UNIX))
     tell([&] { return "no agent's socket at " + options.socket_path; });
@@ -77,7 +77,7 @@ void Connection::try_next_endpoint(int error) {
   // Each endpoint gets an equal share of the time left, so a silent one leaves time for the others.
   ++attempt_;
   reader_ = wire::FrameReader(kMaxReplyBytes);
-  deadline_.expires_after((attempt_ends_ - present_time()) /
+  deadline_.expires_after((attempt_ends_ - steady_now()) /
                           static_cast<int>(endpoints_.size() - next_endpoint_));
   deadline_.async_wait(while_forks_wait([this, attempt = attempt_](const asio::error_code& late) {
     if (late || attempt != attempt_) return;

@@ -70,7 +70,7 @@ class Connection final : public Transport {
   Listener& listener_;
   Socket socket_;
   asio::steady_timer deadline_;  // of the endpoint being tried
-  SteadyTime attempt_ends_;      // for all endpoints together
+  Instant attempt_ends_;         // for all endpoints together
   std::uint64_t attempt_ = 0;    // handlers of earlier attempts are ignored
 
   std::vector<Endpoint> endpoints_;

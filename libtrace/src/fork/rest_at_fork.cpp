@@ -42,9 +42,9 @@ bool try_lock() {
 
 // Not try_lock_for(), which the thread sanitizer does not know.
 bool try_lock_for_a_while() {
-  const SteadyTime until = present_time() + fork_patience;
+  const Instant until = steady_now() + fork_patience;
   for (int looks = 1; !try_lock(); ++looks) {
-    if (looks >= kLooks && present_time() > until) return false;
+    if (looks >= kLooks && steady_now() > until) return false;
     std::this_thread::sleep_for(kPause);
   }
   return true;

@@ -281,7 +281,7 @@ bool Client::deliver_by_hand(std::uint64_t ticket, std::chrono::nanoseconds time
   try {
     flusher_loop().resume();
     delivered = link_.await(ticket, timeout, patience,
-                            [this](SteadyTime until) { return flusher_loop_->run_once(until); });
+                            [this](Instant until) { return flusher_loop_->run_once(until); });
   } catch (const std::exception&) {  // no memory
   }
   flusher_runs_.store(false);
@@ -307,10 +307,10 @@ void Client::finish_in_handler() {
   const std::uint64_t ticket = link_.request_delivery();
   doorbell_.ring_only();
   if (!flusher_runs_.load(std::memory_order_relaxed)) return;  // as ensure_flusher()
-  link_.await(ticket, last_patience, Link::Patience::Progress, [](SteadyTime until) {
+  link_.await(ticket, last_patience, Link::Patience::Progress, [](Instant until) {
     const timespec pause{0, 200'000};
     ::nanosleep(&pause, nullptr);
-    return present_time() < until;
+    return steady_now() < until;
   });
 }
 

@@ -77,7 +77,7 @@ void FlusherLoop::run() {
   }
 }
 
-bool FlusherLoop::run_once(SteadyTime until) {
+bool FlusherLoop::run_once(Instant until) {
   return guarded([&] { return loop_.run_one_until(until) > 0; });
 }
 
@@ -160,7 +160,7 @@ void FlusherLoop::set_timer(std::uint64_t ns) {
   timer_set_to_ns_ = kNever;
   timer_.cancel();
   if (ns == kNever) return;
-  timer_.expires_at(steady_time(ns));
+  timer_.expires_at(instant_at(ns));
   timer_.async_wait(while_forks_wait([this](const asio::error_code& error) {
     if (!error) on_timer();
   }));

@@ -39,7 +39,7 @@ class FlusherLoop {
   void run();
 
   // Works until one event was handled. False if none came before `until`.
-  bool run_once(SteadyTime until);
+  bool run_once(Instant until);
 
  private:
   Flusher::Surroundings surroundings();

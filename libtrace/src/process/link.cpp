@@ -8,7 +8,7 @@ namespace pcp::trace::client {
 
 int Link::wait_for_first_attempt(std::chrono::nanoseconds timeout) {
   const NoCancellation guard;
-  const auto deadline = present_time() + timeout;
+  const auto deadline = steady_now() + timeout;
   const Lock lock(mutex_);
   while (first_connection() == kUnknown && changed_.wait_until(mutex_, deadline)) continue;
   if (first_connection() == kUnknown) set_first_connection(PMTRACE_ERR_TIMEOUT);
@@ -24,7 +24,7 @@ int Link::report(bool is_async, std::chrono::nanoseconds timeout) {
 
 bool Link::await(std::uint64_t ticket, std::chrono::nanoseconds timeout, Patience patience) {
   const NoCancellation guard;
-  return await(ticket, timeout, patience, [&](SteadyTime deadline) {
+  return await(ticket, timeout, patience, [&](Instant deadline) {
     const Lock lock(mutex_);
     while (!is_settled(ticket) && changed_.wait_until(mutex_, deadline)) continue;
     return is_settled(ticket);

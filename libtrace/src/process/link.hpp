@@ -56,12 +56,11 @@ class Link {
   template <typename Pause>
   bool await(std::uint64_t ticket, std::chrono::nanoseconds timeout, Patience patience,
              Pause pause) {
-    SteadyTime deadline = present_time() + timeout;
+    Instant deadline = steady_now() + timeout;
     while (!is_settled(ticket)) {
-      if (pause(deadline) && present_time() < deadline) continue;  // much may happen in vain
+      if (pause(deadline) && steady_now() < deadline) continue;  // much may happen in vain
       if (is_settled(ticket)) break;
-      const SteadyTime later =
-          steady_time(last_progress_ns_.load(std::memory_order_relaxed)) + timeout;
+      const Instant later = instant_at(last_progress_ns_.load(std::memory_order_relaxed)) + timeout;
       if (patience == Patience::Fixed || later <= deadline) return false;
       deadline = later;
     }

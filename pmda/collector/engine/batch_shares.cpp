@@ -7,16 +7,16 @@
 namespace pcp::trace::agent {
 
 BatchShares::BatchShares(const wire::BatchAge& age, const WindowClock& clock, std::int64_t current,
-                         Time now) {
+                         Instant now) {
   const std::int64_t oldest = current - clock.buckets() + 1;
-  const Time visible = std::max(now - clock.begin_of(oldest), Time{0});
+  const Duration visible = std::max(now - clock.begin_of(oldest), Duration{0});
   const auto visible_ns = static_cast<std::uint64_t>(visible.count());
   const std::uint64_t last = std::min(age.last_ns, age.first_ns);
   const std::uint64_t first = std::min(age.first_ns, visible_ns);
   if (last > visible_ns) return;
 
   const auto interval_of = [&](std::uint64_t ns_ago) {
-    const Time time = now - Time{static_cast<std::int64_t>(ns_ago)};
+    const Instant time = now - Duration{static_cast<std::int64_t>(ns_ago)};
     return std::clamp(clock.interval_at(time), oldest, current);
   };
   if (age.first_ns == last) {
@@ -32,7 +32,7 @@ BatchShares::BatchShares(const wire::BatchAge& age, const WindowClock& clock, st
   const std::int64_t intervals = interval_of(last) - begin + 1;
   const std::int64_t pieces = std::min(intervals, kMost);
   const auto age_of = [&](std::int64_t interval) {
-    const Time ago = std::max(now - clock.begin_of(interval), Time{0});
+    const Duration ago = std::max(now - clock.begin_of(interval), Duration{0});
     return std::clamp(static_cast<std::uint64_t>(ago.count()), last, first);
   };
   for (std::int64_t piece = 0; piece < pieces; ++piece) {

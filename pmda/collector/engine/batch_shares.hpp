@@ -28,7 +28,8 @@ class BatchShares {
   // Divides the part of the batch that lies in the window. The window is the one that the next
   // rotation will show, so that each value added will also be shown. Nothing if all of the batch is
   // older.
-  BatchShares(const wire::BatchAge& age, const WindowClock& clock, std::int64_t current, Time now);
+  BatchShares(const wire::BatchAge& age, const WindowClock& clock, std::int64_t current,
+              Instant now);
 
   std::span<const BatchShare> get() const { return {shares_.data(), count_}; }
 

@@ -15,7 +15,7 @@ class CumulativePool {
   explicit CumulativePool(std::size_t max_bytes) : memory_(max_bytes) {}
 
   // Keeps all values of intervals that complete from now on: `interval` and later.
-  void begin(Time now, std::int64_t interval) {
+  void begin(Instant now, std::int64_t interval) {
     begun_ = true;
     since_ = now;
     first_interval_ = interval;
@@ -30,7 +30,7 @@ class CumulativePool {
   }
 
   // Requires: it has begun.
-  Time since() const { return since_; }
+  Instant since() const { return since_; }
   std::int64_t first_interval() const { return first_interval_; }
 
   HistogramPool& memory() { return memory_; }
@@ -40,7 +40,7 @@ class CumulativePool {
 
  private:
   bool begun_ = false;
-  Time since_{};
+  Instant since_{};
   std::int64_t first_interval_ = 0;
   HistogramPool memory_;
 };

@@ -28,7 +28,7 @@ constexpr std::size_t kCoarsenedAtOnce = 4;
 // them aside, because freeing 100,000 of them at once takes too long.
 struct Engine::Implementation {
   Implementation(const EngineOptions& engine_options, const std::vector<KnownInstance>& known,
-                 Time now)
+                 Instant now)
       : options(engine_options),
         clock(options.period, options.buckets, now),
         interval_end(clock.begin_of(1)),
@@ -40,7 +40,7 @@ struct Engine::Implementation {
   }
 
   // Moves the engine to the interval of `now`. The tags follow one by one.
-  void advance_to(Time now) {
+  void advance_to(Instant now) {
     if (now < interval_end) [[likely]]
       return;
     const std::int64_t interval = clock.interval_at(now);
@@ -54,7 +54,7 @@ struct Engine::Implementation {
 
   // Gives the history that takes this tag's values, at the current interval: the tag's own or,
   // without room, the history of its bare name or of "(overflow)".
-  TagHistory& history_of(TagIndex tag, std::uint64_t calls, Time now) {
+  TagHistory& history_of(TagIndex tag, std::uint64_t calls, Instant now) {
     const TagIndex named = TagRegistry::without_mark(tag);
     TagHistory* history = history_in_this_life(named);
     if (named != tag) [[unlikely]] {
@@ -84,7 +84,7 @@ struct Engine::Implementation {
 
   void note_change() { changes.fetch_add(1, std::memory_order_relaxed); }
 
-  [[gnu::noinline]] TagHistory& begin_history(TagIndex tag, Time now) {
+  [[gnu::noinline]] TagHistory& begin_history(TagIndex tag, Instant now) {
     if (take_in(tag, options.max_tags)) return add_history(tag, now);
     const TagIndex bare = tags.find_or_add_bare(tag);
     make_latest();
@@ -96,14 +96,14 @@ struct Engine::Implementation {
   }
 
   // For the calls of the bare name's tags with labels. Bare names have a little more room.
-  TagHistory& history_of_bare(TagIndex bare, Time now) {
+  TagHistory& history_of_bare(TagIndex bare, Instant now) {
     TagHistory* const history = history_in_this_life(bare);
     if (history != nullptr && history->tag() == bare) return *history;
     if (take_in(bare, options.most_tags())) return add_history(bare, now);
     return overflow_history(tags.type(bare), now);
   }
 
-  TagHistory& overflow_history(TraceType type, Time now) {
+  TagHistory& overflow_history(TraceType type, Instant now) {
     const TagIndex tag = TagRegistry::overflow_tag(type);
     TagHistory* const history = history_in_this_life(tag);
     return history != nullptr ? *history : add_history(tag, now);
@@ -117,7 +117,7 @@ struct Engine::Implementation {
     return true;
   }
 
-  TagHistory& add_history(TagIndex tag, Time now) {
+  TagHistory& add_history(TagIndex tag, Instant now) {
     brake_resets();
     if (histories.empty() || histories.back()->size() == kBlock) {
       auto block = std::make_unique<Block>();
@@ -133,7 +133,7 @@ struct Engine::Implementation {
   }
 
   void add(TagHistory& history, const Delta& delta, std::string_view histogram,
-           const wire::BatchAge& age, Time now) {
+           const wire::BatchAge& age, Instant now) {
     const auto recent = static_cast<std::uint64_t>(clock.interval_length().count());
     if (age.first_ns <= recent || delta.count == 0) {
       history.add(delta, histogram, pool);
@@ -166,7 +166,8 @@ struct Engine::Implementation {
   // Visits tags of a type until the work reported by the visits reaches the limit. Gives the number
   // of tags visited.
   template <typename Visit>
-  std::size_t visit(TraceType type, std::size_t from, std::size_t max, Time now, Visit visit_one) {
+  std::size_t visit(TraceType type, std::size_t from, std::size_t max, Instant now,
+                    Visit visit_one) {
     advance_to(now);
     std::size_t visited = 0;
     std::size_t work = 0;
@@ -251,7 +252,7 @@ struct Engine::Implementation {
   EngineOptions options;
   WindowClock clock;
   std::int64_t current = 0;  // interval
-  Time interval_end;         // of the current one
+  Instant interval_end;      // of the current one
   HistogramPool pool;        // the window's
   CumulativePool cumulative;
   TagRegistry tags;
@@ -280,7 +281,7 @@ struct Engine::Implementation {
   std::size_t next_to_coarsen = 0;
 };
 
-Engine::Engine(const EngineOptions& options, const std::vector<KnownInstance>& known, Time now)
+Engine::Engine(const EngineOptions& options, const std::vector<KnownInstance>& known, Instant now)
     : implementation_(std::make_unique<Implementation>(options, known, now)) {}
 
 Engine::~Engine() = default;
@@ -335,7 +336,7 @@ bool Engine::describe(TagIndex tag, std::shared_ptr<const LabelText>& descriptio
   return true;
 }
 
-void Engine::apply_value(TagIndex tag, double value, Time now) {
+void Engine::apply_value(TagIndex tag, double value, Instant now) {
   Implementation& my = *implementation_;
   my.advance_to(now);
   TagHistory& history = my.history_of(tag, 1, now);
@@ -345,7 +346,7 @@ void Engine::apply_value(TagIndex tag, double value, Time now) {
 }
 
 void Engine::apply(TagIndex tag, const Delta& delta, std::string_view histogram,
-                   const wire::BatchAge& age, Time now) {
+                   const wire::BatchAge& age, Instant now) {
   if (delta.empty()) return;
   Implementation& my = *implementation_;
   my.advance_to(now);
@@ -353,7 +354,7 @@ void Engine::apply(TagIndex tag, const Delta& delta, std::string_view histogram,
 }
 
 void Engine::apply_increments(TagIndex tag, const Delta& delta, const wire::BatchAge& age,
-                              Time now) {
+                              Instant now) {
   if (delta.empty()) return;
   Implementation& my = *implementation_;
   my.advance_to(now);
@@ -361,7 +362,7 @@ void Engine::apply_increments(TagIndex tag, const Delta& delta, const wire::Batc
   my.add(history, history.take_increments(delta), {}, age, now);
 }
 
-TagIndex Engine::enter(TagIndex tag, const OpenShare& share, Time now) {
+TagIndex Engine::enter(TagIndex tag, const OpenShare& share, Instant now) {
   Implementation& my = *implementation_;
   my.advance_to(now);
   TagHistory& history = my.history_of(tag, 0, now);
@@ -373,13 +374,13 @@ void Engine::leave(TagIndex entered, const OpenShare& share) {
   implementation_->history_in_this_life(entered)->leave(share);
 }
 
-void Engine::vanish(TagIndex tag, std::uint64_t open, Time now) {
+void Engine::vanish(TagIndex tag, std::uint64_t open, Instant now) {
   Implementation& my = *implementation_;
   my.advance_to(now);
   my.history_of(tag, 0, now).vanish(open);
 }
 
-void Engine::reset(Time now) {
+void Engine::reset(Instant now) {
   Implementation& my = *implementation_;
   my.clock.restart(now);
   my.current = 0;
@@ -396,7 +397,7 @@ void Engine::reset(Time now) {
   my.note_change();
 }
 
-Time Engine::begin_of_life() const { return implementation_->clock.begin_of(0); }
+Instant Engine::begin_of_life() const { return implementation_->clock.begin_of(0); }
 
 Engine::Discarded Engine::take_discarded() {
   auto& discarded = implementation_->discarded;
@@ -410,7 +411,7 @@ void Engine::FreeHistories::operator()(void* block) const {
   delete static_cast<Implementation::Block*>(block);
 }
 
-bool Engine::rotate(Time now, std::size_t max_tags) {
+bool Engine::rotate(Instant now, std::size_t max_tags) {
   Implementation& my = *implementation_;
   my.advance_to(now);
   for (std::size_t done = 0; my.to_rotate > 0 && done < max_tags;) {
@@ -420,12 +421,12 @@ bool Engine::rotate(Time now, std::size_t max_tags) {
   return my.to_rotate > 0;
 }
 
-Time Engine::next_rotation(Time now) const {
+Instant Engine::next_rotation(Instant now) const {
   const Implementation& my = *implementation_;
   return my.to_rotate > 0 || !my.discarded.empty() ? now : my.interval_end;
 }
 
-std::size_t Engine::snapshot(TraceType type, std::size_t from, std::size_t max, Time now,
+std::size_t Engine::snapshot(TraceType type, std::size_t from, std::size_t max, Instant now,
                              std::vector<TagValues>& out) {
   Implementation& my = *implementation_;
   return my.visit(type, from, max, now, [&](TagHistory& history) {
@@ -437,7 +438,7 @@ std::size_t Engine::snapshot(TraceType type, std::size_t from, std::size_t max, 
   });
 }
 
-std::size_t Engine::histograms(TraceType type, std::size_t from, std::size_t max, Time now,
+std::size_t Engine::histograms(TraceType type, std::size_t from, std::size_t max, Instant now,
                                std::vector<IntervalHistogram>& out) {
   Implementation& my = *implementation_;
   return my.visit(type, from, max, now, [&](TagHistory& history) {
@@ -450,14 +451,14 @@ std::size_t Engine::histograms(TraceType type, std::size_t from, std::size_t max
   });
 }
 
-void Engine::begin_cumulative(Time now) {
+void Engine::begin_cumulative(Instant now) {
   Implementation& my = *implementation_;
   if (my.cumulative.begun()) return;
   my.advance_to(now);
   my.cumulative.begin(std::max(now, my.clock.begin_of(my.current)), my.current);
 }
 
-std::size_t Engine::cumulative(TraceType type, std::size_t from, std::size_t max, Time now,
+std::size_t Engine::cumulative(TraceType type, std::size_t from, std::size_t max, Instant now,
                                const std::function<bool(std::int32_t)>& wanted,
                                std::vector<CumulativeSample>& out) {
   Implementation& my = *implementation_;

@@ -30,7 +30,7 @@ class Engine {
   // If there are more known instances than tags may be, those that were absent longest are
   // forgotten. Requires: period and buckets are not 0; for each type `known` names no tag and no
   // number twice.
-  Engine(const EngineOptions& options, const std::vector<KnownInstance>& known, Time now);
+  Engine(const EngineOptions& options, const std::vector<KnownInstance>& known, Instant now);
   ~Engine();
 
   // Treats all numbers up to these as given, too. Call it before there are any values.
@@ -57,36 +57,36 @@ class Engine {
   bool describe(TagIndex tag, std::shared_ptr<const LabelText>& description);
 
   // Adds the value of one call that happened now.
-  void apply_value(TagIndex tag, double value, Time now);
+  void apply_value(TagIndex tag, double value, Instant now);
 
   // Adds a delta. A batch that began at most one interval ago enters the working bucket. An older
   // batch is divided among the buckets of its time; the share that is older than the window enters
   // the totals only. Requires: `histogram` is empty, or a valid packed histogram of the delta's
   // finite values without the unbinned ones.
   void apply(TagIndex tag, const Delta& delta, std::string_view histogram,
-             const wire::BatchAge& age, Time now);
+             const wire::BatchAge& age, Instant now);
 
   // The same for increments of a counter: their count and their sum.
-  void apply_increments(TagIndex tag, const Delta& delta, const wire::BatchAge& age, Time now);
+  void apply_increments(TagIndex tag, const Delta& delta, const wire::BatchAge& age, Instant now);
 
   // Adds a process's open transactions to a tag; the instance appears as with a first value. Gives
   // the tag that shows them, which is another one without room: pass that tag to leave(). Requires:
   // the tag has no share of this holder.
-  TagIndex enter(TagIndex tag, const OpenShare& share, Time now);
+  TagIndex enter(TagIndex tag, const OpenShare& share, Instant now);
 
   // Removes the share again. Requires: the share was entered there, in this life.
   void leave(TagIndex entered, const OpenShare& share);
 
   // Counts transactions whose process disappeared while they were open.
-  void vanish(TagIndex tag, std::uint64_t open, Time now);
+  void vanish(TagIndex tag, std::uint64_t open, Instant now);
 
   // Forgets all values and instances, and all shares entered. Sets their memory aside, and restarts
   // the interval. Numbers stay with their tags as long as there is room; else the tags absent
   // longest lose their numbers, which are never given again.
-  void reset(Time now);
+  void reset(Instant now);
 
   // The start, or the last reset.
-  Time begin_of_life() const;
+  Instant begin_of_life() const;
 
   struct FreeHistories {
     void operator()(void* block) const;
@@ -98,31 +98,31 @@ class Engine {
   Discarded take_discarded();
 
   // Summarises up to `max_tags` tags whose interval has ended. True if there is more to do.
-  bool rotate(Time now, std::size_t max_tags);
+  bool rotate(Instant now, std::size_t max_tags);
 
   // The time of the next rotation or discarding: `now` or earlier if there is work already.
-  Time next_rotation(Time now) const;
+  Instant next_rotation(Instant now) const;
 
   // Copies the values of up to `max` instances of a type, starting at index `from`, in the order of
   // their first values since the start or the last reset. Gives the number copied: 0 only at the
   // end, and fewer than `max` also if many tags had to be summarised. Between two calls instances
   // may be appended, or reset: see generation().
-  std::size_t snapshot(TraceType type, std::size_t from, std::size_t max, Time now,
+  std::size_t snapshot(TraceType type, std::size_t from, std::size_t max, Instant now,
                        std::vector<TagValues>& out);
 
   // The same for the distributions of the last completed interval, for instances that have one.
   // Gives the number of instances looked at.
-  std::size_t histograms(TraceType type, std::size_t from, std::size_t max, Time now,
+  std::size_t histograms(TraceType type, std::size_t from, std::size_t max, Instant now,
                          std::vector<IntervalHistogram>& out);
 
   // Starts cumulative histograms, with the running interval; before this call they cost nothing.
   // Further calls do nothing. A reset clears them, but continues to keep them.
-  void begin_cumulative(Time now);
+  void begin_cumulative(Instant now);
 
   // Copies the cumulative histograms of up to `max` instances, if `wanted`. Gives the number looked
   // at: 0 only at the end, or if none are kept. They hold the values of intervals completed since
   // begin_cumulative(), and late values. Each other finite value counts as unbinned.
-  std::size_t cumulative(TraceType type, std::size_t from, std::size_t max, Time now,
+  std::size_t cumulative(TraceType type, std::size_t from, std::size_t max, Instant now,
                          const std::function<bool(std::int32_t)>& wanted,
                          std::vector<CumulativeSample>& out);
 

@@ -6,7 +6,7 @@
 //   read /etc/group       instance 2, shown as "read#2 /etc/group"
 //
 // Control bytes, bytes that are not UTF-8, and leading blanks are shown as \xNN. Names that become
-// too long are cut: see printable.hpp.
+// too long are cut: see base/escape.hpp.
 #pragma once
 
 #include <cstddef>

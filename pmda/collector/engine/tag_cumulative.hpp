@@ -19,7 +19,7 @@ namespace pcp::trace::agent {
 class TagCumulative {
  public:
   // `before` is the number of the tag's finite values that were completed earlier.
-  TagCumulative(Time since, std::uint64_t before, HistogramPool& pool)
+  TagCumulative(Instant since, std::uint64_t before, HistogramPool& pool)
       : since_(since), before_(before) {
     pool.account(0, heap_bytes(sizeof *this));
   }
@@ -34,7 +34,7 @@ class TagCumulative {
   // the coarsest bins were too many.
   bool left_out() const { return left_out_; }
 
-  Time since() const { return since_; }
+  Instant since() const { return since_; }
   std::string_view packed() const { return {packed_.data(), packed_.size()}; }
   std::uint64_t count() const { return count_; }
 
@@ -47,7 +47,7 @@ class TagCumulative {
   void store(Histogram& sum, HistogramPool& pool);
   void put(std::string_view packed, std::uint64_t count, HistogramPool& pool);
 
-  Time since_;
+  Instant since_;
   std::uint64_t before_;
   std::uint64_t count_ = 0;
   std::vector<char> packed_;

@@ -121,7 +121,7 @@ void TagHistory::copy_to(CumulativeSample& sample, const CumulativePool& cumulat
   sample.packed = cumulative_->packed();
 }
 
-void TagHistory::copy_to(TagValues& values, Time now) const {
+void TagHistory::copy_to(TagValues& values, Instant now) const {
   values.total = total_;
   values.increments = increments_;
   if (in_flight_) in_flight_->copy_to(values.in_flight, now);

@@ -52,7 +52,7 @@ class TagHistory {
                          std::size_t buckets, HistogramPool& pool, CumulativePool& cumulative);
 
   // Starts the cumulative histogram of a new tag.
-  void begin_cumulative(Time now, CumulativePool& cumulative) {
+  void begin_cumulative(Instant now, CumulativePool& cumulative) {
     if (has_histogram(type_))
       cumulative_ = std::make_unique<TagCumulative>(now, 0, cumulative.memory());
   }
@@ -75,7 +75,7 @@ class TagHistory {
   bool window_empty() const { return window_.empty(); }
   std::size_t window_size() const { return window_.size(); }
 
-  void copy_to(TagValues& values, Time now) const;
+  void copy_to(TagValues& values, Instant now) const;
 
   // Requires: cumulative histograms are kept.
   void copy_to(CumulativeSample& sample, const CumulativePool& cumulative) const;

@@ -34,12 +34,12 @@ class TagInFlight {
 
   bool says_nothing() const { return shares_.empty() && vanished_ == 0; }
 
-  void copy_to(TagValues::InFlight& values, Time now) const {
+  void copy_to(TagValues::InFlight& values, Instant now) const {
     values.vanished = vanished_;
     values.open = open_;
     if (shares_.empty()) return;
     const OpenShare& oldest = *shares_.begin();
-    values.oldest_age = std::max(now - oldest.began, Time{0});
+    values.oldest_age = std::max(now - oldest.began, Duration{0});
     values.pid = oldest.pid;
     values.tid = oldest.tid;
   }

@@ -10,17 +10,15 @@
 #include <memory>
 #include <string>
 
+#include "base/clock.hpp"
 #include "collector/engine/label_text.hpp"
 #include "wire/delta.hpp"
 #include "wire/trace_type.hpp"
 
 namespace pcp::trace::agent {
 
-// A reading of the steady clock. Only differences matter.
-using Time = std::chrono::nanoseconds;
-
 struct EngineOptions {
-  Time period = std::chrono::seconds(60);        // -T
+  Duration period = std::chrono::seconds(60);    // -T
   std::uint32_t buckets = 12;                    // -N
   std::uint32_t max_tags = 100'000;              // of all types together; beyond it: kOverflowName
   std::size_t max_histogram_bytes = 64u << 20;   // beyond it histograms are coarsened
@@ -54,7 +52,7 @@ struct Increments {
 struct OpenShare {
   std::uint64_t holder = 0;  // distinguishes the shares of one tag
   std::uint64_t open = 0;
-  Time began{};           // of the oldest transaction
+  Instant began{};        // of the oldest transaction
   std::uint32_t pid = 0;  // 0: unknown
   std::uint32_t tid = 0;  // thread that began the oldest; 0: ended, or unknown
 };
@@ -76,7 +74,7 @@ struct TagValues {
   // Open transactions: begun and not ended.
   struct InFlight {
     std::uint64_t open = 0;
-    Time oldest_age{};  // of the oldest; if none is open, 0, like pid and tid
+    Duration oldest_age{};  // of the oldest; if none is open, 0, like pid and tid
     std::uint32_t pid = 0;
     std::uint32_t tid = 0;
     std::uint64_t vanished = 0;  // ended with their process, in the time of `total`
@@ -87,7 +85,7 @@ struct TagValues {
 // The distribution of one instance's values in one interval.
 struct IntervalHistogram {
   std::int32_t instance = 0;
-  Time end{};          // of the interval
+  Instant end{};       // of the interval
   std::string packed;  // as histogram_codec.hpp says; never empty
 };
 
@@ -95,7 +93,7 @@ struct IntervalHistogram {
 struct CumulativeSample {
   std::int32_t instance = 0;
   bool left_out = false;  // no room for it: the other members are meaningless
-  Time since{};
+  Instant since{};
   std::uint64_t count = 0;     // values that are binned
   std::uint64_t unbinned = 0;  // finite values that are not binned
   std::string packed;          // as histogram_codec.hpp says

@@ -17,12 +17,12 @@ std::int64_t divide_down(Wide dividend, std::int64_t divisor) {
 
 // The greatest k with ceil(k * period / buckets) <= elapsed; for whole nanoseconds this is k *
 // period <= elapsed * buckets.
-std::int64_t WindowClock::interval_at(Time time) const {
+std::int64_t WindowClock::interval_at(Instant time) const {
   return divide_down(Wide{(time - start_).count()} * buckets_, period_.count());
 }
 
-Time WindowClock::begin_of(std::int64_t interval) const {
-  return start_ + Time{-divide_down(-Wide{interval} * period_.count(), buckets_)};
+Instant WindowClock::begin_of(std::int64_t interval) const {
+  return start_ + Duration{-divide_down(-Wide{interval} * period_.count(), buckets_)};
 }
 
 }  // namespace pcp::trace::agent

@@ -13,24 +13,24 @@ namespace pcp::trace::agent {
 class WindowClock {
  public:
   // Requires: period > 0, buckets > 0.
-  WindowClock(Time period, std::uint32_t buckets, Time start)
+  WindowClock(Duration period, std::uint32_t buckets, Instant start)
       : period_(period), buckets_(buckets), start_(start), interval_length_(begin_of(1) - start) {}
 
-  void restart(Time now) { start_ = now; }
+  void restart(Instant now) { start_ = now; }
 
-  std::int64_t interval_at(Time time) const;
-  Time begin_of(std::int64_t interval) const;
+  std::int64_t interval_at(Instant time) const;
+  Instant begin_of(std::int64_t interval) const;
 
   std::int64_t buckets() const { return buckets_; }
 
   // The length of the longest interval.
-  Time interval_length() const { return interval_length_; }
+  Duration interval_length() const { return interval_length_; }
 
  private:
-  Time period_;
+  Duration period_;
   std::int64_t buckets_;
-  Time start_;
-  Time interval_length_;
+  Instant start_;
+  Duration interval_length_;
 };
 
 }  // namespace pcp::trace::agent

@@ -39,7 +39,7 @@ Error complaint(std::string_view rule, const std::string& what) {
 }
 
 // The look-up thread may outlive this call.
-Result<HostPatterns> look_up_within(Time patience, LookUp look_up, const std::string& name) {
+Result<HostPatterns> look_up_within(Duration patience, LookUp look_up, const std::string& name) {
   std::promise<Result<HostPatterns>> promise;
   auto answer = promise.get_future();
   // Signals belong to the main thread.
@@ -111,8 +111,8 @@ Result<void> AccessList::insert(Rule rule, std::string_view host) {
 }
 
 Result<HostPatterns> AccessList::look_up_soon(const std::string& name) {
-  if (patience_ <= Time::zero()) return Error{"not looked up yet"};
-  const Time start = steady_now();
+  if (patience_ <= Duration::zero()) return Error{"not looked up yet"};
+  const Instant start = steady_now();
   Result<HostPatterns> addresses = look_up_within(patience_, look_up_, name);
   patience_ -= steady_now() - start;
   return addresses;

@@ -50,7 +50,7 @@ class AccessList {
  public:
   AccessList() = default;
   // The patience is a limit for all look-ups of add() together: pmcd waits for five seconds.
-  explicit AccessList(LookUp function, Time patience = kPatience)
+  explicit AccessList(LookUp function, Duration patience = kPatience)
       : look_up_(function), patience_(patience) {}
 
   // Takes one -A argument.
@@ -92,10 +92,10 @@ class AccessList {
   Result<void> check(const Rule& rule, const HostPatterns& patterns) const;
   bool waits_for_somebody_to_keep_out() const;
 
-  static constexpr Time kPatience = std::chrono::seconds(2);
+  static constexpr Duration kPatience = std::chrono::seconds(2);
 
   LookUp look_up_ = look_up_host;
-  Time patience_ = kPatience;
+  Duration patience_ = kPatience;
   std::vector<Rule> rules_;
 };
 

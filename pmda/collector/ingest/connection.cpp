@@ -29,7 +29,7 @@ constexpr std::size_t kMostReadBytes = 16 * 1024;
 constexpr std::size_t kMostUnwrittenBytes = 64 * 1024;
 
 // How long a leaving peer may take to read the last answers and to close.
-constexpr Time kLongestLeave = std::chrono::seconds(5);
+constexpr Duration kLongestLeave = std::chrono::seconds(5);
 
 bool would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
 
@@ -267,7 +267,7 @@ void Connection::write() {
   if (end_of_stream_) close();
 }
 
-void Connection::check_time(Time now) {
+void Connection::check_time(Instant now) {
   if (phase_ == Phase::Leaving && now - leaving_since_ >= kLongestLeave) close();
   if (phase_ != Phase::Talking || unfinished_bytes_ == 0 || !reading_ ||
       now - unfinished_since_ < host_.context.options.unfinished_pdu)
@@ -277,7 +277,7 @@ void Connection::check_time(Time now) {
   drop(ByeReason::Timeout, "a PDU that is not finished in time");
 }
 
-std::string Connection::describe(Time now) const {
+std::string Connection::describe(Instant now) const {
   const auto age = std::chrono::duration_cast<std::chrono::seconds>(now - began_);
   return peer_.describe() + ": connected " + std::to_string(age.count()) + " s, " +
          dialogue_.describe();

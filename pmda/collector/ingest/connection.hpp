@@ -51,12 +51,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void offer_control();
 
   // Ends a connection whose PDU or leaving takes too long. Called from time to time.
-  void check_time(Time now);
+  void check_time(Instant now);
 
   const Peer& peer() const { return peer_; }
   bool talking() const { return phase_ == Phase::Talking; }
   bool speaks_version_2() const { return dialogue_.speaks_version_2(); }
-  std::string describe(Time now) const;  // a line for the list of clients
+  std::string describe(Instant now) const;  // a line for the list of clients
 
  private:
   enum class Phase { New, Talking, Leaving, Closed };
@@ -81,15 +81,15 @@ class Connection : public std::enable_shared_from_this<Connection> {
   wire::FrameReader reader_;
   std::size_t read_bytes_;            // size of the next read; adapts to the traffic
   std::size_t unfinished_bytes_ = 0;  // memory for incomplete PDUs
-  Time unfinished_since_{};
+  Instant unfinished_since_{};
   std::string out_;             // output not yet sent
   bool reading_ = false;        // waits for the socket to be readable
   bool writing_ = false;        // waits for the socket to be writable
   bool control_due_ = false;    // a CONTROL follows when `out_` is sent
   bool end_of_stream_ = false;  // the peer has closed its half
   bool half_closed_ = false;    // we have closed our half
-  Time began_;
-  Time leaving_since_{};
+  Instant began_;
+  Instant leaving_since_{};
 };
 
 }  // namespace pcp::trace::agent

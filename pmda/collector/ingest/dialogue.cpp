@@ -278,7 +278,7 @@ std::optional<Ending> Dialogue::take_bye(const wire::Frame& frame, Turn& turn) {
   return Ending{};
 }
 
-void Dialogue::end(Time now) {
+void Dialogue::end(Instant now) {
   if (speaks_ != Speaks::Version2) return;
   Turn turn(context_.shared);
   if (session_ != nullptr) {

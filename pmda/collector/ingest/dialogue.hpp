@@ -60,7 +60,7 @@ class Dialogue {
   std::optional<Ending> take(const wire::Frame& frame, Turn& turn, std::string& out);
 
   // The connection ends: the session is remembered for a while, the client is no longer shown.
-  void end(Time now);
+  void end(Instant now);
 
   // Appends a CONTROL if the process lacks the latest captures. False if there is no news.
   bool append_control(std::string& out);

@@ -12,7 +12,7 @@ namespace {
 
 // An ending process closes its connection shortly before its end is visible, so it is checked for
 // this long. kLooks limits the checks per call; each takes some microseconds.
-constexpr Time kLookedFor = std::chrono::seconds(5);
+constexpr Duration kLookedFor = std::chrono::seconds(5);
 constexpr std::size_t kLooks = 100;
 
 }  // namespace
@@ -80,7 +80,7 @@ bool InFlight::put(Session& session, SessionTag& tag, const wire::OpenCount& sai
   }
   OpenShare& share = found->second.share;
   share.open = said.open;
-  share.began = turn.now() - Time{static_cast<std::int64_t>(said.oldest_ns)};
+  share.began = turn.now() - Duration{static_cast<std::int64_t>(said.oldest_ns)};
   share.tid = said.tid;
   bool disagrees = false;
   enter(session, tag, found->second, engine, turn.now(), disagrees);
@@ -94,7 +94,7 @@ bool InFlight::has_room(const Session& session) const {
 }
 
 void InFlight::enter(const Session& session, SessionTag& tag, SessionInFlight::Tag& mine,
-                     Engine& engine, Time now, bool& disagrees) {
+                     Engine& engine, Instant now, bool& disagrees) {
   const TagIndex index = finder_.find(engine, session, tag, TraceType::Transact, disagrees);
   mine.entered = engine.enter(index, mine.share, now);
   mine.life = engine.life();
@@ -139,7 +139,7 @@ void InFlight::give_up(Session& session, Turn& turn) {
   move(session, Known::Nothing);
 }
 
-void InFlight::give_up_old(Time now, Turn& turn) {
+void InFlight::give_up_old(Instant now, Turn& turn) {
   auto& before = list(Known::Before);
   while (!before.empty() && now - before.front()->remembered_since >= options_.vanish_after)
     give_up(*before.front(), turn);

@@ -43,7 +43,7 @@ class InFlight {
             const std::function<void(const SessionTag&)>& disagrees);
 
   // Gives up sessions whose process has ended, or whose time to return is over.
-  void give_up_old(Time now, Turn& turn);
+  void give_up_old(Instant now, Turn& turn);
 
   // Gives up all sessions that have not returned.
   void give_up_all(Turn& turn);
@@ -60,7 +60,7 @@ class InFlight {
   bool has_room(const Session& session) const;
   bool put(Session& session, SessionTag& tag, const wire::OpenCount& said, Turn& turn);
   void enter(const Session& session, SessionTag& tag, SessionInFlight::Tag& mine, Engine& engine,
-             Time now, bool& disagrees);
+             Instant now, bool& disagrees);
   static void leave(SessionInFlight::Tag& mine, Engine& engine);
   void forget_all(Session& session, Turn& turn);
   void vanish_all(Session& session, Turn& turn);

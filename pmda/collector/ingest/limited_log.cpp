@@ -17,7 +17,7 @@ std::string for_log(std::string_view text) {
   return line;
 }
 
-void LimitedLog::say(const std::string& line, Time now) {
+void LimitedLog::say(const std::string& line, Instant now) {
   catch_up(now);
   if (said_ == 0) began_ = now;
   if (said_ < kMostLines) {
@@ -28,7 +28,7 @@ void LimitedLog::say(const std::string& line, Time now) {
   }
 }
 
-void LimitedLog::catch_up(Time now) {
+void LimitedLog::catch_up(Instant now) {
   if (said_ == 0 || now - began_ < kInterval) return;
   if (left_out_ > 0) log_(std::to_string(left_out_) + " more lines about clients were left out");
   said_ = 0;

@@ -21,18 +21,18 @@ std::string for_log(std::string_view text);
 class LimitedLog {
  public:
   static constexpr unsigned kMostLines = 20;
-  static constexpr Time kInterval = std::chrono::seconds(10);
+  static constexpr Duration kInterval = std::chrono::seconds(10);
 
   explicit LimitedLog(LogLine log) : log_(log) {}
 
-  void say(const std::string& line, Time now);
+  void say(const std::string& line, Instant now);
 
   // Logs how many lines were left out, once their interval is over. Call it from time to time.
-  void catch_up(Time now);
+  void catch_up(Instant now);
 
  private:
   LogLine log_;
-  Time began_{};
+  Instant began_{};
   unsigned said_ = 0;
   std::uint64_t left_out_ = 0;
 };

@@ -19,21 +19,21 @@ constexpr std::size_t kTagsAtOnce = 16;
 constexpr int kSteps = 16;
 
 // Wake up anyway: a reset makes work, too, without notice.
-constexpr Time kLongestSleep = std::chrono::seconds(1);
+constexpr Duration kLongestSleep = std::chrono::seconds(1);
 
 }  // namespace
 
 // Returns the time of the next step.
-Time Rotation::rotate() {
+Instant Rotation::rotate() {
   Engine::Discarded discarded;  // freed after the turn
   Turn turn(shared_);
   discarded = turn.engine().take_discarded();
   freeing_ = freeing_ || discarded != nullptr;
   for (int step = 0; step < kSteps; ++step) {
     Engine& engine = turn.engine();
-    const Time now = turn.now();
+    const Instant now = turn.now();
     if (!engine.rotate(now, kTagsAtOnce)) {
-      const Time next = std::min(engine.next_rotation(now), now + kLongestSleep);
+      const Instant next = std::min(engine.next_rotation(now), now + kLongestSleep);
       turn.end();
       if (discarded != nullptr) return now;                  // there may be more
       if (std::exchange(freeing_, false)) ::malloc_trim(0);  // otherwise libc would keep most of it
@@ -44,14 +44,14 @@ Time Rotation::rotate() {
 }
 
 void Rotation::step() {
-  Time next = steady_now() + kLongestSleep;
+  Instant next = steady_now() + kLongestSleep;
   try {
     next = rotate();
   } catch (const std::bad_alloc&) {
     // There may be memory later.
   }
   // Even with more to do, the loop runs first: readable peers come before the next step.
-  timer_.expires_at(std::chrono::steady_clock::time_point(next));
+  timer_.expires_at(next);
   timer_.async_wait([this](const asio::error_code& error) {
     if (!error) step();
   });

@@ -20,7 +20,7 @@ class Rotation {
 
  private:
   void step();
-  Time rotate();
+  Instant rotate();
 
   asio::steady_timer timer_;
   Shared& shared_;

@@ -50,7 +50,7 @@ constexpr int kMostListedAtOnce = 100;
 
 // Limits CONTROLs to ten per second and process, however often monitors change captures; and the
 // connections told at once, before peers are read again.
-constexpr Time kControlPause = std::chrono::milliseconds(100);
+constexpr Duration kControlPause = std::chrono::milliseconds(100);
 constexpr int kMostToldAtOnce = 500;
 
 // Takes about a millisecond, in which no peer is read.
@@ -147,7 +147,7 @@ struct Server::Implementation {
   bool sweeping = false;                          // look_after_spans() will continue
   bool telling = false;                           // a round of tell_controls_soon() is not complete
   bool to_tell_again = false;
-  Time told_at{};
+  Instant told_at{};
   bool stopping = false;
   std::thread thread;
   HostFinder host_finder;
@@ -286,7 +286,7 @@ void Server::Implementation::tick() {
     if (!error) tick();
   });
 
-  const Time now = steady_now();
+  const Instant now = steady_now();
   for (auto next = connections.begin(); next != connections.end();) {
     const auto connection = (next++)->second.connection;
     connection->check_time(now);
@@ -331,7 +331,7 @@ void Server::Implementation::tell_controls_soon() {
   to_tell_again = telling;
   if (telling) return;
   telling = true;
-  control_timer.expires_after(std::max(told_at + kControlPause - steady_now(), Time{}));
+  control_timer.expires_after(std::max(told_at + kControlPause - steady_now(), Duration{}));
   control_timer.async_wait([this](const asio::error_code& error) {
     if (error) return;
     told_at = steady_now();
@@ -438,7 +438,7 @@ void Server::Implementation::list_clients() {
 
 // Lists some clients. Peers are served before the next step.
 void Server::Implementation::list_clients_after(std::uint64_t number) {
-  const Time now = steady_now();
+  const Instant now = steady_now();
   auto next = connections.upper_bound(number);
   for (int i = 0; i < kMostListedAtOnce && next != connections.end(); ++i, ++next) {
     const Connection& connection = *next->second.connection;

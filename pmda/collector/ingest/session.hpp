@@ -34,7 +34,7 @@ struct Session {
   SessionTags tags;
   SessionInFlight in_flight;
   SessionSpans spans;
-  Time remembered_since{};
+  Instant remembered_since{};
   std::list<Session*>::iterator in_list;  // in its user's `connected` or `remembered`
 };
 

@@ -14,7 +14,7 @@ namespace pcp::trace::agent {
 
 // A session's reported counts of one capture.
 struct CaptureSaid {
-  Time told_at{};           // since when reports are possible
+  Instant told_at{};        // since when reports are possible
   wire::CaptureCount last;  // the last report
   std::uint64_t taken = 0;  // sum of all reports
 };

@@ -55,7 +55,7 @@ void SessionTable::attach(Session& session, std::uint64_t connection) {
   in_flight_.attach(session);
 }
 
-void SessionTable::detach(Session& session, Time now, Turn& turn) {
+void SessionTable::detach(Session& session, Instant now, Turn& turn) {
   session.connection = 0;
   session.remembered_since = now;
   SessionUser& user = *session.user;
@@ -77,7 +77,7 @@ void SessionTable::forget(Session& session, Turn& turn) {
   if (user.sessions.empty()) users_.erase(users_.find(user.name));
 }
 
-void SessionTable::forget_old(Time now, Turn& turn) {
+void SessionTable::forget_old(Instant now, Turn& turn) {
   in_flight_.give_up_old(now, turn);
   for (auto next = users_.begin(); next != users_.end();) {
     SessionUser& user = next++->second;  // forget() may delete it

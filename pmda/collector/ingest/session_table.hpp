@@ -41,10 +41,10 @@ class SessionTable {
 
   // A connection resumes a session without one; a session has lost its connection.
   void attach(Session& session, std::uint64_t connection);
-  void detach(Session& session, Time now, Turn& turn);
+  void detach(Session& session, Instant now, Turn& turn);
 
   void forget(Session& session, Turn& turn);
-  void forget_old(Time now, Turn& turn);
+  void forget_old(Instant now, Turn& turn);
 
   // Tags with labels that have no room share one tag per bare name.
   enum class Defined { Yes, OtherName, TooMany };

@@ -20,12 +20,12 @@ namespace {
 constexpr std::uint32_t kMostASecond = 20'000;
 constexpr std::uint32_t kLeastASecond = 100;
 
-constexpr Time kRound = std::chrono::seconds(10);
+constexpr Duration kRound = std::chrono::seconds(10);
 
 // The shortest time per captured span of a process (its threads share the count), and the time that
 // PCP_TRACE_CAPTURE lets a process capture before it is told. Used to reject impossible counts.
-constexpr Time kLeastBetweenSpans = std::chrono::nanoseconds(10);
-constexpr Time kCapturedFromStart = std::chrono::seconds(10);
+constexpr Duration kLeastBetweenSpans = std::chrono::nanoseconds(10);
+constexpr Duration kCapturedFromStart = std::chrono::seconds(10);
 
 // Some megabytes of text. At this count the cache is cleared.
 constexpr std::size_t kMostNames = 10'000;
@@ -171,7 +171,7 @@ bool SpanIntake::note(const wire::CaptureCount& count, Session& session, const P
        count.missed_waiting - before.missed_waiting, count.missed_away - before.missed_away}};
   const std::uint64_t more = std::max(
       news.captured, std::accumulate(news.missed.begin(), news.missed.end(), std::uint64_t{0}));
-  const Time since = steady_now() - said.told_at + kCapturedFromStart;
+  const Duration since = steady_now() - said.told_at + kCapturedFromStart;
   if (more > static_cast<std::uint64_t>(since / kLeastBetweenSpans) - said.taken) return false;
   said.taken += more;
   said.last = count;
@@ -202,7 +202,7 @@ void SpanIntake::share_out() {
     set(its.most_a_second, most_of_a_user_, std::max(its.now, its.before));
 }
 
-bool SpanIntake::look(Time now) {
+bool SpanIntake::look(Instant now) {
   share_out();
   if (now - round_began_ >= kRound) {
     round_began_ = now;

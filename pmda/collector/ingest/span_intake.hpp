@@ -43,7 +43,7 @@ class SpanIntake {
   std::optional<std::string> take(const wire::Events& events, Session& session, const Peer& peer);
 
   // Periodic work. True if there is more to do.
-  bool look(Time now);
+  bool look(Instant now);
 
   // True if the captures, or the limits of spans per process, changed since the last call.
   bool has_changed();
@@ -84,7 +84,7 @@ class SpanIntake {
   std::uint32_t most_of_a_user_;
   bool shares_have_changed_ = false;
   std::uint64_t round_ = 1;
-  Time round_began_{};
+  Instant round_began_{};
 };
 
 }  // namespace pcp::trace::agent

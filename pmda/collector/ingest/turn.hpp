@@ -14,7 +14,7 @@ namespace pcp::trace::agent {
 
 class Turn {
  public:
-  explicit Turn(Shared& shared, Time (*clock)() = steady_now) : shared_(shared), clock_(clock) {}
+  explicit Turn(Shared& shared, Instant (*clock)() = steady_now) : shared_(shared), clock_(clock) {}
   ~Turn() { end(); }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
@@ -31,7 +31,7 @@ class Turn {
 
   // The time of locking: precise enough for the engine, because a turn handles at most one read's
   // data. Requires: locked.
-  Time now() const { return began_; }
+  Instant now() const { return began_; }
 
   void end() TRACE_UNCHECKED {
     if (locked_) shared_.mutex.unlock();
@@ -51,9 +51,9 @@ class Turn {
   }
 
   Shared& shared_;
-  Time (*clock_)();
+  Instant (*clock_)();
   bool locked_ = false;
-  Time began_{};
+  Instant began_{};
 };
 
 }  // namespace pcp::trace::agent

@@ -22,7 +22,7 @@ constexpr TraceAssembly::Limits kLimits{.quiet = std::chrono::seconds(70),
                                         .longest = std::chrono::seconds(600),
                                         .traces = 100'000,
                                         .remembered = 100'000};
-constexpr agent::Time kBetweenLooks = std::chrono::seconds(1);
+constexpr Duration kBetweenLooks = std::chrono::seconds(1);
 
 // The records of all archives in order of time.
 class AllSpans {
@@ -98,11 +98,11 @@ Result<std::optional<RecordedSpans>> read_traces(const ReadRequest& request,
     }
   };
   TraceAssembly assembly(kLimits);
-  agent::Time looked{};
+  Instant looked{};
   while (!is_enough) {
     std::optional<SpanArchive::Record> record = all.next();
     if (!record) break;
-    const agent::Time now = record->at.time_since_epoch();
+    const Instant now(record->at.time_since_epoch());  // only differences matter
     if (is_within(record->at, request.window)) {
       found.missed += record->news.missed;
       found.has_gap |= record->comes_after_gap;

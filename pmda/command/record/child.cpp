@@ -129,7 +129,7 @@ int Child::status_of_failed_start(int error) {
   return error == ENOENT ? kNotFound : kNotExecutable;
 }
 
-bool Child::wait_until(agent::Time until) {
+bool Child::wait_until(Instant until) {
   while (!exit_status_) {
     const signalfd_siginfo signal = next_signal(until);
     if (signal.ssi_signo == 0) break;
@@ -138,7 +138,7 @@ bool Child::wait_until(agent::Time until) {
   return exit_status_.has_value();
 }
 
-bool Child::is_interrupted_before(agent::Time until) {
+bool Child::is_interrupted_before(Instant until) {
   constexpr std::array<std::uint32_t, 5> kEnough{0, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
   for (;;) {
     const std::uint32_t signal = next_signal(until).ssi_signo;
@@ -147,10 +147,10 @@ bool Child::is_interrupted_before(agent::Time until) {
 }
 
 // Signal number 0 after a timeout.
-signalfd_siginfo Child::next_signal(agent::Time until) {
+signalfd_siginfo Child::next_signal(Instant until) {
   for (;;) {
-    const agent::Time now = steady_now();
-    const timespec timeout = to_timespec(std::max(until - now, agent::Time(0)));
+    const Instant now = steady_now();
+    const timespec timeout = to_timespec(std::max(until - now, Duration(0)));
     std::array<pollfd, 2> both{pollfd{changes_.get(), POLLIN, 0},
                                pollfd{signals_.get(), POLLIN, 0}};
     signalfd_siginfo signal{};

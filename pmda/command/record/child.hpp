@@ -42,10 +42,10 @@ class Child {
   static int status_of_failed_start(int error);
 
   // Waits for the end, until a time. True if the child has ended.
-  bool wait_until(agent::Time until);
+  bool wait_until(Instant until);
 
   // Waits until a time or a signal to end; true after a signal. Requires: the child has ended.
-  bool is_interrupted_before(agent::Time until);
+  bool is_interrupted_before(Instant until);
 
   // True if any descendant of the child still runs.
   bool has_descendants();
@@ -57,7 +57,7 @@ class Child {
   bool has_lost_orphans() const { return has_lost_orphans_; }
 
  private:
-  signalfd_siginfo next_signal(agent::Time until);
+  signalfd_siginfo next_signal(Instant until);
   void hand_on_early_signals();
   void act_on(const signalfd_siginfo& signal);
   void hand_on(int signal, pid_t sender);

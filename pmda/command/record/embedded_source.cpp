@@ -28,7 +28,7 @@ pmDesc description_of(const agent::Metric& metric) {
 }  // namespace
 
 EmbeddedSource::EmbeddedSource(agent::Reader reader, std::uint16_t port, agent::LabelText about,
-                               std::unique_ptr<agent::Spans::Monitor> spans, agent::Time now)
+                               std::unique_ptr<agent::Spans::Monitor> spans, Instant now)
     : events_(std::move(spans)),
       metrics_({kDomain, {}, port}, reader, now),
       about_(std::move(about)),
@@ -80,13 +80,13 @@ Instances EmbeddedSource::instances(pmInDom domain) {
   return all;
 }
 
-Result<Sample> EmbeddedSource::read(std::span<const pmID> metrics, agent::Time now) {
+Result<Sample> EmbeddedSource::read(std::span<const pmID> metrics, Instant now) {
   now_ = now;
   metrics_.release();
   return to_sample(*metrics_.fetch(metrics.data(), metrics.size(), nullptr, now));
 }
 
-Result<Source::Events> EmbeddedSource::read_events(agent::Time now) {
+Result<Source::Events> EmbeddedSource::read_events(Instant now) {
   Events events;
   if (!events_.are_wanted()) return events;
   const pmID metric = pmID_build(kDomain, agent::kSpanCluster, agent::kEventsItem);

@@ -35,7 +35,7 @@ bool has_been_done(std::function<void()> work, Interruption& interruption) {
     (*task)();  // then ^C must wait
     return true;
   }
-  interruption.comes_before(agent::Time::max(), read_end.get());
+  interruption.comes_before(Instant::max(), read_end.get());
   return end.wait_for(kASecondMore) == std::future_status::ready;
 }
 

@@ -44,7 +44,7 @@ class MissedEvents {
 
 }  // namespace
 
-Result<void> EventRecorder::drain(Stamp at, agent::Time now) {
+Result<void> EventRecorder::drain(Stamp at, Instant now) {
   for (int i = 0; i < kMostReadings; ++i) {
     const Result<Source::Events> events = source_.read_events(now);
     if (!events) return events.error();

@@ -22,7 +22,7 @@ class EventRecorder {
       : source_(source), writer_(writer), most_bytes_(most_bytes) {}
 
   // Writes all events since the last call.
-  Result<void> drain(Stamp at, agent::Time now);
+  Result<void> drain(Stamp at, Instant now);
 
   // The number of spans and events without room.
   std::uint64_t left_out() const { return left_out_; }

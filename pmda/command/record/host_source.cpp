@@ -168,7 +168,7 @@ Instances HostSource::instances(pmInDom domain) {
   return ask([domain] { return instances_by(pmGetInDom, domain); }).value_or(Instances());
 }
 
-Result<Sample> HostSource::read(std::span<const pmID> metrics, agent::Time) {
+Result<Sample> HostSource::read(std::span<const pmID> metrics, Instant) {
   const auto fetched = ask([context = context_, is_lost = is_lost_,
                             ids = std::vector<pmID>(metrics.begin(), metrics.end())] {
     return fetch(context, is_lost, ids);
@@ -184,7 +184,7 @@ Result<Sample> HostSource::read(std::span<const pmID> metrics, agent::Time) {
   return to_sample(*result_);
 }
 
-Result<Source::Events> HostSource::read_events(agent::Time) {
+Result<Source::Events> HostSource::read_events(Instant) {
   Events events;
   if (spans_.empty() || is_lost_ || (must_ask_for_spans_ && !ask_for_spans())) return events;
   const auto fetched = ask([context = context_, metrics = span_metrics_] {

@@ -36,9 +36,9 @@ class HostSource : public Source {
   Instances instances(pmInDom domain) override;
 
   // Reconnects a lost connection. Also fails if the agent is missing.
-  Result<Sample> read(std::span<const pmID> metrics, agent::Time now) override;
+  Result<Sample> read(std::span<const pmID> metrics, Instant now) override;
   // None if the host gives none now; the filter is stored again later.
-  Result<Events> read_events(agent::Time now) override;
+  Result<Events> read_events(Instant now) override;
 
   bool labels_changed() override { return std::exchange(labels_changed_, false); }
 

@@ -25,9 +25,9 @@ Interruption::Interruption() {
 
 Interruption::~Interruption() { pthread_sigmask(SIG_SETMASK, &blocked_before_, nullptr); }
 
-bool Interruption::comes_before(agent::Time until, int descriptor) {
+bool Interruption::comes_before(Instant until, int descriptor) {
   while (!has_come_) {
-    const agent::Time now = steady_now();
+    const Instant now = steady_now();
     has_come_ = now >= end_;
     if (has_come_ || now >= until) break;
     const timespec timeout = to_timespec(std::min(until, end_) - now);

@@ -19,18 +19,18 @@ class Interruption {
   Interruption& operator=(const Interruption&) = delete;
 
   // Sets a time that also counts as an interruption.
-  void come_at(agent::Time end) { end_ = end; }
+  void come_at(Instant end) { end_ = end; }
 
   // Waits until a time, the interruption, or readable input; not at all after the interruption.
   // True if the interruption has come.
-  bool comes_before(agent::Time until, int descriptor = -1);
+  bool comes_before(Instant until, int descriptor = -1);
 
   bool has_come() const { return has_come_; }
 
  private:
   sigset_t blocked_before_{};
   Descriptor signals_;  // a signalfd
-  agent::Time end_ = agent::Time::max();
+  Instant end_ = Instant::max();
   bool has_come_ = false;
 };
 

@@ -21,7 +21,7 @@ class OwnEvents final : public agent::SpanDesk {
 
   bool are_wanted() const { return monitor_ != nullptr; }
 
-  agent::SpanAsker asker(agent::Time) override { return {monitor_.get(), 0, kMostBytes}; }
+  agent::SpanAsker asker(Instant) override { return {monitor_.get(), 0, kMostBytes}; }
   agent::SpanControls controls() const override { return {}; }
 
  private:

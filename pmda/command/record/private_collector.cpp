@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 constexpr const char* kFlush = "PCP_TRACE_FLUSH";
 constexpr const char* kQueue = "PCP_TRACE_QUEUE";
-constexpr agent::Time kIntervalOfUsualFlushes = 1s;
+constexpr Duration kIntervalOfUsualFlushes = 1s;
 constexpr int kFlushesInAnInterval = 10;
 
 // The terminal belongs to the running program, so messages wait here.
@@ -41,7 +41,7 @@ void add_to_log(const std::string& line) {
   if (to.lines.size() < Log::kMostBytes) to.lines += line + '\n';
 }
 
-agent::Collector::Options collector_options(agent::Time interval, std::string socket_path) {
+agent::Collector::Options collector_options(Duration interval, std::string socket_path) {
   agent::Collector::Options options;
   options.engine.period = interval;
   options.engine.buckets = 1;
@@ -57,7 +57,7 @@ agent::Collector::Options collector_options(agent::Time interval, std::string so
 
 }  // namespace
 
-Result<std::unique_ptr<PrivateCollector>> PrivateCollector::create(agent::Time interval) {
+Result<std::unique_ptr<PrivateCollector>> PrivateCollector::create(Duration interval) {
   free_without_delay();
   Result<PrivateDirectory> directory = PrivateDirectory::create();
   if (!directory) return directory.error();

@@ -21,7 +21,7 @@ namespace pcp::trace::command {
 class PrivateCollector {
  public:
   // Also fails if the limit of open files allows no connections.
-  static Result<std::unique_ptr<PrivateCollector>> create(agent::Time interval);
+  static Result<std::unique_ptr<PrivateCollector>> create(Duration interval);
   PrivateCollector(const PrivateCollector&) = delete;
   PrivateCollector& operator=(const PrivateCollector&) = delete;
 
@@ -46,7 +46,7 @@ class PrivateCollector {
   // True if programs were refused because too many were connected.
   bool has_refused_some() const;
 
-  agent::Time begin() const { return begin_; }  // of the first interval
+  Instant begin() const { return begin_; }  // of the first interval
   agent::Reader reader() const { return collector_->reader(); }
   std::uint16_t port() const { return collector_->port(); }
 
@@ -54,8 +54,8 @@ class PrivateCollector {
   explicit PrivateCollector(PrivateDirectory directory) : directory_(std::move(directory)) {}
 
   PrivateDirectory directory_;
-  agent::Time interval_{};
-  agent::Time begin_{};
+  Duration interval_{};
+  Instant begin_{};
   std::unique_ptr<agent::Collector> collector_;  // first to be destroyed, before the directory
 };
 

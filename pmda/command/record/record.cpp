@@ -41,9 +41,9 @@ namespace {
 constexpr int kOwnFailure = 125;
 
 // How long to wait after the program's end for data of other processes that it started.
-constexpr agent::Time kPatience = std::chrono::seconds(2);
-constexpr agent::Time kLook = std::chrono::milliseconds(5);  // between two checks
-constexpr agent::Time kLaterLook = std::chrono::milliseconds(100);
+constexpr Duration kPatience = std::chrono::seconds(2);
+constexpr Duration kLook = std::chrono::milliseconds(5);  // between two checks
+constexpr Duration kLaterLook = std::chrono::milliseconds(100);
 
 int fail(const std::string& why) {
   complain("record", why);
@@ -82,11 +82,11 @@ Recording::Settings settings_of(const RecordOptions& options) {
 
 void record_until_end(Child& child, PrivateCollector& collector, Recording& recording, bool waits) {
   while (!child.wait_until(recording.next())) static_cast<void>(recording.take_next());
-  const agent::Time end = steady_now();
+  const Instant end = steady_now();
   // Processes first, then their data.
   while ((child.has_descendants() || !collector.is_quiet()) &&
          (waits || steady_now() < end + kPatience)) {
-    const agent::Time now = steady_now();
+    const Instant now = steady_now();
     if (now >= recording.next()) static_cast<void>(recording.take_next());
     if (child.is_interrupted_before(now + (now < end + kPatience ? kLook : kLaterLook))) break;
   }

@@ -33,10 +33,10 @@ constexpr std::array kLongOptions{
     option{nullptr, 0, nullptr, 0},
 };
 
-constexpr agent::Time kShortestInterval = std::chrono::milliseconds(10);
+constexpr Duration kShortestInterval = std::chrono::milliseconds(10);
 
-Result<agent::Time> parse_interval(const std::string& text) {
-  Result<agent::Time> interval = parse_time(text);
+Result<Duration> parse_interval(const std::string& text) {
+  Result<Duration> interval = parse_time(text);
   if (interval && *interval < kShortestInterval)
     return Error{"\"" + text + "\" is shorter than the 10 msec between two samples"};
   return interval;

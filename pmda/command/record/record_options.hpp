@@ -15,14 +15,14 @@ namespace pcp::trace::command {
 struct RecordOptions {
   std::string folder;  // -o; empty: a new one, named after the command or host
   std::string page;    // --html; empty: in the folder
-  agent::Time interval = std::chrono::seconds(1);  // -t
-  std::string host;                                // -h; empty: a command is recorded
-  std::optional<agent::Time> duration;             // -s, of a host
-  std::optional<ArchiveVersion> version;  // --archive-version; default: PCP's configuration
-  std::string spans;                      // --spans, canonical; empty: none
-  bool waits = false;                     // --wait
-  bool is_json = false;                   // --json
-  bool is_quiet = false;                  // --quiet
+  Duration interval = std::chrono::seconds(1);  // -t
+  std::string host;                             // -h; empty: a command is recorded
+  std::optional<Duration> duration;             // -s, of a host
+  std::optional<ArchiveVersion> version;        // --archive-version; default: PCP's configuration
+  std::string spans;                            // --spans, canonical; empty: none
+  bool waits = false;                           // --wait
+  bool is_json = false;                         // --json
+  bool is_quiet = false;                        // --quiet
   std::vector<std::string> command;
 
   bool wants_help = false;

@@ -54,7 +54,7 @@ void Recorder::describe_metrics(Stamp at) {
   }
 }
 
-Result<void> Recorder::sample(Extent extent, Stamp at, agent::Time now) {
+Result<void> Recorder::sample(Extent extent, Stamp at, Instant now) {
   Result<Sample> all = source_.read(extent == Extent::Changes ? without_distributions_ : all_, now);
   if (!all) {
     // When the source returns, its instances may have changed.

@@ -23,7 +23,7 @@ class Recorder {
   enum class Extent { Changes, ChangesAndDistributions, Everything };
 
   // Writes a sample. Fails if the source fails; the writer knows its own failures.
-  Result<void> sample(Extent extent, Stamp at, agent::Time now);
+  Result<void> sample(Extent extent, Stamp at, Instant now);
 
   // The number of instances in the archive.
   std::size_t instances() const;

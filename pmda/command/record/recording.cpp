@@ -18,16 +18,16 @@ namespace pcp::trace::command {
 namespace {
 
 // Time for a program's data from before an interval's end to arrive.
-constexpr agent::Time kGrace = std::chrono::milliseconds(20);
+constexpr Duration kGrace = std::chrono::milliseconds(20);
 
 // Distributions are large, so the time between two grows with the run: about kColumns in the run,
 // and one per minute after an hour. With many tags it is one per minute from the start.
 constexpr int kColumns = 60;
-constexpr agent::Time kLongestColumn = std::chrono::seconds(60);
+constexpr Duration kLongestColumn = std::chrono::seconds(60);
 constexpr std::size_t kManyInstances = 1000;
 
 // Events wait in limited memory, so they are read this often.
-constexpr agent::Time kBetweenEvents = std::chrono::seconds(1);
+constexpr Duration kBetweenEvents = std::chrono::seconds(1);
 
 // The version that PCP's own loggers use.
 ArchiveVersion configured_version() {
@@ -116,26 +116,24 @@ Recording::Recording(const Settings& settings, RecordingFolder folder, ArchiveWr
   describe_end(writer_);
 }
 
-agent::Time Recording::boundary(std::int64_t interval) const {
-  return begin_ + interval * interval_;
-}
+Instant Recording::boundary(std::int64_t interval) const { return begin_ + interval * interval_; }
 
-agent::Time Recording::next_sample() const {
+Instant Recording::next_sample() const {
   return boundary(intervals_ + 1) + std::min(kGrace, interval_ / 2);
 }
 
-agent::Time Recording::next() const {
-  const agent::Time sample = next_sample();
+Instant Recording::next() const {
+  const Instant sample = next_sample();
   return recorder_.has_events() ? std::min(sample, events_at_ + kBetweenEvents) : sample;
 }
 
-agent::Time Recording::between_distributions(agent::Time now) const {
+Duration Recording::between_distributions(Instant now) const {
   if (recorder_.instances() > kManyInstances) return kLongestColumn;
   return std::min((now - begin_) / kColumns, kLongestColumn);
 }
 
 Result<void> Recording::take_next() {
-  const agent::Time now = steady_now();
+  const Instant now = steady_now();
   if (now < next_sample()) return take_events(clock_.now(), now);
   const bool with_distributions = now >= distributions_at_ + between_distributions(now);
   if (with_distributions) distributions_at_ = now;
@@ -160,7 +158,7 @@ Result<void> Recording::finish(const std::string& missing) {
 }
 
 // A failing source may return. The archive then has a gap, and after the gap a full sample.
-Result<void> Recording::take(Recorder::Extent extent, agent::Time now) {
+Result<void> Recording::take(Recorder::Extent extent, Instant now) {
   if (writer_.failure()) return {};
   const Stamp at = clock_.now();
   Result<void> taken = recorder_.sample(has_gap_ ? Recorder::Extent::Everything : extent, at, now);
@@ -169,7 +167,7 @@ Result<void> Recording::take(Recorder::Extent extent, agent::Time now) {
   return taken ? take_events(at, now) : taken;
 }
 
-Result<void> Recording::take_events(Stamp at, agent::Time now) {
+Result<void> Recording::take_events(Stamp at, Instant now) {
   if (!recorder_.has_events() || writer_.failure()) return {};
   events_at_ = now;
   return events_.drain(at, now);

@@ -23,8 +23,8 @@ class Recording {
     std::string what;
     std::string host;  // the recorded host
     std::optional<ArchiveVersion> version;
-    agent::Time interval{};
-    agent::Time begin{};  // begin of the first interval
+    Duration interval{};
+    Instant begin{};  // begin of the first interval
   };
 
   // Makes the folder, and writes a first sample from before the first interval.
@@ -32,7 +32,7 @@ class Recording {
 
   // When to read next: some time after an interval's end, so that its data has arrived, or earlier
   // so that events do not wait long.
-  agent::Time next() const;
+  Instant next() const;
 
   // Returns why nothing can be read now; the archive then has a gap.
   Result<void> take_next();
@@ -53,22 +53,22 @@ class Recording {
  private:
   Recording(const Settings& settings, RecordingFolder folder, ArchiveWriter writer, Source& source,
             WallClock clock, Stamp begin);
-  Result<void> take(Recorder::Extent extent, agent::Time now);
-  Result<void> take_events(Stamp at, agent::Time now);
-  agent::Time next_sample() const;
-  agent::Time boundary(std::int64_t interval) const;
-  agent::Time between_distributions(agent::Time now) const;
+  Result<void> take(Recorder::Extent extent, Instant now);
+  Result<void> take_events(Stamp at, Instant now);
+  Instant next_sample() const;
+  Instant boundary(std::int64_t interval) const;
+  Duration between_distributions(Instant now) const;
 
-  agent::Time interval_;
-  agent::Time begin_;
+  Duration interval_;
+  Instant begin_;
   std::int64_t intervals_ = 0;  // in the archive
-  agent::Time distributions_at_;
+  Instant distributions_at_;
   RecordingFolder folder_;
   WallClock clock_;
   ArchiveWriter writer_;
   Recorder recorder_;
   EventRecorder events_;
-  agent::Time events_at_{};  // last reading of events
+  Instant events_at_{};  // last reading of events
   bool has_gap_ = false;
 };
 

@@ -37,7 +37,7 @@ class Source {
 
   // Reads all values except events. `now` must not decrease. The values are valid until the next
   // call.
-  virtual Result<Sample> read(std::span<const pmID> metrics, agent::Time now) = 0;
+  virtual Result<Sample> read(std::span<const pmID> metrics, Instant now) = 0;
 
   // The events since the last call, up to a good size for a record: one value of the metric of type
   // PM_TYPE_EVENT, or none. Valid until the next reading.
@@ -45,7 +45,7 @@ class Source {
     Sample sample;
     bool has_more = false;  // more are waiting already
   };
-  virtual Result<Events> read_events(agent::Time) { return Events(); }
+  virtual Result<Events> read_events(Instant) { return Events(); }
 
   // True if labels of instances have changed since the last call.
   virtual bool labels_changed() = 0;

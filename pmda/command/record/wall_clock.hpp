@@ -13,7 +13,7 @@ class WallClock {
  public:
   // At least the previous stamp.
   Stamp now() {
-    const timespec now = to_timespec(wall_now());
+    const timespec now = to_timespec(wall_now().time_since_epoch());
     last_ = std::max(last_, Stamp{now.tv_sec, static_cast<std::int32_t>(now.tv_nsec)});
     return last_;
   }

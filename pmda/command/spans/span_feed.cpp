@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kBetweenFetches(250);
 constexpr std::chrono::seconds kBetweenAttempts(1);
-constexpr agent::Time kSilence = std::chrono::seconds(3);  // until the user is told
+constexpr Duration kSilence = std::chrono::seconds(3);  // until the user is told
 
 // Limit of news not yet taken; beyond it the hosts' threads wait.
 constexpr std::size_t kMostNews = 64;
@@ -41,7 +41,7 @@ struct SpanFeed::Queue {
     ::eventfd_write(bell.get(), 1);
   }
 
-  void note_question(std::size_t host, std::optional<agent::Time> asked) {
+  void note_question(std::size_t host, std::optional<Instant> asked) {
     const std::scoped_lock lock(mutex);
     questions[host].asked = asked;
   }
@@ -52,7 +52,7 @@ struct SpanFeed::Queue {
   }
 
   // Requires: the mutex is held.
-  void add_mute_hosts(std::vector<HostNews>& taken, agent::Time now) {
+  void add_mute_hosts(std::vector<HostNews>& taken, Instant now) {
     for (std::size_t host = 0; host < questions.size(); ++host) {
       Question& question = questions[host];
       if (!question.asked || question.is_told || now - *question.asked < kSilence) continue;
@@ -70,8 +70,8 @@ struct SpanFeed::Queue {
 
   // A host's thread waits for the answer to a question.
   struct Question {
-    std::optional<agent::Time> asked;  // nothing: no question
-    bool is_told = false;              // the user was told of the delay, since the last good answer
+    std::optional<Instant> asked;  // nothing: no question
+    bool is_told = false;          // the user was told of the delay, since the last good answer
   };
   std::vector<Question> questions;
 };
@@ -170,7 +170,7 @@ class Reporter {
   const std::size_t number_;
   SpanHost host_;
   const std::string filter_;
-  agent::Time began_{};
+  Instant began_{};
   bool has_worked_ = false;
   bool is_away_ = false;
   bool is_over_ = false;

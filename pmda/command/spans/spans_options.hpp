@@ -19,7 +19,7 @@ struct WatchOptions {
   wire::CaptureFilter filter;           // of all words; default: every tag
   std::string typed_filter;             // as typed
   std::optional<std::uint64_t> traces;  // -s
-  std::optional<agent::Time> duration;  // -T
+  std::optional<Duration> duration;     // -T
 };
 
 struct SpansOptions : WatchOptions {

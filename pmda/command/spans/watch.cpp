@@ -21,7 +21,7 @@ namespace {
 // Spans that an agent had not delivered at its end are lost, like those captured without an agent.
 constexpr const char* kGap = "; spans of that time are missing, and nobody knows how many";
 
-constexpr agent::Time kLook = std::chrono::milliseconds(100);  // between two checks
+constexpr Duration kLook = std::chrono::milliseconds(100);  // between two checks
 
 class Watch {
  public:
@@ -36,7 +36,7 @@ class Watch {
   Watched run(Interruption& interruption) {
     while (!is_enough_ && hosts_left_ > 0 &&
            !interruption.comes_before(steady_now() + kLook, feed_.descriptor())) {
-      const agent::Time now = steady_now();
+      const Instant now = steady_now();
       for (HostNews& news : feed_.take()) note(news, now);
       give(assembly_.take_finished(now));
     }
@@ -48,7 +48,7 @@ class Watch {
  private:
   void say(const std::string& what) { complain(word_, what); }
 
-  void note(HostNews& news, agent::Time now) {
+  void note(HostNews& news, Instant now) {
     const std::string host = shown_host(options_.hosts[news.host]);
     if (news.is_over) --hosts_left_;
     if (!news.trouble.empty())

@@ -17,7 +17,7 @@ bool is_known(std::set<std::uint64_t>& known, const SpanEvent& span) {
 
 }  // namespace
 
-void TraceAssembly::add(SpanEvent span, agent::Time now) {
+void TraceAssembly::add(SpanEvent span, Instant now) {
   if (!span.trace.is_set()) {
     alone_.emplace_back().spans.push_back(std::move(span));
     return;
@@ -43,7 +43,7 @@ void TraceAssembly::add(SpanEvent span, agent::Time now) {
 }
 
 // The root of a late trace has come already, or will not come.
-bool TraceAssembly::is_finished(const Waiting& waiting, agent::Time now) const {
+bool TraceAssembly::is_finished(const Waiting& waiting, Instant now) const {
   const bool is_whole = waiting.has_root || waiting.trace.is_late;
   return now - waiting.last >= (is_whole ? limits_.quiet : limits_.orphaned) ||
          now - waiting.first >= limits_.longest;
@@ -77,7 +77,7 @@ void TraceAssembly::make_room(std::vector<SpanTrace>& to) {
   for (auto oldest = by_age.begin(); is_full(); ++oldest) give(*oldest, to);
 }
 
-std::vector<SpanTrace> TraceAssembly::take_finished(agent::Time now) {
+std::vector<SpanTrace> TraceAssembly::take_finished(Instant now) {
   std::vector<SpanTrace> finished = std::exchange(alone_, {});
   for (auto each = waiting_.begin(); each != waiting_.end();)
     each = is_finished(each->second, now) ? give(each, finished) : std::next(each);
@@ -88,6 +88,6 @@ std::vector<SpanTrace> TraceAssembly::take_finished(agent::Time now) {
   return finished;
 }
 
-std::vector<SpanTrace> TraceAssembly::take_all() { return take_finished(agent::Time::max()); }
+std::vector<SpanTrace> TraceAssembly::take_all() { return take_finished(Instant::max()); }
 
 }  // namespace pcp::trace::command

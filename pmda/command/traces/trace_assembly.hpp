@@ -19,9 +19,9 @@ namespace pcp::trace::command {
 class TraceAssembly {
  public:
   struct Limits {
-    agent::Time quiet = std::chrono::seconds(1);     // since the last span, if the root has come
-    agent::Time orphaned = std::chrono::seconds(5);  // the same without the root
-    agent::Time longest = std::chrono::seconds(60);  // since the first span
+    Duration quiet = std::chrono::seconds(1);     // since the last span, if the root has come
+    Duration orphaned = std::chrono::seconds(5);  // the same without the root
+    Duration longest = std::chrono::seconds(60);  // since the first span
     std::size_t bytes = 64u << 20;
     std::size_t traces = 10'000;
     std::size_t spans_of_one = 10'000;
@@ -31,10 +31,10 @@ class TraceAssembly {
   TraceAssembly() : TraceAssembly(Limits()) {}
   explicit TraceAssembly(const Limits& limits) : limits_(limits) {}
 
-  void add(SpanEvent span, agent::Time now);
+  void add(SpanEvent span, Instant now);
 
   // Gives traces that are finished or have no room, in the order of their begins.
-  std::vector<SpanTrace> take_finished(agent::Time now);
+  std::vector<SpanTrace> take_finished(Instant now);
 
   // Gives all traces.
   std::vector<SpanTrace> take_all();
@@ -46,12 +46,12 @@ class TraceAssembly {
     std::set<std::uint64_t> known;  // ids of its spans
     bool has_root = false;
     std::size_t bytes = 0;
-    agent::Time first{};
-    agent::Time last{};
+    Instant first{};
+    Instant last{};
   };
   using Traces = std::map<Id, Waiting>;
 
-  bool is_finished(const Waiting& waiting, agent::Time now) const;
+  bool is_finished(const Waiting& waiting, Instant now) const;
   Traces::iterator give(Traces::iterator which, std::vector<SpanTrace>& to);
   void make_room(std::vector<SpanTrace>& to);
   void remember(Id id);

@@ -14,7 +14,7 @@ TEST_F(DiskThreadTest, HasReservedNumbersWhenTheFirstSaveIsOver) {
   const ScratchDirectory directory;
   const InstanceFile file(directory / "10.trace");
   NumberKeeper numbers(
-      file, reader_, [](const std::string&) {}, [] { return Time{0}; });
+      file, reader_, [](const std::string&) {}, [] { return Instant{}; });
   {
     const DiskThread disk(numbers);
     disk.wait_for_first_save(std::chrono::minutes(1));

@@ -9,8 +9,8 @@ namespace pcp::trace::agent {
 
 namespace {
 
-constexpr Time kNow{0};
-constexpr Time kNever = Time::max();
+constexpr Instant kNow{};
+constexpr Instant kNever = Instant::max();
 
 TEST(LogQueue, GivesAllTextInItsOrder) {
   LogQueue queue;

@@ -14,15 +14,15 @@ namespace pcp::trace::agent {
 namespace {
 
 std::vector<std::string> warnings;
-Time now;
-Time clock_step;  // time between two looks at the clock
+Instant now;
+Duration clock_step;  // time between two looks at the clock
 
 class NumberKeeperTest : public MetricsFixture {
  protected:
   NumberKeeperTest() {
     warnings.clear();
-    now = Time{0};
-    clock_step = Time{0};
+    now = {};
+    clock_step = {};
   }
 
   NumberKeeper keeper(const std::string& name = "10.trace") {
@@ -122,7 +122,7 @@ TEST_F(NumberKeeperTest, DoesNotSaveThemAgain) {
 TEST_F(NumberKeeperTest, WarnsOnceIfItCannotAndTriesAgainLater) {
   NumberKeeper keeper = this->keeper("missing/10.trace");
   apply(TraceType::Point, "a", -1);
-  const Time again = keeper.save_new();
+  const Instant again = keeper.save_new();
   EXPECT_GT(again, now);
   EXPECT_LT(again, kNever);
   now = again;

@@ -50,7 +50,7 @@ class SpanMonitorsTest : public testing::Test {
 
   using Filters = std::vector<std::string>;
 
-  Time now_ = 1h;
+  Instant now_{1h};
   Spans spans_;
   Privileges privileges_;
   SpanMonitors monitors_{spans_, privileges_, "",

@@ -66,7 +66,7 @@ class StoreTest : public MetricsFixture {
   Privileges privileges_{{0, 999}};
   SpanMonitors monitors_{shared_.spans, privileges_, "", [](const std::string&) {}};
   StoreRequests stores_{metrics_, privileges_, monitors_,
-                        [this](Time now) { shared_.engine.reset(now); }};
+                        [this](Instant now) { shared_.engine.reset(now); }};
 };
 
 TEST_F(StoreTest, OfAnyValueIntoResetForgetsAllTags) {

@@ -146,7 +146,7 @@ struct FlusherTest : testing::Test {
     return ticket;
   }
   bool has_delivered(std::uint64_t ticket) {
-    return link.await(ticket, 0s, Link::Patience::Fixed, [](SteadyTime) {
+    return link.await(ticket, 0s, Link::Patience::Fixed, [](Instant) {
       return false;  // no time to wait
     });
   }
@@ -376,7 +376,7 @@ TEST_F(FlusherTest, TakesOnlyWhatSettlesCallsForProgress) {
   int pauses = 0;
   const auto wait = [&](auto what_happens) {
     pauses = 0;
-    return link.await(ticket, 0s, Link::Patience::Progress, [&](SteadyTime) {
+    return link.await(ticket, 0s, Link::Patience::Progress, [&](Instant) {
       if (++pauses == 1) what_happens();
       return false;
     });

@@ -91,7 +91,7 @@ TEST(Link, AWaitGivesUpInTime) {
 
 TEST(Link, AWaitGivesUpInTimeHoweverMuchHappensInVain) {
   Link link;
-  const auto happens_again = [](SteadyTime) { return true; };
+  const auto happens_again = [](Instant) { return true; };
   EXPECT_FALSE(link.await(link.request_delivery(), 20ms, Link::Patience::Progress, happens_again));
 }
 
@@ -99,7 +99,7 @@ TEST(Link, APatientWaitGoesOnAsLongAsThereIsProgress) {
   Link link;
   int pauses = 0;
   // Each pause uses up all the time.
-  const auto pause = [&](SteadyTime) {
+  const auto pause = [&](Instant) {
     if (++pauses <= 3) link.made_progress();
     return false;
   };
@@ -114,13 +114,13 @@ TEST(Link, APatientWaitGoesOnAsLongAsThereIsProgress) {
 TEST(Link, TheTimeBeginsAnewWithTheLastProgressAndNotWhenItIsOver) {
   Link link;
   constexpr auto kPatience = 100ms;
-  std::vector<SteadyTime> ends;
-  SteadyTime progress_made;
-  const auto pause = [&](SteadyTime until) {
+  std::vector<Instant> ends;
+  Instant progress_made;
+  const auto pause = [&](Instant until) {
     if (ends.empty()) link.made_progress();
-    if (ends.empty()) progress_made = present_time();
+    if (ends.empty()) progress_made = steady_now();
     ends.push_back(until);
-    while (present_time() < until) continue;
+    while (steady_now() < until) continue;
     return false;
   };
   EXPECT_FALSE(link.await(link.request_delivery(), kPatience, Link::Patience::Progress, pause));
@@ -132,7 +132,7 @@ TEST(Link, TheTimeBeginsAnewWithTheLastProgressAndNotWhenItIsOver) {
 TEST(Link, AWaitThatPollsTakesNoLock) {
   Link link;
   const std::uint64_t ticket = link.request_delivery();
-  EXPECT_TRUE(link.await(ticket, kForEver, Link::Patience::Fixed, [&](SteadyTime) {
+  EXPECT_TRUE(link.await(ticket, kForEver, Link::Patience::Fixed, [&](Instant) {
     link.settle(ticket, true);  // would block if the waiter held a lock
     return true;
   }));

@@ -30,8 +30,8 @@ class FakeEvents : public Source {
   OwnedLabels labels(unsigned, unsigned) override { return {}; }
   Instances instances(pmInDom) override { return {}; }
   bool labels_changed() override { return false; }
-  Result<Sample> read(std::span<const pmID>, agent::Time) override { return Sample(); }
-  Result<Events> read_events(agent::Time) override {
+  Result<Sample> read(std::span<const pmID>, Instant) override { return Sample(); }
+  Result<Events> read_events(Instant) override {
     if (!is_there) return Error{"gone"};
     if (waiting.empty()) return Events();
     reading_ = std::move(waiting.front());

@@ -38,7 +38,7 @@ class FakeSource : public Source {
   }
   Instances instances(pmInDom) override { return names; }
   bool labels_changed() override { return std::exchange(has_new_labels, false); }
-  Result<Sample> read(std::span<const pmID> metrics, agent::Time) override {
+  Result<Sample> read(std::span<const pmID> metrics, Instant) override {
     if (!is_there) return Error{"gone"};
     reading_ = Reading();
     reading_.add(kCount, {counts.begin(), counts.end()});

@@ -11,9 +11,9 @@
 namespace pcp::trace::command {
 namespace {
 
-constexpr agent::Time kBegin = std::chrono::hours(1);
-constexpr agent::Time second(double number) {
-  return kBegin + std::chrono::duration_cast<agent::Time>(std::chrono::duration<double>(number));
+constexpr Instant kBegin{std::chrono::hours(1)};
+constexpr Instant second(double number) {
+  return kBegin + std::chrono::duration_cast<Duration>(std::chrono::duration<double>(number));
 }
 
 TraceAssembly::Limits limits() {

@@ -35,7 +35,7 @@ TEST_F(ClientInstancesTest, ShowsAProcessOnceItHasStayedForMoreThanFiveSeconds) 
   connect(1, 77, "server");
   now_ += seconds(5);
   EXPECT_EQ(names(), Names{});
-  now_ += Time(1);
+  now_ += Duration(1);
   EXPECT_EQ(names(), (Names{{77, "77 server"}}));
   EXPECT_EQ(fetch("trace.client.recorded"), (std::map<int, double>{{77, 10}}));
 }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kDomain = 10;
 constexpr std::size_t kPlenty = 1u << 20;
-constexpr Time kNow = std::chrono::seconds(100);
+constexpr WallTime kNow{std::chrono::seconds(100)};
 
 constexpr unsigned kStart = PM_EVENT_FLAG_START | PM_EVENT_FLAG_ID;
 constexpr unsigned kEnd = PM_EVENT_FLAG_END | PM_EVENT_FLAG_ID;

@@ -10,7 +10,7 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr Time kWall = std::chrono::hours(500'000);
+constexpr WallTime kWall{std::chrono::hours(500'000)};
 
 // An agent with more room than the fixture's. Its wall clock shows kWall at its start.
 class HistogramTextsTest : public MetricsFixture {
@@ -23,7 +23,7 @@ class HistogramTextsTest : public MetricsFixture {
   }
 
   struct Agent {
-    Agent(Time now, std::size_t max_bytes = 64 << 20)
+    Agent(Instant now, std::size_t max_bytes = 64 << 20)
         : shared(options(max_bytes), {}, now, kWall),
           metrics({kDomain, {}, 0}, Reader(shared), now) {}
 
@@ -97,7 +97,7 @@ TEST_F(HistogramTextsTest, AreOfWhatIsCompletedSinceTheFirstFetch) {
   observe("a", 1);
   now_ += seconds(2);
   observe("a", 2);
-  const std::string since = std::to_string((kWall + seconds(2)).count());
+  const std::string since = std::to_string((kWall + seconds(2)).time_since_epoch().count());
   EXPECT_EQ(observed(), (Texts{{1, "1 " + since + " 0 0 0 -"}}));
   observe("a", 3);
   now_ += seconds(2);

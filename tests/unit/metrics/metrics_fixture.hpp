@@ -66,7 +66,7 @@ class MetricsFixture : public testing::Test {
     return PM_TYPE_UNKNOWN;
   }
 
-  Time now_ = std::chrono::hours(1);
+  Instant now_{std::chrono::hours(1)};
   Shared shared_;
   Reader reader_{shared_};
   Metrics metrics_{{kDomain, {}, 4323}, reader_, now_};

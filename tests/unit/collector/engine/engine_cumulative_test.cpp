@@ -22,7 +22,7 @@ std::string packed(const std::vector<double>& values) {
   return bytes;
 }
 
-wire::BatchAge age(Time first, Time last) {
+wire::BatchAge age(Duration first, Duration last) {
   return {static_cast<std::uint64_t>(first.count()), static_cast<std::uint64_t>(last.count())};
 }
 
@@ -35,25 +35,25 @@ struct EngineCumulative : testing::Test {
     return options;
   }
 
-  void begin_at(Time time) {
+  void begin_at(Duration time) {
     world.at(time);
     world.engine.begin_cumulative(world.now);
   }
 
-  void value_at(Time time, double value) {
+  void value_at(Duration time, double value) {
     world.at(time);
     world.value(kObserve, "x", value);
   }
 
   // The sample of the only tag.
-  CumulativeSample sample_at(Time time) {
+  CumulativeSample sample_at(Duration time) {
     world.at(time);
     const auto samples = world.cumulative(kObserve);
     EXPECT_EQ(samples.size(), 1u);
     return samples.empty() ? CumulativeSample{} : samples.front();
   }
 
-  void expect_at(Time time, Time since, const std::vector<double>& values,
+  void expect_at(Duration time, Duration since, const std::vector<double>& values,
                  std::uint64_t unbinned = 0) {
     const CumulativeSample sample = sample_at(time);
     EXPECT_EQ(sample.since, World::kStart + since);
@@ -258,7 +258,7 @@ struct Arrival {
   bool alone = false;
 };
 
-Arrival random_arrival(std::mt19937& random, Time oldest) {
+Arrival random_arrival(std::mt19937& random, Duration oldest) {
   std::lognormal_distribution<double> distribution(0, 2);
   Arrival arrival;
   arrival.alone = random() % 2 == 0;
@@ -269,10 +269,10 @@ Arrival random_arrival(std::mt19937& random, Time oldest) {
   }
   if (arrival.alone) return arrival;
   arrival.thinned = random() % 3 == 0 ? random() % 4 : 0;
-  const auto within = [&random](Time most) {
-    return Time{static_cast<std::int64_t>(random() % 1000) * most.count() / 1000};
+  const auto within = [&random](Duration most) {
+    return Duration{static_cast<std::int64_t>(random() % 1000) * most.count() / 1000};
   };
-  const Time first = within(oldest);
+  const Duration first = within(oldest);
   if (random() % 2 == 0) arrival.age = agent::age(first, within(first + 1ns));
   return arrival;
 }
@@ -319,7 +319,7 @@ void expect_between(const CumulativeSample& newer, const CumulativeSample& older
   ASSERT_EQ(between.unbinned, newer.unbinned - older.unbinned);
 }
 
-void expect_exact(std::uint32_t seed, Time oldest) {
+void expect_exact(std::uint32_t seed, Duration oldest) {
   std::mt19937 random(seed);
   World world(EngineCumulative::options());
   Arrived arrived;

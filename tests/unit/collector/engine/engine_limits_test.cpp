@@ -378,7 +378,7 @@ struct EngineHistogramLimit : testing::Test {
     world.at(time);
   }
 
-  Time time{};
+  Duration time{};
   std::size_t most = 0;
 };
 

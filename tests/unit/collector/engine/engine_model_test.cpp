@@ -15,19 +15,19 @@ namespace {
 
 struct Model {
   struct Value {
-    Time time;
+    Instant time;
     double value;
   };
 
-  Time begin_of(std::int64_t interval) const {
-    return start + Time{(interval * period.count() + buckets - 1) / buckets};
+  Instant begin_of(std::int64_t interval) const {
+    return start + Duration{(interval * period.count() + buckets - 1) / buckets};
   }
 
   // The window's values at this time, in order of size.
-  std::vector<double> window(const std::string& tag, Time now) const {
+  std::vector<double> window(const std::string& tag, Instant now) const {
     std::int64_t current = 0;
     while (begin_of(current + 1) <= now) ++current;
-    const Time from = current < buckets ? start : begin_of(current - buckets);
+    const Instant from = current < buckets ? start : begin_of(current - buckets);
     std::vector<double> values;
     for (const Value& each : tags.at(tag)) {
       if (each.time >= from && each.time < begin_of(current)) values.push_back(each.value);
@@ -36,13 +36,13 @@ struct Model {
     return values;
   }
 
-  Time period;
+  Duration period;
   std::int64_t buckets;
-  Time start;
+  Instant start;
   std::map<std::string, std::vector<Value>> tags{};
 };
 
-void expect_same(const TagValues& actual, const Model& model, const std::string& tag, Time now) {
+void expect_same(const TagValues& actual, const Model& model, const std::string& tag, Instant now) {
   const auto& all = model.tags.at(tag);
   EXPECT_EQ(actual.total.count, all.size());
   EXPECT_EQ(actual.total.last, all.back().value);
@@ -70,7 +70,7 @@ TEST_P(EngineModel, AgreesWithTheEngineWhateverHappens) {
   std::mt19937_64 random(GetParam());
   const auto pick = [&](std::uint64_t choices) { return random() % choices; };
   EngineOptions options;
-  options.period = Time{1 + static_cast<std::int64_t>(pick(20'000'000'000))};
+  options.period = Duration{1 + static_cast<std::int64_t>(pick(20'000'000'000))};
   options.buckets = 1 + static_cast<std::uint32_t>(pick(20));
   World world(options);
   Model model{options.period, options.buckets, World::kStart};
@@ -79,7 +79,7 @@ TEST_P(EngineModel, AgreesWithTheEngineWhateverHappens) {
   for (int step = 0; step < 3000; ++step) {
     const auto bucket = static_cast<std::uint64_t>(options.period.count()) / options.buckets + 1;
     world.now +=
-        Time{static_cast<std::int64_t>(pick(pick(50) == 0 ? 10 * bucket : bucket / 10 + 1))};
+        Duration{static_cast<std::int64_t>(pick(pick(50) == 0 ? 10 * bucket : bucket / 10 + 1))};
     const std::string tag = "tag" + std::to_string(pick(5));
     const double sign = pick(4) == 0 ? -1 : 1;
     switch (pick(8)) {
@@ -132,7 +132,7 @@ TEST(EngineSlices, OfRotateAndSnapshotGiveWhatDoingItAtOnceGives) {
   World sliced;
   World never;
   for (int step = 0; step < 5000; ++step) {
-    const Time time = step * 100ms;
+    const Duration time = step * 100ms;
     const std::string tag = "tag" + std::to_string(random() % (step < 2500 ? 50 : 5));
     const auto value = static_cast<double>(random() % 1000);
     for (World* world : {&at_once, &sliced, &never}) {

@@ -8,7 +8,7 @@
 namespace pcp::trace::agent {
 namespace {
 
-EngineOptions window(Time period, std::uint32_t buckets) {
+EngineOptions window(Duration period, std::uint32_t buckets) {
   EngineOptions options;
   options.period = period;
   options.buckets = buckets;
@@ -39,19 +39,19 @@ TEST(EngineWindow, ShowsNothingBeforeTheFirstBucketIsComplete) {
 }
 
 struct Division {
-  Time period;
+  Duration period;
   std::uint32_t buckets;
 };
 
 class EngineWindowOf : public testing::TestWithParam<Division> {};
 
 TEST_P(EngineWindowOf, ShowsAValueForExactlyOnePeriod) {
-  const Time period = GetParam().period;
+  const Duration period = GetParam().period;
   const std::uint32_t buckets = GetParam().buckets;
   for (std::int64_t k = 0; k < 20; ++k) {
     World world(window(period, buckets));
     const auto begin = [&](std::int64_t interval) {  // ceil(interval * period / buckets)
-      return Time{(interval * period.count() + buckets - 1) / buckets};
+      return Duration{(interval * period.count() + buckets - 1) / buckets};
     };
     world.at(begin(k + 1) - 1ns);
     world.value(TraceType::Point, "p");

@@ -21,13 +21,13 @@ inline constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 
 struct World {
   // Steady clocks may begin anywhere.
-  static constexpr Time kStart = 1234567890123ns;
+  static constexpr Instant kStart{1234567890123ns};
 
   explicit World(EngineOptions options = {}, const std::vector<KnownInstance>& known = {})
       : engine(options, known, kStart) {}
 
   // Moves the clock to this time after the start.
-  void at(Time time) { now = kStart + time; }
+  void at(Duration time) { now = kStart + time; }
 
   void value(TraceType type, std::string_view name, double value = 1) {
     engine.apply_value(engine.tag(type, name), value, now);
@@ -106,7 +106,7 @@ struct World {
   }
 
   Engine engine;
-  Time now = kStart;
+  Instant now = kStart;
 };
 
 }  // namespace pcp::trace::agent

@@ -17,10 +17,10 @@ struct InFlightWorld : World {
     TagIndex tag;
     OpenShare share;
   };
-  Entered enter(std::string_view name, std::uint64_t holder, std::uint64_t open, Time began) {
+  Entered enter(std::string_view name, std::uint64_t holder, std::uint64_t open, Duration began) {
     return enter(engine.tag(Transact, name), holder, open, began);
   }
-  Entered enter(TagIndex tag, std::uint64_t holder, std::uint64_t open, Time began) {
+  Entered enter(TagIndex tag, std::uint64_t holder, std::uint64_t open, Duration began) {
     const OpenShare share{holder, open, kStart + began, 7, static_cast<std::uint32_t>(holder)};
     return {engine.enter(tag, share, now), share};
   }

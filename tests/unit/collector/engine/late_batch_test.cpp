@@ -16,20 +16,20 @@ struct LateBatch : testing::Test {
     return options;
   }
 
-  static wire::BatchAge age(Time first, Time last) {
+  static wire::BatchAge age(Duration first, Duration last) {
     return {static_cast<std::uint64_t>(first.count()), static_cast<std::uint64_t>(last.count())};
   }
 
   // Sends one value for every tenth of a second between these times before now.
-  void send(Time first, Time last) {
+  void send(Duration first, Duration last) {
     std::vector<double> values;
-    for (Time time = first; time > last; time -= 100ms) {
+    for (Duration time = first; time > last; time -= 100ms) {
       values.push_back(static_cast<double>(time.count()) / 1e9);
     }
     world.batch(TraceType::Observe, "x", values, age(first, last));
   }
 
-  std::uint64_t window_at(Time time) {
+  std::uint64_t window_at(Duration time) {
     world.at(time);
     return world.in_window(TraceType::Observe, "x");
   }

@@ -10,45 +10,47 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr Instant at(Duration time) { return Instant(time); }
+
 TEST(WindowClock, DividesAPeriodThatIsNoMultipleExactly) {
-  const WindowClock clock(10s, 4, 0s);
-  EXPECT_EQ(clock.begin_of(1), 2500ms);
-  EXPECT_EQ(clock.begin_of(4), 10s);
+  const WindowClock clock(10s, 4, at(0s));
+  EXPECT_EQ(clock.begin_of(1), at(2500ms));
+  EXPECT_EQ(clock.begin_of(4), at(10s));
 }
 
 TEST(WindowClock, RoundsBeginningsUpWithoutDrifting) {
-  const WindowClock clock(1s, 3, 0s);
-  EXPECT_EQ(clock.begin_of(1), 333333334ns);
-  EXPECT_EQ(clock.begin_of(2), 666666667ns);
-  EXPECT_EQ(clock.begin_of(3), 1s);
-  EXPECT_EQ(clock.begin_of(3'000'000'000), 1'000'000'000s);
+  const WindowClock clock(1s, 3, at(0s));
+  EXPECT_EQ(clock.begin_of(1), at(333333334ns));
+  EXPECT_EQ(clock.begin_of(2), at(666666667ns));
+  EXPECT_EQ(clock.begin_of(3), at(1s));
+  EXPECT_EQ(clock.begin_of(3'000'000'000), at(1'000'000'000s));
 }
 
 TEST(WindowClock, TakesPeriodsBelowOneSecond) {
-  const WindowClock clock(100ms, 7, 5s);
-  EXPECT_EQ(clock.begin_of(1), 5s + 14285715ns);
-  EXPECT_EQ(clock.begin_of(7), 5s + 100ms);
+  const WindowClock clock(100ms, 7, at(5s));
+  EXPECT_EQ(clock.begin_of(1), at(5s + 14285715ns));
+  EXPECT_EQ(clock.begin_of(7), at(5s + 100ms));
 }
 
 TEST(WindowClock, PutsATimeIntoTheIntervalThatBeginsThenOrBefore) {
-  const WindowClock clock(1s, 3, 7s);
+  const WindowClock clock(1s, 3, at(7s));
   for (std::int64_t interval = -10; interval < 1000; ++interval) {
-    const Time begin = clock.begin_of(interval);
+    const Instant begin = clock.begin_of(interval);
     EXPECT_EQ(clock.interval_at(begin), interval);
     EXPECT_EQ(clock.interval_at(begin - 1ns), interval - 1);
   }
 }
 
 TEST(WindowClock, SurvivesTheLongestTimes) {
-  const Time latest{std::numeric_limits<std::int64_t>::max()};
-  const WindowClock clock(24h * 30, 100'000, 0s);
+  const Instant latest = Instant::max();
+  const WindowClock clock(24h * 30, 100'000, at(0s));
   const std::int64_t interval = clock.interval_at(latest);
   EXPECT_LE(clock.begin_of(interval), latest);
   EXPECT_GT(interval, 0);
 }
 
 TEST(WindowClock, KnowsItsLongestInterval) {
-  const WindowClock clock(1s, 3, 123456789ns);
+  const WindowClock clock(1s, 3, at(123456789ns));
   EXPECT_EQ(clock.interval_length(), 333333334ns);
 }
 

@@ -12,7 +12,7 @@ std::vector<std::string> lines;
 
 void remember(const std::string& line) { lines.push_back(line); }
 
-constexpr Time kStart = std::chrono::hours(1);
+constexpr Instant kStart{std::chrono::hours(1)};
 
 TEST(LimitedLog, SaysSoManyLinesThenHowManyWereLeftOut) {
   lines.clear();

@@ -281,7 +281,7 @@ TEST_F(SpansOfPrograms, AreNotBelievedToBeThatByAndBy) {
   const auto monitor = capture("tag=a");
   TestPeer peer = program();
   ASSERT_TRUE(control_);
-  const Time begin = steady_now();
+  const Instant begin = steady_now();
   const std::uint64_t id = control_->captures[0].id;
   bool is_believed = true;
   for (std::uint64_t sequence = 1; is_believed && sequence < 1000; ++sequence) {
@@ -392,7 +392,7 @@ TEST_F(SpansOfPrograms, GiveTheirMemoryBackOnceNobodyWantsThem) {
 TEST_F(SpansOfPrograms, AreAskedForTenTimesASecondAtMost) {
   start();
   TestPeer peer = program();
-  const Time begin = steady_now();
+  const Instant begin = steady_now();
   for (int i = 0; i < 2000; ++i) capture("tag=" + std::to_string(i));
   const auto last = capture("tag=last");
   int told = 0;

@@ -13,10 +13,10 @@ TEST(Turn, LocksWhenItIsUsedAndNotBefore) {
   const auto use_engine = [](Turn& turn) { turn.engine(); };
   const auto use_clients = [](Turn& turn) { turn.clients(); };
   for (void (*use)(Turn&) : {+use_engine, +use_clients}) {
-    Turn turn(shared, [] { return Time{7}; });
+    Turn turn(shared, [] { return Instant{Duration{7}}; });
     { const Lock lock(shared.mutex); }
     use(turn);
-    EXPECT_EQ(turn.now(), Time{7});
+    EXPECT_EQ(turn.now(), Instant{Duration{7}});
     turn.end();
     { const Lock lock(shared.mutex); }
   }
@@ -42,7 +42,7 @@ TEST(Turn, KeepsTheMutexWhileNobodyWantsIt) {
   Shared shared({}, {}, steady_now());
   Turn turn(shared);
   turn.engine();
-  const Time began = turn.now();
+  const Instant began = turn.now();
   while (steady_now() == began) {
   }
   turn.engine();
