@@ -14,126 +14,93 @@
 
 #include "pcp/trace.h"
 
-/* Functions first: a program may take an address. In C++ all units share them, in a namespace that
- * keeps them apart from the library's, which other units may call. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#pragma GCC diagnostic ignored "-Wvariadic-macros" /* C90's */
+
+/* Functions first: a program may take an address, and the stub library exports them. In C++ all
+ * units share them, in a namespace that keeps them apart from the library's, which other units may
+ * call. */
 #ifdef __cplusplus
-#define PMTRACE_FUNCTION_ inline
+#define PMTRACE_INLINE_ inline
 namespace pmtrace_disabled {
 #else
-#define PMTRACE_FUNCTION_ static __inline__
+#define PMTRACE_INLINE_ static __inline__
 #endif
-#define PMTRACE_UNUSED_ __attribute__((unused))
+#ifndef PMTRACE_FUNCTION_
+#define PMTRACE_FUNCTION_ PMTRACE_INLINE_
+#endif
 
-PMTRACE_FUNCTION_ int pmtracebegin(PMTRACE_UNUSED_ const char* tag) { return 0; }
-PMTRACE_FUNCTION_ int pmtraceend(PMTRACE_UNUSED_ const char* tag) { return 0; }
-PMTRACE_FUNCTION_ int pmtraceabort(PMTRACE_UNUSED_ const char* tag) { return 0; }
-PMTRACE_FUNCTION_ int pmtracepoint(PMTRACE_UNUSED_ const char* tag) { return 0; }
-PMTRACE_FUNCTION_ int pmtraceobs(PMTRACE_UNUSED_ const char* tag, PMTRACE_UNUSED_ double value) {
-  return 0;
-}
-PMTRACE_FUNCTION_ int pmtracecounter(PMTRACE_UNUSED_ const char* tag,
-                                     PMTRACE_UNUSED_ double value) {
-  return 0;
-}
-PMTRACE_FUNCTION_ int pmtraceadd(PMTRACE_UNUSED_ const char* tag,
-                                 PMTRACE_UNUSED_ double increment) {
-  return 0;
-}
-PMTRACE_FUNCTION_ int pmtracestate(PMTRACE_UNUSED_ int flags) { return 0; }
-PMTRACE_FUNCTION_ char* pmtraceerrstr(PMTRACE_UNUSED_ int code) {
+PMTRACE_FUNCTION_ int pmtracebegin(const char* tag) { return 0; }
+PMTRACE_FUNCTION_ int pmtraceend(const char* tag) { return 0; }
+PMTRACE_FUNCTION_ int pmtraceabort(const char* tag) { return 0; }
+PMTRACE_FUNCTION_ int pmtracepoint(const char* tag) { return 0; }
+PMTRACE_FUNCTION_ int pmtraceobs(const char* tag, double value) { return 0; }
+PMTRACE_FUNCTION_ int pmtracecounter(const char* tag, double value) { return 0; }
+PMTRACE_FUNCTION_ int pmtraceadd(const char* tag, double increment) { return 0; }
+PMTRACE_FUNCTION_ int pmtracestate(int flags) { return 0; }
+PMTRACE_FUNCTION_ char* pmtraceerrstr(int code) {
   static char text[] = "No error.";
   return text;
 }
-PMTRACE_FUNCTION_ pmtrace_handle pmtrace_tag(PMTRACE_UNUSED_ const char* name) { return NULL; }
-PMTRACE_FUNCTION_ pmtrace_handle pmtrace_tag_with(PMTRACE_UNUSED_ const char* name,
-                                                  PMTRACE_UNUSED_ const pmtrace_label* labels,
-                                                  PMTRACE_UNUSED_ size_t count) {
+PMTRACE_FUNCTION_ pmtrace_handle pmtrace_tag(const char* name) { return NULL; }
+PMTRACE_FUNCTION_ pmtrace_handle pmtrace_tag_with(const char* name, const pmtrace_label* labels,
+                                                  size_t count) {
   return NULL;
 }
-PMTRACE_FUNCTION_ const char* pmtrace_tag_text(PMTRACE_UNUSED_ pmtrace_handle tag) { return NULL; }
-PMTRACE_FUNCTION_ int pmtrace_describe(PMTRACE_UNUSED_ pmtrace_handle tag,
-                                       PMTRACE_UNUSED_ const char* unit,
-                                       PMTRACE_UNUSED_ const char* text) {
+PMTRACE_FUNCTION_ const char* pmtrace_tag_text(pmtrace_handle tag) { return NULL; }
+PMTRACE_FUNCTION_ int pmtrace_describe(pmtrace_handle tag, const char* unit, const char* text) {
   return 0;
 }
-PMTRACE_FUNCTION_ int pmtrace_point(PMTRACE_UNUSED_ pmtrace_handle tag) { return 0; }
-PMTRACE_FUNCTION_ int pmtrace_observe(PMTRACE_UNUSED_ pmtrace_handle tag,
-                                      PMTRACE_UNUSED_ double value) {
+PMTRACE_FUNCTION_ int pmtrace_point(pmtrace_handle tag) { return 0; }
+PMTRACE_FUNCTION_ int pmtrace_observe(pmtrace_handle tag, double value) { return 0; }
+PMTRACE_FUNCTION_ int pmtrace_count(pmtrace_handle tag, double value) { return 0; }
+PMTRACE_FUNCTION_ int pmtrace_add(pmtrace_handle tag, double increment) { return 0; }
+PMTRACE_FUNCTION_ int pmtrace_begin(pmtrace_handle tag, pmtrace_tx* tx) { return 0; }
+PMTRACE_FUNCTION_ int pmtrace_end(pmtrace_tx* tx) { return 0; }
+PMTRACE_FUNCTION_ int pmtrace_abort(pmtrace_tx* tx) { return 0; }
+PMTRACE_FUNCTION_ int pmtrace_begin_from(pmtrace_handle tag, pmtrace_tx* tx,
+                                         const char* traceparent, const char* tracestate) {
   return 0;
 }
-PMTRACE_FUNCTION_ int pmtrace_count(PMTRACE_UNUSED_ pmtrace_handle tag,
-                                    PMTRACE_UNUSED_ double value) {
+PMTRACE_FUNCTION_ int pmtrace_begin_under(pmtrace_handle tag, pmtrace_tx* tx,
+                                          const pmtrace_tx* parent) {
   return 0;
 }
-PMTRACE_FUNCTION_ int pmtrace_add(PMTRACE_UNUSED_ pmtrace_handle tag,
-                                  PMTRACE_UNUSED_ double increment) {
-  return 0;
-}
-PMTRACE_FUNCTION_ int pmtrace_begin(PMTRACE_UNUSED_ pmtrace_handle tag,
-                                    PMTRACE_UNUSED_ pmtrace_tx* tx) {
-  return 0;
-}
-PMTRACE_FUNCTION_ int pmtrace_end(PMTRACE_UNUSED_ pmtrace_tx* tx) { return 0; }
-PMTRACE_FUNCTION_ int pmtrace_abort(PMTRACE_UNUSED_ pmtrace_tx* tx) { return 0; }
-PMTRACE_FUNCTION_ int pmtrace_begin_from(PMTRACE_UNUSED_ pmtrace_handle tag,
-                                         PMTRACE_UNUSED_ pmtrace_tx* tx,
-                                         PMTRACE_UNUSED_ const char* traceparent,
-                                         PMTRACE_UNUSED_ const char* tracestate) {
-  return 0;
-}
-PMTRACE_FUNCTION_ int pmtrace_begin_under(PMTRACE_UNUSED_ pmtrace_handle tag,
-                                          PMTRACE_UNUSED_ pmtrace_tx* tx,
-                                          PMTRACE_UNUSED_ const pmtrace_tx* parent) {
-  return 0;
-}
-PMTRACE_FUNCTION_ int pmtrace_attach(PMTRACE_UNUSED_ const pmtrace_tx* tx) { return 0; }
-PMTRACE_FUNCTION_ int pmtrace_detach(PMTRACE_UNUSED_ const pmtrace_tx* tx) { return 0; }
-PMTRACE_FUNCTION_ int pmtrace_context(PMTRACE_UNUSED_ const pmtrace_tx* tx, char* traceparent,
-                                      size_t size) {
+PMTRACE_FUNCTION_ int pmtrace_attach(const pmtrace_tx* tx) { return 0; }
+PMTRACE_FUNCTION_ int pmtrace_detach(const pmtrace_tx* tx) { return 0; }
+PMTRACE_FUNCTION_ int pmtrace_context(const pmtrace_tx* tx, char* traceparent, size_t size) {
   if (traceparent == NULL || size < PMTRACE_CONTEXT_SIZE) return -EINVAL;
   *traceparent = '\0';
   return 0;
 }
-PMTRACE_FUNCTION_ int pmtrace_context_state(PMTRACE_UNUSED_ const pmtrace_tx* tx, char* tracestate,
-                                            size_t size) {
+PMTRACE_FUNCTION_ int pmtrace_context_state(const pmtrace_tx* tx, char* tracestate, size_t size) {
   if (tracestate == NULL || size < PMTRACE_CONTEXT_STATE_SIZE) return -EINVAL;
   *tracestate = '\0';
   return 0;
 }
-PMTRACE_FUNCTION_ int pmtrace_is_captured(PMTRACE_UNUSED_ const pmtrace_tx* tx) { return 0; }
-PMTRACE_FUNCTION_ int pmtrace_note(PMTRACE_UNUSED_ pmtrace_tx* tx, PMTRACE_UNUSED_ const char* key,
-                                   PMTRACE_UNUSED_ const char* value) {
+PMTRACE_FUNCTION_ int pmtrace_is_captured(const pmtrace_tx* tx) { return 0; }
+PMTRACE_FUNCTION_ int pmtrace_note(pmtrace_tx* tx, const char* key, const char* value) { return 0; }
+PMTRACE_FUNCTION_ int pmtrace_note_number(pmtrace_tx* tx, const char* key, double value) {
   return 0;
 }
-PMTRACE_FUNCTION_ int pmtrace_note_number(PMTRACE_UNUSED_ pmtrace_tx* tx,
-                                          PMTRACE_UNUSED_ const char* key,
-                                          PMTRACE_UNUSED_ double value) {
-  return 0;
-}
-PMTRACE_FUNCTION_ int pmtrace_link(PMTRACE_UNUSED_ pmtrace_tx* tx,
-                                   PMTRACE_UNUSED_ const char* traceparent) {
-  return 0;
-}
-PMTRACE_FUNCTION_ int pmtrace_fail(PMTRACE_UNUSED_ pmtrace_tx* tx,
-                                   PMTRACE_UNUSED_ const char* reason) {
-  return 0;
-}
-PMTRACE_FUNCTION_ int pmtrace_flush(PMTRACE_UNUSED_ double timeout) { return 1; }
-PMTRACE_FUNCTION_ int pmtrace_mmv(PMTRACE_UNUSED_ const char* name) { return 0; }
+PMTRACE_FUNCTION_ int pmtrace_link(pmtrace_tx* tx, const char* traceparent) { return 0; }
+PMTRACE_FUNCTION_ int pmtrace_fail(pmtrace_tx* tx, const char* reason) { return 0; }
+PMTRACE_FUNCTION_ int pmtrace_flush(double timeout) { return 1; }
+PMTRACE_FUNCTION_ int pmtrace_mmv(const char* name) { return 0; }
 PMTRACE_FUNCTION_ int pmtrace_stats(pmtrace_stats_t* stats, size_t size) {
   if (stats == NULL) return -EINVAL;
   memset(stats, 0, size);
   return 0;
 }
 
-/* Return their argument. They exist since a macro that begins with a name still works after "::".
- */
-PMTRACE_FUNCTION_ int pmtrace_code_(int code) { return code; }
-PMTRACE_FUNCTION_ char* pmtrace_text_(char* text) { return text; }
-PMTRACE_FUNCTION_ const char* pmtrace_no_text_(const char* text) { return text; }
-PMTRACE_FUNCTION_ pmtrace_handle pmtrace_no_tag_(pmtrace_handle tag) { return tag; }
+/* Return their argument: a macro must begin with a name to work after "::". */
+PMTRACE_INLINE_ int pmtrace_code_(int code) { return code; }
+PMTRACE_INLINE_ char* pmtrace_text_(char* text) { return text; }
+PMTRACE_INLINE_ const char* pmtrace_no_text_(const char* text) { return text; }
+PMTRACE_INLINE_ pmtrace_handle pmtrace_no_tag_(pmtrace_handle tag) { return tag; }
 
-#undef PMTRACE_UNUSED_
+#undef PMTRACE_INLINE_
 #undef PMTRACE_FUNCTION_
 #ifdef __cplusplus
 } /* namespace pmtrace_disabled */
@@ -141,12 +108,7 @@ using namespace pmtrace_disabled;
 #endif
 
 /* Then macros of the same names for calls: they pass the arguments to the function in a branch that
- * is never reached. Variadic, since template arguments may contain commas; C90 warns about "...".
- * */
-#ifndef __cplusplus
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wvariadic-macros"
-#endif
+ * is never reached. Variadic, since template arguments may contain commas. */
 #define pmtracebegin(...) pmtrace_code_(0 ? (pmtracebegin)(__VA_ARGS__) : 0)
 #define pmtraceend(...) pmtrace_code_(0 ? (pmtraceend)(__VA_ARGS__) : 0)
 #define pmtraceabort(...) pmtrace_code_(0 ? (pmtraceabort)(__VA_ARGS__) : 0)
@@ -178,8 +140,6 @@ using namespace pmtrace_disabled;
 #define pmtrace_fail(...) pmtrace_code_(0 ? (pmtrace_fail)(__VA_ARGS__) : 0)
 #define pmtrace_mmv(...) pmtrace_code_(0 ? (pmtrace_mmv)(__VA_ARGS__) : 0)
 #define pmtrace_flush(...) pmtrace_code_(0 ? (pmtrace_flush)(__VA_ARGS__) : 1)
-#ifndef __cplusplus
 #pragma GCC diagnostic pop
-#endif
 
 #endif /* PCP_TRACE_DISABLED_H */
