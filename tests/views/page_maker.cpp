@@ -103,8 +103,7 @@ class Maker {
       tag.calls += calls;
       tag.failed = tag.failed.value_or(0) + failed;
       all.merge(here);
-      if (has_histogram && calls > 0)
-        series.histograms.push_back({grid.edges[i], grid.edges[i + 1], std::move(here)});
+      if (has_histogram && calls > 0) add_to_slice(series, i, grid, std::move(here));
       note_extremes(tag, series, i, grid);
     }
     finish(tag, series, sum, all, has_histogram);
@@ -124,8 +123,7 @@ class Maker {
       sum += static_cast<double>(series.sum[i]);
       tag.calls += 50;
       all.merge(here);
-      series.histograms.push_back(
-          {model_.fine.edges[i], model_.fine.edges[i + 1], std::move(here)});
+      add_to_slice(series, i, model_.fine, std::move(here));
       note_extremes(tag, series, i, model_.fine);
     }
     finish(tag, series, sum, all, true);
@@ -179,6 +177,17 @@ class Maker {
   }
 
  private:
+  // As many slices as there are of an archive.
+  static void add_to_slice(Series& series, std::size_t i, const Grid& grid, Histogram here) {
+    const std::size_t points_of_one = grid.points() / 120 + 1;
+    if (i % points_of_one == 0 || series.histograms.empty()) {
+      series.histograms.push_back({grid.edges[i], grid.edges[i + 1], std::move(here)});
+      return;
+    }
+    series.histograms.back().end = grid.edges[i + 1];
+    series.histograms.back().values.merge(here);
+  }
+
   static Series empty_series(std::size_t points, bool is_coarse) {
     Series series;
     series.is_coarse = is_coarse;

@@ -21,10 +21,12 @@ void raise(std::optional<double>& greatest, double value) {
 void ArchiveTotals::take_sample(const SampleTime& time) {
   time_ = time;
   samples_.push_back(time.at);
-  if (time.from)
+  if (time.from) {
     stretches_.back().end = time.at;
-  else
+  } else {
     stretches_.push_back({time.at, time.at});
+    for (TagInArchive& tag : tags_) tag.distribution.interrupt();
+  }
 }
 
 void ArchiveTotals::take(const Change& change) {
@@ -81,10 +83,9 @@ void ArchiveTotals::note_slowness(TagInArchive& tag, double value, bool is_p99) 
 
 void ArchiveTotals::take_histogram(std::size_t tag, std::string_view text) {
   TagInArchive& its = in_archive(tag);
-  const std::chrono::nanoseconds since(since_of(text).value_or(0));
-  its.distribution.take(
-      text, stretches_.size(),
-      its.from_zero_in == stretches_.size() || since >= stretches_.back().begin.time_since_epoch());
+  const Moment begin = stretches_.back().begin;
+  its.distribution.take(text, time_.at, begin,
+                        its.from_zero_in == stretches_.size() || since_of(text) >= begin);
 }
 
 TagInArchive& ArchiveTotals::in_archive(std::size_t tag) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "command/model/archive_changes.hpp"
-#include "command/model/run_distribution.hpp"
+#include "command/model/histogram_slices.hpp"
 
 namespace pcp::trace::command {
 
@@ -29,6 +29,9 @@ struct AgentWindow {
   std::array<std::optional<double>, kPercentiles.size()> percentiles;
 };
 
+// Number of an archive's stretch between two marks.
+using StretchNumber = std::size_t;
+
 struct TagInArchive {
   bool is_there = false;
   std::array<double, kGrowing> grown{};
@@ -43,7 +46,7 @@ struct TagInArchive {
   std::optional<SlowestMoment> slowest;
   bool has_percentiles = false;
 
-  RunDistribution distribution;
+  HistogramSlices distribution;    // one slice
   StretchNumber from_zero_in = 0;  // 0: it did not begin in any stretch
 
   double grown_by(Quantity quantity) const { return grown[index_of(quantity)]; }

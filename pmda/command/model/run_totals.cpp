@@ -173,13 +173,12 @@ void RunTotals::add_extremes(Tag& tag, const TagInArchive& its, double calls, bo
 }
 
 void RunTotals::add_distribution(Merged& merged, TagInArchive& its) {
-  if (its.distribution.empty()) return;
-  const auto values = its.distribution.finish();
-  if (!values) return;
+  const HistogramSlices::Found found = its.distribution.finish();
+  if (!found.has_texts || found.has_invalid_text) return;
   ++merged.distributions;
-  merged.unbinned += static_cast<double>(values->unbinned);
+  merged.unbinned += static_cast<double>(found.unbinned);
   if (!merged.tag.distribution) merged.tag.distribution.emplace();
-  merged.tag.distribution->merge(values->histogram);
+  for (const TimedHistogram& slice : found.slices) merged.tag.distribution->merge(slice.values);
 }
 
 Totals RunTotals::finish() {

@@ -110,7 +110,7 @@ void TagSeries::take_histogram(std::size_t tag, std::string_view text) {
   if (time_.at != histograms_at_) histograms_before_ = std::exchange(histograms_at_, time_.at);
   Course* const course = course_of(tag);
   if (course == nullptr || course->series.is_coarse || !course->is_of_one_archive) return;
-  course->slices.take(text, time_.at, histograms_before_);
+  course->slices.take(text, time_.at, histograms_before_, since_of(text) >= histograms_before_);
 }
 
 std::vector<Series> TagSeries::finish() {
@@ -133,7 +133,7 @@ void TagSeries::finish_course(Course& course) {
   // A value stays until it changes.
   for (std::size_t i = 1; i < series.value.size(); ++i)
     if (std::isnan(series.value[i]) && grid.is_covered(i)) series.value[i] = series.value[i - 1];
-  series.histograms = course.slices.finish();
+  series.histograms = course.slices.finish().slices;
 }
 
 TagSeries::Course* TagSeries::course_of(std::size_t tag) {

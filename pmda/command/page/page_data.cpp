@@ -17,7 +17,6 @@
 #include "command/model/model_names.hpp"
 #include "command/model/run_zone.hpp"
 #include "command/model/spans_json.hpp"
-#include "command/page/page_heat.hpp"
 #include "wire/histogram_codec.hpp"
 
 namespace pcp::trace::command {
@@ -27,6 +26,13 @@ namespace {
 // Milliseconds since 1970, as in Javascript.
 double script_time(Moment at) {
   return std::chrono::duration<double, std::milli>(at.time_since_epoch()).count();
+}
+
+// As fine as people can distinguish in a heat map: eight bins for each power of two.
+Histogram coarsened(Histogram histogram) {
+  constexpr unsigned kCoarseness = 2;
+  histogram.coarsen_to(kCoarseness);
+  return histogram;
 }
 
 // The totals of all transactions.
@@ -251,11 +257,11 @@ class Packer {
         write_values("counted", series.counted);
       });
       if (!series.histograms.empty())
-        write_list("heat", heat_columns(series.histograms), [&](const TimedHistogram& column) {
+        write_list("heat", series.histograms, [&](const TimedHistogram& column) {
           json_.object([&] {
             json_.number("begin", script_time(column.begin));
             json_.number("end", script_time(column.end));
-            write_bins(column.values);
+            write_bins(coarsened(column.values));
           });
         });
     });
