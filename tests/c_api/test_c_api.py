@@ -3,7 +3,6 @@
 
 import os
 import subprocess
-import unittest
 
 from private_pmcd import PATIENCE_S
 from trace_test import OUR_AGENT, STOCK_AGENT, TraceTestCase, program
@@ -58,7 +57,3 @@ class EveryCallWithOurAgent(EveryCall, TraceTestCase):
         self.assertEqual(pmcd.value("trace.transact.aborts", "named"), 1)
         self.assertEqual(pmcd.value("trace.transact.aborts", "handled"), 1)
         self.assertEqual(pmcd.value("trace.transact.aborts", "noted"), 1)
-
-
-if __name__ == "__main__":
-    unittest.main()

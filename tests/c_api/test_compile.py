@@ -90,7 +90,3 @@ class Cpp(CompileTestCase):
         said = self.compile("c++", "c++14", "")
         first = next(line for line in said.splitlines() if "error" in line)
         self.assertIn("needs C++17", first)
-
-
-if __name__ == "__main__":
-    unittest.main()

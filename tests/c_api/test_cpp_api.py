@@ -3,7 +3,6 @@
 
 import os
 import subprocess
-import unittest
 
 import noted
 from private_pmcd import PATIENCE_S
@@ -72,7 +71,3 @@ class CppApi(TraceTestCase):
 
     def test_compiled_out_in_one_unit_of_two(self):
         self.assertEqual(self.counts_of("mixed_units")["point.count"], {"traced": 1})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -284,7 +284,3 @@ class Access(AccessTestCase):
                 client.settimeout(PATIENCE_S)
                 client.connect(path)
                 self.assertEqual(legacy_wire.read_ack(client), -12010)
-
-
-if __name__ == "__main__":
-    unittest.main()

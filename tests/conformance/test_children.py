@@ -2,7 +2,6 @@
 """Children that leave by _exit deliver their records, whichever library they were linked with."""
 
 import subprocess
-import unittest
 
 from private_pmcd import PATIENCE_S
 from trace_test import TraceTestCase, program, with_each_pair
@@ -17,7 +16,3 @@ class Children(TraceTestCase):
                                   capture_output=True, timeout=2 * PATIENCE_S, check=False)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assert_values(pmcd, "trace.point.count", {"child": 350 * number})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,7 +2,6 @@
 """pmtraceerrstr: the same text as stock for each code that a script may check."""
 
 import os
-import unittest
 
 from trace_test import (OUR_LIBRARY, STOCK_LIBRARY, TraceTestCase, library_environment,
                         with_each_library)
@@ -48,7 +47,3 @@ class BothLibraries(TraceTestCase):
     def test_system_errors_agree(self):
         codes = [*range(0, -200, -1), -11999]
         self.assertEqual(texts(self, OUR_LIBRARY, codes), texts(self, STOCK_LIBRARY, codes))
-
-
-if __name__ == "__main__":
-    unittest.main()

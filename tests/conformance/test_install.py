@@ -7,7 +7,6 @@ A stub replaces pmdaproc.sh, which all Install scripts share: it installs nothin
 import os
 import subprocess
 import tempfile
-import unittest
 
 from private_pmcd import PATIENCE_S
 from trace_test import OUR_AGENT, STOCK_AGENT, TraceTestCase, with_each_agent
@@ -123,7 +122,3 @@ class Both(InstallTestCase):
             options.append(self.install(answers))
         self.assertEqual(options[0], options[1])
         self.assertEqual(options[0][-4:], ["-A", "allow:host.example:0", "-A", "disallow:*"])
-
-
-if __name__ == "__main__":
-    unittest.main()

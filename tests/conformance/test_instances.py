@@ -2,7 +2,6 @@
 """In each domain, instances are numbered 1, 2, 3 in order of arrival, and keep their numbers."""
 
 import signal
-import unittest
 
 from trace_test import OUR_LIBRARY, TraceTestCase, with_each_agent
 
@@ -96,7 +95,3 @@ class OurInstances(InstanceTestCase):
         pmcd = self.start_pmcd()
         self.points(pmcd, "a\tb\x1b[31m")
         self.assertEqual(list(pmcd.instances("trace.point.count")), [r"a\x09b\x1b[31m"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,7 +3,6 @@
 
 import re
 import time
-import unittest
 
 from trace_test import (OUR_AGENT, STOCK_AGENT, STOCK_LIBRARY, Agent, TraceTestCase,
                         with_each_agent, with_each_pair)
@@ -141,7 +140,3 @@ class Descriptions(TraceTestCase):
             return pmcd.pminfo("-f", "trace.point.count", "trace.observe.value",
                                "trace.counter.value", "trace.point.rate")
         self.assertEqual(values(OUR_AGENT), values(STOCK_AGENT))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -5,7 +5,6 @@ import os
 import pty
 import signal
 import subprocess
-import unittest
 
 from private_pmcd import PATIENCE_S, ReservedPort
 from trace_test import (OUR_AGENT, OUR_LIBRARY, OUR_PMTRACE, STOCK_AGENT, STOCK_LIBRARY,
@@ -382,7 +381,3 @@ class OurProgram(PmtraceTestCase):
         environment = self.environment(pmcd, PCP_TRACE_HOST="no-such-host.invalid")
         self.assertEqual(self.pmtrace(environment, "-q", "-h", "127.0.0.1", "foo"), (0, "", ""))
         self.assertEqual(pmcd.values("trace.point.count"), {"foo": 1})
-
-
-if __name__ == "__main__":
-    unittest.main()

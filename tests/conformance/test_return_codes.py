@@ -4,7 +4,6 @@
 import errno
 import socket
 import time
-import unittest
 
 import legacy_wire
 from fake_agent import FakeAgent
@@ -203,7 +202,3 @@ class Refused(TraceTestCase):
         pmcd = self.start_pmcd(["-A", "allow:127.0.0.1:1"])
         for _ in range(5):
             wait_until(lambda: self.first_calls(pmcd, OUR_LIBRARY) == [0, 0], what="room")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Standard error belongs to the program: the library writes there only for flags and malformed variables."""
 
-import unittest
 
 from private_pmcd import ReservedPort
 from trace_test import (OUR_LIBRARY, TraceTestCase, library_environment, with_each_library,
@@ -120,7 +119,3 @@ class OurMalformedVariable(TraceTestCase):
         self.assertEqual(returned, [0])
         self.assertEqual(complaints.count("\n"), 4, complaints)
         self.assertEqual(pmcd.values("trace.point.count"), {"a": 1})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -4,7 +4,6 @@
 import os
 import re
 import subprocess
-import unittest
 
 from private_pmcd import PATIENCE_S
 from trace_test import (OUR_LIBRARY, STOCK_LIBRARY, TraceTestCase, library_environment, program,
@@ -94,7 +93,3 @@ class OurLibrary(TraceTestCase):
         offered = {name for name in exported(STOCK_LIBRARY) if name.startswith("pmtrace")}
         self.assertEqual(offered, LEGACY)
         self.assertLessEqual(offered, set(exported(OUR_LIBRARY)))
-
-
-if __name__ == "__main__":
-    unittest.main()

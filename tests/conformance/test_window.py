@@ -3,7 +3,6 @@
 
 import itertools
 import time
-import unittest
 
 from private_pmcd import wait_until
 from trace_test import OUR_AGENT, OUR_LIBRARY, TraceTestCase, with_each_agent
@@ -95,7 +94,3 @@ class OurWindow(WindowTestCase):
 
     def test_has_twelve_buckets_if_nothing_else_is_said(self):
         self.assertEqual(self.start_pmcd().values("trace.control.buckets"), {None: 12})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -4,7 +4,6 @@
 import socket
 import struct
 import time
-import unittest
 
 import legacy_wire
 from fake_agent import FakeAgent
@@ -111,7 +110,3 @@ class OurWire(WireTestCase):
         self.trace(self.fake_environment(), "point " + "t" * 125, "point a", "point " + "t" * 254,
                    "point " + "u" * 124)
         self.assertEqual(sorted(data.tag for data in self.fake.data()), ["a", "u" * 124])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -239,7 +239,3 @@ class Demos(FortranTestCase):
             {"transact.count": counts, "observe.count": {"residual": steps},
              "counter.value": {"sweeps": 20 * steps}})
         self.assertGreater(self.pmcd.value("trace.observe.value", "residual"), 0)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,7 +2,6 @@
 """The installed package for a Fortran user: the demos, built outside the tree."""
 
 import os
-import unittest
 
 import installed
 from installed import CMAKE, find, flags, run
@@ -78,7 +77,3 @@ class Installed(TraceTestCase):
         text = run("man", "--warnings", "-M", os.path.join(installed.prefix, "share/man"), "3",
                    "pcp_trace_fortran", env=dict(os.environ, MANPAGER="cat", MANWIDTH="100"))
         self.assertIn("pmtrace_observe", text)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,7 +2,6 @@
 """pmdatrace --adopt-numbers beside a pmcd that runs PCP's agent, ours, or none."""
 
 import subprocess
-import unittest
 
 from trace_test import OUR_AGENT, STOCK_AGENT, STOCK_LIBRARY, TraceTestCase
 
@@ -43,7 +42,3 @@ class AdoptNumbers(TraceTestCase):
         adopted = self.adopt(pmcd)
         self.assertEqual((adopted.returncode, adopted.stdout), (1, ""))
         self.assertIn("pmcd", adopted.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

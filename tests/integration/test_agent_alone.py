@@ -113,7 +113,3 @@ class Dbpmda(unittest.TestCase):
         self.assertNotIn("rror", process)
         self.assertNotIn("rror", taken)
         self.assertIn("No values returned", values)
-
-
-if __name__ == "__main__":
-    unittest.main()

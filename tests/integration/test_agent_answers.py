@@ -187,7 +187,3 @@ class ManyTags(TraceTestCase):
         send(pmcd, "point", [f"tag{number}" for number in range(10_000, 80_000)])
         self.assertEqual(len(pmcd.values("trace.point.count")), 80_000)
         wait_until(lambda: self.fetch_cost(pmcd) < 20 * few, what="a fetch that is not slowed down by others")
-
-
-if __name__ == "__main__":
-    unittest.main()

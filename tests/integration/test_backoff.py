@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The library tries to connect once for each step of the back-off, not once a call."""
 
-import unittest
 
 from fake_agent import FakeAgent
 from private_pmcd import wait_until
@@ -42,7 +41,3 @@ class BackOff(TraceTestCase):
             self.assertEqual(traced.call("point a"), 0)
             traced.end()
             self.assertEqual([data.tag for data in agent.data()], ["a"])
-
-
-if __name__ == "__main__":
-    unittest.main()

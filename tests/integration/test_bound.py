@@ -47,7 +47,3 @@ class BoundCaller(TraceTestCase):
         with self.flusher("real-time") as (main, flusher):
             self.assertEqual(os.sched_getscheduler(main), os.SCHED_FIFO)
             self.assertEqual(os.sched_getscheduler(flusher), os.SCHED_OTHER)
-
-
-if __name__ == "__main__":
-    unittest.main()

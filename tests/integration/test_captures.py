@@ -4,7 +4,6 @@
 import collections
 import subprocess
 import time
-import unittest
 
 from event_monitor import END, POINT, EventMonitor
 from private_pmcd import PATIENCE_S, wait_until
@@ -423,7 +422,3 @@ class Exactness(CapturesTestCase):
             subprocess.run([OUR_PMTRACE, "-q", "-e", "true", "step"],
                            env=self.environment(self.pmcd), check=True, timeout=PATIENCE_S)
         self.assertEqual(len(self.seen(monitor, 5)), 5)
-
-
-if __name__ == "__main__":
-    unittest.main()

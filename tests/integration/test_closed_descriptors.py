@@ -3,7 +3,6 @@
 program opens in their places stay untouched."""
 
 import subprocess
-import unittest
 
 from private_pmcd import PATIENCE_S
 from trace_test import TraceTestCase, program
@@ -24,7 +23,3 @@ class ClosedDescriptors(TraceTestCase):
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 self.assert_values(pmcd, "trace.point.count",
                                    {"before": 1, "after": int(done.stdout) - 1})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -7,7 +7,6 @@ TRACE_CONNECTS in the environment is the number of connects and disconnects (5,0
 import os
 import resource
 import socket
-import unittest
 
 import batch_wire
 import legacy_wire
@@ -188,7 +187,3 @@ class Tags(CrowdTestCase):
         self.assertEqual(self.pmcd.wait_for_log("too many tags").count("too many tags"), 1)
         batch_wire.send_points(other, 1, {1: 1})
         self.assertEqual(self.pmcd.values("trace.point.count"), {"other": 1})
-
-
-if __name__ == "__main__":
-    unittest.main()

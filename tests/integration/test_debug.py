@@ -13,7 +13,6 @@ import stat
 import subprocess
 import tempfile
 import termios
-import unittest
 
 from private_pmcd import PATIENCE_S, ReservedPort
 from trace_test import OUR_LIBRARY, TraceTestCase, everybodys_folder, library_environment, program, without_leaks
@@ -291,7 +290,3 @@ class Harmless(DebugTestCase):
         pmcd = self.start_pmcd()
         self.debug(self.environment(pmcd, PCP_TRACE_DEBUG="all"), "many", stderr=self.pipe()[1])
         self.assert_values(pmcd, "trace.point.count", {"place": LINES_OF_MANY})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -6,7 +6,6 @@ import re
 import signal
 import socket
 import subprocess
-import unittest
 
 import legacy_wire
 from trace_test import TraceTestCase, program
@@ -106,7 +105,3 @@ class Dimensions(TraceTestCase):
             "written": {"tag": "written", "service": "shop", "unit": "KiB"}})
         otherwise = 'describes "read{disk=sda}" otherwise'
         self.assertEqual(pmcd.wait_for_log(otherwise).count(otherwise), 1)
-
-
-if __name__ == "__main__":
-    unittest.main()

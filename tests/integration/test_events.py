@@ -439,7 +439,3 @@ with events_wire.Program({self.pmcd.path("run/trace.socket")!r}, {PATIENCE_S}) a
             self.assertEqual(self.captures(), 1)
         self.assertEqual(monitor.spans(), expected)
         self.assertTrue(re.fullmatch(r"tag=\* .*", self.pmcd.value("tracing.control.filter")))
-
-
-if __name__ == "__main__":
-    unittest.main()

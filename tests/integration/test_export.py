@@ -5,7 +5,6 @@ them."""
 import collections
 import itertools
 import tempfile
-import unittest
 
 from exported import OVERLAPPING, Exported
 from trace_test import TraceTestCase
@@ -98,7 +97,3 @@ class Rules(TraceTestCase):
         arguments = {event["name"]: event["args"] for event in self.named("X") if "args" in event}
         self.assertEqual(arguments, {"request": {"route": "/cart", "rows": 12, '"': "<b>"},
                                      "pay": {"aborted": "declined"}})
-
-
-if __name__ == "__main__":
-    unittest.main()

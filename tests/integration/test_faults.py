@@ -8,7 +8,6 @@ import stat
 import subprocess
 import tempfile
 import time
-import unittest
 
 from private_pmcd import PATIENCE_S, PrivatePmcd, thread_states, wait_until
 from trace_test import TraceTestCase, end_well, kill_or_find_ended_well, program
@@ -224,7 +223,3 @@ class Descriptors(FaultTestCase):
             each.wait_for_calls(1000)
         self.assert_rest_counted(pmcd, busy + late, acknowledged)
         self.end_all(busy + late)
-
-
-if __name__ == "__main__":
-    unittest.main()

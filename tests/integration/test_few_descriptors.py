@@ -4,7 +4,6 @@
 import os
 import subprocess
 import tempfile
-import unittest
 
 import recorded
 from private_pmcd import PATIENCE_S
@@ -30,7 +29,3 @@ class FewDescriptors(TraceTestCase):
                                        os.path.join(directory, "run"), "echo", "started"], check=False, text=True,
                                       env=library_environment(OUR_LIBRARY), capture_output=True, timeout=PATIENCE_S)
                 self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (125, "", 1), done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """When records leave: at once after a pause, later ones at the interval."""
 
-import unittest
 
 from trace_test import TraceTestCase
 
@@ -29,7 +28,3 @@ class LeadingEdge(TraceTestCase):
         self.assert_values(pmcd, "trace.point.count", {"first": 1})
         traced.kill()
         self.assertEqual(pmcd.values("trace.point.count"), {"first": 1})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -78,7 +78,3 @@ class Files(unittest.TestCase):
                     uids.add(json.load(file)["uid"] + ".json")
             self.assertEqual(uids, set(os.listdir(directory)))
             self.assertEqual(len(uids), 9)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import tempfile
 import time
-import unittest
 
 from private_pmcd import PATIENCE_S, ReservedPort
 from trace_test import TraceTestCase, end_well, library_environment, program
@@ -203,7 +202,3 @@ class SilentAgent(TraceTestCase):
             for _ in range(3 * LONG_S):
                 traced.call("point a")
             self.assertLess(time.monotonic() - started, LONG_S)  # minute: LONG_S
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -6,7 +6,6 @@ import random
 import re
 import subprocess
 import time
-import unittest
 
 import histogram_text
 from private_pmcd import PATIENCE_S, wait_until
@@ -153,7 +152,3 @@ class Histograms(TraceTestCase):
         self.assertLess(pmcd.value("trace.agent.memory.cumulative"), 1 << 20)
         self.assertEqual(pmcd.value("trace.agent.histograms.left_out"), 0)
         self.assertEqual(pmcd.value("trace.agent.coarsenings"), 0)
-
-
-if __name__ == "__main__":
-    unittest.main()

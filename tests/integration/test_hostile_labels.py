@@ -4,7 +4,6 @@ another host, and no answer of the agent grows without bounds."""
 
 import json
 import re
-import unittest
 
 import batch_wire
 from private_pmcd import PATIENCE_S, wait_until
@@ -137,7 +136,3 @@ class HostileLabels(TraceTestCase):
         shown = self.labels()["a"]
         self.assertEqual([shown[name] for name in ("service", "zone", "tier")],
                          ["s" * 1024, "eu", "web"])
-
-
-if __name__ == "__main__":
-    unittest.main()

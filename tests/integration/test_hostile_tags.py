@@ -8,7 +8,6 @@ import re
 import signal
 import socket
 import subprocess
-import unittest
 
 import batch_wire
 import legacy_wire
@@ -146,7 +145,3 @@ class HostileTags(TraceTestCase):
             batch_wire.send_points(client, 1, {tag: 2 for tag in range(len(TAGS), 0, -1)})
         self.assertEqual(self.pmcd.instances("trace.point.count"), before)
         self.assert_log_clean()
-
-
-if __name__ == "__main__":
-    unittest.main()

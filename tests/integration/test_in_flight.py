@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import time
-import unittest
 
 from private_pmcd import PATIENCE_S, thread_states, wait_until
 from trace_test import OUR_PMTRACE, STOCK_AGENT, SteppedClock, TraceTestCase
@@ -246,7 +245,3 @@ class AgentOfPcp(TraceTestCase):
         self.assert_values(pmcd, "trace.point.count", {"seen": 1})
         self.assertEqual(traced.call("end hanging"), 0)
         self.assert_values(pmcd, "trace.transact.count", {"hanging": 1})
-
-
-if __name__ == "__main__":
-    unittest.main()

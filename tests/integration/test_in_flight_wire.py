@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import unittest
 
 import batch_wire
 import recorded
@@ -70,7 +69,3 @@ class InFlight(TraceTestCase):
         self.assertEqual(recorded.last_values(folder, "trace.transact.inflight"), {"hangs": 0})
         self.assertEqual(recorded.last_values(folder, "trace.transact.vanished"), {"hangs": 2})
         self.assertEqual(recorded.complaints(folder), "")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -4,7 +4,6 @@ no call is lost or counts twice, and children keep no descriptor."""
 
 import subprocess
 import tempfile
-import unittest
 
 from private_pmcd import PATIENCE_S, ReservedPort
 from trace_test import TraceTestCase, everybodys_folder, library_environment, program, without_leaks
@@ -114,7 +113,3 @@ class Lifecycle(TraceTestCase):
                            "stuck"):
                 with self.subTest(moment=moment):
                     self.live(moment, nobody)
-
-
-if __name__ == "__main__":
-    unittest.main()

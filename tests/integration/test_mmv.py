@@ -388,7 +388,3 @@ class WithoutAFile(TraceTestCase):
                               timeout=PATIENCE_S, check=True)
         self.assertEqual(done.stdout, "0\n")
         self.assertRegex(done.stderr, r'PCP_TRACE_MMV="my-shop" ignored: expected a letter, then ')
-
-
-if __name__ == "__main__":
-    unittest.main()

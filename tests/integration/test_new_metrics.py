@@ -5,7 +5,6 @@ import errno
 import os
 import signal
 import socket
-import unittest
 
 import legacy_wire
 from private_pmcd import PATIENCE_S, wait_until
@@ -190,7 +189,3 @@ class Stores(TraceTestCase):
         traced.call("point b")
         self.assert_values(pmcd, "trace.point.count", {"b": 1})
         self.assertEqual(pmcd.instances("trace.point.count"), {"b": 2})
-
-
-if __name__ == "__main__":
-    unittest.main()

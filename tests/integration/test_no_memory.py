@@ -3,7 +3,6 @@
 
 import os
 import tempfile
-import unittest
 
 from private_pmcd import ReservedPort, wait_until
 from trace_test import TraceTestCase, library_environment, program
@@ -60,7 +59,3 @@ class NoMemory(TraceTestCase):
             os.unlink(self.file)
             wait_until(lambda: traced.call("point a") == NOBODY_THERE, what="memory again")
             traced.end()
-
-
-if __name__ == "__main__":
-    unittest.main()

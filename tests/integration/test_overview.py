@@ -5,7 +5,6 @@ import os
 import pty
 import subprocess
 import tempfile
-import unittest
 
 from private_pmcd import PATIENCE_S, ReservedPort, stopped, wait_until
 from recorded import COMMAND
@@ -75,7 +74,3 @@ class Overview(TraceTestCase):
         done = subprocess.run([COMMAND], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertTrue(done.stderr.startswith("Usage: pcp-trace WORD"))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -4,7 +4,6 @@ has a real Prometheus."""
 
 import re
 import subprocess
-import unittest
 
 from grafana import Shop
 from pmproxy import Pmproxy
@@ -102,7 +101,3 @@ class Prometheus(TraceTestCase):
         with Pmproxy(pmcd) as proxy:
             (labels, _), = self.page(proxy).samples["trace_client_sent"]
         self.assertEqual((labels["service"], labels["pid"]), ("shop", str(traced.pid)))
-
-
-if __name__ == "__main__":
-    unittest.main()

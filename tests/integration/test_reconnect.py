@@ -3,7 +3,6 @@
 
 import pathlib
 import time
-import unittest
 
 from cutting_proxy import CuttingProxy
 from fake_agent import FakeBatchAgent
@@ -216,7 +215,3 @@ class ProgramEnd(TraceTestCase):
             self.assertEqual(program.end(), "")
         self.assertEqual(pmcd.values("trace.point.count"), {"a": 50})
         wait_until(lambda: pmcd.value("trace.agent.clients") == 0, what="all connections to end")
-
-
-if __name__ == "__main__":
-    unittest.main()

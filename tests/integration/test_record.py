@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import unittest
 
 import recorded
 from cutting_proxy import CuttingProxy
@@ -648,7 +647,3 @@ class Hosts(Recording):
         self.assertIn(f" {pmcd.host()}: its trace agent does not run, ", self.complaint_of(pmcd.host()))
         pmcd.take_metrics_out()
         self.assertIn(f" {pmcd.host()}: its pmcd has no metrics trace.*; ", self.complaint_of(pmcd.host()))
-
-
-if __name__ == "__main__":
-    unittest.main()

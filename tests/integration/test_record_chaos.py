@@ -9,7 +9,6 @@ import random
 import signal
 import tempfile
 import time
-import unittest
 
 import recorded
 from private_pmcd import PATIENCE_S
@@ -91,7 +90,3 @@ class Chaos(TraceTestCase):
                       if sample.get("trace.point.count")]
         self.assertEqual(never_less, sorted(never_less))
         return collections.Counter(stops=stops, **schedule.counts)
-
-
-if __name__ == "__main__":
-    unittest.main()

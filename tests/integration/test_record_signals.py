@@ -11,7 +11,6 @@ import signal
 import subprocess
 import tempfile
 import time
-import unittest
 
 import recorded
 from private_pmcd import PATIENCE_S, children_of, is_running, stopped, thread_states, wait_until
@@ -254,7 +253,3 @@ class OnATerminal(SignalTestCase):
             self.assertEqual(lines.readline(), "SIGHUP\n")
             os.kill(leader, SENTINEL)
             self.assertEqual(lines.readline(), SENTINEL.name + "\n")
-
-
-if __name__ == "__main__":
-    unittest.main()

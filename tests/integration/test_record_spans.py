@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import tempfile
-import unittest
 
 import recorded
 from pmlogger import Pmlogger
@@ -353,7 +352,3 @@ class OfHosts(RecordSpansTestCase):
         spans = self.report(archive)
         self.assertEqual(spans["spans"], self.replayed(archive)[0].total())
         self.assertEqual([span["tag"] for span in spans["slowest"][0]["spans"]], ["request", "query"])
-
-
-if __name__ == "__main__":
-    unittest.main()

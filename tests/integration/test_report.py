@@ -7,7 +7,6 @@ import re
 import struct
 import subprocess
 import tempfile
-import unittest
 
 import recorded
 from pmlogger import Pmlogger
@@ -385,7 +384,3 @@ class OfWhatIsNoArchive(ReportTestCase):
         self.assert_one_line(report("--nonsense"), '"--nonsense"')
         self.assert_one_line(report("--fail-if"), "--fail-if")
         self.assertEqual(report("--help").returncode, 0)
-
-
-if __name__ == "__main__":
-    unittest.main()

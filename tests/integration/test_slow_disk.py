@@ -6,7 +6,6 @@ import os
 import signal
 import socket
 import tempfile
-import unittest
 
 import legacy_wire
 from private_pmcd import PATIENCE_S, wait_until
@@ -137,7 +136,3 @@ class Log(SlowDiskTestCase):
         pmcd = self.start_full()
         self.misbehave(pmcd)
         pmcd.kill_agent(signal.SIGTERM)  # waits for its end
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -478,7 +478,3 @@ class Open(SpansTestCase):
         out, complaints = self.end(self.start("--open"), 1)
         self.assertEqual(out, "")
         self.assertIn("no trace.transact.inflight", complaints)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,7 +2,6 @@
 """The end of a program, however it is linked: records of its destructors are delivered."""
 
 import subprocess
-import unittest
 
 from private_pmcd import PATIENCE_S
 from trace_test import TraceTestCase, program
@@ -28,7 +27,3 @@ class EndOfAProgram(TraceTestCase):
                 done = subprocess.run([program(f"end-{sort}"), "throws"], env=environment, text=True,
                                       capture_output=True, timeout=2 * PATIENCE_S, check=False)
                 self.assertEqual((done.returncode, done.stdout), (0, "buffered"), done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

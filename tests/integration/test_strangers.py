@@ -203,7 +203,3 @@ class Agent(StrangerTestCase):
             self.assertEqual(int(status["CapEff"], 16), 0)
             self.assertEqual(int(status["CapPrm"], 16), 0)
         self.assertEqual(names, {"pmdatrace", "ingest", "disk"})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -4,7 +4,6 @@
 import resource
 import socket
 import struct
-import unittest
 
 import legacy_wire
 from private_pmcd import PATIENCE_S, wait_until
@@ -170,7 +169,3 @@ class Crowd(TraceTestCase):
         self.assertEqual(self.trace(self.environment(pmcd), "point crowd"), [0])
         wait_until(lambda: pmcd.value("trace.point.count", "crowd") == self.CLIENTS + 1,
                    what="one more")
-
-
-if __name__ == "__main__":
-    unittest.main()

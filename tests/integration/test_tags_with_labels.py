@@ -2,7 +2,6 @@
 """Labelled tags as text, which any call takes: without room for the labels, all calls count under the bare name."""
 
 import subprocess
-import unittest
 
 from private_pmcd import PATIENCE_S
 from trace_test import STOCK_AGENT, TraceTestCase, library_environment, program
@@ -73,7 +72,3 @@ class Rank(TraceTestCase):
         self.trace(self.environment(pmcd, SLURM_PROCID=7), "point a")
         self.assert_values(pmcd, "trace.point.count", {"a": 1})
         self.assertRegex(pmcd.pminfo("-l", "trace.point.count"), r'"a"\] labels \{.*"rank":"7"')
-
-
-if __name__ == "__main__":
-    unittest.main()

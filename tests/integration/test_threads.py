@@ -2,7 +2,6 @@
 """Threads: the same tag, the first call, more calls than any queue holds; not one call may be lost."""
 
 import subprocess
-import unittest
 
 from private_pmcd import PATIENCE_S
 from trace_test import TraceTestCase, program
@@ -39,7 +38,3 @@ class Threads(TraceTestCase):
         for size in (2, 4096, 1 << 20):
             self.run_threads(2, 10_000, "point", PCP_TRACE_QUEUE=size)
         self.assertEqual(self.pmcd.values("trace.point.count"), {"shared": 60_000})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -244,7 +244,3 @@ class Pmieconf(ViewsTestCase):
         shown = self.fired("-a", self.archive, "-f", "-c", conf)
         self.assertIn("search{route=/cart}", shown)
         self.assertNotIn("checkout", shown)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Traces pass through a program as in W3C's Trace Context, in any order of begins and ends."""
 
-import unittest
 
 from trace_test import OUR_LIBRARY, TraceTestCase, library_environment, program
 
@@ -226,7 +225,3 @@ class Counts(TraceTestCase):
         traced.end()
         self.assertEqual(pmcd.values("trace.transact.count"), {"request": 3, "query": 1})
         self.assert_values(pmcd, "trace.transact.vanished", {"request": 0, "query": 0})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -6,7 +6,6 @@ import contextlib
 import random
 import signal
 import subprocess
-import unittest
 
 import histogram_text
 import recorded
@@ -91,7 +90,3 @@ class OfTwoHosts(ReportTestCase):
 
     def test_that_pmloggers_have_logged(self):
         self.check(self.archives(self.logging))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -122,7 +122,3 @@ class NetworkSockets(UnixSocketTestCase):
     @unittest.skipUnless(HAS_IPV6, "this machine has no IPv6")
     def test_are_there_for_ipv6(self):
         self.assert_heard("::1")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import tempfile
-import unittest
 
 import recorded
 from java_test import JavaTestCase, java
@@ -121,7 +120,3 @@ class Interfaces(JavaTestCase):
         for program in (["FromTheManual"], ["ManyThreads", "2", "100", "return"]):
             printed = self.run_java(self.environment(pmcd), *program, options=["-Xcheck:jni"])
             self.assertNotIn("WARNING in native method", printed)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,7 +3,6 @@
 
 import os
 import re
-import unittest
 
 from java_test import LIBRARY, JavaTestCase
 
@@ -22,7 +21,3 @@ class Bench(JavaTestCase):
         passed = pmcd.value("trace.point.count", "passed")
         self.assertEqual(pmcd.values("trace.point.count"),
                          {"passed": passed, "passed-by-name": passed + 1})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,7 +2,6 @@
 """The demo, shortened: the agent has counted as many calls as the demo says."""
 
 import re
-import unittest
 
 from java_test import DEMOS, JavaTestCase, java
 
@@ -24,7 +23,3 @@ class Demo(JavaTestCase):
 
     def test_request_loop_without_an_agent(self):
         self.assert_shown_by_pmdammv("transact.count", "deliver", *java("RequestLoop", "1000", classes=DEMOS))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 import tempfile
-import unittest
 import zipfile
 
 from java_test import JAR, LIBRARY, JavaTestCase, PROGRAMS, java
@@ -142,7 +141,3 @@ class Loading(JavaTestCase):
         self.assertEqual(threads, "threads 1")
         self.assert_values(pmcd, "trace.point.count", {"somewhere": 2 * LOADERS})
         self.assertEqual(pmcd.value("trace.agent.accepted"), 1)
-
-
-if __name__ == "__main__":
-    unittest.main()

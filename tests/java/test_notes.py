@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A monitor that captures a transaction sees exactly what Java programs have noted of it."""
 
-import unittest
 
 import noted
 from java_test import JavaTestCase, java
@@ -27,7 +26,3 @@ class Notes(JavaTestCase):
             command = java("Notes", *arguments, options=["-Xcheck:jni"])
             _, printed = noted.failed_span(self.pmcd, *command, environment=self.traced)
             self.assertNotIn("WARNING in native method", printed)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -98,7 +98,3 @@ class VirtualThreads(TracesTestCase):
 
     def test_nor_where_all_are_to_have_ids(self):
         self.assertEqual(self.check(PCP_TRACE_IDS="always"), "true")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,7 +3,6 @@
 
 import os
 import subprocess
-import unittest
 
 from java_test import JAR, JAVA, JavaTestCase
 
@@ -18,7 +17,3 @@ class Units(JavaTestCase):
             env=pmcd.environment(), text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             timeout=240, check=False)
         self.assertEqual(done.returncode, 0, done.stdout)
-
-
-if __name__ == "__main__":
-    unittest.main()

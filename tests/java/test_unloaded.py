@@ -99,7 +99,3 @@ class NoAgent(UnloadedTestCase):
         self.traced["PCP_TRACE_NOAGENT"] = "1"
         options = [f"-Djava.io.tmpdir={self.directory}"]
         self.assertEqual(self.run_java(self.traced, "WhereFrom", options=options), "")
-
-
-if __name__ == "__main__":
-    unittest.main()

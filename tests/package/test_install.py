@@ -4,7 +4,6 @@
 import os
 import re
 import time
-import unittest
 
 import installed
 from installed import find
@@ -177,7 +176,3 @@ class Install(SystemTestCase):
         self.machine.start_pmcd()
         self.assertEqual(self.value("trace.control.port"), ["5000"])
         self.assertEqual(len(self.value("trace.agent.uptime")), 1)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -230,7 +230,3 @@ class InstalledTree(PackageTestCase):
             text = run("man", "-l", page, env=dict(os.environ, MANPAGER="cat", MANWIDTH="80"))
             for line in text.splitlines():
                 self.assertLessEqual(len(line), 80, f"{page.name}: {line}")
-
-
-if __name__ == "__main__":
-    unittest.main()

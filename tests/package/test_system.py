@@ -4,7 +4,6 @@ state."""
 
 import os
 import re
-import unittest
 
 import installed
 from installed import find
@@ -148,7 +147,3 @@ class Ended(SystemTestCase):
         self.must(self.switch("off"))
         self.assertEqual(self.state(), before)
         self.assertEqual(self.value("trace.control.port"), ["5001"])
-
-
-if __name__ == "__main__":
-    unittest.main()

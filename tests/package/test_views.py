@@ -2,7 +2,6 @@
 """Views of trace.* on a whole machine: each is linked where its tool looks, and taken back without a trace."""
 
 import os
-import unittest
 
 import installed
 from installed import find
@@ -121,7 +120,3 @@ class Views(SystemTestCase):
         self.assertIn(TAKEN, self.views())
         self.assertEqual({command: self.run_script(command) for command in silent}, silent)
         self.assertEqual({command: self.run_script(command) for command in plain}, plain)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -222,7 +222,3 @@ class Check(unittest.TestCase):
             show.check(pmcd, show.DEMOS["c"], metrics, "served 5677 requests, 1322 of 0.12345")
         self.assertEqual(re.findall(r"\d[\d,.]*\d", printed.call_args[0][0]),
                          ["5,677", "1,322", "0.12345", "5,676", "5,677"])
-
-
-if __name__ == "__main__":
-    unittest.main()

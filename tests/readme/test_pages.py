@@ -157,7 +157,3 @@ class TheirCalls(ExamplesTestCase):
             received = [server.recv(512).decode() for _ in expected]
         self.assertEqual(len(expected), 10)
         self.assertEqual(*([re.sub(r"[\d.]+\|ms", "TIME|ms", line) for line in lines] for lines in (received, expected)))
-
-
-if __name__ == "__main__":
-    unittest.main()

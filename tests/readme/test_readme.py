@@ -139,7 +139,3 @@ for wrong in (17, "a\\0b"):
         anchors = {"#" + heading.lower().replace(" ", "-") for heading in headings}
         for target in re.findall(r"\]\(([^)]+)\)", README):
             self.assertTrue(target in anchors or (SOURCE / target).exists(), target)
-
-
-if __name__ == "__main__":
-    unittest.main()

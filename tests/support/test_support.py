@@ -96,7 +96,3 @@ class Runner(unittest.TestCase):
                 "import unittest\n"
                 "class Case(unittest.TestCase):\n"
                 f"    def test(self): self.assertTrue({word})\n"), status)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -103,7 +103,3 @@ class History(TraceTestCase):
             self.shop.work("begin late", "end late")
             return {each["name"] for each in self.ask("instances", series=",".join(self.ask("query", expr=metric)))}
         wait_until(lambda: {"late", "request", "request{route=/cart}"} <= names(), what="the names")
-
-
-if __name__ == "__main__":
-    unittest.main()

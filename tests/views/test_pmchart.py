@@ -143,7 +143,3 @@ class Views(unittest.TestCase):
         if "TRACE_PICTURES" in os.environ:
             self.draw(os.path.join(os.environ["TRACE_PICTURES"], "pmchart.png"), "-", checkout, "900x340")
         self.assertEqual(self.drawn("-", view.replace(".*\n", "^import$\n")), [])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import subprocess
-import unittest
 import urllib.parse
 import urllib.request
 
@@ -123,7 +122,3 @@ class Relabelled(ServerTestCase):
         self.trace_as("stock", "point a")
         wait_until(lambda: self.series()[1] == {(): 2}, what="the second program")
         self.assertEqual(self.series()[0], {(): 1})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -9,7 +9,6 @@ import os
 import re
 import subprocess
 import tempfile
-import unittest
 
 import events_wire
 import recorded
@@ -122,7 +121,3 @@ class Spans(TraceTestCase):
         # It leaves out transactions that take no time.
         self.assertEqual(self.shown(path), {(os.getpid(), 7): {tag.decode(): duration
                                                                for tag, _, duration in spans if duration}})
-
-
-if __name__ == "__main__":
-    unittest.main()
