@@ -9,6 +9,7 @@
 
 #include "collector/engine/types.hpp"
 #include "wire/batch.hpp"
+#include "wire/delta.hpp"
 
 namespace pcp::trace::agent {
 
@@ -49,5 +50,13 @@ struct IngestCounters {
   Counter unsplit{0};             // tags that would be too long with the labels of --split
   Counter in_flight_left_out{0};  // reports of tags without room
 };
+
+// Thread: the ingest thread. It is the only writer, so a plain sum suffices. The sum saturates,
+// since peers may claim any number of calls.
+inline void count(IngestCounters::Counter& counter, std::uint64_t more = 1) {
+  std::uint64_t counted = counter.load(std::memory_order_relaxed);
+  add_calls(counted, more);
+  counter.store(counted, std::memory_order_relaxed);
+}
 
 }  // namespace pcp::trace::agent

@@ -11,7 +11,6 @@
 #include <exception>
 #include <utility>
 
-#include "collector/ingest/count.hpp"
 #include "wire/legacy.hpp"
 
 namespace pcp::trace::agent {

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/escape.hpp"
-#include "collector/ingest/count.hpp"
 #include "collector/ingest/limited_log.hpp"
 #include "wire/legacy.hpp"
 

@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "collector/ingest/count.hpp"
 #include "collector/ingest/process_state.hpp"
 
 namespace pcp::trace::agent {

@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "collector/ingest/count.hpp"
 #include "wire/label_name.hpp"
 
 namespace pcp::trace::agent {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The kernel's state of a process or thread of this host.
+// Answers of /proc about processes and threads of this host.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,11 @@ char state_in(const std::string& stat);
 
 // True for a zombie, too. False if unknown.
 bool has_ended(std::uint32_t pid);
+
+// True if this process, or one of its descendants, started the user's process `pid`. An orphan's
+// parent is the nearest ancestor that adopts orphans, as a recorder does. False if the process has
+// ended or cannot be inspected.
+bool is_descendant(std::uint32_t pid, std::uint32_t uid);
 
 // True if another thread of this process is running or ready to run. False if unknown.
 bool others_compute();

@@ -11,25 +11,13 @@
 #include <cstring>
 #include <exception>
 #include <future>
-#include <list>
-#include <map>
 #include <random>
-#include <thread>
 #include <utility>
 
-#include <asio/io_context.hpp>
-#include <asio/posix/stream_descriptor.hpp>
 #include <asio/post.hpp>
-#include <asio/steady_timer.hpp>
 
 #include "base/clock.hpp"
-#include "collector/ingest/acceptor.hpp"
-#include "collector/ingest/connection.hpp"
-#include "collector/ingest/count.hpp"
-#include "collector/ingest/descent.hpp"
-#include "collector/ingest/host_finder.hpp"
-#include "collector/ingest/listener.hpp"
-#include "collector/ingest/rotation.hpp"
+#include "collector/ingest/process_state.hpp"
 #include "collector/ingest/tcp_owner.hpp"
 #include "collector/shared.hpp"
 #include "pcp/trace.h"
@@ -80,116 +68,43 @@ std::size_t raise_descriptor_limit() {
 
 }  // namespace
 
-struct Server::Implementation {
-  Implementation(IngestOptions given, Shared& with, LogLine log_line);
-
-  Result<void> listen();
-  Result<void> listen_on_tcp();
-  Result<void> listen_on_unix_socket();
-  void accept_from(Descriptor listening);
-  void start();
-  void stop();
-  bool is_quiet();
-
-  void run();
-  void tick();
-  void enter_in_flight_again();
-  void look_after_spans();
-  void wait_for_bell();
-  void tell_controls_soon();
-  void tell_controls_after(std::uint64_t number);
-  void release(Connection& connection);
-  void wait_for_list_request();
-  void list_clients();
-  void list_clients_after(std::uint64_t number);
-  void tell_of_unknown_hosts();
-  void find_hosts();
-  void begin_stop();
-  void finish_stop_if_alone();
-
-  struct OpenConnection {
-    std::shared_ptr<Connection> connection;
-    Admission admission;
-  };
-
-  void take(Descriptor socket, Peer peer);
-  bool is_users(int socket, const Peer& peer) const;
-  void receive(Connection& connection, OpenConnection& open, bool is_welcome);
-  bool has_room_for(const Peer& peer) const;
-
-  IngestOptions options;
-  Shared& shared;
-  LogLine log;
-  LimitedLog limited_log{log};
-
-  asio::io_context io{1};
-  asio::posix::stream_descriptor list_request{io};  // an eventfd
-  asio::posix::stream_descriptor bell{io};          // an eventfd, too
-  asio::steady_timer ticker{io};
-  asio::steady_timer control_timer{io};
-  asio::steady_timer stop_timer{io};
-  Rotation rotation{io, shared};
-
-  UnixListener unix_listener;
-  std::list<Acceptor> acceptors;
-  std::uint16_t port = 0;
-  std::size_t max_talking = 0;
-  std::size_t max_talking_of_user = 0;
-  std::size_t max_leaving = 0;
-
-  DialogueContext context{shared, options};
-  Connection::Host host;
-  std::map<std::uint64_t, OpenConnection> connections;  // by connection number
-  std::uint64_t last_number = 0;
-  std::size_t talking = 0;                        // connections that are not leaving
-  std::map<std::string, std::size_t> talking_of;  // the same per owner
-  bool entering = false;                          // enter_in_flight_again() will continue
-  bool sweeping = false;                          // look_after_spans() will continue
-  bool telling = false;                           // a round of tell_controls_soon() is not complete
-  bool to_tell_again = false;
-  Instant told_at{};
-  bool stopping = false;
-  std::thread thread;
-  HostFinder host_finder;
-};
-
-Server::Implementation::Implementation(IngestOptions given, Shared& with, LogLine log_line)
-    : options(std::move(given)),
-      shared(with),
-      log(log_line),
-      host{context,
-           [this](const Peer& peer, const std::string& what) {
-             limited_log.say("client " + peer.describe() + ": " + what, steady_now());
-           },
-           [this](Connection& connection) { release(connection); },
-           [this] { tell_controls_soon(); },
-           [this] { return connections.size() - talking <= max_leaving; },
-           [this](std::uint64_t number) {
-             connections.erase(number);
-             finish_stop_if_alone();
-           }} {
-  options.max_pdu_bytes =
-      std::max(options.max_pdu_bytes, static_cast<std::uint32_t>(wire::kLeastMaxPduBytes));
-  context.agent_instance = random_number();
-  context.pid = static_cast<std::uint32_t>(::getpid());
-  context.end_connection = [this](std::uint64_t number) {
-    const auto open = connections.find(number);
-    if (open == connections.end()) return;
+Server::Server(IngestOptions options, Shared& shared, LogLine log)
+    : options_(std::move(options)),
+      shared_(shared),
+      log_(log),
+      host_{context_,
+            [this](const Peer& peer, const std::string& what) {
+              limited_log_.say("client " + peer.describe() + ": " + what, steady_now());
+            },
+            [this](Connection& connection) { release(connection); },
+            [this] { tell_controls_soon(); },
+            [this] { return connections_.size() - talking_ <= max_leaving_; },
+            [this](std::uint64_t number) {
+              connections_.erase(number);
+              finish_stop_if_alone();
+            }} {
+  options_.max_pdu_bytes =
+      std::max(options_.max_pdu_bytes, static_cast<std::uint32_t>(wire::kLeastMaxPduBytes));
+  context_.agent_instance = random_number();
+  context_.pid = static_cast<std::uint32_t>(::getpid());
+  context_.end_connection = [this](std::uint64_t number) {
+    const auto open = connections_.find(number);
+    if (open == connections_.end()) return;
     const auto connection = open->second.connection;
     connection->close();
   };
-  context.say = host.say;
-  list_request.assign(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  bell.assign(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  shared.spans.set_bell([this] { ::eventfd_write(bell.native_handle(), 1); });
+  context_.say = host_.say;
+  list_request_.assign(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  bell_.assign(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  shared_.spans.set_bell([this] { ::eventfd_write(bell_.native_handle(), 1); });
 }
 
-Result<void> Server::Implementation::listen() {
+Result<void> Server::listen() {
   const std::size_t descriptors = raise_descriptor_limit();
   const std::size_t for_peers = descriptors - std::min(descriptors, kOwnDescriptors);
-  max_leaving = std::min<std::size_t>(1024, for_peers / 8);
-  max_talking = std::min<std::size_t>(options.max_connections, for_peers - max_leaving);
-  max_talking_of_user = share_of_a_user(max_talking);
+  max_leaving_ = std::min<std::size_t>(1024, for_peers / 8);
+  max_talking_ = std::min<std::size_t>(options_.max_connections, for_peers - max_leaving_);
+  max_talking_of_user_ = share_of_a_user(max_talking_);
 
   if (Result<void> tcp = listen_on_tcp(); !tcp) return tcp;
   if (Result<void> unix_socket = listen_on_unix_socket(); !unix_socket) return unix_socket;
@@ -197,169 +112,160 @@ Result<void> Server::Implementation::listen() {
   return {};
 }
 
-Result<void> Server::Implementation::listen_on_tcp() {
-  if (options.tcp == Tcp::None) return {};
-  Result<TcpListeners> tcp = listen_tcp(options.tcp, options.port);
+Result<void> Server::listen_on_tcp() {
+  if (options_.tcp == Tcp::None) return {};
+  Result<TcpListeners> tcp = listen_tcp(options_.tcp, options_.port);
   if (!tcp) return tcp.error();
-  port = tcp->port;
+  port_ = tcp->port;
   for (Descriptor& socket : tcp->sockets) accept_from(std::move(socket));
   return {};
 }
 
-Result<void> Server::Implementation::listen_on_unix_socket() {
-  if (options.socket_path.empty()) return {};
-  const Result<void> opened = unix_listener.open(options.socket_path);
+Result<void> Server::listen_on_unix_socket() {
+  if (options_.socket_path.empty()) return {};
+  const Result<void> opened = unix_listener_.open(options_.socket_path);
   if (opened) {
-    accept_from(unix_listener.take_socket());
+    accept_from(unix_listener_.take_socket());
     return {};
   }
   const std::string line =
-      "cannot listen on the Unix socket " + options.socket_path + ": " + opened.error().message;
-  if (options.tcp == Tcp::None) return Error{line};
-  log(line + "; clients on this machine can connect to TCP port " + std::to_string(port));
+      "cannot listen on the Unix socket " + options_.socket_path + ": " + opened.error().message;
+  if (options_.tcp == Tcp::None) return Error{line};
+  log_(line + "; clients on this machine can connect to TCP port " + std::to_string(port_));
   return {};
 }
 
-void Server::Implementation::accept_from(Descriptor listening) {
-  acceptors.emplace_back(
-      io, std::move(listening),
+void Server::accept_from(Descriptor listening) {
+  acceptors_.emplace_back(
+      io_, std::move(listening),
       [this](Descriptor connected, Peer peer) { take(std::move(connected), std::move(peer)); },
       [this](int error) {
-        limited_log.say(
+        limited_log_.say(
             std::string("cannot take more connections for now: ") + std::strerror(error),
             steady_now());
       });
 }
 
-void Server::Implementation::tell_of_unknown_hosts() {
-  for (const AccessList::Waiting& waiting : options.access.waiting()) log(waiting.problem);
+void Server::tell_of_unknown_hosts() {
+  for (const AccessList::Waiting& waiting : options_.access.waiting()) log_(waiting.problem);
 }
 
-void Server::Implementation::find_hosts() {
-  host_finder.start(options.access.waiting(), options.access.look_up(), options.look_up_pause,
-                    [this](const AccessList::Waiting& waiting, const HostPatterns& addresses) {
-                      asio::post(io, [this, waiting, addresses] {
-                        const Result<void> taken = options.access.found(waiting.rule, addresses);
-                        log(taken ? "access rules: \"" + waiting.name + "\" has been found"
-                                  : taken.error().message);
-                      });
-                    });
+void Server::find_hosts() {
+  host_finder_.start(options_.access.waiting(), options_.access.look_up(), options_.look_up_pause,
+                     [this](const AccessList::Waiting& waiting, const HostPatterns& addresses) {
+                       asio::post(io_, [this, waiting, addresses] {
+                         const Result<void> taken = options_.access.found(waiting.rule, addresses);
+                         log_(taken ? "access rules: \"" + waiting.name + "\" has been found"
+                                    : taken.error().message);
+                       });
+                     });
 }
 
-void Server::Implementation::start() {
+void Server::start() {
   // Signals belong to the main thread.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   find_hosts();
-  thread = std::thread([this] { run(); });
+  thread_ = std::thread([this] { run(); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-void Server::Implementation::run() {
+void Server::run() {
   pthread_setname_np(pthread_self(), "ingest");
-  asio::post(io, [this] {
-    for (Acceptor& acceptor : acceptors) acceptor.start();
-    rotation.start();
+  asio::post(io_, [this] {
+    for (Acceptor& acceptor : acceptors_) acceptor.start();
+    rotation_.start();
     wait_for_list_request();
     wait_for_bell();
     tick();
   });
   for (;;) {
     try {
-      io.run();
+      io_.run();
       break;
     } catch (const std::exception& problem) {
-      limited_log.say(std::string("trouble in the ingest thread: ") + problem.what(), steady_now());
+      limited_log_.say(std::string("trouble in the ingest thread: ") + problem.what(),
+                       steady_now());
     }
   }
-  if (!options.vanish_at_end) return;
-  Turn turn(shared);
-  context.sessions.in_flight().give_up_all(turn);
+  if (!options_.vanish_at_end) return;
+  Turn turn(shared_);
+  context_.sessions.in_flight().give_up_all(turn);
 }
 
 // Periodic work.
-void Server::Implementation::tick() {
-  ticker.expires_after(std::min(kLongestTick, options.unfinished_pdu / 4 + kLongestTick / 100));
-  ticker.async_wait([this](const asio::error_code& error) {
+void Server::tick() {
+  ticker_.expires_after(std::min(kLongestTick, options_.unfinished_pdu / 4 + kLongestTick / 100));
+  ticker_.async_wait([this](const asio::error_code& error) {
     if (!error) tick();
   });
 
   const Instant now = steady_now();
-  for (auto next = connections.begin(); next != connections.end();) {
+  for (auto next = connections_.begin(); next != connections_.end();) {
     const auto connection = (next++)->second.connection;
     connection->check_time(now);
   }
   {
-    Turn turn(shared);
-    context.sessions.forget_old(now, turn);
+    Turn turn(shared_);
+    context_.sessions.forget_old(now, turn);
   }
-  if (!entering) enter_in_flight_again();
-  if (!sweeping) look_after_spans();
-  shared.counters.busy_ns.store(thread_cpu_ns(), std::memory_order_relaxed);
-  limited_log.catch_up(now);
+  if (!entering_) enter_in_flight_again();
+  if (!sweeping_) look_after_spans();
+  shared_.counters.busy_ns.store(thread_cpu_ns(), std::memory_order_relaxed);
+  limited_log_.catch_up(now);
 }
 
 // Enters some of the transactions that a reset cleared. Peers are served before the next step.
-void Server::Implementation::enter_in_flight_again() {
-  entering = false;
-  Turn turn(shared);
-  entering = context.sessions.in_flight().enter_again(turn, kMostEnteredAtOnce);
-  if (entering) asio::post(io, [this] { enter_in_flight_again(); });
+void Server::enter_in_flight_again() {
+  entering_ = false;
+  Turn turn(shared_);
+  entering_ = context_.sessions.in_flight().enter_again(turn, kMostEnteredAtOnce);
+  if (entering_) asio::post(io_, [this] { enter_in_flight_again(); });
 }
 
 // Frees some spans that no monitor waits for. Peers are served before the next step.
-void Server::Implementation::look_after_spans() {
-  sweeping = context.spans.look(steady_now());
-  if (context.spans.has_changed()) tell_controls_soon();
-  if (sweeping) asio::post(io, [this] { look_after_spans(); });
+void Server::look_after_spans() {
+  sweeping_ = context_.spans.look(steady_now());
+  if (context_.spans.has_changed()) tell_controls_soon();
+  if (sweeping_) asio::post(io_, [this] { look_after_spans(); });
 }
 
 // The main thread rings the bell.
-void Server::Implementation::wait_for_bell() {
-  bell.async_wait(asio::posix::stream_descriptor::wait_read, [this](const asio::error_code& error) {
+void Server::wait_for_bell() {
+  bell_.async_wait(asio::posix::stream_descriptor::wait_read,
+                   [this](const asio::error_code& error) {
+                     if (error) return;
+                     eventfd_t rung = 0;
+                     ::eventfd_read(bell_.native_handle(), &rung);
+                     wait_for_bell();
+                     if (context_.spans.has_changed()) tell_controls_soon();
+                   });
+}
+
+void Server::tell_controls_soon() {
+  to_tell_again_ = telling_;
+  if (telling_) return;
+  telling_ = true;
+  control_timer_.expires_after(std::max(told_at_ + kControlPause - steady_now(), Duration{}));
+  control_timer_.async_wait([this](const asio::error_code& error) {
     if (error) return;
-    eventfd_t rung = 0;
-    ::eventfd_read(bell.native_handle(), &rung);
-    wait_for_bell();
-    if (context.spans.has_changed()) tell_controls_soon();
+    told_at_ = steady_now();
+    visit_connections(
+        kMostToldAtOnce, [](Connection& connection) { connection.offer_control(); },
+        [this] {
+          telling_ = false;
+          if (std::exchange(to_tell_again_, false)) tell_controls_soon();
+        });
   });
 }
 
-void Server::Implementation::tell_controls_soon() {
-  to_tell_again = telling;
-  if (telling) return;
-  telling = true;
-  control_timer.expires_after(std::max(told_at + kControlPause - steady_now(), Duration{}));
-  control_timer.async_wait([this](const asio::error_code& error) {
-    if (error) return;
-    told_at = steady_now();
-    tell_controls_after(0);
-  });
-}
-
-// Tells some connections, and continues later, like list_clients_after().
-void Server::Implementation::tell_controls_after(std::uint64_t number) {
-  auto next = connections.upper_bound(number);
-  for (int i = 0; i < kMostToldAtOnce && next != connections.end(); ++i) {
-    number = next->first;
-    const auto connection = (next++)->second.connection;
-    connection->offer_control();
-  }
-  if (next != connections.end()) {
-    asio::post(io, [this, number] { tell_controls_after(number); });
-    return;
-  }
-  telling = false;
-  if (std::exchange(to_tell_again, false)) tell_controls_soon();
-}
-
-void Server::Implementation::take(Descriptor socket, Peer peer) {
-  peer.number = ++last_number;
+void Server::take(Descriptor socket, Peer peer) {
+  peer.number = ++last_number_;
   const bool is_welcome = is_users(socket.get(), peer);
-  const auto connection = std::make_shared<Connection>(io, std::move(socket), peer, host);
-  OpenConnection& open = connections[peer.number];
+  const auto connection = std::make_shared<Connection>(io_, std::move(socket), peer, host_);
+  OpenConnection& open = connections_[peer.number];
   open.connection = connection;
   try {
     receive(*connection, open, is_welcome);
@@ -369,115 +275,120 @@ void Server::Implementation::take(Descriptor socket, Peer peer) {
   }
 }
 
-bool Server::Implementation::is_users(int socket, const Peer& peer) const {
-  if (!options.only_user) return true;
-  if (peer.uid == kUnknownUid) return tcp_owner(socket) == options.only_user;
-  return peer.uid == options.only_user || is_descendant(peer.pid, peer.uid);
+bool Server::is_users(int socket, const Peer& peer) const {
+  if (!options_.only_user) return true;
+  if (peer.uid == kUnknownUid) return tcp_owner(socket) == options_.only_user;
+  return peer.uid == options_.only_user || is_descendant(peer.pid, peer.uid);
 }
 
-void Server::Implementation::receive(Connection& connection, OpenConnection& open,
-                                     bool is_welcome) {
-  open.admission = is_welcome ? options.access.acquire(connection.peer().address)
+void Server::receive(Connection& connection, OpenConnection& open, bool is_welcome) {
+  open.admission = is_welcome ? options_.access.acquire(connection.peer().address)
                               : Admission{Access::NotPermitted, {}};
   Access access = open.admission.access;
   if (access == Access::Allowed && !has_room_for(connection.peer())) {
-    options.access.release(open.admission);
+    options_.access.release(open.admission);
     access = Access::TooManyConnections;
   }
   switch (access) {
     case Access::Allowed:
-      ++talking_of[connection.peer().owner()];  // may throw, so before the other counts
-      ++talking;
-      count(shared.counters.accepted);
-      shared.counters.connections.store(talking, std::memory_order_relaxed);
+      ++talking_of_[connection.peer().owner()];  // may throw, so before the other counts
+      ++talking_;
+      count(shared_.counters.accepted);
+      shared_.counters.connections.store(talking_, std::memory_order_relaxed);
       connection.greet();
       break;
     case Access::NotPermitted:
-      count(shared.counters.refused_permission);
-      host.say(connection.peer(), is_welcome ? "refused: the access rules (-A) do not let it in"
-                                             : "refused: it is not this user's");
+      count(shared_.counters.refused_permission);
+      host_.say(connection.peer(), is_welcome ? "refused: the access rules (-A) do not let it in"
+                                              : "refused: it is not this user's");
       connection.refuse(PMTRACE_ERR_PERMISSION);
       break;
     case Access::TooManyConnections:
-      count(shared.counters.refused_limit);
-      host.say(connection.peer(), "refused: too many connections");
+      count(shared_.counters.refused_limit);
+      host_.say(connection.peer(), "refused: too many connections");
       connection.refuse(PMTRACE_ERR_CONNLIMIT);
       break;
   }
 }
 
-bool Server::Implementation::has_room_for(const Peer& peer) const {
-  const auto of_user = talking_of.find(peer.owner());
-  return talking < max_talking &&
-         (of_user == talking_of.end() || of_user->second < max_talking_of_user);
+bool Server::has_room_for(const Peer& peer) const {
+  const auto of_user = talking_of_.find(peer.owner());
+  return talking_ < max_talking_ &&
+         (of_user == talking_of_.end() || of_user->second < max_talking_of_user_);
 }
 
-void Server::Implementation::release(Connection& connection) {
-  options.access.release(connections.at(connection.peer().number).admission);
-  --talking;
-  const auto of_user = talking_of.find(connection.peer().owner());
-  if (--of_user->second == 0) talking_of.erase(of_user);
-  shared.counters.connections.store(talking, std::memory_order_relaxed);
+void Server::release(Connection& connection) {
+  options_.access.release(connections_.at(connection.peer().number).admission);
+  --talking_;
+  const auto of_user = talking_of_.find(connection.peer().owner());
+  if (--of_user->second == 0) talking_of_.erase(of_user);
+  shared_.counters.connections.store(talking_, std::memory_order_relaxed);
 }
 
-void Server::Implementation::wait_for_list_request() {
-  list_request.async_wait(asio::posix::stream_descriptor::wait_read,
-                          [this](const asio::error_code& error) {
-                            if (error) return;
-                            eventfd_t requests = 0;
-                            ::eventfd_read(list_request.native_handle(), &requests);
-                            wait_for_list_request();
-                            list_clients();
-                          });
+void Server::wait_for_list_request() {
+  list_request_.async_wait(asio::posix::stream_descriptor::wait_read,
+                           [this](const asio::error_code& error) {
+                             if (error) return;
+                             eventfd_t requests = 0;
+                             ::eventfd_read(list_request_.native_handle(), &requests);
+                             wait_for_list_request();
+                             list_clients();
+                           });
 }
 
-void Server::Implementation::list_clients() {
-  log("clients connected: " + std::to_string(talking));
-  list_clients_after(0);
+void Server::list_clients() {
+  log_("clients connected: " + std::to_string(talking_));
+  visit_connections(
+      kMostListedAtOnce,
+      [this](Connection& connection) {
+        if (connection.talking()) log_("client " + connection.describe(steady_now()));
+      },
+      [] {});
 }
 
-// Lists some clients. Peers are served before the next step.
-void Server::Implementation::list_clients_after(std::uint64_t number) {
-  const Instant now = steady_now();
-  auto next = connections.upper_bound(number);
-  for (int i = 0; i < kMostListedAtOnce && next != connections.end(); ++i, ++next) {
-    const Connection& connection = *next->second.connection;
-    number = next->first;
-    if (connection.talking()) log("client " + connection.describe(now));
+// Visits so many connections at once. Peers are served before the next ones.
+void Server::visit_connections(int at_once, const std::function<void(Connection&)>& visit,
+                               const std::function<void()>& done, std::uint64_t after) {
+  auto next = connections_.upper_bound(after);
+  for (int i = 0; i < at_once && next != connections_.end(); ++i) {
+    after = next->first;
+    const auto connection = (next++)->second.connection;  // a visit may close it
+    visit(*connection);
   }
-  if (next != connections.end()) asio::post(io, [this, number] { list_clients_after(number); });
+  if (next == connections_.end()) return done();
+  asio::post(io_, [=, this] { visit_connections(at_once, visit, done, after); });
 }
 
-void Server::Implementation::stop() {
-  host_finder.stop();
-  if (thread.joinable()) {
-    asio::post(io, [this] { begin_stop(); });
-    thread.join();
+void Server::stop() {
+  host_finder_.stop();
+  if (thread_.joinable()) {
+    asio::post(io_, [this] { begin_stop(); });
+    thread_.join();
   }
-  acceptors.clear();
-  connections.clear();
-  unix_listener.close();
+  acceptors_.clear();
+  connections_.clear();
+  unix_listener_.close();
 }
 
 // A peer that has ended may still wait to be accepted, with all data that it sent.
-bool Server::Implementation::is_quiet() {
+bool Server::is_quiet() {
   std::promise<bool> quiet;
-  asio::post(io, [this, &quiet] {
-    for (Acceptor& acceptor : acceptors) acceptor.take_waiting();
-    quiet.set_value(connections.empty());
+  asio::post(io_, [this, &quiet] {
+    for (Acceptor& acceptor : acceptors_) acceptor.take_waiting();
+    quiet.set_value(connections_.empty());
   });
   return quiet.get_future().get();
 }
 
-void Server::Implementation::begin_stop() {
-  stopping = true;
+void Server::begin_stop() {
+  stopping_ = true;
   // The timer comes first, because the rest may run out of memory.
-  stop_timer.expires_after(kLongestStop);
-  stop_timer.async_wait([this](const asio::error_code& error) {
-    if (!error) io.stop();
+  stop_timer_.expires_after(kLongestStop);
+  stop_timer_.async_wait([this](const asio::error_code& error) {
+    if (!error) io_.stop();
   });
-  for (Acceptor& acceptor : acceptors) acceptor.stop();
-  for (auto next = connections.begin(); next != connections.end();) {
+  for (Acceptor& acceptor : acceptors_) acceptor.stop();
+  for (auto next = connections_.begin(); next != connections_.end();) {
     const auto connection = (next++)->second.connection;
     if (!connection->talking()) continue;
     if (connection->speaks_version_2())
@@ -488,24 +399,12 @@ void Server::Implementation::begin_stop() {
   finish_stop_if_alone();
 }
 
-void Server::Implementation::finish_stop_if_alone() {
-  if (stopping && connections.empty()) io.stop();
+void Server::finish_stop_if_alone() {
+  if (stopping_ && connections_.empty()) io_.stop();
 }
-
-Server::Server(IngestOptions options, Shared& shared, LogLine log)
-    : implementation_(std::make_unique<Implementation>(std::move(options), shared, log)) {}
 
 Server::~Server() { stop(); }
 
-Result<void> Server::listen() { return implementation_->listen(); }
-std::uint16_t Server::port() const { return implementation_->port; }
-std::size_t Server::max_connections() const { return implementation_->max_talking; }
-void Server::start() { implementation_->start(); }
-void Server::stop() { implementation_->stop(); }
-bool Server::is_quiet() { return implementation_->is_quiet(); }
-
-void Server::request_client_log() {
-  ::eventfd_write(implementation_->list_request.native_handle(), 1);
-}
+void Server::request_client_log() { ::eventfd_write(list_request_.native_handle(), 1); }
 
 }  // namespace pcp::trace::agent

@@ -1,16 +1,30 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Listens for traced programs and feeds their data to the engine. Everything here runs on one
-// thread, in an Asio loop; the main thread calls start() and stop().
+// Listens for traced programs and feeds their data to the engine.
+//
+// Thread: the ingest thread, in an Asio loop. The main thread calls the public functions.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
 #include <memory>
 #include <string>
+#include <thread>
+
+#include <asio/io_context.hpp>
+#include <asio/posix/stream_descriptor.hpp>
+#include <asio/steady_timer.hpp>
 
 #include "base/result.hpp"
+#include "collector/ingest/acceptor.hpp"
+#include "collector/ingest/connection.hpp"
+#include "collector/ingest/host_finder.hpp"
 #include "collector/ingest/limited_log.hpp"
+#include "collector/ingest/listener.hpp"
 #include "collector/ingest/options.hpp"
+#include "collector/ingest/rotation.hpp"
 
 namespace pcp::trace::agent {
 
@@ -23,17 +37,78 @@ class Server {
 
   // See Collector.
   Result<void> listen();
-  std::uint16_t port() const;
-  std::size_t max_connections() const;
-
+  std::uint16_t port() const { return port_; }
+  std::size_t max_connections() const { return max_talking_; }
   void start();
   void stop();
   bool is_quiet();
   void request_client_log();
 
  private:
-  struct Implementation;
-  std::unique_ptr<Implementation> implementation_;
+  struct OpenConnection {
+    std::shared_ptr<Connection> connection;
+    Admission admission;
+  };
+
+  Result<void> listen_on_tcp();
+  Result<void> listen_on_unix_socket();
+  void accept_from(Descriptor listening);
+  void tell_of_unknown_hosts();
+  void find_hosts();
+
+  void run();
+  void tick();
+  void enter_in_flight_again();
+  void look_after_spans();
+  void wait_for_bell();
+  void tell_controls_soon();
+  void wait_for_list_request();
+  void list_clients();
+  void visit_connections(int at_once, const std::function<void(Connection&)>& visit,
+                         const std::function<void()>& done, std::uint64_t after = 0);
+  void begin_stop();
+  void finish_stop_if_alone();
+
+  void take(Descriptor socket, Peer peer);
+  bool is_users(int socket, const Peer& peer) const;
+  void receive(Connection& connection, OpenConnection& open, bool is_welcome);
+  bool has_room_for(const Peer& peer) const;
+  void release(Connection& connection);
+
+  IngestOptions options_;
+  Shared& shared_;
+  const LogLine log_;
+  LimitedLog limited_log_{log_};
+
+  asio::io_context io_{1};
+  asio::posix::stream_descriptor list_request_{io_};  // an eventfd
+  asio::posix::stream_descriptor bell_{io_};          // an eventfd, too
+  asio::steady_timer ticker_{io_};
+  asio::steady_timer control_timer_{io_};
+  asio::steady_timer stop_timer_{io_};
+  Rotation rotation_{io_, shared_};
+
+  UnixListener unix_listener_;
+  std::list<Acceptor> acceptors_;
+  std::uint16_t port_ = 0;
+  std::size_t max_talking_ = 0;
+  std::size_t max_talking_of_user_ = 0;
+  std::size_t max_leaving_ = 0;
+
+  DialogueContext context_{shared_, options_};
+  Connection::Host host_;
+  std::map<std::uint64_t, OpenConnection> connections_;  // by connection number
+  std::uint64_t last_number_ = 0;
+  std::size_t talking_ = 0;                        // connections that are not leaving
+  std::map<std::string, std::size_t> talking_of_;  // the same per owner
+  bool entering_ = false;                          // enter_in_flight_again() will continue
+  bool sweeping_ = false;                          // look_after_spans() will continue
+  bool telling_ = false;  // a round of tell_controls_soon() is not complete
+  bool to_tell_again_ = false;
+  Instant told_at_{};
+  bool stopping_ = false;
+  std::thread thread_;
+  HostFinder host_finder_;
 };
 
 }  // namespace pcp::trace::agent

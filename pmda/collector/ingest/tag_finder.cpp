@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "collector/ingest/tag_finder.hpp"
 
-#include "collector/ingest/count.hpp"
-
 namespace pcp::trace::agent {
 
 TagIndex TagFinder::look_up(Engine& engine, const Session& session, SessionTag& tag, TraceType type,

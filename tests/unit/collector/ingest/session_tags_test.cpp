@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "collector/ingest/session_tags.hpp"
+#include "collector/ingest/session.hpp"
 
 #include <gtest/gtest.h>
 
