@@ -26,7 +26,7 @@ struct ClientView {
   wire::ClientCounters counters;
 };
 
-// Written by the ingest thread only, in count(); read by any thread. The values are independent, so
+// Written by the ingest thread only, in tally(); read by any thread. The values are independent, so
 // relaxed is enough.
 struct IngestCounters {
   using Counter = std::atomic<std::uint64_t>;
@@ -53,7 +53,7 @@ struct IngestCounters {
 
 // Thread: the ingest thread. It is the only writer, so a plain sum suffices. The sum saturates,
 // since peers may claim any number of calls.
-inline void count(IngestCounters::Counter& counter, std::uint64_t more = 1) {
+inline void tally(IngestCounters::Counter& counter, std::uint64_t more = 1) {
   std::uint64_t counted = counter.load(std::memory_order_relaxed);
   add_calls(counted, more);
   counter.store(counted, std::memory_order_relaxed);

@@ -85,7 +85,7 @@ void Connection::offer_control() {
   try {
     if (dialogue_.append_control(out_)) write();
   } catch (const std::exception& problem) {
-    count(host_.context.shared.counters.dropped_limit);
+    tally(host_.context.shared.counters.dropped_limit);
     close();
     host_.say(peer_, std::string("dropped: ") + problem.what());
   }
@@ -122,7 +122,7 @@ void Connection::on_readable() {
     if (phase_ == Phase::Leaving) throw_away();
   } catch (const std::exception& problem) {
     // Probably out of memory. Only this peer may suffer from it.
-    if (phase_ == Phase::Talking) count(host_.context.shared.counters.dropped_limit);
+    if (phase_ == Phase::Talking) tally(host_.context.shared.counters.dropped_limit);
     close();
     host_.say(peer_, std::string("dropped: ") + problem.what());
   }
@@ -143,7 +143,7 @@ void Connection::read() {
   }
   const auto bytes = static_cast<std::size_t>(got);
   reader_.commit(bytes);
-  count(host_.context.shared.counters.bytes, bytes);
+  tally(host_.context.shared.counters.bytes, bytes);
   if (bytes == read_bytes_)
     read_bytes_ = std::min(read_bytes_ * 4, kMostReadBytes);
   else if (bytes < read_bytes_ / 4)
@@ -219,16 +219,16 @@ void Connection::drop(ByeReason reason, const std::string& why) {
     case ByeReason::Done:
       break;
     case ByeReason::Malformed:
-      count(counters.dropped_malformed);
+      tally(counters.dropped_malformed);
       break;
     case ByeReason::TooManyTags:
-      count(counters.dropped_limit);
+      tally(counters.dropped_limit);
       break;
     case ByeReason::QuotaExceeded:
-      count(counters.refused_quota);
+      tally(counters.refused_quota);
       break;
     case ByeReason::Timeout:
-      count(counters.dropped_timeout);
+      tally(counters.dropped_timeout);
       break;
   }
   host_.say(peer_, "dropped: " + why);
@@ -238,7 +238,7 @@ void Connection::drop(ByeReason reason, const std::string& why) {
 void Connection::stop_talking() {
   if (phase_ != Phase::Talking) return;
   phase_ = Phase::Leaving;  // set first: the next calls must not enter this function again
-  if (!dialogue_.has_begun()) count(host_.context.shared.counters.said_nothing);
+  if (!dialogue_.has_begun()) tally(host_.context.shared.counters.said_nothing);
   dialogue_.end(steady_now());
   host_.unfinished_bytes -= unfinished_bytes_;
   unfinished_bytes_ = 0;

@@ -62,7 +62,7 @@ std::size_t Dialogue::max_pdu_bytes() const {
 }
 
 std::optional<Ending> Dialogue::take(const wire::Frame& frame, Turn& turn, std::string& out) {
-  count(context_.shared.counters.pdus);
+  tally(context_.shared.counters.pdus);
   const PduType type = frame.type;
   if (type == PduType::Data && speaks_ != Speaks::Version2) return take_data(frame, turn, out);
   if (type == PduType::Hello && speaks_ == Speaks::Nothing) return take_hello(frame, turn, out);
@@ -87,7 +87,7 @@ std::optional<Ending> Dialogue::take_data(const wire::Frame& frame, Turn& turn, 
   const TagIndex tag = engine.tag(data->type, context_.tag_finder.split(split_, data->tag));
   engine.note_origin(tag, nullptr);
   engine.apply_value(tag, data->value, turn.now());
-  count(context_.shared.counters.records);
+  tally(context_.shared.counters.records);
   if (data->wants_ack) wire::append_ack(out, context_.pid, static_cast<std::int32_t>(data->type));
   return {};
 }
@@ -214,13 +214,13 @@ std::optional<Ending> Dialogue::take_batch(const wire::Frame& frame, Turn& turn,
     if (session_->tags.find(said.tag_id) == nullptr) return undefined(said.tag_id);
 
   IngestCounters& counters = context_.shared.counters;
-  count(counters.batches);
+  tally(counters.batches);
   if (batch.sequence > session_->last_sequence) {
     session_->last_sequence = batch.sequence;
     for (std::size_t i = 0; i < batch.entries.size(); ++i)
       apply(batch.entries[i], *context_.tags[i], turn);
   } else {
-    count(counters.duplicates);
+    tally(counters.duplicates);
   }
   // Counts in flight describe the present, not the deltas' time.
   context_.sessions.in_flight().take(*session_, batch, turn,
@@ -239,7 +239,7 @@ void Dialogue::apply(const wire::DeltaEntry& entry, SessionTag& tag, Turn& turn)
     engine.apply_increments(index, entry.delta, age, turn.now());
   else
     engine.apply(index, entry.delta, entry.histogram, age, turn.now());
-  count(context_.shared.counters.records, entry.delta.count + entry.delta.aborts);
+  tally(context_.shared.counters.records, entry.delta.count + entry.delta.aborts);
   if (disagrees) [[unlikely]]
     say_disagreement(tag, turn);
 }

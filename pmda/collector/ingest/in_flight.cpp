@@ -68,7 +68,7 @@ bool InFlight::put(Session& session, SessionTag& tag, const wire::OpenCount& sai
   }
   if (found == tags.end()) {
     if (!has_room(session)) {
-      count(left_out_);
+      tally(left_out_);
       return false;
     }
     found = tags.try_emplace(said.tag_id).first;

@@ -22,15 +22,15 @@ std::size_t bytes_of(const LabelText& labels) {
 std::shared_ptr<const Origin> OriginStore::make(const wire::Hello& hello, const std::string& owner,
                                                 std::uint32_t pid) {
   Origin origin{owner, pid, {}};
-  if (!hello.service.empty() && !origin.labels.add("service", hello.service)) count(refused_);
+  if (!hello.service.empty() && !origin.labels.add("service", hello.service)) tally(refused_);
   for (const auto& [name, value] : hello.labels) {
     const bool allowed = is_label_name(name) && !is_reserved_label(name);
-    if (!allowed || !origin.labels.add(name, value)) count(refused_);
+    if (!allowed || !origin.labels.add(name, value)) tally(refused_);
   }
 
   const std::size_t labels = origin.labels.labels().size();
   if (auto kept = keep(origin, bytes_of(origin.labels), owner)) return kept;
-  count(refused_, labels);
+  tally(refused_, labels);
   return std::make_shared<const Origin>(Origin{owner, pid, {}});
 }
 
@@ -42,7 +42,7 @@ std::shared_ptr<const LabelText> OriginStore::describe(std::string_view unit,
   if (!description.empty()) labels.add("description", description, wire::kMaxDescriptionLength);
   const std::size_t bytes = bytes_of(labels);
   auto kept = keep(std::move(labels), bytes, owner);
-  if (kept == nullptr) count(refused_);
+  if (kept == nullptr) tally(refused_);
   return kept;
 }
 

@@ -293,18 +293,18 @@ void Server::receive(Connection& connection, OpenConnection& open, bool is_welco
     case Access::Allowed:
       ++talking_of_[connection.peer().owner()];  // may throw, so before the other counts
       ++talking_;
-      count(shared_.counters.accepted);
+      tally(shared_.counters.accepted);
       shared_.counters.connections.store(talking_, std::memory_order_relaxed);
       connection.greet();
       break;
     case Access::NotPermitted:
-      count(shared_.counters.refused_permission);
+      tally(shared_.counters.refused_permission);
       host_.say(connection.peer(), is_welcome ? "refused: the access rules (-A) do not let it in"
                                               : "refused: it is not this user's");
       connection.refuse(PMTRACE_ERR_PERMISSION);
       break;
     case Access::TooManyConnections:
-      count(shared_.counters.refused_limit);
+      tally(shared_.counters.refused_limit);
       host_.say(connection.peer(), "refused: too many connections");
       connection.refuse(PMTRACE_ERR_CONNLIMIT);
       break;

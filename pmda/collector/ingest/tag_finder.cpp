@@ -14,7 +14,7 @@ TagIndex TagFinder::look_up(Engine& engine, const Session& session, SessionTag& 
 
 std::string_view TagFinder::split(const Split& added, std::string_view tag) {
   if (added.empty() || tag == kOverflowName) return tag;
-  if (!added.write(tag, split_tag_)) count(unsplit_);
+  if (!added.write(tag, split_tag_)) tally(unsplit_);
   return split_tag_;
 }
 
