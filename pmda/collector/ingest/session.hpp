@@ -111,11 +111,11 @@ struct CaptureSaid {
 
 // The captures that a session was told, and its reports about them, kept by SpanIntake.
 struct SessionSpans {
-  std::uint64_t last_events = 0;    // sequence of the last EVENTS
-  std::uint64_t told = 0;           // number of the last CONTROL; 0: none
-  bool knows_some = false;          // that CONTROL had captures
-  std::uint32_t most_a_second = 0;  // the limit in that CONTROL
-  std::uint64_t round = 0;          // round in which it last sent spans
+  std::uint64_t last_events = 0;        // sequence of the last EVENTS
+  std::uint64_t told = 0;               // number of the last CONTROL; 0: none
+  bool knows_some = false;              // that CONTROL had captures
+  std::uint32_t most_a_second = 0;      // the limit in that CONTROL
+  Instant counted_in = Instant::min();  // begin of the round that last counted it as a sender
   std::shared_ptr<const SpanSource> source;
   std::map<std::uint64_t, CaptureSaid> said;  // by the capture's id
 };

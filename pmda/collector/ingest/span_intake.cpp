@@ -180,7 +180,7 @@ bool SpanIntake::note(const wire::CaptureCount& count, Session& session, const P
 }
 
 void SpanIntake::note_sender(Session& session) {
-  if (std::exchange(session.spans.round, round_) == round_) return;
+  if (std::exchange(session.spans.counted_in, round_began_) == round_began_) return;
   ++senders_.try_emplace(session.user->name, Senders{0, 0, most_of_a_user_}).first->second.now;
 }
 
@@ -206,7 +206,6 @@ bool SpanIntake::look(Instant now) {
   share_out();
   if (now - round_began_ >= kRound) {
     round_began_ = now;
-    ++round_;
     for (auto& [user, its] : senders_) its.before = std::exchange(its.now, 0);
     std::erase_if(senders_, [](const auto& each) { return each.second.before == 0; });
   }

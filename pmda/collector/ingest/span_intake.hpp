@@ -83,7 +83,6 @@ class SpanIntake {
   std::map<std::string, Senders> senders_;  // by user; only users that sent spans
   std::uint32_t most_of_a_user_;
   bool shares_have_changed_ = false;
-  std::uint64_t round_ = 1;
   Instant round_began_{};
 };
 
