@@ -18,6 +18,8 @@
 
 #include "io_pcp_trace_internal_Native.h"
 
+#pragma GCC diagnostic ignored "-Wunused-parameter" /* JNI gives each call more than it needs */
+
 #define NATIVE(name) Java_io_pcp_trace_internal_Native_##name
 
 /*
@@ -172,20 +174,17 @@ static jlong to_word(JNIEnv* env, const pmtrace_tx* transaction) {
 }
 
 JNIEXPORT jlong JNICALL NATIVE(begin)(JNIEnv* env, jclass class, jlong tag) {
-  (void)class;
   pmtrace_tx transaction;
   pmtrace_begin(to_handle(tag), &transaction);
   return to_word(env, &transaction);
 }
 
 JNIEXPORT void JNICALL NATIVE(end)(JNIEnv* env, jclass class, jlong tag, jlong begun) {
-  (void)env, (void)class;
   pmtrace_tx transaction = to_transaction(tag, begun);
   pmtrace_end(&transaction);
 }
 
 JNIEXPORT void JNICALL NATIVE(abort)(JNIEnv* env, jclass class, jlong tag, jlong begun) {
-  (void)env, (void)class;
   pmtrace_tx transaction = to_transaction(tag, begun);
   pmtrace_abort(&transaction);
 }
@@ -213,7 +212,6 @@ static jstring to_string(JNIEnv* env, const char* text, int length) {
 
 JNIEXPORT jlong JNICALL NATIVE(beginFrom)(JNIEnv* env, jclass class, jlong tag, jstring traceparent,
                                           jstring tracestate) {
-  (void)class;
   char parent[kMostHeader + 1], state[kMostHeader + 1];
   pmtrace_tx transaction;
   pmtrace_begin_from(to_handle(tag), &transaction, read_header(env, traceparent, parent),
@@ -223,7 +221,6 @@ JNIEXPORT jlong JNICALL NATIVE(beginFrom)(JNIEnv* env, jclass class, jlong tag, 
 
 JNIEXPORT jlong JNICALL NATIVE(beginUnder)(JNIEnv* env, jclass class, jlong tag, jlong parent_tag,
                                            jlong parent_begun) {
-  (void)class;
   const pmtrace_tx parent = to_transaction(parent_tag, parent_begun);
   pmtrace_tx transaction;
   pmtrace_begin_under(to_handle(tag), &transaction, &parent);
@@ -231,13 +228,11 @@ JNIEXPORT jlong JNICALL NATIVE(beginUnder)(JNIEnv* env, jclass class, jlong tag,
 }
 
 JNIEXPORT void JNICALL NATIVE(attach)(JNIEnv* env, jclass class, jlong tag, jlong begun) {
-  (void)class;
   const pmtrace_tx transaction = to_transaction(tag, begun);
   if (!is_on_virtual_thread(env)) pmtrace_attach(&transaction);
 }
 
 JNIEXPORT void JNICALL NATIVE(detach)(JNIEnv* env, jclass class, jlong tag, jlong begun) {
-  (void)env, (void)class;
   const pmtrace_tx transaction = to_transaction(tag, begun);
   pmtrace_detach(&transaction);
 }
@@ -245,14 +240,12 @@ JNIEXPORT void JNICALL NATIVE(detach)(JNIEnv* env, jclass class, jlong tag, jlon
 /* Without a tag: the calling thread's. */
 
 JNIEXPORT jstring JNICALL NATIVE(traceparent)(JNIEnv* env, jclass class, jlong tag, jlong begun) {
-  (void)class;
   const pmtrace_tx transaction = to_transaction(tag, begun);
   char text[PMTRACE_CONTEXT_SIZE];
   return to_string(env, text, pmtrace_context(tag != 0 ? &transaction : NULL, text, sizeof text));
 }
 
 JNIEXPORT jstring JNICALL NATIVE(tracestate)(JNIEnv* env, jclass class, jlong tag, jlong begun) {
-  (void)class;
   const pmtrace_tx transaction = to_transaction(tag, begun);
   char text[PMTRACE_CONTEXT_STATE_SIZE];
   const pmtrace_tx* which = tag != 0 ? &transaction : NULL;
@@ -319,35 +312,30 @@ __attribute__((noinline)) static void note_failure(JNIEnv* env, pmtrace_tx* tran
 }
 
 JNIEXPORT jboolean JNICALL NATIVE(isCaptured)(JNIEnv* env, jclass class, jlong tag, jlong begun) {
-  (void)env, (void)class;
   const pmtrace_tx transaction = to_transaction(tag, begun);
   return pmtrace_is_captured(&transaction) ? JNI_TRUE : JNI_FALSE;
 }
 
 JNIEXPORT void JNICALL NATIVE(note)(JNIEnv* env, jclass class, jlong tag, jlong begun, jstring key,
                                     jstring value) {
-  (void)class;
   pmtrace_tx transaction = to_transaction(tag, begun);
   if (pmtrace_is_captured(&transaction)) note_text(env, &transaction, key, value);
 }
 
 JNIEXPORT void JNICALL NATIVE(noteNumber)(JNIEnv* env, jclass class, jlong tag, jlong begun,
                                           jstring key, jdouble value) {
-  (void)class;
   pmtrace_tx transaction = to_transaction(tag, begun);
   if (pmtrace_is_captured(&transaction)) note_number(env, &transaction, key, value);
 }
 
 JNIEXPORT void JNICALL NATIVE(link)(JNIEnv* env, jclass class, jlong tag, jlong begun,
                                     jstring traceparent) {
-  (void)class;
   pmtrace_tx transaction = to_transaction(tag, begun);
   if (pmtrace_is_captured(&transaction)) note_link(env, &transaction, traceparent);
 }
 
 JNIEXPORT void JNICALL NATIVE(fail)(JNIEnv* env, jclass class, jlong tag, jlong begun,
                                     jstring reason) {
-  (void)class;
   pmtrace_tx transaction = to_transaction(tag, begun);
   if (pmtrace_is_captured(&transaction))
     note_failure(env, &transaction, reason);
@@ -358,7 +346,6 @@ JNIEXPORT void JNICALL NATIVE(fail)(JNIEnv* env, jclass class, jlong tag, jlong 
 /* The other calls by handle. They report nothing, except in the state SYNC. */
 
 JNIEXPORT jlong JNICALL NATIVE(tag)(JNIEnv* env, jclass class, jstring name) {
-  (void)class;
   struct tag_text text;
   int error;
   const char* bytes = read_tag(env, name, &text, &error);
@@ -371,7 +358,6 @@ static const char* next(const char* text) { return text + strlen(text) + 1; }
 
 /* Java has checked the labels: without a handle there was no memory. */
 JNIEXPORT jlong JNICALL NATIVE(tagWith)(JNIEnv* env, jclass class, jbyteArray texts) {
-  (void)class;
   jbyte* bytes = (*env)->GetByteArrayElements(env, texts, NULL);
   if (bytes == NULL) return -ENOMEM;
   const char* const name = (const char*)bytes;
@@ -391,7 +377,6 @@ JNIEXPORT jlong JNICALL NATIVE(tagWith)(JNIEnv* env, jclass class, jbyteArray te
 static const char* unless_empty(const char* text) { return *text != '\0' ? text : NULL; }
 
 JNIEXPORT void JNICALL NATIVE(describe)(JNIEnv* env, jclass class, jlong tag, jbyteArray texts) {
-  (void)class;
   jbyte* bytes = (*env)->GetByteArrayElements(env, texts, NULL);
   if (bytes == NULL) return;
   const char* const unit = (const char*)bytes;
@@ -400,72 +385,59 @@ JNIEXPORT void JNICALL NATIVE(describe)(JNIEnv* env, jclass class, jlong tag, jb
 }
 
 JNIEXPORT void JNICALL NATIVE(point)(JNIEnv* env, jclass class, jlong tag) {
-  (void)env, (void)class;
   pmtrace_point(to_handle(tag));
 }
 
 JNIEXPORT void JNICALL NATIVE(observe)(JNIEnv* env, jclass class, jlong tag, jdouble value) {
-  (void)env, (void)class;
   pmtrace_observe(to_handle(tag), value);
 }
 
 JNIEXPORT void JNICALL NATIVE(count)(JNIEnv* env, jclass class, jlong tag, jdouble value) {
-  (void)env, (void)class;
   pmtrace_count(to_handle(tag), value);
 }
 
 JNIEXPORT void JNICALL NATIVE(add)(JNIEnv* env, jclass class, jlong tag, jdouble increment) {
-  (void)env, (void)class;
   pmtrace_add(to_handle(tag), increment);
 }
 
 /* The calls by name. */
 
 JNIEXPORT jint JNICALL NATIVE(beginByName)(JNIEnv* env, jclass class, jstring tag) {
-  (void)class;
   return call_by_name(env, tag, pmtracebegin);
 }
 
 JNIEXPORT jint JNICALL NATIVE(endByName)(JNIEnv* env, jclass class, jstring tag) {
-  (void)class;
   return call_by_name(env, tag, pmtraceend);
 }
 
 JNIEXPORT jint JNICALL NATIVE(abortByName)(JNIEnv* env, jclass class, jstring tag) {
-  (void)class;
   return call_by_name(env, tag, pmtraceabort);
 }
 
 JNIEXPORT jint JNICALL NATIVE(pointByName)(JNIEnv* env, jclass class, jstring tag) {
-  (void)class;
   return call_by_name(env, tag, pmtracepoint);
 }
 
 JNIEXPORT jint JNICALL NATIVE(observeByName)(JNIEnv* env, jclass class, jstring tag,
                                              jdouble value) {
-  (void)class;
   return record_by_name(env, tag, value, pmtraceobs);
 }
 
 JNIEXPORT jint JNICALL NATIVE(countByName)(JNIEnv* env, jclass class, jstring tag, jdouble value) {
-  (void)class;
   return record_by_name(env, tag, value, pmtracecounter);
 }
 
 /* The library as a whole. */
 
 JNIEXPORT jint JNICALL NATIVE(state)(JNIEnv* env, jclass class, jint flags) {
-  (void)env, (void)class;
   return pmtracestate(flags);
 }
 
 JNIEXPORT jboolean JNICALL NATIVE(flush)(JNIEnv* env, jclass class, jdouble seconds) {
-  (void)env, (void)class;
   return pmtrace_flush(seconds) == 1 ? JNI_TRUE : JNI_FALSE;
 }
 
 JNIEXPORT jlongArray JNICALL NATIVE(stats)(JNIEnv* env, jclass class) {
-  (void)class;
   pmtrace_stats_t now;
   pmtrace_stats(&now, sizeof now);
   const jlong values[] = {(jlong)now.recorded,      (jlong)now.acknowledged, (jlong)now.pending,
@@ -487,12 +459,10 @@ static jbyteArray bytes_for_java(JNIEnv* env, const char* text) {
 }
 
 JNIEXPORT jbyteArray JNICALL NATIVE(errorBytes)(JNIEnv* env, jclass class, jint code) {
-  (void)class;
   return bytes_for_java(env, pmtraceerrstr(code));
 }
 
 JNIEXPORT jbyteArray JNICALL NATIVE(tagText)(JNIEnv* env, jclass class, jlong tag) {
-  (void)class;
   return bytes_for_java(env, pmtrace_tag_text(to_handle(tag)));
 }
 
@@ -500,7 +470,6 @@ JNIEXPORT jbyteArray JNICALL NATIVE(tagText)(JNIEnv* env, jclass class, jlong ta
 extern const char* pcp_trace_default_service;
 
 JNIEXPORT void JNICALL NATIVE(setService)(JNIEnv* env, jclass class, jbyteArray name) {
-  (void)class;
   const jsize count = (*env)->GetArrayLength(env, name);
   char* text = malloc((size_t)count + 1); /* never freed */
   if (text == NULL) return;
@@ -514,7 +483,6 @@ extern pid_t pcp_trace_main_thread;
 
 JNIEXPORT void JNICALL NATIVE(noteThreads)(JNIEnv* env, jclass class, jclass type,
                                            jboolean is_main) {
-  (void)class;
   if (is_main) pcp_trace_main_thread = gettid();
   threads.type = (*env)->NewGlobalRef(env, type);
   threads.current = (*env)->GetStaticMethodID(env, type, "currentThread", "()Ljava/lang/Thread;");

@@ -8,13 +8,9 @@ import java.util.Map;
  * A value that only grows, such as the bytes sent: either increments that are added up, or the
  * value so far. Use a tag for one of the two only. Thread-safe. Make one per tag.
  */
-public final class Counter {
-    private final long handle;
-    private final String tag;
-
-    private Counter(long handle, String tag) {
-        this.handle = handle;
-        this.tag = tag;
+public final class Counter extends Tagged {
+    private Counter(String tag, Map<String, String> labels) {
+        super(tag, labels);
     }
 
     /**
@@ -25,7 +21,7 @@ public final class Counter {
      * @throws IllegalArgumentException if the tag is invalid
      */
     public static Counter of(String tag) {
-        return new Counter(Tags.find(tag), tag);
+        return new Counter(tag, Map.of());
     }
 
     /**
@@ -38,8 +34,7 @@ public final class Counter {
      * @throws IllegalArgumentException if the tag or a label is invalid
      */
     public static Counter of(String tag, Map<String, String> labels) {
-        long handle = Tags.find(tag, labels);
-        return new Counter(handle, Tags.text(handle, tag, labels));
+        return new Counter(tag, labels);
     }
 
     /**
@@ -70,20 +65,5 @@ public final class Counter {
      */
     public void record(double value) {
         Calls.count(handle, value);
-    }
-
-    /**
-     * Gives the tag.
-     *
-     * @return the tag given to {@code of}, with labels as {@code tag{name=value;name=value}}:
-     *     PCP's text, with blanks and signs in values escaped
-     */
-    public String tag() {
-        return tag;
-    }
-
-    @Override
-    public String toString() {
-        return "Counter[" + tag + "]";
     }
 }

@@ -8,13 +8,9 @@ import java.util.Map;
  * A value that goes up and down, such as the length of a queue: counted, with its last value,
  * average, extrema and percentiles. Thread-safe. Make one per tag.
  */
-public final class Observation {
-    private final long handle;
-    private final String tag;
-
-    private Observation(long handle, String tag) {
-        this.handle = handle;
-        this.tag = tag;
+public final class Observation extends Tagged {
+    private Observation(String tag, Map<String, String> labels) {
+        super(tag, labels);
     }
 
     /**
@@ -25,7 +21,7 @@ public final class Observation {
      * @throws IllegalArgumentException if the tag is invalid
      */
     public static Observation of(String tag) {
-        return new Observation(Tags.find(tag), tag);
+        return new Observation(tag, Map.of());
     }
 
     /**
@@ -38,8 +34,7 @@ public final class Observation {
      * @throws IllegalArgumentException if the tag or a label is invalid
      */
     public static Observation of(String tag, Map<String, String> labels) {
-        long handle = Tags.find(tag, labels);
-        return new Observation(handle, Tags.text(handle, tag, labels));
+        return new Observation(tag, labels);
     }
 
     /**
@@ -62,20 +57,5 @@ public final class Observation {
      */
     public void record(double value) {
         Calls.observe(handle, value);
-    }
-
-    /**
-     * Gives the tag.
-     *
-     * @return the tag given to {@code of}, with labels as {@code tag{name=value;name=value}}:
-     *     PCP's text, with blanks and signs in values escaped
-     */
-    public String tag() {
-        return tag;
-    }
-
-    @Override
-    public String toString() {
-        return "Observation[" + tag + "]";
     }
 }

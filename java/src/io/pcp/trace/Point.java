@@ -8,13 +8,9 @@ import java.util.Map;
  * A place that the program passes, such as a cache miss: counted.
  * Thread-safe. Make one per tag.
  */
-public final class Point {
-    private final long handle;
-    private final String tag;
-
-    private Point(long handle, String tag) {
-        this.handle = handle;
-        this.tag = tag;
+public final class Point extends Tagged {
+    private Point(String tag, Map<String, String> labels) {
+        super(tag, labels);
     }
 
     /**
@@ -25,7 +21,7 @@ public final class Point {
      * @throws IllegalArgumentException if the tag is invalid
      */
     public static Point of(String tag) {
-        return new Point(Tags.find(tag), tag);
+        return new Point(tag, Map.of());
     }
 
     /**
@@ -38,8 +34,7 @@ public final class Point {
      * @throws IllegalArgumentException if the tag or a label is invalid
      */
     public static Point of(String tag, Map<String, String> labels) {
-        long handle = Tags.find(tag, labels);
-        return new Point(handle, Tags.text(handle, tag, labels));
+        return new Point(tag, labels);
     }
 
     /**
@@ -57,20 +52,5 @@ public final class Point {
     /** Counts one. */
     public void hit() {
         Calls.point(handle);
-    }
-
-    /**
-     * Gives the tag.
-     *
-     * @return the tag given to {@code of}, with labels as {@code tag{name=value;name=value}}:
-     *     PCP's text, with blanks and signs in values escaped
-     */
-    public String tag() {
-        return tag;
-    }
-
-    @Override
-    public String toString() {
-        return "Point[" + tag + "]";
     }
 }

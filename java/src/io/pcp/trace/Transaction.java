@@ -9,13 +9,9 @@ import java.util.concurrent.Callable;
  * Something that takes time: counted, and timed with average, extrema and percentiles.
  * Thread-safe. Make one per tag.
  */
-public final class Transaction {
-    final long handle;
-    private final String tag;
-
-    private Transaction(long handle, String tag) {
-        this.handle = handle;
-        this.tag = tag;
+public final class Transaction extends Tagged {
+    private Transaction(String tag, Map<String, String> labels) {
+        super(tag, labels);
     }
 
     /**
@@ -26,7 +22,7 @@ public final class Transaction {
      * @throws IllegalArgumentException if the tag is invalid
      */
     public static Transaction of(String tag) {
-        return new Transaction(Tags.find(tag), tag);
+        return new Transaction(tag, Map.of());
     }
 
     /**
@@ -39,8 +35,7 @@ public final class Transaction {
      * @throws IllegalArgumentException if the tag or a label is invalid
      */
     public static Transaction of(String tag, Map<String, String> labels) {
-        long handle = Tags.find(tag, labels);
-        return new Transaction(handle, Tags.text(handle, tag, labels));
+        return new Transaction(tag, labels);
     }
 
     /**
@@ -174,20 +169,5 @@ public final class Transaction {
         if (started != 0) {
             Calls.abort(handle, started);
         }
-    }
-
-    /**
-     * Gives the tag.
-     *
-     * @return the tag given to {@code of}, with labels as {@code tag{name=value;name=value}}:
-     *     PCP's text, with blanks and signs in values escaped
-     */
-    public String tag() {
-        return tag;
-    }
-
-    @Override
-    public String toString() {
-        return "Transaction[" + tag + "]";
     }
 }

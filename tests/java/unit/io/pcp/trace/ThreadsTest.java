@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
@@ -50,7 +51,8 @@ class ThreadsTest {
     void findOneHandleForATagThatAllLookUpAtOnce() throws Exception {
         var handles = new long[16];
         var next = new AtomicInteger();
-        runInThreads(16, () -> handles[next.getAndIncrement()] = Tags.find("looked up by all"));
+        runInThreads(16, () -> handles[next.getAndIncrement()] =
+                Tagged.find("looked up by all", Map.of()));
         assertEquals(1, IntStream.range(0, 16).mapToLong(i -> handles[i]).distinct().count());
     }
 

@@ -6,15 +6,36 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** Maps a tag to the native library's handle. */
-final class Tags {
-    private Tags() {}
+/** A tag, looked up once. */
+abstract sealed class Tagged permits Counter, Observation, Point, Transaction {
+    final long handle;
+    private final String tag;
 
-    static long find(String tag) {
-        return check(tag, Calls.tag(tag));
+    Tagged(String tag, Map<String, String> labels) {
+        this.handle = find(tag, labels);
+        this.tag = textOf(handle, tag, labels);
     }
 
+    /**
+     * Gives the tag.
+     *
+     * @return the tag given to {@code of}, with labels as {@code tag{name=value;name=value}}:
+     *     PCP's text, with blanks and signs in values escaped
+     */
+    public String tag() {
+        return tag;
+    }
+
+    @Override
+    public String toString() {
+        return getClass().getSimpleName() + "[" + tag + "]";
+    }
+
+    /** Gives the native library's handle; 0 if the library is not loaded. */
     static long find(String tag, Map<String, String> labels) {
+        if (labels.isEmpty()) {
+            return check(tag, Calls.tag(tag));
+        }
         String problem = Calls.problemOf(labels);
         if (problem != null) {
             throw new IllegalArgumentException(problem);
@@ -23,7 +44,7 @@ final class Tags {
     }
 
     /** Gives PCP's text of a tag with labels; unescaped if the library is not loaded. */
-    static String text(long handle, String tag, Map<String, String> labels) {
+    private static String textOf(long handle, String tag, Map<String, String> labels) {
         if (labels.isEmpty()) {
             return tag;
         }
@@ -33,7 +54,7 @@ final class Tags {
     }
 
     private static long check(String tag, long handle) {
-        if (handle >= 0) { // 0: the library is not loaded
+        if (handle >= 0) {
             return handle;
         }
         int error = (int) handle;
