@@ -44,13 +44,13 @@ class TextForC {
 
 // Calls with the registry's copy of the tag. That has a NUL and a constant address, which the
 // thread's tag cache needs; copies on the stack would share one address.
-template <typename Call>
-int call_with_tag(const char* text, size_t length, Call call) {
+template <typename Call, typename... Values>
+int call_with_tag(const char* text, size_t length, Call call, Values... values) {
   const std::string_view name = trim(text, length);
-  if (name.empty()) return call("");
-  if (name.size() > kMaxTagLength) return call(kTooLong.data());
+  if (name.empty()) return call("", values...);
+  if (name.size() > kMaxTagLength) return call(kTooLong.data(), values...);
   const client::Tag* tag = client::find_tag(name);
-  return tag != nullptr ? call(tag->text()) : -ENOMEM;
+  return tag != nullptr ? call(tag->text(), values...) : -ENOMEM;
 }
 
 }  // namespace
@@ -74,17 +74,15 @@ PMTRACE_EXPORT int pmtracepoint_(const char* tag, size_t length) {
 }
 
 PMTRACE_EXPORT int pmtraceobs_(const char* tag, const double* value, size_t length) {
-  return call_with_tag(tag, length, [value](const char* name) { return pmtraceobs(name, *value); });
+  return call_with_tag(tag, length, pmtraceobs, *value);
 }
 
 PMTRACE_EXPORT int pmtracecounter_(const char* tag, const double* value, size_t length) {
-  return call_with_tag(tag, length,
-                       [value](const char* name) { return pmtracecounter(name, *value); });
+  return call_with_tag(tag, length, pmtracecounter, *value);
 }
 
 PMTRACE_EXPORT int pmtraceadd_(const char* tag, const double* increment, size_t length) {
-  return call_with_tag(tag, length,
-                       [increment](const char* name) { return pmtraceadd(name, *increment); });
+  return call_with_tag(tag, length, pmtraceadd, *increment);
 }
 
 PMTRACE_EXPORT int pmtracedescribe_(const char* tag, const char* unit, const char* text,

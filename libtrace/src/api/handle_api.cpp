@@ -22,46 +22,42 @@ using namespace pcp::trace::client;
 
 namespace {
 
+// Begins, whatever there is to do.
 [[gnu::noinline]] int begin_slowly(pmtrace_handle tag, pmtrace_tx* tx) {
-  if (tag == nullptr) {
-    *tx = {};
-    return refuse_null_handle("begin");
-  }
+  *tx = {};
+  if (tag == nullptr) return refuse_null_handle("begin");
   Recorder* const recorder = find_recorder_unless_off();
-  if (recorder == nullptr && is_switched_off()) {
-    *tx = {};
-    return 0;
-  }
-  if (recorder != nullptr && !recorder->is_plain(tag)) {
-    const Recorder::Traced traced = recorder->begin_traced(tag);
-    write(tx, {tag, traced.begun.moment, traced.begun.place});
-    if (traced.context.is_trace()) write_context(tx, traced.context);
-    return 0;
-  }
-  const Recorder::Begun begun = recorder != nullptr
-                                    ? recorder->begin(tag)
-                                    : Recorder::Begun{present_moment(), OpenTable::kNowhere};
-  write(tx, {tag, begun.moment, begun.place});
+  if (recorder == nullptr && is_switched_off()) return 0;
+  write(tx, tag,
+        recorder != nullptr ? recorder->begin_traced(tag)
+                            : Recorder::Traced{{present_moment(), OpenTable::kNowhere}, {}});
   return 0;
 }
 
-[[gnu::noinline]] int begin_after_ring(Recorder& recorder, pmtrace_tx* tx) {
-  OpenTransaction open = read(tx);
-  open.begun = recorder.begin_after_ring(open.place);
-  write(tx, open);
+// Requires: the recorder can begin quickly.
+[[gnu::always_inline]] inline int begin_quickly(pmtrace_handle tag, pmtrace_tx* tx,
+                                                Recorder& recorder, Moment now) {
+  const OpenTable::Place place = recorder.begin_quickly(tag, now);
+  if (recorder.must_ring()) [[unlikely]] {
+    recorder.undo_begin_quickly();
+    return begin_slowly(tag, tx);
+  }
+  write(tx, {tag, now, place});
   return 0;
+}
+
+[[gnu::noinline]] int begin_by_clock(pmtrace_handle tag, pmtrace_tx* tx, Recorder& recorder) {
+  return begin_quickly(tag, tx, recorder, moment_by_clock());
 }
 
 // Separate functions, so that a switched-off call saves no registers for them. Their own calls are
 // tail calls for the same reason.
 [[gnu::noinline]] int begin_switched_on(pmtrace_handle tag, pmtrace_tx* tx) {
   Recorder* const recorder = known_recorder();
-  if (tag == nullptr || recorder == nullptr || !has_counter() || !recorder->can_begin_quickly(tag))
-      [[unlikely]]
+  if (tag == nullptr || recorder == nullptr || !recorder->can_begin_quickly(tag)) [[unlikely]]
     return begin_slowly(tag, tx);
-  const Recorder::Begun begun = recorder->begin_quickly(tag, moment_by_counter());
-  write(tx, {tag, begun.moment, begun.place});
-  return recorder->must_ring() ? begin_after_ring(*recorder, tx) : 0;
+  if (!has_counter()) return begin_by_clock(tag, tx, *recorder);
+  return begin_quickly(tag, tx, *recorder, moment_by_counter());
 }
 
 [[gnu::noinline]] int close_traced(pmtrace_tx* tx, RecordKind kind) {

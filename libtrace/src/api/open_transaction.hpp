@@ -10,8 +10,7 @@
 #include <cstdint>
 
 #include "pcp/trace.h"
-#include "record/open_table.hpp"
-#include "record/trace_context.hpp"
+#include "record/recorder.hpp"
 
 namespace pcp::trace::client {
 
@@ -46,6 +45,10 @@ inline TraceContext context_of(const pmtrace_tx* tx) {
 inline void write_context(pmtrace_tx* tx, const TraceContext& context) {
   const auto words = std::bit_cast<std::array<std::uint64_t, 5>>(context);
   std::copy(words.begin(), words.end(), tx->opaque + 3);
+}
+inline void write(pmtrace_tx* tx, const Tag* tag, const Recorder::Traced& traced) {
+  write(tx, {tag, traced.begun.moment, traced.begun.place});
+  if (traced.context.is_trace()) write_context(tx, traced.context);
 }
 
 }  // namespace pcp::trace::client

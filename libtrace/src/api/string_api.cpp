@@ -123,20 +123,6 @@ void leave(const OpenTransactions::Slot::Closed& closed, const Tag* tag, Recorde
   return closed;
 }
 
-// The fast path of begin.
-[[gnu::always_inline]] inline int begin_quickly(const TagCache::Entry& entry, Recorder& recorder,
-                                                Moment now) {
-  const OpenTable::Place place = recorder.begin_quickly(entry.tag, now).place;
-  entry.slot->begin(now, false, place);
-  if (!recorder.must_ring()) return 0;
-  entry.slot->begin(recorder.begin_after_ring(place), false, place);
-  return 0;
-}
-
-[[gnu::noinline]] int begin_by_clock(const TagCache::Entry& entry, Recorder& recorder) {
-  return begin_quickly(entry, recorder, moment_by_clock());
-}
-
 // The slow path of begin. While tracing is switched off it enters no table.
 [[gnu::noinline]] int begin_slowly(const char* name) {
   const auto [entry, no_entry] = look_up(name);
@@ -156,12 +142,27 @@ void leave(const OpenTransactions::Slot::Closed& closed, const Tag* tag, Recorde
   Recorder::Begun begun;
   if (has_state(PMTRACE_STATE_NOAGENT) && !has_state(kMakesIds))
     begun = {present_moment(), OpenTable::kNowhere};
-  else if (recorder.is_plain(tag))
-    begun = recorder.begin(tag);
   else
     begun = begin_traced(tag, recorder);
   slot->begin(begun.moment, error != 0, begun.place);
   return error;
+}
+
+// Requires: the recorder can begin quickly, and the slot is closed.
+[[gnu::always_inline]] inline int begin_quickly(const char* name, const TagCache::Entry& entry,
+                                                Recorder& recorder, Moment now) {
+  const OpenTable::Place place = recorder.begin_quickly(entry.tag, now);
+  if (recorder.must_ring()) [[unlikely]] {
+    recorder.undo_begin_quickly();
+    return begin_slowly(name);
+  }
+  entry.slot->begin(now, false, place);
+  return 0;
+}
+
+[[gnu::noinline]] int begin_by_clock(const char* name, const TagCache::Entry& entry,
+                                     Recorder& recorder) {
+  return begin_quickly(name, entry, recorder, moment_by_clock());
 }
 
 // Ends or aborts. An abort does not report the connection: the stock library keeps aborts to
@@ -197,8 +198,8 @@ PMTRACE_EXPORT int pmtracebegin(const char* name) {
       !recorder->has_connected || has_state(kDiagnosticFlags | PMTRACE_STATE_NOAGENT) ||
       !recorder->can_begin_quickly(entry->tag)) [[unlikely]]
     return begin_slowly(name);
-  if (!has_counter()) return begin_by_clock(*entry, *recorder);
-  return begin_quickly(*entry, *recorder, moment_by_counter());
+  if (!has_counter()) return begin_by_clock(name, *entry, *recorder);
+  return begin_quickly(name, *entry, *recorder, moment_by_counter());
 }
 
 PMTRACE_EXPORT int pmtraceend(const char* name) {

@@ -31,18 +31,15 @@ ThreadTrace::Open identity_of(const OpenTransaction& open) {
 // Begins a transaction inside of that. Works while tracing is switched off, too: traces of other
 // programs must pass through this one.
 int begin_in(pmtrace_handle tag, pmtrace_tx* tx, const ThreadTrace::Inside& inside) {
-  if (tag == nullptr) {
-    *tx = {};
-    return refuse_null_handle("begin");
-  }
+  *tx = {};
+  if (tag == nullptr) return refuse_null_handle("begin");
   Recorder* const recorder = find_recorder();
   Recorder::Traced traced{{present_moment(), OpenTable::kNowhere}, inside.context};
   if (recorder != nullptr)
     traced = recorder->begin_in(tag, inside);
   else if (inside.context.is_trace())
     traced.begun.place = OpenTable::kHasTrace;
-  write(tx, {tag, traced.begun.moment, traced.begun.place});
-  if (traced.context.is_trace()) write_context(tx, traced.context);
+  write(tx, tag, traced);
   return 0;
 }
 

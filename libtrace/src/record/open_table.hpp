@@ -150,6 +150,7 @@ class OpenTable {
     entry->begun.store(begun, std::memory_order_release);
     return reinterpret_cast<Place>(entry);
   }
+  void undo_enter_run() { (--next_)->begun.store(0, std::memory_order_relaxed); }
 
   // Moves the begin to a later moment. Requires: still open. Thread: the owner's.
   static void begin_later(Place place, Moment begun) {

@@ -59,21 +59,6 @@ int Recorder::record_slowly(const Tag* tag, double value, RecordKind kind) {
   return 0;
 }
 
-Recorder::Begun Recorder::begin(const Tag* tag) {
-  Begun begun{present_moment(), OpenTable::kNowhere};
-  begun.place = open_.enter(tag, begun.moment);
-  if (must_ring()) begun.moment = begin_after_ring(begun.place);
-  return begun;
-}
-
-// Ringing takes long: the transaction begins after it.
-Moment Recorder::begin_after_ring(OpenTable::Place place) {
-  doorbell_->ring_if_asleep();
-  const Moment now = present_moment();
-  OpenTable::begin_later(place, now);
-  return now;
-}
-
 void Recorder::note_thread() {
   owned_since_.store(present_moment(), std::memory_order_relaxed);
   const auto number = static_cast<std::uint32_t>(::syscall(SYS_gettid));

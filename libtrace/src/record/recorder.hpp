@@ -83,20 +83,13 @@ class Recorder {
     return record_slowly(tag, value, kind);
   }
 
-  // Enters a new transaction into the table, and wakes a sleeping flusher: a call that hangs from
-  // here on would not wake it. Thread: the owner's.
-  struct Begun {
-    Moment moment;
-    OpenTable::Place place;
-  };
-  Begun begin(const Tag* tag);
-
-  // The same in two steps, if there is no trace and nothing else to do. If must_ring() then, call
-  // begin_after_ring().
+  // Enters a new transaction into the table, if there is no trace and nothing else to do. If the
+  // flusher sleeps then, undo this, and begin_traced() instead: a call that hangs from here on
+  // would not wake the flusher. Thread: the owner's.
   bool can_begin_quickly(const Tag* tag) const { return open_.has_run() && is_plain(tag); }
-  Begun begin_quickly(const Tag* tag, Moment now) { return {now, open_.enter_run(tag, now)}; }
+  OpenTable::Place begin_quickly(const Tag* tag, Moment now) { return open_.enter_run(tag, now); }
   bool must_ring() const { return doorbell_->is_asleep(); }
-  Moment begin_after_ring(OpenTable::Place place);
+  void undo_begin_quickly() { open_.undo_enter_run(); }
 
   // Closes the entry if it still holds this transaction, of any thread. Requires: no marks.
   void leave(OpenTable::Place place, const Tag* tag, Moment begun) {
@@ -107,13 +100,18 @@ class Recorder {
   bool is_plain(const Tag* tag) const {
     return trace_.is_plain() && (!has_state(kCapturing) || queue_->captures().leave_out(*tag));
   }
+  struct Begun {
+    Moment moment;
+    OpenTable::Place place;
+  };
   struct Traced {
     Begun begun;  // its place has marks
     TraceContext context;
   };
-  // Inside of this thread's innermost transaction.
+  // Begins, plain or not, and wakes a sleeping flusher. Inside of this thread's innermost
+  // transaction. Thread: the owner's.
   Traced begin_traced(const Tag* tag) { return begin_inside(tag, trace_.innermost(), false); }
-  // Inside of another transaction, or of none.
+  // The same inside of another transaction, or of none.
   Traced begin_in(const Tag* tag, const ThreadTrace::Inside& inside) {
     return begin_inside(tag, inside, true);
   }

@@ -105,7 +105,7 @@ Recorder::Traced Recorder::begin_inside(const Tag* tag, const ThreadTrace::Insid
   begun.place = open_.enter(tag, begun.moment);
   const bool has_entry = OpenTable::is_entry(begun.place);
   if (!has_entry && look) look->miss_for_want_of_room(std::exchange(places, 0));
-  if (is_on && must_ring()) {  // see begin_after_ring()
+  if (is_on && must_ring()) {  // takes long: the transaction begins after it
     doorbell_->ring_if_asleep();
     begun.moment = now();
     OpenTable::begin_later(begun.place, begun.moment);

@@ -484,7 +484,7 @@ TEST_F(FlusherTest, SaysNoGoodbyeWhileAThreadIsInTheMiddleOfACall) {
 #endif
 
 TEST_F(FlusherTest, ConnectsForATransactionThatIsOpen) {
-  recorder.begin(tag);
+  recorder.begin_traced(tag);
   flusher.on_bell(false);
   pass_time();
   EXPECT_GT(output.connects, 0);
@@ -493,7 +493,7 @@ TEST_F(FlusherTest, ConnectsForATransactionThatIsOpen) {
 TEST_F(FlusherTest, WaitsUntilTheAgentKnowsWhatVanishesAndIsSilentFromThereOn) {
   output.hurries_allowed = 100;
   output.knows_open = false;
-  recorder.begin(tag);
+  recorder.begin_traced(tag);
   link.say_end();
   const std::uint64_t ticket = ask_for_delivery();
   EXPECT_FALSE(link.is_settled(ticket));

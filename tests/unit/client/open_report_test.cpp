@@ -23,7 +23,9 @@ struct OpenReportTest : testing::Test {
   const Tag* tag = intern_tag("in flight");
 
   using Begun = Recorder::Begun;
-  static Begun begin(Recorder& recorder, const Tag* tag) { return recorder.begin(tag); }
+  static Begun begin(Recorder& recorder, const Tag* tag) {
+    return recorder.begin_traced(tag).begun;
+  }
   static void end(Recorder& recorder, const Tag* tag, const Begun& begun) {
     recorder.open().leave(begun.place, tag, begun.moment);
   }

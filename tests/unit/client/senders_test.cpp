@@ -124,7 +124,7 @@ struct InFlightTest : SessionTest {
   wire::FeatureSet feature = wire::FeatureSet().set(wire::number_of(wire::Feature::InFlight));
 
   void begin_one(const char* tag = "in flight") {
-    recorder.begin(intern_tag(tag));
+    recorder.begin_traced(intern_tag(tag));
     outbox.open.look(recorders);
   }
 };
