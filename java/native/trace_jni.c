@@ -466,7 +466,7 @@ JNIEXPORT jbyteArray JNICALL NATIVE(tagText)(JNIEnv* env, jclass class, jlong ta
   return bytes_for_java(env, pmtrace_tag_text(to_handle(tag)));
 }
 
-/* Defined in delivery/options.cpp. */
+/* Defined in link/options.cpp. */
 extern const char* pcp_trace_default_service;
 
 JNIEXPORT void JNICALL NATIVE(setService)(JNIEnv* env, jclass class, jbyteArray name) {
@@ -478,7 +478,7 @@ JNIEXPORT void JNICALL NATIVE(setService)(JNIEnv* env, jclass class, jbyteArray 
   pcp_trace_default_service = text;
 }
 
-/* Defined in record/start_trace.cpp. */
+/* Defined in spans/start_trace.cpp. */
 extern pid_t pcp_trace_main_thread;
 
 JNIEXPORT void JNICALL NATIVE(noteThreads)(JNIEnv* env, jclass class, jclass type,

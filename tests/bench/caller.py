@@ -102,7 +102,7 @@ def _first_call_us(tools, environment, *peer):
 
 
 def _clock():
-    """The clock that our calls read: the counter, if the kernel keeps time by it (libtrace/src/record/tick_rate.cpp)."""
+    """The clock that our calls read: the counter, if the kernel keeps time by it (libtrace/src/open/tick_rate.cpp)."""
     with open("/sys/devices/system/clocksource/clocksource0/current_clocksource", encoding="ascii") as file:
         return "time-stamp counter" if file.read().strip() in ("tsc", "arch_sys_counter") else "C library's clock"
 

@@ -14,11 +14,11 @@
 
 #include <benchmark/benchmark.h>
 
-#include "delivery/connection.hpp"
-#include "delivery/session.hpp"
+#include "link/connection.hpp"
 #include "mmv/mmv.hpp"
-#include "record/tag_registry.hpp"
+#include "process/session.hpp"
 #include "support/add_records.hpp"
+#include "tags/tag_registry.hpp"
 #include "timing.hpp"
 #include "wire/legacy.hpp"
 

@@ -11,7 +11,7 @@
 #include <benchmark/benchmark.h>
 
 #include "process/drain.hpp"
-#include "record/tag_registry.hpp"
+#include "tags/tag_registry.hpp"
 #include "timing.hpp"
 
 namespace {

@@ -17,7 +17,7 @@
 
 #include "chaos/random.hpp"
 #include "collector/ingest/process_state.hpp"
-#include "fork/rest_at_fork.hpp"
+#include "harmless/rest_at_fork.hpp"
 #include "process/client.hpp"
 
 namespace pcp::trace::chaos {

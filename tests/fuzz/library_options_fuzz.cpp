@@ -6,9 +6,9 @@
 #include <map>
 #include <string>
 
-#include "delivery/options.hpp"
 #include "fuzz/input.hpp"
-#include "record/state.hpp"
+#include "harmless/state.hpp"
+#include "link/options.hpp"
 #include "wire/label_name.hpp"
 
 namespace {

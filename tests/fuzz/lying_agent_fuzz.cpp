@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "delivery/agent_output.hpp"
 #include "fuzz/input.hpp"
+#include "process/agent_output.hpp"
 #include "process/flusher.hpp"
 #include "support/add_records.hpp"
 #include "wire/legacy.hpp"
@@ -248,7 +248,7 @@ class Library {
 
   // A flush() call of the program, while time goes on.
   void flush() {
-    link_.request_delivery();
+    deliveries_.request_delivery();
     flusher_.on_bell(true);
     pass_time(kInterval);
   }
@@ -270,7 +270,7 @@ class Library {
   }
 
   bool has_settled() const { return outbox_.pending.empty() && output_.has_settled(kNever); }
-  bool has_answered_all() const { return link_.is_settled(link_.requested()); }
+  bool has_answered_all() const { return deliveries_.is_settled(deliveries_.requested()); }
   const DeliveryCounters& counters() const { return counters_; }
 
  private:
@@ -303,12 +303,12 @@ class Library {
   std::uint64_t next_call_ = kNever;
   const Options options_ = options();
   Recorders recorders_{bell_, 2};
-  Link link_;
+  Deliveries deliveries_;
   DeliveryCounters counters_;
   Outbox outbox_{recorders_, options_, counters_, [] { return wire::ClientCounters{}; }};
   asio::io_context loop_{1};
   AgentOutput output_{loop_, options_, outbox_, [this] { return now_; }};
-  Flusher flusher_{{recorders_, bell_, link_},
+  Flusher flusher_{{recorders_, bell_, deliveries_},
                    outbox_,
                    output_,
                    std::chrono::nanoseconds(kInterval),

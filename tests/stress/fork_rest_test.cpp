@@ -20,7 +20,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fork/rest_at_fork.hpp"
+#include "harmless/rest_at_fork.hpp"
 #include "pcp/trace.h"
 
 namespace {

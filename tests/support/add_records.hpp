@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "delivery/pending.hpp"
+#include "counts/pending.hpp"
 
 namespace pcp::trace::client {
 

@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "record/tag_registry.hpp"
+#include "tags/tag_registry.hpp"
 
 namespace pcp::trace::client {
 

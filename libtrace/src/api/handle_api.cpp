@@ -12,10 +12,10 @@
 #include "api/find_tag.hpp"
 #include "api/open_transaction.hpp"
 #include "api/recording.hpp"
-#include "delivery/diagnostics.hpp"
-#include "record/clock.hpp"
-#include "record/description.hpp"
-#include "record/mmv_name.hpp"
+#include "harmless/diagnostics.hpp"
+#include "link/options.hpp"
+#include "open/clock.hpp"
+#include "tags/description.hpp"
 
 using namespace pcp::trace;
 using namespace pcp::trace::client;
@@ -184,7 +184,7 @@ PMTRACE_EXPORT int pmtrace_flush(double timeout) {
   constexpr double kLongest = 1e9;  // seconds; overflows no clock
   const double seconds = std::isnan(timeout) ? 0 : std::clamp(timeout, 0.0, kLongest);
   const std::chrono::nanoseconds limit(static_cast<std::int64_t>(seconds * 1e9));
-  return client->deliver(limit, Link::Patience::Fixed) ? 1 : 0;
+  return client->deliver(limit, Deliveries::Patience::Fixed) ? 1 : 0;
 }
 
 PMTRACE_EXPORT int pmtrace_mmv(const char* name) {

@@ -7,8 +7,8 @@
 #include "api/api.hpp"
 #include "api/open_transaction.hpp"
 #include "process/client.hpp"
-#include "record/span_notes.hpp"
-#include "record/trace_context.hpp"
+#include "spans/span_notes.hpp"
+#include "spans/trace_context.hpp"
 
 using namespace pcp::trace;
 using namespace pcp::trace::client;

@@ -11,7 +11,7 @@
 
 #include "api/open_transaction.hpp"
 #include "process/client.hpp"
-#include "record/kept_traces.hpp"
+#include "spans/kept_traces.hpp"
 
 using namespace pcp::trace::client;
 

@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "pcp/trace.h"
-#include "record/recorder.hpp"
+#include "thread/recorder.hpp"
 
 namespace pcp::trace::client {
 

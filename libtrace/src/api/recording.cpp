@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string>
 
-#include "delivery/diagnostics.hpp"
+#include "harmless/diagnostics.hpp"
 
 namespace pcp::trace::client {
 namespace {
@@ -36,10 +36,12 @@ int synchronise() {
   Client* client = Client::get_if_made();
   client->start_flusher();
   const auto deadline = steady_now() + client->options().request_timeout;
-  const int outcome = client->link().wait_for_first_attempt(
+  const int outcome = client->deliveries().wait_for_first_attempt(
       std::min(client->options().connect_timeout, client->options().request_timeout));
   if (outcome < 0) return outcome;
-  return client->deliver(deadline - steady_now(), Link::Patience::Fixed) ? 0 : PMTRACE_ERR_TIMEOUT;
+  return client->deliver(deadline - steady_now(), Deliveries::Patience::Fixed)
+             ? 0
+             : PMTRACE_ERR_TIMEOUT;
 }
 
 // Not transactions: end_traced() captures them.

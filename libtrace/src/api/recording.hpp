@@ -4,8 +4,8 @@
 
 #include <limits>
 
+#include "harmless/state.hpp"
 #include "process/client.hpp"
-#include "record/state.hpp"
 
 namespace pcp::trace::client {
 

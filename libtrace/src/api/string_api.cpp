@@ -5,9 +5,9 @@
 #include "api/api.hpp"
 #include "api/find_tag.hpp"
 #include "api/recording.hpp"
-#include "delivery/diagnostics.hpp"
-#include "record/clock.hpp"
-#include "record/kept_traces.hpp"
+#include "harmless/diagnostics.hpp"
+#include "open/clock.hpp"
+#include "spans/kept_traces.hpp"
 
 using namespace pcp::trace;
 using namespace pcp::trace::client;
@@ -57,9 +57,9 @@ Found look_up(const char* name) {
   if (has_state(PMTRACE_STATE_NOAGENT)) return 0;
   Client* client = Client::get_if_made();
   client->start_flusher();
-  const int outcome =
-      client->link().report(has_state(PMTRACE_STATE_ASYNC), client->options().connect_timeout);
-  recorder.has_connected = client->link().first_connection() == 0;
+  const int outcome = client->deliveries().report(has_state(PMTRACE_STATE_ASYNC),
+                                                  client->options().connect_timeout);
+  recorder.has_connected = client->deliveries().first_connection() == 0;
   return outcome;
 }
 
@@ -228,7 +228,7 @@ PMTRACE_EXPORT int pmtraceadd(const char* name, double increment) {
 
 PMTRACE_EXPORT int pmtracestate(int flags) {
   Client* client = Client::make_if_asked();
-  const bool was_connected = client != nullptr && client->link().first_connection() == 0;
+  const bool was_connected = client != nullptr && client->deliveries().first_connection() == 0;
   if (was_connected && (flags & PMTRACE_STATE_ASYNC) != 0) return -EINVAL;
   const int demanded = client != nullptr ? client->options().demanded_state() : 0;
   const int before = replace_state(flags | demanded);

@@ -8,9 +8,9 @@
 
 #include "api/api.hpp"
 #include "api/find_tag.hpp"
-#include "delivery/diagnostics.hpp"
+#include "harmless/diagnostics.hpp"
 #include "process/client.hpp"
-#include "record/label_set_limit.hpp"
+#include "tags/label_set_limit.hpp"
 #include "wire/dimensions.hpp"
 #include "wire/label_name.hpp"
 

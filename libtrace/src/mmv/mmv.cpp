@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "delivery/diagnostics.hpp"
+#include "harmless/diagnostics.hpp"
 
 namespace pcp::trace::client {
 namespace {

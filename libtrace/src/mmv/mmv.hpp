@@ -9,8 +9,8 @@
 #include <memory>
 #include <span>
 
-#include "delivery/options.hpp"
-#include "delivery/output.hpp"
+#include "link/options.hpp"
+#include "link/output.hpp"
 #include "mmv/mmv_file.hpp"
 #include "mmv/mmv_totals.hpp"
 

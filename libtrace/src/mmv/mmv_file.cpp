@@ -19,9 +19,8 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "harmless/texts.hpp"
 #include "mmv/mmv_metrics.hpp"
-#include "record/cut_text.hpp"
-#include "record/without_controls.hpp"
 #include "wire/dimensions.hpp"
 #include "wire/first_word.hpp"
 

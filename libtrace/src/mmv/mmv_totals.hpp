@@ -11,12 +11,12 @@
 #include <span>
 #include <vector>
 
-#include "delivery/open_report.hpp"
-#include "delivery/output.hpp"
-#include "delivery/pending.hpp"
+#include "counts/overflow.hpp"
+#include "counts/pending.hpp"
+#include "counts/record.hpp"
+#include "link/output.hpp"
 #include "mmv/mmv_window.hpp"
-#include "record/overflow.hpp"
-#include "record/record.hpp"
+#include "open/open_report.hpp"
 #include "wire/delta.hpp"
 
 namespace pcp::trace::client {

@@ -11,17 +11,15 @@
 
 #include "base/clock.hpp"
 #include "base/mutex.hpp"
-#include "delivery/diagnostics.hpp"
-#include "delivery/span_sender.hpp"
-#include "fork/rest_at_fork.hpp"
+#include "harmless/diagnostics.hpp"
+#include "harmless/guards.hpp"
+#include "harmless/rest_at_fork.hpp"
+#include "harmless/wiped_memory.hpp"
 #include "process/descriptors.hpp"
 #include "process/flusher_loop.hpp"
 #include "process/place_of_flusher.hpp"
-#include "record/description.hpp"
-#include "record/errno_stays.hpp"
-#include "record/made_when_needed.hpp"
-#include "record/mmv_name.hpp"
-#include "record/no_cancellation.hpp"
+#include "spans/span_sender.hpp"
+#include "tags/description.hpp"
 
 namespace pcp::trace::client {
 
@@ -96,15 +94,21 @@ Options read_own_options() {
                       });
 }
 
+TraceOptions traces_of(const Options& options) {
+  return {
+      forked_in().is_trace() ? forked_in() : start_trace(options.traceparent, options.tracestate),
+      options.always_ids};
+}
+
 }  // namespace
 
 Client::Client(Options options)
     : options_(std::move(options)),
       pid_(::getpid()),
       doorbell_([] { return get_if_made()->ensure_flusher(); }),
-      recorders_(doorbell_, options_.queue_capacity, options_.traces) {
+      recorders_(doorbell_, options_.queue_capacity, traces_of(options_)) {
   if (!options_.debug_file.empty()) send_diagnostics_to(options_.debug_file);
-  add_state(options_.demanded_state() | (options_.traces.always_ids ? kMakesIds : 0));
+  add_state(options_.demanded_state() | (options_.always_ids ? kMakesIds : 0));
   set_capturing(false);  // it was the parent's, if this is a forked child
   capture_from_start(recorders_.captures(), options_);
 }
@@ -159,9 +163,7 @@ Client* Client::make() {
   static std::atomic<bool> had_client{false};  // of this process or an ancestor
   if (had_client.exchange(true, std::memory_order_relaxed)) close_inherited_descriptors();
   try {
-    Options options = read_own_options();
-    if (forked_in().is_trace()) options.traces.start = forked_in();
-    return new Client(std::move(options));
+    return new Client(read_own_options());
   } catch (const std::exception&) {
     return nullptr;
   }
@@ -193,7 +195,7 @@ bool Client::start_thread() {
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (error != 0) {
     say_flusher_is_being_made(false);
-    link_.attempt_ended(-error);
+    deliveries_.attempt_ended(-error);
     return false;
   }
   ::pthread_detach(thread);
@@ -212,7 +214,7 @@ void* Client::run_flusher(void* given) {
       loop.run();  // until this is the last thread
     } catch (const std::exception& problem) {
       // No memory or descriptors for the loop. Records wait in the threads' recorders.
-      client->link_.attempt_ended(kNoMemoryToConnect);
+      client->deliveries_.attempt_ended(kNoMemoryToConnect);
       diagnose(PMTRACE_STATE_COMMS,
                [&] { return std::string("starting over soon: ") + problem.what(); });
       std::this_thread::sleep_for(kPauseBeforeNewLoop);
@@ -230,7 +232,7 @@ void* Client::run_flusher(void* given) {
 FlusherLoop& Client::flusher_loop() {
   if (flusher_loop_ == nullptr) {
     const ForksWait meanwhile;
-    flusher_loop_ = new FlusherLoop(options_, recorders_, doorbell_, link_, delivered_,
+    flusher_loop_ = new FlusherLoop(options_, recorders_, doorbell_, deliveries_, delivered_,
                                     [this] { return counters(); });
   }
   return *flusher_loop_;
@@ -265,23 +267,23 @@ bool Client::may_give_flusher_up() {
   return is_switched_off() ? nullptr : find_recorder_slowly();
 }
 
-bool Client::deliver(std::chrono::nanoseconds timeout, Link::Patience patience) {
-  const Link::Waiter waiter(link_);
-  const std::uint64_t ticket = link_.request_delivery();
+bool Client::deliver(std::chrono::nanoseconds timeout, Deliveries::Patience patience) {
+  const Deliveries::Waiter waiter(deliveries_);
+  const std::uint64_t ticket = deliveries_.request_delivery();
   doorbell_.ring();
-  return flusher_runs_.exchange(true) ? link_.await(ticket, timeout, patience)
+  return flusher_runs_.exchange(true) ? deliveries_.await(ticket, timeout, patience)
                                       : deliver_by_hand(ticket, timeout, patience);
 }
 
 // Without a flusher thread the waiting thread does its work. Requires: it has set flusher_runs_.
 bool Client::deliver_by_hand(std::uint64_t ticket, std::chrono::nanoseconds timeout,
-                             Link::Patience patience) {
+                             Deliveries::Patience patience) {
   const NoCancellation guard;
   bool delivered = false;
   try {
     flusher_loop().resume();
-    delivered = link_.await(ticket, timeout, patience,
-                            [this](Instant until) { return flusher_loop_->run_once(until); });
+    delivered = deliveries_.await(ticket, timeout, patience,
+                                  [this](Instant until) { return flusher_loop_->run_once(until); });
   } catch (const std::exception&) {  // no memory
   }
   flusher_runs_.store(false);
@@ -291,23 +293,23 @@ bool Client::deliver_by_hand(std::uint64_t ticket, std::chrono::nanoseconds time
 
 void Client::finish() {
   if (::getpid() != pid_) return;  // a child of vfork: the client is its parent's
-  link_.say_end();
+  deliveries_.say_end();
   // Delivers even without pending calls if a session was opened: it must be closed, or the process
   // would look killed. The acquire pairs with the release of the last flusher thread.
   if (flusher_runs_.load(std::memory_order_acquire) || flusher_loop_ != nullptr ||
       pending_calls() > 0 || !recorders_.has_settled_spans())
-    deliver(last_patience, Link::Patience::Progress);
+    deliver(last_patience, Deliveries::Patience::Progress);
 }
 
 void Client::finish_in_handler() {
   if (::getpid() != pid_) return;
   if (Recorder* own = known_recorder()) own->release_for_exit();
-  link_.say_end();
-  const Link::Waiter waiter(link_);
-  const std::uint64_t ticket = link_.request_delivery();
+  deliveries_.say_end();
+  const Deliveries::Waiter waiter(deliveries_);
+  const std::uint64_t ticket = deliveries_.request_delivery();
   doorbell_.ring_only();
   if (!flusher_runs_.load(std::memory_order_relaxed)) return;  // as ensure_flusher()
-  link_.await(ticket, last_patience, Link::Patience::Progress, [](Instant until) {
+  deliveries_.await(ticket, last_patience, Deliveries::Patience::Progress, [](Instant until) {
     const timespec pause{0, 200'000};
     ::nanosleep(&pause, nullptr);
     return steady_now() < until;

@@ -10,11 +10,11 @@
 #include <chrono>
 #include <cstdint>
 
-#include "delivery/counters.hpp"
-#include "delivery/options.hpp"
-#include "process/link.hpp"
-#include "record/doorbell.hpp"
-#include "record/recorders.hpp"
+#include "link/counters.hpp"
+#include "link/options.hpp"
+#include "process/deliveries.hpp"
+#include "thread/doorbell.hpp"
+#include "thread/recorders.hpp"
 #include "wire/batch.hpp"
 
 namespace pcp::trace::client {
@@ -48,7 +48,7 @@ class Client {
   void start_flusher() { doorbell_.see_to_flusher(); }
 
   // Delivers all records so far, and waits for that.
-  bool deliver(std::chrono::nanoseconds timeout, Link::Patience patience);
+  bool deliver(std::chrono::nanoseconds timeout, Deliveries::Patience patience);
 
   // The same at the end of the process. Waits as long as there is progress, and only with an agent.
   void finish();
@@ -61,7 +61,7 @@ class Client {
   bool has_flusher() const { return flusher_runs_.load(std::memory_order_relaxed); }
 
   const Options& options() const { return options_; }
-  Link& link() { return link_; }
+  Deliveries& deliveries() { return deliveries_; }
   Doorbell& doorbell() { return doorbell_; }
   Recorders& recorders() { return recorders_; }
   DeliveryCounters& delivered() { return delivered_; }
@@ -79,13 +79,13 @@ class Client {
   FlusherLoop& flusher_loop();
   bool may_give_flusher_up();
   bool deliver_by_hand(std::uint64_t ticket, std::chrono::nanoseconds timeout,
-                       Link::Patience patience);
+                       Deliveries::Patience patience);
 
   const Options options_;
   const pid_t pid_;
   Doorbell doorbell_;
   Recorders recorders_;
-  Link link_;
+  Deliveries deliveries_;
   DeliveryCounters delivered_;
 
   // Set by the thread that runs the flusher, which then owns the next two. Taken by exchange, given

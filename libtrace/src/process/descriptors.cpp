@@ -12,8 +12,8 @@
 #include <atomic>
 #include <cerrno>
 
+#include "harmless/guards.hpp"
 #include "process/client.hpp"
-#include "record/errno_stays.hpp"
 
 namespace pcp::trace::client {
 namespace {

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <span>
 
-#include "record/description.hpp"
+#include "tags/description.hpp"
 
 namespace pcp::trace::client {
 namespace {

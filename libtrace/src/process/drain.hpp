@@ -6,9 +6,9 @@
 
 #include <cstdint>
 
-#include "delivery/pending.hpp"
+#include "counts/pending.hpp"
 #include "mmv/mmv_totals.hpp"
-#include "record/recorder.hpp"
+#include "thread/recorder.hpp"
 
 namespace pcp::trace::client {
 

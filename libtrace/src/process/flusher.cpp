@@ -114,7 +114,7 @@ void Flusher::fall_asleep() {
 // may be a main that was not quite gone.
 void Flusher::leave_if_last() {
   next_end_look_ns_ = kNever;
-  if (!shared_.link.has_waiters() && surroundings_.is_last_thread()) {
+  if (!shared_.deliveries.has_waiters() && surroundings_.is_last_thread()) {
     shared_.doorbell.prepare_to_leave();
     has_left_ = !drain_and_look();
     if (has_left_) return;
@@ -137,7 +137,7 @@ bool Flusher::drain() {
   // busy machine that takes seconds, so it counts as progress for a waiting flush.
   for (int tries = 0; !has_drained_all_ && tries < kBusyTries; ++tries) {
     surroundings_.pause(kBusyPause);
-    if (!request_) shared_.link.made_progress();
+    if (!request_) shared_.deliveries.made_progress();
     has_drained_all_ = true;
     shared_.recorders.for_each([&](Recorder& each) {
       if (each.overflow().was_busy()) has_drained_all_ &= drain_one(each);
@@ -161,7 +161,7 @@ void Flusher::step() {
   settle_flush_request();
   const bool has_settled_spans = outbox_.spans.has_settled_all();
   shared_.recorders.spans().note_settled(has_settled_spans);
-  const bool is_ending = shared_.link.is_ending();
+  const bool is_ending = shared_.deliveries.is_ending();
   if (is_ending && request_ && !output_.hurry()) close_flush_request(false);
   // Without work it does not connect: an idle program leaves the network alone. An ending process
   // would leave in the middle of a new connection, so it connects for a request only.
@@ -173,18 +173,18 @@ void Flusher::step() {
 // Waiting threads get a flush that begins after their request; requests during a flush share the
 // next one.
 void Flusher::take_flush_request() {
-  const std::uint64_t ticket = shared_.link.requested();
-  if (request_ || ticket == shared_.link.settled()) return;
-  const bool is_ending = shared_.link.is_ending();  // read before the drain, which finds all
+  const std::uint64_t ticket = shared_.deliveries.requested();
+  if (request_ || ticket == shared_.deliveries.settled()) return;
+  const bool is_ending = shared_.deliveries.is_ending();  // read before the drain, which finds all
   drain_and_look();
   if (!has_drained_all_ && !is_ending) return;  // the next flush tries again
   // Each step below may take long.
-  shared_.link.made_progress();
+  shared_.deliveries.made_progress();
   outbox_.spans.look(surroundings_.now_ns());
-  shared_.link.made_progress();
+  shared_.deliveries.made_progress();
   if (is_ending) outbox_.spans.end();
   if (is_ending && mmv_ != nullptr) mmv_->end();
-  shared_.link.made_progress();
+  shared_.deliveries.made_progress();
   flushed_until_ = outbox_.pending.queued();
   request_ = FlushRequest{ticket,    flushed_until_,  doubtful_calls(), outbox_.spans.captured(),
                           is_ending, has_drained_all_};
@@ -198,7 +198,7 @@ void Flusher::settle_flush_request() {
       !outbox_.spans.has_settled(request_->spans))
     return;
   const bool certain = doubtful_calls() == request_->doubtful;
-  const bool is_last = request_->at_end && request_->ticket == shared_.link.requested();
+  const bool is_last = request_->at_end && request_->ticket == shared_.deliveries.requested();
   if (certain && is_last && request_->is_whole) output_.say_goodbye();
   if (!output_.has_settled(request_->until)) return;
   // At the end, first report the transactions that vanish with the process.
@@ -211,15 +211,15 @@ void Flusher::settle_flush_request() {
 void Flusher::close_flush_request(bool delivered) {
   const std::uint64_t ticket = request_->ticket;
   request_.reset();
-  shared_.link.settle(ticket, delivered);
-  if (shared_.link.requested() != ticket) shared_.doorbell.ring();  // for the next request
+  shared_.deliveries.settle(ticket, delivered);
+  if (shared_.deliveries.requested() != ticket) shared_.doorbell.ring();  // for the next request
 }
 
 std::uint64_t Flusher::doubtful_calls() const {
   return outbox_.counters.uncertain + outbox_.counters.undeliverable;
 }
 
-void Flusher::on_attempt_ended(int error) { shared_.link.attempt_ended(error); }
+void Flusher::on_attempt_ended(int error) { shared_.deliveries.attempt_ended(error); }
 
 // A waiting request still covers the entries put back.
 void Flusher::on_put_back() {
@@ -232,7 +232,7 @@ void Flusher::on_put_back() {
 void Flusher::on_change() {
   const std::uint64_t settled =
       outbox_.counters.acknowledged + doubtful_calls() + outbox_.spans.acknowledged();
-  if (std::exchange(settled_calls_, settled) != settled) shared_.link.made_progress();
+  if (std::exchange(settled_calls_, settled) != settled) shared_.deliveries.made_progress();
   step();
   ask_for_next_call();
 }

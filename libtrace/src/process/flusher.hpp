@@ -11,13 +11,13 @@
 #include <functional>
 #include <optional>
 
-#include "delivery/outbox.hpp"
-#include "delivery/output.hpp"
+#include "link/output.hpp"
 #include "mmv/mmv.hpp"
+#include "process/deliveries.hpp"
 #include "process/drain.hpp"
-#include "process/link.hpp"
-#include "record/doorbell.hpp"
-#include "record/recorders.hpp"
+#include "process/outbox.hpp"
+#include "thread/doorbell.hpp"
+#include "thread/recorders.hpp"
 
 namespace pcp::trace::client {
 
@@ -27,7 +27,7 @@ class Flusher final : private Output::Listener {
   struct Shared {
     Recorders& recorders;
     Doorbell& doorbell;
-    Link& link;
+    Deliveries& deliveries;
   };
 
   // Access to the process around it; a test supplies its own.

@@ -9,10 +9,10 @@
 #include <asio/post.hpp>
 
 #include "base/clock.hpp"
-#include "delivery/agent_output.hpp"
-#include "delivery/diagnostics.hpp"
-#include "delivery/no_output.hpp"
-#include "fork/rest_at_fork.hpp"
+#include "counts/no_output.hpp"
+#include "harmless/diagnostics.hpp"
+#include "harmless/rest_at_fork.hpp"
+#include "process/agent_output.hpp"
 #include "process/descriptors.hpp"
 #include "process/main_thread.hpp"
 
@@ -32,9 +32,10 @@ std::unique_ptr<Output> make_output(asio::io_context& loop, const Options& optio
 }  // namespace
 
 FlusherLoop::FlusherLoop(const Options& options, Recorders& recorders, Doorbell& doorbell,
-                         Link& link, DeliveryCounters& delivered, Outbox::ReadCounters counters)
+                         Deliveries& deliveries, DeliveryCounters& delivered,
+                         Outbox::ReadCounters counters)
     : doorbell_(doorbell),
-      link_(link),
+      deliveries_(deliveries),
       loop_(1),
       work_(asio::make_work_guard(loop_)),
       bell_(loop_),
@@ -42,7 +43,7 @@ FlusherLoop::FlusherLoop(const Options& options, Recorders& recorders, Doorbell&
       outbox_(recorders, options, delivered, std::move(counters)),
       mmv_(Mmv::make(options)),
       output_(make_output(loop_, options, outbox_)),
-      flusher_({recorders, doorbell, link}, outbox_, *output_, options.flush_interval,
+      flusher_({recorders, doorbell, deliveries}, outbox_, *output_, options.flush_interval,
                surroundings(), mmv_.get()),
       watches_counter_(kernel_trusts_counter()) {
   if (watches_counter_) watch_counter(tick_rate_);
@@ -90,7 +91,7 @@ bool FlusherLoop::guarded(Work work) {
   } catch (const std::exception& problem) {
     must_recover_ = true;
     // No connection attempt will follow before there is memory again.
-    link_.attempt_ended(kNoMemoryToConnect);
+    deliveries_.attempt_ended(kNoMemoryToConnect);
     diagnose(PMTRACE_STATE_COMMS, [&] { return problem.what(); });
     return true;
   }

@@ -2,7 +2,7 @@
 // Runs the flusher: an Asio loop that waits for the doorbell, the timer and the agent's socket.
 // Only this, Connection and AgentOutput use Asio.
 //
-// Every handler runs while forks wait (fork/rest_at_fork.hpp). After a lack of memory all waits
+// Every handler runs while forks wait (harmless/rest_at_fork.hpp). After a lack of memory all waits
 // begin again.
 //
 // Thread: the library's own, made in client.cpp. If that cannot be made, the thread that waits for
@@ -18,9 +18,9 @@
 #include <asio/posix/stream_descriptor.hpp>
 #include <asio/steady_timer.hpp>
 
-#include "delivery/agent_output.hpp"
+#include "open/tick_rate.hpp"
+#include "process/agent_output.hpp"
 #include "process/flusher.hpp"
-#include "record/tick_rate.hpp"
 
 namespace pcp::trace::client {
 
@@ -28,8 +28,8 @@ class FlusherLoop {
  public:
   FlusherLoop(const FlusherLoop&) = delete;
   FlusherLoop& operator=(const FlusherLoop&) = delete;
-  FlusherLoop(const Options& options, Recorders& recorders, Doorbell& doorbell, Link& link,
-              DeliveryCounters& delivered, Outbox::ReadCounters counters);
+  FlusherLoop(const Options& options, Recorders& recorders, Doorbell& doorbell,
+              Deliveries& deliveries, DeliveryCounters& delivered, Outbox::ReadCounters counters);
   ~FlusherLoop();
 
   // Call before each run: looks at everything once.
@@ -56,7 +56,7 @@ class FlusherLoop {
   void on_timer();
 
   Doorbell& doorbell_;
-  Link& link_;
+  Deliveries& deliveries_;
   asio::io_context loop_;
   asio::executor_work_guard<asio::io_context::executor_type> work_;  // keeps the loop waiting
   asio::posix::stream_descriptor bell_;

@@ -11,8 +11,8 @@
 #include <ctime>
 #include <string_view>
 
+#include "harmless/guards.hpp"
 #include "process/client.hpp"
-#include "record/no_cancellation.hpp"
 
 namespace pcp::trace::client {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The times at which the output looks for an agent, by a clock that the test sets, and its messages
 // to the agent, over an abstract Unix socket.
-#include "delivery/agent_output.hpp"
+#include "process/agent_output.hpp"
 
 #include <netinet/in.h>
 #include <sys/socket.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "record/captures.hpp"
+#include "spans/captures.hpp"
 
 #include <unistd.h>
 
@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include "record/recorder.hpp"
-#include "record/span_notes.hpp"
+#include "spans/span_notes.hpp"
+#include "thread/recorder.hpp"
 
 namespace pcp::trace::client {
 namespace {

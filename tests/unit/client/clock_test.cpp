@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "record/clock.hpp"
+#include "open/clock.hpp"
 
 #include <gtest/gtest.h>
 
-#include "record/tick_rate.hpp"
+#include "open/tick_rate.hpp"
 
 namespace pcp::trace::client {
 namespace {

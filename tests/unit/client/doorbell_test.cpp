@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "record/doorbell.hpp"
+#include "thread/doorbell.hpp"
 
 #include <poll.h>
 #include <sched.h>

@@ -10,8 +10,8 @@
 
 #include <gtest/gtest.h>
 
-#include "record/description.hpp"
 #include "support/scarce_memory.hpp"
+#include "tags/description.hpp"
 
 namespace pcp::trace::client {
 namespace {
@@ -96,13 +96,13 @@ struct FlusherTest : testing::Test {
 
   Doorbell doorbell;
   Recorders recorders{doorbell, 64};
-  Link link;
+  Deliveries deliveries;
   DeliveryCounters delivered;
   Outbox outbox{recorders, {}, delivered, [] { return wire::ClientCounters{}; }};
   Pending& pending = outbox.pending;
   SpanSender& spans = outbox.spans;
   FakeOutput output{pending, delivered};
-  Flusher flusher{{recorders, doorbell, link},
+  Flusher flusher{{recorders, doorbell, deliveries},
                   outbox,
                   output,
                   std::chrono::nanoseconds(kInterval),
@@ -140,13 +140,13 @@ struct FlusherTest : testing::Test {
     return true;
   }
   std::uint64_t ask_for_delivery() {
-    const std::uint64_t ticket = link.request_delivery();
+    const std::uint64_t ticket = deliveries.request_delivery();
     doorbell.ring();
     EXPECT_TRUE(hear());
     return ticket;
   }
   bool has_delivered(std::uint64_t ticket) {
-    return link.await(ticket, 0s, Link::Patience::Fixed, [](Instant) {
+    return deliveries.await(ticket, 0s, Deliveries::Patience::Fixed, [](Instant) {
       return false;  // no time to wait
     });
   }
@@ -230,11 +230,11 @@ TEST(FlusherWithoutABell, LooksMoreAndMoreRarely) {
   std::uint64_t now = 0;
   std::uint64_t next = 0;
   Recorders recorders(doorbell, 64);
-  Link link;
+  Deliveries deliveries;
   DeliveryCounters delivered;
   Outbox outbox(recorders, {}, delivered, [] { return wire::ClientCounters{}; });
   FakeOutput output(outbox.pending, delivered);
-  Flusher flusher({recorders, doorbell, link}, outbox, output, 100ms,
+  Flusher flusher({recorders, doorbell, deliveries}, outbox, output, 100ms,
                   {.now_ns = [&] { return now; },
                    .call_at = [&](std::uint64_t ns) { next = ns; },
                    .pause = [](std::chrono::nanoseconds) {},
@@ -266,7 +266,7 @@ TEST_F(FlusherTest, DeliversAtOnceForWhoWaits) {
   record();
   const std::uint64_t ticket = ask_for_delivery();
   EXPECT_EQ(output.taken, 1u);
-  EXPECT_FALSE(link.is_settled(ticket));
+  EXPECT_FALSE(deliveries.is_settled(ticket));
   output.acknowledge();
   EXPECT_TRUE(has_delivered(ticket));
 }
@@ -292,7 +292,7 @@ TEST_F(FlusherTest, FailsAFlushIfACallIsLostFromSight) {
   record();
   const std::uint64_t ticket = ask_for_delivery();
   output.lose_from_sight();
-  EXPECT_TRUE(link.is_settled(ticket));
+  EXPECT_TRUE(deliveries.is_settled(ticket));
   EXPECT_FALSE(has_delivered(ticket));
   record();
   const std::uint64_t later = ask_for_delivery();
@@ -305,11 +305,11 @@ TEST_F(FlusherTest, WaitsForWhatWasPutBack) {
   const std::uint64_t ticket = ask_for_delivery();
   output.is_there = false;
   output.put_back();
-  EXPECT_FALSE(link.is_settled(ticket));
+  EXPECT_FALSE(deliveries.is_settled(ticket));
   output.is_there = true;
   output.talk();  // without a flush interval in between
   EXPECT_EQ(output.taken, 2u);
-  EXPECT_FALSE(link.is_settled(ticket));
+  EXPECT_FALSE(deliveries.is_settled(ticket));
   output.acknowledge();
   EXPECT_TRUE(has_delivered(ticket));
 }
@@ -322,16 +322,16 @@ TEST_F(FlusherTest, ServesThoseWhoAskDuringAFlushTogetherAfterIt) {
   const std::uint64_t last = ask_for_delivery();
   EXPECT_EQ(output.taken, 1u);
   output.acknowledge();
-  EXPECT_EQ(link.settled(), first);
+  EXPECT_EQ(deliveries.settled(), first);
   ASSERT_TRUE(hear());  // the flusher rings by itself
   EXPECT_EQ(output.taken, 2u);
   output.acknowledge();
-  EXPECT_EQ(link.settled(), last);
+  EXPECT_EQ(deliveries.settled(), last);
 }
 
 TEST_F(FlusherTest, TellsWhatBecameOfTheFirstAttempt) {
   output.fail_to_connect(-ECONNREFUSED);
-  EXPECT_EQ(link.first_connection(), -ECONNREFUSED);
+  EXPECT_EQ(deliveries.first_connection(), -ECONNREFUSED);
 }
 
 TEST_F(FlusherTest, ConnectsOnlyIfThereIsSomethingToDeliver) {
@@ -376,7 +376,7 @@ TEST_F(FlusherTest, TakesOnlyWhatSettlesCallsForProgress) {
   int pauses = 0;
   const auto wait = [&](auto what_happens) {
     pauses = 0;
-    return link.await(ticket, 0s, Link::Patience::Progress, [&](Instant) {
+    return deliveries.await(ticket, 0s, Deliveries::Patience::Progress, [&](Instant) {
       if (++pauses == 1) what_happens();
       return false;
     });
@@ -394,13 +394,13 @@ TEST_F(FlusherTest, TakesOnlyWhatSettlesCallsForProgress) {
 TEST_F(FlusherTest, TriesOnceMoreAtTheEndOfTheProcessAndThenGivesUp) {
   output.is_there = false;
   record();
-  link.say_end();
+  deliveries.say_end();
   const std::uint64_t ticket = ask_for_delivery();
   EXPECT_EQ(output.hurries, 1);
   EXPECT_EQ(output.connects, 1);
-  EXPECT_FALSE(link.is_settled(ticket));
+  EXPECT_FALSE(deliveries.is_settled(ticket));
   output.fail_to_connect(-ECONNREFUSED);
-  EXPECT_TRUE(link.is_settled(ticket));
+  EXPECT_TRUE(deliveries.is_settled(ticket));
   EXPECT_FALSE(has_delivered(ticket));
 }
 
@@ -411,7 +411,7 @@ TEST_F(FlusherTest, DoesNotHurryBeforeTheEnd) {
   output.fail_to_connect(-ECONNREFUSED);
   output.fail_to_connect(-ECONNREFUSED);
   EXPECT_EQ(output.hurries, 0);
-  EXPECT_FALSE(link.is_settled(ticket));
+  EXPECT_FALSE(deliveries.is_settled(ticket));
 }
 
 // A busy agent may acknowledge when the process has ended.
@@ -421,11 +421,11 @@ TEST_F(FlusherTest, SaysGoodbyeAtTheEndWhenAllIsSent) {
   ask_for_delivery();
   output.acknowledge();
   EXPECT_FALSE(output.has_said_goodbye);
-  link.say_end();
+  deliveries.say_end();
   record();
   const std::uint64_t ticket = ask_for_delivery();
   EXPECT_TRUE(output.has_said_goodbye);
-  EXPECT_FALSE(link.is_settled(ticket));
+  EXPECT_FALSE(deliveries.is_settled(ticket));
   output.acknowledge();
   EXPECT_TRUE(has_delivered(ticket));
 }
@@ -433,7 +433,7 @@ TEST_F(FlusherTest, SaysGoodbyeAtTheEndWhenAllIsSent) {
 // Other threads may go on until the process has ended.
 TEST_F(FlusherTest, SaysGoodbyeThoughOtherThreadsGoOnAndConnectsNoMore) {
   output.hurries_allowed = 100;
-  link.say_end();
+  deliveries.say_end();
   output.is_there = false;
   record();
   const std::uint64_t ticket = ask_for_delivery();
@@ -454,7 +454,7 @@ TEST_F(FlusherTest, SaysNoGoodbyeBeforeAllIsSent) {
   output.hurries_allowed = 100;
   output.is_there = false;
   record();
-  link.say_end();
+  deliveries.say_end();
   ask_for_delivery();
   output.talk();
   EXPECT_FALSE(output.has_said_goodbye);
@@ -472,7 +472,7 @@ TEST_F(FlusherTest, SaysNoGoodbyeWhileAThreadIsInTheMiddleOfACall) {
   for (int i = 0; !has_ended && !HasFailure(); ++i) {  // until there is no room for another cell
     const Tag* another = intern_tag("another " + std::to_string(i));
     const DuringAllocation end(1, [&] {
-      link.say_end();
+      deliveries.say_end();
       ask_for_delivery();
       EXPECT_TRUE(recorder.overflow().was_busy());
       has_ended = true;
@@ -494,9 +494,9 @@ TEST_F(FlusherTest, WaitsUntilTheAgentKnowsWhatVanishesAndIsSilentFromThereOn) {
   output.hurries_allowed = 100;
   output.knows_open = false;
   recorder.begin_traced(tag);
-  link.say_end();
+  deliveries.say_end();
   const std::uint64_t ticket = ask_for_delivery();
-  EXPECT_FALSE(link.is_settled(ticket));
+  EXPECT_FALSE(deliveries.is_settled(ticket));
   output.knows_open = true;
   output.talk();
   EXPECT_TRUE(has_delivered(ticket));
@@ -511,7 +511,7 @@ TEST_F(FlusherTest, SaysNoGoodbyeForAFlushThatBeganBeforeTheEnd) {
   record();
   ask_for_delivery();
   record();
-  link.say_end();  // before the last delivery is requested
+  deliveries.say_end();  // before the last delivery is requested
   output.acknowledge();
   EXPECT_FALSE(output.has_said_goodbye);
   ask_for_delivery();
@@ -522,7 +522,7 @@ TEST_F(FlusherTest, SaysNoGoodbyeToAnAgentThatLostSomething) {
   output.hurries_allowed = 100;
   output.is_there = false;
   record();
-  link.say_end();
+  deliveries.say_end();
   ask_for_delivery();
   delivered.uncertain += 1;
   output.is_there = true;
@@ -555,7 +555,7 @@ TEST_F(FlusherTest, DoesNotLookForOtherThreadsWhileMainIsThere) {
 TEST_F(FlusherTest, StaysWhileSomebodyWaits) {
   main_has_left = is_last_thread = true;
   {
-    const Link::Waiter waiter(link);
+    const Deliveries::Waiter waiter(deliveries);
     flusher.on_bell(true);
     EXPECT_FALSE(flusher.has_left());
   }

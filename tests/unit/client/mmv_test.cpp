@@ -17,8 +17,8 @@
 #include "mmv/mmv_file.hpp"
 #include "mmv/mmv_totals.hpp"
 #include "mmv/mmv_window.hpp"
-#include "record/tag_registry.hpp"
 #include "support/scratch_directory.hpp"
+#include "tags/tag_registry.hpp"
 
 namespace pcp::trace::client {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "record/recorder.hpp"
+#include "thread/recorder.hpp"
 
 namespace pcp::trace::client {
 

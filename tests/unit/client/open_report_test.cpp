@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "delivery/open_report.hpp"
+#include "open/open_report.hpp"
 
 #include <map>
 #include <string>

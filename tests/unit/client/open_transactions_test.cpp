@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "record/open_transactions.hpp"
+#include "open/open_transactions.hpp"
 
 #include <string>
 #include <vector>

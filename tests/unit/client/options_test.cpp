@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "delivery/options.hpp"
+#include "link/options.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -67,9 +67,9 @@ TEST(Options, TakeWhatIsSet) {
                                            {"PCP_TRACE_SERVICE", "shop"},
                                            {"PCP_TRACE_LABELS", "tier=web,region=eu=west"}});
   EXPECT_TRUE(complaints.empty());
-  EXPECT_TRUE(options.traces.always_ids);
+  EXPECT_TRUE(options.always_ids);
   EXPECT_EQ(options.capture, "tag=a slower=1ms limit=1000/s");
-  EXPECT_EQ(options.traces.start.trace_low, 2U);
+  EXPECT_EQ(options.traceparent, "00-00000000000000010000000000000002-0000000000000003-00");
   EXPECT_EQ(options.host, "db.example");
   EXPECT_EQ(options.port, 9999);
   EXPECT_TRUE(options.tcp_only);
@@ -233,7 +233,7 @@ TEST_P(MalformedVariable, IsNamedOnceAndTheDefaultIsUsed) {
   EXPECT_EQ(options.socket_path, defaults.socket_path);
   EXPECT_EQ(options.tcp_only, defaults.tcp_only);
   EXPECT_EQ(options.demanded_state(), defaults.demanded_state());
-  EXPECT_EQ(options.traces.always_ids, defaults.traces.always_ids);
+  EXPECT_EQ(options.always_ids, defaults.always_ids);
   EXPECT_EQ(options.debug_file, defaults.debug_file);
   EXPECT_EQ(options.socket_only, defaults.socket_only);
 }

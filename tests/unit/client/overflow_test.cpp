@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "record/overflow.hpp"
+#include "counts/overflow.hpp"
 
 #include <cmath>
 #include <limits>

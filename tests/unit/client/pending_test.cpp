@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "delivery/pending.hpp"
+#include "counts/pending.hpp"
 
 #include <cmath>
 #include <string>

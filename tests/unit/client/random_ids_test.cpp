@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "record/random_ids.hpp"
+#include "spans/random_ids.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fork/wiped_memory.hpp"
+#include "harmless/wiped_memory.hpp"
 
 namespace pcp::trace::client {
 namespace {

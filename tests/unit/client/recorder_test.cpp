@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "record/recorder.hpp"
+#include "thread/recorder.hpp"
 
 #include <poll.h>
 

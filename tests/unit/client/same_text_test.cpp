@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "record/same_text.hpp"
-
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -9,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "counts/tag_cache.hpp"
 #include "wire/trace_type.hpp"
 
 namespace pcp::trace::client {

@@ -9,11 +9,11 @@
 
 #include <gtest/gtest.h>
 
-#include "delivery/legacy_sender.hpp"
-#include "delivery/session.hpp"
-#include "record/description.hpp"
+#include "counts/legacy_sender.hpp"
+#include "process/session.hpp"
 #include "support/add_records.hpp"
 #include "support/pdus.hpp"
+#include "tags/description.hpp"
 #include "wire/legacy.hpp"
 
 namespace pcp::trace::client {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Filters with slower=: the program's threads and the flusher together.
-#include "record/slow_trees.hpp"
+#include "spans/slow_trees.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -15,8 +15,8 @@
 #include <gtest/gtest.h>
 
 #include "base/clock.hpp"
-#include "delivery/slow_spans.hpp"
-#include "record/recorder.hpp"
+#include "spans/slow_spans.hpp"
+#include "thread/recorder.hpp"
 
 namespace pcp::trace::client {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "record/span_limit.hpp"
+#include "spans/span_limit.hpp"
 
 #include <random>
 

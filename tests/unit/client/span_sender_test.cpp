@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "delivery/span_sender.hpp"
+#include "spans/span_sender.hpp"
 
 #include <atomic>
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "record/tag_cache.hpp"
+#include "counts/tag_cache.hpp"
 
 #include <cstring>
 

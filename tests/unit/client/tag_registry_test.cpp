@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "record/tag_registry.hpp"
+#include "tags/tag_registry.hpp"
 
 #include <set>
 #include <string>

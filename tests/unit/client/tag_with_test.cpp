@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "pcp/trace.h"
-#include "record/tag_registry.hpp"
+#include "tags/tag_registry.hpp"
 
 namespace pcp::trace::client {
 namespace {

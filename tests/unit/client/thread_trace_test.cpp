@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "record/thread_trace.hpp"
+#include "spans/thread_trace.hpp"
 
 #include <cstdlib>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "record/trace_context.hpp"
+#include "spans/trace_context.hpp"
 
 #include <string>
 

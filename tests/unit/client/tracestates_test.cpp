@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "record/tracestates.hpp"
+#include "spans/tracestates.hpp"
 
 #include <atomic>
 #include <string>

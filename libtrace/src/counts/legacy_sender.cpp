@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "counts/legacy_sender.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "harmless/diagnostics.hpp"
+#include "wire/dimensions.hpp"
+#include "wire/legacy.hpp"
+
+namespace pcp::trace::client {
+namespace {
+
+Delta repeated(double value, std::uint64_t count) {
+  Delta delta;
+  delta.add(value);
+  delta.count = count;
+  delta.sum *= static_cast<double>(count);
+  delta.nonfinite *= count;
+  return delta;
+}
+
+}  // namespace
+
+double take_legacy_value(TraceType type, Delta& delta) {
+  --delta.count;
+  if (type == TraceType::Point) return wire::kLegacyPointValue;
+  if (type != TraceType::Transact) return delta.last;
+  if (delta.count == 0) return delta.min;
+
+  // The maximum goes first. The rest has the same minimum, and equal values above it; it must stay
+  // a valid delta, should our agent be the next one.
+  const double value = delta.max;
+  delta.sum -= value;
+  delta.max =
+      delta.count == 1 ? delta.min : (delta.sum - delta.min) / static_cast<double>(delta.count - 1);
+  delta.max = std::max(delta.max, delta.min);  // rounding
+  delta.last = std::min(delta.last, delta.max);
+  return value;
+}
+
+bool LegacySender::on_pdu(const wire::Frame& pdu, std::uint64_t now_ns) {
+  const auto code = wire::decode_ack(pdu.payload);
+  if (pdu.type != wire::PduType::Ack || !code || *code < 0 || chunk_records_ == 0) return false;
+  counters_.acknowledged += chunk_records_;
+  chunk_records_ = 0;
+  send_pending(until_, now_ns);
+  return true;
+}
+
+void LegacySender::disconnected() {
+  is_connected_ = false;
+  counters_.uncertain += chunk_records_;
+  chunk_records_ = 0;
+  if (rest_.delta.count > 0) {
+    // Observations and counters send their last value each time; the rest repeats that value.
+    if (rest_.series == RecordKind::Observe || rest_.series == RecordKind::Counter)
+      rest_.delta = repeated(rest_.delta.last, rest_.delta.count);
+    pending_.add_again(rest_);
+  }
+  rest_.delta = {};
+}
+
+void LegacySender::send_pending(std::uint64_t until, std::uint64_t) {
+  until_ = std::max(until, until_);
+  if (!is_connected_ || chunk_records_ > 0) return;
+  std::vector<wire::LegacyData> values;
+  std::size_t bytes = 0;
+  while (rest_.delta.count > 0 || take_entry(until_)) {
+    bytes += wire::data_pdu_bytes(rest_name_.size());
+    if (bytes > kChunkBytes) break;
+    values.push_back(
+        {rest_.type(), false, take_legacy_value(rest_.type(), rest_.delta), rest_name_});
+    if (rest_.is_added()) rest_.delta.sum = 0;  // the value contained all of it
+  }
+  if (values.empty()) return;
+  values.back().wants_ack = true;
+  chunk_records_ = values.size();
+
+  std::string chunk;
+  for (const wire::LegacyData& value : values) wire::append_data(chunk, own_pid(), value);
+  counters_.sent += chunk_records_;
+  counters_.batches += 1;
+  diagnose_pdus("sent", chunk);
+  transport_.send(chunk);
+}
+
+// A tag with too many labels uses its bare name, so that it arrives. Empty if that is too long as
+// well.
+std::string_view LegacySender::name_for_stock(const Tag& tag) {
+  const std::string_view whole = name_of(tag);
+  const std::string_view name = whole.size() <= kMaxLegacyTag ? whole : bare_name(whole);
+  return name.size() <= kMaxLegacyTag ? name : std::string_view();
+}
+
+// Takes the next entry with calls that a stock agent understands.
+bool LegacySender::take_entry(std::uint64_t until) {
+  while (pending_.popped() < until) {
+    Pending::Entry& entry = pending_.front();
+    rest_entry_ = pending_.popped();
+    rest_name_ = name_for_stock(*entry.tag);
+    const bool fits = !rest_name_.empty();
+    rest_.tag = entry.tag;
+    rest_.series = entry.series;
+    rest_.first_ns = entry.first_ns;
+    rest_.last_ns = entry.last_ns;
+    rest_.delta = fits ? entry.delta : Delta{};
+    rest_.delta.aborts = 0;
+    counters_.aborted += entry.delta.aborts;
+    if (fits)
+      counters_.acknowledged += entry.delta.aborts;  // not counted by a stock agent
+    else
+      counters_.undeliverable += entry.records();
+    pending_.pop();
+    if (rest_.delta.count > 0) return true;
+  }
+  return false;
+}
+
+}  // namespace pcp::trace::client

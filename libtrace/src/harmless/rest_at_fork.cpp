@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "harmless/rest_at_fork.hpp"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <new>
+#include <thread>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "harmless/wiped_memory.hpp"
+
+namespace pcp::trace::client {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kPause = 20us;
+
+// Look at least so often: if all processes stood still, as in a container without processor share,
+// only time has passed.
+constexpr int kLooks = 100;
+
+struct Work {
+  std::mutex lock;  // held while our thread works, and by a thread that forks
+  // Our thread. Released by that thread once it is past its beginning, acquired by a fork: after
+  // the acquire the thread holds no lock of its beginning.
+  std::atomic<bool> is_being_made{false};
+};
+
+// Null if there is no memory. In wiped memory: a child finds the lock free.
+Work* flushers_work = nullptr;
+thread_local bool forker_has_lock [[gnu::tls_model("initial-exec")]] = false;
+
+bool try_lock() {
+  return !flushers_work->is_being_made.load(std::memory_order_acquire) &&
+         flushers_work->lock.try_lock();
+}
+
+// Not try_lock_for(), which the thread sanitizer does not know.
+bool try_lock_for_a_while() {
+  const Instant until = steady_now() + fork_patience;
+  for (int looks = 1; !try_lock(); ++looks) {
+    if (looks >= kLooks && steady_now() > until) return false;
+    std::this_thread::sleep_for(kPause);
+  }
+  return true;
+}
+
+void before_fork() { forker_has_lock = try_lock_for_a_while(); }
+
+void after_fork_in_parent() {
+  if (std::exchange(forker_has_lock, false)) flushers_work->lock.unlock();
+}
+
+void after_fork_in_child() { forker_has_lock = false; }
+
+}  // namespace
+
+void let_flusher_rest_at_forks() {
+  void* memory = allocate_wiped_memory(sizeof *flushers_work);
+  if (memory == nullptr) return;
+  flushers_work = new (memory) Work;
+  ::pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+void say_flusher_is_being_made(bool it_is) {
+  if (flushers_work != nullptr)
+    flushers_work->is_being_made.store(it_is, std::memory_order_release);
+}
+
+ForksWait::ForksWait() {
+  if (flushers_work != nullptr) flushers_work->lock.lock();
+}
+ForksWait::~ForksWait() {
+  if (flushers_work != nullptr) flushers_work->lock.unlock();
+}
+
+ForksGoOn::ForksGoOn() {
+  if (flushers_work != nullptr) flushers_work->lock.unlock();
+}
+ForksGoOn::~ForksGoOn() {
+  if (flushers_work != nullptr) flushers_work->lock.lock();
+}
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "link/connection.hpp"
+
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include <asio/buffer.hpp>
+#include <asio/write.hpp>
+
+#include "harmless/diagnostics.hpp"
+#include "harmless/rest_at_fork.hpp"
+#include "pcp/trace.h"
+#include "wire/legacy.hpp"
+
+namespace pcp::trace::client {
+namespace {
+
+constexpr std::size_t kReadBytes = 4096;
+
+// Most of an attempt's messages are repeated; the number of distinct ones is small.
+constexpr std::size_t kMostTold = 16;
+
+// Largest PDU from an agent.
+constexpr std::size_t kMaxReplyBytes = wire::kLeastMaxPduBytes;
+
+void set_option(int socket, int level, int option, int value) {
+  ::setsockopt(socket, level, option, &value, sizeof value);
+}
+
+void set_tcp_options(int socket) {
+  set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+  // Notices a vanished host within a minute; a busy agent is no failure.
+  set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, 30);
+  set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, 10);
+  set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, 3);
+  set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, 60'000);
+}
+
+}  // namespace
+
+Connection::Connection(asio::io_context& loop, Listener& listener)
+    : listener_(listener), socket_(loop), deadline_(loop), reader_(kMaxReplyBytes) {}
+
+void Connection::open(const Options& options, Reach reach) {
+  close();
+  endpoints_ = find_endpoints(options, reach);
+  next_endpoint_ = 0;
+  first_error_ = 0;
+  attempt_ends_ = steady_now() + options.connect_timeout;
+  if (options.has_local_endpoint() &&
+      (endpoints_.empty() || endpoints_.front().family() != AF_UNIX))
+    tell([&] { return "no agent's socket at " + options.socket_path; });
+  const int none = reach == Reach::Local ? -ENOENT : -EHOSTUNREACH;
+  try_next_endpoint(endpoints_.empty() ? none : 0);
+}
+
+void Connection::close() {
+  ++attempt_;
+  asio::error_code ignored;
+  deadline_.cancel();
+  socket_.close(ignored);
+  greeted_ = writing_ = is_end_expected_ = false;
+  outgoing_.clear();
+}
+
+// Tries the next endpoint after an error (0: none yet). Reports the first error at the end.
+void Connection::try_next_endpoint(int error) {
+  if (first_error_ == 0) first_error_ = error;
+  if (error != 0) tell_failure(pmtraceerrstr(error));
+  if (next_endpoint_ == endpoints_.size()) return give_up(first_error_);
+  // Each endpoint gets an equal share of the time left, so a silent one leaves time for the others.
+  ++attempt_;
+  reader_ = wire::FrameReader(kMaxReplyBytes);
+  deadline_.expires_after((attempt_ends_ - steady_now()) /
+                          static_cast<int>(endpoints_.size() - next_endpoint_));
+  deadline_.async_wait(while_forks_wait([this, attempt = attempt_](const asio::error_code& late) {
+    if (late || attempt != attempt_) return;
+    greeted_ ? fail(PMTRACE_ERR_TIMEOUT) : try_next_endpoint(PMTRACE_ERR_TIMEOUT);
+  }));
+  const Endpoint& endpoint = endpoints_[next_endpoint_++];
+  tell([&] { return "connecting to " + endpoint.name(); });
+
+  if (const int failed = open_socket(endpoint.family()); failed != 0)
+    return try_next_endpoint(failed);
+  socket_.async_connect(
+      {&endpoint.address, endpoint.length},
+      while_forks_wait([this, attempt = attempt_,
+                        is_local = endpoint.family() == AF_UNIX](const asio::error_code& refused) {
+        if (attempt != attempt_) return;
+        if (refused) return try_next_endpoint(-refused.value());
+        if (is_local && !has_trusted_peer(socket_.native_handle()))
+          return try_next_endpoint(-EPERM);
+        read();
+      }));
+}
+
+// Gives 0 or a negative error code.
+int Connection::open_socket(int family) {
+  asio::error_code failed;
+  socket_.close(failed);
+  // Asio would not set close-on-exec.
+  const int fd = ::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return -errno;
+  socket_.assign({family, 0}, fd, failed);
+  if (failed) {
+    ::close(fd);
+    return -failed.value();
+  }
+  if (family != AF_UNIX) set_tcp_options(fd);
+  return 0;
+}
+
+void Connection::read() {
+  socket_.async_wait(Socket::wait_read,
+                     while_forks_wait([this, attempt = attempt_](const asio::error_code& error) {
+                       if (attempt != attempt_) return;
+                       if (error) return fail(-error.value());
+                       // Not Asio's read: its end-of-file category may be destroyed before this
+                       // thread ends.
+                       const ssize_t got =
+                           ::recv(socket_.native_handle(), reader_.prepare(kReadBytes), kReadBytes,
+                                  MSG_DONTWAIT);
+                       if (got == 0) return fail(PMTRACE_ERR_IPC, "the agent hung up");
+                       if (got < 0 && errno != EAGAIN && errno != EINTR) return fail(-errno);
+                       reader_.commit(got > 0 ? static_cast<std::size_t>(got) : 0);
+                       if (take_pdus()) read();
+                     }));
+}
+
+// False if the connection is gone.
+bool Connection::take_pdus() {
+  const std::uint64_t attempt = attempt_;
+  wire::Frame pdu;
+  for (;;) {
+    switch (reader_.next(pdu)) {
+      case wire::FrameReader::Status::NeedMore:
+        return true;
+      case wire::FrameReader::Status::Malformed:
+        fail(PMTRACE_ERR_IPC);
+        return false;
+      case wire::FrameReader::Status::Frame:
+        diagnose_pdu("received", pdu);
+        const bool good = greeted_ ? listener_.on_pdu(pdu) : take_greeting(pdu);
+        if (attempt != attempt_) return false;
+        if (!good) {
+          fail(PMTRACE_ERR_IPC);
+          return false;
+        }
+    }
+  }
+}
+
+// The first PDU tells the agent's version, or why it refuses us.
+bool Connection::take_greeting(const wire::Frame& pdu) {
+  const auto code = wire::decode_ack(pdu.payload);
+  if (pdu.type != wire::PduType::Ack || !code) return false;
+  if (*code < 0) {
+    fail(*code);
+    return true;
+  }
+  greeted_ = true;
+  told_.clear();
+  listener_.on_greeting(static_cast<std::uint32_t>(*code));
+  return true;
+}
+
+void Connection::send(std::string_view out) {
+  outgoing_ += out;
+  if (!writing_) write();
+}
+
+void Connection::write() {
+  if (outgoing_.empty()) return;
+  leaving_.swap(outgoing_);
+  outgoing_.clear();
+  writing_ = true;
+  asio::async_write(
+      socket_, asio::buffer(leaving_),
+      while_forks_wait([this, attempt = attempt_](const asio::error_code& error, std::size_t) {
+        if (attempt != attempt_) return;
+        writing_ = false;
+        if (error) return fail(-error.value());
+        write();
+      }));
+}
+
+void Connection::fail(int error) { fail(error, pmtraceerrstr(error)); }
+
+void Connection::fail(int error, const char* reason) {
+  if (!greeted_)
+    tell_failure(reason);
+  else if (!is_end_expected_)
+    diagnose(PMTRACE_STATE_COMMS, [&] { return std::string("connection lost: ") + reason; });
+  give_up(error);
+}
+
+void Connection::give_up(int error) {
+  close();
+  listener_.on_failure(error);
+}
+
+// Prints a message about an attempt, once until there is a connection.
+template <typename MakeText>
+void Connection::tell(MakeText make_text) {
+  if (!has_state(PMTRACE_STATE_COMMS) || told_.size() == kMostTold) return;
+  std::string text = make_text();
+  if (std::find(told_.begin(), told_.end(), text) != told_.end()) return;
+  diagnose(PMTRACE_STATE_COMMS, [&] { return text; });
+  told_.push_back(std::move(text));
+}
+
+void Connection::tell_failure(const char* reason) {
+  if (next_endpoint_ == 0) return;  // no endpoint to try
+  tell([&] { return "no connection to " + endpoints_[next_endpoint_ - 1].name() + ": " + reason; });
+}
+
+}  // namespace pcp::trace::client

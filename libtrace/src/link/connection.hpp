@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// One agent connection after the other: tries the endpoints in turn, waits for the greeting, then
+// carries PDUs both ways. Does not interpret them, and does not retry by itself.
+//
+// Thread: the flusher's.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <asio/generic/stream_protocol.hpp>
+#include <asio/io_context.hpp>
+#include <asio/steady_timer.hpp>
+
+#include "base/clock.hpp"
+#include "link/endpoints.hpp"
+#include "link/sender.hpp"
+#include "wire/frame.hpp"
+
+namespace pcp::trace::client {
+
+class Connection final : public Transport {
+ public:
+  // Events for the owner, which may call the connection's functions inside.
+  class Listener {
+   public:
+    virtual void on_greeting(std::uint32_t version) = 0;
+    virtual bool on_pdu(const wire::Frame& pdu) = 0;  // false: malformed, hang up
+    // A negative error code. Comes once per open(), unless close() came first.
+    virtual void on_failure(int error) = 0;
+
+   protected:
+    ~Listener() = default;
+  };
+
+  Connection(asio::io_context& loop, Listener& listener);
+
+  void open(const Options& options, Reach reach);
+  void close();
+
+  // Sends `out` after everything sent before. Requires: after the greeting.
+  void send(std::string_view out) override;
+
+  // Both sides are ready: no deadline from now on. May be called again.
+  void establish() { deadline_.cancel(); }
+
+  // Ends the connection as after an I/O error.
+  void fail(int error);
+
+  // The agent is going to hang up: prints nothing then.
+  void expect_end() { is_end_expected_ = true; }
+
+ private:
+  using Socket = asio::generic::stream_protocol::socket;
+
+  void try_next_endpoint(int error);
+  void fail(int error, const char* reason);
+  void give_up(int error);
+  template <typename MakeText>
+  void tell(MakeText make_text);
+  void tell_failure(const char* reason);
+  int open_socket(int family);
+  void read();
+  bool take_pdus();
+  bool take_greeting(const wire::Frame& pdu);
+  void write();
+
+  Listener& listener_;
+  Socket socket_;
+  asio::steady_timer deadline_;  // of the endpoint being tried
+  Instant attempt_ends_;         // for all endpoints together
+  std::uint64_t attempt_ = 0;    // handlers of earlier attempts are ignored
+
+  std::vector<Endpoint> endpoints_;
+  std::size_t next_endpoint_ = 0;
+  int first_error_ = 0;
+  bool greeted_ = false;
+  bool is_end_expected_ = false;
+  std::vector<std::string> told_;  // printed since the last connection
+
+  wire::FrameReader reader_;
+  std::string outgoing_;  // to be written next
+  std::string leaving_;   // being written
+  bool writing_ = false;
+};
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "link/options.hpp"
+
+#include <fcntl.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <climits>
+#include <limits>
+#include <optional>
+#include <string_view>
+
+#include "harmless/state.hpp"
+#include "harmless/texts.hpp"
+#include "tags/label_set_limit.hpp"
+#include "wire/capture_filter.hpp"
+#include "wire/label_name.hpp"
+
+namespace pcp::trace::client {
+namespace {
+
+using std::chrono::nanoseconds;
+
+// A longer timeout is a typing error, and larger numbers could overflow later.
+constexpr double kMaxSeconds = 86'400;
+
+// An agent takes 16 KiB of names and labels, 64 KiB with the rest of the PDU. It shows less of
+// each.
+constexpr std::size_t kMaxNameBytes = 1024;
+constexpr std::size_t kMaxLabelBytes = 12 * 1024;
+constexpr std::size_t kBytesBesideLabel = 8;
+
+// The directory is searched in this much of pcp.conf.
+constexpr std::size_t kMaxConfigurationBytes = 1 << 20;
+
+std::optional<nanoseconds> parse_seconds(std::string_view text) {
+  // In C's locale, whatever the program's is. Not std::from_chars, which needs libm.
+  static const locale_t c_locale = ::newlocale(LC_NUMERIC_MASK, "C", nullptr);
+  const std::string copy(text);
+  char* end = nullptr;
+  const double seconds = ::strtod_l(copy.c_str(), &end, c_locale);
+  if (copy.empty() || *end != '\0') return {};
+  if (!(seconds > 0) || seconds > kMaxSeconds) return {};
+  return nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
+}
+
+std::optional<std::uint32_t> parse_number(std::string_view text, std::uint32_t least,
+                                          std::uint32_t most) {
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < least || number > most)
+    return {};
+  return number;
+}
+
+template <typename Visit>
+void for_each_part(std::string_view text, char separator, Visit visit) {
+  for (;;) {
+    const std::size_t end = text.find(separator);
+    visit(text.substr(0, end));
+    if (end == text.npos) return;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::optional<std::vector<nanoseconds>> parse_delays(std::string_view text) {
+  std::vector<nanoseconds> delays;
+  bool good = true;
+  for_each_part(text, ',', [&](std::string_view part) {
+    const auto delay = parse_seconds(part);
+    if (delay) delays.push_back(*delay);
+    good = good && delay;
+  });
+  if (!good) return {};
+  return delays;
+}
+
+std::optional<std::pair<std::string, std::string>> parse_label(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  const std::string_view name = text.substr(0, equals);
+  if (equals == text.npos || !is_label_name(name) || is_reserved_label(name)) return {};
+  return std::pair{std::string(name), std::string(text.substr(equals + 1))};
+}
+
+// Labels this process with its rank in a job, from the first starter's variable that is set.
+void add_rank(Options& options, const Environment& environment) {
+  constexpr std::string_view kRank = "rank";
+  for (const auto& label : options.labels)
+    if (label.first == kRank) return;
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+    const char* text = environment(name);
+    if (text == nullptr) continue;
+    if (const auto rank = parse_number(text, 0, std::numeric_limits<std::uint32_t>::max()))
+      options.labels.emplace_back(kRank, std::to_string(*rank));
+    return;
+  }
+}
+
+// An agent hangs up on a process with longer names or labels.
+void cut_to_what_agents_take(Options& options, const char* name_of_service,
+                             const std::function<void(const std::string&)>& complain) {
+  const auto bytes_of = [](std::size_t most) { return std::to_string(most) + " bytes"; };
+  options.process = cut_text(options.process, kMaxNameBytes);
+  if (options.service.size() > kMaxNameBytes) {
+    options.service = cut_text(options.service, kMaxNameBytes);
+    complain(std::string(name_of_service) + " is cut after " + bytes_of(kMaxNameBytes));
+  }
+  std::vector<std::pair<std::string, std::string>> kept;
+  std::size_t room = kMaxLabelBytes;
+  for (auto& label : options.labels) {
+    const std::size_t bytes = label.first.size() + label.second.size() + kBytesBesideLabel;
+    if (bytes > room) continue;
+    room -= bytes;
+    kept.push_back(std::move(label));
+  }
+  if (kept.size() < options.labels.size())
+    complain("PCP_TRACE_LABELS has too much: labels beyond " + bytes_of(kMaxLabelBytes) +
+             " are left out");
+  options.labels = std::move(kept);
+}
+
+// The path stays valid if the program changes directory. Unchanged if getcwd() fails.
+std::string absolute(std::string_view path) {
+  std::array<char, PATH_MAX> directory;
+  if (path.starts_with('/') || ::getcwd(directory.data(), directory.size()) == nullptr)
+    return std::string(path);
+  return std::string(directory.data()) + '/' + std::string(path);
+}
+
+// Takes one word of PCP_TRACE_DEBUG. False if unknown.
+bool take_debug(Options& options, std::string_view word) {
+  constexpr std::string_view kFile = "file=";
+  if (word.starts_with(kFile) && word != kFile) {
+    options.debug_file = absolute(word.substr(kFile.size()));
+    return true;
+  }
+  constexpr std::pair<std::string_view, int> kWords[] = {{"api", PMTRACE_STATE_API},
+                                                         {"comms", PMTRACE_STATE_COMMS},
+                                                         {"pdu", PMTRACE_STATE_PDU},
+                                                         {"pdubuf", PMTRACE_STATE_PDUBUF},
+                                                         {"all", kDiagnosticFlags}};
+  for (const auto& [name, flags] : kWords) {
+    if (word != name) continue;
+    options.debug_flags |= flags;
+    return true;
+  }
+  return false;
+}
+
+// The whole file; empty if unreadable. O_CLOEXEC: programs started meanwhile do not inherit it.
+std::string text_of(const char* path) {
+  std::string text;
+  const int fd = ::open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return text;
+  std::array<char, 4096> part;
+  ssize_t got;
+  while (text.size() < kMaxConfigurationBytes &&
+         ((got = ::read(fd, part.data(), part.size())) > 0 || (got < 0 && errno == EINTR)))
+    text.append(part.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
+  ::close(fd);
+  return text;
+}
+
+// One of PCP's directories: from the environment, else from pcp.conf.
+std::string pcps_directory(const Environment& environment, const char* name, const char* usual) {
+  if (const char* directory = environment(name)) return directory;
+  const char* path = environment("PCP_CONF");
+  const std::string key = std::string(name) + '=';
+  std::string directory;
+  for_each_part(text_of(path != nullptr ? path : "/etc/pcp.conf"), '\n',
+                [&](std::string_view line) {
+                  if (directory.empty() && line.starts_with(key))
+                    directory = line.substr(key.size());
+                });
+  return directory.empty() ? usual : directory;
+}
+
+}  // namespace
+
+const char* pcp_trace_default_service = nullptr;
+
+Options read_options(const Environment& environment,
+                     const std::function<void(const std::string&)>& complain) {
+  Options options;
+  using namespace std::chrono_literals;
+  options.reconnect_delays = {5s, 10s, 20s, 40s, 80s};
+  options.process = program_invocation_short_name;
+  options.service = pcp_trace_default_service != nullptr ? pcp_trace_default_service
+                                                         : program_invocation_short_name;
+
+  const auto ignore = [&](const char* name, std::string_view text, const char* valid) {
+    complain(std::string(name) + "=\"" + std::string(text) + "\" ignored: expected " + valid);
+  };
+  // Sets `target` if the variable is set and `parse` accepts it.
+  const auto take = [&](const char* name, auto parse, auto& target, const char* valid) {
+    const char* text = environment(name);
+    if (text == nullptr) return false;
+    if (auto value = parse(std::string_view(text))) {
+      target = static_cast<std::remove_reference_t<decltype(target)>>(*std::move(value));
+      return true;
+    }
+    ignore(name, text, valid);
+    return false;
+  };
+  const auto number = [](std::uint32_t least, std::uint32_t most) {
+    return [=](std::string_view text) { return parse_number(text, least, most); };
+  };
+  const auto non_empty = [](std::string_view text) -> std::optional<std::string> {
+    if (text.empty()) return {};
+    return std::string(text);
+  };
+  // The kernel's limit for a socket's path.
+  const auto path = [](std::string_view text) -> std::optional<std::string> {
+    if (text.empty() || text.size() >= sizeof(sockaddr_un::sun_path)) return {};
+    return std::string(text);
+  };
+
+  constexpr const char* kSeconds = "a number of seconds, more than 0 and at most 86400";
+  take("PCP_TRACE_TIMEOUT", parse_seconds, options.connect_timeout, kSeconds);
+  take("PCP_TRACE_REQTIMEOUT", parse_seconds, options.request_timeout, kSeconds);
+  take("PCP_TRACE_RECONNECT", parse_delays, options.reconnect_delays,
+       "seconds, separated by commas, such as 5,10,20");
+  const bool has_host = take("PCP_TRACE_HOST", non_empty, options.host, "the name of a host");
+  const bool has_port =
+      take("PCP_TRACE_PORT", number(1, 65535), options.port, "a port number from 1 to 65535");
+  options.tcp_only = has_host || has_port;
+  std::uint32_t flush_ms = 100;
+  take("PCP_TRACE_FLUSH", number(1, 60'000), flush_ms, "milliseconds from 1 to 60000");
+  options.flush_interval = std::chrono::milliseconds(flush_ms);
+  take("PCP_TRACE_QUEUE", number(2, 1 << 20), options.queue_capacity,
+       "a number of records from 2 to 1048576");
+  std::uint32_t checked_only = 0;  // already in use: label_set_limit()
+  take("PCP_TRACE_MAX_LABEL_SETS", parse_label_set_limit, checked_only,
+       "a number from 0 to 100000");
+  const bool has_service = take("PCP_TRACE_SERVICE", non_empty, options.service, "a name");
+  if (const char* const labels = environment("PCP_TRACE_LABELS"))
+    for_each_part(labels, ',', [&](std::string_view part) {
+      if (auto label = parse_label(part))
+        options.labels.push_back(*std::move(label));
+      else
+        ignore("PCP_TRACE_LABELS", part,
+               "name=value with a name of letters, digits and '_' that is none of PCP's own");
+    });
+  add_rank(options, environment);
+  cut_to_what_agents_take(options, has_service ? "PCP_TRACE_SERVICE" : "the program's name",
+                          complain);
+  if (const char* const name = mmv_name.load(std::memory_order_acquire)) options.mmv = name;
+  const auto mmv = [](std::string_view text) -> std::optional<std::string> {
+    if (!is_mmv_name(text)) return {};
+    return std::string(text);
+  };
+  if (options.mmv.empty())
+    take("PCP_TRACE_MMV", mmv, options.mmv, "a letter, then letters, digits and '_'");
+  if (!options.mmv.empty())
+    options.mmv_directory = pcps_directory(environment, "PCP_TMP_DIR", "/var/lib/pcp/tmp") + "/mmv";
+  options.no_agent = environment("PCP_TRACE_NOAGENT") != nullptr;
+  options.mmv_only = options.no_agent && !options.mmv.empty();
+  if (options.mmv_only) options.no_agent = false;
+  const auto always = [](std::string_view text) -> std::optional<bool> {
+    if (text != "always") return {};
+    return true;
+  };
+  take("PCP_TRACE_IDS", always, options.always_ids, "always");
+  const auto on_or_off = [](std::string_view text) -> std::optional<bool> {
+    if (text != "on" && text != "off") return {};
+    return text == "on";
+  };
+  take("PCP_TRACE_NOTES", on_or_off, options.notes, "on or off");
+  if (const char* const capture = environment("PCP_TRACE_CAPTURE")) {
+    if (const auto filter = wire::parse_capture_filter(capture))
+      options.capture = wire::text_of(*filter);
+    else
+      ignore("PCP_TRACE_CAPTURE", capture, ("a filter; " + filter.error().message).c_str());
+  }
+  for (const auto& [name, text] : {std::pair("TRACEPARENT", &options.traceparent),
+                                   std::pair("TRACESTATE", &options.tracestate)})
+    if (const char* const header = environment(name)) *text = header;
+  if (const char* const debug = environment("PCP_TRACE_DEBUG"))
+    for_each_part(debug, ',', [&](std::string_view part) {
+      if (!take_debug(options, part))
+        ignore("PCP_TRACE_DEBUG", part, "api, comms, pdu, pdubuf, all or file=PATH");
+    });
+  if (!options.debug_file.empty() && options.debug_flags == 0)
+    complain("PCP_TRACE_DEBUG names a file, but nothing to print: add api or comms");
+
+  options.socket_only =
+      take("PCP_TRACE_SOCKET", path, options.socket_path, "the path of a Unix socket");
+  if (!options.socket_only)  // no socket if the path would be too long
+    options.socket_path =
+        path(pcps_directory(environment, "PCP_RUN_DIR", "/run/pcp") + '/' + kSocketFile)
+            .value_or("");
+  return options;
+}
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The flusher's news for callers: how the first connection attempt ended, and whether
+// their records were acknowledged. The flusher writes, any thread reads.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include "base/clock.hpp"
+#include "base/mutex.hpp"
+
+namespace pcp::trace::client {
+
+class Deliveries {
+ public:
+  // The outcome of the first connection; until then the last attempt's error.
+  static constexpr int kUnknown = 1;  // no attempt has ended yet
+  int first_connection() const { return first_connection_.load(std::memory_order_relaxed); }
+
+  // Waits for the end of the first attempt and gives its outcome. After the timeout:
+  // PMTRACE_ERR_TIMEOUT, also for later callers until the attempt ends.
+  int wait_for_first_attempt(std::chrono::nanoseconds timeout);
+
+  // The result of a call by name. The first call waits for the first attempt. Later calls give the
+  // last attempt's outcome until a connection was made; 0 if `is_async`.
+  int report(bool is_async, std::chrono::nanoseconds timeout);
+
+  // Marks a thread that waits for a delivery, or is about to request one.
+  class Waiter {
+   public:
+    explicit Waiter(Deliveries& deliveries) : deliveries_(deliveries) {
+      deliveries_.waiters_.fetch_add(1);
+    }
+    ~Waiter() { deliveries_.waiters_.fetch_sub(1); }
+    Waiter(const Waiter&) = delete;
+    Waiter& operator=(const Waiter&) = delete;
+
+   private:
+    Deliveries& deliveries_;
+  };
+
+  // Requests delivery of all earlier records. Gives a ticket that the flusher settles; the caller
+  // must wake the flusher.
+  std::uint64_t request_delivery() {
+    return requested_.fetch_add(1, std::memory_order_release) + 1;
+  }
+
+  // The process ends: this thread has recorded its last. Thread: any.
+  void say_end() { is_ending_.store(true, std::memory_order_release); }
+
+  // Progress: the timeout restarts after each delivery.
+  enum class Patience { Fixed, Progress };
+
+  // Waits until the ticket is settled. True if everything it covers has certainly arrived. `pause`
+  // waits for a change until the given time at most, and gives false after that time. A caller that
+  // may not lock supplies its own `pause`.
+  template <typename Pause>
+  bool await(std::uint64_t ticket, std::chrono::nanoseconds timeout, Patience patience,
+             Pause pause) {
+    Instant deadline = steady_now() + timeout;
+    while (!is_settled(ticket)) {
+      if (pause(deadline) && steady_now() < deadline) continue;  // much may happen in vain
+      if (is_settled(ticket)) break;
+      const Instant later = instant_at(last_progress_ns_.load(std::memory_order_relaxed)) + timeout;
+      if (patience == Patience::Fixed || later <= deadline) return false;
+      deadline = later;
+    }
+    return failed_.load(std::memory_order_relaxed) < ticket;
+  }
+
+  // The same, with a `pause` that sleeps until a ticket is settled.
+  bool await(std::uint64_t ticket, std::chrono::nanoseconds timeout, Patience patience);
+
+  // Thread below: the flusher's.
+  void attempt_ended(int error);  // 0: connected
+  void made_progress() { last_progress_ns_.store(now_ns(), std::memory_order_relaxed); }
+
+  // seq_cst: a later waiter must see that no flusher runs.
+  bool has_waiters() const { return waiters_.load() > 0; }
+
+  bool is_ending() const { return is_ending_.load(std::memory_order_acquire); }
+
+  // The last ticket given out, and the last one settled. A ticket fails if an earlier record is not
+  // certain to have arrived.
+  std::uint64_t requested() const { return requested_.load(std::memory_order_acquire); }
+  std::uint64_t settled() const { return settled_.load(std::memory_order_acquire); }
+  bool is_settled(std::uint64_t ticket) const { return settled() >= ticket; }
+  void settle(std::uint64_t ticket, bool delivered);
+
+ private:
+  void set_first_connection(int outcome) TRACE_REQUIRES(mutex_) {
+    first_connection_.store(outcome, std::memory_order_relaxed);
+  }
+
+  std::atomic<int> first_connection_{kUnknown};  // see set_first_connection()
+  std::atomic<bool> reported_{false};            // orders nothing else
+  std::atomic<std::uint64_t> requested_{
+      0};                               // released by request_delivery(), acquired by requested()
+  std::atomic<bool> is_ending_{false};  // released by say_end(), acquired by is_ending()
+  std::atomic<std::uint64_t> settled_{0};  // released by settle(), acquired by is_settled()
+  std::atomic<std::uint64_t> failed_{0};   // the last ticket that failed; written before settled_
+  std::atomic<std::uint64_t> last_progress_ns_{0};  // orders nothing else
+
+  // Written by Waiter, read by has_waiters(); sequentially consistent.
+  std::atomic<int> waiters_{0};
+
+  // Guards the step from a check of the above to the wait for a change.
+  Mutex mutex_;
+  Condition changed_;
+};
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Bookkeeping of captures. Per capture: how many spans there were, and why the agent does not get
+// some. Per published set: which capture each place stood for, since spans of older sets may still
+// be queued.
+//
+// Thread: the flusher's.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "spans/captured_span.hpp"
+#include "spans/captures.hpp"
+#include "wire/events.hpp"
+
+namespace pcp::trace::client {
+
+class CaptureBooks {
+ public:
+  explicit CaptureBooks(Captures& captures) : captures_(captures) {}
+
+  // The id of PCP_TRACE_CAPTURE's capture until an agent gives its own.
+  static constexpr std::uint64_t kFromStart = UINT64_MAX;
+
+  // Notes a published set. A set that is repeated on another connection extends the last one over
+  // several epochs.
+  struct Set {
+    CaptureSet::Epoch first;
+    CaptureSet::Epoch last;
+    std::uint64_t control;  // the agent's number
+    std::array<std::uint64_t, wire::kMaxCaptures> ids;
+  };
+  void note(const CaptureSet& set);
+
+  // The set that a span is of; null: dropped since.
+  const Set* set_of(const CapturedSpan& span) const;
+
+  // Opens an account for this capture, if there is none.
+  void open(std::uint64_t id);
+  bool has(std::uint64_t id) const;
+
+  // Closes all accounts but those of this set's captures; null: closes all.
+  void keep_only(const CaptureSet* set);
+
+  // Closes all accounts and forgets the sets, too: later spans of these sets belong to another
+  // agent, whose ids are unrelated.
+  void forget_all();
+
+  // The capture of PCP_TRACE_CAPTURE gets this id from the agent.
+  void adopt_start(const wire::Capture& capture, std::uint64_t control);
+  void forget_start();
+
+  // True if the published set has this capture at this place.
+  bool is_same(std::size_t place, std::uint64_t id) const;
+
+  enum class Outcome { Sent, OverLimit, WaitedTooLong, Away };
+  void count(const CapturedSpan& span, Outcome outcome);
+
+  // The agent took all counts that it was told.
+  void note_taken();
+
+  // The agent has perhaps not taken the last told counts, nor these spans: they count as missed,
+  // and the counts are told again.
+  using Numbers = std::array<std::uint64_t, wire::kMaxCaptures>;  // by place
+  void note_lost(std::uint64_t control, const Numbers& spans);
+
+  // The agent forgot this process: its counts begin at zero again.
+  void note_forgotten();
+
+  // Adds the counts of sets that no thread looks at any more.
+  void retire();
+
+  // Appends the counts that changed since the last call.
+  void tell(std::vector<wire::CaptureCount>& counts);
+
+ private:
+  struct Account {
+    std::uint64_t id = 0;
+    std::uint64_t captured = 0;
+    std::uint64_t missed_full = 0;  // of retired sets, also the next
+    std::uint64_t missed_limit = 0;
+    std::uint64_t missed_waiting = 0;
+    std::uint64_t missed_away = 0;
+    wire::CaptureCount told{};
+    wire::CaptureCount taken{};
+    wire::CaptureCount forgotten{};  // taken, but forgotten by the agent since
+  };
+
+  Account* find(std::uint64_t id);
+  std::uint64_t id_of(const CaptureSet::Asked& asked) const;
+  wire::CaptureCount count_of(const Account& account) const;
+
+  Captures& captures_;
+  std::vector<Account> accounts_;
+  std::deque<Set> sets_;                 // the last one is current
+  std::uint64_t start_id_ = kFromStart;  // current id for kFromStart
+};
+
+}  // namespace pcp::trace::client

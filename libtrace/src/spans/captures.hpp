@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The captures in progress: the transactions and events that somebody asked the agent to show one
+// by one. The flusher publishes a set of filters, each at its own place (bit). Threads look at the
+// set while the state flag kCapturing is set.
+//
+// A set never changes. A new set replaces it, and the old set is freed when no thread looks at it
+// any more. Each set has an epoch. A place's bit from an earlier epoch is still valid if that place
+// held the same filter then.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "harmless/state.hpp"
+#include "spans/span_limit.hpp"
+#include "tags/tag_registry.hpp"
+#include "wire/capture_filter.hpp"
+
+namespace pcp::trace::client {
+
+// Bits of places.
+using Places = std::uint32_t;
+
+template <typename Visit>
+void for_each_place(Places places, Visit visit) {
+  for (; places != 0; places &= places - 1) visit(static_cast<std::size_t>(__builtin_ctz(places)));
+}
+
+// Built by the flusher; then any thread may read.
+class CaptureSet {
+ public:
+  using Epoch = std::uint32_t;
+
+  // An empty set. Every set of this process and of the processes it was forked from has a different
+  // epoch.
+  explicit CaptureSet(std::uint64_t control);
+
+  // `since`: the first epoch with this filter; 0: this set's. Requires: the place is free.
+  void add(const wire::Capture& capture, const wire::CaptureFilter& filter,
+           std::uint32_t most_a_second, Epoch since);
+
+  Epoch epoch() const { return epoch_; }
+  std::uint64_t control() const { return control_; }  // the agent's number
+  Places places() const { return places_; }
+
+  struct Asked {
+    std::uint64_t id = 0;
+    Epoch since = 0;
+    wire::CaptureFilter filter;
+    std::uint64_t share = 0;  // of trace ids, in parts of 2^56
+    mutable SpanLimit limit;
+    // Spans that did not get into the queue. Any thread counts. Complete once no thread looks at
+    // the set: ~Look() releases, retire() acquires.
+    mutable std::atomic<std::uint64_t> missed_full{0};
+    mutable std::atomic<std::uint64_t> missed_limit{0};
+  };
+  const Asked& at(std::size_t place) const { return asked_[place]; }
+
+  // Filters bits that were set in `epoch` (its low 16 bits): those that mean the same filter now.
+  Places still_asked(Places places, std::uint16_t epoch) const {
+    places &= places_;
+    const bool are_of_this = static_cast<std::uint16_t>(epoch_) == epoch;
+    return places == 0 || are_of_this ? places : asked_since(places, epoch);
+  }
+
+  // The places whose filter matches this tag. Cached in the tag.
+  Places matching(const Tag& tag) const {
+    const std::uint64_t known = tag.captured_by.load(std::memory_order_relaxed);
+    return known >> 32 == epoch_ ? static_cast<Places>(known) : look_up(tag);
+  }
+
+  // The given places that capture this top transaction now; misses are counted. Places over
+  // their limit are added to `over_limit`. A place that already is in `over_limit` admits nothing.
+  Places admit(Places places, std::uint64_t trace_low, Places& over_limit) const;
+
+  // Places with slower=: they keep a whole tree or nothing, decided when its top ends. No limit
+  // applies before that.
+  Places slow() const { return slow_; }
+  bool is_slow(std::size_t place, std::uint64_t duration_ns) const {
+    return duration_ns >= asked_[place].filter.slower_ns;
+  }
+
+  // Counts one span or event against each place's limit, except places with slower=.
+  void count(Places places, std::uint64_t now_ns) const;
+  void miss_for_want_of_room(Places places, std::uint64_t spans = 1) const;
+
+  // The places whose filter wants events of this kind.
+  Places wanting(wire::SpanKind kind) const;
+
+ private:
+  Places asked_since(Places places, std::uint16_t epoch) const;
+  Places look_up(const Tag& tag) const;
+
+  const Epoch epoch_;
+  const std::uint64_t control_;
+  Places places_ = 0;
+  Places slow_ = 0;
+  Places points_ = 0;
+  Places observations_ = 0;
+  Places counters_ = 0;
+  std::array<Asked, wire::kMaxCaptures> asked_;
+};
+
+// Counts when a thread begins and ends a look at the sets. Odd: the thread is looking. A begin is
+// sequentially consistent with publish(), an end is released for retire().
+using LooksAtCaptures = std::atomic<std::uint64_t>;
+
+class Captures {
+ public:
+  // Thread: the flusher's. Publishes a set; null: nothing is captured. The previous set is kept
+  // until each of these threads that is looking now has stopped.
+  void publish(std::unique_ptr<const CaptureSet> set,
+               const std::vector<const LooksAtCaptures*>& threads);
+  const CaptureSet* published() const { return owned_.get(); }
+
+  // The published set does not match this tag; cached by the tag's last traced begin. Thread: any.
+  bool leave_out(const Tag& tag) const {
+    return tag.captured_by.load(std::memory_order_relaxed) ==
+           std::uint64_t{epoch_.load(std::memory_order_relaxed)} << 32;
+  }
+
+  // retire() and for_each() skip all earlier sets from now on. Thread: the flusher's, also below.
+  void forget_before() {
+    for (Before& before : before_) before.is_forgotten = true;
+  }
+
+  // Visits, for the last time, and frees each earlier set that no thread looks at any more.
+  template <typename Visit>
+  void retire(Visit visit) {
+    std::erase_if(before_, [&](Before& before) {
+      std::erase_if(before.looking,
+                    [](const Looking& each) { return each.looks->load() != each.then; });
+      if (before.looking.empty() && !before.is_forgotten) visit(*before.set);
+      return before.looking.empty();
+    });
+  }
+
+  // Visits the earlier sets not retired yet, and the published one.
+  template <typename Visit>
+  void for_each(Visit visit) const {
+    for (const Before& before : before_)
+      if (!before.is_forgotten) visit(*before.set);
+    if (owned_ != nullptr) visit(*owned_);
+  }
+
+  // Access to the published set while this object lives; may be empty.
+  class Look {
+   public:
+    // Both sides write and then read, with seq_cst: either this thread sees the new set, or
+    // publish() sees that this thread is looking.
+    Look(const Captures& captures, LooksAtCaptures& looks)
+        : looks_(looks), now_(looks.load(std::memory_order_relaxed) + 1) {
+      looks_.exchange(now_);
+      set_ = captures.current_.load();
+    }
+    ~Look() { looks_.store(now_ + 1, std::memory_order_release); }
+    Look(const Look&) = delete;
+    Look& operator=(const Look&) = delete;
+
+    explicit operator bool() const { return set_ != nullptr; }
+    const CaptureSet* operator->() const { return set_; }
+    const CaptureSet& operator*() const { return *set_; }
+
+   private:
+    LooksAtCaptures& looks_;
+    const std::uint64_t now_;
+    const CaptureSet* set_;
+  };
+
+ private:
+  struct Looking {
+    const LooksAtCaptures* looks;
+    std::uint64_t then;
+  };
+  struct Before {
+    std::unique_ptr<const CaptureSet> set;
+    std::vector<Looking> looking;
+    bool is_forgotten = false;
+  };
+
+  // Written by publish() and read by Look, with the looks between: sequentially consistent.
+  std::atomic<const CaptureSet*> current_{nullptr};
+  std::atomic<CaptureSet::Epoch> epoch_{0};  // of the last set; orders nothing else
+  std::unique_ptr<const CaptureSet> owned_;
+  std::vector<Before> before_;
+};
+
+}  // namespace pcp::trace::client

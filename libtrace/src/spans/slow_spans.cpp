@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "spans/slow_spans.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/clock.hpp"
+
+namespace pcp::trace::client {
+namespace {
+
+constexpr std::uint64_t kLookEveryNs = 1'000'000'000;
+
+// So long a trace has one fate.
+constexpr std::uint64_t kSameFateNs = 10'000'000'000;
+
+// Takes these places out of a span. A span without places is empty then.
+void hand_out(CapturedSpan& span, Places places, SlowSpans::Outcome outcome,
+              SlowSpans::Decisions& decisions) {
+  const Places left = span.places() & ~places;
+  places &= span.places();
+  if (places == 0) return;
+  CapturedSpan part = left == 0 ? std::exchange(span, {}) : copy_of(span);
+  part.context.set_places(places);
+  span.context.set_places(left);
+  decisions.push_back({std::move(part), outcome});
+}
+
+}  // namespace
+
+// Drops places that nobody asks for any more. Gives those for which the rest waits.
+Places SlowSpans::keep_what_waits(SpanPool::Index& list, const CaptureSet* set) {
+  Places all = 0;
+  list = share().filter(list, [&](CapturedSpan& span) {
+    if (set == nullptr) return false;
+    const auto epoch = static_cast<std::uint16_t>(span.epoch);
+    span.context.set_places(set->slow() & set->still_asked(span.places(), epoch));
+    span.epoch = set->epoch();
+    all |= span.places();
+    return span.places() != 0;
+  });
+  return all;
+}
+
+void SlowSpans::Fates::add(const Fates* more) {
+  if (more == nullptr) return;
+  kept |= more->kept;
+  over_limit |= more->over_limit;
+  waited |= more->waited;
+  fast |= more->fast;
+}
+
+void SlowSpans::settle(SpanPool::Index list, const CaptureSet* set, std::uint64_t now_ns,
+                       Decisions& decisions) {
+  const SpanPool::Facts facts = pool_.facts(list);
+  const std::uint64_t trace = pool_.first(list).context.trace_low;
+  const std::uint64_t parent = pool_.first(list).around();
+  hand_out(pool_.first(list), facts.at_once, Outcome::Sent, decisions);
+  const Places waits = keep_what_waits(list, set);
+  const auto take_out_slow = [&](Places slow) {
+    const Fates fates = decide(slow & waits, facts.is_torn, trace, *set, now_ns);
+    take_out(list, fates, *set, now_ns, decisions);
+    return fates;
+  };
+  if (list != 0 && facts.slow != 0) {
+    const Fates fates = take_out_slow(facts.slow);
+    if (facts.self != 0) ended_.find_or_make(facts.self).add(&fates);
+  }
+  for (TreeRef around = facts.around; list != 0 && around != 0;) {
+    const SlowTrees::Outcome outcome = trees_.outcome(around);
+    if (outcome.is_open) {
+      if (trees_.wait(around, list, facts.is_torn, false, now_ns)) return;
+    } else if (outcome.is_known) {
+      take_out_slow(outcome.slow);
+      around = outcome.around;
+    } else {
+      Fates fates;
+      fates.add(ended_.find(around));
+      if (parent != 0) fates.add(ended_.find(parent));
+      take_out(list, fates, *set, now_ns, decisions);
+      if (list == 0 || parent == 0) break;
+      orphaned_ += pool_.size(list);
+      Orphans& waiting = orphans_.try_emplace(parent, Orphans{0, now_ns}).first->second;
+      waiting.list = pool_.join(list, waiting.list);
+      if (orphaned_ > kMostOrphans) {
+        std::uint64_t oldest = now_ns;
+        for (const auto& [id, each] : orphans_) oldest = std::min(oldest, each.since_ns);
+        give_up_orphans(oldest + (now_ns - oldest) / 4, set, decisions);
+      }
+      return;
+    }
+  }
+  if (list != 0) take_out(list, {.fast = waits}, *set, now_ns, decisions);
+}
+
+SlowSpans::Fates SlowSpans::decide(Places slow, bool is_torn, std::uint64_t trace,
+                                   const CaptureSet& set, std::uint64_t now_ns) {
+  Fates fates;
+  if (slow == 0) return fates;
+  if (is_torn) return {.waited = slow};
+  Fates& known = traces_.find_or_make(trace);
+  if (now_ns - known.since_ns > kSameFateNs) known = {.since_ns = now_ns};
+  for_each_place(slow, [&](std::size_t place) {
+    const Places bit = Places{1} << place;
+    const CaptureSet::Asked& asked = set.at(place);
+    const bool is_taken =
+        (known.kept & bit) != 0
+            ? asked.limit.admits_the_rest(now_ns)
+            : (known.over_limit & bit) == 0 &&
+                  asked.limit.admits(asked.share, trace, now_ns) == SpanLimit::Answer::Taken;
+    (is_taken ? fates.kept : fates.over_limit) |= bit;
+  });
+  known.kept = (known.kept | fates.kept) & ~fates.over_limit;
+  known.over_limit |= fates.over_limit;
+  return fates;
+}
+
+// Takes out what is decided, and its orphans.
+void SlowSpans::take_out(SpanPool::Index& list, const Fates& fates, const CaptureSet& set,
+                         std::uint64_t now_ns, Decisions& decisions) {
+  if (fates.all() == 0) return;
+  std::vector<std::pair<std::uint64_t, Orphans>> orphans;
+  const auto hand_out_decided = [&](CapturedSpan& span) {
+    const Places decided = span.places() & fates.all();
+    for_each_place(decided & fates.kept,
+                   [&](std::size_t place) { set.at(place).limit.count(now_ns); });
+    if (decided != 0 && !wire::is_event(span.kind)) {
+      ended_.find_or_make(span.context.own).add(&fates);
+      if (const auto found = orphans_.extract(span.context.own)) {
+        orphaned_ -= pool_.size(found.mapped().list);
+        orphans.emplace_back(found.key(), found.mapped());
+      }
+    }
+    hand_out(span, fates.kept, Outcome::Sent, decisions);
+    hand_out(span, fates.over_limit, Outcome::OverLimit, decisions);
+    hand_out(span, fates.waited, Outcome::WaitedTooLong, decisions);
+    span.context.set_places(span.places() & ~fates.fast);
+    return span.places() != 0;
+  };
+  list = share().filter(list, hand_out_decided);
+  for (std::size_t i = 0; i < orphans.size(); ++i) {  // it may get longer
+    auto [parent, waiting] = orphans[i];
+    keep_what_waits(waiting.list, &set);
+    waiting.list = share().filter(waiting.list, hand_out_decided);
+    if (waiting.list == 0) continue;
+    orphaned_ += pool_.size(waiting.list);
+    orphans_[parent] = waiting;
+  }
+}
+
+// Kept if something around that has ended was slow.
+void SlowSpans::give_up(SpanPool::Index list, TreeRef around, const CaptureSet* set,
+                        std::uint64_t now_ns, Decisions& decisions) {
+  const Places waits = keep_what_waits(list, set);
+  if (list == 0) return;
+  const std::uint64_t trace = pool_.first(list).context.trace_low;
+  for (SlowTrees::Outcome outcome; around != 0; around = outcome.around) {
+    outcome = trees_.outcome(around);
+    Fates fates = decide(outcome.slow & waits, false, trace, *set, now_ns);
+    fates.add(ended_.find(around));
+    take_out(list, fates, *set, now_ns, decisions);
+    if (!outcome.is_known) break;
+  }
+  take_out(list, {.waited = waits}, *set, now_ns, decisions);
+  share().give_back(list);
+}
+
+// The rest of such a tree is given up, too, if it is slow: it is torn.
+void SlowSpans::give_up_old(std::uint32_t entries, std::uint64_t until, const CaptureSet* set,
+                            Decisions& decisions) {
+  const std::uint64_t now = now_ns();
+  trees_.take_old(entries, until, [&](SpanPool::Index list, TreeRef around) {
+    give_up(list, around, set, now, decisions);
+  });
+  give_up_orphans(until, set, decisions);
+}
+
+void SlowSpans::give_up_orphans(std::uint64_t until, const CaptureSet* set, Decisions& decisions) {
+  std::vector<SpanPool::Index> old;
+  std::erase_if(orphans_, [&](const auto& each) {
+    const bool is_old = each.second.since_ns <= until;
+    if (is_old) old.push_back(each.second.list);
+    return is_old;
+  });
+  for (const SpanPool::Index list : old) {
+    orphaned_ -= pool_.size(list);
+    give_up(list, 0, set, now_ns(), decisions);
+  }
+}
+
+// Without room, the oldest quarter by time goes.
+void SlowSpans::look(std::uint32_t entries, const CaptureSet& set, std::uint64_t now_ns,
+                     Decisions& decisions) {
+  if (pool_.taken() > SpanPool::kMost / 4 * 3) {
+    const std::uint64_t oldest = trees_.oldest_ns(entries, now_ns);
+    give_up_old(entries, oldest + (now_ns - oldest) / 4, &set, decisions);
+  }
+  if (now_ns < next_look_ns_) return;
+  next_look_ns_ = now_ns + kLookEveryNs;
+  if (now_ns > kPatienceNs) give_up_old(entries, now_ns - kPatienceNs, &set, decisions);
+}
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The flusher's part of filters with slower=: which of the spans that threads hand over are sent.
+// SlowTrees has the other part.
+//
+// A list has one fate. It is kept for a filter if the first transaction of it was slow, or a
+// selected one around it that has ended meanwhile. Else it waits at the next open one around. If
+// that cannot be found any more, it waits here for the fate of its parent. Where too many wait, the
+// oldest are given up: their tree may be a fast one, and nobody hears of these.
+//
+// The limit decides about a whole trace: for some time, what is slow in one trace has one fate.
+//
+// Thread: the flusher's.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "spans/capture_books.hpp"
+#include "spans/last_ones.hpp"
+#include "spans/slow_trees.hpp"
+
+namespace pcp::trace::client {
+
+class SlowSpans {
+ public:
+  static constexpr std::uint64_t kPatienceNs = 300'000'000'000;
+  static constexpr std::size_t kMostOrphans = 4'096;
+
+  SlowSpans(SpanPool& pool, SlowTrees& trees) : pool_(pool), trees_(trees) {}
+
+  using Outcome = CaptureBooks::Outcome;
+  struct Decided {
+    CapturedSpan span;  // with the places of this outcome; Sent: to be sent
+    Outcome outcome;
+  };
+  using Decisions = std::vector<Decided>;
+
+  // Decides about a list, or lets it wait. Without a set nothing waits any more.
+  void settle(SpanPool::Index list, const CaptureSet* set, std::uint64_t now_ns,
+              Decisions& decisions);
+
+  // Gives up what has waited too long, or takes too much room. Call this periodically. `entries`:
+  // of the open table, also below.
+  void look(std::uint32_t entries, const CaptureSet& set, std::uint64_t now_ns,
+            Decisions& decisions);
+
+  // Gives up all that waits. Without a set nobody is told.
+  void give_up(std::uint32_t entries, const CaptureSet* set, Decisions& decisions) {
+    give_up_old(entries, UINT64_MAX, set, decisions);
+  }
+
+ private:
+  struct Fates {
+    Places kept = 0;
+    Places over_limit = 0;
+    Places waited = 0;
+    Places fast = 0;             // dropped
+    std::uint64_t since_ns = 0;  // of a trace's
+
+    Places all() const { return kept | over_limit | waited | fast; }
+    void add(const Fates* more);
+  };
+  struct Orphans {
+    SpanPool::Index list = 0;
+    std::uint64_t since_ns = 0;
+  };
+
+  Places keep_what_waits(SpanPool::Index& list, const CaptureSet* set);
+  Fates decide(Places slow, bool is_torn, std::uint64_t trace, const CaptureSet& set,
+               std::uint64_t now_ns);
+  void take_out(SpanPool::Index& list, const Fates& fates, const CaptureSet& set,
+                std::uint64_t now_ns, Decisions& decisions);
+  void give_up_old(std::uint32_t entries, std::uint64_t until, const CaptureSet* set,
+                   Decisions& decisions);
+  void give_up_orphans(std::uint64_t until, const CaptureSet* set, Decisions& decisions);
+  void give_up(SpanPool::Index list, TreeRef around, const CaptureSet* set, std::uint64_t now_ns,
+               Decisions& decisions);
+
+  SpanPool::Share& share() { return pool_.flushers_share(); }
+
+  SpanPool& pool_;
+  SlowTrees& trees_;
+  LastOnes<Fates, 4'096> traces_;  // by the low half of their ids
+  LastOnes<Fates, 16'384> ended_;  // spans by their ids, and slow selected ones by TreeRef
+  // Spans that wait for their parents, by the ids of these.
+  std::unordered_map<std::uint64_t, Orphans> orphans_;
+  std::size_t orphaned_ = 0;  // spans there
+  std::uint64_t next_look_ns_ = 0;
+};
+
+}  // namespace pcp::trace::client

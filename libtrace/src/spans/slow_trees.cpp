@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "spans/slow_trees.hpp"
+
+#include <algorithm>
+
+namespace pcp::trace::client {
+
+// Another number of times torn, never 0; without a list.
+std::uint64_t SlowTrees::torn(std::uint64_t head) {
+  const std::uint64_t times = (head & kTorn) == kTorn ? kOnceTorn : (head & kTorn) + kOnceTorn;
+  return (head & ~(kTorn | kList)) | times;
+}
+
+bool SlowTrees::begin(std::uint32_t entry, Moment begun, const TreeFacts& facts) {
+  Slot* const slot = slots_.find_or_make(entry);
+  if (slot == nullptr) return false;
+  slot->begun.store(0, std::memory_order_relaxed);
+  const std::uint64_t before = slot->head.load(std::memory_order_relaxed);
+  const std::uint64_t generation = (generation_of(before) + 1) | 1;
+  slot->head.store(generation << 32, std::memory_order_release);
+  slot->selected.store(facts.selected, std::memory_order_release);
+  slot->around.store(facts.around, std::memory_order_release);
+  slot->over_limit.store(facts.over_limit, std::memory_order_release);
+  slot->epoch.store(facts.epoch, std::memory_order_release);
+  slot->is_part.store(add_part(facts.around), std::memory_order_relaxed);
+  slot->begun.store(begun, std::memory_order_release);
+  return true;
+}
+
+SlowTrees::Known SlowTrees::find(std::uint32_t entry, Moment begun) const {
+  const Slot* const slot = slots_.find(entry);
+  if (slot == nullptr || slot->begun.load(std::memory_order_acquire) != begun) return {};
+  const std::uint64_t head = slot->head.load(std::memory_order_acquire);
+  const std::uint32_t generation = (generation_of(head) - 1) | 1;  // while it was open
+  const Known known{.is_known = true,
+                    .is_part = slot->is_part.load(std::memory_order_relaxed),
+                    .is_open = is_open(head),
+                    .self = ref(entry, generation),
+                    .facts = {.selected = slot->selected.load(std::memory_order_acquire),
+                              .around = slot->around.load(std::memory_order_acquire),
+                              .over_limit = slot->over_limit.load(std::memory_order_acquire),
+                              .epoch = slot->epoch.load(std::memory_order_acquire)}};
+  return slot->begun.load(std::memory_order_relaxed) == begun ? known : Known{};
+}
+
+// The note is there before a part can find the transaction ended.
+bool SlowTrees::end(const Known& ended, Places slow, Inside& inside) {
+  Slot& slot = *slot_of(ended.self);
+  const auto generation = static_cast<std::uint32_t>(ended.self);
+  Note* note = nullptr;
+  std::uint64_t head = slot.head.load(std::memory_order_relaxed);
+  bool is_first = false;
+  do {
+    if (generation_of(head) != generation) break;
+    if (note == nullptr && parts_of(head) != 0) note = make_note(ended, slow);
+    if (note != nullptr) note->parts.store(parts_of(head), std::memory_order_relaxed);
+    is_first =
+        slot.head.compare_exchange_weak(head, std::uint64_t{generation + 1} << 32 | slow,
+                                        std::memory_order_acq_rel, std::memory_order_relaxed);
+  } while (!is_first);
+  const bool has_note = is_first && note != nullptr && parts_of(head) != 0;
+  if (note != nullptr && !has_note) note->self.store(0, std::memory_order_release);
+  if (is_first) inside = {list_of(head), is_torn(head), has_note};
+  return is_first;
+}
+
+// False if that one is not open, or has too many parts.
+bool SlowTrees::add_part(TreeRef ref) {
+  Slot* const slot = ref != 0 && ref != kForgotten ? slot_of(ref) : nullptr;
+  if (slot == nullptr) return false;
+  std::uint64_t head = slot->head.load(std::memory_order_relaxed);
+  do {
+    if (generation_of(head) != static_cast<std::uint32_t>(ref) || (head & kParts) == kParts)
+      return false;
+  } while (!slot->head.compare_exchange_weak(head, head + kOnePart, std::memory_order_acq_rel,
+                                             std::memory_order_relaxed));
+  return true;
+}
+
+void SlowTrees::release(TreeRef around) {
+  for (;;) {
+    Slot& slot = *slot_of(around);
+    std::uint64_t head = slot.head.load(std::memory_order_relaxed);
+    while (generation_of(head) == static_cast<std::uint32_t>(around))
+      if (slot.head.compare_exchange_weak(head, head - kOnePart, std::memory_order_acq_rel,
+                                          std::memory_order_relaxed))
+        return;
+    Note* const note = find_note(around);
+    if (note == nullptr) return;
+    const TreeRef next = note->around.load(std::memory_order_relaxed);
+    const bool is_part = note->is_part.load(std::memory_order_relaxed);
+    if (note->parts.fetch_sub(1, std::memory_order_relaxed) != 1) return;
+    note->self.store(0, std::memory_order_release);
+    if (!is_part) return;
+    around = next;
+  }
+}
+
+// Null if there is no room: then parts that end later are not found.
+SlowTrees::Note* SlowTrees::make_note(const Known& ended, Places slow) {
+  auto* const notes = notes_.find_or_make();
+  for (std::size_t i = 0; notes != nullptr && i < kProbed; ++i) {
+    Note& note = (*notes)[(ended.self ^ ended.self >> 28 ^ i) % kMostNotes];
+    TreeRef free = 0;
+    if (!note.self.compare_exchange_strong(free, kIsWritten, std::memory_order_acquire)) continue;
+    note.around.store(ended.facts.around, std::memory_order_release);
+    note.is_part.store(ended.is_part, std::memory_order_release);
+    note.slow.store(slow, std::memory_order_release);
+    note.self.store(ended.self, std::memory_order_release);
+    return &note;
+  }
+  return nullptr;
+}
+
+SlowTrees::Note* SlowTrees::find_note(TreeRef self) const {
+  auto* const notes = notes_.find();
+  for (std::size_t i = 0; notes != nullptr && i < kProbed; ++i) {
+    Note& note = (*notes)[(self ^ self >> 28 ^ i) % kMostNotes];
+    if (note.self.load(std::memory_order_acquire) == self) return &note;
+  }
+  return nullptr;
+}
+
+bool SlowTrees::wait(TreeRef at, SpanPool::Index list, bool is_torn, bool is_part,
+                     std::uint64_t now_ns) {
+  Slot* const slot = at != 0 && at != kForgotten ? slot_of(at) : nullptr;
+  if (slot == nullptr) return false;
+  const SpanPool::Ends own = pool_.ends(list);
+  std::uint64_t head = slot->head.load(std::memory_order_acquire);
+  for (;;) {
+    if (generation_of(head) != static_cast<std::uint32_t>(at)) break;
+    const SpanPool::Index there = list_of(head);
+    pool_.put_before(list, own, there);
+    const std::uint64_t with = (is_torn ? torn(head) : head & ~kList) - (is_part ? kOnePart : 0);
+    if (there == 0) slot->since_ns.store(now_ns, std::memory_order_relaxed);
+    if (slot->head.compare_exchange_weak(head, with | list, std::memory_order_acq_rel,
+                                         std::memory_order_acquire))
+      return true;
+  }
+  pool_.put_before(list, own, 0);
+  return false;
+}
+
+SlowTrees::Outcome SlowTrees::noted_outcome(TreeRef ref) const {
+  const Note* const note = find_note(ref);
+  if (note == nullptr) return {};
+  const Outcome outcome{.is_known = true,
+                        .slow = note->slow.load(std::memory_order_acquire),
+                        .around = note->around.load(std::memory_order_acquire)};
+  return note->self.load(std::memory_order_relaxed) == ref ? outcome : Outcome{};
+}
+
+SlowTrees::Outcome SlowTrees::outcome(TreeRef ref) const {
+  const Slot* const slot = ref != 0 && ref != kForgotten ? slot_of(ref) : nullptr;
+  if (slot == nullptr) return {};
+  const std::uint64_t head = slot->head.load(std::memory_order_acquire);
+  const auto generation = static_cast<std::uint32_t>(ref);
+  if (generation_of(head) == generation) return {.is_open = true, .is_known = true};
+  const TreeRef around = slot->around.load(std::memory_order_acquire);
+  if (generation_of(head) != generation + 1 || slot->head.load(std::memory_order_relaxed) != head)
+    return noted_outcome(ref);
+  return {.is_known = true, .slow = static_cast<Places>(head), .around = around};
+}
+
+SpanPool::Index SlowTrees::tear(Slot& slot) {
+  std::uint64_t head = slot.head.load(std::memory_order_acquire);
+  do {
+    if (!is_open(head) || list_of(head) == 0) return 0;
+  } while (!slot.head.compare_exchange_weak(head, torn(head), std::memory_order_acq_rel,
+                                            std::memory_order_acquire));
+  return list_of(head);
+}
+
+std::uint64_t SlowTrees::oldest_ns(std::uint32_t entries, std::uint64_t now_ns) const {
+  std::uint64_t oldest = now_ns;
+  for (std::uint32_t entry = 0; entry < entries; ++entry) {
+    const Slot* const slot = slots_.find(entry);
+    if (slot == nullptr) break;
+    const std::uint64_t head = slot->head.load(std::memory_order_relaxed);
+    if (is_open(head) && list_of(head) != 0)
+      oldest = std::min(oldest, slot->since_ns.load(std::memory_order_relaxed));
+  }
+  return oldest;
+}
+
+}  // namespace pcp::trace::client

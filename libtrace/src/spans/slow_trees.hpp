@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Where spans wait for filters with slower=.
+//
+// Such a filter selects transactions by their tags. It wants a selected transaction that was slow,
+// with all that is inside of it, and no other. So a span that ends inside of an open selected
+// transaction waits in a list there. The end of that transaction takes the list in one step. Slow:
+// the list goes to the flusher. Fast: the list waits at the next selected transaction around, or is
+// given back if there is none. So the flusher never hears of a fast tree, and no end takes longer
+// in a larger tree.
+//
+// A slot for each entry of the open table has the list's head: the generation of the transaction
+// there, and the list while it is open, or else the places for which it was slow. A span that comes
+// too late finds another generation. The next transaction in the entry takes the slot, so a
+// transaction that ends before its parts leaves a note of its end, until they have ended, too.
+//
+// Thread: any, but for what is said otherwise.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "open/by_entry.hpp"
+#include "open/open_table.hpp"
+#include "spans/span_pool.hpp"
+
+namespace pcp::trace::client {
+
+// A selected transaction that cannot be found any more, or others around it that cannot.
+inline constexpr TreeRef kForgotten = UINT64_MAX;
+
+// Facts about an open transaction that filters with slower= select or have as a part, or that a
+// limit left out.
+struct TreeFacts {
+  Places selected = 0;          // slower= places that select it
+  TreeRef around = 0;           // the innermost selected transaction around it
+  Places over_limit = 0;        // places whose limit left out this or an enclosing one
+  CaptureSet::Epoch epoch = 0;  // of the set that `over_limit` is of
+};
+
+class SlowTrees {
+ public:
+  explicit SlowTrees(SpanPool& pool) : pool_(pool) {}
+
+  // False if there is no memory. Thread: the begin's.
+  bool begin(std::uint32_t entry, Moment begun, const TreeFacts& facts);
+
+  struct Known {
+    bool is_known = false;
+    bool is_part = false;  // counted by the one around
+    bool is_open = false;
+    TreeRef self = 0;
+    TreeFacts facts{};
+
+    // The innermost selected transaction around whatever begins inside.
+    TreeRef around_inside() const { return facts.selected != 0 ? self : facts.around; }
+  };
+  // Also finds an ended transaction until the next one in its entry.
+  Known find(std::uint32_t entry, Moment begun) const;
+
+  // Ends a selected transaction. False if another thread did that already.
+  struct Inside {
+    SpanPool::Index list = 0;
+    bool is_torn = false;  // some were given up
+    bool has_note = false;
+  };
+  bool end(const Known& ended, Places slow, Inside& inside);
+
+  // A part has ended, and what is around needs not know of it any more. Not if its own note holds
+  // that one.
+  void release(TreeRef around);
+
+  // Lets a list wait there, and releases it. False if that transaction has ended: then the list is
+  // the caller's.
+  bool wait(TreeRef at, SpanPool::Index list, bool is_torn, bool is_part, std::uint64_t now_ns);
+
+  struct Outcome {
+    bool is_open = false;
+    bool is_known = false;
+    Places slow = 0;
+    TreeRef around = 0;
+  };
+  Outcome outcome(TreeRef ref) const;
+
+  // Calls take(list, around) for each list that waits since `until` or longer. Their transactions
+  // are torn from then on. `entries`: of the open table. Thread: the flusher's, also below.
+  template <typename Take>
+  void take_old(std::uint32_t entries, std::uint64_t until, Take take) {
+    for (std::uint32_t entry = 0; entry < entries; ++entry) {
+      Slot* const slot = slots_.find(entry);
+      if (slot == nullptr) return;
+      if (slot->since_ns.load(std::memory_order_relaxed) > until) continue;
+      if (const SpanPool::Index list = tear(*slot); list != 0)
+        take(list, slot->around.load(std::memory_order_acquire));
+    }
+  }
+
+  // The time since when the list waits that waits longest.
+  std::uint64_t oldest_ns(std::uint32_t entries, std::uint64_t now_ns) const;
+
+ private:
+  // Zeros: nothing began here yet.
+  struct Slot {
+    // Released by each change, acquired by each look. The generation (32 bits) is odd while the
+    // transaction is open: then its open parts (12), how often it was torn (4), and the list (16).
+    // Else the places for which it was slow.
+    std::atomic<std::uint64_t> head;
+    std::atomic<Moment> begun;    // released after the facts
+    std::atomic<TreeRef> around;  // these: released, for readers that then look at head again
+    std::atomic<Places> selected;
+    std::atomic<Places> over_limit;
+    std::atomic<CaptureSet::Epoch> epoch;
+    std::atomic<std::uint64_t> since_ns;  // since when the list is not empty; orders nothing else
+    std::atomic<bool> is_part;            // orders nothing else: only its end reads it
+  };
+
+  // How a transaction ended while parts of it were open.
+  struct Note {
+    std::atomic<TreeRef> self;  // 0: free. Released after the rest, acquired before it
+    std::atomic<TreeRef> around;
+    std::atomic<bool> is_part;  // then the one around is released with this
+    std::atomic<Places> slow;
+    std::atomic<std::uint32_t> parts;  // still open; orders nothing else
+  };
+  static constexpr std::size_t kMostNotes = 4'096;  // 160 KiB, when first needed
+  static constexpr std::size_t kProbed = 16;        // cells that may have a note
+  static constexpr TreeRef kIsWritten = UINT64_MAX;
+
+  static TreeRef ref(std::uint32_t entry, std::uint32_t generation) {
+    return std::uint64_t{entry} << 32 | generation;
+  }
+  static std::uint32_t generation_of(std::uint64_t head) {
+    return static_cast<std::uint32_t>(head >> 32);
+  }
+  static bool is_open(std::uint64_t head) { return generation_of(head) % 2 == 1; }
+  static SpanPool::Index list_of(std::uint64_t head) { return head & kList; }
+  static bool is_torn(std::uint64_t head) { return (head & kTorn) != 0; }
+  static std::uint32_t parts_of(std::uint64_t head) {
+    return static_cast<std::uint32_t>((head & kParts) / kOnePart);
+  }
+  static constexpr std::uint64_t kList = 0xFFFF;
+  static constexpr std::uint64_t kTorn = 0xF'0000;
+  static constexpr std::uint64_t kOnceTorn = 0x1'0000;
+  static constexpr std::uint64_t kParts = 0xFFF0'0000;
+  static constexpr std::uint64_t kOnePart = 0x10'0000;
+  static std::uint64_t torn(std::uint64_t head);
+  SpanPool::Index tear(Slot& slot);
+  bool add_part(TreeRef ref);
+  Note* make_note(const Known& ended, Places slow);
+  Note* find_note(TreeRef self) const;
+  Outcome noted_outcome(TreeRef ref) const;
+  Slot* slot_of(TreeRef ref) const { return slots_.find(static_cast<std::uint32_t>(ref >> 32)); }
+
+  SpanPool& pool_;
+  ByEntry<Slot> slots_;
+  MadeWhenNeeded<std::array<Note, kMostNotes>> notes_;
+};
+
+}  // namespace pcp::trace::client

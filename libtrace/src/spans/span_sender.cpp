@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "spans/span_sender.hpp"
+
+#include <time.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "harmless/diagnostics.hpp"
+#include "link/sender.hpp"
+#include "wire/capture_filter.hpp"
+
+namespace pcp::trace::client {
+namespace {
+
+constexpr std::uint64_t kPatienceNs = 10'000'000'000;
+
+// A smaller step of the wall clock is an adjustment, and ignored.
+constexpr std::int64_t kStepNs = 1'000'000;
+
+// Place of PCP_TRACE_CAPTURE's capture. A new agent gives its first capture the same place.
+constexpr std::uint32_t kPlaceFromStart = 0;
+
+// Most spans moved out of the pool to reach those behind them.
+constexpr std::size_t kMostReady = 4'096;
+
+std::int64_t wall_minus_monotonic() {
+  timespec wall{};
+  const std::uint64_t before = now_ns();
+  ::clock_gettime(CLOCK_REALTIME, &wall);
+  const std::uint64_t monotonic = before + (now_ns() - before) / 2;
+  return std::int64_t{wall.tv_sec} * 1'000'000'000 + wall.tv_nsec -
+         static_cast<std::int64_t>(monotonic);
+}
+
+}  // namespace
+
+void capture_from_start(Captures& captures, const Options& options) {
+  if (options.capture.empty()) return;
+  const auto filter = wire::parse_capture_filter(options.capture);
+  if (!filter || !wire::matches_process(*filter, own_pid(), options.service, options.process))
+    return;
+  auto set = std::make_unique<CaptureSet>(0);
+  set->add({CaptureBooks::kFromStart, kPlaceFromStart, options.capture}, *filter, wire::kAnyRate,
+           0);
+  captures.publish(std::move(set), {});
+}
+
+SpanSender::SpanSender(Recorders& recorders, const Options& options)
+    : recorders_(recorders),
+      pool_(recorders.spans()),
+      captures_(recorders.captures()),
+      service_(options.service),
+      process_(options.process),
+      from_start_(options.capture),
+      books_(captures_),
+      slow_(pool_, recorders.slow_trees()) {
+  if (!books_.is_same(kPlaceFromStart, CaptureBooks::kFromStart)) return;
+  waits_for_first_agent_ = true;
+  books_.note(*published());
+  books_.open(CaptureBooks::kFromStart);
+  away_since_ns_ = now_ns();
+}
+
+bool SpanSender::welcomed(Agent agent, std::uint64_t last_sequence,
+                          const std::optional<wire::Control>& asked) {
+  is_connected_ = true;
+  if (agent == Agent::Another) {
+    if (!waits_for_first_agent_) forget_all();
+  } else if (agent == Agent::SameThatForgot) {
+    give_up_in_flight();  // the agent may have taken it
+    in_flight_.begin_with_new_agent();
+    books_.note_forgotten();
+  } else if (!take_ack(last_sequence)) {
+    return false;
+  }
+  take_control(asked.value_or(wire::Control{}));
+  return true;
+}
+
+void SpanSender::welcomed_without() {
+  is_connected_ = false;
+  forget_all();
+}
+
+void SpanSender::disconnected(std::uint64_t now_ns) {
+  if (!std::exchange(is_connected_, false)) return;
+  away_since_ns_ = now_ns;
+}
+
+// Another agent knows nothing of the former agent's captures.
+void SpanSender::forget_all() {
+  in_flight_.drop_all([](const SpanBatch&) {});
+  in_flight_.begin_with_new_agent();
+  waits_for_first_agent_ = false;
+  publish(nullptr);
+  books_.forget_all();
+  drop_what_waits();
+}
+
+// If the agent asks for the filter of PCP_TRACE_CAPTURE, it gets the spans from the first call on.
+// Otherwise they are dropped.
+void SpanSender::adopt_start(const wire::Control& control) {
+  if (!std::exchange(waits_for_first_agent_, false)) return;
+  const auto same = std::find_if(
+      control.captures.begin(), control.captures.end(), [this](const wire::Capture& capture) {
+        return capture.place == kPlaceFromStart && capture.filter == from_start_;
+      });
+  if (same != control.captures.end()) {
+    books_.adopt_start(*same, control.number);
+  } else {
+    forget_all();
+    books_.forget_start();
+  }
+}
+
+void SpanSender::take_control(const wire::Control& control) {
+  set_wall_clock();
+  adopt_start(control);
+  auto set = std::make_unique<CaptureSet>(control.number);
+  for (const wire::Capture& capture : control.captures) {
+    const auto filter = wire::parse_capture_filter(capture.filter);
+    if (!filter) {
+      diagnose(PMTRACE_STATE_COMMS, [&] { return "not captured: " + filter.error().message; });
+      continue;
+    }
+    if (!wire::matches_process(*filter, own_pid(), service_, process_)) continue;
+    const bool is_there = books_.is_same(capture.place, capture.id);
+    set->add(capture, *filter, control.most_a_second,
+             is_there ? published()->at(capture.place).since : 0);
+    if (is_there) set->at(capture.place).limit.go_on_from(published()->at(capture.place).limit);
+    books_.open(capture.id);
+  }
+  if (set->places() == 0) set.reset();
+  publish(std::move(set));
+  books_.keep_only(published());  // tells nothing about removed captures
+}
+
+void SpanSender::publish(std::unique_ptr<CaptureSet> set) {
+  if (set != nullptr) books_.note(*set);
+  std::vector<const LooksAtCaptures*> threads;
+  recorders_.for_each([&](Recorder& each) { threads.push_back(&each.looks_at_captures()); });
+  captures_.publish(std::move(set), threads);
+  books_.retire();
+}
+
+bool SpanSender::take_ack(std::uint64_t sequence) {
+  return in_flight_.take_ack(sequence, [this](const SpanBatch&) {
+    ++acknowledged_;
+    books_.note_taken();
+  });
+}
+
+void SpanSender::give_up_in_flight() {
+  in_flight_.drop_all(
+      [this](const SpanBatch& lost) { books_.note_lost(lost.control, lost.spans_at); });
+}
+
+void SpanSender::look(std::uint64_t now_ns) {
+  books_.retire();
+  if (published() == nullptr) {
+    count_what_waits_as_away();  // counts for open accounts only
+  } else if (!is_connected_ && now_ns - away_since_ns_ > kPatienceNs) {
+    end();
+    publish(nullptr);
+    count_what_waits_as_away();  // reported if this agent comes back
+  } else {
+    set_wall_clock();
+    sort(now_ns);
+    SlowSpans::Decisions decisions;
+    slow_.look(recorders_.open_room().entries(), *published(), now_ns, decisions);
+    carry_out(std::move(decisions));
+  }
+}
+
+void SpanSender::sort(std::uint64_t now_ns) { sort(now_ns, kMostReady); }
+
+void SpanSender::sort(std::uint64_t now_ns, std::size_t most_ready) {
+  if (published() == nullptr || published()->slow() == 0) return;
+  // Ignores later spans: threads may be faster than this loop, and calls must be sent, too.
+  const std::uint64_t until = captured();
+  while (taken_ < until && ready_.size() < most_ready) {
+    const SpanPool::Index list = pool_.next_list();
+    if (list == 0) return;
+    settle(list, now_ns);
+  }
+}
+
+void SpanSender::end() {
+  sort(now_ns(), SIZE_MAX);
+  SlowSpans::Decisions decisions;
+  slow_.give_up(recorders_.open_room().entries(), published(), decisions);
+  carry_out(std::move(decisions));
+}
+
+void SpanSender::set_wall_clock() {
+  const std::int64_t now = wall_minus_monotonic();
+  const std::int64_t step = now - wall_minus_monotonic_;
+  if (step > kStepNs || step < -kStepNs) wall_minus_monotonic_ = now;
+}
+
+bool SpanSender::has_settled(std::uint64_t captured) const {
+  const SpanBatch* const sent = in_flight();
+  const bool tells_counts_only = sent != nullptr && sent->spans == 0;
+  return taken_ >= captured + ready_.size() + (sent != nullptr ? sent->spans : 0) &&
+         !tells_counts_only;
+}
+
+// Requires: it is the next list.
+void SpanSender::settle(SpanPool::Index list, std::uint64_t now_ns) {
+  SlowSpans::Decisions decisions;
+  decisions.reserve(pool_.size(list));  // may throw
+  pool_.take_list();
+  taken_ += pool_.size(list);
+  slow_.settle(list, published(), now_ns, decisions);
+  carry_out(std::move(decisions));
+}
+
+void SpanSender::carry_out(SlowSpans::Decisions decisions) {
+  for (SlowSpans::Decided& each : decisions)
+    if (each.outcome == CaptureBooks::Outcome::Sent)
+      ready_.push_back(std::move(each.span));
+    else
+      books_.count(each.span, each.outcome);
+}
+
+// Takes a span from the first `until` ever captured.
+bool SpanSender::take(CapturedSpan& next, std::uint64_t until) {
+  while (ready_.empty() && taken_ < until) {
+    const SpanPool::Index list = pool_.next_list();
+    if (list == 0) break;
+    settle(list, now_ns());
+  }
+  if (ready_.empty()) return false;
+  next = std::move(ready_.front());
+  ready_.pop_front();
+  return true;
+}
+
+// Not what was handed over.
+void SpanSender::drop_undecided() {
+  SlowSpans::Decisions none;
+  if (recorders_.spans_in_use() > 0) slow_.give_up(recorders_.open_room().entries(), nullptr, none);
+}
+
+void SpanSender::drop_what_waits() {
+  drop_undecided();
+  CapturedSpan next;
+  while (take(next, UINT64_MAX)) continue;
+}
+
+void SpanSender::count_what_waits_as_away() {
+  drop_undecided();  // nobody asks for it any more
+  CapturedSpan next;
+  while (take(next, UINT64_MAX)) books_.count(next, CaptureBooks::Outcome::Away);
+}
+
+SpanBatch* SpanSender::next() {
+  if (!is_connected_) return nullptr;
+  if (in_flight_.empty()) {
+    SpanBatch batch;
+    fill(batch);
+    if (batch.spans == 0 && batch.counts.empty()) return nullptr;
+    in_flight_.add(std::move(batch));
+  }
+  return &in_flight_.front();
+}
+
+// Packs as many spans of one set as fit, and the changed counts.
+void SpanSender::fill(SpanBatch& batch) {
+  constexpr std::size_t kMostBody = wire::kMaxEventsPduBytes - wire::kEventsOverheadBytes -
+                                    wire::kMaxCaptures * wire::kMaxCaptureCountBytes;
+  CapturedSpan next;
+  const std::uint64_t until = captured();  // see sort()
+  while (batch.body.size() + wire::kMaxSpanBytes <= kMostBody && take(next, until)) {
+    const CaptureBooks::Set* const set = books_.set_of(next);
+    if (set == nullptr) continue;  // the captures were removed
+    if (batch.spans > 0 && set->control != batch.control) {
+      ready_.push_front(std::move(next));
+      break;
+    }
+    batch.control = set->control;
+    books_.count(next, CaptureBooks::Outcome::Sent);
+    append(next, batch);
+  }
+  books_.tell(batch.counts);
+  if (batch.spans == 0 && published() != nullptr) batch.control = published()->control();
+}
+
+void SpanSender::append(const CapturedSpan& span, SpanBatch& batch) {
+  wire::Span out;
+  out.tag_id = span.tag->id;
+  out.kind = span.kind;
+  out.begin_ns =
+      static_cast<std::uint64_t>(static_cast<std::int64_t>(span.begin_ns) + wall_minus_monotonic_);
+  out.duration_ns = span.duration_ns;
+  out.trace = {span.context.trace_high, span.context.trace_low};
+  out.span = wire::is_event(span.kind) ? span.context.outgoing() : span.context.own;
+  out.parent = wire::is_event(span.kind) ? 0 : span.context.parent;
+  out.flags = static_cast<std::uint32_t>(span.context.flags() & kKnownFlags) |
+              (span.context.is_parent_elsewhere() ? wire::kParentIsElsewhere : 0);
+  out.tid = span.tid;
+  out.places = span.places();
+  out.aborted = span.aborted;
+  out.value = span.value;
+  if (span.notes != nullptr) span.notes->describe(out);
+  wire::append_span(batch.body, out);
+  batch.tags.push_back(span.tag);
+  ++batch.spans;
+  for_each_place(out.places, [&](std::size_t place) { ++batch.spans_at[place]; });
+}
+
+}  // namespace pcp::trace::client

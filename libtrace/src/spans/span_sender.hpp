@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Sends captured spans: takes the agent's CONTROL, publishes the set of captures to the program's
+// threads, and packs spans into EVENTS. One of these is in flight at a time. Other spans wait in
+// the pool; a full pool drops and counts.
+//
+// Each captured span is sent, or counted as missed (CaptureBooks). Spans for filters with slower=
+// wait until decided, and are counted then.
+//
+// A broken connection ends no capture at once, since the agent may come back with the same
+// captures. After ten seconds capturing ends, and waiting spans count as missed.
+//
+// Thread: the flusher's.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "link/options.hpp"
+#include "link/sequenced.hpp"
+#include "spans/capture_books.hpp"
+#include "spans/slow_spans.hpp"
+#include "thread/recorders.hpp"
+#include "wire/events.hpp"
+
+namespace pcp::trace::client {
+
+// Captures by PCP_TRACE_CAPTURE from the first call on, until the first agent asks for the same
+// filter or not. Thread: any, before the flusher exists.
+void capture_from_start(Captures& captures, const Options& options);
+
+// Spans of one set of captures, and the counts that changed.
+struct SpanBatch : Numbered {
+  std::uint64_t control = 0;
+  std::vector<wire::CaptureCount> counts;
+  std::string body;
+  std::vector<const Tag*> tags;
+  std::uint64_t spans = 0;
+  CaptureBooks::Numbers spans_at{};
+};
+
+class SpanSender {
+ public:
+  SpanSender(Recorders& recorders, const Options& options);
+
+  // WELCOME of an agent that takes spans: `last_sequence` is its last EVENTS, `asked` are its
+  // captures. False if it claims EVENTS that were never sent.
+  bool welcomed(Agent agent, std::uint64_t last_sequence,
+                const std::optional<wire::Control>& asked);
+
+  // WELCOME of an agent that takes no spans.
+  void welcomed_without();
+
+  void disconnected(std::uint64_t now_ns);
+
+  void take_control(const wire::Control& control);
+
+  // False if no such EVENTS were sent.
+  bool take_ack(std::uint64_t sequence);
+
+  // The agent cannot decode the spans in flight, and would refuse them on every connection.
+  void give_up_in_flight();
+
+  // Call this periodically.
+  void look(std::uint64_t now_ns);
+
+  // Decides about spans that threads handed over for filters with slower=.
+  void sort(std::uint64_t now_ns);
+
+  // The process ends: gives up spans that wait for slower=, and counts them.
+  void end();
+
+  // The spans to send now, perhaps again; null: none.
+  SpanBatch* next();
+  const SpanBatch* in_flight() const { return in_flight_.empty() ? nullptr : &in_flight_.front(); }
+
+  // Spans captured so far. has_settled(): the first `captured` of them need no more waiting.
+  std::uint64_t captured() const { return recorders_.spans_handed_over(); }
+  bool has_settled(std::uint64_t captured) const;
+  // EVENTS taken by agents.
+  std::uint64_t acknowledged() const { return acknowledged_; }
+  // The last EVENTS that this agent has taken, in the session it knows.
+  std::uint64_t last_taken() const { return in_flight_.last_taken(); }
+  bool has_settled_all() const { return has_settled(captured()) && recorders_.spans_in_use() == 0; }
+
+ private:
+  const CaptureSet* published() const { return captures_.published(); }
+  void adopt_start(const wire::Control& control);
+  void publish(std::unique_ptr<CaptureSet> set);
+  void forget_all();
+  void count_what_waits_as_away();
+  void settle(SpanPool::Index list, std::uint64_t now_ns);
+  void carry_out(SlowSpans::Decisions decisions);
+  void sort(std::uint64_t now_ns, std::size_t most_ready);
+  bool take(CapturedSpan& next, std::uint64_t until);
+  void drop_undecided();
+  void drop_what_waits();
+  void set_wall_clock();
+  void fill(SpanBatch& batch);
+  void append(const CapturedSpan& span, SpanBatch& batch);
+
+  Recorders& recorders_;
+  SpanPool& pool_;
+  Captures& captures_;
+  const std::string service_;
+  const std::string process_;
+  const std::string from_start_;  // PCP_TRACE_CAPTURE
+  bool waits_for_first_agent_ = false;
+
+  CaptureBooks books_;
+  std::uint64_t taken_ = 0;  // spans that were handed over
+  SlowSpans slow_;
+  std::deque<CapturedSpan> ready_;  // taken, to be sent
+  Sequenced<SpanBatch, 1> in_flight_;
+  std::uint64_t acknowledged_ = 0;
+  bool is_connected_ = false;
+  std::uint64_t away_since_ns_ = 0;
+  std::int64_t wall_minus_monotonic_ = 0;
+};
+
+}  // namespace pcp::trace::client

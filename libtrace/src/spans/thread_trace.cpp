@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "spans/thread_trace.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include "harmless/guards.hpp"
+#include "harmless/wiped_memory.hpp"
+
+namespace pcp::trace::client {
+
+ThreadTrace::ThreadTrace(const TraceOptions& options) : options_(options) { note_plain(); }
+
+void ThreadTrace::change_thread(bool is_main) {
+  if (stack_ != nullptr) stack_->depth = 0;
+  if (is_main && options_.start.is_trace() && is_at_start() && has_stack())
+    push({options_.start, OpenTable::kNowhere, 0, nullptr, true});
+  note_plain();
+}
+
+bool ThreadTrace::make_stack() {
+  const ErrnoStays errno_stays;
+  void* const memory = allocate_wiped_memory(sizeof(Stack));
+  if (memory != nullptr) stack_ = new (memory) Stack;
+  return stack_ != nullptr;
+}
+
+void ThreadTrace::erase(std::size_t at) {
+  auto* const first = stack_->attached.data();
+  std::move(first + at + 1, first + stack_->depth, first + at);
+  --stack_->depth;
+  note_plain();
+}
+
+bool ThreadTrace::is_over(const Attached& attached) const {
+  if (attached.place == OpenTable::kNowhere) return !is_at_start();
+  return !attached.by_hand && has_ended(attached);
+}
+
+bool ThreadTrace::has_ended(const Attached& attached) {
+  const OpenEntry* const entry = OpenTable::entry_at(attached.place);
+  return entry->begun.load(std::memory_order_relaxed) != attached.begun;
+}
+
+ThreadTrace::Inside ThreadTrace::find_innermost() {
+  while (stack_->depth > 0) {
+    const Attached& top = stack_->attached[stack_->depth - 1];
+    if (!is_over(top)) return {top.context.inside(), top.place, top.begun};
+    if (!top.by_hand) top.tag->is_no_parent.store(true, std::memory_order_relaxed);
+    erase(stack_->depth - 1);
+  }
+  return {};
+}
+
+std::size_t ThreadTrace::find(const Open& open) const {
+  const Place place = OpenTable::without_marks(open.place);
+  std::size_t at = stack_ != nullptr ? stack_->depth : 0;
+  while (at > 0) {
+    const Attached& each = stack_->attached[--at];
+    if (OpenTable::without_marks(each.place) == place && each.begun == open.begun) return at;
+  }
+  return kNowhere;
+}
+
+// Gives the innermost.
+std::size_t ThreadTrace::find_ended_by_hand() const {
+  for (std::size_t at = stack_ != nullptr ? stack_->depth : 0; at-- > 0;) {
+    const Attached& each = stack_->attached[at];
+    if (each.by_hand && each.place != OpenTable::kNowhere && has_ended(each)) return at;
+  }
+  return kNowhere;
+}
+
+ThreadTrace::Place ThreadTrace::end(const Open& open) {
+  const std::size_t at = (open.place & OpenTable::kIsAttached) != 0 ? find(open) : kNowhere;
+  if (at != kNowhere) {
+    const auto* const first = stack_->attached.data();
+    if (std::any_of(first + at + 1, first + stack_->depth,
+                    [this](const Attached& inner) { return !inner.by_hand && !is_over(inner); }))
+      open.tag->is_no_parent.store(true, std::memory_order_relaxed);
+    erase(at);
+  }
+  return OpenTable::without_marks(open.place);
+}
+
+bool ThreadTrace::attach(const Open& open, const TraceContext& context) {
+  detach(open);
+  if (!context.is_trace() && (stack_ == nullptr || stack_->depth == 0)) return true;
+  if (!OpenTable::is_entry(open.place) || !has_stack()) return false;
+  push({context, open.place, open.begun, open.tag, true});
+  return true;
+}
+
+void ThreadTrace::detach(const Open& open) {
+  const std::size_t at = open.tag != nullptr ? find(open) : find_ended_by_hand();
+  if (at != kNowhere) erase(at);
+}
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The traces that a thread works in: a stack of attached transactions, innermost last. New
+// transactions of the thread are inside of the innermost. The usual thread has none, and a begin
+// checks only is_plain().
+//
+// A transaction is attached when it begins, and removed when it ends. If it ended on another
+// thread, it is removed when it becomes the innermost, unless attached by hand. A program that does
+// this without detaching, or that ends transactions out of order, does not nest them: transactions
+// of that tag are no parents from then on, since no parent is better than a wrong one.
+//
+// Thread: the owner's.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "open/open_table.hpp"
+#include "spans/random_ids.hpp"
+#include "spans/start_trace.hpp"
+#include "spans/trace_context.hpp"
+
+namespace pcp::trace::client {
+
+class ThreadTrace {
+ public:
+  using Place = OpenTable::Place;
+
+  // Identifies a transaction, which is open as long as its entry says so.
+  struct Open {
+    const Tag* tag;
+    Place place;
+    Moment begun;
+  };
+
+  explicit ThreadTrace(const TraceOptions& options);
+
+  // A new thread owns this.
+  void change_thread(bool is_main);
+
+  // True if new transactions are in no trace.
+  bool is_plain() const { return is_plain_; }
+
+  // The parent of a transaction.
+  struct Inside {
+    TraceContext context;                // the new transaction's, still without an id
+    Place around = OpenTable::kNowhere;  // the parent's place, with marks
+    Moment around_begun = 0;             // the parent's begin
+  };
+
+  // The parent of transactions that begin now.
+  Inside innermost() {
+    return stack_ != nullptr && stack_->depth > 0 ? find_innermost() : Inside{};
+  }
+
+  // Begins a trace; no trace if there is no memory.
+  TraceContext begin_trace() {
+    if (!has_stack()) return {};
+    RandomIds& ids = stack_->ids;
+    const std::uint64_t high = ids.make();
+    const std::uint64_t low = ids.make();
+    return {.trace_high = high, .trace_low = low, .own = ids.make(), .packed = kRandomFlag};
+  }
+  bool always_begins_traces() const { return options_.always_ids; }
+
+  // An id for a part of a trace; 0 if there is no memory.
+  std::uint64_t make_id() { return has_stack() ? stack_->ids.make() : 0; }
+
+  // Puts new transactions of this thread inside of this one until it ends. Gives its place, with
+  // kIsAttached if attached.
+  Place attach_begun(const Open& open, const TraceContext& context) {
+    const bool shadows_nothing = !context.is_trace() && (stack_ == nullptr || stack_->depth == 0);
+    if (shadows_nothing || !OpenTable::is_entry(open.place) || !has_stack()) return open.place;
+    const bool is_parent = !open.tag->is_no_parent.load(std::memory_order_relaxed);
+    push({is_parent ? context : TraceContext{}, open.place, open.begun, open.tag, false});
+    return open.place | OpenTable::kIsAttached;
+  }
+
+  // Ends a marked transaction. Gives its place without marks.
+  Place end(const Open& open);
+
+  // By hand: stays until detached, or ended on this thread. False if there is no memory.
+  bool attach(const Open& open, const TraceContext& context);
+  // Without a tag (it has ended and its memory is cleared): detaches the innermost of those
+  // attached by hand that have ended.
+  void detach(const Open& open);
+
+ private:
+  struct Attached {
+    TraceContext context;  // no trace: transactions inside have no parent
+    Place place;           // nowhere: the start trace
+    Moment begun;
+    const Tag* tag;
+    bool by_hand;
+  };
+  // In wiped memory, made at the first attach. If full, the outermost is dropped.
+  struct Stack {
+    std::array<Attached, 48> attached;
+    std::size_t depth;
+    RandomIds ids;
+  };
+
+  // False if there is no memory for a stack.
+  bool has_stack() { return stack_ != nullptr || make_stack(); }
+  bool make_stack();
+  void push(const Attached& attached) {
+    if (stack_->depth == stack_->attached.size()) erase(0);
+    stack_->attached[stack_->depth++] = attached;
+    note_plain();
+  }
+  void erase(std::size_t at);
+  Inside find_innermost();
+  bool is_over(const Attached& attached) const;
+  static bool has_ended(const Attached& attached);
+
+  static constexpr std::size_t kNowhere = SIZE_MAX;
+  std::size_t find(const Open& open) const;
+  std::size_t find_ended_by_hand() const;
+
+  void note_plain() {
+    is_plain_ = !options_.always_ids && (stack_ == nullptr || stack_->depth == 0);
+  }
+
+  const TraceOptions& options_;
+  Stack* stack_ = nullptr;
+  bool is_plain_;
+};
+
+}  // namespace pcp::trace::client

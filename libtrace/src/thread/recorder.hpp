@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// One thread's recorder: its part of the record queue, its overflow cells, tag cache and open
+// transactions. Never freed: a new thread takes over an ended thread's recorder.
+//
+// A recorder lies in memory that the kernel wipes in a forked child. is_alive() detects that with
+// one load from a cache line that a call needs anyway.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include <concurrentqueue.h>
+
+#include "counts/overflow.hpp"
+#include "counts/record.hpp"
+#include "counts/tag_cache.hpp"
+#include "open/open_table.hpp"
+#include "open/open_transactions.hpp"
+#include "spans/slow_trees.hpp"
+#include "spans/span_pool.hpp"
+#include "spans/thread_trace.hpp"
+#include "thread/doorbell.hpp"
+
+namespace pcp::trace::client {
+
+struct RecordQueueTraits : moodycamel::ConcurrentQueueDefaultTraits {
+  static const std::size_t BLOCK_SIZE = 256;  // 4 KiB
+};
+
+// Shared by the recorders of a process: the queue, the room in it and in their tables, and captured
+// spans.
+class RecordQueue : public moodycamel::ConcurrentQueue<Record, RecordQueueTraits> {
+ public:
+  using ConcurrentQueue::ConcurrentQueue;
+
+  // Reserves so many records beyond the first room of each thread. False if less is left. Never
+  // given back, since the queue does not give its blocks back either. Thread: any.
+  bool take_room(std::uint64_t records, std::uint64_t of_all);
+
+  OpenRoom& open_room() { return open_room_; }
+  const OpenRoom& open_room() const { return open_room_; }
+  SpanPool& spans() { return spans_; }
+  SlowTrees& slow_trees() { return slow_trees_; }
+  Captures& captures() { return captures_; }
+
+ private:
+  alignas(64) std::atomic<std::uint64_t> room_taken_{0};  // orders nothing else: relaxed
+  OpenRoom open_room_;
+  SpanPool spans_;
+  SlowTrees slow_trees_{spans_};
+  Captures captures_;
+};
+
+class Recorder {
+ public:
+  // Every thread has room for so many records. A thread that needs more doubles it, up to the
+  // capacity, until all doublings together reach kWideThreads times the capacity. Even many threads
+  // take little memory.
+  static constexpr std::uint32_t kFirstRoom = 256;
+  static constexpr std::uint32_t kWideThreads = 3;
+
+  Recorder(RecordQueue& queue, Doorbell& doorbell, std::uint32_t capacity,
+           const TraceOptions& trace_options = kNoTraces)
+      : queue_(&queue),
+        doorbell_(&doorbell),
+        token_(queue),
+        capacity_(capacity),
+        room_(std::min(capacity, kFirstRoom)),
+        open_(queue.open_room()),
+        trace_(trace_options),
+        spans_(queue.spans()) {
+    look_at_room();
+  }
+
+  // Records a call. 0, or -ENOMEM if a full thread finds no memory for a new tag. Takes the
+  // record's parts, and should be inlined: then they reach the queue from registers. Through memory
+  // they would be written one by one and read as a whole, a stall longer than the rest of the call.
+  // Thread: the owner's.
+  int record(const Tag* tag, double value, RecordKind kind) {
+    if (enqueue(tag, value, kind)) [[likely]]
+      return 0;
+    return record_slowly(tag, value, kind);
+  }
+
+  // Enters a new transaction into the table, if there is no trace and nothing else to do. If the
+  // flusher sleeps then, undo this, and begin_traced() instead: a call that hangs from here on
+  // would not wake the flusher. Thread: the owner's.
+  bool can_begin_quickly(const Tag* tag) const { return open_.has_run() && is_plain(tag); }
+  OpenTable::Place begin_quickly(const Tag* tag, Moment now) { return open_.enter_run(tag, now); }
+  bool must_ring() const { return doorbell_->is_asleep(); }
+  void undo_begin_quickly() { open_.undo_enter_run(); }
+
+  // Closes the entry if it still holds this transaction, of any thread. Requires: no marks.
+  void leave(OpenTable::Place place, const Tag* tag, Moment begun) {
+    open_.leave(place, tag, begun);
+  }
+
+  // True if a transaction of this tag needs no trace and no capture.
+  bool is_plain(const Tag* tag) const {
+    return trace_.is_plain() && (!has_state(kCapturing) || queue_->captures().leave_out(*tag));
+  }
+  struct Begun {
+    Moment moment;
+    OpenTable::Place place;
+  };
+  struct Traced {
+    Begun begun;  // its place has marks
+    TraceContext context;
+  };
+  // Begins, plain or not, and wakes a sleeping flusher. Inside of this thread's innermost
+  // transaction. Thread: the owner's.
+  Traced begin_traced(const Tag* tag) { return begin_inside(tag, trace_.innermost(), false); }
+  // The same inside of another transaction, or of none.
+  Traced begin_in(const Tag* tag, const ThreadTrace::Inside& inside) {
+    return begin_inside(tag, inside, true);
+  }
+  // Gives the duration in seconds.
+  double end_traced(const ThreadTrace::Open& open, const TraceContext& context, bool aborted);
+
+  // Captures this event if a filter wants it.
+  void capture_event(const Tag* tag, wire::SpanKind kind, double value);
+
+  // This thread's captured spans. Thread: any, but for what Share says.
+  const SpanPool::Share& spans() const { return spans_; }
+
+  // Thread: any.
+  const LooksAtCaptures& looks_at_captures() const { return looks_at_captures_; }
+
+  // False if there was no memory for its part of the queue.
+  bool is_usable() const { return token_.valid(); }
+
+  // False in a forked child: this recorder is the parent's.
+  bool is_alive() const { return queue_ != nullptr; }
+
+  // True once a connection of the process is known. Thread: the owner's.
+  bool has_connected = false;
+
+  TagCache& tags() { return tags_; }  // Thread: the owner's.
+  OpenTransactions& transactions() { return transactions_; }
+
+  OpenTable& open() { return open_; }
+  ThreadTrace& trace() { return trace_; }  // Thread: the owner's.
+
+  // The thread that began this open transaction; 0 if that thread has ended. Thread: any.
+  std::uint32_t thread_of(Moment begun) const;
+
+  // Records ever queued, and ever taken. Thread: the flusher's.
+  std::uint64_t queued() const { return queued_.load(std::memory_order_acquire); }
+  std::uint64_t taken() const { return taken_.load(std::memory_order_relaxed); }
+
+  // Takes so many records in order, as *out++ = record. Requires: so many are queued. Thread: the
+  // flusher's.
+  template <typename Out>
+  std::size_t take(std::size_t wanted, Out out) {
+    const std::size_t got = queue_->try_dequeue_bulk_from_producer(token_, out, wanted);
+    // Pairs with the acquire in look_at_room().
+    taken_.store(taken() + got, std::memory_order_release);
+    return got;
+  }
+
+  // Records beyond the queue's room. Thread: the flusher's, but for what Overflow says.
+  Overflow& overflow() { return overflow_; }
+
+  // Calls ever recorded, and how many of those went into cells. Thread: any.
+  std::uint64_t recorded() const {
+    return queued_.load(std::memory_order_acquire) + merged_.load(std::memory_order_acquire);
+  }
+  std::uint64_t merged() const { return merged_.load(std::memory_order_relaxed); }
+
+  // See Overflow. Thread: the owner's, in a signal handler that ends the process.
+  void release_for_exit() { overflow_.release_for_exit(); }
+
+  // Ownership passes from an ended thread to a new one: give_up() releases, try_take_over()
+  // acquires.
+  void give_up();
+  bool try_take_over() {
+    return !owned_.load(std::memory_order_relaxed) &&
+           !owned_.exchange(true, std::memory_order_acquire);
+  }
+  void note_thread();  // sets the calling thread as owner
+
+  Recorder* next = nullptr;  // in the client's list, which only grows
+
+ private:
+  // False if the owner knows of no room.
+  bool enqueue(const Tag* tag, double value, RecordKind kind) {
+    const std::uint64_t queued = queued_.load(std::memory_order_relaxed);
+    if (queued >= next_look_ || !queue_->enqueue(token_, {tag, value, kind})) return false;
+    // Pairs with the acquire in queued(): a reader of the number finds the records.
+    queued_.store(queued + 1, std::memory_order_release);
+    doorbell_->ring_if_asleep();
+    return true;
+  }
+  int record_slowly(const Tag* tag, double value, RecordKind kind);
+  void look_at_room();
+  bool widen_room();
+  Traced begin_inside(const Tag* tag, const ThreadTrace::Inside& inside, bool is_chosen);
+  TreeRef selected_around(const ThreadTrace::Inside& inside) const;
+  Places over_limit_around(const CaptureSet& set, const ThreadTrace::Inside& inside) const;
+  struct Chosen {
+    Places places = 0;
+    TreeFacts tree{};
+    bool is_left_out = false;  // for room or limit, unlike its parent
+  };
+  Chosen choose(const Captures::Look& look, const Tag* tag, const ThreadTrace::Inside& inside,
+                TraceContext& context);
+  struct EndedSpan {
+    const ThreadTrace::Open& open;
+    const TraceContext& context;
+    std::unique_ptr<SpanNotes> notes;
+    std::uint64_t duration_ns = 0;
+    std::uint32_t tid = 0;
+    wire::SpanKind kind{};
+    bool aborted = false;
+    SlowTrees::Known tree;
+    Places places = 0;
+    Places slow = 0;  // places for which it was
+    SlowTrees::Inside inside{};
+    bool is_part = false;  // still counted by the one around
+  };
+  void capture_span(const CaptureSet& set, EndedSpan& ended);
+  void send_or_wait(const CaptureSet& set, SpanPool::Index list, SpanPool::Facts facts,
+                    std::uint64_t now_ns, bool& is_part);
+
+  // The owner's cache lines. Other threads only read the two counts.
+  RecordQueue* queue_;
+  Doorbell* doorbell_;
+  std::uint64_t next_look_ = 0;           // below this, queue without reading taken_
+  std::atomic<std::uint64_t> queued_{0};  // released by enqueue(), acquired by queued()
+  moodycamel::ProducerToken token_;
+  std::uint32_t capacity_;                // most records that it may ever have queued
+  std::uint32_t room_;                    // records that it may have queued
+  std::uint64_t asked_at_ = UINT64_MAX;   // taken_ when the flusher was last asked
+  std::atomic<std::uint64_t> merged_{0};  // released before the cell, acquired by recorded()
+  Overflow overflow_;
+  TagCache tags_;
+  OpenTransactions transactions_;
+  OpenTable open_;
+  ThreadTrace trace_;
+  SpanPool::Share spans_;
+  LooksAtCaptures looks_at_captures_{0};
+  std::atomic<bool> owned_{true};  // released by give_up(), acquired by try_take_over()
+
+  // The owner's number, and since when; 0: none. Each orders nothing else: a read between the two
+  // stores gives a wrong thread at worst.
+  std::atomic<std::uint32_t> thread_{0};
+  std::atomic<Moment> owned_since_{0};
+
+  // The flusher's. Released by take(), acquired by look_at_room().
+  alignas(64) std::atomic<std::uint64_t> taken_{0};
+};
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "thread/recorders.hpp"
+
+#include <new>
+
+#include "harmless/wiped_memory.hpp"
+
+namespace pcp::trace::client {
+
+Recorder* Recorders::reuse_or_make() {
+  Recorder* recorder = nullptr;
+  for_each([&](Recorder& each) {
+    if (recorder == nullptr && each.try_take_over()) recorder = &each;
+  });
+  if (recorder == nullptr) recorder = make();
+  if (recorder != nullptr) recorder->note_thread();
+  return recorder;
+}
+
+Recorder* Recorders::make() {
+  void* memory = allocate_wiped_memory(sizeof(Recorder));
+  if (memory == nullptr) return nullptr;
+  auto* const recorder = new (memory) Recorder(queue_, doorbell_, capacity_, trace_options_);
+  if (!recorder->is_usable()) return nullptr;
+  recorder->next = first_.load(std::memory_order_relaxed);
+  while (!first_.compare_exchange_weak(recorder->next, recorder, std::memory_order_release,
+                                       std::memory_order_relaxed)) {
+  }
+  return recorder;
+}
+
+// First those given back: so it finds each of them taken.
+std::uint64_t Recorders::spans_in_use() {
+  const SpanPool::Share& flushers = queue_.spans().flushers_share();
+  std::uint64_t given_back = flushers.given_back();
+  for_each([&](const Recorder& each) { given_back += each.spans().given_back(); });
+  std::uint64_t taken = flushers.taken();
+  for_each([&](const Recorder& each) { taken += each.spans().taken(); });
+  return taken - given_back;
+}
+
+std::uint64_t Recorders::spans_handed_over() {
+  std::uint64_t count = queue_.spans().flushers_share().handed_over();
+  for_each([&](const Recorder& each) { count += each.spans().handed_over(); });
+  return count;
+}
+
+bool Recorders::has_settled_spans() { return spans_in_use() == 0 && queue_.spans().has_settled(); }
+
+void Recorders::clear_open() {
+  for_each([](Recorder& each) { each.open().clear(); });
+  queue_.open_room().clear_counts();
+}
+
+Recorders::Calls Recorders::calls() const {
+  Calls calls;
+  for_each([&](Recorder& each) {
+    calls.recorded += each.recorded();
+    calls.merged += each.merged();
+  });
+  return calls;
+}
+
+}  // namespace pcp::trace::client

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// All recorders of the process in a list that only grows, and their queue.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "thread/doorbell.hpp"
+#include "thread/recorder.hpp"
+
+namespace pcp::trace::client {
+
+class Recorders {
+ public:
+  // Each recorder rings this bell, and has room for at most `capacity` records.
+  Recorders(Doorbell& doorbell, std::uint32_t capacity, TraceOptions trace_options = {})
+      : doorbell_(doorbell), capacity_(capacity), trace_options_(trace_options) {}
+
+  // Gives the calling thread the recorder of an ended thread, or a new one. Null if there is no
+  // memory. Thread: any, also below.
+  Recorder* reuse_or_make();
+
+  template <typename Visit>
+  void for_each(Visit visit) const {
+    for (Recorder* each = first_.load(std::memory_order_acquire); each != nullptr;
+         each = each->next)
+      visit(*each);
+  }
+
+  // Calls ever recorded, and how many of those went into cells.
+  struct Calls {
+    std::uint64_t recorded = 0;
+    std::uint64_t merged = 0;
+  };
+  Calls calls() const;
+
+  const OpenRoom& open_room() const { return queue_.open_room(); }
+  SpanPool& spans() { return queue_.spans(); }
+  // True if every span ever captured is delivered or known to be lost. Also in a signal handler.
+  bool has_settled_spans();
+  // Captured spans in memory, and those ever handed over to the flusher.
+  std::uint64_t spans_in_use();
+  std::uint64_t spans_handed_over();
+  SlowTrees& slow_trees() { return queue_.slow_trees(); }
+  Captures& captures() { return queue_.captures(); }
+
+  // Hides all open transactions, in all threads' tables.
+  void clear_open();
+
+ private:
+  Recorder* make();
+
+  Doorbell& doorbell_;
+  const std::uint32_t capacity_;
+  const TraceOptions trace_options_;
+  RecordQueue queue_{0};
+  std::atomic<Recorder*> first_{nullptr};  // released by make(), acquired by for_each()
+};
+
+}  // namespace pcp::trace::client
