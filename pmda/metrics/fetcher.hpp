@@ -12,7 +12,7 @@
 #include "metrics/agent_status.hpp"
 #include "metrics/client_instances.hpp"
 #include "metrics/histogram_texts.hpp"
-#include "metrics/metric.hpp"
+#include "metrics/metric_table.hpp"
 #include "metrics/pmapi.hpp"
 #include "metrics/span_desk.hpp"
 #include "metrics/value_set.hpp"

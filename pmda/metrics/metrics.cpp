@@ -115,17 +115,14 @@ int Metrics::instances(pmInDom indom, int number, const char* name, pmInResult**
 }
 
 int Metrics::text(int identifier, int type, const char** text) const {
-  const Text* found = nullptr;
-  if ((type & PM_TEXT_PMID) != 0) {
-    const Metric* const metric = fetcher_.find(static_cast<pmID>(identifier));
-    if (!metric) return PM_ERR_PMID;
-    found = &metric->text;
-  } else {
-    const unsigned serial = pmInDom_serial(static_cast<pmInDom>(identifier));
-    if (serial >= kIndomTexts.size()) return PM_ERR_INDOM;
-    found = &kIndomTexts[serial];
-  }
-  *text = (type & PM_TEXT_ONELINE) != 0 ? found->line : found->full;
+  const bool is_of_metric = (type & PM_TEXT_PMID) != 0;
+  const Metric* const metric = is_of_metric ? find(static_cast<pmID>(identifier)) : nullptr;
+  if (is_of_metric && metric == nullptr) return PM_ERR_PMID;
+  const unsigned serial = pmInDom_serial(static_cast<pmInDom>(identifier));
+  const Help* const help =
+      find_help(is_of_metric ? metric->name : "TRACE." + std::to_string(serial));
+  if (help == nullptr) return is_of_metric ? PM_ERR_TEXT : PM_ERR_INDOM;
+  *text = ((type & PM_TEXT_ONELINE) != 0 ? help->line : help->full).c_str();
   return 0;
 }
 
