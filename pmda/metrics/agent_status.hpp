@@ -35,6 +35,4 @@ struct AgentStatus {
   double interval_s() const { return period_s() / options.buckets; }
 };
 
-std::uint64_t resident_bytes();
-
 }  // namespace pcp::trace::agent

@@ -10,8 +10,8 @@
 
 #include "collector/reader.hpp"
 #include "metrics/agent_status.hpp"
-#include "metrics/client_instances.hpp"
 #include "metrics/histogram_texts.hpp"
+#include "metrics/instances.hpp"
 #include "metrics/metric_table.hpp"
 #include "metrics/pmapi.hpp"
 #include "metrics/span_desk.hpp"

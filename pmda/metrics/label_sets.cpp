@@ -5,8 +5,6 @@
 #include <string_view>
 #include <utility>
 
-#include "metrics/pcp_memory.hpp"
-
 namespace pcp::trace::agent {
 
 namespace {
@@ -32,7 +30,7 @@ void merge_labels(const LabelText& a, std::size_t a_begin, const LabelText& b, s
 
 }  // namespace
 
-LabelSets::LabelSets(std::size_t capacity) : sets_(allocate_for_pcp<pmLabelSet>(capacity)) {}
+LabelSets::LabelSets(std::size_t capacity) : sets_(pmapi::allocate<pmLabelSet>(capacity)) {}
 
 LabelSets::~LabelSets() {
   if (sets_) pmFreeLabelSets(sets_, count_);
@@ -47,13 +45,13 @@ void LabelSets::add(unsigned instance, const LabelText& own, const LabelText& co
 
   pmLabelSet& set = sets_[count_++];
   set.inst = instance;
-  set.json = allocate_for_pcp<char>(length + 1);
+  set.json = pmapi::allocate<char>(length + 1);
   char* end = set.json;
   for (const std::string_view part : {std::string_view("{"), std::string_view(own.members()), comma,
                                       std::string_view(common.members()), std::string_view("}")})
     end += part.copy(end, part.size());
   set.jsonlen = length & 0xffff;
-  set.labels = allocate_for_pcp<pmLabel>(labels);
+  set.labels = pmapi::allocate<pmLabel>(labels);
   set.nlabels = static_cast<int>(labels);
   merge_labels(own, 1, common, common_begin, set.labels);
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "metrics/metrics.hpp"
 
+#include <unistd.h>
+
+#include <fstream>
 #include <utility>
 
 #include "base/clock.hpp"
-#include "metrics/instance_answer.hpp"
 #include "metrics/label_budget.hpp"
 #include "metrics/label_sets.hpp"
 #include "metrics/own_labels.hpp"
@@ -33,6 +35,13 @@ struct LabelFacts {
   LabelText::Set kept;      // of the origin's labels
   bool shows_labels = true;
 };
+
+std::uint64_t resident_bytes() {
+  std::uint64_t total_pages = 0;
+  std::uint64_t resident_pages = 0;
+  std::ifstream("/proc/self/statm") >> total_pages >> resident_pages;
+  return resident_pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
 
 const Origin kNobody;
 

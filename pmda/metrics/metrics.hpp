@@ -9,13 +9,12 @@
 #include <vector>
 
 #include "collector/reader.hpp"
-#include "metrics/client_instances.hpp"
 #include "metrics/debug_options.hpp"
 #include "metrics/fetcher.hpp"
+#include "metrics/instances.hpp"
 #include "metrics/metric_table.hpp"
 #include "metrics/pmapi.hpp"
 #include "metrics/span_desk.hpp"
-#include "metrics/tag_instances.hpp"
 
 namespace pcp::trace::agent {
 

@@ -6,9 +6,12 @@
 #include <pcp/pmapi.h>
 #include <pcp/pmda.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <new>
 #include <string>
 
 #ifndef PMAPI_VERSION_4
@@ -67,5 +70,13 @@ constexpr pmUnits units(int space, int time, int count, unsigned space_scale, un
   return made;
 }
 #pragma GCC diagnostic pop
+
+// Zeroed memory that PCP will free().
+template <typename Value>
+Value* allocate(std::size_t count) {
+  void* const memory = std::calloc(std::max<std::size_t>(count, 1), sizeof(Value));
+  if (!memory) throw std::bad_alloc();
+  return static_cast<Value*>(memory);
+}
 
 }  // namespace pcp::trace::pmapi

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "metrics/client_instances.hpp"
+#include "metrics/instances.hpp"
 
 #include "unit/metrics/metrics_fixture.hpp"
 
