@@ -2,7 +2,7 @@
 #include "collector/reader.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <limits>
 #include <utility>
 
 #include "collector/engine/tag_registry.hpp"
@@ -16,32 +16,28 @@ namespace {
 // summarised first.
 constexpr std::size_t kAtOnce = 256;
 
-// Repeats: copy(out) appends up to kAtOnce new elements, with the mutex; take() gets each of them,
-// without the mutex. Ends after an incomplete slice. A separate vector, because one with all
-// elements would grow while the mutex is held.
+// Repeats: copy(from, max, slice) appends elements, with the mutex, and returns the number of those
+// it looked at; take(slice) gets them, without the mutex. Handles `count` elements, or fewer at the
+// end. Only a slice at a time, because a vector with all elements would grow while the mutex is
+// held.
 template <typename Element, typename Copy, typename Take>
-void copy_in_slices(Copy copy, Take take) {
+void copy_in_slices(std::size_t from, std::size_t count, Copy copy, Take take) {
   std::vector<Element> slice;
   slice.reserve(kAtOnce);
-  do {
-    slice.clear();
-    copy(slice);
-    for (Element& element : slice) take(std::move(element));
-  } while (slice.size() == kAtOnce);
-}
-
-// The same if copy(from, max, out) returns the number of instances it looked at, and appends only
-// some of them. Handles `count` instances, or fewer at the end.
-template <typename Element, typename Copy, typename Take>
-void copy_of_instances(std::size_t count, Copy copy, Take take) {
-  std::vector<Element> slice;
-  slice.reserve(kAtOnce);
-  std::size_t looked_at = 1;
-  for (std::size_t from = 0; from < count && looked_at > 0; from += looked_at) {
+  for (std::size_t looked_at = 1; from < count && looked_at > 0; from += looked_at) {
     slice.clear();
     looked_at = copy(from, std::min(kAtOnce, count - from), slice);
-    for (Element& element : slice) take(std::move(element));
+    take(slice);
   }
+}
+
+// Handles all elements, one by one, however many there are.
+template <typename Element, typename Copy, typename Take>
+void copy_all(std::size_t from, Copy copy, Take take) {
+  copy_in_slices<Element>(from, std::numeric_limits<std::size_t>::max(), copy,
+                          [&](std::vector<Element>& slice) {
+                            for (Element& element : slice) take(std::move(element));
+                          });
 }
 
 // Keeps only the greatest number of each tag.
@@ -59,23 +55,13 @@ void drop_repeated(std::vector<KnownInstance>& numbers) {
 
 }  // namespace
 
-bool TagValueSlices::next(std::vector<TagValues>& slice) {
-  slice.clear();
-  if (begun_ && copied_ == count_) return false;
-  const Lock lock(shared_.mutex);
-  if (!std::exchange(begun_, true)) count_ = shared_.engine.generation(type_).count;
-  copied_ +=
-      shared_.engine.snapshot(type_, copied_, std::min(kAtOnce, count_ - copied_), now_, slice);
-  return !slice.empty();
-}
-
-void Reader::histograms(TraceType type, Instant now,
-                        const std::function<void(IntervalHistogram&&)>& take) const {
-  copy_of_instances<IntervalHistogram>(
-      instance_count(type),
-      [&](std::size_t from, std::size_t max, std::vector<IntervalHistogram>& out) {
+void Reader::tag_values(TraceType type, std::size_t count, Instant now,
+                        const std::function<void(std::vector<TagValues>&)>& take) const {
+  copy_in_slices<TagValues>(
+      0, count,
+      [&](std::size_t from, std::size_t max, std::vector<TagValues>& out) {
         const Lock lock(shared_->mutex);
-        return shared_->engine.histograms(type, from, max, now, out);
+        return shared_->engine.snapshot(type, from, max, now, out);
       },
       take);
 }
@@ -88,8 +74,8 @@ void Reader::begin_cumulative(Instant now) const {
 void Reader::cumulative(TraceType type, Instant now,
                         const std::function<bool(std::int32_t)>& wanted,
                         const std::function<void(CumulativeSample&&)>& take) const {
-  copy_of_instances<CumulativeSample>(
-      instance_count(type),
+  copy_all<CumulativeSample>(
+      0,
       [&](std::size_t from, std::size_t max, std::vector<CumulativeSample>& out) {
         const Lock lock(shared_->mutex);
         return shared_->engine.cumulative(type, from, max, now, wanted, out);
@@ -99,22 +85,23 @@ void Reader::cumulative(TraceType type, Instant now,
 
 void Reader::instances(TraceType type, std::size_t from,
                        const std::function<void(InstanceName&&)>& take) const {
-  copy_in_slices<InstanceName>(
-      [&](std::vector<InstanceName>& out) {
+  copy_all<InstanceName>(
+      from,
+      [&](std::size_t next, std::size_t max, std::vector<InstanceName>& out) {
         const Lock lock(shared_->mutex);
-        from += shared_->engine.instances(type, from, kAtOnce, out);
+        return shared_->engine.instances(type, next, max, out);
       },
       take);
 }
 
 std::size_t Reader::instance_count(TraceType type) const {
   const Lock lock(shared_->mutex);
-  return shared_->engine.generation(type).count;
+  return shared_->engine.instance_count(type);
 }
 
-std::uint64_t Reader::resets() const {
+std::uint32_t Reader::life() const {
   const Lock lock(shared_->mutex);
-  return shared_->engine.generation(TraceType::Transact).resets;  // the same for all types
+  return shared_->engine.life();
 }
 
 Instant Reader::begin_of_life() const {
@@ -129,14 +116,16 @@ WallTime Reader::wall_time(Instant time) const {
 void Reader::clients(const std::function<void(std::uint64_t, ClientView&&)>& take) const {
   using Client = std::pair<std::uint64_t, ClientView>;
   std::uint64_t last = 0;  // 0 is no connection's number
-  copy_in_slices<Client>(
-      [&](std::vector<Client>& out) {
+  copy_all<Client>(
+      0,
+      [&](std::size_t, std::size_t max, std::vector<Client>& out) {
         const Lock lock(shared_->mutex);
         auto next = shared_->clients.upper_bound(last);
-        for (; next != shared_->clients.end() && out.size() < kAtOnce; ++next) {
+        for (; next != shared_->clients.end() && out.size() < max; ++next) {
           out.push_back(*next);
           last = next->first;
         }
+        return out.size();
       },
       [&](Client&& client) { take(client.first, std::move(client.second)); });
 }
@@ -163,17 +152,13 @@ Numbers Reader::highest_numbers() const {
 
 std::vector<KnownInstance> Reader::numbers() const {
   std::vector<KnownInstance> numbers;
-  std::vector<KnownInstance> slice;
-  slice.reserve(kAtOnce);
-  std::size_t looked_at = kAtOnce;
-  for (std::size_t from = 0; looked_at == kAtOnce; from += looked_at) {
-    slice.clear();
-    {
-      const CourteousLock lock(shared_->mutex);
-      looked_at = shared_->engine.known_instances(from, kAtOnce, slice);
-    }
-    std::move(slice.begin(), slice.end(), std::back_inserter(numbers));
-  }
+  copy_all<KnownInstance>(
+      0,
+      [&](std::size_t from, std::size_t max, std::vector<KnownInstance>& out) {
+        const CourteousLock lock(shared_->mutex);
+        return shared_->engine.known_instances(from, max, out);
+      },
+      [&](KnownInstance&& number) { numbers.push_back(std::move(number)); });
   drop_repeated(numbers);
   return least_absent(std::move(numbers), engine_options().most_tags());
 }

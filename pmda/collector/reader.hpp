@@ -20,38 +20,14 @@ namespace pcp::trace::agent {
 
 struct Shared;
 
-// The values of all tags of a type, in slices, in the order of their first values. Tags added
-// meanwhile are left out.
-class TagValueSlices {
- public:
-  TagValueSlices(Shared& shared, TraceType type, Instant now)
-      : shared_(shared), type_(type), now_(now) {}
-
-  // Replaces the contents of `slice` with the next values. False at the end.
-  bool next(std::vector<TagValues>& slice);
-
-  // The number of tags, valid after the first next().
-  std::size_t count() const { return count_; }
-
- private:
-  Shared& shared_;
-  TraceType type_;
-  Instant now_;
-  bool begun_ = false;
-  std::size_t copied_ = 0;
-  std::size_t count_ = 0;
-};
-
 class Reader {
  public:
   explicit Reader(Shared& shared) : shared_(&shared) {}
 
-  TagValueSlices tag_values(TraceType type, Instant now) const { return {*shared_, type, now}; }
-
-  // Hands out the distributions of the last completed interval, for tags that have one. If another
-  // interval ends meanwhile, the rest is from that one.
-  void histograms(TraceType type, Instant now,
-                  const std::function<void(IntervalHistogram&&)>& take) const;
+  // Hands out the values of the first `count` tags of a type, in slices, in the order of their
+  // first values. The slice may be changed.
+  void tag_values(TraceType type, std::size_t count, Instant now,
+                  const std::function<void(std::vector<TagValues>& slice)>& take) const;
 
   // Starts the cumulative distributions of all values, which cumulative() hands out.
   void begin_cumulative(Instant now) const;
@@ -68,8 +44,8 @@ class Reader {
   // The number of a type's instances.
   std::size_t instance_count(TraceType type) const;
 
-  // The number of resets.
-  std::uint64_t resets() const;
+  // Changes with each reset.
+  std::uint32_t life() const;
 
   // The start, or the last reset.
   Instant begin_of_life() const;

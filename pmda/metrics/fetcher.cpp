@@ -94,19 +94,18 @@ const Metric* Fetcher::find(pmID pmid) const {
 void Fetcher::add_tags(TraceType type, AskedOfIndom asked, const pmProfile* profile, Instant now) {
   if (asked.empty()) return;
   const InstanceFilter filter(profile, indom(static_cast<unsigned>(index_of(type))));
-  TagValueSlices slices = reader_.tag_values(type, now);
-  bool more = slices.next(slice_);
-  const std::vector<ValueSet*> sets = make_sets(asked, slices.count());
-  for (; more; more = slices.next(slice_)) {
-    std::erase_if(slice_, [&](const TagValues& tag) { return !filter.includes(tag.instance); });
+  const std::size_t count = reader_.instance_count(type);
+  const std::vector<ValueSet*> sets = make_sets(asked, count);
+  reader_.tag_values(type, count, now, [&](std::vector<TagValues>& slice) {
+    std::erase_if(slice, [&](const TagValues& tag) { return !filter.includes(tag.instance); });
     for (std::size_t i = 0; i < asked.size(); ++i) {
       const ValueReader& read = asked[i].metric->read;
       ReadValue value;
-      for (const TagValues& tag : slice_) {
+      for (const TagValues& tag : slice) {
         if (read(value, tag, period_s_)) sets[i]->add(tag.instance, value.atom);
       }
     }
-  }
+  });
 }
 
 void Fetcher::add_histograms(TraceType type, AskedOfIndom asked, const pmProfile* profile,

@@ -64,7 +64,6 @@ class Fetcher {
   double period_s_;
   HistogramTexts histograms_;
   SpanDesk* desk_ = nullptr;
-  std::vector<TagValues> slice_;  // kept, to save allocations
   FetchResult result_;
 };
 

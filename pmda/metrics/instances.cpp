@@ -65,8 +65,8 @@ template int answer_instances(const TagInstances&, pmInDom, int, const char*, pm
 template int answer_instances(const ClientInstances&, pmInDom, int, const char*, pmInResult**);
 
 void TagInstances::refresh(const Reader& reader) {
-  const std::uint64_t resets = reader.resets();
-  if (std::exchange(resets_, resets) != resets) {
+  const std::uint32_t life = reader.life();
+  if (std::exchange(life_, life) != life) {
     instances_.clear();
     by_number_.clear();
     by_first_word_.clear();

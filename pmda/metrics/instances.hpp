@@ -44,7 +44,7 @@ class TagInstances {
 
  private:
   TraceType type_;
-  std::uint64_t resets_ = 0;  // Reader::resets() at the last refresh
+  std::uint32_t life_ = 0;  // Reader::life() at the last refresh
   std::vector<Instance> instances_;
   std::unordered_map<int, std::size_t> by_number_;
   std::unordered_map<std::string, std::size_t> by_first_word_;  // first words are unique

@@ -16,10 +16,10 @@ struct KnownTag {
 
 inline std::vector<KnownTag> all_tags(const Reader& reader, TraceType type,
                                       Instant now = steady_now()) {
-  TagValueSlices slices = reader.tag_values(type, now);
   std::vector<KnownTag> tags;
-  for (std::vector<TagValues> slice; slices.next(slice);)
+  reader.tag_values(type, reader.instance_count(type), now, [&](std::vector<TagValues>& slice) {
     for (const TagValues& values : slice) tags.push_back({{}, values});
+  });
   std::size_t next = 0;  // tags that came meanwhile have only a name
   reader.instances(type, 0, [&](InstanceName&& name) {
     if (next < tags.size()) tags[next++].name = std::move(name);

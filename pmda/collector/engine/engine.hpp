@@ -13,6 +13,8 @@
 // Thread: any, one at a time; see shared.hpp for the mutex.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -20,7 +22,11 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/engine/histogram_pool.hpp"
+#include "collector/engine/tag_history.hpp"
+#include "collector/engine/tag_registry.hpp"
 #include "collector/engine/types.hpp"
+#include "collector/engine/window_clock.hpp"
 #include "wire/batch.hpp"
 
 namespace pcp::trace::agent {
@@ -31,13 +37,14 @@ class Engine {
   // forgotten. Requires: period and buckets are not 0; for each type `known` names no tag and no
   // number twice.
   Engine(const EngineOptions& options, const std::vector<KnownInstance>& known, Instant now);
-  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
 
   // Treats all numbers up to these as given, too. Call it before there are any values.
-  void begin_numbers_after(const Numbers& reserved);
+  void begin_numbers_after(const Numbers& reserved) { tags_.begin_numbers_after(reserved); }
 
   // Changes with each reset: then the results of tag() are no longer valid.
-  std::uint32_t life() const;
+  std::uint32_t life() const { return static_cast<std::uint32_t>(tags_.life()); }
 
   // Finds or adds a tag. An instance appears only with the tag's first values. Requires:
   // is_tag(name). Without room, values go to the name without its labels, or to the type's
@@ -86,12 +93,12 @@ class Engine {
   void reset(Instant now);
 
   // The start, or the last reset.
-  Instant begin_of_life() const;
+  Instant begin_of_life() const { return clock_.begin_of(0); }
 
-  struct FreeHistories {
-    void operator()(void* block) const;
-  };
-  using Discarded = std::unique_ptr<void, FreeHistories>;
+  // Histories lie in blocks that are never empty and never grow. So a history keeps its address,
+  // close to the next ones that a fetch reads, and apart from data that outlives a reset.
+  using Block = std::vector<TagHistory>;
+  using Discarded = std::unique_ptr<Block>;
 
   // Hands out some memory that resets have set aside, for the caller to free without the mutex: a
   // free() that returns pages to the kernel can take a millisecond. Null if there is none.
@@ -106,14 +113,9 @@ class Engine {
   // Copies the values of up to `max` instances of a type, starting at index `from`, in the order of
   // their first values since the start or the last reset. Gives the number copied: 0 only at the
   // end, and fewer than `max` also if many tags had to be summarised. Between two calls instances
-  // may be appended, or reset: see generation().
+  // may be appended, or reset: see life().
   std::size_t snapshot(TraceType type, std::size_t from, std::size_t max, Instant now,
                        std::vector<TagValues>& out);
-
-  // The same for the distributions of the last completed interval, for instances that have one.
-  // Gives the number of instances looked at.
-  std::size_t histograms(TraceType type, std::size_t from, std::size_t max, Instant now,
-                         std::vector<IntervalHistogram>& out);
 
   // Starts cumulative histograms, with the running interval; before this call they cost nothing.
   // Further calls do nothing. A reset clears them, but continues to keep them.
@@ -126,37 +128,84 @@ class Engine {
                          const std::function<bool(std::int32_t)>& wanted,
                          std::vector<CumulativeSample>& out);
 
-  // The same for instance names; here, a result below `max` means the end.
+  // The same for instance names.
   std::size_t instances(TraceType type, std::size_t from, std::size_t max,
                         std::vector<InstanceName>& out) const;
 
   // Copies the numbers for the agent's next life, from up to `max` tags, starting at index `from`.
-  // Gives the number of tags looked at; below `max` means the end. A tag that was forgotten and
+  // Gives the number of tags looked at; 0 means the end. A tag that was forgotten and
   // returned between two calls may appear twice; the greater number counts.
   std::size_t known_instances(std::size_t from, std::size_t max,
-                              std::vector<KnownInstance>& out) const;
+                              std::vector<KnownInstance>& out) const {
+    return tags_.known_instances(from, max, out);
+  }
 
   // The highest numbers that were given or reserved.
-  const Numbers& highest_numbers() const;
+  const Numbers& highest_numbers() const { return tags_.highest_numbers(); }
 
-  // Changes when the type's instances are reset (resets) or added (count).
-  struct Generation {
-    std::uint64_t resets = 0;
-    std::uint64_t count = 0;
-    std::uint64_t origins = 0;  // changes of instances' origins
-    bool operator==(const Generation&) const = default;
-  };
-  Generation generation(TraceType type) const;
+  // The number of a type's instances.
+  std::size_t instance_count(TraceType type) const { return arrivals_[index_of(type)].size(); }
 
-  // Changes when any type's generation does. Thread: any, at any time.
-  std::uint64_t changes() const;
+  // Changes when instances are reset or added, or when an instance's labels change. Thread: any, at
+  // any time.
+  std::uint64_t changes() const { return changes_.load(std::memory_order_relaxed); }
 
-  const EngineCounters& counters() const;
-  const EngineOptions& options() const;
+  EngineCounters counters() const;
+  const EngineOptions& options() const { return options_; }
 
  private:
-  struct Implementation;
-  std::unique_ptr<Implementation> implementation_;
+  struct Latest {
+    std::int64_t life = 0;  // the history's life; in any other life the history is gone
+    TagHistory* history = nullptr;
+  };
+  static constexpr std::size_t kBlock = 64;  // histories
+
+  void advance_to(Instant now);
+  TagHistory& history_of(TagIndex tag, std::uint64_t calls, Instant now);
+  [[gnu::noinline]] TagHistory& begin_history(TagIndex tag, Instant now);
+  TagHistory& history_of_bare(TagIndex bare, Instant now);
+  TagHistory& overflow_history(TraceType type, Instant now);
+  bool take_in(TagIndex tag, std::uint64_t most);
+  TagHistory& add_history(TagIndex tag, Instant now);
+  void add(TagHistory& history, const Delta& delta, std::string_view histogram,
+           const wire::BatchAge& age, Instant now);
+  static std::size_t work_of(const TagHistory& history);
+  std::size_t bring_up(TagHistory& history);
+  template <typename Visit>
+  std::size_t visit(TraceType type, std::size_t from, std::size_t max, Instant now,
+                    Visit visit_one);
+  void activate(TagHistory& history);
+  void deactivate(TagHistory& history);
+  void coarsen_next();
+  void coarsen_cumulative();
+  void brake_resets();
+
+  TagHistory* history_in_this_life(TagIndex tag) const {
+    return latest_[tag].life == tags_.life() ? latest_[tag].history : nullptr;
+  }
+  void make_latest() { latest_.resize(tags_.size()); }
+  void note_change() { changes_.fetch_add(1, std::memory_order_relaxed); }
+
+  const EngineOptions options_;
+  WindowClock clock_;
+  std::int64_t current_ = 0;  // interval
+  Instant interval_end_;      // of the current one
+  HistogramPool pool_;        // the window's
+  CumulativePool cumulative_;
+  TagRegistry tags_;
+  EngineCounters counters_;
+  // Relaxed: the data are read under the mutex under which their changes are counted.
+  std::atomic<std::uint64_t> changes_{0};
+
+  // A life begins at the start and at each reset. Histories belong to one life. A reset only sets
+  // them aside, because freeing 100,000 of them at once takes too long.
+  std::vector<Latest> latest_;  // by TagIndex
+  std::vector<std::unique_ptr<Block>> histories_;
+  std::array<std::vector<TagHistory*>, kTraceTypes.size()> arrivals_;  // of histories, by type
+  std::vector<std::unique_ptr<Block>> discarded_;                      // of earlier lives
+
+  std::vector<TagHistory*> active_;  // tags whose window is not empty
+  std::size_t to_rotate_ = 0;        // active tags from this index on are at the current interval
 };
 
 }  // namespace pcp::trace::agent

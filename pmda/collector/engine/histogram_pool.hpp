@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/clock.hpp"
 #include "wire/histogram.hpp"
 
 namespace pcp::trace::agent {
@@ -33,8 +34,10 @@ class HistogramPool {
   // While true, the owner coarsens all stored histograms one by one, and then calls
   // coarsening_done().
   bool coarsening() const { return coarsening_; }
+  std::size_t next_to_coarsen = 0;  // for the owner
   void coarsening_done() {
     coarsening_ = false;
+    next_to_coarsen = 0;
     coarsen_if_necessary();
   }
 
@@ -48,6 +51,7 @@ class HistogramPool {
     bytes_ = 0;
     coarseness_ = 0;
     coarsening_ = false;
+    next_to_coarsen = 0;
   }
 
   // Gives an empty histogram for temporary use.
@@ -78,6 +82,17 @@ class HistogramPool {
   bool coarsening_ = false;
   Histogram scratch_;
   std::string packed_;
+};
+
+// Shared by the cumulative histograms of all tags: whether and since when they are kept, and their
+// memory limit, which is separate from the window's.
+struct CumulativePool {
+  explicit CumulativePool(std::size_t max_bytes) : memory(max_bytes) {}
+
+  bool begun = false;
+  Instant since{};                  // only valid if begun
+  std::int64_t first_interval = 0;  // whose values are kept
+  HistogramPool memory;
 };
 
 }  // namespace pcp::trace::agent

@@ -17,12 +17,12 @@ bool TagHistory::advance(std::int64_t interval, std::size_t buckets, HistogramPo
                          CumulativePool& cumulative) {
   const std::int64_t oldest = interval - static_cast<std::int64_t>(buckets);
   const bool is_kept =
-      cumulative.begun() && interval_ >= cumulative.first_interval() && window_.working().count > 0;
+      cumulative.begun && interval_ >= cumulative.first_interval && window_.working().count > 0;
   TagCumulative* const kept = is_kept ? this->cumulative(cumulative) : nullptr;
   window_.advance(interval_, oldest, buckets);
   if (histograms_) {
     histograms_->complete(interval_, oldest, pool);
-    if (kept != nullptr) kept->add(histograms_->working(), cumulative.memory());
+    if (kept != nullptr) kept->add(histograms_->working(), cumulative.memory);
     histograms_->clear_working(pool);
     if (window_.empty()) {
       histograms_->leave(pool);
@@ -57,7 +57,7 @@ Delta TagHistory::take_increments(const Delta& delta) {
 std::uint64_t TagHistory::add_late(const Delta& delta, std::string_view histogram,
                                    const BatchShares& shares, std::size_t buckets,
                                    HistogramPool& pool, CumulativePool& cumulative) {
-  TagCumulative* const kept = cumulative.begun() ? this->cumulative(cumulative) : nullptr;
+  TagCumulative* const kept = cumulative.begun ? this->cumulative(cumulative) : nullptr;
   total_.merge(delta);
   DealtHistogram values(has_histogram(type_) ? histogram : std::string_view());
   Histogram late;  // the part for completed buckets, and the part that is too old for any
@@ -73,7 +73,7 @@ std::uint64_t TagHistory::add_late(const Delta& delta, std::string_view histogra
     add_late(values, share, kept != nullptr ? &late : nullptr, pool);
     in_window += part.count;
   }
-  if (kept != nullptr) kept->add(late, cumulative.memory());
+  if (kept != nullptr) kept->add(late, cumulative.memory);
   add_calls(total_.unbinned, values.left());
   return delta.count - in_window;
 }
@@ -105,14 +105,13 @@ std::uint64_t TagHistory::completed() const {
 // Call it before that value counts as completed.
 TagCumulative* TagHistory::cumulative(CumulativePool& cumulative) {
   if (!cumulative_ && has_histogram(type_)) {
-    cumulative_ =
-        std::make_unique<TagCumulative>(cumulative.since(), completed(), cumulative.memory());
+    cumulative_ = std::make_unique<TagCumulative>(cumulative.since, completed(), cumulative.memory);
   }
   return cumulative_.get();
 }
 
 void TagHistory::copy_to(CumulativeSample& sample, const CumulativePool& cumulative) const {
-  sample.since = cumulative.since();
+  sample.since = cumulative.since;
   if (!cumulative_) return;
   sample.left_out = cumulative_->left_out();
   sample.since = cumulative_->since();

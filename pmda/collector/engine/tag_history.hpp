@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "collector/engine/batch_shares.hpp"
-#include "collector/engine/cumulative_pool.hpp"
 #include "collector/engine/histogram_pool.hpp"
 #include "collector/engine/tag_cumulative.hpp"
 #include "collector/engine/tag_in_flight.hpp"
@@ -54,7 +53,7 @@ class TagHistory {
   // Starts the cumulative histogram of a new tag.
   void begin_cumulative(Instant now, CumulativePool& cumulative) {
     if (has_histogram(type_))
-      cumulative_ = std::make_unique<TagCumulative>(now, 0, cumulative.memory());
+      cumulative_ = std::make_unique<TagCumulative>(now, 0, cumulative.memory);
   }
   void coarsen_cumulative(HistogramPool& pool) {
     if (cumulative_) cumulative_->coarsen(pool);
@@ -79,11 +78,6 @@ class TagHistory {
 
   // Requires: cumulative histograms are kept.
   void copy_to(CumulativeSample& sample, const CumulativePool& cumulative) const;
-
-  // The histogram of the interval before interval(); empty if there is none.
-  std::string_view last_histogram() const {
-    return histograms_ ? histograms_->of(interval_ - 1) : std::string_view();
-  }
 
   // For the engine: this tag's index in its list of active tags.
   static constexpr std::uint32_t kInactive = ~std::uint32_t{0};

@@ -82,13 +82,6 @@ struct TagValues {
   InFlight in_flight;
 };
 
-// The distribution of one instance's values in one interval.
-struct IntervalHistogram {
-  std::int32_t instance = 0;
-  Instant end{};       // of the interval
-  std::string packed;  // as histogram_codec.hpp says; never empty
-};
-
 // The distribution of one instance's values since some time.
 struct CumulativeSample {
   std::int32_t instance = 0;

@@ -61,9 +61,6 @@ class WindowHistograms {
   // Computes the quantiles over the completed buckets. `sums` are the sums of those buckets.
   void summarise(const WindowSums& sums, HistogramPool& pool);
 
-  // The packed histogram of a completed interval; empty if there is none.
-  std::string_view of(std::int64_t interval) const { return completed_.find(interval); }
-
   // Nothing if the completed buckets hold no values.
   const std::optional<Quantiles>& quantiles() const { return quantiles_; }
 

@@ -150,18 +150,16 @@ TEST(EngineInstances, ComeInSlicesThatMakeUpTheWhole) {
   }
 }
 
-TEST(EngineInstances, TellByTheirGenerationWhatChanged) {
+TEST(EngineInstances, AreCountedByTypeUntilAReset) {
   World world;
-  const auto start = world.engine.generation(TraceType::Point);
-  world.value(TraceType::Point, "a");
-  const auto one = world.engine.generation(TraceType::Point);
-  EXPECT_EQ(one.count, start.count + 1);
-  world.value(TraceType::Point, "a");
+  const std::uint32_t life = world.engine.life();
+  for (int i = 0; i < 2; ++i) world.value(TraceType::Point, "a");
   world.value(TraceType::Observe, "a");
-  EXPECT_EQ(world.engine.generation(TraceType::Point), one);
+  EXPECT_EQ(world.engine.instance_count(TraceType::Point), 1u);
+  EXPECT_EQ(world.engine.life(), life);
   world.engine.reset(world.now);
-  EXPECT_EQ(world.engine.generation(TraceType::Point).resets, one.resets + 1);
-  EXPECT_EQ(world.engine.generation(TraceType::Point).count, 0u);
+  EXPECT_EQ(world.engine.instance_count(TraceType::Point), 0u);
+  EXPECT_NE(world.engine.life(), life);
 }
 
 TEST(EngineInstances, CountTheirChanges) {
@@ -201,14 +199,14 @@ TEST(EngineOrigins, AreShownUnlessProcessesHaveNothingInCommon) {
   EXPECT_EQ(world.instances(TraceType::Point)[0].origin, nullptr);
 
   world.engine.note_origin(tag, shop);
-  const auto known = world.engine.generation(TraceType::Point);
+  const std::uint64_t changes = world.engine.changes();
   world.engine.note_origin(tag, same);
   EXPECT_EQ(world.instances(TraceType::Point)[0].origin, shop);
-  EXPECT_EQ(world.engine.generation(TraceType::Point), known);
+  EXPECT_EQ(world.engine.changes(), changes);
 
   world.engine.note_origin(tag, other);
   EXPECT_EQ(world.instances(TraceType::Point)[0].origin, nullptr);
-  EXPECT_NE(world.engine.generation(TraceType::Point), known);
+  EXPECT_NE(world.engine.changes(), changes);
   world.engine.note_origin(tag, shop);
   EXPECT_EQ(world.instances(TraceType::Point)[0].origin, nullptr);
 }
