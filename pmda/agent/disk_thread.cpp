@@ -4,9 +4,11 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <exception>
 #include <new>
 #include <string>
+#include <utility>
 
 #include "agent/log.hpp"
 #include "base/descriptor.hpp"
@@ -31,6 +33,43 @@ std::FILE* open_queue(LogQueue& queue) {
 }
 
 }  // namespace
+
+void LogQueue::push(std::string_view text) noexcept {
+  {
+    const Lock lock(mutex_);
+    const auto lines = static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
+    // After a loss everything is dropped until the next take(), so that the gap is in one place.
+    if (queued_.lost_lines > 0) {
+      queued_.lost_lines += lines;
+      return;
+    }
+    bool is_lost = queued_.text.size() + text.size() > kMostBytes;
+    try {
+      if (!is_lost) queued_.text += text;
+    } catch (const std::bad_alloc&) {
+      is_lost = true;
+    }
+    if (is_lost) queued_.lost_lines = std::max<std::uint64_t>(lines, 1);
+  }
+  changed_.notify_one();
+}
+
+void LogQueue::wake() {
+  {
+    const Lock lock(mutex_);
+    woken_ = true;
+  }
+  changed_.notify_one();
+}
+
+LogQueue::Taken LogQueue::take(Instant until) {
+  const Lock lock(mutex_);
+  while (!woken_ && queued_.text.empty() && queued_.lost_lines == 0) {
+    if (!changed_.wait_until(mutex_, until)) break;
+  }
+  woken_ = false;
+  return std::exchange(queued_, {});
+}
 
 DiskThread::DiskThread(NumberKeeper& numbers)
     : numbers_(numbers), log_(stderr), stand_in_(open_queue(queue_)) {

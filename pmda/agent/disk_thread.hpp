@@ -8,14 +8,46 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <future>
+#include <string>
+#include <string_view>
 #include <thread>
 
-#include "agent/log_queue.hpp"
 #include "agent/number_keeper.hpp"
+#include "base/clock.hpp"
+#include "base/mutex.hpp"
 
 namespace pcp::trace::agent {
+
+// Text on its way to the log. The queue is bounded: lines without room are counted, and the count
+// is logged later.
+class LogQueue {
+ public:
+  // Room for one line about each client, at the maximum number of clients.
+  static constexpr std::size_t kMostBytes = std::size_t{4} << 20;
+
+  // Appends the text, or drops all of it. Thread: any.
+  void push(std::string_view text) noexcept;
+
+  // Ends the current or next wait in take(). Thread: any.
+  void wake();
+
+  struct Taken {
+    std::string text;
+    std::uint64_t lost_lines = 0;  // after this text
+  };
+  // Waits for text, for wake() or until a time, and takes the queued text. Thread: the disk thread.
+  Taken take(Instant until);
+
+ private:
+  Mutex mutex_;  // held for moments only
+  Condition changed_;
+  Taken queued_ TRACE_GUARDED_BY(mutex_);
+  bool woken_ TRACE_GUARDED_BY(mutex_) = false;
+};
 
 class DiskThread {
  public:

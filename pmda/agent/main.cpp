@@ -15,7 +15,6 @@
 #include "agent/adopt_numbers.hpp"
 #include "agent/bridge.hpp"
 #include "agent/disk_thread.hpp"
-#include "agent/end_when_stuck.hpp"
 #include "agent/log.hpp"
 #include "agent/main_loop.hpp"
 #include "agent/number_keeper.hpp"

@@ -3,14 +3,20 @@
 
 #include <poll.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstdlib>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "agent/log.hpp"
 #include "base/clock.hpp"
+#include "collector/ingest/process_state.hpp"
 
 namespace pcp::trace::agent {
 
@@ -30,6 +36,12 @@ void note(int number) {
   } else {
     ended = number;
   }
+}
+
+void watch(int seconds) {
+  for (int left = seconds; left > 0; left = others_compute() ? seconds : left - 1)
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  _exit(EXIT_FAILURE);
 }
 
 }  // namespace
@@ -66,6 +78,15 @@ void MainLoop::run(Bridge& bridge, const std::function<void()>& after_request,
     if (ready <= 0) continue;  // a signal, or time to look
     if (!bridge.serve_one()) return;
     after_request();
+  }
+}
+
+// A thread, because the main thread could not handle a signal while it waits for a disk.
+void end_when_stuck(int seconds) {
+  try {
+    std::thread(watch, seconds).detach();
+  } catch (const std::system_error&) {
+    alarm(static_cast<unsigned>(seconds));  // kills a busy process, too: better than never ending
   }
 }
 

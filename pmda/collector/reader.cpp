@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "collector/engine/tag_registry.hpp"
+#include "collector/engine/tag_directory.hpp"
 #include "collector/shared.hpp"
 
 namespace pcp::trace::agent {

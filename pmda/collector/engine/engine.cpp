@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "collector/engine/batch_shares.hpp"
-#include "collector/engine/slice.hpp"
 
 namespace pcp::trace::agent {
 
@@ -48,14 +47,14 @@ void Engine::advance_to(Instant now) {
 // Gives the history that takes this tag's values, at the current interval: the tag's own or,
 // without room, the history of its bare name or of "(overflow)".
 TagHistory& Engine::history_of(TagIndex tag, std::uint64_t calls, Instant now) {
-  const TagIndex named = TagRegistry::without_mark(tag);
+  const TagIndex named = TagDirectory::without_mark(tag);
   TagHistory* history = history_in_this_life(named);
   if (named != tag) [[unlikely]] {
     history = &history_of_bare(named, now);
   } else if (history == nullptr) [[unlikely]] {
     history = &begin_history(tag, now);
   }
-  if (TagRegistry::is_overflow(history->tag())) [[unlikely]] {
+  if (TagDirectory::is_overflow(history->tag())) [[unlikely]] {
     add_calls(counters_.overflowed, calls);
   } else if (history->tag() != tag) [[unlikely]] {
     add_calls(counters_.folded, calls);
@@ -84,14 +83,14 @@ TagHistory& Engine::history_of_bare(TagIndex bare, Instant now) {
 }
 
 TagHistory& Engine::overflow_history(TraceType type, Instant now) {
-  const TagIndex tag = TagRegistry::overflow_tag(type);
+  const TagIndex tag = TagDirectory::overflow_tag(type);
   TagHistory* const history = history_in_this_life(tag);
   return history != nullptr ? *history : add_history(tag, now);
 }
 
 // False if there are `most` tags already.
 bool Engine::take_in(TagIndex tag, std::uint64_t most) {
-  if (TagRegistry::is_overflow(tag)) return true;
+  if (TagDirectory::is_overflow(tag)) return true;
   if (counters_.tags >= most || !tags_.note_values(tag)) return false;
   ++counters_.tags;
   return true;
@@ -233,7 +232,7 @@ TagIndex Engine::folded_tag(TraceType type, std::string_view bare_name) {
 }
 
 void Engine::note_origin(TagIndex tag, const std::shared_ptr<const Origin>& origin) {
-  tag = TagRegistry::without_mark(tag);
+  tag = TagDirectory::without_mark(tag);
   if (tags_.note_origin(tag, origin)) note_change();
   const TagHistory* const history = history_in_this_life(tag);
   if (history == nullptr || history->tag() == tag) return;  // else calls go there
@@ -241,14 +240,14 @@ void Engine::note_origin(TagIndex tag, const std::shared_ptr<const Origin>& orig
 }
 
 bool Engine::describe(TagIndex tag, std::shared_ptr<const LabelText>& description) {
-  if (TagRegistry::is_folded(tag)) return true;  // a folded tag does not describe its bare name
+  if (TagDirectory::is_folded(tag)) return true;  // a folded tag does not describe its bare name
   switch (tags_.describe(tag, description)) {
-    case TagRegistry::Described::First:
+    case TagDirectory::Described::First:
       note_change();
       return true;
-    case TagRegistry::Described::Again:
+    case TagDirectory::Described::Again:
       return true;
-    case TagRegistry::Described::Otherwise:
+    case TagDirectory::Described::Otherwise:
       return false;
   }
   return true;

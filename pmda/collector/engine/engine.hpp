@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "collector/engine/histogram_pool.hpp"
+#include "collector/engine/tag_directory.hpp"
 #include "collector/engine/tag_history.hpp"
-#include "collector/engine/tag_registry.hpp"
 #include "collector/engine/types.hpp"
 #include "collector/engine/window_clock.hpp"
 #include "wire/batch.hpp"
@@ -192,7 +192,7 @@ class Engine {
   Instant interval_end_;      // of the current one
   HistogramPool pool_;        // the window's
   CumulativePool cumulative_;
-  TagRegistry tags_;
+  TagDirectory tags_;
   EngineCounters counters_;
   // Relaxed: the data are read under the mutex under which their changes are counted.
   std::atomic<std::uint64_t> changes_{0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "agent/end_when_stuck.hpp"
+#include "agent/main_loop.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "agent/log_queue.hpp"
+#include "agent/disk_thread.hpp"
 
 #include <thread>
 

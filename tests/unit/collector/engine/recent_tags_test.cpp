@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "collector/engine/recent_tags.hpp"
+#include "collector/engine/tag_table.hpp"
 
 #include <map>
 

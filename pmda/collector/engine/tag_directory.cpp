@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "collector/engine/tag_registry.hpp"
+#include "collector/engine/tag_directory.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -7,7 +7,6 @@
 #include <tuple>
 #include <utility>
 
-#include "collector/engine/slice.hpp"
 #include "wire/trace_type.hpp"
 
 namespace pcp::trace::agent {
@@ -34,7 +33,7 @@ std::vector<KnownInstance> least_absent(std::vector<KnownInstance> known, std::s
   return known;
 }
 
-TagRegistry::TagRegistry(const EngineOptions& options, const std::vector<KnownInstance>& known)
+TagDirectory::TagDirectory(const EngineOptions& options, const std::vector<KnownInstance>& known)
     : max_names_(std::size_t{2} * options.max_tags),
       max_bare_(options.room_for_bare_names()),
       table_(max_names_ + max_bare_),
@@ -60,12 +59,12 @@ TagRegistry::TagRegistry(const EngineOptions& options, const std::vector<KnownIn
   recent_.clear();  // else a look-up would skip use()
 }
 
-void TagRegistry::begin_life() {
+void TagDirectory::begin_life() {
   ++life_;
   recent_.clear();
 }
 
-TagIndex TagRegistry::find_or_add_again(TraceType type, std::string_view name) {
+TagIndex TagDirectory::find_or_add_again(TraceType type, std::string_view name) {
   // A process with too many tags sends the excess ones under this name.
   if (name == kOverflowName) return overflow_tag(type);
   if (const auto found = find_or_add(type, name, max_names_)) {
@@ -77,13 +76,13 @@ TagIndex TagRegistry::find_or_add_again(TraceType type, std::string_view name) {
   return find_or_add_folded(type, bare);
 }
 
-TagIndex TagRegistry::find_or_add_bare(TraceType type, std::string_view name) {
+TagIndex TagDirectory::find_or_add_bare(TraceType type, std::string_view name) {
   if (name == kOverflowName) return overflow_tag(type);
   return find_or_add(type, name, max_names_ + max_bare_).value_or(overflow_tag(type));
 }
 
-std::optional<TagIndex> TagRegistry::find_or_add(TraceType type, std::string_view name,
-                                                 std::size_t max_names) {
+std::optional<TagIndex> TagDirectory::find_or_add(TraceType type, std::string_view name,
+                                                  std::size_t max_names) {
   if (const auto found = table_.find(type, name)) {
     use(*found);
     return found;
@@ -97,7 +96,7 @@ std::optional<TagIndex> TagRegistry::find_or_add(TraceType type, std::string_vie
   return index;
 }
 
-std::optional<TagIndex> TagRegistry::index_for_new(std::size_t max_names) {
+std::optional<TagIndex> TagDirectory::index_for_new(std::size_t max_names) {
   if (table_.size() < max_names) return add_index();
   for (const Order* const order : {&unnumbered_, &numbered_}) {
     if (order->empty() || tags_[order->front()].life == life_) continue;
@@ -108,13 +107,13 @@ std::optional<TagIndex> TagRegistry::index_for_new(std::size_t max_names) {
   return std::nullopt;
 }
 
-TagIndex TagRegistry::add_index() {
+TagIndex TagDirectory::add_index() {
   const auto index = static_cast<TagIndex>(size());
   tags_.emplace_back().use = unnumbered_.insert(unnumbered_.end(), index);
   return index;
 }
 
-void TagRegistry::forget(TagIndex index) {
+void TagDirectory::forget(TagIndex index) {
   Tag& tag = tags_[index];
   Order& order = tag.instance == 0 ? unnumbered_ : numbered_;
   unnumbered_.splice(unnumbered_.end(), order, tag.use);
@@ -126,7 +125,7 @@ void TagRegistry::forget(TagIndex index) {
   tag.use = use;
 }
 
-void TagRegistry::use(TagIndex index) {
+void TagDirectory::use(TagIndex index) {
   Tag& tag = tags_[index];
   if (tag.life == life_) return;
   tag.life = life_;
@@ -137,7 +136,7 @@ void TagRegistry::use(TagIndex index) {
   order.splice(order.end(), order, tag.use);
 }
 
-InstanceName TagRegistry::instance_name(TagIndex index) const {
+InstanceName TagDirectory::instance_name(TagIndex index) const {
   const Tag& tag = tags_[index];
   InstanceName name{tag.instance, tag.suffixes,    std::string(tag.name),
                     tag.origin,   tag.labels_kept, nullptr};
@@ -145,7 +144,7 @@ InstanceName TagRegistry::instance_name(TagIndex index) const {
   return name;
 }
 
-bool TagRegistry::note_values(TagIndex index) {
+bool TagDirectory::note_values(TagIndex index) {
   Tag& tag = tags_[index];
   if (tag.instance == 0) {
     std::int32_t& highest = highest_[index_of(tag.type)];
@@ -156,14 +155,14 @@ bool TagRegistry::note_values(TagIndex index) {
   return true;
 }
 
-void TagRegistry::number(TagIndex index, std::int32_t instance) {
+void TagDirectory::number(TagIndex index, std::int32_t instance) {
   Tag& tag = tags_[index];
   tag.instance = instance;
   tag.suffixes = names_.claim(tag.type, tag.name, instance);
   numbered_.splice(numbered_.end(), unnumbered_, tag.use);
 }
 
-bool TagRegistry::note_origin(TagIndex index, const std::shared_ptr<const Origin>& origin) {
+bool TagDirectory::note_origin(TagIndex index, const std::shared_ptr<const Origin>& origin) {
   Tag& tag = tags_[index];
   if (tag.origins_differ || is_overflow(index)) return false;
   if (origin == nullptr) {  // an unknown program has no labels
@@ -179,8 +178,8 @@ bool TagRegistry::note_origin(TagIndex index, const std::shared_ptr<const Origin
   return keep_labels(tag, tag.origin->labels.in_common_with(origin->labels));
 }
 
-TagRegistry::Described TagRegistry::describe(TagIndex index,
-                                             std::shared_ptr<const LabelText>& description) {
+TagDirectory::Described TagDirectory::describe(TagIndex index,
+                                               std::shared_ptr<const LabelText>& description) {
   Tag& tag = tags_[index];
   if (is_overflow(index)) return Described::Again;
   if (!tag.is_described) {
@@ -196,7 +195,7 @@ TagRegistry::Described TagRegistry::describe(TagIndex index,
   return std::exchange(known.others_differ, true) ? Described::Again : Described::Otherwise;
 }
 
-bool TagRegistry::note_origin_of(TagIndex index, TagIndex other) {
+bool TagDirectory::note_origin_of(TagIndex index, TagIndex other) {
   const Tag& from = tags_[other];
   Tag& tag = tags_[index];
   if (is_overflow(index)) return false;
@@ -207,7 +206,7 @@ bool TagRegistry::note_origin_of(TagIndex index, TagIndex other) {
   return keep_labels(tag, tag.origin->labels.in_common_with(kept)) || changed;
 }
 
-bool TagRegistry::keep_labels(Tag& tag, LabelText::Set set) {
+bool TagDirectory::keep_labels(Tag& tag, LabelText::Set set) {
   const LabelText::Set before = std::exchange(tag.labels_kept, tag.labels_kept & set);
   if (tag.origin == nullptr || tag.labels_kept == before) return false;
   if (tag.labels_kept == 0) {
@@ -217,13 +216,13 @@ bool TagRegistry::keep_labels(Tag& tag, LabelText::Set set) {
   return true;
 }
 
-void TagRegistry::begin_numbers_after(const Numbers& reserved) {
+void TagDirectory::begin_numbers_after(const Numbers& reserved) {
   for (std::size_t i = 0; i < highest_.size(); ++i)
     highest_[i] = std::max(highest_[i], reserved[i]);
 }
 
-std::size_t TagRegistry::known_instances(std::size_t from, std::size_t max,
-                                         std::vector<KnownInstance>& out) const {
+std::size_t TagDirectory::known_instances(std::size_t from, std::size_t max,
+                                          std::vector<KnownInstance>& out) const {
   // The first tags are those of kOverflowName, which have no numbers.
   const auto looked_at = slice(tags_, kTraceTypes.size() + from, max);
   for (const Tag& tag : looked_at) {

@@ -2,36 +2,45 @@
 // The data of a tag that survives resets: its index, its instance's number and shown name, and its
 // origin. Numbers come from earlier lives of the agent, or follow the highest of those.
 //
-// A reset begins a life of the registry. Without room, a new tag takes the index of a tag unused in
-// this life: first of one without a number, then of the one absent longest. A tag that loses its
+// A reset begins a life of the directory. Without room, a new tag takes the index of a tag unused
+// in this life: first of one without a number, then of the one absent longest. A tag that loses its
 // index starts afresh when it returns.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <list>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "collector/engine/instance_names.hpp"
-#include "collector/engine/recent_tags.hpp"
 #include "collector/engine/tag_table.hpp"
 #include "collector/engine/types.hpp"
 #include "wire/dimensions.hpp"
 
 namespace pcp::trace::agent {
 
+// Up to `max` elements of a vector, from index `from` on.
+template <typename Element>
+std::span<const Element> slice(const std::vector<Element>& all, std::size_t from, std::size_t max) {
+  const std::span<const Element> rest = std::span(all).subspan(std::min(from, all.size()));
+  return rest.first(std::min(max, rest.size()));
+}
+
 // Gives the instances that were absent for the shortest time, ordered by number.
 std::vector<KnownInstance> least_absent(std::vector<KnownInstance> known, std::size_t most);
 
-class TagRegistry {
+class TagDirectory {
  public:
   // There is room for twice as many names as tags with values: half for names known from earlier
   // lives, half for new ones. A few bare names have additional room.
-  TagRegistry(const EngineOptions& options, const std::vector<KnownInstance>& known);
+  TagDirectory(const EngineOptions& options, const std::vector<KnownInstance>& known);
 
   // The index is valid until the next life. Without room a tag with labels gets folded(), any other
   // tag the type's overflow_tag().
