@@ -20,7 +20,7 @@ from tests_of import TestsStep, address_space_kept_small, say_total
 # integration, which takes three times as long with a sanitizer, and has one in `all`.
 CHECK_FOLDERS = "chaos conformance c_api fortran java cheap readme package integration house"
 # The folders that run with the address sanitizer.
-SANITIZED_FOLDERS = "unit/wire unit/collector unit/metrics unit/agent unit/command unit/client stress c_api cheap fuzz"
+SANITIZED_FOLDERS = "unit/base unit/wire unit/collector unit/metrics unit/agent unit/command unit/client stress c_api cheap fuzz"
 # The parts of the product that have threads.
 THREADED_FOLDERS = "unit/collector/ingest unit/collector/spans unit/client stress chaos"
 # And those that run in threads of others.

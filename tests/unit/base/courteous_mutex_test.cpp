@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pcp::trace::agent {
+namespace pcp::trace {
 namespace {
 
 void wait_until_wanted(const CourteousMutex& mutex) {
@@ -69,4 +69,4 @@ TEST(CourteousMutex, ExcludesEverybodyElse) {
 }
 
 }  // namespace
-}  // namespace pcp::trace::agent
+}  // namespace pcp::trace

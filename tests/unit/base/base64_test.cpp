@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pcp::trace::agent {
+namespace pcp::trace {
 namespace {
 
 std::string encoded(std::string_view bytes) {
@@ -61,4 +61,4 @@ TEST(Base64, IsNothingElse) {
 }
 
 }  // namespace
-}  // namespace pcp::trace::agent
+}  // namespace pcp::trace
