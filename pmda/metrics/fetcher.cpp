@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "collector/engine/cumulative_histogram.hpp"
 #include "metrics/event_array.hpp"
 
 namespace pcp::trace::agent {
@@ -49,8 +50,7 @@ Fetcher::Fetcher(const std::vector<Metric>& table, int domain, Reader reader,
       reader_(reader),
       client_instances_(clients),
       gather_status_(std::move(status)),
-      period_s_(std::chrono::duration<double>(reader.engine_options().period).count()),
-      histograms_(reader) {
+      period_s_(std::chrono::duration<double>(reader.engine_options().period).count()) {
   for (const Metric& metric : table) metrics_[pmid_of(domain, metric)] = &metric;
 }
 
@@ -73,7 +73,7 @@ pmapi::AgentResult* Fetcher::fetch(const pmID* pmids, std::size_t count, const p
       result_.put(index, ValueSet::failed(pmids[index], PM_ERR_PMID));
     }
   }
-  histograms_.begin_answer();
+  histogram_room_ = kMaxHistogramBytes;
   for (const TraceType type : kTraceTypes) {
     add_tags(type, asked[index_of(type)], profile, now);
     add_histograms(type, asked_histograms[index_of(type)], profile, now);
@@ -108,17 +108,36 @@ void Fetcher::add_tags(TraceType type, AskedOfIndom asked, const pmProfile* prof
   });
 }
 
+// Each text counts once for each metric. After the first text without room, no more are copied.
 void Fetcher::add_histograms(TraceType type, AskedOfIndom asked, const pmProfile* profile,
                              Instant now) {
   if (asked.empty()) return;
   const InstanceFilter filter(profile, indom(static_cast<unsigned>(index_of(type))));
   const std::vector<ValueSet*> sets = make_sets(asked, reader_.instance_count(type));
-  histograms_.of(
-      type, asked.size(), now, [&](std::int32_t instance) { return filter.includes(instance); },
-      [&](std::int32_t instance, const HistogramText& text) {
+  reader_.begin_cumulative(now);
+  reader_.cumulative(
+      type, now,
+      [&](std::int32_t instance) {
+        if (!filter.includes(instance)) return false;
+        if (histogram_room_ == 0) ++histograms_left_out_;
+        return histogram_room_ > 0;
+      },
+      [&](CumulativeSample&& sample) {
+        const auto since = reader_.wall_time(sample.since).time_since_epoch();
+        const HistogramText text{
+            cumulative_histogram_text(static_cast<std::uint64_t>(since.count()), sample.count,
+                                      sample.unbinned, sample.packed)};
+        const std::size_t bytes = asked.size() * text.text.size();
+        const bool has_room = bytes <= histogram_room_;
+        if (sample.left_out || !has_room) {
+          if (!sample.left_out) histogram_room_ = 0;
+          ++histograms_left_out_;
+          return;
+        }
+        histogram_room_ -= bytes;
         ReadValue value;
         for (std::size_t i = 0; i < asked.size(); ++i)
-          if (asked[i].metric->read(value, text)) sets[i]->add(instance, value.atom);
+          if (asked[i].metric->read(value, text)) sets[i]->add(sample.instance, value.atom);
       });
 }
 

@@ -10,7 +10,6 @@
 
 #include "collector/reader.hpp"
 #include "metrics/agent_status.hpp"
-#include "metrics/histogram_texts.hpp"
 #include "metrics/instances.hpp"
 #include "metrics/metric_table.hpp"
 #include "metrics/pmapi.hpp"
@@ -22,6 +21,9 @@ namespace pcp::trace::agent {
 // Thread: the main one.
 class Fetcher {
  public:
+  // Limit of the texts of histograms in an answer: pmcd drops an agent that takes too long for one.
+  static constexpr std::size_t kMaxHistogramBytes = 16u << 20;
+
   // `status` gathers the agent's own state.
   Fetcher(const std::vector<Metric>& table, int domain, Reader reader, ClientInstances& clients,
           std::function<AgentStatus(Instant)> status);
@@ -33,8 +35,8 @@ class Fetcher {
 
   void set_span_desk(SpanDesk& desk) { desk_ = &desk; }
 
-  // The number of histograms left out, in all answers so far.
-  std::uint64_t histograms_left_out() const { return histograms_.left_out(); }
+  // Histograms left out, in all answers so far: the answer was full, or the tag has no histogram.
+  std::uint64_t histograms_left_out() const { return histograms_left_out_; }
 
   // Null if there is no such metric.
   const Metric* find(pmID pmid) const;
@@ -62,7 +64,8 @@ class Fetcher {
   ClientInstances& client_instances_;
   std::function<AgentStatus(Instant)> gather_status_;
   double period_s_;
-  HistogramTexts histograms_;
+  std::size_t histogram_room_ = 0;  // bytes left in this answer
+  std::uint64_t histograms_left_out_ = 0;
   SpanDesk* desk_ = nullptr;
   FetchResult result_;
 };

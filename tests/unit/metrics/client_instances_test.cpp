@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "metrics/instances.hpp"
-
 #include "unit/metrics/metrics_fixture.hpp"
 
 namespace pcp::trace::agent {

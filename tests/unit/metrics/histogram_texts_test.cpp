@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "metrics/histogram_texts.hpp"
-
 #include "collector/engine/cumulative_histogram.hpp"
+#include "metrics/fetcher.hpp"
 #include "unit/metrics/metrics_fixture.hpp"
 
 namespace pcp::trace::agent {
@@ -176,8 +175,8 @@ TEST_F(HistogramTextsTest, BeyondWhatAnAnswerTakesAreLeftOutAndCounted) {
   const auto texts = fetch_all(agent_, both);
   EXPECT_EQ(texts.front().size(), kTags);
   const std::size_t bytes = kTimes * (bytes_of(texts.front()) + bytes_of(texts.back()));
-  EXPECT_LE(bytes, HistogramTexts::kMaxBytes);
-  EXPECT_GT(bytes, HistogramTexts::kMaxBytes - kTimes * bytes_of(texts.front()) / kTags);
+  EXPECT_LE(bytes, Fetcher::kMaxHistogramBytes);
+  EXPECT_GT(bytes, Fetcher::kMaxHistogramBytes - kTimes * bytes_of(texts.front()) / kTags);
   const std::size_t left_out = kTags - texts.back().size();
   EXPECT_GT(left_out, 1u);
   EXPECT_EQ(status(agent_, "trace.agent.histograms.left_out"), left_out);
