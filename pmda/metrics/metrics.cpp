@@ -9,7 +9,6 @@
 #include "base/clock.hpp"
 #include "metrics/label_budget.hpp"
 #include "metrics/label_sets.hpp"
-#include "metrics/own_labels.hpp"
 
 namespace pcp::trace::agent {
 

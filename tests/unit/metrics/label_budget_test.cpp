@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "metrics/own_labels.hpp"
+#include "metrics/label_sets.hpp"
 
 namespace pcp::trace::agent {
 

@@ -7,7 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include "metrics/own_labels.hpp"
 #include "metrics/pmapi.hpp"
 
 namespace pcp::trace::agent {
