@@ -392,7 +392,7 @@ class House {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   fuzz::Input input(bytes, size);
-  now = 1'000s;
+  now = Instant(1'000s);
   House house(input);
   while (!input.empty()) house.go_on();
   house.end();
