@@ -31,7 +31,7 @@ class MadeEvents {
  public:
   explicit MadeEvents(const std::vector<MadeSpan>& spans, std::uint64_t missed = 0)
       : array_(kEventDomain, reading_of(spans, missed), std::size_t{8} << 20,
-               std::chrono::seconds(1'800'000'000)) {}
+               WallTime(std::chrono::seconds(1'800'000'000))) {}
 
   pmValueBlock* block() const { return array_.get(); }
 

@@ -47,7 +47,7 @@ agent::EventArray packed(const std::vector<agent::StoredSpan>& spans) {
     reading.entries.push_back({number, number++, std::make_shared<const agent::StoredSpan>(span)});
   reading.to.next_number = number;
   reading.to.missed = 2;
-  return {10, reading, 1u << 20, std::chrono::seconds(1)};
+  return {10, reading, 1u << 20, WallTime(std::chrono::seconds(1))};
 }
 
 TEST(Events, AreReadAsTheAgentPacksThem) {
