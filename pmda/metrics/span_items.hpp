@@ -29,4 +29,9 @@ enum SpanItem : unsigned {
   kValueParam,
 };
 
+// True for the metric of events and its parameters.
+inline constexpr bool is_of_events(unsigned cluster, unsigned item) {
+  return cluster == kSpanCluster && item <= kValueParam;
+}
+
 }  // namespace pcp::trace::agent
