@@ -41,6 +41,16 @@ void CollectorFixture::start(IngestOptions options, const EngineOptions& engine)
   collector_->start();
 }
 
+TestPeer CollectorFixture::greeted(TestPeer peer) {
+  EXPECT_EQ(peer.next_ack(), static_cast<std::int32_t>(wire::kBatchVersion));
+  return peer;
+}
+
+TestPeer CollectorFixture::client(std::uint8_t session, TestPeer peer) {
+  EXPECT_TRUE(peer.hello(session));
+  return peer;
+}
+
 std::optional<InstanceName> CollectorFixture::instance(TraceType type, const std::string& tag) {
   for (const KnownTag& known : all_tags(collector_->reader(), type))
     if (known.name.tag == tag) return known.name;

@@ -24,9 +24,20 @@ class CollectorFixture : public testing::Test {
   IngestOptions options() const;
   void start() { start(options()); }
   void start(IngestOptions options, const EngineOptions& engine = {});
+  // Starts with options that differ as `change` makes them.
+  template <typename Change>
+  void start_with(Change change) {
+    IngestOptions changed = options();
+    change(changed);
+    start(std::move(changed));
+  }
 
   TestPeer tcp() const { return TestPeer::tcp(collector_->port()); }
   TestPeer unix_socket() const { return TestPeer::unix_socket(socket_path()); }
+  // A peer that has read the agent's greeting; and one that has said HELLO, too.
+  static TestPeer greeted(TestPeer peer);
+  static TestPeer client(std::uint8_t session, TestPeer peer);
+  TestPeer client(std::uint8_t session = 1) const { return client(session, unix_socket()); }
   std::string socket_path() const { return directory_ + "/trace.socket"; }
 
   // The values of a tag; nothing if it has no instance.

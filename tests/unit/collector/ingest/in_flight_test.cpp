@@ -60,11 +60,7 @@ class InFlightOf : public CollectorFixture {
   std::uint64_t vanished(const std::string& tag) { return in_flight(tag).vanished; }
 
   // The agent looks at sessions as often as it can.
-  IngestOptions impatient() const {
-    IngestOptions options = this->options();
-    options.unfinished_pdu = 4ms;
-    return options;
-  }
+  static void make_impatient(IngestOptions& options) { options.unfinished_pdu = 4ms; }
 };
 
 TEST_F(InFlightOf, AnyProcessIsUnderstood) {
@@ -193,9 +189,10 @@ TEST_F(InFlightOf, AProcessThatEndsVanishes) {
 }
 
 TEST_F(InFlightOf, AProcessThatDoesNotComeBackVanishes) {
-  IngestOptions options = impatient();
-  options.vanish_after = 1ms;
-  start(std::move(options));
+  start_with([](auto& options) {
+    make_impatient(options);
+    options.vanish_after = 1ms;
+  });
   Program program = this->program(1);
   ASSERT_TRUE(program.say({{1, 3, 0, 0}}, true));
   program.peer.close();
@@ -207,7 +204,7 @@ TEST_F(InFlightOf, AProcessThatDoesNotComeBackVanishes) {
 }
 
 TEST_F(InFlightOf, AProcessThatIsStillThereMayComeBack) {
-  start(impatient());  // this process still runs
+  start_with(make_impatient);  // this process still runs
   Program program = this->program(1);
   ASSERT_TRUE(program.say({{1, 3, 0, 0}}, true));
   leave(program);
@@ -216,9 +213,7 @@ TEST_F(InFlightOf, AProcessThatIsStillThereMayComeBack) {
 }
 
 TEST_F(InFlightOf, WhatHasNotComeBackVanishesWithACollectorThatSaysSo) {
-  IngestOptions options = this->options();
-  options.vanish_at_end = true;
-  start(std::move(options));
+  start_with([](auto& options) { options.vanish_at_end = true; });
   Program program = this->program(1);
   ASSERT_TRUE(program.say({{1, 3, 0, 0}}, true));
   leave(program);
@@ -228,9 +223,7 @@ TEST_F(InFlightOf, WhatHasNotComeBackVanishesWithACollectorThatSaysSo) {
 }
 
 TEST_F(InFlightOf, ASessionThatMakesRoomForAnotherVanishes) {
-  IngestOptions one = options();
-  one.max_sessions_per_user = 1;
-  start(std::move(one));
+  start_with([](auto& options) { options.max_sessions_per_user = 1; });
   Program first = program(1);
   ASSERT_TRUE(first.say({{1, 3, 0, 0}}, true));
   leave(first);
@@ -251,7 +244,7 @@ TEST_F(InFlightOf, AProcessThatComesBackOnlyToEndVanishes) {
 }
 
 TEST_F(InFlightOf, AProcessIsShownAgainAfterAReset) {
-  start(impatient());
+  start_with(make_impatient);
   Program program = this->program(1);
   Program other = this->program(2);
   ASSERT_TRUE(program.say({{1, 3, 5 * kSecond, 9}, {2, 1, 0, 0}}, true));
@@ -267,7 +260,7 @@ TEST_F(InFlightOf, AProcessIsShownAgainAfterAReset) {
 }
 
 TEST_F(InFlightOf, WhatIsGoneIsNotShownAgainAfterAReset) {
-  start(impatient());
+  start_with(make_impatient);
   Program gone = program(1);
   ASSERT_TRUE(gone.say({{1, 3, 0, 0}}, true));
   leave(gone);
@@ -280,9 +273,10 @@ TEST_F(InFlightOf, WhatIsGoneIsNotShownAgainAfterAReset) {
 }
 
 TEST_F(InFlightOf, AProcessThatEndsAfterAResetVanishesAllTheSame) {
-  IngestOptions options = impatient();
-  options.split = {"service"};
-  start(std::move(options));
+  start_with([](auto& options) {
+    make_impatient(options);
+    options.split = {"service"};
+  });
   Program program = this->program(1);
   ASSERT_TRUE(program.say({{1, 3, 0, 0}}, true));
   EXPECT_EQ(open("one{service=service}"), 3u);
@@ -299,8 +293,7 @@ TEST_F(InFlightOf, AProcessThatEndsAfterAResetVanishesAllTheSame) {
 
 TEST_F(InFlightOf, ATagHasItsDescriptionAndItsOrigin) {
   start();
-  TestPeer peer = unix_socket();
-  ASSERT_TRUE(peer.hello(1));
+  TestPeer peer = client();
   ASSERT_TRUE(
       peer.send(tags_pdu({{1, "one", "s", "the first"}}) + in_flight_pdu(1, {{1, 1, 0, 0}}, true)));
   EXPECT_EQ(peer.next_batch_ack(), 1u);
@@ -311,11 +304,8 @@ TEST_F(InFlightOf, ATagHasItsDescriptionAndItsOrigin) {
 
 // Without room for more tags with labels, those of one name share a tag.
 TEST_F(InFlightOf, IdsThatShareATagAddUp) {
-  IngestOptions few = options();
-  few.max_tags_per_session = kFew;
-  start(std::move(few));
-  TestPeer peer = unix_socket();
-  ASSERT_TRUE(peer.hello(1));
+  start_with([](auto& options) { options.max_tags_per_session = kFew; });
+  TestPeer peer = client();
   ASSERT_TRUE(peer.send(few_tags() + tags_pdu({{kFew, "b{k=1}"}, {kFew + 1, "b{k=2}"}}) +
                         in_flight_pdu(1, {{kFew, 1, 0, 0}, {kFew + 1, 10, 0, 0}}, true)));
   EXPECT_EQ(peer.next_batch_ack(), 1u);
@@ -328,9 +318,7 @@ TEST_F(InFlightOf, IdsThatShareATagAddUp) {
 class InFlightLimits : public InFlightOf {};
 
 TEST_F(InFlightLimits, AUserHasHalfOfTheTagsInFlight) {
-  IngestOptions few = options();
-  few.max_in_flight = 4;
-  start(std::move(few));
+  start_with([](auto& options) { options.max_in_flight = 4; });
   Program program = this->program(1);
   Program same_user = this->program(2);
   ASSERT_TRUE(program.say({{1, 1, 0, 0}}, true));
@@ -348,9 +336,7 @@ TEST_F(InFlightLimits, AUserHasHalfOfTheTagsInFlight) {
 }
 
 TEST_F(InFlightLimits, AnotherUserHasTheOtherHalfAndWhatIsRememberedTakesItsRoom) {
-  IngestOptions few = options();
-  few.max_in_flight = 4;
-  start(std::move(few));
+  start_with([](auto& options) { options.max_in_flight = 4; });
   Program gone = program(1);
   ASSERT_TRUE(gone.say({{1, 1, 0, 0}, {2, 1, 0, 0}}, true));
   leave(gone);
@@ -370,11 +356,8 @@ TEST_F(InFlightLimits, AnotherUserHasTheOtherHalfAndWhatIsRememberedTakesItsRoom
 }
 
 TEST_F(InFlightLimits, SoManyTagsAreInFlightOfASession) {
-  IngestOptions few = options();
-  few.max_tags_per_session = kFew;
-  start(std::move(few));
-  TestPeer peer = unix_socket();
-  ASSERT_TRUE(peer.hello(1));
+  start_with([](auto& options) { options.max_tags_per_session = kFew; });
+  TestPeer peer = client();
   std::vector<wire::OpenCount> all;
   for (std::uint32_t id = 0; id <= kFew; ++id) all.push_back({id, 1, 0, 0});
   ASSERT_TRUE(peer.send(few_tags() + tags_pdu({{kFew, "b{k=1}"}}) + in_flight_pdu(1, all, true)));

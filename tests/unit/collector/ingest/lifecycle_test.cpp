@@ -79,12 +79,9 @@ TEST_F(Lifecycle, APortThatIsBusyForIPv6IsBusy) {
 TEST_F(Lifecycle, ARestartedAgentGetsItsPortAtOnce) {
   start();
   const std::uint16_t port = collector_->port();
-  TestPeer peer = tcp();
-  EXPECT_EQ(peer.next_ack(), 2);
+  TestPeer peer = greeted(tcp());
   collector_.reset();  // the agent closes first, so the old connection lingers on its side
-  IngestOptions same = options();
-  same.port = port;
-  start(std::move(same));
+  start_with([&](auto& options) { options.port = port; });
   EXPECT_EQ(collector_->port(), port);
   EXPECT_EQ(tcp().next_ack(), 2);
 }
@@ -176,9 +173,7 @@ TEST_F(Lifecycle, AFileInTheWayOfTheUnixSocketIsLeftAlone) {
 
 TEST_F(Lifecycle, AUnixSocketThatCannotBeMadeIsOneWarning) {
   for (const std::string& path : {directory_ + "/missing/trace.socket", std::string(200, 'x')}) {
-    IngestOptions options = this->options();
-    options.socket_path = path;
-    start(std::move(options));
+    start_with([&](auto& options) { options.socket_path = path; });
     EXPECT_EQ(tcp().next_ack(), 2);
     EXPECT_NE(log_line_with(path), "");
     collector_.reset();
@@ -203,18 +198,12 @@ TEST_F(Lifecycle, StopLeavesAnothersUnixSocketAlone) {
 
 TEST_F(Lifecycle, StopSaysByeToItsClients) {
   start();
-  TestPeer client = unix_socket();
-  TestPeer stock = tcp();
-  ASSERT_TRUE(client.hello(1));
-  EXPECT_EQ(stock.next_ack(), 2);
-  ASSERT_TRUE(client.send(tags_pdu({{1, "tag"}}) + batch_pdu(1, entry(1, Point, {-1}))));
-  EXPECT_EQ(client.next_batch_ack(), 1u);
+  TestPeer ours = client();
+  TestPeer stock = greeted(tcp());
+  ASSERT_TRUE(ours.deliver(1, entry(1, Point, {-1}), tags_pdu({{1, "tag"}})));
   collector_->stop();
-  const auto pdu = client.next();
-  ASSERT_TRUE(pdu);
-  EXPECT_EQ(pdu->type, PduType::Bye);
-  EXPECT_EQ(wire::decode_bye(pdu->payload), wire::ByeReason::Done);
-  EXPECT_TRUE(client.at_end());
+  EXPECT_EQ(ours.next_bye(), wire::ByeReason::Done);
+  EXPECT_TRUE(ours.at_end());
   EXPECT_TRUE(stock.at_end());
   EXPECT_TRUE(clients().empty());
   EXPECT_EQ(counters().connections, 0u);
@@ -222,8 +211,7 @@ TEST_F(Lifecycle, StopSaysByeToItsClients) {
 
 TEST_F(Lifecycle, StopDoesNotWaitForAClientThatDoesNotListen) {
   start();
-  TestPeer deaf = unix_socket();
-  ASSERT_TRUE(deaf.hello(1));
+  TestPeer deaf = client();
   std::string stream = tags_pdu({{1, "tag"}});
   for (std::uint64_t i = 1; i < 50'000; ++i) stream += batch_pdu(i, entry(1, Point, {-1}));
   deaf.send_until_full(stream);
@@ -242,11 +230,9 @@ TEST_F(Lifecycle, StopMayBeCalledTwiceOrWithoutStart) {
 
 TEST_F(Lifecycle, ARequestListsTheClients) {
   start();
-  TestPeer client = unix_socket();
-  TestPeer stock = tcp();
-  ASSERT_TRUE(client.hello(1));
+  TestPeer ours = client();
+  TestPeer stock = greeted(tcp());
   ASSERT_TRUE(stock.send(data_pdu(Point, "tag", -1, true)));
-  EXPECT_EQ(stock.next_ack(), 2);
   EXPECT_EQ(stock.next_ack(), ack_of(Point));
   collector_->request_client_log();
   ASSERT_TRUE(eventually([&] { return log().size() == 3; }));
@@ -261,8 +247,7 @@ TEST_F(Lifecycle, ARequestListsEachOfManyClientsOnce) {
   constexpr std::size_t kMany = 350;
   std::vector<TestPeer> clients;
   for (std::size_t i = 0; i < kMany; ++i) {
-    clients.push_back(tcp());
-    EXPECT_EQ(clients.back().next_ack(), 2);
+    clients.push_back(greeted(tcp()));
   }
   collector_->request_client_log();
   ASSERT_TRUE(eventually([&] { return log().size() >= kMany + 1; }));
@@ -273,10 +258,8 @@ TEST_F(Lifecycle, ARequestListsEachOfManyClientsOnce) {
 
 TEST_F(Lifecycle, DescriptorsDoNotReachChildren) {
   start();
-  TestPeer tcp_peer = tcp();
-  TestPeer unix_peer = unix_socket();
-  EXPECT_EQ(tcp_peer.next_ack(), 2);
-  EXPECT_EQ(unix_peer.next_ack(), 2);
+  TestPeer tcp_peer = greeted(tcp());
+  TestPeer unix_peer = greeted(unix_socket());
   int sockets = 0;
   for (const auto& each : std::filesystem::directory_iterator("/proc/self/fd")) {
     std::error_code gone;
@@ -352,9 +335,7 @@ std::vector<std::string> listening_addresses() {
 }
 
 TEST_F(Lifecycle, OnLoopbackNoOtherAddressIsListenedOn) {
-  IngestOptions loopback = options();
-  loopback.tcp = Tcp::Loopback;
-  start(std::move(loopback));
+  start_with([](auto& options) { options.tcp = Tcp::Loopback; });
   EXPECT_EQ(tcp().next_ack(), 2);
   EXPECT_EQ(unix_socket().next_ack(), 2);
   const std::vector<std::string> addresses = listening_addresses();
@@ -364,9 +345,7 @@ TEST_F(Lifecycle, OnLoopbackNoOtherAddressIsListenedOn) {
 }
 
 TEST_F(Lifecycle, WithoutTcpThereIsTheUnixSocket) {
-  IngestOptions local = options();
-  local.tcp = Tcp::None;
-  start(std::move(local));
+  start_with([](auto& options) { options.tcp = Tcp::None; });
   EXPECT_EQ(collector_->port(), 0);
   EXPECT_EQ(unix_socket().next_ack(), 2);
   EXPECT_EQ(listening_addresses(), std::vector<std::string>{"local:"});
@@ -409,9 +388,7 @@ TEST_F(Lifecycle, IsNotQuietWhenSomebodyWaits) {
 }
 
 TEST_F(Lifecycle, TakesProgramsOfOneUserIfItIsToldTo) {
-  IngestOptions mine = options();
-  mine.only_user = ::geteuid();
-  start(std::move(mine));
+  start_with([](auto& options) { options.only_user = ::geteuid(); });
   EXPECT_EQ(tcp().next_ack(), 2);
   EXPECT_EQ(unix_socket().next_ack(), 2);
   if (has_ipv6()) {
@@ -422,9 +399,7 @@ TEST_F(Lifecycle, TakesProgramsOfOneUserIfItIsToldTo) {
 // The user is not the one of `only_user`, and the program is an orphan whose parent has ended and
 // that this process adopts.
 TEST_F(Lifecycle, TakesProgramsThatItHasStartedWhoeverTheyAre) {
-  IngestOptions others = options();
-  others.only_user = ::geteuid() + 1;
-  start(std::move(others));
+  start_with([](auto& options) { options.only_user = ::geteuid() + 1; });
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   if (::fork() == 0) {
     if (::fork() != 0) ::_exit(0);
@@ -439,9 +414,7 @@ TEST_F(Lifecycle, TakesProgramsThatItHasStartedWhoeverTheyAre) {
 }
 
 TEST_F(Lifecycle, RefusesProgramsOfOtherUsersIfItIsToldTo) {
-  IngestOptions others = options();
-  others.only_user = ::geteuid() + 1;
-  start(std::move(others));
+  start_with([](auto& options) { options.only_user = ::geteuid() + 1; });
   EXPECT_EQ(tcp().next_ack(), PMTRACE_ERR_PERMISSION);
   EXPECT_EQ(unix_socket().next_ack(), PMTRACE_ERR_PERMISSION);
   if (has_ipv6()) {

@@ -17,12 +17,6 @@ using enum TraceType;
 using wire::ByeReason;
 using wire::PduType;
 
-std::optional<ByeReason> next_bye(TestPeer& peer) {
-  const auto pdu = peer.next();
-  if (!pdu || pdu->type != PduType::Bye) return {};
-  return wire::decode_bye(pdu->payload);
-}
-
 IngestOptions with_rules(IngestOptions options, std::initializer_list<const char*> rules) {
   for (const char* rule : rules) EXPECT_EQ(error_of(options.access.add(rule)), "");
   return options;
@@ -37,8 +31,7 @@ TEST_F(Limits, ARefusedPeerLearnsWhy) {
   EXPECT_EQ(counters().accepted, 0u);
   EXPECT_EQ(counters().connections, 0u);
   EXPECT_NE(log_line_with("127.0.0.1"), "");
-  TestPeer admitted = unix_socket();
-  EXPECT_EQ(admitted.next_ack(), 2);
+  TestPeer admitted = greeted(unix_socket());
 }
 
 // A close of a socket with unread bytes sends a reset: the peer loses bytes that it has not read.
@@ -60,27 +53,20 @@ TEST_F(Limits, ARefusedPeerLearnsWhyEvenIfItHasSentALot) {
 
 TEST_F(Limits, ARulesConnectionsAreCountedUntilTheyEnd) {
   start(with_rules(options(), {"allow:local:*:2"}));
-  TestPeer first = tcp();
-  TestPeer second = unix_socket();
-  EXPECT_EQ(first.next_ack(), 2);
-  EXPECT_EQ(second.next_ack(), 2);
+  TestPeer first = greeted(tcp());
+  TestPeer second = greeted(unix_socket());
   TestPeer third = tcp();
   EXPECT_EQ(third.next_ack(), PMTRACE_ERR_CONNLIMIT);
   EXPECT_EQ(counters().refused_limit, 1u);
   first.close();
   ASSERT_TRUE(eventually([&] { return counters().connections == 1; }));
-  TestPeer fourth = tcp();
-  EXPECT_EQ(fourth.next_ack(), 2);
+  TestPeer fourth = greeted(tcp());
 }
 
 TEST_F(Limits, ConnectionsBeyondTheMaximumAreRefused) {
-  IngestOptions two = options();
-  two.max_connections = 2;
-  start(std::move(two));
-  TestPeer first = tcp();
-  TestPeer second = unix_socket();
-  EXPECT_EQ(first.next_ack(), 2);
-  EXPECT_EQ(second.next_ack(), 2);
+  start_with([](auto& options) { options.max_connections = 2; });
+  TestPeer first = greeted(tcp());
+  TestPeer second = greeted(unix_socket());
   TestPeer third = unix_socket();
   EXPECT_EQ(third.next_ack(), PMTRACE_ERR_CONNLIMIT);
   EXPECT_TRUE(third.at_end());
@@ -109,9 +95,7 @@ TEST_F(Limits, ElevenHundredConnectionsAtOnceAreServed) {
 
 // A user who floods the agent leaves connections to others, by TCP and on the Unix socket.
 TEST_F(Limits, AUserHasAThirdOfTheConnections) {
-  IngestOptions some = options();
-  some.max_connections = 3 * 1002;
-  start(std::move(some));
+  start_with([](auto& options) { options.max_connections = 3 * 1002; });
   std::vector<TestPeer> flood;
   for (int i = 0; i < 1002; ++i) {
     flood.push_back(unix_socket());
@@ -139,8 +123,7 @@ TEST_F(Limits, WithoutDescriptorsTheAgentWaitsAndGoesOn) {
   start();
   ASSERT_EQ(unix_socket().next_ack(), 2);
   ASSERT_TRUE(eventually([&] { return counters().connections == 0; }));
-  TestPeer connected = unix_socket();
-  ASSERT_EQ(connected.next_ack(), 2);
+  TestPeer connected = greeted(unix_socket());
   TestPeer waiting = TestPeer::unconnected();
 
   rlimit before{};
@@ -163,15 +146,11 @@ TEST_F(Limits, WithoutDescriptorsTheAgentWaitsAndGoesOn) {
 }
 
 TEST_F(Limits, AnUnfinishedPduMayTakeSoLong) {
-  IngestOptions impatient = options();
-  impatient.unfinished_pdu = std::chrono::milliseconds(20);
-  start(std::move(impatient));
-  TestPeer idle = unix_socket();
-  EXPECT_EQ(idle.next_ack(), 2);
-  TestPeer stuck = unix_socket();
-  ASSERT_TRUE(stuck.hello(1));
+  start_with([](auto& options) { options.unfinished_pdu = std::chrono::milliseconds(20); });
+  TestPeer idle = greeted(unix_socket());
+  TestPeer stuck = client();
   ASSERT_TRUE(stuck.send(tags_pdu({{1, "tag"}}).substr(0, 15)));
-  EXPECT_EQ(next_bye(stuck), ByeReason::Timeout);
+  EXPECT_EQ(stuck.next_bye(), ByeReason::Timeout);
   EXPECT_TRUE(stuck.at_end());
   EXPECT_EQ(counters().dropped_timeout, 1u);
   ASSERT_TRUE(idle.send(data_pdu(Point, "tag", -1, true)));
@@ -179,53 +158,38 @@ TEST_F(Limits, AnUnfinishedPduMayTakeSoLong) {
 }
 
 TEST_F(Limits, ASessionDefinesSoManyTags) {
-  IngestOptions few = options();
-  few.max_tags_per_session = 2;
-  start(std::move(few));
-  TestPeer peer = unix_socket();
-  ASSERT_TRUE(peer.hello(1));
+  start_with([](auto& options) { options.max_tags_per_session = 2; });
+  TestPeer peer = client();
   ASSERT_TRUE(peer.send(tags_pdu({{1, "one"}, {2, "two"}}) + tags_pdu({{1, "one"}}) +
                         tags_pdu({{3, "three"}})));
-  EXPECT_EQ(next_bye(peer), ByeReason::TooManyTags);
+  EXPECT_EQ(peer.next_bye(), ByeReason::TooManyTags);
   EXPECT_TRUE(peer.at_end());
   EXPECT_EQ(counters().dropped_limit, 1u);
   EXPECT_NE(log_line_with("too many tags"), "");
 }
 
 TEST_F(Limits, AUserDefinesSoManyTagsUntilItsSessionsAreForgotten) {
-  IngestOptions few = options();
-  few.max_tags_per_user = 2;
-  start(std::move(few));
-  TestPeer first = unix_socket();
-  ASSERT_TRUE(first.hello(1));
-  ASSERT_TRUE(first.send(tags_pdu({{1, "one"}, {2, "two"}}) + batch_pdu(1, entry(1, Point, {-1}))));
-  EXPECT_EQ(first.next_batch_ack(), 1u);
+  start_with([](auto& options) { options.max_tags_per_user = 2; });
+  TestPeer first = client();
+  ASSERT_TRUE(first.deliver(1, entry(1, Point, {-1}), tags_pdu({{1, "one"}, {2, "two"}})));
 
-  TestPeer second = unix_socket();
-  ASSERT_TRUE(second.hello(2));
+  TestPeer second = client(2);
   ASSERT_TRUE(second.send(tags_pdu({{1, "one"}})));
-  EXPECT_EQ(next_bye(second), ByeReason::TooManyTags);
+  EXPECT_EQ(second.next_bye(), ByeReason::TooManyTags);
 
   ASSERT_TRUE(first.send(bye_pdu(ByeReason::Done)));
   EXPECT_TRUE(first.at_end());
-  TestPeer third = unix_socket();
-  ASSERT_TRUE(third.hello(3));
-  ASSERT_TRUE(third.send(tags_pdu({{1, "one"}, {2, "two"}}) + batch_pdu(1, entry(1, Point, {-1}))));
-  EXPECT_EQ(third.next_batch_ack(), 1u);
+  TestPeer third = client(3);
+  ASSERT_TRUE(third.deliver(1, entry(1, Point, {-1}), tags_pdu({{1, "one"}, {2, "two"}})));
 }
 
 TEST_F(Limits, AllUsersTogetherDefineSoManyTags) {
-  IngestOptions few = options();
-  few.max_tags_in_sessions = 2;
-  start(std::move(few));
-  TestPeer first = unix_socket();
-  ASSERT_TRUE(first.hello(1));
-  ASSERT_TRUE(first.send(tags_pdu({{1, "one"}, {2, "two"}}) + batch_pdu(1, entry(1, Point, {-1}))));
-  EXPECT_EQ(first.next_batch_ack(), 1u);
-  TestPeer another_user = tcp();
-  ASSERT_TRUE(another_user.hello(2));
+  start_with([](auto& options) { options.max_tags_in_sessions = 2; });
+  TestPeer first = client();
+  ASSERT_TRUE(first.deliver(1, entry(1, Point, {-1}), tags_pdu({{1, "one"}, {2, "two"}})));
+  TestPeer another_user = client(2, tcp());
   ASSERT_TRUE(another_user.send(tags_pdu({{1, "three"}})));
-  EXPECT_EQ(next_bye(another_user), ByeReason::TooManyTags);
+  EXPECT_EQ(another_user.next_bye(), ByeReason::TooManyTags);
 }
 
 // TAGS with `count` sets of labels of one name and ids that count up, and a BATCH of a point each.
@@ -244,11 +208,8 @@ std::string sets_of_labels(const std::string& name, std::uint32_t first_id, std:
 }
 
 TEST_F(Limits, SetsOfLabelsBeyondThemCountForTheirName) {
-  IngestOptions few = options();
-  few.max_tags_per_user = 200;
-  start(std::move(few));
-  TestPeer happy = unix_socket();
-  ASSERT_TRUE(happy.hello(1));
+  start_with([](auto& options) { options.max_tags_per_user = 200; });
+  TestPeer happy = client();
   ASSERT_TRUE(happy.send(sets_of_labels("a", 0, 210, 1)));
   EXPECT_EQ(happy.next_batch_ack(), 1u);
   EXPECT_EQ(count_of(Point, "a{i=199}"), 1u);
@@ -256,48 +217,39 @@ TEST_F(Limits, SetsOfLabelsBeyondThemCountForTheirName) {
   EXPECT_EQ(count_of(Point, "a"), 10u);
 
   // Its ids keep their meaning, and a description of one is not one of the others.
-  ASSERT_TRUE(happy.send(tags_pdu({{205, "a{i=205}", "s", ""}}) +
-                         batch_pdu(2, entry(205, Point, {-1, -1}))));
-  EXPECT_EQ(happy.next_batch_ack(), 2u);
+  ASSERT_TRUE(
+      happy.deliver(2, entry(205, Point, {-1, -1}), tags_pdu({{205, "a{i=205}", "s", ""}})));
   EXPECT_EQ(count_of(Point, "a"), 12u);
   EXPECT_EQ(instance(Point, "a")->description, nullptr);
   EXPECT_EQ(collector_->reader().engine_counters().folded, 12u);
   EXPECT_EQ(collector_->reader().engine_counters().overflowed, 0u);
 
-  TestPeer plain = unix_socket();
-  ASSERT_TRUE(plain.hello(2));
-  ASSERT_TRUE(plain.send(tags_pdu({{1, "plain"}}) + batch_pdu(1, entry(1, Point, {-1}))));
-  EXPECT_EQ(plain.next_batch_ack(), 1u);
+  TestPeer plain = client(2);
+  ASSERT_TRUE(plain.deliver(1, entry(1, Point, {-1}), tags_pdu({{1, "plain"}})));
   EXPECT_EQ(count_of(Point, "plain"), 1u);
   ASSERT_TRUE(plain.send(tags_pdu({{2, "beyond 1%"}})));
-  EXPECT_EQ(next_bye(plain), ByeReason::TooManyTags);
+  EXPECT_EQ(plain.next_bye(), ByeReason::TooManyTags);
 
   ASSERT_TRUE(happy.send(tags_pdu({{205, "b{i=205}"}})));
-  EXPECT_EQ(next_bye(happy), ByeReason::Malformed);
+  EXPECT_EQ(happy.next_bye(), ByeReason::Malformed);
 }
 
 TEST_F(Limits, ASessionDefinesFourTimesAsManyIds) {
-  IngestOptions few = options();
-  few.max_tags_per_session = 100;
-  start(std::move(few));
-  TestPeer peer = unix_socket();
-  ASSERT_TRUE(peer.hello(1));
+  start_with([](auto& options) { options.max_tags_per_session = 100; });
+  TestPeer peer = client();
   ASSERT_TRUE(peer.send(sets_of_labels("a", 0, 400, 1)));
   EXPECT_EQ(peer.next_batch_ack(), 1u);
   EXPECT_EQ(count_of(Point, "a"), 300u);
   ASSERT_TRUE(peer.send(tags_pdu({{400, "a{i=400}"}})));
-  EXPECT_EQ(next_bye(peer), ByeReason::TooManyTags);
+  EXPECT_EQ(peer.next_bye(), ByeReason::TooManyTags);
 }
 
 TEST_F(Limits, AForgottenSessionGivesItsIdsBack) {
-  IngestOptions few = options();
-  few.max_tags_per_user = 100;
-  start(std::move(few));
+  start_with([](auto& options) { options.max_tags_per_user = 100; });
   TestPeer stays = unix_socket();  // else its user would be forgotten, too
   ASSERT_TRUE(stays.hello(3));
   for (std::uint8_t session = 1; session <= 2; ++session) {
-    TestPeer peer = unix_socket();
-    ASSERT_TRUE(peer.hello(session));
+    TestPeer peer = client(session);
     ASSERT_TRUE(peer.send(sets_of_labels("a", 0, 400, 1) + bye_pdu(ByeReason::Done)));
     EXPECT_EQ(peer.next_batch_ack(), 1u);
     EXPECT_TRUE(peer.at_end());
@@ -305,9 +257,7 @@ TEST_F(Limits, AForgottenSessionGivesItsIdsBack) {
 }
 
 TEST_F(Limits, LabelsMayHaveSoManyBytes) {
-  IngestOptions few = options();
-  few.max_label_bytes = 100;
-  start(std::move(few));
+  start_with([](auto& options) { options.max_label_bytes = 100; });
   TestPeer peer = unix_socket();
   wire::Hello hello = hello_of(1);
   const std::size_t names = hello.process.size() + hello.service.size();
@@ -351,9 +301,7 @@ TEST_F(Limits, AProcessHasSoManyLabels) {
 
 // Tags keep labels after the process has gone.
 TEST_F(Limits, LabelsOfAUserMayTakeSoMuchMemory) {
-  IngestOptions little = options();
-  little.max_kept_label_bytes = 3000;
-  start(std::move(little));
+  start_with([](auto& options) { options.max_kept_label_bytes = 3000; });
   const auto labels_kept = [this](TestPeer& peer, std::uint8_t session) {
     wire::Hello hello = hello_of(session);
     hello.labels = {{"zone", std::string(1000, 'x')}};
@@ -364,8 +312,7 @@ TEST_F(Limits, LabelsOfAUserMayTakeSoMuchMemory) {
   {
     TestPeer kept_by_a_tag = unix_socket();
     EXPECT_TRUE(labels_kept(kept_by_a_tag, 1));
-    ASSERT_TRUE(kept_by_a_tag.send(tags_pdu({{1, "tag"}}) + batch_pdu(1, entry(1, Point, {-1}))));
-    EXPECT_EQ(kept_by_a_tag.next_batch_ack(), 1u);
+    ASSERT_TRUE(kept_by_a_tag.deliver(1, entry(1, Point, {-1}), tags_pdu({{1, "tag"}})));
   }
   ASSERT_TRUE(eventually([this] { return clients().empty(); }));
   TestPeer second = unix_socket();
@@ -394,8 +341,7 @@ TEST_F(Limits, OfALongProcessNameTheBeginningIsKept) {
 
 TEST_F(Limits, BeforeAWelcomeAPduIsSmall) {
   start();
-  TestPeer peer = unix_socket();
-  EXPECT_EQ(peer.next_ack(), 2);
+  TestPeer peer = greeted(unix_socket());
   std::string large;
   wire::append_frame(large, PduType::Data, 1, std::string(wire::kLeastMaxPduBytes, 'x'));
   ASSERT_TRUE(peer.send(large.substr(0, 100)));
@@ -421,17 +367,14 @@ TEST_F(Limits, APeerForWhichThereIsNoMemoryIsDroppedAndCounted) {
 #endif
 
 TEST_F(Limits, UnfinishedPdusOfAllPeersTogetherMayWaitInSoManyBytes) {
-  IngestOptions little = options();
-  little.max_unfinished_bytes = 20'000;
-  start(std::move(little));
+  start_with([](auto& options) { options.max_unfinished_bytes = 20'000; });
   std::vector<TestPeer> peers;
   for (int i = 0; i < 20; ++i) {
     peers.push_back(unix_socket());
     ASSERT_TRUE(peers.back().send(data_pdu(Point, "tag", -1).substr(0, 20)));
   }
   EXPECT_TRUE(eventually([&] { return counters().dropped_limit > 0; }));
-  TestPeer good = unix_socket();
-  EXPECT_EQ(good.next_ack(), 2);
+  TestPeer good = greeted(unix_socket());
   ASSERT_TRUE(good.send(data_pdu(Point, "tag", -1, true)));
   EXPECT_EQ(good.next_ack(), ack_of(Point));
 }
@@ -448,10 +391,8 @@ class FirstWords : public CollectorFixture, public testing::WithParamInterface<B
 
 TEST_P(FirstWords, ThatAreWrongCostThatConnectionAlone) {
   start();
-  TestPeer bad = tcp();
-  TestPeer good = tcp();
-  EXPECT_EQ(bad.next_ack(), 2);
-  EXPECT_EQ(good.next_ack(), 2);
+  TestPeer bad = greeted(tcp());
+  TestPeer good = greeted(tcp());
   ASSERT_TRUE(bad.send(GetParam().bytes));
   EXPECT_FALSE(bad.next());
   EXPECT_TRUE(bad.at_end());

@@ -35,17 +35,11 @@ Delta observed_with_sum(double sum) {
   return delta;
 }
 
-std::optional<ByeReason> next_bye(TestPeer& peer) {
-  const auto pdu = peer.next();
-  if (!pdu || pdu->type != PduType::Bye) return {};
-  return wire::decode_bye(pdu->payload);
-}
-
 TEST_F(SessionOf, AHelloIsAnsweredWithTheLimits) {
-  IngestOptions limits = options();
-  limits.max_pdu_bytes = 100'000;
-  limits.max_tags_per_session = 77;
-  start(std::move(limits));
+  start_with([](auto& options) {
+    options.max_pdu_bytes = 100'000;
+    options.max_tags_per_session = 77;
+  });
   TestPeer peer = unix_socket();
   const auto welcome = peer.hello(1);
   ASSERT_TRUE(welcome);
@@ -69,12 +63,10 @@ TEST_F(SessionOf, EveryCollectorIsAnotherAgentInstance) {
 
 TEST_F(SessionOf, ABatchIsAppliedAndAcknowledged) {
   start();
-  TestPeer peer = unix_socket();
-  ASSERT_TRUE(peer.hello(1));
-  ASSERT_TRUE(peer.send(tags_pdu({{7, "seven"}, {9, "nine"}}) +
-                        batch_pdu(3, entry(7, Observe, {1, 2, 6}) + entry(9, Point, {-1, -1}) +
-                                         entry(7, Transact, {0.25}))));
-  EXPECT_EQ(peer.next_batch_ack(), 3u);
+  TestPeer peer = client();
+  ASSERT_TRUE(peer.deliver(
+      3, entry(7, Observe, {1, 2, 6}) + entry(9, Point, {-1, -1}) + entry(7, Transact, {0.25}),
+      tags_pdu({{7, "seven"}, {9, "nine"}})));
   const auto observed = values(Observe, "seven");
   ASSERT_TRUE(observed);
   EXPECT_EQ(observed->total.count, 3u);
@@ -90,8 +82,7 @@ TEST_F(SessionOf, ABatchIsAppliedAndAcknowledged) {
 
 TEST_F(SessionOf, ALargeBatchIsAppliedWhole) {
   start();
-  TestPeer peer = unix_socket();
-  ASSERT_TRUE(peer.hello(1));
+  TestPeer peer = client();
   std::vector<std::string> names;
   for (int i = 0; i < 5'000; ++i) names.push_back("tag number " + std::to_string(i));
   std::vector<wire::TagDefinition> tags;
@@ -100,15 +91,13 @@ TEST_F(SessionOf, ALargeBatchIsAppliedWhole) {
     tags.push_back({i, names[i]});
     entries += entry(i, Observe, {1.0 * i});
   }
-  ASSERT_TRUE(peer.send(tags_pdu(tags) + batch_pdu(1, entries)));
-  EXPECT_EQ(peer.next_batch_ack(), 1u);
+  ASSERT_TRUE(peer.deliver(1, entries, tags_pdu(tags)));
   EXPECT_EQ(collector_->reader().instance_count(Observe), 5'000u);
 }
 
 TEST_F(SessionOf, ADuplicateIsAcknowledgedButNotApplied) {
   start();
-  TestPeer peer = unix_socket();
-  ASSERT_TRUE(peer.hello(1));
+  TestPeer peer = client();
   const std::string batch = batch_pdu(5, entry(1, Point, {-1}));
   ASSERT_TRUE(peer.send(tags_pdu({{1, "tag"}}) + batch + batch +
                         batch_pdu(4, entry(1, Point, {-1})) + batch_pdu(9, entry(1, Point, {-1}))));
@@ -124,9 +113,7 @@ TEST_F(SessionOf, AReconnectedClientIsKnownAndItsResentBatchIsADuplicate) {
   start();
   TestPeer first = unix_socket();
   const auto before = first.hello(1);
-  const std::string batch = batch_pdu(1, entry(1, Point, {-1}));
-  ASSERT_TRUE(first.send(tags_pdu({{1, "tag"}}) + batch));
-  EXPECT_EQ(first.next_batch_ack(), 1u);
+  ASSERT_TRUE(first.deliver(1, entry(1, Point, {-1}), tags_pdu({{1, "tag"}})));
   first.close();
   ASSERT_TRUE(eventually([&] { return counters().connections == 0; }));
 
@@ -136,10 +123,8 @@ TEST_F(SessionOf, AReconnectedClientIsKnownAndItsResentBatchIsADuplicate) {
   EXPECT_TRUE(after->session_known);
   EXPECT_EQ(after->last_sequence, 1u);
   EXPECT_EQ(after->agent_instance, before->agent_instance);
-  ASSERT_TRUE(
-      second.send(tags_pdu({{1, "tag"}}) + batch + batch_pdu(2, entry(1, Point, {-1, -1}))));
-  EXPECT_EQ(second.next_batch_ack(), 1u);
-  EXPECT_EQ(second.next_batch_ack(), 2u);
+  ASSERT_TRUE(second.deliver(1, entry(1, Point, {-1}), tags_pdu({{1, "tag"}})));
+  ASSERT_TRUE(second.deliver(2, entry(1, Point, {-1, -1})));
   EXPECT_EQ(count_of(Point, "tag"), 3u);
   EXPECT_EQ(counters().duplicates, 1u);
 }
@@ -151,8 +136,7 @@ TEST_F(SessionOf, AnotherSessionHasSequencesOfItsOwn) {
     const auto welcome = peer.hello(session);
     ASSERT_TRUE(welcome);
     EXPECT_FALSE(welcome->session_known);
-    ASSERT_TRUE(peer.send(tags_pdu({{1, "tag"}}) + batch_pdu(1, entry(1, Point, {-1}))));
-    EXPECT_EQ(peer.next_batch_ack(), 1u);
+    ASSERT_TRUE(peer.deliver(1, entry(1, Point, {-1}), tags_pdu({{1, "tag"}})));
   }
   EXPECT_EQ(count_of(Point, "tag"), 2u);
   EXPECT_EQ(counters().duplicates, 0u);
@@ -160,10 +144,8 @@ TEST_F(SessionOf, AnotherSessionHasSequencesOfItsOwn) {
 
 TEST_F(SessionOf, AnotherUserDoesNotGetAtASession) {
   start();
-  TestPeer owner = unix_socket();
-  ASSERT_TRUE(owner.hello(1));
-  ASSERT_TRUE(owner.send(tags_pdu({{1, "tag"}}) + batch_pdu(8, entry(1, Point, {-1}))));
-  EXPECT_EQ(owner.next_batch_ack(), 8u);
+  TestPeer owner = client();
+  ASSERT_TRUE(owner.deliver(8, entry(1, Point, {-1}), tags_pdu({{1, "tag"}})));
 
   // Over TCP the agent does not know the user.
   TestPeer stranger = tcp();
@@ -171,17 +153,14 @@ TEST_F(SessionOf, AnotherUserDoesNotGetAtASession) {
   ASSERT_TRUE(welcome);
   EXPECT_FALSE(welcome->session_known);
   EXPECT_EQ(welcome->last_sequence, 0u);
-  ASSERT_TRUE(owner.send(batch_pdu(9, entry(1, Point, {-1}))));
-  EXPECT_EQ(owner.next_batch_ack(), 9u);
+  ASSERT_TRUE(owner.deliver(9, entry(1, Point, {-1})));
   EXPECT_EQ(counters().sessions, 2u);
 }
 
 TEST_F(SessionOf, ANewConnectionTakesTheSessionOver) {
   start();
-  TestPeer old = unix_socket();
-  ASSERT_TRUE(old.hello(1));
-  ASSERT_TRUE(old.send(tags_pdu({{1, "tag"}}) + batch_pdu(4, entry(1, Point, {-1}))));
-  EXPECT_EQ(old.next_batch_ack(), 4u);
+  TestPeer old = client();
+  ASSERT_TRUE(old.deliver(4, entry(1, Point, {-1}), tags_pdu({{1, "tag"}})));
 
   TestPeer young = unix_socket();
   const auto welcome = young.hello(1);
@@ -189,8 +168,7 @@ TEST_F(SessionOf, ANewConnectionTakesTheSessionOver) {
   EXPECT_TRUE(welcome->session_known);
   EXPECT_EQ(welcome->last_sequence, 4u);
   EXPECT_TRUE(old.at_end());
-  ASSERT_TRUE(young.send(batch_pdu(5, entry(1, Point, {-1}))));  // its tags are still defined
-  EXPECT_EQ(young.next_batch_ack(), 5u);
+  ASSERT_TRUE(young.deliver(5, entry(1, Point, {-1})));  // its tags are still defined
   EXPECT_EQ(count_of(Point, "tag"), 2u);
   EXPECT_EQ(clients().size(), 1u);
   EXPECT_EQ(counters().sessions, 1u);
@@ -199,12 +177,10 @@ TEST_F(SessionOf, ANewConnectionTakesTheSessionOver) {
 
 TEST_F(SessionOf, AByeWithNothingPendingForgetsTheSession) {
   start();
-  TestPeer peer = unix_socket();
-  ASSERT_TRUE(peer.hello(1));
+  TestPeer peer = client();
   EXPECT_EQ(counters().sessions, 1u);
-  ASSERT_TRUE(peer.send(tags_pdu({{1, "tag"}}) + batch_pdu(1, entry(1, Point, {-1})) +
-                        bye_pdu(ByeReason::Done)));
-  EXPECT_EQ(peer.next_batch_ack(), 1u);
+  ASSERT_TRUE(peer.deliver(1, entry(1, Point, {-1}), tags_pdu({{1, "tag"}})));
+  ASSERT_TRUE(peer.send(bye_pdu(ByeReason::Done)));
   EXPECT_TRUE(peer.at_end());
   EXPECT_EQ(counters().sessions, 0u);
   const auto welcome = unix_socket().hello(1);
@@ -215,33 +191,27 @@ TEST_F(SessionOf, AByeWithNothingPendingForgetsTheSession) {
 
 TEST_F(SessionOf, AByeWithAComplaintKeepsTheSession) {
   start();
-  TestPeer peer = unix_socket();
-  ASSERT_TRUE(peer.hello(1));
+  TestPeer peer = client();
   ASSERT_TRUE(peer.send(bye_pdu(ByeReason::Malformed)));
   EXPECT_TRUE(peer.at_end());
   EXPECT_EQ(counters().sessions, 1u);
 }
 
 TEST_F(SessionOf, ASessionWithoutAByeIsForgottenAfterAWhile) {
-  IngestOptions short_memory = options();
-  short_memory.remember_session = std::chrono::milliseconds(1);
-  short_memory.unfinished_pdu = std::chrono::milliseconds(4);  // so the agent looks more often, too
-  start(std::move(short_memory));
-  TestPeer peer = unix_socket();
-  ASSERT_TRUE(peer.hello(1));
+  start_with([](auto& options) {
+    options.remember_session = std::chrono::milliseconds(1);
+    options.unfinished_pdu = std::chrono::milliseconds(4);  // so the agent looks more often, too
+  });
+  TestPeer peer = client();
   EXPECT_EQ(counters().sessions, 1u);
   peer.close();
   EXPECT_TRUE(eventually([&] { return counters().sessions == 0; }));
 }
 
 TEST_F(SessionOf, AUserHasSoManyConnectedSessions) {
-  IngestOptions few = options();
-  few.max_sessions_per_user = 2;
-  start(std::move(few));
-  TestPeer first = unix_socket();
-  TestPeer second = unix_socket();
-  ASSERT_TRUE(first.hello(1));
-  ASSERT_TRUE(second.hello(2));
+  start_with([](auto& options) { options.max_sessions_per_user = 2; });
+  TestPeer first = client(1);
+  TestPeer second = client(2);
 
   TestPeer third = unix_socket();
   EXPECT_FALSE(third.hello(3));
@@ -254,12 +224,9 @@ TEST_F(SessionOf, AUserHasSoManyConnectedSessions) {
 }
 
 TEST_F(SessionOf, TheOldestRememberedSessionMakesRoomForANewOne) {
-  IngestOptions few = options();
-  few.max_sessions_per_user = 2;
-  start(std::move(few));
+  start_with([](auto& options) { options.max_sessions_per_user = 2; });
   for (std::uint8_t session = 1; session <= 2; ++session) {
-    TestPeer peer = unix_socket();
-    ASSERT_TRUE(peer.hello(session));
+    TestPeer peer = client(session);
     peer.close();
     ASSERT_TRUE(eventually([&] { return counters().connections == 0; }));
   }
@@ -274,43 +241,33 @@ TEST_F(SessionOf, TheOldestRememberedSessionMakesRoomForANewOne) {
 
 TEST_F(SessionOf, ATagMayBeDefinedAgain) {
   start();
-  TestPeer peer = unix_socket();
-  ASSERT_TRUE(peer.hello(1));
-  ASSERT_TRUE(peer.send(tags_pdu({{1, "tag"}}) + tags_pdu({{1, "tag"}, {2, "other"}}) +
-                        batch_pdu(1, entry(1, Point, {-1}))));
-  EXPECT_EQ(peer.next_batch_ack(), 1u);
+  TestPeer peer = client();
+  ASSERT_TRUE(peer.deliver(1, entry(1, Point, {-1}),
+                           tags_pdu({{1, "tag"}}) + tags_pdu({{1, "tag"}, {2, "other"}})));
 }
 
 TEST_F(SessionOf, TagsKeepTheirIdsThroughAReset) {
   start();
-  TestPeer peer = unix_socket();
-  ASSERT_TRUE(peer.hello(1));
-  ASSERT_TRUE(peer.send(tags_pdu({{1, "tag"}}) + batch_pdu(1, entry(1, Point, {-1, -1}))));
-  EXPECT_EQ(peer.next_batch_ack(), 1u);
+  TestPeer peer = client();
+  ASSERT_TRUE(peer.deliver(1, entry(1, Point, {-1, -1}), tags_pdu({{1, "tag"}})));
   collector_->reset(steady_now());
   EXPECT_FALSE(values(Point, "tag"));
-  ASSERT_TRUE(peer.send(batch_pdu(2, entry(1, Point, {-1}))));
-  EXPECT_EQ(peer.next_batch_ack(), 2u);
+  ASSERT_TRUE(peer.deliver(2, entry(1, Point, {-1})));
   EXPECT_EQ(count_of(Point, "tag"), 1u);
 }
 
 TEST_F(SessionOf, TagsAreItsOwnAfterOthersHaveTakenTheirRoom) {
   start(options(), {.max_tags = 2});
-  TestPeer peer = unix_socket();
-  ASSERT_TRUE(peer.hello(1));
-  ASSERT_TRUE(peer.send(tags_pdu({{1, "tag"}}) + batch_pdu(1, entry(1, Point, {-1}))));
-  EXPECT_EQ(peer.next_batch_ack(), 1u);
-  TestPeer other = unix_socket();
-  ASSERT_TRUE(other.hello(2));
+  TestPeer peer = client();
+  ASSERT_TRUE(peer.deliver(1, entry(1, Point, {-1}), tags_pdu({{1, "tag"}})));
+  TestPeer other = client(2);
   ASSERT_TRUE(other.send(tags_pdu({{1, "a"}, {2, "b"}, {3, "c"}, {4, "d"}})));
   std::uint64_t sent = 0;
   for (const std::uint32_t id : {1u, 2u, 3u, 4u, 4u}) {
     collector_->reset(steady_now());
-    ASSERT_TRUE(other.send(batch_pdu(++sent, entry(id, Point, {-1}))));
-    EXPECT_EQ(other.next_batch_ack(), sent);
+    ASSERT_TRUE(other.deliver(++sent, entry(id, Point, {-1})));
   }
-  ASSERT_TRUE(peer.send(batch_pdu(2, entry(1, Point, {-1, -1}))));
-  EXPECT_EQ(peer.next_batch_ack(), 2u);
+  ASSERT_TRUE(peer.deliver(2, entry(1, Point, {-1, -1})));
   EXPECT_EQ(count_of(Point, "d"), 1u);
   EXPECT_EQ(count_of(Point, "tag"), 2u);
 }
@@ -322,8 +279,7 @@ TEST_F(SessionOf, TheOriginOfItsTagsIsNoted) {
   hello.service = "shop";
   hello.labels = {{"zone", "north"}};
   ASSERT_TRUE(peer.hello(hello));
-  ASSERT_TRUE(peer.send(tags_pdu({{1, "tag"}}) + batch_pdu(1, entry(1, Point, {-1}))));
-  EXPECT_EQ(peer.next_batch_ack(), 1u);
+  ASSERT_TRUE(peer.deliver(1, entry(1, Point, {-1}), tags_pdu({{1, "tag"}})));
   const auto name = instance(Point, "tag");
   ASSERT_TRUE(name && name->origin);
   EXPECT_EQ(name->origin->labels.members(), R"("service":"shop","zone":"north")");
@@ -332,16 +288,14 @@ TEST_F(SessionOf, TheOriginOfItsTagsIsNoted) {
 
 TEST_F(SessionOf, AConnectedClientIsShownWithItsCounters) {
   start();
-  TestPeer peer = unix_socket();
-  ASSERT_TRUE(peer.hello(1));
+  TestPeer peer = client();
   ASSERT_EQ(clients().size(), 1u);
   EXPECT_EQ(clients()[0].process, "program");
   EXPECT_EQ(clients()[0].pid, static_cast<std::uint32_t>(::getpid()));  // by the kernel
   EXPECT_EQ(clients()[0].uid, ::getuid());
   EXPECT_EQ(clients()[0].gid, ::getgid());
   EXPECT_EQ(clients()[0].origin->labels.members(), R"("service":"service")");
-  ASSERT_TRUE(peer.send(tags_pdu({{1, "tag"}}) + batch_pdu(6, entry(1, Point, {-1}))));
-  EXPECT_EQ(peer.next_batch_ack(), 6u);
+  ASSERT_TRUE(peer.deliver(6, entry(1, Point, {-1}), tags_pdu({{1, "tag"}})));
   EXPECT_EQ(clients()[0].counters.recorded, 1006u);
   peer.close();
   EXPECT_TRUE(eventually([&] { return clients().empty(); }));
@@ -358,13 +312,10 @@ void PrintTo(const BadTalk& bad, std::ostream* out) { *out << bad.name; }
 // Each batch alone may be honest; all together cannot be.
 TEST_F(SessionOf, CountsOfManyBatchesNeverWrap) {
   start();
-  TestPeer peer = unix_socket();
-  ASSERT_TRUE(peer.hello(1));
+  TestPeer peer = client();
   ASSERT_TRUE(peer.send(tags_pdu({{1, "tag"}})));
   for (std::uint64_t sequence = 1; sequence <= 20; ++sequence) {
-    ASSERT_TRUE(
-        peer.send(batch_pdu(sequence, entry_of(Point, observed(-1, std::uint64_t{1} << 60)))));
-    EXPECT_EQ(peer.next_batch_ack(), sequence);
+    ASSERT_TRUE(peer.deliver(sequence, entry_of(Point, observed(-1, std::uint64_t{1} << 60))));
   }
   constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
   EXPECT_EQ(counters().records, kMost);
@@ -373,15 +324,10 @@ TEST_F(SessionOf, CountsOfManyBatchesNeverWrap) {
 
 TEST_F(SessionOf, SumsOfHonestClientsAreNeverNaN) {
   start();
-  TestPeer first = unix_socket();
-  TestPeer second = unix_socket();
-  ASSERT_TRUE(first.hello(1));
-  ASSERT_TRUE(second.hello(2));
-  ASSERT_TRUE(first.send(tags_pdu({{1, "tag"}}) + batch_pdu(1, entry(1, Observe, {1e308, 1e308}))));
-  EXPECT_EQ(first.next_batch_ack(), 1u);
-  ASSERT_TRUE(
-      second.send(tags_pdu({{1, "tag"}}) + batch_pdu(1, entry(1, Observe, {-1e308, -1e308}))));
-  EXPECT_EQ(second.next_batch_ack(), 1u);
+  TestPeer first = client(1);
+  TestPeer second = client(2);
+  ASSERT_TRUE(first.deliver(1, entry(1, Observe, {1e308, 1e308}), tags_pdu({{1, "tag"}})));
+  ASSERT_TRUE(second.deliver(1, entry(1, Observe, {-1e308, -1e308}), tags_pdu({{1, "tag"}})));
   EXPECT_EQ(values(Observe, "tag")->total.sum, std::numeric_limits<double>::max());
 }
 
@@ -389,19 +335,16 @@ class SessionFault : public CollectorFixture, public testing::WithParamInterface
 
 TEST_P(SessionFault, CostsThatConnectionAlone) {
   start();
-  TestPeer bad = unix_socket();
-  TestPeer good = unix_socket();
-  ASSERT_TRUE(bad.hello(1));
-  ASSERT_TRUE(good.hello(2));
+  TestPeer bad = client(1);
+  TestPeer good = client(2);
   ASSERT_TRUE(bad.send(tags_pdu({{1, "tag"}}) + GetParam().bytes));
-  EXPECT_EQ(next_bye(bad), ByeReason::Malformed);
+  EXPECT_EQ(bad.next_bye(), ByeReason::Malformed);
   EXPECT_TRUE(bad.at_end());
   EXPECT_NE(log_line_with(GetParam().says), "");
   EXPECT_EQ(log().size(), 1u);
   EXPECT_EQ(counters().dropped_malformed, 1u);
 
-  ASSERT_TRUE(good.send(tags_pdu({{1, "tag"}}) + batch_pdu(1, entry(1, Point, {-1}))));
-  EXPECT_EQ(good.next_batch_ack(), 1u);
+  ASSERT_TRUE(good.deliver(1, entry(1, Point, {-1}), tags_pdu({{1, "tag"}})));
   EXPECT_EQ(count_of(Point, "tag"), 1u);
   EXPECT_EQ(counters().connections, 1u);
 }

@@ -92,6 +92,39 @@ class SpansOfPrograms : public CollectorFixture {
   std::optional<wire::Control> control_;  // of the last program
 };
 
+// A program that knows one capture, of everybody.
+class SpansThatAreAskedFor : public SpansOfPrograms {
+ protected:
+  void SetUp() override {
+    start();
+    monitor_ = capture("tag=a");
+    peer_ = program();
+    ASSERT_TRUE(control_);
+    capture_ = control_->captures.at(0).id;
+  }
+
+  void send(std::uint64_t sequence, const std::vector<wire::Span>& spans,
+            const std::vector<wire::CaptureCount>& counts = {}) {
+    ASSERT_TRUE(peer_.send(events_pdu(sequence, control_->number, spans, counts)));
+  }
+  bool deliver(std::uint64_t sequence, const std::vector<wire::Span>& spans,
+               const std::vector<wire::CaptureCount>& counts = {}) {
+    send(sequence, spans, counts);
+    return next_events_ack(peer_) == sequence;
+  }
+  void expect_refused() {
+    EXPECT_TRUE(peer_.next_bye());
+    EXPECT_EQ(collector_->spans().totals().captured, 0u);
+    EXPECT_EQ(collector_->spans().totals().missed, MissedCounts{});
+    EXPECT_EQ(monitor_->read(1).missed(0), 0u);
+    EXPECT_EQ(monitor_->waiting(), 0u);
+  }
+
+  std::unique_ptr<Spans::Monitor> monitor_;
+  TestPeer peer_ = TestPeer::unconnected();
+  std::uint64_t capture_ = 0;
+};
+
 TEST_F(SpansOfPrograms, AreWantedFromTheWelcomeOn) {
   start();
   const auto monitor = capture("tag=a");
@@ -107,8 +140,7 @@ TEST_F(SpansOfPrograms, AreNotSpokenOfUntilSomebodyWantsThem) {
   start();
   TestPeer peer = program();
   EXPECT_FALSE(control_);
-  ASSERT_TRUE(peer.send(batch_pdu(1, entry(1, TraceType::Point, {1}))));
-  EXPECT_EQ(peer.next_batch_ack(), 1u);
+  ASSERT_TRUE(peer.deliver(1, entry(1, TraceType::Point, {1})));
 }
 
 TEST_F(SpansOfPrograms, AreAskedForWhileTheyRun) {
@@ -125,29 +157,18 @@ TEST_F(SpansOfPrograms, AreAskedForWhileTheyRun) {
   EXPECT_TRUE(second->captures.empty());
 }
 
-TEST_F(SpansOfPrograms, AreTakenOnceAndAcknowledged) {
-  start();
-  const auto monitor = capture("tag=a");
-  TestPeer peer = program();
-  ASSERT_TRUE(control_);
-  ASSERT_TRUE(peer.send(events_pdu(1, control_->number, {span_at(1, 5), span_at(1, 6)})));
-  EXPECT_EQ(next_events_ack(peer), 1u);
-  ASSERT_TRUE(peer.send(events_pdu(1, control_->number, {span_at(1, 5), span_at(1, 6)})));
-  EXPECT_EQ(next_events_ack(peer), 1u);
-  ASSERT_TRUE(peer.send(events_pdu(2, control_->number, {span_at(1, 7)})));
-  EXPECT_EQ(next_events_ack(peer), 2u);
-  EXPECT_EQ(ids(monitor->read(100)), (Ids{5, 6, 7}));
+TEST_F(SpansThatAreAskedFor, AreTakenOnceAndAcknowledged) {
+  EXPECT_TRUE(deliver(1, {span_at(1, 5), span_at(1, 6)}));
+  EXPECT_TRUE(deliver(1, {span_at(1, 5), span_at(1, 6)}));
+  EXPECT_TRUE(deliver(2, {span_at(1, 7)}));
+  EXPECT_EQ(ids(monitor_->read(100)), (Ids{5, 6, 7}));
 }
 
-TEST_F(SpansOfPrograms, AreTakenOnceAcrossConnections) {
-  start();
-  const auto monitor = capture("tag=a");
-  TestPeer peer = program();
-  ASSERT_TRUE(control_);
+TEST_F(SpansThatAreAskedFor, AreTakenOnceAcrossConnections) {
   const std::string sent = events_pdu(1, control_->number, {span_at(1, 5)});
-  ASSERT_TRUE(peer.send(sent));
-  EXPECT_EQ(next_events_ack(peer), 1u);
-  peer.close();
+  ASSERT_TRUE(peer_.send(sent));
+  EXPECT_EQ(next_events_ack(peer_), 1u);
+  peer_.close();
   TestPeer again = unix_socket();
   const auto welcome = again.hello(1);
   ASSERT_TRUE(welcome);
@@ -155,14 +176,10 @@ TEST_F(SpansOfPrograms, AreTakenOnceAcrossConnections) {
   EXPECT_TRUE(welcome->control);
   ASSERT_TRUE(again.send(sent));
   EXPECT_EQ(next_events_ack(again), 1u);
-  EXPECT_EQ(ids(monitor->read(100)), (Ids{5}));
+  EXPECT_EQ(ids(monitor_->read(100)), (Ids{5}));
 }
 
-TEST_F(SpansOfPrograms, HaveTextsOfTheirOwn) {
-  start();
-  const auto monitor = capture("tag=a");
-  TestPeer peer = program();
-  ASSERT_TRUE(control_);
+TEST_F(SpansThatAreAskedFor, HaveTextsOfTheirOwn) {
   wire::Span span = span_at(1, 5);
   const std::array<wire::SpanAttribute, 2> attributes{
       {{"route", "/cart\n", {}}, {"rows", {}, 12.0}}};
@@ -171,10 +188,9 @@ TEST_F(SpansOfPrograms, HaveTextsOfTheirOwn) {
   span.links = links;
   span.aborted = true;
   span.reason = "tired\n";
-  ASSERT_TRUE(peer.send(events_pdu(1, control_->number, {span})));
-  EXPECT_EQ(next_events_ack(peer), 1u);
-  peer.close();
-  const SpanReading reading = monitor->read(100);
+  EXPECT_TRUE(deliver(1, {span}));
+  peer_.close();
+  const SpanReading reading = monitor_->read(100);
   ASSERT_EQ(reading.entries.size(), 1u);
   const StoredSpan& stored = *reading.entries[0].span;
   EXPECT_EQ(*stored.tag, "request");
@@ -212,82 +228,41 @@ TEST_F(SpansOfPrograms, OverTcpAreThoseWhoSeeEverybodys) {
   EXPECT_EQ(welcome->control->captures[0].filter, "tag=a");
 }
 
-TEST_F(SpansOfPrograms, MayNotBeOfACaptureThatTheyWereNotToldOf) {
-  start();
-  const auto monitor = capture("tag=a");
-  TestPeer peer = program();
-  ASSERT_TRUE(control_);
-  ASSERT_TRUE(peer.send(events_pdu(1, control_->number + 1, {span_at(1, 5)})));
-  const auto pdu = peer.next();
-  ASSERT_TRUE(pdu);
-  EXPECT_EQ(pdu->type, PduType::Bye);
-  EXPECT_EQ(monitor->waiting(), 0u);
+TEST_F(SpansThatAreAskedFor, MayNotBeOfACaptureThatTheyWereNotToldOf) {
+  ASSERT_TRUE(peer_.send(events_pdu(1, control_->number + 1, {span_at(1, 5)})));
+  expect_refused();
 }
 
-TEST_F(SpansOfPrograms, MayNotHaveATagThatIsNotDefined) {
-  start();
-  const auto monitor = capture("tag=a");
-  TestPeer peer = program();
-  ASSERT_TRUE(control_);
+TEST_F(SpansThatAreAskedFor, MayNotHaveATagThatIsNotDefined) {
   wire::Span span = span_at(1, 6);
   span.tag_id = 2;
-  ASSERT_TRUE(peer.send(events_pdu(1, control_->number, {span_at(1, 5), span})));
-  const auto pdu = peer.next();
-  ASSERT_TRUE(pdu);
-  EXPECT_EQ(pdu->type, PduType::Bye);
-  EXPECT_EQ(monitor->waiting(), 0u);
+  send(1, {span_at(1, 5), span});
+  expect_refused();
 }
 
-TEST_F(SpansOfPrograms, AreCountedAsTheySay) {
-  start();
-  const auto monitor = capture("tag=a");
-  TestPeer peer = program();
-  ASSERT_TRUE(control_);
-  const std::uint64_t id = control_->captures[0].id;
-  ASSERT_TRUE(peer.send(events_pdu(1, control_->number, {}, {{id, 10, 1, 2, 0, 0}})));
-  EXPECT_EQ(next_events_ack(peer), 1u);
-  ASSERT_TRUE(peer.send(events_pdu(2, control_->number, {}, {{id, 15, 1, 3, 1, 0}})));
-  EXPECT_EQ(next_events_ack(peer), 2u);
-  ASSERT_TRUE(peer.send(events_pdu(3, control_->number, {}, {{id + 1, 15, 1, 3, 1, 9}})));
-  EXPECT_EQ(next_events_ack(peer), 3u);
+TEST_F(SpansThatAreAskedFor, AreCountedAsTheySay) {
+  EXPECT_TRUE(deliver(1, {}, {{capture_, 10, 1, 2, 0, 0}}));
+  EXPECT_TRUE(deliver(2, {}, {{capture_, 15, 1, 3, 1, 0}}));
+  EXPECT_TRUE(deliver(3, {}, {{capture_ + 1, 15, 1, 3, 1, 9}}));
   const SpanTotals totals = collector_->spans().totals();
   EXPECT_EQ(totals.captured, 15u);
   EXPECT_EQ(totals.missed, (MissedCounts{1, 3, 1, 0}));
-  EXPECT_EQ(monitor->read(1).missed(0), 5u);
+  EXPECT_EQ(monitor_->read(1).missed(0), 5u);
 }
 
-TEST_F(SpansOfPrograms, AreNotBelievedToBeMoreThanThereCanBe) {
-  start();
-  const auto monitor = capture("tag=a");
-  TestPeer peer = program();
-  ASSERT_TRUE(control_);
-  const std::uint64_t id = control_->captures[0].id;
+TEST_F(SpansThatAreAskedFor, AreNotBelievedToBeMoreThanThereCanBe) {
   constexpr std::uint64_t kMost = wire::kMaxCaptureCount;
-  ASSERT_TRUE(
-      peer.send(events_pdu(1, control_->number, {span_at(1, 5)}, {{id, kMost, 0, kMost, 0, 0}})));
-  const auto pdu = peer.next();
-  ASSERT_TRUE(pdu);
-  EXPECT_EQ(pdu->type, PduType::Bye);
-  const SpanTotals totals = collector_->spans().totals();
-  EXPECT_EQ(totals.captured, 0u);
-  EXPECT_EQ(totals.missed, MissedCounts{});
-  EXPECT_EQ(monitor->read(1).missed(0), 0u);
-  EXPECT_EQ(monitor->waiting(), 0u);
+  send(1, {span_at(1, 5)}, {{capture_, kMost, 0, kMost, 0, 0}});
+  expect_refused();
 }
 
 // Counts that fall and rise again must not add up without limit.
-TEST_F(SpansOfPrograms, AreNotBelievedToBeThatByAndBy) {
-  start();
-  const auto monitor = capture("tag=a");
-  TestPeer peer = program();
-  ASSERT_TRUE(control_);
+TEST_F(SpansThatAreAskedFor, AreNotBelievedToBeThatByAndBy) {
   const Instant begin = steady_now();
-  const std::uint64_t id = control_->captures[0].id;
   bool is_believed = true;
   for (std::uint64_t sequence = 1; is_believed && sequence < 1000; ++sequence) {
     const std::uint64_t said = sequence % 2 == 0 ? 0 : 100'000'000;
-    peer.send(events_pdu(sequence, control_->number, {}, {{id, said, 0, 0, 0, said}}));
-    is_believed = next_events_ack(peer) == sequence;
+    is_believed = deliver(sequence, {}, {{capture_, said, 0, 0, 0, said}});
   }
   EXPECT_FALSE(is_believed);
   const std::uint64_t most =
@@ -300,9 +275,8 @@ TEST_F(SpansOfPrograms, AreNotBelievedToBeThatByAndBy) {
 class SharesOfPrograms : public SpansOfPrograms {
  protected:
   SharesOfPrograms() {
-    IngestOptions often = options();
-    often.unfinished_pdu = 40ms;  // so often the agent looks after its sessions
-    start(std::move(often));
+    // So often the agent looks after its sessions.
+    start_with([](auto& options) { options.unfinished_pdu = 40ms; });
   }
 
   // A program that has sent a span.
@@ -344,16 +318,9 @@ TEST_F(SharesOfPrograms, AreNoSmallerForTheManyOfAnotherUser) {
   EXPECT_TRUE(eventually_has(only, 10'000));
 }
 
-TEST_F(SpansOfPrograms, AreCountedFromTheBeginningOnceTheirCountsFall) {
-  start();
-  const auto monitor = capture("tag=a");
-  TestPeer peer = program();
-  ASSERT_TRUE(control_);
-  const std::uint64_t id = control_->captures[0].id;
-  ASSERT_TRUE(peer.send(events_pdu(1, control_->number, {}, {{id, 10, 5, 0, 0, 0}})));
-  EXPECT_EQ(next_events_ack(peer), 1u);
-  ASSERT_TRUE(peer.send(events_pdu(2, control_->number, {}, {{id, 20, 3, 0, 0, 0}})));
-  EXPECT_EQ(next_events_ack(peer), 2u);
+TEST_F(SpansThatAreAskedFor, AreCountedFromTheBeginningOnceTheirCountsFall) {
+  EXPECT_TRUE(deliver(1, {}, {{capture_, 10, 5, 0, 0, 0}}));
+  EXPECT_TRUE(deliver(2, {}, {{capture_, 20, 3, 0, 0, 0}}));
   const SpanTotals totals = collector_->spans().totals();
   EXPECT_EQ(totals.captured, 30u);
   EXPECT_EQ(totals.missed, (MissedCounts{8, 0, 0, 0}));
@@ -366,24 +333,18 @@ std::size_t resident_bytes() {
   return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
-TEST_F(SpansOfPrograms, GiveTheirMemoryBackOnceNobodyWantsThem) {
+TEST_F(SpansThatAreAskedFor, GiveTheirMemoryBackOnceNobodyWantsThem) {
   if (mallinfo2().uordblks == 0) GTEST_SKIP() << "a sanitizer has a heap of its own";
-  start();
-  auto monitor = capture("tag=a");
-  TestPeer peer = program();
-  ASSERT_TRUE(control_);
   wire::Span span = span_at(1, 5);
   const std::string text(2000, 'x');
   std::vector<wire::SpanAttribute> attributes(5, {"key", text, {}});
   span.attributes = attributes;
   const std::size_t before = resident_bytes();
-  for (std::uint64_t sequence = 1; collector_->spans().totals().overwritten == 0; ++sequence) {
-    ASSERT_TRUE(peer.send(events_pdu(sequence, control_->number, {span, span, span})));
-    ASSERT_EQ(next_events_ack(peer), sequence);
-  }
+  for (std::uint64_t sequence = 1; collector_->spans().totals().overwritten == 0; ++sequence)
+    ASSERT_TRUE(deliver(sequence, {span, span, span}));
   EXPECT_GT(resident_bytes(), before + (40u << 20));
   EXPECT_LT(resident_bytes(), before + (72u << 20));
-  monitor.reset();
+  monitor_.reset();
   EXPECT_TRUE(eventually([&] { return resident_bytes() < before + (8u << 20); }))
       << resident_bytes() - before;
 }

@@ -50,11 +50,6 @@ TEST(Split, LeavesATagAsItIsIfThatWouldBeTooLong) {
 
 class SplitOf : public CollectorFixture {
  protected:
-  void start_with(std::vector<std::string> keys) {
-    IngestOptions with = options();
-    with.split = std::move(keys);
-    start(std::move(with));
-  }
   static wire::Hello hello(std::uint8_t session, const std::string& rank) {
     wire::Hello hello = hello_of(session);
     hello.labels = {{"rank", rank}};
@@ -63,16 +58,15 @@ class SplitOf : public CollectorFixture {
 };
 
 TEST_F(SplitOf, ProcessesOfVersion2CountApart) {
-  start_with({"rank"});
+  start_with([](auto& options) { options.split = {"rank"}; });
   TestPeer first = unix_socket();
   TestPeer second = unix_socket();
   ASSERT_TRUE(first.hello(hello(1, "1")));
   ASSERT_TRUE(second.hello(hello(2, "2")));
   const std::string tags = tags_pdu({{1, "tag"}, {2, "(overflow)"}, {3, std::string(254, 'x')}});
   for (TestPeer* const peer : {&first, &second}) {
-    ASSERT_TRUE(peer->send(tags + batch_pdu(1, entry(1, Point, {-1}) + entry(2, Point, {-1}) +
-                                                   entry(3, Point, {-1}))));
-    EXPECT_EQ(peer->next_batch_ack(), 1u);
+    ASSERT_TRUE(peer->deliver(
+        1, entry(1, Point, {-1}) + entry(2, Point, {-1}) + entry(3, Point, {-1}), tags));
   }
   EXPECT_EQ(count_of(Point, "tag{rank=1}"), 1u);
   EXPECT_EQ(count_of(Point, "tag{rank=2}"), 1u);
@@ -82,7 +76,7 @@ TEST_F(SplitOf, ProcessesOfVersion2CountApart) {
 }
 
 TEST_F(SplitOf, StockProgramsCountApartByTheirPid) {
-  start_with({"pid", "service"});
+  start_with([](auto& options) { options.split = {"pid", "service"}; });
   TestPeer local = unix_socket();
   TestPeer remote = tcp();
   for (TestPeer* const peer : {&local, &remote}) {
@@ -99,17 +93,14 @@ using DescriptionOf = CollectorFixture;
 
 TEST_F(DescriptionOf, ATagIsTheFirstProcessesUntilAReset) {
   start();
-  TestPeer first = unix_socket();
-  TestPeer second = unix_socket();
-  ASSERT_TRUE(first.hello(1));
-  ASSERT_TRUE(second.hello(2));
+  TestPeer first = client(1);
+  TestPeer second = client(2);
   const auto described = [this] {
     const auto name = instance(Point, "tag");
     return name && name->description ? name->description->members() : "";
   };
   const auto send = [](TestPeer& peer, std::uint64_t sequence, const std::string& before) {
-    EXPECT_TRUE(peer.send(before + batch_pdu(sequence, entry(1, Point, {-1}))));
-    EXPECT_EQ(peer.next_batch_ack(), sequence);
+    EXPECT_TRUE(peer.deliver(sequence, entry(1, Point, {-1}), before));
   };
   send(first, 1, tags_pdu({{1, "tag"}}));
   EXPECT_EQ(described(), "");
@@ -130,34 +121,25 @@ TEST_F(DescriptionOf, ATagIsTheFirstProcessesUntilAReset) {
 
 TEST_F(DescriptionOf, ATagMayComeAfterItsLastValues) {
   start();
-  TestPeer first = unix_socket();
-  TestPeer second = unix_socket();
-  ASSERT_TRUE(first.hello(1));
-  ASSERT_TRUE(second.hello(2));
+  TestPeer first = client(1);
+  TestPeer second = client(2);
   const std::string values = entry(1, Point, {-1}) + entry(1, Observe, {3});
-  ASSERT_TRUE(first.send(tags_pdu({{1, "tag"}}) + batch_pdu(1, values)));
-  EXPECT_EQ(first.next_batch_ack(), 1u);
-  ASSERT_TRUE(first.send(tags_pdu({{1, "tag", "ms", ""}}) + batch_pdu(2, "")));
-  EXPECT_EQ(first.next_batch_ack(), 2u);
+  ASSERT_TRUE(first.deliver(1, values, tags_pdu({{1, "tag"}})));
+  ASSERT_TRUE(first.deliver(2, "", tags_pdu({{1, "tag", "ms", ""}})));
   for (const TraceType type : {Point, Observe}) {
     const auto name = instance(type, "tag");
     ASSERT_TRUE(name && name->description);
     EXPECT_EQ(name->description->members(), R"("unit":"ms")");
   }
-  ASSERT_TRUE(second.send(tags_pdu({{1, "tag"}}) + batch_pdu(1, values) +
-                          tags_pdu({{1, "tag", "s", ""}}) + batch_pdu(2, "")));
-  EXPECT_EQ(second.next_batch_ack(), 1u);
-  EXPECT_EQ(second.next_batch_ack(), 2u);
+  ASSERT_TRUE(second.deliver(1, values, tags_pdu({{1, "tag"}})));
+  ASSERT_TRUE(second.deliver(2, "", tags_pdu({{1, "tag", "s", ""}})));
   EXPECT_NE(log_line_with("describes \"tag\" otherwise"), "");
   EXPECT_EQ(log().size(), 1u);
 }
 
 TEST_F(DescriptionOf, AUsersTagsMayTakeSoMuchMemory) {
-  IngestOptions little = options();
-  little.max_kept_label_bytes = 2000;
-  start(std::move(little));
-  TestPeer peer = unix_socket();
-  ASSERT_TRUE(peer.hello(1));
+  start_with([](auto& options) { options.max_kept_label_bytes = 2000; });
+  TestPeer peer = client();
   std::vector<wire::TagDefinition> tags;
   const std::string text(1000, 'x');  // will be cut
   std::vector<std::string> names;
@@ -165,8 +147,7 @@ TEST_F(DescriptionOf, AUsersTagsMayTakeSoMuchMemory) {
   for (std::uint32_t i = 1; i <= 10; ++i) tags.push_back({i, names[i - 1], text, text});
   std::string entries;
   for (std::uint32_t i = 1; i <= 10; ++i) entries += entry(i, Point, {-1});
-  ASSERT_TRUE(peer.send(tags_pdu(tags) + batch_pdu(1, entries)));
-  EXPECT_EQ(peer.next_batch_ack(), 1u);
+  ASSERT_TRUE(peer.deliver(1, entries, tags_pdu(tags)));
   std::size_t described = 0;
   for (const std::string& name : names) {
     const auto known = instance(Point, name);

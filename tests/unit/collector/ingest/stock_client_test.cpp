@@ -12,25 +12,15 @@ namespace {
 using StockClient = CollectorFixture;
 using enum TraceType;
 
-constexpr std::int32_t kGreeting = 2;
-
-TEST_F(StockClient, IsGreetedWithTheVersion) {
-  start();
-  TestPeer peer = tcp();
-  EXPECT_EQ(peer.next_ack(), kGreeting);
-}
-
 TEST_F(StockClient, IsServedOverIPv6) {
   if (!has_ipv6()) GTEST_SKIP() << "this machine has no IPv6";
   start();
-  TestPeer peer = TestPeer::tcp(collector_->port(), "::1");
-  EXPECT_EQ(peer.next_ack(), kGreeting);
+  greeted(TestPeer::tcp(collector_->port(), "::1"));
 }
 
 TEST_F(StockClient, IsServedOverTheUnixSocket) {
   start();
-  TestPeer local = unix_socket();
-  EXPECT_EQ(local.next_ack(), kGreeting);
+  TestPeer local = greeted(unix_socket());
   ASSERT_TRUE(local.send(data_pdu(Observe, "tag", 1, true)));
   EXPECT_EQ(local.next_ack(), ack_of(Observe));
   EXPECT_EQ(count_of(Observe, "tag"), 1u);
@@ -38,8 +28,7 @@ TEST_F(StockClient, IsServedOverTheUnixSocket) {
 
 TEST_F(StockClient, EveryTypeReachesTheEngine) {
   start();
-  TestPeer peer = tcp();
-  EXPECT_EQ(peer.next_ack(), kGreeting);
+  TestPeer peer = greeted(tcp());
   ASSERT_TRUE(peer.send(data_pdu(Transact, "tag", 0.5) + data_pdu(Transact, "tag", 1.5) +
                         data_pdu(Point, "tag", wire::kLegacyPointValue) +
                         data_pdu(Observe, "tag", 42) + data_pdu(Counter, "tag", 17, true)));
@@ -57,8 +46,7 @@ TEST_F(StockClient, EveryTypeReachesTheEngine) {
 
 TEST_F(StockClient, MaySendWhatIsNoFiniteNumber) {
   start();
-  TestPeer peer = tcp();
-  EXPECT_EQ(peer.next_ack(), kGreeting);
+  TestPeer peer = greeted(tcp());
   const double infinity = std::numeric_limits<double>::infinity();
   ASSERT_TRUE(peer.send(data_pdu(Observe, "tag", 1e308) + data_pdu(Observe, "tag", 1e308) +
                         data_pdu(Observe, "tag", infinity) + data_pdu(Observe, "tag", -infinity) +
@@ -74,8 +62,7 @@ TEST_F(StockClient, MaySendWhatIsNoFiniteNumber) {
 // The stock library hangs up on any other number.
 TEST_F(StockClient, IsAcknowledgedByTheTypeOfTracing) {
   start();
-  TestPeer peer = tcp();
-  EXPECT_EQ(peer.next_ack(), kGreeting);
+  TestPeer peer = greeted(tcp());
   for (const TraceType type : kTraceTypes) {
     ASSERT_TRUE(peer.send(data_pdu(type, "tag", 1, true)));
     EXPECT_EQ(peer.next_ack(), ack_of(type));
@@ -87,8 +74,7 @@ TEST_F(StockClient, MaySplitTheStreamAnywhere) {
   const std::string stream =
       data_pdu(Observe, "first", 1) + data_pdu(Observe, "second tag", 2, true);
   for (std::size_t split = 1; split < stream.size(); ++split) {
-    TestPeer peer = unix_socket();
-    EXPECT_EQ(peer.next_ack(), kGreeting);
+    TestPeer peer = greeted(unix_socket());
     const auto read_before = counters().bytes.load();
     ASSERT_TRUE(peer.send(stream.substr(0, split)));
     // The agent must have seen the first part alone.
@@ -102,8 +88,7 @@ TEST_F(StockClient, MaySplitTheStreamAnywhere) {
 
 TEST_F(StockClient, MaySendByteByByte) {
   start();
-  TestPeer peer = tcp();
-  EXPECT_EQ(peer.next_ack(), kGreeting);
+  TestPeer peer = greeted(tcp());
   for (const char byte : data_pdu(Point, "slowly", -1, true)) ASSERT_TRUE(peer.send({&byte, 1}));
   EXPECT_EQ(peer.next_ack(), ack_of(Point));
   EXPECT_EQ(count_of(Point, "slowly"), 1u);
@@ -111,8 +96,7 @@ TEST_F(StockClient, MaySendByteByByte) {
 
 TEST_F(StockClient, MaySendThousandsWithoutWaiting) {
   start();
-  TestPeer peer = tcp();
-  EXPECT_EQ(peer.next_ack(), kGreeting);
+  TestPeer peer = greeted(tcp());
   std::string stream;
   for (int i = 0; i < 20'000; ++i) stream += data_pdu(Observe, "tag" + std::to_string(i % 7), i);
   ASSERT_TRUE(peer.send(stream + data_pdu(Point, "end", -1, true)));
@@ -124,8 +108,7 @@ TEST_F(StockClient, MaySendThousandsWithoutWaiting) {
 
 TEST_F(StockClient, IsAnsweredOnlyWhereItWantsAnAck) {
   start();
-  TestPeer peer = tcp();
-  EXPECT_EQ(peer.next_ack(), kGreeting);
+  TestPeer peer = greeted(tcp());
   std::string stream;
   for (int i = 0; i < 100; ++i) stream += data_pdu(Point, "tag", -1, i % 10 == 0);
   ASSERT_TRUE(peer.send(stream));
@@ -143,15 +126,14 @@ TEST_F(StockClient, ThatClosesItsHalfStillGetsItsAcks) {
   for (int i = 0; i < 5'000; ++i) stream += data_pdu(Point, "tag", -1, true);
   ASSERT_TRUE(peer.send(stream));
   peer.half_close();
-  EXPECT_EQ(peer.next_ack(), kGreeting);
+  EXPECT_EQ(peer.next_ack(), 2);
   for (int i = 0; i < 5'000; ++i) ASSERT_EQ(peer.next_ack(), ack_of(Point));
   EXPECT_TRUE(peer.at_end());
 }
 
 TEST_F(StockClient, ThatVanishesInTheMiddleOfAPduIsForgotten) {
   start();
-  TestPeer peer = tcp();
-  EXPECT_EQ(peer.next_ack(), kGreeting);
+  TestPeer peer = greeted(tcp());
   ASSERT_TRUE(peer.send(data_pdu(Point, "whole", -1) + data_pdu(Point, "half", -1).substr(0, 20)));
   peer.close();
   EXPECT_TRUE(eventually([&] { return counters().connections == 0; }));
@@ -162,10 +144,8 @@ TEST_F(StockClient, ThatVanishesInTheMiddleOfAPduIsForgotten) {
 // The agent does not read from a peer that does not read: no side's memory grows, no peer notices.
 TEST_F(StockClient, ThatDoesNotReadItsAcksIsNotReadFrom) {
   start();
-  TestPeer slow = unix_socket();
-  TestPeer other = unix_socket();
-  EXPECT_EQ(slow.next_ack(), kGreeting);
-  EXPECT_EQ(other.next_ack(), kGreeting);
+  TestPeer slow = greeted(unix_socket());
+  TestPeer other = greeted(unix_socket());
 
   std::string stream;
   const std::size_t pdus = 60'000;

@@ -77,6 +77,10 @@ bool TestPeer::send(std::string_view bytes) {
   return true;
 }
 
+bool TestPeer::deliver(std::uint64_t sequence, const std::string& entries, std::string pdus) {
+  return send(pdus += batch_pdu(sequence, entries)) && next_batch_ack() == sequence;
+}
+
 std::size_t TestPeer::send_until_full(std::string_view bytes) {
   std::size_t total = 0;
   while (total < bytes.size()) {
@@ -127,6 +131,12 @@ std::optional<std::uint64_t> TestPeer::next_batch_ack() {
   const auto pdu = next();
   if (!pdu || pdu->type != wire::PduType::BatchAck) return {};
   return wire::decode_batch_ack(pdu->payload);
+}
+
+std::optional<wire::ByeReason> TestPeer::next_bye() {
+  const auto pdu = next();
+  if (!pdu || pdu->type != wire::PduType::Bye) return {};
+  return wire::decode_bye(pdu->payload);
 }
 
 bool TestPeer::at_end() {

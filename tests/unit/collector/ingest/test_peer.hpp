@@ -32,6 +32,8 @@ class TestPeer {
 
   // Sends all bytes. False if the agent has closed.
   bool send(std::string_view bytes);
+  // Sends these PDUs and a BATCH. True once the agent has acknowledged it.
+  bool deliver(std::uint64_t sequence, const std::string& entries, std::string pdus = {});
   // Sends until the agent takes no more for now. Gives the number of bytes sent.
   std::size_t send_until_full(std::string_view bytes);
   void half_close();
@@ -43,6 +45,8 @@ class TestPeer {
   std::optional<std::int32_t> next_ack();
   // The sequence of the next PDU, which must be a BATCHACK.
   std::optional<std::uint64_t> next_batch_ack();
+  // The reason of the next PDU, which must be a BYE.
+  std::optional<wire::ByeReason> next_bye();
   // Reads the rest of the stream. True if the agent has closed it without a reset.
   bool at_end();
 
