@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The deltas in a batch: their contents, and wrong ones that are refused.
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <optional>
+#include <string>
 
 #include <gtest/gtest.h>
 #include <protozero/pbf_writer.hpp>
@@ -126,8 +129,7 @@ TEST(Delta, OfIncrementsIsTheirSumAndAllThatTheProcessHasAdded) {
     delta.last = total;
     std::string body;
     append_increments(body, 7, delta);
-    std::string pdu;
-    append_batch(pdu, kPid, 1, {}, body);
+    const std::string pdu = pdu_of(append_batch, 1, {}, body);
     Batch batch;
     ASSERT_TRUE(decode_batch(payload_of(pdu), batch));
     const DeltaEntry& entry = batch.entries.at(0);
@@ -137,130 +139,105 @@ TEST(Delta, OfIncrementsIsTheirSumAndAllThatTheProcessHasAdded) {
   }
 }
 
-// From here on: deltas that our encoder does not write.
-enum Field : std::uint32_t {
-  Tag = 1,
-  Type,
-  Count,
-  Aborts,
-  Nonfinite,
-  Last,
-  Sum,
-  Min,
-  Max,
-  Bins,
-  Added
+// From here on: deltas that our encoder does not write. Only the numbers that are set are sent.
+struct RawDelta {
+  std::uint64_t type = 0;
+  std::uint64_t count = 0;
+  std::optional<std::uint64_t> aborts{};
+  std::optional<std::uint64_t> nonfinite{};
+  std::optional<double> last{};
+  std::optional<double> sum{};
+  std::optional<double> min{};
+  std::optional<double> max{};
+  std::optional<std::string> bins{};
+  bool is_added = false;
 };
 
-template <typename Fill>
-std::string batch_of(Fill fill) {
+constexpr std::uint64_t number_of(TraceType type) { return static_cast<std::uint64_t>(type); }
+constexpr std::uint64_t kTransact = number_of(TraceType::Transact);
+constexpr std::uint64_t kPoint = number_of(TraceType::Point);
+constexpr std::uint64_t kObserve = number_of(TraceType::Observe);
+constexpr std::uint64_t kCounter = number_of(TraceType::Counter);
+constexpr std::uint64_t kMostOfAProgram = std::uint64_t{1} << 60;
+
+// Gives the delta as it is decoded, nothing if it is refused.
+std::optional<Delta> decoded(const std::function<void(protozero::pbf_writer&)>& fill) {
   std::string payload;
-  protozero::pbf_writer batch(payload);
-  batch.add_uint64(1, 1);
-  protozero::pbf_writer delta(batch, 5);
-  fill(delta);
-  return payload;
-}
-
-template <typename Fill>
-bool accepts(Fill fill, Batch& batch) {
-  const std::string payload = batch_of(fill);
-  const bool accepted = decode_batch(payload, batch);
-  for (DeltaEntry& entry : batch.entries) entry.histogram = {};  // it points into the payload
-  return accepted;
-}
-
-template <typename Fill>
-bool accepts(Fill fill) {
+  {
+    protozero::pbf_writer batch(payload);
+    batch.add_uint64(1, 1);
+    protozero::pbf_writer delta(batch, 5);
+    fill(delta);
+  }
   Batch batch;
-  return accepts(fill, batch);
+  if (!decode_batch(payload, batch)) return {};
+  return batch.entries.at(0).delta;
 }
 
-using Writer = protozero::pbf_writer;
-
-void begin(Writer& delta, TraceType type, std::uint64_t count) {
-  delta.add_uint32(Tag, 1);
-  delta.add_uint32(Type, static_cast<std::uint32_t>(type));
-  delta.add_uint64(Count, count);
+std::optional<Delta> decoded(const RawDelta& raw) {
+  return decoded([&](protozero::pbf_writer& delta) {
+    delta.add_uint64(2, raw.type);
+    delta.add_uint64(3, raw.count);
+    if (raw.aborts) delta.add_uint64(4, *raw.aborts);
+    if (raw.nonfinite) delta.add_uint64(5, *raw.nonfinite);
+    if (raw.last) delta.add_double(6, *raw.last);
+    if (raw.sum) delta.add_double(7, *raw.sum);
+    if (raw.min) delta.add_double(8, *raw.min);
+    if (raw.max) delta.add_double(9, *raw.max);
+    if (raw.bins) delta.add_bytes(10, *raw.bins);
+    if (raw.is_added) delta.add_bool(11, true);
+  });
 }
+
+bool is_taken(const RawDelta& raw) { return decoded(raw).has_value(); }
 
 TEST(Delta, IsRefusedWithoutAKnownType) {
-  EXPECT_FALSE(accepts([](Writer& delta) { delta.add_uint64(Count, 1); }));
-  for (const std::uint64_t type :
-       {std::uint64_t{0}, std::uint64_t{5}, std::uint64_t{1} << 32 | 1}) {
-    EXPECT_FALSE(accepts([&](Writer& delta) {
-      delta.add_uint64(Type, type);
-      delta.add_uint64(Count, 1);
-    })) << type;
-  }
+  for (const std::uint64_t type : {std::uint64_t{0}, std::uint64_t{5}, std::uint64_t{1} << 32 | 1})
+    EXPECT_FALSE(is_taken({.type = type, .count = 1})) << type;
 }
 
-TEST(Delta, IsRefusedIfNothingHappened) {
-  EXPECT_FALSE(accepts([](Writer& delta) { begin(delta, TraceType::Point, 0); }));
-}
+TEST(Delta, IsRefusedIfNothingHappened) { EXPECT_FALSE(is_taken({.type = kPoint, .count = 0})); }
 
 TEST(Delta, IsRefusedIfAnythingButATransactionWasAborted) {
-  const auto aborted = [](TraceType type) {
-    return accepts([&](Writer& delta) {
-      begin(delta, type, 0);
-      delta.add_uint64(Aborts, 1);
-    });
-  };
-  EXPECT_TRUE(aborted(TraceType::Transact));
-  EXPECT_FALSE(aborted(TraceType::Point));
-  EXPECT_FALSE(aborted(TraceType::Observe));
-  EXPECT_FALSE(aborted(TraceType::Counter));
+  EXPECT_TRUE(is_taken({.type = kTransact, .aborts = 1}));
+  for (const std::uint64_t type : {kPoint, kObserve, kCounter})
+    EXPECT_FALSE(is_taken({.type = type, .aborts = 1})) << type;
 }
 
 TEST(Delta, IsRefusedWithMoreNonfiniteValuesThanValues) {
-  for (const TraceType type : kTraceTypes) {
-    EXPECT_FALSE(accepts([&](Writer& delta) {
-      begin(delta, type, 2);
-      delta.add_uint64(Nonfinite, 3);
-    }));
-  }
+  for (const std::uint64_t type : {kTransact, kPoint, kObserve, kCounter})
+    EXPECT_FALSE(is_taken({.type = type, .count = 2, .nonfinite = 3})) << type;
 }
 
 TEST(Delta, OfIncrementsIsRefusedIfTheyAreNone) {
-  const auto added = [](TraceType type, double sum, std::uint64_t nonfinite, std::uint64_t count) {
-    return accepts([&](Writer& delta) {
-      begin(delta, type, count);
-      delta.add_uint64(Nonfinite, nonfinite);
-      delta.add_double(Last, 5);
-      delta.add_double(Sum, sum);
-      delta.add_bool(Added, true);
-    });
+  const auto added = [](std::uint64_t type, double sum, std::uint64_t nonfinite,
+                        std::uint64_t count) {
+    return is_taken({.type = type,
+                     .count = count,
+                     .nonfinite = nonfinite,
+                     .last = 5,
+                     .sum = sum,
+                     .is_added = true});
   };
-  EXPECT_TRUE(added(TraceType::Counter, 0, 0, 2));
-  EXPECT_TRUE(added(TraceType::Counter, 5, 0, 2));
-  EXPECT_FALSE(added(TraceType::Observe, 5, 0, 1));
-  EXPECT_FALSE(added(TraceType::Counter, -1, 0, 2));
-  EXPECT_FALSE(added(TraceType::Counter, kNaN, 0, 2));
-  EXPECT_FALSE(added(TraceType::Counter, 5, 1, 2));
-  EXPECT_TRUE(added(TraceType::Counter, kInfinity, 0, 2));
-  EXPECT_FALSE(added(TraceType::Counter, kInfinity, 0, 1));
+  EXPECT_TRUE(added(kCounter, 0, 0, 2));
+  EXPECT_TRUE(added(kCounter, 5, 0, 2));
+  EXPECT_FALSE(added(kObserve, 5, 0, 1));
+  EXPECT_FALSE(added(kCounter, -1, 0, 2));
+  EXPECT_FALSE(added(kCounter, kNaN, 0, 2));
+  EXPECT_FALSE(added(kCounter, 5, 1, 2));
+  EXPECT_TRUE(added(kCounter, kInfinity, 0, 2));
+  EXPECT_FALSE(added(kCounter, kInfinity, 0, 1));
 }
 
 TEST(Delta, OfIncrementsStaysAtTheGreatestNumber) {
-  Batch batch;
-  ASSERT_TRUE(accepts(
-      [](Writer& delta) {
-        begin(delta, TraceType::Counter, 2);
-        delta.add_double(Sum, kInfinity);
-        delta.add_bool(Added, true);
-      },
-      batch));
-  EXPECT_EQ(batch.entries[0].delta.sum, kGreatest);
+  const auto delta =
+      decoded({.type = kCounter, .count = 2, .sum = kInfinity, .is_added = true}).value();
+  EXPECT_EQ(delta.sum, kGreatest);
 }
 
 TEST(Delta, IsRefusedWithExtremaThatAreNot) {
   const auto with = [](double min, double max) {
-    return accepts([&](Writer& delta) {
-      begin(delta, TraceType::Observe, 2);
-      delta.add_double(Last, 1);
-      delta.add_double(Min, min);
-      delta.add_double(Max, max);
-    });
+    return is_taken({.type = kObserve, .count = 2, .last = 1, .min = min, .max = max});
   };
   EXPECT_TRUE(with(1, 1));
   EXPECT_FALSE(with(2, 1));
@@ -271,23 +248,19 @@ TEST(Delta, IsRefusedWithExtremaThatAreNot) {
 }
 
 TEST(Delta, IsRefusedIfAMissingExtremumFollowsALastValueThatIsNone) {
-  EXPECT_FALSE(accepts([](Writer& delta) {
-    begin(delta, TraceType::Observe, 1);
-    delta.add_double(Last, kNaN);
-  }));
+  EXPECT_FALSE(is_taken({.type = kObserve, .count = 1, .last = kNaN}));
 }
 
 TEST(Delta, IsRefusedIfItsLastValueIsNoneOfItsValues) {
-  for (const TraceType type : {TraceType::Transact, TraceType::Observe}) {
+  for (const std::uint64_t type : {kTransact, kObserve}) {
     const auto with = [&](double last, std::uint64_t nonfinite) {
-      return accepts([&](Writer& delta) {
-        begin(delta, type, 3);
-        delta.add_uint64(Nonfinite, nonfinite);
-        delta.add_double(Last, last);
-        delta.add_double(Sum, 3);
-        delta.add_double(Min, 1);
-        delta.add_double(Max, 2);
-      });
+      return is_taken({.type = type,
+                       .count = 3,
+                       .nonfinite = nonfinite,
+                       .last = last,
+                       .sum = 3,
+                       .min = 1,
+                       .max = 2});
     };
     EXPECT_TRUE(with(1, 0));
     EXPECT_TRUE(with(2, 2));
@@ -302,34 +275,19 @@ TEST(Delta, IsRefusedIfItsLastValueIsNoneOfItsValues) {
 }
 
 TEST(Delta, IsRefusedWithMoreCallsThanAnyProgramMakes) {
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 60;
-  for (const TraceType type : kTraceTypes) {
-    const auto with = [&](std::uint64_t count) {
-      return accepts([&](Writer& delta) { begin(delta, type, count); });
-    };
-    EXPECT_TRUE(with(kMost));
-    EXPECT_FALSE(with(kMost + 1));
-    EXPECT_FALSE(with(~std::uint64_t{0}));
+  for (const std::uint64_t type : {kTransact, kPoint, kObserve, kCounter}) {
+    EXPECT_TRUE(is_taken({.type = type, .count = kMostOfAProgram}));
+    EXPECT_FALSE(is_taken({.type = type, .count = kMostOfAProgram + 1}));
+    EXPECT_FALSE(is_taken({.type = type, .count = ~std::uint64_t{0}}));
   }
-  const auto aborted = [](std::uint64_t times) {
-    return accepts([&](Writer& delta) {
-      begin(delta, TraceType::Transact, 0);
-      delta.add_uint64(Aborts, times);
-    });
-  };
-  EXPECT_TRUE(aborted(kMost));
-  EXPECT_FALSE(aborted(kMost + 1));
+  EXPECT_TRUE(is_taken({.type = kTransact, .aborts = kMostOfAProgram}));
+  EXPECT_FALSE(is_taken({.type = kTransact, .aborts = kMostOfAProgram + 1}));
 }
 
 TEST(Delta, IsRefusedWithASumThatItsValuesCannotHave) {
   const auto with = [](double sum, double min, double max) {
-    return accepts([&](Writer& delta) {
-      begin(delta, TraceType::Observe, 2);
-      delta.add_double(Last, max);
-      delta.add_double(Sum, sum);
-      delta.add_double(Min, min);
-      delta.add_double(Max, max);
-    });
+    return is_taken(
+        {.type = kObserve, .count = 2, .last = max, .sum = sum, .min = min, .max = max});
   };
   EXPECT_FALSE(with(kNaN, -1e308, 1e308));
   EXPECT_FALSE(with(kInfinity, 1, 1e307));
@@ -341,15 +299,8 @@ TEST(Delta, IsRefusedWithASumThatItsValuesCannotHave) {
 // Some client may add up without a check.
 TEST(Delta, OfAnInfiniteSumIsUnderstoodAsTheGreatestFiniteOne) {
   for (const double value : {1e308, -1e308}) {
-    Batch batch;
-    ASSERT_TRUE(accepts(
-        [&](Writer& delta) {
-          begin(delta, TraceType::Observe, 2);
-          delta.add_double(Last, value);
-          delta.add_double(Sum, value * 2);
-        },
-        batch));
-    EXPECT_EQ(batch.entries.at(0).delta.sum, std::copysign(kGreatest, value));
+    const auto delta = decoded({.type = kObserve, .count = 2, .last = value, .sum = value * 2});
+    EXPECT_EQ(delta.value().sum, std::copysign(kGreatest, value));
   }
 }
 
@@ -385,22 +336,14 @@ TEST(Delta, CountsNoFurtherThanToItsGreatestCount) {
 }
 
 TEST(Delta, IsRefusedWithAHistogramThatIsNone) {
-  EXPECT_FALSE(accepts([](Writer& delta) {
-    begin(delta, TraceType::Observe, 2);
-    delta.add_bytes(Bins, std::string("\x00\x00", 2));
-  }));
+  EXPECT_FALSE(is_taken({.type = kObserve, .count = 2, .bins = std::string("\x00\x00", 2)}));
 }
 
 TEST(Delta, IsRefusedWithAHistogramOfMoreValuesThanThereAre) {
-  const Collected three{1, 2, 3};
   std::string packed;
-  three.histogram.pack(packed);
+  Collected{1, 2, 3}.histogram.pack(packed);
   const auto with = [&](std::uint64_t count, std::uint64_t nonfinite) {
-    return accepts([&](Writer& delta) {
-      begin(delta, TraceType::Observe, count);
-      delta.add_uint64(Nonfinite, nonfinite);
-      delta.add_bytes(Bins, packed);
-    });
+    return is_taken({.type = kObserve, .count = count, .nonfinite = nonfinite, .bins = packed});
   };
   EXPECT_TRUE(with(3, 0));
   EXPECT_TRUE(with(4, 1));
@@ -412,25 +355,13 @@ TEST(Delta, IsRefusedWithAHistogramOfMoreValuesThanThereAre) {
 TEST(Delta, IsRefusedWithAHistogramIfItsTypeHasNone) {
   std::string packed;
   Collected{1}.histogram.pack(packed);
-  for (const TraceType type : {TraceType::Point, TraceType::Counter}) {
-    EXPECT_FALSE(accepts([&](Writer& delta) {
-      begin(delta, type, 1);
-      delta.add_bytes(Bins, packed);
-    }));
-  }
+  for (const std::uint64_t type : {kPoint, kCounter})
+    EXPECT_FALSE(is_taken({.type = type, .count = 1, .bins = packed})) << type;
 }
 
 TEST(Delta, OfAClientThatKnowsNoHistogramsIsUnderstood) {
-  Batch batch;
-  ASSERT_TRUE(accepts(
-      [](Writer& delta) {
-        begin(delta, TraceType::Transact, 3);
-        delta.add_double(Last, 1);
-        delta.add_double(Sum, 6);
-        delta.add_double(Max, 3);
-      },
-      batch));
-  const Delta& delta = batch.entries.at(0).delta;
+  const auto delta =
+      decoded({.type = kTransact, .count = 3, .last = 1, .sum = 6, .max = 3}).value();
   EXPECT_EQ(delta.unbinned, 3u);
   EXPECT_EQ(delta.sum, 6);
   EXPECT_EQ(delta.min, 1);
@@ -438,20 +369,18 @@ TEST(Delta, OfAClientThatKnowsNoHistogramsIsUnderstood) {
 }
 
 TEST(Delta, OfANewerClientIsUnderstood) {
-  Batch batch;
-  ASSERT_TRUE(accepts(
-      [](Writer& delta) {
-        delta.add_string(100, "new");
-        begin(delta, TraceType::Counter, 3);
-        delta.add_fixed32(101, 5);
-        delta.add_fixed64(102, 5);
-        delta.add_double(Last, 1);
-        delta.add_int64(103, -1);
-        delta.add_string(Aborts, "a known number with another wire type");
-      },
-      batch));
-  EXPECT_EQ(batch.entries.at(0).delta.count, 3u);
-  EXPECT_EQ(batch.entries.at(0).delta.last, 1);
+  const auto delta = decoded([](protozero::pbf_writer& writer) {
+    writer.add_string(100, "new");
+    writer.add_uint64(2, kCounter);
+    writer.add_uint64(3, 3);
+    writer.add_fixed32(101, 5);
+    writer.add_fixed64(102, 5);
+    writer.add_double(6, 1);
+    writer.add_int64(103, -1);
+    writer.add_string(4, "a known number with another wire type");
+  });
+  EXPECT_EQ(delta.value().count, 3u);
+  EXPECT_EQ(delta.value().last, 1);
 }
 
 }  // namespace

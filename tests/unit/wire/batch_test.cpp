@@ -29,8 +29,7 @@ TEST(Hello, IsRefusedWithASessionOfAnotherLength) {
 TEST(Hello, MayHaveALabelWithoutAName) {  // the agent leaves it out
   Hello hello = sample_hello();
   hello.labels = {{"", "value"}};
-  std::string pdu;
-  append_hello(pdu, kPid, hello);
+  const std::string pdu = pdu_of(append_hello, hello);
   const auto decoded = decode_hello(payload_of(pdu));
   ASSERT_TRUE(decoded);
   EXPECT_EQ(decoded->labels, hello.labels);
@@ -69,8 +68,7 @@ TEST(Welcome, IsRefusedWithoutAnInstanceOrWithALimitBelowTheLeast) {
   EXPECT_FALSE(decode_welcome(""));
   Welcome welcome = sample_welcome();
   welcome.max_pdu_bytes = kLeastMaxPduBytes - 1;
-  std::string pdu;
-  append_welcome(pdu, kPid, welcome);
+  const std::string pdu = pdu_of(append_welcome, welcome);
   EXPECT_FALSE(decode_welcome(payload_of(pdu)));
 }
 
@@ -78,12 +76,10 @@ TEST(Tags, AreRefusedIfOneIsNotATag) {
   std::vector<TagDefinition> decoded;
   for (const std::string& name :
        {std::string(), std::string(255, 'x'), std::string("a\0b", 3), std::string(1, '\0')}) {
-    std::string pdu;
-    append_tags(pdu, kPid, {{1, "good"}, {2, name}});
+    const std::string pdu = pdu_of(append_tags, {{1, "good"}, {2, name}});
     EXPECT_FALSE(decode_tags(payload_of(pdu), decoded)) << name;
   }
-  std::string pdu;
-  append_tags(pdu, kPid, {{1, std::string(254, '\xff')}});
+  const std::string pdu = pdu_of(append_tags, {{1, std::string(254, '\xff')}});
   EXPECT_TRUE(decode_tags(payload_of(pdu), decoded));
 }
 
@@ -96,8 +92,7 @@ TEST(Batch, LeavesNothingOfTheOneBefore) {
   EXPECT_EQ(batch.sequence, 9u);
   EXPECT_EQ(batch.age.first_ns, 0u);
   EXPECT_TRUE(batch.entries.empty());
-  std::string empty;
-  append_batch(empty, kPid, 10, {}, {});
+  const std::string empty = pdu_of(append_batch, 10, {}, {});
   ASSERT_TRUE(decode_batch(payload_of(empty), batch));
   EXPECT_EQ(batch.sequence, 10u);
   EXPECT_EQ(batch.counters.recorded, 0u);
@@ -118,8 +113,7 @@ TEST(Batch, AddsNoMoreToItsBodyThanPromised) {
 TEST(Batch, SaysThatNothingIsInFlightOfTagZero) {
   std::string in_flight;
   append_open_count(in_flight, {});
-  std::string pdu;
-  append_batch(pdu, kPid, 8, {{}, {}, in_flight, false}, {});
+  const std::string pdu = pdu_of(append_batch, 8, {{}, {}, in_flight, false}, {});
   Batch batch;
   ASSERT_TRUE(decode_batch(payload_of(pdu), batch));
   ASSERT_EQ(batch.in_flight.size(), 1u);
@@ -130,8 +124,7 @@ TEST(Batch, SaysThatNothingIsInFlightOfTagZero) {
 TEST(Batch, HasWhatIsInFlightOutsideOfItsBody) {
   std::string in_flight;
   append_open_count(in_flight, sample_open_counts()[0]);
-  std::string pdu;
-  append_batch(pdu, kPid, 8, {{}, {}, in_flight, false}, sample_body());
+  const std::string pdu = pdu_of(append_batch, 8, {{}, {}, in_flight, false}, sample_body());
   EXPECT_TRUE(pdu.ends_with(sample_body()));
   Batch batch;
   ASSERT_TRUE(decode_batch(payload_of(pdu), batch));
@@ -145,8 +138,7 @@ TEST(Batch, IsRefusedIfMoreIsInFlightOrForLongerThanCanBe) {
   const auto is_taken = [](const OpenCount& count) {
     std::string in_flight;
     append_open_count(in_flight, count);
-    std::string pdu;
-    append_batch(pdu, kPid, 1, {{}, {}, in_flight, false}, {});
+    const std::string pdu = pdu_of(append_batch, 1, {{}, {}, in_flight, false}, {});
     Batch batch;
     return decode_batch(payload_of(pdu), batch);
   };
@@ -157,15 +149,13 @@ TEST(Batch, IsRefusedIfMoreIsInFlightOrForLongerThanCanBe) {
 }
 
 TEST(Batch, IsRefusedWithoutASequence) {
-  std::string pdu;
-  append_batch(pdu, kPid, 0, {}, sample_body());
+  const std::string pdu = pdu_of(append_batch, 0, {}, sample_body());
   Batch batch;
   EXPECT_FALSE(decode_batch(payload_of(pdu), batch));
 }
 
 TEST(Batch, IsRefusedIfItsLastRecordIsOlderThanItsFirst) {
-  std::string pdu;
-  append_batch(pdu, kPid, 1, {{5, 6}, {}}, sample_body());
+  const std::string pdu = pdu_of(append_batch, 1, {{5, 6}, {}}, sample_body());
   Batch batch;
   EXPECT_FALSE(decode_batch(payload_of(pdu), batch));
 }
@@ -217,8 +207,7 @@ TEST(Batch, TakesTheLargestPduOfTinyPartsAtOnce) {
   Delta once;
   once.count = 1;
   while (body.size() < (1 << 20)) append_delta(body, 0, TraceType::Point, once, {});
-  std::string pdu;
-  append_batch(pdu, kPid, 1, {}, body);
+  const std::string pdu = pdu_of(append_batch, 1, {}, body);
   Batch batch;
   EXPECT_TRUE(decode_batch(payload_of(pdu), batch));
   EXPECT_LT(batch.entries.capacity() * sizeof(DeltaEntry), 64 * pdu.size());

@@ -14,18 +14,24 @@
 namespace pcp::trace::wire {
 namespace {
 
+std::string body_of(const std::vector<Span>& spans) {
+  std::string body;
+  for (const Span& span : spans) append_span(body, span);
+  return body;
+}
+
 // The spans and counts that a decoder gets from these.
 struct Arrival {
   std::string pdu;
   Events events;
   bool is_taken = false;
 
-  explicit Arrival(const std::vector<Span>& spans, const std::vector<CaptureCount>& counts = {}) {
-    std::string body;
-    for (const Span& span : spans) append_span(body, span);
-    append_events(pdu, kPid, 1, 1, counts, body);
+  explicit Arrival(const std::string& body, const std::vector<CaptureCount>& counts = {})
+      : pdu(pdu_of(append_events, 1, 1, counts, body)) {
     is_taken = decode_events(payload_of(pdu), events);
   }
+  explicit Arrival(const std::vector<Span>& spans, const std::vector<CaptureCount>& counts = {})
+      : Arrival(body_of(spans), counts) {}
 };
 
 bool is_taken(const Span& span) { return Arrival({span}).is_taken; }
@@ -58,8 +64,7 @@ TEST(Events, LeaveNothingOfTheOnesBefore) {
   Events events;
   const std::string full = events_pdu();
   ASSERT_TRUE(decode_events(payload_of(full), events));
-  std::string empty;
-  append_events(empty, kPid, 6, 3, {}, {});
+  const std::string empty = pdu_of(append_events, 6, 3, {}, {});
   ASSERT_TRUE(decode_events(payload_of(empty), events));
   EXPECT_EQ(events.sequence, 6u);
   EXPECT_TRUE(events.spans.empty());
@@ -113,9 +118,8 @@ TEST(Events, GiveEachSpanItsAttributesAndLinks) {
 TEST(Events, NeedASequenceAndAControl) {
   Events events;
   for (const auto& [sequence, control] : {std::pair(1, 0), {0, 1}}) {
-    std::string pdu;
-    append_events(pdu, kPid, static_cast<std::uint64_t>(sequence),
-                  static_cast<std::uint64_t>(control), {}, {});
+    const std::string pdu = pdu_of(append_events, static_cast<std::uint64_t>(sequence),
+                                   static_cast<std::uint64_t>(control), {}, {});
     EXPECT_FALSE(decode_events(payload_of(pdu), events)) << sequence << ' ' << control;
   }
 }
@@ -125,9 +129,7 @@ TEST(Events, AreRefusedBeyond64KiB) {
   const auto pdu_with_padding = [](std::size_t padding) {
     std::string body;
     protozero::pbf_writer(body).add_bytes(1000, std::string(padding, 'x'));
-    std::string pdu;
-    append_events(pdu, kPid, 1, 1, {}, body);
-    return pdu;
+    return pdu_of(append_events, 1, 1, {}, body);
   };
   std::size_t padding = kMaxEventsPduBytes;
   while (pdu_with_padding(padding).size() > kMaxEventsPduBytes) --padding;
@@ -141,14 +143,12 @@ TEST(Events, AreRefusedBeyond64KiB) {
 TEST(Events, AddNoMoreToTheirBodyThanPromised) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
   const std::vector<CaptureCount> counts(kMaxCaptures, {kMost, kMost, kMost, kMost, kMost, kMost});
-  std::string pdu;
-  append_events(pdu, kPid, kMost, kMost, counts, {});
+  const std::string pdu = pdu_of(append_events, kMost, kMost, counts, {});
   EXPECT_LE(pdu.size(), kEventsOverheadBytes + kMaxCaptures * kMaxCaptureCountBytes);
 }
 
 TEST(Events, HaveTheirBodyUnchanged) {
-  std::string pdu;
-  append_events(pdu, kPid, 5, 3, {}, sample_events_body());
+  const std::string pdu = pdu_of(append_events, 5, 3, {}, sample_events_body());
   EXPECT_TRUE(pdu.ends_with(sample_events_body()));
 }
 
@@ -156,11 +156,9 @@ TEST(Events, OfTinyPartsAreTakenAtOnce) {
   std::string body;
   const Span least{.kind = SpanKind::Point, .places = 1};
   while (body.size() < kMaxEventsPduBytes - kEventsOverheadBytes) append_span(body, least);
-  std::string pdu;
-  append_events(pdu, kPid, 1, 1, {}, body);
-  Events events;
-  EXPECT_TRUE(decode_events(payload_of(pdu), events));
-  EXPECT_LT(events.spans.capacity() * sizeof(Span), 64 * pdu.size());
+  const Arrival arrival(body);
+  EXPECT_TRUE(arrival.is_taken);
+  EXPECT_LT(arrival.events.spans.capacity() * sizeof(Span), 64 * arrival.pdu.size());
 }
 
 TEST(Span, OfATransactionNeedsItsIds) {
@@ -193,10 +191,7 @@ TEST(Span, OfAnUnknownKindIsRefused) {
     span.add_uint64(2, (1ull << 32) + 3);  // its low 32 bits are a known kind
     span.add_uint32(11, 1);
   }
-  std::string pdu;
-  append_events(pdu, kPid, 1, 1, {}, body);
-  Events events;
-  EXPECT_FALSE(decode_events(payload_of(pdu), events));
+  EXPECT_FALSE(Arrival(body).is_taken);
 }
 
 TEST(Span, ThatNobodyHasAskedForIsRefused) {
@@ -243,10 +238,7 @@ bool is_taken_with(const std::function<void(protozero::pbf_writer&)>& write) {
     span.add_uint32(11, 1);
     write(span);
   }
-  std::string pdu;
-  append_events(pdu, kPid, 1, 1, {}, body);
-  Events events;
-  return decode_events(payload_of(pdu), events);
+  return Arrival(body).is_taken;
 }
 
 TEST(Span, IsRefusedWithAttributesBeyondTheirLimits) {
@@ -390,10 +382,9 @@ TEST(Events, OfANewerPeerAreUnderstood) {
     add_unknown(count);
     count.add_uint64(1, 7);
   }
-  std::string pdu;
-  append_events(pdu, kPid, 1, 1, {}, body);
-  Events events;
-  ASSERT_TRUE(decode_events(payload_of(pdu), events));
+  const Arrival arrival(body);
+  ASSERT_TRUE(arrival.is_taken);
+  const Events& events = arrival.events;
   ASSERT_EQ(events.spans.size(), 1u);
   EXPECT_EQ(list(events.spans[0].attributes), (std::vector<SpanAttribute>{{"key"}}));
   EXPECT_EQ(list(events.spans[0].links), (std::vector<SpanLink>{{{1, 0}, 1}}));
@@ -414,7 +405,9 @@ TEST(Control, OfANewerPeerIsUnderstood) {
 
 TEST(CaptureCount, IsRefusedBeyondItsLimits) {
   constexpr std::uint64_t kMost = kMaxCaptureCount;
-  const auto takes = [](const CaptureCount& count) { return Arrival({}, {count}).is_taken; };
+  const auto takes = [](const CaptureCount& count) {
+    return Arrival(std::string(), {count}).is_taken;
+  };
   EXPECT_TRUE(takes({1, kMost, kMost, kMost, kMost, kMost}));
   EXPECT_FALSE(takes({0, 1, 0, 0, 0, 0}));
   EXPECT_FALSE(takes({1, kMost + 1, 0, 0, 0, 0}));
@@ -425,14 +418,11 @@ TEST(CaptureCount, IsRefusedBeyondItsLimits) {
 }
 
 bool is_taken(const Control& control) {
-  std::string pdu;
-  append_control(pdu, kPid, control);
-  return decode_control(payload_of(pdu)).has_value();
+  return decode_control(payload_of(pdu_of(append_control, control))).has_value();
 }
 
 TEST(Control, WithoutARateMeansAnyRate) {
-  std::string pdu;
-  append_control(pdu, kPid, {.number = 1});
+  const std::string pdu = pdu_of(append_control, {.number = 1});
   EXPECT_EQ(to_hex(payload_of(pdu)), "0801");
   EXPECT_EQ(decode_control(payload_of(pdu)).value().most_a_second, kAnyRate);
 }
@@ -485,9 +475,7 @@ TEST(Welcome, HasNoControlUnlessItSaysSo) {
 TEST(Welcome, IsRefusedWithAControlThatBreaksALimit) {
   Welcome welcome = sample_capturing_welcome();
   welcome.control->captures[1].place = 32;
-  std::string pdu;
-  append_welcome(pdu, kPid, welcome);
-  EXPECT_FALSE(decode_welcome(payload_of(pdu)));
+  EXPECT_FALSE(decode_welcome(payload_of(pdu_of(append_welcome, welcome))));
 }
 
 TEST(EventsAck, IsRefusedWithoutASequence) { EXPECT_FALSE(decode_events_ack("")); }

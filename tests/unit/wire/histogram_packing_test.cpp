@@ -204,26 +204,5 @@ TEST(PackedHistogram, WhenTruncatedIsRefusedOrShorterByWholeBins) {
   EXPECT_EQ(longest, 300u);
 }
 
-TEST(PackedHistogram, WhenMutatedIsRefusedOrStillOneHistogram) {
-  std::mt19937 random(11);
-  std::vector<std::string> good;
-  for (std::uint32_t seed = 0; seed < 10; ++seed)
-    good.push_back(packed(random_histogram(seed, 30, 2)));
-  for (int round = 0; round < 50'000; ++round) {
-    std::string bytes = good[random() % good.size()];
-    for (auto changes = random() % 4 + 1; changes > 0; --changes) {
-      bytes[random() % bytes.size()] = static_cast<char>(random());
-    }
-    Histogram histogram;
-    std::uint64_t total = 0;
-    const bool valid = Histogram::read_packed_total(bytes, total);
-    ASSERT_EQ(histogram.merge_packed(bytes), valid);
-    if (!valid) continue;
-    ASSERT_EQ(histogram.total(), total);
-    ASSERT_TRUE(std::isfinite(histogram.quantile(0.5)));
-    ASSERT_EQ(packed(histogram), bytes);  // a histogram has one encoding only
-  }
-}
-
 }  // namespace
 }  // namespace pcp::trace

@@ -12,17 +12,12 @@ namespace pcp::trace::wire {
 namespace {
 
 std::string data_hex(const LegacyData& data) {
-  std::string pdu;
-  append_data(pdu, kPid, data);
+  const std::string pdu = pdu_of(append_data, data);
   EXPECT_EQ(pdu.size(), data_pdu_bytes(data.tag.size()));
   return to_hex(pdu);
 }
 
-std::string ack_hex(std::int32_t code) {
-  std::string pdu;
-  append_ack(pdu, kPid, code);
-  return to_hex(pdu);
-}
+std::string ack_hex(std::int32_t code) { return to_hex(pdu_of(append_ack, code)); }
 
 // PCP's own library (6.0.3) sends these bytes.
 TEST(LegacyData, EncodesWhatTheStockLibrarySends) {
@@ -42,16 +37,14 @@ TEST(LegacyData, EncodesWhatTheStockLibrarySends) {
 }
 
 TEST(LegacyData, CarriesNaN) {
-  std::string pdu;
-  append_data(pdu, kPid, {TraceType::Observe, true, std::nan(""), "x"});
+  const std::string pdu = pdu_of(append_data, {TraceType::Observe, true, std::nan(""), "x"});
   EXPECT_TRUE(std::isnan(decode_data(payload_of(pdu)).value().value));
 }
 
 TEST(LegacyData, CarriesTagsOfAllLengths) {
   for (std::size_t length = 1; length <= kMaxTagLength; ++length) {
     const std::string tag(length, '~');
-    std::string pdu;
-    append_data(pdu, kPid, {TraceType::Point, true, kLegacyPointValue, tag});
+    const std::string pdu = pdu_of(append_data, {TraceType::Point, true, kLegacyPointValue, tag});
     ASSERT_EQ(pdu.size(), data_pdu_bytes(length));
     ASSERT_EQ(pdu.size() % 4, 0u);
     ASSERT_EQ(decode_data(payload_of(pdu)).value().tag, tag);
@@ -59,8 +52,7 @@ TEST(LegacyData, CarriesTagsOfAllLengths) {
 }
 
 TEST(LegacyData, DoesNotCareWhatItIsPaddedWith) {
-  std::string pdu;
-  append_data(pdu, kPid, {TraceType::Point, true, kLegacyPointValue, "a"});
+  std::string pdu = pdu_of(append_data, {TraceType::Point, true, kLegacyPointValue, "a"});
   pdu.back() = '?';
   EXPECT_TRUE(decode_data(payload_of(pdu)));
 }

@@ -236,8 +236,7 @@ TEST(Protoc, KnowsEveryKindOfSpanByOurNumber) {
   std::string body;
   for (std::uint8_t kind = 1; kind < 7; ++kind)  // 0 is not written
     append_span(body, {.kind = SpanKind{kind}, .trace = {0, 1}, .span = 1, .places = 1});
-  std::string pdu;
-  append_events(pdu, kPid, 1, 1, {}, body);
+  const std::string pdu = pdu_of(append_events, 1, 1, {}, body);
   const std::string text = read_by_protoc("Events", pdu);
   std::size_t place = 0;
   for (const char* name : {"SERVER", "CLIENT", "POINT", "OBSERVE", "COUNTER", "ADD"}) {

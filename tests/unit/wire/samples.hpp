@@ -5,14 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "wire/batch.hpp"
-#include "wire/events.hpp"
-#include "wire/frame.hpp"
-#include "wire/legacy.hpp"
+#include "support/encoded.hpp"
 
 namespace pcp::trace::wire {
-
-inline constexpr std::uint32_t kPid = 0x1234;
 
 inline Hello sample_hello() {
   Hello hello;
@@ -79,25 +74,11 @@ inline std::string sample_body() {
 
 inline ClientCounters sample_counters() { return {1000, 900, 20, 10, 5, 2}; }
 
-inline std::string hello_pdu() {
-  std::string pdu;
-  append_hello(pdu, kPid, sample_hello());
-  return pdu;
-}
-inline std::string welcome_pdu() {
-  std::string pdu;
-  append_welcome(pdu, kPid, sample_welcome());
-  return pdu;
-}
-inline std::string tags_pdu() {
-  std::string pdu;
-  append_tags(pdu, kPid, sample_tags());
-  return pdu;
-}
+inline std::string hello_pdu() { return pdu_of(append_hello, sample_hello()); }
+inline std::string welcome_pdu() { return pdu_of(append_welcome, sample_welcome()); }
+inline std::string tags_pdu() { return pdu_of(append_tags, sample_tags()); }
 inline std::string batch_pdu() {
-  std::string pdu;
-  append_batch(pdu, kPid, 8, {{200'000'000, 100'000'000}, sample_counters()}, sample_body());
-  return pdu;
+  return pdu_of(append_batch, 8, {{200'000'000, 100'000'000}, sample_counters()}, sample_body());
 }
 
 // Two transactions of one tag, the older one begun 1.5 seconds ago; none any more of another.
@@ -109,15 +90,9 @@ inline std::vector<OpenCount> sample_open_counts() {
 inline std::string in_flight_pdu() {
   std::string in_flight;
   for (const OpenCount& count : sample_open_counts()) append_open_count(in_flight, count);
-  std::string pdu;
-  append_batch(pdu, kPid, 9, {{}, {1000, 1000}, in_flight, /*in_flight_anew=*/true}, {});
-  return pdu;
+  return pdu_of(append_batch, 9, {{}, {1000, 1000}, in_flight, /*in_flight_anew=*/true}, {});
 }
-inline std::string batch_ack_pdu() {
-  std::string pdu;
-  append_batch_ack(pdu, kPid, 8);
-  return pdu;
-}
+inline std::string batch_ack_pdu() { return pdu_of(append_batch_ack, 8); }
 
 // Asks for all slow transactions of one tag, and for all observations.
 inline Control sample_control() {
@@ -188,48 +163,24 @@ inline std::string sample_events_body() {
 }
 
 inline std::string capturing_welcome_pdu() {
-  std::string pdu;
-  append_welcome(pdu, kPid, sample_capturing_welcome());
-  return pdu;
+  return pdu_of(append_welcome, sample_capturing_welcome());
 }
-inline std::string control_pdu() {
-  std::string pdu;
-  append_control(pdu, kPid, sample_control());
-  return pdu;
-}
+inline std::string control_pdu() { return pdu_of(append_control, sample_control()); }
 inline std::string events_pdu() {
-  std::string pdu;
-  append_events(pdu, kPid, 5, 3, sample_counts(), sample_events_body());
-  return pdu;
+  return pdu_of(append_events, 5, 3, sample_counts(), sample_events_body());
 }
-inline std::string events_ack_pdu() {
-  std::string pdu;
-  append_events_ack(pdu, kPid, 5);
-  return pdu;
-}
+inline std::string events_ack_pdu() { return pdu_of(append_events_ack, 5); }
 
-inline std::string bye_pdu() {
-  std::string pdu;
-  append_bye(pdu, kPid, ByeReason::Malformed);
-  return pdu;
-}
+inline std::string bye_pdu() { return pdu_of(append_bye, ByeReason::Malformed); }
 inline std::string data_pdu() {
-  std::string pdu;
-  append_data(pdu, kPid, {TraceType::Point, true, kLegacyPointValue, "one"});
-  return pdu;
+  return pdu_of(append_data, {TraceType::Point, true, kLegacyPointValue, "one"});
 }
-inline std::string ack_pdu() {
-  std::string pdu;
-  append_ack(pdu, kPid, -12010);
-  return pdu;
-}
+inline std::string ack_pdu() { return pdu_of(append_ack, -12010); }
 
 inline std::vector<std::string> all_pdus() {
   return {data_pdu(),    ack_pdu(),       hello_pdu(),     welcome_pdu(), tags_pdu(),
           batch_pdu(),   in_flight_pdu(), batch_ack_pdu(), bye_pdu(),     capturing_welcome_pdu(),
           control_pdu(), events_pdu(),    events_ack_pdu()};
 }
-
-inline std::string_view payload_of(std::string_view pdu) { return pdu.substr(kHeaderBytes); }
 
 }  // namespace pcp::trace::wire

@@ -125,38 +125,6 @@ class SpansThatAreAskedFor : public SpansOfPrograms {
   std::uint64_t capture_ = 0;
 };
 
-TEST_F(SpansOfPrograms, AreWantedFromTheWelcomeOn) {
-  start();
-  const auto monitor = capture("tag=a");
-  program();
-  ASSERT_TRUE(control_);
-  ASSERT_EQ(control_->captures.size(), 1u);
-  EXPECT_EQ(control_->captures[0].filter, "tag=a");
-  EXPECT_EQ(control_->captures[0].place, 0u);
-  EXPECT_EQ(control_->most_a_second, 20'000u);
-}
-
-TEST_F(SpansOfPrograms, AreNotSpokenOfUntilSomebodyWantsThem) {
-  start();
-  TestPeer peer = program();
-  EXPECT_FALSE(control_);
-  ASSERT_TRUE(peer.deliver(1, entry(1, TraceType::Point, {1})));
-}
-
-TEST_F(SpansOfPrograms, AreAskedForWhileTheyRun) {
-  start();
-  TestPeer peer = program();
-  auto monitor = capture("tag=a");
-  const auto first = next_control(peer);
-  ASSERT_TRUE(first);
-  EXPECT_EQ(first->captures.size(), 1u);
-  monitor.reset();
-  const auto second = next_control(peer);
-  ASSERT_TRUE(second);
-  EXPECT_GT(second->number, first->number);
-  EXPECT_TRUE(second->captures.empty());
-}
-
 TEST_F(SpansThatAreAskedFor, AreTakenOnceAndAcknowledged) {
   EXPECT_TRUE(deliver(1, {span_at(1, 5), span_at(1, 6)}));
   EXPECT_TRUE(deliver(1, {span_at(1, 5), span_at(1, 6)}));
@@ -203,31 +171,6 @@ TEST_F(SpansThatAreAskedFor, HaveTextsOfTheirOwn) {
   EXPECT_EQ(stored.source->pid, static_cast<std::uint32_t>(::getpid()));
 }
 
-TEST_F(SpansOfPrograms, OfOtherUsersAreNotAskedForNorBelieved) {
-  start();
-  const auto others = capture("tag=a", {::getuid() + 1});
-  const auto own = capture("tag=b", {::getuid()});
-  TestPeer peer = program();
-  ASSERT_TRUE(control_);
-  ASSERT_EQ(control_->captures.size(), 1u);
-  EXPECT_EQ(control_->captures[0].filter, "tag=b");
-  ASSERT_TRUE(peer.send(events_pdu(1, control_->number, {span_at(0b11, 5)})));
-  EXPECT_EQ(next_events_ack(peer), 1u);
-  EXPECT_EQ(others->waiting(), 0u);
-  EXPECT_EQ(own->waiting(), 1u);
-}
-
-TEST_F(SpansOfPrograms, OverTcpAreThoseWhoSeeEverybodys) {
-  start();
-  const auto own = capture("tag=b", {::getuid()});
-  const auto everybodys = capture("tag=a");
-  TestPeer peer = tcp();
-  const auto welcome = peer.hello(1);
-  ASSERT_TRUE(welcome && welcome->control);
-  ASSERT_EQ(welcome->control->captures.size(), 1u);
-  EXPECT_EQ(welcome->control->captures[0].filter, "tag=a");
-}
-
 TEST_F(SpansThatAreAskedFor, MayNotBeOfACaptureThatTheyWereNotToldOf) {
   ASSERT_TRUE(peer_.send(events_pdu(1, control_->number + 1, {span_at(1, 5)})));
   expect_refused();
@@ -256,7 +199,6 @@ TEST_F(SpansThatAreAskedFor, AreNotBelievedToBeMoreThanThereCanBe) {
   expect_refused();
 }
 
-// Counts that fall and rise again must not add up without limit.
 TEST_F(SpansThatAreAskedFor, AreNotBelievedToBeThatByAndBy) {
   const Instant begin = steady_now();
   bool is_believed = true;
@@ -272,6 +214,95 @@ TEST_F(SpansThatAreAskedFor, AreNotBelievedToBeThatByAndBy) {
   EXPECT_LE(totals.captured, most);
 }
 
+TEST_F(SpansThatAreAskedFor, AreCountedFromTheBeginningOnceTheirCountsFall) {
+  EXPECT_TRUE(deliver(1, {}, {{capture_, 10, 5, 0, 0, 0}}));
+  EXPECT_TRUE(deliver(2, {}, {{capture_, 20, 3, 0, 0, 0}}));
+  const SpanTotals totals = collector_->spans().totals();
+  EXPECT_EQ(totals.captured, 30u);
+  EXPECT_EQ(totals.missed, (MissedCounts{8, 0, 0, 0}));
+}
+
+std::size_t resident_bytes() {
+  std::size_t all = 0;
+  std::size_t resident = 0;
+  std::ifstream("/proc/self/statm") >> all >> resident;
+  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+TEST_F(SpansThatAreAskedFor, GiveTheirMemoryBackOnceNobodyWantsThem) {
+  if (mallinfo2().uordblks == 0) GTEST_SKIP() << "a sanitizer has a heap of its own";
+  wire::Span span = span_at(1, 5);
+  const std::string text(2000, 'x');
+  std::vector<wire::SpanAttribute> attributes(5, {"key", text, {}});
+  span.attributes = attributes;
+  const std::size_t before = resident_bytes();
+  for (std::uint64_t sequence = 1; collector_->spans().totals().overwritten == 0; ++sequence)
+    ASSERT_TRUE(deliver(sequence, {span, span, span}));
+  EXPECT_GT(resident_bytes(), before + (40u << 20));
+  EXPECT_LT(resident_bytes(), before + (72u << 20));
+  monitor_.reset();
+  EXPECT_TRUE(eventually([&] { return resident_bytes() < before + (8u << 20); }))
+      << resident_bytes() - before;
+}
+
+TEST_F(SpansOfPrograms, AreWantedFromTheWelcomeOn) {
+  start();
+  const auto monitor = capture("tag=a");
+  program();
+  ASSERT_TRUE(control_);
+  ASSERT_EQ(control_->captures.size(), 1u);
+  EXPECT_EQ(control_->captures[0].filter, "tag=a");
+  EXPECT_EQ(control_->captures[0].place, 0u);
+  EXPECT_EQ(control_->most_a_second, 20'000u);
+}
+
+TEST_F(SpansOfPrograms, AreNotSpokenOfUntilSomebodyWantsThem) {
+  start();
+  TestPeer peer = program();
+  EXPECT_FALSE(control_);
+  ASSERT_TRUE(peer.deliver(1, entry(1, TraceType::Point, {1})));
+}
+
+TEST_F(SpansOfPrograms, AreAskedForWhileTheyRun) {
+  start();
+  TestPeer peer = program();
+  auto monitor = capture("tag=a");
+  const auto first = next_control(peer);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->captures.size(), 1u);
+  monitor.reset();
+  const auto second = next_control(peer);
+  ASSERT_TRUE(second);
+  EXPECT_GT(second->number, first->number);
+  EXPECT_TRUE(second->captures.empty());
+}
+
+TEST_F(SpansOfPrograms, OfOtherUsersAreNotAskedForNorBelieved) {
+  start();
+  const auto others = capture("tag=a", {::getuid() + 1});
+  const auto own = capture("tag=b", {::getuid()});
+  TestPeer peer = program();
+  ASSERT_TRUE(control_);
+  ASSERT_EQ(control_->captures.size(), 1u);
+  EXPECT_EQ(control_->captures[0].filter, "tag=b");
+  ASSERT_TRUE(peer.send(events_pdu(1, control_->number, {span_at(0b11, 5)})));
+  EXPECT_EQ(next_events_ack(peer), 1u);
+  EXPECT_EQ(others->waiting(), 0u);
+  EXPECT_EQ(own->waiting(), 1u);
+}
+
+TEST_F(SpansOfPrograms, OverTcpAreThoseWhoSeeEverybodys) {
+  start();
+  const auto own = capture("tag=b", {::getuid()});
+  const auto everybodys = capture("tag=a");
+  TestPeer peer = tcp();
+  const auto welcome = peer.hello(1);
+  ASSERT_TRUE(welcome && welcome->control);
+  ASSERT_EQ(welcome->control->captures.size(), 1u);
+  EXPECT_EQ(welcome->control->captures[0].filter, "tag=a");
+}
+
+// Counts that fall and rise again must not add up without limit.
 class SharesOfPrograms : public SpansOfPrograms {
  protected:
   SharesOfPrograms() {
@@ -316,37 +347,6 @@ TEST_F(SharesOfPrograms, AreNoSmallerForTheManyOfAnotherUser) {
   for (std::uint8_t session = 2; session <= 9; ++session) many.push_back(sender(tcp(), session));
   EXPECT_TRUE(eventually_has(many[0], 1'250));
   EXPECT_TRUE(eventually_has(only, 10'000));
-}
-
-TEST_F(SpansThatAreAskedFor, AreCountedFromTheBeginningOnceTheirCountsFall) {
-  EXPECT_TRUE(deliver(1, {}, {{capture_, 10, 5, 0, 0, 0}}));
-  EXPECT_TRUE(deliver(2, {}, {{capture_, 20, 3, 0, 0, 0}}));
-  const SpanTotals totals = collector_->spans().totals();
-  EXPECT_EQ(totals.captured, 30u);
-  EXPECT_EQ(totals.missed, (MissedCounts{8, 0, 0, 0}));
-}
-
-std::size_t resident_bytes() {
-  std::size_t all = 0;
-  std::size_t resident = 0;
-  std::ifstream("/proc/self/statm") >> all >> resident;
-  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-}
-
-TEST_F(SpansThatAreAskedFor, GiveTheirMemoryBackOnceNobodyWantsThem) {
-  if (mallinfo2().uordblks == 0) GTEST_SKIP() << "a sanitizer has a heap of its own";
-  wire::Span span = span_at(1, 5);
-  const std::string text(2000, 'x');
-  std::vector<wire::SpanAttribute> attributes(5, {"key", text, {}});
-  span.attributes = attributes;
-  const std::size_t before = resident_bytes();
-  for (std::uint64_t sequence = 1; collector_->spans().totals().overwritten == 0; ++sequence)
-    ASSERT_TRUE(deliver(sequence, {span, span, span}));
-  EXPECT_GT(resident_bytes(), before + (40u << 20));
-  EXPECT_LT(resident_bytes(), before + (72u << 20));
-  monitor_.reset();
-  EXPECT_TRUE(eventually([&] { return resident_bytes() < before + (8u << 20); }))
-      << resident_bytes() - before;
 }
 
 // However often monitors change their filters.
