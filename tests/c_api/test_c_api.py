@@ -2,9 +2,8 @@
 """Runs the program that uses every call, and checks the values that arrived."""
 
 import os
-import subprocess
 
-from private_pmcd import PATIENCE_S
+from private_pmcd import PATIENCE_S, completed
 from trace_test import OUR_AGENT, STOCK_AGENT, TraceTestCase, program
 
 
@@ -20,8 +19,7 @@ class EveryCall:
         # Under valgrind on a busy machine even a connection takes seconds.
         environment = self.environment(pmcd, PCP_TRACE_TIMEOUT=PATIENCE_S,
                                        PCP_TRACE_REQTIMEOUT=PATIENCE_S)
-        done = subprocess.run(command, env=environment, capture_output=True, text=True,
-                              timeout=3 * PATIENCE_S, check=False)
+        done = completed(*command, env=environment, timeout=3 * PATIENCE_S)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", TOLD))
         self.assertEqual(pmcd.values("trace.transact.count"),
                          {"named": 1, "handled": 2, "traced": 1, "noted": 1,

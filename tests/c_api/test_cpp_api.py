@@ -5,7 +5,7 @@ import os
 import subprocess
 
 import noted
-from private_pmcd import PATIENCE_S
+from private_pmcd import PATIENCE_S, completed
 from trace_test import TraceTestCase, program
 
 
@@ -16,8 +16,7 @@ TOLD = ('pcp_trace: "a" is not traced: a tag has 1 to 254 bytes, without NUL\n'
 class CppApi(TraceTestCase):
     def counts_of(self, name, told=""):
         pmcd = self.start_pmcd()
-        done = subprocess.run([program(name)], env=self.environment(pmcd), text=True,
-                              capture_output=True, timeout=PATIENCE_S, check=False)
+        done = completed(program(name), env=self.environment(pmcd))
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", told), name)
         self.labels = pmcd.pminfo("-l", "trace.counter.total")
         return {metric: pmcd.values(f"trace.{metric}")
@@ -52,9 +51,7 @@ class CppApi(TraceTestCase):
         self.assertEqual(done.returncode, 0)
 
     def test_closes_no_transaction_that_is_not_open(self):
-        done = subprocess.run([program("cpp17-exceptions")], env=self.environment(
-            self.start_pmcd(), PCP_TRACE_DEBUG="api"), text=True, capture_output=True,
-            timeout=PATIENCE_S, check=False)
+        done = completed(program("cpp17-exceptions"), env=self.environment( self.start_pmcd(), PCP_TRACE_DEBUG="api"))
         self.assertIn('abort "scope"', done.stderr)
         for close in ("end refused", "abort refused"):
             self.assertNotIn(close, done.stderr)

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 import legacy_wire
-from private_pmcd import HAS_IPV6, PATIENCE_S, ReservedPort
+from private_pmcd import HAS_IPV6, PATIENCE_S, ReservedPort, completed
 from trace_test import OUR_AGENT, STOCK_LIBRARY, TraceTestCase, with_each_agent
 
 # Ports with service names that hardly any machine uses.
@@ -38,13 +38,11 @@ class Bare(TraceTestCase):
         """Gives the exit status and all output."""
         with tempfile.TemporaryDirectory() as directory, ReservedPort() as port:
             log = os.path.join(directory, "trace.log")
-            done = subprocess.run(
-                [self.agent.path, "-d", "10", "-l", log, *options],
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                text=True, timeout=PATIENCE_S, check=False,
-                env=os.environ | {"PCP_USER": pwd.getpwuid(os.getuid()).pw_name,
-                                  "PCP_RUN_DIR": directory, "PCP_VAR_DIR": directory,
-                                  "PCP_TRACE_PORT": str(port.number)} | variables)
+            done = completed(self.agent.path, "-d", "10", "-l", log, *options, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL,
+                             env=os.environ | {"PCP_USER": pwd.getpwuid(os.getuid()).pw_name,
+                                               "PCP_RUN_DIR": directory, "PCP_VAR_DIR": directory,
+                                               "PCP_TRACE_PORT": str(port.number)} | variables)
             said = done.stderr
             if os.path.exists(log):
                 with open(log, encoding="utf-8", errors="replace") as file:
@@ -119,8 +117,7 @@ class OurMessages(Bare):
 
     def ask_agent(self, *options):
         """Runs an option that asks for information. Gives the exit status and both streams."""
-        done = subprocess.run([self.agent.path, *options], stdin=subprocess.DEVNULL, text=True,
-                              capture_output=True, timeout=PATIENCE_S, check=False)
+        done = completed(self.agent.path, *options, stdin=subprocess.DEVNULL)
         return done.returncode, done.stdout, done.stderr
 
     def test_help_is_what_was_asked_for(self):
@@ -140,8 +137,7 @@ class OurMessages(Bare):
         self.addCleanup(os.close, ours)
         self.addCleanup(os.close, its)
         with tempfile.TemporaryDirectory() as directory:
-            done = subprocess.run([self.agent.path], stdin=its, stdout=its, stderr=subprocess.PIPE,
-                                  text=True, cwd=directory, timeout=PATIENCE_S, check=False)
+            done = completed(self.agent.path, stdin=its, stdout=its, cwd=directory)
             self.assertEqual(os.listdir(directory), [])
         self.assertEqual(done.returncode, 1)
         self.assertIn("pmdatrace: pmcd starts this program", done.stderr)

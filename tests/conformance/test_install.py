@@ -5,10 +5,9 @@ A stub replaces pmdaproc.sh, which all Install scripts share: it installs nothin
 """
 
 import os
-import subprocess
 import tempfile
 
-from private_pmcd import PATIENCE_S
+from private_pmcd import completed
 from trace_test import OUR_AGENT, STOCK_AGENT, TraceTestCase, with_each_agent
 
 PMDAPROC = """
@@ -35,10 +34,8 @@ class InstallTestCase(TraceTestCase):
             with open(f"{root}/lib/pmdaproc.sh", "w", encoding="utf-8") as file:
                 file.write(PMDAPROC)
             path = os.path.join(os.path.dirname(self.agent.namespace), script)
-            return subprocess.run(["/bin/sh", path, *arguments], input=answers,
-                                  capture_output=True, text=True,
-                                  env={"PATH": "/usr/bin:/bin", "PCP_DIR": root},
-                                  cwd=f"{root}/empty", timeout=PATIENCE_S, check=False)
+            return completed("/bin/sh", path, *arguments, input=answers, env={"PATH": "/usr/bin:/bin", "PCP_DIR": root},
+                             cwd=f"{root}/empty")
 
     def install(self, answers):
         """Gives the options that Install would run the agent with."""

@@ -6,15 +6,14 @@ import pty
 import signal
 import subprocess
 
-from private_pmcd import PATIENCE_S, ReservedPort
+from private_pmcd import PATIENCE_S, ReservedPort, completed
 from trace_test import (OUR_AGENT, OUR_LIBRARY, OUR_PMTRACE, STOCK_AGENT, STOCK_LIBRARY,
                         STOCK_PMTRACE, TraceTestCase, library_environment)
 
 
 class PmtraceTestCase(TraceTestCase):
     def pmtrace(self, environment, *arguments, path=None):
-        done = subprocess.run([path or self.path, *arguments], env=environment, capture_output=True,
-                              text=True, timeout=PATIENCE_S, check=False)
+        done = completed(path or self.path, *arguments, env=environment)
         return done.returncode, done.stdout, done.stderr
 
 
@@ -333,9 +332,7 @@ class OurProgram(PmtraceTestCase):
         for arguments, status in ((["foo"], 1), (["-q", "foo"], 0), (["-e", "exit 3", "foo"], 3),
                                   (["--help"], 1), (["--version"], 1)):
             with self.subTest(arguments), open("/dev/full", "w", encoding="utf-8") as full:
-                done = subprocess.run([self.path, *arguments], env=environment, stdout=full,
-                                      stderr=subprocess.PIPE, text=True, timeout=PATIENCE_S,
-                                      check=False)
+                done = completed(self.path, *arguments, env=environment, stdout=full)
                 lost = "" if status == 0 else "pmtrace: standard output: No space left on device\n"
                 self.assertEqual((done.returncode, done.stderr), (status, lost))
 

@@ -3,9 +3,8 @@
 
 import os
 import re
-import subprocess
 
-from private_pmcd import PATIENCE_S
+from private_pmcd import completed
 from trace_test import (OUR_LIBRARY, STOCK_LIBRARY, TraceTestCase, library_environment, program,
                         with_each_library)
 
@@ -21,8 +20,7 @@ NEW_CALLS = {"pmtraceadd", "pmtraceadd_", "pmtracedescribe_"} | {
 
 
 def readelf(*arguments):
-    return subprocess.run(["readelf", "--wide", *arguments], check=True, capture_output=True,
-                          text=True, timeout=PATIENCE_S).stdout
+    return completed("readelf", "--wide", *arguments, check=True).stdout
 
 
 def exported(library):

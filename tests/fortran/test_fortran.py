@@ -21,11 +21,7 @@ class FortranTestCase(TraceTestCase):
         self.pmcd = self.start_pmcd()
 
     def start(self, *command, **variables):
-        process = subprocess.Popen(command, env=self.environment(self.pmcd, **variables), text=True,
-                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        self.addCleanup(process.communicate)
-        self.addCleanup(process.kill)
-        return process
+        return self.start_process(*command, env=self.environment(self.pmcd, **variables), stderr=subprocess.STDOUT)
 
     def result_of(self, process):
         """Gives the program's output; fails unless the program succeeds."""

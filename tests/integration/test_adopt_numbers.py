@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """pmdatrace --adopt-numbers beside a pmcd that runs PCP's agent, ours, or none."""
 
-import subprocess
 
+from private_pmcd import completed
 from trace_test import OUR_AGENT, STOCK_AGENT, STOCK_LIBRARY, TraceTestCase
 
 
@@ -10,9 +10,7 @@ class AdoptNumbers(TraceTestCase):
     library = STOCK_LIBRARY
 
     def adopt(self, pmcd):
-        return subprocess.run([OUR_AGENT.path, "-d", "10", "--adopt-numbers"],
-                              env=pmcd.pcp_environment(), stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True, check=False)
+        return completed(OUR_AGENT.path, "-d", "10", "--adopt-numbers", env=pmcd.pcp_environment())
 
     def test_from_pcps_agent(self):
         pmcd = self.start_pmcd(agent=STOCK_AGENT)

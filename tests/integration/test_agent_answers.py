@@ -11,7 +11,7 @@ import subprocess
 import unittest
 
 import legacy_wire
-from private_pmcd import PATIENCE_S, is_running, pcp_configuration, wait_until
+from private_pmcd import PATIENCE_S, completed, is_running, pcp_configuration, wait_until
 from trace_test import OUR_AGENT, TraceTestCase
 
 
@@ -28,9 +28,8 @@ class Priority(TraceTestCase):
     """A fetch must not wait behind the programs that the agent serves."""
 
     def test_is_raised_for_all_threads_by_who_may(self):
-        possible = subprocess.run(["nice", "-n", "-10", "nice"], text=True, check=True,
-                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                  stderr=subprocess.DEVNULL).stdout
+        possible = completed("nice", "-n", "-10", "nice", check=True, stdin=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL).stdout
         own = os.getpriority(os.PRIO_PROCESS, 0)
         agent = self.start_pmcd().agent_pid()
         threads = {os.getpriority(os.PRIO_PROCESS, int(thread))
@@ -64,9 +63,7 @@ class Texts(TraceTestCase):
         pmcd = self.start_pmcd()
         text = re.sub(r"^@ TRACE\.", "@ 10.", self.help_file(), flags=re.MULTILINE)
         tool = os.path.join(pcp_configuration()["PCP_BINADM_DIR"], "newhelp")
-        done = subprocess.run([tool, "-n", OUR_AGENT.namespace, "-o", pmcd.path("help")],
-                              input=text, capture_output=True, text=True, timeout=PATIENCE_S,
-                              check=False)
+        done = completed(tool, "-n", OUR_AGENT.namespace, "-o", pmcd.path("help"), input=text)
         self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
 
 
@@ -122,9 +119,7 @@ class Stores(TraceTestCase):
         for directory in (pmcd.directory, pmcd.path("run")):
             os.chmod(directory, 0o755)
         become = ["setpriv", "--reuid", user, "--clear-groups"] if os.getuid() == 0 else []
-        done = subprocess.run(
-            [*become, "pmstore", "-h", pmcd.host(unix=True), "trace.control.reset", "1"],
-            capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+        done = completed(*become, "pmstore", "-h", pmcd.host(unix=True), "trace.control.reset", "1")
         return done.stdout + done.stderr
 
     def test_are_for_the_agents_own_user(self):

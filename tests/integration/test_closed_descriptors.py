@@ -2,9 +2,8 @@
 """A program closes unknown descriptors, the library's (closing.c): tracing goes on, nothing is lost, and files that the
 program opens in their places stay untouched."""
 
-import subprocess
 
-from private_pmcd import PATIENCE_S
+from private_pmcd import PATIENCE_S, completed
 from trace_test import TraceTestCase, program
 
 WAYS = ["all-at-once", "while-it-sleeps", "one-after-the-other", "before-exit", "again-and-again",
@@ -17,9 +16,7 @@ class ClosedDescriptors(TraceTestCase):
         for way in WAYS:
             with self.subTest(way):
                 pmcd.pmstore("trace.control.reset", 1)
-                done = subprocess.run([program("closing"), way], env=self.environment(pmcd),
-                                      text=True, capture_output=True, timeout=3 * PATIENCE_S,
-                                      check=False)
+                done = completed(program("closing"), way, env=self.environment(pmcd), timeout=3 * PATIENCE_S)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 self.assert_values(pmcd, "trace.point.count",
                                    {"before": 1, "after": int(done.stdout) - 1})

@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 import termios
 
-from private_pmcd import PATIENCE_S, ReservedPort
+from private_pmcd import PATIENCE_S, ReservedPort, completed
 from trace_test import OUR_LIBRARY, TraceTestCase, everybodys_folder, library_environment, program, without_leaks
 
 LINES_OF_MANY = 4 * 2000  # as in debugged.c
@@ -37,8 +37,7 @@ class DebugTestCase(TraceTestCase):
     def debug(self, environment, *acts, **options):
         """Runs a program to its good end; gives its standard error, or the file's text."""
         options = {"stderr": subprocess.PIPE, "cwd": self.directory} | options
-        done = subprocess.run([program("debugged"), *acts], env=without_leaks(environment), text=True, check=False,
-                              stdout=subprocess.PIPE, timeout=PATIENCE_S, **options)
+        done = completed(program("debugged"), *acts, env=without_leaks(environment), **options)
         self.assertEqual(done.returncode, 0, f"{done.stdout}{done.stderr}")
         self.printed = done.stdout
         return done.stderr
@@ -208,8 +207,7 @@ class Harmless(DebugTestCase):
                 self.debug(without_agent(), *acts, stderr=self.closed_pipe())
 
     def test_complaints_about_a_tag_that_a_terminal_would_obey(self):
-        done = subprocess.run([program("traced")], input="add -1 a\x1b[31mb\rcaf\u00e9\n", env=without_agent(), text=True,
-                              capture_output=True, timeout=PATIENCE_S, check=True)
+        done = completed(program("traced"), input="add -1 a\x1b[31mb\rcaf\u00e9\n", env=without_agent(), check=True)
         self.assertIn('pcp_trace: "a?[31mb?caf\u00e9": an increment', done.stderr)
 
     def test_diagnostics_of_the_librarys_thread_into_a_closed_pipe(self):
@@ -235,11 +233,8 @@ class Harmless(DebugTestCase):
     def test_a_full_pipe_delays_no_call_and_the_next_line_counts_what_it_has_cost(self):
         reader, writer = self.pipe()
         os.write(writer, b"x" * PAGE)
-        process = subprocess.Popen([program("debugged"), "many", "wait", "point"],
-                                   env=without_agent("api"), stderr=writer, text=True,
-                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.addCleanup(process.communicate)
-        self.addCleanup(process.kill)
+        process = self.start_process(program("debugged"), "many", "wait", "point", env=without_agent("api"),
+                                     stderr=writer, stdin=subprocess.PIPE)
         self.assertTrue(select.select([process.stdout], [], [], PATIENCE_S)[0], "it waits")
         self.assertEqual(process.stdout.readline(), "many\n")
         self.assertEqual(os.read(reader, 2 * PAGE), b"x" * PAGE)

@@ -16,7 +16,7 @@ from event_monitor import END, ID, PARENT, POINT, START, EventMonitor, PcpError
 from events_wire import OBSERVE, encode_span
 from pmlogger import Pmlogger
 from pmproxy import Pmproxy
-from private_pmcd import PATIENCE_S, stopped, thread_states, wait_until
+from private_pmcd import PATIENCE_S, completed, stopped, thread_states, wait_until
 from trace_test import TraceTestCase
 
 IS_ROOT = os.getuid() == 0
@@ -52,16 +52,10 @@ class EventsTestCase(TraceTestCase):
             monitor.want(text)
         return monitor
 
-    def pmevent(self, *options, unix=True, **popen):
+    def pmevent(self, *options, unix=True, become=()):
         """Starts a pmevent that takes ten samples a second of all events."""
-        process = subprocess.Popen(
-            [*popen.pop("become", ()), "pmevent", "-h", self.pmcd.host(unix), "-t", "0.1", *options,
-             "tracing.events"], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL, **popen)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.stdout.close)
-        self.addCleanup(process.kill)
-        return process
+        return self.start_process(*become, "pmevent", "-h", self.pmcd.host(unix), "-t", "0.1", *options,
+                                  "tracing.events", stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
 
     def captures(self):
         return self.pmcd.value("tracing.agent.captures")
@@ -104,12 +98,10 @@ class Shown(EventsTestCase):
                               5, 1, 2, 0, 0)])
 
         def dumped():
-            return subprocess.run(["pmdumplog", archive, "tracing.events"], text=True, check=False,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
+            return completed("pmdumplog", archive, "tracing.events", stderr=subprocess.STDOUT).stdout
         wait_until(lambda: "2.5" in dumped() and "missed" in dumped(), what="them in the archive")
         logger.end()
-        replayed = subprocess.run(["pmevent", "-a", archive, "-t", "0.1", "tracing.events"],
-                                  text=True, check=True, stdout=subprocess.PIPE).stdout
+        replayed = completed("pmevent", "-a", archive, "-t", "0.1", "tracing.events", check=True).stdout
         for shown in (dumped(), replayed):
             for text in ("start,id,parent", "end,id,parent", "point,id", "0000000000000abc",
                          "0000000000000def", "transact", "2.5", "3 missed event records"):
@@ -313,9 +305,7 @@ class Unharmed(EventsTestCase):
 
     def shown_by(self, tool, *arguments):
         """Gives the output of one of PCP's Python tools."""
-        done = subprocess.run(
-            ["/usr/bin/python3", tool, "-s", "1", "-h", self.pmcd.host(unix=True), *arguments],
-            text=True, check=False, capture_output=True, timeout=PATIENCE_S)
+        done = completed("/usr/bin/python3", tool, "-s", "1", "-h", self.pmcd.host(unix=True), *arguments)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return done.stdout
 
@@ -419,9 +409,8 @@ with events_wire.Program({self.pmcd.path("run/trace.socket")!r}, {PATIENCE_S}) a
 
     @only_root
     def test_is_no_other_user_to_say_what_all_see(self):
-        done = subprocess.run([*self.as_stranger(), "pmstore", "-h", self.pmcd.host(unix=True),
-                               "tracing.control.filter", "tag=*"], check=False,
-                              capture_output=True, text=True)
+        done = completed(*self.as_stranger(), "pmstore", "-h", self.pmcd.host(unix=True), "tracing.control.filter",
+                         "tag=*")
         self.assertIn("No permission", done.stdout + done.stderr)
 
     def test_is_no_client_of_pmproxy(self):

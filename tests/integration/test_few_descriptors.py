@@ -2,11 +2,10 @@
 """Programs that may have few open files. Not with a sanitizer, which opens files of its own."""
 
 import os
-import subprocess
 import tempfile
 
 import recorded
-from private_pmcd import PATIENCE_S
+from private_pmcd import completed
 from trace_test import OUR_LIBRARY, TraceTestCase, library_environment
 
 
@@ -25,7 +24,7 @@ class FewDescriptors(TraceTestCase):
     def test_are_a_failure_of_record_with_its_own_status(self):
         with tempfile.TemporaryDirectory(prefix="trace-") as directory:
             for limit in range(6, 13):
-                done = subprocess.run([*with_descriptors(limit), recorded.COMMAND, "record", "-o",
-                                       os.path.join(directory, "run"), "echo", "started"], check=False, text=True,
-                                      env=library_environment(OUR_LIBRARY), capture_output=True, timeout=PATIENCE_S)
+                done = completed(*with_descriptors(limit), recorded.COMMAND, "record", "-o",
+                                 os.path.join(directory, "run"), "echo", "started",
+                                 env=library_environment(OUR_LIBRARY))
                 self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (125, "", 1), done.stderr)

@@ -9,20 +9,16 @@ import subprocess
 import tempfile
 import time
 
-from private_pmcd import PATIENCE_S, ReservedPort
-from trace_test import TraceTestCase, end_well, library_environment, program
+from private_pmcd import PATIENCE_S, ReservedPort, completed
+from trace_test import TraceTestCase, library_environment, program
 
 LONG_S = 100  # a wait that shows even on the busiest machine
 
 
 class Signals(TraceTestCase):
     def start_undisturbed(self, environment):
-        process = subprocess.Popen([program("undisturbed")], env=environment, text=True,
-                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE)
-        self.addCleanup(process.stdin.close)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
+        process = self.start_process(program("undisturbed"), env=environment, stdin=subprocess.PIPE,
+                                     stderr=subprocess.PIPE)
         self.assertEqual(process.stderr.readline(), "ready\n")
         return process
 
@@ -48,9 +44,7 @@ class Signals(TraceTestCase):
 class Sandbox(TraceTestCase):
     def live(self, pmcd, what):
         """Runs the program with a short flush interval, so that the library's thread sleeps soon."""
-        done = subprocess.run([program("sandbox"), what], text=True, capture_output=True,
-                              env=self.environment(pmcd, PCP_TRACE_FLUSH=10),
-                              timeout=PATIENCE_S, check=False)
+        done = completed(program("sandbox"), what, env=self.environment(pmcd, PCP_TRACE_FLUSH=10))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertTrue(0 < int(done.stdout) < 5000, "a library that does not wait begins 5000 waits in milliseconds")
 
@@ -70,8 +64,7 @@ class MainsEnd(TraceTestCase):
     def test_destroys_the_thread_local_objects_of_main_and_runs_its_handlers(self):
         pmcd = self.start_pmcd()
         for _ in range(5):
-            done = subprocess.run([program("main_leaves")], env=self.environment(pmcd), text=True,
-                                  capture_output=True, timeout=PATIENCE_S, check=False)
+            done = completed(program("main_leaves"), env=self.environment(pmcd))
             self.assertEqual((done.returncode, done.stdout, done.stderr),
                              (0, "destroyed\nhandled\n", ""))
         self.assertEqual(pmcd.values("trace.point.count"), {"main": 5, "handler": 5})
@@ -85,8 +78,7 @@ class LookUp(TraceTestCase):
             file.touch()
             environment = self.environment(pmcd, PCP_TRACE_HOST="localhost", SLOW_LOOK_UP=file,
                                            LD_PRELOAD=program("slow_resolver.so"))
-            done = subprocess.run([program("forks_meanwhile")], env=environment, text=True,
-                                  capture_output=True, timeout=2 * PATIENCE_S, check=False)
+            done = completed(program("forks_meanwhile"), env=environment, timeout=2 * PATIENCE_S)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "0\n", ""))
         self.assertEqual(pmcd.values("trace.point.count"), {"meanwhile": 1})
 

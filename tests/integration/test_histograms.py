@@ -4,11 +4,10 @@
 import math
 import random
 import re
-import subprocess
 import time
 
 import histogram_text
-from private_pmcd import PATIENCE_S, wait_until
+from private_pmcd import PATIENCE_S, completed, wait_until
 from trace_test import TraceTestCase
 
 OBSERVED = "tracing.histogram.observe"
@@ -90,8 +89,7 @@ class Histograms(TraceTestCase):
         for command in (["pmlogger", "-c", pmcd.path("pmlogger.conf"), "-h", pmcd.host(), "-l",
                          pmcd.path("pmlogger.log"), "-s", "3", archive],
                         ["pmlogcheck", archive], ["pmdumplog", "-a", archive]):
-            shown = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S,
-                                   check=True).stdout
+            shown = completed(*command, check=True).stdout
         values = re.findall(rf'\({OBSERVED}\):\s+inst \[\d+ or "a"\] value "(.*)"', shown)
         self.assertEqual(len(values), 3, shown)
         return histogram_text.parse(values[-1])

@@ -2,10 +2,9 @@
 """Unusual moments in the life of a process (lifecycle.c), with and without an agent: the process ends well and in time;
 no call is lost or counts twice, and children keep no descriptor."""
 
-import subprocess
 import tempfile
 
-from private_pmcd import PATIENCE_S, ReservedPort
+from private_pmcd import PATIENCE_S, ReservedPort, completed
 from trace_test import TraceTestCase, everybodys_folder, library_environment, program, without_leaks
 
 # The agent's expected counts for each moment.
@@ -38,8 +37,8 @@ class Lifecycle(TraceTestCase):
         if moment == "constructor":
             environment = environment | {"LIFECYCLE_CONSTRUCTOR": "1"}
         with everybodys_folder() as everybodys:
-            done = subprocess.run([program("lifecycle"), moment], text=True, capture_output=True, timeout=2 * PATIENCE_S,
-                                  env=without_leaks(environment) | {"LIFECYCLE_EVERYBODYS": everybodys}, check=False)
+            done = completed(program("lifecycle"), moment, timeout=2 * PATIENCE_S,
+                             env=without_leaks(environment) | {"LIFECYCLE_EVERYBODYS": everybodys})
         self.assertEqual((done.returncode, done.stderr), (0, ""), moment)
         return done.stdout
 

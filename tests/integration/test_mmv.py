@@ -12,7 +12,7 @@ import unittest
 
 import recorded
 from pmlogger import Pmlogger
-from private_pmcd import PATIENCE_S, is_running, wait_until
+from private_pmcd import PATIENCE_S, completed, is_running, wait_until
 from trace_test import OUR_LIBRARY, TraceTestCase, library_environment, program, without_leaks
 
 FETCHES = int(os.environ.get("TRACE_FETCHES", 600))
@@ -232,8 +232,7 @@ class OfAProgram(MmvTestCase):
         for life in ("forked", "forked-twice", "forked-and-execed", "execed", "pre-forked", "daemonized", "left-quickly",
                      "main-left", "main-left-alone", "interrupted-quickly"):
             with self.subTest(life):
-                done = subprocess.run([program("lifecycle"), life], env=without_leaks(self.environment_of()),
-                                      capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+                done = completed(program("lifecycle"), life, env=without_leaks(self.environment_of()))
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 wait_until(lambda: self.files() == [], what="the end of the last process")
 
@@ -256,8 +255,7 @@ class OfAnArchive(MmvTestCase):
     """Logged by PCP's pmlogger, shown by `pcp-trace report`."""
 
     def report(self, archive):
-        done = subprocess.run([recorded.COMMAND, "report", "--json", archive], capture_output=True, text=True, check=False,
-                              timeout=PATIENCE_S)
+        done = completed(recorded.COMMAND, "report", "--json", archive)
         return json.loads(done.stdout)["tags"] if done.returncode == 0 else done.stderr
 
     def log(self, *metrics):
@@ -295,10 +293,7 @@ class Never(MmvTestCase):
     """Nothing that programs do ends pmcd."""
 
     def start_watcher(self, metric):
-        watcher = subprocess.Popen(["/usr/bin/python3", "-c", WATCHER, self.pmcd.host(), metric, str(FETCHES)],
-                                   text=True, stdout=subprocess.PIPE)
-        self.addCleanup(watcher.communicate)
-        self.addCleanup(watcher.kill)
+        watcher = self.start_process("/usr/bin/python3", "-c", WATCHER, self.pmcd.host(), metric, str(FETCHES))
         self.assertEqual(watcher.stdout.readline(), "ready\n")
         return watcher
 
@@ -355,8 +350,7 @@ class Never(MmvTestCase):
 class WithoutAFile(TraceTestCase):
     def run_with(self, directory, *before, lines="point a\npoint b\nflush 60\npoint c\n" * 3):
         environment = library_environment(OUR_LIBRARY, PCP_TRACE_MMV="shop", PCP_TMP_DIR=directory, PCP_TRACE_NOAGENT=1)
-        return subprocess.run([*before, program("traced")], input=lines, env=environment,
-                              text=True, capture_output=True, timeout=PATIENCE_S, check=True)
+        return completed(*before, program("traced"), input=lines, env=environment, check=True)
 
     def test_programs_go_on_and_say_it_once(self):
         with tempfile.TemporaryDirectory(prefix="trace-") as directory:
@@ -384,7 +378,6 @@ class WithoutAFile(TraceTestCase):
 
     def test_of_a_wrong_name_they_say_what_is_right(self):
         environment = library_environment(OUR_LIBRARY, PCP_TRACE_MMV="my-shop", PCP_TRACE_NOAGENT=1)
-        done = subprocess.run([program("traced")], input="point a\n", env=environment, text=True, capture_output=True,
-                              timeout=PATIENCE_S, check=True)
+        done = completed(program("traced"), input="point a\n", env=environment, check=True)
         self.assertEqual(done.stdout, "0\n")
         self.assertRegex(done.stderr, r'PCP_TRACE_MMV="my-shop" ignored: expected a letter, then ')

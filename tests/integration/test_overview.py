@@ -6,7 +6,7 @@ import pty
 import subprocess
 import tempfile
 
-from private_pmcd import PATIENCE_S, ReservedPort, stopped, wait_until
+from private_pmcd import PATIENCE_S, ReservedPort, completed, stopped, wait_until
 from recorded import COMMAND
 from trace_test import TraceTestCase
 
@@ -71,6 +71,6 @@ class Overview(TraceTestCase):
             self.assertEqual(self.shown_with(pmcd)[0], "agent       pmcd does not answer in time on this host")
 
     def test_is_the_usage_elsewhere(self):
-        done = subprocess.run([COMMAND], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+        done = completed(COMMAND)
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertTrue(done.stderr.startswith("Usage: pcp-trace WORD"))

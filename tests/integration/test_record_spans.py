@@ -12,7 +12,7 @@ import tempfile
 
 import recorded
 from pmlogger import Pmlogger
-from private_pmcd import PATIENCE_S, pcp_configuration, wait_until
+from private_pmcd import PATIENCE_S, completed, pcp_configuration, wait_until
 from trace_test import OUR_LIBRARY, OUR_PMTRACE, TraceTestCase, library_environment, program
 
 UNLIMITED = "limit=1000000/s"
@@ -26,21 +26,20 @@ class RecordSpansTestCase(TraceTestCase):
 
     def report(self, *archives):
         """The spans in the report."""
-        done = subprocess.run([recorded.COMMAND, "report", "--json", *(archives or [self.folder])],
-                              text=True, check=True, stdout=subprocess.PIPE, timeout=4 * PATIENCE_S)
+        done = completed(recorded.COMMAND, "report", "--json", *(archives or [self.folder]), check=True,
+                         timeout=4 * PATIENCE_S)
         return json.loads(done.stdout)["spans"]
 
     def spans_so_far(self):
         """The number of spans in the archive, which may not have begun yet."""
-        done = subprocess.run([recorded.COMMAND, "report", "--json", self.folder], text=True, check=False,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=4 * PATIENCE_S)
+        done = completed(recorded.COMMAND, "report", "--json", self.folder, timeout=4 * PATIENCE_S)
         return json.loads(done.stdout)["spans"]["spans"] if done.returncode == 0 else 0
 
     def replayed(self, archive=None):
         """Gives how often pmevent shows the end of each tag's transactions, and how many events it reports as
         missed."""
-        shown = subprocess.run(["pmevent", "-a", archive or self.archive, "tracing.events"], text=True, check=True,
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=4 * PATIENCE_S).stdout
+        shown = completed("pmevent", "-a", archive or self.archive, "tracing.events", check=True,
+                          stderr=subprocess.STDOUT, timeout=4 * PATIENCE_S).stdout
         tags = collections.Counter()
         for event in re.split(r"--- event record \[\d+\] flags ", shown)[1:]:
             if re.match(r"\S+ \(end", event):
@@ -204,10 +203,9 @@ class OfPrograms(RecordSpansTestCase):
         for text, expected in (("tag=nosuch", "captured no traces\nthe filter matches none of the tags there: query, request\n"),
                                ("tag=request slower=9s", "captured no traces\n")):
             with self.subTest(text):
-                done = subprocess.run(
-                    [recorded.COMMAND, "record", "-o", self.folder + text[4:7], "--spans", text, program("traces")],
-                    input="begin 0 request\nbegin 1 query\nend 1\nend 0\n", env=library_environment(OUR_LIBRARY),
-                    text=True, capture_output=True, check=False, timeout=4 * PATIENCE_S)
+                done = completed(recorded.COMMAND, "record", "-o", self.folder + text[4:7], "--spans", text,
+                                 program("traces"), input="begin 0 request\nbegin 1 query\nend 1\nend 0\n",
+                                 env=library_environment(OUR_LIBRARY), timeout=4 * PATIENCE_S)
                 self.assertEqual(done.returncode, 0)
                 self.assertEqual(done.stderr[done.stderr.find("captured"):], expected)
 
@@ -220,8 +218,7 @@ class OfPrograms(RecordSpansTestCase):
         done = recorded.record(self.folder, program("traces"), input="begin 0 request\nend 0\n",
                                environment=library_environment(OUR_LIBRARY))
         self.assertEqual(done.returncode, 0)
-        self.assertNotIn("tracing.events", subprocess.run(["pminfo", "-a", self.archive], check=True, text=True,
-                                                          stdout=subprocess.PIPE).stdout)
+        self.assertNotIn("tracing.events", completed("pminfo", "-a", self.archive, check=True).stdout)
         self.assertIsNone(self.report())
 
     def test_are_there_for_pcps_tools(self):
@@ -236,14 +233,13 @@ class OfPrograms(RecordSpansTestCase):
             self.assertEqual(self.replayed(made), (tags, 0))
             self.assertEqual(self.report(made)["spans"], tags.total())
         self.assertIn('tracing.param.attributes): value "route=/cart"',
-                      subprocess.run(["pmdumplog", self.archive], check=True, text=True, stdout=subprocess.PIPE).stdout)
+                      completed("pmdumplog", self.archive, check=True).stdout)
 
     def test_are_shown_as_trees(self):
         run = self.start(f"tag=request {UNLIMITED}")
         run.do("begin 0 request", "begin 1 slow-query", "note 1 sql select", "end 1", "end 0")
         run.end()
-        shown = subprocess.run([recorded.COMMAND, "report", self.folder], check=True, text=True, timeout=PATIENCE_S,
-                               stdout=subprocess.PIPE, env=os.environ | {"LC_ALL": "C"}).stdout
+        shown = completed(recorded.COMMAND, "report", self.folder, check=True, env=os.environ | {"LC_ALL": "C"}).stdout
         self.assertRegex(shown, r"\ncaptured 1 trace, 2 spans\n\nrequest +\d")
         self.assertRegex(shown, r"\n  slow-query .*\n    sql=select\n")
 
@@ -270,25 +266,22 @@ class OfPrograms(RecordSpansTestCase):
         for size, said in ((whole * 3 // 4, r"^.*: its end is missing; what comes before it is exported\n$"),
                            (2000, r"\n.*: there is no transaction before that\n$")):
             os.truncate(data, size)
-            done = subprocess.run([recorded.COMMAND, "export", "--chrome", made, "-a", self.folder], text=True,
-                                  check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            done = completed(recorded.COMMAND, "export", "--chrome", made, "-a", self.folder)
             self.assertRegex(done.stderr, said)
-        shown = subprocess.run([recorded.COMMAND, "report", self.folder], check=True, text=True, timeout=PATIENCE_S,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE).stdout
+        shown = completed(recorded.COMMAND, "report", self.folder, check=True).stdout
         self.assertNotIn("Does the program call", shown)
 
     def test_are_not_exported_where_there_are_none(self):
         recorded.record(self.folder, "true", environment=library_environment(OUR_LIBRARY))
         for archive, status, why in ((self.folder, 1, "has no single transactions"), ("/no/such", 2, "No such file")):
-            done = subprocess.run([recorded.COMMAND, "export", "--chrome", os.path.join(self.directory, "made"), "-a", archive],
-                                  text=True, check=False, stderr=subprocess.PIPE)
+            done = completed(recorded.COMMAND, "export", "--chrome", os.path.join(self.directory, "made"), "-a",
+                             archive)
             self.assertEqual(done.returncode, status)
             self.assertIn(why, done.stderr)
 
     def test_are_not_exported_where_none_was_captured(self):
         self.start("tag=nosuch").end()
-        done = subprocess.run([recorded.COMMAND, "export", "--chrome", "-", "-a", self.folder], text=True, check=False,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        done = completed(recorded.COMMAND, "export", "--chrome", "-", "-a", self.folder)
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("no transaction was captured", done.stderr)
 
@@ -299,12 +292,9 @@ class OfHosts(RecordSpansTestCase):
         self.pmcd = self.start_pmcd()
 
     def start_recording(self, text, *options, unix=True):
-        recording = subprocess.Popen(
-            [recorded.COMMAND, "record", "-t", "100ms", "--spans", text, *options, "-h", self.pmcd.host(unix),
-             "-o", self.folder], env=self.pmcd.pcp_environment(), text=True, stderr=subprocess.PIPE)
-        self.addCleanup(recording.communicate)
-        self.addCleanup(recording.kill)
-        return recording
+        return self.start_process(recorded.COMMAND, "record", "-t", "100ms", "--spans", text, *options, "-h",
+                                  self.pmcd.host(unix), "-o", self.folder, env=self.pmcd.pcp_environment(),
+                                  stderr=subprocess.PIPE)
 
     def trace_until(self, traced, is_enough, what):
         def enough():
@@ -345,9 +335,8 @@ class OfHosts(RecordSpansTestCase):
         self.addCleanup(logger.end)
         traced = self.start_traced(self.environment(self.pmcd, PCP_TRACE_FLUSH=5), "traces")
         wait_until(lambda: os.path.exists(archive + ".index"), what="the archive")
-        self.trace_until(traced, lambda: '"query"' in subprocess.run(
-            ["pmdumplog", archive, "tracing.events"], text=True, check=False, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT).stdout, "spans in the archive")
+        self.trace_until(traced, lambda: '"query"' in completed("pmdumplog", archive, "tracing.events",
+                                                                stderr=subprocess.STDOUT).stdout, "spans in the archive")
         logger.end()
         spans = self.report(archive)
         self.assertEqual(spans["spans"], self.replayed(archive)[0].total())

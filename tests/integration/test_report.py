@@ -10,7 +10,7 @@ import tempfile
 
 import recorded
 from pmlogger import Pmlogger
-from private_pmcd import PATIENCE_S, wait_until
+from private_pmcd import PATIENCE_S, completed, wait_until
 from trace_test import STOCK_AGENT, STOCK_LIBRARY, TraceTestCase, library_environment, program, without_leaks
 
 CALLS = ["begin a", "end a", "point p", "obs 7 o", "counter 3 c"]
@@ -20,9 +20,7 @@ def report(*arguments, environment=None, directory=None):
     """Gives the process, which has ended, with its output."""
     if {"-a", "--archive"} & set(arguments):  # libpcp never frees these options' names
         environment = without_leaks(environment or dict(os.environ))
-    return subprocess.run([recorded.COMMAND, "report", *arguments], text=True, capture_output=True,
-                          timeout=PATIENCE_S, check=False, env=environment, cwd=directory,
-                          stdin=subprocess.DEVNULL)
+    return completed(recorded.COMMAND, "report", *arguments, env=environment, cwd=directory, stdin=subprocess.DEVNULL)
 
 
 # PCP's library may crash on a damaged archive: it must die by the signal, not with a sanitizer's status.
@@ -30,9 +28,7 @@ CRASHES = "detect_leaks=0:abort_on_error=1:handle_segv=0:handle_abort=0"
 
 
 def run(*arguments, environment=None):
-    return subprocess.run([recorded.COMMAND, *arguments], text=True, capture_output=True,
-                          timeout=4 * PATIENCE_S, check=False, env=environment,
-                          stdin=subprocess.DEVNULL)
+    return completed(recorded.COMMAND, *arguments, timeout=4 * PATIENCE_S, env=environment, stdin=subprocess.DEVNULL)
 
 
 def first_record(metadata, kind):
@@ -226,8 +222,8 @@ class OfARecording(ReportTestCase):
         done = report("--html", self.path("nowhere/page.html"), self.path("run.trace"))
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("nowhere/page.html", done.stderr)
-        done = subprocess.run(["sh", "-c", 'ulimit -f 1; exec "$0" report --html "$1" "$2"', recorded.COMMAND, page,
-                               self.path("run.trace")], text=True, capture_output=True, timeout=PATIENCE_S, check=False)
+        done = completed("sh", "-c", 'ulimit -f 1; exec "$0" report --html "$1" "$2"', recorded.COMMAND, page,
+                         self.path("run.trace"))
         self.assertEqual(done.returncode, 2)
         self.assertIn("page.html: cannot write the page: File too large", done.stderr)
 
@@ -252,9 +248,7 @@ class OfARecording(ReportTestCase):
         folder = self.record(*CALLS)
         with open("/dev/full", "w", encoding="utf-8") as full:
             for options in ([], ["--json"]):
-                done = subprocess.run([recorded.COMMAND, "report", *options, folder], text=True,
-                                      stdout=full, stderr=subprocess.PIPE, timeout=PATIENCE_S,
-                                      check=False)
+                done = completed(recorded.COMMAND, "report", *options, folder, stdout=full)
                 self.assertEqual(done.returncode, 2)
                 self.assertIn("could not be written", done.stderr)
 

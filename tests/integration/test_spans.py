@@ -26,12 +26,9 @@ class SpansTestCase(TraceTestCase):
         test does."""
         options = [word for pmcd in ([self.pmcd] if hosts is None else hosts) for word in ("-h", pmcd.host(unix))]
         environment = {"LC_ALL": "C", "PMCD_CONNECT_TIMEOUT": "1000", "PMCD_REQUEST_TIMEOUT": "1000"}
-        process = subprocess.Popen([*become, recorded.COMMAND, word, *options, *arguments],
-                                   text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
-                                   env=os.environ | environment | (clock.environment if clock else {}))
-        self.addCleanup(process.communicate)
-        self.addCleanup(process.kill)
-        return process
+        return self.start_process(*become, recorded.COMMAND, word, *options, *arguments, stdin=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE,
+                                  env=os.environ | environment | (clock.environment if clock else {}))
 
     def end(self, process, status=0):
         """Gives the command's output at its end, which it reaches by itself."""
@@ -137,11 +134,8 @@ class OfOneHost(SpansTestCase):
         program = self.program()
         for trap in ("trap - PIPE", "trap '' PIPE"):
             script = trap + '; "$@" | head -n 1; echo ${PIPESTATUS[0]}'
-            pipe = subprocess.Popen(["bash", "-c", script, "bash", recorded.COMMAND, "spans", "-h",
-                                     self.pmcd.host(True)], text=True, stdin=subprocess.DEVNULL,
-                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            self.addCleanup(pipe.communicate)
-            self.addCleanup(pipe.kill)
+            pipe = self.start_process("bash", "-c", script, "bash", recorded.COMMAND, "spans", "-h",
+                                      self.pmcd.host(True), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
             program.wait_for_filters("tag=*")
             wait_until(lambda: program.send_some(1, 1, trace=(5, program.next_span)) and pipe.poll() is not None,
                        what="the pipe's end")

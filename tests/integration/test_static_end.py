@@ -3,7 +3,7 @@
 
 import subprocess
 
-from private_pmcd import PATIENCE_S
+from private_pmcd import PATIENCE_S, completed
 from trace_test import TraceTestCase, program
 
 
@@ -24,6 +24,5 @@ class EndOfAProgram(TraceTestCase):
         environment = self.environment(self.start_pmcd())
         for sort in self.SORTS:
             with self.subTest(sort):
-                done = subprocess.run([program(f"end-{sort}"), "throws"], env=environment, text=True,
-                                      capture_output=True, timeout=2 * PATIENCE_S, check=False)
+                done = completed(program(f"end-{sort}"), "throws", env=environment, timeout=2 * PATIENCE_S)
                 self.assertEqual((done.returncode, done.stdout), (0, "buffered"), done.stderr)

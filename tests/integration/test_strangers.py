@@ -4,7 +4,6 @@ strangers are real; otherwise they are this user, who claims to be another."""
 
 import os
 import socket
-import subprocess
 import unittest
 
 import batch_wire
@@ -49,10 +48,7 @@ class StrangerTestCase(TraceTestCase):
     def start_squatter(self, path, uid):
         become = ["setpriv", "--reuid", str(uid), "--clear-groups"] if IS_ROOT else []
         greeting = legacy_wire.encode_ack(2).hex()
-        squatter = subprocess.Popen([*become, "/usr/bin/python3", "-c", SQUATTER, path, greeting],
-                                    stdout=subprocess.PIPE, text=True)
-        self.addCleanup(squatter.communicate)
-        self.addCleanup(squatter.kill)
+        squatter = self.start_process(*become, "/usr/bin/python3", "-c", SQUATTER, path, greeting)
         self.assertEqual(squatter.stdout.readline(), "listening\n")
         return squatter
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Labelled tags as text, which any call takes: without room for the labels, all calls count under the bare name."""
 
-import subprocess
 
-from private_pmcd import PATIENCE_S
+from private_pmcd import completed
 from trace_test import STOCK_AGENT, TraceTestCase, library_environment, program
 
 
@@ -40,8 +39,7 @@ class SetsOfLabels(TraceTestCase):
 
     def test_have_room_whichever_thread_is_first(self):
         environment = library_environment(self.library, PCP_TRACE_NOAGENT=1, PCP_TRACE_MAX_LABEL_SETS=4)
-        done = subprocess.run([program("same_labels")], env=environment, capture_output=True, text=True,
-                              timeout=PATIENCE_S, check=True)
+        done = completed(program("same_labels"), env=environment, check=True)
         self.assertEqual((done.stdout, done.stderr), ("0\n", ""))
 
     def test_may_be_a_thousand(self):

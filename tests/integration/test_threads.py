@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Threads: the same tag, the first call, more calls than any queue holds; not one call may be lost."""
 
-import subprocess
 
-from private_pmcd import PATIENCE_S
+from private_pmcd import PATIENCE_S, completed
 from trace_test import TraceTestCase, program
 
 
@@ -12,9 +11,8 @@ class Threads(TraceTestCase):
         self.pmcd = self.start_pmcd()
 
     def run_threads(self, threads, calls, kind, **variables):
-        done = subprocess.run([program("threads"), str(threads), str(calls), kind],
-                              env=self.environment(self.pmcd, **variables), capture_output=True,
-                              text=True, timeout=5 * PATIENCE_S, check=True)
+        done = completed(program("threads"), str(threads), str(calls), kind,
+                         env=self.environment(self.pmcd, **variables), timeout=5 * PATIENCE_S, check=True)
         self.assertEqual((done.stdout, done.stderr), ("0\n", ""))
 
     def test_run_the_same_transaction_at_once(self):

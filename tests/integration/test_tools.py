@@ -9,7 +9,7 @@ import subprocess
 import unittest
 
 import views_page
-from private_pmcd import PATIENCE_S, pcp_configuration, wait_until
+from private_pmcd import completed, pcp_configuration, wait_until
 from recorded import COMMAND
 from traced_shop import TAGS, Shop
 from views_page import VIEWS, tool
@@ -21,8 +21,7 @@ ON_REQUEST = {"PCP_DERIVED_CONFIG": f"{VIEWS}/derived/trace.conf"}
 
 def run(command, status=0, **environment):
     """Gives what a command prints on both outputs."""
-    done = subprocess.run(command, env=os.environ | environment, text=True, stdin=subprocess.DEVNULL, check=False,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE_S)
+    done = completed(*command, env=os.environ | environment, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT)
     assert done.returncode == status, (command, done.returncode, done.stdout)
     return done.stdout
 

@@ -4,9 +4,8 @@ TRACE_JAR, TRACE_JAVA_LIBRARY (the native one), TRACE_JAVA_PROGRAMS and TRACE_JA
 (directories of classes)."""
 
 import os
-import subprocess
 
-from private_pmcd import PATIENCE_S
+from private_pmcd import PATIENCE_S, completed
 from trace_test import TraceTestCase
 
 JAR = os.environ["TRACE_JAR"]
@@ -26,7 +25,6 @@ def java(*arguments, classes=PROGRAMS, jar=JAR, options=(), command=JAVA[0]):
 class JavaTestCase(TraceTestCase):
     def run_java(self, environment, *arguments, **how):
         """Runs a class to its end. Gives what it printed."""
-        done = subprocess.run(java(*arguments, **how), env=environment, capture_output=True,
-                              text=True, timeout=4 * PATIENCE_S, check=False)
+        done = completed(*java(*arguments, **how), env=environment, timeout=4 * PATIENCE_S)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return done.stdout

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import tempfile
 
+from private_pmcd import completed
 import recorded
 from java_test import JavaTestCase, java
 from trace_test import library_environment
@@ -88,8 +89,7 @@ class Interfaces(JavaTestCase):
 
     def test_code_from_the_manual_without_agent(self):
         environment = dict(os.environ, PCP_TRACE_SOCKET="/nowhere/trace.socket")
-        done = subprocess.run(java("FromTheManual"), env=environment, capture_output=True,
-                              text=True, timeout=60, check=False)
+        done = completed(*java("FromTheManual"), env=environment, timeout=60)
         self.assertEqual((done.returncode, done.stderr), (
             1, 'pcp_trace: no agent at PCP_TRACE_SOCKET="/nowhere/trace.socket": No such file or directory; nothing is'
             " delivered\nNo such file or directory\n"))

@@ -5,10 +5,10 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
 import tempfile
 import zipfile
 
+from private_pmcd import completed
 from java_test import JAR, LIBRARY, JavaTestCase, PROGRAMS, java
 
 LOADERS = 20
@@ -39,8 +39,7 @@ class Loading(JavaTestCase):
     def complaint(self, **how):
         """Runs a program that requires the library and must fail, once; gives its messages."""
         options = [*self.options, "-Dio.pcp.trace.required=true"]
-        done = subprocess.run(java("WhereFrom", options=options, **how), env=self.traced,
-                              capture_output=True, text=True, timeout=60, check=False)
+        done = completed(*java("WhereFrom", options=options, **how), env=self.traced, timeout=60)
         self.assertEqual(done.returncode, 1)
         self.assertIn("java.lang.UnsatisfiedLinkError: io.pcp.trace finds no native library",
                       done.stderr)
@@ -86,8 +85,7 @@ class Loading(JavaTestCase):
         with zipfile.ZipFile(JAR) as jar:
             (name,) = (name for name in jar.namelist() if name.endswith(".so"))
             packed = jar.extract(name, self.directory)
-        listed = subprocess.run(["readelf", "--dynamic", "--wide", packed], capture_output=True,
-                                text=True, check=True).stdout
+        listed = completed("readelf", "--dynamic", "--wide", packed, check=True).stdout
         needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", listed))
         self.assertLessEqual({name.split(".")[0] for name in needed}, {"libc", "ld-linux-x86-64",
                                                                        "ld-linux-aarch64"})
@@ -97,9 +95,8 @@ class Loading(JavaTestCase):
         self.options += ["--module-path", JAR, "--add-modules", "io.pcp.trace",
                          "--enable-native-access=io.pcp.trace"]
         self.assert_unpacked(self.where_from(jar=""))
-        described = subprocess.run(
-            [os.environ["TRACE_JAVA"], "--module-path", JAR, "--describe-module", "io.pcp.trace"],
-            capture_output=True, text=True, check=True).stdout
+        described = completed(os.environ["TRACE_JAVA"], "--module-path", JAR, "--describe-module", "io.pcp.trace",
+                              check=True).stdout
         self.assertEqual(re.findall(r"^exports (\S+)$", described, re.MULTILINE),
                          ["io.pcp.trace", "sgi.pcp"])
 

@@ -2,11 +2,10 @@
 """The traces of Java's threads: main is in the trace that the program was started in, virtual threads in none."""
 
 import glob
-import os
 import re
-import subprocess
 import unittest
 
+from private_pmcd import completed
 from java_test import JavaTestCase
 from trace_test import library_environment
 
@@ -18,7 +17,7 @@ OWN = r"00-([0-9a-f]{32})-([0-9a-f]{16})-02"
 def newer_java():
     """Gives a java command with virtual threads, or None."""
     for java in sorted(glob.glob("/usr/lib/jvm/*/bin/java")):
-        version = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
+        version = completed(java, "-version")
         number = re.search(r'version "(\d+)', version.stderr)
         if number and int(number[1]) >= 21:
             return java

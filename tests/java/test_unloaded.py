@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
+from private_pmcd import completed
 from java_test import JavaTestCase, java
 
 QUIET = """\
@@ -43,9 +44,7 @@ class UnloadedTestCase(JavaTestCase):
             self.traced.pop(name, None)
 
     def run_every_call(self, *options, within=()):
-        return subprocess.run(
-            [*within, *java("EveryCall", options=[*self.options, *options])], env=self.traced,
-            capture_output=True, text=True, timeout=60, check=False)
+        return completed(*within, *java("EveryCall", options=[*self.options, *options]), env=self.traced, timeout=60)
 
     def assert_runs_on(self, why, *options, within=()):
         done = self.run_every_call(*options, within=within)

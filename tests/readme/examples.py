@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 from page_blocks import blocks
-from private_pmcd import PrivatePmcd
+from private_pmcd import PrivatePmcd, completed
 from trace_test import OUR_AGENT, OUR_LIBRARY, OUR_PMTRACE
 
 SOURCE = pathlib.Path(os.environ["TRACE_SOURCE"])
@@ -70,8 +70,7 @@ class ExamplesTestCase(unittest.TestCase):
         with PrivatePmcd(agent=OUR_AGENT.path, namespace=OUR_AGENT.namespace) as pmcd:
             environment = pmcd.environment(OUR_LIBRARY)
             environment["PATH"] = f"{os.path.dirname(OUR_PMTRACE)}:{environment['PATH']}"
-            done = subprocess.run(command, env=environment, check=True, capture_output=True,
-                                  text=True, timeout=60)
+            done = completed(*command, env=environment, check=True, timeout=60)
             self.assertEqual(done.stderr, "")
             yield pmcd, done.stdout
 

@@ -12,7 +12,7 @@ import subprocess
 import unittest
 
 from examples import SOURCE, ExamplesTestCase, example, examples
-from private_pmcd import PATIENCE_S, PrivatePmcd
+from private_pmcd import PATIENCE_S, PrivatePmcd, completed
 from pmproxy import Pmproxy
 from trace_test import OUR_AGENT, OUR_LIBRARY, STOCK_LIBRARY, library_environment
 
@@ -25,8 +25,7 @@ MONITOR = {"PATH": "/usr/bin:/bin"}
 
 
 def printed_by(tool, *arguments):
-    return subprocess.run([tool, *arguments], env=MONITOR, check=True, capture_output=True, text=True,
-                          timeout=PATIENCE_S).stdout
+    return completed(tool, *arguments, env=MONITOR, check=True).stdout
 
 
 def facts(session):
@@ -52,8 +51,7 @@ class OurCalls(ExamplesTestCase):
 
     def theirs_that_loads_ours(self, text):
         program = self.compiled("c", text, STOCK_LIBRARY)
-        loaded = subprocess.run([program], env=library_environment(OUR_LIBRARY, LD_TRACE_LOADED_OBJECTS=1), check=True,
-                                capture_output=True, text=True, timeout=PATIENCE_S).stdout
+        loaded = completed(program, env=library_environment(OUR_LIBRARY, LD_TRACE_LOADED_OBJECTS=1), check=True).stdout
         self.assertIn(OUR_LIBRARY, loaded)
         return program
 

@@ -10,7 +10,7 @@ import sys
 import unittest
 
 from examples import SOURCE, ExamplesTestCase, example
-from private_pmcd import PrivatePmcd
+from private_pmcd import PrivatePmcd, completed
 from trace_test import OUR_AGENT, OUR_LIBRARY, OUR_PMTRACE, library_environment
 
 README = (SOURCE / "README.md").read_text(encoding="utf-8")
@@ -87,8 +87,7 @@ for wrong in (17, "a\\0b"):
         for library, shown in ((OUR_LIBRARY, [came_in, {}, {}, without, {}, 200]), (stub, [*(5 * [{}]), 0]),
                                (os.environ["TRACE_STOCK_LIBRARY"], [*(5 * [{}]), 0])):
             environment = library_environment(library, PCP_TRACE_SOCKET="/nowhere/socket")
-            done = subprocess.run([sys.executable, source], env=environment, check=True,
-                                  capture_output=True, text=True, timeout=60)
+            done = completed(sys.executable, source, env=environment, check=True, timeout=60)
             self.assertEqual(done.stdout, "".join(f"{each}\n" for each in shown))
 
     def test_the_c_example(self):
@@ -112,9 +111,8 @@ for wrong in (17, "a\\0b"):
             shown = []
             for tool, *arguments in (shlex.split(line, comments=True) for line in section.splitlines() if line):
                 samples = [] if tool == "pminfo" else ["-s", "2", "-t", "0.1"]
-                done = subprocess.run([tool, "-h", pmcd.host(), *samples, *arguments], check=True,
-                                      env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True,
-                                      timeout=60)
+                done = completed(tool, "-h", pmcd.host(), *samples, *arguments, check=True,
+                                 env={"PATH": "/usr/bin:/bin"}, timeout=60)
                 self.assertEqual(done.stderr, "", tool)
                 shown.append((tool, set(re.findall(r"requests\{.*?\}", done.stdout))))
         cart = {"requests{route=/cart;status=200}", "requests{route=/cart;status=500}"}

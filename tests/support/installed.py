@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import unittest
 
-from private_pmcd import PATIENCE_S
+from private_pmcd import PATIENCE_S, completed
 
 CMAKE = os.environ["TRACE_CMAKE"]
 
@@ -21,8 +21,7 @@ prefix = None
 
 def run(*command, **options):
     """Runs a command that must succeed. Gives its output."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          timeout=10 * PATIENCE_S, check=False, **options)
+    done = completed(*command, stderr=subprocess.STDOUT, timeout=10 * PATIENCE_S, **options)
     if done.returncode != 0:
         raise AssertionError(f"{command} ended with {done.returncode}:\n{done.stdout}")
     return done.stdout

@@ -2,10 +2,9 @@
 """The notes that a monitor sees of a captured transaction: the programs of all languages make the
 same."""
 
-import subprocess
 
 from event_monitor import END, EventMonitor
-from private_pmcd import PATIENCE_S, wait_until
+from private_pmcd import PATIENCE_S, completed, wait_until
 
 LINKED = "0af7651916cd43dd8448eb211c80319c"
 KEY = "k" * 128
@@ -25,8 +24,7 @@ def failed_span(pmcd, *command, environment):
 
     with EventMonitor(pmcd.host(True)) as monitor:
         monitor.want("tag=request")
-        printed = subprocess.run(command, env=environment, capture_output=True, text=True,
-                                 timeout=2 * PATIENCE_S, check=False)
+        printed = completed(*command, env=environment, timeout=2 * PATIENCE_S)
         assert printed.returncode == 0, printed
         wait_until(has_failed, what="the transaction that fails")
     return failed[0], printed.stdout + printed.stderr

@@ -13,7 +13,7 @@ import os
 import subprocess
 import tempfile
 
-from private_pmcd import PATIENCE_S, children_of, wait_until
+from private_pmcd import PATIENCE_S, children_of, completed, wait_until
 
 SETUP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "private_machine.sh")
 UNSHARE = ["unshare", "--mount", "--pid", "--net", "--uts", "--fork", "--kill-child", "--mount-proc"]
@@ -45,10 +45,8 @@ class PrivateMachine:
         [pid] = children_of(self._first.pid)
         environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "PCP_USER": "root",
                        "PCP_GROUP": "root", "PCP_DIR": "", "HOME": "/nowhere"}
-        return subprocess.run(
-            [*ENTER, f"--target={pid}", "sh", "-c", script], env=environment | variables,
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=4 * PATIENCE_S,
-            check=False)
+        return completed(*ENTER, f"--target={pid}", "sh", "-c", script, env=environment | variables,
+                         stdin=subprocess.DEVNULL, timeout=4 * PATIENCE_S)
 
     def read(self, path):
         """Gives a file's contents, "" if there is none."""

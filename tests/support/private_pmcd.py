@@ -45,6 +45,15 @@ def wait_until(condition, timeout=PATIENCE_S, what="condition"):
         pause = min(1.25 * pause, 0.25)
 
 
+def completed(*command, check=False, **options):
+    """Runs a command to its end. Gives its completed process with the texts that it has printed. AssertionError if
+    `check` and its exit status is not 0."""
+    options = {"text": True, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": PATIENCE_S} | options
+    done = subprocess.run(command, check=False, **options)
+    assert done.returncode == 0 or not check, (command, done.returncode, done.stdout, done.stderr)
+    return done
+
+
 def _has_ipv6():
     try:
         with socket.create_server(("::1", 0), family=socket.AF_INET6):

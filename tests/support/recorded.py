@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 
-from private_pmcd import PATIENCE_S, children_of, parse_value
+from private_pmcd import PATIENCE_S, children_of, completed, parse_value
 
 COMMAND = os.environ.get("TRACE_COMMAND")
 END = "trace.recording.end"  # the record about the whole recording; it is no sample
@@ -20,9 +20,8 @@ def start(folder, *command, environment, options=(), **arguments):
 
 def record(folder, *command, environment, options=(), **arguments):
     """Records a command to its end. Gives the recorder's completed process with its output."""
-    return subprocess.run([COMMAND, "record", "-q", "-o", folder, *options, "--", *command],
-                          env=environment, text=True, capture_output=True,
-                          timeout=4 * PATIENCE_S, check=False, **arguments)
+    return completed(COMMAND, "record", "-q", "-o", folder, *options, "--", *command, env=environment,
+                     timeout=4 * PATIENCE_S, **arguments)
 
 
 def program_of(recording):
@@ -33,9 +32,8 @@ def program_of(recording):
 
 def samples(folder):
     """Gives the samples of an archive: {metric: {instance or None: value}} for each."""
-    dump = subprocess.run(["pmdumplog", os.path.join(folder, "trace")], text=True,
-                          capture_output=True, timeout=4 * PATIENCE_S, check=True,
-                          errors="surrogateescape").stdout
+    dump = completed("pmdumplog", os.path.join(folder, "trace"), timeout=4 * PATIENCE_S, check=True,
+                     errors="surrogateescape").stdout
     all_samples = []
     values = None
     for line in dump.splitlines():
@@ -55,16 +53,14 @@ def last_values(folder, metric):
 
 def statement(folder):
     """Gives the content of an archive's last record, about the archive itself."""
-    dump = subprocess.run(["pmdumplog", os.path.join(folder, "trace"), END], text=True, check=True,
-                          capture_output=True, timeout=4 * PATIENCE_S).stdout
+    dump = completed("pmdumplog", os.path.join(folder, "trace"), END, check=True, timeout=4 * PATIENCE_S).stdout
     last = dump.splitlines()[-1]
     return re.search(rf'\({re.escape(END)}\): value "(.*)"$', last)[1]
 
 
 def doubt(folder, condition):
     """Gives the reason in a report's first line why an untrue condition cannot be decided."""
-    done = subprocess.run([COMMAND, "report", "--fail-if", condition, folder], text=True,
-                          capture_output=True, timeout=4 * PATIENCE_S, check=False)
+    done = completed(COMMAND, "report", "--fail-if", condition, folder, timeout=4 * PATIENCE_S)
     assert done.returncode == 2, (done.returncode, done.stdout, done.stderr)
     first, why = done.stdout.split("\n")[0].split(f"{folder}/trace: ", 1)
     assert first == "incomplete: ", done.stdout
@@ -73,8 +69,7 @@ def doubt(folder, condition):
 
 def complaints(folder):
     """Gives the complaints of PCP's checker about an archive."""
-    done = subprocess.run(["pmlogcheck", os.path.join(folder, "trace")], text=True,
-                          capture_output=True, timeout=PATIENCE_S, check=False)
+    done = completed("pmlogcheck", os.path.join(folder, "trace"))
     return done.stdout + done.stderr
 
 

@@ -17,7 +17,7 @@ import unittest
 
 import private_pmcd
 from fake_agent import FakeAgent
-from private_pmcd import PATIENCE_S, PrivatePmcd
+from private_pmcd import PATIENCE_S, PrivatePmcd, completed
 
 Agent = collections.namedtuple("Agent", "path namespace")
 
@@ -179,6 +179,14 @@ class TraceTestCase(unittest.TestCase):
         """Gives the environment of a program with this test's library and that pmcd's agent."""
         return pmcd.environment(self.library, **variables)
 
+    def start_process(self, *command, **options):
+        """Starts a command, and kills it at the end of the test. Gives its process, with texts in its pipes: one for its
+        output, and those of `options`."""
+        process = subprocess.Popen(command, **{"text": True, "stdout": subprocess.PIPE} | options)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        return process
+
     def start_traced(self, environment, *name, **options):
         traced = Traced(environment, *name, **options)
         self.addCleanup(traced.kill)
@@ -196,10 +204,8 @@ class TraceTestCase(unittest.TestCase):
     def assert_shown_by_pmdammv(self, metric, tag, *command):
         """Runs a program with PCP_TRACE_MMV=demo and without an agent until PCP's pmdammv shows this."""
         pmcd = self.start_pmcd(mmv=True)
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=library_environment(
+        process = self.start_process(*command, stdout=subprocess.DEVNULL, env=library_environment(
             OUR_LIBRARY, PCP_TRACE_MMV="demo", PCP_TMP_DIR=pmcd.path("tmp"), PCP_TRACE_NOAGENT=1))
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
         private_pmcd.wait_until(lambda: f'{process.pid}/{tag}"] value' in pmcd.pminfo("-f", f"mmv.demo.{metric}"),
                                 what=f"{metric} of {tag}")
 
@@ -211,9 +217,7 @@ class TraceTestCase(unittest.TestCase):
 
     def trace_loudly(self, environment, *lines):
         """As trace, but the program may write on standard error; gives that, too."""
-        done = subprocess.run([program("traced")], input="".join(line + "\n" for line in lines),
-                              env=environment, capture_output=True, text=True, timeout=PATIENCE_S,
-                              check=True)
+        done = completed(program("traced"), input="".join(line + "\n" for line in lines), env=environment, check=True)
         texts = done.stdout.splitlines()
         return [text if line.startswith("errstr") else int(text)
                 for line, text in zip(lines, texts, strict=True)], done.stderr

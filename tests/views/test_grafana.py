@@ -4,7 +4,6 @@ asked as grafana-pcp's data sources Valkey and Redis ask."""
 
 import json
 import os
-import subprocess
 import tempfile
 import unittest
 
@@ -12,7 +11,7 @@ from grafana import Shop, dashboards, targets
 from key_server import KeyServer
 from pmlogger import Pmlogger
 from pmproxy import Pmproxy
-from private_pmcd import PATIENCE_S, wait_until
+from private_pmcd import completed, wait_until
 from trace_test import TraceTestCase
 
 MODULES = os.path.join(os.environ["GRAFANA"], "node_modules")
@@ -36,8 +35,7 @@ class Types(unittest.TestCase):
                 names.append(f"{directory}/{dashboard['uid']}.ts")
                 with open(names[-1], "w", encoding="utf-8") as file:
                     file.write(TYPED + json.dumps(dashboard))
-            done = subprocess.run([*COMPILE, *names], cwd=directory, capture_output=True, text=True,
-                                  timeout=PATIENCE_S, check=False)
+            done = completed(*COMPILE, *names, cwd=directory)
         return done.stdout + done.stderr
 
     def test_fit_the_dashboards(self):

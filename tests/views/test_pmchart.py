@@ -6,7 +6,6 @@ there."""
 import collections
 import os
 import shutil
-import subprocess
 import tempfile
 import time
 import unittest
@@ -14,7 +13,7 @@ import unittest
 import events_wire
 from events_wire import encode_span
 from pmlogger import Pmlogger
-from private_pmcd import PATIENCE_S, wait_until
+from private_pmcd import PATIENCE_S, completed, wait_until
 from trace_test import TraceTestCase
 from traced_shop import Shop
 from views_page import VIEWS
@@ -34,7 +33,7 @@ SECOND = 10**9
 def pmchart(directory, *arguments, view=None):
     """Runs it without a screen. It waits for ever if a view has a metric that is not there."""
     environment = os.environ | {"QT_QPA_PLATFORM": "offscreen", "HOME": directory, "XDG_RUNTIME_DIR": directory}
-    subprocess.run([PROGRAM, *arguments], env=environment, input=view, text=True, check=True, timeout=PATIENCE_S)
+    completed(PROGRAM, *arguments, env=environment, input=view, check=True)
 
 
 def columns(picture):

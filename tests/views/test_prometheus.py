@@ -10,7 +10,7 @@ import urllib.parse
 import urllib.request
 
 from pmproxy import Pmproxy
-from private_pmcd import PATIENCE_S, ReservedPort, wait_until
+from private_pmcd import PATIENCE_S, ReservedPort, completed, wait_until
 from prometheus import documented
 from trace_test import TraceTestCase
 
@@ -34,8 +34,7 @@ class PrometheusTestCase(TraceTestCase):
 class Promtool(PrometheusTestCase):
     def check(self):
         page = self.proxy.get("metrics", names="trace")
-        done = subprocess.run([f"{PROGRAMS}/promtool", "check", "metrics"], input=page, capture_output=True, text=True,
-                              timeout=PATIENCE_S, check=False)
+        done = completed(f"{PROGRAMS}/promtool", "check", "metrics", input=page)
         return done.stderr
 
     def test_can_read_the_page(self):
