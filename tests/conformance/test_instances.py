@@ -74,12 +74,6 @@ class OurInstances(InstanceTestCase):
         self.points(pmcd, "b")
         self.assertEqual(pmcd.instances("trace.point.count"), {"b": 2})
 
-    def test_names_that_share_a_first_word_are_told_apart(self):
-        pmcd = self.start_pmcd()
-        self.points(pmcd, "read disk", "read tape", "read")
-        names = pmcd.instances("trace.point.count")
-        self.assertEqual(names, {"read disk": 1, "read#2 tape": 2, "read#3": 3})
-
     def test_leading_blanks_brackets_and_utf8_survive_a_restart(self):
         tags = [" blank", "[bracket]", 'quo"te', "späße", "back\\slash", "#1"]
         pmcd = self.start_pmcd()
@@ -90,8 +84,3 @@ class OurInstances(InstanceTestCase):
         pmcd.restart_agent()
         self.points(pmcd, *reversed(tags))
         self.assertEqual(pmcd.instances("trace.point.count"), before)
-
-    def test_control_bytes_show_as_hexadecimal(self):
-        pmcd = self.start_pmcd()
-        self.points(pmcd, "a\tb\x1b[31m")
-        self.assertEqual(list(pmcd.instances("trace.point.count")), [r"a\x09b\x1b[31m"])

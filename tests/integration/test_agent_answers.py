@@ -87,14 +87,6 @@ class Instances(TraceTestCase):
         self.assertEqual(output.count('"agent":"trace"'), 4)
         self.assertEqual(output.count('"trace_type":"point"'), 4)
 
-    def test_keep_their_numbers_when_the_agent_is_restarted(self):
-        before = self.pmcd.instances("trace.point.count")
-        self.pmcd.wait_for_saved_numbers(len(before))
-        self.pmcd.restart_agent(with_signal=signal.SIGKILL)
-        send(self.pmcd, "point", ["new", "c", "read you", "read me"])
-        self.assertEqual(self.pmcd.instances("trace.point.count"), before | {"new": 1004})
-        self.assertNotIn("Warning", self.pmcd.agent_log())
-
 
 class Labels(TraceTestCase):
     def test_name_the_service_of_the_programs(self):

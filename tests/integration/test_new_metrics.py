@@ -53,22 +53,6 @@ class Metrics(TraceTestCase):
         self.assertEqual(pmcd.values("trace.observe.sum"), {"a": 5})
         self.assertEqual(pmcd.values("trace.observe.value"), {"a": float("-inf")})
 
-    def test_gather_what_is_too_much_in_one_instance(self):
-        pmcd = self.start_pmcd(["--max-tags=3"])
-        self.trace(self.environment(pmcd),
-                   *["point a", "point b", "obs 1 c", "point d", "point e", "obs 5 f"] * 10)
-        self.assertEqual(pmcd.values("trace.point.count"), {"a": 10, "b": 10, "(overflow)": 20})
-        self.assertEqual(pmcd.values("trace.observe.count"), {"c": 10, "(overflow)": 10})
-        self.assertEqual(pmcd.values("trace.observe.sum"), {"c": 10, "(overflow)": 50})
-        self.assertEqual(pmcd.values("trace.agent.overflowed"), {None: 30})
-
-    def test_gather_there_what_was_too_much_for_a_process(self):
-        """The process sends its overflow under that name."""
-        pmcd = self.start_pmcd(["--max-tags=1"])
-        self.trace(self.environment(pmcd), "point (overflow)", "point a", "point b")
-        self.assertEqual(pmcd.values("trace.point.count"), {"(overflow)": 2, "a": 1})
-        self.assertEqual(pmcd.value("trace.agent.overflowed"), 2)
-
     def test_count_refusals_by_cause(self):
         pmcd = self.start_pmcd(["-A", "disallow:127.0.0.2", "-A", "allow:127.0.0.3:1"])
         clients = [socket.create_connection(("127.0.0.1", pmcd.trace_port), PATIENCE_S,

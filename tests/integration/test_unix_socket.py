@@ -2,26 +2,16 @@
 """The Unix socket between program and agent, which needs no network."""
 
 import os
-import signal
-import socket
-import stat
 import tempfile
 import unittest
 
-import legacy_wire
-from private_pmcd import HAS_IPV6, PATIENCE_S, ReservedPort
+from private_pmcd import HAS_IPV6, ReservedPort
 from trace_test import TraceTestCase
 
 NO_ADDRESS = {"PCP_TRACE_HOST": None, "PCP_TRACE_PORT": None}
 
 
-class UnixSocketTestCase(TraceTestCase):
-    def socket_path(self, pmcd):
-        """The agent's default socket path."""
-        return pmcd.path("run/trace.socket")
-
-
-class Program(UnixSocketTestCase):
+class Program(TraceTestCase):
     def test_finds_it_without_any_variable_of_its_own(self):
         pmcd = self.start_pmcd()
         environment = self.environment(pmcd, PCP_RUN_DIR=pmcd.path("run"), **NO_ADDRESS)
@@ -54,7 +44,7 @@ class Program(UnixSocketTestCase):
 
     def test_survives_a_restart_of_the_agent(self):
         pmcd = self.start_pmcd()
-        environment = self.environment(pmcd, PCP_TRACE_SOCKET=self.socket_path(pmcd),
+        environment = self.environment(pmcd, PCP_TRACE_SOCKET=pmcd.path("run/trace.socket"),
                                        PCP_TRACE_RECONNECT="0.05", **NO_ADDRESS)
         traced = self.start_traced(environment)
         self.assertEqual(traced.call("point a"), 0)
@@ -64,51 +54,7 @@ class Program(UnixSocketTestCase):
         self.assert_values(pmcd, "trace.point.count", {"a": 1})
 
 
-class AgentSocket(UnixSocketTestCase):
-    def test_lets_every_user_in(self):
-        mode = os.stat(self.socket_path(self.start_pmcd())).st_mode
-        self.assertTrue(stat.S_ISSOCK(mode))
-        self.assertEqual(stat.S_IMODE(mode) & 0o666, 0o666)
-
-    def test_speaks_version_1_as_well(self):
-        pmcd = self.start_pmcd()
-        with socket.socket(socket.AF_UNIX) as client:
-            client.settimeout(PATIENCE_S)
-            client.connect(self.socket_path(pmcd))
-            self.assertGreater(legacy_wire.read_ack(client), 0)
-            client.sendall(legacy_wire.encode_data("point", "a", wants_ack=True))
-            self.assertEqual(legacy_wire.read_ack(client), legacy_wire.TYPES["point"])
-        self.assertEqual(pmcd.values("trace.point.count"), {"a": 1})
-
-    def test_is_gone_when_the_agent_has_ended(self):
-        pmcd = self.start_pmcd()
-        pmcd.kill_agent(signal.SIGTERM)
-        self.assertFalse(os.path.exists(self.socket_path(pmcd)))
-
-    def test_of_an_agent_that_was_killed_is_replaced(self):
-        pmcd = self.start_pmcd()
-        pmcd.restart_agent()
-        environment = self.environment(pmcd, PCP_TRACE_SOCKET=self.socket_path(pmcd), **NO_ADDRESS)
-        self.assertEqual(self.trace(environment, "point a"), [0])
-
-    def test_of_a_living_agent_is_never_taken_away(self):
-        pmcd = self.start_pmcd()
-        path = self.socket_path(pmcd)
-        other = self.start_pmcd(["-i", path])
-        other.wait_for_log(path)
-        environment = self.environment(pmcd, PCP_TRACE_SOCKET=path, **NO_ADDRESS)
-        self.assertEqual(self.trace(environment, "point a"), [0])
-        self.assertEqual(pmcd.values("trace.point.count"), {"a": 1})
-        self.assertEqual(other.values("trace.point.count"), {})
-
-    def test_that_cannot_be_made_leaves_the_agent_on_tcp(self):
-        pmcd = self.start_pmcd(["-i", "/nonexistent/directory/trace.socket"])
-        pmcd.wait_for_log("/nonexistent/directory/trace.socket")
-        self.assertEqual(self.trace(self.environment(pmcd), "point a"), [0])
-        self.assertEqual(pmcd.values("trace.point.count"), {"a": 1})
-
-
-class NetworkSockets(UnixSocketTestCase):
+class NetworkSockets(TraceTestCase):
     def assert_heard(self, *hosts):
         pmcd = self.start_pmcd()
         for host in hosts:
