@@ -4,13 +4,11 @@
 //
 //   hostile_peers PORT KIND
 //
-//   slow       500 connections; each one sends a PDU byte by byte, a thousand bytes a second
-//   in
-//              all
-//   connects   connects and closes at once
-// nonsense   connects, and sends bytes that are no PDU
-//   tags       defines and uses tags without end
-//   deaf       100 connections that want acknowledgements and never read one
+//   slow      500 connections send PDUs byte by byte, a thousand bytes a second in all
+//   connects  connects and closes at once
+//   nonsense  connects, and sends bytes that are no PDU
+//   tags      defines and uses tags without end
+//   deaf      100 connections that want acknowledgements and never read one
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>

@@ -2,18 +2,31 @@
 // Loads an agent as programs with our library do, each of them for a million events a second and
 // all from one process: connections of version 2 that send a batch every 100 ms, with 100 tags of
 // all types, histograms of log-normal times among them, and read the acknowledgements. Prints the
-// expected counts of the agent.
-#include <getopt.h>
+// acknowledged calls and sums of values by type, the batches, their bytes, and the mean number of
+// occupied bins of a histogram. The options:
+//
+//   --socket PATH    the agent's Unix socket
+//   --clients N      connections (100)
+//   --tags N         tags in each batch (100)
+//   --events N       events in each batch (100000)
+//   --interval MS    from one batch of a client to its next (100)
+//   --own-tags       each client has tags of its own; else all have the same
+//   --labels         tags have two labels, one of them for the client
+//   --spread FACTOR  times are so many times as far apart (1)
+//   --seconds S      duration (5)
 #include <unistd.h>
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
+#include <map>
 #include <memory>
 #include <random>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include <asio/buffer.hpp>
@@ -39,7 +52,6 @@ struct Options {
   std::string path;
   int clients = 100;
   double seconds = 5;
-  bool flat_out = false;
   std::chrono::milliseconds interval{100};
   BatchShape shape;
   bool own_tags = false;
@@ -126,7 +138,6 @@ class Client {
   // Waits for the time of the next batch, if there is one. The first batch is always sent.
   void wait() {
     if (sequence_ > 0 && (next_ >= end_ || Clock::now() >= end_)) return leave();
-    if (options_.flat_out) return send();
     timer_.expires_at(next_);
     timer_.async_wait([this](const asio::error_code&) { send(); });
     next_ += options_.interval;
@@ -179,23 +190,6 @@ class Client {
   bool said_bye_ = false;
 };
 
-void print_help() {
-  std::puts(
-      "our_clients --socket PATH [options]: loads an agent as programs with our library do\n"
-      "  -u, --socket PATH    the agent's Unix socket\n"
-      "  -c, --clients N      so many connections (100)\n"
-      "  -t, --tags N         so many tags in each batch (100)\n"
-      "  -e, --events N       so many events in each batch (100000)\n"
-      "  -i, --interval MS    from one batch of a client to its next (100)\n"
-      "  -f, --flat-out       without pauses: the next batch follows the acknowledgement\n"
-      "  -o, --own-tags       each client has tags of its own; else all have the same\n"
-      "  -l, --labels         tags have two labels, one of them for whose they are\n"
-      "  -w, --spread FACTOR  times are so many times as far apart (1)\n"
-      "  -s, --seconds S      for so long (5)\n"
-      "The end: the calls and sums of values that were acknowledged, by type; batches; bytes; and\n"
-      "the mean number of occupied bins of a histogram.");
-}
-
 double number(const char* text) {
   const double value = std::atof(text);
   if (value <= 0) fail(std::string(text) + " is no number above 0");
@@ -203,58 +197,35 @@ double number(const char* text) {
 }
 
 Options parse_options(int argc, char** argv) {
-  static constexpr std::array<option, 12> kOptions{{{"socket", required_argument, nullptr, 'u'},
-                                                    {"clients", required_argument, nullptr, 'c'},
-                                                    {"tags", required_argument, nullptr, 't'},
-                                                    {"events", required_argument, nullptr, 'e'},
-                                                    {"interval", required_argument, nullptr, 'i'},
-                                                    {"flat-out", no_argument, nullptr, 'f'},
-                                                    {"own-tags", no_argument, nullptr, 'o'},
-                                                    {"labels", no_argument, nullptr, 'l'},
-                                                    {"spread", required_argument, nullptr, 'w'},
-                                                    {"seconds", required_argument, nullptr, 's'},
-                                                    {"help", no_argument, nullptr, 'h'},
-                                                    {nullptr, 0, nullptr, 0}}};
   Options options;
-  for (int found = 0;
-       (found = getopt_long(argc, argv, "u:c:t:e:i:folw:s:h", kOptions.data(), nullptr)) != -1;) {
-    switch (found) {
-      case 'u':
-        options.path = optarg;
-        break;
-      case 'c':
-        options.clients = static_cast<int>(number(optarg));
-        break;
-      case 't':
-        options.shape.tags = static_cast<std::uint32_t>(number(optarg));
-        break;
-      case 'e':
-        options.shape.events = static_cast<std::uint64_t>(number(optarg));
-        break;
-      case 'i':
-        options.interval = std::chrono::milliseconds(static_cast<int>(number(optarg)));
-        break;
-      case 'f':
-        options.flat_out = true;
-        break;
-      case 'o':
-        options.own_tags = true;
-        break;
-      case 'l':
-        options.shape.labels = true;
-        break;
-      case 'w':
-        options.shape.spread = number(optarg);
-        break;
-      case 's':
-        options.seconds = number(optarg);
-        break;
-      default:
-        print_help();
-        std::exit(found == 'h' ? 0 : 1);
-    }
+  const auto sets = [](auto& option) {
+    return [&option](const char* text) {
+      option = static_cast<std::decay_t<decltype(option)>>(number(text));
+    };
+  };
+  double interval_ms = 100;
+  const std::map<std::string_view, std::function<void(const char*)>> with_value{
+      {"--socket", [&](const char* text) { options.path = text; }},
+      {"--clients", sets(options.clients)},
+      {"--tags", sets(options.shape.tags)},
+      {"--events", sets(options.shape.events)},
+      {"--interval", sets(interval_ms)},
+      {"--spread", sets(options.shape.spread)},
+      {"--seconds", sets(options.seconds)}};
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    const auto found = with_value.find(word);
+    if (word == "--own-tags")
+      options.own_tags = true;
+    else if (word == "--labels")
+      options.shape.labels = true;
+    else if (found != with_value.end() && i + 1 < argc)
+      found->second(argv[++i]);
+    else
+      fail("no such option: " + std::string(word));
   }
-  if (options.path.empty()) fail("--socket is missing; see --help");
+  options.interval = std::chrono::milliseconds(static_cast<int>(interval_ms));
+  if (options.path.empty()) fail("--socket is missing");
   return options;
 }
 

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Loads an agent as programs with the stock library do: either processes that call the linked
  * libpcp_trace in a loop, asynchronously; or sockets that write many DATA PDUs at once, faster than
- * the library ever could. Prints the number of calls.
+ * the library ever could. Prints the calls by type, the calls that returned an error, and the
+ * connections that the agent dropped. The options:
+ *
+ *   --raw        sockets instead of processes
+ *   --clients N  processes (16) or sockets (4)
+ *   --tags N     tags, a quarter of each type (32)
+ *   --seconds S  duration (5)
+ *   --calls N    most calls of each process
+ *   --port PORT  of the agent on this host
  */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <getopt.h>
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -24,6 +31,7 @@
 
 /* A name is "tag" and four digits. */
 enum { TYPES = 4, MAX_TAGS = 10000, NAME_BYTES = 8, PDU_BYTES = 24 + NAME_BYTES };
+enum { PDUS_AT_ONCE = 256 };
 
 static const char* const type_names[TYPES] = {"transact", "point", "observe", "counter"};
 
@@ -32,8 +40,6 @@ static int clients;
 static int tags = 32;
 static double seconds = 5;
 static double most_calls = 1e18; /* of each process */
-static int pdus_at_once = 256;
-static struct in_addr host;
 static int port = 4323;
 
 /* The clients' counts, by type; one element for each client, in shared memory. */
@@ -155,7 +161,7 @@ static int connect_to_agent(void) {
   memset(&address, 0, sizeof address);
   address.sin_family = AF_INET;
   address.sin_port = htons((uint16_t)port);
-  address.sin_addr = host;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   if (s < 0 || connect(s, (struct sockaddr*)&address, sizeof address) < 0) die("connect");
   if (recv(s, greeting, sizeof greeting, MSG_WAITALL) != (ssize_t)sizeof greeting) die("greeting");
   return s;
@@ -163,7 +169,7 @@ static int connect_to_agent(void) {
 
 /* Writes some of a socket's remaining PDUs. Counts a PDU once it is written completely. */
 static void write_some(int* s, const unsigned char* pdus, size_t* at, struct done* mine) {
-  const size_t all = (size_t)pdus_at_once * PDU_BYTES;
+  const size_t all = (size_t)PDUS_AT_ONCE * PDU_BYTES;
   size_t begin = *at;
   const ssize_t sent = send(*s, pdus + begin, all - begin, MSG_DONTWAIT | MSG_NOSIGNAL);
   if (sent < 0 && (errno == EAGAIN || errno == EINTR)) return;
@@ -182,12 +188,12 @@ static void write_some(int* s, const unsigned char* pdus, size_t* at, struct don
 
 static void run_sockets(void) {
   const double end = now() + seconds;
-  unsigned char* pdus = malloc((size_t)pdus_at_once * PDU_BYTES);
+  unsigned char* pdus = malloc((size_t)PDUS_AT_ONCE * PDU_BYTES);
   struct pollfd* sockets = calloc((size_t)clients, sizeof *sockets);
   size_t* at = calloc((size_t)clients, sizeof *at);
   int i, unfinished;
   if (!pdus || !sockets || !at) die("malloc");
-  for (i = 0; i < pdus_at_once; ++i) fill_pdu(pdus + (size_t)i * PDU_BYTES, i % tags, i / 4);
+  for (i = 0; i < PDUS_AT_ONCE; ++i) fill_pdu(pdus + (size_t)i * PDU_BYTES, i % tags, i / 4);
   for (i = 0; i < clients; ++i) {
     sockets[i].fd = connect_to_agent();
     sockets[i].events = POLLOUT;
@@ -226,76 +232,37 @@ static void print_done(void) {
          (unsigned long long)all.dropped);
 }
 
-static void print_help(void) {
-  puts(
-      "stock_clients [options]: loads an agent as programs with the stock library do\n"
-      "  -r, --raw          sockets that write many PDUs at once, instead of processes that call\n"
-      "                     the stock library, asynchronously, in a loop\n"
-      "  -c, --clients N    so many processes (16) or sockets (4)\n"
-      "  -t, --tags N       so many tags, a quarter of each type (32)\n"
-      "  -s, --seconds S    for so long (5)\n"
-      "  -n, --calls N      so many calls of each process at most\n"
-      "  -a, --at-once N    raw: so many PDUs in one write (256)\n"
-      "  -H, --host ADDRESS of the agent (PCP_TRACE_HOST, else 127.0.0.1)\n"
-      "  -p, --port PORT    of the agent (PCP_TRACE_PORT, else 4323)\n"
-      "The end: calls by type, calls that returned an error, connections that the agent dropped.");
-}
-
 static void parse_options(int argc, char** argv) {
-  static const struct option options[] = {
-      {"raw", no_argument, NULL, 'r'},         {"clients", required_argument, NULL, 'c'},
-      {"tags", required_argument, NULL, 't'},  {"seconds", required_argument, NULL, 's'},
-      {"calls", required_argument, NULL, 'n'}, {"at-once", required_argument, NULL, 'a'},
-      {"host", required_argument, NULL, 'H'},  {"port", required_argument, NULL, 'p'},
-      {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0}};
-  const char* address = getenv("PCP_TRACE_HOST");
-  int option;
-  if (getenv("PCP_TRACE_PORT")) port = atoi(getenv("PCP_TRACE_PORT"));
-  while ((option = getopt_long(argc, argv, "rc:t:s:n:a:H:p:h", options, NULL)) != -1) {
-    switch (option) {
-      case 'r':
-        raw = 1;
-        break;
-      case 'c':
-        clients = atoi(optarg);
-        break;
-      case 't':
-        tags = atoi(optarg);
-        break;
-      case 's':
-        seconds = atof(optarg);
-        break;
-      case 'n':
-        most_calls = atof(optarg);
-        break;
-      case 'a':
-        pdus_at_once = atoi(optarg);
-        break;
-      case 'H':
-        address = optarg;
-        break;
-      case 'p':
-        port = atoi(optarg);
-        break;
-      default:
-        print_help();
-        exit(option == 'h' ? 0 : 1);
+  char port_text[16];
+  int i;
+  for (i = 1; i < argc; ++i) {
+    const char* option = argv[i];
+    if (strcmp(option, "--raw") == 0) {
+      raw = 1;
+      continue;
     }
+    const char* value = ++i < argc ? argv[i] : "";
+    if (strcmp(option, "--clients") == 0)
+      clients = atoi(value);
+    else if (strcmp(option, "--tags") == 0)
+      tags = atoi(value);
+    else if (strcmp(option, "--seconds") == 0)
+      seconds = atof(value);
+    else if (strcmp(option, "--calls") == 0)
+      most_calls = atof(value);
+    else if (strcmp(option, "--port") == 0)
+      port = atoi(value);
+    else
+      tags = 0;
   }
   if (clients <= 0) clients = raw ? 4 : 16;
-  if (tags <= 0 || tags > MAX_TAGS || pdus_at_once <= 0) {
-    print_help();
-    exit(1);
-  }
-  if (!address) address = "127.0.0.1";
-  if (inet_pton(AF_INET, address, &host) != 1) {
-    fprintf(stderr, "stock_clients: %s is no IPv4 address\n", address);
+  if (tags <= 0 || tags > MAX_TAGS) {
+    fputs("stock_clients: a wrong option\n", stderr);
     exit(1);
   }
   /* The library takes its agent from the environment. */
-  char port_text[16];
   snprintf(port_text, sizeof port_text, "%d", port);
-  setenv("PCP_TRACE_HOST", address, 1);
+  setenv("PCP_TRACE_HOST", "127.0.0.1", 1);
   setenv("PCP_TRACE_PORT", port_text, 1);
 }
 

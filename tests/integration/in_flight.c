@@ -3,16 +3,16 @@
  * Begins and ends transactions by handle: each line of standard input is one call, answered by a
  * line with its return value.
  *
- *   begin SLOT TAG     end SLOT     abort SLOT     copy SLOT SLOT
- * elsewhere SLOT     ends the transaction on another thread
- * thread SLOT TAG    begins it on its own thread, which lives on; answers with its tid
- *   gone SLOT TAG      the same on a thread that ends
- * soon SLOT TAG      the same on a thread that ends with the line "now"
- * many COUNT TAG     begins COUNT transactions     few   ends them all
- *   fork SLOT          a child ends the parent's transaction and begins one of its own, "child",
- *                      until it is killed with the parent; answers with its pid
- *   name TAG           begins by name     named TAG  ends by name
- *   state FLAGS        pmtracestate
+ *   begin SLOT TAG, end SLOT, abort SLOT, copy SLOT SLOT
+ *   elsewhere SLOT   ends the transaction on another thread
+ *   thread SLOT TAG  begins it on its own thread, which lives on; answers with its tid
+ *   gone SLOT TAG    the same on a thread that ends
+ *   soon SLOT TAG    the same on a thread that ends with the line "now"
+ *   many COUNT TAG   begins COUNT transactions; few: ends them all
+ *   fork SLOT        a child ends the parent's transaction and begins one of its own, "child",
+ *                    until it is killed with the parent; answers with its pid
+ *   name TAG         begins by name; named TAG: ends by name
+ *   state FLAGS      pmtracestate
  */
 #include <pcp/trace.h>
 #include <pthread.h>
