@@ -24,20 +24,22 @@ class AllocationTest {
     private static final Counter COUNTER = Counter.of("counter");
     private static final Counter LABELLED = Counter.of("added", Map.of("route", "/cart"));
 
-    private interface Calls {
-        void make(int count);
+    private interface Call {
+        void make(int number);
     }
 
-    private static long allocatedBy(Calls calls, int count) {
+    private static long allocatedBy(Call call, int count) {
         long before = THREADS.getCurrentThreadAllocatedBytes();
-        calls.make(count);
+        for (int i = 0; i < count; i++) {
+            call.make(i);
+        }
         return THREADS.getCurrentThreadAllocatedBytes() - before;
     }
 
     /** From the first of the million calls on, whether interpreted or compiled. */
-    private static void assertNeverAllocates(Calls calls) {
-        allocatedBy(calls, 1); // loads classes, and makes the thread and the tag known
-        assertNothing(allocatedBy(calls, MILLION));
+    private static void assertNeverAllocates(Call call) {
+        allocatedBy(call, 1); // loads classes, and makes the thread and the tag known
+        assertNothing(allocatedBy(call, MILLION));
     }
 
     private static void assertNothing(long bytes) {
@@ -45,82 +47,60 @@ class AllocationTest {
     }
 
     /** For calls whose objects only an optimizing compiler can leave out. */
-    private static void assertNeverAllocatesOnceCompiled(Calls calls) {
+    private static void assertNeverAllocatesOnceCompiled(Call call) {
         long began = System.nanoTime();
         long allocated;
         do {
-            allocated = allocatedBy(calls, MILLION);
+            allocated = allocatedBy(call, MILLION);
         } while (allocated >= NOTHING && System.nanoTime() - began < PATIENCE_NS);
         assertNothing(allocated);
     }
 
     @Test
     void point() {
-        assertNeverAllocates(count -> {
-            for (int i = 0; i < count; i++) {
-                POINT.hit();
-            }
-        });
+        assertNeverAllocates(i -> POINT.hit());
     }
 
     @Test
     void observation() {
-        assertNeverAllocates(count -> {
-            for (int i = 0; i < count; i++) {
-                OBSERVATION.record(i);
-            }
-        });
+        assertNeverAllocates(i -> OBSERVATION.record(i));
     }
 
     @Test
     void counter() {
-        assertNeverAllocates(count -> {
-            for (int i = 0; i < count; i++) {
-                COUNTER.record(i);
-            }
-        });
+        assertNeverAllocates(i -> COUNTER.record(i));
     }
 
     @Test
     void increment() {
-        assertNeverAllocates(count -> {
-            for (int i = 0; i < count; i++) {
-                LABELLED.add(i);
-            }
-        });
+        assertNeverAllocates(i -> LABELLED.add(i));
     }
 
     @Test
     void transactionByItsMoment() {
-        assertNeverAllocates(count -> {
-            for (int i = 0; i < count; i++) {
-                TRANSACTION.end(TRANSACTION.start());
-                TRANSACTION.abort(TRANSACTION.start());
-            }
+        assertNeverAllocates(i -> {
+            TRANSACTION.end(TRANSACTION.start());
+            TRANSACTION.abort(TRANSACTION.start());
         });
     }
 
     @Test
     void callsByName() {
-        assertNeverAllocates(count -> {
-            for (int i = 0; i < count; i++) {
-                trace.pmtracebegin("größe");
-                trace.pmtraceend("größe");
-                trace.pmtracepoint("größe");
-                trace.pmtraceobs("größe", i);
-            }
+        assertNeverAllocates(i -> {
+            trace.pmtracebegin("größe");
+            trace.pmtraceend("größe");
+            trace.pmtracepoint("größe");
+            trace.pmtraceobs("größe", i);
         });
     }
 
     @Test
     void transactionByItsScope() {
-        assertNeverAllocatesOnceCompiled(count -> {
-            for (int i = 0; i < count; i++) {
-                try (var running = TRANSACTION.begin()) {
-                    POINT.hit();
-                    if (i % 10 == 0) {
-                        running.abort();
-                    }
+        assertNeverAllocatesOnceCompiled(i -> {
+            try (var running = TRANSACTION.begin()) {
+                POINT.hit();
+                if (i % 10 == 0) {
+                    running.abort();
                 }
             }
         });
@@ -129,18 +109,16 @@ class AllocationTest {
     /** Nobody has asked for these notes. */
     @Test
     void transactionWithNotes() {
-        assertNeverAllocatesOnceCompiled(count -> {
-            for (int i = 0; i < count; i++) {
-                try (var running = TRANSACTION.begin()) {
-                    running.note("größe", "a text");
-                    running.note("rows", i);
-                    running.link("no header");
-                    if (running.isCaptured()) {
-                        throw new AssertionError();
-                    }
-                    if (i % 10 == 0) {
-                        running.fail("a reason");
-                    }
+        assertNeverAllocatesOnceCompiled(i -> {
+            try (var running = TRANSACTION.begin()) {
+                running.note("größe", "a text");
+                running.note("rows", i);
+                running.link("no header");
+                if (running.isCaptured()) {
+                    throw new AssertionError();
+                }
+                if (i % 10 == 0) {
+                    running.fail("a reason");
                 }
             }
         });
@@ -149,15 +127,13 @@ class AllocationTest {
     /** The failure never happens, so the compiler has no profile of it. */
     @Test
     void transactionThatWouldFail() {
-        assertNeverAllocatesOnceCompiled(count -> {
-            for (int i = 0; i < count; i++) {
-                try (var running = TRANSACTION.begin()) {
-                    try {
-                        OBSERVATION.record(i);
-                    } catch (RuntimeException e) {
-                        running.fail(e.getMessage());
-                        throw e;
-                    }
+        assertNeverAllocatesOnceCompiled(i -> {
+            try (var running = TRANSACTION.begin()) {
+                try {
+                    OBSERVATION.record(i);
+                } catch (RuntimeException e) {
+                    running.fail(e.getMessage());
+                    throw e;
                 }
             }
         });
@@ -166,15 +142,13 @@ class AllocationTest {
     /** The abort never happens, so the compiler has no profile of it. */
     @Test
     void transactionThatWouldBeAborted() {
-        assertNeverAllocatesOnceCompiled(count -> {
-            for (int i = 0; i < count; i++) {
-                try (var running = TRANSACTION.begin()) {
-                    try {
-                        OBSERVATION.record(i);
-                    } catch (RuntimeException e) {
-                        running.abort();
-                        throw e;
-                    }
+        assertNeverAllocatesOnceCompiled(i -> {
+            try (var running = TRANSACTION.begin()) {
+                try {
+                    OBSERVATION.record(i);
+                } catch (RuntimeException e) {
+                    running.abort();
+                    throw e;
                 }
             }
         });
