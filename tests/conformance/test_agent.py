@@ -107,11 +107,6 @@ class Messages(Bare):
 
 
 class OurMessages(Bare):
-    def assert_refused(self, part, *options):
-        status, said = self.run_agent(*options)
-        self.assertEqual(status, 1, said)
-        self.assertIn(part, said.splitlines()[0])
-
     def ask_agent(self, *options):
         """Runs an option that asks for information. Gives the exit status and both streams."""
         done = completed(self.agent.path, *options, stdin=subprocess.DEVNULL)
@@ -151,24 +146,9 @@ class OurMessages(Bare):
         self.assertIn("/missing/log", said)
         self.assertIn("cannot listen on the Unix socket", said)
 
-    def test_units_that_pcp_does_not_have_are_named(self):
-        self.assert_refused("99", "-U", "0,1,0,0,99,0")
-        self.assert_refused("9", "-V", "9,0,0,0,0,0")
-
-    def test_too_many_units(self):
-        self.assert_refused("0,0,0,0,0,0,0", "-U", "0,0,0,0,0,0,0")
-
-    def test_ports_that_are_none(self):
-        for port in ("70000", "-1", "no-such-service"):
-            self.assert_refused(port, "-I", port)
-
     def test_rules_of_several_lines_are_one_line(self):
         status, said = self.run_agent("-A", "allow:a\nb:1")
         self.assertEqual((status, len(said.splitlines()[0].split("see pmdatrace"))), (1, 2), said)
-
-    def test_negative_buckets_and_no_period(self):
-        self.assert_refused("-1", "-N", "-1")
-        self.assert_refused("0", "-T", "0")
 
 
 @with_each_agent
