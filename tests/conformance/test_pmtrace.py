@@ -6,7 +6,7 @@ import pty
 import signal
 import subprocess
 
-from private_pmcd import PATIENCE_S, ReservedPort, completed
+from private_pmcd import PATIENCE_S, completed
 from trace_test import (OUR_AGENT, OUR_LIBRARY, OUR_PMTRACE, STOCK_AGENT, STOCK_LIBRARY,
                         STOCK_PMTRACE, TraceTestCase, library_environment)
 
@@ -26,12 +26,9 @@ class Output:
         return output
 
     def fail(self, *arguments):
-        with ReservedPort() as port:
-            nobody = library_environment(self.library, PCP_TRACE_HOST="127.0.0.1",
-                                         PCP_TRACE_PORT=port.number)
-            status, output, complaints = self.pmtrace(nobody, *arguments)
-            self.assertEqual(status, 0)
-            return output, complaints
+        status, output, complaints = self.pmtrace(self.nobody(), *arguments)
+        self.assertEqual(status, 0)
+        return output, complaints
 
     def test_success(self):
         self.assertEqual(self.succeed("foo"), 'pmtrace: point complete (tag="foo")\n')
@@ -310,11 +307,8 @@ class OurProgram(PmtraceTestCase):
         self.assertEqual(pmcd.values("trace.counter.value"), {})
 
     def test_adds_without_an_agent_as_it_does_all_else(self):
-        with ReservedPort() as port:
-            nobody = library_environment(self.library, PCP_TRACE_HOST="127.0.0.1",
-                                         PCP_TRACE_PORT=port.number)
-            self.assertEqual(self.pmtrace(nobody, "-a", "1", "foo"),
-                             (0, "", "pmtrace: increment error: Connection refused\n"))
+        self.assertEqual(self.pmtrace(self.nobody(), "-a", "1", "foo"),
+                         (0, "", "pmtrace: increment error: Connection refused\n"))
 
     def test_gives_a_stock_agent_what_was_added_as_the_value(self):
         pmcd = self.start_pmcd(agent=STOCK_AGENT)
@@ -345,10 +339,7 @@ class OurProgram(PmtraceTestCase):
                          127)
 
     def test_gives_the_status_of_the_command_without_an_agent_too(self):
-        with ReservedPort() as port:
-            nobody = library_environment(self.library, PCP_TRACE_HOST="127.0.0.1",
-                                         PCP_TRACE_PORT=port.number)
-            self.assertEqual(self.pmtrace(nobody, "-e", "exit 3", "foo")[0], 3)
+        self.assertEqual(self.pmtrace(self.nobody(), "-e", "exit 3", "foo")[0], 3)
 
     def test_does_not_wait_for_an_agent_that_is_not_there(self):
         nobody = library_environment(self.library, PCP_TRACE_SOCKET="/nonexistent/socket",
@@ -359,11 +350,8 @@ class OurProgram(PmtraceTestCase):
                 " nothing is delivered\npmtrace: transaction begin error: No such file or directory\n"))
 
     def test_tells_of_an_error_in_its_status_only_when_asked(self):
-        with ReservedPort() as port:
-            nobody = library_environment(self.library, PCP_TRACE_HOST="127.0.0.1",
-                                         PCP_TRACE_PORT=port.number)
-            self.assertEqual(self.pmtrace(nobody, "foo")[0], 0)
-            self.assertEqual(self.pmtrace(nobody, "-x", "foo")[0], 1)
+        self.assertEqual(self.pmtrace(self.nobody(), "foo")[0], 0)
+        self.assertEqual(self.pmtrace(self.nobody(), "-x", "foo")[0], 1)
         self.assertEqual(self.pmtrace(self.environment(self.start_pmcd()), "-x", "foo")[0], 0)
 
     def test_names_the_argument_that_is_wrong(self):

@@ -7,7 +7,7 @@ import time
 
 import legacy_wire
 from fake_agent import FakeAgent
-from private_pmcd import PATIENCE_S, ReservedPort, wait_until
+from private_pmcd import PATIENCE_S, wait_until
 from trace_test import (LONGEST_TAG, OUR_LIBRARY, STOCK_LIBRARY, TraceTestCase, library_environment,
                         with_each_library, with_each_pair)
 
@@ -78,26 +78,20 @@ class Calls(TraceTestCase):
 class WithoutAgent(TraceTestCase):
     """Nothing listens yet."""
 
-    def setUp(self):
-        self.port = ReservedPort()
-        self.addCleanup(self.port.close)
-        self.nobody = library_environment(self.library, PCP_TRACE_HOST="127.0.0.1",
-                                          PCP_TRACE_PORT=self.port.number)
-
     def test_nobody_listens(self):
-        self.assertEqual(self.trace(self.nobody, "point a", "obs 1 a", "counter 1 a", "begin a",
+        self.assertEqual(self.trace(self.nobody(), "point a", "obs 1 a", "counter 1 a", "begin a",
                                     "point a", "begin a"), [REFUSED] * 6)
 
     def test_the_first_call_tells_of_the_connection_in_asynchronous_mode_too(self):
         for _ in range(50):
-            self.assertEqual(self.trace(self.nobody, f"state {ASYNC}", "point a"), [0, REFUSED])
+            self.assertEqual(self.trace(self.nobody(), f"state {ASYNC}", "point a"), [0, REFUSED])
 
     def test_an_unknown_host(self):
         unknown = library_environment(self.library, PCP_TRACE_HOST="no-such-host.invalid")
         self.assertEqual(self.trace(unknown, "point a", "begin a", "obs 1 a"), [NO_ROUTE] * 3)
 
     def test_misuse_is_told_before_the_connection(self):
-        self.assertEqual(self.trace(self.nobody, "null point", "point ", "end a", "abort a",
+        self.assertEqual(self.trace(self.nobody(), "null point", "point ", "end a", "abort a",
                                     f"obs 1 {LONGEST_TAG}t"),
                          [NO_TAG, NO_TAG, NO_SUCH_TAG, NO_SUCH_TAG, TAG_TOO_LONG])
 
@@ -157,13 +151,8 @@ class Acknowledged(TraceTestCase):
             self.assertEqual(pmcd.values("trace.point.count"), {"a": count})
 
     def test_a_call_does_not_wait_for_an_agent_that_is_not_there(self):
-        with ReservedPort() as port:
-            nobody = library_environment(self.library, PCP_TRACE_HOST="127.0.0.1",
-                                         PCP_TRACE_PORT=port.number,
-                                         PCP_TRACE_TIMEOUT=10 * PATIENCE_S,
-                                         PCP_TRACE_REQTIMEOUT=10 * PATIENCE_S)
-            self.assertEqual(self.trace(nobody, f"state {SYNC}", "point a", "obs 1 a"),
-                             [0, REFUSED, REFUSED])
+        nobody = self.nobody(PCP_TRACE_TIMEOUT=10 * PATIENCE_S, PCP_TRACE_REQTIMEOUT=10 * PATIENCE_S)
+        self.assertEqual(self.trace(nobody, f"state {SYNC}", "point a", "obs 1 a"), [0, REFUSED, REFUSED])
 
     def test_a_silent_agent_is_waited_for_until_the_timeout(self):
         pmcd = self.start_pmcd()

@@ -2,7 +2,6 @@
 """Standard error belongs to the program: the library writes there only for flags and malformed variables."""
 
 
-from private_pmcd import ReservedPort
 from trace_test import (OUR_LIBRARY, TraceTestCase, library_environment, with_each_library,
                         with_each_pair)
 
@@ -28,11 +27,7 @@ class Silence(TraceTestCase):
         self.assertEqual(complaints, "")
 
     def test_without_an_agent(self):
-        port = ReservedPort()
-        self.addCleanup(port.close)
-        nobody = library_environment(self.library, PCP_TRACE_HOST="127.0.0.1",
-                                     PCP_TRACE_PORT=port.number)
-        _, complaints = self.trace_loudly(nobody, *EVERYTHING)
+        _, complaints = self.trace_loudly(self.nobody(), *EVERYTHING)
         self.assertEqual(complaints, "")
 
     def test_with_an_unknown_host(self):

@@ -17,9 +17,7 @@ class Dbpmda(unittest.TestCase):
     """One agent for each test: programs first send(); then ask() gives dbpmda's output."""
 
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.directory = temporary.name
+        self.directory = self.enterContext(tempfile.TemporaryDirectory())
         os.makedirs(f"{self.directory}/config/pmda")
         self.port = ReservedPort()
         self.addCleanup(self.port.close)

@@ -30,9 +30,8 @@ def without_agent(debug=None, **variables):
 
 class DebugTestCase(TraceTestCase):
     def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.directory = pathlib.Path(directory.name)
+        directory = self.enterContext(tempfile.TemporaryDirectory())
+        self.directory = pathlib.Path(directory)
 
     def debug(self, environment, *acts, **options):
         """Runs a program to its good end; gives its standard error, or the file's text."""

@@ -169,9 +169,8 @@ class Descriptors(FaultTestCase):
     """No free descriptors on the whole machine."""
 
     def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.switch = os.path.join(directory.name, "there are none")
+        directory = self.enterContext(tempfile.TemporaryDirectory())
+        self.switch = os.path.join(directory, "there are none")
         self.machine = {"LD_PRELOAD": program("no_descriptors.so"), "NO_DESCRIPTORS": self.switch}
 
     @contextlib.contextmanager

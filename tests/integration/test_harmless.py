@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 
-from private_pmcd import PATIENCE_S, ReservedPort, completed
+from private_pmcd import PATIENCE_S, completed
 from trace_test import TraceTestCase, library_environment, program
 
 LONG_S = 100  # a wait that shows even on the busiest machine
@@ -30,9 +30,7 @@ class Signals(TraceTestCase):
         self.assert_undisturbed(self.start_undisturbed(self.environment(self.start_pmcd())))
 
     def test_handlers_and_timer_are_untouched_without_an_agent(self):
-        with ReservedPort() as port:
-            self.assert_undisturbed(self.start_undisturbed(library_environment(
-                self.library, PCP_TRACE_HOST="127.0.0.1", PCP_TRACE_PORT=port.number)))
+        self.assert_undisturbed(self.start_undisturbed(self.nobody()))
 
     def test_handlers_and_timer_are_untouched_when_the_agent_dies(self):
         pmcd = self.start_pmcd()

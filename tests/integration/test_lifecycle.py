@@ -5,7 +5,7 @@ no call is lost or counts twice, and children keep no descriptor."""
 import tempfile
 
 from private_pmcd import PATIENCE_S, ReservedPort, completed
-from trace_test import TraceTestCase, everybodys_folder, library_environment, program, without_leaks
+from trace_test import TraceTestCase, everybodys_folder, program, without_leaks
 
 # The agent's expected counts for each moment.
 MOMENTS = {
@@ -104,11 +104,7 @@ class Lifecycle(TraceTestCase):
                 self.assertEqual(pmcd.value("trace.agent.accepted"), 0)
 
     def test_without_an_agent(self):
-        with ReservedPort() as port:
-            nobody = library_environment(
-                self.library, PCP_TRACE_HOST="127.0.0.1", PCP_TRACE_PORT=port.number,
-                LIFECYCLE_NO_AGENT=1)
-            for moment in (*MOMENTS, "detached-threads", "interrupted", "interrupted-quickly",
-                           "stuck"):
-                with self.subTest(moment=moment):
-                    self.live(moment, nobody)
+        nobody = self.nobody(LIFECYCLE_NO_AGENT=1)
+        for moment in (*MOMENTS, "detached-threads", "interrupted", "interrupted-quickly", "stuck"):
+            with self.subTest(moment=moment):
+                self.live(moment, nobody)

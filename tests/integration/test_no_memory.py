@@ -4,8 +4,8 @@
 import os
 import tempfile
 
-from private_pmcd import ReservedPort, wait_until
-from trace_test import TraceTestCase, library_environment, program
+from private_pmcd import wait_until
+from trace_test import TraceTestCase, program
 
 NO_MEMORY = -12
 NO_MEMORY_TO_CONNECT = -11
@@ -14,9 +14,8 @@ NOBODY_THERE = -111
 
 class NoMemory(TraceTestCase):
     def setUp(self):
-        directory = tempfile.TemporaryDirectory(prefix="trace-")
-        self.addCleanup(directory.cleanup)
-        self.file = directory.name + "/none"  # no memory while it exists
+        directory = self.enterContext(tempfile.TemporaryDirectory(prefix="trace-"))
+        self.file = directory + "/none"  # no memory while it exists
 
     def test_loses_no_call_that_did_not_say_so(self):
         pmcd = self.start_pmcd()
@@ -47,15 +46,12 @@ class NoMemory(TraceTestCase):
         self.assertEqual(traced.end(), "")
 
     def test_says_why_there_is_no_connection(self):
-        with ReservedPort() as port:
-            traced = self.start_traced(library_environment(
-                self.library, PCP_TRACE_HOST="127.0.0.1", PCP_TRACE_PORT=port.number,
-                PCP_TRACE_RECONNECT="0.05", LD_PRELOAD=program("no_memory.so"),
-                NO_MEMORY=self.file))
-            self.assertEqual(traced.call("point a"), NOBODY_THERE)
-            with open(self.file, "w", encoding="utf-8"):
-                pass
-            wait_until(lambda: traced.call("point a") == NO_MEMORY_TO_CONNECT, what="no memory")
-            os.unlink(self.file)
-            wait_until(lambda: traced.call("point a") == NOBODY_THERE, what="memory again")
-            traced.end()
+        traced = self.start_traced(self.nobody(PCP_TRACE_RECONNECT="0.05", LD_PRELOAD=program("no_memory.so"),
+                                               NO_MEMORY=self.file))
+        self.assertEqual(traced.call("point a"), NOBODY_THERE)
+        with open(self.file, "w", encoding="utf-8"):
+            pass
+        wait_until(lambda: traced.call("point a") == NO_MEMORY_TO_CONNECT, what="no memory")
+        os.unlink(self.file)
+        wait_until(lambda: traced.call("point a") == NOBODY_THERE, what="memory again")
+        traced.end()

@@ -26,9 +26,7 @@ CLOSE_THEIR_SESSION = ("daemonized", "main-left-untraced", "main-left-in-child",
 
 class Recording(TraceTestCase):
     def setUp(self):
-        directory = tempfile.TemporaryDirectory(prefix="trace-record-")
-        self.addCleanup(directory.cleanup)
-        self.directory = directory.name
+        self.directory = self.enterContext(tempfile.TemporaryDirectory(prefix="trace-record-"))
         self.folder = os.path.join(self.directory, "run.trace")
 
     def plain_environment(self, library=OUR_LIBRARY, **variables):

@@ -48,10 +48,9 @@ def is_pending(pid, number):
 
 class SignalTestCase(TraceTestCase):
     def setUp(self):
-        directory = tempfile.TemporaryDirectory(prefix="trace-record-")
-        self.addCleanup(directory.cleanup)
-        self.folder = os.path.join(directory.name, "run")
-        self.listener = os.path.join(directory.name, "listener.py")
+        directory = self.enterContext(tempfile.TemporaryDirectory(prefix="trace-record-"))
+        self.folder = os.path.join(directory, "run")
+        self.listener = os.path.join(directory, "listener.py")
         with open(self.listener, "w", encoding="utf-8") as file:
             file.write(LISTENER)
         self.environment_of_listener = library_environment(OUR_LIBRARY)
@@ -134,7 +133,7 @@ class Once(SignalTestCase):
         wait_until(lambda: not is_stopped(self.recorder), what="the recorder to go on")
         self.expect_once(signal.SIGTERM, lambda sent: os.kill(self.recorder, sent))
 
-    def test_who_ends_recorders_by_their_name_ends_the_program(self):
+    def test_a_signal_to_recorders_by_their_name_ends_the_program(self):
         self.start()
         for by in ("", "-f"):
             self.expect_once(signal.SIGTERM, lambda sent, by=by: subprocess.run(

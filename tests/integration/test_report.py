@@ -58,9 +58,7 @@ def strict_json(text):
 
 class ReportTestCase(TraceTestCase):
     def setUp(self):
-        directory = tempfile.TemporaryDirectory(prefix="trace-")
-        self.addCleanup(directory.cleanup)
-        self.directory = directory.name
+        self.directory = self.enterContext(tempfile.TemporaryDirectory(prefix="trace-"))
 
     def path(self, name):
         return os.path.join(self.directory, name)

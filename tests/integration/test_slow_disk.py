@@ -18,9 +18,7 @@ SHORT_SLEEPS = program("short_sleeps.so")
 
 class SlowDiskTestCase(TraceTestCase):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.directory = temporary.name
+        self.directory = self.enterContext(tempfile.TemporaryDirectory())
 
     def path(self, name):
         return os.path.join(self.directory, name)

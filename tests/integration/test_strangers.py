@@ -67,7 +67,7 @@ class Squatter(StrangerTestCase):
         traced.call("point squatter")
         return int(squatter.stdout.readline())
 
-    def test_who_is_this_user_is_trusted(self):
+    def test_of_this_user_is_trusted(self):
         self.assertEqual(self.bytes_for(os.getuid(), PCP_RUN_DIR="run"), 1)
 
     @only_root

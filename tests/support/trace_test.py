@@ -179,6 +179,12 @@ class TraceTestCase(unittest.TestCase):
         """Gives the environment of a program with this test's library and that pmcd's agent."""
         return pmcd.environment(self.library, **variables)
 
+    def nobody(self, **variables):
+        """Gives the environment of a program whose agent is not there."""
+        port = private_pmcd.ReservedPort()
+        self.addCleanup(port.close)
+        return library_environment(self.library, PCP_TRACE_HOST="127.0.0.1", PCP_TRACE_PORT=port.number, **variables)
+
     def start_process(self, *command, **options):
         """Starts a command, and kills it at the end of the test. Gives its process, with texts in its pipes: one for its
         output, and those of `options`."""

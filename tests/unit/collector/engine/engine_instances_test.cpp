@@ -66,7 +66,7 @@ TEST(EngineInstances, GetNumbersAboveTheReservedOnes) {
   EXPECT_EQ(world.shown(TraceType::Counter), (Names{"1 new"}));
 }
 
-TEST(EngineInstances, WhoseFirstWordIsTakenShowTheirNumberAfterIt) {
+TEST(EngineInstances, WithATakenFirstWordShowTheirNumberAfterIt) {
   World world;
   for (const char* tag : {"read a", "read b", "read", "write", "read#2 x", "read#2"}) {
     world.value(TraceType::Point, tag);

@@ -62,7 +62,7 @@ TEST_F(WindowBucketsTest, AGapHoldsNothing) {
   for (const int interval : {2, 3, 4}) EXPECT_EQ(buckets.completed(interval, kMost).count, 0u);
 }
 
-TEST_F(WindowBucketsTest, WhatIsLateGoesBeforeBetweenAndAfterTheOthers) {
+TEST_F(WindowBucketsTest, ALateValueGoesBeforeBetweenAndAfterTheOthers) {
   complete(5, {50}, 0);
   complete(8, {80}, 0);
   add_late(2, 20);
@@ -77,7 +77,7 @@ TEST_F(WindowBucketsTest, WhatIsLateGoesBeforeBetweenAndAfterTheOthers) {
   EXPECT_EQ(buckets.total_of_completed().count, 6u);
 }
 
-TEST_F(WindowBucketsTest, WhatIsLateMayBeTheFirst) {
+TEST_F(WindowBucketsTest, ALateValueMayBeTheFirst) {
   add_late(4, 40);
   EXPECT_FALSE(buckets.empty());
   EXPECT_EQ(sum_of(4), 40);

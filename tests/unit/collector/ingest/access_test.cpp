@@ -198,7 +198,7 @@ TEST(AccessList, ANameThatIsNotKnownYetLetsNobodyIn) {
   EXPECT_EQ(list.acquire("192.0.2.7").access, kYes);
 }
 
-TEST(AccessList, WhoIsToBeKeptOutMayBeAnybodyUntilHisNameIsKnown) {
+TEST(AccessList, AHostToKeepOutMayBeAnyHostUntilItsNameIsKnown) {
   for (const char* rule : {"disallow:late", "allow:late:1"}) {
     AccessList list = waiting_list_of({"allow:*", "allow:192.0.2.8", rule});
     ASSERT_EQ(list.waiting().size(), 1);

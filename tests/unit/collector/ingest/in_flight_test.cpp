@@ -212,7 +212,7 @@ TEST_F(InFlightOf, AProcessThatIsStillThereMayComeBack) {
   EXPECT_EQ(vanished("one"), 0u);
 }
 
-TEST_F(InFlightOf, WhatHasNotComeBackVanishesWithACollectorThatSaysSo) {
+TEST_F(InFlightOf, AProcessThatHasNotComeBackVanishesWithACollectorThatSaysSo) {
   start_with([](auto& options) { options.vanish_at_end = true; });
   Program program = this->program(1);
   ASSERT_TRUE(program.say({{1, 3, 0, 0}}, true));
@@ -259,7 +259,7 @@ TEST_F(InFlightOf, AProcessIsShownAgainAfterAReset) {
   EXPECT_EQ(open("one"), 10u);
 }
 
-TEST_F(InFlightOf, WhatIsGoneIsNotShownAgainAfterAReset) {
+TEST_F(InFlightOf, AProcessThatIsGoneIsNotShownAgainAfterAReset) {
   start_with(make_impatient);
   Program gone = program(1);
   ASSERT_TRUE(gone.say({{1, 3, 0, 0}}, true));

@@ -150,7 +150,7 @@ void add(SpanStore& store, std::uint64_t count) {
 }
 
 // A fetch packs spans between read and advance.
-TEST(SpanStoreTest, WhatGoesWhileItIsReadIsNotOverwrittenIfItIsTaken) {
+TEST(SpanStoreTest, ASpanThatGoesWhileItIsReadIsNotOverwrittenIfItIsTaken) {
   SpanStore store(20'000);
   const auto cursor = store.begin(0);
   add(store, 20);
@@ -162,7 +162,7 @@ TEST(SpanStoreTest, WhatGoesWhileItIsReadIsNotOverwrittenIfItIsTaken) {
   EXPECT_EQ(store.overwritten(), rest.missed);
 }
 
-TEST(SpanStoreTest, WhatGoesWhileItIsReadIsOverwrittenIfAnotherHasNotHadIt) {
+TEST(SpanStoreTest, ASpanThatGoesWhileItIsReadIsOverwrittenIfAnotherHasNotHadIt) {
   SpanStore store(20'000);
   const auto first = store.begin(0);
   const auto second = store.begin(0);
@@ -177,7 +177,7 @@ TEST(SpanStoreTest, WhatGoesWhileItIsReadIsOverwrittenIfAnotherHasNotHadIt) {
   EXPECT_EQ(store.overwritten(), rest.missed);
 }
 
-TEST(SpanStoreTest, WhatGoesWhileItIsReadIsOverwrittenIfItIsNeverTaken) {
+TEST(SpanStoreTest, ASpanThatGoesWhileItIsReadIsOverwrittenIfItIsNeverTaken) {
   for (const bool ends : {false, true}) {
     SpanStore store(20'000);
     const auto cursor = store.begin(0);
