@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Completion of pcp-trace for bash.
+# Completion of pcp-trace for bash: the options that --help lists.
 _pcp_trace() {
-    local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} words=
-    case ${COMP_WORDS[1]} in
+    local word=${COMP_WORDS[COMP_CWORD]} command= kind=file i=2 name what
+    local -A argument=()  # of each option
+    ((COMP_CWORD == 1)) || command=${COMP_WORDS[1]}
+    while read -r name what; do
+        argument[$name]=$what
+    done < <("${COMP_WORDS[0]}" ${command:+"$command"} --help 2>/dev/null |
+        sed -nE 's/^ +(-.), (--[a-z-]+)( [A-Z]+)?(  .*|$)/\1\3\n\2\3/p; s/^ +(--[a-z-]+)( [A-Z]+)?(  .*|$)/\1\2/p')
+    case $command in
+        '') mapfile -t COMPREPLY < <(compgen -W 'record report spans export --help --version' -- "$word") && return ;;
         record)
-            local i
-            # The words after the command belong to the command.
-            for ((i = 2; i < COMP_CWORD; ++i)); do
+            kind=command
+            # The words behind the command belong to the command.
+            for (( ; i < COMP_CWORD; ++i)); do
                 case ${COMP_WORDS[i]} in
                     --) ((++i)) && break ;;
-                    -h | -s | -t | -o | --host | --size | --interval | --output | --html | --spans | --archive-version) ((++i)) ;;
-                    -*) ;;
+                    -*) [[ -z ${argument[${COMP_WORDS[i]}]-} ]] || ((++i)) ;;
                     *) break ;;
                 esac
             done
@@ -19,28 +25,22 @@ _pcp_trace() {
                 declare -F _command_offset >/dev/null && _command_offset "$i"
                 return
             fi
-            words='--host --size --interval --output --html --spans --wait --json --quiet --archive-version --help'
-            [[ $word == -* || $previous == -* ]] || { mapfile -t COMPREPLY < <(compgen -c -- "$word"); return; }
             ;;
-        report) words='--html --json --compare --fail-if --start --finish --origin --align --archive --hostzone --timezone --help' ;;
-        spans | export)
-            words='--host --samples --finish --json --open --help'
-            [[ ${COMP_WORDS[1]} == spans ]] || words='--chrome --archive --host --samples --finish --help'
-            [[ $word == -* ]] || words='tag= slower= share= limit= service= process= pid= kind='
-            case $previous in
-                --chrome | -a | --archive) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
-                -h | -s | -T | --host | --samples | --finish) words= ;;
-            esac
-            mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
-            [[ ${COMPREPLY[0]-} != *= ]] || compopt -o nospace 2>/dev/null
-            return
-            ;;
-        *) words='record report spans export --help --version' ;;
+        spans | export) kind=filter ;;
     esac
-    if [[ $word == -* || $COMP_CWORD -eq 1 ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
-    else
-        mapfile -t COMPREPLY < <(compgen -f -- "$word")
-    fi
+    case ${argument[${COMP_WORDS[COMP_CWORD - 1]}]-} in
+        '') [[ $word != -* ]] || kind=option ;;
+        FILE | DIR | NAME | BASE) kind=file ;;
+        *) kind=none ;;
+    esac
+    case $kind in
+        option) mapfile -t COMPREPLY < <(compgen -W "${!argument[*]}" -- "$word") ;;
+        filter)
+            mapfile -t COMPREPLY < <(compgen -W 'tag= slower= share= limit= service= process= pid= kind=' -- "$word")
+            compopt -o nospace 2>/dev/null
+            ;;
+        none) COMPREPLY=() ;;
+        *) mapfile -t COMPREPLY < <(compgen -A "$kind" -- "$word") ;;
+    esac
 }
 complete -o filenames -F _pcp_trace pcp-trace

@@ -253,7 +253,7 @@ int record(int argc, char* const* argv) {
   const Result<RecordOptions> options = parse_record_options(argc, argv);
   if (!options) return fail(options.error().message + help_for(options.error()));
   if (options->wants_help) {
-    std::cout << kRecordUsage;
+    std::cout << record_usage();
     return 0;
   }
   keep_freed_memory();

@@ -31,6 +31,6 @@ struct RecordOptions {
 // An error names the argument and the valid values.
 Result<RecordOptions> parse_record_options(int argc, char* const* argv);
 
-extern const char* const kRecordUsage;
+std::string record_usage();
 
 }  // namespace pcp::trace::command

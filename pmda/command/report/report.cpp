@@ -137,7 +137,7 @@ int report(int argc, char* const* argv) {
   const Result<ReportOptions> options = parse_report_options(argc, argv);
   if (!options) return give_up(options.error().message + " (pcp-trace report --help)");
   if (options->wants_help) {
-    std::cout << kReportUsage;
+    std::cout << report_usage();
     return kPassed;
   }
   return guarded("report", kCannotTell, [&] { return run(*options); });

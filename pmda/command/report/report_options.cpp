@@ -3,85 +3,19 @@
 
 #include <cctype>
 #include <cstdlib>
-#include <iterator>
 #include <string_view>
-#include <utility>
+#include <tuple>
 
-#include "command/time_argument.hpp"
+#include "command/options.hpp"
+#include "metrics/parse_argument.hpp"
 #include "metrics/pmapi.hpp"
 
 namespace pcp::trace::command {
 
 namespace {
 
-constexpr std::string_view kNoHosts =
-    "-h: a report is made of archives. For a host: pcp-trace record -h HOST";
-
-enum ReportOption { kBaseOption, kConditionOption, kHelpOption, kPageOption, kJsonOption };
-
-// PCP's options also come by environment variables, from `pcp -a ... trace report`.
-pmLongOptions long_options[] = {
-    {"compare", 1, 0, "BASE", nullptr},
-    {"fail-if", 1, 0, "CONDITION", nullptr},
-    {"help", 0, 0, nullptr, nullptr},
-    {"html", 1, 0, "FILE", nullptr},
-    {"json", 0, 0, nullptr, nullptr},
-    PMOPT_ALIGN,
-    PMOPT_ARCHIVE,
-    PMOPT_FINISH,
-    PMOPT_HOST,
-    PMOPT_HOSTZONE,
-    PMOPT_ORIGIN,
-    PMOPT_START,
-    PMOPT_TIMEZONE,
-    PMAPI_OPTIONS_END,
-};
-
-// We report these errors ourselves, instead of PCP's library.
-int is_ours(int letter, pmOptions*) {
-  return letter == '?' || letter == ':' || letter == 'h' ? 1 : 0;
-}
-
-class PcpOptions {
- public:
-  PcpOptions() {
-    state.override = is_ours;
-    state.flags = PM_OPTFLAG_MULTI | PM_OPTFLAG_MIXED | PM_OPTFLAG_QUIET;
-    state.short_options = "A:a:h:O:S:T:Z:z";
-    state.long_options = long_options;
-    state.context = PM_CONTEXT_ARCHIVE;  // also allows archives without -a
-  }
-  PcpOptions(const PcpOptions&) = delete;
-  PcpOptions& operator=(const PcpOptions&) = delete;
-  ~PcpOptions() { pmFreeOptions(&state); }
-
-  pmOptions state{};
-};
-
-Result<void> take_long_option(int which, const char* argument, ReportOptions& options) {
-  switch (which) {
-    case kBaseOption:
-      options.base = argument;
-      if (options.base.empty()) return Error{"--compare: needs an archive, or its folder"};
-      return {};
-    case kConditionOption: {
-      Result<Condition> condition = Condition::parse(argument);
-      if (!condition) return Error{"--fail-if: " + condition.error().message};
-      options.conditions.push_back(*std::move(condition));
-      return {};
-    }
-    case kHelpOption:
-      options.wants_help = true;
-      return {};
-    case kPageOption:
-      options.page = argument;
-      if (options.page.empty()) return Error{"--html: needs a file"};
-      return {};
-    default:
-      options.is_json = true;
-      return {};
-  }
-}
+constexpr const char* kNoHosts =
+    "a report is made of archives. For a host: pcp-trace record -h HOST";
 
 // A date, which is parsed once the archives are known, or an interval. PCP's library also takes ""
 // and "nan", and ignores what it does not know after a number.
@@ -94,23 +28,48 @@ bool looks_like_time(std::string_view words) {
   return is_zero || agent::parse_period(interval);
 }
 
-Result<void> take_time(const char* name, const char* text, std::optional<std::string>& target) {
-  if (text == nullptr) return {};
-  target = in_pcps_words(text);
-  if (looks_like_time(*target)) return {};
-  return Error{std::string(name) + ": \"" + text +
-               "\" is not a time, as in 30s, -30s (before the end) or @10:00"};
+Result<std::string> parse_moment(const std::string& text) {
+  std::string words = in_pcps_words(text);
+  if (looks_like_time(words)) return words;
+  return Error{"\"" + text + "\" is not a time, as in 30s, -30s (before the end) or @10:00"};
 }
 
-Result<void> take_pcp_options(const pmOptions& state, ReportOptions& options) {
-  for (int i = 0; i < state.narchives; ++i) options.archives.emplace_back(state.archives[i]);
-  for (const Result<void>& taken : {take_time("-S", state.start_optarg, options.start),
-                                    take_time("-T", state.finish_optarg, options.finish),
-                                    take_time("-A", state.align_optarg, options.align),
-                                    take_time("-O", state.origin_optarg, options.origin)})
-    if (!taken) return taken;
-  if (state.timezone != nullptr) options.time_zone = state.timezone;
-  options.has_archives_zone = state.tzflag != 0;
+std::vector<Option> table_for(ReportOptions& options) {
+  return {
+      {"html", 0, "FILE", "a page to look at with a browser, in one file",
+       parses(parse_file, options.page)},
+      {"json", 0, nullptr, "all tags, and all that is known of them, as JSON",
+       sets(options.is_json)},
+      {"compare", 0, "BASE", "beside an older run; BASE is an archive or a folder",
+       parses(parse_archive, options.base)},
+      {"fail-if", 0, "CONDITION", "end with status 1 if it is true; may be repeated",
+       adds(Condition::parse, options.conditions)},
+      {"start", 'S', "TIME", "from then on", parses(parse_moment, options.start)},
+      {"finish", 'T', "TIME", "up to then", parses(parse_moment, options.finish)},
+      {"origin", 'O', "TIME", "as in PCPIntro(1), like -S", parses(parse_moment, options.origin)},
+      {"align", 'A', "TIME", "as in PCPIntro(1)", parses(parse_moment, options.align)},
+      {"archive", 'a', "NAME", "like a name without -a", adds(parse_text, options.archives)},
+      {"hostzone", 'z', nullptr, "times of the recorded host", sets(options.has_archives_zone)},
+      {"timezone", 'Z', "TZ", "times of this time zone", parses(parse_text, options.time_zone)},
+      {"host", 'h', nullptr, nullptr, refuses(kNoHosts)},
+      help_option(options.wants_help),
+  };
+}
+
+// Stores what `pcp OPTIONS trace report` has put into the environment.
+Result<void> store_environment(const pmOptions& pcp, ReportOptions& options) {
+  options.archives.assign(pcp.archives, pcp.archives + pcp.narchives);
+  if (pcp.timezone != nullptr) options.time_zone = pcp.timezone;
+  options.has_archives_zone = pcp.tzflag != 0;
+  for (const auto& [name, text, target] :
+       {std::tuple("-S: ", pcp.start_optarg, &options.start),
+        std::tuple("-T: ", pcp.finish_optarg, &options.finish),
+        std::tuple("-A: ", pcp.align_optarg, &options.align),
+        std::tuple("-O: ", pcp.origin_optarg, &options.origin)}) {
+    if (text == nullptr) continue;
+    if (const Result<void> stored = parses(parse_moment, *target)(text); !stored)
+      return Error{name + stored.error().message};
+  }
   return {};
 }
 
@@ -118,45 +77,35 @@ Result<void> take_pcp_options(const pmOptions& state, ReportOptions& options) {
 
 Result<ReportOptions> parse_report_options(int argc, char* const* argv) {
   ReportOptions options;
-  PcpOptions pcp;
-  pmOptions& state = pcp.state;
-  for (int letter; (letter = pmGetOptions(argc, argv, &state)) != EOF;) {
-    if (letter == 'h') return Error{std::string(kNoHosts)};
-    if (letter != 0)
-      return Error{"\"" + std::string(argv[state.optind - 1]) +
-                   "\": no such option, or its argument is missing"};
-    const Result<void> taken = take_long_option(state.index, state.optarg, options);
-    if (!taken) return taken.error();
-    if (options.wants_help) return options;
-  }
-  if (state.errors > 0) return Error{"these options do not go together"};
-  if (state.nhosts > 0) return Error{std::string(kNoHosts)};
-  const Result<void> taken = take_pcp_options(state, options);
-  if (!taken) return taken.error();
-  for (int i = state.optind; i < argc; ++i) options.archives.emplace_back(argv[i]);
+  pmOptions pcp{};
+  pcp.flags = PM_OPTFLAG_MULTI | PM_OPTFLAG_MIXED | PM_OPTFLAG_ENV_ONLY;
+  pcp.context = PM_CONTEXT_ARCHIVE;  // also allows times without an archive
+  pmGetOptions(argc, argv, &pcp);
+  const Result<void> stored = store_environment(pcp, options);
+  pmFreeOptions(&pcp);
+  const auto others = read_options(argc, argv, table_for(options), OtherWords::Anywhere,
+                                   "no such option, or its argument is missing");
+  if (!others) return others.error();
+  if (options.wants_help) return options;
+  if (!stored) return stored.error();
+  if (pcp.errors > 0 || (options.has_archives_zone && !options.time_zone.empty()))
+    return Error{"these options do not go together"};
+  if (pcp.nhosts > 0) return Error{std::string("-h: ") + kNoHosts};
+  options.archives.insert(options.archives.end(), others->begin(), others->end());
   return options;
 }
 
-const char* const kReportUsage =
-    R"(Usage: pcp-trace report [OPTION...] [ARCHIVE|FOLDER...]
+std::string report_usage() {
+  ReportOptions none;
+  return usage(R"(Usage: pcp-trace report [OPTION...] [ARCHIVE|FOLDER...]
 
 Shows what was recorded: of each tag how often, how long and how it failed.
 Several archives are put together. Without a name: the newest recording
 here. Archives may be those of `pcp-trace record` or of any pmlogger that has
 logged "trace", of our agent or PCP's own.
 
-  --html FILE         a page to look at with a browser, in one file
-  --json              all tags, and all that is known of them, as JSON
-  --compare BASE      beside an older run; BASE is an archive or a folder
-  --fail-if CONDITION end with status 1 if it is true; may be repeated
-  --help
-
-  -S, --start TIME    from then on; -T, --finish TIME: up to then
-  -O, --origin TIME   as in PCPIntro(1), like -S; -A, --align TIME
-  -a, --archive NAME  like a name without -a
-  -z, --hostzone      times of the recorded host
-  -Z, --timezone TZ   times of this time zone
-
+)",
+               table_for(none), R"(
 A CONDITION is 'TAG WHAT OP NUMBER[UNIT]':
   TAG   a pattern as of a shell (* ? [...]), or a tag as it is in double quotes
   WHAT  count, rate, failed, failed%, vanished (open when their program ended),
@@ -177,6 +126,7 @@ Examples:
   pcp-trace report --fail-if '* p99 > 50ms' --fail-if 'checkout failed% > 0.1'
   pcp-trace report -S @10:00 -T @10:05 /var/log/pcp/pmlogger/web/20261122
   pcp-trace report --json | jq '.tags[] | {name, p99}'
-)";
+)");
+}
 
 }  // namespace pcp::trace::command

@@ -33,6 +33,6 @@ struct ReportOptions {
 // An error names the argument and the valid values.
 Result<ReportOptions> parse_report_options(int argc, char* const* argv);
 
-extern const char* const kReportUsage;
+std::string report_usage();
 
 }  // namespace pcp::trace::command

@@ -126,7 +126,7 @@ int export_spans(int argc, char* const* argv) {
   if (!options)
     return fail(options.error().message + " (pcp-trace export --help)", kExportImpossible);
   if (options->wants_help) {
-    std::cout << kExportUsage;
+    std::cout << export_usage();
     return kExported;
   }
   return write_chrome(*options);

@@ -57,7 +57,7 @@ int spans(int argc, char* const* argv) {
     return kSpansWrongUsage;
   }
   if (options->wants_help) {
-    std::cout << kSpansUsage;
+    std::cout << spans_usage();
     return kSpansDone;
   }
   return options->shows_open ? show_open(*options) : show_traces(*options);

@@ -1,46 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/spans/spans_options.hpp"
 
-#include <getopt.h>
-
-#include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <utility>
 
-#include "command/record/option_reading.hpp"
-#include "command/time_argument.hpp"
+#include "command/options.hpp"
 
 namespace pcp::trace::command {
 
 namespace {
-
-enum LongOption { kChrome = 256, kHelp, kJson, kOpen };
-
-constexpr option kHostOption{"host", required_argument, nullptr, 'h'};
-constexpr option kArchiveOption{"archive", required_argument, nullptr, 'a'};
-constexpr option kTracesOption{"samples", required_argument, nullptr, 's'};
-constexpr option kFinishOption{"finish", required_argument, nullptr, 'T'};
-constexpr option kHelpOption{"help", no_argument, nullptr, kHelp};
-constexpr option kNoMore{nullptr, 0, nullptr, 0};
-
-constexpr const char* kSpansLetters = ":h:s:T:";
-constexpr const char* kExportLetters = ":a:h:s:T:";
-
-constexpr std::array kSpansOptions{kHostOption,
-                                   kTracesOption,
-                                   kFinishOption,
-                                   kHelpOption,
-                                   option{"json", no_argument, nullptr, kJson},
-                                   option{"open", no_argument, nullptr, kOpen},
-                                   kNoMore};
-
-constexpr std::array kExportOptions{
-    kArchiveOption, kHostOption, kTracesOption,
-    kFinishOption,  kHelpOption, option{"chrome", required_argument, nullptr, kChrome},
-    kNoMore};
 
 Result<std::uint64_t> parse_count(const std::string& text) {
   std::uint64_t count = 0;
@@ -51,67 +21,40 @@ Result<std::uint64_t> parse_count(const std::string& text) {
   return count;
 }
 
-Result<void> take_common(int which, const char* argument, WatchOptions& options) {
-  if (which == 's') return take(parse_count(argument), options.traces);
-  if (which == 'T') return take(parse_time(argument), options.duration);
-  return take(parse_host(argument), options.hosts.emplace_back());
+std::vector<Option> common_table(WatchOptions& options) {
+  return {
+      {"host", 'h', "HOST",
+       "from HOST's pmcd; may be repeated: traces that pass\n"
+       "through several hosts are put together",
+       adds(parse_host, options.hosts)},
+      {"samples", 's', "N", "so many traces, and the end", parses(parse_count, options.traces)},
+      {"finish", 'T', "TIME", "so long, as in 10s, and the end; otherwise until ^C",
+       parses(parse_time, options.duration)},
+      help_option(options.wants_help),
+  };
 }
 
-Result<void> take_option(int which, const char* argument, SpansOptions& options) {
-  if (which == kHelp) options.wants_help = true;
-  if (which == kJson) options.is_json = true;
-  if (which == kOpen) options.shows_open = true;
-  return which < kChrome ? take_common(which, argument, options) : Result<void>();
+std::vector<Option> table_for(SpansOptions& options) {
+  std::vector<Option> table = common_table(options);
+  table.insert(table.end() - 1,
+               {{"json", 0, nullptr, "a line of JSON for each trace", sets(options.is_json)},
+                {"open", 0, nullptr, "no spans, but what is open now: begun, and not yet ended",
+                 sets(options.shows_open)},
+                {"archive", 'a', nullptr, nullptr,
+                 refuses("is not an option; for recordings: pcp-trace report")}});
+  return table;
 }
 
-Result<void> take_option(int which, const char* argument, ExportOptions& options) {
-  if (which == kHelp) options.wants_help = true;
-  if (which == 'a') {
-    if (*argument == '\0') return Error{"needs an archive, or its folder"};
-    options.archives.emplace_back(argument);
-    return {};
-  }
-  if (which == kChrome) {
-    options.chrome = argument;
-    if (options.chrome.empty()) return Error{"needs a file"};
-  }
-  return which < kChrome ? take_common(which, argument, options) : Result<void>();
-}
-
-Error unknown(const std::string& name, const SpansOptions&) {
-  if (name == "-a" || name == "--archive")
-    return {name + ": is not an option; for recordings: pcp-trace report"};
-  return {name + ": is not an option"};
-}
-Error unknown(const std::string& name, const ExportOptions&) {
-  return {name + ": is not an option"};
-}
-
-// The name of a known option.
-std::string known_name(int which, const option* known) {
-  if (which < kChrome) return option_name("", which);
-  while (known->val != which) ++known;
-  return std::string("--") + known->name;
-}
-
-// Returns the words that are no options.
-template <typename Options>
-Result<std::vector<std::string>> take_options(int argc, char* const* argv, const char* letters,
-                                              const option* known, Options& options) {
-  opterr = 0;
-  optind = 0;  // restarts getopt
-  for (;;) {
-    const int at = std::max(optind, 1);
-    const int which = ::getopt_long(argc, argv, letters, known, nullptr);
-    if (which == -1) break;
-    // getopt moves skipped words to the end, so the option was here.
-    const std::string word = argv[std::min(std::max(at, optind - 1), argc - 1)];
-    if (which == ':') return Error{option_name(word, optopt) + ": needs an argument"};
-    if (which == '?' && optopt != '?') return unknown(option_name(word, optopt), options);
-    const Result<void> taken = take_option(which == '?' ? kHelp : which, optarg, options);
-    if (!taken) return Error{known_name(which, known) + ": " + taken.error().message};
-  }
-  return std::vector<std::string>(argv + optind, argv + argc);
+std::vector<Option> table_for(ExportOptions& options) {
+  std::vector<Option> table = common_table(options);
+  table.insert(table.begin(),
+               {{"chrome", 0, "FILE", "in Chrome's trace format, which is JSON; -: standard output",
+                 parses(parse_file, options.chrome)},
+                {"archive", 'a', "NAME",
+                 "those that were recorded (pcp-trace record --spans), in an\n"
+                 "archive or its folder; one or several",
+                 adds(parse_archive, options.archives)}});
+  return table;
 }
 
 std::string filter_of(const std::vector<std::string>& words) {
@@ -156,9 +99,9 @@ Result<void> check(const SpansOptions& options, const std::vector<std::string>& 
 }
 
 template <typename Options>
-Result<Options> parse(int argc, char* const* argv, const char* letters, const option* known) {
+Result<Options> parse(int argc, char* const* argv) {
   Options options;
-  auto words = take_options(argc, argv, letters, known, options);
+  auto words = read_options(argc, argv, table_for(options), OtherWords::Anywhere);
   if (!words) return words.error();
   if (options.wants_help) return options;
   if (const Result<void> checked = check(options, *words); !checked) return checked.error();
@@ -172,22 +115,17 @@ Result<Options> parse(int argc, char* const* argv, const char* letters, const op
 
 }  // namespace
 
-const char* const kSpansUsage =
-    R"(Usage: pcp-trace spans [OPTION...] [FILTER WORD...]
+std::string spans_usage() {
+  SpansOptions none;
+  return usage(R"(Usage: pcp-trace spans [OPTION...] [FILTER WORD...]
        pcp-trace spans --open [-h HOST]... [--json] [tag=PATTERN]
 
 Shows single transactions as they happen: each trace as a tree, with how long
 each part of it took, in which process. Programs capture what the filter asks
 for as long as this runs, and nothing before and after.
 
-  -h, --host HOST    from HOST's pmcd; may be repeated: traces that pass through
-                     several hosts are put together
-  -s, --samples N    so many traces, and the end
-  -T, --finish TIME  so long, as in 10s, and the end; otherwise until ^C
-      --json         a line of JSON for each trace
-      --open         no spans, but what is open now: begun, and not yet ended
-      --help
-
+)",
+               table_for(none), R"(
 Words of the filter; all must match (without any: tag=*):
   tag=PATTERN[,PATTERN...]  of a transaction's tag, as of a shell (* ? [...])
   slower=TIME               that took so long (10ms), with all that is inside
@@ -216,23 +154,19 @@ Examples:
   pcp-trace spans -h shop1 -h shop2 'tag=checkout*' share=1%
   pcp-trace spans --json -T 10s | jq -r 'select(.duration_ns > 1e7).trace'
   pcp-trace spans --open
-)";
+)");
+}
 
-const char* const kExportUsage =
-    R"(Usage: pcp-trace export --chrome FILE [OPTION...] [FILTER WORD...]
+std::string export_usage() {
+  ExportOptions none;
+  return usage(R"(Usage: pcp-trace export --chrome FILE [OPTION...] [FILTER WORD...]
        pcp-trace export --chrome FILE -a ARCHIVE... [-s N]
 
 Writes single transactions, as `pcp-trace spans` shows them, into a file for
 ui.perfetto.dev, speedscope.app or chrome://tracing.
 
-  --chrome FILE      in Chrome's trace format, which is JSON; -: standard output
-  -a, --archive NAME those that were recorded (pcp-trace record --spans), in an
-                     archive or its folder; one or several
-  -h, --host HOST    from HOST's pmcd; may be repeated
-  -s, --samples N    so many traces, and the end
-  -T, --finish TIME  so long, as in 10s, and the end; otherwise until ^C
-  --help
-
+)",
+               table_for(none), R"(
 Words of the filter: see pcp-trace spans --help.
 
 Status: 0 done; 1 nothing was captured, none of the hosts or archives has spans
@@ -241,15 +175,15 @@ for us, or the file could not be written: it then stays as it was; 2 wrong usage
 Examples:
   pcp-trace export --chrome orders.json -T 10s 'tag=order*'
   pcp-trace export --chrome orders.json -a shop-20261123-101500.trace
-)";
+)");
+}
 
 Result<SpansOptions> parse_spans_options(int argc, char* const* argv) {
-  return parse<SpansOptions>(argc, argv, kSpansLetters, kSpansOptions.data());
+  return parse<SpansOptions>(argc, argv);
 }
 
 Result<ExportOptions> parse_export_options(int argc, char* const* argv) {
-  Result<ExportOptions> options =
-      parse<ExportOptions>(argc, argv, kExportLetters, kExportOptions.data());
+  Result<ExportOptions> options = parse<ExportOptions>(argc, argv);
   if (options && options->chrome.empty() && !options->wants_help)
     return Error{"into which file? --chrome FILE"};
   return options;

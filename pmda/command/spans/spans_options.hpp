@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "base/result.hpp"
 #include "collector/engine/types.hpp"
 #include "wire/capture_filter.hpp"
+#include "wire/result.hpp"
 
 namespace pcp::trace::command {
 
@@ -20,25 +20,24 @@ struct WatchOptions {
   std::string typed_filter;             // as typed
   std::optional<std::uint64_t> traces;  // -s
   std::optional<Duration> duration;     // -T
+  bool wants_help = false;
 };
 
 struct SpansOptions : WatchOptions {
   bool is_json = false;     // --json
   bool shows_open = false;  // --open
-  bool wants_help = false;
 };
 
 struct ExportOptions : WatchOptions {
   std::string chrome;                 // --chrome: the file
   std::vector<std::string> archives;  // -a, and words; instead of hosts
-  bool wants_help = false;
 };
 
 // An error names the argument and the valid values.
 Result<SpansOptions> parse_spans_options(int argc, char* const* argv);
 Result<ExportOptions> parse_export_options(int argc, char* const* argv);
 
-extern const char* const kSpansUsage;
-extern const char* const kExportUsage;
+std::string spans_usage();
+std::string export_usage();
 
 }  // namespace pcp::trace::command
