@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
+#include <ctime>
 #include <limits>
 
 #include "base/escape.hpp"
@@ -29,6 +31,20 @@ void JsonWriter::number(double value) {
   std::array<char, 32> digits{};
   const auto [end, error] = std::to_chars(digits.begin(), digits.end(), value);
   literal({digits.data(), end});
+}
+
+std::string rfc3339(std::chrono::sys_time<std::chrono::nanoseconds> moment) {
+  const auto since_1970 = moment.time_since_epoch();
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(since_1970);
+  const auto time = static_cast<std::time_t>(seconds.count());
+  std::tm parts{};
+  ::gmtime_r(&time, &parts);
+  std::array<char, 32> date{};
+  std::strftime(date.data(), date.size(), "%Y-%m-%dT%H:%M:%S", &parts);
+  std::array<char, 16> fraction{};
+  std::snprintf(fraction.data(), fraction.size(), ".%09lldZ",
+                static_cast<long long>((since_1970 - seconds).count()));
+  return std::string(date.data()) + fraction.data();
 }
 
 }  // namespace pcp::trace::command

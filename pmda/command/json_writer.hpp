@@ -2,6 +2,7 @@
 // Writes a JSON document piece by piece. Unknown values are null.
 #pragma once
 
+#include <chrono>
 #include <concepts>
 #include <optional>
 #include <string>
@@ -83,5 +84,8 @@ class JsonWriter {
   std::string text_;
   bool is_first_ = true;  // no comma is needed
 };
+
+// In UTC, with nanoseconds: "2026-11-22T16:33:08.000000000Z".
+std::string rfc3339(std::chrono::sys_time<std::chrono::nanoseconds> moment);
 
 }  // namespace pcp::trace::command

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <clocale>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
@@ -12,11 +13,7 @@
 
 #include "base/escape.hpp"
 #include "command/complaint.hpp"
-#include "command/record/record.hpp"
-#include "command/report/report.hpp"
-#include "command/spans/export.hpp"
-#include "command/spans/overview.hpp"
-#include "command/spans/spans.hpp"
+#include "command/words.hpp"
 #include "metrics/pmapi.hpp"
 
 namespace pcp::trace::command {
@@ -59,6 +56,7 @@ int run(const Word& word, int argc, char* const* argv) try {
 }
 
 int start(int argc, char** argv) {
+  std::setlocale(LC_CTYPE, "");
   pmSetProgname("pcp-trace");
   const std::string_view word = argc > 1 ? argv[1] : "";
   // write() reports a file's size limit. `record` does this where its program does not inherit it.

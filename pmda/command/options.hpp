@@ -22,7 +22,7 @@ struct Option {
   std::function<Result<void>(const char*)> store;
 };
 
-// What store() does. The target must outlive the table.
+// Values of `store`. The target must outlive the table.
 inline auto sets(bool& target) {
   return [&target](const char*) -> Result<void> {
     target = true;

@@ -62,7 +62,3 @@ class Options(unittest.TestCase):
             for word, option in (("report", "--html"), ("report", ""), ("export", "-a"), ("record", "-o")):
                 words = [each for each in (word, option) if each]
                 self.assertEqual(self.complete(*words, file.name[:-2]), {file.name})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/record/interruption.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/signalfd.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <future>
 #include <system_error>
+#include <thread>
 
 #include "base/clock.hpp"
 
@@ -38,6 +43,28 @@ bool Interruption::comes_before(Instant until, int descriptor) {
     if (both[1].revents != 0) break;
   }
   return has_come_;
+}
+
+bool Interruption::ends(std::function<void()> work) {
+  constexpr std::chrono::seconds kASecondMore(1);
+  const auto task = std::make_shared<std::packaged_task<void()>>(std::move(work));
+  const std::future<void> end = task->get_future();
+  std::array<int, 2> ends{-1, -1};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) ends.fill(-1);
+  const Descriptor read_end(ends[0]);
+  Descriptor write_end(ends[1]);
+  try {
+    if (!read_end) throw std::system_error(errno, std::generic_category(), "pipe");
+    std::thread([task, write_end = std::move(write_end)]() mutable {
+      (*task)();
+      write_end.reset();  // wakes the waiting thread
+    }).detach();
+  } catch (const std::system_error&) {
+    (*task)();  // then ^C must wait
+    return true;
+  }
+  comes_before(Instant::max(), read_end.get());
+  return end.wait_for(kASecondMore) == std::future_status::ready;
 }
 
 }  // namespace pcp::trace::command

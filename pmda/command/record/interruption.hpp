@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Waits for ^C and the other signals that ask a program to end.
+// Waits for ^C and the other signals that ask a program to end, and for work that takes long.
 //
 // Thread: the main one. Only one at a time, made before other threads.
 #pragma once
 
 #include <csignal>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
 
 #include "base/descriptor.hpp"
 #include "collector/engine/types.hpp"
@@ -27,7 +31,20 @@ class Interruption {
 
   bool has_come() const { return has_come_; }
 
+  // Runs work on a thread of its own, and returns its result. Nothing if the work has not ended one
+  // second after the interruption; it then continues, so it may use only its own data.
+  template <typename Work>
+  auto result_of(Work work) {
+    const auto result = std::make_shared<std::optional<decltype(work())>>();
+    using Wanted = std::optional<decltype(work())>;
+    const bool has_ended =
+        ends([result, work = std::move(work)]() mutable { result->emplace(work()); });
+    return has_ended ? std::move(*result) : Wanted();
+  }
+
  private:
+  bool ends(std::function<void()> work);
+
   sigset_t blocked_before_{};
   Descriptor signals_;  // a signalfd
   Instant end_ = Instant::max();

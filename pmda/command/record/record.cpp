@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/record/record.hpp"
-
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <clocale>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -23,16 +20,16 @@
 #include "command/complaint.hpp"
 #include "command/model/archive_reader.hpp"
 #include "command/page/page.hpp"
-#include "command/record/embedded_source.hpp"
-#include "command/record/host_source.hpp"
+#include "command/record/host_agent.hpp"
 #include "command/record/interruption.hpp"
-#include "command/record/private_collector.hpp"
+#include "command/record/private_agent.hpp"
 #include "command/record/record_options.hpp"
 #include "command/record/recording.hpp"
 #include "command/record/unmatched_filter.hpp"
 #include "command/report/report_json.hpp"
 #include "command/report/span_summary.hpp"
 #include "command/report/summary.hpp"
+#include "command/words.hpp"
 
 namespace pcp::trace::command {
 
@@ -71,26 +68,17 @@ agent::LabelText labels_of_run(const RecordOptions& options) {
   return labels;
 }
 
-// Settings shared by all kinds of recordings.
-Recording::Settings settings_of(const RecordOptions& options) {
-  Recording::Settings settings;
-  settings.folder = options.folder;
-  settings.version = options.version;
-  settings.interval = options.interval;
-  return settings;
-}
-
-void record_until_end(Child& child, PrivateCollector& collector, Recording& recording, bool waits) {
+void record_until_end(Child& child, PrivateAgent& own, Recording& recording, bool waits) {
   while (!child.wait_until(recording.next())) static_cast<void>(recording.take_next());
   const Instant end = steady_now();
   // Processes first, then their data.
-  while ((child.has_descendants() || !collector.is_quiet()) &&
+  while ((child.has_descendants() || !own.is_quiet()) &&
          (waits || steady_now() < end + kPatience)) {
     const Instant now = steady_now();
     if (now >= recording.next()) static_cast<void>(recording.take_next());
     if (child.is_interrupted_before(now + (now < end + kPatience ? kLook : kLaterLook))) break;
   }
-  collector.stop();
+  own.stop();
 }
 
 // A reader that left early, like `| head`, is no error.
@@ -157,11 +145,10 @@ constexpr const char* kStillRun =
     "some of its processes still run, and are not recorded any more (--wait)";
 
 // The most serious reason why calls may be missing; empty if none.
-std::string what_is_missing(const PrivateCollector& collector, const Child& child,
-                            bool is_left_by_some) {
-  if (collector.has_refused_some()) return collector.what_is_missing();
+std::string what_is_missing(const PrivateAgent& own, const Child& child, bool is_left_by_some) {
+  if (own.has_refused_some()) return own.what_is_missing();
   if (std::string signal = signal_of(child.exit_status()); !signal.empty()) return signal;
-  if (std::string missing = collector.what_is_missing(); !missing.empty()) return missing;
+  if (std::string missing = own.what_is_missing(); !missing.empty()) return missing;
   if (child.has_lost_orphans())
     return "a signal has ended one of its processes, which may not have sent all";
   return is_left_by_some ? kStillRun : "";
@@ -169,33 +156,28 @@ std::string what_is_missing(const PrivateCollector& collector, const Child& chil
 
 int record_command(const RecordOptions& options) {
   std::optional<Child> child(std::in_place);  // before other threads
-  Result<std::unique_ptr<PrivateCollector>> made = PrivateCollector::create(options.interval);
+  Result<std::unique_ptr<PrivateAgent>> made =
+      PrivateAgent::create(options.interval, options.spans, labels_of_run(options));
   if (!made) return fail(made.error().message);
-  PrivateCollector& collector = **made;
-  EmbeddedSource source(collector.reader(), collector.port(), labels_of_run(options),
-                        options.spans.empty() ? nullptr : collector.capture(options.spans),
-                        collector.begin());
-  Recording::Settings settings = settings_of(options);
-  settings.what = std::filesystem::path(options.command.front()).filename();
-  settings.host = this_host();
-  settings.begin = collector.begin();
-  Result<std::unique_ptr<Recording>> recording = Recording::begin(settings, source);
+  PrivateAgent& agent = **made;
+  const std::string name = std::filesystem::path(options.command.front()).filename();
+  Result<std::unique_ptr<Recording>> recording =
+      Recording::begin(options, name, this_host(), agent.begin(), agent);
   if (!recording) return fail(recording.error().message);
-  collector.start();
-  if (const int error = child->start(options.command, collector.environment(options.spans));
-      error != 0) {
+  agent.start();
+  if (const int error = child->start(options.command, agent.environment()); error != 0) {
     (*recording)->take_back();
     fail("cannot execute " + options.command.front() + ": " + std::strerror(error));
     return Child::status_of_failed_start(error);
   }
-  record_until_end(*child, collector, **recording, options.waits);
+  record_until_end(*child, agent, **recording, options.waits);
   const int status_of_program = child->exit_status();
   const bool is_left_by_some = child->has_descendants();
-  const std::string missing = what_is_missing(collector, *child, is_left_by_some);
+  const std::string missing = what_is_missing(agent, *child, is_left_by_some);
   const Result<void> finished = (*recording)->finish(missing);
   child.reset();  // from now on ^C is for us
   int status = conclude(finished, **recording, options);
-  if (collector.has_refused_some()) status = fail(missing + "; some of their calls may be missing");
+  if (agent.has_refused_some()) status = fail(missing + "; some of their calls may be missing");
   if (!options.is_quiet) {
     if (const std::string signal = signal_of(status_of_program); !signal.empty())
       std::cerr << signal << '\n';
@@ -204,42 +186,28 @@ int record_command(const RecordOptions& options) {
   return status_of_program != 0 ? status_of_program : status;
 }
 
-// Reports once that a host is missing, and once that it is back.
-class Attendance {
- public:
-  explicit Attendance(std::string host) : host_(std::move(host)) {}
-
-  void note(const Result<void>& taken) {
-    if (is_there_ == static_cast<bool>(taken)) return;
-    is_there_ = !is_there_;
-    complain("record",
-             host_ + (is_there_ ? " is back" : ": " + taken.error().message + "; waiting for it"));
-  }
-
- private:
-  std::string host_;
-  bool is_there_ = true;
-};
-
 int record_host(const RecordOptions& options) {
   // By default PCP's library waits 5 seconds before it reconnects, and later up to 80.
   ::setenv("PMCD_RECONNECT_TIMEOUT", "1,2,5", 0);
   std::optional<Interruption> interruption(std::in_place);
-  Result<std::unique_ptr<HostSource>> source =
-      HostSource::connect(options.host, options.spans, *interruption);
-  if (!source) return fail(source.error().message);
-  Recording::Settings settings = settings_of(options);
-  settings.what = options.host;
-  settings.host = (*source)->host_name();
-  settings.begin = steady_now();
-  if (options.duration) interruption->come_at(settings.begin + *options.duration);
-  Result<std::unique_ptr<Recording>> made = Recording::begin(settings, **source);
+  Result<std::unique_ptr<HostAgent>> made =
+      HostAgent::connect(options.host, options.spans, *interruption);
   if (!made) return fail(made.error().message);
-  Recording& recording = **made;
-  Attendance attendance(options.host);
+  HostAgent& host = **made;
+  const Instant begin = steady_now();
+  if (options.duration) interruption->come_at(begin + *options.duration);
+  Result<std::unique_ptr<Recording>> begun =
+      Recording::begin(options, options.host, host.host_name(), begin, host);
+  if (!begun) return fail(begun.error().message);
+  Recording& recording = **begun;
+  bool is_there = true;
   while (!interruption->comes_before(recording.next())) {
-    const Result<void> taken = recording.take_next();
-    if (!interruption->has_come()) attendance.note(taken);
+    const Result<void> read = recording.take_next();
+    if (interruption->has_come() || is_there == static_cast<bool>(read)) continue;
+    is_there = !is_there;
+    complain(
+        "record",
+        options.host + (is_there ? " is back" : ": " + read.error().message + "; waiting for it"));
   }
   const Result<void> finished = recording.finish();
   interruption.reset();
@@ -249,7 +217,6 @@ int record_host(const RecordOptions& options) {
 }  // namespace
 
 int record(int argc, char* const* argv) {
-  std::setlocale(LC_CTYPE, "");
   const Result<RecordOptions> options = parse_record_options(argc, argv);
   if (!options) return fail(options.error().message + help_for(options.error()));
   if (options->wants_help) {

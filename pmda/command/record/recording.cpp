@@ -71,30 +71,31 @@ void describe_end(ArchiveWriter& writer) {
                   " recording that goes on,\nor whose recorder was killed, has none.");
 }
 
-Result<RecordingFolder> make_folder(const Recording::Settings& settings, Stamp at) {
-  return settings.folder.empty() ? RecordingFolder::create(settings.what, at)
-                                 : RecordingFolder::open(settings.folder);
+Stamp present() {
+  const timespec now = to_timespec(wall_now().time_since_epoch());
+  return {now.tv_sec, static_cast<std::int32_t>(now.tv_nsec)};
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Recording>> Recording::begin(const Settings& settings, Source& source) {
-  WallClock clock;
-  const Stamp at = clock.now();
-  Result<RecordingFolder> folder = make_folder(settings, at);
+Result<std::unique_ptr<Recording>> Recording::begin(const RecordOptions& options,
+                                                    const std::string& what,
+                                                    const std::string& host, Instant begin,
+                                                    RecordedAgent& agent) {
+  const Stamp at = present();
+  Result<RecordingFolder> folder = options.folder.empty() ? RecordingFolder::create(what, at)
+                                                          : RecordingFolder::open(options.folder);
   if (!folder) return folder.error();
-  const ArchiveLabel label{settings.version.value_or(configured_version()),
-                           static_cast<std::uint32_t>(::getpid()), at, settings.host,
-                           time_zone(at)};
+  const ArchiveLabel label{options.version.value_or(configured_version()),
+                           static_cast<std::uint32_t>(::getpid()), at, host, time_zone(at)};
   Result<ArchiveWriter> writer = ArchiveWriter::create(folder->archive(), label);
   if (!writer) {
     folder->remove();
     return writer.error();
   }
   std::unique_ptr<Recording> made(
-      new Recording(settings, *std::move(folder), *std::move(writer), source, clock, at));
-  if (const Result<void> taken =
-          made->take(Recorder::Extent::ChangesAndDistributions, settings.begin);
+      new Recording(options.interval, begin, *std::move(folder), *std::move(writer), agent, at));
+  if (const Result<void> taken = made->take(SampleWriter::Extent::ChangesAndDistributions, begin);
       !taken) {
     made->take_back();
     return taken.error();
@@ -102,19 +103,22 @@ Result<std::unique_ptr<Recording>> Recording::begin(const Settings& settings, So
   return made;
 }
 
-Recording::Recording(const Settings& settings, RecordingFolder folder, ArchiveWriter writer,
-                     Source& source, WallClock clock, Stamp begin)
-    : interval_(settings.interval),
-      begin_(settings.begin),
-      distributions_at_(settings.begin),
+Recording::Recording(Duration interval, Instant begin, RecordingFolder folder, ArchiveWriter writer,
+                     RecordedAgent& agent, Stamp at)
+    : interval_(interval),
+      begin_(begin),
+      distributions_at_(begin),
       folder_(std::move(folder)),
-      clock_(clock),
+      last_(at),
       writer_(std::move(writer)),
-      recorder_(source, writer_, begin),
-      events_(source, writer_),
-      events_at_(settings.begin) {
+      samples_(agent, writer_, at),
+      events_(agent, writer_),
+      events_at_(begin) {
   describe_end(writer_);
 }
+
+// The wall clock may be set back.
+Stamp Recording::stamp() { return last_ = std::max(last_, present()); }
 
 Instant Recording::boundary(std::int64_t interval) const { return begin_ + interval * interval_; }
 
@@ -124,23 +128,23 @@ Instant Recording::next_sample() const {
 
 Instant Recording::next() const {
   const Instant sample = next_sample();
-  return recorder_.has_events() ? std::min(sample, events_at_ + kBetweenEvents) : sample;
+  return samples_.has_events() ? std::min(sample, events_at_ + kBetweenEvents) : sample;
 }
 
 Duration Recording::between_distributions(Instant now) const {
-  if (recorder_.instances() > kManyInstances) return kLongestColumn;
+  if (samples_.instances() > kManyInstances) return kLongestColumn;
   return std::min((now - begin_) / kColumns, kLongestColumn);
 }
 
 Result<void> Recording::take_next() {
   const Instant now = steady_now();
-  if (now < next_sample()) return take_events(clock_.now(), now);
+  if (now < next_sample()) return take_events(stamp(), now);
   const bool with_distributions = now >= distributions_at_ + between_distributions(now);
   if (with_distributions) distributions_at_ = now;
   intervals_ = (now - begin_) / interval_;
-  return take(
-      with_distributions ? Recorder::Extent::ChangesAndDistributions : Recorder::Extent::Changes,
-      now);
+  return take(with_distributions ? SampleWriter::Extent::ChangesAndDistributions
+                                 : SampleWriter::Extent::Changes,
+              now);
 }
 
 Result<void> Recording::finish(const std::string& missing) {
@@ -149,7 +153,7 @@ Result<void> Recording::finish(const std::string& missing) {
   if (interval > intervals_) static_cast<void>(take_next());
   // The unfinished interval is taken as if it had ended.
   const Result<void> taken =
-      take(Recorder::Extent::Everything, boundary(std::max(interval, intervals_) + 1));
+      take(SampleWriter::Extent::Everything, boundary(std::max(interval, intervals_) + 1));
   writer_.add_end(end_metric().pmid, !taken             ? taken.error().message
                                      : !missing.empty() ? missing
                                                         : std::string(kComplete));
@@ -157,18 +161,19 @@ Result<void> Recording::finish(const std::string& missing) {
   return finished ? taken : finished;
 }
 
-// A failing source may return. The archive then has a gap, and after the gap a full sample.
-Result<void> Recording::take(Recorder::Extent extent, Instant now) {
+// A missing agent may return. The archive then has a gap, and after the gap a full sample.
+Result<void> Recording::take(SampleWriter::Extent extent, Instant now) {
   if (writer_.failure()) return {};
-  const Stamp at = clock_.now();
-  Result<void> taken = recorder_.sample(has_gap_ ? Recorder::Extent::Everything : extent, at, now);
+  const Stamp at = stamp();
+  Result<void> taken =
+      samples_.sample(has_gap_ ? SampleWriter::Extent::Everything : extent, at, now);
   if (!taken && !has_gap_) writer_.add_sample(at, {});
   has_gap_ = !taken;
   return taken ? take_events(at, now) : taken;
 }
 
 Result<void> Recording::take_events(Stamp at, Instant now) {
-  if (!recorder_.has_events() || writer_.failure()) return {};
+  if (!samples_.has_events() || writer_.failure()) return {};
   events_at_ = now;
   return events_.drain(at, now);
 }

@@ -1,34 +1,27 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// One recording: its folder and archive, and the recorder's samples, in step with the source's
+// One recording: its folder and archive, and an agent's samples, in step with the agent's
 // intervals.
 //
 // Thread: the main one.
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "command/archive/recording_folder.hpp"
-#include "command/record/event_recorder.hpp"
-#include "command/record/recorder.hpp"
-#include "command/record/wall_clock.hpp"
+#include "command/record/event_writer.hpp"
+#include "command/record/record_options.hpp"
+#include "command/record/sample_writer.hpp"
 
 namespace pcp::trace::command {
 
 class Recording {
  public:
-  struct Settings {
-    std::string folder;  // empty: a new one named after `what`
-    std::string what;
-    std::string host;  // the recorded host
-    std::optional<ArchiveVersion> version;
-    Duration interval{};
-    Instant begin{};  // begin of the first interval
-  };
-
-  // Makes the folder, and writes a first sample from before the first interval.
-  static Result<std::unique_ptr<Recording>> begin(const Settings& settings, Source& source);
+  // Makes the folder, named after `what` if the options do not name it, and writes a first sample
+  // from before the first interval, which begins at `begin`. `host` is the recorded one.
+  static Result<std::unique_ptr<Recording>> begin(const RecordOptions& options,
+                                                  const std::string& what, const std::string& host,
+                                                  Instant begin, RecordedAgent& agent);
 
   // When to read next: some time after an interval's end, so that its data has arrived, or earlier
   // so that events do not wait long.
@@ -51,9 +44,10 @@ class Recording {
   std::uint64_t events_left_out() const { return events_.left_out(); }
 
  private:
-  Recording(const Settings& settings, RecordingFolder folder, ArchiveWriter writer, Source& source,
-            WallClock clock, Stamp begin);
-  Result<void> take(Recorder::Extent extent, Instant now);
+  Recording(Duration interval, Instant begin, RecordingFolder folder, ArchiveWriter writer,
+            RecordedAgent& agent, Stamp at);
+  Stamp stamp();
+  Result<void> take(SampleWriter::Extent extent, Instant now);
   Result<void> take_events(Stamp at, Instant now);
   Instant next_sample() const;
   Instant boundary(std::int64_t interval) const;
@@ -64,10 +58,10 @@ class Recording {
   std::int64_t intervals_ = 0;  // in the archive
   Instant distributions_at_;
   RecordingFolder folder_;
-  WallClock clock_;
+  Stamp last_;  // that stamp() has returned
   ArchiveWriter writer_;
-  Recorder recorder_;
-  EventRecorder events_;
+  SampleWriter samples_;
+  EventWriter events_;
   Instant events_at_{};  // last reading of events
   bool has_gap_ = false;
 };

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/report/report.hpp"
+#include "command/words.hpp"
 
 #include <unistd.h>
 
 #include <algorithm>
-#include <clocale>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -133,7 +132,6 @@ int run(const ReportOptions& options) {
 }  // namespace
 
 int report(int argc, char* const* argv) {
-  std::setlocale(LC_CTYPE, "");
   const Result<ReportOptions> options = parse_report_options(argc, argv);
   if (!options) return give_up(options.error().message + " (pcp-trace report --help)");
   if (options->wants_help) {

@@ -6,7 +6,6 @@
 #include "command/json_writer.hpp"
 #include "command/model/model_names.hpp"
 #include "command/model/spans_json.hpp"
-#include "command/rfc3339.hpp"
 
 namespace pcp::trace::command {
 

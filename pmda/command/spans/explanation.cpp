@@ -1,13 +1,71 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "command/spans/explanation.hpp"
 
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <charconv>
+#include <map>
 #include <set>
-#include <vector>
+#include <utility>
+
+#include "command/model/labels.hpp"
+#include "command/pcp_values.hpp"
 
 namespace pcp::trace::command {
 
 namespace {
+
+// Parses "4711 front", or "4711#2 front".
+HostFacts::Program program_of(const std::string& instance) {
+  HostFacts::Program program;
+  std::from_chars(instance.data(), instance.data() + instance.size(), program.pid);
+  program.process = instance.substr(std::min(instance.find(' ') + 1, instance.size()));
+  program.service = program.process;
+  return program;
+}
+
+std::vector<HostFacts::Program> programs() {
+  pmDesc description{};
+  const pmID id = lookup("trace.client.recorded");
+  if (id == PM_ID_NULL || pmLookupDesc(id, &description) < 0) return {};
+  std::map<int, HostFacts::Program> all;
+  for (const auto& [number, name] : instances_by(pmGetInDom, description.indom))
+    all[number] = program_of(name);
+  pmLabelSet* sets = nullptr;
+  const int count = pmGetInstancesLabels(description.indom, &sets);
+  const OwnedLabels labels(sets, count);
+  for (const pmLabelSet& set : labels.all()) {
+    const auto found = all.find(static_cast<int>(set.inst));
+    if (const std::string service = label_of(set, "service");
+        found != all.end() && !service.empty())
+      found->second.service = service;
+  }
+  std::vector<HostFacts::Program> programs;
+  programs.reserve(all.size());
+  for (auto& [number, program] : all) programs.push_back(std::move(program));
+  return programs;
+}
+
+// As the agent decides. Other hosts show all or nothing. A user who started pmcd himself is the
+// agent's user, too.
+std::string only_user(const std::string& host) {
+  constexpr std::string_view kUnix = "unix:";
+  const uid_t user = ::geteuid();
+  if (user == 0 || !(host == "local:" || host.starts_with(kUnix))) return "";
+  char* pcp = nullptr;
+  pmGetUsername(&pcp);
+  const passwd* found = ::getpwnam(pcp);
+  if (found != nullptr && found->pw_uid == user) return "";
+  struct stat socket {};
+  if (host.starts_with(kUnix) && ::stat(host.c_str() + kUnix.size(), &socket) == 0 &&
+      socket.st_uid == user)
+    return "";
+  found = ::getpwuid(user);
+  return found != nullptr ? found->pw_name : std::to_string(user);
+}
 
 constexpr std::size_t kMostNames = 5;
 constexpr std::size_t kNameColumns = 40;
@@ -80,6 +138,21 @@ std::string of_tags(const HostFacts& facts, const wire::CaptureFilter& filter, c
 }
 
 }  // namespace
+
+HostFacts read_facts(const PcpHost& host) {
+  host.use();
+  HostFacts facts;
+  facts.host = host.host_name();
+  facts.only_user = only_user(host.name());
+  const std::vector<double> numbers =
+      read_numbers({"trace.agent.clients", "tracing.agent.captures", "tracing.agent.captured"});
+  facts.clients = static_cast<std::uint64_t>(numbers[0]);
+  facts.captures = static_cast<std::uint64_t>(numbers[1]);
+  facts.captured = static_cast<std::uint64_t>(numbers[2]);
+  facts.programs = programs();
+  for (const auto& [number, tag] : instances_of("trace.transact.count")) facts.tags.push_back(tag);
+  return facts;
+}
 
 std::string explanation(const HostFacts& facts, const wire::CaptureFilter& filter,
                         const Shown& shown) {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/spans/export.hpp"
-
 #include <unistd.h>
 
-#include <clocale>
 #include <csignal>
 #include <cstring>
 #include <iostream>
@@ -21,6 +18,7 @@
 #include "command/spans/chrome_trace.hpp"
 #include "command/spans/spans_options.hpp"
 #include "command/spans/watch.hpp"
+#include "command/words.hpp"
 
 namespace pcp::trace::command {
 
@@ -121,7 +119,6 @@ int write_chrome(const ExportOptions& options) {
 }  // namespace
 
 int export_spans(int argc, char* const* argv) {
-  std::setlocale(LC_CTYPE, "");
   const Result<ExportOptions> options = parse_export_options(argc, argv);
   if (!options)
     return fail(options.error().message + " (pcp-trace export --help)", kExportImpossible);

@@ -3,14 +3,11 @@
 
 #include <algorithm>
 #include <iterator>
-#include <memory>
+#include <optional>
 
 #include "command/json_writer.hpp"
 #include "command/pcp_values.hpp"
-#include "command/record/errand.hpp"
-#include "command/spans/host_facts.hpp"
-#include "command/spans/span_host.hpp"
-#include "command/traces/span_request.hpp"
+#include "command/record/pcp_host.hpp"
 
 namespace pcp::trace::command {
 
@@ -27,10 +24,10 @@ struct Answer {
 };
 
 Answer ask(const std::string& name) {
-  SpanHost host(name);
+  PcpHost host(name);
   if (const Result<void> connected = host.connect(); !connected)
     return {connected.error().message, {}};
-  if (const Result<void> found = find_agent(); !found) return {found.error().message, {}};
+  if (const Result<void> found = host.find_agent(); !found) return {found.error().message, {}};
   constexpr const char* kInFlight = "trace.transact.inflight";
   if (lookup(kInFlight) == PM_ID_NULL)
     return {"its trace agent cannot tell (no trace.transact.inflight)", {}};
@@ -57,9 +54,8 @@ OpenTransactions read_open_transactions(const std::vector<std::string>& hosts,
                                         Interruption& interruption) {
   OpenTransactions open;
   for (const std::string& host : hosts) {
-    const auto answer = std::make_shared<Answer>();
-    const bool has_answered = has_been_done([answer, host] { *answer = ask(host); }, interruption);
-    if (!has_answered)
+    std::optional<Answer> answer = interruption.result_of([host] { return ask(host); });
+    if (!answer)
       open.troubles.push_back(shown_host(host) + ": its pmcd does not answer");
     else if (!answer->trouble.empty())
       open.troubles.push_back(shown_host(host) + ": " + answer->trouble);

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/spans/overview.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -14,8 +12,9 @@
 
 #include "base/escape.hpp"
 #include "command/pcp_values.hpp"
+#include "command/record/pcp_host.hpp"
 #include "command/report/report_input.hpp"
-#include "command/spans/span_host.hpp"
+#include "command/words.hpp"
 
 namespace pcp::trace::command {
 
@@ -32,7 +31,7 @@ std::string number_of(double count, const std::string& what) {
 }
 
 Agent ask_for_agent() {
-  SpanHost host("local:");
+  PcpHost host("local:");
   if (!host.connect()) return {"pmcd does not answer on this host; recording needs none"};
   if (lookup("trace.control.port") == PM_ID_NULL)
     return {"none on this host; recording needs none"};

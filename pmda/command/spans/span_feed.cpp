@@ -13,7 +13,7 @@
 
 #include "base/clock.hpp"
 #include "base/descriptor.hpp"
-#include "command/spans/span_host.hpp"
+#include "command/record/pcp_host.hpp"
 
 namespace pcp::trace::command {
 
@@ -25,6 +25,9 @@ constexpr Duration kSilence = std::chrono::seconds(3);  // until the user is tol
 
 // Limit of news not yet taken; beyond it the hosts' threads wait.
 constexpr std::size_t kMostNews = 64;
+
+// Spans that an agent had not delivered at its end are lost, like those captured without an agent.
+constexpr const char* kGap = "; spans of that time are missing, and nobody knows how many";
 
 }  // namespace
 
@@ -59,7 +62,7 @@ struct SpanFeed::Queue {
       question.is_told = true;
       taken.emplace_back();
       taken.back().host = host;
-      taken.back().is_mute = true;
+      taken.back().told = ": no answer yet; pmcd or its trace agent may be stopped";
     }
   }
 
@@ -79,11 +82,11 @@ struct SpanFeed::Queue {
 namespace {
 
 // Runs on a host's thread.
-class Reporter {
+class HostThread {
  public:
-  Reporter(std::shared_ptr<SpanFeed::Queue> queue, std::size_t number, const std::string& name,
-           std::string filter)
-      : queue_(std::move(queue)), number_(number), host_(name), filter_(std::move(filter)) {}
+  HostThread(std::shared_ptr<SpanFeed::Queue> queue, std::size_t number, const std::string& name,
+             const std::string& filter)
+      : queue_(std::move(queue)), number_(number), host_(name, filter) {}
 
   void run() {
     while (!is_over_) {
@@ -106,7 +109,7 @@ class Reporter {
   bool begin() {
     const Result<void> begun = ask([this] {
       const Result<void> connected = host_.connect();
-      return connected ? host_.ask_for(filter_) : connected;
+      return connected ? host_.ask_for_spans() : connected;
     });
     if (!begun) {
       say_trouble(begun.error().message);
@@ -114,9 +117,9 @@ class Reporter {
     }
     if (!has_worked_) began_ = steady_now();
     if (is_away_) {
-      HostNews news = made();
-      news.is_back = true;
-      queue_->put(std::move(news));
+      HostNews news;
+      news.told = std::string(" is back") + kGap;
+      say(std::move(news));
     }
     has_worked_ = true;
     is_away_ = false;
@@ -125,51 +128,63 @@ class Reporter {
 
   void follow() {
     for (;;) {
-      Result<SpanHost::Fetched> fetched = ask([this] { return host_.fetch(); });
+      const Result<PcpHost::Spans> fetched = ask([this] { return host_.fetch_spans(); });
       if (!fetched) return say_trouble(fetched.error().message);
+      std::optional<SpanNews> spans = spans_of(*fetched);
+      if (!spans) return say_trouble("the trace agent: what it has sent makes no sense");
       queue_->note_good_answer(number_);
-      const bool is_behind = fetched->backlog > 0;
-      const bool has_come = !fetched->news.spans.empty() || fetched->news.missed > 0;
+      const bool has_come = !spans->spans.empty() || spans->missed > 0;
       if (has_come) is_silent_ = false;
-      if (has_come || fetched->is_of_another) {
-        HostNews news = made();
-        news.has_new_agent = fetched->is_of_another;
-        news.spans = std::move(fetched->news.spans);
-        news.missed = fetched->news.missed;
-        queue_->put(std::move(news));
+      if (has_come || fetched->has_new_agent) {
+        HostNews news;
+        news.has_gap = fetched->has_new_agent;
+        if (news.has_gap) news.told = std::string(": its trace agent has begun anew") + kGap;
+        news.spans = std::move(spans->spans);
+        news.missed = spans->missed;
+        say(std::move(news));
       }
-      if (fetched->must_ask_again && !ask([this] { return host_.ask_for(filter_); })) return;
+      if (host_.must_ask_for_spans() && !ask([this] { return host_.ask_for_spans(); }))
+        return host_.disconnect();
       if (is_silent_ && steady_now() - began_ >= kSilence) say_facts();
-      if (!is_behind) std::this_thread::sleep_for(kBetweenFetches);
+      if (fetched->backlog == 0) std::this_thread::sleep_for(kBetweenFetches);
     }
+  }
+
+  std::optional<SpanNews> spans_of(const PcpHost::Spans& fetched) const {
+    if (fetched.events().numval == 0) return SpanNews();
+    std::optional<SpanNews> news = read_events(*fetched.events().vlist[0].value.pval);
+    if (news)
+      for (SpanEvent& span : news->spans)
+        if (span.host.empty()) span.host = host_.host_name();
+    return news;
   }
 
   void say_facts() {
     is_silent_ = false;
-    HostNews news = made();
-    news.facts = ask([this] { return host_.facts(); });
-    queue_->put(std::move(news));
+    HostNews news;
+    news.facts = ask([this] { return read_facts(host_); });
+    say(std::move(news));
   }
 
   void say_trouble(const std::string& why) {
+    host_.disconnect();
     is_over_ = !has_worked_;
     if (std::exchange(is_away_, true)) return;
-    HostNews news = made();
-    news.trouble = why;
+    HostNews news;
+    news.told = ": " + why + (is_over_ ? "" : "; waiting for it");
+    news.has_gap = !is_over_;
     news.is_over = is_over_;
-    queue_->put(std::move(news));
+    say(std::move(news));
   }
 
-  HostNews made() const {
-    HostNews news;
+  void say(HostNews news) {
     news.host = number_;
-    return news;
+    queue_->put(std::move(news));
   }
 
   const std::shared_ptr<SpanFeed::Queue> queue_;
   const std::size_t number_;
-  SpanHost host_;
-  const std::string filter_;
+  PcpHost host_;
   Instant began_{};
   bool has_worked_ = false;
   bool is_away_ = false;
@@ -183,7 +198,7 @@ SpanFeed::SpanFeed(const std::vector<std::string>& hosts, const std::string& fil
     : queue_(std::make_shared<Queue>(hosts.size())) {
   for (std::size_t number = 0; number < hosts.size(); ++number)
     std::thread([queue = queue_, number, name = hosts[number], filter] {
-      Reporter(queue, number, name, filter).run();
+      HostThread(queue, number, name, filter).run();
     }).detach();
 }
 

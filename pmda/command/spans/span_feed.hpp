@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "command/spans/host_facts.hpp"
+#include "command/spans/explanation.hpp"
 #include "command/traces/span_event.hpp"
 
 namespace pcp::trace::command {
@@ -22,10 +22,8 @@ struct HostNews {
   std::size_t host = 0;
   std::vector<SpanEvent> spans;
   std::uint64_t missed = 0;
-  std::string trouble;             // not empty: why the host is lost
-  bool is_back = false;            // the trouble is over
-  bool has_new_agent = false;      // a new agent, without trouble before
-  bool is_mute = false;            // no answer for a while; nothing else is known
+  std::string told;                // not empty: for the user, after the host's name
+  bool has_gap = false;            // more are missing, in unknown number
   bool is_over = false;            // no more news will come
   std::optional<HostFacts> facts;  // no spans for a while
 };

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/spans/spans.hpp"
-
 #include <unistd.h>
 
-#include <clocale>
 #include <csignal>
 #include <iostream>
 
@@ -14,6 +11,7 @@
 #include "command/spans/spans_options.hpp"
 #include "command/spans/watch.hpp"
 #include "command/traces/trace_json.hpp"
+#include "command/words.hpp"
 
 namespace pcp::trace::command {
 
@@ -50,7 +48,6 @@ int show_open(const SpansOptions& options) {
 }  // namespace
 
 int spans(int argc, char* const* argv) {
-  std::setlocale(LC_CTYPE, "");
   const Result<SpansOptions> options = parse_spans_options(argc, argv);
   if (!options) {
     complain("spans", options.error().message + " (pcp-trace spans --help)");

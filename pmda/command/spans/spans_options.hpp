@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "base/result.hpp"
 #include "collector/engine/types.hpp"
 #include "wire/capture_filter.hpp"
-#include "wire/result.hpp"
 
 namespace pcp::trace::command {
 

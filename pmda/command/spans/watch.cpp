@@ -18,9 +18,6 @@ namespace pcp::trace::command {
 
 namespace {
 
-// Spans that an agent had not delivered at its end are lost, like those captured without an agent.
-constexpr const char* kGap = "; spans of that time are missing, and nobody knows how many";
-
 constexpr Duration kLook = std::chrono::milliseconds(100);  // between two checks
 
 class Watch {
@@ -51,12 +48,8 @@ class Watch {
   void note(HostNews& news, Instant now) {
     const std::string host = shown_host(options_.hosts[news.host]);
     if (news.is_over) --hosts_left_;
-    if (!news.trouble.empty())
-      say(host + ": " + news.trouble + (news.is_over ? "" : "; waiting for it"));
-    if (news.is_back) say(host + " is back" + kGap);
-    if (news.has_new_agent) say(host + ": its trace agent has begun anew" + kGap);
-    watched_.has_gap |= news.has_new_agent || (!news.trouble.empty() && !news.is_over);
-    if (news.is_mute) say(host + ": no answer yet; pmcd or its trace agent may be stopped");
+    if (!news.told.empty()) say(host + news.told);
+    watched_.has_gap |= news.has_gap;
     if (news.missed > 0 && watched_.missed == 0)
       say(host + ": " + Shown::counted(news.missed, "span") +
           " missed: more than limit= and the room for spans allow; share= makes them fewer");

@@ -3,7 +3,6 @@
 
 #include <chrono>
 
-#include "command/rfc3339.hpp"
 #include "command/traces/span_attributes.hpp"
 #include "command/traces/span_ids.hpp"
 

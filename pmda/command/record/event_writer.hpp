@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Writes a source's events into an archive, one record per reading, as long as there is room. The
+// Writes an agent's events into an archive, one record per reading, as long as there is room. The
 // rest is counted, in the archive and here.
 //
 // Thread: one.
@@ -9,17 +9,17 @@
 #include <cstdint>
 
 #include "command/archive/archive_writer.hpp"
-#include "command/record/source.hpp"
+#include "command/record/recorded_agent.hpp"
 
 namespace pcp::trace::command {
 
-class EventRecorder {
+class EventWriter {
  public:
   // About 300,000 spans.
   static constexpr std::uint64_t kMostBytes = 128u << 20;
 
-  EventRecorder(Source& source, ArchiveWriter& writer, std::uint64_t most_bytes = kMostBytes)
-      : source_(source), writer_(writer), most_bytes_(most_bytes) {}
+  EventWriter(RecordedAgent& agent, ArchiveWriter& writer, std::uint64_t most_bytes = kMostBytes)
+      : agent_(agent), writer_(writer), most_bytes_(most_bytes) {}
 
   // Writes all events since the last call.
   Result<void> drain(Stamp at, Instant now);
@@ -31,7 +31,7 @@ class EventRecorder {
   void take(Stamp at, const Sample& sample);
   void write_missed(Stamp at, pmID metric, std::uint64_t missed);
 
-  Source& source_;
+  RecordedAgent& agent_;
   ArchiveWriter& writer_;
   const std::uint64_t most_bytes_;
   std::uint64_t bytes_ = 0;  // written

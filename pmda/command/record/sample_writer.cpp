@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/record/recorder.hpp"
+#include "command/record/sample_writer.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace pcp::trace::command {
@@ -16,25 +19,66 @@ bool may_be_described(std::size_t instances, Stamp last, Stamp at) {
   return at.seconds - last.seconds >= static_cast<std::int64_t>(instances / kInASecond);
 }
 
+// Spreads each bit over all bits.
+std::uint64_t mixed(std::uint64_t number) {
+  number = (number ^ number >> 32) * 0x9e3779b97f4a7c15;
+  number = (number ^ number >> 29) * 0xbf58476d1ce4e5b9;
+  return number ^ number >> 32;
+}
+
+// The bytes of a value; for a longer one a digest.
+std::uint64_t value_as_number(int format, const pmValue& value) {
+  if (format == PM_VAL_INSITU) return static_cast<std::uint32_t>(value.value.lval);
+  const pmValueBlock& block = *value.value.pval;
+  const std::size_t bytes = block.vlen - PM_VAL_HDR_SIZE;
+  std::uint64_t number = 0;
+  if (bytes > sizeof number) return std::hash<std::string_view>{}({block.vbuf, bytes});
+  std::memcpy(&number, block.vbuf, bytes);
+  return number;
+}
+
 }  // namespace
 
-Recorder::Recorder(Source& source, ArchiveWriter& writer, Stamp at)
-    : source_(source), writer_(writer) {
+void InstanceChanges::note(int instance, pmID metric, std::uint64_t value) {
+  Instance& its = instances_[instance];
+  its.is_there = true;
+  its.now += mixed(mixed(value) + metric);
+}
+
+void InstanceChanges::end_sample(Number sample) {
+  has_newcomers_ = false;
+  for (auto next = instances_.begin(); next != instances_.end();) {
+    Instance& its = next->second;
+    if (!its.is_there) {
+      next = instances_.erase(next);
+      continue;
+    }
+    if (its.changed == 0) has_newcomers_ = true;
+    if (its.changed == 0 || its.now != its.before) its.changed = sample;
+    its.before = its.now;
+    its.now = 0;
+    its.is_there = false;
+    ++next;
+  }
+}
+
+SampleWriter::SampleWriter(RecordedAgent& agent, ArchiveWriter& writer, Stamp at)
+    : agent_(agent), writer_(writer) {
   describe_metrics(at);
 }
 
-void Recorder::describe_metrics(Stamp at) {
+void SampleWriter::describe_metrics(Stamp at) {
   writer_.add_labels(at, PM_LABEL_CONTEXT, PM_IN_NULL,
-                     source_.labels(PM_LABEL_CONTEXT, PM_IN_NULL).all());
+                     agent_.labels(PM_LABEL_CONTEXT, PM_IN_NULL).all());
   const auto add_texts = [this](unsigned of_what, unsigned of) {
     for (const unsigned length : {unsigned{PM_TEXT_ONELINE}, unsigned{PM_TEXT_HELP}})
-      if (const std::string text = source_.text(of_what | length, of); !text.empty())
+      if (const std::string text = agent_.text(of_what | length, of); !text.empty())
         writer_.add_text(of_what | length, of, text);
   };
   const auto add_labels = [this, at](unsigned type, unsigned of) {
-    writer_.add_labels(at, type, of, source_.labels(type, of).all());
+    writer_.add_labels(at, type, of, agent_.labels(type, of).all());
   };
-  for (const auto& [name, description] : source_.metrics()) {
+  for (const auto& [name, description] : agent_.metrics()) {
     const pmID metric = description.pmid;
     writer_.add_metric(description, name);
     add_texts(PM_TEXT_PMID, metric);
@@ -54,16 +98,16 @@ void Recorder::describe_metrics(Stamp at) {
   }
 }
 
-Result<void> Recorder::sample(Extent extent, Stamp at, Instant now) {
-  Result<Sample> all = source_.read(extent == Extent::Changes ? without_distributions_ : all_, now);
+Result<void> SampleWriter::sample(Extent extent, Stamp at, Instant now) {
+  Result<Sample> all = agent_.read(extent == Extent::Changes ? without_distributions_ : all_, now);
   if (!all) {
-    // When the source returns, its instances may have changed.
+    // When the agent returns, its instances may have changed.
     for (auto& [domain, its] : domains_) its.instances_are_due = its.labels_are_due = true;
     return all.error();
   }
   ++samples_;
   note(*all);
-  const bool labels_changed = source_.labels_changed();
+  const bool labels_changed = agent_.labels_changed();
   for (auto& [domain, its] : domains_) {
     if (labels_changed) its.labels_are_due = true;
     describe_instances(domain, its, extent, at);
@@ -73,7 +117,7 @@ Result<void> Recorder::sample(Extent extent, Stamp at, Instant now) {
   return {};
 }
 
-void Recorder::note(const Sample& all) {
+void SampleWriter::note(const Sample& all) {
   for (const MetricValues& each : all) {
     const pmDesc& metric = metrics_.at(each.metric);
     if (metric.indom == PM_INDOM_NULL || is_distribution(each.metric)) continue;
@@ -88,7 +132,7 @@ void Recorder::note(const Sample& all) {
   }
 }
 
-void Recorder::describe_instances(pmInDom domain, Domain& its, Extent extent, Stamp at) {
+void SampleWriter::describe_instances(pmInDom domain, Domain& its, Extent extent, Stamp at) {
   const bool may_all = extent == Extent::Everything ||
                        may_be_described(writer_.instances(domain).size(), its.described_at, at);
   if (its.instances_are_due && (may_all || writer_.adds_instances_cheaply())) {
@@ -98,28 +142,28 @@ void Recorder::describe_instances(pmInDom domain, Domain& its, Extent extent, St
   }
   if (its.labels_are_due && may_all && !writer_.instances(domain).empty()) {
     writer_.add_labels(at, PM_LABEL_INSTANCES, domain,
-                       source_.labels(PM_LABEL_INSTANCES, domain).all());
+                       agent_.labels(PM_LABEL_INSTANCES, domain).all());
     its.labels_are_due = false;
     its.described_at = at;
   }
 }
 
-void Recorder::add_instances(pmInDom domain, Domain& its, Stamp at) {
+void SampleWriter::add_instances(pmInDom domain, Domain& its, Stamp at) {
   const Instances& described = writer_.instances(domain);
-  for (auto& [number, name] : source_.instances(domain)) {
+  for (auto& [number, name] : agent_.instances(domain)) {
     const auto known = described.find(number);
     if (known == described.end() || known->second != name) its.added[number] = name;
   }
   writer_.add_instances(at, domain, its.added);
 }
 
-std::size_t Recorder::instances() const {
+std::size_t SampleWriter::instances() const {
   std::size_t all = 0;
   for (const auto& [domain, its] : domains_) all += writer_.instances(domain).size();
   return all;
 }
 
-Sample Recorder::part(Sample all, Extent extent) const {
+Sample SampleWriter::part(Sample all, Extent extent) const {
   const InstanceChanges::Number previous = samples_ - 1;
   for (MetricValues& each : all) {
     const pmInDom domain = metrics_.at(each.metric).indom;

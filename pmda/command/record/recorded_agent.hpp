@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A recorder's source of values: a collector in this process, or a host's pmcd.
+// The agent that a recording reads: one in this process, or one behind a host's pmcd.
 #pragma once
 
 #include <span>
@@ -20,9 +20,9 @@ struct RecordedMetric {
 };
 
 // Thread: one.
-class Source {
+class RecordedAgent {
  public:
-  virtual ~Source() = default;
+  virtual ~RecordedAgent() = default;
 
   // The metrics to record.
   virtual std::vector<RecordedMetric> metrics() = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/record/event_recorder.hpp"
+#include "command/record/event_writer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -44,9 +44,9 @@ class MissedEvents {
 
 }  // namespace
 
-Result<void> EventRecorder::drain(Stamp at, Instant now) {
+Result<void> EventWriter::drain(Stamp at, Instant now) {
   for (int i = 0; i < kMostReadings; ++i) {
-    const Result<Source::Events> events = source_.read_events(now);
+    const Result<RecordedAgent::Events> events = agent_.read_events(now);
     if (!events) return events.error();
     if (!events->sample.empty() && !events->sample.front().values.empty()) take(at, events->sample);
     if (!events->has_more) break;
@@ -54,7 +54,7 @@ Result<void> EventRecorder::drain(Stamp at, Instant now) {
   return {};
 }
 
-void EventRecorder::take(Stamp at, const Sample& sample) {
+void EventWriter::take(Stamp at, const Sample& sample) {
   const MetricValues& its = sample.front();
   const pmValueBlock& array = *its.values.front().value.pval;
   const std::optional<SpanNews> news = read_events(array);
@@ -67,7 +67,7 @@ void EventRecorder::take(Stamp at, const Sample& sample) {
   write_missed(at, its.metric, news->missed + news->spans.size());
 }
 
-void EventRecorder::write_missed(Stamp at, pmID metric, std::uint64_t missed) {
+void EventWriter::write_missed(Stamp at, pmID metric, std::uint64_t missed) {
   MissedEvents events(at, missed);
   pmValue value{};
   value.inst = static_cast<int>(PM_IN_NULL);

@@ -1,34 +1,61 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Writes a source's samples into an archive. A sample only has instances with changes since the
-// previous one; their metadata comes first. event_recorder.hpp writes the events.
+// Writes an agent's samples into an archive. A sample only has instances with changes since the
+// previous one; their metadata comes first. event_writer.hpp writes the events.
 //
 // Thread: one.
 #pragma once
 
+#include <cstdint>
 #include <unordered_map>
 #include <vector>
 
 #include "command/archive/archive_writer.hpp"
-#include "command/record/changes.hpp"
-#include "command/record/source.hpp"
+#include "command/record/recorded_agent.hpp"
 
 namespace pcp::trace::command {
 
-class Recorder {
+// Tracks when any value of a domain's instances changed last, so that unchanged instances need not
+// be written.
+class InstanceChanges {
+ public:
+  // Samples are numbered from 1.
+  using Number = std::uint64_t;
+
+  void note(int instance, pmID metric, std::uint64_t value);
+  void end_sample(Number sample);
+
+  // True if the last sample has instances that the previous one lacked.
+  bool has_newcomers() const { return has_newcomers_; }
+
+  // The last sample in which the instance changed. Requires: the last sample has the instance.
+  Number last_change(int instance) const { return instances_.at(instance).changed; }
+
+ private:
+  struct Instance {
+    std::uint64_t before = 0;  // digests of all values
+    std::uint64_t now = 0;
+    Number changed = 0;
+    bool is_there = false;
+  };
+  std::unordered_map<int, Instance> instances_;
+  bool has_newcomers_ = false;
+};
+
+class SampleWriter {
  public:
   // Writes the metrics' metadata.
-  Recorder(Source& source, ArchiveWriter& writer, Stamp at);
+  SampleWriter(RecordedAgent& agent, ArchiveWriter& writer, Stamp at);
 
   // Contents of a sample: changes; changes with distributions (large); or everything.
   enum class Extent { Changes, ChangesAndDistributions, Everything };
 
-  // Writes a sample. Fails if the source fails; the writer knows its own failures.
+  // Writes a sample. Fails if the agent fails; the writer knows its own failures.
   Result<void> sample(Extent extent, Stamp at, Instant now);
 
   // The number of instances in the archive.
   std::size_t instances() const;
 
-  // True if the source has a metric of events.
+  // True if the agent has a metric of events.
   bool has_events() const { return has_events_; }
 
  private:
@@ -48,7 +75,7 @@ class Recorder {
   bool is_distribution(pmID metric) const { return type_of(metric) == PM_TYPE_STRING; }
   int type_of(pmID metric) const { return metrics_.at(metric).type; }
 
-  Source& source_;
+  RecordedAgent& agent_;
   ArchiveWriter& writer_;
   std::unordered_map<pmID, pmDesc> metrics_;
   std::vector<pmID> all_;

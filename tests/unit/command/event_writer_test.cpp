@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/record/event_recorder.hpp"
+#include "command/record/event_writer.hpp"
 
 #include <memory>
 #include <optional>
@@ -14,7 +14,7 @@ namespace pcp::trace::command {
 namespace {
 
 // Gives the waiting arrays, one at a time.
-class FakeEvents : public Source {
+class FakeEvents : public RecordedAgent {
  public:
   std::vector<std::unique_ptr<MadeEvents>> waiting;
   bool is_there = true;
@@ -75,7 +75,7 @@ TEST_P(RecordedEvents, AreARecordForEachReadingUntilThereAreNone) {
   source.add({}, 5);
   source.add({{"c"}}, 1);
   ArchiveWriter writer = create_for_events();
-  EventRecorder recorder(source, writer);
+  EventWriter recorder(source, writer);
   ASSERT_TRUE(recorder.drain(at(1), {}));
   source.add({});  // nothing has happened, so no record is written
   ASSERT_TRUE(recorder.drain(at(2), {}));
@@ -90,7 +90,7 @@ TEST_P(RecordedEvents, AreCountedAsMissedWhereThereIsNoMoreRoom) {
   source.add({{"c"}, {"d"}, {"e"}}, 7);
   source.add({{"f"}});
   ArchiveWriter writer = create_for_events();
-  EventRecorder recorder(source, writer, source.waiting.front()->block()->vlen);
+  EventWriter recorder(source, writer, source.waiting.front()->block()->vlen);
   ASSERT_TRUE(recorder.drain(at(1), {}));
   ASSERT_TRUE(writer.finish());
   EXPECT_EQ(records(), (Records{{2, 0}, {0, 3 + 7}, {0, 1}}));
@@ -101,7 +101,7 @@ TEST_P(RecordedEvents, FailAsTheirSourceDoes) {
   FakeEvents source;
   source.is_there = false;
   ArchiveWriter writer = create_for_events();
-  EXPECT_EQ(EventRecorder(source, writer).drain(at(1), {}).error().message, "gone");
+  EXPECT_EQ(EventWriter(source, writer).drain(at(1), {}).error().message, "gone");
 }
 
 }  // namespace

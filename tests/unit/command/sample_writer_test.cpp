@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "command/record/recorder.hpp"
+#include "command/record/sample_writer.hpp"
 
 #include <functional>
 
@@ -9,7 +9,7 @@ namespace pcp::trace::command {
 namespace {
 
 using Recorded = ArchiveFixture;
-using enum Recorder::Extent;
+using enum SampleWriter::Extent;
 
 INSTANTIATE_TEST_SUITE_P(Versions, Recorded,
                          testing::Values(ArchiveVersion::V2, ArchiveVersion::V3),
@@ -18,7 +18,7 @@ INSTANTIATE_TEST_SUITE_P(Versions, Recorded,
                          });
 
 // Gives the counts and texts that the test has set for each instance.
-class FakeSource : public Source {
+class FakeAgent : public RecordedAgent {
  public:
   std::map<int, std::uint64_t> counts;
   std::map<int, std::string> shapes;
@@ -60,10 +60,10 @@ std::vector<std::string> values_of(const std::vector<std::string>& lines) {
 
 TEST_P(Recorded, WhatGoesOnAsItWasIsNotWrittenAgain) {
   ArchiveWriter writer = create();
-  FakeSource source;
+  FakeAgent source;
   source.names = {{1, "a"}, {2, "b"}};
   source.counts = {{1, 5}, {2, 7}};
-  Recorder recorder(source, writer, at(0));
+  SampleWriter recorder(source, writer, at(0));
   ASSERT_TRUE(recorder.sample(Changes, at(0), {}));
   source.counts[2] = 8;
   ASSERT_TRUE(recorder.sample(Changes, at(1), {}));
@@ -81,11 +81,11 @@ TEST_P(Recorded, WhatGoesOnAsItWasIsNotWrittenAgain) {
 
 TEST_P(Recorded, DistributionsAreWrittenWhenAskedForAndOnlyWhereSomethingHasHappenedSince) {
   ArchiveWriter writer = create();
-  FakeSource source;
+  FakeAgent source;
   source.names = {{1, "a"}, {2, "b"}};
   source.counts = {{1, 5}, {2, 7}};
   source.shapes = {{1, "five"}, {2, "seven"}};
-  Recorder recorder(source, writer, at(0));
+  SampleWriter recorder(source, writer, at(0));
   ASSERT_TRUE(recorder.sample(ChangesAndDistributions, at(0), {}));
   source.counts[1] = 6;
   source.shapes[1] = "six";
@@ -101,10 +101,10 @@ TEST_P(Recorded, DistributionsAreWrittenWhenAskedForAndOnlyWhereSomethingHasHapp
 
 TEST_P(Recorded, ANumberMayGetAnotherName) {
   ArchiveWriter writer = create();
-  FakeSource source;
+  FakeAgent source;
   source.names = {{1, "4711 first"}, {2, "4712 other"}};
   source.counts = {{1, 1}, {2, 1}};
-  Recorder recorder(source, writer, at(0));
+  SampleWriter recorder(source, writer, at(0));
   ASSERT_TRUE(recorder.sample(Changes, at(0), {}));
   source.counts.erase(1);
   source.names = {{2, "4712 other"}};
@@ -124,14 +124,14 @@ TEST_P(Recorded, ANumberMayGetAnotherName) {
 // The description of a domain is as large as the domain.
 TEST_P(Recorded, OfManyInstancesNewOnesAreDescribedNowAndThen) {
   ArchiveWriter writer = create();
-  FakeSource source;
+  FakeAgent source;
   constexpr int kMany = 1000;  // described at most every ten seconds
   const auto add = [&source](int number) {
     source.names[number] = "tag " + std::to_string(number);
     source.counts[number] = 1;
   };
   for (int number = 1; number <= kMany; ++number) add(number);
-  Recorder recorder(source, writer, at(0));
+  SampleWriter recorder(source, writer, at(0));
   ASSERT_TRUE(recorder.sample(Changes, at(0), {}));
   const bool is_cheap = GetParam() == ArchiveVersion::V3;
   std::string expected;
@@ -156,10 +156,10 @@ TEST_P(Recorded, OfManyInstancesNewOnesAreDescribedNowAndThen) {
 
 TEST_P(Recorded, LabelsAreWrittenAgainWhenTheyHaveChanged) {
   ArchiveWriter writer = create();
-  FakeSource source;
+  FakeAgent source;
   source.names = {{1, "a"}};
   source.counts = {{1, 5}};
-  Recorder recorder(source, writer, at(0));
+  SampleWriter recorder(source, writer, at(0));
   ASSERT_TRUE(recorder.sample(Changes, at(0), {}));
   ASSERT_TRUE(recorder.sample(Changes, at(1), {}));
   EXPECT_EQ(source.label_requests, 1);
@@ -170,10 +170,10 @@ TEST_P(Recorded, LabelsAreWrittenAgainWhenTheyHaveChanged) {
 
 TEST_P(Recorded, AfterAFailureInstancesMayHaveOtherNames) {
   ArchiveWriter writer = create();
-  FakeSource source;
+  FakeAgent source;
   source.names = {{1, "a"}};
   source.counts = {{1, 5}};
-  Recorder recorder(source, writer, at(0));
+  SampleWriter recorder(source, writer, at(0));
   ASSERT_TRUE(recorder.sample(Changes, at(0), {}));
   source.is_there = false;
   EXPECT_FALSE(recorder.sample(Changes, at(1), {}));
@@ -192,10 +192,10 @@ TEST_P(Recorded, AfterAFailureInstancesMayHaveOtherNames) {
 
 TEST_P(Recorded, ASourceThatFailsGivesNoSample) {
   ArchiveWriter writer = create();
-  FakeSource source;
+  FakeAgent source;
   source.names = {{1, "a"}};
   source.counts = {{1, 5}};
-  Recorder recorder(source, writer, at(0));
+  SampleWriter recorder(source, writer, at(0));
   ASSERT_TRUE(recorder.sample(Changes, at(0), {}));
   source.is_there = false;
   EXPECT_FALSE(recorder.sample(Changes, at(1), {}));

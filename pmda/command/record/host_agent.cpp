@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "command/record/host_agent.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+#include "command/pcp_values.hpp"
+
+namespace pcp::trace::command {
+
+namespace {
+
+void add_name(const char* name, void* names) {
+  static_cast<std::vector<std::string>*>(names)->emplace_back(name);
+}
+
+// PCP's own agent has only `trace`, without distributions.
+constexpr std::array kRoots{"trace", "tracing.histogram"};
+
+constexpr std::array kRootsOfEvents{"tracing.events", "tracing.param"};
+
+std::vector<std::string> names_below_roots(bool with_events) {
+  std::vector<std::string> names;
+  for (const char* const root : kRoots) pmTraversePMNS_r(root, add_name, &names);
+  if (!with_events || names.empty()) return names;
+  for (const char* const root : kRootsOfEvents) pmTraversePMNS_r(root, add_name, &names);
+  return names;
+}
+
+std::vector<RecordedMetric> metrics_below_roots(bool with_events) {
+  std::vector<RecordedMetric> all;
+  for (const std::string& name : names_below_roots(with_events)) {
+    RecordedMetric metric{name, {}};
+    const pmID id = lookup(name.c_str());
+    if (id == PM_ID_NULL || pmLookupDesc(id, &metric.description) < 0) continue;
+    all.push_back(std::move(metric));
+  }
+  return all;
+}
+
+std::string help_text_of(unsigned type, unsigned of) {
+  char* text = nullptr;
+  const auto length = static_cast<int>(type & (PM_TEXT_ONELINE | PM_TEXT_HELP));
+  const int status = (type & PM_TEXT_INDOM) != 0 ? pmLookupInDomText(of, length, &text)
+                                                 : pmLookupText(of, length, &text);
+  if (status < 0) return {};
+  const std::unique_ptr<char, void (*)(void*)> owned(text, std::free);
+  return text;
+}
+
+// pmcd's error for the metrics of a missing agent; 0 if any metric is readable.
+int why_unknown(const pmResult& result) {
+  int why = 0;
+  for (const pmValueSet* const set : sets_of(result)) {
+    if (set->numval >= 0) return 0;
+    why = set->numval;
+  }
+  return why;
+}
+
+// Fetches label sets with PCP's function for their type.
+int fetch_labels(unsigned type, unsigned of, pmLabelSet** sets) {
+  switch (type) {
+    case PM_LABEL_CONTEXT:
+      return pmGetContextLabels(sets);
+    case PM_LABEL_DOMAIN:
+      return pmGetDomainLabels(static_cast<int>(of), sets);
+    case PM_LABEL_INDOM:
+      return pmGetInDomLabels(of, sets);
+    default:
+      return pmGetInstancesLabels(of, sets);
+  }
+}
+
+// Connects, and returns the metrics to record.
+Result<std::vector<RecordedMetric>> begin(PcpHost& host, bool with_events) {
+  if (const Result<void> connected = host.connect("cannot connect to pmcd on " + host.name());
+      !connected)
+    return connected.error();
+  const auto failure = [&host](const std::string& why) { return Error{host.name() + ": " + why}; };
+  std::vector<RecordedMetric> metrics = metrics_below_roots(with_events);
+  if (metrics.empty()) {
+    const Result<void> found = host.find_agent();
+    return failure(found ? "its trace agent has no metrics" : found.error().message);
+  }
+  if (!with_events) return metrics;
+  if (const Result<void> asked = host.ask_for_spans(); !asked)
+    return failure(asked.error().message);
+  return metrics;
+}
+
+Result<OwnedResult> read_values(PcpHost& host, const std::vector<pmID>& metrics) {
+  if (const Result<void> connected = host.connect(); !connected) return connected.error();
+  Result<OwnedResult> read = host.fetch(metrics);
+  if (!read) host.disconnect();
+  if (!read) return read;
+  if (const int why = why_unknown(**read); why != 0) return pcp_error("the trace agent", why);
+  return read;
+}
+
+Result<PcpHost::Spans> read_spans(PcpHost& host) {
+  if (!host.is_connected()) return Error{"pmcd has gone"};
+  if (host.must_ask_for_spans())
+    if (const Result<void> asked = host.ask_for_spans(); !asked) return asked.error();
+  return host.fetch_spans();
+}
+
+}  // namespace
+
+template <typename Question>
+auto HostAgent::ask(Question question) {
+  const auto work = [host = host_, question = std::move(question)] {
+    host->use();
+    return question(*host);
+  };
+  auto answer = is_left_ ? std::nullopt : interruption_.result_of(work);
+  is_left_ = !answer;
+  return answer;
+}
+
+Result<std::unique_ptr<HostAgent>> HostAgent::connect(const std::string& host,
+                                                      const std::string& spans,
+                                                      Interruption& interruption) {
+  std::unique_ptr<HostAgent> made(new HostAgent(host, spans, interruption));
+  auto begun =
+      made->ask([with_events = made->has_spans_](PcpHost& its) { return begin(its, with_events); });
+  if (!begun) return Error{"cannot connect to pmcd on " + host + ": it does not answer"};
+  if (!*begun) return begun->error();
+  made->metrics_ = **std::move(begun);
+  return made;
+}
+
+std::string HostAgent::text(unsigned type, unsigned of) {
+  return ask([type, of](PcpHost&) { return help_text_of(type, of); }).value_or("");
+}
+
+OwnedLabels HostAgent::labels(unsigned type, unsigned of) {
+  auto found = ask([type, of](PcpHost&) {
+    pmLabelSet* sets = nullptr;
+    const int count = fetch_labels(type, of, &sets);
+    return OwnedLabels(sets, count);
+  });
+  return found ? *std::move(found) : OwnedLabels();
+}
+
+Instances HostAgent::instances(pmInDom domain) {
+  return ask([domain](PcpHost&) { return instances_by(pmGetInDom, domain); }).value_or(Instances());
+}
+
+Result<Sample> HostAgent::read(std::span<const pmID> metrics, Instant) {
+  auto read = ask([ids = std::vector<pmID>(metrics.begin(), metrics.end())](PcpHost& host) {
+    return read_values(host, ids);
+  });
+  if (!read) return Error{"pmcd does not answer"};
+  if (!*read) return read->error();
+  result_ = **std::move(read);
+  return to_sample(*result_);
+}
+
+Result<RecordedAgent::Events> HostAgent::read_events(Instant) {
+  Events events;
+  if (!has_spans_) return events;
+  auto read = ask(read_spans);
+  if (!read || !*read || (*read)->events().numval == 0) return events;
+  result_ = std::move((*read)->result);
+  events.sample = to_sample(*result_);
+  events.sample.resize(1);
+  events.has_more = (*read)->backlog != 0;
+  return events;
+}
+
+}  // namespace pcp::trace::command
