@@ -9,54 +9,60 @@ function lineSample({color, dash, width = 1.8, fill}) {
   if (fill)
     sample.append(svg('rect', {width: 22, height: 10, rx: 2, fill: color, 'fill-opacity': fill}));
   sample.append(svg('line', {
-    x1: 0,
-    x2: 22,
-    y1: 5,
-    y2: 5,
+    ...{x1: 0, x2: 22, y1: 5, y2: 5},
     stroke: color,
     'stroke-width': width,
-    'stroke-dasharray': (dash || []).join(' ')
+    'stroke-dasharray': dash?.join(' ')
   }));
   return sample;
 }
 
-function chartFrame(host, {title, help, height}) {
-  const key = element('div', {class: 'key'});
-  const plot = element('div', {class: 'plot', style: `height:${height}px`});
-  const frame = element(
-      'figure', {class: 'chart'},
-      element('figcaption', {}, element('h3', {title: help}, title), key), plot);
-  host.append(frame);
-  return {frame, key, plot};
-}
-
-// Shows words beside the pointer's place in a chart.
-function showTip(tip, plot, x, ...words) {
-  tip.replaceChildren(...words);
-  tip.hidden = false;
-  const isRight = x > plot.clientWidth / 2;
-  tip.style.cssText =
-      `top:10px;${isRight ? 'right' : 'left'}:${(isRight ? plot.clientWidth - x : x) + 12}px`;
-}
-
-class TimeChart {
-  // A line: {label, short, values, color, dash, width, fill, merge: see thinning.js, isHidden: only
-  // counts for the range}. `paint(context, area, graph, chart)` draws below the lines.
-  constructor(host, options) {
-    Object.assign(
-        this, {log: false, stacked: false, height: 230, format: formatPlain, valueRange: null},
-        options);
-    this.parts = chartFrame(host, this);
-    this.canvasHost = element('div', {class: 'canvas'});
+// A frame with a title and a key; the pointer marks a place in its plot, with words beside it.
+class Chart {
+  constructor(host, {title, help, height = 230}) {
+    this.title = title;
+    this.height = height;
+    this.key = element('div', {class: 'key'});
+    this.plot = element('div', {class: 'plot', style: `height:${height}px`});
     this.cross = element('div', {class: 'cross', hidden: true});
+    this.tip = element('div', {class: 'tip', hidden: true});
+    this.frame = element(
+        'figure', {class: 'chart'},
+        element('figcaption', {}, element('h3', {title: help}, title), this.key), this.plot);
+    host.append(this.frame);
+  }
+
+  showCross(left, top, height) {
+    this.cross.hidden = false;
+    this.cross.style.cssText = `left:${left}px;top:${top}px;height:${height}px`;
+  }
+
+  showTip(left, ...words) {
+    this.tip.replaceChildren(...words);
+    this.tip.hidden = false;
+    const width = this.plot.clientWidth;
+    const [side, distance] = left > width / 2 ? ['right', width - left] : ['left', left];
+    this.tip.style.cssText = `top:10px;${side}:${distance + 12}px`;
+  }
+
+  remove() { this.frame.remove(); }
+}
+
+class TimeChart extends Chart {
+  // A line: {label, short, values, color, dash, width, fill, merge: see thinning.js, isHidden: only
+  // counts for the range}. `paint(context, chart)` draws below the lines. Other options: grid,
+  // lines, format, log, stacked, valueRange, extraKey.
+  constructor(host, options) {
+    super(host, options);
+    Object.assign(this, {log: false, stacked: false, ...options});
+    this.canvasHost = element('div', {class: 'canvas'});
     this.brush = element('div', {class: 'brush', hidden: true});
     this.labels = element('div', {class: 'labels', 'aria-hidden': 'true'});
-    this.tip = element('div', {class: 'tip', hidden: true});
-    this.parts.plot.append(this.canvasHost, this.labels, this.cross, this.brush, this.tip);
-    this.parts.plot.tabIndex = 0;
-    this.parts.plot.setAttribute('role', 'img');
-    this.parts.plot.setAttribute('aria-label', this.describe());
+    this.plot.append(this.canvasHost, this.labels, this.cross, this.brush, this.tip);
     this.thin();
+    this.plot.tabIndex = 0;
+    this.plot.setAttribute('role', 'img');
+    this.plot.setAttribute('aria-label', this.describe());
     this.showKey();
     this.graph = new Dygraph(this.canvasHost, this.rows(), this.dygraphsOptions());
     view.charts.add(this);
@@ -68,7 +74,11 @@ class TimeChart {
     return `${this.title}: ${names}, over time. Arrows move, + and - zoom, 0 shows the whole run.`;
   }
 
-  named() { return this.lines.filter(({label}) => label); }
+  named() { return this.drawn.filter(({label}) => label); }
+
+  // Positions in pixels.
+  xOf(time) { return this.graph.toDomXCoord(time + clock.offset); }
+  yOf(value) { return this.graph.toDomYCoord(value); }
 
   // Chooses the points to show. True if they have changed.
   thin() {
@@ -123,8 +133,11 @@ class TimeChart {
       axisLineColor: ink('grid'),
       axisLineWidth: 0.6,
       axisTickSize: 4,
-      underlayCallback: (...how) => this.underlay(...how),
-      drawCallback: (graph) => this.placeLabels(graph),
+      underlayCallback: (context, area, graph) => {
+        this.graph = graph;  // dygraphs draws before its constructor ends
+        this.underlay(context, area);
+      },
+      drawCallback: () => this.placeLabels(),
       axes: {
         x: {ticker: timeTicks, drawGrid: false, pixelsPerLabel: 80, axisLabelWidth: 80},
         y: {ticker: (this.log ? logTicks : linearTicks)(this.format), axisLabelWidth: 58},
@@ -159,27 +172,27 @@ class TimeChart {
   }
   shifted() { return view.range().map((at) => at + clock.offset); }
 
-  underlay(context, area, graph) {
+  underlay(context, area) {
     context.save();
     context.beginPath();
     context.rect(area.x, area.y, area.w, area.h);
     context.clip();
-    if (this.paint) this.paint(context, area, graph, this);
+    if (this.paint) this.paint(context, this);
     context.fillStyle = ink('gap');
     for (const [begin, end] of view.run.gaps) {
-      const [left, right] = [begin, end].map((at) => graph.toDomXCoord(at + clock.offset));
+      const [left, right] = [begin, end].map((at) => this.xOf(at));
       context.fillRect(left, area.y, Math.max(1, right - left), area.h);
     }
     context.restore();
   }
 
   // Places each line's name at its end, if there is room.
-  placeLabels(graph) {
-    if (this.stacked) return this.nameLayers(graph);
-    const {x, y, w, h} = graph.getArea();
+  placeLabels() {
+    if (this.stacked) return this.nameLayers();
+    const {x, y, w, h} = this.graph.getArea();
     const to = view.range()[1];
-    const ends = this.drawn.map((line) => ({line, at: this.endOf(graph, line, to)}))
-                     .filter(({at}) => at !== null);
+    const ends =
+        this.drawn.map((line) => ({line, at: this.endOf(line, to)})).filter(({at}) => at !== null);
     ends.sort((a, b) => a.at - b.at);
     let free = y;
     for (const end of ends) {
@@ -198,37 +211,36 @@ class TimeChart {
             visibleName(line.short || line.label))));
   }
 
-  endOf(graph, line, to) {
+  endOf(line, to) {
     const {middles, count} = this.shown.grid;
     let i = count - 1;
     while (i >= 0 && (middles[i] > to || !(line.values[i] > (this.log ? 0 : -Infinity)))) --i;
     if (i < 0 || middles[i] < view.range()[0]) return null;
-    return graph.toDomYCoord(line.values[i]);
+    return this.yOf(line.values[i]);
   }
 
   // Names each layer at its thickest place, if thick enough.
-  nameLayers(graph) {
-    const {x, w} = graph.getArea();
+  nameLayers() {
+    const {x, w} = this.graph.getArea();
     const {middles, count} = this.shown.grid;
     const best = this.drawn.map(() => ({thickness: 15}));
     for (let i = 0; i < count; ++i) {
-      const left = graph.toDomXCoord(middles[i] + clock.offset);
+      const left = this.xOf(middles[i]);
       if (left < x + 40 || left > x + w - 40) continue;
       let below = 0;
-      for (let k = this.drawn.length - 1; k >= 0;
-           --k) {  // dygraphs stacks the last layer at the bottom
+      // Dygraphs stacks the last layer at the bottom.
+      for (let k = this.drawn.length - 1; k >= 0; --k) {
         const above = below + (this.drawn[k].values[i] || 0);
-        const [top, bottom] = [above, below].map((value) => graph.toDomYCoord(value));
+        const [top, bottom] = [above, below].map((value) => this.yOf(value));
         if (bottom - top > best[k].thickness)
           best[k] = {thickness: bottom - top, left, top: (top + bottom) / 2};
         below = above;
       }
     }
-    this.labels.replaceChildren(...best.flatMap(({left, top}, k) => left === undefined ? [] : [
-      element(
-          'span', {class: 'inside', style: `left:${left}px;top:${top}px`},
-          visibleName(this.drawn[k].label))
-    ]));
+    const labelOf = ({left, top}, k) => element(
+        'span', {class: 'inside', style: `left:${left}px;top:${top}px`},
+        visibleName(this.drawn[k].label));
+    this.labels.replaceChildren(...best.flatMap((at, k) => 'left' in at ? [labelOf(at, k)] : []));
   }
 
   keyEntry(line, ...more) {
@@ -238,49 +250,38 @@ class TimeChart {
   }
 
   showKey() {
+    this.key.replaceChildren(...this.named().map((line) => this.keyEntry(line)));
+    if (this.extraKey) this.key.append(this.extraKey());
     const {step} = this.shown;
-    const note = step > 1 ?
-        [element('span', {title: 'Zoom in to see each'}, `points of ${step} intervals`)] :
-        [];
-    const drawn = this.named().filter(({isHidden}) => !isHidden);
-    this.parts.key.replaceChildren(
-        ...drawn.map((line) => this.keyEntry(line)), ...(this.extraKey ? [this.extraKey()] : []),
-        ...note);
+    if (step > 1)
+      this.key.append(
+          element('span', {title: 'Zoom in to see each'}, `points of ${step} intervals`));
   }
 
   // The values at a point, in words.
   read(row) {
     return [
       element('time', {}, clock.time(this.shown.grid.edges[row + 1])),
-      ...this.drawn.filter(({label}) => label)
-          .map((line) => this.keyEntry(line, element('b', {}, this.format(line.values[row]))))
+      ...this.named().map(
+          (line) => this.keyEntry(line, element('b', {}, this.format(line.values[row]))))
     ];
   }
 
   rowAt(time) {
     const {edges, count} = this.shown.grid;
     if (count === 0 || time < edges[0] || time > edges[count]) return null;
-    let [low, high] = [0, count];
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (edges[middle] <= time)
-        low = middle;
-      else
-        high = middle;
-    }
-    return low;
+    return Math.min(edges.findLastIndex((edge) => edge <= time), count - 1);
   }
 
   pointAt(time) {
     const row = time === null ? null : this.rowAt(time);
-    this.cross.hidden = row === null;
-    this.tip.hidden = true;
+    this.cross.hidden = this.tip.hidden = true;
     if (row === null) return this.graph.clearSelection();
     const {y, h} = this.graph.getArea();
-    const left = this.graph.toDomXCoord(this.shown.grid.middles[row] + clock.offset);
-    this.cross.style.cssText = `left:${left}px;top:${y}px;height:${h}px`;
+    const left = this.xOf(this.shown.grid.middles[row]);
+    this.showCross(left, y, h);
     this.graph.setSelection(row);
-    if (view.pointed === this) showTip(this.tip, this.parts.plot, left, ...this.read(row));
+    if (view.pointed === this) this.showTip(left, ...this.read(row));
   }
 
   showWindow() {
@@ -292,20 +293,18 @@ class TimeChart {
 
   timeAt(event) {
     const {x, w} = this.graph.getArea();
-    const left =
-        Math.min(Math.max(event.clientX - this.parts.plot.getBoundingClientRect().left, x), x + w);
-    return this.graph.toDataXCoord(left) - clock.offset;
+    const left = event.clientX - this.plot.getBoundingClientRect().left;
+    return this.graph.toDataXCoord(Math.min(Math.max(left, x), x + w)) - clock.offset;
   }
 
   listen() {
-    const {plot} = this.parts;
-    plot.addEventListener('pointermove', (event) => this.moved(event));
-    plot.addEventListener('pointerleave', () => view.pointAt(null));
-    plot.addEventListener('pointerdown', (event) => this.pressed(event));
-    plot.addEventListener('pointerup', (event) => this.released(event));
-    plot.addEventListener('pointercancel', () => this.stopBrush());
-    plot.addEventListener('dblclick', () => view.zoom(null));
-    plot.addEventListener('keydown', (event) => {
+    this.plot.onpointermove = (event) => this.moved(event);
+    this.plot.onpointerleave = () => view.pointAt(null);
+    this.plot.onpointerdown = (event) => this.pressed(event);
+    this.plot.onpointerup = (event) => this.released(event);
+    this.plot.onpointercancel = () => this.stopBrush();
+    this.plot.ondblclick = () => view.zoom(null);
+    this.plot.onkeydown = (event) => {
       const moves =
           {ArrowLeft: [-0.25, 1], ArrowRight: [0.25, 1], '+': [0, 0.5], '=': [0, 0.5], '-': [0, 2]};
       if (event.key in moves)
@@ -315,13 +314,13 @@ class TimeChart {
       else
         return;
       event.preventDefault();
-    });
+    };
   }
 
   pressed(event) {
     if (event.button !== 0 || event.pointerType === 'touch') return;
     this.brushFrom = {time: this.timeAt(event), x: event.clientX};
-    this.parts.plot.setPointerCapture(event.pointerId);
+    this.plot.setPointerCapture(event.pointerId);
   }
 
   moved(event) {
@@ -329,9 +328,8 @@ class TimeChart {
     view.pointAt(this.timeAt(event));
     if (!this.brushFrom) return;
     const {y, h} = this.graph.getArea();
-    const [from, to] = [this.brushFrom.time, this.timeAt(event)]
-                           .map((at) => this.graph.toDomXCoord(at + clock.offset))
-                           .sort((a, b) => a - b);
+    const [from, to] =
+        [this.brushFrom.time, this.timeAt(event)].sort((a, b) => a - b).map((at) => this.xOf(at));
     this.brush.hidden = false;
     this.brush.style.cssText = `left:${from}px;width:${to - from}px;top:${y}px;height:${h}px`;
   }
@@ -352,6 +350,6 @@ class TimeChart {
   remove() {
     view.charts.delete(this);
     this.graph.destroy();
-    this.parts.frame.remove();
+    super.remove();
   }
 }

@@ -6,18 +6,20 @@ const notRecorded = {
   unknown: () => 'Unknown: it was not recorded'
 };
 
-// A column for one member of the tag.
-function numberColumn(title, key, help, formatOf, extra = {}) {
-  const shown = {value: (tag) => tag[key], cell: (tag) => formatOf(tag)(tag[key])};
-  return {title, help, width: 92, ...shown, ...extra};
+// `value` and `cell` are those of table.js.
+function numberColumn(title, help, value, cell, more) {
+  return {title, help, value, cell, width: 92, ...more};
 }
 
-const countOf = () => formatCount;
+// A column for one member of the tag.
+function memberColumn(title, help, key, formatOf, more) {
+  return numberColumn(title, help, (tag) => tag[key], (tag) => formatOf(tag)(tag[key]), more);
+}
 
-function percentileColumn(key, extra = {}) {
+function percentileColumn(key, more) {
   const {short} = percentileStyles[key];
   const help = `${short.slice(1)}% of the calls took no longer`;
-  return numberColumn(short, key, help, formatValue, {unknown: whyNoPercentile, ...extra});
+  return memberColumn(short, help, key, formatValue, {unknown: whyNoPercentile, ...more});
 }
 
 const nameColumn = {
@@ -27,70 +29,53 @@ const nameColumn = {
   cell: nameElement
 };
 
-const sparkColumn = {
-  title: 'Over time',
-  help: 'Calls per second over the run',
-  width: 116,
-  wide: 9,
-  value: ({rate}) => rate,
-  cell: ({series}) => sparkline(series)
-};
+const sparkColumn = numberColumn(
+    'Over time', 'Calls per second over the run', ({rate}) => rate, ({series}) => sparkline(series),
+    {width: 116, wide: 9});
 
-const maxColumn = {
-  title: 'Max',
-  help: 'The slowest, or the greatest value',
-  width: 92,
-  wide: 3,
-  value: ({max}) => max,
-  cell: (tag) => formatExtreme(tag, 'max'),
-  ...notRecorded
-};
+const maxColumn = numberColumn(
+    'Max', 'The slowest, or the greatest value', ({max}) => max, (tag) => formatExtreme(tag, 'max'),
+    {wide: 3, ...notRecorded});
 
-const failedColumn = {
-  title: 'Failed',
-  help: 'Share of the calls that were aborted',
-  width: 80,
-  wide: 2,
-  value: failedShare,
-  cell: failedCell,
-  ...notRecorded
-};
+const failedColumn = numberColumn(
+    'Failed', 'Share of the calls that were aborted', failedShare, failedCell,
+    {width: 80, wide: 2, ...notRecorded});
 
 function flightColumn({tags}) {
   const most = tags.reduce((most, {concurrency}) => Math.max(most, concurrency || 0), 0);
   const help = 'How many were under way at a time, on average: total time by elapsed time';
-  const value = ({concurrency}) => concurrency;
-  const cell = (tag) => barCell(tag.concurrency, most);
-  return {title: 'In flight', help, width: 128, wide: 4, value, cell, ...notRecorded};
+  return numberColumn(
+      'In flight', help, ({concurrency}) => concurrency, (tag) => barCell(tag.concurrency, most),
+      {width: 128, wide: 4, ...notRecorded});
 }
 
 function paceColumn({run}) {
   const value = ({counted}) => isKnown(counted) ? counted / run.elapsed : null;
-  const cell = (tag) => formatValue(tag)(value(tag));
-  const help = 'Added per second of the run';
-  return {title: 'Added/s', help, width: 110, wide: 4, value, cell, ...notRecorded};
+  return numberColumn(
+      'Added/s', 'Added per second of the run', value, (tag) => formatValue(tag)(value(tag)),
+      {width: 110, wide: 4, ...notRecorded});
 }
 
 // Gives the columns for a kind of tags, and the initial sorting column.
 function columnsOf(kind, data) {
   const title = kind === 'transact' ? 'Calls' : 'Count';
-  const calls = numberColumn(title, 'calls', 'How often, in all', countOf);
-  const rateHelp = 'Calls per second, over the run';
-  const rate =
-      numberColumn('Per second', 'rate', rateHelp, () => formatRate, {width: 100, wide: 5});
+  const calls = memberColumn(title, 'How often, in all', 'calls', () => formatCount);
+  const rate = memberColumn(
+      'Per second', 'Calls per second, over the run', 'rate', () => formatRate,
+      {width: 100, wide: 5});
   const first = [nameColumn, sparkColumn, calls, rate];
   if (kind === 'point') return {columns: first, sortedBy: calls};
-  const last = numberColumn('Last', 'last', 'The last value', formatValue, notRecorded);
-  const addedHelp = 'The sum of all additions in the run';
-  const added = numberColumn('Added', 'counted', addedHelp, formatValue, notRecorded);
-  if (kind === 'counter')
+  const last = memberColumn('Last', 'The last value', 'last', formatValue, notRecorded);
+  if (kind === 'counter') {
+    const added = memberColumn(
+        'Added', 'The sum of all additions in the run', 'counted', formatValue, notRecorded);
     return {columns: [...first, added, paceColumn(data), last], sortedBy: added};
-  const meanHelp = 'Sum divided by calls';
-  const mean = numberColumn('Mean', 'mean', meanHelp, formatValue, {wide: 7, ...notRecorded});
-  const percentiles = [
-    percentileColumn('p50', {wide: 1}), percentileColumn('p95', {wide: 8}), percentileColumn('p99')
+  }
+  const measured = [
+    memberColumn('Mean', 'Sum divided by calls', 'mean', formatValue, {wide: 7, ...notRecorded}),
+    percentileColumn('p50', {wide: 1}), percentileColumn('p95', {wide: 8}), percentileColumn('p99'),
+    maxColumn
   ];
-  const measured = [mean, ...percentiles, maxColumn];
   if (kind === 'observe') return {columns: [...first, ...measured, last], sortedBy: calls};
   const flight = flightColumn(data);
   return {columns: [...first, failedColumn, ...measured, flight], sortedBy: flight};

@@ -63,7 +63,7 @@ function seriesOf(packed, data, floats) {
 }
 
 async function readData() {
-  const bytes = await unpack(document.getElementById('data').textContent.trim());
+  const bytes = await unpack(byId('data').textContent.trim());
   const length = new DataView(bytes.buffer).getUint32(0, true);
   const document_ = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
   const floats = joinPlanes(bytes.subarray(4 + length));

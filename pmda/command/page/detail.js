@@ -29,10 +29,13 @@ function percentileLine(name, values) {
   };
 }
 
-// Divides each value by the interval's length.
-function perSecond(values, grid) {
-  return Float32Array.from(values, (value, i) => value / grid.seconds[i]);
+// A line of what was counted in each interval, per second.
+function rateLine(label, values, grid, style) {
+  const rates = Float32Array.from(values, (value, i) => value / grid.seconds[i]);
+  return {label, values: rates, merge: 'rate', ...style};
 }
+
+const isMeasured = ({type}) => type === 'transact' || type === 'observe';
 
 function spreadOf(series, names) {
   let [least, greatest] = [Infinity, -Infinity];
@@ -48,9 +51,9 @@ function showDetail(tags) {
   for (const part of detail.parts) part.remove();
   detail.parts = [];
   detail.tags = tags;
-  const host = document.getElementById('charts');
+  const host = byId('charts');
   host.replaceChildren();
-  document.getElementById('detail').hidden = tags.length === 0;
+  byId('detail').hidden = tags.length === 0;
   if (tags.length === 0) return;
   showTitle(tags);
   showFigures(tags);
@@ -59,12 +62,11 @@ function showDetail(tags) {
   else
     showSeveral(host, tags);
   if (detail.parts.length % 2 === 1) host.lastElementChild.classList.add('wide');
-  if (detail.parts.length === 0)
-    host.append(element(
-        'p', {class: 'notice'},
-        tags[0].series ?
-            'Nothing of it is known over time.' :
-            'Its course over time is not in this page: it has the tags with the most total time. The table has all.'));
+  if (detail.parts.length > 0) return;
+  const why = tags[0].series ?
+      'Nothing of it is known over time.' :
+      'Its course over time is not in this page: it has the tags with the most total time. The table has all.';
+  host.append(element('p', {class: 'notice'}, why));
 }
 
 const kindNames = {
@@ -80,19 +82,15 @@ const kindAndUnit = ({type, unit}) =>
     kindNames[type] + (unit && type !== 'transact' ? `, in ${visibleName(unit)}` : '');
 
 function showTitle(tags) {
-  const title = document.getElementById('detail-title');
-  title.replaceChildren(
-      ...tags.map(
-          (tag, i) => element(
-              'span', {class: 'chip'},
-              tags.length > 1 ? lineSample({color: tagColor(i), dash: tagDashes[i], width: 2.4}) :
-                                '',
-              nameElement(tag))),
-      element(
-          'small', {},
-          tags.length > 1 ? `${tags.length} tags side by side` : kindAndUnit(tags[0])));
-  const text = tags.length > 1 ? '' : tags[0].description;
-  document.getElementById('detail-text').textContent = text && visibleName(text);
+  const areSeveral = tags.length > 1;
+  const chip = (tag, i) => element(
+      'span', {class: 'chip'},
+      areSeveral ? lineSample({color: tagColor(i), dash: tagDashes[i], width: 2.4}) : '',
+      nameElement(tag));
+  const what = areSeveral ? `${tags.length} tags side by side` : kindAndUnit(tags[0]);
+  byId('detail-title').replaceChildren(...tags.map(chip), element('small', {}, what));
+  const text = areSeveral ? '' : tags[0].description;
+  byId('detail-text').textContent = text && visibleName(text);
 }
 
 function figure(name, value, why) {
@@ -103,190 +101,151 @@ function figure(name, value, why) {
 
 function formatExtreme(tag, which) {
   const value = formatValue(tag)(tag[which]);
-  return isKnown(tag[which]) && !tag[which + 'Exact'] ?
-      (which === 'max' ? '≥\u202f' : '≤\u202f') + value :
-      value;
+  if (!isKnown(tag[which]) || tag[which + 'Exact']) return value;
+  return (which === 'max' ? '≥\u202f' : '≤\u202f') + value;
 }
 
 function showFigures(tags) {
-  const host = document.getElementById('figures');
-  if (tags.length > 1) return host.replaceChildren();
   const [tag] = tags;
+  byId('figures').replaceChildren(...(tags.length > 1 ? [] : figuresOf(tag).filter(Boolean)));
+}
+
+// Some may be missing.
+function figuresOf(tag) {
   const format = formatValue(tag);
   const isTime = tag.type === 'transact';
-  const unrecorded = 'Unknown: it was not recorded';
-  const figures = [
+  const isCounter = tag.type === 'counter';
+  const recorded = (name, value) => figure(name, value, 'Unknown: it was not recorded');
+  return [
     figure(isTime ? 'calls' : 'count', formatCount(tag.calls)),
-    figure('rate', formatRate(tag.rate), 'Unknown: no time has passed')
+    figure('rate', formatRate(tag.rate), 'Unknown: no time has passed'),
+    isTime && recorded('failed', formatCount(tag.failed)),
+    isTime && recorded('in flight', formatFew(tag.concurrency)),
+    isTime && tag.vanished > 0 && figure('not ended', formatCount(tag.vanished)),
+    isTime && recorded('total time', formatSeconds(tag.sum)),
+    isCounter &&
+        figure('added', format(tag.counted), 'Unknown: nothing was added, or it was not recorded'),
+    (isCounter || tag.type === 'observe') && recorded('last value', format(tag.last)),
+    ...(isMeasured(tag) ? measuredFigures(tag, format, recorded) : []),
+    view.run.hosts.length > 1 &&
+        figure('hosts', tag.hosts.map((host) => view.run.hosts[host]).join(', '))
   ];
-  if (isTime) {
-    figures.push(
-        figure('failed', isKnown(tag.failed) ? formatCount(tag.failed) : unknown, unrecorded),
-        figure('in flight', formatFew(tag.concurrency), unrecorded),
-        ...(tag.vanished > 0 ? [figure('not ended', formatCount(tag.vanished))] : []),
-        figure('total time', formatSeconds(tag.sum), unrecorded));
-  }
-  if (tag.type === 'counter')
-    figures.push(
-        figure('added', format(tag.counted), 'Unknown: nothing was added, or it was not recorded'));
-  if (tag.type === 'counter' || tag.type === 'observe')
-    figures.push(figure('last value', format(tag.last), unrecorded));
-  if (isTime || tag.type === 'observe') {
-    figures.push(
-        ...(tag.nonfinite > 0 ? [figure('not finite', formatCount(tag.nonfinite))] : []),
-        figure('min', formatExtreme(tag, 'min'), unrecorded),
-        figure('mean', format(tag.mean), unrecorded));
-    for (const name of percentileNames)
-      figures.push(figure(percentileStyles[name].short, format(tag[name]), whyNoPercentile(tag)));
-    figures.push(figure('max', formatExtreme(tag, 'max'), unrecorded));
-  }
-  if (view.run.hosts.length > 1)
-    figures.push(figure('hosts', tag.hosts.map((host) => view.run.hosts[host]).join(', ')));
-  host.replaceChildren(...figures);
+}
+
+function measuredFigures(tag, format, recorded) {
+  return [
+    tag.nonfinite > 0 && figure('not finite', formatCount(tag.nonfinite)),
+    recorded('min', formatExtreme(tag, 'min')), recorded('mean', format(tag.mean)),
+    ...percentileNames.map(
+        (name) => figure(percentileStyles[name].short, format(tag[name]), whyNoPercentile(tag))),
+    recorded('max', formatExtreme(tag, 'max'))
+  ];
 }
 
 function add(part) { detail.parts.push(part); }
+
+// Adds a chart of the tag's course.
+function addCourse(host, tag, title, lines, options) {
+  add(new TimeChart(
+      host, {title, lines, grid: tag.series.grid, format: formatValue(tag), ...options}));
+}
 
 // A heat map with few columns shows no more than the distribution.
 const hasHeatMap = ({heat}) => heat && heat.length >= 8;
 
 function showOne(host, tag) {
-  const {series, distribution} = tag;
-  const measures = tag.type === 'transact' || tag.type === 'observe';
-  if (series && measures) showPercentiles(host, tag);
-  if (series && hasHeatMap(series)) showHeat(host, tag);
-  if (series && series.calls) showRate(host, tag);
-  if (series && series.counted) showCounted(host, tag);
-  if (series && series.value) showValue(host, tag);
-  if (measures && distribution && distribution.bins.length) showDistribution(host, tag);
-  if (measures && ninesCurve(tag).length > 1) showNines(host, [tag]);
-  if (series && measures) showMoments(host, tag);
+  const {series = {}, distribution} = tag;
+  if (tag.series && isMeasured(tag)) showPercentiles(host, tag);
+  if (hasHeatMap(series)) showHeat(host, tag);
+  if (series.calls) showRate(host, tag);
+  if (series.counted) showCounted(host, tag);
+  if (series.value) showValue(host, tag);
+  if (isMeasured(tag) && distribution?.bins.length) showDistribution(host, tag);
+  if (isMeasured(tag)) showNines(host, [tag]);
+  if (tag.series && tag.type === 'transact') showMoments(host, tag);
 }
 
 function showPercentiles(host, tag) {
   const {series} = tag;
-  const names = ['p50', 'p90', 'p95', 'p99', 'p999', 'max'].filter((name) => series[name]);
+  const names = [...percentileNames, 'max'].filter((name) => series[name]);
   if (names.length === 0) return;
+  const isTime = tag.type === 'transact';
   const options = {
-    grid: series.grid,
-    format: formatValue(tag),
-    title: tag.type === 'transact' ? 'Latency' : 'Values',
     help: 'Percentiles of each interval',
-    lines: names.map((name) => percentileLine(name, series[name])),
-    log: tag.type === 'transact' || needsLog(...spreadOf(series, names)),
+    log: isTime || needsLog(...spreadOf(series, names)),
   };
+  const lines = names.map((name) => percentileLine(name, series[name]));
   if (!hasHeatMap(series)) {
     options.paint = paintBands(ink('p90'));
     if (series.min)
-      options.lines.unshift(
-          {label: '', name: 'min', values: series.min, merge: 'least', isHidden: true});
+      lines.unshift({label: '', name: 'min', values: series.min, merge: 'least', isHidden: true});
   }
-  add(new TimeChart(host, options));
+  addCourse(host, tag, isTime ? 'Latency' : 'Values', lines, options);
 }
 
 function showHeat(host, tag) {
   const {series} = tag;
   const heat = new HeatMap(series.heat);
-  const lines =
-      ['p50', 'p99'].filter((name) => series[name]).map((name) => ({
-                                                          ...percentileLine(name, series[name]),
-                                                          color: ink('over-heat'),
-                                                          width: 1.2
-                                                        }));
-  const emptyLine = {
-    label: '',
-    values: new Float32Array(series.grid.count).fill(NaN),
-    color: 'transparent'
-  };
-  add(new TimeChart(host, {
-    title: 'Heat map',
+  const style = {color: ink('over-heat'), width: 1.2};
+  const lines = ['p50', 'p99']
+                    .filter((name) => series[name])
+                    .map((name) => ({...percentileLine(name, series[name]), ...style}));
+  if (lines.length === 0) {
+    const values = new Float32Array(series.grid.count).fill(NaN);
+    lines.push({label: '', values, color: 'transparent'});
+  }
+  addCourse(host, tag, 'Heat map', lines, {
     help: 'How many calls took how long, over time',
-    grid: series.grid,
-    lines: lines.length ? lines : [emptyLine],
     log: heat.log,
     valueRange: heat.range,
-    format: formatValue(tag),
     paint: (...how) => heat.paint(...how),
     extraKey: () => heat.key()
-  }));
+  });
 }
 
 function showRate(host, tag) {
-  const {series} = tag;
-  const lines = [{
-    label: tag.type === 'transact' ? 'ok' : 'calls',
-    values: perSecond(series.calls, series.grid),
-    color: ink('ok'),
-    width: 1.8,
-    fill: 0.16,
-    merge: 'rate'
-  }];
-  if (series.failed && tag.failed > 0)
-    lines.push({
-      label: 'failed',
-      values: perSecond(series.failed, series.grid),
-      color: ink('failed'),
-      width: 1.8,
-      dash: [4, 2],
-      merge: 'rate'
-    });
-  add(new TimeChart(
-      host,
-      {title: 'Rate', help: 'Calls per second', grid: series.grid, lines, format: formatRate}));
+  const {grid, calls, failed} = tag.series;
+  const label = tag.type === 'transact' ? 'ok' : 'calls';
+  const lines = [rateLine(label, calls, grid, {color: ink('ok'), width: 1.8, fill: 0.16})];
+  if (failed && tag.failed > 0)
+    lines.push(rateLine('failed', failed, grid, {color: ink('failed'), width: 1.8, dash: [4, 2]}));
+  addCourse(host, tag, 'Rate', lines, {help: 'Calls per second', format: formatRate});
 }
 
 function showCounted(host, tag) {
-  const {series} = tag;
-  const lines = [{
-    label: 'added',
-    values: perSecond(series.counted, series.grid),
-    color: ink('tag1'),
-    fill: 0.16,
-    merge: 'rate'
-  }];
-  const format = (value) => isKnown(value) ? formatValue(tag)(value) + '/s' : unknown;
-  add(new TimeChart(host, {title: 'Added per second', grid: series.grid, lines, format}));
+  const {grid, counted} = tag.series;
+  const lines = [rateLine('added', counted, grid, {color: ink('tag1'), fill: 0.16})];
+  const format = ifKnown((value) => formatValue(tag)(value) + '/s');
+  addCourse(host, tag, 'Added per second', lines, {format});
 }
 
 function showValue(host, tag) {
-  const {series} = tag;
-  const lines =
-      [{label: 'last value', values: series.value, color: ink('tag0'), width: 1.8, merge: 'last'}];
-  add(new TimeChart(host, {
-    title: 'Value',
-    help: 'The last value of each interval',
-    grid: series.grid,
-    lines,
-    format: formatValue(tag)
-  }));
+  const {value: values} = tag.series;
+  const lines = [{label: 'last value', values, color: ink('tag0'), width: 1.8, merge: 'last'}];
+  addCourse(host, tag, 'Value', lines, {help: 'The last value of each interval'});
 }
 
 function showDistribution(host, tag) {
-  const counted = tag.distribution.counts.reduce((sum, count) => sum + count, 0);
-  const key = tag.source === 'incomplete histogram' ?
-      [element(
-          'span', {class: 'entry'},
-          `of ${formatCount(counted)} of ${formatCount(tag.calls)} calls`)] :
-      [];
-  add(new Shape(host, {
+  const marks =
+      ['p50', 'p90', 'p99', 'p999'].map((name) => ({...percentileLine(name), value: tag[name]}));
+  const chart = new Shape(host, {
     title: 'Distribution',
     help: 'How many calls took how long',
-    key,
-    draw: (...size) => drawDistribution(
-        tag.distribution,
-        ['p50', 'p90', 'p99', 'p999'].map((name) => ({...percentileLine(name), value: tag[name]})),
-        formatValue(tag), ...size)
-  }));
+    draw: (...size) => drawDistribution(tag.distribution, marks, formatValue(tag), ...size)
+  });
+  add(chart);
+  if (tag.source !== 'incomplete histogram') return;
+  const counted = tag.distribution.counts.reduce((sum, count) => sum + count, 0);
+  chart.key.append(element(
+      'span', {class: 'entry'}, `of ${formatCount(counted)} of ${formatCount(tag.calls)} calls`));
 }
 
 function showNines(host, tags) {
-  const curves = tags.map((tag, i) => ({
-                            points: ninesCurve(tag),
-                            isSparse: !tag.distribution,
-                            color: tags.length > 1 ? tagColor(i) : ink('p99'),
-                            dash: tags.length > 1 ? tagDashes[i] : null
-                          }))
-                     .filter(({points}) => points.length > 1);
+  const styleOf = (i) =>
+      tags.length > 1 ? {color: tagColor(i), dash: tagDashes[i]} : {color: ink('p99')};
+  const curves =
+      tags.map((tag, i) => ({points: ninesCurve(tag), isSparse: !tag.distribution, ...styleOf(i)}))
+          .filter(({points}) => points.length > 1);
   if (curves.length === 0) return;
   add(new Shape(host, {
     title: tags[0].type === 'transact' ? 'Latency by percentile' : 'Value by percentile',
@@ -298,7 +257,7 @@ function showNines(host, tags) {
 // The tag's slowest moments, with a distance between each other.
 function showMoments(host, tag) {
   const values = tag.series.max || tag.series.p99;
-  if (!values || tag.type !== 'transact') return;
+  if (!values) return;
   const order =
       Array.from(values.keys()).filter((i) => values[i] > 0).sort((a, b) => values[b] - values[a]);
   const distance = Math.max(1, Math.floor(values.length / 40));
@@ -334,41 +293,32 @@ function momentElement(tag, at, value, isNamed, most = value) {
     if (isNamed) page.choose([tag]);
     const half = Math.max((view.run.end - view.run.begin) / 40, view.shortest);
     if (isKnown(at)) view.zoom([at - half, at + half]);
-    if (isNamed)
-      document.getElementById('detail').scrollIntoView({behavior: 'smooth', block: 'start'});
+    if (isNamed) byId('detail').scrollIntoView({behavior: 'smooth', block: 'start'});
   });
   return element('li', {}, button);
 }
 
 function showSeveral(host, tags) {
   const withSeries = tags.filter(({series}) => series);
-  const charts = [['p50', 'Median latency'], ['p99', 'p99 latency'], ['max', 'Greatest latency']];
   const fine = withSeries.filter(({series}) => series.grid === withSeries[0].series.grid);
-  const line = (tag, values, merge) => ({
-    label: tag.name,
-    values,
-    merge,
-    color: tagColor(tags.indexOf(tag)),
-    dash: tagDashes[tags.indexOf(tag)],
-    width: 1.8
-  });
-  const draw = (title, values, merge, options) => {
-    const shown = fine.filter((tag) => values(tag));
-    if (shown.length)
-      add(new TimeChart(host, {
-        title,
-        grid: shown[0].series.grid,
-        lines: shown.map((tag) => line(tag, values(tag), merge)),
-        ...options
-      }));
+  const draw = (title, key, lineOf, options) => {
+    const shown = fine.filter(({series}) => series[key]);
+    if (shown.length === 0) return;
+    const lines = shown.map((tag) => {
+      const i = tags.indexOf(tag);
+      return {...lineOf(tag), color: tagColor(i), dash: tagDashes[i], width: 1.8};
+    });
+    addCourse(host, shown[0], title, lines, options);
   };
-  if (tags[0].type === 'transact' || tags[0].type === 'observe')
-    for (const [name, title] of charts)
-      draw(
-          title, ({series}) => series[name], name === 'max' ? 'greatest' : 'middle',
-          {log: tags[0].type === 'transact', format: formatValue(tags[0])});
-  draw(
-      'Rate', ({series}) => series.calls && perSecond(series.calls, series.grid), 'rate',
-      {format: formatRate});
+  const charts = [['p50', 'Median latency'], ['p99', 'p99 latency'], ['max', 'Greatest latency']];
+  if (isMeasured(tags[0]))
+    for (const [key, title] of charts) {
+      const merge = key === 'max' ? 'greatest' : 'middle';
+      const lineOf = ({name, series}) => ({label: name, values: series[key], merge});
+      const options = {log: tags[0].type === 'transact', format: formatValue(tags[0])};
+      draw(title, key, lineOf, options);
+    }
+  const rateOf = ({name, series}) => rateLine(name, series.calls, series.grid);
+  draw('Rate', 'calls', rateOf, {format: formatRate});
   showNines(host, tags);
 }

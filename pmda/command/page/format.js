@@ -5,21 +5,21 @@
 
 const unknown = '–';
 
-// Makes an element. Children that are no nodes become text.
-function element(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
+const byId = (id) => document.getElementById(id);
+
+// Attributes without a value are left out. Children that are no nodes become text.
+function filled(made, attributes, children) {
   for (const [key, value] of Object.entries(attributes))
-    if (value !== null && value !== undefined && value !== false) made.setAttribute(key, value);
+    if (isKnown(value) && value !== false) made.setAttribute(key, value);
   made.append(...children);
   return made;
 }
 
-function svg(name, attributes = {}, ...children) {
-  const made = document.createElementNS('http://www.w3.org/2000/svg', name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
-}
+const element = (name, attributes = {}, ...children) =>
+    filled(document.createElement(name), attributes, children);
+
+const svg = (name, attributes = {}, ...children) =>
+    filled(document.createElementNS('http://www.w3.org/2000/svg', name), attributes, children);
 
 // A tag's name with any contents: its writing direction is isolated, invisible characters are
 // shown.
@@ -37,6 +37,9 @@ function visibleName(name) {
 
 const isKnown = (value) => value !== null && value !== undefined && !Number.isNaN(value);
 
+// Makes a formatter that shows a sign instead of an unknown value.
+const ifKnown = (format) => (value) => isKnown(value) ? format(value) : unknown;
+
 // With at least `digits` significant digits, and no needless ones.
 function significant(value, digits = 3) {
   const size = Math.abs(value);
@@ -48,34 +51,32 @@ function significant(value, digits = 3) {
 
 const timeUnits = [[1, 's'], [1e-3, 'ms'], [1e-6, 'µs'], [1e-9, 'ns']];
 
-function formatSeconds(seconds, digits = 3) {
-  if (!isKnown(seconds)) return unknown;
+const formatSeconds = ifKnown((seconds) => {
   if (seconds === 0) return '0\u202fs';
   const size = Math.abs(seconds) / 0.9995;  // 999.5 ms and more would round to 1,000 ms
   if (size >= 600) return formatElapsed(seconds);
   const [scale, unit] = timeUnits.find(([scale]) => size >= scale) || timeUnits[3];
-  return significant(seconds / scale, digits) + '\u202f' + unit;
-}
+  return significant(seconds / scale) + '\u202f' + unit;
+});
+
+const twoDigits = (number) => String(Math.floor(number)).padStart(2, '0');
 
 function formatElapsed(seconds) {
   if (seconds < 60) return significant(seconds) + '\u202fs';
   const whole = Math.round(seconds);
-  const [hours, minutes, rest] =
-      [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
-  const two = (number) => String(number).padStart(2, '0');
-  return hours ? `${hours}:${two(minutes)}:${two(rest)}\u202fh` :
-                 `${minutes}:${two(rest)}\u202fmin`;
+  const hours = Math.floor(whole / 3600);
+  const minutes = Math.floor(whole / 60) % 60;
+  const rest = twoDigits(whole % 60);
+  return hours ? `${hours}:${twoDigits(minutes)}:${rest}\u202fh` : `${minutes}:${rest}\u202fmin`;
 }
 
-function formatCount(value) {
-  if (!isKnown(value)) return unknown;
-  return Math.abs(value) < 1e12 ? value.toLocaleString('en-US', {maximumFractionDigits: 2}) :
-                                  significant(value, 4);
-}
+const formatCount = ifKnown(
+    (value) => Math.abs(value) < 1e12 ? value.toLocaleString('en-US', {maximumFractionDigits: 2}) :
+                                        significant(value, 4));
 
 function plural(count, word) { return `${formatCount(count)} ${word}${count === 1 ? '' : 's'}`; }
 
-function formatRate(value) { return isKnown(value) ? significant(value) + '/s' : unknown; }
+const formatRate = ifKnown((value) => significant(value) + '/s');
 
 // Divides large numbers by a factor: "318.2 M".
 function scaled(value, least, digits) {
@@ -85,34 +86,29 @@ function scaled(value, least, digits) {
   return [significant(value / factor, digits), letter];
 }
 
-function formatPlain(value) {
-  return isKnown(value) ? scaled(value, 1e6, 4).filter(Boolean).join('\u202f') : unknown;
-}
+const formatPlain = ifKnown((value) => scaled(value, 1e6, 4).filter(Boolean).join('\u202f'));
 
 // For places with room for few digits only.
 function formatShort(value) { return value >= 1e7 ? formatPlain(value) : formatCount(value); }
 
-function formatFew(value) { return isKnown(value) ? significant(value) : unknown; }
+const formatFew = ifKnown((value) => significant(value));
 
-function formatPercent(share) {
-  if (!isKnown(share)) return unknown;
+const formatPercent = ifKnown((share) => {
   const percent = share * 100;
   if (percent > 0 && percent < 0.01) return '<0.01%';
-  return (percent >= 99.995 || percent < 10 ? significant(percent, 2) : significant(percent, 3)) +
-      '%';
-}
+  return significant(percent, percent >= 99.995 || percent < 10 ? 2 : 3) + '%';
+});
 
 // With the unit, if it is short enough: "4.2 kB".
 function formatValue(tag) {
   if (tag.type === 'transact') return formatSeconds;
   if (!tag.unit || tag.unit.length > 8) return formatPlain;
   const isBytes = tag.unit === 'byte';
-  return (value) => {
-    if (!isKnown(value)) return unknown;
+  return ifKnown((value) => {
     const [number, letter] = scaled(value, isBytes ? 1e3 : 1e6, 4);
     return isBytes ? `${number}\u202f${letter}B` :
                      [number, letter, visibleName(tag.unit)].filter(Boolean).join('\u202f');
-  };
+  });
 }
 
 // Clock of the run's time zone: dates are shifted by the zone's offset and shown as UTC.
@@ -125,8 +121,8 @@ const clock = {
   },
   distance() {
     const minutes = Math.abs(this.offset) / 60000;
-    const two = (number) => String(Math.floor(number)).padStart(2, '0');
-    return `UTC${this.offset < 0 ? '−' : '+'}${two(minutes / 60)}:${two(minutes % 60)}`;
+    const sign = this.offset < 0 ? '−' : '+';
+    return `UTC${sign}${twoDigits(minutes / 60)}:${twoDigits(minutes % 60)}`;
   },
   date(at) { return new Date(at + this.offset).toISOString().slice(0, 10); },
 };

@@ -19,8 +19,8 @@ function heatColors() {
 class HeatMap {
   constructor(heat) {
     this.columns = heat.map(
-        ({begin, end, coarseness, bins, counts}) => (
-            {begin, end, bins: binsOf({coarseness, bins, counts}), seconds: (end - begin) / 1000}));
+        (column) =>
+            ({...column, bins: binsOf(column), seconds: (column.end - column.begin) / 1000}));
     const all = this.columns.flatMap(({bins}) => bins);
     // Ignores short columns: a few calls in an instant would give an extreme rate.
     const longest = Math.max(...this.columns.map(({seconds}) => seconds));
@@ -37,15 +37,14 @@ class HeatMap {
           [Math.min(0, ...all.map(({low}) => low)), Math.max(...all.map(({high}) => high))];
   }
 
-  paint(context, area, graph) {
+  paint(context, chart) {
     const colors = heatColors();
     const [begin, end] = view.range();
     for (const column of this.columns) {
       if (column.end < begin || column.begin > end) continue;
-      const [left, right] =
-          [column.begin, column.end].map((at) => graph.toDomXCoord(at + clock.offset));
+      const [left, right] = [column.begin, column.end].map((at) => chart.xOf(at));
       for (const {low, high, count} of column.bins) {
-        const [bottom, top] = [low, high].map((value) => graph.toDomYCoord(value));
+        const [bottom, top] = [low, high].map((value) => chart.yOf(value));
         const share = Math.log1p(count) / Math.log1p(this.most * column.seconds);
         context.fillStyle = colors[Math.min(63, Math.floor(share * 64))];
         context.fillRect(
@@ -67,7 +66,8 @@ class HeatMap {
 // Fills the space between neighbouring lines, darker for more calls.
 function paintBands(color) {
   const shades = {min: 0, p50: 0.3, p90: 0.22, p95: 0.17, p99: 0.12, p999: 0.08, max: 0.05};
-  return (context, area, graph, {shown: {grid: {middles, count}, lines}}) => {
+  return (context, chart) => {
+    const {lines, grid: {count}} = chart.shown;
     for (let band = 1; band < lines.length; ++band) {
       const [below, above] = [lines[band - 1].values, lines[band].values];
       context.fillStyle = color;
@@ -75,7 +75,7 @@ function paintBands(color) {
       for (let i = 0; i < count;) {
         let last = i;
         while (last < count && below[last] > 0 && above[last] > 0) ++last;
-        if (last > i) fillBetween(context, graph, middles, below, above, i, last);
+        if (last > i) fillBetween(context, chart, below, above, i, last);
         i = last + 1;
       }
     }
@@ -83,10 +83,10 @@ function paintBands(color) {
   };
 }
 
-function fillBetween(context, graph, middles, below, above, from, to) {
-  const x = (i) => graph.toDomXCoord(middles[i] + clock.offset);
+function fillBetween(context, chart, below, above, from, to) {
+  const x = (i) => chart.xOf(chart.shown.grid.middles[i]);
   context.beginPath();
-  for (let i = from; i < to; ++i) context.lineTo(x(i), graph.toDomYCoord(above[i]));
-  for (let i = to - 1; i >= from; --i) context.lineTo(x(i), graph.toDomYCoord(below[i]));
+  for (let i = from; i < to; ++i) context.lineTo(x(i), chart.yOf(above[i]));
+  for (let i = to - 1; i >= from; --i) context.lineTo(x(i), chart.yOf(below[i]));
   context.fill();
 }

@@ -4,7 +4,6 @@
 // `pcpTrace.page` the chosen tags.
 'use strict';
 
-const byId = (id) => document.getElementById(id);
 const mostChosen = 6;
 
 const page = {
@@ -53,6 +52,11 @@ const page = {
   },
 };
 
+// Shows each text that is not empty as one item.
+function showWords(host, texts) {
+  host.replaceChildren(...texts.filter(Boolean).map((text) => element('span', {}, text)));
+}
+
 function card(label, value, note, why, kind) {
   return element(
       'div', {class: `card ${kind || ''}`, title: value === unknown ? why : null},
@@ -74,8 +78,8 @@ function showCards({run, whole, tags}) {
           'Rate', formatRate(run.elapsed > 0 ? whole.calls / run.elapsed : null), 'completed',
           'Unknown: no time has passed'),
       card(
-          'Failed', isKnown(share) ? formatPercent(share) : unknown, failed || '',
-          'Unknown: aborts were not recorded', share > 0 ? 'bad' : ''),
+          'Failed', formatPercent(share), failed, 'Unknown: aborts were not recorded',
+          share > 0 ? 'bad' : ''),
       ...['p50', 'p95', 'p99'].map(
           (name) => card(name, formatSeconds(whole[name]), 'of all transactions', why)),
       elapsed);
@@ -85,11 +89,9 @@ function showCards({run, whole, tags}) {
 function callCards(tags) {
   return Object.keys(kindNames).flatMap((kind) => {
     const all = tags.filter(({type}) => type === kind);
-    return all.length ?
-        [card(
-            kindName(kind), formatShort(all.reduce((sum, {calls}) => sum + calls, 0)),
-            `of ${plural(all.length, 'tag')}`)] :
-        [];
+    if (all.length === 0) return [];
+    const calls = all.reduce((sum, {calls}) => sum + calls, 0);
+    return [card(kindName(kind), formatShort(calls), `of ${plural(all.length, 'tag')}`)];
   });
 }
 
@@ -99,25 +101,21 @@ function showFacts({run, tags}) {
   document.title = `${visibleName(title)} · pcp trace`;
   byId('title').replaceChildren(element('bdi', {}, visibleName(title)));
   const day = clock.date(run.begin);
+  const endDay = clock.date(run.end) === day ? '' : clock.date(run.end) + ' ';
+  const [begin, end] = [run.begin, run.end].map((at) => clock.time(at, false));
   const facts = [
-    run.hosts.join(', '),
-    `${day} ${clock.time(run.begin, false)} – ${
-        clock.date(run.end) === day ?
-            '' :
-            clock.date(run.end) + ' '}${clock.time(run.end, false)} ${run.zone.name}`,
+    run.hosts.join(', '), `${day} ${begin} – ${endDay}${end} ${run.zone.name}`,
     plural(tags.length, 'tag'), isKnown(run.interval) ? `every ${formatSeconds(run.interval)}` : ''
   ];
-  byId('facts').replaceChildren(
-      ...facts.filter(Boolean).map((fact) => element('span', {}, visibleName(fact))));
+  showWords(byId('facts'), facts.map((fact) => fact && visibleName(fact)));
   const gaps = run.gaps.length ?
       ` ${plural(run.gaps.length, 'gap')} in the recording, shaded in the charts.` :
       '';
-  byId('foot').replaceChildren(
-      `${run.archives.map(visibleName).join(', ')}. Times are of ${run.zone.name} (${
-          clock.distance()}).${gaps} ` +
-      `A ${
-          unknown} is a value that is not known: its tooltip says why. Percentiles out of histograms are at most 2% off. ` +
-      `Drag over a chart to zoom, double-click for the whole run. ${run.generator}`);
+  byId('foot').textContent = `${run.archives.map(visibleName).join(', ')}. ` +
+      `Times are of ${run.zone.name} (${clock.distance()}).${gaps} ` +
+      `A ${unknown} is a value that is not known: its tooltip says why. ` +
+      'Percentiles out of histograms are at most 2% off. ' +
+      `Drag over a chart to zoom, double-click for the whole run. ${run.generator}`;
 }
 
 // Transactions under way per tag; the remaining tags are combined.
@@ -126,34 +124,21 @@ function showLoad({tags, fine}) {
   if (measured.length === 0 || fine.count === 0) return;
   const onFine = measured.filter(({series}) => series.grid === fine);
   const shown = onFine.slice(0, onFine.length > 8 || measured.length > onFine.length ? 7 : 8);
-  const lines = shown.map((tag, i) => ({
-                            label: tag.name,
-                            values: perSecond(tag.series.sum, fine),
-                            color: tagColor(i),
-                            width: 1,
-                            fill: 0.55,
-                            merge: 'rate'
-                          }));
+  const style = {width: 1, fill: 0.55};
+  const lines = shown.map(
+      ({name, series}, i) => rateLine(name, series.sum, fine, {color: tagColor(i), ...style}));
   const rest = onFine.slice(shown.length);
   if (rest.length) {
-    const values = new Float32Array(fine.count);
+    const sum = new Float32Array(fine.count);
     for (const {series} of rest)
-      perSecond(series.sum, fine).forEach((value, i) => {
-        values[i] += value || 0;
+      series.sum.forEach((value, i) => {
+        sum[i] += value || 0;
       });
-    lines.push({
-      label: `${plural(rest.length, 'other')}`,
-      values,
-      color: ink('others'),
-      width: 1,
-      fill: 0.55,
-      merge: 'rate'
-    });
+    lines.push(rateLine(plural(rest.length, 'other'), sum, fine, {color: ink('others'), ...style}));
   }
   page.load?.remove();
   page.load = new TimeChart(
-      byId('load'),
-      {title: '', grid: fine, lines, stacked: true, height: 236, help: '', format: formatFew});
+      byId('load'), {title: '', grid: fine, lines, stacked: true, height: 236, format: formatFew});
 }
 
 function showSlowest({tags}) {
@@ -168,7 +153,7 @@ function showKinds({tags}) {
   byId('kinds').replaceChildren(...kinds.map((kind) => {
     const button = element(
         'button', {type: 'button', 'data-kind': kind}, kindName(kind) + ' ', element('span'));
-    button.addEventListener('click', () => page.choose([firstOf(tags, kind)]));
+    button.onclick = () => page.choose([firstOf(tags, kind)]);
     return button;
   }));
   return kinds;
@@ -193,6 +178,11 @@ function drawAll() {
   showZoom();
 }
 
+function showNotice(text) {
+  byId('notice').hidden = false;
+  byId('notice').textContent = text;
+}
+
 function showRun(data) {
   Object.assign(view, {
     run: data.run,
@@ -204,14 +194,13 @@ function showRun(data) {
   showFacts(data);
   showCards(data);
   const {incomplete} = data.run;
-  if (incomplete.length || data.tags.length === 0) {
-    byId('notice').hidden = false;
-    byId('notice').textContent = incomplete.length ?
-        `Calls may be missing. ${incomplete.map(visibleName).join('. ')}.` :
+  if (incomplete.length)
+    showNotice(`Calls may be missing. ${incomplete.map(visibleName).join('. ')}.`);
+  else if (data.tags.length === 0)
+    showNotice(
         'Nothing was traced in this run: no program that uses the library made a call. ' +
-            'Programs that are linked with libpcp_trace, or use pmtrace, show here. To see what becomes of a program\'s calls, ' +
-            'start it with PCP_TRACE_DEBUG=api,comms in its environment.';
-  }
+        'Programs that are linked with libpcp_trace, or use pmtrace, show here. To see what becomes of a program\'s calls, ' +
+        'start it with PCP_TRACE_DEBUG=api,comms in its environment.');
   if (data.tags.length === 0) return;
   byId('tags-panel').hidden = false;
   byId('overview').hidden = !data.tags.some(({type}) => type === 'transact');
@@ -225,17 +214,16 @@ function showRun(data) {
 
 function listen() {
   const dark = matchMedia('(prefers-color-scheme: dark)');
-  showTheme(dark.matches ? 'dark' : 'light');
-  dark.addEventListener('change', () => showTheme(dark.matches ? 'dark' : 'light'));
-  byId('theme').addEventListener(
-      'click',
-      () => showTheme(document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark'));
-  byId('search').addEventListener('input', () => page.search());
-  byId('whole-run').addEventListener('click', () => view.zoom(null));
-  view.listeners.push(showZoom);
+  const follow = () => showTheme(dark.matches ? 'dark' : 'light');
+  follow();
+  dark.onchange = follow;
+  const theme = () => document.documentElement.dataset.theme;
+  byId('theme').onclick = () => showTheme(theme() === 'dark' ? 'light' : 'dark');
+  byId('search').oninput = () => page.search();
+  byId('whole-run').onclick = () => view.zoom(null);
   let themeBefore = null;
   addEventListener('beforeprint', () => {
-    themeBefore = document.documentElement.dataset.theme;
+    themeBefore = theme();
     showTheme('light');
   });
   addEventListener('afterprint', () => showTheme(themeBefore));
@@ -254,8 +242,6 @@ window.pcpTrace = {
   clock
 };
 window.pcpTrace.ready = start().catch((error) => {
-  byId('notice').hidden = false;
-  byId('notice').textContent =
-      `This page cannot be shown: ${error.message}. It needs a browser of 2023 or later.`;
+  showNotice(`This page cannot be shown: ${error.message}. It needs a browser of 2023 or later.`);
   throw error;
 });

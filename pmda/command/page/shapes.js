@@ -14,26 +14,23 @@ const needsLog = (least, greatest) => least > 0 && greatest / least > 8;
 
 // Redraws when the width changes. `draw(width, height)` returns {children} of an SVG, and read(x),
 // the words for a place.
-class Shape {
-  constructor(host, {title, help, height = 230, draw, key = []}) {
-    Object.assign(this, {title, height, draw, parts: chartFrame(host, {title, help, height})});
-    const {plot} = this.parts;
-    this.observer = new ResizeObserver(() => this.resized(plot.clientWidth));
-    this.observer.observe(plot);
-    plot.addEventListener(
-        'pointermove', (event) => this.pointAt(event.clientX - plot.getBoundingClientRect().left));
-    plot.addEventListener('pointerleave', () => this.pointAt(null));
-    this.parts.key.append(...key);
+class Shape extends Chart {
+  constructor(host, {draw, ...options}) {
+    super(host, options);
+    this.draw = draw;
+    this.observer = new ResizeObserver(() => this.resized(this.plot.clientWidth));
+    this.observer.observe(this.plot);
+    this.plot.onpointermove = (event) =>
+        this.pointAt(event.clientX - this.plot.getBoundingClientRect().left);
+    this.plot.onpointerleave = () => this.pointAt(null);
   }
 
   resized(width) {
     if (width <= 0 || width === this.width) return;
     this.width = width;
     this.drawn = this.draw(width, this.height);
-    this.cross = element(
-        'div', {class: 'cross', hidden: true, style: `top:8px;height:${this.height - 32}px`});
-    this.tip = element('div', {class: 'tip', hidden: true});
-    this.parts.plot.replaceChildren(
+    this.cross.hidden = this.tip.hidden = true;
+    this.plot.replaceChildren(
         svg('svg', {width, height: this.height, role: 'img', 'aria-label': this.title},
             ...this.drawn.children),
         this.cross, this.tip);
@@ -44,13 +41,13 @@ class Shape {
     const words = x === null ? null : this.drawn.read(x);
     this.cross.hidden = this.tip.hidden = !words;
     if (!words) return;
-    this.cross.style.left = `${x}px`;
-    showTip(this.tip, this.parts.plot, x, element('b', {}, words));
+    this.showCross(x, margin.top, this.height - margin.top - margin.bottom);
+    this.showTip(x, element('b', {}, words));
   }
 
   remove() {
     this.observer.disconnect();
-    this.parts.frame.remove();
+    super.remove();
   }
 }
 
@@ -61,9 +58,11 @@ const margin = {
   bottom: 24
 };
 
+const verticalLine = (x, top, height) => ({x1: x, x2: x, y1: top, y2: height - margin.bottom});
+
 function xTick(x, label, height) {
   return [
-    svg('line', {x1: x, x2: x, y1: margin.top, y2: height - margin.bottom, class: 'grid'}),
+    svg('line', {...verticalLine(x, margin.top, height), class: 'grid'}),
     svg('text', {x, y: height - 7, 'text-anchor': 'middle'}, label)
   ];
 }
@@ -152,25 +151,15 @@ function markLines(marks, x, right, height) {
     const at = x(value);
     const isNear = at - last < 34;
     if (!isNear) last = at;
+    const style = {'text-anchor': at > right - 20 ? 'end' : 'middle', style: `fill:${color}`};
     return [
       svg('line', {
-        x1: at,
-        x2: at,
-        y1: margin.top + 10,
-        y2: height - margin.bottom,
+        ...verticalLine(at, margin.top + 10, height),
         stroke: color,
         'stroke-width': 1.4,
-        'stroke-dasharray': (dash || []).join(' ')
+        'stroke-dasharray': dash?.join(' ')
       }),
-      ...(isNear ? [] : [svg(
-                            'text', {
-                              x: at,
-                              y: margin.top + 6,
-                              'text-anchor': at > right - 20 ? 'end' : 'middle',
-                              style: `fill:${color}`,
-                              class: 'mark'
-                            },
-                            label)])
+      ...(isNear ? [] : [svg('text', {...style, x: at, y: margin.top + 6, class: 'mark'}, label)])
     ];
   });
 }
@@ -184,16 +173,12 @@ function ninesCurve(tag) {
     const bins = binsOf(tag.distribution);
     const total = bins.reduce((sum, {count}) => sum + count, 0);
     let below = 0;
-    const curve = bins.flatMap(({low, high, count}) => {
+    return bins.flatMap(({low, high, count}) => {
       const from = below / total;
       below += count;
       const to = Math.min(below / total, 1 - 0.5 / total);
-      return [
-        {nines: ninesOf(from), value: (low + high) / 2},
-        {nines: ninesOf(to), value: (low + high) / 2}
-      ];
+      return [from, to].map((share) => ({nines: ninesOf(share), value: (low + high) / 2}));
     });
-    return curve;
   }
   const shares = {p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999};
   return percentileNames.filter((name) => isKnown(tag[name]))
@@ -231,13 +216,13 @@ function drawNines(curves, format, width, height) {
         stroke: color,
         'stroke-width': 2,
         'stroke-linejoin': 'round',
-        'stroke-dasharray': (dash || []).join(' ')
+        'stroke-dasharray': dash?.join(' ')
       }));
-  const known = curves.flatMap(
-      ({points: all, color, isSparse}) => isSparse ?
-          all.map(
-              ({nines, value}) => svg('circle', {cx: x(nines), cy: y(value), r: 3, fill: color})) :
-          []);
+  const known = curves.filter(({isSparse}) => isSparse)
+                    .flatMap(
+                        ({points: all, color}) => all.map(
+                            ({nines, value}) =>
+                                svg('circle', {cx: x(nines), cy: y(value), r: 3, fill: color})));
   const nineAt = scaleOf(margin.left, width - margin.right - 8, [0, most], false);
   return {
     children: [...yTicks, ...xTicks, ...lines, ...known],
@@ -256,10 +241,11 @@ function readNines(curves, nines, format) {
 }
 
 // A table cell's line of the rate over the run; empty if unknown.
-function sparkline(series, [width, height] = [92, 22]) {
+function sparkline(series) {
+  const [width, height] = [92, 22];
   const made = svg('svg', {width, height, class: 'spark', 'aria-hidden': 'true'});
   if (!series || !series.calls) return made;
-  const line = {values: perSecond(series.calls, series.grid), merge: 'rate'};
+  const line = rateLine('', series.calls, series.grid);
   const {lines: [{values}]} = thinned(series.grid, [line], Math.ceil(series.grid.count / 46));
   const rates = Array.from(values, (rate) => rate || 0);
   if (rates.length < 2) return made;

@@ -26,8 +26,8 @@ function spansNote(all, filter) {
 
 // A button in the list, with a bar to compare durations.
 function traceChoice(trace, longest) {
-  const meter = element('i', {'aria-hidden': 'true'});
-  meter.style.width = `${100 * trace.duration_ns / longest}%`;
+  const style = `width:${100 * trace.duration_ns / longest}%`;
+  const meter = element('i', {'aria-hidden': 'true', style});
   return element(
       'button', {type: 'button', class: hasFailed(trace) ? 'has-failed' : null, tabindex: -1},
       element('time', {}, clock.time(beginOf(trace), true)), nameElement({name: titleOf(trace)}),
@@ -43,11 +43,10 @@ function showTrace(trace) {
     `${clock.date(beginOf(trace))} ${clock.time(beginOf(trace), true)}`,
     trace.trace ? `trace ${trace.trace}` : '', ...remarksOf(trace)
   ];
-  const title = byId('trace-title');
-  title.replaceChildren(
-      nameElement({name: titleOf(trace)}), ' ', formatNanoseconds(trace.duration_ns));
-  byId('trace-facts')
-      .replaceChildren(...facts.filter(Boolean).map((fact) => element('span', {}, fact)));
+  byId('trace-title')
+      .replaceChildren(
+          nameElement({name: titleOf(trace)}), ' ', formatNanoseconds(trace.duration_ns));
+  showWords(byId('trace-facts'), facts);
   byId('trace').replaceChildren(...waterfall(trace));
 }
 
@@ -71,7 +70,7 @@ function showSpans({spans, run: {filter}}) {
     page.trace = slowest[choices.indexOf(chosen)];
     showTrace(page.trace);
   };
-  for (const each of choices) each.addEventListener('click', () => choose(each));
+  for (const each of choices) each.onclick = () => choose(each);
   byId('traces').replaceChildren(...choices.map((each) => element('li', {}, each)));
   moveByKeys(byId('traces'), choices, choose);
   choose(choices[0]);

@@ -19,9 +19,9 @@ class Table {
     this.table = element('table', {'aria-label': label});
     this.frame.append(this.table);
     host.replaceChildren(this.frame);
-    this.frame.addEventListener('scroll', () => this.showRows());
-    this.frame.addEventListener('keydown', (event) => this.pressed(event));
-    this.table.addEventListener('click', (event) => this.clicked(event));
+    this.frame.onscroll = () => this.showRows();
+    this.frame.onkeydown = (event) => this.pressed(event);
+    this.table.onclick = (event) => this.clicked(event);
     new ResizeObserver(() => this.draw()).observe(host);
     this.sort();
   }
@@ -83,13 +83,10 @@ class Table {
   heading(column) {
     const {column: by, descending} = this.sorted;
     const state = by !== column ? 'none' : descending ? 'descending' : 'ascending';
-    const mark = element(
-        'span', {class: 'mark', 'aria-hidden': 'true'},
-        state === 'none' ? '' :
-            descending   ? '▼' :
-                           '▲');
+    const sign = {none: '', descending: '▼', ascending: '▲'}[state];
+    const mark = element('span', {class: 'mark', 'aria-hidden': 'true'}, sign);
     const button = element('button', {type: 'button', title: column.help}, mark, column.title);
-    button.addEventListener('click', () => this.sortBy(column));
+    button.onclick = () => this.sortBy(column);
     return element(
         'th', {scope: 'col', 'aria-sort': state, class: column.isText ? 'text' : null}, button);
   }
@@ -105,13 +102,13 @@ class Table {
       return element('tr', {class: 'space', 'aria-hidden': 'true'}, cell);
     };
     const rows = this.rows.slice(first, last).map((row, i) => this.rowElement(row, first + i));
-    if (this.rows.length === 0)
-      rows.push(element(
-          'tr', {},
-          element('td', {colspan: this.shown.length, class: 'none'}, 'Nothing matches.')));
-    this.body.replaceChildren(
-        ...(first > 0 ? [space(first)] : []), ...rows,
-        ...(last < this.rows.length ? [space(this.rows.length - last)] : []));
+    if (first > 0) rows.unshift(space(first));
+    if (last < this.rows.length) rows.push(space(this.rows.length - last));
+    if (this.rows.length === 0) {
+      const cell = element('td', {colspan: this.shown.length, class: 'none'}, 'Nothing matches.');
+      rows.push(element('tr', {}, cell));
+    }
+    this.body.replaceChildren(...rows);
   }
 
   rowElement(row, index) {

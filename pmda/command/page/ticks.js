@@ -12,16 +12,11 @@ const timeSteps = [
 function timeTicks(from, to, pixels) {
   const least = (to - from) / Math.max(2, pixels / 85);
   const step = timeSteps.find((each) => each >= least) || 86400e3 * Math.ceil(least / 86400e3);
+  // The part of an ISO time.
+  const shown = step >= 86400e3 ? [5, 10] : [11, step >= 60e3 ? 16 : step >= 1e3 ? 19 : 23];
   const ticks = [];
   for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
-    const text = new Date(at).toISOString();
-    const label = step >= 86400e3 ? text.slice(5, 10) :
-                                    text.slice(
-                                        11,
-                                        step >= 60e3    ? 16 :
-                                            step >= 1e3 ? 19 :
-                                                          23);
-    ticks.push({v: at, label});
+    ticks.push({v: at, label: new Date(at).toISOString().slice(...shown)});
   }
   return ticks;
 }

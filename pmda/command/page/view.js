@@ -13,7 +13,6 @@ const view = {
   range() {
     return this.window || [this.run.begin, Math.max(this.run.end, this.run.begin + 1)];
   },
-  listeners: [],
 
   zoom(window) {
     const [begin, end] = [this.run.begin, this.run.end];
@@ -24,7 +23,7 @@ const view = {
     }
     this.window = window;
     for (const chart of this.charts) chart.showWindow();
-    for (const listener of this.listeners) listener();
+    showZoom();
   },
   // Moves the shown range by a share of its length, or scales its length by a factor.
   move(share, factor) {

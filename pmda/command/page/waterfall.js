@@ -36,42 +36,37 @@ function spanLabel(span) {
 }
 
 function barOf(span, length) {
-  const made = element(
-      'i',
-      {class: isEvent(span) ? 'event' :
-           span.aborted     ? 'span aborted' :
-                              'span'});
-  made.style.left = `${100 * span.offset_ns / length}%`;
-  if (!isEvent(span)) made.style.width = `${100 * span.duration_ns / length}%`;
-  return made;
+  const left = `left:${100 * span.offset_ns / length}%`;
+  if (isEvent(span)) return element('i', {class: 'event', style: left});
+  const style = `${left};width:${100 * span.duration_ns / length}%`;
+  return element('i', {class: span.aborted ? 'span aborted' : 'span', style});
 }
 
 // The program's notes about a span, and the reason of an abort.
 function notesOf(span) {
+  const note = (name, ...words) =>
+      element('span', {class: 'note'}, element('b', {}, name), ...words);
   const notes = [];
-  if (span.aborted)
-    notes.push(element(
-        'span', {class: 'failed'},
-        'aborted' + (span.reason ? `: ${visibleName(span.reason)}` : '')));
+  if (span.aborted) {
+    const why = span.reason ? `: ${visibleName(span.reason)}` : '';
+    notes.push(element('span', {class: 'failed'}, 'aborted' + why));
+  }
   for (const [key, value] of Object.entries(span.attributes || {}))
-    notes.push(element(
-        'span', {class: 'note'}, element('b', {}, visibleName(key)), ' ',
-        element('bdi', {}, visibleName(String(value)))));
-  for (const link of span.links || [])
-    notes.push(
-        element('span', {class: 'note'}, element('b', {}, 'see also'), ` ${visibleName(link)}`));
-  if (span.left_out)
-    notes.push(element(
-        'span', {class: 'note'},
-        element('b', {}, `there was no room for ${plural(span.left_out, 'note')}`)));
+    notes.push(note(visibleName(key), ' ', element('bdi', {}, visibleName(String(value)))));
+  for (const link of span.links || []) notes.push(note('see also', ` ${visibleName(link)}`));
+  if (span.left_out) notes.push(note(`there was no room for ${plural(span.left_out, 'note')}`));
   return notes;
 }
+
+const cellOf = (role) => (attributes, ...children) =>
+    element('span', {role, ...attributes}, ...children);
 
 function spanRow(node, {length, hasHosts, colors}) {
   const {span} = node;
   const where = whereOf(node, hasHosts);
   const duration = isEvent(span) ? '' : formatNanoseconds(span.duration_ns);
   const notes = notesOf(span);
+  const cell = cellOf('gridcell');
   const row = element(
       'div', {
         class: 'row',
@@ -79,34 +74,26 @@ function spanRow(node, {length, hasHosts, colors}) {
         tabindex: -1,
         'aria-level': span.depth + 1,
         title: `${formatNanoseconds(span.offset_ns)} from the start` +
-            (isEvent(span) ? '' : `, for ${duration}`)
+            (isEvent(span) ? '' : `, for ${duration}`),
+        style: `--depth:${span.depth};--bar:var(--tag${colors.get(processOf(span)) % 8})`
       },
-      element('span', {class: 'what', role: 'gridcell'}, ...spanLabel(span)),
-      element(
-          'span', {class: 'where', role: 'gridcell', title: where || null},
-          element('bdi', {}, where)),
-      element('span', {class: 'took', role: 'gridcell'}, duration),
-      element('span', {class: 'track', role: 'gridcell'}, barOf(span, length)),
-      ...(notes.length ? [element('span', {class: 'notes', role: 'gridcell'}, ...notes)] : []));
-  row.style.setProperty('--depth', span.depth);
-  row.style.setProperty('--bar', `var(--tag${colors.get(processOf(span)) % 8})`);
+      cell({class: 'what'}, ...spanLabel(span)),
+      cell({class: 'where', title: where || null}, element('bdi', {}, where)),
+      cell({class: 'took'}, duration), cell({class: 'track'}, barOf(span, length)));
+  if (notes.length) row.append(cell({class: 'notes'}, ...notes));
   return row;
 }
 
 const processOf = ({host, service, pid}) => JSON.stringify([host, service, pid]);
 
 function timeAxis(ns) {
-  const marks = [0, 0.25, 0.5, 0.75, 1].map((share) => {
-    const mark = element('span', {}, formatNanoseconds(share * ns));
-    mark.style.left = `${100 * share}%`;
-    return mark;
-  });
+  const marks = [0, 0.25, 0.5, 0.75, 1].map(
+      (share) => element('span', {style: `left:${100 * share}%`}, formatNanoseconds(share * ns)));
+  const head = cellOf('columnheader');
   return element(
-      'div', {class: 'row axis', role: 'row'},
-      element('span', {role: 'columnheader'}, 'Transaction'),
-      element('span', {class: 'where', role: 'columnheader'}, 'Process'),
-      element('span', {class: 'took', role: 'columnheader'}, 'Took'),
-      element('span', {class: 'track', role: 'columnheader', 'aria-label': 'Time'}, ...marks));
+      'div', {class: 'row axis', role: 'row'}, head({}, 'Transaction'),
+      head({class: 'where'}, 'Process'), head({class: 'took'}, 'Took'),
+      head({class: 'track', 'aria-label': 'Time'}, ...marks));
 }
 
 // Remarks about an incomplete trace.
