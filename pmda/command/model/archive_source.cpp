@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "command/archive/sample.hpp"
-#include "command/model/guarded_reading.hpp"
 #include "command/model/labels.hpp"
 #include "command/pcp_values.hpp"
 #include "wire/first_word.hpp"
@@ -91,9 +90,9 @@ std::string_view QuantityValues::text(const pmValue& value) const {
 }
 
 Result<ArchiveSource> ArchiveSource::open(const std::string& path) {
-  const Result<int> context = open_archive(path);
+  Result<ArchiveContext> context = open_archive(path);
   if (!context) return context.error();
-  ArchiveSource source(path, *context);
+  ArchiveSource source(path, *std::move(context));
   if (const Result<void> found = source.find_bounds(); !found) return found.error();
   if (const Result<void> found = source.find_metrics(); !found) return found.error();
   const OwnedLabels labels = labels_of_present_context();
@@ -101,9 +100,7 @@ Result<ArchiveSource> ArchiveSource::open(const std::string& path) {
     source.command_ = label_of(labels.all().front(), "command");
     source.filter_ = label_of(labels.all().front(), "spans");
   }
-  const timespec from_the_start{};
-  if (const int error = pmapi::set_archive_mode(PM_MODE_FORW, &from_the_start, nullptr); error < 0)
-    return source.failed(pmErrStr(error));
+  if (const int error = source.context_.rewind(); error < 0) return source.failed(pmErrStr(error));
   return source;
 }
 
@@ -132,7 +129,7 @@ Result<void> ArchiveSource::find_metrics() {
       return failed("has the totals of several names, such as " + programs[0] + "* and " +
                     programs[1] + "*; pmlogextract makes an archive of one");
   }
-  for (const RecordedQuantity& what : recorded_quantities()) {
+  for (const RecordedQuantity& what : kRecordedQuantities) {
     Metric metric{what, {}};
     const std::string_view name = what.metric;
     const bool is_of_all = name.starts_with(kOfAgent);

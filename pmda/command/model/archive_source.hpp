@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "command/model/archive_context.hpp"
+#include "command/model/guarded_reading.hpp"
 #include "command/model/model.hpp"
 #include "command/model/recorded_metrics.hpp"
 #include "metrics/pmapi.hpp"
@@ -99,7 +99,8 @@ class ArchiveSource {
     pmDesc description{};
   };
 
-  ArchiveSource(std::string path, int context) : path_(std::move(path)), context_(context) {}
+  ArchiveSource(std::string path, ArchiveContext context)
+      : path_(std::move(path)), context_(std::move(context)) {}
   Result<void> find_bounds();
   Result<void> find_metrics();
   Result<bool> read_record();

@@ -23,7 +23,6 @@
 
 #include "command/complaint.hpp"
 #include "command/pcp_values.hpp"
-#include "metrics/pmapi.hpp"
 
 namespace pcp::trace::command {
 
@@ -135,7 +134,7 @@ int guarded(const char* word, int damaged, const std::function<int()>& work) {
   return damaged;
 }
 
-Result<int> open_archive(const std::string& path) {
+Result<ArchiveContext> open_archive(const std::string& path) {
   const Result<rlim_t> bytes = bytes_of(path);
   if (!bytes) return bytes.error();
   if (progress != nullptr) {
@@ -144,9 +143,9 @@ Result<int> open_archive(const std::string& path) {
     raise(RLIMIT_CPU, *bytes / kBytesInASecond);
     raise(RLIMIT_AS, kBytesForEach * *bytes);
   }
-  const int context = pmNewContext(PM_CONTEXT_ARCHIVE, path.c_str());
-  if (context < 0) return pcp_error(path + ": not a readable archive of PCP", context);
-  return context;
+  const int number = pmNewContext(PM_CONTEXT_ARCHIVE, path.c_str());
+  if (number < 0) return pcp_error(path + ": not a readable archive of PCP", number);
+  return ArchiveContext(number);
 }
 
 }  // namespace pcp::trace::command

@@ -6,9 +6,12 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "base/result.hpp"
+#include "metrics/pmapi.hpp"
 
 namespace pcp::trace::command {
 
@@ -17,7 +20,35 @@ namespace pcp::trace::command {
 // for the user's command (e.g. SIGINT) that ended the child also ends this process.
 int guarded(const char* word, int damaged, const std::function<int()>& work);
 
-// Opens a context of PCP's library. The archive's size raises the limits.
-Result<int> open_archive(const std::string& path);
+// Owns a context of PCP's library.
+class ArchiveContext {
+ public:
+  explicit ArchiveContext(int number) : number_(number) {}
+  ArchiveContext(ArchiveContext&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  ArchiveContext& operator=(ArchiveContext&&) = delete;
+  ~ArchiveContext() {
+    if (number_ >= 0) pmDestroyContext(number_);
+  }
+
+  int number() const { return number_; }
+
+  // Goes to the first record. Labels are those of the time at which a context is: read them before.
+  // Returns PCP's status.
+  int rewind() const {
+    const timespec begin{};
+    return pmapi::set_archive_mode(PM_MODE_FORW, &begin, nullptr);
+  }
+
+ private:
+  int number_;
+};
+
+struct FreeArchiveResult {
+  void operator()(pmapi::ArchiveResult* result) const { pmapi::free_archive_result(result); }
+};
+using OwnedArchiveResult = std::unique_ptr<pmapi::ArchiveResult, FreeArchiveResult>;
+
+// Opens an archive. Its size raises the limits.
+Result<ArchiveContext> open_archive(const std::string& path);
 
 }  // namespace pcp::trace::command

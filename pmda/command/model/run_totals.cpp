@@ -7,8 +7,6 @@
 #include <tuple>
 #include <utility>
 
-#include "command/model/least_maxima.hpp"
-
 namespace pcp::trace::command {
 
 namespace {
@@ -56,6 +54,21 @@ std::vector<Stretch> joined(std::vector<Stretch> stretches) {
 bool has_one_value(const Tag& tag) {
   return tag.min && tag.max && tag.min->is_exact && tag.max->is_exact &&
          tag.min->value == tag.max->value;
+}
+
+// Agents show maxima of windows, which may not cover the whole run. So the greatest value is at
+// least this one.
+void raise(Tag& tag, double value, const std::optional<Moment>& at) {
+  if (tag.max && (tag.max->is_exact || tag.max->value >= value)) return;
+  tag.max = Extreme{value, false};
+  if (tag.slowest && tag.slowest->value < value) tag.slowest = SlowestMoment{at, value, false};
+}
+
+// The distribution tells the bin of the greatest value, but not the value or its time.
+void raise_to_distribution(Tag& tag) {
+  if (!tag.distribution || tag.distribution->empty()) return;
+  const double least = tag.distribution->quantile_edges(1).least;
+  if (least > 0) raise(tag, least, {});
 }
 
 // A quantile from the distribution is the middle of a bin, so it is clamped to exact extremes.
@@ -205,12 +218,12 @@ void RunTotals::finish_times() {
   }
   std::sort(run_.gaps.begin(), run_.gaps.end(),
             [](const Gap& one, const Gap& other) { return one.begin < other.begin; });
-  all_stretches_ = joined(std::move(all));
-  if (all_stretches_.empty()) return;
-  run_.begin = all_stretches_.front().begin;
-  run_.end = all_stretches_.back().end;
+  all = joined(std::move(all));
+  if (all.empty()) return;
+  run_.begin = all.front().begin;
+  run_.end = all.back().end;
   run_.unrecorded = run_.end - run_.begin;
-  for (const Stretch& each : all_stretches_) run_.unrecorded -= each.end - each.begin;
+  for (const Stretch& each : all) run_.unrecorded -= each.end - each.begin;
 }
 
 // Non-finite values count in `calls`, but in nothing else.
@@ -245,9 +258,10 @@ void RunTotals::finish_tag(Merged& merged) const {
   if (tag.sum && tag.type == TraceType::Transact && elapsed_s > 0)
     tag.concurrency = *tag.sum / elapsed_s;
   find_nonfinite(merged);
-  if (has_histogram(tag.type)) take_only_value(merged);
-  if (has_histogram(tag.type)) raise_to_distribution(tag);
-  if (has_histogram(tag.type)) find_percentiles(merged);
+  if (!has_histogram(tag.type)) return;
+  take_only_value(merged);
+  raise_to_distribution(tag);
+  find_percentiles(merged);
 }
 
 PercentileSource RunTotals::source_of_percentiles(const Merged& merged) {
@@ -284,6 +298,17 @@ void RunTotals::find_percentiles(Merged& merged) {
   if (tag.percentile_source == PercentileSource::OneValue) tag.percentiles.fill(tag.max->value);
   if (tag.percentile_source == PercentileSource::OneWindow)
     tag.percentiles = merged.only_window->percentiles;
+}
+
+void raise_to_spans(Totals& totals, const RecordedSpans& spans) {
+  for (Tag& tag : totals.tags) {
+    if (tag.type != TraceType::Transact || tag.calls == 0) continue;
+    const auto found = spans.longest.find(tag.name);
+    if (found == spans.longest.end()) continue;
+    const LongestSpan& longest = found->second;
+    if (longest.end >= totals.run.begin && longest.end <= totals.run.end)
+      raise(tag, static_cast<double>(longest.duration_ns) / 1e9, longest.end);
+  }
 }
 
 void RunTotals::sort() {

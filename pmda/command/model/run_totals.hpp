@@ -12,7 +12,6 @@
 #include "command/model/archive_source.hpp"
 #include "command/model/archive_totals.hpp"
 #include "command/model/model.hpp"
-#include "command/model/tag_names.hpp"
 
 namespace pcp::trace::command {
 
@@ -31,7 +30,6 @@ class RunTotals {
 
   // Times of the samples, one list per archive.
   const std::vector<std::vector<Moment>>& samples() const { return samples_; }
-  const std::vector<Stretch>& stretches() const { return all_stretches_; }
 
   // The number of archives with this tag.
   std::size_t archives_with(std::size_t tag) const { return tags_[tag].archives; }
@@ -70,7 +68,9 @@ class RunTotals {
   std::vector<std::size_t> order_;
   std::vector<std::vector<Moment>> samples_;
   std::vector<std::vector<Stretch>> stretches_;  // per host
-  std::vector<Stretch> all_stretches_;           // of all hosts, joined, sorted by time
 };
+
+// Raises maxima: a captured transaction of the run that was not aborted is one of its tag's calls.
+void raise_to_spans(Totals& totals, const RecordedSpans& spans);
 
 }  // namespace pcp::trace::command

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,8 +16,8 @@
 
 #include "command/json_writer.hpp"
 #include "command/model/model_names.hpp"
-#include "command/model/run_zone.hpp"
 #include "command/model/spans_json.hpp"
+#include "metrics/pmapi.hpp"
 #include "wire/histogram_codec.hpp"
 
 namespace pcp::trace::command {
@@ -26,6 +27,29 @@ namespace {
 // Milliseconds since 1970, as in Javascript.
 double script_time(Moment at) {
   return std::chrono::duration<double, std::milli>(at.time_since_epoch()).count();
+}
+
+// The time zone of a recorded host at some time: browsers do not know all forms of TZ.
+struct RunZone {
+  std::string name;  // "CET"
+  std::chrono::milliseconds east_of_utc{};
+};
+
+// `time_zone` in the form of TZ; empty: this process's zone.
+RunZone zone_of(const std::string& time_zone, Moment at) {
+  char* ignored = nullptr;
+  const int before = pmWhichZone(&ignored);
+  const bool is_set = !time_zone.empty() && pmUseZone(pmNewZone(time_zone.c_str())) >= 0;
+  const std::time_t seconds =
+      std::chrono::floor<std::chrono::seconds>(at).time_since_epoch().count();
+  std::tm local{};
+  if (is_set)
+    pmLocaltime(&seconds, &local);
+  else
+    ::localtime_r(&seconds, &local);
+  RunZone zone{local.tm_zone, std::chrono::seconds(local.tm_gmtoff)};
+  if (is_set && before >= 0) pmUseZone(before);
+  return zone;
 }
 
 // As fine as people can distinguish in a heat map: eight bins for each power of two.
@@ -152,7 +176,7 @@ class Packer {
       json_.key("zone");
       json_.object([&] {
         json_.text("name", zone.name);
-        json_.number("offset", std::chrono::milliseconds(zone.east_of_utc).count());
+        json_.number("offset", zone.east_of_utc.count());
       });
       json_.text("generator", "pcp trace " PCP_TRACE_VERSION);
     });

@@ -62,7 +62,7 @@ class ArchiveOfTags {
     if (kind.is_recording)
       writer_.add_metric(described(kEnd, PM_TYPE_STRING, PM_INDOM_NULL), kEndMetric);
     unsigned item = 0;
-    for (const RecordedQuantity& what : recorded_quantities()) {
+    for (const RecordedQuantity& what : kRecordedQuantities) {
       ++item;
       if (!kind.metrics.empty() && !kind.metrics.contains(what.metric)) continue;
       const pmInDom domain = is_of_tags(what.quantity)

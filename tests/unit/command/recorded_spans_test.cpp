@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "command/model/least_maxima.hpp"
+#include "command/model/run_totals.hpp"
 #include "unit/command/archive_of_tags.hpp"
 #include "unit/command/event_arrays.hpp"
 
